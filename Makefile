@@ -1,0 +1,260 @@
+# GNU make. A packager edits config.mk only; everything that is made goes to build/$(VARIANT)/.
+#   make                 build/release/canceld
+#   make check           every test (installs what they need where apt-get is there, else says what is missing)
+#   make VARIANT=asan check   VARIANT: release debug asan cov fuzz mutants floors
+#   make V=1             shows the commands
+
+include config.mk
+
+VARIANT ?= release
+BUILD ?= build
+B := $(BUILD)/$(VARIANT)
+SEEDS ?= 200
+SECONDS ?= 600
+WERROR ?=
+V ?=
+
+# One short line a command; V=1 shows the commands.
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-print-directory
+
+# Flags
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wvla -Wswitch-enum -Wcast-qual -Wundef -Wformat=2 $(WERROR)
+
+VARIANT_CPPFLAGS =
+VARIANT_CFLAGS =
+VARIANT_LDFLAGS =
+PROGRAM_LDFLAGS = $(VARIANT_LDFLAGS)
+SANITIZERS = address,undefined
+
+ifeq ($(VARIANT),release)
+ifeq ($(origin LTO),undefined)
+LTO := $(shell test/tools/lto.sh '$(CC)' '$(AR)')
+endif
+VARIANT_CFLAGS = $(HARDEN_CFLAGS) $(LTO)
+VARIANT_LDFLAGS = $(HARDEN_LDFLAGS) $(LTO)
+else ifeq ($(VARIANT),debug)
+VARIANT_CFLAGS = -O0 -g3
+else ifeq ($(VARIANT),asan)
+VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
+VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
+export CK_TIMEOUT_MULTIPLIER ?= 5
+export E2E_SLACK ?= 1000
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+else ifeq ($(VARIANT),cov)
+VARIANT_CFLAGS = -O0 -g --coverage
+VARIANT_LDFLAGS = --coverage
+else ifeq ($(VARIANT),fuzz)
+VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANITIZERS) -fno-sanitize-recover=all
+VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
+else ifeq ($(VARIANT),mutants)
+VARIANT_CPPFLAGS = -DDECISIONS_MUTABLE
+else ifeq ($(VARIANT),floors)
+# For nm: nothing that hides a name or adds one, whatever the packager's flags say.
+override CFLAGS := -O1 -U_FORTIFY_SOURCE -fno-stack-protector -fno-pic -fno-pie -fno-lto
+override CPPFLAGS :=
+else
+$(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz, mutants or floors)
+endif
+
+COMPILE_FLAGS = -std=c11 -D_GNU_SOURCE -DCANCELD_VERSION='"$(VERSION)"' -Iinclude $(VARIANT_CPPFLAGS) \
+	$(EV_CFLAGS) $(JANSSON_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(VARIANT_CFLAGS) $(WARNINGS)
+TEST_COMPILE_FLAGS = -Itest $(CHECK_CFLAGS)
+LINK = $(CC) $(CFLAGS) $(VARIANT_CFLAGS) $(LDFLAGS) $(PROGRAM_LDFLAGS) -o $@
+
+# Sources and what becomes of them
+
+objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
+
+CORE_OBJECTS := $(call objects,src/core/*.c)
+SHELL_OBJECTS := $(call objects,src/shell/*.c)
+MAIN_OBJECTS := $(call objects,src/canceld.c)
+UNIT_OBJECTS := $(call objects,test/main.c test/core/*.c test/shell/*.c)
+SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
+SIM_OBJECTS := $(call objects,test/sim/*.c)
+DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
+E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS),$(call objects,test/e2e/*.c))
+FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
+FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
+ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
+	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(FUZZ_OBJECTS)
+REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
+TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e demo-server) $(REPLAYS)
+MANUALS := $(wildcard man/*.1)
+
+.PHONY: all tests
+all: $(B)/canceld
+
+tests: all $(TEST_PROGRAMS)
+
+$(B)/libcanceld.a: $(CORE_OBJECTS)
+	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/canceld: $(MAIN_OBJECTS) $(SHELL_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
+
+$(B)/test-canceld: $(UNIT_OBJECTS) $(SHELL_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS) $(CHECK_LIBS)
+
+$(B)/scenario: $(SCENARIO_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) -lm
+
+$(B)/e2e: $(E2E_OBJECTS)
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
+
+$(B)/demo-server: $(DEMO_SERVER_OBJECTS)
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(FUZZ_NAMES:%=$(B)/fuzz-%): PROGRAM_LDFLAGS = -fsanitize=fuzzer,$(SANITIZERS)
+$(FUZZ_NAMES:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/obj/test/fuzz/%.o $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(B)/obj/test/%.o: test/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(COMPILE_FLAGS) $(TEST_COMPILE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(COMPILE_FLAGS) -MMD -MP -c -o $@ $<
+
+# Changes when the compiler or a flag does, so that objects of two compilers are never mixed.
+.PHONY: force
+define FLAGS_TEXT
+$(CC) $(COMPILE_FLAGS)
+$(TEST_COMPILE_FLAGS)
+$(LDFLAGS) $(VARIANT_LDFLAGS)
+endef
+export FLAGS_TEXT
+$(B)/flags: force
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$FLAGS_TEXT" | cmp -s - $@ || printf '%s\n' "$$FLAGS_TEXT" >$@
+
+-include $(ALL_OBJECTS:.o=.d)
+
+# Tests
+
+# make has asked pkg-config before deps.sh could install anything: so the work is done by a second make.
+.PHONY: check check-run unit scenario sim replay e2e demo demo-run interop
+check: deps-build-test
+	@$(MAKE) check-run
+
+check-run: unit scenario sim replay e2e
+
+demo: deps-build
+	@$(MAKE) demo-run
+
+.PHONY: deps-build deps-build-test
+export CC CPPFLAGS LDFLAGS PKG_CONFIG EV_CFLAGS EV_LIBS
+deps-build deps-build-test:
+	@test/tools/deps.sh $(subst -, ,$(@:deps-%=%))
+
+unit: $(B)/test-canceld
+	$<
+
+scenario: $(B)/scenario
+	$< test/scenario
+
+sim: $(B)/sim
+	$< --seeds $(SEEDS)
+
+replay: $(FUZZ_NAMES:%=replay-%)
+
+.PHONY: $(FUZZ_NAMES:%=replay-%)
+$(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
+	$< test/fuzz/corpus/$*
+
+BINARIES = CANCELD='$(abspath $(B)/canceld)' DEMO_SERVER='$(abspath $(B)/demo-server)' VARIANT='$(VARIANT)'
+
+e2e: $(B)/e2e $(B)/canceld $(B)/demo-server
+	$(BINARIES) $<
+
+demo-run: $(B)/canceld $(B)/demo-server
+	@$(BINARIES) test/e2e/demo.sh
+
+interop: $(B)/canceld $(B)/demo-server
+	$(BINARIES) test/interop/run
+
+.PHONY: sim-bugs mutants mutants-run valgrind valgrind-run cov cov-run
+sim-bugs:
+	+MAKE='$(MAKE)' test/sim/bugs.sh
+
+mutants:
+	@$(MAKE) VARIANT=mutants mutants-run
+
+mutants-run: $(B)/scenario
+	$< --mutants test/scenario
+
+valgrind:
+	@$(MAKE) VARIANT=debug valgrind-run
+
+VALGRIND = CK_TIMEOUT_MULTIPLIER=20 valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+valgrind-run: $(B)/test-canceld $(B)/scenario
+	$(VALGRIND) $(B)/test-canceld
+	$(VALGRIND) $(B)/scenario test/scenario
+
+cov:
+	@find $(BUILD)/cov -name '*.gcda' -exec rm -f {} + 2>/dev/null || :
+	@$(MAKE) VARIANT=cov check
+	@$(MAKE) VARIANT=cov cov-run
+
+cov-run:
+	@$(GCOV) -n $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) 2>/dev/null | awk -f test/tools/cov.awk
+
+.PHONY: fuzz $(FUZZ_NAMES:%=fuzz-%) $(FUZZ_NAMES:%=fuzz-run-%)
+fuzz:
+	@echo 'make fuzz-NAME [SECONDS=600] [FUZZ_CC=clang] [FUZZ_ARGS=...], NAME one of: $(FUZZ_NAMES)'
+	@echo 'Inputs that fail are left in $(BUILD)/fuzz/NAME/; new ones worth keeping go to test/fuzz/corpus/NAME/.'
+
+$(FUZZ_NAMES:%=fuzz-%): fuzz-%:
+	@$(MAKE) VARIANT=fuzz CC='$(FUZZ_CC)' fuzz-run-$*
+
+$(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(B)/fuzz-%
+	@mkdir -p $(B)/$*/corpus
+	cp test/fuzz/corpus/$*/* $(B)/$*/corpus/
+	$< -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 -artifact_prefix=$(B)/$*/ \
+		$(addprefix -dict=,$(wildcard test/fuzz/$*.dict)) $(FUZZ_ARGS) $(B)/$*/corpus
+
+# The house's rules
+
+.PHONY: floors floors-run lint format
+floors:
+	@$(MAKE) VARIANT=floors floors-run
+
+floors-run: $(B)/libcanceld.a
+	@CC='$(CC) $(COMPILE_FLAGS)' test/tools/floors.sh $<
+
+lint:
+	@test/tools/lint.sh
+
+format:
+	@test/tools/format.sh -i
+
+# Installation
+
+.PHONY: install uninstall dist clean
+install: all
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1'
+	$(INSTALL) -m 755 $(B)/canceld '$(DESTDIR)$(BINDIR)/canceld'
+	$(INSTALL) -m 644 $(MANUALS) '$(DESTDIR)$(MANDIR)/man1/'
+
+uninstall:
+	rm -f '$(DESTDIR)$(BINDIR)/canceld' $(MANUALS:man/%='$(DESTDIR)$(MANDIR)/man1/%')
+
+dist:
+	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)
+
+clean:
+	rm -rf $(BUILD)

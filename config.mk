@@ -1,0 +1,35 @@
+# What a packager may want to change; nothing else needs an edit. Every line can also be given on make's command line.
+
+VERSION = 0.1.0
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+DESTDIR ?=
+
+CC ?= cc
+CPPFLAGS ?=
+CFLAGS ?= -O2 -g
+LDFLAGS ?=
+AR ?= ar
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+
+# Empty for a toolchain that does not know them.
+HARDEN_CFLAGS = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
+
+# Link time optimization of the release; make finds out which flags the compiler takes. Empty: none.
+#LTO =
+
+# libev has no pkg-config file on most systems.
+EV_CFLAGS =
+EV_LIBS = -lev
+JANSSON_CFLAGS := $(shell $(PKG_CONFIG) --cflags jansson 2>/dev/null)
+JANSSON_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null || echo -ljansson)
+
+# Only for the tests.
+CHECK_CFLAGS := $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
+CHECK_LIBS := $(shell $(PKG_CONFIG) --libs check 2>/dev/null || echo -lcheck)
+FUZZ_CC = clang
+GCOV = gcov

@@ -1,0 +1,52 @@
+#ifndef CORE_BUF_H
+#define CORE_BUF_H
+
+/*
+ * span: bytes that somebody else owns. It dies at the next call that can change their owner.
+ * buf: a growable queue of bytes, appended at the tail and consumed at the head.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct span {
+	const char *ptr;
+	size_t len;
+};
+
+#define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
+
+bool span_equal(struct span a, struct span b);
+
+/* The part of whole from offset on, len bytes. Both must lie within whole. */
+struct span span_part(struct span whole, size_t offset, size_t len);
+
+struct buf {
+	char *data;  /* owned; NULL while nothing was ever added */
+	size_t head; /* the first byte not yet consumed */
+	size_t len;  /* bytes from head on */
+	size_t cap;
+};
+
+void buf_init(struct buf *buf);
+void buf_free(struct buf *buf);
+
+/* Room for at least want more bytes behind the last one; may move the bytes (spans of this buf die). */
+char *buf_space(struct buf *buf, size_t want) __attribute__((warn_unused_result));
+
+/* How many bytes fit behind the last one without moving anything. */
+size_t buf_room(const struct buf *buf);
+
+/* n bytes were written where buf_space pointed. n must not exceed what was asked for. */
+void buf_added(struct buf *buf, size_t n);
+
+void buf_append(struct buf *buf, struct span bytes);
+void buf_consume(struct buf *buf, size_t n);
+
+/* Forgets all bytes and keeps the memory. */
+void buf_clear(struct buf *buf);
+
+/* All bytes of the queue; valid until the next call on this buf. */
+struct span buf_span(const struct buf *buf);
+
+#endif

@@ -1,0 +1,50 @@
+#ifndef CORE_COMPOSE_H
+#define CORE_COMPOSE_H
+
+/* The few messages that canceld writes itself. Each appends one whole message with its newline to a buf. */
+
+#include <stdbool.h>
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/dialect.h"
+
+enum { /* JSON-RPC 2.0 section 5.1; LSP base protocol "ErrorCodes" */
+	CODE_PARSE_ERROR = -32700,
+	CODE_INVALID_REQUEST = -32600,
+	CODE_METHOD_NOT_FOUND = -32601,
+	CODE_INTERNAL_ERROR = -32603,
+	CODE_REQUEST_CANCELLED = -32800,
+};
+
+struct answer {
+	struct span id;     /* as spelled; empty: null, or left out with omit_id */
+	bool omit_id;
+	int code;
+	struct span message; /* UTF-8 text, not escaped; canceld's name stands in front of it */
+	const char *cause;   /* error.data.cause; NULL: no data at all */
+	bool cancelled;
+	struct span method;  /* not escaped; empty: left out, as elapsed and timeout are */
+	msec_t elapsed;
+	msec_t timeout;      /* MSEC_NEVER: left out */
+	int status, signal;  /* of a server that has ended; -1: left out */
+};
+
+void compose_error(struct buf *out, const struct answer *answer);
+
+/* The same as a tools/call result with isError, which the model sees; modern adds resultType. */
+void compose_tool_error(struct buf *out, const struct answer *answer, bool modern);
+
+/* id as spelled; meta: raw members of _meta, joined by commas, or empty. The reason is always the same. */
+void compose_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span meta);
+
+/* The request that cancels a task; id and task_id as spelled. */
+void compose_task_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span task_id,
+    struct span meta);
+
+void compose_number(struct buf *out, int64_t number);
+
+/* text between quotes, escaped as RFC 8259 section 7 asks. */
+void compose_string(struct buf *out, struct span text);
+
+#endif

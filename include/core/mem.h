@@ -1,0 +1,14 @@
+#ifndef CORE_MEM_H
+#define CORE_MEM_H
+
+/* The one place of the core that takes memory. Running out of it ends the program with a message. */
+
+#include <stddef.h>
+
+/* Like realloc for count elements of size bytes; never returns NULL, never overflows. */
+void *mem_resize(void *old, size_t count, size_t size) __attribute__((warn_unused_result));
+
+/* A zeroed object of size bytes; the caller frees it with free(). */
+void *mem_new(size_t size) __attribute__((warn_unused_result));
+
+#endif

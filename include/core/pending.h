@@ -1,0 +1,127 @@
+#ifndef CORE_PENDING_H
+#define CORE_PENDING_H
+
+/*
+ * The outstanding requests of one direction: found by the requester's id, by the id that the
+ * receiver sees, by progress token; each with an idle deadline and an absolute one. It keeps
+ * them and decides nothing. Every look-up costs the same for ten and for a million.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/text.h"
+#include "core/timeline.h"
+
+enum request_state {
+	REQUEST_NONE,       /* there is no such request */
+	REQUEST_QUEUED,     /* not one byte written to the receiver; derived, never stored */
+	REQUEST_WAITING,    /* the requester waits for the answer */
+	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
+	REQUEST_ABANDONED,  /* nobody waits any more: a tombstone */
+	REQUEST_STATES
+};
+
+enum request_flag {
+	REQUEST_PERSON = 1 << 0,    /* its answer waits for a person */
+	REQUEST_TASK = 1 << 1,      /* params.task: cancelled with tasks/cancel only */
+	REQUEST_NO_CANCEL = 1 << 2, /* must never be cancelled on the wire */
+	REQUEST_WITHHELD = 1 << 3,  /* its cancel waits until the era is settled */
+	REQUEST_EXEMPT = 1 << 4,    /* lives long by nature */
+	REQUEST_STARTED = 1 << 5,   /* the first bytes of its response were passed on */
+	REQUEST_GRACED = 1 << 6,    /* its deadline was put off once, as its response is arriving */
+	REQUEST_OURS = 1 << 7,      /* canceld asked; its response is swallowed */
+	REQUEST_TOKEN_ONLY = 1 << 8, /* answered; only its progress token lives on (a task) */
+};
+
+enum { REQUEST_CHAINS = 3, REQUEST_INLINE = 8 };
+
+struct request { /* there may be a million: mind its size */
+	struct span id;       /* as the requester spelled it */
+	struct span wire_id;  /* as the receiver sees it; the same bytes unless aliased */
+	struct span token;    /* progress token; len 0 if none */
+	struct span wire_token;
+	struct text *method;  /* never NULL */
+	struct text *name;    /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
+	struct text *meta;    /* SCAN_PARAMS_META; or NULL */
+	uint64_t start, end;  /* the frame's positions in its lane */
+	msec_t received;      /* when its last byte was */
+	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
+	struct alarm idle;    /* in pending->idle, or not armed */
+	struct alarm hard;    /* in pending->hard (cap, grace) or ->linger (tombstones), or not armed */
+	uint16_t flags;       /* enum request_flag; PERSON and OURS are fixed from pending_add on */
+	uint8_t state;        /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
+
+	uint8_t slot;         /* from here on private: its place in its page */
+	uint32_t older, newer, next[REQUEST_CHAINS]; /* handles: by age, and by hash */
+	union {
+		char here[REQUEST_INLINE];
+		char *block;
+	} bytes; /* of the ids and tokens */
+};
+
+struct pending {
+	struct timeline idle;   /* on a clock of the caller's that may stand still */
+	struct timeline hard;   /* absolute deadlines and graces */
+	struct timeline linger; /* how long tombstones stay */
+	size_t count;                  /* all entries */
+	struct request *oldest, *newest;
+	size_t in_state[REQUEST_STATES]; /* without TOKEN_ONLY */
+	size_t persons;                /* WAITING with REQUEST_PERSON */
+	size_t aliased;                /* entries whose wire_id differs from id */
+	struct pending_index *index;   /* private */
+	struct text_table *texts;      /* shared with the other direction; not owned */
+};
+
+void pending_init(struct pending *pending, struct text_table *texts, uint64_t seed);
+void pending_free(struct pending *pending);
+
+struct pending_names { /* what is known of a new request; everything is copied; no id is empty */
+	struct span id, wire_id, token, wire_token, method, name, meta;
+	uint16_t flags;
+};
+
+/* A new entry, WAITING. Pointers to entries stay valid until pending_remove. */
+struct request *pending_add(struct pending *pending, const struct pending_names *names);
+
+/* Changes its state and the counts that follow from it. */
+void pending_move(struct pending *pending, struct request *request, enum request_state state);
+
+/* Disarms and frees it. */
+void pending_remove(struct pending *pending, struct request *request);
+
+/* Disarms it; it is no longer found by its ids, only by its token, which it must have. */
+void pending_keep_token(struct pending *pending, struct request *request, struct span task_id);
+
+/* By the requester's id: the newest that is not ABANDONED, else the newest. Not REQUEST_OURS. */
+struct request *pending_by_id(const struct pending *pending, struct span id);
+
+/* The receiver cannot tell several with the same wire id apart: then it is one that is not ABANDONED, if any. */
+struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
+
+/*
+ * By wire token: exactly (the newest that is not ABANDONED, else the newest), else the one whose token
+ * is alike as text (id_twin), if that is unique.
+ */
+struct request *pending_by_token(const struct pending *pending, struct span wire_token);
+
+/*
+ * The one WAITING or CANCELLING request whose wire id is alike (id_alike) but not equal; NULL if none
+ * or several. One look-up while all numbers among the ids are integers of up to 15 digits; else linear.
+ */
+struct request *pending_alike(const struct pending *pending, struct span wire_id);
+
+/* true if any entry has this id in either form: a minted id must not. */
+bool pending_holds(const struct pending *pending, struct span id);
+
+/* Every entry once, oldest first; visit may add (they are visited too) and remove any. */
+void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request),
+    void *user);
+
+/* The request that an alarm is in; NULL for NULL. */
+struct request *request_of_idle(struct alarm *alarm);
+struct request *request_of_hard(struct alarm *alarm);
+
+#endif

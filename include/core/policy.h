@@ -1,0 +1,50 @@
+#ifndef CORE_POLICY_H
+#define CORE_POLICY_H
+
+/*
+ * Which deadlines a request gets: from what a person configured, what the protocol exempts, and what is built
+ * in. The most specific rule wins; of two for the same METHOD[:NAME], the later one.
+ */
+
+#include "core/buf.h"
+#include "core/clock.h"
+
+enum policy_clock {
+	POLICY_IDLE, /* -t: how long without a sign of life */
+	POLICY_CAP,  /* -T: how long at all */
+	POLICY_CLOCKS
+};
+
+struct policy_rule {
+	char *method, *name; /* owned; NULL: any */
+	msec_t duration;     /* MSEC_NEVER: none */
+};
+
+struct policy {
+	struct {
+		struct policy_rule *rules;
+		size_t count;
+	} clock[POLICY_CLOCKS];
+};
+
+struct method; /* core/dialect.h */
+
+struct deadlines {
+	msec_t idle, cap; /* durations; MSEC_NEVER: none */
+};
+
+void policy_init(struct policy *policy);
+void policy_free(struct policy *policy);
+
+/* method and name are copied; an empty span means any. A name without a method is not allowed. */
+void policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name,
+    msec_t duration);
+
+/*
+ * The deadlines of a request of the client's (or, with from_server, of the server's, which has only those
+ * that a rule with its METHOD gives it). method and name are unescaped; traits may be NULL.
+ */
+struct deadlines policy_deadlines(const struct policy *policy, struct span method, struct span name,
+    const struct method *traits, bool from_server);
+
+#endif

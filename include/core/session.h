@@ -1,0 +1,98 @@
+#ifndef CORE_SESSION_H
+#define CORE_SESSION_H
+
+/*
+ * THE DECISIONS. A session stands between a client and a server: bytes and ticks in, bytes and actions out. It reads no
+ * clock and no descriptor. Bytes lie in two lanes, one a direction: read into them, tell the session, write what they give.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/clock.h"
+#include "core/dialect.h"
+#include "core/lane.h"
+#include "core/policy.h"
+#include "core/why.h"
+
+enum side { SIDE_CLIENT, SIDE_SERVER };
+
+enum verb {
+	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
+	VERB_DROP, /* a message from the other side of `side` does not reach it */
+	VERB_NOTE, /* nothing moved */
+};
+
+struct action { /* every span is valid during the call only; empty or MSEC_NEVER where there is nothing to say */
+	enum verb verb;
+	enum side side;
+	enum why why;
+	struct span message; /* as it came or goes, without its newline; only its held part if it passes in parts */
+	struct span id;      /* as the requester spelled it */
+	struct span method, name;
+	struct span detail;  /* a person's reason, a word on what was wrong */
+	msec_t elapsed, timeout;
+};
+
+/* Told of each decision, after the lanes were changed. It must not call the session. */
+typedef void action_fn(void *user, const struct action *action);
+
+struct session_config {
+	const struct dialect *dialect;
+	const struct policy *policy; /* borrowed as long as the session lives */
+	msec_t grace;
+	size_t max_message, max_inflight;
+	bool no_cancel, answer_cancelled, tool_errors;
+	bool strict;       /* hold every frame whole */
+	uint64_t seed;     /* of the hash tables: any random number */
+};
+
+struct session;
+
+struct session *session_new(const struct session_config *config, action_fn *act, void *user, msec_t now);
+void session_free(struct session *session);
+
+/* The lane of the bytes that `from` writes; the other side reads them. */
+struct lane *session_lane(struct session *session, enum side from);
+
+/* Decides on what was received in the lane of `from`. */
+void session_hear(struct session *session, enum side from, msec_t now);
+
+/* No more bytes from that side: what lies there without a newline is decided. */
+void session_end_of_input(struct session *session, enum side from, msec_t now);
+
+enum leaving {
+	LEAVE_CANCEL,     /* the client has gone: what is outstanding is cancelled */
+	LEAVE_DRAIN,      /* ... is waited for, what is exempt from deadlines excepted */
+	LEAVE_TERMINATED, /* canceld was told to end: cancelled, and answered as the client may still listen */
+};
+
+void session_client_leaves(struct session *session, enum leaving leaving, msec_t now);
+
+/* The server has gone, or can no longer be written to: who waits is answered; so is whoever asks later. -1: unknown. */
+void session_server_gone(struct session *session, int status, int signal, msec_t now);
+
+/* The server closed its stdin: what is queued for it is answered; what it has, it may still answer. */
+void session_server_deaf(struct session *session, msec_t now);
+
+/*
+ * Expires what is due. heard: all that the server had written by now was read; without it no request of the client's
+ * expires, as its answer may lie in the pipe.
+ */
+void session_expire(struct session *session, bool heard, msec_t now);
+
+/*
+ * When to call session_expire next; MSEC_NEVER if nothing waits. stalled: the server is not read at present. A call that
+ * comes much later than this said shifts all deadlines: the machine or canceld stood still.
+ */
+msec_t session_wake(struct session *session, bool stalled);
+
+/* Requests of that side whose answers are still awaited. */
+size_t session_outstanding(const struct session *session, enum side requester);
+
+bool session_wants_end(const struct session *session);  /* initialize was never answered */
+bool session_timed_out(const struct session *session);  /* some request was */
+uint64_t session_count(const struct session *session, enum why why); /* how often that was decided */
+uint64_t session_requests(const struct session *session, enum side requester); /* how many were seen */
+
+#endif

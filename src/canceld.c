@@ -1,0 +1,53 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "shell/child.h"
+#include "shell/descriptor.h"
+#include "shell/log.h"
+#include "shell/options.h"
+#include "shell/proxy.h"
+
+static int
+run(const struct options *options, struct log *log, const struct saved_signals *signals)
+{
+	struct child child;
+	struct log_field fields[2];
+	int status = child_start(&child, options->command, signals);
+
+	if (status != 0) {
+		fields[0] = log_string("command", options->command[0]);
+		log_failure(log, "cannot run the server", errno);
+		return status;
+	}
+	fields[0] = log_string("command", options->command[0]);
+	fields[1] = log_number("pid", child.pid);
+	log_event(log, WHY_STARTED, fields, 2);
+	return proxy_run(options, log, &child, signals);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct saved_signals signals;
+	struct options options;
+	struct log log;
+	int status;
+
+	if (descriptor_sanitize() < 0) {
+		perror("canceld: /dev/null");
+		return STATUS_FAILED;
+	}
+	signals_save(&signals);
+	status = options_parse(&options, argc, argv);
+	if (status == OPTIONS_RUN && log_open(&log, &options.log) < 0) {
+		fprintf(stderr, "canceld: --log: %s: ", options.log.file);
+		perror(NULL);
+		status = STATUS_FAILED;
+	}
+	if (status == OPTIONS_RUN) {
+		status = run(&options, &log, &signals);
+		log_close(&log);
+	}
+	options_free(&options);
+	return status;
+}

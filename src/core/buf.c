@@ -1,0 +1,123 @@
+#include "core/buf.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum { SMALLEST = 4096 };
+
+bool
+span_equal(struct span a, struct span b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+struct span
+span_part(struct span whole, size_t offset, size_t len)
+{
+	assert(offset <= whole.len && len <= whole.len - offset);
+	return (struct span){ offset > 0 ? whole.ptr + offset : whole.ptr, len };
+}
+
+void
+buf_init(struct buf *buf)
+{
+	*buf = (struct buf){ 0 };
+}
+
+void
+buf_free(struct buf *buf)
+{
+	free(buf->data);
+	buf_init(buf);
+}
+
+size_t
+buf_room(const struct buf *buf)
+{
+	return buf->cap - buf->head - buf->len;
+}
+
+static char *
+tail(const struct buf *buf)
+{
+	return buf->data != NULL ? buf->data + buf->head + buf->len : NULL;
+}
+
+static void
+move_to_front(struct buf *buf)
+{
+	if (buf->head == 0)
+		return;
+	memmove(buf->data, buf->data + buf->head, buf->len);
+	buf->head = 0;
+}
+
+static void
+grow(struct buf *buf, size_t want)
+{
+	size_t half_more = buf->cap < SIZE_MAX / 2 ? buf->cap + buf->cap / 2 : buf->cap;
+	size_t cap = buf->len + want;
+
+	if (cap < half_more)
+		cap = half_more;
+	if (cap < SMALLEST)
+		cap = SMALLEST;
+	buf->data = mem_resize(buf->data, cap, 1);
+	buf->cap = cap;
+}
+
+char *
+buf_space(struct buf *buf, size_t want)
+{
+	if (buf_room(buf) >= want)
+		return tail(buf);
+	assert(want <= SIZE_MAX - buf->len && "more memory than there can be");
+	/* Bytes move only after half as many were consumed: so each is moved about twice at most. */
+	bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
+
+	move_to_front(buf);
+	if (!worth_moving)
+		grow(buf, want);
+	return tail(buf);
+}
+
+void
+buf_added(struct buf *buf, size_t n)
+{
+	assert(n <= buf_room(buf));
+	buf->len += n;
+}
+
+void
+buf_append(struct buf *buf, struct span bytes)
+{
+	if (bytes.len == 0)
+		return;
+	memcpy(buf_space(buf, bytes.len), bytes.ptr, bytes.len);
+	buf_added(buf, bytes.len);
+}
+
+void
+buf_consume(struct buf *buf, size_t n)
+{
+	assert(n <= buf->len);
+	buf->len -= n;
+	buf->head = buf->len > 0 ? buf->head + n : 0;
+}
+
+void
+buf_clear(struct buf *buf)
+{
+	buf->head = 0;
+	buf->len = 0;
+}
+
+struct span
+buf_span(const struct buf *buf)
+{
+	return (struct span){ buf->data != NULL ? buf->data + buf->head : "", buf->len };
+}

@@ -1,0 +1,100 @@
+#include "core/envelope.h"
+
+#include "core/id.h"
+
+static bool
+present(const struct scan *scan, enum scan_field field)
+{
+	return scan_value(scan, field)->type != JSON_ABSENT;
+}
+
+/* The id of a message: kept as spelled, or untracked. false: it is of a type that no id may have. */
+static bool
+read_id(struct envelope *envelope, const struct scan *scan)
+{
+	const struct scan_value *id = scan_value(scan, SCAN_ID);
+
+	switch (id->type) {
+	case JSON_STRING:
+	case JSON_NUMBER:
+		envelope->id = scan_text(scan, SCAN_ID);
+		envelope->untracked = id->overflow;
+		return true;
+	case JSON_ABSENT:
+	case JSON_NULL:
+		envelope->untracked = true;
+		return true;
+	case JSON_BOOL:
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		break;
+	}
+	return false;
+}
+
+static void
+read_method(struct envelope *envelope, const struct scan *scan)
+{
+	size_t len;
+
+	if (scan_value(scan, SCAN_METHOD)->type != JSON_STRING)
+		return;
+	len = id_unescape(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
+	if (len <= sizeof(envelope->storage))
+		envelope->method = (struct span){ envelope->storage, len };
+}
+
+static enum envelope_kind
+read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
+{
+	bool method = scan_value(scan, SCAN_METHOD)->type == JSON_STRING;
+	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+
+	if (method == answer || (present(scan, SCAN_METHOD) && !method))
+		return ENVELOPE_NO_MESSAGE;
+	if (needs_jsonrpc && !present(scan, SCAN_JSONRPC))
+		return ENVELOPE_NO_MESSAGE;
+	if (!read_id(envelope, scan))
+		return ENVELOPE_NO_MESSAGE;
+	if (answer)
+		return ENVELOPE_RESPONSE;
+	return present(scan, SCAN_ID) ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
+}
+
+void
+envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
+{
+	envelope->id = envelope->method = (struct span){ NULL, 0 };
+	envelope->untracked = false;
+	read_method(envelope, scan);
+	if (scan_fault(scan) != SCAN_FINE)
+		envelope->kind = ENVELOPE_NOT_JSON;
+	else if (scan_type(scan) == JSON_ABSENT)
+		envelope->kind = ENVELOPE_BLANK;
+	else if (scan_type(scan) == JSON_ARRAY)
+		envelope->kind = ENVELOPE_BATCH;
+	else if (scan_type(scan) != JSON_OBJECT)
+		envelope->kind = ENVELOPE_NO_MESSAGE;
+	else
+		envelope->kind = read_object(envelope, scan, needs_jsonrpc);
+}
+
+void
+envelope_peek(struct envelope *envelope, const struct scan *scan)
+{
+	bool method = present(scan, SCAN_METHOD);
+	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+
+	envelope->id = envelope->method = (struct span){ NULL, 0 };
+	envelope->untracked = false;
+	envelope->kind = ENVELOPE_UNKNOWN;
+	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != JSON_OBJECT || method == answer)
+		return;
+	if (!read_id(envelope, scan))
+		return;
+	read_method(envelope, scan);
+	if (answer)
+		envelope->kind = ENVELOPE_RESPONSE;
+	else
+		envelope->kind = envelope->id.len > 0 ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
+}

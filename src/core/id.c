@@ -1,0 +1,417 @@
+#include "core/id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/unescape.h"
+
+enum {
+	ID_TEXT_MAX = ID_TWIN_MAX - 2,
+	EXPONENT_MAX = 1000000000, /* larger ones count as this one: no peer tells them apart */
+	DOUBLE_DIGITS_MAX = 800,   /* more than 768 digits cannot change how a double rounds */
+	EXACT_DIGITS = 15,         /* every decimal of as many digits survives a double */
+	EXACT_EXPONENT_MIN = -307,
+};
+
+/* From here on a double skips integers: 2^53. */
+static const double EXACT_INTEGERS = 9007199254740992.0;
+
+/* A number as 0.ddd... * 10^exponent, without zeros at either end of the digits. Zero has no digits. */
+struct decimal {
+	const char *digits; /* the first one; a point may stand between them */
+	size_t count;
+	int64_t exponent;
+	bool negative;
+};
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_string(struct span id)
+{
+	return id.len >= 2 && id.ptr[0] == '"' && id.ptr[id.len - 1] == '"';
+}
+
+static bool
+is_number(struct span id)
+{
+	return id.len > 0 && (id.ptr[0] == '-' || is_digit(id.ptr[0]));
+}
+
+static struct span
+inside(struct span string)
+{
+	return span_part(string, 1, string.len - 2);
+}
+
+static bool
+has_escape(struct span string)
+{
+	return memchr(string.ptr, '\\', string.len) != NULL;
+}
+
+static int64_t
+exponent_of(const char *at, const char *end)
+{
+	bool negative = at < end && *at == '-';
+	int64_t exponent = 0;
+
+	if (at < end && (*at == '-' || *at == '+'))
+		at++;
+	for (; at < end && is_digit(*at) && exponent < EXPONENT_MAX; at++)
+		exponent = exponent * 10 + (*at - '0');
+	if (exponent > EXPONENT_MAX)
+		exponent = EXPONENT_MAX;
+	return negative ? -exponent : exponent;
+}
+
+static int64_t
+within_limits(int64_t exponent)
+{
+	if (exponent > EXPONENT_MAX)
+		return EXPONENT_MAX;
+	return exponent < -EXPONENT_MAX ? -EXPONENT_MAX : exponent;
+}
+
+static struct decimal
+decimal_of(struct span number)
+{
+	const char *at = number.ptr, *end = at + number.len;
+	struct decimal decimal = { .negative = *at == '-' };
+	int64_t whole = 0, seen = 0, first = 0,
+		last = 0; /* digits: before the point, so far, that are not 0 */
+	bool point = false;
+
+	for (at += decimal.negative; at < end && (is_digit(*at) || *at == '.'); at++) {
+		if (*at == '.') {
+			point = true;
+			continue;
+		}
+		seen++;
+		whole += !point;
+		if (*at == '0')
+			continue;
+		last = seen;
+		if (decimal.digits == NULL) {
+			decimal.digits = at;
+			first = seen;
+		}
+	}
+	if (decimal.digits == NULL)
+		return (struct decimal){ 0 };
+	decimal.count = (size_t)(last - first + 1);
+	decimal.exponent = whole - first + 1;
+	if (at < end)
+		decimal.exponent += exponent_of(at + 1, end);
+	decimal.exponent = within_limits(decimal.exponent);
+	return decimal;
+}
+
+/* The digit at this place; moves behind it and the point. */
+static char
+next_digit(const char **at)
+{
+	if (**at == '.')
+		++*at;
+	return *(*at)++;
+}
+
+static bool
+decimal_equal(struct decimal a, struct decimal b)
+{
+	if (a.negative != b.negative || a.count != b.count || a.exponent != b.exponent)
+		return false;
+	for (size_t i = 0; i < a.count; i++)
+		if (next_digit(&a.digits) != next_digit(&b.digits))
+			return false;
+	return true;
+}
+
+static bool
+string_equal(struct span a, struct span b)
+{
+	struct unescape walk_a, walk_b;
+	int byte;
+
+	if (!has_escape(a) && !has_escape(b))
+		return span_equal(a, b);
+	unescape_init(&walk_a, inside(a));
+	unescape_init(&walk_b, inside(b));
+	do {
+		byte = unescape_next(&walk_a);
+		if (byte != unescape_next(&walk_b))
+			return false;
+	} while (byte >= 0);
+	return true;
+}
+
+bool
+id_equal(struct span a, struct span b)
+{
+	if (is_string(a) && is_string(b))
+		return string_equal(a, b);
+	if (is_number(a) && is_number(b))
+		return decimal_equal(decimal_of(a), decimal_of(b));
+	return span_equal(a, b);
+}
+
+/* SipHash-1-3 (Aumasson, Bernstein 2012): whoever chooses the ids must not be able to choose the buckets. */
+struct hash {
+	uint64_t v0, v1, v2, v3, word;
+	uint64_t count;
+};
+
+static uint64_t
+rotate(uint64_t word, int by)
+{
+	return word << by | word >> (64 - by);
+}
+
+static void
+hash_round(struct hash *hash)
+{
+	hash->v0 += hash->v1;
+	hash->v1 = rotate(hash->v1, 13) ^ hash->v0;
+	hash->v0 = rotate(hash->v0, 32);
+	hash->v2 += hash->v3;
+	hash->v3 = rotate(hash->v3, 16) ^ hash->v2;
+	hash->v0 += hash->v3;
+	hash->v3 = rotate(hash->v3, 21) ^ hash->v0;
+	hash->v2 += hash->v1;
+	hash->v1 = rotate(hash->v1, 17) ^ hash->v2;
+	hash->v2 = rotate(hash->v2, 32);
+}
+
+static void
+hash_word(struct hash *hash, uint64_t word)
+{
+	hash->v3 ^= word;
+	hash_round(hash);
+	hash->v0 ^= word;
+}
+
+static struct hash
+hash_start(uint64_t seed)
+{
+	return (struct hash){
+		.v0 = seed ^ 0x736f6d6570736575,
+		.v1 = rotate(seed, 32) ^ 0x646f72616e646f6d,
+		.v2 = seed ^ 0x6c7967656e657261,
+		.v3 = rotate(seed, 32) ^ 0x7465646279746573,
+	};
+}
+
+static void
+hash_byte(struct hash *hash, unsigned char byte)
+{
+	hash->word |= (uint64_t)byte << (hash->count % 8 * 8);
+	if (++hash->count % 8 != 0)
+		return;
+	hash_word(hash, hash->word);
+	hash->word = 0;
+}
+
+static uint64_t
+hash_end(struct hash *hash)
+{
+	hash_word(hash, hash->word | hash->count << 56);
+	hash->v2 ^= 0xFF;
+	hash_round(hash);
+	hash_round(hash);
+	hash_round(hash);
+	return hash->v0 ^ hash->v1 ^ hash->v2 ^ hash->v3;
+}
+
+static void
+hash_string(struct hash *hash, struct span string)
+{
+	struct unescape walk;
+	int byte;
+
+	unescape_init(&walk, inside(string));
+	hash_byte(hash, '"');
+	while ((byte = unescape_next(&walk)) >= 0)
+		hash_byte(hash, (unsigned char)byte);
+}
+
+static void
+hash_decimal(struct hash *hash, struct decimal decimal)
+{
+	hash_byte(hash, decimal.negative ? '-' : '+');
+	hash_word(hash, (uint64_t)decimal.exponent);
+	for (size_t i = 0; i < decimal.count; i++)
+		hash_byte(hash, (unsigned char)next_digit(&decimal.digits));
+}
+
+uint64_t
+id_hash(struct span id, uint64_t seed)
+{
+	struct hash hash = hash_start(seed);
+
+	if (is_string(id))
+		hash_string(&hash, id);
+	else if (is_number(id))
+		hash_decimal(&hash, decimal_of(id));
+	else
+		for (size_t i = 0; i < id.len; i++)
+			hash_byte(&hash, (unsigned char)id.ptr[i]);
+	return hash_end(&hash);
+}
+
+size_t
+id_unescape(struct span id, char *out, size_t size)
+{
+	struct unescape walk;
+	size_t len = 0;
+	int byte;
+
+	if (!is_string(id)) {
+		if (id.len > 0 && size > 0)
+			memcpy(out, id.ptr, id.len < size ? id.len : size);
+		return id.len;
+	}
+	unescape_init(&walk, inside(id));
+	for (; (byte = unescape_next(&walk)) >= 0; len++)
+		if (len < size)
+			out[len] = (char)byte;
+	return len;
+}
+
+static const char *
+skip_digits(const char *at, const char *end)
+{
+	while (at < end && is_digit(*at))
+		at++;
+	return at;
+}
+
+/* RFC 8259 section 6. */
+static bool
+is_json_number(struct span text)
+{
+	const char *at = text.ptr, *end = at + text.len, *start;
+
+	at += at < end && *at == '-';
+	start = at;
+	at = skip_digits(at, end);
+	if (at == start || (*start == '0' && at > start + 1))
+		return false;
+	if (at < end && *at == '.') {
+		start = ++at;
+		at = skip_digits(at, end);
+		if (at == start)
+			return false;
+	}
+	if (at < end && (*at == 'e' || *at == 'E')) {
+		at++;
+		at += at < end && (*at == '+' || *at == '-');
+		start = at;
+		at = skip_digits(at, end);
+		if (at == start)
+			return false;
+	}
+	return at == end;
+}
+
+/* The number that the id is or that its text spells, in out if need be; empty if there is none. */
+static struct span
+number_in(struct span id, char *out)
+{
+	struct span none = { out, 0 };
+
+	if (is_number(id))
+		return id;
+	if (!is_string(id) || id.len > ID_TEXT_MAX)
+		return none;
+
+	struct span text = { out, id_unescape(id, out, ID_TEXT_MAX) };
+
+	return is_json_number(text) ? text : none;
+}
+
+static char *
+write_exponent(char *out, int64_t exponent)
+{
+	char digits[20];
+	int count = 0;
+
+	*out++ = 'e';
+	if (exponent < 0)
+		*out++ = '-';
+	for (int64_t rest = exponent < 0 ? -exponent : exponent; rest > 0 || count == 0; rest /= 10)
+		digits[count++] = (char)('0' + rest % 10);
+	while (count > 0)
+		*out++ = digits[--count];
+	*out = '\0';
+	return out;
+}
+
+/* strtod gets no point: what it takes for one depends on the locale. */
+static double
+double_of(struct span number)
+{
+	struct decimal decimal = decimal_of(number);
+	size_t count = decimal.count < DOUBLE_DIGITS_MAX ? decimal.count : DOUBLE_DIGITS_MAX;
+	char text[DOUBLE_DIGITS_MAX + 32], *out = text;
+
+	*out++ = decimal.negative ? '-' : '+';
+	for (size_t i = 0; i < count; i++)
+		*out++ = next_digit(&decimal.digits);
+	if (count < decimal.count || count == 0)
+		*out++ = count == 0 ? '0' : '1';
+	write_exponent(out, decimal.exponent - (out - text - 1));
+	return strtod(text, NULL);
+}
+
+bool
+id_alike(struct span a, struct span b)
+{
+	char text_a[ID_TEXT_MAX], text_b[ID_TEXT_MAX];
+
+	if (id_equal(a, b))
+		return true;
+
+	struct span number_a = number_in(a, text_a), number_b = number_in(b, text_b);
+
+	if (number_a.len == 0 || number_b.len == 0)
+		return false;
+
+	return double_of(number_a) == double_of(number_b);
+}
+
+struct span
+id_twin(struct span id, char *out)
+{
+	struct span twin = { out, 0 };
+
+	if (is_string(id))
+		return number_in(id, out);
+	if (!is_number(id) || id.len > ID_TEXT_MAX)
+		return twin;
+	out[0] = '"';
+	memcpy(out + 1, id.ptr, id.len);
+	out[id.len + 1] = '"';
+	twin.len = id.len + 2;
+	return twin;
+}
+
+bool
+id_is_coarse(struct span id)
+{
+	if (!is_number(id))
+		return false;
+
+	struct decimal decimal = decimal_of(id);
+	double value = double_of(id);
+	bool whole = (int64_t)decimal.count <= decimal.exponent;
+
+	if (value >= EXACT_INTEGERS || value <= -EXACT_INTEGERS)
+		return true;
+	if (whole)
+		return false;
+	return decimal.count > EXACT_DIGITS || decimal.exponent < EXACT_EXPONENT_MIN;
+}

@@ -1,0 +1,278 @@
+#include "core/pending.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/id.h"
+#include "core/mem.h"
+#include "pending_index.h"
+
+void
+pending_init(struct pending *pending, struct text_table *texts, uint64_t seed)
+{
+	*pending = (struct pending){ .texts = texts };
+	timeline_init(&pending->idle);
+	timeline_init(&pending->hard);
+	timeline_init(&pending->linger);
+	pending->index = mem_new(sizeof(*pending->index));
+	slab_init(&pending->index->slab);
+	table_init(&pending->index->ids, KEY_ID, seed);
+	table_init(&pending->index->aliases, KEY_WIRE_ID, seed);
+	table_init(&pending->index->tokens, KEY_WIRE_TOKEN, seed);
+}
+
+void
+pending_free(struct pending *pending)
+{
+	while (pending->oldest != NULL)
+		pending_remove(pending, pending->oldest);
+	table_free(&pending->index->ids);
+	table_free(&pending->index->aliases);
+	table_free(&pending->index->tokens);
+	slab_free(&pending->index->slab);
+	free(pending->index);
+	timeline_free(&pending->idle);
+	timeline_free(&pending->hard);
+	timeline_free(&pending->linger);
+	*pending = (struct pending){ 0 };
+}
+
+static struct span
+copy_bytes(char **at, struct span bytes)
+{
+	struct span copy = { *at, bytes.len };
+
+	if (bytes.len > 0)
+		memcpy(*at, bytes.ptr, bytes.len);
+	*at += bytes.len;
+	return copy;
+}
+
+/* Clients that number their requests use the id as token too. Bytes that are the same are kept once. */
+static void
+copy_ids(struct request *request, const struct pending_names *names)
+{
+	bool aliased = !span_equal(names->wire_id, names->id);
+	bool own_token = !span_equal(names->token, names->id);
+	bool own_wire_token = !span_equal(names->wire_token, names->token);
+	size_t len = names->id.len;
+	char *at = request->bytes.here;
+
+	len += aliased ? names->wire_id.len : 0;
+	len += own_token ? names->token.len : 0;
+	len += own_wire_token ? names->wire_token.len : 0;
+	if (len > REQUEST_INLINE)
+		request->bytes.block = at = mem_resize(NULL, len, 1);
+	request->id = copy_bytes(&at, names->id);
+	request->wire_id = aliased ? copy_bytes(&at, names->wire_id) : request->id;
+	request->token = own_token ? copy_bytes(&at, names->token) : request->id;
+	request->wire_token = own_wire_token ? copy_bytes(&at, names->wire_token) : request->token;
+}
+
+static void
+free_ids(struct request *request)
+{
+	if (request->id.ptr != request->bytes.here)
+		free(request->bytes.block);
+}
+
+static uint64_t
+token_hash(const struct table *tokens, const struct request *request, uint64_t hash_of_id)
+{
+	if (request->wire_token.ptr == request->id.ptr)
+		return hash_of_id;
+	return id_hash(request->wire_token, tokens->seed);
+}
+
+static void
+enter_indexes(struct pending_index *index, struct request *request)
+{
+	uint64_t hash = id_hash(request->id, index->ids.seed);
+
+	table_add(&index->ids, &index->slab, request, hash);
+	if (request->wire_token.len > 0)
+		table_add(&index->tokens, &index->slab, request,
+		    token_hash(&index->tokens, request, hash));
+	if (is_aliased(request))
+		table_add(&index->aliases, &index->slab, request,
+		    id_hash(request->wire_id, index->aliases.seed));
+	if (spelling_of(request->wire_id) == ODD_NUMBER)
+		index->odd++;
+}
+
+static void
+leave_ids(struct pending_index *index, struct request *request, uint64_t hash)
+{
+	table_remove(&index->ids, &index->slab, request, hash);
+	if (is_aliased(request))
+		table_remove(&index->aliases, &index->slab, request,
+		    id_hash(request->wire_id, index->aliases.seed));
+	if (spelling_of(request->wire_id) == ODD_NUMBER)
+		index->odd--;
+}
+
+static void
+leave_indexes(struct pending_index *index, struct request *request)
+{
+	uint64_t hash = id_hash(request->id, index->ids.seed);
+
+	if (!(request->flags & REQUEST_TOKEN_ONLY))
+		leave_ids(index, request, hash);
+	if (request->wire_token.len > 0)
+		table_remove(&index->tokens, &index->slab, request,
+		    token_hash(&index->tokens, request, hash));
+}
+
+static void
+link_newest(struct pending *pending, struct request *request)
+{
+	uint32_t handle = slab_handle(request);
+
+	if (pending->newest != NULL) {
+		request->older = slab_handle(pending->newest);
+		pending->newest->newer = handle;
+	} else {
+		pending->oldest = request;
+	}
+	pending->newest = request;
+}
+
+static void
+unlink_by_age(struct pending *pending, const struct request *request)
+{
+	struct request *older = slab_at(&pending->index->slab, request->older);
+	struct request *newer = newer_than(pending, request);
+
+	if (older != NULL)
+		older->newer = request->newer;
+	else
+		pending->oldest = newer;
+	if (newer != NULL)
+		newer->older = request->older;
+	else
+		pending->newest = older;
+}
+
+static void
+enter_state(struct pending *pending, struct request *request, enum request_state state)
+{
+	request->state = (uint8_t)state;
+	pending->in_state[state]++;
+	if (state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
+		pending->persons++;
+}
+
+static void
+leave_state(struct pending *pending, struct request *request)
+{
+	if (request->flags & REQUEST_TOKEN_ONLY)
+		return;
+	pending->in_state[request->state]--;
+	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
+		pending->persons--;
+}
+
+struct request *
+pending_add(struct pending *pending, const struct pending_names *names)
+{
+	struct request *request = slab_take(&pending->index->slab);
+
+	assert(names->id.len > 0 && names->wire_id.len > 0);
+	assert((names->token.len > 0) == (names->wire_token.len > 0));
+	assert(!(names->flags & REQUEST_TOKEN_ONLY));
+	copy_ids(request, names);
+	request->method = text_hold(pending->texts, names->method);
+	if (names->name.len > 0)
+		request->name = text_hold(pending->texts, names->name);
+	if (names->meta.len > 0)
+		request->meta = text_hold(pending->texts, names->meta);
+	request->flags = names->flags;
+	request->idle_after = request->cap_after = MSEC_NEVER;
+	enter_indexes(pending->index, request);
+	link_newest(pending, request);
+	enter_state(pending, request, REQUEST_WAITING);
+	pending->count++;
+	pending->aliased += is_aliased(request);
+	return request;
+}
+
+void
+pending_move(struct pending *pending, struct request *request, enum request_state state)
+{
+	assert(state == REQUEST_WAITING || state == REQUEST_CANCELLING || state == REQUEST_ABANDONED);
+	assert(!(request->flags & REQUEST_TOKEN_ONLY));
+	leave_state(pending, request);
+	enter_state(pending, request, state);
+}
+
+static void
+disarm(struct request *request)
+{
+	alarm_disarm(&request->idle);
+	alarm_disarm(&request->hard);
+}
+
+void
+pending_remove(struct pending *pending, struct request *request)
+{
+	for (struct walk *walk = pending->index->walks; walk != NULL; walk = walk->outer)
+		if (walk->next == request)
+			walk->next = newer_than(pending, request);
+	disarm(request);
+	leave_state(pending, request);
+	leave_indexes(pending->index, request);
+	unlink_by_age(pending, request);
+	pending->count--;
+	pending->aliased -= is_aliased(request);
+	text_drop(pending->texts, request->method);
+	text_drop(pending->texts, request->name);
+	text_drop(pending->texts, request->meta);
+	free_ids(request);
+	slab_give(&pending->index->slab, request);
+}
+
+void
+pending_keep_token(struct pending *pending, struct request *request, struct span task_id)
+{
+	struct text *task = text_hold(pending->texts, task_id);
+
+	assert(request->token.len > 0 && !(request->flags & REQUEST_TOKEN_ONLY));
+	disarm(request);
+	leave_state(pending, request);
+	leave_ids(pending->index, request, id_hash(request->id, pending->index->ids.seed));
+	request->state = REQUEST_NONE;
+	request->flags |= REQUEST_TOKEN_ONLY;
+	text_drop(pending->texts, request->name);
+	request->name = task;
+}
+
+void
+pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user)
+{
+	struct walk walk = { pending->oldest, pending->index->walks };
+	struct request *request;
+
+	pending->index->walks = &walk;
+	while ((request = walk.next) != NULL) {
+		walk.next = newer_than(pending, request);
+		visit(user, request);
+	}
+	pending->index->walks = walk.outer;
+}
+
+struct request *
+request_of_idle(struct alarm *alarm)
+{
+	if (alarm == NULL)
+		return NULL;
+	return (struct request *)(void *)((char *)alarm - offsetof(struct request, idle));
+}
+
+struct request *
+request_of_hard(struct alarm *alarm)
+{
+	if (alarm == NULL)
+		return NULL;
+	return (struct request *)(void *)((char *)alarm - offsetof(struct request, hard));
+}

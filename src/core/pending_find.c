@@ -1,0 +1,204 @@
+#include <string.h>
+
+#include "core/id.h"
+#include "pending_index.h"
+
+enum { PLAIN_DIGITS = 15 }; /* as many survive a double */
+
+typedef bool filter_fn(const struct request *request);
+
+static bool
+is_anyone(const struct request *request)
+{
+	(void)request;
+	return true;
+}
+
+static bool
+is_theirs(const struct request *request)
+{
+	return !(request->flags & REQUEST_OURS);
+}
+
+static bool
+is_on_wire(const struct request *request)
+{
+	return !is_aliased(request);
+}
+
+static bool
+is_awaited(const struct request *request)
+{
+	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
+}
+
+static bool
+is_abandoned(const struct request *request)
+{
+	return request->state == REQUEST_ABANDONED;
+}
+
+/* Of those that fit, the newest that is not ABANDONED, else the newest. */
+static struct request *
+best(const struct pending *pending, const struct table *table, struct span key, filter_fn *fits)
+{
+	const struct slab *slab = &pending->index->slab;
+	struct request *found = NULL, *request = NULL;
+
+	while ((request = table_find(table, slab, key, request)) != NULL) {
+		if (!fits(request))
+			continue;
+		if (!is_abandoned(request))
+			return request;
+		if (found == NULL)
+			found = request;
+	}
+	return found;
+}
+
+struct request *
+pending_by_id(const struct pending *pending, struct span id)
+{
+	return best(pending, &pending->index->ids, id, is_theirs);
+}
+
+struct request *
+pending_by_wire(const struct pending *pending, struct span wire_id)
+{
+	struct request *plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
+	struct request *aliased;
+
+	if ((plain != NULL && !is_abandoned(plain)) || pending->aliased == 0)
+		return plain;
+	aliased = best(pending, &pending->index->aliases, wire_id, is_anyone);
+	if (plain == NULL || (aliased != NULL && !is_abandoned(aliased)))
+		return aliased;
+	return plain;
+}
+
+bool
+pending_holds(const struct pending *pending, struct span id)
+{
+	const struct pending_index *index = pending->index;
+
+	return table_find(&index->ids, &index->slab, id, NULL) != NULL ||
+	    (pending->aliased > 0 && table_find(&index->aliases, &index->slab, id, NULL) != NULL);
+}
+
+struct search { /* for the only one */
+	struct request *found;
+	bool several;
+};
+
+static void
+search_note(struct search *search, struct request *request)
+{
+	search->several = search->found != NULL;
+	search->found = request;
+}
+
+static void
+search_table(struct search *search, const struct pending *pending, const struct table *table,
+    struct span key, filter_fn *fits)
+{
+	struct request *request = NULL;
+
+	while (!search->several &&
+	    (request = table_find(table, &pending->index->slab, key, request)) != NULL)
+		if (fits(request))
+			search_note(search, request);
+}
+
+static struct request *
+search_result(const struct search *search)
+{
+	return search->several ? NULL : search->found;
+}
+
+struct request *
+pending_by_token(const struct pending *pending, struct span wire_token)
+{
+	const struct table *tokens = &pending->index->tokens;
+	struct request *exact = best(pending, tokens, wire_token, is_anyone);
+	struct search search = { NULL, false };
+	char storage[ID_TWIN_MAX];
+	struct span twin;
+
+	if (exact != NULL)
+		return exact;
+	twin = id_twin(wire_token, storage);
+	if (twin.len > 0)
+		search_table(&search, pending, tokens, twin, is_anyone);
+	return search_result(&search);
+}
+
+enum spelling
+spelling_of(struct span id)
+{
+	static const char alphabet[] = "0123456789+-.eE";
+	struct span text = id;
+	size_t sign, digits = 0;
+
+	if (id.len >= 2 && id.ptr[0] == '"')
+		text = span_part(id, 1, id.len - 2);
+	if (text.len == 0)
+		return NO_NUMBER;
+	for (size_t i = 0; i < text.len && text.ptr[i] != '\\'; i++)
+		if (memchr(alphabet, text.ptr[i], sizeof(alphabet) - 1) == NULL)
+			return NO_NUMBER;
+	sign = text.ptr[0] == '-';
+	while (sign + digits < text.len && text.ptr[sign + digits] >= '0' && text.ptr[sign + digits] <= '9')
+		digits++;
+	if (sign + digits < text.len || digits == 0 || digits > PLAIN_DIGITS)
+		return ODD_NUMBER;
+	return text.ptr[sign] != '0' || text.len == 1 ? PLAIN_NUMBER : ODD_NUMBER;
+}
+
+static bool
+is_awaited_on_wire(const struct request *request)
+{
+	return is_awaited(request) && is_on_wire(request);
+}
+
+static void
+search_twin(struct search *search, const struct pending *pending, struct span wire_id)
+{
+	char storage[ID_TWIN_MAX];
+	struct span twin = id_twin(wire_id, storage);
+
+	search_table(search, pending, &pending->index->ids, twin, is_awaited_on_wire);
+	search_table(search, pending, &pending->index->aliases, twin, is_awaited);
+}
+
+static bool
+is_like(const struct request *request, struct span wire_id)
+{
+	return is_awaited(request) && spelling_of(request->wire_id) != NO_NUMBER &&
+	    !id_equal(request->wire_id, wire_id) && id_alike(request->wire_id, wire_id);
+}
+
+static void
+search_all(struct search *search, const struct pending *pending, struct span wire_id)
+{
+	struct request *request;
+
+	for (request = pending->oldest; request != NULL && !search->several;
+	     request = newer_than(pending, request))
+		if (is_like(request, wire_id))
+			search_note(search, request);
+}
+
+struct request *
+pending_alike(const struct pending *pending, struct span wire_id)
+{
+	struct search search = { NULL, false };
+	enum spelling spelling = spelling_of(wire_id);
+
+	if (spelling == NO_NUMBER)
+		return NULL;
+	if (spelling == PLAIN_NUMBER && pending->index->odd == 0)
+		search_twin(&search, pending, wire_id);
+	else
+		search_all(&search, pending, wire_id);
+	return search_result(&search);
+}

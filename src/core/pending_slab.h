@@ -1,0 +1,47 @@
+#ifndef PENDING_SLAB_H
+#define PENDING_SLAB_H
+
+/*
+ * Where the entries of pending live: pages that do not move. An entry is named by a pointer or by a
+ * handle of half that size; handle 0 is none. Pages that have become empty are given back, but for one.
+ */
+
+#include "core/pending.h"
+
+enum { SLAB_PAGE = 256 }; /* entries; struct request keeps its place in one byte */
+
+struct slab_page {
+	struct slab_page *next, *previous; /* among those with room */
+	uint32_t number;
+	uint16_t used;  /* entries that are taken */
+	uint16_t fresh; /* the first entry that was never taken */
+	uint32_t given; /* handle of one that was given back; more through its `newer` */
+	struct request entries[SLAB_PAGE];
+};
+
+struct slab {
+	struct slab_page **pages; /* by number; NULL where one was given back */
+	uint32_t count;           /* numbers in use or given back */
+	uint32_t holes;           /* of these given back */
+	uint32_t empty;           /* pages of which no entry is taken */
+	struct slab_page *roomy;
+};
+
+void slab_init(struct slab *slab);
+void slab_free(struct slab *slab); /* every entry must have been given back */
+
+/* An entry, zeroed but for its slot. */
+struct request *slab_take(struct slab *slab);
+void slab_give(struct slab *slab, struct request *request);
+
+uint32_t slab_handle(struct request *request);
+
+static inline struct request *
+slab_at(const struct slab *slab, uint32_t handle)
+{
+	if (handle == 0)
+		return NULL;
+	return &slab->pages[(handle - 1) / SLAB_PAGE]->entries[(handle - 1) % SLAB_PAGE];
+}
+
+#endif

@@ -1,0 +1,118 @@
+#include "core/policy.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dialect.h"
+#include "core/limits.h"
+#include "core/mem.h"
+
+void
+policy_init(struct policy *policy)
+{
+	*policy = (struct policy){ 0 };
+}
+
+void
+policy_free(struct policy *policy)
+{
+	size_t i;
+	int clock;
+
+	for (clock = 0; clock < POLICY_CLOCKS; clock++) {
+		for (i = 0; i < policy->clock[clock].count; i++) {
+			free(policy->clock[clock].rules[i].method);
+			free(policy->clock[clock].rules[i].name);
+		}
+		free(policy->clock[clock].rules);
+	}
+	policy_init(policy);
+}
+
+static char *
+copy(struct span text)
+{
+	char *string;
+
+	if (text.len == 0)
+		return NULL;
+	string = mem_resize(NULL, text.len + 1, 1);
+	memcpy(string, text.ptr, text.len);
+	string[text.len] = '\0';
+	return string;
+}
+
+void
+policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name,
+    msec_t duration)
+{
+	struct policy_rule **rules = &policy->clock[clock].rules;
+	size_t *count = &policy->clock[clock].count;
+
+	assert(method.len > 0 || name.len == 0);
+	*rules = mem_resize(*rules, *count + 1, sizeof(**rules));
+	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration };
+}
+
+static bool
+same(const char *string, struct span text)
+{
+	if (string == NULL)
+		return text.len == 0;
+	return span_equal((struct span){ string, strlen(string) }, text);
+}
+
+/* The last rule for just this; empty spans mean the rules that leave it open. */
+static const struct policy_rule *
+rule_find(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
+{
+	const struct policy_rule *rules = policy->clock[clock].rules;
+	size_t i;
+
+	for (i = policy->clock[clock].count; i-- > 0;)
+		if (same(rules[i].method, method) && same(rules[i].name, name))
+			return &rules[i];
+	return NULL;
+}
+
+static msec_t
+built_in(enum policy_clock clock, unsigned traits)
+{
+	if (clock == POLICY_CAP)
+		return TIME_CAP;
+	return traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
+}
+
+static msec_t
+duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name,
+    unsigned traits, bool from_server)
+{
+	const struct span any = { 0 };
+	const struct policy_rule *rule = NULL;
+
+	if (method.len > 0)
+		rule = rule_find(policy, clock, method, name);
+	if (rule == NULL && method.len > 0)
+		rule = rule_find(policy, clock, method, any);
+	if (rule != NULL)
+		return rule->duration;
+	if (from_server || traits & (METHOD_EXEMPT | METHOD_PERSON))
+		return MSEC_NEVER;
+	if (clock == POLICY_IDLE && traits & METHOD_START)
+		return TIME_START;
+	rule = rule_find(policy, clock, any, any);
+	return rule != NULL ? rule->duration : built_in(clock, traits);
+}
+
+struct deadlines
+policy_deadlines(const struct policy *policy, struct span method, struct span name,
+    const struct method *traits, bool from_server)
+{
+	unsigned set = traits == NULL ? 0 : traits->traits;
+
+	return (struct deadlines){
+		.idle = duration_of(policy, POLICY_IDLE, method, name, set, from_server),
+		.cap = duration_of(policy, POLICY_CAP, method, name, set, from_server),
+	};
+}

@@ -1,0 +1,405 @@
+#include "scan_machine.h"
+
+#include <string.h>
+
+static uint64_t
+offset_of(const struct scan *scan, const char *at)
+{
+	return scan->fed + (uint64_t)(at - scan->piece);
+}
+
+static void
+note_fault(struct scan *scan, enum scan_fault fault, uint64_t offset)
+{
+	if (scan->fault != SCAN_FINE)
+		return;
+	scan->fault = fault;
+	scan->fault_offset = offset;
+}
+
+static bool
+is_frame_end(const struct scan *scan, const char *at)
+{
+	return *at == '\n' && scan->end == SCAN_END_NEWLINE;
+}
+
+static inline bool
+is_space(const struct scan *scan, char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || (c == '\n' && scan->end == SCAN_END_EXPLICIT);
+}
+
+static inline const char *
+skip_space(const struct scan *scan, const char *at, const char *end)
+{
+	while (at < end && (unsigned char)*at <= ' ' && is_space(scan, *at))
+		at++;
+	return at;
+}
+
+static void
+end_frame(struct scan *scan, const char *at)
+{
+	if (scan->type != JSON_ABSENT && !scan->complete)
+		note_fault(scan, SCAN_CUT, offset_of(scan, at));
+	scan->state = ENDED;
+}
+
+static const char *
+fail(struct scan *scan, const char *at, enum scan_fault fault)
+{
+	if (is_frame_end(scan, at)) {
+		end_frame(scan, at);
+		return at + 1;
+	}
+	note_fault(scan, fault, offset_of(scan, at));
+	scan->state = FAILED;
+	return at;
+}
+
+static void
+begin_value(struct scan *scan, enum json_type type, const char *at)
+{
+	if (scan->container < ROOT)
+		return;
+	if (scan->container > ROOT) {
+		watch_value(&scan->watch, type, at, offset_of(scan, at));
+		return;
+	}
+	scan->type = type;
+	scan->value_start = offset_of(scan, at);
+}
+
+static const char *
+end_value(struct scan *scan, const char *at)
+{
+	scan->state = NEXT;
+	if (scan->container > ROOT) {
+		watch_value_end(&scan->watch, at);
+	} else if (scan->container == ROOT) {
+		scan->state = TAIL;
+		scan->complete = true;
+		scan->value_end = offset_of(scan, at);
+	}
+	return at;
+}
+
+static const char *
+enter(struct scan *scan, const char *at)
+{
+	enum container container = PLAIN_ARRAY;
+
+	if (scan->depth == SCAN_DEPTH_MAX)
+		return fail(scan, at, SCAN_DEPTH);
+	begin_value(scan, *at == '[' ? JSON_ARRAY : JSON_OBJECT, at);
+	scan->state = ITEM;
+	if (*at == '{') {
+		container = scan->container == ROOT ? MESSAGE :
+		    scan->container > ROOT          ? watch_enter(&scan->watch) :
+						      PLAIN_OBJECT;
+		scan->state = MEMBER;
+	}
+	scan->container = container;
+	scan->stack[++scan->depth] = (unsigned char)container;
+	return at + 1;
+}
+
+static const char *
+leave(struct scan *scan, const char *at)
+{
+	if ((*at == ']') != (scan->container == PLAIN_ARRAY))
+		return fail(scan, at, SCAN_SYNTAX);
+	if (scan->container > ROOT)
+		watch_leave(&scan->watch);
+	scan->container = scan->stack[--scan->depth];
+	return end_value(scan, at + 1);
+}
+
+static const char *
+end_string(struct scan *scan, const char *quote, const char *end)
+{
+	const char *behind = quote + 1;
+
+	if (!scan->in_key)
+		return end_value(scan, behind);
+	if (scan->container > ROOT && !watch_key_end(&scan->watch, scan->container, quote))
+		note_fault(scan, SCAN_DUPLICATE, scan->watch.key_start);
+	scan->state = COLON;
+	if (behind == end || *behind != ':')
+		return behind;
+	scan->state = VALUE;
+	return behind + 1;
+}
+
+static const char *
+in_string(struct scan *scan, const char *at, const char *end)
+{
+	enum string_stop stop;
+
+	at = string_read(&scan->string, at, end, &stop);
+	switch (stop) {
+	case STOP_QUOTE:
+		return end_string(scan, at, end);
+	case STOP_BAD_LEAD:
+		note_fault(scan, SCAN_UTF8, offset_of(scan, at));
+		return at + 1;
+	case STOP_BAD_TAIL:
+		note_fault(scan, SCAN_UTF8, offset_of(scan, at));
+		return at;
+	case STOP_CONTROL:
+		if (is_frame_end(scan, at))
+			return fail(scan, at, SCAN_CUT);
+		note_fault(scan, SCAN_CONTROL, offset_of(scan, at));
+		return at + 1;
+	case STOP_BAD_ESCAPE:
+		return fail(scan, at, SCAN_SYNTAX);
+	case STOP_END:
+	default:
+		return at;
+	}
+}
+
+static const char *
+begin_string(struct scan *scan, const char *quote, const char *end)
+{
+	scan->state = STRING;
+	string_start(&scan->string);
+	return in_string(scan, quote + 1, end);
+}
+
+static const char *
+on_key(struct scan *scan, const char *at, const char *end)
+{
+	if (*at != '"')
+		return fail(scan, at, SCAN_SYNTAX);
+	scan->in_key = true;
+	if (scan->container > ROOT)
+		watch_key(&scan->watch, scan->container, at, offset_of(scan, at));
+	return begin_string(scan, at, end);
+}
+
+static const char *
+in_literal(struct scan *scan, const char *at, const char *end)
+{
+	while (*scan->rest != '\0') {
+		if (at == end)
+			return at;
+		if (*at != *scan->rest)
+			return fail(scan, at, SCAN_SYNTAX);
+		at++;
+		scan->rest++;
+	}
+	return end_value(scan, at);
+}
+
+static const char *
+begin_literal(struct scan *scan, const char *at, const char *end)
+{
+	scan->state = LITERAL;
+	scan->rest = *at == 't' ? "true" : *at == 'f' ? "false" : "null";
+	begin_value(scan, *at == 'n' ? JSON_NULL : JSON_BOOL, at);
+	return in_literal(scan, at, end);
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_delimiter(char c)
+{
+	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static const char *
+in_number(struct scan *scan, const char *at, const char *end)
+{
+	at = number_read(&scan->number, at, end);
+	if (at == end)
+		return at;
+	if (number_is_whole(scan->number) && is_delimiter(*at))
+		return end_value(scan, at);
+	return fail(scan, at, SCAN_SYNTAX);
+}
+
+static const char *
+begin_number(struct scan *scan, const char *at, const char *end)
+{
+	begin_value(scan, JSON_NUMBER, at);
+	scan->state = NUMBER;
+	scan->number = NUMBER_START;
+	if (*at == '-' || *at == '0')
+		return in_number(scan, at, end);
+	while (at < end && is_digit(*at))
+		at++;
+	scan->number = NUMBER_WHOLE;
+	return at < end && is_delimiter(*at) ? end_value(scan, at) : in_number(scan, at, end);
+}
+
+static const char *
+on_value(struct scan *scan, const char *at, const char *end)
+{
+	switch (*at) {
+	case '"':
+		scan->in_key = false;
+		begin_value(scan, JSON_STRING, at);
+		return begin_string(scan, at, end);
+	case '{':
+	case '[':
+		return enter(scan, at);
+	case 't':
+	case 'f':
+	case 'n':
+		return begin_literal(scan, at, end);
+	default:
+		if (is_digit(*at) || *at == '-')
+			return begin_number(scan, at, end);
+		return fail(scan, at, SCAN_SYNTAX);
+	}
+}
+
+static const char *
+on_next(struct scan *scan, const char *at, const char *end)
+{
+	if (*at == '}' || *at == ']')
+		return leave(scan, at);
+	if (*at != ',')
+		return fail(scan, at, SCAN_SYNTAX);
+	scan->state = scan->container == PLAIN_ARRAY ? VALUE : KEY;
+	return skip_space(scan, at + 1, end);
+}
+
+static const char *
+on_colon(struct scan *scan, const char *at)
+{
+	if (*at != ':')
+		return fail(scan, at, SCAN_SYNTAX);
+	scan->state = VALUE;
+	return at + 1;
+}
+
+static const char *
+on_start(struct scan *scan, const char *at)
+{
+	static const char bom[] = "\xEF\xBB\xBF";
+
+	if (*at != bom[scan->state - START]) {
+		if (scan->state != START)
+			note_fault(scan, SCAN_SYNTAX, 0);
+		scan->state = VALUE;
+		return scan->fault == SCAN_FINE ? at : fail(scan, at, SCAN_SYNTAX);
+	}
+	scan->bom = scan->state == BOM_THIRD;
+	scan->state++;
+	return at + 1;
+}
+
+static const char *
+seek_newline(struct scan *scan, const char *at, const char *end)
+{
+	const char *newline = NULL;
+
+	if (scan->end == SCAN_END_NEWLINE)
+		newline = memchr(at, '\n', (size_t)(end - at));
+	if (newline == NULL)
+		return end;
+	end_frame(scan, newline);
+	return newline + 1;
+}
+
+/* Between two tokens, with white space passed. */
+static const char *
+on_token(struct scan *scan, const char *at, const char *end)
+{
+	if (scan->state == NEXT) {
+		at = on_next(scan, at, end);
+		if (at == end || scan->state > KEY)
+			return at;
+	}
+	switch ((int)scan->state) {
+	case ITEM:
+		if (*at == ']')
+			return leave(scan, at);
+		/* fall through */
+	case VALUE:
+		return on_value(scan, at, end);
+	case MEMBER:
+		if (*at == '}')
+			return leave(scan, at);
+		/* fall through */
+	case KEY:
+		return on_key(scan, at, end);
+	case COLON:
+		return on_colon(scan, at);
+	default:
+		return fail(scan, at, SCAN_TRAILING);
+	}
+}
+
+static const char *
+step(struct scan *scan, const char *at, const char *end)
+{
+	if (scan->state <= TAIL) {
+		at = skip_space(scan, at, end);
+		return at < end ? on_token(scan, at, end) : at;
+	}
+	switch ((int)scan->state) {
+	case START:
+	case BOM_SECOND:
+	case BOM_THIRD:
+		return on_start(scan, at);
+	case STRING:
+		return in_string(scan, at, end);
+	case LITERAL:
+		return in_literal(scan, at, end);
+	case FAILED:
+		return seek_newline(scan, at, end);
+	default:
+		return in_number(scan, at, end);
+	}
+}
+
+void
+machine_start(struct scan *scan)
+{
+	scan->state = START;
+	scan->container = ROOT;
+	scan->stack[0] = ROOT;
+	scan->depth = 0;
+	scan->fed = 0;
+	scan->type = JSON_ABSENT;
+	scan->fault = SCAN_FINE;
+	scan->fault_offset = scan->value_start = scan->value_end = 0;
+	scan->complete = scan->bom = false;
+	watch_start(&scan->watch);
+}
+
+const char *
+machine_run(struct scan *scan, const char *bytes, const char *end)
+{
+	const char *at = bytes;
+
+	scan->piece = bytes;
+	watch_piece(&scan->watch, bytes);
+	while (at < end && scan->state != ENDED)
+		at = step(scan, at, end);
+	watch_piece_end(&scan->watch, at);
+	scan->fed += (uint64_t)(at - bytes);
+	return at;
+}
+
+void
+machine_finish(struct scan *scan)
+{
+	static const char nothing[] = "";
+
+	scan->piece = nothing;
+	watch_piece(&scan->watch, nothing);
+	if (scan->depth == 0 && scan->state == NUMBER && number_is_whole(scan->number))
+		end_value(scan, nothing);
+	if (scan->state == BOM_SECOND || scan->state == BOM_THIRD)
+		note_fault(scan, SCAN_SYNTAX, 0);
+	end_frame(scan, nothing);
+}

@@ -1,0 +1,59 @@
+#ifndef CORE_SCAN_MACHINE_H
+#define CORE_SCAN_MACHINE_H
+
+/* The machine behind scan.h: what it knows between two bytes, and how it goes on. */
+
+#include "core/scan.h"
+#include "scan_number.h"
+#include "scan_string.h"
+#include "scan_watch.h"
+
+enum state {
+	VALUE,  /* a value must come; up to TAIL white space may stand before it */
+	ITEM,   /* behind '[': a value or ']' */
+	MEMBER, /* behind '{': a key or '}' */
+	KEY,    /* behind a comma */
+	COLON,
+	NEXT,  /* behind a value in a container */
+	TAIL,  /* behind the whole text */
+	START, /* of the frame: its bytes may be a byte order mark's */
+	BOM_SECOND,
+	BOM_THIRD,
+	STRING,
+	NUMBER,
+	LITERAL,
+	FAILED, /* only the newline matters */
+	ENDED,
+};
+
+struct scan {
+	enum scan_end end;
+	enum state state;
+	enum container container; /* the innermost; stack[depth] */
+	unsigned depth;
+	const char *piece; /* the bytes being fed */
+	uint64_t fed;      /* bytes of the frame before them */
+
+	struct string_reader string;
+	bool in_key; /* the string is a key */
+	enum number_state number;
+	const char *rest; /* of a literal */
+
+	enum json_type type;
+	enum scan_fault fault;
+	uint64_t fault_offset, value_start, value_end;
+	bool complete, bom;
+
+	unsigned char stack[SCAN_DEPTH_MAX + 1]; /* enum container; the lowest is ROOT */
+	struct watch watch;
+};
+
+void machine_start(struct scan *scan);
+
+/* Reads bytes up to end or the frame's end; gives the place behind the last one read. */
+const char *machine_run(struct scan *scan, const char *bytes, const char *end);
+
+/* There are no more bytes in this frame. */
+void machine_finish(struct scan *scan);
+
+#endif

@@ -1,0 +1,73 @@
+#ifndef CORE_SCAN_WATCH_H
+#define CORE_SCAN_WATCH_H
+
+/*
+ * What the scanner keeps of a message: the values at the paths of enum scan_field. The scanner says where
+ * keys and values begin and end inside the few containers that are watched; nothing else is looked at.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/scan.h"
+
+enum container {
+	PLAIN_ARRAY,
+	PLAIN_OBJECT,
+	ROOT, /* the whole text, not a container; from here on they are watched */
+	MESSAGE,
+	PARAMS,
+	PARAMS_META,
+	RESULT,
+	RESULT_META,
+	RESULT_TASK,
+	ERROR,
+	CONTAINERS
+};
+
+enum {
+	WATCH_KEY_MAX = 256, /* no key that matters is longer, with every character escaped */
+	WATCH_KEPT_MAX = SCAN_FIELDS * SCAN_VALUE_MAX,
+};
+
+/* Bytes copied out of the pieces, as many as fit. */
+struct capture {
+	const char *mark; /* the first byte of the piece that is not copied yet */
+	char *to;
+	uint32_t len, max;
+	bool active, overflow;
+};
+
+struct watch {
+	const struct path
+	    *path; /* of the member whose value is awaited or open; NULL: none that matters */
+	struct scan_value open; /* the value that is being read */
+	uint64_t key_start;
+	uint32_t kept_len;
+	struct capture key, value, member;
+	uint16_t seen[CONTAINERS];                 /* a bit for each path of the container */
+	struct scan_value values[SCAN_FIELDS + 1]; /* the last: of paths that are no field */
+	char key_text[WATCH_KEY_MAX];
+	char kept[WATCH_KEPT_MAX];
+	char members[SCAN_META_MAX];
+};
+
+void watch_start(struct watch *watch);
+
+/* A new piece of the frame begins here; it has been read up to at. */
+void watch_piece(struct watch *watch, const char *piece);
+void watch_piece_end(struct watch *watch, const char *at);
+
+/* A key begins with its quote at this place; its closing quote is there. false: it is a duplicate. */
+void watch_key(struct watch *watch, enum container container, const char *quote, uint64_t offset);
+bool watch_key_end(struct watch *watch, enum container container, const char *quote);
+
+/* A member's value begins, ends before this place. */
+void watch_value(struct watch *watch, enum json_type type, const char *at, uint64_t offset);
+void watch_value_end(struct watch *watch, const char *at);
+
+/* The member's value is an object: as what container is it read? Its end is told before its value's end. */
+enum container watch_enter(struct watch *watch);
+void watch_leave(struct watch *watch);
+
+#endif

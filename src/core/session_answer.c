@@ -1,0 +1,113 @@
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "session_inside.h"
+
+/* MCP basic/utilities/tasks and SEP-2663: the id of the task that a response created; or empty. */
+static struct span
+created_task(const struct scan *scan)
+{
+	if (scan_value(scan, SCAN_CREATED_TASK_ID)->type == JSON_STRING)
+		return scan_text(scan, SCAN_CREATED_TASK_ID);
+	if (span_equal(scan_text(scan, SCAN_RESULT_TYPE), SPAN("\"task\"")) &&
+	    scan_value(scan, SCAN_RESULT_TASK_ID)->type == JSON_STRING)
+		return scan_text(scan, SCAN_RESULT_TASK_ID);
+	return (struct span){ NULL, 0 };
+}
+
+/* The answer to initialize settles the era, unless it refuses it. */
+static void
+note_handshake(struct session *session, const struct message *message, const struct request *request)
+{
+	const struct method *traits = dialect_method(session->config.dialect, text_span(request->method));
+	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
+	struct span first = SPAN("\"2025-11-25\"");
+
+	if (traits == NULL || !(traits->traits & METHOD_HANDSHAKE) ||
+	    scan_value(message->scan, SCAN_RESULT)->type == JSON_ABSENT)
+		return;
+	session->initialized = true;
+	session->omits_id =
+	    version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
+}
+
+/* Puts back what the requester called it. */
+static void
+restore_names(struct message *message, const struct request *request)
+{
+	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
+
+	if (message->passed || span_equal(request->id, request->wire_id))
+		return;
+	message_edit(message, SCAN_ID, request->id);
+	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
+		message_edit(message, SCAN_RESULT_SUBSCRIPTION, request->id);
+}
+
+size_t
+session_tasks(const struct session *session, enum side requester)
+{
+	const struct pending *pending = &session->party[requester].pending;
+
+	return pending->count - pending->in_state[REQUEST_ABANDONED] -
+	    session_outstanding(session, requester);
+}
+
+/* MCP 2025-11-25 basic/utilities/progress: the token of a task stays valid until the task has ended. */
+static bool
+keeps_token(const struct session *session, enum side requester, const struct request *request)
+{
+	return request->token.len > 0 &&
+	    session_state(session, requester, request) == REQUEST_WAITING &&
+	    session_tasks(session, requester) < LIMIT_TASKS;
+}
+
+static void
+take_up(struct session *session, struct message *message, struct request *request)
+{
+	enum side requester = other(message->from);
+	struct pending *pending = &session->party[requester].pending;
+	struct span task = created_task(message->scan);
+
+	if (request->flags & REQUEST_OURS) {
+		message_drop(session, message, WHY_SWALLOWED, request);
+		pending_remove(pending, request);
+		return;
+	}
+	if (request->state == REQUEST_ABANDONED && task.len > 0)
+		session_cancel_task(session, requester, request, task);
+	note_handshake(session, message, request);
+	restore_names(message, request);
+	if (task.len > 0 && keeps_token(session, requester, request)) {
+		message_pass(session, message, WHY_RELAYED, request);
+		pending_keep_token(pending, request, task);
+		alarm_arm(&pending->hard, &request->hard, TIME_CAP, session->steady);
+		return;
+	}
+	session_decide(session, requester, request, EVENT_RESPONSE, message);
+}
+
+void
+session_on_response(struct session *session, struct message *message)
+{
+	const struct party *party = &session->party[other(message->from)];
+	const struct pending *pending = &party->pending;
+	struct request *request;
+
+	if (message->envelope.untracked) {
+		message_pass(session, message, WHY_UNTRACKED, NULL);
+		return;
+	}
+	request = pending_by_wire(pending, message->envelope.id);
+	if (request != NULL) {
+		take_up(session, message, request);
+	} else if ((request = pending_alike(pending, message->envelope.id)) != NULL) {
+		message_pass(session, message, WHY_ID_COERCED, request);
+		pending_remove(&session->party[other(message->from)].pending, request);
+	} else if (party->untracked) {
+		message_pass(session, message, WHY_UNTRACKED, NULL);
+	} else {
+		message_drop(session, message, decisions[REQUEST_NONE][EVENT_RESPONSE].why, NULL);
+	}
+}

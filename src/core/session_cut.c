@@ -1,0 +1,249 @@
+#include <string.h>
+
+#include "core/limits.h"
+#include "session_inside.h"
+
+/* Names are checked at the end of a frame, when nothing can be changed any more: only what needs no change passes in parts. */
+static bool
+request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
+{
+	const struct dialect *dialect = session->config.dialect;
+	const struct pending *pending = &session->party[from].pending;
+	const char *const held[] = { dialect->cancel, dialect->progress, dialect->task_status };
+	const struct method *traits = dialect_method(dialect, envelope->method);
+	size_t i;
+
+	for (i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		if (held[i] != NULL &&
+		    span_equal(envelope->method, (struct span){ held[i], strlen(held[i]) }))
+			return false;
+	if (session->party[other(from)].gone ||
+	    session_outstanding(session, from) >= session->config.max_inflight)
+		return false;
+	if (traits != NULL && (traits->traits & METHOD_START))
+		return false;
+	if (session->party[other(from)].pending.aliased > 0)
+		return false;
+	if (envelope->id.len > 0)
+		return pending_by_wire(pending, envelope->id) == NULL;
+	return pending->in_state[REQUEST_ABANDONED] == 0;
+}
+
+/* Answers with a known id are accounted for when their first part goes. */
+static enum reading
+begin_response(struct session *session, enum side from, const struct envelope *envelope)
+{
+	struct party *party = &session->party[from];
+	enum side requester = other(from);
+	struct pending *pending = &session->party[requester].pending;
+	struct request *request = pending_by_wire(pending, envelope->id);
+	const struct decision *decision;
+	const struct method *traits;
+	struct action action;
+
+	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
+	    !span_equal(request->id, request->wire_id))
+		return READ_HOLD;
+	traits = dialect_method(session->config.dialect, text_span(request->method));
+	if (traits != NULL && (traits->traits & METHOD_START))
+		return READ_HOLD;
+	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
+	if (decision->next != REQUEST_NONE)
+		return READ_HOLD;
+	action = action_of(session, decision->steps & DECIDE_PASS ? VERB_SEND : VERB_DROP, requester,
+	    decision->why, request);
+	action.message = lane_from(party->lane, party->frame.start);
+	session_report(session, &action);
+	buf_clear(&party->cut_id);
+	buf_append(&party->cut_id, request->id);
+	party->cut_idle = request->idle_after;
+	pending_remove(pending, request);
+	return decision->steps & DECIDE_PASS ? READ_PASSED : READ_DISCARDED;
+}
+
+/* What can be done with a frame that is too long to be held and has not ended. */
+static enum reading
+judge(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	const struct pending *asked = &session->party[other(from)].pending;
+	struct deadlines deadlines;
+	struct envelope envelope;
+
+	envelope_peek(&envelope, party->frame.scan);
+	if (envelope.kind == ENVELOPE_UNKNOWN)
+		return READ_HOLD;
+	deadlines = policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 },
+	    NULL, false);
+	party->cut_idle = deadlines.idle;
+	if (envelope.kind != ENVELOPE_RESPONSE)
+		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
+	if (envelope.id.len > 0)
+		return begin_response(session, from, &envelope);
+	if (asked->in_state[REQUEST_ABANDONED] > 0 || asked->aliased > 0)
+		return READ_HOLD;
+	return READ_PASS;
+}
+
+/* Everything scanned so far passes, or is dropped. */
+static void
+move_on(struct party *party)
+{
+	size_t n = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
+
+	if (party->reading == READ_PASS || party->reading == READ_PASSED)
+		lane_pass(party->lane, n);
+	else
+		lane_drop(party->lane, n);
+}
+
+void
+session_cut(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	uint64_t held = party->frame.scanned - party->frame.start;
+
+	if (party->reading == READ_HOLD) {
+		if (held > LIMIT_HOLD && !session->config.strict)
+			party->reading = judge(session, from);
+		if (party->reading == READ_HOLD && held > session->config.max_message)
+			party->reading = READ_DISCARD;
+		if (party->reading == READ_HOLD)
+			return;
+		if (scan_bom(party->frame.scan))
+			lane_drop(party->lane, 3);
+		lane_set_open(party->lane, party->reading < READ_DISCARD);
+	}
+	move_on(party);
+}
+
+static void
+message_of_parts(const struct session *session, enum side from, struct message *message)
+{
+	const struct party *party = &session->party[from];
+
+	*message = (struct message){ .from = from, .scan = party->frame.scan, .passed = true };
+	message->start = party->frame.start;
+	message->end = message->next = party->frame.scanned;
+	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
+}
+
+static struct request *
+request_of_response(struct session *session, enum side from, const struct scan *scan)
+{
+	struct envelope envelope;
+
+	envelope_peek(&envelope, scan);
+	if (scan_value(scan, SCAN_ID)->type == JSON_ABSENT || envelope.id.len == 0 ||
+	    envelope.kind != ENVELOPE_RESPONSE)
+		return NULL;
+	return pending_by_wire(&session->party[other(from)].pending, envelope.id);
+}
+
+static void
+report_fault(struct session *session, const struct message *message)
+{
+	struct action action =
+	    action_of(session, VERB_NOTE, other(message->from), WHY_LATE_FAULT, NULL);
+
+	action.id = scan_text(message->scan, SCAN_ID);
+	session_report(session, &action);
+}
+
+/* A frame that passed in parts has ended: it is entered now as if it had been held. */
+static void
+account(struct session *session, struct message *message)
+{
+	struct request *request;
+
+	if (message->envelope.kind <= ENVELOPE_RESPONSE) {
+		session_on_message(session, message);
+		return;
+	}
+	report_fault(session, message);
+	request = request_of_response(session, message->from, message->scan);
+	if (request != NULL)
+		pending_remove(&session->party[other(message->from)].pending, request);
+}
+
+/* A frame that was too large to hold and could not be decided has ended. */
+static void
+account_discarded(struct session *session, struct message *message)
+{
+	enum side requester = other(message->from);
+	struct action action = action_of(session, VERB_DROP, requester, WHY_OVERSIZED, NULL);
+	const char *text = "canceld: a message was larger than --max-message and was discarded";
+	struct request *request;
+	struct answer answer = {
+		.id = message->envelope.id,
+		.code = CODE_INTERNAL_ERROR,
+		.message = { text, strlen(text) },
+		.cause = "oversized-message",
+		.timeout = MSEC_NEVER,
+		.status = -1,
+		.signal = -1,
+	};
+
+	request = request_of_response(session, message->from, message->scan);
+	if (request != NULL && request->state != REQUEST_ABANDONED) {
+		session_fail(session, requester, request, answer.cause, text, WHY_OVERSIZED);
+		return;
+	}
+	if (request != NULL)
+		pending_remove(&session->party[requester].pending, request);
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+		session_send_error(session, message->from, &answer);
+	action.id = message->envelope.id;
+	action.method = message->envelope.method;
+	session_report(session, &action);
+}
+
+void
+session_cut_end(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	enum reading reading = party->reading;
+	struct message message;
+
+	move_on(party);
+	if (reading < READ_DISCARD)
+		lane_set_open(party->lane, false);
+	party->reading = READ_HOLD;
+	message_of_parts(session, from, &message);
+	if (reading == READ_PASS)
+		account(session, &message);
+	else if (reading == READ_DISCARD)
+		account_discarded(session, &message);
+	else if (reading == READ_PASSED && scan_fault(party->frame.scan) != SCAN_FINE)
+		report_fault(session, &message);
+}
+
+bool
+session_truncate(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	bool known = party->reading == READ_PASSED;
+	struct action action = action_of(session, VERB_NOTE, other(from), WHY_TRUNCATED, NULL);
+	const char *text = "canceld: the response broke off in the middle";
+	struct answer answer = {
+		.id = buf_span(&party->cut_id),
+		.code = CODE_INTERNAL_ERROR,
+		.message = { text, strlen(text) },
+		.cause = "truncated-response",
+		.timeout = MSEC_NEVER,
+		.status = -1,
+		.signal = -1,
+	};
+
+	if (party->reading != READ_PASSED && party->reading != READ_PASS)
+		return false;
+	lane_insert(party->lane, SPAN("\n"));
+	lane_set_open(party->lane, false);
+	party->reading = READ_DISCARDED;
+	if (known) {
+		action.id = answer.id;
+		session_send_error(session, other(from), &answer);
+	}
+	session_report(session, &action);
+	return true;
+}

@@ -1,0 +1,76 @@
+#include "session_inside.h"
+
+struct sweep {
+	struct session *session;
+	enum side requester;
+	enum decide_event event;
+	unsigned only; /* enum request_flag: requests with one of them; 0: all */
+};
+
+static void
+sweep_request(void *user, struct request *request)
+{
+	const struct sweep *sweep = user;
+
+	if (request->flags & (REQUEST_TOKEN_ONLY | REQUEST_OURS))
+		return;
+	if (sweep->only == 0 || (request->flags & sweep->only))
+		session_decide(sweep->session, sweep->requester, request, sweep->event, NULL);
+}
+
+static void
+sweep(struct session *session, enum side requester, enum decide_event event, unsigned only)
+{
+	struct sweep each = { session, requester, event, only };
+
+	pending_each(&session->party[requester].pending, sweep_request, &each);
+}
+
+void
+session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
+{
+	session_set_clock(session, now);
+	session->party[SIDE_CLIENT].gone = true;
+	switch (leaving) {
+	case LEAVE_CANCEL:
+		sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, 0);
+		break;
+	case LEAVE_DRAIN:
+		sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, REQUEST_EXEMPT);
+		break;
+	case LEAVE_TERMINATED:
+		sweep(session, SIDE_CLIENT, EVENT_TERMINATED, 0);
+		break;
+	}
+	sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+}
+
+void
+session_server_gone(struct session *session, int status, int signal, msec_t now)
+{
+	session_set_clock(session, now);
+	session->server_status = status;
+	session->server_signal = signal;
+	session->party[SIDE_SERVER].gone = true;
+	sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
+	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	lane_abandon(session->party[SIDE_CLIENT].lane);
+}
+
+static void
+fail_queued(void *user, struct request *request)
+{
+	struct session *session = user;
+
+	if (session_state(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+		session_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_GONE, NULL);
+}
+
+void
+session_server_deaf(struct session *session, msec_t now)
+{
+	session_set_clock(session, now);
+	session->party[SIDE_SERVER].gone = true;
+	pending_each(&session->party[SIDE_CLIENT].pending, fail_queued, session);
+	lane_abandon(session->party[SIDE_CLIENT].lane);
+}

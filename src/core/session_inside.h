@@ -1,0 +1,144 @@
+#ifndef SESSION_INSIDE_H
+#define SESSION_INSIDE_H
+
+/* What the parts of the session share with each other and with nobody else. */
+
+#include "core/compose.h"
+#include "core/decide.h"
+#include "core/envelope.h"
+#include "core/frame.h"
+#include "core/pending.h"
+#include "core/session.h"
+
+enum reading { /* what becomes of the frame that is being read */
+	READ_HOLD,      /* undecided: its bytes are kept */
+	READ_PASS,      /* it passes in parts, and is accounted for at its end */
+	READ_PASSED,    /* it passes in parts, and is accounted for already */
+	READ_DISCARD,   /* too large to keep: dropped in parts, accounted for at its end */
+	READ_DISCARDED, /* dropped in parts, and accounted for already */
+};
+
+struct party { /* one side: what it writes, and what it asked */
+	struct lane *lane;
+	struct frame frame;
+	struct pending pending;
+	enum reading reading;
+	struct buf cut_id;     /* READ_PASSED: the id of the request that is being answered */
+	msec_t cut_idle;       /* READ_PASS, READ_PASSED: how long it may stand still */
+	msec_t heard;          /* steady time of the last bytes */
+	uint64_t requests;
+	bool spoke;            /* it has sent a message ... */
+	bool needs_jsonrpc;    /* ... and the first one had the member "jsonrpc" */
+	bool untracked;        /* it asked what cannot be tracked: unknown answers may be for that */
+	bool gone;             /* it will answer nothing any more */
+};
+
+enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
+
+struct session {
+	struct session_config config;
+	action_fn *act;
+	void *user;
+	struct text_table texts;
+	struct party party[2]; /* by enum side */
+	struct scan *salvage;
+	struct buf scratch; /* of a message being composed */
+	uint64_t counts[WHY_COUNT];
+	msec_t now, planned; /* the caller's clock; when we asked to be woken */
+	msec_t skew;         /* how long everything stood still, in all */
+	msec_t steady;       /* the caller's clock without that */
+	msec_t idle;         /* ... and without the time that a person was waited for */
+	enum era era;
+	bool initialized;    /* initialize was answered */
+	uint64_t modern_end; /* where the first modern request ends in the client's lane */
+	bool omits_id;       /* errors without an id leave it out (MCP 2025-11-25 and later) */
+	bool withheld;       /* some cancel waits for the era */
+	bool batch_said, wants_end, timed_out;
+	uint32_t minted;
+	int server_status, server_signal;
+};
+
+struct edit { /* bytes of the message that are replaced */
+	uint64_t offset; /* from the frame's first byte */
+	size_t len;
+	struct span with; /* lives until the message is passed */
+};
+
+enum { MESSAGE_EDITS = 3 };
+
+struct message { /* the one at hand */
+	enum side from;
+	struct envelope envelope;
+	const struct scan *scan;
+	struct span text;     /* without byte order mark and line end */
+	uint64_t start, end;  /* of text, as positions in the lane of `from` */
+	uint64_t next;        /* position behind its line end */
+	bool passed;          /* it went out in parts: nothing can be changed any more */
+	bool recovered;       /* cut out of a line that it shared */
+	struct edit edits[MESSAGE_EDITS]; /* by offset */
+	int edit_count;
+};
+
+static inline enum side
+other(enum side side)
+{
+	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+}
+
+/* session.c */
+void session_report(struct session *session, const struct action *action);
+void message_pass(struct session *session, struct message *message, enum why why,
+    const struct request *request);
+void message_drop(struct session *session, struct message *message, enum why why,
+    const struct request *request);
+/* Its bytes leave the lane here, as they go out elsewhere. */
+void message_take(struct session *session, struct message *message, enum why why,
+    const struct request *request);
+void message_edit(struct message *message, enum scan_field field, struct span with);
+void session_on_message(struct session *session, struct message *message);
+/* An action about a request; request may be NULL. */
+struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
+    const struct request *request);
+
+/* session_request.c */
+void session_on_request(struct session *session, struct message *message);
+/* Answers a request that does not go on; the message at hand is dropped. */
+void session_refuse(struct session *session, struct message *message, const char *cause,
+    const char *text, enum why why);
+struct span session_mint(struct session *session, enum side requester, bool string);
+bool session_settled(const struct session *session);
+
+/* session_answer.c */
+/* Requests of that side that were answered with a task, whose progress is still relayed. */
+size_t session_tasks(const struct session *session, enum side requester);
+void session_on_response(struct session *session, struct message *message);
+
+/* session_notice.c */
+void session_on_notification(struct session *session, struct message *message);
+
+/* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
+void session_decide(struct session *session, enum side requester, struct request *request,
+    enum decide_event event, struct message *message);
+enum request_state session_state(const struct session *session, enum side requester,
+    const struct request *request);
+void session_cancel_task(struct session *session, enum side requester,
+    const struct request *request, struct span task_id);
+void session_release_withheld(struct session *session);
+/* An error to the requester; the request is forgotten, whatever its state. */
+void session_fail(struct session *session, enum side requester, struct request *request,
+    const char *cause, const char *text, enum why why);
+void session_send_error(struct session *session, enum side to, const struct answer *answer);
+
+/* session_time.c */
+void session_set_clock(struct session *session, msec_t now);
+
+/* session_noise.c */
+void session_on_bad(struct session *session, struct message *message);
+
+/* session_cut.c */
+void session_cut(struct session *session, enum side from);
+void session_cut_end(struct session *session, enum side from);
+/* The rest of a message that passes in parts will not come: closes it. true if there was one. */
+bool session_truncate(struct session *session, enum side from);
+
+#endif

@@ -1,0 +1,181 @@
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "session_inside.h"
+
+static bool
+is(struct span method, const char *name)
+{
+	return name != NULL && span_equal(method, (struct span){ name, strlen(name) });
+}
+
+static struct span
+id_field(const struct message *message, enum scan_field field)
+{
+	enum json_type type = scan_value(message->scan, field)->type;
+
+	if (type != JSON_STRING && type != JSON_NUMBER)
+		return (struct span){ NULL, 0 };
+	return scan_text(message->scan, field);
+}
+
+/*
+ * MCP 2026-07-28 basic/patterns/subscriptions: the server may end a subscription with a cancel of the
+ * client's own request. No other request may be cancelled by its receiver.
+ */
+static bool
+ends_stream(struct session *session, struct message *message, struct span id)
+{
+	struct pending *pending = &session->party[other(message->from)].pending;
+	struct request *request = pending_by_wire(pending, id);
+	const struct method *traits;
+
+	if (request == NULL || request->state != REQUEST_WAITING)
+		return false;
+	traits = dialect_method(session->config.dialect, text_span(request->method));
+	if (traits == NULL || !(traits->traits & METHOD_STREAM))
+		return false;
+	if (!span_equal(request->id, request->wire_id))
+		message_edit(message, session->config.dialect->cancel_field, request->id);
+	message_pass(session, message, WHY_CANCEL_FORWARDED, request);
+	pending_remove(pending, request);
+	return true;
+}
+
+/* A cancel of something that its sender did not ask for. */
+static void
+on_foreign_cancel(struct session *session, struct message *message, struct span id)
+{
+	if (ends_stream(session, message, id))
+		return;
+	if (session->party[message->from].untracked)
+		message_pass(session, message, WHY_UNTRACKED, NULL);
+	else if (pending_by_wire(&session->party[other(message->from)].pending, id) != NULL)
+		message_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
+	else
+		message_drop(session, message, decisions[REQUEST_NONE][EVENT_CANCEL].why, NULL);
+}
+
+static void
+on_cancel(struct session *session, struct message *message)
+{
+	struct span id = id_field(message, session->config.dialect->cancel_field);
+	bool owed = session->config.answer_cancelled ||
+	    (session->config.dialect->flags & DIALECT_OWES_ANSWER);
+	struct request *request;
+
+	if (id.len == 0) {
+		message_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+		return;
+	}
+	request = pending_by_id(&session->party[message->from].pending, id);
+	if (request == NULL)
+		on_foreign_cancel(session, message, id);
+	else if (request->flags & REQUEST_NO_CANCEL)
+		message_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
+	else
+		session_decide(session, message->from, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL,
+		    message);
+}
+
+/* Progress of a request is dropped once nobody waits for it: clients tear the connection down on it. */
+static bool
+wants_progress(const struct session *session, const struct request *request)
+{
+	if (request->flags & REQUEST_TOKEN_ONLY)
+		return true;
+	if (request->state == REQUEST_CANCELLING)
+		return !(session->config.dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+	return request->state == REQUEST_WAITING;
+}
+
+static void
+on_progress(struct session *session, struct message *message)
+{
+	const struct dialect *dialect = session->config.dialect;
+	struct party *party = &session->party[other(message->from)];
+	struct span token = id_field(message, dialect->progress_field);
+	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
+
+	if (request == NULL) {
+		if (party->untracked || !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS))
+			message_pass(session, message, WHY_UNTRACKED, NULL);
+		else
+			message_drop(session, message, WHY_LATE_PROGRESS, NULL);
+		return;
+	}
+	if (!wants_progress(session, request)) {
+		message_drop(session, message, WHY_LATE_PROGRESS, request);
+		return;
+	}
+	if (alarm_armed(&request->idle))
+		alarm_arm(&party->pending.idle, &request->idle, request->idle_after, session->idle);
+	if (!span_equal(request->token, request->wire_token) && id_equal(token, request->wire_token))
+		message_edit(message, dialect->progress_field, request->token);
+	message_pass(session, message, WHY_RELAYED, request);
+}
+
+struct task_search {
+	struct pending *pending;
+	struct span task_id;
+};
+
+static void
+forget_task(void *user, struct request *request)
+{
+	const struct task_search *search = user;
+
+	if ((request->flags & REQUEST_TOKEN_ONLY) &&
+	    id_equal(text_span(request->name), search->task_id))
+		pending_remove(search->pending, request);
+}
+
+/* A task's progress token lives until its status is final. */
+static void
+on_task_status(struct session *session, struct message *message)
+{
+	static const char *const final[] = { "\"completed\"", "\"failed\"", "\"cancelled\"" };
+	struct pending *pending = &session->party[other(message->from)].pending;
+	struct task_search search = { pending, id_field(message, SCAN_TASK_ID) };
+	struct span status = scan_text(message->scan, SCAN_STATUS);
+	size_t i;
+
+	for (i = 0; i < sizeof(final) / sizeof(final[0]); i++)
+		if (search.task_id.len > 0 && is(status, final[i]) &&
+		    session_tasks(session, other(message->from)) > 0)
+			pending_each(pending, forget_task, &search);
+	message_pass(session, message, WHY_RELAYED, NULL);
+}
+
+/* A notification may name a subscription by the id that its request travelled under. */
+static void
+restore_subscription(struct session *session, struct message *message)
+{
+	struct span id = id_field(message, SCAN_META_SUBSCRIPTION);
+	const struct request *request;
+
+	if (id.len == 0 || message->passed)
+		return;
+	request = pending_by_wire(&session->party[other(message->from)].pending, id);
+	if (request != NULL && !span_equal(request->id, request->wire_id))
+		message_edit(message, SCAN_META_SUBSCRIPTION, request->id);
+}
+
+void
+session_on_notification(struct session *session, struct message *message)
+{
+	const struct dialect *dialect = session->config.dialect;
+	struct span method = message->envelope.method;
+
+	if (is(method, dialect->cancel)) {
+		on_cancel(session, message);
+	} else if (is(method, dialect->progress)) {
+		on_progress(session, message);
+	} else if (is(method, dialect->task_status)) {
+		on_task_status(session, message);
+	} else {
+		restore_subscription(session, message);
+		message_pass(session, message, WHY_RELAYED, NULL);
+	}
+}

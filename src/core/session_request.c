@@ -1,0 +1,257 @@
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "session_inside.h"
+
+enum { MINTED_FIRST = 1 << 30, MINTED_MAX = 32 }; /* within int32, far from where clients count */
+
+/* MCP: nothing is injected before initialize is answered, or a modern request was written whole. */
+bool
+session_settled(const struct session *session)
+{
+	if (!(session->config.dialect->flags & DIALECT_HAS_ERAS))
+		return true;
+	if (session->era == ERA_MODERN)
+		return lane_written_to(session->party[SIDE_CLIENT].lane) >= session->modern_end;
+	return session->era == ERA_LEGACY && session->initialized;
+}
+
+static void
+enter_era(struct session *session, enum era era, const struct message *message)
+{
+	struct action action = action_of(session, VERB_NOTE, SIDE_CLIENT, WHY_ERA, NULL);
+
+	if (session->era == era)
+		return;
+	session->era = era;
+	session->modern_end = message->next;
+	action.method = message->envelope.method;
+	action.detail = era == ERA_MODERN ? SPAN("modern") : SPAN("legacy");
+	session_report(session, &action);
+}
+
+/* MCP 2026-07-28 basic/transports/stdio: which era it is shows in the first requests. */
+static void
+note_era(struct session *session, const struct message *message, unsigned traits)
+{
+	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == JSON_STRING;
+
+	if (message->from != SIDE_CLIENT || (traits & METHOD_PROBE))
+		return;
+	if (traits & METHOD_HANDSHAKE) {
+		enter_era(session, ERA_LEGACY, message);
+	} else if (modern) {
+		enter_era(session, ERA_MODERN, message);
+	} else if (session->era == ERA_NONE) {
+		enter_era(session, ERA_LEGACY, message);
+		session->initialized = true;
+	}
+}
+
+struct span
+session_mint(struct session *session, enum side requester, bool string)
+{
+	struct span minted;
+
+	do {
+		buf_clear(&session->scratch);
+		if (string)
+			buf_append(&session->scratch, SPAN("\"canceld-"));
+		compose_number(&session->scratch, (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
+		if (string)
+			buf_append(&session->scratch, SPAN("\""));
+		minted = buf_span(&session->scratch);
+	} while (pending_holds(&session->party[requester].pending, minted));
+	return minted;
+}
+
+/* A fresh id like the given one, copied to storage. */
+static struct span
+mint_like(struct session *session, enum side requester, struct span like, char storage[MINTED_MAX])
+{
+	struct span minted = session_mint(session, requester, like.ptr[0] == '"');
+
+	memcpy(storage, minted.ptr, minted.len);
+	return (struct span){ storage, minted.len };
+}
+
+void
+session_refuse(struct session *session, struct message *message, const char *cause, const char *text,
+    enum why why)
+{
+	struct answer answer = {
+		.id = message->envelope.id,
+		.code = CODE_INTERNAL_ERROR,
+		.message = { text, strlen(text) },
+		.cause = cause,
+		.method = message->envelope.method,
+		.timeout = MSEC_NEVER,
+		.status = session->server_status,
+		.signal = session->server_signal,
+	};
+
+	if (why != WHY_SERVER_GONE)
+		answer.status = answer.signal = -1;
+	session_send_error(session, message->from, &answer);
+	message_drop(session, message, why, NULL);
+}
+
+/* true if the request does not go on, and was answered. */
+static bool
+refused(struct session *session, struct message *message)
+{
+	if (message->passed)
+		return false;
+	if (session->party[other(message->from)].gone) {
+		if (message->from == SIDE_CLIENT)
+			session_refuse(session, message, "server-exited", "the server has gone",
+			    decisions[REQUEST_NONE][EVENT_RECEIVER_GONE].why);
+		else
+			session_refuse(session, message, "client-gone", "the client has gone",
+			    WHY_UNANSWERABLE);
+		return true;
+	}
+	if (session_outstanding(session, message->from) >= session->config.max_inflight) {
+		session_refuse(session, message, "too-many-requests",
+		    "too many requests are outstanding (--max-inflight)", WHY_TOO_MANY);
+		return true;
+	}
+	return false;
+}
+
+static struct span
+usable_token(const struct scan *scan, enum scan_field field)
+{
+	enum json_type type = scan_value(scan, field)->type;
+
+	if (type != JSON_STRING && type != JSON_NUMBER)
+		return (struct span){ NULL, 0 };
+	return scan_text(scan, field);
+}
+
+static bool
+token_held(const struct pending *pending, struct span token)
+{
+	const struct request *holder = token.len == 0 ? NULL : pending_by_token(pending, token);
+
+	return holder != NULL && id_equal(holder->wire_token, token);
+}
+
+/* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
+static void
+alias(struct session *session, struct message *message, struct pending_names *names,
+    char id_storage[MINTED_MAX], char token_storage[MINTED_MAX])
+{
+	const struct pending *pending = &session->party[message->from].pending;
+	struct action action;
+
+	if (pending_by_wire(pending, names->id) != NULL) {
+		names->wire_id = mint_like(session, message->from, names->id, id_storage);
+		message_edit(message, SCAN_ID, names->wire_id);
+		action = action_of(session, VERB_NOTE, other(message->from), WHY_ALIASED, NULL);
+		action.id = names->id;
+		action.method = names->method;
+		action.detail = names->wire_id;
+		session_report(session, &action);
+	}
+	if (token_held(pending, names->token)) {
+		names->wire_token = mint_like(session, message->from, names->token, token_storage);
+		message_edit(message, session->config.dialect->request_token_field, names->wire_token);
+	}
+}
+
+static uint16_t
+flags_of(const struct message *message, unsigned traits)
+{
+	unsigned flags = 0;
+
+	if (traits & METHOD_PERSON)
+		flags |= REQUEST_PERSON;
+	if (traits & METHOD_NO_CANCEL)
+		flags |= REQUEST_NO_CANCEL;
+	if (traits & METHOD_EXEMPT)
+		flags |= REQUEST_EXEMPT;
+	if (scan_value(message->scan, SCAN_TASK)->type == JSON_OBJECT)
+		flags |= REQUEST_TASK;
+	return (uint16_t)flags;
+}
+
+/* What the request names, unescaped into storage; empty if its method names nothing, or too much. */
+static struct span
+read_name(const struct scan *scan, const struct method *traits, char storage[SCAN_VALUE_MAX])
+{
+	size_t len;
+
+	if (traits == NULL || traits->name_field == SCAN_FIELDS ||
+	    scan_value(scan, traits->name_field)->type != JSON_STRING)
+		return (struct span){ NULL, 0 };
+	len = id_unescape(scan_text(scan, traits->name_field), storage, SCAN_VALUE_MAX);
+	return (struct span){ storage, len <= SCAN_VALUE_MAX ? len : 0 };
+}
+
+static void
+set_deadlines(struct session *session, enum side requester, struct request *request,
+    const struct method *traits)
+{
+	struct pending *pending = &session->party[requester].pending;
+	struct deadlines deadlines = policy_deadlines(session->config.policy, text_span(request->method),
+	    text_span(request->name), traits, requester == SIDE_SERVER);
+
+	request->received = session->steady;
+	request->idle_after = deadlines.idle;
+	request->cap_after = deadlines.cap;
+	alarm_arm(&pending->idle, &request->idle, deadlines.idle, session->idle);
+	alarm_arm(&pending->hard, &request->hard, deadlines.cap, session->steady);
+}
+
+static void
+enter(struct session *session, struct message *message, const struct method *traits)
+{
+	struct party *party = &session->party[message->from];
+	const struct dialect *dialect = session->config.dialect;
+	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
+	struct pending_names names = { .id = message->envelope.id, .method = message->envelope.method };
+	struct request *request;
+
+	names.wire_id = names.id;
+	names.token = names.wire_token = usable_token(message->scan, dialect->request_token_field);
+	names.name = read_name(message->scan, traits, name);
+	names.flags = flags_of(message, traits == NULL ? 0 : traits->traits);
+	if (scan_value(message->scan, SCAN_META_VERSION)->type == JSON_STRING)
+		names.meta = scan_text(message->scan, SCAN_PARAMS_META);
+	if (dialect->flags & DIALECT_ALIASES_IDS && !message->passed)
+		alias(session, message, &names, id_storage, token_storage);
+	request = pending_add(&party->pending, &names);
+	request->start = message->start;
+	request->end = message->next;
+	set_deadlines(session, message->from, request, traits);
+	message_pass(session, message, WHY_RELAYED, request);
+}
+
+/* The id is in use, and the request cannot be given another: it is left alone. */
+static bool
+ambiguous(const struct session *session, const struct message *message)
+{
+	if (!message->passed && (session->config.dialect->flags & DIALECT_ALIASES_IDS))
+		return false;
+	return pending_by_wire(&session->party[message->from].pending, message->envelope.id) != NULL;
+}
+
+void
+session_on_request(struct session *session, struct message *message)
+{
+	const struct method *traits =
+	    dialect_method(session->config.dialect, message->envelope.method);
+	struct party *party = &session->party[message->from];
+
+	party->requests++;
+	note_era(session, message, traits == NULL ? 0 : traits->traits);
+	if (message->envelope.untracked || ambiguous(session, message)) {
+		party->untracked = true;
+		message_pass(session, message,
+		    message->envelope.untracked ? WHY_UNTRACKED : WHY_AMBIGUOUS, NULL);
+	} else if (!refused(session, message)) {
+		enter(session, message, traits);
+	}
+}

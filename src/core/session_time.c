@@ -1,0 +1,177 @@
+#include "core/limits.h"
+#include "session_inside.h"
+
+/* The idle clock of the client's requests stands while a person is asked something. */
+static bool
+person_is_asked(const struct session *session)
+{
+	return session->party[SIDE_SERVER].pending.persons > 0;
+}
+
+static void
+note_skew(struct session *session, msec_t gap)
+{
+	struct action action = action_of(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
+	session->skew += gap;
+	action.elapsed = gap;
+	session_report(session, &action);
+}
+
+void
+session_set_clock(struct session *session, msec_t now)
+{
+	msec_t steady;
+
+	if (now < session->now)
+		return;
+	session->now = now;
+	if (session->planned != MSEC_NEVER && now > session->planned + TIME_SKEW)
+		note_skew(session, now - session->planned);
+	session->planned = MSEC_NEVER;
+	steady = now - session->skew;
+	if (!person_is_asked(session))
+		session->idle += steady - session->steady;
+	session->steady = steady;
+}
+
+/* A response of unknown id is passing: it may be anybody's. */
+static bool
+answer_is_passing(const struct session *session)
+{
+	return session->party[SIDE_SERVER].reading == READ_PASS;
+}
+
+/* Its response has begun to arrive: the id was read, and the end was not. */
+static bool
+is_arriving(const struct session *session, enum side requester, const struct request *request)
+{
+	const struct party *party = &session->party[other(requester)];
+	struct envelope envelope;
+
+	if (party->reading != READ_HOLD || party->frame.scanned == party->frame.start)
+		return false;
+	envelope_peek(&envelope, party->frame.scan);
+	return envelope.kind == ENVELOPE_RESPONSE && envelope.id.len > 0 &&
+	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+}
+
+/* What an expired initialize, and any expired request, mean for the session. */
+static void
+note_timeout(struct session *session, const struct request *request)
+{
+	const struct method *traits = dialect_method(session->config.dialect, text_span(request->method));
+
+	session->timed_out = true;
+	if (traits != NULL && (traits->traits & METHOD_HANDSHAKE))
+		session->wants_end = true;
+}
+
+static void
+expire_request(struct session *session, enum side requester, struct request *request)
+{
+	struct pending *pending = &session->party[requester].pending;
+
+	if (request->flags & REQUEST_TOKEN_ONLY) {
+		pending_remove(pending, request);
+		return;
+	}
+	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
+	    is_arriving(session, requester, request)) {
+		request->flags |= REQUEST_GRACED;
+		alarm_disarm(&request->idle);
+		alarm_arm(&pending->hard, &request->hard, session->config.grace, session->steady);
+		return;
+	}
+	if (request->state == REQUEST_WAITING)
+		note_timeout(session, request);
+	session_decide(session, requester, request, EVENT_DEADLINE, NULL);
+}
+
+static bool
+is_due(const struct alarm *alarm, msec_t now)
+{
+	return alarm != NULL && alarm_due(alarm) <= now;
+}
+
+static void
+expire_party(struct session *session, enum side requester)
+{
+	struct pending *pending = &session->party[requester].pending;
+
+	while (is_due(timeline_first(&pending->hard), session->steady))
+		expire_request(session, requester, request_of_hard(timeline_first(&pending->hard)));
+	while (is_due(timeline_first(&pending->idle), session->idle))
+		expire_request(session, requester, request_of_idle(timeline_first(&pending->idle)));
+}
+
+static msec_t
+cut_due(const struct party *party)
+{
+	if ((party->reading != READ_PASS && party->reading != READ_PASSED) ||
+	    party->cut_idle == MSEC_NEVER)
+		return MSEC_NEVER;
+	return party->heard + party->cut_idle;
+}
+
+static void
+expire_side(struct session *session, enum side side, bool heard)
+{
+	struct pending *pending = &session->party[side].pending;
+
+	while (is_due(timeline_first(&pending->linger), session->steady))
+		expire_request(session, side, request_of_hard(timeline_first(&pending->linger)));
+	if (heard && cut_due(&session->party[side]) <= session->steady)
+		session_truncate(session, side);
+	if (side == SIDE_SERVER || (heard && !answer_is_passing(session)))
+		expire_party(session, side);
+}
+
+void
+session_expire(struct session *session, bool heard, msec_t now)
+{
+	session_set_clock(session, now);
+	session_release_withheld(session);
+	expire_side(session, SIDE_CLIENT, heard);
+	expire_side(session, SIDE_SERVER, heard);
+}
+
+static msec_t
+earlier(msec_t a, msec_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When the timeline's first alarm is due by the caller's clock; `ahead` is how far its own clock lags behind that. */
+static msec_t
+due_of(const struct timeline *timeline, msec_t ahead)
+{
+	const struct alarm *first = timeline_first(timeline);
+
+	return first == NULL ? MSEC_NEVER : alarm_due(first) + ahead;
+}
+
+static msec_t
+wake_of(const struct session *session, enum side side, bool stalled)
+{
+	const struct party *party = &session->party[side];
+	msec_t wake = due_of(&party->pending.linger, session->skew);
+	msec_t cut = cut_due(party);
+
+	if (cut != MSEC_NEVER && !stalled)
+		wake = earlier(wake, cut + session->skew);
+	if (side == SIDE_CLIENT && (stalled || answer_is_passing(session)))
+		return wake;
+	wake = earlier(wake, due_of(&party->pending.hard, session->skew));
+	if (!person_is_asked(session))
+		wake = earlier(wake, due_of(&party->pending.idle, session->now - session->idle));
+	return wake;
+}
+
+msec_t
+session_wake(struct session *session, bool stalled)
+{
+	session->planned = earlier(wake_of(session, SIDE_CLIENT, stalled),
+	    wake_of(session, SIDE_SERVER, stalled));
+	return session->planned;
+}

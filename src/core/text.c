@@ -1,0 +1,142 @@
+#include "core/text.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum { CAPACITY_MIN = 16 };
+
+struct text {
+	struct text *next; /* in its bucket */
+	uint64_t hash;
+	size_t holds;
+	size_t len;
+	char bytes[];
+};
+
+void
+text_table_init(struct text_table *table)
+{
+	*table = (struct text_table){ 0 };
+}
+
+void
+text_table_free(struct text_table *table)
+{
+	assert(table->count == 0);
+	free(table->buckets);
+	text_table_init(table);
+}
+
+/* Mixes every bit of the word into the low ones. The constant is 2^64 by the golden ratio. */
+static uint64_t
+mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9E3779B97F4A7C15;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t
+hash_of(struct span bytes)
+{
+	uint64_t hash = bytes.len, word = 0;
+
+	while (bytes.len >= sizeof(word)) {
+		memcpy(&word, bytes.ptr, sizeof(word));
+		hash = mix(hash, word);
+		bytes = span_part(bytes, sizeof(word), bytes.len - sizeof(word));
+	}
+	word = 0;
+	if (bytes.len > 0)
+		memcpy(&word, bytes.ptr, bytes.len);
+	return mix(mix(hash, word), 0);
+}
+
+static struct text **
+bucket_of(const struct text_table *table, uint64_t hash)
+{
+	return &table->buckets[hash & (table->capacity - 1)];
+}
+
+static void
+set_capacity(struct text_table *table, size_t capacity)
+{
+	struct text_table fresh = { NULL, capacity, table->count };
+	struct text *text, *next, **bucket;
+
+	fresh.buckets = mem_resize(NULL, capacity, sizeof(struct text *));
+	for (size_t i = 0; i < capacity; i++)
+		fresh.buckets[i] = NULL;
+	for (size_t i = 0; i < table->capacity; i++)
+		for (text = table->buckets[i]; text != NULL; text = next) {
+			next = text->next;
+			bucket = bucket_of(&fresh, text->hash);
+			text->next = *bucket;
+			*bucket = text;
+		}
+	free(table->buckets);
+	*table = fresh;
+}
+
+static struct text *
+text_find(const struct text_table *table, struct span bytes, uint64_t hash)
+{
+	struct text *text = table->capacity > 0 ? *bucket_of(table, hash) : NULL;
+
+	while (text != NULL && (text->hash != hash || !span_equal(text_span(text), bytes)))
+		text = text->next;
+	return text;
+}
+
+static struct text *
+text_add(struct text_table *table, struct span bytes, uint64_t hash)
+{
+	struct text *text, **bucket;
+
+	if (table->count == table->capacity)
+		set_capacity(table, table->capacity > 0 ? table->capacity * 2 : CAPACITY_MIN);
+	text = mem_resize(NULL, 1, sizeof(*text) + bytes.len);
+	bucket = bucket_of(table, hash);
+	*text = (struct text){ *bucket, hash, 0, bytes.len };
+	if (bytes.len > 0)
+		memcpy(text->bytes, bytes.ptr, bytes.len);
+	*bucket = text;
+	table->count++;
+	return text;
+}
+
+struct text *
+text_hold(struct text_table *table, struct span bytes)
+{
+	uint64_t hash = hash_of(bytes);
+	struct text *text = text_find(table, bytes, hash);
+
+	if (text == NULL)
+		text = text_add(table, bytes, hash);
+	text->holds++;
+	return text;
+}
+
+void
+text_drop(struct text_table *table, struct text *text)
+{
+	struct text **link;
+
+	if (text == NULL || --text->holds > 0)
+		return;
+	for (link = bucket_of(table, text->hash); *link != text;)
+		link = &(*link)->next;
+	*link = text->next;
+	free(text);
+	table->count--;
+	if (table->capacity > CAPACITY_MIN && table->count < table->capacity / 8)
+		set_capacity(table, table->capacity / 2);
+}
+
+struct span
+text_span(const struct text *text)
+{
+	return text != NULL ? (struct span){ text->bytes, text->len } : SPAN("");
+}

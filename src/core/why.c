@@ -1,0 +1,28 @@
+#include "core/why.h"
+
+static const struct {
+	const char *word, *meaning;
+	enum why_level level;
+} whys[] = {
+#define WHY_ROW(name, level, meaning) [WHY_##name] = { #name, meaning, LEVEL_##level },
+	WHY_LIST(WHY_ROW)
+#undef WHY_ROW
+};
+
+const char *
+why_word(enum why why)
+{
+	return whys[why].word;
+}
+
+const char *
+why_meaning(enum why why)
+{
+	return whys[why].meaning;
+}
+
+enum why_level
+why_level(enum why why)
+{
+	return whys[why].level;
+}

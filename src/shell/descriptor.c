@@ -1,0 +1,290 @@
+#include "shell/descriptor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#endif
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+enum {
+	/* The kernel's terminals call themselves writable as soon as there is room for one byte. */
+	TERMINAL_TAKES = 64,
+	/* pipe(7): a write of at most PIPE_BUF to a pipe that polls writable finds room. */
+	PIPE_TAKES = PIPE_BUF < 4096 ? PIPE_BUF : 4096,
+};
+
+int
+descriptor_sanitize(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0)
+		return -1;
+	return close(fd);
+}
+
+/* A description of our own of the same pipe or terminal, or -1. It must not become the server's stderr. */
+static int
+open_anew(int fd, const struct stat *status)
+{
+#ifdef __linux__
+	char path[sizeof("/proc/self/fd/") + sizeof(int) * CHAR_BIT];
+	int flags = fcntl(fd, F_GETFL);
+	unsigned number;
+
+	/* To open the master of a terminal would make another terminal (pts(4)). */
+	if (flags < 0 || status->st_uid != geteuid() || ioctl(fd, TIOCGPTN, &number) == 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+#else
+	/* Elsewhere /dev/fd gives the same description again. */
+	(void)fd;
+	(void)status;
+	return -1;
+#endif
+}
+
+static void
+use_own_or_be_careful(struct descriptor *descriptor, const struct stat *status)
+{
+	int fd = open_anew(descriptor->given, status);
+
+	descriptor->way = fd < 0 ? DESCRIPTOR_CAREFUL : DESCRIPTOR_PLAIN;
+	if (fd >= 0)
+		descriptor->fd = fd;
+}
+
+static bool
+is_pollable(int fd)
+{
+#ifdef __linux__
+	struct epoll_event event = { .events = 0 };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	bool refused;
+
+	if (epoll < 0)
+		return true;
+	refused = epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 && errno == EPERM;
+	close(epoll);
+	return !refused;
+#else
+	struct stat status;
+
+	return fstat(fd, &status) < 0 || !S_ISREG(status.st_mode);
+#endif
+}
+
+static void
+choose_way(struct descriptor *descriptor, const struct stat *status)
+{
+	if (S_ISSOCK(status->st_mode))
+		descriptor->way = DESCRIPTOR_SOCKET;
+	else if (S_ISFIFO(status->st_mode))
+		descriptor->way = DESCRIPTOR_NOWAIT;
+	else if (isatty(descriptor->given))
+		use_own_or_be_careful(descriptor, status);
+	else if (descriptor->pollable)
+		descriptor->way = DESCRIPTOR_CAREFUL;
+	else
+		descriptor->way = DESCRIPTOR_PLAIN;
+}
+
+void
+descriptor_init(struct descriptor *descriptor, int fd, bool ours)
+{
+	struct stat status = { 0 };
+
+	*descriptor = (struct descriptor){ .fd = fd, .given = fd };
+	descriptor->pollable = is_pollable(fd);
+	if (ours) {
+		descriptor->way = DESCRIPTOR_PLAIN;
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+		return;
+	}
+	descriptor->way = DESCRIPTOR_CAREFUL;
+	if (fstat(fd, &status) < 0)
+		return;
+	descriptor->file = S_ISREG(status.st_mode);
+	choose_way(descriptor, &status);
+}
+
+void
+descriptor_close(struct descriptor *descriptor)
+{
+	if (descriptor->fd >= 0)
+		close(descriptor->fd);
+	if (descriptor->given >= 0 && descriptor->given != descriptor->fd)
+		close(descriptor->given);
+	descriptor->fd = descriptor->given = -1;
+}
+
+/* true: errno says that a way does not work here, and another one was taken. */
+static bool
+way_changed(struct descriptor *descriptor)
+{
+	struct stat status;
+
+	if (descriptor->way != DESCRIPTOR_NOWAIT || (errno != EOPNOTSUPP && errno != ENOSYS))
+		return false;
+	if (fstat(descriptor->given, &status) < 0)
+		return false;
+	use_own_or_be_careful(descriptor, &status);
+	return true;
+}
+
+static bool
+is_ready(int fd, short events)
+{
+	struct pollfd ready = { .fd = fd, .events = events };
+
+	if (poll(&ready, 1, 0) > 0)
+		return true;
+	errno = EAGAIN;
+	return false;
+}
+
+static ssize_t
+read_once(struct descriptor *descriptor, char *to, size_t room)
+{
+	switch (descriptor->way) {
+	case DESCRIPTOR_SOCKET:
+		return recv(descriptor->fd, to, room, MSG_DONTWAIT);
+	case DESCRIPTOR_NOWAIT: {
+#ifdef RWF_NOWAIT
+		struct iovec piece = { to, room };
+
+		return preadv2(descriptor->fd, &piece, 1, -1, RWF_NOWAIT);
+#else
+		errno = EOPNOTSUPP;
+		return -1;
+#endif
+	}
+	case DESCRIPTOR_CAREFUL:
+		if (!is_ready(descriptor->fd, POLLIN))
+			return -1;
+		break;
+	case DESCRIPTOR_PLAIN:
+		break;
+	}
+	return read(descriptor->fd, to, room);
+}
+
+static bool
+is_for_good(ssize_t result)
+{
+	return result < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
+}
+
+ssize_t
+descriptor_read(struct descriptor *descriptor, char *to, size_t room)
+{
+	ssize_t got;
+
+	assert(room > 0);
+	do
+		got = read_once(descriptor, to, room);
+	while (got < 0 && (errno == EINTR || way_changed(descriptor)));
+	if (got == 0 || is_for_good(got))
+		descriptor->ended = true;
+	return got;
+}
+
+/* Cuts the pieces after so many bytes; returns how many pieces are left. */
+static int
+pieces_limit(struct iovec *pieces, int count, size_t limit)
+{
+	int i;
+
+	for (i = 0; i < count && limit > 0; i++) {
+		if (pieces[i].iov_len > limit)
+			pieces[i].iov_len = limit;
+		limit -= pieces[i].iov_len;
+	}
+	return i;
+}
+
+static ssize_t
+write_once(struct descriptor *descriptor, struct iovec *pieces, int count)
+{
+	struct msghdr message = { .msg_iov = pieces };
+
+	switch (descriptor->way) {
+	case DESCRIPTOR_SOCKET:
+		message.msg_iovlen = (size_t)count;
+		return sendmsg(descriptor->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	case DESCRIPTOR_NOWAIT:
+#ifdef RWF_NOWAIT
+		return pwritev2(descriptor->fd, pieces, count, -1, RWF_NOWAIT);
+#else
+		errno = EOPNOTSUPP;
+		return -1;
+#endif
+	case DESCRIPTOR_CAREFUL:
+		if (!is_ready(descriptor->fd, POLLOUT))
+			return -1;
+		count = pieces_limit(pieces, count,
+		    isatty(descriptor->fd) ? TERMINAL_TAKES : PIPE_TAKES);
+		break;
+	case DESCRIPTOR_PLAIN:
+		break;
+	}
+	return writev(descriptor->fd, pieces, count);
+}
+
+ssize_t
+descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
+{
+	struct iovec pieces[DESCRIPTOR_SPANS];
+	ssize_t put;
+	int i;
+
+	assert(count > 0);
+	if (count > DESCRIPTOR_SPANS)
+		count = DESCRIPTOR_SPANS;
+	for (i = 0; i < count; i++) {
+		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
+		pieces[i].iov_len = spans[i].len;
+	}
+	do
+		put = write_once(descriptor, pieces, count);
+	while (put < 0 && (errno == EINTR || way_changed(descriptor)));
+	if (is_for_good(put))
+		descriptor->broken = true;
+	return put;
+}
+
+int
+descriptor_watch(const struct descriptor *descriptor)
+{
+#ifdef __linux__
+	/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked, and nothing else here. */
+	struct epoll_event event = { .events = 0 };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor->fd, &event) == 0)
+		return epoll;
+	if (epoll >= 0)
+		close(epoll);
+#else
+	(void)descriptor;
+#endif
+	return -1;
+}

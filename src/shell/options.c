@@ -1,0 +1,257 @@
+#include "shell/options.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/limits.h"
+#include "options_value.h"
+
+#define USAGE "usage: canceld [options] [--] command [arg...]"
+#define DURATION "a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none"
+
+enum {
+	OPTION_NO_CANCEL = 256, /* above every character */
+	OPTION_ANSWER_CANCELLED,
+	OPTION_TOOL_ERRORS,
+	OPTION_MAX_MESSAGE,
+	OPTION_MAX_INFLIGHT,
+	OPTION_STRICT,
+	OPTION_LOG_FORMAT,
+
+	MESSAGE_LEAST = 64 << 10,
+	INFLIGHT_MOST = 16 << 20,
+};
+
+/* Twice of it, and what grows to hold it, still fits into a size_t. */
+static const size_t message_most = SIZE_MAX >> 3;
+
+static const struct option table[] = {
+	{ "timeout", required_argument, NULL, 't' },
+	{ "max-time", required_argument, NULL, 'T' },
+	{ "grace", required_argument, NULL, 'g' },
+	{ "drain", optional_argument, NULL, 'd' },
+	{ "no-cancel", no_argument, NULL, OPTION_NO_CANCEL },
+	{ "answer-cancelled", no_argument, NULL, OPTION_ANSWER_CANCELLED },
+	{ "tool-errors", no_argument, NULL, OPTION_TOOL_ERRORS },
+	{ "fail-on-timeout", no_argument, NULL, 'e' },
+	{ "max-message", required_argument, NULL, OPTION_MAX_MESSAGE },
+	{ "max-inflight", required_argument, NULL, OPTION_MAX_INFLIGHT },
+	{ "strict", no_argument, NULL, OPTION_STRICT },
+	{ "log", required_argument, NULL, 'l' },
+	{ "log-format", required_argument, NULL, OPTION_LOG_FORMAT },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct option *
+options_table(void)
+{
+	return table;
+}
+
+static struct span
+span_of(const char *string)
+{
+	return (struct span){ string, strlen(string) };
+}
+
+static const char *
+option_name(int option)
+{
+	const struct option *row;
+
+	for (row = table; row->name != NULL; row++)
+		if (row->val == option)
+			return row->name;
+	return NULL;
+}
+
+/* argument: as getopt_long left it when it did not understand it. */
+static int
+refuse_option(int option, int found, const char *argument)
+{
+	const char *name = option_name(found);
+
+	if (option == ':')
+		fprintf(stderr, "canceld: --%s wants a value; see canceld --help\n", name);
+	else if (name != NULL)
+		fprintf(stderr, "canceld: --%s takes no value: '%s'\n", name, argument);
+	else if (found != 0)
+		fprintf(stderr, "canceld: unknown option -%c; see canceld --help\n", found);
+	else
+		fprintf(stderr, "canceld: unknown or ambiguous option '%s'; see canceld --help\n",
+		    argument);
+	return STATUS_FAILED;
+}
+
+static bool
+set_rule(struct options *options, enum policy_clock clock, struct span value)
+{
+	struct value_rule rule;
+
+	if (!value_rule(value, &rule))
+		return false;
+	policy_add(&options->policy, clock, rule.method, rule.name, rule.duration);
+	return true;
+}
+
+static bool
+set_grace(struct options *options, struct span value)
+{
+	if (!value_duration(value, &options->grace))
+		return false;
+	if (options->grace == MSEC_NEVER)
+		options->grace = 0;
+	return true;
+}
+
+static bool
+set_log_format(struct options *options, struct span value)
+{
+	options->log.json = span_equal(value, SPAN("json"));
+	return options->log.json || span_equal(value, SPAN("text"));
+}
+
+/* NULL, or what the value should have been. */
+static const char *
+set_value(struct options *options, int option, const char *argument)
+{
+	struct span value = span_of(argument);
+
+	switch (option) {
+	case 't':
+		return set_rule(options, POLICY_IDLE, value) ?
+		    NULL : "[METHOD[:NAME]=]DURATION; " DURATION;
+	case 'T':
+		return set_rule(options, POLICY_CAP, value) ?
+		    NULL : "[METHOD[:NAME]=]DURATION; " DURATION;
+	case 'g':
+		return set_grace(options, value) ? NULL : "DURATION; " DURATION;
+	case 'd':
+		return value_duration(value, &options->drain_for) ? NULL : "DURATION; " DURATION;
+	case OPTION_MAX_MESSAGE:
+		return value_size(value, MESSAGE_LEAST, message_most, &options->max_message) ?
+		    NULL : "a size from 64K on, such as 10M or 1G";
+	case OPTION_MAX_INFLIGHT:
+		return value_count(value, 1, INFLIGHT_MOST, &options->max_inflight) ?
+		    NULL : "a number from 1 to 16777216";
+	case OPTION_LOG_FORMAT:
+		return set_log_format(options, value) ? NULL : "text or json";
+	case 'l':
+		options->log.file = argument;
+		return value.len > 0 ? NULL : "the name of a file";
+	default:
+		return "no value";
+	}
+}
+
+static void
+set_flag(struct options *options, int option)
+{
+	switch (option) {
+	case 'd':
+		options->drain = true;
+		break;
+	case 'e':
+		options->fail_on_timeout = true;
+		break;
+	case 'q':
+		options->log.level = LEVEL_ERROR;
+		break;
+	case 'v':
+		if (options->log.level < LEVEL_TRAFFIC)
+			options->log.level++;
+		break;
+	case OPTION_NO_CANCEL:
+		options->no_cancel = true;
+		break;
+	case OPTION_ANSWER_CANCELLED:
+		options->answer_cancelled = true;
+		break;
+	case OPTION_TOOL_ERRORS:
+		options->tool_errors = true;
+		break;
+	case OPTION_STRICT:
+		options->strict = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+print(const char *text)
+{
+	if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
+		perror("canceld: stdout");
+		return STATUS_FAILED;
+	}
+	return 0;
+}
+
+static int
+apply(struct options *options, int option, const char *argument)
+{
+	const char *want;
+
+	if (option == 'h')
+		return print(options_help());
+	if (option == 'V')
+		return print("canceld " CANCELD_VERSION "\n");
+	set_flag(options, option);
+	if (argument == NULL)
+		return OPTIONS_RUN;
+	want = set_value(options, option, argument);
+	if (want == NULL)
+		return OPTIONS_RUN;
+	fprintf(stderr, "canceld: --%s '%s': want %s\n", option_name(option), argument, want);
+	return STATUS_FAILED;
+}
+
+static void
+set_defaults(struct options *options)
+{
+	*options = (struct options){
+		.grace = TIME_GRACE,
+		.drain_for = MSEC_NEVER,
+		.max_message = LIMIT_MESSAGE,
+		.max_inflight = LIMIT_INFLIGHT,
+		.log = { .level = LEVEL_PERSON },
+	};
+	policy_init(&options->policy);
+}
+
+int
+options_parse(struct options *options, int argc, char *argv[])
+{
+	int option;
+	int status = OPTIONS_RUN;
+
+	set_defaults(options);
+	opterr = 0;
+	optind = 0; /* glibc: start anew, which the tests need */
+	/* "+": what follows the command is the command's. */
+	while (status == OPTIONS_RUN &&
+	    (option = getopt_long(argc, argv, "+:t:T:g:d::el:vqhV", table, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			status = refuse_option(option, optopt, argv[optind - 1]);
+		else
+			status = apply(options, option, optarg);
+	}
+	if (status != OPTIONS_RUN)
+		return status;
+	options->command = argv + optind;
+	if (options->command[0] == NULL) {
+		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
+		return STATUS_FAILED;
+	}
+	return OPTIONS_RUN;
+}
+
+void
+options_free(struct options *options)
+{
+	policy_free(&options->policy);
+}

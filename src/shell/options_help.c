@@ -1,0 +1,52 @@
+#include "shell/options.h"
+
+static const char help[] =
+    "usage: canceld [options] [--] command [arg...]\n"
+    "\n"
+    "Runs command, a JSON-RPC server on stdin and stdout (MCP), and stands between it and its\n"
+    "client: every request is answered in bounded time, and the server hears when nobody waits\n"
+    "for an answer any more.\n"
+    "\n"
+    "Deadlines:\n"
+    "  -t, --timeout [METHOD[:NAME]=]DURATION   how long a request may go without progress\n"
+    "                                           (5m; tools/call 30m); repeatable\n"
+    "  -T, --max-time [METHOD[:NAME]=]DURATION  how long it may take at all (24h); repeatable\n"
+    "  -g, --grace DURATION                     for what is on its way already, and for answers\n"
+    "                                           that a cancelled request is still owed (5s)\n"
+    "  NAME is the tool, prompt or resource. The most specific rule wins. DURATION is 250ms, 30s,\n"
+    "  5m or 2h; 0 or none is none.\n"
+    "\n"
+    "Cancels and answers:\n"
+    "      --no-cancel          write no cancels of canceld's own to the server\n"
+    "      --answer-cancelled   answer what the client itself has cancelled, with an error\n"
+    "      --tool-errors        a tools/call that timed out gets a result with isError, which the\n"
+    "                           model sees, instead of an error\n"
+    "\n"
+    "The end:\n"
+    "  -d, --drain[=DURATION]   at end of file on stdin wait for what is outstanding; so does a\n"
+    "                           regular file on stdin\n"
+    "  -e, --fail-on-timeout    exit with 124 if a request timed out and the server exited with 0\n"
+    "\n"
+    "Limits:\n"
+    "      --max-message SIZE   longest message that is decided on (256M); 64K, 10M, 1G\n"
+    "      --max-inflight N     requests outstanding in one direction (65536)\n"
+    "      --strict             hold every message whole until it is checked to its end\n"
+    "\n"
+    "The log:\n"
+    "  -l, --log FILE           append to FILE instead of writing to stderr\n"
+    "      --log-format FORMAT  text or json\n"
+    "  -v                       say more: each decision; -vv: each message, without its contents\n"
+    "  -q                       say less: only what canceld fails at\n"
+    "\n"
+    "  -h, --help               this text\n"
+    "  -V, --version            the version\n"
+    "\n"
+    "Exit status: the server's own; 128 + n if signal n ended it or canceld; 0 if canceld ended the\n"
+    "server when the client had gone; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
+    "executed; 127 command not found.\n";
+
+const char *
+options_help(void)
+{
+	return help;
+}

@@ -1,0 +1,389 @@
+/*
+ *   one turn of the loop
+ *
+ *   libev ──▶ on_readable, on_writable, on_signal ...   note what happened, nothing more
+ *         ──▶ settle (ev_prepare):  read ─▶ hear ─▶ expire ─▶ ends ─▶ supervise ─▶ write ─▶ watch
+ *
+ * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
+ * bytes are read. So nothing is decided in a callback: each settle first reads and hears what is there.
+ */
+#include "shell/proxy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/limits.h"
+#include "proxy_inside.h"
+#include "shell/report.h"
+
+enum {
+	SETTLE_READ_MAX = 1 << 20, /* what a pipe holds at most: read before a deadline is believed */
+	SETTLE_SPANS = 16,
+};
+
+static const int ending_signals[ENDING_SIGNALS] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+
+static msec_t
+clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void
+on_readable(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct port *port = watcher->data;
+
+	(void)loop;
+	(void)events;
+	port->ready = true;
+}
+
+static void
+on_wake(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	(void)loop;
+	(void)watcher;
+	(void)events;
+}
+
+static void
+on_reader_gone(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+
+	(void)events;
+	proxy->reader_is_gone = true;
+	ev_io_stop(loop, watcher);
+}
+
+static void
+on_timer(struct ev_loop *loop, ev_timer *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+
+	(void)loop;
+	(void)events;
+	proxy->wake = MSEC_NEVER;
+}
+
+static void
+on_ending_signal(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+	struct log_field fields[] = { log_string("signal", strsignal(watcher->signum)) };
+
+	(void)loop;
+	(void)events;
+	log_event(proxy->log, WHY_SIGNALLED, fields, 1);
+	if (proxy->signal == 0)
+		proxy->signal = watcher->signum;
+}
+
+static void
+on_child_signal(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+	(void)loop;
+	(void)watcher;
+	(void)events;
+}
+
+static void
+on_statistics(struct ev_loop *loop, ev_signal *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+
+	(void)loop;
+	(void)events;
+	report_statistics(proxy->log, proxy->session);
+}
+
+/* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
+static size_t
+read_once(struct proxy *proxy, enum side from)
+{
+	struct port *port = &proxy->port[from];
+	struct lane *lane = session_lane(proxy->session, from);
+	size_t room;
+	char *space = lane_space(lane, LIMIT_READ, &room);
+	ssize_t n = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
+
+	port->ready = false;
+	if (n <= 0)
+		return 0;
+	lane_received(lane, (size_t)n);
+	session_hear(proxy->session, from, proxy->now);
+	return (size_t)n;
+}
+
+static bool
+may_read(const struct proxy *proxy, enum side from)
+{
+	const struct port *port = &proxy->port[from];
+
+	if (port->in.fd < 0 || port->in.ended || port->throttled)
+		return false;
+	return from == SIDE_SERVER || (!proxy->left && !proxy->finishing);
+}
+
+static void
+hear(struct proxy *proxy, enum side from)
+{
+	struct port *port = &proxy->port[from];
+
+	if (may_read(proxy, from) && (port->ready || !port->in.pollable))
+		read_once(proxy, from);
+	if (port->in.ended && !port->heard_end) {
+		port->heard_end = true;
+		session_end_of_input(proxy->session, from, proxy->now);
+	}
+}
+
+/* Deadlines are believed only after all that the server had written by then was read. */
+static void
+expire(struct proxy *proxy)
+{
+	struct port *server = &proxy->port[SIDE_SERVER];
+	size_t total = 0, n;
+
+	if (session_wake(proxy->session, server->throttled) > proxy->now)
+		return;
+	while (may_read(proxy, SIDE_SERVER) && total < SETTLE_READ_MAX &&
+	    (n = read_once(proxy, SIDE_SERVER)) > 0)
+		total += n;
+	session_expire(proxy->session, !server->throttled, proxy->now);
+}
+
+/* Writes what the side's peer left for it, as much as is taken now. */
+static void
+flush(struct proxy *proxy, enum side to)
+{
+	struct lane *lane = session_lane(proxy->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	struct descriptor *out = &proxy->port[to].out;
+	struct span spans[SETTLE_SPANS];
+	ssize_t n;
+	int count;
+
+	while (out->fd >= 0 && !out->broken &&
+	    (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
+		n = descriptor_write(out, spans, count);
+		if (n <= 0)
+			break;
+		lane_sent(lane, (size_t)n);
+	}
+	if (out->broken && to == SIDE_SERVER) {
+		descriptor_close(out);
+		session_server_deaf(proxy->session, proxy->now);
+	}
+	if (out->fd < 0 || out->broken)
+		lane_abandon(lane);
+}
+
+static void
+set_watching(struct proxy *proxy, ev_io *watcher, bool wanted)
+{
+	if (wanted && !ev_is_active(watcher))
+		ev_io_start(proxy->loop, watcher);
+	else if (!wanted && ev_is_active(watcher))
+		ev_io_stop(proxy->loop, watcher);
+}
+
+/* Stops reading a side when its peer does not take what it wrote, or it does not take our answers. */
+static void
+throttle(struct proxy *proxy, enum side from)
+{
+	size_t high = from == SIDE_CLIENT ? LIMIT_SERVER_HIGH : LIMIT_CLIENT_HIGH;
+	size_t low = from == SIDE_CLIENT ? LIMIT_SERVER_LOW : LIMIT_CLIENT_LOW;
+	size_t back = from == SIDE_CLIENT ? 2 * LIMIT_CLIENT_HIGH : 2 * LIMIT_SERVER_HIGH;
+	size_t ahead = lane_queued(session_lane(proxy->session, from));
+	enum side other = from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+	size_t behind = lane_queued(session_lane(proxy->session, other));
+	bool *throttled = &proxy->port[from].throttled;
+
+	if (*throttled)
+		*throttled = ahead > low || behind > back;
+	else
+		*throttled = ahead >= high || behind > back;
+}
+
+static void
+watch_port(struct proxy *proxy, enum side side)
+{
+	struct port *port = &proxy->port[side];
+	enum side from = side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+
+	throttle(proxy, side);
+	set_watching(proxy, &port->readable, may_read(proxy, side) && port->in.pollable);
+	set_watching(proxy, &port->writable, port->out.fd >= 0 && !port->out.broken &&
+	        port->out.pollable && lane_backlog(session_lane(proxy->session, from)) > 0);
+}
+
+static msec_t
+next_wake(struct proxy *proxy)
+{
+	msec_t wake = session_wake(proxy->session, proxy->port[SIDE_SERVER].throttled);
+
+	if (proxy->supervisor.wake < wake)
+		wake = proxy->supervisor.wake;
+	if (proxy->draining && proxy->drain_until < wake)
+		wake = proxy->drain_until;
+	if (may_read(proxy, SIDE_CLIENT) && !proxy->port[SIDE_CLIENT].in.pollable)
+		wake = proxy->now;
+	return wake;
+}
+
+static void
+set_timer(struct proxy *proxy)
+{
+	msec_t wake = next_wake(proxy);
+
+	if (wake == proxy->wake)
+		return;
+	proxy->wake = wake;
+	ev_timer_stop(proxy->loop, &proxy->timer);
+	if (wake == MSEC_NEVER)
+		return;
+	ev_timer_set(&proxy->timer, wake > proxy->now ? (double)(wake - proxy->now) / 1000.0 : 0., 0.);
+	ev_timer_start(proxy->loop, &proxy->timer);
+}
+
+static void
+on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+
+	(void)events;
+	proxy->now = clock_now();
+	hear(proxy, SIDE_SERVER);
+	hear(proxy, SIDE_CLIENT);
+	expire(proxy);
+	flush(proxy, SIDE_SERVER);
+	proxy_supervise(proxy);
+	flush(proxy, SIDE_SERVER);
+	flush(proxy, SIDE_CLIENT);
+	if (proxy_finished(proxy))
+		ev_break(loop, EVBREAK_ALL);
+	log_flush(proxy->log);
+	watch_port(proxy, SIDE_CLIENT);
+	watch_port(proxy, SIDE_SERVER);
+	set_watching(proxy, &proxy->log_writable, log_wants_write(proxy->log));
+	set_timer(proxy);
+}
+
+static void
+port_init(struct port *port)
+{
+	ev_io_init(&port->readable, on_readable, port->in.fd, EV_READ);
+	ev_io_init(&port->writable, on_wake, port->out.fd, EV_WRITE);
+	port->readable.data = port;
+	port->ready = false;
+}
+
+static void
+watch_signals(struct proxy *proxy, const struct saved_signals *signals)
+{
+	size_t i;
+
+	for (i = 0; i < ENDING_SIGNALS; i++) {
+		ev_signal_init(&proxy->endings[i], on_ending_signal, ending_signals[i]);
+		proxy->endings[i].data = proxy;
+		if (!signals_ignored(signals, ending_signals[i]))
+			ev_signal_start(proxy->loop, &proxy->endings[i]);
+	}
+	ev_signal_init(&proxy->child_signal, on_child_signal, SIGCHLD);
+	ev_signal_start(proxy->loop, &proxy->child_signal);
+	ev_signal_init(&proxy->statistics, on_statistics, SIGUSR1);
+	proxy->statistics.data = proxy;
+	ev_signal_start(proxy->loop, &proxy->statistics);
+}
+
+static void
+watch_descriptors(struct proxy *proxy)
+{
+	struct port *client = &proxy->port[SIDE_CLIENT], *server = &proxy->port[SIDE_SERVER];
+	int watch;
+
+	descriptor_init(&client->in, STDIN_FILENO, false);
+	descriptor_init(&client->out, STDOUT_FILENO, false);
+	descriptor_init(&server->in, proxy->child->output, true);
+	descriptor_init(&server->out, proxy->child->input, true);
+	port_init(client);
+	port_init(server);
+	ev_io_init(&proxy->log_writable, on_wake, proxy->log->descriptor.fd, EV_WRITE);
+	watch = descriptor_watch(&client->out);
+	ev_io_init(&proxy->reader_gone, on_reader_gone, watch, EV_READ);
+	proxy->reader_gone.data = proxy;
+	if (watch >= 0)
+		ev_io_start(proxy->loop, &proxy->reader_gone);
+}
+
+static struct session *
+new_session(const struct options *options, struct log *log)
+{
+	struct session_config config = {
+		.dialect = &dialect_mcp,
+		.policy = &options->policy,
+		.grace = options->grace,
+		.max_message = options->max_message,
+		.max_inflight = options->max_inflight,
+		.no_cancel = options->no_cancel,
+		.answer_cancelled = options->answer_cancelled,
+		.tool_errors = options->tool_errors,
+		.strict = options->strict,
+	};
+
+	/* Without randomness the hash tables still work; only their order can be foreseen. */
+	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
+		config.seed = (uint64_t)clock_now();
+	return session_new(&config, report_action, log, clock_now());
+}
+
+static void
+close_all(struct proxy *proxy)
+{
+	int watch = proxy->reader_gone.fd;
+
+	if (watch >= 0)
+		close(watch);
+	descriptor_close(&proxy->port[SIDE_SERVER].in);
+	descriptor_close(&proxy->port[SIDE_SERVER].out);
+	descriptor_close(&proxy->port[SIDE_CLIENT].in);
+	descriptor_close(&proxy->port[SIDE_CLIENT].out);
+	session_free(proxy->session);
+	ev_loop_destroy(proxy->loop);
+}
+
+int
+proxy_run(const struct options *options, struct log *log, struct child *child,
+    const struct saved_signals *signals)
+{
+	struct proxy proxy = { .options = options, .log = log, .child = child };
+	int status;
+
+	proxy.loop = ev_loop_new(EVFLAG_AUTO);
+	if (proxy.loop == NULL) {
+		log_failure(log, "cannot start an event loop", 0);
+		return STATUS_FAILED;
+	}
+	proxy.session = new_session(options, log);
+	proxy.wake = proxy.drain_until = MSEC_NEVER;
+	supervisor_init(&proxy.supervisor);
+	watch_descriptors(&proxy);
+	watch_signals(&proxy, signals);
+	ev_timer_init(&proxy.timer, on_timer, 0., 0.);
+	proxy.timer.data = &proxy;
+	ev_prepare_init(&proxy.settle, on_settle);
+	proxy.settle.data = &proxy;
+	ev_prepare_start(proxy.loop, &proxy.settle);
+	ev_run(proxy.loop, 0);
+	report_summary(log, proxy.session);
+	status = proxy_exit_status(&proxy);
+	close_all(&proxy);
+	return status;
+}

@@ -1,0 +1,162 @@
+#include <signal.h>
+
+#include "core/limits.h"
+#include "proxy_inside.h"
+
+static void
+leave(struct proxy *proxy, enum leaving leaving)
+{
+	struct log_field fields[] = {
+		log_number("outstanding", (int64_t)session_outstanding(proxy->session, SIDE_CLIENT)),
+		log_string("hint", "--drain would wait for the answers"),
+	};
+	bool hint = leaving == LEAVE_CANCEL && !proxy->reader_is_gone && fields[0].number > 0;
+
+	proxy->left = true;
+	if (leaving != LEAVE_TERMINATED)
+		log_event(proxy->log, hint ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED, fields, hint ? 2 : 1);
+	session_client_leaves(proxy->session, leaving, proxy->now);
+}
+
+/* The client's end, in each of its forms. Returns the event that the supervisor has to hear; -1: none. */
+static int
+client_end(struct proxy *proxy)
+{
+	const struct descriptor *in = &proxy->port[SIDE_CLIENT].in;
+	bool unread = proxy->reader_is_gone || proxy->port[SIDE_CLIENT].out.broken;
+
+	if (proxy->signal != 0) {
+		if (!proxy->left || proxy->draining)
+			leave(proxy, LEAVE_TERMINATED);
+		proxy->draining = false;
+		return SUPERVISE_SIGNAL;
+	}
+	if (session_wants_end(proxy->session))
+		return SUPERVISE_END;
+	if (!proxy->left && (in->ended || unread)) {
+		proxy->draining = !unread && (proxy->options->drain || in->file);
+		if (proxy->draining && proxy->options->drain_for != MSEC_NEVER)
+			proxy->drain_until = proxy->now + proxy->options->drain_for;
+		leave(proxy, proxy->draining ? LEAVE_DRAIN : LEAVE_CANCEL);
+	} else if (proxy->draining && (unread || proxy->now >= proxy->drain_until)) {
+		proxy->draining = false;
+		leave(proxy, LEAVE_CANCEL);
+	}
+	if (!proxy->left)
+		return -1;
+	if (proxy->draining && session_outstanding(proxy->session, SIDE_CLIENT) > 0)
+		return -1;
+	return SUPERVISE_END;
+}
+
+static void
+answer_outstanding(struct proxy *proxy)
+{
+	struct port *server = &proxy->port[SIDE_SERVER];
+
+	if (!server->heard_end) {
+		server->heard_end = true;
+		session_end_of_input(proxy->session, SIDE_SERVER, proxy->now);
+	}
+	session_server_gone(proxy->session, proxy->child->status, proxy->child->signal, proxy->now);
+}
+
+static void
+log_ending(struct proxy *proxy, const char *step)
+{
+	struct log_field fields[] = { log_string("step", step) };
+
+	log_event(proxy->log, WHY_ENDING, fields, 1);
+}
+
+static void
+log_exit(struct proxy *proxy)
+{
+	const struct child *child = proxy->child;
+	struct log_field fields[] = {
+		log_number(child->signal > 0 ? "signal" : "status",
+		    child->signal > 0 ? child->signal : child->status),
+	};
+
+	log_event(proxy->log, proxy->supervisor.ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields,
+	    child->exited ? 1 : 0);
+}
+
+static void
+take_steps(struct proxy *proxy, unsigned steps)
+{
+	if (steps & STEP_ANSWER)
+		answer_outstanding(proxy);
+	if (steps & STEP_CLOSE_STDIN) {
+		log_ending(proxy, "stdin closed");
+		descriptor_close(&proxy->port[SIDE_SERVER].out);
+	}
+	if (steps & STEP_TERMINATE) {
+		log_ending(proxy, "SIGTERM");
+		proxy->told_to_end = true;
+		child_signal_group(proxy->child, SIGTERM);
+		child_signal_group(proxy->child, SIGCONT);
+	}
+	if (steps & STEP_KILL) {
+		log_ending(proxy, "SIGKILL");
+		proxy->told_to_end = true;
+		child_signal_group(proxy->child, SIGKILL);
+	}
+	if (steps & STEP_FINISH) {
+		log_exit(proxy);
+		child_sweep(proxy->child);
+		proxy->finishing = true;
+	}
+}
+
+static void
+tell(struct proxy *proxy, enum supervisor_event event)
+{
+	take_steps(proxy, supervisor_handle(&proxy->supervisor, event, proxy->now));
+}
+
+void
+proxy_supervise(struct proxy *proxy)
+{
+	const struct descriptor *to_server = &proxy->port[SIDE_SERVER].out;
+	int end = client_end(proxy);
+
+	if (end >= 0)
+		tell(proxy, (enum supervisor_event)end);
+	if (to_server->fd < 0 || to_server->broken ||
+	    lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
+		tell(proxy, SUPERVISE_FLUSHED);
+	if (child_exited(proxy->child))
+		tell(proxy, SUPERVISE_EXITED);
+	if (proxy->port[SIDE_SERVER].in.ended)
+		tell(proxy, SUPERVISE_EOF);
+	if (proxy->supervisor.wake <= proxy->now)
+		tell(proxy, SUPERVISE_TICK);
+}
+
+/* The server is gone: leave once the client has taken its answers, if it is still there to take them. */
+bool
+proxy_finished(const struct proxy *proxy)
+{
+	const struct descriptor *out = &proxy->port[SIDE_CLIENT].out;
+
+	if (!proxy->finishing)
+		return false;
+	if (out->broken || proxy->reader_is_gone || proxy->signal != 0)
+		return true;
+	if (proxy->left && !proxy->draining)
+		return true;
+	return lane_backlog(session_lane(proxy->session, SIDE_SERVER)) == 0;
+}
+
+int
+proxy_exit_status(const struct proxy *proxy)
+{
+	int status = proxy->told_to_end ? 0 : child_status(proxy->child);
+
+	if (proxy->signal != 0)
+		return 128 + proxy->signal;
+	if (status == 0 && proxy->options->fail_on_timeout && session_timed_out(proxy->session))
+		return STATUS_TIMED_OUT;
+	return status;
+}

@@ -1,0 +1,52 @@
+#ifndef PROXY_INSIDE_H
+#define PROXY_INSIDE_H
+
+/* What the two parts of the proxy share: proxy.c moves bytes, proxy_end.c brings the session to its end. */
+
+#include <ev.h>
+
+#include "core/session.h"
+#include "core/supervisor.h"
+#include "shell/descriptor.h"
+#include "shell/proxy.h"
+
+enum { ENDING_SIGNALS = 4 };
+
+struct port { /* one side, as the loop sees it */
+	struct descriptor in, out;
+	ev_io readable, writable;
+	bool ready;     /* to be read in this turn */
+	bool throttled; /* not read: what it wrote before is not taken */
+	bool heard_end; /* its end of input was told to the session */
+};
+
+struct proxy {
+	const struct options *options;
+	struct log *log;
+	struct child *child;
+	struct ev_loop *loop;
+	struct session *session;
+	struct supervisor supervisor;
+	struct port port[2]; /* by enum side */
+	ev_io log_writable, reader_gone;
+	ev_prepare settle;
+	ev_timer timer;
+	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
+	msec_t now, wake;     /* what the timer is set to */
+	msec_t drain_until;
+	int signal;           /* the one that ends us; 0: none */
+	bool left;            /* the client's end was told to the session */
+	bool draining;
+	bool reader_is_gone;
+	bool told_to_end;     /* SIGTERM or worse went to the server */
+	bool finishing;
+};
+
+/* Decides on the ends of both sides, as far as they have come, and takes the supervisor's steps. */
+void proxy_supervise(struct proxy *proxy);
+
+/* The server is gone, and the client has taken its answers, or will not. */
+bool proxy_finished(const struct proxy *proxy);
+int proxy_exit_status(const struct proxy *proxy);
+
+#endif

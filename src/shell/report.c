@@ -1,0 +1,70 @@
+#include "shell/report.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int64_t
+count(const struct session *session, enum why why)
+{
+	return (int64_t)session_count(session, why);
+}
+
+void
+report_action(void *user, const struct action *action)
+{
+	struct log *log = user;
+	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
+	struct log_field fields[] = {
+		log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
+		log_text("method", action->method),
+		log_text("name", action->name),
+		log_id("id", action->id),
+		log_time("elapsed", action->elapsed),
+		log_time("timeout", action->timeout),
+		log_text("reason", action->detail),
+		log_number("bytes", (int64_t)action->message.len),
+	};
+
+	if (!log_shows(log, action->why))
+		return;
+	if (action->why == WHY_NOISE)
+		log_noise(log, action->message);
+	else
+		log_event(log, action->why, fields, COUNT(fields) - (traffic ? 0 : 1));
+}
+
+void
+report_summary(struct log *log, const struct session *session)
+{
+	struct log_field fields[] = {
+		log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
+		log_number("timeouts", count(session, WHY_TIMED_OUT)),
+		log_number("cancelled",
+		    count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_UNSENT)),
+		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
+		log_number("noise", count(session, WHY_NOISE)),
+	};
+
+	log_event(log, WHY_SUMMARY, fields, COUNT(fields));
+}
+
+void
+report_statistics(struct log *log, struct session *session)
+{
+	struct log_field fields[WHY_COUNT + 8];
+	size_t n = 0;
+	int why;
+
+	fields[n++] = log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT));
+	fields[n++] = log_number("serverRequests", (int64_t)session_requests(session, SIDE_SERVER));
+	fields[n++] = log_number("outstanding", (int64_t)session_outstanding(session, SIDE_CLIENT));
+	fields[n++] =
+	    log_number("serverOutstanding", (int64_t)session_outstanding(session, SIDE_SERVER));
+	fields[n++] =
+	    log_number("bytesForServer", (int64_t)lane_size(session_lane(session, SIDE_CLIENT)));
+	fields[n++] =
+	    log_number("bytesForClient", (int64_t)lane_size(session_lane(session, SIDE_SERVER)));
+	for (why = 0; why < WHY_COUNT; why++)
+		if (session_count(session, (enum why)why) > 0)
+			fields[n++] = log_number(why_word((enum why)why), count(session, (enum why)why));
+	log_statistics(log, fields, n);
+}

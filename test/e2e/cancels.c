@@ -1,0 +1,148 @@
+/* The client's own cancels: which of them pass, and what the client hears of it. */
+#include <string.h>
+
+#include "suites.h"
+#include "talk.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+#define CANCEL(params) \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":" params "}"
+
+START_TEST(a_cancel_is_forwarded_and_its_late_answer_dropped)
+{
+	struct run *run = run_session("-t 20s", NULL);
+
+	run_call(run, "2", "stubborn", "{\"ms\":400}");
+	run_cancel(run, "2");
+	run_expect_logged(run, "demo-server: late answer id=2\n");
+	run_expect_received(run, "the user pressed escape");
+	run_expect_echo(run, "3");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_cancelled_request_gets_no_answer)
+{
+	struct run *run = run_session("-t 500ms", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_cancel(run, "2");
+	run_expect_cancelled(run, "2");
+	run_expect_quiet(run, 800);
+	run_expect_echo(run, "3");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(with_answer_cancelled_it_gets_one)
+{
+	struct run *run = run_session("-t 20s --answer-cancelled", NULL);
+
+	run_call(run, "2", "stubborn", "{\"ms\":400}");
+	run_cancel(run, "2");
+	run_expect_error(run, "2", CODE_CANCELLED, "cancelled");
+	run_expect_logged(run, "demo-server: late answer id=2\n");
+	run_expect_echo(run, "3");
+	run_end(run);
+}
+END_TEST
+
+static const char *const useless[] = {
+	CANCEL("{\"requestId\":99}"),
+	CANCEL("{\"requestId\":\"2\"}"),
+	CANCEL("{\"requestId\":null}"),
+	CANCEL("{\"requestId\":{}}"),
+	CANCEL("{\"reason\":\"none\"}"),
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
+};
+
+/* Id 2 is outstanding; "2", 99 and the rest are not. */
+START_TEST(a_cancel_of_nothing_goes_nowhere)
+{
+	struct run *run = run_session("-t 20s", NULL);
+
+	run_call(run, "2", "sleep", "{\"ms\":300}");
+	run_send(run, useless[_i]);
+	run_expect_answer(run, "2");
+	run_expect_echo(run, "99");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	ck_assert(!run_received(run, "notifications/cancelled"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_cancel_of_what_is_answered_goes_nowhere)
+{
+	struct run *run = run_session("-t 20s", NULL);
+
+	run_expect_echo(run, "2");
+	run_cancel(run, "2");
+	run_expect_echo(run, "3");
+	ck_assert(!run_received(run, "notifications/cancelled"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_second_cancel_goes_nowhere)
+{
+	struct run *run = run_session("-t 20s", NULL);
+
+	run_call(run, "2", "stubborn", "{\"ms\":300}");
+	run_cancel(run, "2");
+	run_send(run, CANCEL("{\"requestId\":2,\"reason\":\"again\"}"));
+	run_expect_logged(run, "demo-server: late answer id=2\n");
+	run_expect_echo(run, "3");
+	ck_assert(!run_received(run, "again"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(initialize_cannot_be_cancelled)
+{
+	struct run *run = run_options("", "demo --mute initialize");
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}");
+	run_cancel(run, "1");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	run_expect_answer(run, "2");
+	ck_assert(!run_received(run, "notifications/cancelled"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_id_is_free_again_while_its_old_answer_is_owed)
+{
+	struct run *run = run_session("-t 20s", NULL);
+
+	run_call(run, "2", "stubborn", "{\"ms\":400}");
+	run_cancel(run, "2");
+	run_expect_logged(run, "demo-server: ignored cancel id=2\n");
+	run_expect_echo(run, "2");
+	run_expect_logged(run, "demo-server: late answer id=2\n");
+	run_expect_echo(run, "3");
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_cancels(void)
+{
+	Suite *suite = suite_create("cancels");
+	TCase *tests = tcase_create("cancels");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_test(tests, a_cancel_is_forwarded_and_its_late_answer_dropped);
+	tcase_add_test(tests, a_cancelled_request_gets_no_answer);
+	tcase_add_test(tests, with_answer_cancelled_it_gets_one);
+	tcase_add_loop_test(tests, a_cancel_of_nothing_goes_nowhere, 0,
+	    sizeof(useless) / sizeof(*useless));
+	tcase_add_test(tests, a_cancel_of_what_is_answered_goes_nowhere);
+	tcase_add_test(tests, a_second_cancel_goes_nowhere);
+	tcase_add_test(tests, initialize_cannot_be_cancelled);
+	tcase_add_test(tests, an_id_is_free_again_while_its_old_answer_is_owed);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

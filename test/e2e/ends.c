@@ -1,0 +1,357 @@
+/* The ways a session ends: the server hears its cancels, and nothing is left behind. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "suites.h"
+#include "talk.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+
+enum {
+	AFTER_EOF = 1600,
+	AFTER_SIGNAL = 700,
+	AFTER_ALL = 2000,
+};
+
+static const char *const obstinate = "demo --ignore-eof --ignore-term";
+
+static struct run *
+busy_session(const char *options, const char *command)
+{
+	struct run *run = run_session(options, command);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_call(run, "3", "stubborn", FOR_EVER);
+	run_expect_received(run, "\"id\":2,");
+	run_expect_received(run, "\"id\":3,");
+	return run;
+}
+
+static void
+expect_both_cancelled(struct run *run)
+{
+	run_expect_cancelled(run, "2");
+	run_expect_cancelled(run, "3");
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+
+START_TEST(at_the_end_of_input_all_is_cancelled)
+{
+	struct run *run = busy_session("", _i == 0 ? NULL : obstinate);
+
+	run_close_in(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "--drain"));
+	expect_both_cancelled(run);
+}
+END_TEST
+
+START_TEST(at_the_end_of_input_an_idle_session_ends)
+{
+	struct run *run = run_session("", _i == 0 ? NULL : obstinate);
+
+	run_close_in(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_end(run);
+	run_end(run);
+}
+END_TEST
+
+static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+
+static void
+expect_terminated(struct run *run, const char *id)
+{
+	run_expect_error(run, id, CODE_INTERNAL, "terminated");
+}
+
+START_TEST(a_signal_ends_it)
+{
+	struct run *run = busy_session("", _i % 2 == 0 ? NULL : obstinate);
+
+	kill(run->pid, signals[_i / 2]);
+	run_expect_exit(run, 128 + signals[_i / 2], AFTER_SIGNAL);
+	expect_terminated(run, "2");
+	expect_terminated(run, "3");
+	run_expect_end(run);
+	expect_both_cancelled(run);
+}
+END_TEST
+
+START_TEST(a_second_signal_changes_nothing)
+{
+	struct run *run = busy_session("", obstinate);
+
+	kill(run->pid, SIGTERM);
+	run_expect_logged(run, "SIGNALLED");
+	kill(run->pid, SIGINT);
+	kill(run->pid, SIGTERM);
+	run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
+	expect_both_cancelled(run);
+}
+END_TEST
+
+/* Holds the client's ends until it is killed; writes a byte to ready when the call is running. */
+_Noreturn static void
+be_client(const struct setup *setup, int ready)
+{
+	struct run *run = run_start(setup);
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2,");
+	if (write(ready, "!", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+START_TEST(nothing_is_left_when_the_client_is_killed)
+{
+	char mark[64];
+	const struct setup setup = { .command = _i < 3 ? NULL : obstinate,
+		.wiring = (enum wiring)(_i % 3),
+		.mark = mark };
+	struct pollfd ready = { .events = POLLIN };
+	struct run *run;
+	int ends[2];
+	char list[512];
+	pid_t client;
+
+	mark_new(mark, sizeof(mark));
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	client = fork();
+	if (client == 0)
+		be_client(&setup, ends[1]);
+	ready.fd = ends[0];
+	ck_assert_int_eq(poll(&ready, 1, HARNESS_LIMIT), 1);
+	run = run_observe(mark);
+	ck_assert_int_ge(process_marked(mark, list, sizeof(list)), 2);
+	kill(client, SIGKILL);
+	run_expect_gone(run, AFTER_ALL);
+	run_expect_cancelled(run, "2");
+	waitpid(client, NULL, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_canceld_is_killed)
+{
+	struct run *run = busy_session("", _i == 0 ? NULL : obstinate);
+
+	kill(run->pid, SIGKILL);
+	run_expect_gone(run, AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(when_nobody_reads_stdout_it_ends)
+{
+	struct run *run = run_session("", _i == 0 ? NULL : obstinate);
+
+	run_close_out(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(when_nobody_reads_stdout_what_runs_is_cancelled)
+{
+	struct run *run = busy_session("", _i == 0 ? NULL : obstinate);
+
+	run_close_out(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	expect_both_cancelled(run);
+}
+END_TEST
+
+START_TEST(a_reader_that_leaves_in_the_middle_of_a_flood)
+{
+	struct run *run = run_session("", "demo");
+
+	run->deaf = true;
+	run_call(run, "2", "flood", "{\"count\":100000,\"bytes\":10}");
+	run_call(run, "3", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":3,");
+	run_close_out(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_cancelled(run, "3");
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(drain_waits_for_the_answers)
+{
+	struct run *run = run_session(_i == 0 ? "--drain" : "-d -t 500ms", NULL);
+
+	run_call(run, "2", _i == 0 ? "sleep" : "stubborn", _i == 0 ? "{\"ms\":500}" : FOR_EVER);
+	run_close_in(run);
+	run_expect_answer(run, "2");
+	ck_assert(at_exists(run->message, _i == 0 ? "result" : "error"));
+	run_expect_end(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(drain_has_a_limit)
+{
+	struct run *run = run_session("--drain=300ms", NULL);
+	long start = milliseconds();
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2,");
+	run_close_in(run);
+	run_expect_exit(run, 0, 300 + AFTER_EOF);
+	ck_assert_int_ge(milliseconds() - start, 300);
+	run_expect_cancelled(run, "2");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_signal_ends_the_drain)
+{
+	struct run *run = busy_session("--drain", NULL);
+
+	run_close_in(run);
+	run_expect_quiet(run, 100);
+	kill(run->pid, SIGTERM);
+	run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
+	expect_both_cancelled(run);
+}
+END_TEST
+
+START_TEST(a_file_as_input_is_drained)
+{
+	static const char lines[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
+	    "\"arguments\":{\"ms\":300}}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}";
+	char path[300];
+	const struct setup setup = { .in = path };
+	struct run *run;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/input-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	file = fopen(path, "we");
+	ck_assert_ptr_nonnull(file);
+	fputs(lines, file);
+	fclose(file);
+	run = run_start(&setup);
+	run_expect_answer(run, "1");
+	run_expect_answer(run, "3");
+	run_expect_answer(run, "2");
+	run_expect_end(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	run_end(run);
+}
+END_TEST
+
+/* The grandchild holds the server's stdout open for ten minutes. */
+START_TEST(a_grandchild_on_stdout_is_not_waited_for)
+{
+	struct run *run = run_options("", "sh:read line; sleep 600 & exit 5");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 5, 1000);
+	run_expect_gone(run, AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_server_that_closes_stdout_is_gone)
+{
+	struct run *run = run_options("", "peer mute-out");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
+	run_expect_end(run);
+	run_expect_exit(run, ANY_STATUS, AFTER_EOF);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_stopped_server_is_ended)
+{
+	struct run *run = busy_session("", NULL);
+	long limit = milliseconds() + HARNESS_LIMIT;
+	pid_t server = process_child(run->pid, "demo-server");
+
+	ck_assert_int_gt(server, 0);
+	kill(server, SIGSTOP);
+	while (!process_stopped(server) && milliseconds() < limit)
+		run_pump(run, 2);
+	run_close_in(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_server_that_closed_its_stdin_is_ended)
+{
+	struct run *run = run_options("", "peer mute-in");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_answer(run, "1");
+	run_expect_logged(run, "peer: stdin is closed\n");
+	for (int i = 2; i < 50; i++)
+		run_say(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
+	run_close_in(run);
+	run_expect_exit(run, ANY_STATUS, AFTER_EOF);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+static void
+add_clients(TCase *tests)
+{
+	tcase_add_loop_test(tests, at_the_end_of_input_all_is_cancelled, 0, 2);
+	tcase_add_loop_test(tests, at_the_end_of_input_an_idle_session_ends, 0, 2);
+	tcase_add_loop_test(tests, a_signal_ends_it, 0, 6);
+	tcase_add_test(tests, a_second_signal_changes_nothing);
+	tcase_add_loop_test(tests, nothing_is_left_when_the_client_is_killed, 0, 6);
+	tcase_add_loop_test(tests, nothing_is_left_when_canceld_is_killed, 0, 2);
+	tcase_add_loop_test(tests, when_nobody_reads_stdout_it_ends, 0, 2);
+	tcase_add_loop_test(tests, when_nobody_reads_stdout_what_runs_is_cancelled, 0, 2);
+	tcase_add_test(tests, a_reader_that_leaves_in_the_middle_of_a_flood);
+	tcase_add_loop_test(tests, drain_waits_for_the_answers, 0, 2);
+	tcase_add_test(tests, drain_has_a_limit);
+	tcase_add_test(tests, a_signal_ends_the_drain);
+	tcase_add_test(tests, a_file_as_input_is_drained);
+}
+
+Suite *
+suite_ends(void)
+{
+	Suite *suite = suite_create("ends");
+	TCase *clients = tcase_create("clients");
+	TCase *servers = tcase_create("servers");
+
+	tcase_set_timeout(clients, 40);
+	tcase_set_timeout(servers, 40);
+	add_clients(clients);
+	tcase_add_test(servers, a_grandchild_on_stdout_is_not_waited_for);
+	tcase_add_test(servers, a_server_that_closes_stdout_is_gone);
+	tcase_add_test(servers, a_stopped_server_is_ended);
+	tcase_add_test(servers, a_server_that_closed_its_stdin_is_ended);
+	suite_add_tcase(suite, clients);
+	suite_add_tcase(suite, servers);
+	return suite;
+}

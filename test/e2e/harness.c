@@ -1,0 +1,425 @@
+#include "harness.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+
+enum { WORDS = 64 };
+
+long
+slack(void)
+{
+	const char *given = getenv("E2E_SLACK");
+
+	return given == NULL ? 300 : atol(given);
+}
+
+/* The test program's own mark, of which every run's mark is a longer form, is in E2E_FAMILY. */
+void
+mark_new(char *mark, size_t size)
+{
+	static int count;
+	const char *family = getenv("E2E_FAMILY");
+
+	snprintf(mark, size, "%s.%d.%d.", family == NULL ? "e2e" : family, (int)getpid(), ++count);
+}
+
+static const char *
+program(const char *variable)
+{
+	const char *path = getenv(variable);
+
+	if (path == NULL || access(path, X_OK) != 0)
+		ck_abort_msg("%s must name a program", variable);
+	return path;
+}
+
+static size_t
+add_words(const char **words, size_t count, const char *text)
+{
+	static char copies[4][4096];
+	static unsigned turn;
+	char *copy = copies[turn++ % 4];
+
+	snprintf(copy, sizeof(copies[0]), "%s", text);
+	for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+		words[count++] = word;
+	ck_assert_uint_lt(count, WORDS - 4);
+	return count;
+}
+
+static size_t
+add_command(const char **words, size_t count, const char *command, const char *record)
+{
+	size_t first = count;
+
+	if (command != NULL && strncmp(command, "sh:", 3) == 0) {
+		words[count++] = "/bin/sh";
+		words[count++] = "-c";
+		words[count++] = command + 3;
+		return count;
+	}
+	count = add_words(words, count, command == NULL ? "demo" : command);
+	if (count > first && strcmp(words[first], "demo") == 0) {
+		words[first] = program("DEMO_SERVER");
+		words[count++] = "--record";
+		words[count++] = record;
+	} else if (count > first && strcmp(words[first], "peer") == 0) {
+		words[first] = "/proc/self/exe";
+		memmove(&words[first + 2], &words[first + 1], (count - first - 1) * sizeof(*words));
+		words[first + 1] = "--peer";
+		count++;
+	}
+	return count;
+}
+
+static void
+move_to(int fd, int target)
+{
+	if (fd != target && dup2(fd, target) < 0)
+		_exit(125);
+}
+
+static void
+close_above(int keep)
+{
+	for (int fd = 3; fd < 256; fd++)
+		if (fd != keep)
+			close(fd);
+}
+
+static void
+signals_as_given(const struct setup *setup)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	if (setup->blocked != 0)
+		sigaddset(&set, setup->blocked);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	for (int number = 1; number < 32; number++)
+		signal(number, SIG_DFL);
+	if (setup->ignore_pipe)
+		signal(SIGPIPE, SIG_IGN);
+}
+
+_Noreturn static void
+become(const struct setup *setup, const struct run *run, const char *const *words, const int *fds)
+{
+	const struct rlimit none = { 0, 0 };
+	char *const *arguments;
+
+	setenv(PROCESS_MARK, run->mark, 1);
+	setrlimit(RLIMIT_CORE, &none);
+	for (int i = 0; i < 3; i++)
+		move_to(fds[i], i);
+	close_above(setup->extra);
+	signals_as_given(setup);
+	memcpy(&arguments, &words, sizeof(arguments));
+	execv(words[0], arguments);
+	_exit(127);
+}
+
+static void
+wire(int *near, int *far, enum wiring wiring, bool inward)
+{
+	int ends[2];
+	int result = wiring == WIRED_PIPES ?
+	    pipe2(ends, O_CLOEXEC) :
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+
+	ck_assert_int_eq(result, 0);
+	*near = ends[inward ? 1 : 0];
+	*far = ends[inward ? 0 : 1];
+}
+
+static int
+open_path(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+/* fds are the three that canceld gets, all above 2 so that none is overwritten by another. */
+static void
+wire_all(struct run *run, const struct setup *setup, int *fds)
+{
+	run->to = run->from = -1;
+	if (setup->in != NULL)
+		fds[0] = open_path(setup->in, O_RDONLY);
+	else
+		wire(&run->to, &fds[0], setup->wiring, true);
+	if (setup->out != NULL)
+		fds[1] = open_path(setup->out, O_WRONLY);
+	else if (setup->wiring == WIRED_ONE_SOCKET)
+		fds[1] = fcntl(fds[0], F_DUPFD_CLOEXEC, 3);
+	else
+		wire(&run->from, &fds[1], setup->wiring, false);
+	if (run->from < 0 && setup->out == NULL)
+		run->from = fcntl(run->to, F_DUPFD_CLOEXEC, 3);
+	wire(&run->errors, &fds[2], WIRED_PIPES, false);
+}
+
+static void
+own_ends(struct run *run, const struct setup *setup, const int *fds)
+{
+	int mine[3] = { run->to, run->from, run->errors };
+
+	for (int i = 0; i < 3; i++)
+		if (mine[i] >= 0)
+			fcntl(mine[i], F_SETFL, fcntl(mine[i], F_GETFL) | O_NONBLOCK);
+	for (int i = 0; i < 2; i++)
+		run->kept[i] = setup->keep ? fcntl(fds[i], F_DUPFD_CLOEXEC, 3) : -1;
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+}
+
+static struct run *
+run_new(const struct setup *setup)
+{
+	const char *directory = getenv("E2E_DIRECTORY");
+	struct run *run = calloc(1, sizeof(*run));
+
+	ck_assert_ptr_nonnull(run);
+	if (setup->mark != NULL)
+		snprintf(run->mark, sizeof(run->mark), "%s", setup->mark);
+	else
+		mark_new(run->mark, sizeof(run->mark));
+	snprintf(run->record, sizeof(run->record), "%s/%s", directory == NULL ? "/tmp" : directory,
+	    run->mark);
+	text_append(&run->unsent, "", 0);
+	text_append(&run->out, "", 0);
+	text_append(&run->error, "", 0);
+	return run;
+}
+
+struct run *
+run_start(const struct setup *setup)
+{
+	struct run *run = run_new(setup);
+	const char *words[WORDS] = { NULL };
+	size_t count = 0;
+	int fds[3];
+
+	if (!setup->bare) {
+		words[count++] = program("CANCELD");
+		count = add_words(words, count, setup->options == NULL ? "" : setup->options);
+		words[count++] = "--";
+	}
+	add_command(words, count, setup->command, run->record);
+	wire_all(run, setup, fds);
+	signal(SIGPIPE, SIG_IGN);
+	run->pid = fork();
+	ck_assert_int_ge(run->pid, 0);
+	if (run->pid == 0)
+		become(setup, run, words, fds);
+	own_ends(run, setup, fds);
+	return run;
+}
+
+struct run *
+run_observe(const char *mark)
+{
+	const struct setup setup = { .mark = mark };
+	struct run *run = run_new(&setup);
+
+	run->to = run->from = run->errors = run->kept[0] = run->kept[1] = -1;
+	run->exited = true;
+	return run;
+}
+
+struct run *
+run_options(const char *options, const char *command)
+{
+	const struct setup setup = { .options = options, .command = command };
+
+	return run_start(&setup);
+}
+
+static size_t
+piece_size(const struct run *run, size_t most)
+{
+	size_t size = run->piece == 0 ? most : 1 + (size_t)random() % run->piece;
+
+	return size < most ? size : most;
+}
+
+static void
+take_bytes(struct run *run, int *fd, struct text *text)
+{
+	char piece[65536];
+	ssize_t done = read(*fd, piece, piece_size(run, sizeof(piece)));
+
+	if (done > 0)
+		text_append(text, piece, (size_t)done);
+	if (done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	close(*fd);
+	*fd = -1;
+}
+
+static void
+give_bytes(struct run *run)
+{
+	size_t size = piece_size(run, run->unsent.len);
+	ssize_t done = write(run->to, run->unsent.data, size);
+
+	if (done > 0)
+		text_drop(&run->unsent, (size_t)done);
+	else if (done < 0 && errno != EAGAIN && errno != EINTR)
+		run->unsent.len = 0;
+}
+
+void
+run_pump(struct run *run, int wait)
+{
+	struct pollfd fds[3] = {
+		{ .fd = run->unsent.len > 0 ? run->to : -1, .events = POLLOUT },
+		{ .fd = run->deaf ? -1 : run->from, .events = POLLIN },
+		{ .fd = run->errors, .events = POLLIN },
+	};
+
+	if (poll(fds, 3, wait) <= 0)
+		return;
+	if (fds[0].revents != 0)
+		give_bytes(run);
+	if (fds[1].revents != 0)
+		take_bytes(run, &run->from, &run->out);
+	if (fds[2].revents != 0)
+		take_bytes(run, &run->errors, &run->error);
+}
+
+static void
+close_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void
+run_close_in(struct run *run)
+{
+	long limit = milliseconds() + HARNESS_LIMIT;
+
+	while (run->to >= 0 && run->unsent.len > 0 && milliseconds() < limit)
+		run_pump(run, 10);
+	close_end(&run->to);
+}
+
+void
+run_close_out(struct run *run)
+{
+	close_end(&run->from);
+}
+
+static bool
+has_exited(struct run *run)
+{
+	if (!run->exited && waitpid(run->pid, &run->status, WNOHANG) == run->pid)
+		run->exited = true;
+	return run->exited;
+}
+
+static void
+wait_exit(struct run *run, long limit)
+{
+	long end = milliseconds() + limit;
+
+	while (!has_exited(run) && milliseconds() < end)
+		run_pump(run, 2);
+}
+
+void
+run_expect_exit(struct run *run, int status, long within)
+{
+	long start = milliseconds();
+	long took;
+
+	wait_exit(run, HARNESS_LIMIT);
+	took = milliseconds() - start;
+	if (!run->exited)
+		run_fail(run, "it did not exit within %d ms", HARNESS_LIMIT);
+	if (!WIFEXITED(run->status) || (status >= 0 && WEXITSTATUS(run->status) != status))
+		run_fail(run, "it ended with wait status %#x, not with exit status %d",
+		    (unsigned)run->status, status);
+	if (took > within + slack())
+		run_fail(run, "it took %ld ms to exit, not at most %ld", took, within);
+	while (run->errors >= 0 && milliseconds() < start + HARNESS_LIMIT)
+		run_pump(run, 2);
+}
+
+void
+run_expect_gone(struct run *run, long within)
+{
+	long start = milliseconds();
+	char left[2048];
+
+	while (process_marked(run->mark, left, sizeof(left)) > 0) {
+		if (milliseconds() - start > within + slack())
+			run_fail(run, "left behind after %ld ms: %s", within, left);
+		run_pump(run, 5);
+		has_exited(run);
+	}
+}
+
+void
+run_end(struct run *run)
+{
+	run_close_in(run);
+	wait_exit(run, HARNESS_LIMIT);
+	if (!run->exited)
+		run_fail(run, "it did not exit within %d ms of its stdin's end", HARNESS_LIMIT);
+	run_expect_gone(run, 2000);
+	close_end(&run->from);
+	close_end(&run->errors);
+	close_end(&run->kept[0]);
+	close_end(&run->kept[1]);
+	unlink(run->record);
+	json_decref(run->message);
+	free(run->unsent.data);
+	free(run->out.data);
+	free(run->error.data);
+	free(run);
+}
+
+static void
+print_tail(const char *name, const struct text *text)
+{
+	size_t start = text->len > 3000 ? text->len - 3000 : 0;
+
+	fprintf(stderr, "---- %s, %zu bytes%s\n%s", name, text->len, start > 0 ? ", the end" : "",
+	    text->data + start);
+}
+
+void
+run_fail(struct run *run, const char *format, ...)
+{
+	char message[4096];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	run_pump(run, 0);
+	print_tail("stdout, not taken", &run->out);
+	print_tail("stderr", &run->error);
+	fprintf(stderr, "----\n");
+	process_sweep(run->mark);
+	ck_abort_msg("%s", message);
+	abort();
+}

@@ -1,0 +1,182 @@
+/* The log: one line an event, in the words of include/core/why.h, and never what a message holds. */
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "suites.h"
+#include "talk.h"
+
+#define FOR_EVER "{\"ms\":600000,\"secret\":\"swordfish\"}"
+
+/* A timeout, a client's cancel, and the end; all that a log of it says is in run->error. */
+static struct run *
+eventful(const char *options)
+{
+	struct run *run = run_session(options, NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "sleep", FOR_EVER);
+	run_cancel(run, "3");
+	run_expect_cancelled(run, "3");
+	run_expect_echo(run, "4");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	return run;
+}
+
+static size_t
+count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, "canceld[")) != NULL; text++)
+		count++;
+	return count;
+}
+
+static bool
+said(struct run *run, const char *word)
+{
+	char wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "canceld[%d]: %s ", (int)run->pid, word);
+	return strstr(run->error.data, wanted) != NULL;
+}
+
+START_TEST(by_default_a_person_is_told_what_matters)
+{
+	struct run *run = eventful("-t 300ms");
+
+	ck_assert(said(run, "TIMED_OUT"));
+	ck_assert(said(run, "CANCEL_FORWARDED"));
+	ck_assert(said(run, "SUMMARY"));
+	ck_assert(!said(run, "CANCEL_SENT"));
+	ck_assert(!said(run, "RELAYED"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "the user pressed escape"));
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "cancelled=1"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(each_v_says_more)
+{
+	static const char *const levels[] = { "-q -t 300ms", "-t 300ms", "-v -t 300ms",
+		"-vv -t 300ms" };
+	size_t counts[4];
+
+	for (int i = 0; i < 4; i++) {
+		struct run *run = eventful(levels[i]);
+
+		counts[i] = count_lines(run->error.data);
+		ck_assert_int_eq(said(run, "CANCEL_SENT"), i >= 2);
+		ck_assert_int_eq(said(run, "RELAYED"), i == 3);
+		ck_assert_ptr_null(strstr(run->error.data, "swordfish"));
+		run_end(run);
+	}
+	ck_assert_uint_eq(counts[0], 0);
+	ck_assert_uint_lt(counts[0], counts[1]);
+	ck_assert_uint_lt(counts[1], counts[2]);
+	ck_assert_uint_lt(counts[2], counts[3]);
+}
+END_TEST
+
+START_TEST(a_log_file_is_written_instead)
+{
+	char options[400];
+	char path[300];
+	struct run *run;
+
+	snprintf(path, sizeof(path), "%s/log-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(options, sizeof(options), "-t 300ms --log %s", path);
+	run = eventful(options);
+	ck_assert_uint_eq(count_lines(run->error.data), 0);
+	ck_assert(process_has_text(path, "TIMED_OUT "));
+	ck_assert(process_has_text(path, "SUMMARY "));
+	run_end(run);
+}
+END_TEST
+
+/* What does not start with a brace is the server's own stderr. */
+START_TEST(as_json_each_line_is_an_object)
+{
+	struct run *run = eventful("-vv -t 300ms --log-format json");
+	char *rest = run->error.data;
+	size_t objects = 0;
+	char *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		json_t *object = json_loads(line, 0, NULL);
+
+		objects += object != NULL;
+		if (*line == '{')
+			ck_assert_msg(object != NULL, "no JSON: %s", line);
+		else
+			ck_assert_msg(*line == '\0' || strncmp(line, "demo-server", 11) == 0, "%s",
+			    line);
+		json_decref(object);
+	}
+	ck_assert_uint_ge(objects, 8);
+	run_end(run);
+}
+END_TEST
+
+/* The number that a key of the statistics has, however deep it stands; -1 if it is not there. */
+static long
+statistic(json_t *value, const char *key)
+{
+	const char *name;
+	json_t *member;
+	long found = -1;
+
+	json_object_foreach(value, name, member)
+	{
+		if (strcmp(name, key) == 0 && json_is_integer(member))
+			return (long)json_integer_value(member);
+		if (found < 0 && json_is_object(member))
+			found = statistic(member, key);
+	}
+	return found;
+}
+
+START_TEST(sigusr1_prints_statistics)
+{
+	struct run *run = run_session("-t 300ms", NULL);
+	const char *line;
+	json_t *object;
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	kill(run->pid, SIGUSR1);
+	run_expect_logged(run, "STATISTICS ");
+	run_expect_echo(run, "3");
+	line = strstr(run->error.data, "STATISTICS ");
+	ck_assert_ptr_nonnull(strchr(line, '{'));
+	object = json_loads(strchr(line, '{'), JSON_DISABLE_EOF_CHECK, NULL);
+	ck_assert_ptr_nonnull(object);
+	ck_assert_int_eq(statistic(object, "TIMED_OUT"), 1);
+	json_decref(object);
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_logs(void)
+{
+	Suite *suite = suite_create("logs");
+	TCase *tests = tcase_create("logs");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_test(tests, by_default_a_person_is_told_what_matters);
+	tcase_add_test(tests, each_v_says_more);
+	tcase_add_test(tests, a_log_file_is_written_instead);
+	tcase_add_test(tests, as_json_each_line_is_an_object);
+	tcase_add_test(tests, sigusr1_prints_statistics);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,158 @@
+/* What a server prints that is no message: never to the client, always to the person. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suites.h"
+#include "talk.h"
+
+struct noise {
+	const char *kind;
+	const char *seen; /* on stderr; NULL if there is nothing for a person to see */
+	int count;        /* in the summary */
+};
+
+static const struct noise noises[] = {
+	{ "text", "listening on port 8080", 2 },
+	{ "blank", NULL, -1 },
+	{ "bom", NULL, 0 },
+	{ "utf8", "bytes ", 1 },
+	{ "glued", "debug: about to answer", 1 },
+	{ "tail", "debug: answered", 1 },
+	{ "log", "\"msg\":\"hello\"", 1 },
+	{ "crlf", NULL, 0 },
+};
+
+static void
+expect_prefixed(struct run *run, const char *seen)
+{
+	const char *found;
+
+	run_expect_logged(run, seen);
+	found = strstr(run->error.data, seen);
+	while (found > run->error.data && found[-1] != '\n')
+		found--;
+	if (strncmp(found, "canceld[", 8) != 0)
+		run_fail(run, "this noise is not said to be one: %s", found);
+}
+
+static void
+expect_summary(struct run *run, const char *key, int count)
+{
+	char wanted[64];
+	const char *summary = strstr(run->error.data, "SUMMARY");
+
+	snprintf(wanted, sizeof(wanted), " %s=%d", key, count);
+	if (summary == NULL || strstr(summary, wanted) == NULL)
+		run_fail(run, "the summary does not say%s", wanted);
+}
+
+START_TEST(noise_is_kept_from_the_client)
+{
+	const struct noise *noise = &noises[_i];
+	struct run *run = run_session("", NULL);
+	char arguments[64];
+	char wanted[256];
+
+	snprintf(arguments, sizeof(arguments), "{\"kind\":\"%s\"}", noise->kind);
+	snprintf(wanted, sizeof(wanted),
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+	    "\"{\\\"kind\\\":\\\"%s\\\"}\"}]}}",
+	    noise->kind);
+	run_call(run, "2", "noise", arguments);
+	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), wanted);
+	run_expect_echo(run, "3");
+	if (noise->seen != NULL)
+		expect_prefixed(run, noise->seen);
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_expect_end(run);
+	if (noise->count >= 0)
+		expect_summary(run, "noise", noise->count);
+	run_end(run);
+}
+END_TEST
+
+/* Servers log their traffic: a request or a notification inside a line of text is text. */
+START_TEST(a_request_inside_a_line_of_text_is_text)
+{
+	struct run *run = run_options("",
+	    "sh:read line; echo 'got {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\"}';"
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	expect_prefixed(run, "got {");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(two_answers_on_one_line_are_both_found)
+{
+	struct run *run = run_options("",
+	    "sh:read one; read two; printf '%s%s\\n' '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}'"
+	    " '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":2}'; read line");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	ck_assert_int_eq(at_number(run_expect_answer(run, "1"), "result"), 1);
+	ck_assert_int_eq(at_number(run_expect_answer(run, "2"), "result"), 2);
+	run_end(run);
+}
+END_TEST
+
+static const char *const malformed[] = {
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"\\377\"}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"result\":2}",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":[}}",
+};
+
+START_TEST(a_malformed_response_is_answered_with_an_error)
+{
+	char command[512];
+	struct run *run;
+
+	snprintf(command, sizeof(command), "sh:read line; printf '%s\\n'; read line",
+	    malformed[_i]);
+	run = run_options("", command);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_error(run, "1", CODE_INTERNAL, "malformed-response");
+	run_end(run);
+}
+END_TEST
+
+/* Ten thousand lines, and nobody reads stderr: the answer behind them arrives all the same. */
+START_TEST(a_full_stderr_does_not_stop_the_relay)
+{
+	struct run *run = run_options("",
+	    "sh:read line; i=0; while [ $i -lt 10000 ]; do i=$((i+1)); "
+	    "echo noise noise noise noise noise; done;"
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
+	int errors = run->errors;
+
+	run->errors = -1;
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_answer(run, "1");
+	run->errors = errors;
+	run_expect_logged(run, "LINES_LOST");
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_noise(void)
+{
+	Suite *suite = suite_create("noise");
+	TCase *tests = tcase_create("noise");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_loop_test(tests, noise_is_kept_from_the_client, 0,
+	    sizeof(noises) / sizeof(*noises));
+	tcase_add_test(tests, a_request_inside_a_line_of_text_is_text);
+	tcase_add_test(tests, two_answers_on_one_line_are_both_found);
+	tcase_add_loop_test(tests, a_malformed_response_is_answered_with_an_error, 0,
+	    sizeof(malformed) / sizeof(*malformed));
+	tcase_add_test(tests, a_full_stderr_does_not_stop_the_relay);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,381 @@
+#include "peers.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 4096 };
+
+static volatile sig_atomic_t woken;
+
+static void
+write_all(const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t done = write(STDOUT_FILENO, data, len);
+
+		if (done <= 0)
+			exit(8);
+		data += done;
+		len -= (size_t)done;
+	}
+}
+
+static void
+answer(const char *line, const char *result)
+{
+	struct text text = { 0 };
+	char *id = member_copy(line, "id");
+
+	if (id != NULL) {
+		text_print(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", id, result);
+		write_all(text.data, text.len);
+	}
+	free(text.data);
+	free(id);
+}
+
+/* Reads once into input; false at the end. */
+static bool
+read_some(struct text *input)
+{
+	char piece[65536];
+	ssize_t done = read(STDIN_FILENO, piece, sizeof(piece));
+
+	if (done > 0)
+		text_append(input, piece, (size_t)done);
+	return done > 0;
+}
+
+/* The next whole line of input from *start on, or NULL. */
+static char *
+next_line(struct text *input, size_t *start)
+{
+	char *line = input->data + *start;
+	char *newline = input->len == 0 ? NULL : memchr(line, '\n', input->len - *start);
+
+	if (newline == NULL) {
+		if (input->len > 0)
+			text_drop(input, *start);
+		*start = 0;
+		return NULL;
+	}
+	*newline = '\0';
+	*start = (size_t)(newline + 1 - input->data);
+	return line;
+}
+
+typedef void line_function(const char *line);
+
+static int
+each_line(line_function *function)
+{
+	struct text input = { 0 };
+	size_t start = 0;
+	char *line;
+
+	while (read_some(&input))
+		while ((line = next_line(&input, &start)) != NULL)
+			function(line);
+	free(input.data);
+	return 0;
+}
+
+static void
+add_descriptors(struct text *text)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	struct dirent *entry;
+	const char *comma = "";
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (!isdigit((unsigned char)*entry->d_name) ||
+		    atoi(entry->d_name) == dirfd(directory))
+			continue;
+		text_print(text, "%s%s", comma, entry->d_name);
+		comma = ",";
+	}
+	if (directory != NULL)
+		closedir(directory);
+}
+
+static void
+add_signals(struct text *text)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	char name[16];
+	unsigned long long set;
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "%15[A-Za-z]: %llx", name, &set) == 2 &&
+		    strncmp(name, "Sig", 3) == 0)
+			text_print(text, ",\"%s\":%llu", name, set);
+	if (file != NULL)
+		fclose(file);
+}
+
+static void
+tell_facts(const char *line)
+{
+	struct text text = { 0 };
+
+	text_print(&text, "{\"descriptors\":[");
+	add_descriptors(&text);
+	text_print(&text, "]");
+	add_signals(&text);
+	text_print(&text, "}");
+	answer(line, text.data);
+	free(text.data);
+}
+
+/* Pieces of random sizes; at times others get the processor between two of them. */
+static void
+write_pieces(const struct text *text)
+{
+	size_t done = 0;
+
+	while (done < text->len) {
+		size_t len = 1 + (size_t)random() % 5000;
+
+		if (len > text->len - done)
+			len = text->len - done;
+		write_all(text->data + done, len);
+		done += len;
+		if (random() % 4 == 0)
+			sched_yield();
+	}
+}
+
+static long
+number_in(const char *line)
+{
+	const char *number = member_find(member_find(line, "params"), "number");
+
+	return number == NULL ? -1 : atol(number);
+}
+
+static long
+check_request(const char *line)
+{
+	struct text wanted = { 0 };
+	long number = number_in(line);
+
+	wire_request(&wanted, number);
+	if (strcmp(wanted.data, line) != 0) {
+		fprintf(stderr, "peer: changed on its way: %.300s\n", line);
+		exit(9);
+	}
+	free(wanted.data);
+	return number;
+}
+
+/* What one read brought is answered in an order of its own. */
+static int
+verbatim(const char *seed)
+{
+	struct text input = { 0 };
+	struct text output = { 0 };
+	long numbers[4096];
+	size_t start = 0;
+	size_t count;
+	char *line;
+
+	srandom((unsigned)atoi(seed));
+	while (read_some(&input)) {
+		for (count = 0; count < 4096 && (line = next_line(&input, &start)) != NULL; count++)
+			numbers[count] = check_request(line);
+		while (count > 0) {
+			size_t chosen = (size_t)random() % count;
+
+			wire_answer(&output, numbers[chosen]);
+			text_append(&output, "\n", 1);
+			numbers[chosen] = numbers[--count];
+		}
+		write_pieces(&output);
+		output.len = 0;
+	}
+	return 0;
+}
+
+static void
+answer_padded(const char *line)
+{
+	static char result[400];
+
+	if (*result == '\0') {
+		memset(result, 'x', sizeof(result) - 1);
+		result[0] = result[sizeof(result) - 2] = '"';
+	}
+	answer(line, result);
+}
+
+/* Never blocks in a write, so it always reads. */
+static int
+hungry(void)
+{
+	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = STDOUT_FILENO, .events = POLLOUT } };
+	struct text input = { 0 };
+	struct text output = { 0 };
+	size_t start = 0;
+	size_t done = 0;
+	char *line;
+
+	for (;;) {
+		fds[1].fd = output.len > done ? STDOUT_FILENO : -1;
+		poll(fds, 2, -1);
+		if (fds[0].revents != 0 && !read_some(&input))
+			return 0;
+		while ((line = next_line(&input, &start)) != NULL)
+			text_print(&output,
+			    "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":\"%0*d\"}\n",
+			    (int)(value_end(member_find(line, "id")) - member_find(line, "id")),
+			    member_find(line, "id"), 400, 7);
+		if ((fds[1].revents & POLLOUT) != 0) {
+			size_t len = output.len - done < PIECE ? output.len - done : PIECE;
+
+			write_all(output.data + done, len);
+			done += len;
+		}
+	}
+}
+
+static long long amount;
+static const char *order = "first";
+
+static void
+flood(const char *line)
+{
+	static const char notification[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\","
+	    "\"data\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}}\n";
+	struct text text = { 0 };
+
+	while (text.len < 60000)
+		text_append(&text, notification, strlen(notification));
+	for (; amount > 0; amount -= (long long)text.len)
+		write_all(text.data, text.len);
+	free(text.data);
+	answer(line, "{}");
+}
+
+static void
+answer_big(const char *line, const char *ending)
+{
+	static char piece[PIECE];
+	struct text head = { 0 };
+	struct text tail = { 0 };
+	char *id = member_copy(line, "id");
+
+	memset(piece, 'x', sizeof(piece));
+	text_print(&head, "{\"jsonrpc\":\"2.0\",");
+	if (strcmp(order, "first") == 0)
+		text_print(&head, "\"id\":%s,", id);
+	text_print(&head, "\"result\":\"");
+	text_print(&tail, "%s", ending);
+	if (strcmp(order, "last") == 0)
+		text_print(&tail, ",\"id\":%s", id);
+	text_print(&tail, "}\n");
+	write_all(head.data, head.len);
+	for (long long left = amount; left > 0; left -= PIECE)
+		write_all(piece, left < PIECE ? (size_t)left : PIECE);
+	write_all(tail.data, tail.len);
+	free(head.data);
+	free(tail.data);
+	free(id);
+}
+
+static void
+big(const char *line)
+{
+	answer_big(line, "\"");
+}
+
+static void
+broken(const char *line)
+{
+	if (strstr(line, "\"ping\"") != NULL)
+		answer(line, "{}");
+	else
+		answer_big(line, "\\q\"");
+}
+
+static void
+on_wake(int number)
+{
+	(void)number;
+	woken = 1;
+}
+
+static void
+rest(const char *line)
+{
+	static long count;
+	char result[64];
+
+	snprintf(result, sizeof(result), "{\"count\":%ld}", ++count);
+	answer(line, result);
+	while (!woken)
+		poll(NULL, 0, 10);
+}
+
+static void
+close_output(const char *line)
+{
+	(void)line;
+	close(STDOUT_FILENO);
+	for (;;)
+		pause();
+}
+
+static void
+close_input(const char *line)
+{
+	answer(line, "{}");
+	close(STDIN_FILENO);
+	fprintf(stderr, "peer: stdin is closed\n");
+	for (;;)
+		pause();
+}
+
+static const struct {
+	const char *mode;
+	line_function *function;
+} modes[] = {
+	{ "facts", tell_facts },
+	{ "lockstep", answer_padded },
+	{ "flood", flood },
+	{ "big", big },
+	{ "broken", broken },
+	{ "resting", rest },
+	{ "mute-out", close_output },
+	{ "mute-in", close_input },
+};
+
+int
+peer_main(int count, char **arguments)
+{
+	if (count > 1)
+		amount = atoll(arguments[1]);
+	if (count > 2)
+		order = arguments[2];
+	if (strcmp(arguments[0], "verbatim") == 0)
+		return verbatim(count > 1 ? arguments[1] : "1");
+	if (strcmp(arguments[0], "hungry") == 0)
+		return hungry();
+	if (strcmp(arguments[0], "resting") == 0)
+		signal(SIGUSR1, on_wake);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcmp(arguments[0], modes[i].mode) == 0)
+			return each_line(modes[i].function);
+	fprintf(stderr, "there is no peer %s\n", arguments[0]);
+	return 2;
+}

@@ -1,0 +1,218 @@
+#include "process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "text.h"
+
+static struct text
+file_read(const char *path)
+{
+	struct text text = { 0 };
+	FILE *file = fopen(path, "re");
+	char piece[4096];
+	size_t len;
+
+	text_append(&text, "", 0);
+	if (file == NULL)
+		return text;
+	while ((len = fread(piece, 1, sizeof(piece), file)) > 0)
+		text_append(&text, piece, len);
+	fclose(file);
+	return text;
+}
+
+static struct text
+process_file(pid_t pid, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return file_read(path);
+}
+
+/* The state follows the name, which is in parentheses and may hold any byte. */
+static char
+process_state(pid_t pid)
+{
+	struct text stat = process_file(pid, "stat");
+	const char *after = strrchr(stat.data, ')');
+	char state = after == NULL ? 'X' : after[2];
+
+	free(stat.data);
+	return state;
+}
+
+static bool
+is_live(pid_t pid)
+{
+	return strchr("ZX", process_state(pid)) == NULL;
+}
+
+static bool
+is_marked(pid_t pid, const char *mark)
+{
+	struct text environment = process_file(pid, "environ");
+	char variable[128];
+	bool found;
+
+	snprintf(variable, sizeof(variable), PROCESS_MARK "=%s", mark);
+	found = memmem(environment.data, environment.len, variable, strlen(variable)) != NULL;
+	free(environment.data);
+	return found && pid != getpid() && is_live(pid);
+}
+
+typedef void each_function(pid_t pid, void *context);
+
+static int
+each_marked(const char *mark, each_function *function, void *context)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	int count = 0;
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		pid_t pid = (pid_t)atoi(entry->d_name);
+
+		if (!isdigit((unsigned char)*entry->d_name) || !is_marked(pid, mark))
+			continue;
+		function(pid, context);
+		count++;
+	}
+	if (directory != NULL)
+		closedir(directory);
+	return count;
+}
+
+static void
+describe(pid_t pid, void *context)
+{
+	struct text command = process_file(pid, "cmdline");
+
+	for (size_t i = 0; i + 1 < command.len; i++)
+		if (command.data[i] == '\0')
+			command.data[i] = ' ';
+	text_print(context, "%d %c %s; ", (int)pid, process_state(pid), command.data);
+	free(command.data);
+}
+
+static void
+end(pid_t pid, void *context)
+{
+	(void)context;
+	kill(pid, SIGKILL);
+}
+
+int
+process_marked(const char *mark, char *list, size_t size)
+{
+	struct text text = { 0 };
+	int count;
+
+	text_append(&text, "", 0);
+	count = each_marked(mark, describe, &text);
+	snprintf(list, size, "%s", text.data);
+	free(text.data);
+	return count;
+}
+
+void
+process_sweep(const char *mark)
+{
+	each_marked(mark, end, NULL);
+}
+
+pid_t
+process_child(pid_t parent, const char *word)
+{
+	char path[64];
+	struct text children;
+	pid_t found = -1;
+
+	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
+	children = process_file(parent, path);
+	for (char *at = strtok(children.data, " "); at != NULL; at = strtok(NULL, " ")) {
+		pid_t pid = (pid_t)atoi(at);
+		struct text command = process_file(pid, "cmdline");
+
+		if (is_live(pid) && memmem(command.data, command.len, word, strlen(word)) != NULL)
+			found = pid;
+		free(command.data);
+	}
+	free(children.data);
+	return found;
+}
+
+long
+process_resident(pid_t pid)
+{
+	struct text statm = process_file(pid, "statm");
+	long pages = -1;
+
+	if (sscanf(statm.data, "%*s %ld", &pages) != 1)
+		pages = -1;
+	free(statm.data);
+	return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
+}
+
+long
+process_peak(pid_t pid)
+{
+	struct text status = process_file(pid, "status");
+	const char *line = strstr(status.data, "VmHWM:");
+	long bytes = line == NULL ? -1 : atol(line + strlen("VmHWM:")) * 1024;
+
+	free(status.data);
+	return bytes;
+}
+
+double
+process_seconds(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+		return -1;
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+int
+process_descriptors(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *directory;
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	directory = opendir(path);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
+		count += isdigit((unsigned char)*entry->d_name) != 0;
+	if (directory != NULL)
+		closedir(directory);
+	return count;
+}
+
+bool
+process_stopped(pid_t pid)
+{
+	return process_state(pid) == 'T';
+}
+
+bool
+process_has_text(const char *path, const char *text)
+{
+	struct text file = file_read(path);
+	bool found = memmem(file.data, file.len, text, strlen(text)) != NULL;
+
+	free(file.data);
+	return found;
+}

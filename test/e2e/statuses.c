@@ -1,0 +1,165 @@
+/* canceld's exit status, and what each open request hears when the server goes. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suites.h"
+#include "talk.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+
+static const struct {
+	const char *command;
+	int status;
+} deaths[] = {
+	{ "sh:exit 0", 0 },
+	{ "sh:exit 7", 7 },
+	{ "sh:exit 255", 255 },
+	{ "sh:kill -KILL $$", 128 + SIGKILL },
+	{ "sh:kill -TERM $$", 128 + SIGTERM },
+	{ "sh:kill -PIPE $$", 128 + SIGPIPE },
+	{ "/etc/passwd", 126 },
+	{ "/etc", 126 },
+	{ "/nonexistent/program", 127 },
+	{ "no-such-program-anywhere", 127 },
+};
+
+START_TEST(its_status_is_the_servers)
+{
+	struct run *run = run_options("", deaths[_i].command);
+
+	run_expect_exit(run, deaths[_i].status, 1000);
+	run_expect_end(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(what_cannot_be_started_is_named)
+{
+	struct run *run = run_options("", deaths[_i].command);
+
+	run_expect_exit(run, deaths[_i].status, 1000);
+	ck_assert_ptr_nonnull(strstr(run->error.data, deaths[_i].command));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_server_that_ends_by_itself_at_end_of_input_keeps_its_status)
+{
+	struct run *run = run_options("", "sh:cat >/dev/null; exit 3");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+	run_close_in(run);
+	run_expect_exit(run, 3, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_crash_answers_each_open_request_once)
+{
+	struct run *run = run_session("", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_call(run, "\"three\"", "stubborn", FOR_EVER);
+	run_call(run, "4", "crash", _i == 0 ? "{\"status\":7}" : "{\"signal\":9}");
+	for (int i = 0; i < 3; i++) {
+		json_t *message = run_expect_message(run);
+		const char *key = _i == 0 ? "error data status" : "error data signal";
+
+		ck_assert_int_eq(at_number(message, "error code"), CODE_INTERNAL);
+		ck_assert_str_eq(at_text(message, "error data cause"), "server-exited");
+		ck_assert(at_exists(message, key));
+		ck_assert(!at_exists(message, _i == 0 ? "error data signal" : "error data status"));
+		ck_assert_str_eq(at_text(message, "error data method"), "tools/call");
+	}
+	run_expect_end(run);
+	run_expect_exit(run, _i == 0 ? 7 : 128 + SIGKILL, 1000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(half_an_answer_is_none)
+{
+	struct run *run = run_session("", NULL);
+
+	run_call(run, "2", "crash", "{\"half\":true,\"status\":3}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
+	ck_assert_int_eq(at_number(run->message, "error data status"), 3);
+	run_expect_end(run);
+	run_expect_exit(run, 3, 1000);
+	run_end(run);
+}
+END_TEST
+
+/* The answer is there before the server is gone: it is not lost in the server's exit. */
+START_TEST(the_last_words_of_a_server_arrive)
+{
+	struct run *run = run_options("",
+	    "sh:read line; printf '%s\\n%s' '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}'"
+	    " '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 4");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/message");
+	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	run_expect_end(run);
+	run_expect_exit(run, 4, 1000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(with_e_a_timeout_shows_in_the_status)
+{
+	struct run *run = run_session(_i == 0 ? "-e -t 200ms" : "--fail-on-timeout -t 200ms", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_close_in(run);
+	run_expect_exit(run, 124, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(with_e_and_no_timeout_it_does_not)
+{
+	struct run *run = run_session("-e -t 20s", NULL);
+
+	run_expect_echo(run, "2");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(with_e_the_servers_own_failure_counts_more)
+{
+	struct run *run = run_session("-e -t 200ms", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "crash", "{\"status\":7}");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 7, 1000);
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_statuses(void)
+{
+	Suite *suite = suite_create("statuses");
+	TCase *tests = tcase_create("statuses");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_loop_test(tests, its_status_is_the_servers, 0, sizeof(deaths) / sizeof(*deaths));
+	tcase_add_loop_test(tests, what_cannot_be_started_is_named, 6,
+	    sizeof(deaths) / sizeof(*deaths));
+	tcase_add_test(tests, a_server_that_ends_by_itself_at_end_of_input_keeps_its_status);
+	tcase_add_loop_test(tests, a_crash_answers_each_open_request_once, 0, 2);
+	tcase_add_test(tests, half_an_answer_is_none);
+	tcase_add_test(tests, the_last_words_of_a_server_arrive);
+	tcase_add_loop_test(tests, with_e_a_timeout_shows_in_the_status, 0, 2);
+	tcase_add_test(tests, with_e_and_no_timeout_it_does_not);
+	tcase_add_test(tests, with_e_the_servers_own_failure_counts_more);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,251 @@
+/* Descriptors and signals: what the server is given, what the client gets back as it was. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "suites.h"
+#include "talk.h"
+
+static json_t *
+server_facts(struct run *run)
+{
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"facts\"}");
+	return at(run_expect_answer(run, "1"), "result");
+}
+
+static bool
+has_signal(json_t *facts, const char *set, int number)
+{
+	unsigned long long bits = (unsigned long long)json_real_value(at(facts, set));
+
+	return (bits >> (number - 1) & 1) != 0;
+}
+
+static void
+expect_descriptors(json_t *facts, int extra)
+{
+	json_t *list = at(facts, "descriptors");
+	size_t i;
+	json_t *fd;
+
+	json_array_foreach(list, i, fd)
+	{
+		int number = (int)json_number_value(fd);
+
+		ck_assert_msg(number <= 2 || number == extra, "descriptor %d is open", number);
+	}
+	ck_assert_uint_eq(json_array_size(list), extra == 0 ? 3 : 4);
+}
+
+START_TEST(the_server_gets_three_descriptors_and_no_changed_signals)
+{
+	struct run *run = run_options("", "peer facts");
+	json_t *facts = server_facts(run);
+
+	expect_descriptors(facts, 0);
+	ck_assert_int_eq(at_number(facts, "SigIgn"), 0);
+	ck_assert_int_eq(at_number(facts, "SigBlk"), 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_server_gets_what_canceld_was_given)
+{
+	struct setup setup = { .command = "peer facts", .ignore_pipe = true, .blocked = SIGUSR2 };
+	struct run *run;
+	json_t *facts;
+
+	setup.extra = fcntl(open("/dev/null", O_RDONLY | O_CLOEXEC), F_DUPFD, 40);
+	run = run_start(&setup);
+	facts = server_facts(run);
+	expect_descriptors(facts, setup.extra);
+	ck_assert(has_signal(facts, "SigIgn", SIGPIPE));
+	ck_assert(has_signal(facts, "SigBlk", SIGUSR2));
+	ck_assert(!has_signal(facts, "SigBlk", SIGTERM));
+	run_end(run);
+}
+END_TEST
+
+static void
+expect_blocking(struct run *run)
+{
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL) & O_NONBLOCK, 0);
+}
+
+/* The flag belongs to the open file, which the client's other children may share. */
+START_TEST(o_nonblock_is_never_set_on_what_the_client_shares)
+{
+	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true };
+	struct run *run = run_start(&setup);
+
+	run_handshake(run);
+	expect_blocking(run);
+	run_call(run, "2", "flood", "{\"count\":20000,\"bytes\":100000}");
+	for (int i = 0; i < 20000; i++)
+		run_expect_message(run);
+	expect_blocking(run);
+	run_expect_answer(run, "2");
+	run_close_in(run);
+	close(run->kept[0]);
+	run->kept[0] = fcntl(run->kept[1], F_DUPFD_CLOEXEC, 3);
+	if (setup.wiring == WIRED_ONE_SOCKET)
+		shutdown(run->from, SHUT_RDWR);
+	run_expect_exit(run, 0, 1600);
+	expect_blocking(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(it_works_over)
+{
+	const struct setup setup = { .wiring = (enum wiring)_i, .options = "-t 300ms" };
+	struct run *run = run_start(&setup);
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", "{\"ms\":600000}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "flood", "{\"count\":10,\"bytes\":3000000}");
+	for (int i = 0; i < 10; i++)
+		run_expect_message(run);
+	ck_assert_uint_eq(strlen(answer_text(run_expect_answer(run, "3"))), 3000000);
+	run_close_in(run);
+	if (setup.wiring == WIRED_ONE_SOCKET)
+		shutdown(run->from, SHUT_WR);
+	run_expect_exit(run, 0, 1600);
+	run_expect_end(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_half_closed_socket_still_takes_answers)
+{
+	const struct setup setup = { .wiring = WIRED_ONE_SOCKET, .options = "--drain" };
+	struct run *run = run_start(&setup);
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", "{\"ms\":300}");
+	shutdown(run->to, SHUT_WR);
+	ck_assert_str_eq(answer_text(run_expect_answer(run, "2")), "done");
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(dev_null_as_input_is_an_end)
+{
+	const struct setup setup = { .in = "/dev/null",
+		.command = _i == 0 ? NULL : "demo --ignore-eof" };
+	struct run *run = run_start(&setup);
+
+	run_expect_exit(run, 0, 1600);
+	run_expect_end(run);
+	run_end(run);
+}
+END_TEST
+
+/* /dev/null is always writable and never hangs up: watching it must not cost anything. */
+START_TEST(dev_null_as_output_costs_nothing)
+{
+	const struct setup setup = { .out = "/dev/null" };
+	struct run *run = run_start(&setup);
+	long end;
+	double used;
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	run_expect_received(run, "\"id\":2,");
+	used = process_seconds(run->pid);
+	for (end = milliseconds() + 500; milliseconds() < end;)
+		run_pump(run, 50);
+	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.1);
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+/* A server that keeps stdout busy while the client is idle costs no more than its bytes. */
+START_TEST(an_idle_session_costs_nothing)
+{
+	const struct setup setup = { .wiring = (enum wiring)_i };
+	struct run *run = run_start(&setup);
+	long end;
+	double used;
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", "{\"ms\":600000}");
+	run_expect_received(run, "\"id\":2,");
+	used = process_seconds(run->pid);
+	for (end = milliseconds() + 500; milliseconds() < end;)
+		run_pump(run, 50);
+	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.1);
+	run_close_in(run);
+	if (setup.wiring == WIRED_ONE_SOCKET)
+		shutdown(run->from, SHUT_WR);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_terminal_as_input_works)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	struct setup setup = { 0 };
+	struct run *run;
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
+	setup.in = ptsname(master);
+	run = run_start(&setup);
+	run->to = master;
+	run_handshake(run);
+	run_expect_echo(run, "2");
+	if (_i == 0)
+		run_send_text(run, "\x04", 1);
+	else
+		run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(no_descriptor_is_lost_over_many_calls)
+{
+	struct run *run = run_session("-t 20s", NULL);
+	int before;
+
+	run_expect_echo(run, "2");
+	before = process_descriptors(run->pid);
+	for (int i = 0; i < 100; i++)
+		run_expect_echo(run, i % 2 == 0 ? "3" : "4");
+	ck_assert_int_eq(process_descriptors(run->pid), before);
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_wiring(void)
+{
+	Suite *suite = suite_create("wiring");
+	TCase *tests = tcase_create("wiring");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_test(tests, the_server_gets_three_descriptors_and_no_changed_signals);
+	tcase_add_test(tests, the_server_gets_what_canceld_was_given);
+	tcase_add_loop_test(tests, o_nonblock_is_never_set_on_what_the_client_shares, 0, 3);
+	tcase_add_loop_test(tests, it_works_over, 0, 3);
+	tcase_add_test(tests, a_half_closed_socket_still_takes_answers);
+	tcase_add_loop_test(tests, dev_null_as_input_is_an_end, 0, 2);
+	tcase_add_test(tests, dev_null_as_output_costs_nothing);
+	tcase_add_loop_test(tests, an_idle_session_costs_nothing, 0, 3);
+	tcase_add_loop_test(tests, a_terminal_as_input_works, 0, 2);
+	tcase_add_test(tests, no_descriptor_is_lost_over_many_calls);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,204 @@
+// Deadlines of canceld, as the real SDKs feel them on both sides.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { answer, forEachKind, limit, modern, open, textOf, until } from './lib.mjs';
+
+// What the client gets at a deadline.
+function assertTimedOut({ error, elapsed }, deadline) {
+  assert.equal(error.code, -32800);
+  assert.match(error.message, /canceld/);
+  assert.equal(error.data.cause, 'timeout');
+  assert.equal(error.data.cancelled, true);
+  assert.equal(error.data.method, 'tools/call');
+  assert.equal(error.data.timeoutMs, deadline);
+  assert.ok(
+    error.data.elapsedMs >= deadline && error.data.elapsedMs < deadline + 1_000,
+    `${error.data.elapsedMs}`
+  );
+  assert.ok(elapsed >= deadline - 50 && elapsed < deadline + 1_500, `rejected after ${elapsed} ms`);
+}
+
+function assertCancelledOnce({ serverEnd }, name) {
+  const call = serverEnd.messages('sent').find(({ params }) => params?.name === name);
+  const [cancel] = serverEnd.cancels;
+
+  assert.deepEqual(serverEnd.cancelledIds, [call.id]);
+  assert.equal(typeof cancel.params.reason, 'string');
+  return { call, cancel };
+}
+
+// A modern connection begins with its first call, which waits until the server has started.
+async function openWarm(t, pair, ...canceld) {
+  const session = await open(t, { ...pair, canceld });
+
+  await assertNextCallWorks(session);
+  return session;
+}
+
+function listener() {
+  const heard = [];
+  return { heard, onprogress: ({ progress }) => heard.push(progress) };
+}
+
+async function assertNextCallWorks(session, args = { words: 'and on' }, expected = 'and on') {
+  assert.equal(textOf(await session.call('echo', args)), expected);
+}
+
+test('a long operation of server-everything is cut off after 2 s', limit, async t => {
+  const session = await open(t, { server: 'everything', canceld: ['-t', '2s'] });
+  const progress = listener();
+  const name = 'trigger-long-running-operation';
+  const failure = await session.failingCall(name, { duration: 6, steps: 2 }, progress);
+
+  assertTimedOut(failure, 2_000);
+  await assertNextCallWorks(session, { message: 'and on' }, 'Echo: and on');
+  const { call } = assertCancelledOnce(session, name);
+
+  const late = ({ method, params }) =>
+    method === 'notifications/progress' && params.progressToken === call.id;
+  await until('late progress', () => session.serverEnd.messages('received').some(late));
+  await assertNextCallWorks(session, { message: 'and on' }, 'Echo: and on');
+  assert.ok(!session.clientEnd.messages('received').some(late), 'the client heard of it');
+  assert.deepEqual([progress.heard, session.errors], [[], []]);
+  assert.deepEqual(session.serverEnd.answersTo(call.id), [], 'the server answered all the same');
+  await session.close();
+});
+
+forEachKind('the handler of a call that times out is stopped', async (t, pair) => {
+  const session = await openWarm(t, pair, '-t', 'tools/call:hold=1s');
+
+  assertTimedOut(await session.failingCall('hold'), 1_000);
+  await session.marked('stopped');
+  assert.equal(session.marks('aborted').length, 1);
+  assertCancelledOnce(session, 'hold');
+  await assertNextCallWorks(session);
+  assert.deepEqual(session.errors, []);
+  await session.close();
+  assert.equal(session.marks('aborted').length, 1);
+});
+
+test('a modern server is told in modern words and stays modern', limit, async t => {
+  const session = await open(t, { ...modern, canceld: ['-t', 'tools/call:hold=200ms'] });
+
+  assertTimedOut(await session.failingCall('hold'), 200);
+  await assertNextCallWorks(session);
+  const { call, cancel } = assertCancelledOnce(session, 'hold');
+  const envelope = Object.fromEntries(
+    Object.entries(call.params._meta).filter(([key]) => key.startsWith('io.modelcontextprotocol/'))
+  );
+
+  assert.equal(envelope['io.modelcontextprotocol/protocolVersion'], '2026-07-28');
+  assert.deepEqual(cancel.params._meta, envelope);
+  assert.equal(session.serverEnd.messages('received').at(-1).result.resultType, 'complete');
+  await session.close();
+});
+
+forEachKind('progress puts an idle deadline off', async (t, pair) => {
+  const session = await openWarm(t, pair, '-t', 'tools/call:steps=1s');
+  const progress = listener();
+  const result = await session.call('steps', { count: 7, every: 400 }, progress);
+
+  assert.equal(textOf(result), '7 steps');
+  assert.deepEqual(progress.heard, [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(session.serverEnd.cancels, []);
+  await session.close();
+});
+
+test('progress does not put the cap off', limit, async t => {
+  const session = await open(t, { canceld: ['-t', '1s', '-T', '2s'] });
+  const failure = await session.failingCall(
+    'steps',
+    { count: 50, every: 400 },
+    { onprogress: () => {} }
+  );
+
+  assert.deepEqual([failure.error.code, failure.error.data.cause], [-32800, 'timeout']);
+  assert.ok(
+    failure.elapsed >= 1_950 && failure.elapsed < 3_500,
+    `rejected after ${failure.elapsed} ms`
+  );
+  await session.marked('aborted');
+  assertCancelledOnce(session, 'steps');
+  await assertNextCallWorks(session);
+  assert.deepEqual(session.errors, []);
+  await session.close();
+});
+
+const slowly = result => async () => {
+  await wait(2_500);
+  return result;
+};
+const slowPerson = {
+  sample: slowly(answer('at last')),
+  elicit: slowly({ action: 'accept', content: { name: 'Ada' } })
+};
+
+forEachKind('a call that waits for a person does not idle', async (t, pair) => {
+  const deadlines = ['-t', 'tools/call:ask=1s', '-t', 'tools/call:confirm=1s'];
+  const session = await openWarm(t, { ...pair, person: slowPerson }, ...deadlines);
+
+  assert.equal(textOf(await session.call('ask', { question: 'when?' })), 'answer: at last');
+  assert.equal(
+    textOf(await session.call('confirm', { message: 'who?' })),
+    'accept: {"name":"Ada"}'
+  );
+  assert.deepEqual(session.serverEnd.cancels, []);
+  await session.close();
+});
+
+test('a call idles again when the person has answered', limit, async t => {
+  const session = await openWarm(t, { person: slowPerson }, '-t', '1s');
+  const { error, elapsed } = await session.failingCall('ask', {
+    question: 'when?',
+    thenHold: 20_000
+  });
+
+  assert.deepEqual([error.code, error.data.cause], [-32800, 'timeout']);
+  assert.ok(elapsed >= 3_400 && elapsed < 5_500, `rejected after ${elapsed} ms`);
+  await session.marked('stopped');
+  assertCancelledOnce(session, 'ask');
+  await session.close();
+});
+
+forEachKind('with --tool-errors the model can read of a deadline', async (t, pair) => {
+  const session = await openWarm(t, pair, '-t', 'tools/call:hold=500ms', '--tool-errors');
+  const result = await session.call('hold');
+
+  assert.equal(result.isError, true);
+  assert.match(textOf(result), /canceld/);
+  await session.marked('stopped');
+  await assertNextCallWorks(session);
+  await session.close();
+});
+
+test('a subscription has no deadline', limit, async t => {
+  const session = await open(t, { ...modern, canceld: ['-t', '1s', '-t', 'tools/call=2s'] });
+  let changes = 0;
+
+  session.client.setNotificationHandler('notifications/tools/list_changed', () => changes++);
+  await session.client.listen({ toolsListChanged: true });
+  assertTimedOut(await session.failingCall('hold'), 2_000);
+  await session.call('announce');
+  await until('the change was heard', () => changes === 1);
+  assertCancelledOnce(session, 'hold');
+  await session.close();
+});
+
+test('a server that never answers server/discover is taken for a legacy one', limit, async t => {
+  const session = await open(t, {
+    client: 'v2',
+    server: 'v1',
+    mode: 'auto',
+    canceld: ['-t', 'server/discover=500ms'],
+    env: { INTEROP_SILENT: 'server/discover' }
+  });
+
+  assert.equal(session.client.getProtocolEra(), 'legacy');
+  assert.deepEqual(
+    session.records('server').flatMap(record => record.cancels),
+    []
+  );
+  await assertNextCallWorks(session);
+  await session.close();
+});

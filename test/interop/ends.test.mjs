@@ -1,0 +1,143 @@
+// Calls that end otherwise than by an answer or a deadline: the client gives up or goes, the server
+// dies or babbles.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { abort } from './conversations.mjs';
+import { forEachKind, limit, open, textOf } from './lib.mjs';
+
+// Starts a call that never ends by itself, and waits until its handler has begun.
+async function startHold(session, args) {
+  const started = session.marks('started').length;
+  const failure = session.failingCall('hold', args);
+
+  failure.catch(() => {});
+  await session.marked('started', started + 1);
+  return { failure, id: session.clientEnd.messages('sent').at(-1).id };
+}
+
+forEachKind('an aborted call is cancelled once and never answered', async (t, pair) => {
+  const session = await open(t, pair);
+
+  await abort(session);
+  const { cancels, cancelledIds } = session.clientEnd;
+  const [id] = cancelledIds;
+
+  assert.deepEqual(session.serverEnd.cancels, cancels);
+  assert.deepEqual(session.clientEnd.answersTo(id), []);
+  assert.deepEqual(session.abortedIds, [id]);
+  await session.close();
+  assert.deepEqual(session.abortedIds, [id]);
+});
+
+test('an abort that comes after the deadline is not passed on', limit, async t => {
+  const session = await open(t, { canceld: ['-t', '500ms'] });
+  const controller = new AbortController();
+  const { error } = await session.failingCall('hold', {}, { signal: controller.signal });
+
+  assert.equal(error.data.cause, 'timeout');
+  controller.abort();
+  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
+  assert.equal(session.clientEnd.cancels.length, 1, 'this SDK cancels what is answered');
+  assert.equal(session.serverEnd.cancels.length, 1);
+  await session.close();
+});
+
+async function closeInTheMiddle(t, options, args) {
+  const session = await open(t, options);
+  const { failure, id } = await startHold(session, args);
+  const start = Date.now();
+
+  await session.client.close();
+  await failure;
+  return { session, id, elapsed: Date.now() - start };
+}
+
+// The clients give the process 2 s from the end of its input until they use force.
+function assertNoForce({ clientEnd }, elapsed) {
+  assert.ok(elapsed < 2_000, `closing took ${elapsed} ms`);
+  assert.equal(clientEnd.notes.at(-1), 'exit 0');
+  assert.ok(!clientEnd.notes.includes('got SIGTERM'), 'the client had to use force');
+}
+
+forEachKind('a close in the middle of a call: a cancel, then the end', async (t, pair) => {
+  const [{ session, id, elapsed }, direct] = await Promise.all([
+    closeInTheMiddle(t, pair),
+    closeInTheMiddle(t, { ...pair, canceld: null })
+  ]);
+
+  await session.gone();
+  assertNoForce(session, elapsed);
+  const { clientEnd, serverEnd } = session;
+
+  assert.deepEqual(clientEnd.sent, direct.session.clientEnd.sent);
+  assert.deepEqual(clientEnd.received, direct.session.clientEnd.received);
+  assert.deepEqual(serverEnd.sent.slice(0, -1), clientEnd.sent);
+  assert.deepEqual(serverEnd.received, clientEnd.received);
+  assert.deepEqual(serverEnd.cancelledIds, [id]);
+  assert.deepEqual(session.abortedIds, [id]);
+});
+
+test('a server that is deaf to a cancel and to the end is gone all the same', limit, async t => {
+  const { session, id, elapsed } = await closeInTheMiddle(t, {}, { deaf: true });
+
+  await session.gone();
+  assertNoForce(session, elapsed);
+  assert.deepEqual(session.abortedIds, [id]);
+});
+
+test('SIGTERM in the middle of a call: both sides hear of it', limit, async t => {
+  const session = await open(t, {});
+  const { failure, id } = await startHold(session);
+  const [, canceld] = session.clientEnd.pids;
+
+  process.kill(canceld, 'SIGTERM');
+  const { error } = await failure;
+
+  assert.equal(error.data?.cause, 'terminated', error.message);
+  await session.gone();
+  assert.deepEqual(session.serverEnd.cancelledIds, [id]);
+  assert.deepEqual(session.abortedIds, [id]);
+});
+
+for (const [name, args, check] of [
+  ['by itself', { status: 3 }, data => assert.equal(data.status, 3)],
+  ['by a signal', { signal: 'SIGKILL' }, data => assert.ok(data.signal)]
+]) {
+  test(`a server dies ${name}: each call in flight is answered once`, limit, async t => {
+    const session = await open(t, {});
+    const { failure: other, id } = await startHold(session);
+    const failures = [await session.failingCall('crash', args), await other];
+
+    for (const { error } of failures) {
+      assert.equal(error.code, -32603, error.message);
+      assert.match(error.message, /canceld/);
+      assert.equal(error.data.cause, 'server-exited');
+      check(error.data);
+    }
+    await session.gone();
+    assert.equal(session.clientEnd.answersTo(id).length, 1);
+    assert.equal(session.clientEnd.notes.at(-1), `exit ${args.status ?? 128 + 9}`);
+  });
+}
+
+forEachKind('what a server prints on stdout does not reach the client', async (t, pair) => {
+  const session = await open(t, pair);
+
+  assert.equal(textOf(await session.call('babble')), 'babbled');
+  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
+  await session.close();
+  assert.deepEqual(session.errors, []);
+  for (const message of session.clientEnd.messages('received'))
+    assert.equal(message.jsonrpc, '2.0');
+  assert.match(session.stderr, /connected to the database/);
+  assert.match(session.stderr, /a log line in JSON/);
+  assert.match(session.stderr, /no newline after this/);
+});
+
+test("the server's stderr reaches the client's", limit, async t => {
+  const session = await open(t, {});
+
+  await session.call('hold', { ms: 1, complain: 'h\u00e9lp' });
+  await session.close();
+  assert.match(session.stderr, /h\u00e9lp/);
+});

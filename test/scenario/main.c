@@ -1,0 +1,232 @@
+/* Usage: scenario [-v] [--mutants] DIRECTORY | FILE.scn... */
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "scenario/mutants.h"
+#include "scenario/play.h"
+#include "scenario/script.h"
+#include "scenario/seeds.h"
+
+struct run {
+	struct script script;
+	struct seeds *seeds; /* NULL: single files, nothing is said of what is missing */
+	bool trace, mutants;
+	unsigned failed, faults;
+	unsigned long why_counts[WHY_COUNT];
+};
+
+static const char *const split_names[SPLITS] = {
+	[SPLIT_WHOLE] = "whole",
+	[SPLIT_MIDDLE] = "in the middle",
+	[SPLIT_BYTES] = "each byte alone",
+};
+
+/* What the core never says: the shell's words, and what only other dialects do. */
+static const enum why foreign[] = {
+	WHY_STARTED,
+	WHY_INPUT_ENDED,
+	WHY_SIGNALLED,
+	WHY_ENDING,
+	WHY_SERVER_EXITED,
+	WHY_LINES_LOST,
+	WHY_FAILED,
+	WHY_STATISTICS,
+	WHY_SUMMARY,
+	WHY_AMBIGUOUS,
+};
+
+static bool
+is_foreign(enum why why)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (foreign[i] == why)
+			return true;
+	return false;
+}
+
+static int
+is_scenario_file(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 4 && strcmp(entry->d_name + len - 4, ".scn") == 0;
+}
+
+static void
+read_in(struct run *run, const char *directory, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		abort();
+	script_read(&run->script, path);
+	free(path);
+}
+
+static void
+read_directory(struct run *run, const char *directory)
+{
+	struct dirent **entries;
+	int i, count = scandir(directory, &entries, is_scenario_file, alphasort);
+	char *path;
+
+	if (count <= 0) {
+		printf("%s: no *.scn there\n", directory);
+		run->faults++;
+		return;
+	}
+	read_in(run, directory, "words.inc");
+	for (i = 0; i < count; i++) {
+		read_in(run, directory, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (asprintf(&path, "%s/seeds.txt", directory) < 0)
+		abort();
+	run->seeds = seeds_read(path);
+	free(path);
+}
+
+static void
+read_file(struct run *run, const char *path)
+{
+	char *slash, *directory = strdup(path);
+
+	if (run->script.file_count == 0) {
+		slash = strrchr(directory, '/');
+		if (slash != NULL)
+			*slash = '\0';
+		read_in(run, slash == NULL ? "." : directory, "words.inc");
+	}
+	free(directory);
+	script_read(&run->script, path);
+}
+
+static bool
+play_split(struct run *run, const struct scenario *scenario, enum split split)
+{
+	struct play_setup setup = { &subject_core, &dialect_mcp, split, run->trace, run->why_counts };
+	struct verdict verdict;
+
+	if (run->trace)
+		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title,
+		    split_names[split]);
+	play(scenario, &setup, &verdict);
+	if (verdict.failed)
+		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number,
+		    (int)verdict.text.len, verdict.text.data, scenario->title, split_names[split]);
+	buf_free(&verdict.text);
+	return !verdict.failed;
+}
+
+static void
+play_relay(struct run *run, const struct scenario *scenario)
+{
+	struct play_setup setup = { &subject_relay, &dialect_mcp, SPLIT_WHOLE, false, NULL };
+	struct verdict verdict;
+	size_t i;
+
+	if (run->seeds == NULL || scenario->seed_count == 0)
+		return;
+	play(scenario, &setup, &verdict);
+	for (i = 0; i < scenario->seed_count; i++)
+		seeds_cover(run->seeds, scenario->seeds[i], !verdict.failed, scenario->file,
+		    scenario->number);
+	buf_free(&verdict.text);
+}
+
+static void
+play_all(struct run *run)
+{
+	size_t i;
+	int split;
+
+	for (i = 0; i < run->script.count; i++) {
+		const struct scenario *scenario = &run->script.scenarios[i];
+
+		for (split = 0; split < SPLITS; split++) {
+			if (play_split(run, scenario, (enum split)split))
+				continue;
+			run->failed++;
+			break;
+		}
+		play_relay(run, scenario);
+	}
+}
+
+static void
+check_words(struct run *run)
+{
+	int why;
+
+	for (why = 0; why < WHY_COUNT; why++) {
+		if (is_foreign((enum why)why) == (run->why_counts[why] == 0))
+			continue;
+		printf("%s: %s\n", why_word((enum why)why),
+		    run->why_counts[why] == 0 ? "no scenario makes the core say it" :
+		                                "the core is not thought to say it");
+		run->faults++;
+	}
+}
+
+static void
+read_arguments(struct run *run, int argc, char **argv)
+{
+	size_t len;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		len = strlen(argv[i]);
+		if (strcmp(argv[i], "-v") == 0)
+			run->trace = true;
+		else if (strcmp(argv[i], "--mutants") == 0)
+			run->mutants = true;
+		else if (len > 4 && strcmp(argv[i] + len - 4, ".scn") == 0)
+			read_file(run, argv[i]);
+		else
+			read_directory(run, argv[i]);
+	}
+	run->faults += run->script.faults;
+	if (run->script.count == 0) {
+		printf("usage: %s [-v] [--mutants] DIRECTORY | FILE.scn...\n", argv[0]);
+		run->faults++;
+	}
+}
+
+static void
+play_and_report(struct run *run)
+{
+	play_all(run);
+	if (run->seeds != NULL) {
+		check_words(run);
+		run->faults += seeds_check(run->seeds);
+	}
+	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu sentences of the "
+	       "specifications; %u other faults\n",
+	    run->script.count, SPLITS, run->failed, run->seeds == NULL ? 0 : seeds_count(run->seeds),
+	    run->faults);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct run run = { .failed = 0 };
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	script_init(&run.script);
+	read_arguments(&run, argc, argv);
+	if (run.mutants)
+		run.failed += run.faults == 0 && !mutants_run(&run.script);
+	else
+		play_and_report(&run);
+	script_free(&run.script);
+	if (run.seeds != NULL)
+		seeds_free(run.seeds);
+	return run.failed + run.faults > 0;
+}

@@ -1,0 +1,18 @@
+#ifndef SCENARIO_MATCH_H
+#define SCENARIO_MATCH_H
+
+/*
+ * A line against a pattern: JSON, byte for byte, in which * stands for any value, and within a string for
+ * any characters of it.
+ */
+
+#include <stdbool.h>
+
+#include "core/buf.h"
+
+bool match_line(struct span pattern, struct span line);
+
+/* Appends bytes so that a person can read them on one line: escaped, and cut in the middle when long. */
+void match_show(struct buf *out, struct span bytes);
+
+#endif

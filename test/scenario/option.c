@@ -1,0 +1,133 @@
+#include "scenario/option.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "scenario/vocabulary.h"
+
+struct unit {
+	const char *name;
+	msec_t factor;
+};
+
+static const struct unit durations[] = {
+	{ "", 1 },
+	{ "ms", 1 },
+	{ "s", 1000 },
+	{ "m", 60 * 1000 },
+	{ "h", 60 * 60 * 1000 },
+	{ NULL, 0 },
+};
+
+static const struct unit sizes[] = {
+	{ "", 1 },
+	{ "K", 1 << 10 },
+	{ "M", 1 << 20 },
+	{ NULL, 0 },
+};
+
+static bool
+read_amount(struct span text, const struct unit *unit, msec_t *amount)
+{
+	char string[32];
+	char *end;
+
+	if (text.len == 0 || text.len >= sizeof(string))
+		return false;
+	memcpy(string, text.ptr, text.len);
+	string[text.len] = '\0';
+	*amount = strtoll(string, &end, 10);
+	while (unit->name != NULL && strcmp(unit->name, end) != 0)
+		unit++;
+	*amount *= unit->factor;
+	return end != string && unit->name != NULL;
+}
+
+bool
+option_duration(struct span text, msec_t *duration)
+{
+	*duration = MSEC_NEVER;
+	return span_equal(text, SPAN("none")) || read_amount(text, durations, duration);
+}
+
+static struct span
+behind(struct span text, const char *at)
+{
+	size_t offset = (size_t)(at - text.ptr) + 1;
+
+	return span_part(text, offset, text.len - offset);
+}
+
+/* [METHOD[:NAME]=]DURATION */
+static bool
+read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
+{
+	const char *equal = memrchr(value.ptr, '=', value.len);
+	struct span subject = { value.ptr, equal == NULL ? 0 : (size_t)(equal - value.ptr) };
+	const char *colon = subject.len == 0 ? NULL : memchr(subject.ptr, ':', subject.len);
+	struct option *option;
+
+	scenario->options =
+	    mem_resize(scenario->options, scenario->option_count + 1, sizeof(*scenario->options));
+	option = &scenario->options[scenario->option_count++];
+	memset(option, 0, sizeof(*option));
+	option->clock = clock;
+	if (colon != NULL) {
+		option->name = vocabulary_copy(behind(subject, colon));
+		subject.len = (size_t)(colon - subject.ptr);
+	}
+	if (subject.len > 0)
+		option->method = vocabulary_copy(subject);
+	return option_duration(equal == NULL ? value : behind(value, equal), &option->duration);
+}
+
+static bool
+read_size(struct span value, size_t *size)
+{
+	msec_t amount;
+
+	if (!read_amount(value, sizes, &amount))
+		return false;
+	*size = (size_t)amount;
+	return true;
+}
+
+static bool
+read_switch(struct session_config *config, struct span word)
+{
+	if (span_equal(word, SPAN("no-cancel")))
+		config->no_cancel = true;
+	else if (span_equal(word, SPAN("answer-cancelled")))
+		config->answer_cancelled = true;
+	else if (span_equal(word, SPAN("tool-errors")))
+		config->tool_errors = true;
+	else if (span_equal(word, SPAN("strict")))
+		config->strict = true;
+	else
+		return false;
+	return true;
+}
+
+bool
+option_read(struct scenario *scenario, struct span word)
+{
+	const char *equal = memchr(word.ptr, '=', word.len);
+	struct span name, value;
+
+	if (equal == NULL)
+		return read_switch(&scenario->config, word);
+	name = span_part(word, 0, (size_t)(equal - word.ptr));
+	value = behind(word, equal);
+	if (span_equal(name, SPAN("timeout")))
+		return read_rule(scenario, POLICY_IDLE, value);
+	if (span_equal(name, SPAN("max-time")))
+		return read_rule(scenario, POLICY_CAP, value);
+	if (span_equal(name, SPAN("grace")))
+		return option_duration(value, &scenario->config.grace);
+	if (span_equal(name, SPAN("max-message")))
+		return read_size(value, &scenario->config.max_message);
+	if (span_equal(name, SPAN("max-inflight")))
+		return read_size(value, &scenario->config.max_inflight);
+	return false;
+}

@@ -1,0 +1,16 @@
+#ifndef SCENARIO_OPTION_H
+#define SCENARIO_OPTION_H
+
+/* The options of a scenario: those of the command line that the core knows, in the same words. */
+
+#include <stdbool.h>
+
+#include "scenario/script.h"
+
+/* word: NAME or NAME=VALUE. false: no such option, or no such value. */
+bool option_read(struct scenario *scenario, struct span word);
+
+/* 1500, 250ms, 2s, 30m, 24h; none is MSEC_NEVER. */
+bool option_duration(struct span text, msec_t *duration);
+
+#endif

@@ -1,0 +1,544 @@
+#include "scenario/play.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/limits.h"
+#include "scenario/match.h"
+#include "scenario/said.h"
+
+enum {
+	START = 1000000007, /* nothing may depend on a clock that starts at 0 */
+	RESTLESS = 1000,    /* wakes at one and the same time */
+};
+
+struct reader {
+	struct buf seen;   /* read and not yet asked for */
+	struct buf unread; /* written, and canceld does not read */
+	bool stalled, holds;
+};
+
+struct play {
+	const struct scenario *scenario;
+	const struct play_setup *setup;
+	const struct subject_kind *kind;
+	void *subject;
+	struct reader readers[2];
+	struct said_list said;
+	unsigned long counts[WHY_COUNT];
+	msec_t now; /* from the scenario's start */
+	const struct line *line, *stimulus;
+	bool asked; /* the last line asked for something */
+	bool wants_end;
+	struct verdict *verdict;
+};
+
+static const char *const side_names[] = { "client", "server" };
+
+static void
+show(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void
+show(struct buf *out, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int len;
+
+	va_start(arguments, format);
+	len = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (len < 0)
+		abort();
+	buf_append(out, (struct span){ text, (size_t)len });
+	free(text);
+}
+
+/* The verdict's text, to be filled in; NULL if it was spoken before. */
+static struct buf *
+fail(struct play *play, const struct line *line)
+{
+	struct verdict *verdict = play->verdict;
+
+	if (verdict->failed)
+		return NULL;
+	verdict->failed = true;
+	verdict->file = line == NULL ? play->scenario->file : line->file;
+	verdict->number = line == NULL ? play->scenario->number : line->number;
+	return &verdict->text;
+}
+
+static void
+trace(const struct play *play, const char *what, struct span bytes)
+{
+	struct buf line;
+
+	if (!play->setup->trace)
+		return;
+	buf_init(&line);
+	match_show(&line, bytes);
+	printf("%8lld  %-12s %.*s\n", (long long)play->now, what, (int)line.len, line.data);
+	buf_free(&line);
+}
+
+static void
+on_action(void *user, const struct action *action)
+{
+	struct play *play = user;
+	struct span word = { why_word(action->why), strlen(why_word(action->why)) };
+
+	play->counts[action->why]++;
+	trace(play, "         why", word);
+	if (action->why != WHY_RELAYED)
+		said_add(&play->said, action);
+}
+
+static void
+take(struct play *play, enum side side, size_t most)
+{
+	struct reader *reader = &play->readers[side];
+	struct span spans[4];
+
+	while (most > 0) {
+		size_t total = 0;
+		int i, n = play->kind->output(play->subject, side, spans, 4);
+
+		for (i = 0; i < n && total < most; i++) {
+			if (spans[i].len > most - total)
+				spans[i].len = most - total;
+			buf_append(&reader->seen, spans[i]);
+			trace(play, side == SIDE_CLIENT ? "client   <" : "  server <", spans[i]);
+			total += spans[i].len;
+		}
+		if (total == 0)
+			return;
+		play->kind->sent(play->subject, side, total);
+		most -= total;
+	}
+}
+
+static void
+drain(struct play *play)
+{
+	enum side side;
+
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+		if (!play->readers[side].stalled)
+			take(play, side, SIZE_MAX);
+}
+
+static msec_t
+wake(struct play *play)
+{
+	msec_t at = play->kind->wake(play->subject, play->readers[SIDE_SERVER].holds);
+
+	return at == MSEC_NEVER ? MSEC_NEVER : at - START;
+}
+
+static void
+expire(struct play *play)
+{
+	play->kind->expire(play->subject, !play->readers[SIDE_SERVER].holds, START + play->now);
+	drain(play);
+}
+
+/* The turn's end: what is due by now expires, after all that arrived by now was heard. */
+static void
+settle(struct play *play)
+{
+	int turns;
+
+	for (turns = 0; wake(play) <= play->now; turns++) {
+		if (turns == RESTLESS) {
+			struct buf *text = fail(play, play->line);
+
+			if (text != NULL)
+				show(text, "canceld wants to be woken at %lld again and again",
+				    (long long)play->now);
+			return;
+		}
+		expire(play);
+	}
+}
+
+static void
+hear(struct play *play, enum side side, struct span bytes)
+{
+	size_t piece = bytes.len, at = 0;
+
+	if (play->setup->split == SPLIT_BYTES)
+		piece = 1;
+	else if (play->setup->split == SPLIT_MIDDLE && bytes.len > 1)
+		piece = bytes.len / 2;
+	while (at < bytes.len) {
+		size_t len = piece < bytes.len - at ? piece : bytes.len - at;
+
+		play->kind->hear(play->subject, side, span_part(bytes, at, len), START + play->now);
+		drain(play);
+		at += len;
+	}
+}
+
+/* Nothing may be left that nobody asked for. */
+static void
+check_silence(struct play *play)
+{
+	const struct line *line = play->stimulus == NULL ? play->line : play->stimulus;
+	struct buf *text;
+	enum side side;
+
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct buf *seen = &play->readers[side].seen;
+
+		if (seen->len == 0 || play->readers[side].stalled || (text = fail(play, line)) == NULL)
+			continue;
+		show(text, "expected nothing more for the %s at %lld, it read ", side_names[side],
+		    (long long)play->now);
+		match_show(text, buf_span(seen));
+	}
+}
+
+static void
+check_words(struct play *play)
+{
+	struct buf *text;
+
+	if (play->said.count == 0 || (text = fail(play, play->line)) == NULL)
+		return;
+	show(text, "expected no further decision by %lld, it was ", (long long)play->now);
+	said_show(&play->said, text);
+}
+
+static void
+on_send(struct play *play, const struct line *line)
+{
+	struct reader *reader = &play->readers[line->side];
+
+	trace(play, line->side == SIDE_CLIENT ? "client >" : "  server >", buf_span(&line->text));
+	if (reader->holds)
+		buf_append(&reader->unread, buf_span(&line->text));
+	else
+		hear(play, line->side, buf_span(&line->text));
+}
+
+static void
+on_read(struct play *play, const struct line *line)
+{
+	struct reader *reader = &play->readers[line->side];
+
+	reader->holds = false;
+	hear(play, line->side, buf_span(&reader->unread));
+	buf_clear(&reader->unread);
+}
+
+static struct span
+next_line(const struct buf *seen)
+{
+	struct span all = buf_span(seen);
+	const char *newline = all.len == 0 ? NULL : memchr(all.ptr, '\n', all.len);
+
+	return newline == NULL ? all : span_part(all, 0, (size_t)(newline + 1 - all.ptr));
+}
+
+static bool
+sees(const struct line *line, struct span seen)
+{
+	if (line->exact)
+		return span_equal(seen, buf_span(&line->text));
+	return seen.len > 0 && seen.ptr[seen.len - 1] == '\n' &&
+	    match_line(buf_span(&line->text), span_part(seen, 0, seen.len - 1));
+}
+
+static void
+on_see(struct play *play, const struct line *line)
+{
+	struct buf *seen = &play->readers[line->side].seen;
+	struct span next = next_line(seen);
+	struct buf *text;
+
+	if (line->exact && seen->len >= line->text.len)
+		next = span_part(buf_span(seen), 0, line->text.len);
+	if (sees(line, next)) {
+		buf_consume(seen, next.len);
+		return;
+	}
+	text = fail(play, line);
+	if (text == NULL)
+		return;
+	show(text, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
+	match_show(text, buf_span(&line->text));
+	show(text, "%s", next.len == 0 ? ", it read nothing" : ", it read ");
+	match_show(text, next_line(seen));
+}
+
+static void
+on_nothing(struct play *play, const struct line *line)
+{
+	struct buf *seen = &play->readers[line->side].seen;
+	struct buf *text;
+
+	if (seen->len == 0 || (text = fail(play, line)) == NULL)
+		return;
+	show(text, "expected nothing for the %s at %lld, it read ", side_names[line->side],
+	    (long long)play->now);
+	match_show(text, buf_span(seen));
+}
+
+static void
+on_why(struct play *play, const struct line *line)
+{
+	struct buf *text;
+
+	if (play->kind->session(play->subject) == NULL)
+		return;
+	if (!said_are(&play->said, buf_span(&line->text)) && (text = fail(play, line)) != NULL) {
+		show(text, "expected the decisions %.*s, they were ", (int)line->text.len,
+		    line->text.data);
+		said_show(&play->said, text);
+	}
+	said_clear(&play->said);
+}
+
+static void
+on_says(struct play *play, const struct line *line)
+{
+	struct buf *text;
+
+	if (said_next(&play->said, buf_span(&line->text)))
+		return;
+	text = fail(play, line);
+	if (text == NULL)
+		return;
+	show(text, "expected %.*s, it was ", (int)line->text.len, line->text.data);
+	said_show(&play->said, text);
+}
+
+static void
+on_outstanding(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	size_t count = session == NULL ? 0 : session_outstanding(session, line->side);
+	struct buf *text;
+
+	if (session == NULL || count == (size_t)line->value || (text = fail(play, line)) == NULL)
+		return;
+	show(text, "expected %lld requests of the %s outstanding, there are %zu",
+	    (long long)line->value, side_names[line->side], count);
+}
+
+/* Until `to`; whatever happens on the way happens where no line asked for it. */
+static void
+pass_time(struct play *play, msec_t to)
+{
+	msec_t at;
+	int turns = 0;
+
+	while ((at = wake(play)) < to && turns++ < RESTLESS && !play->verdict->failed) {
+		if (at > play->now) {
+			play->now = at;
+			turns = 0;
+		}
+		expire(play);
+		check_silence(play);
+		check_words(play);
+	}
+	play->now = to;
+}
+
+static void
+on_at(struct play *play, const struct line *line)
+{
+	struct buf *text;
+
+	if (line->value < play->now && (text = fail(play, line)) != NULL)
+		show(text, "expected a time after %lld", (long long)play->now);
+	settle(play);
+	check_silence(play);
+	if (line->kind == LINE_AT)
+		pass_time(play, line->value);
+	else
+		(void)wake(play);
+	play->now = line->value;
+}
+
+static void
+on_gone(struct play *play, const struct line *line)
+{
+	int number = (int)line->value;
+
+	play->kind->gone(play->subject, line->exact ? -1 : number, line->exact ? number : -1,
+	    START + play->now);
+}
+
+/* Something is done to canceld. */
+static void
+act(struct play *play, const struct line *line)
+{
+	struct reader *reader = &play->readers[line->side];
+
+	switch (line->kind) {
+	case LINE_SEND:
+		on_send(play, line);
+		break;
+	case LINE_AT:
+	case LINE_ASLEEP:
+		on_at(play, line);
+		break;
+	case LINE_STALL:
+	case LINE_RESUME:
+		reader->stalled = line->kind == LINE_STALL;
+		break;
+	case LINE_TAKE:
+		take(play, line->side, (size_t)line->value);
+		break;
+	case LINE_UNREAD:
+		reader->holds = true;
+		break;
+	case LINE_READ:
+		on_read(play, line);
+		break;
+	case LINE_END:
+		play->kind->end(play->subject, line->side, START + play->now);
+		break;
+	case LINE_LEAVE:
+		play->kind->leave(play->subject, (enum leaving)line->value, START + play->now);
+		break;
+	case LINE_GONE:
+		on_gone(play, line);
+		break;
+	case LINE_DEAF:
+		play->kind->deaf(play->subject, START + play->now);
+		break;
+	case LINE_SEE:
+	case LINE_NOTHING:
+	case LINE_WHY:
+	case LINE_SAYS:
+	case LINE_OUTSTANDING:
+	case LINE_WANTS_END:
+		break;
+	}
+	drain(play);
+}
+
+/* Something must have happened. false: the line is none of these. */
+static bool
+ask(struct play *play, const struct line *line)
+{
+	static void (*const asks[])(struct play *, const struct line *) = {
+		[LINE_SEE] = on_see,
+		[LINE_NOTHING] = on_nothing,
+		[LINE_WHY] = on_why,
+		[LINE_SAYS] = on_says,
+		[LINE_OUTSTANDING] = on_outstanding,
+	};
+
+	if (line->kind == LINE_WANTS_END)
+		play->wants_end = true;
+	else if (line->kind >= sizeof(asks) / sizeof(asks[0]) || asks[line->kind] == NULL)
+		return false;
+	settle(play);
+	if (line->kind != LINE_WANTS_END)
+		asks[line->kind](play, line);
+	return true;
+}
+
+static void
+play_line(struct play *play, const struct line *line)
+{
+	play->line = line;
+	if (ask(play, line)) {
+		play->asked = true;
+		return;
+	}
+	if (play->asked)
+		check_silence(play);
+	play->asked = false;
+	play->stimulus = line;
+	act(play, line);
+}
+
+static void
+check_session(struct play *play)
+{
+	struct session *session = play->kind->session(play->subject);
+	struct buf *text;
+	int why;
+
+	if (session == NULL)
+		return;
+	check_words(play);
+	for (why = 0; why < WHY_COUNT; why++)
+		if (session_count(session, (enum why)why) != play->counts[why] &&
+		    (text = fail(play, play->line)) != NULL)
+			show(text, "expected %s to count %lu, it counts %lu", why_word((enum why)why),
+			    play->counts[why], (unsigned long)session_count(session, (enum why)why));
+	if (session_wants_end(session) != play->wants_end && (text = fail(play, play->line)) != NULL)
+		show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
+	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] > 0) &&
+	    (text = fail(play, play->line)) != NULL)
+		show(text, "expected session_timed_out to tell whether TIMED_OUT was said");
+}
+
+static void
+start(struct play *play, struct policy *policy, struct session_config *config)
+{
+	const struct scenario *scenario = play->scenario;
+	size_t i;
+
+	policy_init(policy);
+	for (i = 0; i < scenario->option_count; i++) {
+		const struct option *option = &scenario->options[i];
+		struct span none = { "", 0 };
+		struct span method = { option->method, option->method ? strlen(option->method) : 0 };
+		struct span name = { option->name, option->name ? strlen(option->name) : 0 };
+
+		policy_add(policy, option->clock, method.len ? method : none, name.len ? name : none,
+		    option->duration);
+	}
+	*config = scenario->config;
+	config->dialect = play->setup->dialect;
+	config->policy = policy;
+	config->seed = 0x9e3779b97f4a7c15u;
+	play->subject = play->kind->open(config, on_action, play, START);
+}
+
+static void
+finish(struct play *play, struct policy *policy)
+{
+	enum side side;
+	int why;
+
+	play->kind->close(play->subject);
+	policy_free(policy);
+	said_free(&play->said);
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		buf_free(&play->readers[side].seen);
+		buf_free(&play->readers[side].unread);
+	}
+	for (why = 0; play->setup->why_counts != NULL && why < WHY_COUNT; why++)
+		play->setup->why_counts[why] += play->counts[why];
+}
+
+void
+play(const struct scenario *scenario, const struct play_setup *setup, struct verdict *verdict)
+{
+	struct play play = {
+		.scenario = scenario, .setup = setup, .kind = setup->kind, .verdict = verdict
+	};
+	struct session_config config;
+	struct policy policy;
+	size_t i;
+
+	memset(verdict, 0, sizeof(*verdict));
+	start(&play, &policy, &config);
+	for (i = 0; i < scenario->line_count && !verdict->failed; i++)
+		play_line(&play, &scenario->lines[i]);
+	if (!verdict->failed) {
+		settle(&play);
+		check_silence(&play);
+		check_session(&play);
+	}
+	finish(&play, &policy);
+}

@@ -1,0 +1,80 @@
+#ifndef SCENARIO_SCRIPT_H
+#define SCENARIO_SCRIPT_H
+
+/*
+ * Scenarios as they are read from *.scn files: who sends what at which millisecond, what each side must then see.
+ * test/scenario/README says what may be written. Reading a script decides nothing about whether it holds.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/buf.h"
+#include "core/session.h"
+
+enum line_kind {
+	LINE_SEND,    /* side writes text */
+	LINE_SEE,     /* side must read text next: a pattern, or these very bytes with `exact` */
+	LINE_NOTHING, /* side must have read nothing more */
+	LINE_AT,      /* time passes until `value`, each wake in time */
+	LINE_ASLEEP,  /* time passes until `value`, and canceld does not run meanwhile */
+	LINE_WHY,     /* text: the words decided since the last such line, in order */
+	LINE_SAYS,    /* text: the next such word with what it says */
+	LINE_STALL,   /* side reads no more ... */
+	LINE_RESUME,  /* ... reads again */
+	LINE_TAKE,    /* side reads `value` bytes while it stalls */
+	LINE_UNREAD,  /* what side writes is not read by canceld ... */
+	LINE_READ,    /* ... is read again */
+	LINE_END,     /* side closes what it writes */
+	LINE_LEAVE,   /* the client leaves; value: enum leaving */
+	LINE_GONE,    /* the server has gone; value: status, or signal with `exact` */
+	LINE_DEAF,    /* the server closed its stdin */
+	LINE_OUTSTANDING, /* side has `value` requests outstanding */
+	LINE_WANTS_END,   /* the session wants to end */
+};
+
+struct line {
+	enum line_kind kind;
+	enum side side;
+	const char *file; /* owned by the script */
+	unsigned number;
+	struct buf text;
+	bool exact;
+	msec_t value;
+};
+
+struct option {
+	enum policy_clock clock;
+	char *method, *name;
+	msec_t duration;
+};
+
+struct scenario {
+	char *title;
+	const char *file;
+	unsigned number;
+	struct session_config config; /* without dialect and policy */
+	struct option *options;       /* the policy's rules */
+	size_t option_count;
+	char **seeds;
+	size_t seed_count;
+	struct line *lines;
+	size_t line_count;
+};
+
+struct script {
+	struct scenario *scenarios;
+	size_t count;
+	char **files;
+	size_t file_count;
+	struct vocabulary *vocabulary;
+	unsigned faults; /* printed when they were found */
+};
+
+void script_init(struct script *script);
+void script_free(struct script *script);
+
+/* Adds the scenarios and definitions of a file; faults go to stdout as `file:line: text`. */
+void script_read(struct script *script, const char *path);
+
+#endif

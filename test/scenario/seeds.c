@@ -1,0 +1,163 @@
+#include "scenario/seeds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+#define CANNOT "cannot apply: "
+
+struct sentence {
+	char *name, *quote, *reason;
+	bool pass_through;
+	unsigned number, scenarios;
+};
+
+struct seeds {
+	char *path;
+	struct sentence *sentences;
+	size_t count;
+	unsigned faults;
+};
+
+static void
+complain(struct seeds *seeds, unsigned number, const char *text)
+{
+	printf("%s:%u: %s\n", seeds->path, number, text);
+	seeds->faults++;
+}
+
+static struct sentence *
+find(const struct seeds *seeds, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < seeds->count; i++)
+		if (strcmp(seeds->sentences[i].name, name) == 0)
+			return &seeds->sentences[i];
+	return NULL;
+}
+
+static void
+add_sentence(struct seeds *seeds, const char *name, unsigned number)
+{
+	struct sentence *sentence;
+
+	if (find(seeds, name) != NULL)
+		complain(seeds, number, "this number stands twice");
+	seeds->sentences = mem_resize(seeds->sentences, seeds->count + 1, sizeof(*seeds->sentences));
+	sentence = &seeds->sentences[seeds->count++];
+	memset(sentence, 0, sizeof(*sentence));
+	sentence->name = strdup(name);
+	sentence->number = number;
+}
+
+static void
+add_fact(struct seeds *seeds, const char *text, unsigned number)
+{
+	struct sentence *sentence = seeds->count == 0 ? NULL : &seeds->sentences[seeds->count - 1];
+
+	if (sentence == NULL)
+		complain(seeds, number, "a sentence without a number");
+	else if (strcmp(text, "pass-through") == 0)
+		sentence->pass_through = true;
+	else if (strncmp(text, CANNOT, strlen(CANNOT)) == 0 && sentence->reason == NULL)
+		sentence->reason = strdup(text + strlen(CANNOT));
+	else if (sentence->quote == NULL)
+		sentence->quote = strdup(text);
+	else
+		complain(seeds, number, "want one quotation, then `pass-through` or `" CANNOT "...`");
+}
+
+struct seeds *
+seeds_read(const char *path)
+{
+	struct seeds *seeds = mem_new(sizeof(*seeds));
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t size = 0;
+	unsigned number = 0;
+
+	seeds->path = strdup(path);
+	if (file == NULL) {
+		complain(seeds, 0, "cannot be read");
+		return seeds;
+	}
+	while (getline(&line, &size, file) > 0) {
+		number++;
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == '\t')
+			add_fact(seeds, line + 1, number);
+		else if (line[0] != '\0' && line[0] != '#')
+			add_sentence(seeds, line, number);
+	}
+	free(line);
+	fclose(file);
+	return seeds;
+}
+
+void
+seeds_free(struct seeds *seeds)
+{
+	size_t i;
+
+	for (i = 0; i < seeds->count; i++) {
+		free(seeds->sentences[i].name);
+		free(seeds->sentences[i].quote);
+		free(seeds->sentences[i].reason);
+	}
+	free(seeds->sentences);
+	free(seeds->path);
+	free(seeds);
+}
+
+void
+seeds_cover(struct seeds *seeds, const char *name, bool relayed, const char *file, unsigned number)
+{
+	struct sentence *sentence = find(seeds, name);
+	const char *fault = NULL;
+
+	if (sentence == NULL)
+		fault = "no such sentence in seeds.txt";
+	else if (relayed && !sentence->pass_through)
+		fault = "holds for a blind relay too, and the sentence is not marked pass-through";
+	else if (!relayed && sentence->pass_through)
+		fault = "does not hold for a blind relay, and the sentence is marked pass-through";
+	if (sentence != NULL)
+		sentence->scenarios++;
+	if (fault == NULL)
+		return;
+	printf("%s:%u: %s: %s\n", file, number, name, fault);
+	seeds->faults++;
+}
+
+unsigned
+seeds_check(const struct seeds *seeds)
+{
+	unsigned faults = seeds->faults;
+	size_t i;
+
+	for (i = 0; i < seeds->count; i++) {
+		const struct sentence *sentence = &seeds->sentences[i];
+		const char *fault = NULL;
+
+		if (sentence->quote == NULL)
+			fault = "has no text";
+		else if (sentence->reason == NULL && sentence->scenarios == 0)
+			fault = "has neither a scenario nor a reason why it cannot apply";
+		else if (sentence->reason != NULL && sentence->scenarios > 0)
+			fault = "has a scenario and a reason why it cannot apply";
+		if (fault == NULL)
+			continue;
+		printf("%s:%u: %s %s\n", seeds->path, sentence->number, sentence->name, fault);
+		faults++;
+	}
+	return faults;
+}
+
+size_t
+seeds_count(const struct seeds *seeds)
+{
+	return seeds->count;
+}

@@ -1,0 +1,278 @@
+#include "scenario/vocabulary.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+struct message {
+	char *name, *text;
+};
+
+struct named_steps {
+	char *name;
+	struct steps steps;
+};
+
+struct vocabulary {
+	struct message *messages;
+	size_t message_count;
+	struct named_steps *steps;
+	size_t steps_count;
+};
+
+char *
+vocabulary_copy(struct span bytes)
+{
+	char *string = mem_new(bytes.len + 1);
+
+	if (bytes.len > 0)
+		memcpy(string, bytes.ptr, bytes.len);
+	return string;
+}
+
+struct vocabulary *
+vocabulary_new(void)
+{
+	return mem_new(sizeof(struct vocabulary));
+}
+
+void
+vocabulary_free(struct vocabulary *vocabulary)
+{
+	size_t i;
+
+	for (i = 0; i < vocabulary->message_count; i++) {
+		free(vocabulary->messages[i].name);
+		free(vocabulary->messages[i].text);
+	}
+	for (i = 0; i < vocabulary->steps_count; i++) {
+		free(vocabulary->steps[i].name);
+		buf_free(&vocabulary->steps[i].steps.text);
+	}
+	free(vocabulary->messages);
+	free(vocabulary->steps);
+	free(vocabulary);
+}
+
+static bool
+is_named(const char *name, struct span word)
+{
+	return strlen(name) == word.len && memcmp(name, word.ptr, word.len) == 0;
+}
+
+static struct span
+skip_blanks(struct span text)
+{
+	while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t'))
+		text = span_part(text, 1, text.len - 1);
+	return text;
+}
+
+struct span
+vocabulary_word(struct span *text)
+{
+	struct span all = skip_blanks(*text);
+	size_t len, depth = 0;
+	bool quoted = false;
+
+	for (len = 0; len < all.len; len++) {
+		char c = all.ptr[len];
+
+		if (quoted && c == '\\' && len + 1 < all.len)
+			len++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (c == '{' || c == '['))
+			depth++;
+		else if (!quoted && depth > 0 && (c == '}' || c == ']'))
+			depth--;
+		else if (!quoted && depth == 0 && (c == ' ' || c == '\t'))
+			break;
+	}
+	*text = skip_blanks(span_part(all, len, all.len - len));
+	return span_part(all, 0, len);
+}
+
+static const struct message *
+find_message(const struct vocabulary *vocabulary, struct span name)
+{
+	size_t i;
+
+	for (i = 0; i < vocabulary->message_count; i++)
+		if (is_named(vocabulary->messages[i].name, name))
+			return &vocabulary->messages[i];
+	return NULL;
+}
+
+bool
+vocabulary_message(struct vocabulary *vocabulary, struct span text)
+{
+	struct span name = vocabulary_word(&text);
+	struct message *message;
+
+	if (text.len == 0 || find_message(vocabulary, name) != NULL)
+		return false;
+	vocabulary->messages = mem_resize(
+	    vocabulary->messages, vocabulary->message_count + 1, sizeof(*vocabulary->messages));
+	message = &vocabulary->messages[vocabulary->message_count++];
+	message->name = vocabulary_copy(name);
+	message->text = vocabulary_copy(text);
+	return true;
+}
+
+const struct steps *
+vocabulary_find_steps(const struct vocabulary *vocabulary, struct span name)
+{
+	size_t i;
+
+	for (i = 0; i < vocabulary->steps_count; i++)
+		if (is_named(vocabulary->steps[i].name, name))
+			return &vocabulary->steps[i].steps;
+	return NULL;
+}
+
+struct steps *
+vocabulary_steps(struct vocabulary *vocabulary, struct span name)
+{
+	struct named_steps *named;
+
+	if (vocabulary_find_steps(vocabulary, name) != NULL)
+		return NULL;
+	vocabulary->steps =
+	    mem_resize(vocabulary->steps, vocabulary->steps_count + 1, sizeof(*vocabulary->steps));
+	named = &vocabulary->steps[vocabulary->steps_count++];
+	named->name = vocabulary_copy(name);
+	buf_init(&named->steps.text);
+	return &named->steps;
+}
+
+/* %(NUMBER*CHARACTERS) at the head of text: appends it, and returns its length; 0 if it is none. */
+static size_t
+expand_repeat(struct span text, struct buf *out)
+{
+	struct span repeated;
+	unsigned long times;
+	const char *close;
+	char *star;
+
+	if (text.len < 5 || memcmp(text.ptr, "%(", 2) != 0)
+		return 0;
+	close = memchr(text.ptr, ')', text.len);
+	if (close == NULL)
+		return 0;
+	times = strtoul(text.ptr + 2, &star, 10);
+	if (*star != '*')
+		return 0;
+	repeated = (struct span){ star + 1, (size_t)(close - star - 1) };
+	while (times-- > 0)
+		buf_append(out, repeated);
+	return (size_t)(close + 1 - text.ptr);
+}
+
+static void
+expand_repeats(struct span text, struct buf *out)
+{
+	size_t i = 0;
+
+	while (i < text.len) {
+		size_t len = expand_repeat(span_part(text, i, text.len - i), out);
+
+		if (len == 0) {
+			buf_append(out, span_part(text, i, 1));
+			len = 1;
+		}
+		i += len;
+	}
+}
+
+/* The message's text with its arguments in place of $1 to $9. */
+static void
+fill_in(const char *text, struct span arguments, struct buf *out)
+{
+	struct span words[9] = { { NULL, 0 } };
+	size_t i;
+
+	for (i = 0; i < 9; i++)
+		words[i] = vocabulary_word(&arguments);
+	for (; *text != '\0'; text++) {
+		if (text[0] == '$' && text[1] >= '1' && text[1] <= '9')
+			buf_append(out, words[*++text - '1']);
+		else
+			buf_append(out, (struct span){ text, 1 });
+	}
+}
+
+bool
+vocabulary_expand(const struct vocabulary *vocabulary, struct span text, struct buf *out)
+{
+	const struct message *message;
+	struct buf filled;
+
+	if (text.len == 0 || *text.ptr == '{' || *text.ptr == '[') {
+		expand_repeats(text, out);
+		return text.len > 0;
+	}
+	message = find_message(vocabulary, vocabulary_word(&text));
+	if (message == NULL)
+		return false;
+	buf_init(&filled);
+	fill_in(message->text, text, &filled);
+	expand_repeats(buf_span(&filled), out);
+	buf_free(&filled);
+	return true;
+}
+
+/* The character that the escape at text stands for; its length in *len. -1: none. */
+static int
+unescape(const char *text, size_t *len)
+{
+	static const char letters[] = "nrt0\"\\", meanings[] = "\n\r\t\0\"\\";
+	const char *letter;
+	char hex[3] = "";
+
+	*len = 2;
+	if (text[1] == 'x' && isxdigit((unsigned char)text[2]) && isxdigit((unsigned char)text[3])) {
+		*len = 4;
+		memcpy(hex, text + 2, 2);
+		return (int)strtol(hex, NULL, 16);
+	}
+	letter = text[1] == '\0' ? NULL : strchr(letters, text[1]);
+	return letter == NULL ? -1 : (unsigned char)meanings[letter - letters];
+}
+
+static bool
+append_unescaped(const char *string, struct buf *out)
+{
+	size_t len;
+	int c;
+
+	while (*string != '\0') {
+		c = (unsigned char)*string;
+		len = 1;
+		if (c == '\\')
+			c = unescape(string, &len);
+		if (c < 0)
+			return false;
+		buf_append(out, (struct span){ (char[]){ (char)c }, 1 });
+		string += len;
+	}
+	return true;
+}
+
+bool
+vocabulary_unquote(struct span text, struct buf *out)
+{
+	struct buf inside;
+	bool sound;
+
+	if (text.len < 2 || text.ptr[0] != '"' || text.ptr[text.len - 1] != '"')
+		return false;
+	buf_init(&inside);
+	expand_repeats(span_part(text, 1, text.len - 2), &inside);
+	buf_append(&inside, (struct span){ "", 1 });
+	sound = append_unescaped(inside.data, out);
+	buf_free(&inside);
+	return sound;
+}

@@ -1,0 +1,415 @@
+#include "shell/descriptor.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+Suite *descriptor_suite(void);
+
+/* A pair of ends for each kind of thing that stdin and stdout can be. */
+enum kind { PIPE, PIPE_CAREFUL, PIPE_OURS, FIFO, SOCKET, TERMINAL, TERMINAL_CAREFUL, KINDS };
+
+struct ends {
+	struct descriptor reader, writer;
+	int reader_flags, writer_flags; /* as the description had them before */
+	int kept[2];                    /* duplicates that see what happens to the descriptions */
+};
+
+static void
+open_fifo(int pair[2])
+{
+	char path[] = "/tmp/descriptor-XXXXXX";
+	char fifo[sizeof(path) + 8];
+	int both;
+
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", path);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	both = open(fifo, O_RDWR);
+	pair[0] = open(fifo, O_RDONLY);
+	pair[1] = open(fifo, O_WRONLY);
+	close(both);
+	unlink(fifo);
+	rmdir(path);
+}
+
+static void
+open_terminal(int pair[2])
+{
+	struct termios raw;
+
+	pair[0] = posix_openpt(O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(pair[0], 0);
+	ck_assert_int_eq(grantpt(pair[0]), 0);
+	ck_assert_int_eq(unlockpt(pair[0]), 0);
+	pair[1] = open(ptsname(pair[0]), O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(pair[1], 0);
+	tcgetattr(pair[1], &raw);
+	cfmakeraw(&raw);
+	tcsetattr(pair[1], TCSANOW, &raw);
+}
+
+static void
+open_pair(enum kind kind, int pair[2])
+{
+	switch (kind) {
+	case PIPE:
+	case PIPE_CAREFUL:
+	case PIPE_OURS:
+		ck_assert_int_eq(pipe(pair), 0);
+		break;
+	case FIFO:
+		open_fifo(pair);
+		break;
+	case SOCKET:
+		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+		break;
+	case TERMINAL:
+	case TERMINAL_CAREFUL:
+		open_terminal(pair);
+		break;
+	case KINDS:
+		break;
+	}
+	ck_assert_int_ge(pair[0], 0);
+	ck_assert_int_ge(pair[1], 0);
+}
+
+static void
+be_careful(struct descriptor *descriptor)
+{
+	if (descriptor->fd != descriptor->given)
+		close(descriptor->fd);
+	descriptor->fd = descriptor->given;
+	descriptor->way = DESCRIPTOR_CAREFUL;
+}
+
+static struct ends
+ends_open(enum kind kind)
+{
+	struct ends ends;
+	int pair[2] = { -1, -1 };
+	int i;
+
+	signal(SIGPIPE, SIG_IGN);
+	open_pair(kind, pair);
+	ends.reader_flags = fcntl(pair[0], F_GETFL);
+	ends.writer_flags = fcntl(pair[1], F_GETFL);
+	for (i = 0; i < 2; i++)
+		ends.kept[i] = dup(pair[i]);
+	descriptor_init(&ends.reader, pair[0], kind == PIPE_OURS);
+	descriptor_init(&ends.writer, pair[1], kind == PIPE_OURS);
+	if (kind == PIPE_CAREFUL || kind == TERMINAL_CAREFUL) {
+		be_careful(&ends.reader);
+		be_careful(&ends.writer);
+	}
+	return ends;
+}
+
+/* Nobody who shares them has been given an O_NONBLOCK. */
+static void
+ends_expect_unchanged(const struct ends *ends)
+{
+	ck_assert_int_eq(fcntl(ends->kept[0], F_GETFL), ends->reader_flags);
+	ck_assert_int_eq(fcntl(ends->kept[1], F_GETFL), ends->writer_flags);
+}
+
+static ssize_t
+put(struct descriptor *descriptor, const char *bytes, size_t len)
+{
+	struct span span = { bytes, len };
+
+	return descriptor_write(descriptor, &span, 1);
+}
+
+static void
+expect_again(ssize_t result)
+{
+	ck_assert_int_eq(result, -1);
+	ck_assert_int_eq(errno, EAGAIN);
+}
+
+static void
+expect_bytes(struct descriptor *reader, const char *bytes)
+{
+	char to[64];
+	size_t len = 0;
+
+	while (len < strlen(bytes)) {
+		struct pollfd ready = { .fd = reader->fd, .events = POLLIN };
+		ssize_t got;
+
+		ck_assert_int_eq(poll(&ready, 1, 5000), 1);
+		got = descriptor_read(reader, to + len, sizeof(to) - len);
+		ck_assert_int_gt(got, 0);
+		len += (size_t)got;
+	}
+	ck_assert_mem_eq(to, bytes, len);
+	ck_assert_uint_eq(len, strlen(bytes));
+}
+
+START_TEST(bytes_arrive)
+{
+	const struct span spans[] = { SPAN("one "), SPAN(""), SPAN("two "), SPAN("three") };
+	struct ends ends = ends_open((enum kind)_i);
+	char to[8];
+
+	expect_again(descriptor_read(&ends.reader, to, sizeof(to)));
+	ck_assert_int_eq(descriptor_write(&ends.writer, spans, 4), 13);
+	expect_bytes(&ends.reader, "one two three");
+	expect_again(descriptor_read(&ends.reader, to, sizeof(to)));
+	ck_assert(!ends.reader.ended);
+	ck_assert(!ends.writer.broken);
+	ck_assert(ends.reader.pollable);
+	ck_assert(!ends.reader.file);
+	if (_i != PIPE_OURS)
+		ends_expect_unchanged(&ends);
+}
+END_TEST
+
+/* A write that blocked would be stopped by the alarm. */
+START_TEST(a_full_reader_blocks_nobody)
+{
+	static char much[256 << 10];
+	static char to[256 << 10];
+	struct ends ends = ends_open((enum kind)_i);
+	size_t sent = 0, seen = 0;
+	ssize_t n;
+
+	memset(much, 'x', sizeof(much));
+	while ((n = put(&ends.writer, much, sizeof(much))) > 0)
+		sent += (size_t)n;
+	expect_again(n);
+	ck_assert_uint_ge(sent, 1000);
+	ck_assert(!ends.writer.broken);
+	while (seen < sent) {
+		struct pollfd ready = { .fd = ends.reader.fd, .events = POLLIN };
+
+		ck_assert_int_eq(poll(&ready, 1, 5000), 1);
+		n = descriptor_read(&ends.reader, to, sizeof(to));
+		ck_assert_int_gt(n, 0);
+		seen += (size_t)n;
+	}
+	ck_assert_uint_eq(seen, sent);
+	ck_assert_int_gt(put(&ends.writer, "y", 1), 0);
+	if (_i != PIPE_OURS)
+		ends_expect_unchanged(&ends);
+}
+END_TEST
+
+START_TEST(the_end_of_file_is_seen)
+{
+	struct ends ends = ends_open((enum kind)_i);
+	char to[8];
+
+	ck_assert_int_eq(put(&ends.writer, "x", 1), 1);
+	descriptor_close(&ends.writer);
+	ck_assert_int_eq(ends.writer.fd, -1);
+	close(ends.kept[1]);
+	expect_bytes(&ends.reader, "x");
+	ck_assert_int_eq(descriptor_read(&ends.reader, to, sizeof(to)), 0);
+	ck_assert(ends.reader.ended);
+}
+END_TEST
+
+START_TEST(a_reader_that_has_gone_is_an_error)
+{
+	struct ends ends = ends_open((enum kind)_i);
+
+	descriptor_close(&ends.reader);
+	close(ends.kept[0]);
+	ck_assert_int_eq(put(&ends.writer, "x", 1), -1);
+	ck_assert_int_eq(errno, EPIPE);
+	ck_assert(ends.writer.broken);
+}
+END_TEST
+
+static int
+is_readable(int fd, int timeout)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+	return poll(&ready, 1, timeout);
+}
+
+START_TEST(the_watch_fires_when_the_reader_goes)
+{
+	struct ends ends = ends_open((enum kind)_i);
+	int watch = descriptor_watch(&ends.writer);
+
+	ck_assert_int_ge(watch, 0);
+	ck_assert_int_eq(is_readable(watch, 0), 0);
+	ck_assert_int_gt(put(&ends.writer, "x", 1), 0);
+	ck_assert_int_eq(is_readable(watch, 0), 0);
+	descriptor_close(&ends.reader);
+	close(ends.kept[0]);
+	ck_assert_int_eq(is_readable(watch, 5000), 1);
+	close(watch);
+}
+END_TEST
+
+/* Node gives one socket for both directions; its end of file in one must not look like the end of the other. */
+START_TEST(the_watch_is_silent_on_a_half_closed_socket)
+{
+	struct ends ends = ends_open(SOCKET);
+	int watch = descriptor_watch(&ends.writer);
+	char to[8];
+
+	ck_assert_int_eq(put(&ends.reader, "x", 1), 1);
+	shutdown(ends.reader.fd, SHUT_WR);
+	ck_assert_int_eq(is_readable(ends.writer.fd, 5000), 1);
+	ck_assert_int_eq(is_readable(watch, 0), 0);
+	ck_assert_int_eq(descriptor_read(&ends.writer, to, sizeof(to)), 1);
+	ck_assert_int_eq(descriptor_read(&ends.writer, to, sizeof(to)), 0);
+	ck_assert_int_eq(put(&ends.writer, "y", 1), 1);
+	expect_bytes(&ends.reader, "y");
+	close(watch);
+}
+END_TEST
+
+START_TEST(a_pipe_without_rwf_nowait_still_works)
+{
+	struct ends ends = ends_open(FIFO);
+
+	ck_assert_int_eq(ends.writer.way, DESCRIPTOR_NOWAIT);
+	ck_assert_int_eq(put(&ends.writer, "x", 1), 1);
+	expect_bytes(&ends.reader, "x");
+	if (ends.writer.way == DESCRIPTOR_PLAIN) {
+		ck_assert_int_ne(ends.writer.fd, ends.writer.given);
+		ck_assert(fcntl(ends.writer.fd, F_GETFL) & O_NONBLOCK);
+		ck_assert(fcntl(ends.writer.fd, F_GETFD) & FD_CLOEXEC);
+	}
+	ends_expect_unchanged(&ends);
+	descriptor_close(&ends.writer);
+	close(ends.kept[1]);
+	ck_assert_int_eq(is_readable(ends.reader.fd, 5000), 1);
+}
+END_TEST
+
+START_TEST(a_file_is_read_and_written)
+{
+	char path[] = "/tmp/descriptor-XXXXXX";
+	struct descriptor file;
+	char to[8];
+
+	descriptor_init(&file, mkstemp(path), false);
+	unlink(path);
+	ck_assert(file.file);
+	ck_assert(!file.pollable);
+	ck_assert_int_eq(put(&file, "abc", 3), 3);
+	ck_assert_int_eq(lseek(file.fd, 1, SEEK_SET), 1);
+	ck_assert_int_eq(descriptor_read(&file, to, sizeof(to)), 2);
+	ck_assert_mem_eq(to, "bc", 2);
+	ck_assert_int_eq(descriptor_read(&file, to, sizeof(to)), 0);
+	ck_assert(file.ended);
+	ck_assert_int_eq(descriptor_watch(&file), -1);
+	descriptor_close(&file);
+}
+END_TEST
+
+START_TEST(dev_null_takes_all_and_has_nothing)
+{
+	struct descriptor null;
+	char to[8];
+
+	descriptor_init(&null, open("/dev/null", O_RDWR), false);
+	ck_assert(!null.pollable);
+	ck_assert(!null.file);
+	ck_assert_int_eq(put(&null, "abc", 3), 3);
+	ck_assert_int_eq(descriptor_read(&null, to, sizeof(to)), 0);
+	ck_assert_int_eq(descriptor_watch(&null), -1);
+	descriptor_close(&null);
+}
+END_TEST
+
+START_TEST(a_full_disk_breaks)
+{
+	struct descriptor full;
+
+	descriptor_init(&full, open("/dev/full", O_WRONLY), false);
+	ck_assert_int_eq(put(&full, "abc", 3), -1);
+	ck_assert_int_eq(errno, ENOSPC);
+	ck_assert(full.broken);
+	descriptor_close(&full);
+}
+END_TEST
+
+START_TEST(more_spans_than_one_call_takes_are_written_in_part)
+{
+	struct span spans[DESCRIPTOR_SPANS + 5];
+	struct ends ends = ends_open(PIPE);
+	int i;
+
+	for (i = 0; i < DESCRIPTOR_SPANS + 5; i++)
+		spans[i] = SPAN("x");
+	ck_assert_int_eq(descriptor_write(&ends.writer, spans, DESCRIPTOR_SPANS + 5), DESCRIPTOR_SPANS);
+}
+END_TEST
+
+/* In a process of its own: it loses some of its standard descriptors. */
+static int
+sanitize_without(int missing)
+{
+	struct stat status;
+	int fd;
+
+	for (fd = 0; fd <= 2; fd++)
+		if (missing & 1 << fd)
+			close(fd);
+	if (descriptor_sanitize() < 0)
+		return 1;
+	for (fd = 0; fd <= 2; fd++)
+		if (fstat(fd, &status) < 0 || ((missing & 1 << fd) && !S_ISCHR(status.st_mode)))
+			return 2;
+	return 0;
+}
+
+START_TEST(missing_standard_descriptors_are_made_up)
+{
+	int lowest = dup(0);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(sanitize_without(_i) == 0 && dup(0) == lowest + 1 ? 0 : 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+Suite *
+descriptor_suite(void)
+{
+	Suite *suite = suite_create("descriptor");
+	TCase *kinds = tcase_create("kinds");
+	TCase *others = tcase_create("others");
+
+	tcase_set_timeout(kinds, 20);
+	tcase_add_loop_test(kinds, bytes_arrive, 0, KINDS);
+	tcase_add_loop_test(kinds, a_full_reader_blocks_nobody, 0, KINDS);
+	tcase_add_loop_test(kinds, the_end_of_file_is_seen, 0, TERMINAL);
+	tcase_add_loop_test(kinds, a_reader_that_has_gone_is_an_error, 0, TERMINAL);
+	tcase_add_test(kinds, a_pipe_without_rwf_nowait_still_works);
+#ifdef __linux__
+	tcase_add_loop_test(kinds, the_watch_fires_when_the_reader_goes, 0, KINDS);
+	tcase_add_test(kinds, the_watch_is_silent_on_a_half_closed_socket);
+	tcase_add_test(others, a_full_disk_breaks);
+#endif
+	tcase_add_test(others, a_file_is_read_and_written);
+	tcase_add_test(others, dev_null_takes_all_and_has_nothing);
+	tcase_add_test(others, more_spans_than_one_call_takes_are_written_in_part);
+	tcase_add_loop_test(others, missing_standard_descriptors_are_made_up, 0, 8);
+	suite_add_tcase(suite, kinds);
+	suite_add_tcase(suite, others);
+	return suite;
+}

@@ -1,0 +1,600 @@
+#include "shell/log.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *log_suite(void);
+
+/* Each test runs in a process of its own, whose stderr it may replace. */
+static struct log
+open_on(int fd, enum why_level level, bool json)
+{
+	const struct log_config config = { .level = level, .json = json };
+	struct log log;
+
+	signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	close(fd);
+	ck_assert_int_eq(log_open(&log, &config), 0);
+	return log;
+}
+
+static struct log
+open_pipe(int *reader, enum why_level level, bool json)
+{
+	int pair[2];
+
+	ck_assert_int_eq(pipe(pair), 0);
+	*reader = pair[0];
+	return open_on(pair[1], level, json);
+}
+
+/* What was written so far, ended by NUL; valid until the next call. */
+static char *
+written(int reader)
+{
+	static char text[256 << 10];
+	ssize_t len;
+
+	ck_assert_int_eq(fcntl(reader, F_SETFL, O_NONBLOCK), 0);
+	len = read(reader, text, sizeof(text) - 1);
+	text[len < 0 ? 0 : len] = '\0';
+	return text;
+}
+
+static void
+expect(int reader, const char *rest)
+{
+	char wanted[8192];
+
+	snprintf(wanted, sizeof(wanted), "canceld[%ld]: %s", (long)getpid(), rest);
+	ck_assert_str_eq(written(reader), wanted);
+}
+
+START_TEST(an_event_is_one_line)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	const struct log_field fields[] = {
+		log_string("method", "tools/call"),
+		log_string("name", NULL),
+		log_id("id", SPAN("5")),
+		log_time("elapsed", 2003),
+		log_time("timeout", MSEC_NEVER),
+		log_number("bytes", 0),
+		log_text("reason", SPAN("")),
+	};
+
+	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
+	expect(reader, "TIMED_OUT method=tools/call id=5 elapsed=2003ms bytes=0\n");
+	log_event(&log, WHY_STRAY, NULL, 0);
+	expect(reader, "STRAY\n");
+	log_close(&log);
+	ck_assert_int_ge(fcntl(STDERR_FILENO, F_GETFD), 0);
+}
+END_TEST
+
+static const struct {
+	struct span bytes;
+	const char *text, *json;
+} values[] = {
+	{ { "plain", 5 }, "plain", "plain" },
+	{ { "two words", 9 }, "\"two words\"", "two words" },
+	{ { "a=b", 3 }, "\"a=b\"", "a=b" },
+	{ { "say \"\\\"", 7 }, "\"say \\\"\\\\\\\"\"", "say \"\\\"" },
+	{ { "a\nb\tc", 5 }, "\"a\\x0ab\\x09c\"", "a\nb\tc" },
+	{ { "\x1b[31m", 5 }, "\"\\x1b[31m\"", "\x1b[31m" },
+	{ { "\x7f", 1 }, "\"\\x7f\"", "\x7f" },
+	{ { "\xc2\x9b", 2 }, "\"\\xc2\\x9b\"", "\xc2\x9b" },
+	{ { "gr\xc3\xbc\xc3\x9f", 6 }, "\"gr\xc3\xbc\xc3\x9f\"", "gr\xc3\xbc\xc3\x9f" },
+	{ { "\xf0\x9f\x92\xa9", 4 }, "\"\xf0\x9f\x92\xa9\"", "\xf0\x9f\x92\xa9" },
+	{ { "\xe2\x80\xae" "gnp", 6 }, "\"\\xe2\\x80\\xaegnp\"", "\xe2\x80\xaegnp" },
+	{ { "\xe2\x81\xa6", 3 }, "\"\\xe2\\x81\\xa6\"", "\xe2\x81\xa6" },
+	/* What is no UTF-8: cut short, overlong, a surrogate, beyond U+10FFFF, a stray byte. */
+	{ { "\xc3", 1 }, "\"\\xc3\"", "\xef\xbf\xbd" },
+	{ { "\xc0\xaf", 2 }, "\"\\xc0\\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "\xe0\x80\xaf", 3 }, "\"\\xe0\\x80\\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "\xed\xa0\x80", 3 }, "\"\\xed\\xa0\\x80\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "\xf4\x90\x80\x80", 4 }, "\"\\xf4\\x90\\x80\\x80\"",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "\xf5\x80\x80\x80", 4 }, "\"\\xf5\\x80\\x80\\x80\"",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ { "a\xff" "b", 3 }, "\"a\\xffb\"", "a\xef\xbf\xbd" "b" },
+};
+
+START_TEST(a_value_is_safe_in_text)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct log_field field = log_text("v", values[_i].bytes);
+	char wanted[256];
+
+	log_event(&log, WHY_STRAY, &field, 1);
+	snprintf(wanted, sizeof(wanted), "STRAY v=%s\n", values[_i].text);
+	expect(reader, wanted);
+	log_close(&log);
+}
+END_TEST
+
+static json_t *
+written_object(int reader)
+{
+	char *text = written(reader);
+	json_t *object;
+	size_t i;
+
+	ck_assert_uint_gt(strlen(text), 1);
+	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+	for (i = 0; text[i] != '\n'; i++)
+		ck_assert_msg(text[i] >= ' ' && text[i] < '\x7f', "not only ASCII: %s", text);
+	object = json_loads(text, 0, NULL);
+	ck_assert_msg(object != NULL, "no JSON: %s", text);
+	return object;
+}
+
+static const char *
+string_of(const json_t *object, const char *key)
+{
+	const char *string = json_string_value(json_object_get(object, key));
+
+	ck_assert_msg(string != NULL, "no %s", key);
+	return string;
+}
+
+START_TEST(a_value_is_safe_in_json)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
+	struct log_field field = log_text("v", values[_i].bytes);
+	json_t *object;
+
+	log_event(&log, WHY_STRAY, &field, 1);
+	object = written_object(reader);
+	ck_assert_str_eq(string_of(object, "v"), values[_i].json);
+	json_decref(object);
+	log_close(&log);
+}
+END_TEST
+
+static const char iso_time[] = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z";
+
+static void
+expect_match(const char *text, const char *pattern)
+{
+	regex_t compiled;
+
+	ck_assert_int_eq(regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	ck_assert_msg(regexec(&compiled, text, 0, NULL, 0) == 0, "%s: not like %s", text, pattern);
+	regfree(&compiled);
+}
+
+START_TEST(an_event_is_one_object)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
+	const struct log_field fields[] = {
+		log_string("method", "tools/call"),
+		log_string("name", NULL),
+		log_id("id", SPAN("5")),
+		log_id("text", SPAN("\"a\\u0062c\"")),
+		log_id("long", SPAN("12345678901234567890")),
+		log_id("real", SPAN("1.50")),
+		log_time("elapsed", 2003),
+		log_time("timeout", MSEC_NEVER),
+	};
+	json_t *object;
+
+	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
+	object = written_object(reader);
+	ck_assert_str_eq(string_of(object, "why"), "TIMED_OUT");
+	expect_match(string_of(object, "time"), iso_time);
+	ck_assert_int_eq(json_integer_value(json_object_get(object, "pid")), getpid());
+	ck_assert_int_eq(json_integer_value(json_object_get(object, "id")), 5);
+	ck_assert_str_eq(string_of(object, "text"), "abc");
+	ck_assert_str_eq(string_of(object, "long"), "12345678901234567890");
+	ck_assert_str_eq(string_of(object, "real"), "1.50");
+	ck_assert_int_eq(json_integer_value(json_object_get(object, "elapsed")), 2003);
+	ck_assert_uint_eq(json_object_size(object), 9);
+	json_decref(object);
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(an_id_keeps_its_spelling)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	const struct log_field fields[] = {
+		log_id("a", SPAN("\"x y\"")),
+		log_id("b", SPAN("1.50")),
+		log_id("c", SPAN("\"\xff\"")),
+	};
+
+	log_event(&log, WHY_STRAY, fields, 3);
+	expect(reader, "STRAY a=\"x y\" b=1.50 c=\"\\xff\"\n");
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(a_long_value_is_cut)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	char many[LOG_VALUE_MAX + 1];
+	char wanted[LOG_VALUE_MAX + 64];
+	struct log_field field = log_text("v", (struct span){ many, sizeof(many) });
+
+	memset(many, 'x', sizeof(many));
+	log_event(&log, WHY_STRAY, &field, 1);
+	snprintf(wanted, sizeof(wanted), "STRAY v=%.*s...\n", LOG_VALUE_MAX, many);
+	expect(reader, wanted);
+	field.text.len = LOG_VALUE_MAX;
+	log_event(&log, WHY_STRAY, &field, 1);
+	snprintf(wanted, sizeof(wanted), "STRAY v=%.*s\n", LOG_VALUE_MAX, many);
+	expect(reader, wanted);
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(the_level_decides)
+{
+	int why;
+
+	for (why = 0; why < WHY_COUNT; why++) {
+		int reader;
+		struct log log = open_pipe(&reader, (enum why_level)_i, false);
+		bool shown = why_level((enum why)why) <= (enum why_level)_i;
+
+		log_event(&log, (enum why)why, NULL, 0);
+		ck_assert_int_eq(log_shows(&log, (enum why)why), shown);
+		ck_assert_int_eq(*written(reader) != '\0', shown);
+		log_close(&log);
+		close(reader);
+	}
+}
+END_TEST
+
+START_TEST(noise_is_shown_as_it_is)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+
+	log_noise(&log, SPAN("{\"level\":30} \\n \x1b[2J\xff gr\xc3\xbcn"));
+	expect(reader, "NOISE | {\"level\":30} \\n \\x1b[2J\\xff gr\xc3\xbcn\n");
+	log_noise(&log, SPAN(""));
+	expect(reader, "NOISE | \n");
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(long_noise_is_cut_and_measured)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	static char many[5000];
+	char wanted[LOG_NOISE_MAX + 64];
+
+	memset(many, 'x', sizeof(many));
+	log_noise(&log, (struct span){ many, sizeof(many) });
+	snprintf(wanted, sizeof(wanted), "NOISE | %.*s... (5000 bytes)\n", LOG_NOISE_MAX, many);
+	expect(reader, wanted);
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(noise_is_an_object_in_json)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
+	json_t *object;
+
+	log_noise(&log, SPAN("hello \xff"));
+	object = written_object(reader);
+	ck_assert_str_eq(string_of(object, "why"), "NOISE");
+	ck_assert_str_eq(string_of(object, "text"), "hello \xef\xbf\xbd");
+	ck_assert_int_eq(json_integer_value(json_object_get(object, "bytes")), 7);
+	json_decref(object);
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(noise_is_quiet_with_q)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
+
+	log_noise(&log, SPAN("hello"));
+	ck_assert_str_eq(written(reader), "");
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(statistics_are_one_object_at_every_level)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
+	const struct log_field fields[] = { log_number("requests", 3), log_string("a", "b c") };
+
+	log_statistics(&log, fields, 2);
+	expect(reader, "STATISTICS {\"requests\":3,\"a\":\"b c\"}\n");
+	log.json = true;
+	log_statistics(&log, fields, 2);
+	json_decref(written_object(reader));
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(a_failure_says_why)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
+
+	log_failure(&log, "cannot run it", ENOENT);
+	expect(reader, "FAILED doing=\"cannot run it\" reason=\"No such file or directory\"\n");
+	log_failure(&log, "cannot", 0);
+	expect(reader, "FAILED doing=cannot\n");
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(errno_is_kept)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, _i != 0);
+
+	close(reader);
+	errno = ERANGE;
+	log_event(&log, WHY_STRAY, NULL, 0);
+	log_noise(&log, SPAN("x"));
+	log_statistics(&log, NULL, 0);
+	log_flush(&log);
+	ck_assert_int_eq(errno, ERANGE);
+	log_close(&log);
+}
+END_TEST
+
+static size_t
+count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text != '\0'; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+/* Fills the pipe and the queue behind it; returns how many lines were given. */
+static size_t
+fill(struct log *log)
+{
+	size_t lines = 0;
+
+	for (; log->lost == 0; lines++) {
+		struct log_field field = log_number("line", (int64_t)lines);
+
+		ck_assert_uint_le(log->queue.len, LOG_QUEUE_MAX);
+		log_event(log, WHY_STRAY, &field, 1);
+	}
+	return lines;
+}
+
+/* All lines that come, each told once and in order; returns how many were lost. */
+static unsigned long
+drain(struct log *log, int reader, size_t *lines)
+{
+	static char all[1 << 20];
+	unsigned long lost = 0;
+	size_t next = 0;
+	size_t len = 0;
+	char *line, *rest = all;
+
+	do {
+		char *more = written(reader);
+
+		ck_assert_uint_lt(len + strlen(more), sizeof(all));
+		memcpy(all + len, more, strlen(more) + 1);
+		len += strlen(more);
+		log_flush(log);
+	} while (log_wants_write(log));
+	strcpy(all + len, written(reader));
+	*lines = count_lines(all);
+	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+		const char *word = strchr(line, ' ') + 1;
+
+		if (sscanf(word, "LINES_LOST lines=%lu", &lost) != 1)
+			ck_assert_uint_eq(strtoul(word + strlen("STRAY line="), NULL, 10), next++);
+	}
+	return lost;
+}
+
+START_TEST(what_does_not_fit_is_counted)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	size_t given = fill(&log);
+	size_t lines;
+
+	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NULL, 0);
+	ck_assert_uint_eq(log.lost, 3);
+	ck_assert(log_wants_write(&log));
+	ck_assert_uint_eq(drain(&log, reader, &lines), 3);
+	ck_assert_uint_eq(lines, given);
+	ck_assert_uint_eq(log.lost, 0);
+	log_event(&log, WHY_STRAY, NULL, 0);
+	expect(reader, "STRAY\n");
+	log_close(&log);
+}
+END_TEST
+
+START_TEST(nothing_is_counted_away_when_the_reader_goes)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	size_t queued;
+
+	fill(&log);
+	queued = count_lines(log.queue.data + log.queue.head);
+	close(reader);
+	log_flush(&log);
+	ck_assert(!log_wants_write(&log));
+	ck_assert_uint_ge(log.lost, 1 + queued);
+	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NULL, 0);
+	ck_assert_uint_ge(log.lost, 3 + queued);
+	ck_assert(!log_wants_write(&log));
+	log_close(&log);
+}
+END_TEST
+
+/* A reader that takes nothing delays the end by no more than LOG_LAST_WAIT. */
+START_TEST(closing_waits_for_a_moment_only)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	struct timespec before, after;
+
+	fill(&log);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	log_close(&log);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	ck_assert_int_ge((after.tv_sec - before.tv_sec) * 1000 +
+	        (after.tv_nsec - before.tv_nsec) / 1000000 + 1,
+	    LOG_LAST_WAIT);
+	ck_assert_int_lt(after.tv_sec - before.tv_sec, 5);
+	close(reader);
+}
+END_TEST
+
+START_TEST(the_description_of_stderr_is_left_alone)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+
+	fill(&log);
+	ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+	ck_assert(fcntl(log.descriptor.fd, F_GETFD) & FD_CLOEXEC);
+	close(reader);
+	log_close(&log);
+}
+END_TEST
+
+static size_t
+read_file(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t len;
+
+	ck_assert_ptr_nonnull(file);
+	len = fread(text, 1, size - 1, file);
+	fclose(file);
+	text[len] = '\0';
+	return len;
+}
+
+START_TEST(a_file_is_appended_to_with_the_time)
+{
+	char directory[] = "/tmp/log-XXXXXX";
+	char path[64];
+	char text[1024];
+	char *second;
+	struct log log;
+	struct log_config config = { .level = LEVEL_PERSON, .file = path };
+	int i;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/log", directory);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(log_open(&log, &config), 0);
+		log_event(&log, WHY_STRAY, NULL, 0);
+		ck_assert(fcntl(log.descriptor.fd, F_GETFD) & FD_CLOEXEC);
+		log_close(&log);
+	}
+	read_file(path, text, sizeof(text));
+	ck_assert_uint_eq(count_lines(text), 2);
+	second = strchr(text, '\n') + 1;
+	expect_match(text, iso_time);
+	expect_match(second, iso_time);
+	ck_assert_ptr_nonnull(strstr(second, "Z canceld["));
+	unlink(path);
+	rmdir(directory);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_opened_is_an_error)
+{
+	const struct log_config config = { .level = LEVEL_PERSON, .file = "/nowhere/log" };
+	struct log log;
+
+	ck_assert_int_eq(log_open(&log, &config), -1);
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
+START_TEST(a_full_disk_does_not_end_the_log)
+{
+	struct log log = open_on(open("/dev/full", O_WRONLY), LEVEL_PERSON, false);
+	int pair[2];
+
+	log_event(&log, WHY_STRAY, NULL, 0);
+	log_event(&log, WHY_STRAY, NULL, 0);
+	ck_assert_uint_eq(log.lost, 2);
+	ck_assert_int_eq(pipe(pair), 0);
+	ck_assert_int_eq(dup2(pair[1], log.descriptor.fd), log.descriptor.fd);
+	log_flush(&log);
+	expect(pair[0], "LINES_LOST lines=2\n");
+	log_close(&log);
+}
+END_TEST
+
+static void
+add_spelling(Suite *suite)
+{
+	TCase *spelling = tcase_create("spelling");
+
+	tcase_add_test(spelling, an_event_is_one_line);
+	tcase_add_test(spelling, an_event_is_one_object);
+	tcase_add_loop_test(spelling, a_value_is_safe_in_text, 0, sizeof(values) / sizeof(values[0]));
+	tcase_add_loop_test(spelling, a_value_is_safe_in_json, 0, sizeof(values) / sizeof(values[0]));
+	tcase_add_test(spelling, an_id_keeps_its_spelling);
+	tcase_add_test(spelling, a_long_value_is_cut);
+	tcase_add_loop_test(spelling, the_level_decides, LEVEL_ERROR, LEVEL_TRAFFIC + 1);
+	tcase_add_test(spelling, noise_is_shown_as_it_is);
+	tcase_add_test(spelling, long_noise_is_cut_and_measured);
+	tcase_add_test(spelling, noise_is_an_object_in_json);
+	tcase_add_test(spelling, noise_is_quiet_with_q);
+	tcase_add_test(spelling, statistics_are_one_object_at_every_level);
+	tcase_add_test(spelling, a_failure_says_why);
+	suite_add_tcase(suite, spelling);
+}
+
+Suite *
+log_suite(void)
+{
+	Suite *suite = suite_create("log");
+	TCase *writing = tcase_create("writing");
+
+	add_spelling(suite);
+	tcase_set_timeout(writing, 20);
+	tcase_add_loop_test(writing, errno_is_kept, 0, 2);
+	tcase_add_test(writing, what_does_not_fit_is_counted);
+	tcase_add_test(writing, nothing_is_counted_away_when_the_reader_goes);
+	tcase_add_test(writing, closing_waits_for_a_moment_only);
+	tcase_add_test(writing, the_description_of_stderr_is_left_alone);
+	tcase_add_test(writing, a_file_is_appended_to_with_the_time);
+	tcase_add_test(writing, a_file_that_cannot_be_opened_is_an_error);
+#ifdef __linux__
+	tcase_add_test(writing, a_full_disk_does_not_end_the_log);
+#endif
+	suite_add_tcase(suite, writing);
+	return suite;
+}

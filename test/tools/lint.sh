@@ -1,0 +1,70 @@
+#!/bin/sh
+# Usage: [LINT_STRICT=1] lint.sh
+# Every checker that is installed; with LINT_STRICT a missing one is a fault.
+set -eu
+cd "$(dirname "$0")/../.."
+
+failed=0
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+
+fail()
+{
+	echo "lint: $1"
+	failed=1
+}
+
+have()
+{
+	command -v "$1" >/dev/null && return
+	absent "$1"
+}
+
+absent()
+{
+	if [ -n "${LINT_STRICT:-}" ]; then
+		fail "$1 is missing"
+	else
+		echo "lint: $1 is not there: skipped"
+	fi
+	return 1
+}
+
+sources=$(find include src test -name node_modules -prune -o -name '*.[ch]' -print | sort)
+units=$(echo "$sources" | grep '\.c$')
+scripts=$(find .ci test -name node_modules -prune -o -type f -exec awk 'FNR == 1 && /^#!.*sh$/ { print FILENAME }' {} +)
+manuals=$(find . -path './man/*.[1-8]')
+
+# The lists are names without blanks, meant to be split.
+# shellcheck disable=SC2086
+{
+	awk -f test/tools/length.awk $sources || fail 'too long'
+
+	status=0
+	test/tools/format.sh --dry-run || status=$?
+	case $status in
+	0) ;;
+	69) absent 'clang-format 14' || : ;;
+	*) fail 'not as clang-format has it: make format' ;;
+	esac
+
+	if have cppcheck; then
+		cppcheck --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+			--suppress=missingIncludeSystem --suppress=unknownMacro --std=c11 -j "$jobs" \
+			-D_GNU_SOURCE -D__linux__ -D__GNUC__ '-DCANCELD_VERSION="0"' -Iinclude -Itest $units ||
+			fail cppcheck
+	fi
+
+	if have clang-tidy; then
+		echo "$units" | grep "^src/" | xargs -n 4 -P "$jobs" test/tools/tidy.sh || fail clang-tidy
+	fi
+
+	if have shellcheck; then
+		shellcheck $scripts || fail shellcheck
+	fi
+
+	if [ -n "$manuals" ] && have mandoc; then
+		mandoc -T lint -W warning $manuals || fail mandoc
+	fi
+}
+
+exit $failed
