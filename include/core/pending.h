@@ -38,23 +38,24 @@ enum request_flag {
 
 enum { REQUEST_CHAINS = 3, REQUEST_INLINE = 8 };
 
-struct request { /* there may be a million: mind its size */
-	struct span id;       /* as the requester spelled it */
-	struct span wire_id;  /* as the receiver sees it; the same bytes unless aliased */
-	struct span token;    /* progress token; len 0 if none */
+/* There may be a million: mind its size. */
+struct request {
+	struct span id;      /* as the requester spelled it */
+	struct span wire_id; /* as the receiver sees it; the same bytes unless aliased */
+	struct span token;   /* progress token; len 0 if none */
 	struct span wire_token;
-	struct text *method;  /* never NULL */
-	struct text *name;    /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
-	struct text *meta;    /* SCAN_PARAMS_META; or NULL */
-	uint64_t start, end;  /* the frame's positions in its lane */
-	msec_t received;      /* when its last byte was */
+	struct text *method; /* never NULL */
+	struct text *name;   /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
+	struct text *meta;   /* SCAN_PARAMS_META; or NULL */
+	uint64_t start, end; /* the frame's positions in its lane */
+	msec_t received;     /* when its last byte was */
 	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
-	struct alarm idle;    /* in pending->idle, or not armed */
-	struct alarm hard;    /* in pending->hard (cap, grace) or ->linger (tombstones), or not armed */
-	uint16_t flags;       /* enum request_flag; PERSON and OURS are fixed from pending_add on */
-	uint8_t state;        /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
+	struct alarm idle;            /* in pending->idle, or not armed */
+	struct alarm hard; /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+	uint16_t flags;    /* enum request_flag; PERSON and OURS are fixed from pending_add on */
+	uint8_t state;     /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
 
-	uint8_t slot;         /* from here on private: its place in its page */
+	uint8_t slot; /* from here on private: its place in its page */
 	uint32_t older, newer, next[REQUEST_CHAINS]; /* handles: by age, and by hash */
 	union {
 		char here[REQUEST_INLINE];
@@ -66,13 +67,13 @@ struct pending {
 	struct timeline idle;   /* on a clock of the caller's that may stand still */
 	struct timeline hard;   /* absolute deadlines and graces */
 	struct timeline linger; /* how long tombstones stay */
-	size_t count;                  /* all entries */
+	size_t count;           /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES]; /* without TOKEN_ONLY */
-	size_t persons;                /* WAITING with REQUEST_PERSON */
-	size_t aliased;                /* entries whose wire_id differs from id */
-	struct pending_index *index;   /* private */
-	struct text_table *texts;      /* shared with the other direction; not owned */
+	size_t persons;                  /* WAITING with REQUEST_PERSON */
+	size_t aliased;                  /* entries whose wire_id differs from id */
+	struct pending_index *index;     /* private */
+	struct text_table *texts;        /* shared with the other direction; not owned */
 };
 
 void pending_init(struct pending *pending, struct text_table *texts, uint64_t seed);

@@ -14,7 +14,7 @@ enum {
 };
 
 /* From here on a double skips integers: 2^53. */
-static const double EXACT_INTEGERS = 9007199254740992.0;
+static const double exact_integers = 9007199254740992.0;
 
 /* A number as 0.ddd... * 10^exponent, without zeros at either end of the digits. Zero has no digits. */
 struct decimal {
@@ -409,7 +409,7 @@ id_is_coarse(struct span id)
 	double value = double_of(id);
 	bool whole = (int64_t)decimal.count <= decimal.exponent;
 
-	if (value >= EXACT_INTEGERS || value <= -EXACT_INTEGERS)
+	if (value >= exact_integers || value <= -exact_integers)
 		return true;
 	if (whole)
 		return false;

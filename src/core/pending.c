@@ -97,7 +97,7 @@ enter_indexes(struct pending_index *index, struct request *request)
 	if (is_aliased(request))
 		table_add(&index->aliases, &index->slab, request,
 		    id_hash(request->wire_id, index->aliases.seed));
-	if (spelling_of(request->wire_id) == ODD_NUMBER)
+	if (pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd++;
 }
 
@@ -108,7 +108,7 @@ leave_ids(struct pending_index *index, struct request *request, uint64_t hash)
 	if (is_aliased(request))
 		table_remove(&index->aliases, &index->slab, request,
 		    id_hash(request->wire_id, index->aliases.seed));
-	if (spelling_of(request->wire_id) == ODD_NUMBER)
+	if (pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd--;
 }
 
@@ -200,7 +200,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 void
 pending_move(struct pending *pending, struct request *request, enum request_state state)
 {
-	assert(state == REQUEST_WAITING || state == REQUEST_CANCELLING || state == REQUEST_ABANDONED);
+	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
 	assert(!(request->flags & REQUEST_TOKEN_ONLY));
 	leave_state(pending, request);
 	enter_state(pending, request, state);
@@ -248,7 +248,8 @@ pending_keep_token(struct pending *pending, struct request *request, struct span
 }
 
 void
-pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user)
+pending_each(struct pending *pending, void (*visit)(void *user, struct request *request),
+    void *user)
 {
 	struct walk walk = { pending->oldest, pending->index->walks };
 	struct request *request;

@@ -132,8 +132,14 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 	return search_result(&search);
 }
 
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 enum spelling
-spelling_of(struct span id)
+pending_spelling(struct span id)
 {
 	static const char alphabet[] = "0123456789+-.eE";
 	struct span text = id;
@@ -147,7 +153,7 @@ spelling_of(struct span id)
 		if (memchr(alphabet, text.ptr[i], sizeof(alphabet) - 1) == NULL)
 			return NO_NUMBER;
 	sign = text.ptr[0] == '-';
-	while (sign + digits < text.len && text.ptr[sign + digits] >= '0' && text.ptr[sign + digits] <= '9')
+	while (sign + digits < text.len && is_digit(text.ptr[sign + digits]))
 		digits++;
 	if (sign + digits < text.len || digits == 0 || digits > PLAIN_DIGITS)
 		return ODD_NUMBER;
@@ -173,7 +179,7 @@ search_twin(struct search *search, const struct pending *pending, struct span wi
 static bool
 is_like(const struct request *request, struct span wire_id)
 {
-	return is_awaited(request) && spelling_of(request->wire_id) != NO_NUMBER &&
+	return is_awaited(request) && pending_spelling(request->wire_id) != NO_NUMBER &&
 	    !id_equal(request->wire_id, wire_id) && id_alike(request->wire_id, wire_id);
 }
 
@@ -192,7 +198,7 @@ struct request *
 pending_alike(const struct pending *pending, struct span wire_id)
 {
 	struct search search = { NULL, false };
-	enum spelling spelling = spelling_of(wire_id);
+	enum spelling spelling = pending_spelling(wire_id);
 
 	if (spelling == NO_NUMBER)
 		return NULL;

@@ -16,7 +16,7 @@ struct pending_index {
 	struct table ids;
 	struct table aliases; /* wire ids that are not the id */
 	struct table tokens;
-	size_t odd;           /* entries, found by their ids, whose wire id is an ODD_NUMBER */
+	size_t odd; /* entries, found by their ids, whose wire id is an ODD_NUMBER */
 	struct walk *walks;
 };
 
@@ -26,7 +26,7 @@ struct pending_index {
  * the other way round.
  */
 enum spelling { NO_NUMBER, PLAIN_NUMBER, ODD_NUMBER };
-enum spelling spelling_of(struct span id);
+enum spelling pending_spelling(struct span id);
 
 static inline bool
 is_aliased(const struct request *request)

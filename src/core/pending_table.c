@@ -101,10 +101,13 @@ grow(struct table *table, const struct slab *slab)
 static void
 shrink(struct table *table, const struct slab *slab)
 {
+	uint32_t *sibling;
+
 	if (table->size == table->half)
 		table->half /= 2;
 	table->size--;
-	*tail_of(table, slab, &table->buckets[table->size - table->half]) = table->buckets[table->size];
+	sibling = &table->buckets[table->size - table->half];
+	*tail_of(table, slab, sibling) = table->buckets[table->size];
 	if (table->size < table->capacity / 2)
 		set_capacity(table, table->size);
 }
@@ -141,10 +144,10 @@ struct request *
 table_find(const struct table *table, const struct slab *slab, struct span key,
     const struct request *after)
 {
-	uint32_t handle = after != NULL ? after->next[table->key] :
-	                                  *bucket_of(table, id_hash(key, table->seed));
 	struct request *request;
+	uint32_t handle;
 
+	handle = after ? after->next[table->key] : *bucket_of(table, id_hash(key, table->seed));
 	while ((request = slab_at(slab, handle)) != NULL) {
 		if (id_equal(key_of(table, request), key))
 			return request;

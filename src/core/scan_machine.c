@@ -84,23 +84,25 @@ end_value(struct scan *scan, const char *at)
 	return at;
 }
 
+static enum container
+object_kind(struct scan *scan)
+{
+	if (scan->container == ROOT)
+		return MESSAGE;
+	return scan->container > ROOT ? watch_enter(&scan->watch) : PLAIN_OBJECT;
+}
+
 static const char *
 enter(struct scan *scan, const char *at)
 {
-	enum container container = PLAIN_ARRAY;
+	bool array = *at == '[';
 
 	if (scan->depth == SCAN_DEPTH_MAX)
 		return fail(scan, at, SCAN_DEPTH);
-	begin_value(scan, *at == '[' ? JSON_ARRAY : JSON_OBJECT, at);
-	scan->state = ITEM;
-	if (*at == '{') {
-		container = scan->container == ROOT ? MESSAGE :
-		    scan->container > ROOT          ? watch_enter(&scan->watch) :
-						      PLAIN_OBJECT;
-		scan->state = MEMBER;
-	}
-	scan->container = container;
-	scan->stack[++scan->depth] = (unsigned char)container;
+	begin_value(scan, array ? JSON_ARRAY : JSON_OBJECT, at);
+	scan->state = array ? ITEM : MEMBER;
+	scan->container = array ? PLAIN_ARRAY : object_kind(scan);
+	scan->stack[++scan->depth] = (unsigned char)scan->container;
 	return at + 1;
 }
 
@@ -285,15 +287,17 @@ on_start(struct scan *scan, const char *at)
 {
 	static const char bom[] = "\xEF\xBB\xBF";
 
-	if (*at != bom[scan->state - START]) {
-		if (scan->state != START)
-			note_fault(scan, SCAN_SYNTAX, 0);
-		scan->state = VALUE;
-		return scan->fault == SCAN_FINE ? at : fail(scan, at, SCAN_SYNTAX);
+	if (*at == bom[scan->state - START]) {
+		scan->bom = scan->state == BOM_THIRD;
+		scan->state = scan->bom ? VALUE : scan->state + 1;
+		return at + 1;
 	}
-	scan->bom = scan->state == BOM_THIRD;
-	scan->state++;
-	return at + 1;
+	if (scan->state == START) {
+		scan->state = VALUE;
+		return at;
+	}
+	note_fault(scan, SCAN_SYNTAX, 0);
+	return fail(scan, at, SCAN_SYNTAX);
 }
 
 static const char *

@@ -39,9 +39,8 @@ struct capture {
 };
 
 struct watch {
-	const struct path
-	    *path; /* of the member whose value is awaited or open; NULL: none that matters */
-	struct scan_value open; /* the value that is being read */
+	const struct path *path; /* of the member that is being read; NULL: none that matters */
+	struct scan_value open;  /* the value that is being read */
 	uint64_t key_start;
 	uint32_t kept_len;
 	struct capture key, value, member;

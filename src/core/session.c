@@ -277,6 +277,8 @@ on_frame(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	struct message message;
 
+	if (party->frame.scanned - party->frame.start > session->config.max_message)
+		session_cut(session, from);
 	if (party->reading != READ_HOLD) {
 		session_cut_end(session, from);
 	} else {

@@ -54,6 +54,19 @@ session_tasks(const struct session *session, enum side requester)
 	    session_outstanding(session, requester);
 }
 
+struct request *
+session_named_request(struct session *session, enum side from, const struct scan *scan)
+{
+	const struct scan_value *id = scan_value(scan, SCAN_ID);
+
+	if (scan_value(scan, SCAN_RESULT)->type == JSON_ABSENT &&
+	    scan_value(scan, SCAN_ERROR)->type == JSON_ABSENT)
+		return NULL;
+	if ((id->type != JSON_STRING && id->type != JSON_NUMBER) || id->overflow)
+		return NULL;
+	return pending_by_wire(&session->party[other(from)].pending, scan_text(scan, SCAN_ID));
+}
+
 /* MCP 2025-11-25 basic/utilities/progress: the token of a task stays valid until the task has ended. */
 static bool
 keeps_token(const struct session *session, enum side requester, const struct request *request)

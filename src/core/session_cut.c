@@ -128,18 +128,6 @@ message_of_parts(const struct session *session, enum side from, struct message *
 	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
 }
 
-static struct request *
-request_of_response(struct session *session, enum side from, const struct scan *scan)
-{
-	struct envelope envelope;
-
-	envelope_peek(&envelope, scan);
-	if (scan_value(scan, SCAN_ID)->type == JSON_ABSENT || envelope.id.len == 0 ||
-	    envelope.kind != ENVELOPE_RESPONSE)
-		return NULL;
-	return pending_by_wire(&session->party[other(from)].pending, envelope.id);
-}
-
 static void
 report_fault(struct session *session, const struct message *message)
 {
@@ -161,7 +149,7 @@ account(struct session *session, struct message *message)
 		return;
 	}
 	report_fault(session, message);
-	request = request_of_response(session, message->from, message->scan);
+	request = session_named_request(session, message->from, message->scan);
 	if (request != NULL)
 		pending_remove(&session->party[other(message->from)].pending, request);
 }
@@ -184,7 +172,7 @@ account_discarded(struct session *session, struct message *message)
 		.signal = -1,
 	};
 
-	request = request_of_response(session, message->from, message->scan);
+	request = session_named_request(session, message->from, message->scan);
 	if (request != NULL && request->state != REQUEST_ABANDONED) {
 		session_fail(session, requester, request, answer.cause, text, WHY_OVERSIZED);
 		return;

@@ -268,7 +268,9 @@ passed_deadline(const struct session *session, const struct request *request)
 {
 	if (request->state != REQUEST_WAITING)
 		return MSEC_NEVER;
-	return alarm_due(&request->hard) <= session->steady ? request->cap_after : request->idle_after;
+	if (request->cap_after <= session->steady - request->received)
+		return request->cap_after;
+	return request->idle_after;
 }
 
 /* The table speaks of the client's requests; this is the word for one of `requester`. */

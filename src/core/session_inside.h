@@ -45,6 +45,7 @@ struct session {
 	struct buf scratch; /* of a message being composed */
 	uint64_t counts[WHY_COUNT];
 	msec_t now, planned; /* the caller's clock; when we asked to be woken */
+	bool stalled, resumed; /* the server is not read; it was not until a moment ago */
 	msec_t skew;         /* how long everything stood still, in all */
 	msec_t steady;       /* the caller's clock without that */
 	msec_t idle;         /* ... and without the time that a person was waited for */
@@ -109,6 +110,9 @@ struct span session_mint(struct session *session, enum side requester, bool stri
 bool session_settled(const struct session *session);
 
 /* session_answer.c */
+/* The request that a response of `from` names, even if the response is malformed; or NULL. */
+struct request *session_named_request(struct session *session, enum side from,
+    const struct scan *scan);
 /* Requests of that side that were answered with a task, whose progress is still relayed. */
 size_t session_tasks(const struct session *session, enum side requester);
 void session_on_response(struct session *session, struct message *message);
@@ -131,6 +135,8 @@ void session_send_error(struct session *session, enum side to, const struct answ
 
 /* session_time.c */
 void session_set_clock(struct session *session, msec_t now);
+/* The clock that the idle deadlines of that side's requests go by. */
+msec_t session_idle(const struct session *session, enum side requester);
 
 /* session_noise.c */
 void session_on_bad(struct session *session, struct message *message);

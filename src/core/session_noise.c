@@ -5,17 +5,10 @@
 
 /* The request that waits for the response which the scan has read, whole or in part; or NULL. */
 static struct request *
-awaited(const struct session *session, enum side from, const struct scan *scan)
+awaited(struct session *session, enum side from, const struct scan *scan)
 {
-	const struct scan_value *id = scan_value(scan, SCAN_ID);
-	struct request *request;
+	struct request *request = session_named_request(session, from, scan);
 
-	if (scan_value(scan, SCAN_RESULT)->type == JSON_ABSENT &&
-	    scan_value(scan, SCAN_ERROR)->type == JSON_ABSENT)
-		return NULL;
-	if ((id->type != JSON_STRING && id->type != JSON_NUMBER) || id->overflow)
-		return NULL;
-	request = pending_by_wire(&session->party[other(from)].pending, scan_text(scan, SCAN_ID));
 	if (request == NULL || (request->flags & REQUEST_OURS))
 		return NULL;
 	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING ? request : NULL;

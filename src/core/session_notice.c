@@ -110,7 +110,8 @@ on_progress(struct session *session, struct message *message)
 		return;
 	}
 	if (alarm_armed(&request->idle))
-		alarm_arm(&party->pending.idle, &request->idle, request->idle_after, session->idle);
+		alarm_arm(&party->pending.idle, &request->idle, request->idle_after,
+		    session_idle(session, other(message->from)));
 	if (!span_equal(request->token, request->wire_token) && id_equal(token, request->wire_token))
 		message_edit(message, dialect->progress_field, request->token);
 	message_pass(session, message, WHY_RELAYED, request);

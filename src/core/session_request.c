@@ -105,16 +105,16 @@ refused(struct session *session, struct message *message)
 		return false;
 	if (session->party[other(message->from)].gone) {
 		if (message->from == SIDE_CLIENT)
-			session_refuse(session, message, "server-exited", "the server has gone",
+			session_refuse(session, message, "server-exited", "canceld: the server has gone",
 			    decisions[REQUEST_NONE][EVENT_RECEIVER_GONE].why);
 		else
-			session_refuse(session, message, "client-gone", "the client has gone",
+			session_refuse(session, message, "client-gone", "canceld: the client has gone",
 			    WHY_UNANSWERABLE);
 		return true;
 	}
 	if (session_outstanding(session, message->from) >= session->config.max_inflight) {
 		session_refuse(session, message, "too-many-requests",
-		    "too many requests are outstanding (--max-inflight)", WHY_TOO_MANY);
+		    "canceld: too many requests are outstanding (--max-inflight)", WHY_TOO_MANY);
 		return true;
 	}
 	return false;
@@ -201,7 +201,7 @@ set_deadlines(struct session *session, enum side requester, struct request *requ
 	request->received = session->steady;
 	request->idle_after = deadlines.idle;
 	request->cap_after = deadlines.cap;
-	alarm_arm(&pending->idle, &request->idle, deadlines.idle, session->idle);
+	alarm_arm(&pending->idle, &request->idle, deadlines.idle, session_idle(session, requester));
 	alarm_arm(&pending->hard, &request->hard, deadlines.cap, session->steady);
 }
 

@@ -8,6 +8,12 @@ person_is_asked(const struct session *session)
 	return session->party[SIDE_SERVER].pending.persons > 0;
 }
 
+msec_t
+session_idle(const struct session *session, enum side requester)
+{
+	return requester == SIDE_CLIENT ? session->idle : session->steady;
+}
+
 static void
 note_skew(struct session *session, msec_t gap)
 {
@@ -29,6 +35,7 @@ session_set_clock(struct session *session, msec_t now)
 	if (session->planned != MSEC_NEVER && now > session->planned + TIME_SKEW)
 		note_skew(session, now - session->planned);
 	session->planned = MSEC_NEVER;
+	session->resumed = false;
 	steady = now - session->skew;
 	if (!person_is_asked(session))
 		session->idle += steady - session->steady;
@@ -101,7 +108,7 @@ expire_party(struct session *session, enum side requester)
 
 	while (is_due(timeline_first(&pending->hard), session->steady))
 		expire_request(session, requester, request_of_hard(timeline_first(&pending->hard)));
-	while (is_due(timeline_first(&pending->idle), session->idle))
+	while (is_due(timeline_first(&pending->idle), session_idle(session, requester)))
 		expire_request(session, requester, request_of_idle(timeline_first(&pending->idle)));
 }
 
@@ -163,15 +170,23 @@ wake_of(const struct session *session, enum side side, bool stalled)
 	if (side == SIDE_CLIENT && (stalled || answer_is_passing(session)))
 		return wake;
 	wake = earlier(wake, due_of(&party->pending.hard, session->skew));
-	if (!person_is_asked(session))
-		wake = earlier(wake, due_of(&party->pending.idle, session->now - session->idle));
+	if (side == SIDE_SERVER || !person_is_asked(session))
+		wake = earlier(wake,
+		    due_of(&party->pending.idle, session->now - session_idle(session, side)));
 	return wake;
 }
 
 msec_t
 session_wake(struct session *session, bool stalled)
 {
-	session->planned = earlier(wake_of(session, SIDE_CLIENT, stalled),
+	msec_t wake = earlier(wake_of(session, SIDE_CLIENT, stalled),
 	    wake_of(session, SIDE_SERVER, stalled));
-	return session->planned;
+
+	if (session->withheld && session_settled(session))
+		wake = session->now;
+	/* Deadlines that passed while the server was not read are late, and the clock is not to blame. */
+	session->resumed |= session->stalled && !stalled;
+	session->stalled = stalled;
+	session->planned = session->resumed || wake < session->now ? MSEC_NEVER : wake;
+	return wake;
 }

@@ -89,9 +89,11 @@ on_ending_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 static void
 on_child_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
+	struct proxy *proxy = watcher->data;
+
 	(void)loop;
-	(void)watcher;
 	(void)events;
+	proxy->child_changed = true;
 }
 
 static void
@@ -297,7 +299,9 @@ watch_signals(struct proxy *proxy, const struct saved_signals *signals)
 			ev_signal_start(proxy->loop, &proxy->endings[i]);
 	}
 	ev_signal_init(&proxy->child_signal, on_child_signal, SIGCHLD);
+	proxy->child_signal.data = proxy;
 	ev_signal_start(proxy->loop, &proxy->child_signal);
+	proxy->child_changed = true; /* it may have ended before */
 	ev_signal_init(&proxy->statistics, on_statistics, SIGUSR1);
 	proxy->statistics.data = proxy;
 	ev_signal_start(proxy->loop, &proxy->statistics);

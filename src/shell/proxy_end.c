@@ -126,8 +126,9 @@ proxy_supervise(struct proxy *proxy)
 	if (to_server->fd < 0 || to_server->broken ||
 	    lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
 		tell(proxy, SUPERVISE_FLUSHED);
-	if (child_exited(proxy->child))
+	if (proxy->child_changed && child_exited(proxy->child))
 		tell(proxy, SUPERVISE_EXITED);
+	proxy->child_changed = false;
 	if (proxy->port[SIDE_SERVER].in.ended)
 		tell(proxy, SUPERVISE_EOF);
 	if (proxy->supervisor.wake <= proxy->now)

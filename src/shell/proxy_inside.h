@@ -39,6 +39,7 @@ struct proxy {
 	bool draining;
 	bool reader_is_gone;
 	bool told_to_end;     /* SIGTERM or worse went to the server */
+	bool child_changed;   /* SIGCHLD came */
 	bool finishing;
 };
 

@@ -106,7 +106,7 @@ forEachKind('progress puts an idle deadline off', async (t, pair) => {
 });
 
 test('progress does not put the cap off', limit, async t => {
-  const session = await open(t, { canceld: ['-t', '1s', '-T', '2s'] });
+  const session = await open(t, { canceld: ['-t', '1s', '-T', 'tools/call=2s'] });
   const failure = await session.failingCall(
     'steps',
     { count: 50, every: 400 },

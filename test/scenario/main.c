@@ -25,18 +25,19 @@ static const char *const split_names[SPLITS] = {
 	[SPLIT_BYTES] = "each byte alone",
 };
 
-/* What the core never says: the shell's words, and what only other dialects do. */
+/* The shell's words, which the core never says. */
 static const enum why foreign[] = {
 	WHY_STARTED,
 	WHY_INPUT_ENDED,
+	WHY_INPUT_ENDED_EARLY,
 	WHY_SIGNALLED,
 	WHY_ENDING,
 	WHY_SERVER_EXITED,
+	WHY_SERVER_ENDED,
 	WHY_LINES_LOST,
 	WHY_FAILED,
 	WHY_STATISTICS,
 	WHY_SUMMARY,
-	WHY_AMBIGUOUS,
 };
 
 static bool

@@ -79,7 +79,11 @@ read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
 	}
 	if (subject.len > 0)
 		option->method = vocabulary_copy(subject);
-	return option_duration(equal == NULL ? value : behind(value, equal), &option->duration);
+	if (!option_duration(equal == NULL ? value : behind(value, equal), &option->duration))
+		return false;
+	if (option->duration == 0)
+		option->duration = MSEC_NEVER;
+	return true;
 }
 
 static bool

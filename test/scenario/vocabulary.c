@@ -210,7 +210,7 @@ vocabulary_expand(const struct vocabulary *vocabulary, struct span text, struct 
 	const struct message *message;
 	struct buf filled;
 
-	if (text.len == 0 || *text.ptr == '{' || *text.ptr == '[') {
+	if (text.len == 0 || *text.ptr == '{' || *text.ptr == '[' || *text.ptr == '*') {
 		expand_repeats(text, out);
 		return text.len > 0;
 	}

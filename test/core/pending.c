@@ -1,0 +1,688 @@
+#include "core/pending.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pending_model.h"
+
+Suite *pending_suite(void);
+
+static struct text_table texts;
+static struct pending pending;
+
+static void
+setup(void)
+{
+	text_table_init(&texts);
+	pending_init(&pending, &texts, 42);
+}
+
+/* An assertion is about to fail, and says so. */
+static void
+setup_misuse(void)
+{
+	setup();
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+}
+
+static void
+teardown(void)
+{
+	pending_free(&pending);
+	ck_assert_uint_eq(texts.count, 0);
+	text_table_free(&texts);
+}
+
+static struct span
+span_of(const char *text)
+{
+	return (struct span){ text, strlen(text) };
+}
+
+static struct request *
+add_names(const char *id, const char *wire_id, const char *token, const char *wire_token)
+{
+	struct pending_names names = {
+		.id = span_of(id),
+		.wire_id = span_of(wire_id),
+		.token = span_of(token),
+		.wire_token = span_of(wire_token),
+		.method = SPAN("tools/call"),
+	};
+
+	return pending_add(&pending, &names);
+}
+
+static struct request *
+add(const char *id)
+{
+	return add_names(id, id, "", "");
+}
+
+static struct request *
+add_aliased(const char *id, const char *wire_id)
+{
+	return add_names(id, wire_id, "", "");
+}
+
+static struct request *
+add_token(const char *id, const char *token)
+{
+	return add_names(id, id, token, token);
+}
+
+static struct request *
+add_flagged(const char *id, unsigned flags)
+{
+	struct pending_names names = {
+		.id = span_of(id),
+		.wire_id = span_of(id),
+		.method = SPAN("elicitation/create"),
+		.flags = (uint16_t)flags,
+	};
+
+	return pending_add(&pending, &names);
+}
+
+static struct request *
+by_id(const char *id)
+{
+	return pending_by_id(&pending, span_of(id));
+}
+
+static struct request *
+by_wire(const char *wire_id)
+{
+	return pending_by_wire(&pending, span_of(wire_id));
+}
+
+static struct request *
+by_token(const char *wire_token)
+{
+	return pending_by_token(&pending, span_of(wire_token));
+}
+
+static struct request *
+alike(const char *wire_id)
+{
+	return pending_alike(&pending, span_of(wire_id));
+}
+
+static bool
+holds(const char *id)
+{
+	return pending_holds(&pending, span_of(id));
+}
+
+static void
+assert_span(struct span span, const char *text)
+{
+	ck_assert_msg(span_equal(span, span_of(text)), "\"%.*s\" is not \"%s\"", (int)span.len, span.ptr,
+	    text);
+}
+
+START_TEST(empty_finds_nothing)
+{
+	ck_assert_ptr_null(by_id("1"));
+	ck_assert_ptr_null(by_wire("1"));
+	ck_assert_ptr_null(by_token("1"));
+	ck_assert_ptr_null(alike("1"));
+	ck_assert_ptr_null(alike("9007199254740993"));
+	ck_assert(!holds("1"));
+	ck_assert_ptr_null(pending.oldest);
+	ck_assert_ptr_null(request_of_idle(NULL));
+	ck_assert_ptr_null(request_of_hard(NULL));
+}
+END_TEST
+
+START_TEST(everything_is_copied)
+{
+	char text[] = "12 34 \"a\" \"b\" m n {}";
+	struct pending_names names = {
+		.id = { text, 2 },
+		.wire_id = { text + 3, 2 },
+		.token = { text + 6, 3 },
+		.wire_token = { text + 10, 3 },
+		.method = { text + 14, 1 },
+		.name = { text + 16, 1 },
+		.meta = { text + 18, 2 },
+		.flags = REQUEST_TASK | REQUEST_EXEMPT,
+	};
+	struct request *request = pending_add(&pending, &names);
+
+	memset(text, '?', sizeof(text));
+	assert_span(request->id, "12");
+	assert_span(request->wire_id, "34");
+	assert_span(request->token, "\"a\"");
+	assert_span(request->wire_token, "\"b\"");
+	assert_span(text_span(request->method), "m");
+	assert_span(text_span(request->name), "n");
+	assert_span(text_span(request->meta), "{}");
+	ck_assert_uint_eq(request->flags, REQUEST_TASK | REQUEST_EXEMPT);
+	ck_assert_uint_eq(request->state, REQUEST_WAITING);
+	ck_assert_ptr_eq(by_id("12"), request);
+	ck_assert_ptr_eq(by_wire("34"), request);
+	ck_assert_ptr_eq(by_token("\"b\""), request);
+	ck_assert_ptr_null(by_id("34"));
+	ck_assert_ptr_null(by_wire("12"));
+	ck_assert_ptr_null(by_token("\"a\""));
+	ck_assert_uint_eq(pending.aliased, 1);
+}
+END_TEST
+
+START_TEST(a_new_entry_is_blank)
+{
+	struct request *request = add("1");
+
+	request->start = request->end = 77;
+	alarm_arm(&pending.idle, &request->idle, 10, 0);
+	pending_remove(&pending, request);
+	request = add("2");
+	ck_assert_uint_eq(request->start + request->end, 0);
+	ck_assert(!alarm_armed(&request->idle) && !alarm_armed(&request->hard));
+	ck_assert_int_eq(request->idle_after, MSEC_NEVER);
+	ck_assert_int_eq(request->cap_after, MSEC_NEVER);
+	ck_assert_ptr_nonnull(request->method);
+	ck_assert_ptr_null(request->name);
+	ck_assert_ptr_null(request->meta);
+	ck_assert_uint_eq(request->token.len, 0);
+	ck_assert_uint_eq(request->flags, 0);
+}
+END_TEST
+
+START_TEST(names_are_shared)
+{
+	struct request *first = add("1"), *second = add("2");
+
+	ck_assert_ptr_eq(first->method, second->method);
+	pending_remove(&pending, first);
+	assert_span(text_span(second->method), "tools/call");
+	ck_assert_uint_eq(texts.count, 1);
+}
+END_TEST
+
+/* Short bytes stand in the entry, long ones elsewhere; there is a border. */
+START_TEST(ids_of_any_length)
+{
+	size_t len = (size_t)_i + 2;
+	char *id = malloc(len + 1), *token = malloc(len + 1);
+	struct request *request;
+
+	ck_assert(id != NULL && token != NULL);
+	memset(id, 'i', len);
+	memset(token, 't', len);
+	id[0] = id[len - 1] = token[0] = token[len - 1] = '"';
+	id[len] = token[len] = '\0';
+	request = add_token(id, token);
+	assert_span(request->id, id);
+	assert_span(request->wire_id, id);
+	assert_span(request->token, token);
+	assert_span(request->wire_token, token);
+	ck_assert_ptr_eq(by_id(id), request);
+	ck_assert_ptr_eq(by_wire(id), request);
+	ck_assert_ptr_eq(by_token(token), request);
+	free(id);
+	free(token);
+}
+END_TEST
+
+START_TEST(a_very_long_id)
+{
+	enum { LEN = 200000 };
+	char *id = malloc(LEN + 1);
+	struct request *request;
+
+	ck_assert_ptr_nonnull(id);
+	memset(id, '1', LEN);
+	id[LEN] = '\0';
+	request = add_token(id, id);
+	ck_assert_ptr_eq(by_id(id), request);
+	ck_assert_ptr_eq(by_token(id), request);
+	id[LEN - 1] = '2';
+	ck_assert_ptr_null(by_id(id));
+	free(id);
+}
+END_TEST
+
+START_TEST(ids_are_equal_by_value)
+{
+	static const struct {
+		const char *held, *same, *other;
+	} cases[] = {
+		{ "1", "1.0", "\"1\"" },
+		{ "10e-1", "1", "10" },
+		{ "\"\\u0061\"", "\"a\"", "\"b\"" },
+		{ "0", "-0", "\"\"" },
+		{ "\"\"", "\"\"", "0" },
+		{ "12345678901234567890", "12345678901234567890", "12345678901234567891" },
+	};
+	struct request *request = add_token(cases[_i].held, cases[_i].held);
+
+	ck_assert_ptr_eq(by_id(cases[_i].same), request);
+	ck_assert_ptr_eq(by_wire(cases[_i].same), request);
+	ck_assert_ptr_eq(by_token(cases[_i].same), request);
+	ck_assert(holds(cases[_i].same));
+	ck_assert_ptr_null(by_id(cases[_i].other));
+	ck_assert_ptr_null(by_wire(cases[_i].other));
+	ck_assert(!holds(cases[_i].other));
+	ck_assert_uint_eq(pending.aliased, 0);
+}
+END_TEST
+
+START_TEST(a_newer_one_hides_an_older)
+{
+	struct request *old = add("5"), *middle = add_aliased("5", "100"), *new = add("5.0");
+
+	ck_assert_ptr_eq(by_id("5"), new);
+	ck_assert_ptr_eq(by_wire("100"), middle);
+	pending_remove(&pending, new);
+	ck_assert_ptr_eq(by_id("5"), middle);
+	ck_assert_ptr_eq(by_wire("5"), old);
+	pending_remove(&pending, middle);
+	ck_assert_ptr_eq(by_id("5"), old);
+	ck_assert_ptr_null(by_wire("100"));
+}
+END_TEST
+
+START_TEST(a_live_one_hides_tombstones)
+{
+	struct request *grave = add("5"), *live = add_aliased("5", "100");
+	struct request *newest = add_aliased("5", "101");
+
+	pending_move(&pending, grave, REQUEST_ABANDONED);
+	pending_move(&pending, newest, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(by_id("5"), live);
+	pending_move(&pending, live, REQUEST_CANCELLING);
+	ck_assert_ptr_eq(by_id("5"), live);
+	pending_move(&pending, live, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(by_id("5"), newest);
+	ck_assert_ptr_eq(by_wire("5"), grave);
+	ck_assert_ptr_eq(by_wire("100"), live);
+}
+END_TEST
+
+START_TEST(a_live_one_hides_tombstones_on_the_wire)
+{
+	struct request *plain = add("7"), *aliased = add_aliased("5", "7");
+
+	pending_move(&pending, plain, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(by_wire("7"), aliased);
+	pending_move(&pending, aliased, REQUEST_ABANDONED);
+	ck_assert_ptr_nonnull(by_wire("7"));
+	pending_move(&pending, plain, REQUEST_WAITING);
+	ck_assert_ptr_eq(by_wire("7"), plain);
+	pending_remove(&pending, plain);
+	ck_assert_ptr_eq(by_wire("7"), aliased);
+}
+END_TEST
+
+START_TEST(an_alias_may_differ_in_spelling_only)
+{
+	struct request *request = add_aliased("1.0", "1");
+
+	ck_assert_uint_eq(pending.aliased, 1);
+	ck_assert_ptr_eq(by_id("1"), request);
+	ck_assert_ptr_eq(by_wire("1"), request);
+	assert_span(request->id, "1.0");
+	assert_span(request->wire_id, "1");
+	pending_remove(&pending, request);
+	ck_assert_uint_eq(pending.aliased, 0);
+	ck_assert(!holds("1"));
+}
+END_TEST
+
+START_TEST(our_own_are_found_on_the_wire_only)
+{
+	struct request *ours = add_flagged("5", REQUEST_OURS), *theirs;
+
+	ck_assert_ptr_null(by_id("5"));
+	ck_assert_ptr_eq(by_wire("5"), ours);
+	ck_assert(holds("5"));
+	theirs = add_aliased("5", "6");
+	ck_assert_ptr_eq(by_id("5"), theirs);
+	ck_assert_ptr_eq(by_wire("5"), ours);
+}
+END_TEST
+
+START_TEST(held_in_either_form)
+{
+	add_aliased("\"a\"", "\"b\"");
+	ck_assert(holds("\"a\""));
+	ck_assert(holds("\"b\""));
+	ck_assert(!holds("\"c\""));
+}
+END_TEST
+
+START_TEST(counts_follow_the_state)
+{
+	struct request *asked = add_flagged("1", REQUEST_PERSON), *other = add("2");
+
+	ck_assert_uint_eq(pending.count, 2);
+	ck_assert_uint_eq(pending.persons, 1);
+	ck_assert_uint_eq(pending.in_state[REQUEST_WAITING], 2);
+	pending_move(&pending, asked, REQUEST_CANCELLING);
+	pending_move(&pending, other, REQUEST_ABANDONED);
+	ck_assert_uint_eq(pending.persons, 0);
+	ck_assert_uint_eq(pending.in_state[REQUEST_WAITING], 0);
+	ck_assert_uint_eq(pending.in_state[REQUEST_CANCELLING], 1);
+	ck_assert_uint_eq(pending.in_state[REQUEST_ABANDONED], 1);
+	pending_move(&pending, asked, REQUEST_WAITING);
+	ck_assert_uint_eq(pending.persons, 1);
+	pending_move(&pending, asked, REQUEST_WAITING);
+	ck_assert_uint_eq(pending.persons, 1);
+	pending_remove(&pending, asked);
+	pending_remove(&pending, other);
+	ck_assert_uint_eq(pending.persons, 0);
+	ck_assert_uint_eq(pending.count, 0);
+	for (size_t i = 0; i < REQUEST_STATES; i++)
+		ck_assert_uint_eq(pending.in_state[i], 0);
+}
+END_TEST
+
+START_TEST(tokens_exactly_first)
+{
+	struct request *number = add_token("1", "5"), *string = add_token("2", "\"5\"");
+
+	ck_assert_ptr_eq(by_token("5"), number);
+	ck_assert_ptr_eq(by_token("\"5\""), string);
+	pending_remove(&pending, number);
+	ck_assert_ptr_eq(by_token("5"), string);
+	ck_assert_ptr_eq(by_token("5.0"), NULL);
+	pending_remove(&pending, string);
+	number = add_token("1", "5");
+	ck_assert_ptr_eq(by_token("\"5\""), number);
+	ck_assert_ptr_eq(by_token("\"5.0\""), number);
+}
+END_TEST
+
+START_TEST(tokens_that_collide)
+{
+	struct request *old = add_token("1", "\"t\""), *new = add_token("2", "\"t\"");
+	struct request *renamed = add_names("3", "3", "\"t\"", "\"canceld-1\"");
+
+	ck_assert_ptr_eq(by_token("\"t\""), new);
+	pending_move(&pending, new, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(by_token("\"t\""), old);
+	ck_assert_ptr_eq(by_token("\"canceld-1\""), renamed);
+	add_token("4", "8");
+	add_token("5", "8");
+	ck_assert_ptr_nonnull(by_token("8"));
+	ck_assert_ptr_null(by_token("\"8\""));
+}
+END_TEST
+
+START_TEST(a_kept_token)
+{
+	struct pending_names names = {
+		.id = SPAN("1"),
+		.wire_id = SPAN("2"),
+		.token = SPAN("1"),
+		.wire_token = SPAN("1"),
+		.method = SPAN("m"),
+		.name = SPAN("task"),
+		.flags = REQUEST_PERSON,
+	};
+	struct request *request = pending_add(&pending, &names);
+
+	alarm_arm(&pending.idle, &request->idle, 1, 0);
+	alarm_arm(&pending.hard, &request->hard, 1, 0);
+	pending_keep_token(&pending, request, text_span(request->name));
+	ck_assert(!alarm_armed(&request->idle) && !alarm_armed(&request->hard));
+	ck_assert_ptr_null(by_id("1"));
+	ck_assert_ptr_null(by_wire("2"));
+	ck_assert_ptr_null(alike("\"2\""));
+	ck_assert(!holds("1") && !holds("2"));
+	ck_assert_ptr_eq(by_token("1"), request);
+	ck_assert(request->flags & REQUEST_TOKEN_ONLY);
+	ck_assert_uint_eq(request->state, REQUEST_NONE);
+	assert_span(text_span(request->name), "task");
+	assert_span(request->id, "1");
+	ck_assert_uint_eq(pending.count, 1);
+	ck_assert_uint_eq(pending.persons, 0);
+	for (size_t i = 0; i < REQUEST_STATES; i++)
+		ck_assert_uint_eq(pending.in_state[i], 0);
+	pending_remove(&pending, request);
+	ck_assert_ptr_null(by_token("1"));
+	ck_assert_uint_eq(pending.count, 0);
+	ck_assert_uint_eq(pending.aliased, 0);
+}
+END_TEST
+
+/* What stands in the table, what is asked for, and which of it is found; -1: none. */
+static const struct {
+	const char *held[4], *asked;
+	int found;
+} likenesses[] = {
+	{ { "5" }, "\"5\"", 0 },
+	{ { "\"5\"" }, "5", 0 },
+	{ { "5.0" }, "\"5\"", 0 },
+	{ { "\"5.0\"" }, "5", 0 },
+	{ { "\"5.0\"" }, "\"5\"", 0 },
+	{ { "5" }, "\"5.0\"", 0 },
+	{ { "\"\\u0035\"" }, "5", 0 },
+	{ { "5" }, "\"\\u0035\"", 0 },
+	{ { "0" }, "\"-0\"", 0 },
+	{ { "-7" }, "\"-7\"", 0 },
+	{ { "5" }, "5", -1 },
+	{ { "5", "\"5.0\"" }, "\"5\"", -1 },
+	{ { "5", "4", "6" }, "\"5\"", 0 },
+	{ { "5", "\"x\"", "\"5e0\"" }, "5.0", 2 },
+	{ { "0" }, "\"\"", -1 },
+	{ { "\"\"" }, "0", -1 },
+	{ { "7" }, "\"007\"", -1 },
+	{ { "\"007\"" }, "7", -1 },
+	{ { "\"a\"" }, "\"b\"", -1 },
+	{ { "\"1-1\"", "1" }, "\"1\"", 1 },
+	{ { "123456789012345" }, "\"123456789012345\"", 0 },
+	{ { "9007199254740993" }, "9007199254740992", 0 },
+	{ { "9007199254740993", "9007199254740992" }, "9007199254740992", 0 },
+	{ { "9007199254740992", "9007199254740993", "\"9007199254740992\"" }, "9007199254740992.0", -1 },
+	{ { "\"9007199254740993\"" }, "9007199254740992", 0 },
+	{ { "9007199254740993" }, "9007199254740995", -1 },
+	{ { "5.00000000000000000001" }, "5", 0 },
+	{ { "1e400" }, "2e400", 0 },
+	{ { "\"x\"", "true" }, "true", -1 },
+};
+
+START_TEST(the_one_that_is_alike)
+{
+	struct request *requests[4] = { NULL };
+	const char *asked = likenesses[_i].asked;
+	int found = likenesses[_i].found;
+
+	for (int i = 0; i < 4 && likenesses[_i].held[i] != NULL; i++)
+		requests[i] = add(likenesses[_i].held[i]);
+	ck_assert_ptr_eq(alike(asked), found < 0 ? NULL : requests[found]);
+	if (found < 0)
+		return;
+	pending_move(&pending, requests[found], REQUEST_CANCELLING);
+	ck_assert_ptr_eq(alike(asked), requests[found]);
+	pending_move(&pending, requests[found], REQUEST_ABANDONED);
+	ck_assert_ptr_null(alike(asked));
+	add_aliased("\"z\"", likenesses[_i].held[found]);
+	ck_assert_ptr_eq(alike(asked), pending.newest);
+	pending_remove(&pending, pending.newest);
+	pending_remove(&pending, requests[found]);
+	ck_assert_ptr_null(alike(asked));
+}
+END_TEST
+
+START_TEST(several_twins_are_none)
+{
+	add("5");
+	add_aliased("6", "5");
+	ck_assert_ptr_null(alike("\"5\""));
+	pending_move(&pending, pending.oldest, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(alike("\"5\""), pending.newest);
+}
+END_TEST
+
+enum { MANY = 40 };
+
+struct visits {
+	char seen[4 * MANY];
+	int count, remove, add;
+	bool remove_all, nested;
+};
+
+static void
+visit(void *user, struct request *request)
+{
+	struct visits *visits = user;
+	char id[16];
+
+	visits->seen[visits->count++] = request->id.ptr[0];
+	if (visits->nested) {
+		struct visits inner = { .remove = 2 };
+
+		pending_each(&pending, visit, &inner);
+		ck_assert_int_eq(inner.count, inner.remove == 2 ? 3 : 2);
+		visits->nested = false;
+		return;
+	}
+	if (visits->add > 0) {
+		snprintf(id, sizeof(id), "%d", visits->add--);
+		add(id);
+	}
+	if (visits->remove == visits->count)
+		pending_remove(&pending, request);
+	while (visits->remove_all && pending.oldest != NULL)
+		pending_remove(&pending, pending.oldest);
+}
+
+START_TEST(each_from_the_oldest_on)
+{
+	struct visits visits = { .remove = 2 };
+
+	add("3");
+	add("1");
+	add("2");
+	pending_each(&pending, visit, &visits);
+	ck_assert_str_eq(visits.seen, "312");
+	visits = (struct visits){ 0 };
+	pending_each(&pending, visit, &visits);
+	ck_assert_str_eq(visits.seen, "32");
+	ck_assert_ptr_eq(pending.oldest, by_id("3"));
+	ck_assert_ptr_eq(pending.newest, by_id("2"));
+}
+END_TEST
+
+START_TEST(each_may_remove_all_and_add)
+{
+	struct visits visits = { .remove_all = true };
+
+	add("3");
+	add("1");
+	pending_each(&pending, visit, &visits);
+	ck_assert_str_eq(visits.seen, "3");
+	ck_assert_ptr_null(pending.oldest);
+	ck_assert_ptr_null(pending.newest);
+	visits = (struct visits){ .add = 2, .remove = 1 };
+	add("9");
+	pending_each(&pending, visit, &visits);
+	ck_assert_str_eq(visits.seen, "921");
+	ck_assert_uint_eq(pending.count, 2);
+}
+END_TEST
+
+START_TEST(each_may_be_nested)
+{
+	struct visits visits = { .nested = true };
+
+	add("1");
+	add("2");
+	add("3");
+	pending_each(&pending, visit, &visits);
+	ck_assert_str_eq(visits.seen, "13");
+}
+END_TEST
+
+START_TEST(alarms_lead_to_their_request)
+{
+	struct request *first = add("1"), *second = add("2");
+
+	alarm_arm(&pending.idle, &first->idle, 20, 0);
+	alarm_arm(&pending.idle, &second->idle, 10, 0);
+	alarm_arm(&pending.hard, &first->hard, 5, 0);
+	alarm_arm(&pending.linger, &second->hard, 5, 0);
+	ck_assert_ptr_eq(request_of_idle(timeline_first(&pending.idle)), second);
+	ck_assert_ptr_eq(request_of_hard(timeline_first(&pending.hard)), first);
+	ck_assert_ptr_eq(request_of_hard(timeline_first(&pending.linger)), second);
+	pending_remove(&pending, second);
+	ck_assert_ptr_eq(request_of_idle(timeline_first(&pending.idle)), first);
+	ck_assert_ptr_null(timeline_first(&pending.linger));
+}
+END_TEST
+
+START_TEST(only_states_that_are_stored)
+{
+	pending_move(&pending, add("1"), REQUEST_QUEUED);
+}
+END_TEST
+
+START_TEST(a_token_to_keep_must_be_there)
+{
+	pending_keep_token(&pending, add("1"), SPAN("\"task\""));
+}
+END_TEST
+
+static TCase *
+misuse_case(void)
+{
+	TCase *tcase = tcase_create("misuse");
+
+	tcase_add_checked_fixture(tcase, setup_misuse, NULL);
+	tcase_add_test_raise_signal(tcase, only_states_that_are_stored, SIGABRT);
+	tcase_add_test_raise_signal(tcase, a_token_to_keep_must_be_there, SIGABRT);
+	return tcase;
+}
+
+static TCase *
+find_case(void)
+{
+	TCase *tcase = tcase_create("find");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, empty_finds_nothing);
+	tcase_add_loop_test(tcase, ids_of_any_length, 0, 20);
+	tcase_add_test(tcase, a_very_long_id);
+	tcase_add_loop_test(tcase, ids_are_equal_by_value, 0, 6);
+	tcase_add_test(tcase, a_newer_one_hides_an_older);
+	tcase_add_test(tcase, a_live_one_hides_tombstones);
+	tcase_add_test(tcase, a_live_one_hides_tombstones_on_the_wire);
+	tcase_add_test(tcase, an_alias_may_differ_in_spelling_only);
+	tcase_add_test(tcase, our_own_are_found_on_the_wire_only);
+	tcase_add_test(tcase, held_in_either_form);
+	tcase_add_test(tcase, tokens_exactly_first);
+	tcase_add_test(tcase, tokens_that_collide);
+	tcase_add_loop_test(tcase, the_one_that_is_alike, 0,
+	    sizeof(likenesses) / sizeof(likenesses[0]));
+	tcase_add_test(tcase, several_twins_are_none);
+	return tcase;
+}
+
+Suite *
+pending_suite(void)
+{
+	Suite *suite = suite_create("pending");
+	TCase *tcase = tcase_create("entries");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, everything_is_copied);
+	tcase_add_test(tcase, a_new_entry_is_blank);
+	tcase_add_test(tcase, names_are_shared);
+	tcase_add_test(tcase, counts_follow_the_state);
+	tcase_add_test(tcase, a_kept_token);
+	tcase_add_test(tcase, each_from_the_oldest_on);
+	tcase_add_test(tcase, each_may_remove_all_and_add);
+	tcase_add_test(tcase, each_may_be_nested);
+	tcase_add_test(tcase, alarms_lead_to_their_request);
+	suite_add_tcase(suite, tcase);
+	suite_add_tcase(suite, find_case());
+	suite_add_tcase(suite, misuse_case());
+	suite_add_tcase(suite, pending_model_case());
+	return suite;
+}

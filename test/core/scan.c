@@ -1,0 +1,682 @@
+#include "core/scan.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+Suite *scan_suite(void);
+
+static const char *const type_names[] = { "nothing", "null", "bool", "number", "string", "object",
+	"array" };
+
+static const char *const fault_names[] = { "fine", "utf8", "control", "duplicate", "syntax",
+	"depth", "trailing", "cut" };
+
+static const char *const field_names[SCAN_FIELDS] = {
+	[SCAN_JSONRPC] = "jsonrpc",
+	[SCAN_ID] = "id",
+	[SCAN_METHOD] = "method",
+	[SCAN_PARAMS] = "params",
+	[SCAN_RESULT] = "result",
+	[SCAN_ERROR] = "error",
+	[SCAN_ERROR_CODE] = "error.code",
+	[SCAN_PARAMS_ID] = "params.id",
+	[SCAN_REQUEST_ID] = "requestId",
+	[SCAN_NAME] = "name",
+	[SCAN_URI] = "uri",
+	[SCAN_SESSION_ID] = "sessionId",
+	[SCAN_REASON] = "reason",
+	[SCAN_TASK] = "task",
+	[SCAN_TASK_ID] = "taskId",
+	[SCAN_STATUS] = "status",
+	[SCAN_TOKEN] = "token",
+	[SCAN_PROGRESS_TOKEN] = "progressToken",
+	[SCAN_META_TOKEN] = "_meta.token",
+	[SCAN_META_SUBSCRIPTION] = "_meta.subscription",
+	[SCAN_META_VERSION] = "_meta.version",
+	[SCAN_PARAMS_META] = "_meta",
+	[SCAN_RESULT_VERSION] = "result.version",
+	[SCAN_RESULT_TYPE] = "resultType",
+	[SCAN_RESULT_TASK_ID] = "result.taskId",
+	[SCAN_CREATED_TASK_ID] = "result.task.taskId",
+	[SCAN_RESULT_STATUS] = "result.status",
+	[SCAN_RESULT_SUBSCRIPTION] = "result.subscription",
+};
+
+enum { DUMP_MAX = 64 << 10, MESSAGE_MAX = 64 << 10 };
+
+static bool
+starts_with(struct span bytes, struct span start)
+{
+	return bytes.len >= start.len && memcmp(bytes.ptr, start.ptr, start.len) == 0;
+}
+
+/* The value's offset must lead back to what was kept of it. */
+static void
+check_offset(const struct scan *scan, enum scan_field field, struct span input)
+{
+	const struct scan_value *value = scan_value(scan, field);
+	struct span kept = scan_text(scan, field);
+
+	ck_assert_uint_lt(value->offset, input.len);
+	if (field == SCAN_PARAMS_META)
+		return;
+	ck_assert(starts_with(span_part(input, value->offset, input.len - value->offset), kept));
+	ck_assert(strchr("nnt-\"{[f0123456789", input.ptr[value->offset]) != NULL);
+}
+
+/* All that the scanner says, in words: "object 0-17, syntax@5, id=7, params:array". */
+static const char *
+dump(const struct scan *scan, struct span input)
+{
+	static char text[DUMP_MAX];
+	int len = sprintf(text, "%s", type_names[scan_type(scan)]);
+
+	if (scan_complete(scan))
+		len += sprintf(text + len, " %d-%d", (int)scan_value_start(scan),
+		    (int)scan_value_end(scan));
+	if (scan_bom(scan))
+		len += sprintf(text + len, ", bom");
+	if (scan_fault(scan) != SCAN_FINE)
+		len += sprintf(text + len, ", %s@%d", fault_names[scan_fault(scan)],
+		    (int)scan_fault_offset(scan));
+	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
+		const struct scan_value *value = scan_value(scan, i);
+		struct span kept = scan_text(scan, i);
+
+		if (value->type == JSON_ABSENT)
+			continue;
+		check_offset(scan, i, input);
+		len += sprintf(text + len, ", %s", field_names[i]);
+		if (value->overflow)
+			len += sprintf(text + len, " too long");
+		else if (kept.len > 0)
+			len += sprintf(text + len, "=%.*s", (int)kept.len, kept.ptr);
+		else
+			len += sprintf(text + len, ":%s", type_names[value->type]);
+	}
+	return text;
+}
+
+/* Feeds a copy that is as long as the piece and gone afterwards: nothing can be read twice. */
+static size_t
+feed(struct scan *scan, struct span piece)
+{
+	char *copy = mem_resize(NULL, piece.len, 1);
+	size_t consumed;
+
+	if (piece.len > 0)
+		memcpy(copy, piece.ptr, piece.len);
+	consumed = scan_feed(scan, copy, piece.len);
+	memset(copy, '}', piece.len);
+	free(copy);
+	return consumed;
+}
+
+/* Scans the input in pieces that end at the places first, first + step, first + 2 * step... */
+static const char *
+scan_pieces(struct scan *scan, struct span input, size_t first, size_t step)
+{
+	size_t consumed = 0;
+
+	scan_start(scan);
+	while (consumed < input.len) {
+		size_t len = consumed == 0 && first > 0 ? first : step;
+
+		if (len > input.len - consumed)
+			len = input.len - consumed;
+		ck_assert_uint_eq(feed(scan, span_part(input, consumed, len)), len);
+		consumed += len;
+	}
+	if (!scan_ended(scan))
+		scan_finish(scan);
+	ck_assert(scan_ended(scan));
+	ck_assert_uint_eq(scan_feed(scan, "}", 1), 0);
+	return dump(scan, input);
+}
+
+static void
+check_splits(struct scan *scan, struct span input, const char *want)
+{
+	for (int vectors = 0; vectors <= 1; vectors++) {
+		scan_use_vectors(scan, vectors);
+		ck_assert_str_eq(scan_pieces(scan, input, 0, 1), want);
+		ck_assert_str_eq(scan_pieces(scan, input, 0, 7), want);
+		for (size_t split = 0; split <= input.len; split++)
+			ck_assert_str_eq(scan_pieces(scan, input, split, input.len + 1), want);
+	}
+}
+
+/* The same is seen at every split, with vectors and without, whatever ends the frame. */
+static void
+check_scan(struct span input, const char *want)
+{
+	struct scan *lines = scan_new(SCAN_END_NEWLINE), *frames = scan_new(SCAN_END_EXPLICIT);
+	char line[MESSAGE_MAX];
+
+	ck_assert_uint_lt(input.len, sizeof line);
+	if (input.len > 0)
+		memcpy(line, input.ptr, input.len);
+	line[input.len] = '\n';
+	check_splits(frames, input, want);
+	if (memchr(line, '\n', input.len) == NULL) {
+		check_splits(lines, input, want);
+		check_splits(lines, (struct span){ line, input.len + 1 }, want);
+	}
+	scan_free(lines);
+	scan_free(frames);
+}
+
+#define META "io.modelcontextprotocol/"
+
+static const struct {
+	const char *input, *want;
+} messages[] = {
+	{ "{}", "object 0-2" },
+	{ " \t\r{ } \r", "object 3-6" },
+	{ "", "nothing" },
+	{ " \t \r", "nothing" },
+	{ "\xEF\xBB\xBF", "nothing, bom" },
+	{ "\xEF\xBB\xBF {\"id\":1}", "object 4-12, bom, id=1" },
+	{ "\xEF\xBB{\"id\":1}", "nothing, syntax@0" },
+	{ "\xEF\xBB", "nothing, syntax@0" },
+	{ "\xEF", "nothing, syntax@0" },
+	{ " \xEF\xBB\xBF{}", "nothing, syntax@1" },
+	{ "17", "number 0-2" },
+	{ " -0.5e+10 ", "number 1-9" },
+	{ "true", "bool 0-4" },
+	{ "[{\"id\":1,\"method\":\"a\"}]", "array 0-23" },
+	{ "\"id\"", "string 0-4" },
+
+	{ "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"method\":\"tools/call\"}",
+	    "object 0-68, jsonrpc=\"2.0\", id=12345678901234567890123, method=\"tools/call\"" },
+	{ "{\"jsonrpc\":2.0,\"result\":null,\"id\":\"\\u0061\"}",
+	    "object 0-43, jsonrpc=2.0, id=\"\\u0061\", result:null" },
+	{ "{ \"id\" : -1.50E+2 , \"error\" : { \"code\" : -32800 , \"data\" : { \"code\" : 1 } } }",
+	    "object 0-76, id=-1.50E+2, error:object, error.code=-32800" },
+	{ "{\"id\":null,\"method\":true,\"params\":false,\"error\":[],\"result\":1}",
+	    "object 0-63, id=null, method=true, params:bool, result:number, error:array" },
+	{ "{\"id\":{\"id\":1},\"method\":[\"id\"],\"jsonrpc\":{}}",
+	    "object 0-45, jsonrpc:object, id:object, method:array" },
+	{ "{\"id\":\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"}",
+	    "object 0-21, id=\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"" },
+
+	/* keys are compared after unescaping, and as a whole */
+	{ "{\"\\u0069\\u0064\":1}", "object 0-18, id=1" },
+	{ "{\"i\\u0064\":1,\"I\\u0064\":2,\"i\":3,\"idd\":4,\"\":5,\"id\\u0000\":6,\"\\\\id\":7}",
+	    "object 0-62, id=1" },
+	{ "{\"params\":{\"\\u005Fmeta\":{\"progress\\u0054oken\":\"\\\"\"}}}",
+	    "object 0-50, params:object, _meta.token=\"\\\"\"" },
+	{ "{\"\xC3\xA9\":1,\"\\u00e9\":2,\"id\xC3\xA9\":3}", "object 0-27" },
+
+	/* only these paths count */
+	{ "{\"a\":{\"id\":1},\"b\":[{\"id\":2},{\"params\":{\"name\":\"x\"}}],\"c\":\"\\\"id\\\":3\"}",
+	    "object 0-71" },
+	{ "{\"params\":[{\"name\":1},\"requestId\",2]}", "object 0-37, params:array" },
+	{ "{\"params\":{\"arguments\":{\"name\":1,\"_meta\":{\"progressToken\":2}},\"params\":{\"uri\":3}}}",
+	    "object 0-81, params:object" },
+	{ "{\"result\":{\"result\":{\"taskId\":1},\"error\":{\"code\":2},\"_meta\":{\"progressToken\":3}}}",
+	    "object 0-79, result:object" },
+	{ "{\"error\":{\"id\":1,\"code\":-1,\"taskId\":2},\"_meta\":{\"progressToken\":3}}",
+	    "object 0-67, error:object, error.code=-1" },
+	{ "{\"params\":{\"_meta\":[{\"progressToken\":1}],\"task\":[{\"taskId\":2}]},\"result\":[{\"taskId\":1}]}",
+	    "object 0-87, params:object, result:array, task:array" },
+	{ "{\"params\":{\"id\":1,\"requestId\":2,\"name\":\"n\",\"uri\":\"u\",\"sessionId\":\"s\",\"reason\":\"r\","
+	  "\"task\":{\"ttl\":1},\"taskId\":\"t\",\"status\":\"w\",\"token\":3,\"progressToken\":4}}",
+	    "object 0-149, params:object, params.id=1, requestId=2, name=\"n\", uri=\"u\", "
+	    "sessionId=\"s\", reason=\"r\", task:object, taskId=\"t\", status=\"w\", token=3, "
+	    "progressToken=4" },
+	{ "{\"result\":{\"protocolVersion\":\"v\",\"resultType\":\"task\",\"taskId\":\"a\",\"status\":\"b\","
+	  "\"task\":{\"taskId\":\"c\",\"task\":{\"taskId\":\"d\"}},"
+	  "\"_meta\":{\"" META "subscriptionId\":1,\"" META "protocolVersion\":2}}}",
+	    "object 0-211, result:object, result.version=\"v\", resultType=\"task\", "
+	    "result.taskId=\"a\", result.task.taskId=\"c\", result.status=\"b\", "
+	    "result.subscription=1" },
+	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
+	    "object 0-58, result:object, result.taskId=2, result.status:array" },
+
+	/* the members of params._meta */
+	{ "{\"params\":{\"_meta\":{\"progressToken\":1,\"" META "protocolVersion\" : \"p\" ,\"x\":2,\"" META
+	  "y\": {\"a\": [1, 2]} , \"" META "subscriptionId\":3 }}}",
+	    "object 0-180, params:object, _meta.token=1, _meta.subscription=3, _meta.version=\"p\", "
+	    "_meta=\"" META "protocolVersion\" : \"p\",\"" META "y\": {\"a\": [1, 2]},\"" META
+	    "subscriptionId\":3" },
+	{ "{\"params\":{\"_meta\":{\"\\u0069o.modelcontextprotocol\\/\":true,\"io.modelcontextprotocol\":1}}}",
+	    "object 0-85, params:object, _meta=\"\\u0069o.modelcontextprotocol\\/\":true" },
+	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":[2",
+	    "object, cut@81, params:object, _meta=\"" META "a\":1" },
+	{ "{\"params\":{\"_meta\":{\"" META "a\":1", "object, cut@48, params:object" },
+};
+
+START_TEST(sees_the_message)
+{
+	check_scan((struct span){ messages[_i].input, strlen(messages[_i].input) }, messages[_i].want);
+}
+END_TEST
+
+static const struct {
+	const char *input, *want;
+} faults[] = {
+	/* what ends a frame inside a value */
+	{ "{", "object, cut@1" },
+	{ "{\"id\":1", "object, cut@7" },
+	{ "{\"id\":1,", "object, cut@8, id=1" },
+	{ "{\"id\":\"1", "object, cut@8" },
+	{ "{\"id\":\"1\\", "object, cut@9" },
+	{ "{\"id\":\"1\\u00", "object, cut@12" },
+	{ "{\"id\":tru", "object, cut@9" },
+	{ "{\"id\":true", "object, cut@10, id=true" },
+	{ "{\"id\":[1]", "object, cut@9, id:array" },
+	{ "{\"id\":[1", "object, cut@8" },
+	{ "{\"id\"", "object, cut@5" },
+	{ "{\"id\":", "object, cut@6" },
+	{ "-", "number, cut@1" },
+	{ "1.", "number, cut@2" },
+	{ "1e", "number, cut@2" },
+	{ "nul", "null, cut@3" },
+	{ "\"a", "string, cut@2" },
+	{ "[1,", "array, cut@3" },
+
+	/* behind a value */
+	{ "{}{}", "object 0-2, trailing@2" },
+	{ "{\"id\":1} x", "object 0-8, trailing@9, id=1" },
+	{ "17 18", "number 0-2, trailing@3" },
+	{ "\"a\"b", "string 0-3, trailing@3" },
+	{ "{}\x01", "object 0-2, trailing@2" },
+	{ "[]]", "array 0-2, trailing@2" },
+
+	/* text that is no JSON: nothing of it is read */
+	{ "hello {\"id\":1}", "nothing, syntax@0" },
+	{ "}{\"id\":1}", "nothing, syntax@0" },
+	{ "\x01{\"id\":1}", "nothing, syntax@0" },
+	{ "[info] {\"id\":1}", "array, syntax@1" },
+	{ "{id:1}", "object, syntax@1" },
+	{ "'a'", "nothing, syntax@0" },
+	{ "nothing", "null, syntax@1" },
+	{ "12:30 started", "number, syntax@2" },
+
+	/* after a hard fault nothing is read; no half number is taken for an id */
+	{ "{\"id\":1,\"method\"\"a\",\"result\":1}", "object, syntax@16, id=1" },
+	{ "{\"id\":01}", "object, syntax@7" },
+	{ "{\"id\":1x}", "object, syntax@7" },
+	{ "{\"id\":1\"a\"}", "object, syntax@7" },
+	{ "{\"id\":1.}", "object, syntax@8" },
+	{ "{\"id\":-}", "object, syntax@7" },
+	{ "{\"id\":1]", "object, syntax@7, id=1" },
+	{ "{\"id\":\"\\x\"}", "object, syntax@8" },
+	{ "{\"id\":\"\\u12g4\",\"method\":\"a\"}", "object, syntax@11" },
+
+	/* after a soft fault the scan goes on, and the first fault stands */
+	{ "{\"a\":\"\xFF\",\"id\":1}", "object 0-16, utf8@6, id=1" },
+	{ "{\"a\":\"\xC3\",\"id\":1}", "object 0-16, utf8@7, id=1" },
+	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object 0-18, utf8@3, id=\"\x80\"" },
+	{ "{\"a\":\"\x1F\",\"id\":1}", "object 0-16, control@6, id=1" },
+	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object 0-25, control@6, id=1" },
+	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, id=1" },
+	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6" },
+	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, id=1" },
+
+	/* twice in its object: the first one is kept */
+	{ "{\"id\":1,\"id\":2}", "object 0-15, duplicate@8, id=1" },
+	{ "{\"id\":1,\"\\u0069d\":1,\"method\":\"m\"}", "object 0-33, duplicate@8, id=1, method=\"m\"" },
+	{ "{\"method\":{},\"method\":\"m\"}", "object 0-26, duplicate@13, method:object" },
+	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}",
+	    "object 0-48, duplicate@20, params:object, uri=1" },
+	{ "{\"params\":[],\"params\":{\"uri\":2}}", "object 0-32, duplicate@13, params:array" },
+	{ "{\"result\":1,\"result\":1}", "object 0-23, duplicate@12, result:number" },
+	{ "{\"error\":{\"code\":1,\"code\":2}}", "object 0-29, duplicate@19, error:object, error.code=1" },
+	{ "{\"params\":{\"_meta\":{},\"_meta\":{\"progressToken\":1}}}",
+	    "object 0-50, duplicate@22, params:object" },
+	{ "{\"result\":{\"task\":{},\"task\":{\"taskId\":1}}}",
+	    "object 0-42, duplicate@21, result:object" },
+	{ "{\"params\":{\"task\":1,\"task\":2}}", "object 0-30, duplicate@20, params:object, task:number" },
+	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3},\"id\":4}",
+	    "object 0-50, id=4, params:object, params.id=3" },
+};
+
+START_TEST(names_the_fault)
+{
+	check_scan((struct span){ faults[_i].input, strlen(faults[_i].input) }, faults[_i].want);
+}
+END_TEST
+
+/* In the manner of the JSON test suite: alone, in an array and as a member. */
+static const char *const accepted[] = { "0", "-0", "10", "1.0", "1.10", "0.0", "1e5", "1E5", "1e+5",
+	"1e-05", "0e0", "-1.5E+007", "123456789012345678901234567890", "1e400", "true", "false",
+	"null", "\"\"", "\"a\"", "\"\x7F\"", "\"/\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+	"\"\\u0000\\uFFFF\\uabCD\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\\udc00x\"",
+	"\"\\\\u12\"", "\"\xC2\x80\xDF\xBF\"", "\"\xE0\xA0\x80\xEF\xBF\xBF\"",
+	"\"\xED\x9F\xBF\xEE\x80\x80\"", "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"", "\"\xEF\xBB\xBF\"",
+	"\"\xE2\x80\xA8\"", "[]", "{}", "[[]]", "[ ]", "{ }", "[1]", "[1,2]", "[ 1 , 2 ]", "[\n1\n]",
+	"{\"\":0}", "{\"a\":{\"b\":[]}}", "{\"a\" : 1 , \"b\" : 2}", "[\"\",\"\",[{},[]]]",
+	"{\"a\":1,\"a\":1}", "[\r\n\t 1]", "\"0123456789abcdef0123456789abcdef\"" };
+
+static const char *const rejected[] = { "-", "+1", "01", "-01", "00", "1.", ".5", "1.e1", "1e", "1e+",
+	"1e1.5", "1e1e1", "0x1", "1_0", "--1", "- 1", "1 2", "NaN", "Infinity", "-Infinity", "inf",
+	"True", "TRUE", "nul", "nulll", "truefalse", "\"", "\"\\\"", "\"\\a\"", "\"\\'\"", "\"\\U0041\"",
+	"\"\\u004\"", "\"\\u00G0\"", "\"\\x41\"", "\"\\ \"", "\"\t\"", "\"\x1F\"", "\"\x01\"",
+	"\"\x80\"", "\"\xBF\"", "\"\xC0\x80\"", "\"\xC1\xBF\"", "\"\xC2\"", "\"\xC2\x7F\"",
+	"\"\xC2\xC0\"", "\"\xE0\x9F\xBF\"", "\"\xE0\xA0\"", "\"\xED\xA0\x80\"", "\"\xED\xBF\xBF\"",
+	"\"\xE1\x80\xC0\"", "\"\xF0\x8F\xBF\xBF\"", "\"\xF4\x90\x80\x80\"", "\"\xF0\x90\x80\"",
+	"\"\xF5\x80\x80\x80\"", "\"\xFE\"", "\"\xFF\"", "\"\xF8\x88\x80\x80\x80\"", "[", "]", "[,]",
+	"[1,]", "[,1]", "[1,,2]", "[1 2]", "[1}", "{1}", "{\"a\"}", "{\"a\":}", "{\"a\" 1}", "{\"a\":1,}",
+	"{,}", "{\"a\":1,,\"b\":2}", "{\"a\"::1}", "{\"a\":1]", "{a:1}", "{'a':1}", "{1:1}", "{null:1}",
+	"{\"a\":1 \"b\":2}", ":", ",", "}", "//", "/**/1", "[1]//", "#", "\x0C", "\x0B", "\xC2\xA0",
+	"[\x0C]", "\\u0031", "[\"a\"", "{\"a\":1", "[\"a\xEF\xBB\"]", "&", "*", "undefined" };
+
+static bool
+accepts(struct scan *scan, const char *const around[2], const char *text, size_t step)
+{
+	char input[256];
+	int len = sprintf(input, "%s%s%s", around[0], text, around[1]);
+
+	scan_pieces(scan, (struct span){ input, (size_t)len }, 0, step);
+	return scan_complete(scan) && scan_fault(scan) == SCAN_FINE;
+}
+
+static void
+check_verdict(const char *text, bool want)
+{
+	static const char *const around[][2] = { { "", "" }, { " ", "\r" }, { "[", "]" },
+		{ "{\"k\":[", "],\"l\":{\"id\":0}}" }, { "{\"id\":", "}" },
+		{ "[\"0123456789abcdef\",", "]" } };
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+
+	for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+		for (size_t step = 1; step <= 256; step *= 16) {
+			scan_use_vectors(scan, false);
+			ck_assert_msg(accepts(scan, around[i], text, step) == want, "%s%s%s",
+			    around[i][0], text, around[i][1]);
+			scan_use_vectors(scan, true);
+			ck_assert_msg(accepts(scan, around[i], text, step) == want, "%s%s%s",
+			    around[i][0], text, around[i][1]);
+		}
+	scan_free(scan);
+}
+
+START_TEST(accepts_json)
+{
+	check_verdict(accepted[_i], true);
+}
+END_TEST
+
+START_TEST(rejects_the_rest)
+{
+	check_verdict(rejected[_i], false);
+}
+END_TEST
+
+/* A newline ends the frame wherever it stands, and the next frame is clean. */
+START_TEST(finds_the_end_of_each_line)
+{
+	static const char input[] = "{\"id\":1}\r\n\n{\"id\":\"a\nb\"}\n[1,\n  \nx\n{\"id\":2}\n"
+				    "\"\\u00\n\"\xE6\x97\nnul\n-\n7\n\xEF\xBB\n{} \t{}\n{}\n";
+	static const char *const want[] = { "object 0-8, id=1", "nothing", "object, cut@8",
+		"nothing, syntax@0", "array, cut@3", "nothing", "nothing, syntax@0", "object 0-8, id=2",
+		"string, cut@5", "string, utf8@3", "null, cut@3", "number, cut@1", "number 0-1",
+		"nothing, syntax@0", "object 0-2, trailing@4", "object 0-2" };
+	struct span rest = SPAN(input);
+	struct scan *scan = scan_new(SCAN_END_NEWLINE);
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		const char *newline = memchr(rest.ptr, '\n', rest.len);
+		struct span line = { rest.ptr, (size_t)(newline - rest.ptr) + 1 };
+
+		check_splits(scan, line, want[i]);
+		scan_start(scan);
+		ck_assert_uint_eq(feed(scan, rest), line.len);
+		ck_assert(scan_ended(scan));
+		ck_assert_str_eq(dump(scan, line), want[i]);
+		rest = span_part(rest, line.len, rest.len - line.len);
+	}
+	ck_assert_uint_eq(rest.len, 0);
+	scan_free(scan);
+}
+END_TEST
+
+START_TEST(reads_through_newlines_within_an_explicit_frame)
+{
+	check_scan(SPAN("{\n\"id\"\n:\n1\n}\n"), "object 0-13, id=1");
+	check_scan(SPAN("\n{\"id\":\"a\nb\"}"), "object 1-13, control@9, id=\"a\nb\"");
+	check_scan(SPAN("{\"id\":\n1,\n\nx"), "object, syntax@11, id=1");
+	check_scan(SPAN("x\n{\"id\":1}"), "nothing, syntax@0");
+}
+END_TEST
+
+/* Unicode 15, table 3-7, without the scanner's ways. */
+static bool
+is_character(const unsigned char *bytes, size_t len)
+{
+	uint32_t code = bytes[0] & (0x7Fu >> len);
+	uint32_t least = len == 2 ? 0x80 : len == 3 ? 0x800 : 0x10000;
+
+	for (size_t i = 1; i < len; i++) {
+		if ((bytes[i] & 0xC0) != 0x80)
+			return false;
+		code = code << 6 | (bytes[i] & 0x3F);
+	}
+	if ((bytes[0] & (0xFF00 >> len & 0xFF)) != (0xFF00 >> len & 0xFF) || bytes[0] & (0x80 >> len))
+		return false;
+	return code >= least && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+}
+
+/* The bytes stand at the given place of a string that is full of other text. */
+static void
+check_character(struct scan *scan, const unsigned char *bytes, size_t len, size_t place)
+{
+	char input[64] = "\"\xC3\xA9 \xE6\x97\xA5 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef\"";
+	struct span text = { input, strlen(input) };
+	enum scan_fault faults_found[2];
+	uint64_t offsets[2] = { 0, 0 };
+
+	memcpy(input + place, bytes, len);
+	for (int vectors = 0; vectors <= 1; vectors++) {
+		scan_use_vectors(scan, vectors);
+		scan_start(scan);
+		scan_feed(scan, text.ptr, text.len);
+		faults_found[vectors] = scan_fault(scan);
+		offsets[vectors] = scan_fault_offset(scan);
+		ck_assert(scan_complete(scan));
+	}
+	ck_assert_int_eq(faults_found[0], is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
+	ck_assert_int_eq(faults_found[1], faults_found[0]);
+	ck_assert_uint_eq(offsets[1], offsets[0]);
+}
+
+/* Every pair of a lead and its next byte, with the edges of the bytes behind them, at every place of a block. */
+START_TEST(knows_every_character)
+{
+	static const unsigned char tails[] = { 0x7F, 0x80, 0x8F, 0xBF, 0xC0, 0xE3 };
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	size_t place = 8;
+
+	for (unsigned lead = 0x80; lead <= 0xFF; lead++)
+		for (unsigned second = 0x20; second <= 0xFF; second++)
+			for (size_t i = 0; i < sizeof tails * sizeof tails; i++) {
+				unsigned char bytes[4] = { (unsigned char)lead, (unsigned char)second,
+					tails[i % sizeof tails], tails[i / sizeof tails] };
+				size_t len = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+
+				if (second == '"' || second == '\\')
+					continue;
+				check_character(scan, bytes, len, place);
+				place = place < 40 ? place + 1 : 8;
+			}
+	scan_free(scan);
+}
+END_TEST
+
+/* Text made of few kinds of bytes, so that every order of them falls on every place of a block. */
+START_TEST(skips_alike_with_and_without_vectors)
+{
+	static const char *const kinds[] = { "a", "plain text ", "\xC3\xA9", "\xE6\x97\xA5", "\xE0\xA4\x85",
+		"\xED\x95\x9C", "\xF0\x9F\x98\x80", "\\n", "\\\"", "\\u00e9", "\x80", "\xE6\x97", "\xF0",
+		"\x01", "0123456789abcdef", "\xD0\xB6\xD0\xB6" };
+	enum { KINDS = sizeof kinds / sizeof *kinds };
+	struct scan *scan = scan_new(SCAN_END_NEWLINE);
+	uint32_t random = 1;
+	char input[1024], want[DUMP_MAX];
+
+	for (int round = 0; round < 20000; round++) {
+		size_t len = (size_t)sprintf(input, "{\"id\":\"");
+		size_t good = round % 2 == 0 ? 10 : KINDS;
+
+		for (int i = 0; i < 24; i++) {
+			random = random * 1664525 + 1013904223;
+			len += (size_t)sprintf(input + len, "%s", kinds[(random >> 16) % good]);
+		}
+		len += (size_t)sprintf(input + len, "\"}");
+		scan_use_vectors(scan, false);
+		strcpy(want, scan_pieces(scan, (struct span){ input, len }, 0, len));
+		ck_assert(scan_complete(scan));
+		if (good == 10)
+			ck_assert_int_eq(scan_fault(scan), SCAN_FINE);
+		scan_use_vectors(scan, true);
+		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, 0, len), want);
+		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, random % len, 64), want);
+	}
+	scan_free(scan);
+}
+END_TEST
+
+static struct span
+repeated(char *out, const char *head, const char *middle, size_t count, const char *tail)
+{
+	size_t len = (size_t)sprintf(out, "%s", head);
+
+	for (size_t i = 0; i < count; i++)
+		len += (size_t)sprintf(out + len, "%s", middle);
+	len += (size_t)sprintf(out + len, "%s", tail);
+	return (struct span){ out, len };
+}
+
+static void
+check_long(struct span input, size_t step, const char *want)
+{
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+
+	ck_assert_str_eq(scan_pieces(scan, input, 0, step), want);
+	ck_assert_str_eq(scan_pieces(scan, input, 0, 1), want);
+	scan_free(scan);
+}
+
+START_TEST(keeps_the_limits)
+{
+	static char input[MESSAGE_MAX];
+	struct span nested = repeated(input, "", "[", SCAN_DEPTH_MAX, "]");
+
+	check_long(nested, nested.len, "array, cut@1001");
+	nested = repeated(input, "", "[", SCAN_DEPTH_MAX + 1, "]");
+	check_long(nested, nested.len, "array, depth@1000");
+	nested = repeated(input, "{\"id\":1,\"a\":", "{\"a\":", SCAN_DEPTH_MAX - 1, "[");
+	check_long(nested, 100, "object, depth@5007, id=1");
+	nested = repeated(input, "{\"id\":1,\"a\":", "[[],{},", SCAN_DEPTH_MAX - 2, "[]");
+	check_long(nested, 100, "object, cut@7001, id=1");
+
+	struct span value = repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
+
+	check_long(value, value.len, "object 0-1048, id too long, method=\"m\"");
+	value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX + 1, ",\"method\":\"m\"}");
+	check_long(value, 64, "object 0-1046, id too long, method=\"m\"");
+}
+END_TEST
+
+START_TEST(keeps_values_up_to_the_limit)
+{
+	static char input[MESSAGE_MAX], want[MESSAGE_MAX];
+	struct span value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX, ",\"method\":0}");
+
+	repeated(want, "object 0-1043, id=", "9", SCAN_VALUE_MAX, ", method=0");
+	check_long(value, value.len, want);
+	check_long(value, 100, want);
+}
+END_TEST
+
+/* {"params":{"_meta":{"io.modelcontextprotocol/a":"xxx..."}}} with that many bytes of members. */
+static struct span
+with_meta(char *out, size_t bytes)
+{
+	return repeated(out, "{\"params\":{\"_meta\":{\"ignored\":[0],\"" META "a\":\"", "x",
+	    bytes - sizeof "\"" META "a\":\"\"" + 1, "\",\"progressToken\":7}}}");
+}
+
+START_TEST(keeps_members_up_to_the_limit)
+{
+	static char input[MESSAGE_MAX], want[MESSAGE_MAX];
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	struct span fits = with_meta(input, SCAN_META_MAX);
+
+	scan_pieces(scan, fits, 0, 1000);
+	ck_assert_uint_eq(scan_text(scan, SCAN_PARAMS_META).len, SCAN_META_MAX);
+	ck_assert(!scan_value(scan, SCAN_PARAMS_META)->overflow);
+	repeated(want, "object 0-16443, params:object, _meta.token=7, _meta=\"" META "a\":\"", "x",
+	    SCAN_META_MAX - 30, "\"");
+	check_long(fits, 1000, want);
+
+	struct span too_long = with_meta(input, SCAN_META_MAX + 1);
+
+	check_long(too_long, 1000, "object 0-16444, params:object, _meta.token=7, _meta too long");
+	scan_free(scan);
+}
+END_TEST
+
+START_TEST(ignores_long_keys)
+{
+	static char input[MESSAGE_MAX];
+	struct span message = repeated(input, "{\"", "id", 20000, "\":1,\"id\":2}");
+
+	check_long(message, message.len, "object 0-40013, id=2");
+	message = repeated(input, "{\"params\":{\"_meta\":{\"", "ab", 20000, "\":1,\"" META "x\":2}}}");
+	check_long(message, 5000, "object 0-40057, params:object, _meta=\"" META "x\":2");
+}
+END_TEST
+
+/* Every field at its longest in one message, twice: what is kept has room for all of them. */
+START_TEST(keeps_all_fields_at_once)
+{
+	static const char *const keys[] = { "id", "requestId", "name", "uri", "sessionId", "reason",
+		"taskId", "status", "token", "progressToken" };
+	static char input[MESSAGE_MAX], value[2 * SCAN_VALUE_MAX];
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	size_t len = (size_t)sprintf(input, "{\"params\":{");
+
+	repeated(value, "\"", "y", SCAN_VALUE_MAX - 2, "\"");
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		len += (size_t)sprintf(input + len, "\"%s\":%s,\"%s\":%s,", keys[i], value, keys[i], value);
+	len += (size_t)sprintf(input + len, "\"x\":0}}");
+	scan_pieces(scan, (struct span){ input, len }, 0, 777);
+	ck_assert_int_eq(scan_fault(scan), SCAN_DUPLICATE);
+	for (unsigned i = SCAN_PARAMS_ID; i <= SCAN_PROGRESS_TOKEN; i++)
+		if (i != SCAN_TASK)
+			ck_assert(span_equal(scan_text(scan, i), (struct span){ value, SCAN_VALUE_MAX }));
+	scan_free(scan);
+}
+END_TEST
+
+Suite *
+scan_suite(void)
+{
+	Suite *suite = suite_create("scan");
+	TCase *tables = tcase_create("tables"), *ways = tcase_create("ways");
+
+	tcase_set_timeout(ways, 60);
+	tcase_add_loop_test(tables, sees_the_message, 0, sizeof messages / sizeof *messages);
+	tcase_add_loop_test(tables, names_the_fault, 0, sizeof faults / sizeof *faults);
+	tcase_add_loop_test(tables, accepts_json, 0, sizeof accepted / sizeof *accepted);
+	tcase_add_loop_test(tables, rejects_the_rest, 0, sizeof rejected / sizeof *rejected);
+	tcase_add_test(ways, finds_the_end_of_each_line);
+	tcase_add_test(ways, reads_through_newlines_within_an_explicit_frame);
+	tcase_add_test(ways, knows_every_character);
+	tcase_add_test(ways, skips_alike_with_and_without_vectors);
+	tcase_add_test(ways, keeps_the_limits);
+	tcase_add_test(ways, keeps_values_up_to_the_limit);
+	tcase_add_test(ways, keeps_members_up_to_the_limit);
+	tcase_add_test(ways, ignores_long_keys);
+	tcase_add_test(ways, keeps_all_fields_at_once);
+	suite_add_tcase(suite, tables);
+	suite_add_tcase(suite, ways);
+	return suite;
+}

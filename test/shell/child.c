@@ -1,0 +1,360 @@
+#include "shell/child.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *child_suite(void);
+
+/* Each test runs in a process of its own. */
+static struct saved_signals saved;
+
+static struct child
+start(const char *script)
+{
+	char *command[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, strdup(script), NULL };
+	struct child child;
+
+	signals_save(&saved);
+	ck_assert_int_eq(child_start(&child, command, &saved), 0);
+	ck_assert_int_gt(child.pid, 0);
+	free(command[2]);
+	return child;
+}
+
+static void
+pause_briefly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+static void
+wait_for_exit(struct child *child)
+{
+	int tries = 0;
+
+	while (!child_exited(child)) {
+		ck_assert_int_lt(tries++, 5000);
+		pause_briefly();
+	}
+}
+
+/* Reads until the text is there, or end of file; returns all that was read. */
+static const char *
+read_until(const struct child *child, const char *wanted)
+{
+	static char text[4096];
+	size_t len = 0;
+	ssize_t got;
+
+	text[0] = '\0';
+	while (strstr(text, wanted) == NULL) {
+		struct pollfd ready = { .fd = child->output, .events = POLLIN };
+
+		ck_assert_int_eq(poll(&ready, 1, 10000), 1);
+		got = read(child->output, text + len, sizeof(text) - 1 - len);
+		ck_assert_int_ge(got, 0);
+		if (got == 0)
+			break;
+		len += (size_t)got;
+		text[len] = '\0';
+	}
+	return text;
+}
+
+static void
+expect_output(const struct child *child, const char *wanted)
+{
+	const char *text = read_until(child, wanted);
+
+	ck_assert_msg(strstr(text, wanted) != NULL, "\"%s\" lacks \"%s\"", text, wanted);
+}
+
+START_TEST(it_hears_and_is_heard)
+{
+	struct child child = start("read line; echo \"got $line\"; cat >&2; echo done");
+
+	ck_assert_int_eq(write(child.input, "hello\n", 6), 6);
+	expect_output(&child, "got hello\n");
+	ck_assert(!child_exited(&child));
+	close(child.input);
+	expect_output(&child, "done\n");
+	wait_for_exit(&child);
+	ck_assert_int_eq(child.status, 0);
+	ck_assert_int_eq(child.signal, -1);
+	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
+	child_sweep(&child);
+	ck_assert_int_eq(child.pid, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+static const struct {
+	const char *script;
+	int code, status, signal;
+} exits[] = {
+	{ "exit 0", 0, 0, -1 },
+	{ "exit 7", 7, 7, -1 },
+	{ "exit 255", 255, 255, -1 },
+	{ "kill -TERM $$", 143, -1, SIGTERM },
+	{ "kill -KILL $$", 137, -1, SIGKILL },
+};
+
+START_TEST(its_status_is_told)
+{
+	struct child child = start(exits[_i].script);
+
+	wait_for_exit(&child);
+	ck_assert_int_eq(child.status, exits[_i].status);
+	ck_assert_int_eq(child.signal, exits[_i].signal);
+	ck_assert_int_eq(child_status(&child), exits[_i].code);
+	child_sweep(&child);
+	ck_assert_int_eq(child_status(&child), exits[_i].code);
+	ck_assert(child_exited(&child));
+}
+END_TEST
+
+static size_t
+count_descriptors(void)
+{
+	size_t count = 0;
+	int fd;
+
+	for (fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static const struct {
+	const char *path;
+	int status, error;
+} failures[] = {
+	{ "no-such-command-anywhere", 127, ENOENT },
+	{ "/no/such/file", 127, ENOENT },
+	{ "", 127, ENOENT },
+	{ "/dev/null", 126, EACCES },
+	{ "/", 126, EACCES },
+	{ "/dev/null/x", 126, ENOTDIR },
+};
+
+START_TEST(what_cannot_be_run_is_told)
+{
+	char path[64];
+	char *command[] = { path, NULL };
+	struct child child;
+	size_t before = count_descriptors();
+
+	signals_save(&saved);
+	snprintf(path, sizeof(path), "%s", failures[_i].path);
+	ck_assert_int_eq(child_start(&child, command, &saved), failures[_i].status);
+	ck_assert_int_eq(errno, failures[_i].error);
+	ck_assert_int_eq(child.pid, 0);
+	ck_assert_uint_eq(count_descriptors(), before);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	child_signal_group(&child, SIGKILL);
+	ck_assert(!child_exited(&child));
+	child_sweep(&child);
+}
+END_TEST
+
+/* Too few descriptors for all three pipes, and enough for the first. In a process of its own, as Check needs some too. */
+static int
+start_with_descriptors(int left)
+{
+	const struct rlimit few = { .rlim_cur = 64, .rlim_max = 64 };
+	char *command[] = { (char[]){ "/bin/true" }, NULL };
+	struct child child;
+	size_t before;
+	int fd;
+
+	signals_save(&saved);
+	if (setrlimit(RLIMIT_NOFILE, &few) < 0)
+		return 1;
+	while (dup(0) >= 0)
+		;
+	for (fd = 64 - left; fd < 64; fd++)
+		close(fd);
+	before = count_descriptors();
+	if (child_start(&child, command, &saved) != 125 || errno != EMFILE)
+		return 2;
+	return count_descriptors() == before && child.pid == 0 && child.input == -1 ? 0 : 3;
+}
+
+START_TEST(without_descriptors_left_nothing_is_started)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(start_with_descriptors(_i));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(the_whole_group_is_signalled)
+{
+	struct child child = start("trap '' TERM; sleep 1000 & echo $!; wait");
+	pid_t other = (pid_t)atol(read_until(&child, "\n"));
+
+	ck_assert_int_eq(getpgid(other), child.pid);
+	ck_assert_int_eq(getpgid(child.pid), child.pid);
+	ck_assert_int_ne(getpgrp(), child.pid);
+	child_signal_group(&child, SIGKILL);
+	wait_for_exit(&child);
+	ck_assert_int_eq(child.signal, SIGKILL);
+	/* Its end of stdout is closed when the last of the group is gone. */
+	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
+	child_sweep(&child);
+}
+END_TEST
+
+START_TEST(what_it_leaves_is_swept)
+{
+	struct child child = start("sleep 1000 & echo $!; exit 3");
+
+	read_until(&child, "\n");
+	wait_for_exit(&child);
+	/* The zombie keeps the group's id. */
+	ck_assert_int_eq(kill(child.pid, 0), 0);
+	ck_assert_int_eq(child_status(&child), 3);
+	child_sweep(&child);
+	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
+}
+END_TEST
+
+/* From here on the server looks at itself: /proc. */
+#ifdef __linux__
+
+static bool
+is_set(const char *status, const char *row, int signal)
+{
+	const char *found = strstr(status, row);
+
+	ck_assert_msg(found != NULL, "no %s in \"%s\"", row, status);
+	return strtoull(found + strlen(row), NULL, 16) >> (signal - 1) & 1;
+}
+
+/* canceld's own view of a signal must not reach the server, nor its mask. */
+START_TEST(signals_are_as_they_were)
+{
+	char *command[] = { (char[]){ "cat" }, (char[]){ "/proc/self/status" }, NULL };
+	struct child child;
+	const char *status;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
+	signals_save(&saved);
+	ck_assert(signal(SIGPIPE, SIG_IGN) == SIG_IGN);
+	ck_assert(signals_ignored(&saved, SIGHUP));
+	ck_assert(!signals_ignored(&saved, SIGTERM));
+	ck_assert(!signals_ignored(&saved, SIGPIPE));
+	ck_assert_int_eq(child_start(&child, command, &saved), 0);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	ck_assert(!sigismember(&mask, SIGTERM));
+	ck_assert(sigismember(&mask, SIGUSR2));
+	status = read_until(&child, "\nSigCgt:");
+	ck_assert(is_set(status, "SigBlk:", SIGTERM));
+	ck_assert(is_set(status, "SigBlk:", SIGUSR2));
+	ck_assert(!is_set(status, "SigBlk:", SIGINT));
+	ck_assert(is_set(status, "SigIgn:", SIGHUP));
+	ck_assert(!is_set(status, "SigIgn:", SIGPIPE));
+	ck_assert(!is_set(status, "SigIgn:", SIGCHLD));
+	wait_for_exit(&child);
+	child_sweep(&child);
+}
+END_TEST
+
+START_TEST(it_has_the_descriptors_that_canceld_was_given)
+{
+	int given = fcntl(0, F_DUPFD, 200);
+	int own = fcntl(0, F_DUPFD_CLOEXEC, 201);
+	struct child child = start("cd /proc/self/fd && echo '' [0-9]* ''");
+	const char *text = read_until(&child, "\n");
+
+	ck_assert_int_eq(given, 200);
+	ck_assert_int_eq(own, 201);
+	ck_assert_ptr_nonnull(strstr(text, " 0 "));
+	ck_assert_ptr_nonnull(strstr(text, " 1 "));
+	ck_assert_ptr_nonnull(strstr(text, " 2 "));
+	ck_assert_ptr_nonnull(strstr(text, " 200 "));
+	ck_assert_ptr_null(strstr(text, " 201 "));
+	ck_assert(fcntl(child.input, F_GETFD) & FD_CLOEXEC);
+	ck_assert(fcntl(child.output, F_GETFD) & FD_CLOEXEC);
+	wait_for_exit(&child);
+	child_sweep(&child);
+}
+END_TEST
+
+/* The parent of the server is killed; what the server holds of this pipe is closed when it goes too. */
+START_TEST(it_goes_when_canceld_is_killed)
+{
+	int alive[2];
+	struct pollfd gone;
+	pid_t middle;
+
+	ck_assert_int_eq(pipe(alive), 0);
+	middle = fork();
+	if (middle == 0) {
+		struct child child = start("echo ready; exec sleep 1000");
+
+		read_until(&child, "ready\n");
+		kill(getpid(), SIGKILL);
+	}
+	close(alive[1]);
+	ck_assert_int_eq(waitpid(middle, NULL, 0), middle);
+	gone = (struct pollfd){ .fd = alive[0], .events = POLLIN };
+	ck_assert_int_eq(poll(&gone, 1, 10000), 1);
+}
+END_TEST
+
+static void
+add_linux_tests(TCase *tests)
+{
+	tcase_add_test(tests, signals_are_as_they_were);
+	tcase_add_test(tests, it_has_the_descriptors_that_canceld_was_given);
+	tcase_add_test(tests, it_goes_when_canceld_is_killed);
+}
+
+#else
+
+static void
+add_linux_tests(TCase *tests)
+{
+	(void)tests;
+}
+
+#endif
+
+Suite *
+child_suite(void)
+{
+	Suite *suite = suite_create("child");
+	TCase *tests = tcase_create("process");
+
+	tcase_set_timeout(tests, 30);
+	tcase_add_test(tests, it_hears_and_is_heard);
+	tcase_add_loop_test(tests, its_status_is_told, 0, sizeof(exits) / sizeof(exits[0]));
+	tcase_add_loop_test(tests, what_cannot_be_run_is_told, 0,
+	    sizeof(failures) / sizeof(failures[0]));
+	tcase_add_loop_test(tests, without_descriptors_left_nothing_is_started, 0, 6);
+	tcase_add_test(tests, the_whole_group_is_signalled);
+	tcase_add_test(tests, what_it_leaves_is_swept);
+	add_linux_tests(tests);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

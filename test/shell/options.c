@@ -1,0 +1,488 @@
+#include "shell/options.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/limits.h"
+
+Suite *options_suite(void);
+
+/* Each test runs in a process of its own. */
+struct parsed {
+	int status;
+	struct options options;
+	char out[8192], error[1024];
+	char line[512];
+	char *argv[64]; /* points into line */
+};
+
+static FILE *
+catch_output(int fd)
+{
+	FILE *file = tmpfile();
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(dup2(fileno(file), fd), fd);
+	return file;
+}
+
+static void
+read_back(FILE *file, char *text, size_t size)
+{
+	size_t len;
+
+	rewind(file);
+	len = fread(text, 1, size - 1, file);
+	text[len] = '\0';
+	fclose(file);
+}
+
+/* The arguments behind "canceld", separated by single blanks. */
+static void
+parse(struct parsed *parsed, const char *arguments)
+{
+	FILE *out = catch_output(STDOUT_FILENO);
+	FILE *error = catch_output(STDERR_FILENO);
+	char *rest = parsed->line;
+	int argc = 0;
+
+	snprintf(parsed->line, sizeof(parsed->line), "canceld %s", arguments);
+	while ((parsed->argv[argc] = strsep(&rest, " ")) != NULL)
+		argc++;
+	parsed->status = options_parse(&parsed->options, argc, parsed->argv);
+	fflush(stdout);
+	read_back(out, parsed->out, sizeof(parsed->out));
+	read_back(error, parsed->error, sizeof(parsed->error));
+}
+
+static struct options *
+accept_line(struct parsed *parsed, const char *arguments)
+{
+	parse(parsed, arguments);
+	ck_assert_msg(parsed->status == OPTIONS_RUN, "%s: %s", arguments, parsed->error);
+	ck_assert_str_eq(parsed->error, "");
+	ck_assert_str_eq(parsed->out, "");
+	return &parsed->options;
+}
+
+START_TEST(without_options)
+{
+	static struct parsed parsed;
+	const struct options *options = accept_line(&parsed, "server");
+
+	ck_assert_int_eq(options->grace, 5000);
+	ck_assert(!options->drain);
+	ck_assert_int_eq(options->drain_for, MSEC_NEVER);
+	ck_assert(!options->no_cancel && !options->answer_cancelled && !options->tool_errors);
+	ck_assert(!options->fail_on_timeout && !options->strict);
+	ck_assert_uint_eq(options->max_message, LIMIT_MESSAGE);
+	ck_assert_uint_eq(options->max_inflight, LIMIT_INFLIGHT);
+	ck_assert_int_eq(options->log.level, LEVEL_PERSON);
+	ck_assert(!options->log.json);
+	ck_assert_ptr_null(options->log.file);
+	ck_assert_uint_eq(options->policy.clock[POLICY_IDLE].count, 0);
+	ck_assert_uint_eq(options->policy.clock[POLICY_CAP].count, 0);
+	ck_assert_str_eq(options->command[0], "server");
+	ck_assert_ptr_null(options->command[1]);
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(long_options)
+{
+	static struct parsed parsed;
+	const struct options *options = accept_line(&parsed,
+	    "--timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
+	    "--tool-errors --fail-on-timeout --max-message 10M --max-inflight 7 --strict --log file "
+	    "--log-format json -- server -x");
+
+	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 30000);
+	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 7200000);
+	ck_assert_int_eq(options->grace, 250);
+	ck_assert(options->drain);
+	ck_assert_int_eq(options->drain_for, 300000);
+	ck_assert(options->no_cancel && options->answer_cancelled && options->tool_errors);
+	ck_assert(options->fail_on_timeout && options->strict);
+	ck_assert_uint_eq(options->max_message, 10 << 20);
+	ck_assert_uint_eq(options->max_inflight, 7);
+	ck_assert_str_eq(options->log.file, "file");
+	ck_assert(options->log.json);
+	ck_assert_str_eq(options->command[0], "server");
+	ck_assert_str_eq(options->command[1], "-x");
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(short_options)
+{
+	static struct parsed parsed;
+	const struct options *options =
+	    accept_line(&parsed, "-t1s -T 2s -g 3s -d4s -e -l file -vv server -t nonsense");
+
+	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 1000);
+	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 2000);
+	ck_assert_int_eq(options->grace, 3000);
+	ck_assert(options->drain);
+	ck_assert_int_eq(options->drain_for, 4000);
+	ck_assert(options->fail_on_timeout);
+	ck_assert_str_eq(options->log.file, "file");
+	ck_assert_int_eq(options->log.level, LEVEL_TRAFFIC);
+	ck_assert_str_eq(options->command[0], "server");
+	ck_assert_str_eq(options->command[1], "-t");
+	ck_assert_str_eq(options->command[2], "nonsense");
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(drain_needs_no_value)
+{
+	static struct parsed parsed;
+	const struct options *options = accept_line(&parsed, "-d server");
+
+	ck_assert(options->drain);
+	ck_assert_int_eq(options->drain_for, MSEC_NEVER);
+	ck_assert_str_eq(options->command[0], "server");
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	enum why_level level;
+} levels[] = {
+	{ "-q server", LEVEL_ERROR },
+	{ "-v server", LEVEL_DECISION },
+	{ "-v -v server", LEVEL_TRAFFIC },
+	{ "-vvvv server", LEVEL_TRAFFIC },
+	{ "-v -q server", LEVEL_ERROR },
+};
+
+START_TEST(how_much_is_said)
+{
+	static struct parsed parsed;
+
+	ck_assert_int_eq(accept_line(&parsed, levels[_i].line)->log.level, levels[_i].level);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	msec_t duration;
+} durations[] = {
+	{ "0", MSEC_NEVER },
+	{ "none", MSEC_NEVER },
+	{ "0s", MSEC_NEVER },
+	{ "1ms", 1 },
+	{ "250ms", 250 },
+	{ "30s", 30000 },
+	{ "0030s", 30000 },
+	{ "5m", 300000 },
+	{ "2h", 7200000 },
+	{ "100000h", 360000000000 },
+	{ "360000000s", 360000000000 },
+};
+
+START_TEST(durations_have_units)
+{
+	static struct parsed parsed;
+	char line[64];
+
+	snprintf(line, sizeof(line), "-t %s server", durations[_i].text);
+	ck_assert_int_eq(accept_line(&parsed, line)->policy.clock[POLICY_IDLE].rules[0].duration,
+	    durations[_i].duration);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	const char *method, *name;
+	msec_t duration;
+} rules[] = {
+	{ "30s", NULL, NULL, 30000 },
+	{ "tools/call=2m", "tools/call", NULL, 120000 },
+	{ "tools/call:slow_tool=10m", "tools/call", "slow_tool", 600000 },
+	{ "tools/call=none", "tools/call", NULL, MSEC_NEVER },
+	{ "resources/read:file:///x=y=1s", "resources/read", "file:///x=y", 1000 },
+	{ "prompts/get:a:b==0", "prompts/get", "a:b=", MSEC_NEVER },
+};
+
+static void
+expect_text(const char *is, const char *wanted)
+{
+	if (wanted == NULL)
+		ck_assert_ptr_null(is);
+	else
+		ck_assert_str_eq(is, wanted);
+}
+
+START_TEST(rules_name_a_method_and_a_name)
+{
+	static struct parsed parsed;
+	const struct options *options;
+	char line[128];
+	int clock;
+
+	snprintf(line, sizeof(line), "-t %s -T %s server", rules[_i].text, rules[_i].text);
+	options = accept_line(&parsed, line);
+	for (clock = 0; clock < POLICY_CLOCKS; clock++) {
+		const struct policy_rule *rule = options->policy.clock[clock].rules;
+
+		ck_assert_uint_eq(options->policy.clock[clock].count, 1);
+		expect_text(rule->method, rules[_i].method);
+		expect_text(rule->name, rules[_i].name);
+		ck_assert_int_eq(rule->duration, rules[_i].duration);
+	}
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(rules_add_up)
+{
+	static struct parsed parsed;
+	const struct options *options = accept_line(&parsed, "-t 1s -t a=2s -t 3s server");
+
+	ck_assert_uint_eq(options->policy.clock[POLICY_IDLE].count, 3);
+	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[2].duration, 3000);
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(no_grace_is_no_time)
+{
+	static struct parsed parsed;
+
+	ck_assert_int_eq(accept_line(&parsed, "-g none server")->grace, 0);
+	ck_assert_int_eq(accept_line(&parsed, "-g 0 server")->grace, 0);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	size_t size;
+} sizes[] = {
+	{ "64K", 64 << 10 },
+	{ "65536", 65536 },
+	{ "100000", 100000 },
+	{ "10M", 10 << 20 },
+	{ "1G", 1 << 30 },
+};
+
+START_TEST(sizes_may_have_units)
+{
+	static struct parsed parsed;
+	char line[64];
+
+	snprintf(line, sizeof(line), "--max-message %s server", sizes[_i].text);
+	ck_assert_uint_eq(accept_line(&parsed, line)->max_message, sizes[_i].size);
+}
+END_TEST
+
+/* What is refused, and two things that the message must say. */
+static const struct {
+	const char *line;
+	const char *says, *wants;
+} refused[] = {
+	{ "-t 30 server", "--timeout '30'", "250ms, 30s, 5m or 2h" },
+	{ "-t -5s server", "--timeout '-5s'", "250ms" },
+	{ "-t 1.5s server", "--timeout '1.5s'", "250ms" },
+	{ "-t 5d server", "--timeout '5d'", "250ms" },
+	{ "-t 5ss server", "--timeout '5ss'", "250ms" },
+	{ "-t s server", "--timeout 's'", "250ms" },
+	{ "-t  server", "--timeout ''", "250ms" },
+	{ "-t +5s server", "--timeout '+5s'", "250ms" },
+	{ "-t 99999999999999999999s server", "--timeout '99999999999999999999s'", "250ms" },
+	{ "-t 18446744073709551617s server", "--timeout '18446744073709551617s'", "250ms" },
+	{ "-t 5124095576030432h server", "--timeout", "250ms" },
+	{ "-t 100001h server", "--timeout '100001h'", "250ms" },
+	{ "-t =5s server", "--timeout '=5s'", "METHOD[:NAME]=" },
+	{ "-t :x=5s server", "--timeout ':x=5s'", "METHOD[:NAME]=" },
+	{ "-t a:=5s server", "--timeout 'a:=5s'", "METHOD[:NAME]=" },
+	{ "-t tools/call= server", "--timeout 'tools/call='", "METHOD[:NAME]=" },
+	{ "-t tools/call server", "--timeout 'tools/call'", "METHOD[:NAME]=" },
+	{ "-t resources/read:file:///x=y server", "--timeout", "METHOD[:NAME]=" },
+	{ "-T 30 server", "--max-time '30'", "METHOD[:NAME]=" },
+	{ "--grace 5 server", "--grace '5'", "DURATION" },
+	{ "-d5 server", "--drain '5'", "DURATION" },
+	{ "--drain= server", "--drain ''", "DURATION" },
+	{ "--max-message 63K server", "--max-message '63K'", "64K" },
+	{ "--max-message 10MB server", "--max-message '10MB'", "10M" },
+	{ "--max-message 10T server", "--max-message '10T'", "10M" },
+	{ "--max-message K server", "--max-message 'K'", "10M" },
+	{ "--max-message 17179869184G server", "--max-message '17179869184G'", "10M" },
+	{ "--max-inflight 0 server", "--max-inflight '0'", "from 1 to 16777216" },
+	{ "--max-inflight 16777217 server", "--max-inflight '16777217'", "from 1 to 16777216" },
+	{ "--max-inflight 5K server", "--max-inflight '5K'", "from 1 to 16777216" },
+	{ "--log-format xml server", "--log-format 'xml'", "text or json" },
+	{ "--log= server", "--log ''", "file" },
+	{ "--nonsense server", "'--nonsense'", "--help" },
+	{ "--max server", "'--max'", "ambiguous" },
+	{ "-x server", "-x", "--help" },
+	{ "--strict=1 server", "--strict", "takes no value" },
+	{ "-t", "--timeout wants a value", "--help" },
+	{ "--log", "--log wants a value", "--help" },
+	{ "-v", "command", "usage: canceld [options] [--] command [arg...]" },
+	{ "-v --", "command", "usage: canceld [options] [--] command [arg...]" },
+};
+
+START_TEST(what_is_wrong_is_named)
+{
+	static struct parsed parsed;
+
+	parse(&parsed, refused[_i].line);
+	ck_assert_msg(parsed.status == STATUS_FAILED, "%s: status %d", refused[_i].line,
+	    parsed.status);
+	ck_assert_str_eq(parsed.out, "");
+	ck_assert_msg(strncmp(parsed.error, "canceld: ", 9) == 0, "%s", parsed.error);
+	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line,
+	    parsed.error);
+	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line,
+	    parsed.error);
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(help_goes_to_stdout)
+{
+	static struct parsed parsed;
+
+	parse(&parsed, _i == 0 ? "-h" : "--help --nonsense");
+	ck_assert_int_eq(parsed.status, 0);
+	ck_assert_str_eq(parsed.out, options_help());
+	ck_assert_str_eq(parsed.error, "");
+}
+END_TEST
+
+START_TEST(version_goes_to_stdout)
+{
+	static struct parsed parsed;
+
+	parse(&parsed, _i == 0 ? "-V" : "--version");
+	ck_assert_int_eq(parsed.status, 0);
+	ck_assert_str_eq(parsed.out, "canceld " CANCELD_VERSION "\n");
+}
+END_TEST
+
+static char *
+read_manual(void)
+{
+	static char text[256 << 10];
+	FILE *file = fopen("man/canceld.1", "r");
+
+	ck_assert_msg(file != NULL, "man/canceld.1: run the tests from where it is");
+	read_back(file, text, sizeof(text));
+	return text;
+}
+
+/* The part of the manual from one heading to the next. */
+static char *
+read_section(const char *heading)
+{
+	char line[64];
+	char *start, *end;
+
+	snprintf(line, sizeof(line), "\n.Sh %s\n", heading);
+	start = strstr(read_manual(), line);
+	ck_assert_msg(start != NULL, "the manual has no %s", heading);
+	end = strstr(start + 1, "\n.Sh ");
+	if (end != NULL)
+		end[1] = '\0';
+	return start;
+}
+
+/* word stands in text, and is no part of a longer one. */
+static bool
+has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (; (text = strstr(text, word)) != NULL; text += len)
+		if (!isalnum((unsigned char)text[len]) && text[len] != '-' && text[len] != '_')
+			return true;
+	return false;
+}
+
+START_TEST(every_option_is_explained)
+{
+	const char *section = read_section("OPTIONS");
+	const struct option *option;
+	char word[64];
+
+	for (option = options_table(); option->name != NULL; option++) {
+		snprintf(word, sizeof(word), "--%s", option->name);
+		ck_assert_msg(has_word(options_help(), word), "the help lacks %s", word);
+		snprintf(word, sizeof(word), "Fl -%s", option->name);
+		ck_assert_msg(has_word(section, word), "the manual lacks %s", word);
+		if (option->val >= 256)
+			continue;
+		snprintf(word, sizeof(word), "-%c, --%s", option->val, option->name);
+		ck_assert_msg(has_word(options_help(), word), "the help lacks %s", word);
+		snprintf(word, sizeof(word), "\n.It Fl %c ", option->val);
+		ck_assert_msg(strstr(section, word) != NULL, "the manual lacks -%c", option->val);
+	}
+}
+END_TEST
+
+START_TEST(every_word_of_the_log_is_explained)
+{
+	const char *section = read_section("DIAGNOSTICS");
+	char item[64];
+	int why;
+
+	for (why = 0; why < WHY_COUNT; why++) {
+		snprintf(item, sizeof(item), "\n.It Sy %s", why_word((enum why)why));
+		ck_assert_msg(has_word(section, item), "DIAGNOSTICS lacks %s",
+		    why_word((enum why)why));
+	}
+}
+END_TEST
+
+START_TEST(no_word_is_explained_that_is_never_said)
+{
+	char *item = read_section("DIAGNOSTICS");
+
+	while ((item = strstr(item, "\n.It Sy ")) != NULL) {
+		int why = 0;
+		size_t len;
+
+		item += strlen("\n.It Sy ");
+		len = strcspn(item, " \n");
+		while (why < WHY_COUNT && (strlen(why_word((enum why)why)) != len ||
+		                              strncmp(item, why_word((enum why)why), len) != 0))
+			why++;
+		ck_assert_msg(why < WHY_COUNT, "DIAGNOSTICS explains %.*s", (int)len, item);
+	}
+}
+END_TEST
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+Suite *
+options_suite(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *accepted = tcase_create("accepted");
+	TCase *others = tcase_create("others");
+
+	tcase_add_test(accepted, without_options);
+	tcase_add_test(accepted, long_options);
+	tcase_add_test(accepted, short_options);
+	tcase_add_test(accepted, drain_needs_no_value);
+	tcase_add_loop_test(accepted, how_much_is_said, 0, COUNT(levels));
+	tcase_add_loop_test(accepted, durations_have_units, 0, COUNT(durations));
+	tcase_add_loop_test(accepted, rules_name_a_method_and_a_name, 0, COUNT(rules));
+	tcase_add_test(accepted, rules_add_up);
+	tcase_add_test(accepted, no_grace_is_no_time);
+	tcase_add_loop_test(accepted, sizes_may_have_units, 0, COUNT(sizes));
+	tcase_add_loop_test(others, what_is_wrong_is_named, 0, COUNT(refused));
+	tcase_add_loop_test(others, help_goes_to_stdout, 0, 2);
+	tcase_add_loop_test(others, version_goes_to_stdout, 0, 2);
+	tcase_add_test(others, every_option_is_explained);
+	tcase_add_test(others, every_word_of_the_log_is_explained);
+	tcase_add_test(others, no_word_is_explained_that_is_never_said);
+	suite_add_tcase(suite, accepted);
+	suite_add_tcase(suite, others);
+	return suite;
+}
