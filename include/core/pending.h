@@ -117,7 +117,7 @@ struct request *pending_alike(const struct pending *pending, struct span wire_id
 /* true if any entry has this id in either form: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
 
-/* Every entry once, oldest first; visit may add (they are visited too) and remove any. */
+/* Every entry once, oldest first; visit may remove any, and add some, which may be left out. */
 void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request),
     void *user);
 

@@ -15,6 +15,7 @@
 
 enum supervisor_state {
 	SERVER_RUNNING,
+	SERVER_SILENT, /* its stdout is at end of file; most often its exit is about to be known */
 	SERVER_FLUSHING,    /* the client's end: what it is owed is being written */
 	SERVER_CLOSING,     /* its stdin is closed */
 	SERVER_TERMINATING, /* SIGTERM was sent */
@@ -34,12 +35,12 @@ enum supervisor_event {
 	SUPERVISE_EVENTS
 };
 
-enum supervisor_step { /* a set; carried out in this order */
-	STEP_ANSWER = 1 << 0,      /* the server is gone: answer what is outstanding */
+enum supervisor_step {        /* a set; carried out in this order */
+	STEP_ANSWER = 1 << 0, /* the server is gone: answer what is outstanding */
 	STEP_CLOSE_STDIN = 1 << 1,
-	STEP_TERMINATE = 1 << 2,   /* SIGTERM, then SIGCONT, to its process group */
-	STEP_KILL = 1 << 3,        /* SIGKILL to its process group */
-	STEP_FINISH = 1 << 4,      /* sweep the group, and exit once stdout took what is queued */
+	STEP_TERMINATE = 1 << 2, /* SIGTERM, then SIGCONT, to its process group */
+	STEP_KILL = 1 << 3,      /* SIGKILL to its process group */
+	STEP_FINISH = 1 << 4,    /* sweep the group, and exit once stdout took what is queued */
 };
 
 struct supervisor {

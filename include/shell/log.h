@@ -2,9 +2,9 @@
 #define SHELL_LOG_H
 
 /*
- * One line an event, to stderr or a file: `canceld[PID]: WHY key=value ...`, or one JSON object. Never blocks: what the
- * reader does not take at once waits in a bounded queue, and what does not fit is counted and told
- * later (LINES_LOST). Values may be any bytes. errno is kept.
+ * One line an event, to stderr or a file: `canceld[PID]: WHY key=value ...`, or one JSON object.
+ * Never blocks: what the reader does not take at once waits in a bounded queue, and what does not
+ * fit is counted and told later (LINES_LOST). Values may be any bytes. errno is kept.
  */
 
 #include <stdbool.h>
@@ -25,24 +25,24 @@ enum {
 struct log_config {
 	enum why_level level; /* what is above it is not shown */
 	bool json;
-	const char *file;     /* NULL: stderr */
+	const char *file; /* NULL: stderr */
 };
 
 struct log {
 	struct descriptor descriptor;
 	enum why_level level;
 	bool json;
-	bool dated;    /* text lines begin with the time: in a file nobody else adds it */
+	bool dated;       /* text lines begin with the time: in a file nobody else adds it */
 	struct buf queue; /* lines not written yet, the first perhaps in part */
-	uint64_t lost; /* lines dropped; until that is told all that come are */
-	uint64_t told; /* how many LINES_LOST tells, if it is the queue's first line; else 0 */
+	uint64_t lost;    /* lines dropped; until that is told all that come are */
+	uint64_t told;    /* how many LINES_LOST tells, if it is the queue's first line; else 0 */
 };
 
 enum log_kind {
-	LOG_TEXT,   /* any bytes; an empty one is left out */
-	LOG_ID,     /* JSON as spelled on the wire; an empty one is left out */
+	LOG_TEXT, /* any bytes; an empty one is left out */
+	LOG_ID,   /* JSON as spelled on the wire; an empty one is left out */
 	LOG_NUMBER,
-	LOG_TIME,   /* a duration in ms; MSEC_NEVER is left out */
+	LOG_TIME, /* a duration in ms; MSEC_NEVER is left out */
 };
 
 struct log_field {
@@ -63,7 +63,10 @@ bool log_shows(const struct log *log, enum why why);
 /* Nothing is done if the level hides it. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
-/* The same with the fields as one JSON object in either format, and at every level: a person asked for it. */
+/*
+ * The same with the fields as one JSON object in either format, and at every level: a person asked
+ * for it.
+ */
 void log_statistics(struct log *log, const struct log_field *fields, size_t count);
 
 /* A line of the server's that is no message: `NOISE | the line`, cut after LOG_NOISE_MAX. */

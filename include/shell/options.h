@@ -12,31 +12,34 @@
 #include "shell/log.h"
 
 enum {
-	OPTIONS_RUN = -1,     /* there is a command to run */
+	OPTIONS_RUN = -1,       /* there is a command to run */
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
-	STATUS_FAILED = 125,  /* canceld itself */
+	STATUS_FAILED = 125,    /* canceld itself */
 };
 
 struct options {
 	struct policy policy;
 	msec_t grace;
 	bool drain;
-	msec_t drain_for;   /* MSEC_NEVER: as long as the deadlines allow */
+	msec_t drain_for; /* MSEC_NEVER: as long as the deadlines allow */
 	bool no_cancel, answer_cancelled, tool_errors, fail_on_timeout, strict;
 	size_t max_message, max_inflight;
 	struct log_config log;
-	char **command;     /* within argv, ended by NULL; never empty */
+	char **command; /* within argv, ended by NULL; never empty */
 };
 
 /*
- * OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to stdout), STATUS_FAILED after
- * one line on stderr that says what is wrong and what would be right. options_free in any case; log.file and
- * command point into argv.
+ * OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to stdout),
+ * STATUS_FAILED after one line on stderr that says what is wrong and what would be right.
+ * options_free in any case; log.file and command point into argv.
  */
-int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
+int options_parse(struct options *options, int argc, char *argv[])
+    __attribute__((warn_unused_result));
 void options_free(struct options *options);
 
-/* For the test that holds help and manual complete: the table, ended by a NULL name, and the text. */
+/*
+ * For the test that holds help and manual complete: the table, ended by a NULL name, and the text.
+ */
 const struct option *options_table(void);
 const char *options_help(void);
 

@@ -125,6 +125,7 @@ segment_add(struct lane *lane, size_t index)
 			    mem_resize(lane->segments, lane->capacity, sizeof(*lane->segments));
 		}
 	}
+	assert(lane->segments != NULL);
 	place = segment_at(lane, index);
 	memmove(place + 1, place, (lane->count - index) * sizeof(*place));
 	lane->count++;

@@ -65,7 +65,8 @@ same(const char *string, struct span text)
 
 /* The last rule for just this; empty spans mean the rules that leave it open. */
 static const struct policy_rule *
-rule_find(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
+rule_find(const struct policy *policy, enum policy_clock clock, struct span method,
+    struct span name)
 {
 	const struct policy_rule *rules = policy->clock[clock].rules;
 	size_t i;
@@ -85,8 +86,8 @@ built_in(enum policy_clock clock, unsigned traits)
 }
 
 static msec_t
-duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name,
-    unsigned traits, bool from_server)
+duration_of(const struct policy *policy, enum policy_clock clock, struct span method,
+    struct span name, unsigned traits, bool from_server)
 {
 	const struct span any = { 0 };
 	const struct policy_rule *rule = NULL;

@@ -209,10 +209,13 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* A number that the frame's end cuts off inside a container may have had more digits. */
 static bool
-is_delimiter(char c)
+may_end_number(const struct scan *scan, const char *at)
 {
-	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+	if (is_frame_end(scan, at))
+		return scan->container == ROOT;
+	return *at == ',' || *at == '}' || *at == ']' || is_space(scan, *at);
 }
 
 static const char *
@@ -221,7 +224,7 @@ in_number(struct scan *scan, const char *at, const char *end)
 	at = number_read(&scan->number, at, end);
 	if (at == end)
 		return at;
-	if (number_is_whole(scan->number) && is_delimiter(*at))
+	if (number_is_whole(scan->number) && may_end_number(scan, at))
 		return end_value(scan, at);
 	return fail(scan, at, SCAN_SYNTAX);
 }
@@ -237,7 +240,7 @@ begin_number(struct scan *scan, const char *at, const char *end)
 	while (at < end && is_digit(*at))
 		at++;
 	scan->number = NUMBER_WHOLE;
-	return at < end && is_delimiter(*at) ? end_value(scan, at) : in_number(scan, at, end);
+	return at < end && may_end_number(scan, at) ? end_value(scan, at) : in_number(scan, at, end);
 }
 
 static const char *

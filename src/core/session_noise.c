@@ -142,6 +142,7 @@ complain(struct session *session, struct message *message)
 void
 session_on_bad(struct session *session, struct message *message)
 {
+	struct lane *lane = session->party[message->from].lane;
 	struct request *request;
 
 	if (message->from == SIDE_SERVER) {
@@ -154,5 +155,5 @@ session_on_bad(struct session *session, struct message *message)
 		return;
 	}
 	replace_malformed(session, message->from, request);
-	drop_noise(session, message, message->next);
+	lane_drop(lane, (size_t)(message->next - lane_decided_to(lane)));
 }

@@ -61,7 +61,7 @@ static void
 on_cancel(struct session *session, struct message *message)
 {
 	struct span id = id_field(message, session->config.dialect->cancel_field);
-	bool owed = session->config.answer_cancelled ||
+	bool owed = (session->config.answer_cancelled && message->from == SIDE_CLIENT) ||
 	    (session->config.dialect->flags & DIALECT_OWES_ANSWER);
 	struct request *request;
 

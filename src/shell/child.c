@@ -112,13 +112,17 @@ die_with(pid_t parent)
 }
 
 static _Noreturn void
-become(char **command, const struct plumbing *plumbing, const struct saved_signals *saved, pid_t parent)
+become(char **command, const struct plumbing *plumbing, const struct saved_signals *saved,
+    pid_t parent)
 {
 	int error;
 
 	setpgid(0, 0);
 	die_with(parent);
-	/* stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1 itself. */
+	/*
+	 * stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1
+	 * itself.
+	 */
 	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 &&
 	    dup2(plumbing->output[1], STDOUT_FILENO) >= 0) {
 		signals_restore(saved);
@@ -130,7 +134,10 @@ become(char **command, const struct plumbing *plumbing, const struct saved_signa
 	_exit(STATUS_NOT_EXECUTABLE);
 }
 
-/* All signals wait: a handler of the event loop must not run in the new process, which shares its descriptors. */
+/*
+ * All signals wait: a handler of the event loop must not run in the new process, which shares its
+ * descriptors.
+ */
 static pid_t
 fork_quietly(char **command, const struct plumbing *plumbing, const struct saved_signals *saved)
 {
@@ -181,7 +188,10 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 		plumbing_close(&plumbing);
 		return STATUS_OWN_FAILURE;
 	}
-	/* Here too: it may be signalled before it has come to it itself. Too late after exec, and harmless. */
+	/*
+	 * Here too: it may be signalled before it has come to it itself. Too late after exec, and
+	 * harmless.
+	 */
 	setpgid(child->pid, child->pid);
 	close(plumbing.failure[1]);
 	plumbing.failure[1] = -1;

@@ -40,7 +40,10 @@ descriptor_sanitize(void)
 	return close(fd);
 }
 
-/* A description of our own of the same pipe or terminal, or -1. It must not become the server's stderr. */
+/*
+ * A description of our own of the same pipe or terminal, or -1. It must not become the server's
+ * stderr.
+ */
 static int
 open_anew(int fd, const struct stat *status)
 {
@@ -275,7 +278,10 @@ int
 descriptor_watch(const struct descriptor *descriptor)
 {
 #ifdef __linux__
-	/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked, and nothing else here. */
+	/*
+	 * epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked, and nothing else
+	 * here.
+	 */
 	struct epoll_event event = { .events = 0 };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 

@@ -203,7 +203,8 @@ log_statistics(struct log *log, const struct log_field *fields, size_t count)
 static void
 compose_noise(const struct log *log, struct buf *line, struct span noise)
 {
-	struct span shown = span_part(noise, 0, noise.len < LOG_NOISE_MAX ? noise.len : LOG_NOISE_MAX);
+	struct span shown =
+	    span_part(noise, 0, noise.len < LOG_NOISE_MAX ? noise.len : LOG_NOISE_MAX);
 	char rest[48] = "";
 
 	line_head(line, WHY_NOISE, log->dated);

@@ -12,7 +12,10 @@ append(struct buf *line, const char *text)
 	buf_append(line, (struct span){ text, strlen(text) });
 }
 
-/* The length of the UTF-8 sequence (RFC 3629) that text starts with, 0 if it is none; text is not empty. */
+/*
+ * The length of the UTF-8 sequence (RFC 3629) that text starts with, 0 if it is none; text is not
+ * empty.
+ */
 static size_t
 utf8_decode(struct span text, uint32_t *code)
 {
@@ -229,7 +232,8 @@ json_of_field(const struct log_field *field)
 		return json_integer(field->number);
 	text = shown_part(field);
 	/* An integer that jansson cannot hold, or would round, is shown as it is spelled. */
-	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
+	value =
+	    field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
 	if (value != NULL && !json_is_real(value))
 		return value;
 	json_decref(value);

@@ -123,20 +123,23 @@ set_value(struct options *options, int option, const char *argument)
 	switch (option) {
 	case 't':
 		return set_rule(options, POLICY_IDLE, value) ?
-		    NULL : "[METHOD[:NAME]=]DURATION; " DURATION;
+		    NULL :
+		    "[METHOD[:NAME]=]DURATION; " DURATION;
 	case 'T':
-		return set_rule(options, POLICY_CAP, value) ?
-		    NULL : "[METHOD[:NAME]=]DURATION; " DURATION;
+		return set_rule(options, POLICY_CAP, value) ? NULL :
+							      "[METHOD[:NAME]=]DURATION; " DURATION;
 	case 'g':
 		return set_grace(options, value) ? NULL : "DURATION; " DURATION;
 	case 'd':
 		return value_duration(value, &options->drain_for) ? NULL : "DURATION; " DURATION;
 	case OPTION_MAX_MESSAGE:
 		return value_size(value, MESSAGE_LEAST, message_most, &options->max_message) ?
-		    NULL : "a size from 64K on, such as 10M or 1G";
+		    NULL :
+		    "a size from 64K on, such as 10M or 1G";
 	case OPTION_MAX_INFLIGHT:
 		return value_count(value, 1, INFLIGHT_MOST, &options->max_inflight) ?
-		    NULL : "a number from 1 to 16777216";
+		    NULL :
+		    "a number from 1 to 16777216";
 	case OPTION_LOG_FORMAT:
 		return set_log_format(options, value) ? NULL : "text or json";
 	case 'l':
@@ -244,7 +247,8 @@ options_parse(struct options *options, int argc, char *argv[])
 		return status;
 	options->command = argv + optind;
 	if (options->command[0] == NULL) {
-		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
+		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n",
+		    stderr);
 		return STATUS_FAILED;
 	}
 	return OPTIONS_RUN;

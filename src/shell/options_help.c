@@ -17,8 +17,9 @@ static const char help[] =
     "  5m or 2h; 0 or none is none.\n"
     "\n"
     "Cancels and answers:\n"
-    "      --no-cancel          write no cancels of canceld's own to the server\n"
-    "      --answer-cancelled   answer what the client itself has cancelled, with an error\n"
+    "      --no-cancel          write no cancels to the server, not even the client's\n"
+    "      --answer-cancelled   answer what the client itself has cancelled with an error, if the\n"
+    "                           server does not within the grace\n"
     "      --tool-errors        a tools/call that timed out gets a result with isError, which the\n"
     "                           model sees, instead of an error\n"
     "\n"
@@ -41,9 +42,9 @@ static const char help[] =
     "  -h, --help               this text\n"
     "  -V, --version            the version\n"
     "\n"
-    "Exit status: the server's own; 128 + n if signal n ended it or canceld; 0 if canceld ended the\n"
-    "server when the client had gone; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
-    "executed; 127 command not found.\n";
+    "Exit status: the server's own; 128 + n if signal n ended it or canceld; 0 if canceld ended\n"
+    "the server when the client had gone; 124 see -e; 125 canceld itself failed; 126 command\n"
+    "cannot be executed; 127 command not found.\n";
 
 const char *
 options_help(void)

@@ -131,7 +131,7 @@ may_read(const struct proxy *proxy, enum side from)
 
 	if (port->in.fd < 0 || port->in.ended || port->throttled)
 		return false;
-	return from == SIDE_SERVER || (!proxy->left && !proxy->finishing);
+	return from == SIDE_SERVER || !proxy->left;
 }
 
 static void

@@ -153,7 +153,8 @@ proxy_finished(const struct proxy *proxy)
 int
 proxy_exit_status(const struct proxy *proxy)
 {
-	int status = proxy->told_to_end ? 0 : child_status(proxy->child);
+	bool ours = proxy->told_to_end && proxy->supervisor.ended;
+	int status = ours ? 0 : child_status(proxy->child);
 
 	if (proxy->signal != 0)
 		return 128 + proxy->signal;

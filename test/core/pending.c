@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pending_model.h"
+#include "pending_model.h"
 
 Suite *pending_suite(void);
 
@@ -120,8 +120,8 @@ holds(const char *id)
 static void
 assert_span(struct span span, const char *text)
 {
-	ck_assert_msg(span_equal(span, span_of(text)), "\"%.*s\" is not \"%s\"", (int)span.len, span.ptr,
-	    text);
+	ck_assert_msg(span_equal(span, span_of(text)), "\"%.*s\" is not \"%s\"", (int)span.len,
+	    span.ptr, text);
 }
 
 START_TEST(empty_finds_nothing)
@@ -479,7 +479,8 @@ static const struct {
 	{ { "123456789012345" }, "\"123456789012345\"", 0 },
 	{ { "9007199254740993" }, "9007199254740992", 0 },
 	{ { "9007199254740993", "9007199254740992" }, "9007199254740992", 0 },
-	{ { "9007199254740992", "9007199254740993", "\"9007199254740992\"" }, "9007199254740992.0", -1 },
+	{ { "9007199254740992", "9007199254740993", "\"9007199254740992\"" }, "9007199254740992.0",
+	    -1 },
 	{ { "\"9007199254740993\"" }, "9007199254740992", 0 },
 	{ { "9007199254740993" }, "9007199254740995", -1 },
 	{ { "5.00000000000000000001" }, "5", 0 },
@@ -539,7 +540,7 @@ visit(void *user, struct request *request)
 		struct visits inner = { .remove = 2 };
 
 		pending_each(&pending, visit, &inner);
-		ck_assert_int_eq(inner.count, inner.remove == 2 ? 3 : 2);
+		ck_assert_int_eq(inner.count, 3);
 		visits->nested = false;
 		return;
 	}
@@ -580,11 +581,12 @@ START_TEST(each_may_remove_all_and_add)
 	ck_assert_str_eq(visits.seen, "3");
 	ck_assert_ptr_null(pending.oldest);
 	ck_assert_ptr_null(pending.newest);
-	visits = (struct visits){ .add = 2, .remove = 1 };
 	add("9");
+	add("8");
+	visits = (struct visits){ .add = 2, .remove = 1 };
 	pending_each(&pending, visit, &visits);
-	ck_assert_str_eq(visits.seen, "921");
-	ck_assert_uint_eq(pending.count, 2);
+	ck_assert_int_eq(strncmp(visits.seen, "98", 2), 0);
+	ck_assert_uint_eq(pending.count, 3);
 }
 END_TEST
 

@@ -46,10 +46,10 @@ static const struct {
 
 	{ "method", { { POLICY_IDLE, "a", "", 7 } }, "a", "x", false, 7, TIME_CAP },
 	{ "another method", { { POLICY_IDLE, "a", "", 7 } }, "ab", "", false, TIME_IDLE, TIME_CAP },
-	{ "method before bare", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "a", "",
-	    false, 7, TIME_CAP },
-	{ "method of the start", { { POLICY_IDLE, "initialize", "", 7 } }, "initialize", "", false, 7,
-	    TIME_CAP },
+	{ "method before bare", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "a",
+	    "", false, 7, TIME_CAP },
+	{ "method of the start", { { POLICY_IDLE, "initialize", "", 7 } }, "initialize", "", false,
+	    7, TIME_CAP },
 	{ "method that is exempt",
 	    { { POLICY_IDLE, "tasks/result", "", 7 }, { POLICY_CAP, "tasks/result", "", 9 } },
 	    "tasks/result", "", false, 7, 9 },
@@ -58,13 +58,15 @@ static const struct {
 	{ "method of the server's", { { POLICY_IDLE, "ping", "", 7 } }, "ping", "", true, 7,
 	    MSEC_NEVER },
 
-	{ "name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
+	{ "name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "x", false, 7,
+	    TIME_CAP },
 	{ "another name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "y", false,
 	    TIME_IDLE_CODE, TIME_CAP },
 	{ "no name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "", false,
 	    TIME_IDLE_CODE, TIME_CAP },
 	{ "name before method",
-	    { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "", 8 }, { POLICY_IDLE, "", "", 9 } },
+	    { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "", 8 },
+		{ POLICY_IDLE, "", "", 9 } },
 	    "a", "x", false, 7, TIME_CAP },
 	{ "name of the server's", { { POLICY_CAP, "a", "x", 7 } }, "a", "x", true, MSEC_NEVER, 7 },
 
@@ -72,8 +74,8 @@ static const struct {
 	    8, TIME_CAP },
 	{ "the later name", { { POLICY_CAP, "a", "x", 7 }, { POLICY_CAP, "a", "x", 8 } }, "a", "x",
 	    false, TIME_IDLE, 8 },
-	{ "the later bare", { { POLICY_IDLE, "", "", 7 }, { POLICY_IDLE, "", "", MSEC_NEVER } }, "a",
-	    "", false, MSEC_NEVER, TIME_CAP },
+	{ "the later bare", { { POLICY_IDLE, "", "", 7 }, { POLICY_IDLE, "", "", MSEC_NEVER } },
+	    "a", "", false, MSEC_NEVER, TIME_CAP },
 };
 
 static struct span
@@ -124,7 +126,8 @@ START_TEST(a_name_with_a_zero_byte_is_another_name)
 
 	policy_init(&policy);
 	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle, TIME_IDLE);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle,
+	    TIME_IDLE);
 	policy_free(&policy);
 }
 END_TEST

@@ -68,14 +68,26 @@ check_offset(const struct scan *scan, enum scan_field field, struct span input)
 	ck_assert(strchr("nnt-\"{[f0123456789", input.ptr[value->offset]) != NULL);
 }
 
-/* All that the scanner says, in words: "object 0-17, syntax@5, id=7, params:array". */
+/* The value is all that the frame has. */
+static bool
+is_whole(const struct scan *scan, struct span input)
+{
+	size_t newline = input.len > 0 && input.ptr[input.len - 1] == '\n';
+
+	return scan_complete(scan) && scan_value_start(scan) == 0 &&
+	    scan_value_end(scan) == input.len - newline;
+}
+
+/* All that the scanner says, in words: "object 2-17, trailing@18, id=7, params:array". */
 static const char *
 dump(const struct scan *scan, struct span input)
 {
 	static char text[DUMP_MAX];
 	int len = sprintf(text, "%s", type_names[scan_type(scan)]);
 
-	if (scan_complete(scan))
+	if (is_whole(scan, input))
+		len += sprintf(text + len, " whole");
+	else if (scan_complete(scan))
 		len += sprintf(text + len, " %d-%d", (int)scan_value_start(scan),
 		    (int)scan_value_end(scan));
 	if (scan_bom(scan))
@@ -175,7 +187,7 @@ check_scan(struct span input, const char *want)
 static const struct {
 	const char *input, *want;
 } messages[] = {
-	{ "{}", "object 0-2" },
+	{ "{}", "object whole" },
 	{ " \t\r{ } \r", "object 3-6" },
 	{ "", "nothing" },
 	{ " \t \r", "nothing" },
@@ -185,75 +197,77 @@ static const struct {
 	{ "\xEF\xBB", "nothing, syntax@0" },
 	{ "\xEF", "nothing, syntax@0" },
 	{ " \xEF\xBB\xBF{}", "nothing, syntax@1" },
-	{ "17", "number 0-2" },
+	{ "17", "number whole" },
 	{ " -0.5e+10 ", "number 1-9" },
-	{ "true", "bool 0-4" },
-	{ "[{\"id\":1,\"method\":\"a\"}]", "array 0-23" },
-	{ "\"id\"", "string 0-4" },
+	{ "true", "bool whole" },
+	{ "[{\"id\":1,\"method\":\"a\"}]", "array whole" },
+	{ "\"id\"", "string whole" },
 
 	{ "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"method\":\"tools/call\"}",
-	    "object 0-68, jsonrpc=\"2.0\", id=12345678901234567890123, method=\"tools/call\"" },
+	    "object whole, jsonrpc=\"2.0\", id=12345678901234567890123, method=\"tools/call\"" },
 	{ "{\"jsonrpc\":2.0,\"result\":null,\"id\":\"\\u0061\"}",
-	    "object 0-43, jsonrpc=2.0, id=\"\\u0061\", result:null" },
+	    "object whole, jsonrpc=2.0, id=\"\\u0061\", result:null" },
 	{ "{ \"id\" : -1.50E+2 , \"error\" : { \"code\" : -32800 , \"data\" : { \"code\" : 1 } } }",
-	    "object 0-76, id=-1.50E+2, error:object, error.code=-32800" },
+	    "object whole, id=-1.50E+2, error:object, error.code=-32800" },
 	{ "{\"id\":null,\"method\":true,\"params\":false,\"error\":[],\"result\":1}",
-	    "object 0-63, id=null, method=true, params:bool, result:number, error:array" },
+	    "object whole, id=null, method=true, params:bool, result:number, error:array" },
 	{ "{\"id\":{\"id\":1},\"method\":[\"id\"],\"jsonrpc\":{}}",
-	    "object 0-45, jsonrpc:object, id:object, method:array" },
+	    "object whole, jsonrpc:object, id:object, method:array" },
 	{ "{\"id\":\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"}",
-	    "object 0-21, id=\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"" },
+	    "object whole, id=\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"" },
 
 	/* keys are compared after unescaping, and as a whole */
-	{ "{\"\\u0069\\u0064\":1}", "object 0-18, id=1" },
+	{ "{\"\\u0069\\u0064\":1}", "object whole, id=1" },
 	{ "{\"i\\u0064\":1,\"I\\u0064\":2,\"i\":3,\"idd\":4,\"\":5,\"id\\u0000\":6,\"\\\\id\":7}",
-	    "object 0-62, id=1" },
+	    "object whole, id=1" },
 	{ "{\"params\":{\"\\u005Fmeta\":{\"progress\\u0054oken\":\"\\\"\"}}}",
-	    "object 0-50, params:object, _meta.token=\"\\\"\"" },
-	{ "{\"\xC3\xA9\":1,\"\\u00e9\":2,\"id\xC3\xA9\":3}", "object 0-27" },
+	    "object whole, params:object, _meta.token=\"\\\"\"" },
+	{ "{\"\xC3\xA9\":1,\"\\u00e9\":2,\"id\xC3\xA9\":3}", "object whole" },
 
 	/* only these paths count */
 	{ "{\"a\":{\"id\":1},\"b\":[{\"id\":2},{\"params\":{\"name\":\"x\"}}],\"c\":\"\\\"id\\\":3\"}",
-	    "object 0-71" },
-	{ "{\"params\":[{\"name\":1},\"requestId\",2]}", "object 0-37, params:array" },
+	    "object whole" },
+	{ "{\"params\":[{\"name\":1},\"requestId\",2]}", "object whole, params:array" },
 	{ "{\"params\":{\"arguments\":{\"name\":1,\"_meta\":{\"progressToken\":2}},\"params\":{\"uri\":3}}}",
-	    "object 0-81, params:object" },
+	    "object whole, params:object" },
 	{ "{\"result\":{\"result\":{\"taskId\":1},\"error\":{\"code\":2},\"_meta\":{\"progressToken\":3}}}",
-	    "object 0-79, result:object" },
+	    "object whole, result:object" },
 	{ "{\"error\":{\"id\":1,\"code\":-1,\"taskId\":2},\"_meta\":{\"progressToken\":3}}",
-	    "object 0-67, error:object, error.code=-1" },
+	    "object whole, error:object, error.code=-1" },
 	{ "{\"params\":{\"_meta\":[{\"progressToken\":1}],\"task\":[{\"taskId\":2}]},\"result\":[{\"taskId\":1}]}",
-	    "object 0-87, params:object, result:array, task:array" },
+	    "object whole, params:object, result:array, task:array" },
 	{ "{\"params\":{\"id\":1,\"requestId\":2,\"name\":\"n\",\"uri\":\"u\",\"sessionId\":\"s\",\"reason\":\"r\","
 	  "\"task\":{\"ttl\":1},\"taskId\":\"t\",\"status\":\"w\",\"token\":3,\"progressToken\":4}}",
-	    "object 0-149, params:object, params.id=1, requestId=2, name=\"n\", uri=\"u\", "
+	    "object whole, params:object, params.id=1, requestId=2, name=\"n\", uri=\"u\", "
 	    "sessionId=\"s\", reason=\"r\", task:object, taskId=\"t\", status=\"w\", token=3, "
 	    "progressToken=4" },
 	{ "{\"result\":{\"protocolVersion\":\"v\",\"resultType\":\"task\",\"taskId\":\"a\",\"status\":\"b\","
 	  "\"task\":{\"taskId\":\"c\",\"task\":{\"taskId\":\"d\"}},"
 	  "\"_meta\":{\"" META "subscriptionId\":1,\"" META "protocolVersion\":2}}}",
-	    "object 0-211, result:object, result.version=\"v\", resultType=\"task\", "
+	    "object whole, result:object, result.version=\"v\", resultType=\"task\", "
 	    "result.taskId=\"a\", result.task.taskId=\"c\", result.status=\"b\", "
 	    "result.subscription=1" },
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
-	    "object 0-58, result:object, result.taskId=2, result.status:array" },
+	    "object whole, result:object, result.taskId=2, result.status:array" },
 
 	/* the members of params._meta */
-	{ "{\"params\":{\"_meta\":{\"progressToken\":1,\"" META "protocolVersion\" : \"p\" ,\"x\":2,\"" META
-	  "y\": {\"a\": [1, 2]} , \"" META "subscriptionId\":3 }}}",
-	    "object 0-180, params:object, _meta.token=1, _meta.subscription=3, _meta.version=\"p\", "
+	{ "{\"params\":{\"_meta\":{\"progressToken\":1,\"" META
+	  "protocolVersion\" : \"p\" ,\"x\":2,\"" META "y\": {\"a\": [1, 2]} , \"" META
+	  "subscriptionId\":3 }}}",
+	    "object whole, params:object, _meta.token=1, _meta.subscription=3, _meta.version=\"p\", "
 	    "_meta=\"" META "protocolVersion\" : \"p\",\"" META "y\": {\"a\": [1, 2]},\"" META
 	    "subscriptionId\":3" },
 	{ "{\"params\":{\"_meta\":{\"\\u0069o.modelcontextprotocol\\/\":true,\"io.modelcontextprotocol\":1}}}",
-	    "object 0-85, params:object, _meta=\"\\u0069o.modelcontextprotocol\\/\":true" },
+	    "object whole, params:object, _meta=\"\\u0069o.modelcontextprotocol\\/\":true" },
 	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":[2",
-	    "object, cut@81, params:object, _meta=\"" META "a\":1" },
-	{ "{\"params\":{\"_meta\":{\"" META "a\":1", "object, cut@48, params:object" },
+	    "object, cut@80, params:object, _meta=\"" META "a\":1" },
+	{ "{\"params\":{\"_meta\":{\"" META "a\":1", "object, cut@49, params:object" },
 };
 
 START_TEST(sees_the_message)
 {
-	check_scan((struct span){ messages[_i].input, strlen(messages[_i].input) }, messages[_i].want);
+	check_scan((struct span){ messages[_i].input, strlen(messages[_i].input) },
+	    messages[_i].want);
 }
 END_TEST
 
@@ -310,31 +324,34 @@ static const struct {
 	{ "{\"id\":\"\\u12g4\",\"method\":\"a\"}", "object, syntax@11" },
 
 	/* after a soft fault the scan goes on, and the first fault stands */
-	{ "{\"a\":\"\xFF\",\"id\":1}", "object 0-16, utf8@6, id=1" },
-	{ "{\"a\":\"\xC3\",\"id\":1}", "object 0-16, utf8@7, id=1" },
-	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object 0-18, utf8@3, id=\"\x80\"" },
-	{ "{\"a\":\"\x1F\",\"id\":1}", "object 0-16, control@6, id=1" },
-	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object 0-25, control@6, id=1" },
+	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, utf8@6, id=1" },
+	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, utf8@7, id=1" },
+	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@3, id=\"\x80\"" },
+	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, id=1" },
+	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, control@6, id=1" },
 	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, id=1" },
 	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6" },
 	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, id=1" },
 
 	/* twice in its object: the first one is kept */
-	{ "{\"id\":1,\"id\":2}", "object 0-15, duplicate@8, id=1" },
-	{ "{\"id\":1,\"\\u0069d\":1,\"method\":\"m\"}", "object 0-33, duplicate@8, id=1, method=\"m\"" },
-	{ "{\"method\":{},\"method\":\"m\"}", "object 0-26, duplicate@13, method:object" },
+	{ "{\"id\":1,\"id\":2}", "object whole, duplicate@8, id=1" },
+	{ "{\"id\":1,\"\\u0069d\":1,\"method\":\"m\"}",
+	    "object whole, duplicate@8, id=1, method=\"m\"" },
+	{ "{\"method\":{},\"method\":\"m\"}", "object whole, duplicate@13, method:object" },
 	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}",
-	    "object 0-48, duplicate@20, params:object, uri=1" },
-	{ "{\"params\":[],\"params\":{\"uri\":2}}", "object 0-32, duplicate@13, params:array" },
-	{ "{\"result\":1,\"result\":1}", "object 0-23, duplicate@12, result:number" },
-	{ "{\"error\":{\"code\":1,\"code\":2}}", "object 0-29, duplicate@19, error:object, error.code=1" },
+	    "object whole, duplicate@20, params:object, uri=1" },
+	{ "{\"params\":[],\"params\":{\"uri\":2}}", "object whole, duplicate@13, params:array" },
+	{ "{\"result\":1,\"result\":1}", "object whole, duplicate@12, result:number" },
+	{ "{\"error\":{\"code\":1,\"code\":2}}",
+	    "object whole, duplicate@19, error:object, error.code=1" },
 	{ "{\"params\":{\"_meta\":{},\"_meta\":{\"progressToken\":1}}}",
-	    "object 0-50, duplicate@22, params:object" },
+	    "object whole, duplicate@22, params:object" },
 	{ "{\"result\":{\"task\":{},\"task\":{\"taskId\":1}}}",
-	    "object 0-42, duplicate@21, result:object" },
-	{ "{\"params\":{\"task\":1,\"task\":2}}", "object 0-30, duplicate@20, params:object, task:number" },
+	    "object whole, duplicate@21, result:object" },
+	{ "{\"params\":{\"task\":1,\"task\":2}}",
+	    "object whole, duplicate@20, params:object, task:number" },
 	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3},\"id\":4}",
-	    "object 0-50, id=4, params:object, params.id=3" },
+	    "object whole, id=4, params:object, params.id=3" },
 };
 
 START_TEST(names_the_fault)
@@ -350,22 +367,24 @@ static const char *const accepted[] = { "0", "-0", "10", "1.0", "1.10", "0.0", "
 	"\"\\u0000\\uFFFF\\uabCD\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\\udc00x\"",
 	"\"\\\\u12\"", "\"\xC2\x80\xDF\xBF\"", "\"\xE0\xA0\x80\xEF\xBF\xBF\"",
 	"\"\xED\x9F\xBF\xEE\x80\x80\"", "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"", "\"\xEF\xBB\xBF\"",
-	"\"\xE2\x80\xA8\"", "[]", "{}", "[[]]", "[ ]", "{ }", "[1]", "[1,2]", "[ 1 , 2 ]", "[\n1\n]",
-	"{\"\":0}", "{\"a\":{\"b\":[]}}", "{\"a\" : 1 , \"b\" : 2}", "[\"\",\"\",[{},[]]]",
-	"{\"a\":1,\"a\":1}", "[\r\n\t 1]", "\"0123456789abcdef0123456789abcdef\"" };
+	"\"\xE2\x80\xA8\"", "[]", "{}", "[[]]", "[ ]", "{ }", "[1]", "[1,2]", "[ 1 , 2 ]",
+	"[\n1\n]", "{\"\":0}", "{\"a\":{\"b\":[]}}", "{\"a\" : 1 , \"b\" : 2}",
+	"[\"\",\"\",[{},[]]]", "{\"a\":1,\"a\":1}", "[\r\n\t 1]",
+	"\"0123456789abcdef0123456789abcdef\"" };
 
-static const char *const rejected[] = { "-", "+1", "01", "-01", "00", "1.", ".5", "1.e1", "1e", "1e+",
-	"1e1.5", "1e1e1", "0x1", "1_0", "--1", "- 1", "1 2", "NaN", "Infinity", "-Infinity", "inf",
-	"True", "TRUE", "nul", "nulll", "truefalse", "\"", "\"\\\"", "\"\\a\"", "\"\\'\"", "\"\\U0041\"",
-	"\"\\u004\"", "\"\\u00G0\"", "\"\\x41\"", "\"\\ \"", "\"\t\"", "\"\x1F\"", "\"\x01\"",
-	"\"\x80\"", "\"\xBF\"", "\"\xC0\x80\"", "\"\xC1\xBF\"", "\"\xC2\"", "\"\xC2\x7F\"",
-	"\"\xC2\xC0\"", "\"\xE0\x9F\xBF\"", "\"\xE0\xA0\"", "\"\xED\xA0\x80\"", "\"\xED\xBF\xBF\"",
-	"\"\xE1\x80\xC0\"", "\"\xF0\x8F\xBF\xBF\"", "\"\xF4\x90\x80\x80\"", "\"\xF0\x90\x80\"",
-	"\"\xF5\x80\x80\x80\"", "\"\xFE\"", "\"\xFF\"", "\"\xF8\x88\x80\x80\x80\"", "[", "]", "[,]",
-	"[1,]", "[,1]", "[1,,2]", "[1 2]", "[1}", "{1}", "{\"a\"}", "{\"a\":}", "{\"a\" 1}", "{\"a\":1,}",
-	"{,}", "{\"a\":1,,\"b\":2}", "{\"a\"::1}", "{\"a\":1]", "{a:1}", "{'a':1}", "{1:1}", "{null:1}",
-	"{\"a\":1 \"b\":2}", ":", ",", "}", "//", "/**/1", "[1]//", "#", "\x0C", "\x0B", "\xC2\xA0",
-	"[\x0C]", "\\u0031", "[\"a\"", "{\"a\":1", "[\"a\xEF\xBB\"]", "&", "*", "undefined" };
+static const char *const rejected[] = { "-", "+1", "01", "-01", "00", "1.", ".5", "1.e1", "1e",
+	"1e+", "1e1.5", "1e1e1", "0x1", "1_0", "--1", "- 1", "1 2", "NaN", "Infinity", "-Infinity",
+	"inf", "True", "TRUE", "nul", "nulll", "truefalse", "\"", "\"\\\"", "\"\\a\"", "\"\\'\"",
+	"\"\\U0041\"", "\"\\u004\"", "\"\\u00G0\"", "\"\\x41\"", "\"\\ \"", "\"\t\"", "\"\x1F\"",
+	"\"\x01\"", "\"\x80\"", "\"\xBF\"", "\"\xC0\x80\"", "\"\xC1\xBF\"", "\"\xC2\"",
+	"\"\xC2\x7F\"", "\"\xC2\xC0\"", "\"\xE0\x9F\xBF\"", "\"\xE0\xA0\"", "\"\xED\xA0\x80\"",
+	"\"\xED\xBF\xBF\"", "\"\xE1\x80\xC0\"", "\"\xF0\x8F\xBF\xBF\"", "\"\xF4\x90\x80\x80\"",
+	"\"\xF0\x90\x80\"", "\"\xF5\x80\x80\x80\"", "\"\xFE\"", "\"\xFF\"",
+	"\"\xF8\x88\x80\x80\x80\"", "[", "]", "[,]", "[1,]", "[,1]", "[1,,2]", "[1 2]", "[1}",
+	"{1}", "{\"a\"}", "{\"a\":}", "{\"a\" 1}", "{\"a\":1,}", "{,}", "{\"a\":1,,\"b\":2}",
+	"{\"a\"::1}", "{\"a\":1]", "{a:1}", "{'a':1}", "{1:1}", "{null:1}", "{\"a\":1 \"b\":2}",
+	":", ",", "}", "//", "/**/1", "[1]//", "#", "\x0C", "\x0B", "\xC2\xA0", "[\x0C]", "\\u0031",
+	"[\"a\"", "{\"a\":1", "[\"a\xEF\xBB\"]", "&", "*", "undefined" };
 
 static bool
 accepts(struct scan *scan, const char *const around[2], const char *text, size_t step)
@@ -415,9 +434,10 @@ START_TEST(finds_the_end_of_each_line)
 	static const char input[] = "{\"id\":1}\r\n\n{\"id\":\"a\nb\"}\n[1,\n  \nx\n{\"id\":2}\n"
 				    "\"\\u00\n\"\xE6\x97\nnul\n-\n7\n\xEF\xBB\n{} \t{}\n{}\n";
 	static const char *const want[] = { "object 0-8, id=1", "nothing", "object, cut@8",
-		"nothing, syntax@0", "array, cut@3", "nothing", "nothing, syntax@0", "object 0-8, id=2",
-		"string, cut@5", "string, utf8@3", "null, cut@3", "number, cut@1", "number 0-1",
-		"nothing, syntax@0", "object 0-2, trailing@4", "object 0-2" };
+		"nothing, syntax@0", "array, cut@3", "nothing", "nothing, syntax@0",
+		"object whole, id=2", "string, cut@5", "string, utf8@3", "null, cut@3",
+		"number, cut@1", "number whole", "nothing, syntax@0", "object 0-2, trailing@4",
+		"object whole" };
 	struct span rest = SPAN(input);
 	struct scan *scan = scan_new(SCAN_END_NEWLINE);
 
@@ -439,7 +459,7 @@ END_TEST
 
 START_TEST(reads_through_newlines_within_an_explicit_frame)
 {
-	check_scan(SPAN("{\n\"id\"\n:\n1\n}\n"), "object 0-13, id=1");
+	check_scan(SPAN("{\n\"id\"\n:\n1\n}\n"), "object whole, id=1");
 	check_scan(SPAN("\n{\"id\":\"a\nb\"}"), "object 1-13, control@9, id=\"a\nb\"");
 	check_scan(SPAN("{\"id\":\n1,\n\nx"), "object, syntax@11, id=1");
 	check_scan(SPAN("x\n{\"id\":1}"), "nothing, syntax@0");
@@ -458,51 +478,55 @@ is_character(const unsigned char *bytes, size_t len)
 			return false;
 		code = code << 6 | (bytes[i] & 0x3F);
 	}
-	if ((bytes[0] & (0xFF00 >> len & 0xFF)) != (0xFF00 >> len & 0xFF) || bytes[0] & (0x80 >> len))
+	if ((bytes[0] & (0xFF00 >> len & 0xFF)) != (0xFF00 >> len & 0xFF) ||
+	    bytes[0] & (0x80 >> len))
 		return false;
 	return code >= least && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
 }
 
 /* The bytes stand at the given place of a string that is full of other text. */
-static void
-check_character(struct scan *scan, const unsigned char *bytes, size_t len, size_t place)
+static bool
+takes_character(struct scan *scan, const unsigned char *bytes, size_t len, size_t place)
 {
-	char input[64] = "\"\xC3\xA9 \xE6\x97\xA5 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef\"";
-	struct span text = { input, strlen(input) };
-	enum scan_fault faults_found[2];
-	uint64_t offsets[2] = { 0, 0 };
+	char input[] =
+	    "\"\xC3\xA9 \xE6\x97\xA5 0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef\"";
+	enum scan_fault fault;
+	uint64_t offset;
 
 	memcpy(input + place, bytes, len);
-	for (int vectors = 0; vectors <= 1; vectors++) {
-		scan_use_vectors(scan, vectors);
-		scan_start(scan);
-		scan_feed(scan, text.ptr, text.len);
-		faults_found[vectors] = scan_fault(scan);
-		offsets[vectors] = scan_fault_offset(scan);
-		ck_assert(scan_complete(scan));
-	}
-	ck_assert_int_eq(faults_found[0], is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
-	ck_assert_int_eq(faults_found[1], faults_found[0]);
-	ck_assert_uint_eq(offsets[1], offsets[0]);
+	scan_use_vectors(scan, false);
+	scan_start(scan);
+	scan_feed(scan, input, strlen(input));
+	fault = scan_fault(scan);
+	offset = scan_fault_offset(scan);
+	scan_use_vectors(scan, true);
+	scan_start(scan);
+	scan_feed(scan, input, strlen(input));
+	return scan_complete(scan) && scan_fault(scan) == fault &&
+	    scan_fault_offset(scan) == offset &&
+	    fault == (is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
 }
 
 /* Every pair of a lead and its next byte, with the edges of the bytes behind them, at every place of a block. */
 START_TEST(knows_every_character)
 {
-	static const unsigned char tails[] = { 0x7F, 0x80, 0x8F, 0xBF, 0xC0, 0xE3 };
+	static const unsigned char tails[] = { 0x7F, 0x80, 0xBF, 0xC0 };
 	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
 	size_t place = 8;
 
 	for (unsigned lead = 0x80; lead <= 0xFF; lead++)
 		for (unsigned second = 0x20; second <= 0xFF; second++)
 			for (size_t i = 0; i < sizeof tails * sizeof tails; i++) {
-				unsigned char bytes[4] = { (unsigned char)lead, (unsigned char)second,
-					tails[i % sizeof tails], tails[i / sizeof tails] };
+				unsigned char bytes[4] = { (unsigned char)lead,
+					(unsigned char)second, tails[i % sizeof tails],
+					tails[i / sizeof tails] };
 				size_t len = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 
 				if (second == '"' || second == '\\')
 					continue;
-				check_character(scan, bytes, len, place);
+				if (!takes_character(scan, bytes, len, place))
+					ck_abort_msg("%x %x, %zu bytes at %zu", lead, second, len,
+					    place);
 				place = place < 40 ? place + 1 : 8;
 			}
 	scan_free(scan);
@@ -512,15 +536,15 @@ END_TEST
 /* Text made of few kinds of bytes, so that every order of them falls on every place of a block. */
 START_TEST(skips_alike_with_and_without_vectors)
 {
-	static const char *const kinds[] = { "a", "plain text ", "\xC3\xA9", "\xE6\x97\xA5", "\xE0\xA4\x85",
-		"\xED\x95\x9C", "\xF0\x9F\x98\x80", "\\n", "\\\"", "\\u00e9", "\x80", "\xE6\x97", "\xF0",
-		"\x01", "0123456789abcdef", "\xD0\xB6\xD0\xB6" };
+	static const char *const kinds[] = { "a", "plain text ", "\xC3\xA9", "\xE6\x97\xA5",
+		"\xE0\xA4\x85", "\xED\x95\x9C", "\xF0\x9F\x98\x80", "\\n", "\\\"", "\\u00e9",
+		"\x80", "\xE6\x97", "\xF0", "\x01", "0123456789abcdef", "\xD0\xB6\xD0\xB6" };
 	enum { KINDS = sizeof kinds / sizeof *kinds };
 	struct scan *scan = scan_new(SCAN_END_NEWLINE);
 	uint32_t random = 1;
 	char input[1024], want[DUMP_MAX];
 
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < 5000; round++) {
 		size_t len = (size_t)sprintf(input, "{\"id\":\"");
 		size_t good = round % 2 == 0 ? 10 : KINDS;
 
@@ -536,7 +560,8 @@ START_TEST(skips_alike_with_and_without_vectors)
 			ck_assert_int_eq(scan_fault(scan), SCAN_FINE);
 		scan_use_vectors(scan, true);
 		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, 0, len), want);
-		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, random % len, 64), want);
+		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, random % len, 64),
+		    want);
 	}
 	scan_free(scan);
 }
@@ -558,8 +583,8 @@ check_long(struct span input, size_t step, const char *want)
 {
 	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
 
-	ck_assert_str_eq(scan_pieces(scan, input, 0, step), want);
-	ck_assert_str_eq(scan_pieces(scan, input, 0, 1), want);
+	ck_assert(strcmp(scan_pieces(scan, input, 0, step), want) == 0);
+	ck_assert(strcmp(scan_pieces(scan, input, 0, 1), want) == 0);
 	scan_free(scan);
 }
 
@@ -574,13 +599,14 @@ START_TEST(keeps_the_limits)
 	nested = repeated(input, "{\"id\":1,\"a\":", "{\"a\":", SCAN_DEPTH_MAX - 1, "[");
 	check_long(nested, 100, "object, depth@5007, id=1");
 	nested = repeated(input, "{\"id\":1,\"a\":", "[[],{},", SCAN_DEPTH_MAX - 2, "[]");
-	check_long(nested, 100, "object, cut@7001, id=1");
+	check_long(nested, 100, "object, cut@7000, id=1");
 
-	struct span value = repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
+	struct span value =
+	    repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
 
-	check_long(value, value.len, "object 0-1048, id too long, method=\"m\"");
+	check_long(value, value.len, "object whole, id too long, method=\"m\"");
 	value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX + 1, ",\"method\":\"m\"}");
-	check_long(value, 64, "object 0-1046, id too long, method=\"m\"");
+	check_long(value, 64, "object whole, id too long, method=\"m\"");
 }
 END_TEST
 
@@ -589,7 +615,7 @@ START_TEST(keeps_values_up_to_the_limit)
 	static char input[MESSAGE_MAX], want[MESSAGE_MAX];
 	struct span value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX, ",\"method\":0}");
 
-	repeated(want, "object 0-1043, id=", "9", SCAN_VALUE_MAX, ", method=0");
+	repeated(want, "object whole, id=", "9", SCAN_VALUE_MAX, ", method=0");
 	check_long(value, value.len, want);
 	check_long(value, 100, want);
 }
@@ -612,13 +638,13 @@ START_TEST(keeps_members_up_to_the_limit)
 	scan_pieces(scan, fits, 0, 1000);
 	ck_assert_uint_eq(scan_text(scan, SCAN_PARAMS_META).len, SCAN_META_MAX);
 	ck_assert(!scan_value(scan, SCAN_PARAMS_META)->overflow);
-	repeated(want, "object 0-16443, params:object, _meta.token=7, _meta=\"" META "a\":\"", "x",
+	repeated(want, "object whole, params:object, _meta.token=7, _meta=\"" META "a\":\"", "x",
 	    SCAN_META_MAX - 30, "\"");
 	check_long(fits, 1000, want);
 
 	struct span too_long = with_meta(input, SCAN_META_MAX + 1);
 
-	check_long(too_long, 1000, "object 0-16444, params:object, _meta.token=7, _meta too long");
+	check_long(too_long, 1000, "object whole, params:object, _meta.token=7, _meta too long");
 	scan_free(scan);
 }
 END_TEST
@@ -628,9 +654,10 @@ START_TEST(ignores_long_keys)
 	static char input[MESSAGE_MAX];
 	struct span message = repeated(input, "{\"", "id", 20000, "\":1,\"id\":2}");
 
-	check_long(message, message.len, "object 0-40013, id=2");
-	message = repeated(input, "{\"params\":{\"_meta\":{\"", "ab", 20000, "\":1,\"" META "x\":2}}}");
-	check_long(message, 5000, "object 0-40057, params:object, _meta=\"" META "x\":2");
+	check_long(message, message.len, "object whole, id=2");
+	message =
+	    repeated(input, "{\"params\":{\"_meta\":{\"", "ab", 20000, "\":1,\"" META "x\":2}}}");
+	check_long(message, 5000, "object whole, params:object, _meta=\"" META "x\":2");
 }
 END_TEST
 
@@ -645,13 +672,15 @@ START_TEST(keeps_all_fields_at_once)
 
 	repeated(value, "\"", "y", SCAN_VALUE_MAX - 2, "\"");
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		len += (size_t)sprintf(input + len, "\"%s\":%s,\"%s\":%s,", keys[i], value, keys[i], value);
+		len += (size_t)sprintf(input + len, "\"%s\":%s,\"%s\":%s,", keys[i], value, keys[i],
+		    value);
 	len += (size_t)sprintf(input + len, "\"x\":0}}");
 	scan_pieces(scan, (struct span){ input, len }, 0, 777);
 	ck_assert_int_eq(scan_fault(scan), SCAN_DUPLICATE);
 	for (unsigned i = SCAN_PARAMS_ID; i <= SCAN_PROGRESS_TOKEN; i++)
 		if (i != SCAN_TASK)
-			ck_assert(span_equal(scan_text(scan, i), (struct span){ value, SCAN_VALUE_MAX }));
+			ck_assert(
+			    span_equal(scan_text(scan, i), (struct span){ value, SCAN_VALUE_MAX }));
 	scan_free(scan);
 }
 END_TEST

@@ -36,11 +36,17 @@ struct mutant {
 	char name[96];
 };
 
+struct candidate { /* a scenario that may find a mutant */
+	const struct scenario *scenario;
+	size_t size;
+};
+
 struct mutants {
+	struct candidate *candidates; /* the short ones first: most mutants are found by them */
+	size_t candidate_count;
 	struct mutant *list;
 	size_t count, found, excused, survived;
-	bool *fails;   /* by scenario: it does so without any change, and finds nothing */
-	int *progress; /* shared with the children: which scenario is played */
+	size_t *progress; /* shared with the children: which candidate is played */
 };
 
 struct excuse {
@@ -50,6 +56,27 @@ struct excuse {
 
 /* What cannot be told apart from outside, each with its reason. */
 static const struct excuse excuses[] = {
+	{ "none/*: also *", "there is no request that a step could be for" },
+	{ "none/*: no *", "there is no request that a step could be for" },
+	{ "none/*: then *", "there is no request that could go on" },
+	{ "none/cancel-owed: another word*", "what does not exist is owed no answer" },
+	{ "none/deadline: another word*", "what does not exist has no deadline" },
+	{ "none/requester-gone: another word*", "it is asked of existing requests only" },
+	{ "none/terminated: another word*", "it is asked of existing requests only" },
+	{ "waiting/cancel*: also pass", "a cancel that is handed on has passed" },
+	{ "cancelling/cancel: *", "whether an answer is owed stays the same for a session" },
+	{ "abandoned/*-gone: another word*", "it is silent" },
+	{ "abandoned/terminated: another word*", "it is silent" },
+	{ "initialize: also CODE", "start-up has a deadline of its own" },
+	{ "server/discover: also CODE", "start-up has a deadline of its own" },
+	{ "subscriptions/listen: also CODE", "it has no deadline" },
+	{ "tasks/result: also CODE", "it has no deadline" },
+	{ "elicitation/create: also CODE", "it has no deadline" },
+	{ "sampling/createMessage: also CODE", "it has no deadline" },
+	{ "subscriptions/listen: also PERSON", "it has no deadline, and the server never sends it" },
+	{ "tasks/result: also PERSON", "it has no deadline, and it is never the server's in a scenario" },
+	{ "elicitation/create: also EXEMPT", "it has no deadline, and the client never sends it" },
+	{ "sampling/createMessage: also EXEMPT", "it has no deadline, and the client never sends it" },
 	{ NULL, NULL },
 };
 
@@ -137,6 +164,15 @@ add(struct mutants *mutants, enum mutant_kind kind, int row, int event, unsigned
 	return mutant;
 }
 
+/* Whether the step means anything there: only a message at hand can pass, and only the lack of one be silent. */
+static bool
+is_sensible(unsigned step, int event)
+{
+	bool message = event == EVENT_RESPONSE || event == EVENT_CANCEL || event == EVENT_CANCEL_OWED;
+
+	return step == DECIDE_PASS ? message : step == DECIDE_SILENT ? !message : true;
+}
+
 static void
 add_cell(struct mutants *mutants, int state, int event)
 {
@@ -146,6 +182,8 @@ add_cell(struct mutants *mutants, int state, int event)
 	int next;
 
 	for (step = steps; step->name != NULL; step++) {
+		if (!is_sensible(step->bit, event))
+			continue;
 		mutant = add(mutants, MUTANT_STEP, state, event, step->bit);
 		snprintf(mutant->name, sizeof(mutant->name), "%s/%s: %s %s", state_names[state],
 		    event_names[event], cell->steps & step->bit ? "no" : "also", step->name);
@@ -292,7 +330,7 @@ holds(const struct scenario *scenario, const struct dialect *dialect)
 
 /* In a child of its own: a mutant may trip an assertion, or never come to an end. */
 static int
-play_mutant(const struct script *script, const struct mutant *mutant, const struct mutants *mutants)
+play_mutant(const struct mutant *mutant, const struct mutants *mutants)
 {
 	struct method methods[METHODS_MAX];
 	struct dialect dialect = dialect_mcp;
@@ -303,9 +341,9 @@ play_mutant(const struct script *script, const struct mutant *mutant, const stru
 	dialect.methods = methods;
 	apply(mutant, &dialect, methods);
 	alarm(SECONDS_MAX);
-	for (i = 0; i < script->count; i++) {
-		*mutants->progress = (int)i;
-		if (!mutants->fails[i] && !holds(&script->scenarios[i], &dialect))
+	for (i = 0; i < mutants->candidate_count; i++) {
+		*mutants->progress = i;
+		if (!holds(mutants->candidates[i].scenario, &dialect))
 			return 1;
 	}
 	return 0;
@@ -313,7 +351,7 @@ play_mutant(const struct script *script, const struct mutant *mutant, const stru
 
 /* true: some scenario fails, crashes or does not end. */
 static bool
-is_found(const struct script *script, const struct mutant *mutant, struct mutants *mutants, int *status)
+is_found(const struct mutant *mutant, struct mutants *mutants, int *status)
 {
 	pid_t pid;
 	int null;
@@ -326,7 +364,7 @@ is_found(const struct script *script, const struct mutant *mutant, struct mutant
 		null = open("/dev/null", O_WRONLY);
 		if (null >= 0)
 			dup2(null, STDERR_FILENO);
-		_exit(play_mutant(script, mutant, mutants));
+		_exit(play_mutant(mutant, mutants));
 	}
 	if (waitpid(pid, status, 0) != pid)
 		abort();
@@ -345,20 +383,20 @@ excuse_of(const struct mutant *mutant)
 }
 
 static void
-try_mutant(const struct script *script, const struct mutant *mutant, struct mutants *mutants)
+try_mutant(const struct mutant *mutant, struct mutants *mutants)
 {
 	const char *excuse = excuse_of(mutant);
 	const struct scenario *scenario;
 	int status;
 
-	if (!is_found(script, mutant, mutants, &status)) {
+	if (!is_found(mutant, mutants, &status)) {
 		mutants->excused += excuse != NULL;
 		mutants->survived += excuse == NULL;
 		printf("%-56s -> %s%s\n", mutant->name, excuse == NULL ? "SURVIVED" : "cannot be seen: ",
 		    excuse == NULL ? "" : excuse);
 		return;
 	}
-	scenario = &script->scenarios[*mutants->progress];
+	scenario = mutants->candidates[*mutants->progress].scenario;
 	printf("%-56s -> %s:%u %s%s\n", mutant->name, scenario->file, scenario->number, scenario->title,
 	    WIFEXITED(status) ? "" : " (crash)");
 	mutants->found++;
@@ -368,25 +406,39 @@ try_mutant(const struct script *script, const struct mutant *mutant, struct muta
 	}
 }
 
-/* Whether all scenarios hold without any change. */
-static bool
-play_unchanged(const struct script *script, struct mutants *mutants)
+static int
+compare(const void *a, const void *b)
 {
-	bool all = true;
-	size_t i;
+	const struct candidate *left = a, *right = b;
 
-	mutants->fails = mem_new(script->count * sizeof(*mutants->fails));
+	if (left->size != right->size)
+		return left->size < right->size ? -1 : 1;
+	return left->scenario < right->scenario ? -1 : left->scenario > right->scenario;
+}
+
+/* Those that hold without any change. false: some do not. */
+static bool
+choose_candidates(const struct script *script, struct mutants *mutants)
+{
+	size_t i, line;
+
+	mutants->candidates = mem_new(script->count * sizeof(*mutants->candidates));
 	for (i = 0; i < script->count; i++) {
 		const struct scenario *scenario = &script->scenarios[i];
+		struct candidate *candidate = &mutants->candidates[mutants->candidate_count];
 
-		mutants->fails[i] = !holds(scenario, &dialect_mcp);
-		if (!mutants->fails[i])
+		if (!holds(scenario, &dialect_mcp)) {
+			printf("%s:%u: %s: fails without any change\n", scenario->file, scenario->number,
+			    scenario->title);
 			continue;
-		all = false;
-		printf("%s:%u: %s: fails without any change\n", scenario->file, scenario->number,
-		    scenario->title);
+		}
+		candidate->scenario = scenario;
+		for (line = 0; line < scenario->line_count; line++)
+			candidate->size += scenario->lines[line].text.len;
+		mutants->candidate_count++;
 	}
-	return all;
+	qsort(mutants->candidates, mutants->candidate_count, sizeof(*mutants->candidates), compare);
+	return mutants->candidate_count == script->count;
 }
 
 bool
@@ -400,14 +452,14 @@ mutants_run(const struct script *script)
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (mutants.progress == MAP_FAILED)
 		abort();
-	sound = play_unchanged(script, &mutants);
+	sound = choose_candidates(script, &mutants);
 	add_all(&mutants);
 	for (i = 0; i < mutants.count; i++)
-		try_mutant(script, &mutants.list[i], &mutants);
+		try_mutant(&mutants.list[i], &mutants);
 	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", mutants.count, mutants.found,
 	    mutants.excused, mutants.survived);
 	free(mutants.list);
-	free(mutants.fails);
+	free(mutants.candidates);
 	munmap(mutants.progress, sizeof(*mutants.progress));
 	return sound && mutants.survived == 0;
 }

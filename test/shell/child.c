@@ -166,7 +166,10 @@ START_TEST(what_cannot_be_run_is_told)
 }
 END_TEST
 
-/* Too few descriptors for all three pipes, and enough for the first. In a process of its own, as Check needs some too. */
+/*
+ * Too few descriptors for all three pipes, and enough for the first. In a process of its own, as
+ * Check needs some too.
+ */
 static int
 start_with_descriptors(int left)
 {
@@ -300,7 +303,10 @@ START_TEST(it_has_the_descriptors_that_canceld_was_given)
 }
 END_TEST
 
-/* The parent of the server is killed; what the server holds of this pipe is closed when it goes too. */
+/*
+ * The parent of the server is killed; what the server holds of this pipe is closed when it goes
+ * too.
+ */
 START_TEST(it_goes_when_canceld_is_killed)
 {
 	int alive[2];

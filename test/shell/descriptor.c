@@ -258,7 +258,10 @@ START_TEST(the_watch_fires_when_the_reader_goes)
 }
 END_TEST
 
-/* Node gives one socket for both directions; its end of file in one must not look like the end of the other. */
+/*
+ * Node gives one socket for both directions; its end of file in one must not look like the end of
+ * the other.
+ */
 START_TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
 	struct ends ends = ends_open(SOCKET);
@@ -352,7 +355,8 @@ START_TEST(more_spans_than_one_call_takes_are_written_in_part)
 
 	for (i = 0; i < DESCRIPTOR_SPANS + 5; i++)
 		spans[i] = SPAN("x");
-	ck_assert_int_eq(descriptor_write(&ends.writer, spans, DESCRIPTOR_SPANS + 5), DESCRIPTOR_SPANS);
+	ck_assert_int_eq(descriptor_write(&ends.writer, spans, DESCRIPTOR_SPANS + 5),
+	    DESCRIPTOR_SPANS);
 }
 END_TEST
 

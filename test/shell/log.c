@@ -97,7 +97,10 @@ static const struct {
 	{ { "\xc2\x9b", 2 }, "\"\\xc2\\x9b\"", "\xc2\x9b" },
 	{ { "gr\xc3\xbc\xc3\x9f", 6 }, "\"gr\xc3\xbc\xc3\x9f\"", "gr\xc3\xbc\xc3\x9f" },
 	{ { "\xf0\x9f\x92\xa9", 4 }, "\"\xf0\x9f\x92\xa9\"", "\xf0\x9f\x92\xa9" },
-	{ { "\xe2\x80\xae" "gnp", 6 }, "\"\\xe2\\x80\\xaegnp\"", "\xe2\x80\xaegnp" },
+	{ { "\xe2\x80\xae"
+	    "gnp",
+	      6 },
+	    "\"\\xe2\\x80\\xaegnp\"", "\xe2\x80\xaegnp" },
 	{ { "\xe2\x81\xa6", 3 }, "\"\\xe2\\x81\\xa6\"", "\xe2\x81\xa6" },
 	/* What is no UTF-8: cut short, overlong, a surrogate, beyond U+10FFFF, a stray byte. */
 	{ { "\xc3", 1 }, "\"\\xc3\"", "\xef\xbf\xbd" },
@@ -108,7 +111,12 @@ static const struct {
 	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
 	{ { "\xf5\x80\x80\x80", 4 }, "\"\\xf5\\x80\\x80\\x80\"",
 	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-	{ { "a\xff" "b", 3 }, "\"a\\xffb\"", "a\xef\xbf\xbd" "b" },
+	{ { "a\xff"
+	    "b",
+	      3 },
+	    "\"a\\xffb\"",
+	    "a\xef\xbf\xbd"
+	    "b" },
 };
 
 START_TEST(a_value_is_safe_in_text)
@@ -468,7 +476,7 @@ START_TEST(closing_waits_for_a_moment_only)
 	log_close(&log);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	ck_assert_int_ge((after.tv_sec - before.tv_sec) * 1000 +
-	        (after.tv_nsec - before.tv_nsec) / 1000000 + 1,
+		(after.tv_nsec - before.tv_nsec) / 1000000 + 1,
 	    LOG_LAST_WAIT);
 	ck_assert_int_lt(after.tv_sec - before.tv_sec, 5);
 	close(reader);
@@ -563,8 +571,10 @@ add_spelling(Suite *suite)
 
 	tcase_add_test(spelling, an_event_is_one_line);
 	tcase_add_test(spelling, an_event_is_one_object);
-	tcase_add_loop_test(spelling, a_value_is_safe_in_text, 0, sizeof(values) / sizeof(values[0]));
-	tcase_add_loop_test(spelling, a_value_is_safe_in_json, 0, sizeof(values) / sizeof(values[0]));
+	tcase_add_loop_test(spelling, a_value_is_safe_in_text, 0,
+	    sizeof(values) / sizeof(values[0]));
+	tcase_add_loop_test(spelling, a_value_is_safe_in_json, 0,
+	    sizeof(values) / sizeof(values[0]));
 	tcase_add_test(spelling, an_id_keeps_its_spelling);
 	tcase_add_test(spelling, a_long_value_is_cut);
 	tcase_add_loop_test(spelling, the_level_decides, LEVEL_ERROR, LEVEL_TRAFFIC + 1);

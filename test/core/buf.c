@@ -1,0 +1,207 @@
+#include "core/buf.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+Suite *buf_suite(void);
+
+START_TEST(compares_spans)
+{
+	ck_assert(span_equal(SPAN(""), (struct span){ NULL, 0 }));
+	ck_assert(span_equal(SPAN("a\0b"), SPAN("a\0b")));
+	ck_assert(!span_equal(SPAN("a\0b"), SPAN("a\0c")));
+	ck_assert(!span_equal(SPAN("ab"), SPAN("abc")));
+	ck_assert(span_equal(span_part(SPAN("abcd"), 1, 2), SPAN("bc")));
+	ck_assert_uint_eq(span_part((struct span){ NULL, 0 }, 0, 0).len, 0);
+	ck_assert_uint_eq(span_part(SPAN("abcd"), 4, 0).len, 0);
+}
+END_TEST
+
+START_TEST(starts_empty)
+{
+	struct buf buf;
+
+	buf_init(&buf);
+	ck_assert_ptr_null(buf.data);
+	ck_assert_uint_eq(buf_room(&buf), 0);
+	ck_assert_uint_eq(buf_span(&buf).len, 0);
+	buf_append(&buf, (struct span){ NULL, 0 });
+	buf_consume(&buf, 0);
+	ck_assert_ptr_null(buf.data);
+	buf_free(&buf);
+	ck_assert_uint_eq(buf.cap, 0);
+}
+END_TEST
+
+START_TEST(keeps_its_memory)
+{
+	struct buf buf;
+
+	buf_init(&buf);
+	buf_append(&buf, SPAN("hello"));
+
+	char *data = buf.data;
+	size_t room = buf_room(&buf);
+
+	ck_assert_ptr_eq(buf_space(&buf, room), data + 5);
+	buf_clear(&buf);
+	ck_assert_uint_eq(buf_span(&buf).len, 0);
+	ck_assert_uint_eq(buf_room(&buf), room + 5);
+	buf_append(&buf, SPAN("again"));
+	buf_consume(&buf, 2);
+	ck_assert(span_equal(buf_span(&buf), SPAN("ain")));
+	buf_consume(&buf, 3);
+	ck_assert_uint_eq(buf_room(&buf), room + 5);
+	ck_assert_ptr_eq(buf.data, data);
+	buf_free(&buf);
+	ck_assert_ptr_null(buf.data);
+}
+END_TEST
+
+static uint32_t
+next_random(uint32_t *random)
+{
+	*random = *random * 1664525 + 1013904223;
+	return *random >> 8;
+}
+
+/* The byte that stands at this place of the stream. */
+static char
+byte_at(size_t place)
+{
+	return (char)(place * 31 + place / 251);
+}
+
+static void
+put(struct buf *buf, size_t *written, size_t count)
+{
+	char *space = buf_space(buf, count);
+
+	ck_assert_uint_ge(buf_room(buf), count);
+	for (size_t i = 0; i < count; i++)
+		space[i] = byte_at((*written)++);
+	buf_added(buf, count);
+}
+
+static void
+take(struct buf *buf, size_t *taken, size_t count)
+{
+	struct span bytes = buf_span(buf);
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < count; i++)
+		wrong += bytes.ptr[i] != byte_at((*taken)++);
+	ck_assert_uint_eq(wrong, 0);
+	buf_consume(buf, count);
+}
+
+/* Whatever comes and goes, the bytes stay in order and the memory near what is held at once. */
+START_TEST(is_a_queue)
+{
+	enum { HELD_MAX = 100000, PIECE_MAX = 9000 };
+	struct buf buf;
+	size_t written = 0, taken = 0;
+	uint32_t random = (uint32_t)_i;
+
+	buf_init(&buf);
+	for (int round = 0; round < 3000; round++) {
+		size_t count = next_random(&random) % PIECE_MAX;
+
+		if (buf.len + count <= HELD_MAX)
+			put(&buf, &written, count);
+		ck_assert_uint_eq(buf_span(&buf).len, written - taken);
+		count = next_random(&random) % PIECE_MAX;
+		take(&buf, &taken, count < buf.len ? count : buf.len);
+	}
+	ck_assert_uint_le(buf.cap, 3 * (HELD_MAX + PIECE_MAX));
+	take(&buf, &taken, buf.len);
+	ck_assert_uint_eq(taken, written);
+	buf_free(&buf);
+}
+END_TEST
+
+/* Counts how often the queue moves: a byte must not be moved again and again while others pass by. */
+START_TEST(moves_seldom)
+{
+	enum { BACKLOG = 1 << 20, PIECE = 64, ROUNDS = 50000 };
+	struct buf buf;
+	size_t written = 0, taken = 0, moves = 0, head = 0;
+
+	buf_init(&buf);
+	put(&buf, &written, BACKLOG);
+	for (int i = 0; i < ROUNDS; i++) {
+		put(&buf, &written, PIECE);
+		moves += buf.head < head;
+		take(&buf, &taken, PIECE);
+		head = buf.head;
+	}
+	ck_assert_uint_le(moves, 1 + 2 * (size_t)ROUNDS * PIECE / BACKLOG);
+	buf_free(&buf);
+}
+END_TEST
+
+START_TEST(refuses_misuse)
+{
+	struct buf buf;
+
+	buf_init(&buf);
+	buf_append(&buf, SPAN("abc"));
+	switch (_i) {
+	case 0:
+		buf_consume(&buf, 4);
+		break;
+	case 1:
+		buf_added(&buf, buf_room(&buf) + 1);
+		break;
+	case 2:
+		span_part(buf_span(&buf), 2, 2);
+		break;
+	case 3:
+		span_part(buf_span(&buf), SIZE_MAX, 2);
+		break;
+	case 4:
+		ck_assert_ptr_nonnull(buf_space(&buf, SIZE_MAX));
+		break;
+	default:
+		free(mem_resize(NULL, SIZE_MAX / 2, 3));
+	}
+}
+END_TEST
+
+START_TEST(memory_is_never_null)
+{
+	char *empty = mem_resize(NULL, 0, 8), *zeroed = mem_new(64);
+
+	ck_assert_ptr_nonnull(empty);
+	for (int i = 0; i < 64; i++)
+		ck_assert_int_eq(zeroed[i], 0);
+	memset(zeroed, 'x', 64);
+	zeroed = mem_resize(zeroed, 100, 10);
+	ck_assert_int_eq(zeroed[63], 'x');
+	free(empty);
+	free(zeroed);
+}
+END_TEST
+
+Suite *
+buf_suite(void)
+{
+	Suite *suite = suite_create("buf");
+	TCase *cases = tcase_create("buf"), *misuse = tcase_create("misuse");
+
+	tcase_add_test(cases, compares_spans);
+	tcase_add_test(cases, starts_empty);
+	tcase_add_test(cases, keeps_its_memory);
+	tcase_add_loop_test(cases, is_a_queue, 0, 5);
+	tcase_add_test(cases, moves_seldom);
+	tcase_add_test(cases, memory_is_never_null);
+	tcase_add_loop_test_raise_signal(misuse, refuses_misuse, SIGABRT, 0, 6);
+	suite_add_tcase(suite, cases);
+	suite_add_tcase(suite, misuse);
+	return suite;
+}

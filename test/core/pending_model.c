@@ -1,0 +1,448 @@
+#include "pending_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/id.h"
+#include "core/pending.h"
+
+enum { ENTRIES_MAX = 300, STEPS = 3000, RUNS = 6, POOL = 64 };
+
+struct entry {
+	struct request *request;             /* to be compared with, not to be read */
+	struct span id, wire_id, wire_token; /* of the pool */
+	enum request_state state;
+	unsigned flags;
+	msec_t idle_due, hard_due; /* MSEC_NEVER if not armed */
+	bool lingers;
+};
+
+struct model {
+	struct text_table texts;
+	struct pending pending;
+	struct entry entries[ENTRIES_MAX]; /* oldest first */
+	size_t count, visited;
+	msec_t now;
+	char pool[POOL][48];
+	size_t wanted; /* how many there should be about now */
+};
+
+/* Spellings that are equal, alike or neither to each other and to the plain ones. */
+static const char *const odd[] = { "1.0", "\"1.0\"", "10e-1", "\"\\u0031\"", "-0", "\"-0\"", "0",
+	"\"\"", "9007199254740992", "9007199254740993", "\"9007199254740993\"", "\"\\u0061\"",
+	"\"a\"", "12345678901234567890", "12345678901234567891", "\"1-1\"" };
+
+enum { ODD = sizeof(odd) / sizeof(odd[0]) };
+
+static size_t
+below(size_t limit)
+{
+	return (size_t)rand() % limit;
+}
+
+static void
+fill_pool(struct model *model, bool with_odd)
+{
+	static const char *const forms[][2] = { { "", "" }, { "\"", "\"" }, { "\"a-", "\"" },
+		{ "\"0b1c9a52-7a3e-4c1d-9f10-", "\"" } };
+
+	for (size_t i = 0; i < POOL; i++) {
+		const char *const *form = forms[i % 4];
+
+		if (with_odd && i < ODD)
+			snprintf(model->pool[i], sizeof(model->pool[i]), "%s", odd[i]);
+		else
+			snprintf(model->pool[i], sizeof(model->pool[i]), "%s%zu%s", form[0], i / 8,
+			    form[1]);
+	}
+}
+
+static struct span
+any_of_pool(const struct model *model)
+{
+	const char *text = model->pool[below(POOL)];
+
+	return (struct span){ text, strlen(text) };
+}
+
+static bool
+has_ids(const struct entry *entry)
+{
+	return !(entry->flags & REQUEST_TOKEN_ONLY);
+}
+
+static bool
+matches_id(const struct entry *entry, struct span id)
+{
+	return has_ids(entry) && !(entry->flags & REQUEST_OURS) && id_equal(entry->id, id);
+}
+
+static bool
+matches_wire(const struct entry *entry, struct span id)
+{
+	return has_ids(entry) && id_equal(entry->wire_id, id);
+}
+
+static bool
+matches_either(const struct entry *entry, struct span id)
+{
+	return has_ids(entry) && (id_equal(entry->id, id) || id_equal(entry->wire_id, id));
+}
+
+static bool
+matches_token(const struct entry *entry, struct span token)
+{
+	return entry->wire_token.len > 0 && id_equal(entry->wire_token, token);
+}
+
+static bool
+matches_likely(const struct entry *entry, struct span id)
+{
+	return (entry->state == REQUEST_WAITING || entry->state == REQUEST_CANCELLING) &&
+	    !id_equal(entry->wire_id, id) && id_alike(entry->wire_id, id);
+}
+
+typedef bool match_fn(const struct entry *entry, struct span key);
+
+static struct request *
+best(const struct model *model, match_fn *matches, struct span key)
+{
+	struct request *found = NULL;
+
+	for (size_t i = model->count; i-- > 0;) {
+		if (!matches(&model->entries[i], key))
+			continue;
+		if (model->entries[i].state != REQUEST_ABANDONED)
+			return model->entries[i].request;
+		if (found == NULL)
+			found = model->entries[i].request;
+	}
+	return found;
+}
+
+static struct request *
+only(const struct model *model, match_fn *matches, struct span key)
+{
+	struct request *found = NULL;
+
+	for (size_t i = 0; i < model->count; i++) {
+		if (!matches(&model->entries[i], key))
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = model->entries[i].request;
+	}
+	return found;
+}
+
+static struct request *
+by_token(const struct model *model, struct span token)
+{
+	struct request *found = best(model, matches_token, token);
+	char storage[ID_TWIN_MAX];
+	struct span twin = id_twin(token, storage);
+
+	if (found != NULL || twin.len == 0)
+		return found;
+	return only(model, matches_token, twin);
+}
+
+/* Several may have the wire id; then any will do that is not abandoned while another waits. */
+static void
+check_wire(const struct model *model, struct span id)
+{
+	const struct request *found = pending_by_wire(&model->pending, id);
+	const struct request *expected = best(model, matches_wire, id);
+
+	ck_assert_int_eq(found == NULL, expected == NULL);
+	if (found == NULL)
+		return;
+	ck_assert(id_equal(found->wire_id, id));
+	ck_assert_int_eq(found->state == REQUEST_ABANDONED, expected->state == REQUEST_ABANDONED);
+}
+
+static void
+check_finds(const struct model *model)
+{
+	const struct pending *pending = &model->pending;
+	struct span key = any_of_pool(model);
+
+	check_wire(model, key);
+	ck_assert_ptr_eq(pending_by_id(pending, key), best(model, matches_id, key));
+	ck_assert_ptr_eq(pending_by_token(pending, key), by_token(model, key));
+	ck_assert_ptr_eq(pending_alike(pending, key), only(model, matches_likely, key));
+	ck_assert_int_eq(pending_holds(pending, key), best(model, matches_either, key) != NULL);
+}
+
+static void
+check_counts(const struct model *model)
+{
+	size_t in_state[REQUEST_STATES] = { 0 }, persons = 0, aliased = 0;
+
+	for (size_t i = 0; i < model->count; i++) {
+		const struct entry *entry = &model->entries[i];
+
+		aliased += !span_equal(entry->id, entry->wire_id);
+		if (!has_ids(entry))
+			continue;
+		in_state[entry->state]++;
+		persons += entry->state == REQUEST_WAITING && (entry->flags & REQUEST_PERSON);
+	}
+	for (size_t i = 0; i < REQUEST_STATES; i++)
+		ck_assert_uint_eq(model->pending.in_state[i], in_state[i]);
+	ck_assert_uint_eq(model->pending.persons, persons);
+	ck_assert_uint_eq(model->pending.aliased, aliased);
+	ck_assert_uint_eq(model->pending.count, model->count);
+}
+
+static msec_t
+due(const struct alarm *alarm)
+{
+	return alarm == NULL ? MSEC_NEVER : alarm_due(alarm);
+}
+
+static msec_t
+earlier(msec_t a, msec_t b)
+{
+	return a < b ? a : b;
+}
+
+static void
+check_deadlines(const struct model *model)
+{
+	msec_t idle = MSEC_NEVER, hard = MSEC_NEVER, linger = MSEC_NEVER;
+
+	for (size_t i = 0; i < model->count; i++) {
+		const struct entry *entry = &model->entries[i];
+
+		idle = earlier(idle, entry->idle_due);
+		if (entry->lingers)
+			linger = earlier(linger, entry->hard_due);
+		else
+			hard = earlier(hard, entry->hard_due);
+	}
+	ck_assert_int_eq(due(timeline_first(&model->pending.idle)), idle);
+	ck_assert_int_eq(due(timeline_first(&model->pending.hard)), hard);
+	ck_assert_int_eq(due(timeline_first(&model->pending.linger)), linger);
+}
+
+static void
+visit(void *user, struct request *request)
+{
+	struct model *model = user;
+	const struct entry *entry = &model->entries[model->visited++];
+
+	ck_assert_uint_le(model->visited, model->count);
+	ck_assert_ptr_eq(request, entry->request);
+	ck_assert(span_equal(request->id, entry->id));
+	ck_assert(span_equal(request->wire_id, entry->wire_id));
+	ck_assert(span_equal(request->wire_token, entry->wire_token));
+	ck_assert_uint_eq(request->state, entry->state);
+	ck_assert_uint_eq(request->flags, entry->flags);
+}
+
+static void
+check_all(struct model *model)
+{
+	check_counts(model);
+	check_deadlines(model);
+	model->visited = 0;
+	pending_each(&model->pending, visit, model);
+	ck_assert_uint_eq(model->visited, model->count);
+}
+
+static void
+add(struct model *model)
+{
+	static const unsigned flags[] = { 0, 0, 0, REQUEST_PERSON, REQUEST_OURS, REQUEST_TASK };
+	struct entry *entry = &model->entries[model->count++];
+	struct pending_names names = { .method = any_of_pool(model) };
+
+	names.id = names.wire_id = any_of_pool(model);
+	if (below(4) == 0)
+		names.wire_id = any_of_pool(model);
+	if (below(2) == 0)
+		names.token = names.wire_token = below(2) == 0 ? names.id : any_of_pool(model);
+	if (names.token.len > 0 && below(4) == 0)
+		names.wire_token = any_of_pool(model);
+	if (below(2) == 0)
+		names.name = any_of_pool(model);
+	names.flags = (uint16_t)flags[below(sizeof(flags) / sizeof(flags[0]))];
+	*entry = (struct entry){
+		.request = pending_add(&model->pending, &names),
+		.id = names.id,
+		.wire_id = names.wire_id,
+		.wire_token = names.wire_token,
+		.state = REQUEST_WAITING,
+		.flags = names.flags,
+		.idle_due = MSEC_NEVER,
+		.hard_due = MSEC_NEVER,
+	};
+}
+
+static void
+remove_one(struct model *model, size_t which)
+{
+	pending_remove(&model->pending, model->entries[which].request);
+	model->count--;
+	memmove(&model->entries[which], &model->entries[which + 1],
+	    (model->count - which) * sizeof(model->entries[0]));
+}
+
+static void
+move(struct model *model, struct entry *entry)
+{
+	static const enum request_state states[] = { REQUEST_WAITING, REQUEST_CANCELLING,
+		REQUEST_ABANDONED };
+
+	if (!has_ids(entry))
+		return;
+	entry->state = states[below(3)];
+	pending_move(&model->pending, entry->request, entry->state);
+}
+
+static void
+keep_token(struct model *model, struct entry *entry)
+{
+	if (!has_ids(entry) || entry->wire_token.len == 0 || below(4) > 0)
+		return;
+	pending_keep_token(&model->pending, entry->request, any_of_pool(model));
+	entry->flags |= REQUEST_TOKEN_ONLY;
+	entry->state = REQUEST_NONE;
+	entry->idle_due = entry->hard_due = MSEC_NEVER;
+}
+
+static void
+arm(struct model *model, struct entry *entry)
+{
+	static const msec_t durations[] = { 0, 10, 1000, 300000, MSEC_NEVER };
+	msec_t idle = durations[below(5)], hard = durations[below(5)];
+	struct pending *pending = &model->pending;
+
+	model->now += (msec_t)below(20);
+	entry->lingers = below(2) == 0;
+	alarm_arm(&pending->idle, &entry->request->idle, idle, model->now);
+	alarm_arm(entry->lingers ? &pending->linger : &pending->hard, &entry->request->hard, hard,
+	    model->now);
+	entry->idle_due = idle == MSEC_NEVER ? MSEC_NEVER : model->now + idle;
+	entry->hard_due = hard == MSEC_NEVER ? MSEC_NEVER : model->now + hard;
+}
+
+static void
+step(struct model *model)
+{
+	struct entry *entry = &model->entries[below(model->count + 1)];
+
+	if (model->count < ENTRIES_MAX && below(model->wanted + 1) >= below(model->count + 1))
+		add(model);
+	else if (model->count > 0)
+		remove_one(model, below(4) == 0 ? 0 : below(model->count));
+	if (entry >= &model->entries[model->count])
+		return;
+	move(model, entry);
+	arm(model, entry);
+	keep_token(model, entry);
+}
+
+START_TEST(like_a_naive_array)
+{
+	static struct model model;
+
+	srand((unsigned)_i + 1);
+	memset(&model, 0, sizeof(model));
+	fill_pool(&model, _i % 2 == 1);
+	text_table_init(&model.texts);
+	pending_init(&model.pending, &model.texts, (uint64_t)_i);
+	for (int i = 0; i < STEPS; i++) {
+		if (i % 500 == 0)
+			model.wanted = i / 500 % 2 == 0 ? ENTRIES_MAX : 3;
+		step(&model);
+		check_finds(&model);
+		if (i % 64 == 0)
+			check_all(&model);
+	}
+	check_all(&model);
+	while (model.count > (size_t)_i % 3)
+		remove_one(&model, below(model.count));
+	check_all(&model);
+	pending_free(&model.pending);
+	ck_assert_uint_eq(model.texts.count, 0);
+	text_table_free(&model.texts);
+}
+END_TEST
+
+enum { MANY = 20000 };
+
+static struct span
+numbered(size_t number, char storage[24])
+{
+	return (struct span){ storage, (size_t)snprintf(storage, 24, "%zu", number) };
+}
+
+static void
+shuffle(size_t order[MANY])
+{
+	for (size_t i = 0; i < MANY; i++) {
+		size_t other = below(i + 1);
+
+		order[i] = order[other];
+		order[other] = i;
+	}
+}
+
+static void
+check_many(const struct pending *pending, struct request *requests[MANY])
+{
+	char storage[24];
+
+	for (size_t i = 0; i < MANY; i++) {
+		ck_assert_ptr_eq(pending_by_id(pending, numbered(i, storage)), requests[i]);
+		ck_assert_ptr_eq(pending_by_wire(pending, numbered(i, storage)), requests[i]);
+		ck_assert_ptr_eq(pending_by_token(pending, numbered(i, storage)), requests[i]);
+	}
+}
+
+/* Many come, go in any order, and come again. */
+START_TEST(many_at_once)
+{
+	static struct model model;
+	static struct request *requests[MANY];
+	static size_t order[MANY];
+	char storage[24];
+
+	srand(7);
+	text_table_init(&model.texts);
+	pending_init(&model.pending, &model.texts, 7);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < MANY; i++) {
+			struct span id = numbered(i, storage);
+			struct pending_names names = { id, id, id, id, .method = SPAN("m") };
+
+			requests[i] = pending_add(&model.pending, &names);
+		}
+		check_many(&model.pending, requests);
+		shuffle(order);
+		for (size_t i = 0; i < MANY; i++) {
+			pending_remove(&model.pending, requests[order[i]]);
+			requests[order[i]] = NULL;
+			if (i % (MANY / 4) == 0)
+				check_many(&model.pending, requests);
+		}
+		ck_assert_uint_eq(model.pending.count, 0);
+	}
+	pending_free(&model.pending);
+	text_table_free(&model.texts);
+}
+END_TEST
+
+TCase *
+pending_model_case(void)
+{
+	TCase *tcase = tcase_create("model");
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_test(tcase, many_at_once);
+	tcase_add_loop_test(tcase, like_a_naive_array, 0, RUNS);
+	return tcase;
+}
