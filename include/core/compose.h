@@ -18,16 +18,16 @@ enum { /* JSON-RPC 2.0 section 5.1; LSP base protocol "ErrorCodes" */
 };
 
 struct answer {
-	struct span id;     /* as spelled; empty: null, or left out with omit_id */
+	struct span id; /* as spelled; empty: null, or left out with omit_id */
 	bool omit_id;
 	int code;
 	struct span message; /* UTF-8 text, not escaped; canceld's name stands in front of it */
 	const char *cause;   /* error.data.cause; NULL: no data at all */
 	bool cancelled;
-	struct span method;  /* not escaped; empty: left out, as elapsed and timeout are */
+	struct span method; /* not escaped; empty: left out, as elapsed and timeout are */
 	msec_t elapsed;
-	msec_t timeout;      /* MSEC_NEVER: left out */
-	int status, signal;  /* of a server that has ended; -1: left out */
+	msec_t timeout;     /* MSEC_NEVER: left out */
+	int status, signal; /* of a server that has ended; -1: left out */
 };
 
 void compose_error(struct buf *out, const struct answer *answer);

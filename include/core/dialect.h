@@ -26,28 +26,28 @@ enum method_trait {
 struct method {
 	const char *name;
 	unsigned traits;            /* enum method_trait */
-	enum scan_field name_field; /* what it names: a tool, a prompt, a resource; SCAN_FIELDS: nothing */
+	enum scan_field name_field; /* where it names a tool, prompt or resource; SCAN_FIELDS: nowhere */
 };
 
 enum dialect_flag {
-	DIALECT_OWES_ANSWER = 1 << 0,   /* a cancelled request must still be answered */
-	DIALECT_ALIASES_IDS = 1 << 1,   /* an id that is still in use travels under a fresh one */
+	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
+	DIALECT_ALIASES_IDS = 1 << 1,          /* an id that is still in use travels under a fresh one */
 	DIALECT_DROPS_UNKNOWN_TOKENS = 1 << 2, /* progress that names no request is dropped */
-	DIALECT_HAS_ERAS = 1 << 3,      /* nothing is injected before the era is settled */
-	DIALECT_CANCELS_META = 1 << 4,  /* cancels copy the request's _meta in the modern era */
-	DIALECT_TASKS = 1 << 5,         /* tasks are cancelled with tasks/cancel */
+	DIALECT_HAS_ERAS = 1 << 3,             /* nothing is injected before the era is settled */
+	DIALECT_CANCELS_META = 1 << 4,         /* cancels copy the request's _meta in the modern era */
+	DIALECT_TASKS = 1 << 5,                /* tasks are cancelled with tasks/cancel */
 };
 
 struct dialect {
 	const char *name;
-	unsigned flags; /* enum dialect_flag */
-	const char *cancel, *cancel_key;      /* notification and the member of params that names the request */
+	unsigned flags;                  /* enum dialect_flag */
+	const char *cancel, *cancel_key; /* notification; the member of params with the id */
 	enum scan_field cancel_field;
-	const char *progress;                 /* notification */
-	enum scan_field progress_field;       /* its token */
-	enum scan_field request_token_field;  /* a request's own token */
+	const char *progress;                /* notification */
+	enum scan_field progress_field;      /* its token */
+	enum scan_field request_token_field; /* a request's own token */
 	const char *task_cancel, *task_status;
-	const struct method *methods;         /* ended by a NULL name */
+	const struct method *methods; /* ended by a NULL name */
 };
 
 extern const struct dialect dialect_mcp;

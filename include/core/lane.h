@@ -26,7 +26,7 @@ void lane_free(struct lane *lane);
 char *lane_space(struct lane *lane, size_t want, size_t *room) __attribute__((warn_unused_result));
 void lane_received(struct lane *lane, size_t n);
 
-uint64_t lane_written_to(const struct lane *lane);  /* every byte before it is written or dropped */
+uint64_t lane_written_to(const struct lane *lane); /* every byte before it is written or dropped */
 uint64_t lane_decided_to(const struct lane *lane);
 uint64_t lane_received_to(const struct lane *lane);
 

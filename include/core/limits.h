@@ -4,32 +4,32 @@
 /* Every constant that bounds or times something; the manual lists them under LIMITS. Bytes and milliseconds. */
 
 enum {
-	LIMIT_HOLD = 128 << 10,        /* a longer frame passes in parts unless --strict */
-	LIMIT_READ = 64 << 10,         /* one read */
-	LIMIT_CLIENT_HIGH = 1 << 20,   /* queued for the client: stop reading the server */
-	LIMIT_CLIENT_LOW = 256 << 10,  /* ... read it again */
+	LIMIT_HOLD = 128 << 10,       /* a longer frame passes in parts unless --strict */
+	LIMIT_READ = 64 << 10,        /* one read */
+	LIMIT_CLIENT_HIGH = 1 << 20,  /* queued for the client: stop reading the server */
+	LIMIT_CLIENT_LOW = 256 << 10, /* ... read it again */
 	LIMIT_SERVER_HIGH = 4 << 20,
 	LIMIT_SERVER_LOW = 1 << 20,
-	LIMIT_MESSAGE = 256 << 20,     /* --max-message */
-	LIMIT_INFLIGHT = 65536,        /* --max-inflight */
+	LIMIT_MESSAGE = 256 << 20, /* --max-message */
+	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
-	LIMIT_TASKS = 1024,            /* progress tokens of tasks that outlive their request */
-	LIMIT_CANDIDATES = 16,         /* messages tried a noisy line */
+	LIMIT_TASKS = 1024,    /* progress tokens of tasks that outlive their request */
+	LIMIT_CANDIDATES = 16, /* messages tried a noisy line */
 
 	TIME_IDLE = 5 * 60 * 1000,
 	TIME_IDLE_CODE = 30 * 60 * 1000, /* what runs a user's code */
 	TIME_START = 5 * 60 * 1000,      /* initialize, server/discover */
 	TIME_CAP = 24 * 60 * 60 * 1000,
-	TIME_GRACE = 5 * 1000,           /* --grace */
-	TIME_LINGER = 10 * 60 * 1000,    /* a tombstone */
-	TIME_SKEW = 2 * 1000,            /* a later wake than planned by this much: the clock stood */
-	TIME_EOF_WAIT = 250,             /* for the rest of stdout after the server's exit */
-	TIME_FLUSH_WAIT = 200,           /* for cancels to be written before stdin is closed */
-	TIME_CLOSE_WAIT = 700,           /* from then to SIGTERM */
-	TIME_TERM_WAIT = 500,            /* from then to SIGKILL */
-	TIME_KILL_WAIT = 100,            /* for the exit after SIGKILL */
-	TIME_LAST_WAIT = 100,            /* as TIME_EOF_WAIT, when the end was canceld's */
-	TIME_HASTY_FLUSH_WAIT = 100,     /* the same after a signal */
+	TIME_GRACE = 5 * 1000,        /* --grace */
+	TIME_LINGER = 10 * 60 * 1000, /* a tombstone */
+	TIME_SKEW = 2 * 1000,         /* a later wake than planned by this much: the clock stood */
+	TIME_EOF_WAIT = 250,          /* for the rest of stdout after the server's exit */
+	TIME_FLUSH_WAIT = 200,        /* for cancels to be written before stdin is closed */
+	TIME_CLOSE_WAIT = 700,        /* from then to SIGTERM */
+	TIME_TERM_WAIT = 500,         /* from then to SIGKILL */
+	TIME_KILL_WAIT = 100,         /* for the exit after SIGKILL */
+	TIME_LAST_WAIT = 100,         /* as TIME_EOF_WAIT, when the end was canceld's */
+	TIME_HASTY_FLUSH_WAIT = 100,  /* the same after a signal */
 	TIME_HASTY_CLOSE_WAIT = 100,
 	TIME_HASTY_TERM_WAIT = 300,
 };

@@ -37,8 +37,7 @@ void policy_init(struct policy *policy);
 void policy_free(struct policy *policy);
 
 /* method and name are copied; an empty span means any. A name without a method is not allowed. */
-void policy_add(struct policy *policy, enum policy_clock clock, struct span method,
-    struct span name, msec_t duration);
+void policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name, msec_t duration);
 
 /*
  * The deadlines of a request of the client's (or, with from_server, of the server's, which has only those

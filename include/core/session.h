@@ -23,14 +23,15 @@ enum verb {
 	VERB_NOTE, /* nothing moved */
 };
 
-struct action { /* every span is valid during the call only; empty or MSEC_NEVER where there is nothing to say */
+/* Every span is valid during the call only; empty, or MSEC_NEVER, where there is nothing to say. */
+struct action {
 	enum verb verb;
 	enum side side;
 	enum why why;
-	struct span message; /* as it came or goes, without its newline; only its held part if it passes in parts */
+	struct span message; /* without its newline; of one that passes in parts only the held part */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail;  /* a person's reason, a word on what was wrong */
+	struct span detail; /* a person's reason, a word on what was wrong */
 	msec_t elapsed, timeout;
 };
 
@@ -43,8 +44,8 @@ struct session_config {
 	msec_t grace;
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
-	bool strict;       /* hold every frame whole */
-	uint64_t seed;     /* of the hash tables: any random number */
+	bool strict;   /* hold every frame whole */
+	uint64_t seed; /* of the hash tables: any random number */
 };
 
 struct session;
@@ -90,9 +91,9 @@ msec_t session_wake(struct session *session, bool stalled);
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);
 
-bool session_wants_end(const struct session *session);  /* initialize was never answered */
-bool session_timed_out(const struct session *session);  /* some request was */
-uint64_t session_count(const struct session *session, enum why why); /* how often that was decided */
+bool session_wants_end(const struct session *session);                         /* initialize was never answered */
+bool session_timed_out(const struct session *session);                         /* some request was */
+uint64_t session_count(const struct session *session, enum why why);           /* how often that was decided */
 uint64_t session_requests(const struct session *session, enum side requester); /* how many were seen */
 
 #endif

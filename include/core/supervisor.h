@@ -15,7 +15,7 @@
 
 enum supervisor_state {
 	SERVER_RUNNING,
-	SERVER_SILENT, /* its stdout is at end of file; most often its exit is about to be known */
+	SERVER_SILENT,      /* its stdout is at end of file; most often its exit is about to be known */
 	SERVER_FLUSHING,    /* the client's end: what it is owed is being written */
 	SERVER_CLOSING,     /* its stdin is closed */
 	SERVER_TERMINATING, /* SIGTERM was sent */

@@ -14,6 +14,7 @@ enum why_level {
 	LEVEL_TRAFFIC,  /* -vv */
 };
 
+/* clang-format off */
 #define WHY_LIST(X)                                                                                \
 	/* a message passes */                                                                     \
 	X(RELAYED, TRAFFIC, "the message passes unchanged")                                        \
@@ -70,12 +71,13 @@ enum why_level {
 	X(FAILED, ERROR, "canceld itself failed")                                                  \
 	X(STATISTICS, PERSON, "the counters, asked for with SIGUSR1")                              \
 	X(SUMMARY, PERSON, "what the session came to")
+/* clang-format on */
 
 enum why {
 #define WHY_NAME(name, level, meaning) WHY_##name,
 	WHY_LIST(WHY_NAME)
 #undef WHY_NAME
-	WHY_COUNT
+	    WHY_COUNT
 };
 
 const char *why_word(enum why why);    /* "TIMED_OUT" */

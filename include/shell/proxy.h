@@ -11,7 +11,6 @@
  * Relays between this process's stdin and stdout and the child that was started, until one of them has ended and nothing
  * is left of the child. Returns the exit status. The child's two pipes are taken over.
  */
-int proxy_run(const struct options *options, struct log *log, struct child *child,
-    const struct saved_signals *signals);
+int proxy_run(const struct options *options, struct log *log, struct child *child, const struct saved_signals *signals);
 
 #endif

@@ -10,7 +10,7 @@ enum { /* one-letter steps, so that the table reads as a table */
 
 #define FORGET REQUEST_NONE
 #define CELL(steps, next, why) \
-	{                      \
+	{ \
 		steps, next, why \
 	}
 

@@ -18,8 +18,8 @@ static const struct method mcp_methods[] = {
 
 const struct dialect dialect_mcp = {
 	.name = "mcp",
-	.flags = DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS |
-	    DIALECT_CANCELS_META | DIALECT_TASKS,
+	.flags = DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
+	    DIALECT_TASKS,
 	.cancel = "notifications/cancelled",
 	.cancel_key = "requestId",
 	.cancel_field = SCAN_REQUEST_ID,

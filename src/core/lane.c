@@ -21,17 +21,17 @@ struct segment {
 };
 
 struct lane {
-	struct buf bytes;         /* from `written` to the last byte received */
+	struct buf bytes; /* from `written` to the last byte received */
 	uint64_t written, decided;
 	struct segment *segments; /* in order; [first, first + count) */
 	size_t first, count, capacity;
-	size_t backlog;           /* bytes to be written, in segments */
-	size_t own;               /* of them, our own */
-	struct buf urgent;        /* whole messages that overtake */
-	struct buf kept;          /* whole messages that wait for the end of an open one */
-	bool open;                /* a message has been decided in part */
-	bool inside;              /* the last byte written was not the end of a message ... */
-	bool inside_urgent;       /* ... but one of an urgent message */
+	size_t backlog;     /* bytes to be written, in segments */
+	size_t own;         /* of them, our own */
+	struct buf urgent;  /* whole messages that overtake */
+	struct buf kept;    /* whole messages that wait for the end of an open one */
+	bool open;          /* a message has been decided in part */
+	bool inside;        /* the last byte written was not the end of a message ... */
+	bool inside_urgent; /* ... but one of an urgent message */
 };
 
 enum { LANE_KEEP = 1 << 20 }; /* an empty buffer above this size is given back */
@@ -121,8 +121,7 @@ segment_add(struct lane *lane, size_t index)
 			lane->first = 0;
 		} else {
 			lane->capacity = lane->capacity == 0 ? 8 : lane->capacity * 2;
-			lane->segments =
-			    mem_resize(lane->segments, lane->capacity, sizeof(*lane->segments));
+			lane->segments = mem_resize(lane->segments, lane->capacity, sizeof(*lane->segments));
 		}
 	}
 	assert(lane->segments != NULL);

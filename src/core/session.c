@@ -91,8 +91,7 @@ session_report(struct session *session, const struct action *action)
 }
 
 struct action
-action_of(struct session *session, enum verb verb, enum side side, enum why why,
-    const struct request *request)
+action_of(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
 {
 	struct action action = { .verb = verb, .side = side, .why = why };
 
@@ -107,8 +106,8 @@ action_of(struct session *session, enum verb verb, enum side side, enum why why,
 }
 
 static struct action
-action_of_message(struct session *session, const struct message *message, enum verb verb,
-    enum why why, const struct request *request)
+action_of_message(struct session *session, const struct message *message, enum verb verb, enum why why,
+    const struct request *request)
 {
 	struct action action = action_of(session, verb, other(message->from), why, request);
 
@@ -152,8 +151,7 @@ advance(struct lane *lane, uint64_t to, void (*decide)(struct lane *lane, size_t
 }
 
 void
-message_pass(struct session *session, struct message *message, enum why why,
-    const struct request *request)
+message_pass(struct session *session, struct message *message, enum why why, const struct request *request)
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
 	struct party *party = &session->party[message->from];
@@ -180,8 +178,7 @@ message_pass(struct session *session, struct message *message, enum why why,
 }
 
 void
-message_take(struct session *session, struct message *message, enum why why,
-    const struct request *request)
+message_take(struct session *session, struct message *message, enum why why, const struct request *request)
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
 
@@ -190,8 +187,7 @@ message_take(struct session *session, struct message *message, enum why why,
 }
 
 void
-message_drop(struct session *session, struct message *message, enum why why,
-    const struct request *request)
+message_drop(struct session *session, struct message *message, enum why why, const struct request *request)
 {
 	enum verb verb = message->passed ? VERB_SEND : VERB_DROP;
 	struct action action = action_of_message(session, message, verb, why, request);
@@ -266,8 +262,8 @@ message_of_frame(struct session *session, enum side from, struct message *messag
 	}
 	if (scan_bom(frame->scan))
 		message->start += 3;
-	message->text = span_part(line, (size_t)(message->start - frame->start),
-	    (size_t)(message->end - message->start));
+	message->text =
+	    span_part(line, (size_t)(message->start - frame->start), (size_t)(message->end - message->start));
 	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
 }
 

@@ -28,8 +28,7 @@ note_handshake(struct session *session, const struct message *message, const str
 	    scan_value(message->scan, SCAN_RESULT)->type == JSON_ABSENT)
 		return;
 	session->initialized = true;
-	session->omits_id =
-	    version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
+	session->omits_id = version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
 }
 
 /* Puts back what the requester called it. */
@@ -50,8 +49,7 @@ session_tasks(const struct session *session, enum side requester)
 {
 	const struct pending *pending = &session->party[requester].pending;
 
-	return pending->count - pending->in_state[REQUEST_ABANDONED] -
-	    session_outstanding(session, requester);
+	return pending->count - pending->in_state[REQUEST_ABANDONED] - session_outstanding(session, requester);
 }
 
 struct request *
@@ -59,8 +57,7 @@ session_named_request(struct session *session, enum side from, const struct scan
 {
 	const struct scan_value *id = scan_value(scan, SCAN_ID);
 
-	if (scan_value(scan, SCAN_RESULT)->type == JSON_ABSENT &&
-	    scan_value(scan, SCAN_ERROR)->type == JSON_ABSENT)
+	if (scan_value(scan, SCAN_RESULT)->type == JSON_ABSENT && scan_value(scan, SCAN_ERROR)->type == JSON_ABSENT)
 		return NULL;
 	if ((id->type != JSON_STRING && id->type != JSON_NUMBER) || id->overflow)
 		return NULL;
@@ -71,8 +68,7 @@ session_named_request(struct session *session, enum side from, const struct scan
 static bool
 keeps_token(const struct session *session, enum side requester, const struct request *request)
 {
-	return request->token.len > 0 &&
-	    session_state(session, requester, request) == REQUEST_WAITING &&
+	return request->token.len > 0 && session_state(session, requester, request) == REQUEST_WAITING &&
 	    session_tasks(session, requester) < LIMIT_TASKS;
 }
 

@@ -14,11 +14,9 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	size_t i;
 
 	for (i = 0; i < sizeof(held) / sizeof(held[0]); i++)
-		if (held[i] != NULL &&
-		    span_equal(envelope->method, (struct span){ held[i], strlen(held[i]) }))
+		if (held[i] != NULL && span_equal(envelope->method, (struct span){ held[i], strlen(held[i]) }))
 			return false;
-	if (session->party[other(from)].gone ||
-	    session_outstanding(session, from) >= session->config.max_inflight)
+	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
 	if (traits != NULL && (traits->traits & METHOD_START))
 		return false;
@@ -50,8 +48,8 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
 	if (decision->next != REQUEST_NONE)
 		return READ_HOLD;
-	action = action_of(session, decision->steps & DECIDE_PASS ? VERB_SEND : VERB_DROP, requester,
-	    decision->why, request);
+	action = action_of(session, decision->steps & DECIDE_PASS ? VERB_SEND : VERB_DROP, requester, decision->why,
+	    request);
 	action.message = lane_from(party->lane, party->frame.start);
 	session_report(session, &action);
 	buf_clear(&party->cut_id);
@@ -73,8 +71,7 @@ judge(struct session *session, enum side from)
 	envelope_peek(&envelope, party->frame.scan);
 	if (envelope.kind == ENVELOPE_UNKNOWN)
 		return READ_HOLD;
-	deadlines = policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 },
-	    NULL, false);
+	deadlines = policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 }, NULL, false);
 	party->cut_idle = deadlines.idle;
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
@@ -131,8 +128,7 @@ message_of_parts(const struct session *session, enum side from, struct message *
 static void
 report_fault(struct session *session, const struct message *message)
 {
-	struct action action =
-	    action_of(session, VERB_NOTE, other(message->from), WHY_LATE_FAULT, NULL);
+	struct action action = action_of(session, VERB_NOTE, other(message->from), WHY_LATE_FAULT, NULL);
 
 	action.id = scan_text(message->scan, SCAN_ID);
 	session_report(session, &action);

@@ -104,8 +104,8 @@ answer_to(const struct session *session, const struct request *request, msec_t t
 }
 
 static void
-answer(struct session *session, enum side requester, const struct request *request,
-    enum decide_event event, msec_t timeout)
+answer(struct session *session, enum side requester, const struct request *request, enum decide_event event,
+    msec_t timeout)
 {
 	const struct method *traits = dialect_method(session->config.dialect, text_span(request->method));
 	unsigned trait = traits == NULL ? 0 : traits->traits;
@@ -128,8 +128,8 @@ answer(struct session *session, enum side requester, const struct request *reque
 }
 
 static void
-report(struct session *session, enum verb verb, enum side side, enum why why,
-    const struct request *request, struct span detail)
+report(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
+    struct span detail)
 {
 	struct action action = action_of(session, verb, side, why, request);
 
@@ -204,8 +204,7 @@ forward_cancel(struct session *session, struct message *message, struct request 
 }
 
 void
-session_cancel_task(struct session *session, enum side requester, const struct request *request,
-    struct span task_id)
+session_cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
 {
 	struct party *party = &session->party[requester];
 	const char *method = session->config.dialect->task_cancel;
@@ -246,8 +245,7 @@ bury(struct session *session, struct pending *pending, struct request *request)
 }
 
 static void
-move(struct session *session, struct pending *pending, struct request *request,
-    enum request_state next)
+move(struct session *session, struct pending *pending, struct request *request, enum request_state next)
 {
 	if (next == request->state)
 		return;
@@ -299,16 +297,15 @@ carry_out_message(struct session *session, struct message *message, struct reque
 }
 
 void
-session_decide(struct session *session, enum side requester, struct request *request,
-    enum decide_event event, struct message *message)
+session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message)
 {
 	enum request_state state = session_state(session, requester, request);
 	const struct decision *decision = &decisions[state][event];
 	struct pending *pending = &session->party[requester].pending;
 	msec_t timeout = event == EVENT_DEADLINE ? passed_deadline(session, request) : MSEC_NEVER;
 	enum side side = decision->steps & DECIDE_ANSWER ? requester : other(requester);
-	struct action action =
-	    action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
+	struct action action = action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
 
 	if (decision->steps & DECIDE_WITHDRAW)
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
@@ -327,8 +324,8 @@ session_decide(struct session *session, enum side requester, struct request *req
 }
 
 void
-session_fail(struct session *session, enum side requester, struct request *request, const char *cause,
-    const char *text, enum why why)
+session_fail(struct session *session, enum side requester, struct request *request, const char *cause, const char *text,
+    enum why why)
 {
 	struct answer message = answer_to(session, request, MSEC_NEVER);
 

@@ -10,7 +10,7 @@
 #include "core/pending.h"
 #include "core/session.h"
 
-enum reading { /* what becomes of the frame that is being read */
+enum reading {          /* what becomes of the frame that is being read */
 	READ_HOLD,      /* undecided: its bytes are kept */
 	READ_PASS,      /* it passes in parts, and is accounted for at its end */
 	READ_PASSED,    /* it passes in parts, and is accounted for already */
@@ -23,14 +23,14 @@ struct party { /* one side: what it writes, and what it asked */
 	struct frame frame;
 	struct pending pending;
 	enum reading reading;
-	struct buf cut_id;     /* READ_PASSED: the id of the request that is being answered */
-	msec_t cut_idle;       /* READ_PASS, READ_PASSED: how long it may stand still */
-	msec_t heard;          /* steady time of the last bytes */
+	struct buf cut_id; /* READ_PASSED: the id of the request that is being answered */
+	msec_t cut_idle;   /* READ_PASS, READ_PASSED: how long it may stand still */
+	msec_t heard;      /* steady time of the last bytes */
 	uint64_t requests;
-	bool spoke;            /* it has sent a message ... */
-	bool needs_jsonrpc;    /* ... and the first one had the member "jsonrpc" */
-	bool untracked;        /* it asked what cannot be tracked: unknown answers may be for that */
-	bool gone;             /* it will answer nothing any more */
+	bool spoke;         /* it has sent a message ... */
+	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
+	bool untracked;     /* it asked what cannot be tracked: unknown answers may be for that */
+	bool gone;          /* it will answer nothing any more */
 };
 
 enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
@@ -44,11 +44,11 @@ struct session {
 	struct scan *salvage;
 	struct buf scratch; /* of a message being composed */
 	uint64_t counts[WHY_COUNT];
-	msec_t now, planned; /* the caller's clock; when we asked to be woken */
+	msec_t now, planned;   /* the caller's clock; when we asked to be woken */
 	bool stalled, resumed; /* the server is not read; it was not until a moment ago */
-	msec_t skew;         /* how long everything stood still, in all */
-	msec_t steady;       /* the caller's clock without that */
-	msec_t idle;         /* ... and without the time that a person was waited for */
+	msec_t skew;           /* how long everything stood still, in all */
+	msec_t steady;         /* the caller's clock without that */
+	msec_t idle;           /* ... and without the time that a person was waited for */
 	enum era era;
 	bool initialized;    /* initialize was answered */
 	uint64_t modern_end; /* where the first modern request ends in the client's lane */
@@ -59,7 +59,7 @@ struct session {
 	int server_status, server_signal;
 };
 
-struct edit { /* bytes of the message that are replaced */
+struct edit {            /* bytes of the message that are replaced */
 	uint64_t offset; /* from the frame's first byte */
 	size_t len;
 	struct span with; /* lives until the message is passed */
@@ -71,11 +71,11 @@ struct message { /* the one at hand */
 	enum side from;
 	struct envelope envelope;
 	const struct scan *scan;
-	struct span text;     /* without byte order mark and line end */
-	uint64_t start, end;  /* of text, as positions in the lane of `from` */
-	uint64_t next;        /* position behind its line end */
-	bool passed;          /* it went out in parts: nothing can be changed any more */
-	bool recovered;       /* cut out of a line that it shared */
+	struct span text;                 /* without byte order mark and line end */
+	uint64_t start, end;              /* of text, as positions in the lane of `from` */
+	uint64_t next;                    /* position behind its line end */
+	bool passed;                      /* it went out in parts: nothing can be changed any more */
+	bool recovered;                   /* cut out of a line that it shared */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
 	int edit_count;
 };
@@ -88,13 +88,10 @@ other(enum side side)
 
 /* session.c */
 void session_report(struct session *session, const struct action *action);
-void message_pass(struct session *session, struct message *message, enum why why,
-    const struct request *request);
-void message_drop(struct session *session, struct message *message, enum why why,
-    const struct request *request);
+void message_pass(struct session *session, struct message *message, enum why why, const struct request *request);
+void message_drop(struct session *session, struct message *message, enum why why, const struct request *request);
 /* Its bytes leave the lane here, as they go out elsewhere. */
-void message_take(struct session *session, struct message *message, enum why why,
-    const struct request *request);
+void message_take(struct session *session, struct message *message, enum why why, const struct request *request);
 void message_edit(struct message *message, enum scan_field field, struct span with);
 void session_on_message(struct session *session, struct message *message);
 /* An action about a request; request may be NULL. */
@@ -104,15 +101,14 @@ struct action action_of(struct session *session, enum verb verb, enum side side,
 /* session_request.c */
 void session_on_request(struct session *session, struct message *message);
 /* Answers a request that does not go on; the message at hand is dropped. */
-void session_refuse(struct session *session, struct message *message, const char *cause,
-    const char *text, enum why why);
+void session_refuse(struct session *session, struct message *message, const char *cause, const char *text,
+    enum why why);
 struct span session_mint(struct session *session, enum side requester, bool string);
 bool session_settled(const struct session *session);
 
 /* session_answer.c */
 /* The request that a response of `from` names, even if the response is malformed; or NULL. */
-struct request *session_named_request(struct session *session, enum side from,
-    const struct scan *scan);
+struct request *session_named_request(struct session *session, enum side from, const struct scan *scan);
 /* Requests of that side that were answered with a task, whose progress is still relayed. */
 size_t session_tasks(const struct session *session, enum side requester);
 void session_on_response(struct session *session, struct message *message);
@@ -121,16 +117,15 @@ void session_on_response(struct session *session, struct message *message);
 void session_on_notification(struct session *session, struct message *message);
 
 /* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
-void session_decide(struct session *session, enum side requester, struct request *request,
-    enum decide_event event, struct message *message);
-enum request_state session_state(const struct session *session, enum side requester,
-    const struct request *request);
-void session_cancel_task(struct session *session, enum side requester,
-    const struct request *request, struct span task_id);
+void session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message);
+enum request_state session_state(const struct session *session, enum side requester, const struct request *request);
+void session_cancel_task(struct session *session, enum side requester, const struct request *request,
+    struct span task_id);
 void session_release_withheld(struct session *session);
 /* An error to the requester; the request is forgotten, whatever its state. */
-void session_fail(struct session *session, enum side requester, struct request *request,
-    const char *cause, const char *text, enum why why);
+void session_fail(struct session *session, enum side requester, struct request *request, const char *cause,
+    const char *text, enum why why);
 void session_send_error(struct session *session, enum side to, const struct answer *answer);
 
 /* session_time.c */

@@ -84,8 +84,7 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 
 /* Looks at what starts at the brace; returns how far to go on from there. */
 static size_t
-try_candidate(struct session *session, const struct message *line, size_t offset,
-    struct request **malformed)
+try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
 {
 	struct span rest = span_part(line->text, offset, line->text.len - offset);
 	size_t len = scan_candidate(session->salvage, rest);

@@ -75,8 +75,7 @@ on_cancel(struct session *session, struct message *message)
 	else if (request->flags & REQUEST_NO_CANCEL)
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
-		session_decide(session, message->from, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL,
-		    message);
+		session_decide(session, message->from, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
 
 /* Progress of a request is dropped once nobody waits for it: clients tear the connection down on it. */
@@ -127,8 +126,7 @@ forget_task(void *user, struct request *request)
 {
 	const struct task_search *search = user;
 
-	if ((request->flags & REQUEST_TOKEN_ONLY) &&
-	    id_equal(text_span(request->name), search->task_id))
+	if ((request->flags & REQUEST_TOKEN_ONLY) && id_equal(text_span(request->name), search->task_id))
 		pending_remove(search->pending, request);
 }
 
@@ -143,8 +141,7 @@ on_task_status(struct session *session, struct message *message)
 	size_t i;
 
 	for (i = 0; i < sizeof(final) / sizeof(final[0]); i++)
-		if (search.task_id.len > 0 && is(status, final[i]) &&
-		    session_tasks(session, other(message->from)) > 0)
+		if (search.task_id.len > 0 && is(status, final[i]) && session_tasks(session, other(message->from)) > 0)
 			pending_each(pending, forget_task, &search);
 	message_pass(session, message, WHY_RELAYED, NULL);
 }

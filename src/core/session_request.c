@@ -77,8 +77,7 @@ mint_like(struct session *session, enum side requester, struct span like, char s
 }
 
 void
-session_refuse(struct session *session, struct message *message, const char *cause, const char *text,
-    enum why why)
+session_refuse(struct session *session, struct message *message, const char *cause, const char *text, enum why why)
 {
 	struct answer answer = {
 		.id = message->envelope.id,
@@ -140,8 +139,8 @@ token_held(const struct pending *pending, struct span token)
 
 /* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
 static void
-alias(struct session *session, struct message *message, struct pending_names *names,
-    char id_storage[MINTED_MAX], char token_storage[MINTED_MAX])
+alias(struct session *session, struct message *message, struct pending_names *names, char id_storage[MINTED_MAX],
+    char token_storage[MINTED_MAX])
 {
 	const struct pending *pending = &session->party[message->from].pending;
 	struct action action;
@@ -191,8 +190,7 @@ read_name(const struct scan *scan, const struct method *traits, char storage[SCA
 }
 
 static void
-set_deadlines(struct session *session, enum side requester, struct request *request,
-    const struct method *traits)
+set_deadlines(struct session *session, enum side requester, struct request *request, const struct method *traits)
 {
 	struct pending *pending = &session->party[requester].pending;
 	struct deadlines deadlines = policy_deadlines(session->config.policy, text_span(request->method),
@@ -241,16 +239,14 @@ ambiguous(const struct session *session, const struct message *message)
 void
 session_on_request(struct session *session, struct message *message)
 {
-	const struct method *traits =
-	    dialect_method(session->config.dialect, message->envelope.method);
+	const struct method *traits = dialect_method(session->config.dialect, message->envelope.method);
 	struct party *party = &session->party[message->from];
 
 	party->requests++;
 	note_era(session, message, traits == NULL ? 0 : traits->traits);
 	if (message->envelope.untracked || ambiguous(session, message)) {
 		party->untracked = true;
-		message_pass(session, message,
-		    message->envelope.untracked ? WHY_UNTRACKED : WHY_AMBIGUOUS, NULL);
+		message_pass(session, message, message->envelope.untracked ? WHY_UNTRACKED : WHY_AMBIGUOUS, NULL);
 	} else if (!refused(session, message)) {
 		enter(session, message, traits);
 	}

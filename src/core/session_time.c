@@ -115,8 +115,7 @@ expire_party(struct session *session, enum side requester)
 static msec_t
 cut_due(const struct party *party)
 {
-	if ((party->reading != READ_PASS && party->reading != READ_PASSED) ||
-	    party->cut_idle == MSEC_NEVER)
+	if ((party->reading != READ_PASS && party->reading != READ_PASSED) || party->cut_idle == MSEC_NEVER)
 		return MSEC_NEVER;
 	return party->heard + party->cut_idle;
 }
@@ -171,16 +170,14 @@ wake_of(const struct session *session, enum side side, bool stalled)
 		return wake;
 	wake = earlier(wake, due_of(&party->pending.hard, session->skew));
 	if (side == SIDE_SERVER || !person_is_asked(session))
-		wake = earlier(wake,
-		    due_of(&party->pending.idle, session->now - session_idle(session, side)));
+		wake = earlier(wake, due_of(&party->pending.idle, session->now - session_idle(session, side)));
 	return wake;
 }
 
 msec_t
 session_wake(struct session *session, bool stalled)
 {
-	msec_t wake = earlier(wake_of(session, SIDE_CLIENT, stalled),
-	    wake_of(session, SIDE_SERVER, stalled));
+	msec_t wake = earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 
 	if (session->withheld && session_settled(session))
 		wake = session->now;

@@ -118,15 +118,13 @@ note(struct supervisor *supervisor, enum supervisor_event event)
 {
 	if (event == SUPERVISE_SIGNAL)
 		supervisor->hasty = true;
-	if ((event == SUPERVISE_END || event == SUPERVISE_SIGNAL) &&
-	    supervisor->state == SERVER_RUNNING)
+	if ((event == SUPERVISE_END || event == SUPERVISE_SIGNAL) && supervisor->state == SERVER_RUNNING)
 		supervisor->ended = true;
 	if (event == SUPERVISE_EXITED)
 		supervisor->exited = true;
 	if (event == SUPERVISE_EOF)
 		supervisor->eof = true;
-	if ((event == SUPERVISE_EXITED || event == SUPERVISE_EOF) && supervisor->exited &&
-	    supervisor->eof)
+	if ((event == SUPERVISE_EXITED || event == SUPERVISE_EOF) && supervisor->exited && supervisor->eof)
 		return COLUMN_GONE;
 	return event;
 }

@@ -156,8 +156,7 @@ expire(struct proxy *proxy)
 
 	if (session_wake(proxy->session, server->throttled) > proxy->now)
 		return;
-	while (may_read(proxy, SIDE_SERVER) && total < SETTLE_READ_MAX &&
-	    (n = read_once(proxy, SIDE_SERVER)) > 0)
+	while (may_read(proxy, SIDE_SERVER) && total < SETTLE_READ_MAX && (n = read_once(proxy, SIDE_SERVER)) > 0)
 		total += n;
 	session_expire(proxy->session, !server->throttled, proxy->now);
 }
@@ -172,8 +171,7 @@ flush(struct proxy *proxy, enum side to)
 	ssize_t n;
 	int count;
 
-	while (out->fd >= 0 && !out->broken &&
-	    (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
+	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
 		n = descriptor_write(out, spans, count);
 		if (n <= 0)
 			break;
@@ -222,8 +220,9 @@ watch_port(struct proxy *proxy, enum side side)
 
 	throttle(proxy, side);
 	set_watching(proxy, &port->readable, may_read(proxy, side) && port->in.pollable);
-	set_watching(proxy, &port->writable, port->out.fd >= 0 && !port->out.broken &&
-	        port->out.pollable && lane_backlog(session_lane(proxy->session, from)) > 0);
+	set_watching(proxy, &port->writable,
+	    port->out.fd >= 0 && !port->out.broken && port->out.pollable &&
+		lane_backlog(session_lane(proxy->session, from)) > 0);
 }
 
 static msec_t
@@ -364,8 +363,7 @@ close_all(struct proxy *proxy)
 }
 
 int
-proxy_run(const struct options *options, struct log *log, struct child *child,
-    const struct saved_signals *signals)
+proxy_run(const struct options *options, struct log *log, struct child *child, const struct saved_signals *signals)
 {
 	struct proxy proxy = { .options = options, .log = log, .child = child };
 	int status;

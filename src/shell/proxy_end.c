@@ -74,8 +74,7 @@ log_exit(struct proxy *proxy)
 {
 	const struct child *child = proxy->child;
 	struct log_field fields[] = {
-		log_number(child->signal > 0 ? "signal" : "status",
-		    child->signal > 0 ? child->signal : child->status),
+		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
 	};
 
 	log_event(proxy->log, proxy->supervisor.ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields,
@@ -123,8 +122,7 @@ proxy_supervise(struct proxy *proxy)
 
 	if (end >= 0)
 		tell(proxy, (enum supervisor_event)end);
-	if (to_server->fd < 0 || to_server->broken ||
-	    lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
+	if (to_server->fd < 0 || to_server->broken || lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
 		tell(proxy, SUPERVISE_FLUSHED);
 	if (proxy->child_changed && child_exited(proxy->child))
 		tell(proxy, SUPERVISE_EXITED);

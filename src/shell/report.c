@@ -38,8 +38,7 @@ report_summary(struct log *log, const struct session *session)
 	struct log_field fields[] = {
 		log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
 		log_number("timeouts", count(session, WHY_TIMED_OUT)),
-		log_number("cancelled",
-		    count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_UNSENT)),
+		log_number("cancelled", count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_UNSENT)),
 		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
 		log_number("noise", count(session, WHY_NOISE)),
 	};
@@ -57,12 +56,9 @@ report_statistics(struct log *log, struct session *session)
 	fields[n++] = log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT));
 	fields[n++] = log_number("serverRequests", (int64_t)session_requests(session, SIDE_SERVER));
 	fields[n++] = log_number("outstanding", (int64_t)session_outstanding(session, SIDE_CLIENT));
-	fields[n++] =
-	    log_number("serverOutstanding", (int64_t)session_outstanding(session, SIDE_SERVER));
-	fields[n++] =
-	    log_number("bytesForServer", (int64_t)lane_size(session_lane(session, SIDE_CLIENT)));
-	fields[n++] =
-	    log_number("bytesForClient", (int64_t)lane_size(session_lane(session, SIDE_SERVER)));
+	fields[n++] = log_number("serverOutstanding", (int64_t)session_outstanding(session, SIDE_SERVER));
+	fields[n++] = log_number("bytesForServer", (int64_t)lane_size(session_lane(session, SIDE_CLIENT)));
+	fields[n++] = log_number("bytesForClient", (int64_t)lane_size(session_lane(session, SIDE_SERVER)));
 	for (why = 0; why < WHY_COUNT; why++)
 		if (session_count(session, (enum why)why) > 0)
 			fields[n++] = log_number(why_word((enum why)why), count(session, (enum why)why));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 
 #ifdef DECISIONS_MUTABLE
 
-enum { METHODS_MAX = 32, SECONDS_MAX = 20 };
+enum { METHODS_MAX = 32, SECONDS_MAX = 2 /* of processor time; a tenth is enough */ };
 
 enum mutant_kind {
 	MUTANT_STEP,  /* value: the step that is toggled */
@@ -334,13 +335,14 @@ play_mutant(const struct mutant *mutant, const struct mutants *mutants)
 {
 	struct method methods[METHODS_MAX];
 	struct dialect dialect = dialect_mcp;
+	struct rlimit limit = { SECONDS_MAX, SECONDS_MAX + 1 };
 	size_t i;
 
 	for (i = 0; i == 0 || dialect_mcp.methods[i - 1].name != NULL; i++)
 		methods[i] = dialect_mcp.methods[i];
 	dialect.methods = methods;
 	apply(mutant, &dialect, methods);
-	alarm(SECONDS_MAX);
+	setrlimit(RLIMIT_CPU, &limit);
 	for (i = 0; i < mutants->candidate_count; i++) {
 		*mutants->progress = i;
 		if (!holds(mutants->candidates[i].scenario, &dialect))
