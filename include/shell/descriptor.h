@@ -45,8 +45,7 @@ void descriptor_close(struct descriptor *descriptor);
  * Like read(2): EAGAIN if nothing is there yet; sets ended with 0 and with any other error. EINTR
  * never comes.
  */
-ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room)
-    __attribute__((warn_unused_result));
+ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) __attribute__((warn_unused_result));
 
 /*
  * Like writev(2): may write a part; EAGAIN if nothing can be taken now; sets broken with any other

@@ -33,8 +33,7 @@ struct options {
  * STATUS_FAILED after one line on stderr that says what is wrong and what would be right.
  * options_free in any case; log.file and command point into argv.
  */
-int options_parse(struct options *options, int argc, char *argv[])
-    __attribute__((warn_unused_result));
+int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
 void options_free(struct options *options);
 
 /*

@@ -44,8 +44,7 @@ copy(struct span text)
 }
 
 void
-policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name,
-    msec_t duration)
+policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name, msec_t duration)
 {
 	struct policy_rule **rules = &policy->clock[clock].rules;
 	size_t *count = &policy->clock[clock].count;
@@ -65,8 +64,7 @@ same(const char *string, struct span text)
 
 /* The last rule for just this; empty spans mean the rules that leave it open. */
 static const struct policy_rule *
-rule_find(const struct policy *policy, enum policy_clock clock, struct span method,
-    struct span name)
+rule_find(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
 {
 	const struct policy_rule *rules = policy->clock[clock].rules;
 	size_t i;
@@ -86,8 +84,8 @@ built_in(enum policy_clock clock, unsigned traits)
 }
 
 static msec_t
-duration_of(const struct policy *policy, enum policy_clock clock, struct span method,
-    struct span name, unsigned traits, bool from_server)
+duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, unsigned traits,
+    bool from_server)
 {
 	const struct span any = { 0 };
 	const struct policy_rule *rule = NULL;
@@ -100,15 +98,15 @@ duration_of(const struct policy *policy, enum policy_clock clock, struct span me
 		return rule->duration;
 	if (from_server || traits & (METHOD_EXEMPT | METHOD_PERSON))
 		return MSEC_NEVER;
-	if (clock == POLICY_IDLE && traits & METHOD_START)
-		return TIME_START;
+	if (traits & METHOD_START)
+		return clock == POLICY_IDLE ? TIME_START : TIME_CAP;
 	rule = rule_find(policy, clock, any, any);
 	return rule != NULL ? rule->duration : built_in(clock, traits);
 }
 
 struct deadlines
-policy_deadlines(const struct policy *policy, struct span method, struct span name,
-    const struct method *traits, bool from_server)
+policy_deadlines(const struct policy *policy, struct span method, struct span name, const struct method *traits,
+    bool from_server)
 {
 	unsigned set = traits == NULL ? 0 : traits->traits;
 

@@ -121,10 +121,10 @@ action_of_message(struct session *session, const struct message *message, enum v
 	return action;
 }
 
-static void
-report_change(struct session *session, const struct message *message, enum why why)
+void
+session_note(struct session *session, enum side to, enum why why)
 {
-	struct action action = action_of_message(session, message, VERB_NOTE, why, NULL);
+	struct action action = action_of(session, VERB_NOTE, to, why, NULL);
 
 	session_report(session, &action);
 }
@@ -155,7 +155,7 @@ message_pass(struct session *session, struct message *message, enum why why, con
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
 	struct party *party = &session->party[message->from];
-	uint64_t origin = message->recovered ? message->start : party->frame.start;
+	uint64_t origin = message->word == WHY_RECOVERED ? message->start : party->frame.start;
 	int i;
 
 	if (!message->passed) {
@@ -281,9 +281,9 @@ on_frame(struct session *session, enum side from)
 		message_of_frame(session, from, &message);
 		note_first(party, &message);
 		if (message.start > party->frame.start && message.envelope.kind <= ENVELOPE_BATCH)
-			report_change(session, &message, WHY_BOM_STRIPPED);
+			session_note(session, other(from), WHY_BOM_STRIPPED);
 		if (message.next - message.end > 1 && message.envelope.kind <= ENVELOPE_BATCH)
-			report_change(session, &message, WHY_CR_STRIPPED);
+			session_note(session, other(from), WHY_CR_STRIPPED);
 		session_on_message(session, &message);
 	}
 	assert(lane_decided_to(party->lane) == party->frame.scanned);
@@ -305,6 +305,8 @@ session_hear(struct session *session, enum side from, msec_t now)
 			session_cut(session, from);
 	}
 	session_release_withheld(session);
+	if (from == SIDE_CLIENT && session->party[SIDE_SERVER].gone)
+		lane_abandon(party->lane);
 }
 
 void

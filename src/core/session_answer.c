@@ -89,7 +89,7 @@ take_up(struct session *session, struct message *message, struct request *reques
 	note_handshake(session, message, request);
 	restore_names(message, request);
 	if (task.len > 0 && keeps_token(session, requester, request)) {
-		message_pass(session, message, WHY_RELAYED, request);
+		message_pass(session, message, message->word, request);
 		pending_keep_token(pending, request, task);
 		alarm_arm(&pending->hard, &request->hard, TIME_CAP, session->steady);
 		return;
@@ -109,11 +109,10 @@ session_on_response(struct session *session, struct message *message)
 		return;
 	}
 	request = pending_by_wire(pending, message->envelope.id);
+	if (request == NULL && (request = pending_alike(pending, message->envelope.id)) != NULL)
+		message->word = WHY_ID_COERCED;
 	if (request != NULL) {
 		take_up(session, message, request);
-	} else if ((request = pending_alike(pending, message->envelope.id)) != NULL) {
-		message_pass(session, message, WHY_ID_COERCED, request);
-		pending_remove(&session->party[other(message->from)].pending, request);
 	} else if (party->untracked) {
 		message_pass(session, message, WHY_UNTRACKED, NULL);
 	} else {

@@ -107,8 +107,10 @@ session_cut(struct session *session, enum side from)
 			party->reading = READ_DISCARD;
 		if (party->reading == READ_HOLD)
 			return;
-		if (scan_bom(party->frame.scan))
+		if (scan_bom(party->frame.scan)) {
 			lane_drop(party->lane, 3);
+			session_note(session, other(from), WHY_BOM_STRIPPED);
+		}
 		lane_set_open(party->lane, party->reading < READ_DISCARD);
 	}
 	move_on(party);

@@ -44,9 +44,9 @@ describe_deadline(struct buf *text, const struct request *request, msec_t timeou
 	buf_append(text, SPAN(" was not answered within "));
 	compose_number(text, timeout);
 	if (timeout == request->idle_after)
-		buf_append(text, SPAN(" ms without progress and was cancelled (see canceld --timeout)"));
+		buf_append(text, SPAN(" ms without progress and was given up (see canceld --timeout)"));
 	else
-		buf_append(text, SPAN(" ms and was cancelled (see canceld --max-time)"));
+		buf_append(text, SPAN(" ms and was given up (see canceld --max-time)"));
 }
 
 static void
@@ -286,7 +286,7 @@ static void
 carry_out_message(struct session *session, struct message *message, struct request *request,
     const struct decision *decision)
 {
-	enum why why = message->recovered && decision->why == WHY_RELAYED ? WHY_RECOVERED : decision->why;
+	enum why why = decision->why == WHY_RELAYED ? message->word : decision->why;
 
 	if (decision->steps & DECIDE_CANCEL)
 		forward_cancel(session, message, request, why);

@@ -75,7 +75,7 @@ struct message { /* the one at hand */
 	uint64_t start, end;              /* of text, as positions in the lane of `from` */
 	uint64_t next;                    /* position behind its line end */
 	bool passed;                      /* it went out in parts: nothing can be changed any more */
-	bool recovered;                   /* cut out of a line that it shared */
+	enum why word; /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
 	int edit_count;
 };
@@ -88,6 +88,7 @@ other(enum side side)
 
 /* session.c */
 void session_report(struct session *session, const struct action *action);
+void session_note(struct session *session, enum side to, enum why why);
 void message_pass(struct session *session, struct message *message, enum why why, const struct request *request);
 void message_drop(struct session *session, struct message *message, enum why why, const struct request *request);
 /* Its bytes leave the lane here, as they go out elsewhere. */

@@ -71,7 +71,7 @@ static void
 recover(struct session *session, const struct message *line, uint64_t start, size_t len)
 {
 	struct lane *lane = session->party[line->from].lane;
-	struct message found = { .from = line->from, .scan = session->salvage, .recovered = true };
+	struct message found = { .from = line->from, .scan = session->salvage, .word = WHY_RECOVERED };
 
 	drop_noise(session, line, start);
 	found.start = start;

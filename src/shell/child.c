@@ -112,8 +112,7 @@ die_with(pid_t parent)
 }
 
 static _Noreturn void
-become(char **command, const struct plumbing *plumbing, const struct saved_signals *saved,
-    pid_t parent)
+become(char **command, const struct plumbing *plumbing, const struct saved_signals *saved, pid_t parent)
 {
 	int error;
 
@@ -123,8 +122,7 @@ become(char **command, const struct plumbing *plumbing, const struct saved_signa
 	 * stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1
 	 * itself.
 	 */
-	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 &&
-	    dup2(plumbing->output[1], STDOUT_FILENO) >= 0) {
+	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 && dup2(plumbing->output[1], STDOUT_FILENO) >= 0) {
 		signals_restore(saved);
 		execvp(command[0], command);
 	}

@@ -24,7 +24,7 @@ enum {
 	/* The kernel's terminals call themselves writable as soon as there is room for one byte. */
 	TERMINAL_TAKES = 64,
 	/* pipe(7): a write of at most PIPE_BUF to a pipe that polls writable finds room. */
-	PIPE_TAKES = PIPE_BUF < 4096 ? PIPE_BUF : 4096,
+	PIPE_TAKES = PIPE_BUF,
 };
 
 int
@@ -243,8 +243,7 @@ write_once(struct descriptor *descriptor, struct iovec *pieces, int count)
 	case DESCRIPTOR_CAREFUL:
 		if (!is_ready(descriptor->fd, POLLOUT))
 			return -1;
-		count = pieces_limit(pieces, count,
-		    isatty(descriptor->fd) ? TERMINAL_TAKES : PIPE_TAKES);
+		count = pieces_limit(pieces, count, isatty(descriptor->fd) ? TERMINAL_TAKES : PIPE_TAKES);
 		break;
 	case DESCRIPTOR_PLAIN:
 		break;

@@ -126,8 +126,7 @@ write_queue(struct log *log)
 
 /* In either format, with its newline. */
 static void
-compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields,
-    size_t count)
+compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields, size_t count)
 {
 	if (log->json) {
 		line_object(line, &why, fields, count);
@@ -203,8 +202,7 @@ log_statistics(struct log *log, const struct log_field *fields, size_t count)
 static void
 compose_noise(const struct log *log, struct buf *line, struct span noise)
 {
-	struct span shown =
-	    span_part(noise, 0, noise.len < LOG_NOISE_MAX ? noise.len : LOG_NOISE_MAX);
+	struct span shown = span_part(noise, 0, noise.len < LOG_NOISE_MAX ? noise.len : LOG_NOISE_MAX);
 	char rest[48] = "";
 
 	line_head(line, WHY_NOISE, log->dated);

@@ -134,8 +134,7 @@ is_left_out(const struct log_field *field)
 static struct span
 shown_part(const struct log_field *field)
 {
-	return span_part(field->text, 0,
-	    field->text.len < LOG_VALUE_MAX ? field->text.len : LOG_VALUE_MAX);
+	return span_part(field->text, 0, field->text.len < LOG_VALUE_MAX ? field->text.len : LOG_VALUE_MAX);
 }
 
 /* Only what can be told from its surroundings goes without quotes. */
@@ -177,8 +176,7 @@ append_value(struct buf *line, const struct log_field *field)
 		append_text(line, field);
 		return;
 	}
-	snprintf(text, sizeof(text), "%lld%s", (long long)field->number,
-	    field->kind == LOG_TIME ? "ms" : "");
+	snprintf(text, sizeof(text), "%lld%s", (long long)field->number, field->kind == LOG_TIME ? "ms" : "");
 	append(line, text);
 }
 
@@ -232,8 +230,7 @@ json_of_field(const struct log_field *field)
 		return json_integer(field->number);
 	text = shown_part(field);
 	/* An integer that jansson cannot hold, or would round, is shown as it is spelled. */
-	value =
-	    field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
+	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
 	if (value != NULL && !json_is_real(value))
 		return value;
 	json_decref(value);

@@ -81,8 +81,7 @@ refuse_option(int option, int found, const char *argument)
 	else if (found != 0)
 		fprintf(stderr, "canceld: unknown option -%c; see canceld --help\n", found);
 	else
-		fprintf(stderr, "canceld: unknown or ambiguous option '%s'; see canceld --help\n",
-		    argument);
+		fprintf(stderr, "canceld: unknown or ambiguous option '%s'; see canceld --help\n", argument);
 	return STATUS_FAILED;
 }
 
@@ -114,39 +113,49 @@ set_log_format(struct options *options, struct span value)
 	return options->log.json || span_equal(value, SPAN("text"));
 }
 
-/* NULL, or what the value should have been. */
-static const char *
+static bool
 set_value(struct options *options, int option, const char *argument)
 {
 	struct span value = span_of(argument);
 
 	switch (option) {
 	case 't':
-		return set_rule(options, POLICY_IDLE, value) ?
-		    NULL :
-		    "[METHOD[:NAME]=]DURATION; " DURATION;
+		return set_rule(options, POLICY_IDLE, value);
 	case 'T':
-		return set_rule(options, POLICY_CAP, value) ? NULL :
-							      "[METHOD[:NAME]=]DURATION; " DURATION;
+		return set_rule(options, POLICY_CAP, value);
 	case 'g':
-		return set_grace(options, value) ? NULL : "DURATION; " DURATION;
+		return set_grace(options, value);
 	case 'd':
-		return value_duration(value, &options->drain_for) ? NULL : "DURATION; " DURATION;
+		return value_duration(value, &options->drain_for);
 	case OPTION_MAX_MESSAGE:
-		return value_size(value, MESSAGE_LEAST, message_most, &options->max_message) ?
-		    NULL :
-		    "a size from 64K on, such as 10M or 1G";
+		return value_size(value, MESSAGE_LEAST, message_most, &options->max_message);
 	case OPTION_MAX_INFLIGHT:
-		return value_count(value, 1, INFLIGHT_MOST, &options->max_inflight) ?
-		    NULL :
-		    "a number from 1 to 16777216";
+		return value_count(value, 1, INFLIGHT_MOST, &options->max_inflight);
 	case OPTION_LOG_FORMAT:
-		return set_log_format(options, value) ? NULL : "text or json";
-	case 'l':
-		options->log.file = argument;
-		return value.len > 0 ? NULL : "the name of a file";
+		return set_log_format(options, value);
 	default:
-		return "no value";
+		options->log.file = argument;
+		return value.len > 0;
+	}
+}
+
+static const char *
+value_wanted(int option)
+{
+	switch (option) {
+	case 't':
+	case 'T':
+		return "[METHOD[:NAME]=]DURATION; " DURATION;
+	case OPTION_MAX_MESSAGE:
+		return "a size from 64K on, such as 10M or 1G";
+	case OPTION_MAX_INFLIGHT:
+		return "a number from 1 to 16777216";
+	case OPTION_LOG_FORMAT:
+		return "text or json";
+	case 'l':
+		return "the name of a file";
+	default:
+		return "DURATION; " DURATION;
 	}
 }
 
@@ -197,19 +206,14 @@ print(const char *text)
 static int
 apply(struct options *options, int option, const char *argument)
 {
-	const char *want;
-
 	if (option == 'h')
 		return print(options_help());
 	if (option == 'V')
 		return print("canceld " CANCELD_VERSION "\n");
 	set_flag(options, option);
-	if (argument == NULL)
+	if (argument == NULL || set_value(options, option, argument))
 		return OPTIONS_RUN;
-	want = set_value(options, option, argument);
-	if (want == NULL)
-		return OPTIONS_RUN;
-	fprintf(stderr, "canceld: --%s '%s': want %s\n", option_name(option), argument, want);
+	fprintf(stderr, "canceld: --%s '%s': want %s\n", option_name(option), argument, value_wanted(option));
 	return STATUS_FAILED;
 }
 
@@ -236,8 +240,7 @@ options_parse(struct options *options, int argc, char *argv[])
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
 	/* "+": what follows the command is the command's. */
-	while (status == OPTIONS_RUN &&
-	    (option = getopt_long(argc, argv, "+:t:T:g:d::el:vqhV", table, NULL)) != -1) {
+	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, "+:t:T:g:d::el:vqhV", table, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			status = refuse_option(option, optopt, argv[optind - 1]);
 		else
@@ -247,8 +250,7 @@ options_parse(struct options *options, int argc, char *argv[])
 		return status;
 	options->command = argv + optind;
 	if (options->command[0] == NULL) {
-		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n",
-		    stderr);
+		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
 		return STATUS_FAILED;
 	}
 	return OPTIONS_RUN;

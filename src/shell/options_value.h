@@ -14,11 +14,9 @@ enum { VALUE_HOURS_MAX = 100000 };
 bool value_duration(struct span text, msec_t *duration) __attribute__((warn_unused_result));
 
 /* Bytes, or K, M, G for 1024 and its powers; from least to most. */
-bool value_size(struct span text, size_t least, size_t most, size_t *size)
-    __attribute__((warn_unused_result));
+bool value_size(struct span text, size_t least, size_t most, size_t *size) __attribute__((warn_unused_result));
 
-bool value_count(struct span text, size_t least, size_t most, size_t *count)
-    __attribute__((warn_unused_result));
+bool value_count(struct span text, size_t least, size_t most, size_t *count) __attribute__((warn_unused_result));
 
 /* [METHOD[:NAME]=]DURATION, split at the first ':' and the last '=': a NAME may be a URI. */
 struct value_rule {

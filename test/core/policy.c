@@ -31,51 +31,40 @@ static const struct {
 
 	{ "bare", { { POLICY_IDLE, "", "", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
 	{ "bare cap", { { POLICY_CAP, "", "", 7 } }, "ping", "", false, TIME_IDLE, 7 },
-	{ "bare none", { { POLICY_IDLE, "", "", MSEC_NEVER } }, "ping", "", false, MSEC_NEVER,
-	    TIME_CAP },
-	{ "bare leaves the start", { { POLICY_IDLE, "", "", 7 } }, "server/discover", "", false,
-	    TIME_START, TIME_CAP },
-	{ "bare caps the start", { { POLICY_CAP, "", "", 7 } }, "initialize", "", false, TIME_START,
-	    7 },
+	{ "bare none", { { POLICY_IDLE, "", "", MSEC_NEVER } }, "ping", "", false, MSEC_NEVER, TIME_CAP },
+	{ "bare leaves the start", { { POLICY_IDLE, "", "", 7 } }, "server/discover", "", false, TIME_START, TIME_CAP },
+	{ "bare caps the start", { { POLICY_CAP, "", "", 7 } }, "initialize", "", false, TIME_START, 7 },
 	{ "bare leaves what is exempt", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } },
 	    "subscriptions/listen", "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "bare leaves persons", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } },
-	    "sampling/createMessage", "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "bare leaves the server's", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } },
-	    "ping", "", true, MSEC_NEVER, MSEC_NEVER },
+	{ "bare leaves persons", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } }, "sampling/createMessage",
+	    "", false, MSEC_NEVER, MSEC_NEVER },
+	{ "bare leaves the server's", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } }, "ping", "", true,
+	    MSEC_NEVER, MSEC_NEVER },
 
 	{ "method", { { POLICY_IDLE, "a", "", 7 } }, "a", "x", false, 7, TIME_CAP },
 	{ "another method", { { POLICY_IDLE, "a", "", 7 } }, "ab", "", false, TIME_IDLE, TIME_CAP },
-	{ "method before bare", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "a",
-	    "", false, 7, TIME_CAP },
-	{ "method of the start", { { POLICY_IDLE, "initialize", "", 7 } }, "initialize", "", false,
-	    7, TIME_CAP },
-	{ "method that is exempt",
-	    { { POLICY_IDLE, "tasks/result", "", 7 }, { POLICY_CAP, "tasks/result", "", 9 } },
-	    "tasks/result", "", false, 7, 9 },
-	{ "one clock only", { { POLICY_CAP, "tasks/result", "", 9 } }, "tasks/result", "", false,
-	    MSEC_NEVER, 9 },
-	{ "method of the server's", { { POLICY_IDLE, "ping", "", 7 } }, "ping", "", true, 7,
-	    MSEC_NEVER },
-
-	{ "name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "x", false, 7,
+	{ "method before bare", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "a", "", false, 7,
 	    TIME_CAP },
-	{ "another name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "y", false,
-	    TIME_IDLE_CODE, TIME_CAP },
-	{ "no name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "", false,
-	    TIME_IDLE_CODE, TIME_CAP },
+	{ "method of the start", { { POLICY_IDLE, "initialize", "", 7 } }, "initialize", "", false, 7, TIME_CAP },
+	{ "method that is exempt", { { POLICY_IDLE, "tasks/result", "", 7 }, { POLICY_CAP, "tasks/result", "", 9 } },
+	    "tasks/result", "", false, 7, 9 },
+	{ "one clock only", { { POLICY_CAP, "tasks/result", "", 9 } }, "tasks/result", "", false, MSEC_NEVER, 9 },
+	{ "method of the server's", { { POLICY_IDLE, "ping", "", 7 } }, "ping", "", true, 7, MSEC_NEVER },
+
+	{ "name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
+	{ "another name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "y", false, TIME_IDLE_CODE,
+	    TIME_CAP },
+	{ "no name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "", false, TIME_IDLE_CODE, TIME_CAP },
 	{ "name before method",
-	    { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "", 8 },
-		{ POLICY_IDLE, "", "", 9 } },
-	    "a", "x", false, 7, TIME_CAP },
+	    { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "", 8 }, { POLICY_IDLE, "", "", 9 } }, "a", "x", false,
+	    7, TIME_CAP },
 	{ "name of the server's", { { POLICY_CAP, "a", "x", 7 } }, "a", "x", true, MSEC_NEVER, 7 },
 
-	{ "the later", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "", false,
-	    8, TIME_CAP },
-	{ "the later name", { { POLICY_CAP, "a", "x", 7 }, { POLICY_CAP, "a", "x", 8 } }, "a", "x",
-	    false, TIME_IDLE, 8 },
-	{ "the later bare", { { POLICY_IDLE, "", "", 7 }, { POLICY_IDLE, "", "", MSEC_NEVER } },
-	    "a", "", false, MSEC_NEVER, TIME_CAP },
+	{ "the later", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "", false, 8, TIME_CAP },
+	{ "the later name", { { POLICY_CAP, "a", "x", 7 }, { POLICY_CAP, "a", "x", 8 } }, "a", "x", false, TIME_IDLE,
+	    8 },
+	{ "the later bare", { { POLICY_IDLE, "", "", 7 }, { POLICY_IDLE, "", "", MSEC_NEVER } }, "a", "", false,
+	    MSEC_NEVER, TIME_CAP },
 };
 
 static struct span
@@ -93,10 +82,9 @@ START_TEST(what_a_request_gets)
 
 	policy_init(&policy);
 	for (rule = cases[_i].rules; rule->method != NULL; rule++)
-		policy_add(&policy, rule->clock, span_of(rule->method), span_of(rule->name),
-		    rule->duration);
-	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name),
-	    dialect_method(&dialect_mcp, method), cases[_i].from_server);
+		policy_add(&policy, rule->clock, span_of(rule->method), span_of(rule->name), rule->duration);
+	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name), dialect_method(&dialect_mcp, method),
+	    cases[_i].from_server);
 	ck_assert_msg(deadlines.idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,
 	    (long long)deadlines.idle, (long long)cases[_i].idle);
 	ck_assert_msg(deadlines.cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what,
@@ -126,8 +114,7 @@ START_TEST(a_name_with_a_zero_byte_is_another_name)
 
 	policy_init(&policy);
 	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle,
-	    TIME_IDLE);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle, TIME_IDLE);
 	policy_free(&policy);
 }
 END_TEST

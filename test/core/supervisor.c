@@ -12,8 +12,7 @@ static const char events[] = "esftxo";
 static const char states[] = "RSFCTKLO";
 static const char steps[] = "actkf";
 
-static const unsigned all_steps[] = { STEP_ANSWER, STEP_CLOSE_STDIN, STEP_TERMINATE, STEP_KILL,
-	STEP_FINISH };
+static const unsigned all_steps[] = { STEP_ANSWER, STEP_CLOSE_STDIN, STEP_TERMINATE, STEP_KILL, STEP_FINISH };
 
 struct life {
 	struct supervisor supervisor;
@@ -124,10 +123,10 @@ START_TEST(each_cell_of_the_table)
 		play(&life, table[_i].way);
 		given = happens(&life, (enum supervisor_event)event);
 		ck_assert_msg(life.supervisor.state == strchr(states, cell[0]) - states,
-		    "\"%s\", then %c: state %c, not %c", table[_i].way, events[event],
-		    states[life.supervisor.state], cell[0]);
-		ck_assert_msg(given == steps_of(cell + 1), "\"%s\", then %c: steps %#x, not \"%s\"",
-		    table[_i].way, events[event], given, cell + 1);
+		    "\"%s\", then %c: state %c, not %c", table[_i].way, events[event], states[life.supervisor.state],
+		    cell[0]);
+		ck_assert_msg(given == steps_of(cell + 1), "\"%s\", then %c: steps %#x, not \"%s\"", table[_i].way,
+		    events[event], given, cell + 1);
 	}
 }
 END_TEST
@@ -152,14 +151,12 @@ expect_end(struct life *life)
 	ck_assert_msg(life->now - life->started <= 1600, "%s: over after %lld ms", life->events,
 	    (long long)(life->now - life->started));
 	ck_assert_msg(life->signalled == MSEC_NEVER || life->now - life->signalled <= 700,
-	    "%s: over %lld ms after the signal", life->events,
-	    (long long)(life->now - life->signalled));
+	    "%s: over %lld ms after the signal", life->events, (long long)(life->now - life->signalled));
 }
 
 START_TEST(every_order_of_five_events_ends_in_time)
 {
-	int orders = SUPERVISE_EVENTS * SUPERVISE_EVENTS * SUPERVISE_EVENTS * SUPERVISE_EVENTS *
-	    SUPERVISE_EVENTS;
+	int orders = SUPERVISE_EVENTS * SUPERVISE_EVENTS * SUPERVISE_EVENTS * SUPERVISE_EVENTS * SUPERVISE_EVENTS;
 	int order, rest;
 
 	for (order = 0; order < orders; order++) {
@@ -201,12 +198,9 @@ START_TEST(a_tick_before_its_time_is_nothing)
 
 	life_init(&life);
 	play(&life, "e");
-	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK,
-			      life.supervisor.wake - 1),
-	    0);
+	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake - 1), 0);
 	ck_assert_int_eq(life.supervisor.state, SERVER_FLUSHING);
-	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake),
-	    STEP_CLOSE_STDIN);
+	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake), STEP_CLOSE_STDIN);
 }
 END_TEST
 

@@ -116,12 +116,11 @@ play_split(struct run *run, const struct scenario *scenario, enum split split)
 	struct verdict verdict;
 
 	if (run->trace)
-		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title,
-		    split_names[split]);
+		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title, split_names[split]);
 	play(scenario, &setup, &verdict);
 	if (verdict.failed)
-		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number,
-		    (int)verdict.text.len, verdict.text.data, scenario->title, split_names[split]);
+		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number, (int)verdict.text.len,
+		    verdict.text.data, scenario->title, split_names[split]);
 	buf_free(&verdict.text);
 	return !verdict.failed;
 }
@@ -137,8 +136,7 @@ play_relay(struct run *run, const struct scenario *scenario)
 		return;
 	play(scenario, &setup, &verdict);
 	for (i = 0; i < scenario->seed_count; i++)
-		seeds_cover(run->seeds, scenario->seeds[i], !verdict.failed, scenario->file,
-		    scenario->number);
+		seeds_cover(run->seeds, scenario->seeds[i], !verdict.failed, scenario->file, scenario->number);
 	buf_free(&verdict.text);
 }
 
@@ -171,7 +169,7 @@ check_words(struct run *run)
 			continue;
 		printf("%s: %s\n", why_word((enum why)why),
 		    run->why_counts[why] == 0 ? "no scenario makes the core say it" :
-		                                "the core is not thought to say it");
+						"the core is not thought to say it");
 		run->faults++;
 	}
 }
@@ -210,8 +208,7 @@ play_and_report(struct run *run)
 	}
 	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu sentences of the "
 	       "specifications; %u other faults\n",
-	    run->script.count, SPLITS, run->failed, run->seeds == NULL ? 0 : seeds_count(run->seeds),
-	    run->faults);
+	    run->script.count, SPLITS, run->failed, run->seeds == NULL ? 0 : seeds_count(run->seeds), run->faults);
 }
 
 int

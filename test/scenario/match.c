@@ -97,20 +97,21 @@ match_line(struct span pattern, struct span line)
 static void
 show_part(struct buf *out, struct span bytes)
 {
-	char escape[8];
+	char escape[8] = "";
 	size_t i;
 
 	for (i = 0; i < bytes.len; i++) {
 		unsigned char c = (unsigned char)bytes.ptr[i];
 
-		if (c == '\n')
-			buf_append(out, SPAN("\\n"));
-		else if (c >= 0x20 && c < 0x7f)
+		if (c >= 0x20 && c < 0x7f) {
 			buf_append(out, span_part(bytes, i, 1));
+			continue;
+		}
+		if (c == '\n')
+			strcpy(escape, "\\n");
 		else
-			buf_append(out,
-			    (struct span){ escape,
-			        (size_t)snprintf(escape, sizeof(escape), "\\x%02x", c) });
+			snprintf(escape, sizeof(escape), "\\x%02x", c);
+		buf_append(out, (struct span){ escape, strlen(escape) });
 	}
 }
 

@@ -74,10 +74,10 @@ static const struct excuse excuses[] = {
 	{ "tasks/result: also CODE", "it has no deadline" },
 	{ "elicitation/create: also CODE", "it has no deadline" },
 	{ "sampling/createMessage: also CODE", "it has no deadline" },
-	{ "subscriptions/listen: also PERSON", "it has no deadline, and the server never sends it" },
-	{ "tasks/result: also PERSON", "it has no deadline, and it is never the server's in a scenario" },
-	{ "elicitation/create: also EXEMPT", "it has no deadline, and the client never sends it" },
-	{ "sampling/createMessage: also EXEMPT", "it has no deadline, and the client never sends it" },
+	{ "subscriptions/listen: also PERSON", "it has no deadline, and requests of the client stop no clock" },
+	{ "tasks/result: also PERSON", "it has no deadline, and requests of the client stop no clock" },
+	{ "elicitation/create: also EXEMPT", "it has no deadline, and only requests of the client are drained" },
+	{ "sampling/createMessage: also EXEMPT", "it has no deadline, and only requests of the client are drained" },
 	{ NULL, NULL },
 };
 
@@ -186,15 +186,15 @@ add_cell(struct mutants *mutants, int state, int event)
 		if (!is_sensible(step->bit, event))
 			continue;
 		mutant = add(mutants, MUTANT_STEP, state, event, step->bit);
-		snprintf(mutant->name, sizeof(mutant->name), "%s/%s: %s %s", state_names[state],
-		    event_names[event], cell->steps & step->bit ? "no" : "also", step->name);
+		snprintf(mutant->name, sizeof(mutant->name), "%s/%s: %s %s", state_names[state], event_names[event],
+		    cell->steps & step->bit ? "no" : "also", step->name);
 	}
 	for (next = REQUEST_NONE; next < REQUEST_STATES; next++) {
 		if (next == cell->next || next == REQUEST_QUEUED)
 			continue;
 		mutant = add(mutants, MUTANT_NEXT, state, event, (unsigned)next);
-		snprintf(mutant->name, sizeof(mutant->name), "%s/%s: then %s", state_names[state],
-		    event_names[event], state_names[next]);
+		snprintf(mutant->name, sizeof(mutant->name), "%s/%s: then %s", state_names[state], event_names[event],
+		    state_names[next]);
 	}
 	mutant = add(mutants, MUTANT_WHY, state, event, 0);
 	snprintf(mutant->name, sizeof(mutant->name), "%s/%s: another word than %s", state_names[state],
@@ -394,8 +394,8 @@ try_mutant(const struct mutant *mutant, struct mutants *mutants)
 	if (!is_found(mutant, mutants, &status)) {
 		mutants->excused += excuse != NULL;
 		mutants->survived += excuse == NULL;
-		printf("%-56s -> %s%s\n", mutant->name, excuse == NULL ? "SURVIVED" : "cannot be seen: ",
-		    excuse == NULL ? "" : excuse);
+		printf("%-56s -> %s%s\n", mutant->name,
+		    excuse == NULL ? "SURVIVED" : "cannot be seen: ", excuse == NULL ? "" : excuse);
 		return;
 	}
 	scenario = mutants->candidates[*mutants->progress].scenario;
@@ -450,8 +450,8 @@ mutants_run(const struct script *script)
 	bool sound;
 	size_t i;
 
-	mutants.progress = mmap(NULL, sizeof(*mutants.progress), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	mutants.progress =
+	    mmap(NULL, sizeof(*mutants.progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (mutants.progress == MAP_FAILED)
 		abort();
 	sound = choose_candidates(script, &mutants);

@@ -68,8 +68,7 @@ read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
 	const char *colon = subject.len == 0 ? NULL : memchr(subject.ptr, ':', subject.len);
 	struct option *option;
 
-	scenario->options =
-	    mem_resize(scenario->options, scenario->option_count + 1, sizeof(*scenario->options));
+	scenario->options = mem_resize(scenario->options, scenario->option_count + 1, sizeof(*scenario->options));
 	option = &scenario->options[scenario->option_count++];
 	memset(option, 0, sizeof(*option));
 	option->clock = clock;

@@ -1,74 +1,16 @@
-#include "scenario/play.h"
+#include "scenario/play_inside.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/limits.h"
 #include "scenario/match.h"
-#include "scenario/said.h"
 
 enum {
 	START = 1000000007, /* nothing may depend on a clock that starts at 0 */
 	RESTLESS = 1000,    /* wakes at one and the same time */
 };
-
-struct reader {
-	struct buf seen;   /* read and not yet asked for */
-	struct buf unread; /* written, and canceld does not read */
-	bool stalled, holds;
-};
-
-struct play {
-	const struct scenario *scenario;
-	const struct play_setup *setup;
-	const struct subject_kind *kind;
-	void *subject;
-	struct reader readers[2];
-	struct said_list said;
-	unsigned long counts[WHY_COUNT];
-	msec_t now; /* from the scenario's start */
-	const struct line *line, *stimulus;
-	bool asked; /* the last line asked for something */
-	bool wants_end;
-	struct verdict *verdict;
-};
-
-static const char *const side_names[] = { "client", "server" };
-
-static void
-show(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void
-show(struct buf *out, const char *format, ...)
-{
-	va_list arguments;
-	char *text;
-	int len;
-
-	va_start(arguments, format);
-	len = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	if (len < 0)
-		abort();
-	buf_append(out, (struct span){ text, (size_t)len });
-	free(text);
-}
-
-/* The verdict's text, to be filled in; NULL if it was spoken before. */
-static struct buf *
-fail(struct play *play, const struct line *line)
-{
-	struct verdict *verdict = play->verdict;
-
-	if (verdict->failed)
-		return NULL;
-	verdict->failed = true;
-	verdict->file = line == NULL ? play->scenario->file : line->file;
-	verdict->number = line == NULL ? play->scenario->number : line->number;
-	return &verdict->text;
-}
 
 static void
 trace(const struct play *play, const char *what, struct span bytes)
@@ -152,10 +94,10 @@ settle(struct play *play)
 
 	for (turns = 0; wake(play) <= play->now; turns++) {
 		if (turns == RESTLESS) {
-			struct buf *text = fail(play, play->line);
+			struct buf *text = play_fail(play, play->line);
 
 			if (text != NULL)
-				show(text, "canceld wants to be woken at %lld again and again",
+				play_show(text, "canceld wants to be woken at %lld again and again",
 				    (long long)play->now);
 			return;
 		}
@@ -181,36 +123,6 @@ hear(struct play *play, enum side side, struct span bytes)
 	}
 }
 
-/* Nothing may be left that nobody asked for. */
-static void
-check_silence(struct play *play)
-{
-	const struct line *line = play->stimulus == NULL ? play->line : play->stimulus;
-	struct buf *text;
-	enum side side;
-
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		struct buf *seen = &play->readers[side].seen;
-
-		if (seen->len == 0 || play->readers[side].stalled || (text = fail(play, line)) == NULL)
-			continue;
-		show(text, "expected nothing more for the %s at %lld, it read ", side_names[side],
-		    (long long)play->now);
-		match_show(text, buf_span(seen));
-	}
-}
-
-static void
-check_words(struct play *play)
-{
-	struct buf *text;
-
-	if (play->said.count == 0 || (text = fail(play, play->line)) == NULL)
-		return;
-	show(text, "expected no further decision by %lld, it was ", (long long)play->now);
-	said_show(&play->said, text);
-}
-
 static void
 on_send(struct play *play, const struct line *line)
 {
@@ -233,101 +145,6 @@ on_read(struct play *play, const struct line *line)
 	buf_clear(&reader->unread);
 }
 
-static struct span
-next_line(const struct buf *seen)
-{
-	struct span all = buf_span(seen);
-	const char *newline = all.len == 0 ? NULL : memchr(all.ptr, '\n', all.len);
-
-	return newline == NULL ? all : span_part(all, 0, (size_t)(newline + 1 - all.ptr));
-}
-
-static bool
-sees(const struct line *line, struct span seen)
-{
-	if (line->exact)
-		return span_equal(seen, buf_span(&line->text));
-	return seen.len > 0 && seen.ptr[seen.len - 1] == '\n' &&
-	    match_line(buf_span(&line->text), span_part(seen, 0, seen.len - 1));
-}
-
-static void
-on_see(struct play *play, const struct line *line)
-{
-	struct buf *seen = &play->readers[line->side].seen;
-	struct span next = next_line(seen);
-	struct buf *text;
-
-	if (line->exact && seen->len >= line->text.len)
-		next = span_part(buf_span(seen), 0, line->text.len);
-	if (sees(line, next)) {
-		buf_consume(seen, next.len);
-		return;
-	}
-	text = fail(play, line);
-	if (text == NULL)
-		return;
-	show(text, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
-	match_show(text, buf_span(&line->text));
-	show(text, "%s", next.len == 0 ? ", it read nothing" : ", it read ");
-	match_show(text, next_line(seen));
-}
-
-static void
-on_nothing(struct play *play, const struct line *line)
-{
-	struct buf *seen = &play->readers[line->side].seen;
-	struct buf *text;
-
-	if (seen->len == 0 || (text = fail(play, line)) == NULL)
-		return;
-	show(text, "expected nothing for the %s at %lld, it read ", side_names[line->side],
-	    (long long)play->now);
-	match_show(text, buf_span(seen));
-}
-
-static void
-on_why(struct play *play, const struct line *line)
-{
-	struct buf *text;
-
-	if (play->kind->session(play->subject) == NULL)
-		return;
-	if (!said_are(&play->said, buf_span(&line->text)) && (text = fail(play, line)) != NULL) {
-		show(text, "expected the decisions %.*s, they were ", (int)line->text.len,
-		    line->text.data);
-		said_show(&play->said, text);
-	}
-	said_clear(&play->said);
-}
-
-static void
-on_says(struct play *play, const struct line *line)
-{
-	struct buf *text;
-
-	if (said_next(&play->said, buf_span(&line->text)))
-		return;
-	text = fail(play, line);
-	if (text == NULL)
-		return;
-	show(text, "expected %.*s, it was ", (int)line->text.len, line->text.data);
-	said_show(&play->said, text);
-}
-
-static void
-on_outstanding(struct play *play, const struct line *line)
-{
-	struct session *session = play->kind->session(play->subject);
-	size_t count = session == NULL ? 0 : session_outstanding(session, line->side);
-	struct buf *text;
-
-	if (session == NULL || count == (size_t)line->value || (text = fail(play, line)) == NULL)
-		return;
-	show(text, "expected %lld requests of the %s outstanding, there are %zu",
-	    (long long)line->value, side_names[line->side], count);
-}
-
 /* Until `to`; whatever happens on the way happens where no line asked for it. */
 static void
 pass_time(struct play *play, msec_t to)
@@ -341,8 +158,8 @@ pass_time(struct play *play, msec_t to)
 			turns = 0;
 		}
 		expire(play);
-		check_silence(play);
-		check_words(play);
+		play_check_silence(play);
+		play_check_words(play);
 	}
 	play->now = to;
 }
@@ -352,10 +169,10 @@ on_at(struct play *play, const struct line *line)
 {
 	struct buf *text;
 
-	if (line->value < play->now && (text = fail(play, line)) != NULL)
-		show(text, "expected a time after %lld", (long long)play->now);
+	if (line->value < play->now && (text = play_fail(play, line)) != NULL)
+		play_show(text, "expected a time after %lld", (long long)play->now);
 	settle(play);
-	check_silence(play);
+	play_check_silence(play);
 	if (line->kind == LINE_AT)
 		pass_time(play, line->value);
 	else
@@ -368,8 +185,7 @@ on_gone(struct play *play, const struct line *line)
 {
 	int number = (int)line->value;
 
-	play->kind->gone(play->subject, line->exact ? -1 : number, line->exact ? number : -1,
-	    START + play->now);
+	play->kind->gone(play->subject, line->exact ? -1 : number, line->exact ? number : -1, START + play->now);
 }
 
 /* Something is done to canceld. */
@@ -416,69 +232,28 @@ act(struct play *play, const struct line *line)
 	case LINE_WHY:
 	case LINE_SAYS:
 	case LINE_OUTSTANDING:
+	case LINE_REQUESTED:
 	case LINE_WANTS_END:
 		break;
 	}
 	drain(play);
 }
 
-/* Something must have happened. false: the line is none of these. */
-static bool
-ask(struct play *play, const struct line *line)
-{
-	static void (*const asks[])(struct play *, const struct line *) = {
-		[LINE_SEE] = on_see,
-		[LINE_NOTHING] = on_nothing,
-		[LINE_WHY] = on_why,
-		[LINE_SAYS] = on_says,
-		[LINE_OUTSTANDING] = on_outstanding,
-	};
-
-	if (line->kind == LINE_WANTS_END)
-		play->wants_end = true;
-	else if (line->kind >= sizeof(asks) / sizeof(asks[0]) || asks[line->kind] == NULL)
-		return false;
-	settle(play);
-	if (line->kind != LINE_WANTS_END)
-		asks[line->kind](play, line);
-	return true;
-}
-
 static void
 play_line(struct play *play, const struct line *line)
 {
 	play->line = line;
-	if (ask(play, line)) {
+	if (play_asks(line)) {
+		settle(play);
+		play_ask(play, line);
 		play->asked = true;
 		return;
 	}
 	if (play->asked)
-		check_silence(play);
+		play_check_silence(play);
 	play->asked = false;
 	play->stimulus = line;
 	act(play, line);
-}
-
-static void
-check_session(struct play *play)
-{
-	struct session *session = play->kind->session(play->subject);
-	struct buf *text;
-	int why;
-
-	if (session == NULL)
-		return;
-	check_words(play);
-	for (why = 0; why < WHY_COUNT; why++)
-		if (session_count(session, (enum why)why) != play->counts[why] &&
-		    (text = fail(play, play->line)) != NULL)
-			show(text, "expected %s to count %lu, it counts %lu", why_word((enum why)why),
-			    play->counts[why], (unsigned long)session_count(session, (enum why)why));
-	if (session_wants_end(session) != play->wants_end && (text = fail(play, play->line)) != NULL)
-		show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
-	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] > 0) &&
-	    (text = fail(play, play->line)) != NULL)
-		show(text, "expected session_timed_out to tell whether TIMED_OUT was said");
 }
 
 static void
@@ -494,8 +269,7 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 		struct span method = { option->method, option->method ? strlen(option->method) : 0 };
 		struct span name = { option->name, option->name ? strlen(option->name) : 0 };
 
-		policy_add(policy, option->clock, method.len ? method : none, name.len ? name : none,
-		    option->duration);
+		policy_add(policy, option->clock, method.len ? method : none, name.len ? name : none, option->duration);
 	}
 	*config = scenario->config;
 	config->dialect = play->setup->dialect;
@@ -524,9 +298,7 @@ finish(struct play *play, struct policy *policy)
 void
 play(const struct scenario *scenario, const struct play_setup *setup, struct verdict *verdict)
 {
-	struct play play = {
-		.scenario = scenario, .setup = setup, .kind = setup->kind, .verdict = verdict
-	};
+	struct play play = { .scenario = scenario, .setup = setup, .kind = setup->kind, .verdict = verdict };
 	struct session_config config;
 	struct policy policy;
 	size_t i;
@@ -537,8 +309,8 @@ play(const struct scenario *scenario, const struct play_setup *setup, struct ver
 		play_line(&play, &scenario->lines[i]);
 	if (!verdict->failed) {
 		settle(&play);
-		check_silence(&play);
-		check_session(&play);
+		play_check_silence(&play);
+		play_check_session(&play);
 	}
 	finish(&play, &policy);
 }

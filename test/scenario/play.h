@@ -26,8 +26,8 @@ struct play_setup {
 	const struct subject_kind *kind;
 	const struct dialect *dialect;
 	enum split split;
-	bool trace;                 /* print what is sent, seen and decided */
-	unsigned long *why_counts;  /* WHY_COUNT counters to add to, or NULL */
+	bool trace;                /* print what is sent, seen and decided */
+	unsigned long *why_counts; /* WHY_COUNT counters to add to, or NULL */
 };
 
 /* verdict->text is the caller's to free. */

@@ -13,23 +13,24 @@
 #include "core/session.h"
 
 enum line_kind {
-	LINE_SEND,    /* side writes text */
-	LINE_SEE,     /* side must read text next: a pattern, or these very bytes with `exact` */
-	LINE_NOTHING, /* side must have read nothing more */
-	LINE_AT,      /* time passes until `value`, each wake in time */
-	LINE_ASLEEP,  /* time passes until `value`, and canceld does not run meanwhile */
-	LINE_WHY,     /* text: the words decided since the last such line, in order */
-	LINE_SAYS,    /* text: the next such word with what it says */
-	LINE_STALL,   /* side reads no more ... */
-	LINE_RESUME,  /* ... reads again */
-	LINE_TAKE,    /* side reads `value` bytes while it stalls */
-	LINE_UNREAD,  /* what side writes is not read by canceld ... */
-	LINE_READ,    /* ... is read again */
-	LINE_END,     /* side closes what it writes */
-	LINE_LEAVE,   /* the client leaves; value: enum leaving */
-	LINE_GONE,    /* the server has gone; value: status, or signal with `exact` */
-	LINE_DEAF,    /* the server closed its stdin */
+	LINE_SEND,        /* side writes text */
+	LINE_SEE,         /* side must read text next: a pattern, or these very bytes with `exact` */
+	LINE_NOTHING,     /* side must have read nothing more */
+	LINE_AT,          /* time passes until `value`, each wake in time */
+	LINE_ASLEEP,      /* time passes until `value`, and canceld does not run meanwhile */
+	LINE_WHY,         /* text: the words decided since the last such line, in order */
+	LINE_SAYS,        /* text: the next such word with what it says */
+	LINE_STALL,       /* side reads no more ... */
+	LINE_RESUME,      /* ... reads again */
+	LINE_TAKE,        /* side reads `value` bytes while it stalls */
+	LINE_UNREAD,      /* what side writes is not read by canceld ... */
+	LINE_READ,        /* ... is read again */
+	LINE_END,         /* side closes what it writes */
+	LINE_LEAVE,       /* the client leaves; value: enum leaving */
+	LINE_GONE,        /* the server has gone; value: status, or signal with `exact` */
+	LINE_DEAF,        /* the server closed its stdin */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
+	LINE_REQUESTED,   /* side has made `value` requests so far */
 	LINE_WANTS_END,   /* the session wants to end */
 };
 

@@ -114,8 +114,8 @@ vocabulary_message(struct vocabulary *vocabulary, struct span text)
 
 	if (text.len == 0 || find_message(vocabulary, name) != NULL)
 		return false;
-	vocabulary->messages = mem_resize(
-	    vocabulary->messages, vocabulary->message_count + 1, sizeof(*vocabulary->messages));
+	vocabulary->messages =
+	    mem_resize(vocabulary->messages, vocabulary->message_count + 1, sizeof(*vocabulary->messages));
 	message = &vocabulary->messages[vocabulary->message_count++];
 	message->name = vocabulary_copy(name);
 	message->text = vocabulary_copy(text);
@@ -140,8 +140,7 @@ vocabulary_steps(struct vocabulary *vocabulary, struct span name)
 
 	if (vocabulary_find_steps(vocabulary, name) != NULL)
 		return NULL;
-	vocabulary->steps =
-	    mem_resize(vocabulary->steps, vocabulary->steps_count + 1, sizeof(*vocabulary->steps));
+	vocabulary->steps = mem_resize(vocabulary->steps, vocabulary->steps_count + 1, sizeof(*vocabulary->steps));
 	named = &vocabulary->steps[vocabulary->steps_count++];
 	named->name = vocabulary_copy(name);
 	buf_init(&named->steps.text);

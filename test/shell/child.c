@@ -207,7 +207,7 @@ END_TEST
 START_TEST(the_whole_group_is_signalled)
 {
 	struct child child = start("trap '' TERM; sleep 1000 & echo $!; wait");
-	pid_t other = (pid_t)atol(read_until(&child, "\n"));
+	pid_t other = (pid_t)strtol(read_until(&child, "\n"), NULL, 10);
 
 	ck_assert_int_eq(getpgid(other), child.pid);
 	ck_assert_int_eq(getpgid(child.pid), child.pid);
@@ -355,8 +355,7 @@ child_suite(void)
 	tcase_set_timeout(tests, 30);
 	tcase_add_test(tests, it_hears_and_is_heard);
 	tcase_add_loop_test(tests, its_status_is_told, 0, sizeof(exits) / sizeof(exits[0]));
-	tcase_add_loop_test(tests, what_cannot_be_run_is_told, 0,
-	    sizeof(failures) / sizeof(failures[0]));
+	tcase_add_loop_test(tests, what_cannot_be_run_is_told, 0, sizeof(failures) / sizeof(failures[0]));
 	tcase_add_loop_test(tests, without_descriptors_left_nothing_is_started, 0, 6);
 	tcase_add_test(tests, the_whole_group_is_signalled);
 	tcase_add_test(tests, what_it_leaves_is_swept);

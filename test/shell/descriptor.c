@@ -355,8 +355,7 @@ START_TEST(more_spans_than_one_call_takes_are_written_in_part)
 
 	for (i = 0; i < DESCRIPTOR_SPANS + 5; i++)
 		spans[i] = SPAN("x");
-	ck_assert_int_eq(descriptor_write(&ends.writer, spans, DESCRIPTOR_SPANS + 5),
-	    DESCRIPTOR_SPANS);
+	ck_assert_int_eq(descriptor_write(&ends.writer, spans, DESCRIPTOR_SPANS + 5), DESCRIPTOR_SPANS);
 }
 END_TEST
 

@@ -120,8 +120,7 @@ END_TEST
 START_TEST(short_options)
 {
 	static struct parsed parsed;
-	const struct options *options =
-	    accept_line(&parsed, "-t1s -T 2s -g 3s -d4s -e -l file -vv server -t nonsense");
+	const struct options *options = accept_line(&parsed, "-t1s -T 2s -g 3s -d4s -e -l file -vv server -t nonsense");
 
 	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 1000);
 	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 2000);
@@ -332,14 +331,11 @@ START_TEST(what_is_wrong_is_named)
 	static struct parsed parsed;
 
 	parse(&parsed, refused[_i].line);
-	ck_assert_msg(parsed.status == STATUS_FAILED, "%s: status %d", refused[_i].line,
-	    parsed.status);
+	ck_assert_msg(parsed.status == STATUS_FAILED, "%s: status %d", refused[_i].line, parsed.status);
 	ck_assert_str_eq(parsed.out, "");
 	ck_assert_msg(strncmp(parsed.error, "canceld: ", 9) == 0, "%s", parsed.error);
-	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line,
-	    parsed.error);
-	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line,
-	    parsed.error);
+	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line, parsed.error);
+	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line, parsed.error);
 	options_free(&parsed.options);
 }
 END_TEST
@@ -460,8 +456,7 @@ START_TEST(no_word_is_explained_that_is_never_said)
 		item += strlen("\n.It Sy ");
 		len = strcspn(item, " \n");
 		while (why < WHY_COUNT &&
-		    (strlen(why_word((enum why)why)) != len ||
-			strncmp(item, why_word((enum why)why), len) != 0))
+		    (strlen(why_word((enum why)why)) != len || strncmp(item, why_word((enum why)why), len) != 0))
 			why++;
 		ck_assert_msg(why < WHY_COUNT, "DIAGNOSTICS explains %.*s", (int)len, item);
 	}

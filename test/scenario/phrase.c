@@ -1,0 +1,230 @@
+#include "scenario/phrase.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "scenario/option.h"
+#include "scenario/vocabulary.h"
+
+struct phrase {
+	const char *word;
+	enum line_kind kind;
+	bool (*read)(struct phrase_context *context, struct line *line, struct span rest);
+};
+
+static bool
+is_word(struct span span, const char *word)
+{
+	return span_equal(span, (struct span){ word, strlen(word) });
+}
+
+static enum side
+other(enum side side)
+{
+	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+}
+
+static struct line *
+add_line(struct phrase_context *context, enum line_kind kind, enum side side)
+{
+	struct scenario *scenario = context->scenario;
+	struct line *line;
+
+	scenario->lines = mem_resize(scenario->lines, scenario->line_count + 1, sizeof(*scenario->lines));
+	line = &scenario->lines[scenario->line_count++];
+	memset(line, 0, sizeof(*line));
+	line->kind = kind;
+	line->side = side;
+	line->file = context->file;
+	line->number = context->number;
+	return line;
+}
+
+static bool
+read_empty(struct phrase_context *context, struct line *line, struct span rest)
+{
+	(void)context;
+	(void)line;
+	return rest.len == 0;
+}
+
+static bool
+read_deaf(struct phrase_context *context, struct line *line, struct span rest)
+{
+	return read_empty(context, line, rest) && line->side == SIDE_SERVER;
+}
+
+static bool
+parse_number(struct span text, msec_t *number)
+{
+	char digits[24];
+	char *end;
+
+	if (text.len == 0 || text.len >= sizeof(digits))
+		return false;
+	memcpy(digits, text.ptr, text.len);
+	digits[text.len] = '\0';
+	*number = strtoll(digits, &end, 10);
+	return *end == '\0';
+}
+
+static bool
+read_number(struct phrase_context *context, struct line *line, struct span rest)
+{
+	(void)context;
+	return parse_number(rest, &line->value);
+}
+
+static bool
+read_time(struct phrase_context *context, struct line *line, struct span rest)
+{
+	(void)context;
+	return option_duration(rest, &line->value);
+}
+
+static bool
+read_until(struct phrase_context *context, struct line *line, struct span rest)
+{
+	return is_word(vocabulary_word(&rest), "until") && read_time(context, line, rest);
+}
+
+static bool
+read_text(struct phrase_context *context, struct line *line, struct span rest)
+{
+	(void)context;
+	buf_append(&line->text, rest);
+	return rest.len > 0;
+}
+
+static bool
+read_sent(struct phrase_context *context, struct line *line, struct span rest)
+{
+	if (!vocabulary_expand(context->vocabulary, rest, &line->text))
+		return false;
+	buf_append(&line->text, SPAN("\n"));
+	context->last[line->side] = buf_span(&line->text);
+	return true;
+}
+
+static bool
+read_sent_raw(struct phrase_context *context, struct line *line, struct span rest)
+{
+	bool sound = vocabulary_unquote(rest, &line->text);
+
+	context->last[line->side] = buf_span(&line->text);
+	return sound;
+}
+
+static bool
+read_same(struct phrase_context *context, struct line *line)
+{
+	struct span same = context->last[other(line->side)];
+
+	line->exact = true;
+	buf_append(&line->text, same);
+	return same.len > 0;
+}
+
+static bool
+read_passed(struct phrase_context *context, struct line *line, struct span rest)
+{
+	enum side to = other(line->side);
+
+	return read_sent(context, line, rest) && read_same(context, add_line(context, LINE_SEE, to));
+}
+
+static bool
+read_seen(struct phrase_context *context, struct line *line, struct span rest)
+{
+	if (is_word(rest, "same"))
+		return read_same(context, line);
+	if (is_word(rest, "nothing")) {
+		line->kind = LINE_NOTHING;
+		return true;
+	}
+	return vocabulary_expand(context->vocabulary, rest, &line->text);
+}
+
+static bool
+read_seen_raw(struct phrase_context *context, struct line *line, struct span rest)
+{
+	(void)context;
+	line->exact = true;
+	return vocabulary_unquote(rest, &line->text);
+}
+
+static bool
+read_leaving(struct phrase_context *context, struct line *line, struct span rest)
+{
+	static const char *const words[] = {
+		[LEAVE_CANCEL] = "cancel",
+		[LEAVE_DRAIN] = "drain",
+		[LEAVE_TERMINATED] = "terminated",
+	};
+
+	(void)context;
+	for (line->value = 0; line->value <= LEAVE_TERMINATED; line->value++)
+		if (is_word(rest, words[line->value]))
+			return line->side == SIDE_CLIENT;
+	return false;
+}
+
+static bool
+read_gone(struct phrase_context *context, struct line *line, struct span rest)
+{
+	struct span word = vocabulary_word(&rest);
+
+	(void)context;
+	line->exact = is_word(word, "signal");
+	line->value = -1;
+	if (line->side != SIDE_SERVER || word.len == 0)
+		return line->side == SIDE_SERVER;
+	return (line->exact || is_word(word, "status")) && parse_number(rest, &line->value);
+}
+
+static const struct phrase side_phrases[] = {
+	{ ">", LINE_SEND, read_sent },
+	{ ">>", LINE_SEND, read_sent_raw },
+	{ "=>", LINE_SEND, read_passed },
+	{ "<", LINE_SEE, read_seen },
+	{ "<<", LINE_SEE, read_seen_raw },
+	{ "stalls", LINE_STALL, read_empty },
+	{ "resumes", LINE_RESUME, read_empty },
+	{ "takes", LINE_TAKE, read_number },
+	{ "unread", LINE_UNREAD, read_empty },
+	{ "read", LINE_READ, read_empty },
+	{ "ends", LINE_END, read_empty },
+	{ "leaves", LINE_LEAVE, read_leaving },
+	{ "gone", LINE_GONE, read_gone },
+	{ "deaf", LINE_DEAF, read_deaf },
+	{ "outstanding", LINE_OUTSTANDING, read_number },
+	{ "requested", LINE_REQUESTED, read_number },
+	{ NULL, LINE_SEND, NULL },
+};
+
+static const struct phrase phrases[] = {
+	{ "at", LINE_AT, read_time },
+	{ "asleep", LINE_ASLEEP, read_until },
+	{ "why", LINE_WHY, read_text },
+	{ "says", LINE_SAYS, read_text },
+	{ "wants-end", LINE_WANTS_END, read_empty },
+	{ NULL, LINE_SEND, NULL },
+};
+
+bool
+phrase_read(struct phrase_context *context, struct span text)
+{
+	struct span word = vocabulary_word(&text);
+	enum side side = is_word(word, "server") ? SIDE_SERVER : SIDE_CLIENT;
+	const struct phrase *phrase = phrases;
+
+	if (side == SIDE_SERVER || is_word(word, "client")) {
+		phrase = side_phrases;
+		word = vocabulary_word(&text);
+	}
+	for (; phrase->word != NULL; phrase++)
+		if (is_word(word, phrase->word))
+			return phrase->read(context, add_line(context, phrase->kind, side), text);
+	return false;
+}

@@ -1,0 +1,218 @@
+#include "scenario/play_inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario/match.h"
+
+static const char *const side_names[] = { "client", "server" };
+
+void
+play_show(struct buf *out, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int len;
+
+	va_start(arguments, format);
+	len = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (len < 0)
+		abort();
+	buf_append(out, (struct span){ text, (size_t)len });
+	free(text);
+}
+
+struct buf *
+play_fail(struct play *play, const struct line *line)
+{
+	struct verdict *verdict = play->verdict;
+
+	if (verdict->failed)
+		return NULL;
+	verdict->failed = true;
+	verdict->file = line == NULL ? play->scenario->file : line->file;
+	verdict->number = line == NULL ? play->scenario->number : line->number;
+	return &verdict->text;
+}
+
+void
+play_check_silence(struct play *play)
+{
+	const struct line *line = play->stimulus == NULL ? play->line : play->stimulus;
+	struct buf *text;
+	enum side side;
+
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct buf *seen = &play->readers[side].seen;
+
+		if (seen->len == 0 || play->readers[side].stalled || (text = play_fail(play, line)) == NULL)
+			continue;
+		play_show(text, "expected nothing more for the %s at %lld, it read ", side_names[side],
+		    (long long)play->now);
+		match_show(text, buf_span(seen));
+	}
+}
+
+void
+play_check_words(struct play *play)
+{
+	struct buf *text;
+
+	if (play->said.count == 0 || (text = play_fail(play, play->line)) == NULL)
+		return;
+	play_show(text, "expected no further decision by %lld, it was ", (long long)play->now);
+	said_show(&play->said, text);
+}
+
+static struct span
+next_line(const struct buf *seen)
+{
+	struct span all = buf_span(seen);
+	const char *newline = all.len == 0 ? NULL : memchr(all.ptr, '\n', all.len);
+
+	return newline == NULL ? all : span_part(all, 0, (size_t)(newline + 1 - all.ptr));
+}
+
+static bool
+sees(const struct line *line, struct span seen)
+{
+	if (line->exact)
+		return span_equal(seen, buf_span(&line->text));
+	return seen.len > 0 && seen.ptr[seen.len - 1] == '\n' &&
+	    match_line(buf_span(&line->text), span_part(seen, 0, seen.len - 1));
+}
+
+static void
+on_see(struct play *play, const struct line *line)
+{
+	struct buf *seen = &play->readers[line->side].seen;
+	struct span next = next_line(seen);
+	struct buf *text;
+
+	if (line->exact && seen->len >= line->text.len)
+		next = span_part(buf_span(seen), 0, line->text.len);
+	if (sees(line, next)) {
+		buf_consume(seen, next.len);
+		return;
+	}
+	text = play_fail(play, line);
+	if (text == NULL)
+		return;
+	play_show(text, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
+	match_show(text, buf_span(&line->text));
+	play_show(text, "%s", next.len == 0 ? ", it read nothing" : ", it read ");
+	match_show(text, next_line(seen));
+}
+
+static void
+on_nothing(struct play *play, const struct line *line)
+{
+	struct buf *seen = &play->readers[line->side].seen;
+	struct buf *text;
+
+	if (seen->len == 0 || (text = play_fail(play, line)) == NULL)
+		return;
+	play_show(text, "expected nothing for the %s at %lld, it read ", side_names[line->side], (long long)play->now);
+	match_show(text, buf_span(seen));
+}
+
+static void
+on_why(struct play *play, const struct line *line)
+{
+	struct buf *text;
+
+	if (play->kind->session(play->subject) == NULL)
+		return;
+	if (!said_are(&play->said, buf_span(&line->text)) && (text = play_fail(play, line)) != NULL) {
+		play_show(text, "expected the decisions %.*s, they were ", (int)line->text.len, line->text.data);
+		said_show(&play->said, text);
+	}
+	said_clear(&play->said);
+}
+
+static void
+on_says(struct play *play, const struct line *line)
+{
+	struct buf *text;
+
+	if (said_next(&play->said, buf_span(&line->text)))
+		return;
+	text = play_fail(play, line);
+	if (text == NULL)
+		return;
+	play_show(text, "expected %.*s, it was ", (int)line->text.len, line->text.data);
+	said_show(&play->said, text);
+}
+
+static void
+on_count(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	const char *what = line->kind == LINE_REQUESTED ? "made" : "outstanding";
+	uint64_t count;
+	struct buf *text;
+
+	if (session == NULL)
+		return;
+	if (line->kind == LINE_REQUESTED)
+		count = session_requests(session, line->side);
+	else
+		count = session_outstanding(session, line->side);
+	if (count != (uint64_t)line->value && (text = play_fail(play, line)) != NULL)
+		play_show(text, "expected %lld requests of the %s %s, there are %llu", (long long)line->value,
+		    side_names[line->side], what, (unsigned long long)count);
+}
+
+void
+play_check_session(struct play *play)
+{
+	struct session *session = play->kind->session(play->subject);
+	struct buf *text;
+	int why;
+
+	if (session == NULL)
+		return;
+	play_check_words(play);
+	for (why = 0; why < WHY_COUNT; why++)
+		if (session_count(session, (enum why)why) != play->counts[why] &&
+		    (text = play_fail(play, play->line)) != NULL)
+			play_show(text, "expected %s to count %lu, it counts %lu", why_word((enum why)why),
+			    play->counts[why], (unsigned long)session_count(session, (enum why)why));
+	if (session_wants_end(session) != play->wants_end && (text = play_fail(play, play->line)) != NULL)
+		play_show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
+	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] > 0) &&
+	    (text = play_fail(play, play->line)) != NULL)
+		play_show(text, "expected session_timed_out to tell whether TIMED_OUT was said");
+}
+
+static void
+on_wants_end(struct play *play, const struct line *line)
+{
+	(void)line;
+	play->wants_end = true;
+}
+
+static void (*const asks[])(struct play *, const struct line *) = {
+	[LINE_SEE] = on_see,
+	[LINE_NOTHING] = on_nothing,
+	[LINE_WHY] = on_why,
+	[LINE_SAYS] = on_says,
+	[LINE_OUTSTANDING] = on_count,
+	[LINE_REQUESTED] = on_count,
+	[LINE_WANTS_END] = on_wants_end,
+};
+
+bool
+play_asks(const struct line *line)
+{
+	return line->kind < sizeof(asks) / sizeof(asks[0]) && asks[line->kind] != NULL;
+}
+
+void
+play_ask(struct play *play, const struct line *line)
+{
+	asks[line->kind](play, line);
+}

@@ -1,0 +1,28 @@
+/* sim [--seeds N] [--from K] | --seed S: runs worlds; --seed replays one and tells all that happens in it. */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "world.h"
+
+int
+main(int argc, char *argv[])
+{
+	static const struct option options[] = { { "seeds", required_argument, NULL, 'n' },
+		{ "from", required_argument, NULL, 'f' }, { "seed", required_argument, NULL, 's' }, { NULL, 0, NULL, 0 } };
+	unsigned long long count = 200, from = 1, seed, broken = 0;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 's')
+			return !world_run(strtoull(optarg, NULL, 10), true);
+		if (option == '?')
+			return 2;
+		*(option == 'n' ? &count : &from) = strtoull(optarg, NULL, 10);
+	}
+	for (seed = from; seed < from + count && broken < 10; seed++)
+		broken += !world_run(seed, false);
+	printf("%llu worlds from seed %llu: %s\n", seed - from, from, broken == 0 ? "every promise held" : "broken");
+	return broken != 0;
+}

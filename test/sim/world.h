@@ -1,0 +1,13 @@
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One world: a client and a server with moods, canceld's core between them, a virtual clock, and the oracle that watches.
+ * true if every promise held; else why not is printed. verbose: prints what happens.
+ */
+bool world_run(uint64_t seed, bool verbose);
+
+#endif
