@@ -25,42 +25,42 @@ enum request_state {
 };
 
 enum request_flag {
-	REQUEST_PERSON = 1 << 0,    /* its answer waits for a person */
-	REQUEST_TASK = 1 << 1,      /* params.task: cancelled with tasks/cancel only */
-	REQUEST_NO_CANCEL = 1 << 2, /* must never be cancelled on the wire */
-	REQUEST_WITHHELD = 1 << 3,  /* its cancel waits until the era is settled */
-	REQUEST_EXEMPT = 1 << 4,    /* lives long by nature */
-	REQUEST_STARTED = 1 << 5,   /* the first bytes of its response were passed on */
-	REQUEST_GRACED = 1 << 6,    /* its deadline was put off once, as its response is arriving */
-	REQUEST_OURS = 1 << 7,      /* canceld asked; its response is swallowed */
+	REQUEST_PERSON = 1 << 0,     /* its answer waits for a person */
+	REQUEST_TASK = 1 << 1,       /* params.task: cancelled with tasks/cancel only */
+	REQUEST_NO_CANCEL = 1 << 2,  /* must never be cancelled on the wire */
+	REQUEST_WITHHELD = 1 << 3,   /* its cancel waits until the era is settled */
+	REQUEST_EXEMPT = 1 << 4,     /* lives long by nature */
+	REQUEST_STARTED = 1 << 5,    /* the first bytes of its response were passed on */
+	REQUEST_GRACED = 1 << 6,     /* its deadline was put off once, as its response is arriving */
+	REQUEST_OURS = 1 << 7,       /* canceld asked; its response is swallowed */
 	REQUEST_TOKEN_ONLY = 1 << 8, /* answered; only its progress token lives on (a task) */
 };
 
 enum { REQUEST_CHAINS = 3, REQUEST_INLINE = 8 };
 
-/* There may be a million: mind its size. */
+/* There may be a million: its size counts, and that what a look-up reads stands together. */
 struct request {
-	struct span id;      /* as the requester spelled it */
-	struct span wire_id; /* as the receiver sees it; the same bytes unless aliased */
-	struct span token;   /* progress token; len 0 if none */
-	struct span wire_token;
-	struct text *method; /* never NULL */
-	struct text *name;   /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
-	struct text *meta;   /* SCAN_PARAMS_META; or NULL */
-	uint64_t start, end; /* the frame's positions in its lane */
-	msec_t received;     /* when its last byte was */
-	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
-	struct alarm idle;            /* in pending->idle, or not armed */
-	struct alarm hard; /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
-	uint16_t flags;    /* enum request_flag; PERSON and OURS are fixed from pending_add on */
-	uint8_t state;     /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
-
-	uint8_t slot; /* from here on private: its place in its page */
-	uint32_t older, newer, next[REQUEST_CHAINS]; /* handles: by age, and by hash */
+	struct span id;                /* as the requester spelled it */
+	struct span wire_id;           /* as the receiver sees it; the same bytes unless aliased */
+	uint16_t flags;                /* enum request_flag; PERSON and OURS are fixed from pending_add on */
+	uint8_t state;                 /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
+	uint8_t slot;                  /* private: its place in its page */
+	uint32_t next[REQUEST_CHAINS]; /* private: handles, by hash */
 	union {
 		char here[REQUEST_INLINE];
 		char *block;
-	} bytes; /* of the ids and tokens */
+	} bytes;           /* private: of the ids and tokens */
+	struct span token; /* progress token; len 0 if none */
+	struct span wire_token;
+	struct text *method;          /* never NULL */
+	struct text *name;            /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
+	struct text *meta;            /* SCAN_PARAMS_META; or NULL */
+	uint64_t start, end;          /* the frame's positions in its lane */
+	msec_t received;              /* when its last byte was */
+	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
+	struct alarm idle;            /* in pending->idle, or not armed */
+	struct alarm hard;            /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+	uint32_t older, newer;        /* private: handles, by age */
 };
 
 struct pending {
@@ -118,8 +118,7 @@ struct request *pending_alike(const struct pending *pending, struct span wire_id
 bool pending_holds(const struct pending *pending, struct span id);
 
 /* Every entry once, oldest first; visit may remove any, and add some, which may be left out. */
-void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request),
-    void *user);
+void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user);
 
 /* The request that an alarm is in; NULL for NULL. */
 struct request *request_of_idle(struct alarm *alarm);

@@ -30,34 +30,34 @@ enum json_type {
 
 /* The closed list of paths that are read. Keys are compared after unescaping. */
 enum scan_field {
-	SCAN_JSONRPC,         /* jsonrpc */
-	SCAN_ID,              /* id */
-	SCAN_METHOD,          /* method */
-	SCAN_PARAMS,          /* params: its type only */
-	SCAN_RESULT,          /* result: its type only */
-	SCAN_ERROR,           /* error: its type only */
-	SCAN_ERROR_CODE,      /* error.code */
-	SCAN_PARAMS_ID,       /* params.id */
-	SCAN_REQUEST_ID,      /* params.requestId */
-	SCAN_NAME,            /* params.name */
-	SCAN_URI,             /* params.uri */
-	SCAN_SESSION_ID,      /* params.sessionId */
-	SCAN_REASON,          /* params.reason */
-	SCAN_TASK,            /* params.task: its type only */
-	SCAN_TASK_ID,         /* params.taskId */
-	SCAN_STATUS,          /* params.status */
-	SCAN_TOKEN,           /* params.token */
-	SCAN_PROGRESS_TOKEN,  /* params.progressToken: a progress notification */
-	SCAN_META_TOKEN,      /* params._meta.progressToken: a request that wants progress */
-	SCAN_META_SUBSCRIPTION, /* params._meta["io.modelcontextprotocol/subscriptionId"] */
-	SCAN_META_VERSION,    /* params._meta["io.modelcontextprotocol/protocolVersion"] */
-	SCAN_PARAMS_META,     /* the members of params._meta whose key starts with
-	                         "io.modelcontextprotocol/", as spelled, joined by commas */
-	SCAN_RESULT_VERSION,  /* result.protocolVersion */
-	SCAN_RESULT_TYPE,     /* result.resultType */
-	SCAN_RESULT_TASK_ID,  /* result.taskId */
-	SCAN_CREATED_TASK_ID, /* result.task.taskId */
-	SCAN_RESULT_STATUS,   /* result.status */
+	SCAN_JSONRPC,             /* jsonrpc */
+	SCAN_ID,                  /* id */
+	SCAN_METHOD,              /* method */
+	SCAN_PARAMS,              /* params: its type only */
+	SCAN_RESULT,              /* result: its type only */
+	SCAN_ERROR,               /* error: its type only */
+	SCAN_ERROR_CODE,          /* error.code */
+	SCAN_PARAMS_ID,           /* params.id */
+	SCAN_REQUEST_ID,          /* params.requestId */
+	SCAN_NAME,                /* params.name */
+	SCAN_URI,                 /* params.uri */
+	SCAN_SESSION_ID,          /* params.sessionId */
+	SCAN_REASON,              /* params.reason */
+	SCAN_TASK,                /* params.task: its type only */
+	SCAN_TASK_ID,             /* params.taskId */
+	SCAN_STATUS,              /* params.status */
+	SCAN_TOKEN,               /* params.token */
+	SCAN_PROGRESS_TOKEN,      /* params.progressToken: a progress notification */
+	SCAN_META_TOKEN,          /* params._meta.progressToken: a request that wants progress */
+	SCAN_META_SUBSCRIPTION,   /* params._meta["io.modelcontextprotocol/subscriptionId"] */
+	SCAN_META_VERSION,        /* params._meta["io.modelcontextprotocol/protocolVersion"] */
+	SCAN_PARAMS_META,         /* the members of params._meta with a key "io.modelcontextprotocol/...", as
+	                             spelled, joined by commas */
+	SCAN_RESULT_VERSION,      /* result.protocolVersion */
+	SCAN_RESULT_TYPE,         /* result.resultType */
+	SCAN_RESULT_TASK_ID,      /* result.taskId */
+	SCAN_CREATED_TASK_ID,     /* result.task.taskId */
+	SCAN_RESULT_STATUS,       /* result.status */
 	SCAN_RESULT_SUBSCRIPTION, /* result._meta["io.modelcontextprotocol/subscriptionId"] */
 	SCAN_FIELDS
 };
@@ -76,13 +76,13 @@ enum scan_fault {
 
 struct scan_value {
 	enum json_type type;
-	bool overflow;     /* longer than what is kept; text is empty then */
-	uint64_t offset;   /* of its first byte, from the first byte fed since scan_start */
-	uint32_t at, len;  /* where its bytes are kept; use scan_text */
+	bool overflow;    /* longer than what is kept; text is empty then */
+	uint64_t offset;  /* of its first byte, from the first byte fed since scan_start */
+	uint32_t at, len; /* where its bytes are kept; use scan_text */
 };
 
 enum scan_end {
-	SCAN_END_NEWLINE, /* '\n' ends the frame, wherever it stands (newline-delimited JSON) */
+	SCAN_END_NEWLINE,  /* '\n' ends the frame, wherever it stands (newline-delimited JSON) */
 	SCAN_END_EXPLICIT, /* the caller knows the end and says so with scan_finish */
 };
 
@@ -104,18 +104,19 @@ size_t scan_feed(struct scan *scan, const char *bytes, size_t len);
 /* The frame ends here without a newline (end of file, or the length of its header is reached). */
 void scan_finish(struct scan *scan);
 
-bool scan_ended(const struct scan *scan);      /* by newline or scan_finish */
+bool scan_ended(const struct scan *scan);          /* by newline or scan_finish */
 enum json_type scan_type(const struct scan *scan); /* of the top-level value; JSON_ABSENT: a blank line */
-bool scan_complete(const struct scan *scan);   /* the top-level value has ended */
+bool scan_complete(const struct scan *scan);       /* the top-level value has ended */
 enum scan_fault scan_fault(const struct scan *scan);
 uint64_t scan_fault_offset(const struct scan *scan);
 uint64_t scan_value_start(const struct scan *scan); /* offset of the top-level value's first byte */
 uint64_t scan_value_end(const struct scan *scan);   /* offset behind its last byte; if complete */
-bool scan_bom(const struct scan *scan);        /* the frame starts with a UTF-8 byte order mark (skipped) */
+bool scan_bom(const struct scan *scan);             /* the frame starts with a UTF-8 byte order mark (skipped) */
 
 /*
  * What was found of a field so far: JSON_ABSENT until its value has been read to its end (for the fields
  * of "its type only": until its first byte was read). An object or array gives its type and no text.
+ * Of duplicates the first is kept. SCAN_PARAMS_META is an object from its first complete member on.
  */
 const struct scan_value *scan_value(const struct scan *scan, enum scan_field field);
 

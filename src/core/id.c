@@ -82,8 +82,8 @@ decimal_of(struct span number)
 {
 	const char *at = number.ptr, *end = at + number.len;
 	struct decimal decimal = { .negative = *at == '-' };
-	int64_t whole = 0, seen = 0, first = 0,
-		last = 0; /* digits: before the point, so far, that are not 0 */
+	int64_t seen = 0, whole = 0; /* digits so far; those before the point */
+	int64_t first = 0, last = 0; /* which of them are the outermost that are not 0 */
 	bool point = false;
 
 	for (at += decimal.negative; at < end && (is_digit(*at) || *at == '.'); at++) {
@@ -333,21 +333,23 @@ number_in(struct span id, char *out)
 	return is_json_number(text) ? text : none;
 }
 
-static char *
+static void
 write_exponent(char *out, int64_t exponent)
 {
+	int64_t rest = exponent < 0 ? -exponent : exponent;
 	char digits[20];
 	int count = 0;
 
 	*out++ = 'e';
 	if (exponent < 0)
 		*out++ = '-';
-	for (int64_t rest = exponent < 0 ? -exponent : exponent; rest > 0 || count == 0; rest /= 10)
+	do {
 		digits[count++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest > 0);
 	while (count > 0)
 		*out++ = digits[--count];
 	*out = '\0';
-	return out;
 }
 
 /* strtod gets no point: what it takes for one depends on the locale. */

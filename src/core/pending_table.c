@@ -140,6 +140,13 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 		shrink(table, slab);
 }
 
+/* Most peers repeat an id as they have got it. */
+static bool
+is_equal(struct span a, struct span b)
+{
+	return span_equal(a, b) || id_equal(a, b);
+}
+
 struct request *
 table_find(const struct table *table, const struct slab *slab, struct span key,
     const struct request *after)
@@ -149,7 +156,7 @@ table_find(const struct table *table, const struct slab *slab, struct span key,
 
 	handle = after ? after->next[table->key] : *bucket_of(table, id_hash(key, table->seed));
 	while ((request = slab_at(slab, handle)) != NULL) {
-		if (id_equal(key_of(table, request), key))
+		if (is_equal(key_of(table, request), key))
 			return request;
 		handle = request->next[table->key];
 	}

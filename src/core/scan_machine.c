@@ -85,11 +85,11 @@ end_value(struct scan *scan, const char *at)
 }
 
 static enum container
-object_kind(struct scan *scan)
+object_kind(const struct scan *scan)
 {
 	if (scan->container == ROOT)
 		return MESSAGE;
-	return scan->container > ROOT ? watch_enter(&scan->watch) : PLAIN_OBJECT;
+	return scan->container > ROOT ? watch_object(&scan->watch) : PLAIN_OBJECT;
 }
 
 static const char *
@@ -111,8 +111,6 @@ leave(struct scan *scan, const char *at)
 {
 	if ((*at == ']') != (scan->container == PLAIN_ARRAY))
 		return fail(scan, at, SCAN_SYNTAX);
-	if (scan->container > ROOT)
-		watch_leave(&scan->watch);
 	scan->container = scan->stack[--scan->depth];
 	return end_value(scan, at + 1);
 }

@@ -4,13 +4,10 @@ enum { DIGIT_0, DIGIT, SIGN_PLUS, SIGN_MINUS, POINT, LETTER_E, OTHER, CLASSES };
 
 /* What does not stand here is NUMBER_START, from where no number goes on. */
 static const unsigned char moves[NUMBER_STATES][CLASSES] = {
-	[NUMBER_START] = { [DIGIT_0] = NUMBER_ZERO,
-	    [DIGIT] = NUMBER_WHOLE,
-	    [SIGN_MINUS] = NUMBER_MINUS },
+	[NUMBER_START] = { [DIGIT_0] = NUMBER_ZERO, [DIGIT] = NUMBER_WHOLE, [SIGN_MINUS] = NUMBER_MINUS },
 	[NUMBER_MINUS] = { [DIGIT_0] = NUMBER_ZERO, [DIGIT] = NUMBER_WHOLE },
 	[NUMBER_ZERO] = { [POINT] = NUMBER_POINT, [LETTER_E] = NUMBER_E },
-	[NUMBER_WHOLE] = { NUMBER_WHOLE,
-	    NUMBER_WHOLE, [POINT] = NUMBER_POINT, [LETTER_E] = NUMBER_E },
+	[NUMBER_WHOLE] = { NUMBER_WHOLE, NUMBER_WHOLE, [POINT] = NUMBER_POINT, [LETTER_E] = NUMBER_E },
 	[NUMBER_POINT] = { NUMBER_FRACTION, NUMBER_FRACTION },
 	[NUMBER_FRACTION] = { NUMBER_FRACTION, NUMBER_FRACTION, [LETTER_E] = NUMBER_E },
 	[NUMBER_E] = { NUMBER_EXPONENT, NUMBER_EXPONENT, NUMBER_E_SIGN, NUMBER_E_SIGN },
@@ -56,6 +53,5 @@ number_read(enum number_state *state, const char *at, const char *end)
 bool
 number_is_whole(enum number_state state)
 {
-	return state == NUMBER_ZERO || state == NUMBER_WHOLE || state == NUMBER_FRACTION ||
-	    state == NUMBER_EXPONENT;
+	return state == NUMBER_ZERO || state == NUMBER_WHOLE || state == NUMBER_FRACTION || state == NUMBER_EXPONENT;
 }

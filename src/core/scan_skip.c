@@ -140,8 +140,7 @@ find_stop(struct block block, uint64_t leads, uint64_t *wanted)
 {
 	uint64_t high = block_below(block, 0), tails = block_below(block, 0xC0);
 	uint64_t below_90 = block_below(block, 0x90), below_a0 = block_below(block, 0xA0);
-	uint64_t leads_3 = high & ~block_below(block, 0xE0),
-		 leads_4 = high & ~block_below(block, 0xF0);
+	uint64_t leads_3 = high & ~block_below(block, 0xE0), leads_4 = high & ~block_below(block, 0xF0);
 	uint64_t stops = (block_odd(block) & ~high) | (high & ~tails & ~leads);
 
 	*wanted = behind(leads, 1) | behind(leads_3, 2) | behind(leads_4, 3);

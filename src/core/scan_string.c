@@ -33,8 +33,7 @@ is_hex(char c)
 }
 
 static bool
-expect_tails(struct string_reader *reader, unsigned char count, unsigned char low,
-    unsigned char high)
+expect_tails(struct string_reader *reader, unsigned char count, unsigned char low, unsigned char high)
 {
 	reader->state = STRING_CHARACTER;
 	reader->tails_left = count;
@@ -50,11 +49,9 @@ on_lead(struct string_reader *reader, unsigned char lead)
 	if (lead >= 0xC2 && lead <= 0xDF)
 		return expect_tails(reader, 1, 0x80, 0xBF);
 	if (lead >= 0xE0 && lead <= 0xEF)
-		return expect_tails(reader, 2, lead == 0xE0 ? 0xA0 : 0x80,
-		    lead == 0xED ? 0x9F : 0xBF);
+		return expect_tails(reader, 2, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
 	if (lead >= 0xF0 && lead <= 0xF4)
-		return expect_tails(reader, 3, lead == 0xF0 ? 0x90 : 0x80,
-		    lead == 0xF4 ? 0x8F : 0xBF);
+		return expect_tails(reader, 3, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
 	return false;
 }
 

@@ -16,8 +16,7 @@ struct string_reader {
 	enum string_state state;
 	bool scalar; /* do without vectors */
 	unsigned char hex_left;
-	unsigned char tails_left, low,
-	    high; /* of a character of UTF-8; the bounds of its next byte */
+	unsigned char tails_left, low, high; /* of a character of UTF-8; the bounds of its next byte */
 };
 
 /* Why the reader stopped. After QUOTE, CONTROL and BAD_LEAD the caller goes on behind the byte. */
@@ -33,7 +32,6 @@ enum string_stop {
 void string_start(struct string_reader *reader);
 
 /* Reads on from at; gives the place where it stopped, and why. */
-const char *string_read(struct string_reader *reader, const char *at, const char *end,
-    enum string_stop *stop);
+const char *string_read(struct string_reader *reader, const char *at, const char *end, enum string_stop *stop);
 
 #endif

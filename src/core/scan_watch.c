@@ -201,7 +201,7 @@ watch_key_end(struct watch *watch, enum container container, const char *quote)
 	key = unescaped_key(watch, text);
 	if (watch->member.active && !has_prefix(key))
 		watch->member.active = false;
-	watch->path = watch->key.overflow ? NULL : find_path(container, key);
+	watch->path = find_path(container, key);
 	if (watch->path == NULL)
 		return true;
 
@@ -250,15 +250,9 @@ watch_value_end(struct watch *watch, const char *at)
 }
 
 enum container
-watch_enter(struct watch *watch)
+watch_object(const struct watch *watch)
 {
 	enum container container = watch->path != NULL ? watch->path->container : 0;
 
 	return container != 0 ? container : PLAIN_OBJECT;
-}
-
-void
-watch_leave(struct watch *watch)
-{
-	watch->path = NULL;
 }

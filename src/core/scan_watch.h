@@ -26,7 +26,7 @@ enum container {
 };
 
 enum {
-	WATCH_KEY_MAX = 256, /* no key that matters is longer, with every character escaped */
+	WATCH_KEY_MAX = 256, /* no key that matters is as long, with every character escaped */
 	WATCH_KEPT_MAX = SCAN_FIELDS * SCAN_VALUE_MAX,
 };
 
@@ -65,8 +65,7 @@ bool watch_key_end(struct watch *watch, enum container container, const char *qu
 void watch_value(struct watch *watch, enum json_type type, const char *at, uint64_t offset);
 void watch_value_end(struct watch *watch, const char *at);
 
-/* The member's value is an object: as what container is it read? Its end is told before its value's end. */
-enum container watch_enter(struct watch *watch);
-void watch_leave(struct watch *watch);
+/* As what container the member's value is read if it is an object. */
+enum container watch_object(const struct watch *watch);
 
 #endif

@@ -77,8 +77,7 @@ unicode_escape(struct unescape *walk)
 	if (second < 0xDC00 || second > 0xDFFF)
 		return encode(walk, (uint32_t)first);
 	walk->at += 6;
-	return encode(walk,
-	    0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00));
+	return encode(walk, 0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00));
 }
 
 static int

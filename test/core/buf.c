@@ -134,11 +134,13 @@ START_TEST(moves_seldom)
 
 	buf_init(&buf);
 	put(&buf, &written, BACKLOG);
+	put(&buf, &written, PIECE);
+	put(&buf, &written, buf_room(&buf));
 	for (int i = 0; i < ROUNDS; i++) {
-		put(&buf, &written, PIECE);
-		moves += buf.head < head;
 		take(&buf, &taken, PIECE);
 		head = buf.head;
+		put(&buf, &written, PIECE);
+		moves += buf.head < head;
 	}
 	ck_assert_uint_le(moves, 1 + 2 * (size_t)ROUNDS * PIECE / BACKLOG);
 	buf_free(&buf);

@@ -38,8 +38,7 @@ static const struct {
 	{ "\"\"", "\"\"", EQUAL },
 	{ "\"a\"", "\"\\u0061\"", EQUAL },
 	{ "\"\\/\"", "\"/\"", EQUAL },
-	{ "\"\\b\\f\\n\\r\\t\\\"\\\\\"", "\"\\u0008\\u000C\\u000a\\u000D\\u0009\\u0022\\u005c\"",
-	    EQUAL },
+	{ "\"\\b\\f\\n\\r\\t\\\"\\\\\"", "\"\\u0008\\u000C\\u000a\\u000D\\u0009\\u0022\\u005c\"", EQUAL },
 	{ "\"\xC3\xA9\"", "\"\\u00e9\"", EQUAL },
 	{ "\"\xE6\x97\xA5\"", "\"\\u65E5\"", EQUAL },
 	{ "\"\xF0\x9F\x98\x80\"", "\"\\ud83d\\uDE00\"", EQUAL },
@@ -123,8 +122,8 @@ START_TEST(hashes_spread)
 	char text[32];
 
 	for (int i = 0; i < IDS; i++) {
-		struct span id = { text,
-			(size_t)sprintf(text, i % 2 == 0 ? "%d" : "\"req-%d\"", i) };
+		int len = sprintf(text, i % 2 == 0 ? "%d" : "\"req-%d\"", i);
+		struct span id = { text, (size_t)len };
 		uint64_t first = id_hash(id, 1) % BUCKETS, second = id_hash(id, 2) % BUCKETS;
 
 		moved += first != second;
@@ -144,13 +143,12 @@ START_TEST(knows_every_spelling_of_a_number)
 
 	for (int point = 1; point <= (int)plain.len; point++)
 		for (int zeros = 0; zeros < 3; zeros++) {
-			int len = sprintf(text, "%.*s.%s%.*se%+d", point, digits, digits + point,
-			    zeros, "000", (int)plain.len - point);
+			int len = sprintf(text, "%.*s.%s%.*se%+d", point, digits, digits + point, zeros, "000",
+			    (int)plain.len - point);
 			struct span other = { text, (size_t)len };
 
 			check_pair(plain, other, EQUAL);
-			len = sprintf(text, "0.%.*s%se%d", zeros, "000", digits,
-			    (int)plain.len + zeros);
+			len = sprintf(text, "0.%.*s%se%d", zeros, "000", digits, (int)plain.len + zeros);
 			check_pair(plain, (struct span){ text, (size_t)len }, EQUAL);
 			len = sprintf(text, "%s%.*se-%d", digits, zeros, "000", zeros);
 			check_pair(plain, (struct span){ text, (size_t)len }, EQUAL);
@@ -256,8 +254,7 @@ static const struct {
 
 START_TEST(knows_what_a_double_cannot_hold)
 {
-	ck_assert_msg(id_is_coarse(span_of(grains[_i].id)) == grains[_i].coarse, "%s",
-	    grains[_i].id);
+	ck_assert_msg(id_is_coarse(span_of(grains[_i].id)) == grains[_i].coarse, "%s", grains[_i].id);
 }
 END_TEST
 
@@ -269,8 +266,7 @@ static const struct {
 	{ "\"abc\"", { "abc", 3 } },
 	{ "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", { "\"\\/\b\f\n\r\t", 8 } },
 	{ "\"\\u0000\"", { "\0", 1 } },
-	{ "\"\\u007F\\u0080\\u07ff\\u0800\\uffff\"",
-	    { "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 11 } },
+	{ "\"\\u007F\\u0080\\u07ff\\u0800\\uffff\"", { "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 11 } },
 	{ "\"\\ud800\\udc00\\uDBFF\\uDFFF\"", { "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8 } },
 	{ "\"\\ud800\"", { "\xED\xA0\x80", 3 } },
 	{ "\"\\udfff\\ud800x\"", { "\xED\xBF\xBF\xED\xA0\x80x", 7 } },
@@ -314,8 +310,7 @@ id_suite(void)
 
 	tcase_add_loop_test(cases, compares, 0, sizeof pairs / sizeof *pairs);
 	tcase_add_loop_test(cases, finds_the_twin, 0, sizeof twins / sizeof *twins);
-	tcase_add_loop_test(cases, knows_what_a_double_cannot_hold, 0,
-	    sizeof grains / sizeof *grains);
+	tcase_add_loop_test(cases, knows_what_a_double_cannot_hold, 0, sizeof grains / sizeof *grains);
 	tcase_add_loop_test(cases, unescapes, 0, sizeof texts / sizeof *texts);
 	tcase_add_test(cases, hashes_spread);
 	tcase_add_test(cases, knows_every_spelling_of_a_number);

@@ -534,7 +534,7 @@ START_TEST(skips_alike_with_and_without_vectors)
 		}
 		len += (size_t)sprintf(input + len, "\"}");
 		scan_use_vectors(scan, false);
-		strcpy(want, scan_pieces(scan, (struct span){ input, len }, 0, len));
+		sprintf(want, "%s", scan_pieces(scan, (struct span){ input, len }, 0, len));
 		ck_assert(scan_complete(scan));
 		if (good == 10)
 			ck_assert_int_eq(scan_fault(scan), SCAN_FINE);
@@ -627,6 +627,16 @@ START_TEST(keeps_members_up_to_the_limit)
 }
 END_TEST
 
+START_TEST(gives_no_members_if_one_is_missing)
+{
+	static char input[MESSAGE_MAX];
+	struct span message = repeated(input, "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":\"", "x",
+	    SCAN_META_MAX, "\",\"" META "c\":3}}}");
+
+	check_long(message, 1000, "object whole, params:object, _meta too long");
+}
+END_TEST
+
 START_TEST(ignores_long_keys)
 {
 	static char input[MESSAGE_MAX];
@@ -678,6 +688,7 @@ scan_suite(void)
 	tcase_add_test(ways, keeps_the_limits);
 	tcase_add_test(ways, keeps_values_up_to_the_limit);
 	tcase_add_test(ways, keeps_members_up_to_the_limit);
+	tcase_add_test(ways, gives_no_members_if_one_is_missing);
 	tcase_add_test(ways, ignores_long_keys);
 	tcase_add_test(ways, keeps_all_fields_at_once);
 	suite_add_tcase(suite, tables);

@@ -347,6 +347,19 @@ START_TEST(a_full_disk_breaks)
 }
 END_TEST
 
+START_TEST(an_error_ends_reading)
+{
+	struct descriptor directory;
+	char to[8];
+
+	descriptor_init(&directory, open("/", O_RDONLY), false);
+	ck_assert_int_eq(descriptor_read(&directory, to, sizeof(to)), -1);
+	ck_assert_int_eq(errno, EISDIR);
+	ck_assert(directory.ended);
+	descriptor_close(&directory);
+}
+END_TEST
+
 START_TEST(more_spans_than_one_call_takes_are_written_in_part)
 {
 	struct span spans[DESCRIPTOR_SPANS + 5];
@@ -410,6 +423,7 @@ descriptor_suite(void)
 #endif
 	tcase_add_test(others, a_file_is_read_and_written);
 	tcase_add_test(others, dev_null_takes_all_and_has_nothing);
+	tcase_add_test(others, an_error_ends_reading);
 	tcase_add_test(others, more_spans_than_one_call_takes_are_written_in_part);
 	tcase_add_loop_test(others, missing_standard_descriptors_are_made_up, 0, 8);
 	suite_add_tcase(suite, kinds);

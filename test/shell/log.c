@@ -446,6 +446,22 @@ START_TEST(what_does_not_fit_is_counted)
 }
 END_TEST
 
+/* So that LINES_LOST stands where they are missing. */
+START_TEST(after_one_lost_line_all_are_until_it_is_told)
+{
+	static char some[16 << 10];
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+
+	fill(&log);
+	ck_assert_int_gt(read(reader, some, sizeof(some)), 0);
+	log_event(&log, WHY_STRAY, NULL, 0);
+	ck_assert_uint_lt(log.queue.len, LOG_QUEUE_MAX - 1024);
+	ck_assert_uint_eq(log.lost, 2);
+	log_close(&log);
+}
+END_TEST
+
 START_TEST(nothing_is_counted_away_when_the_reader_goes)
 {
 	int reader;
@@ -596,6 +612,7 @@ log_suite(void)
 	tcase_set_timeout(writing, 20);
 	tcase_add_loop_test(writing, errno_is_kept, 0, 2);
 	tcase_add_test(writing, what_does_not_fit_is_counted);
+	tcase_add_test(writing, after_one_lost_line_all_are_until_it_is_told);
 	tcase_add_test(writing, nothing_is_counted_away_when_the_reader_goes);
 	tcase_add_test(writing, closing_waits_for_a_moment_only);
 	tcase_add_test(writing, the_description_of_stderr_is_left_alone);

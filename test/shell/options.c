@@ -310,7 +310,7 @@ static const struct {
 	{ "--max-message 10MB server", "--max-message '10MB'", "10M" },
 	{ "--max-message 10T server", "--max-message '10T'", "10M" },
 	{ "--max-message K server", "--max-message 'K'", "10M" },
-	{ "--max-message 17179869184G server", "--max-message '17179869184G'", "10M" },
+	{ "--max-message 17179869185G server", "--max-message '17179869185G'", "10M" },
 	{ "--max-inflight 0 server", "--max-inflight '0'", "from 1 to 16777216" },
 	{ "--max-inflight 16777217 server", "--max-inflight '16777217'", "from 1 to 16777216" },
 	{ "--max-inflight 5K server", "--max-inflight '5K'", "from 1 to 16777216" },

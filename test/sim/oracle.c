@@ -23,6 +23,8 @@ oracle_free(struct oracle *oracle)
 	}
 	free(oracle->said);
 	free(oracle->asks);
+	free(oracle->tellings[CLIENT]);
+	free(oracle->tellings[SERVER]);
 }
 
 void
@@ -96,13 +98,15 @@ oracle_heard(struct oracle *oracle, int number)
 	said->heard = ++oracle->step;
 	if (ask == NULL)
 		return;
+	if (said->kind == KIND_REQUEST)
+		ask->asked = oracle->now;
 	if (said->kind == KIND_REQUEST || (said->kind == KIND_PROGRESS && said->from != ask->by && ask->decided == 0))
 		ask->active = oracle->now;
 	if (said->kind == KIND_CANCEL && ask->cancelled == 0 && said->from == ask->by && ask->replied == 0 &&
 	    !ask->handshake)
 		ask->cancelled = said->heard;
-	/* What shares its line with text is taken for an answer only while one is awaited. */
-	if (said->arrives != NULL && (ask->cancelled != 0 || ask->decided != 0))
+	/* What is malformed, or shares its line with text, is taken for an answer only while one is awaited. */
+	if ((said->arrives != NULL || said->bad) && ((ask->cancelled != 0 && !oracle->answer_cancelled) || ask->decided != 0))
 		return;
 	if (said->kind == KIND_RESPONSE && ask->replied == 0) {
 		ask->replied = said->heard;
@@ -291,6 +295,30 @@ got_cancel(struct oracle *oracle, struct ask *ask, const char *id)
 		oracle_blame(oracle, "2: a cancel in spite of --no-cancel");
 }
 
+static bool
+same_text(const char *a, const char *b)
+{
+	size_t n;
+
+	a += *a == '"';
+	b += *b == '"';
+	n = strcspn(a, "\"");
+	return n == strcspn(b, "\"") && strncmp(a, b, n) == 0;
+}
+
+/* Another request bears the same token, if only as text: nobody on the way can know better. */
+static bool
+token_in_use(const struct oracle *oracle, const struct ask *old)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask != old && ask->by == old->by && !ask->answered && ask->token[0] != '\0' &&
+		    same_text(ask->token, old->token))
+			return true;
+	return false;
+}
+
 /* A message of the other peer. */
 static void
 got_said(struct oracle *oracle, int to, int number, json_t *message, const char *line, size_t len)
@@ -325,27 +353,54 @@ got_said(struct oracle *oracle, int to, int number, json_t *message, const char 
 		spell(json_object_get(json_object_get(message, "params"), "progressToken"), id, sizeof(id));
 		if (!same_id(id, ask->token))
 			oracle_blame(oracle, "1: progress of %s under the token %s", ask->token, id);
-		if (ask->answered || (ask->cancelled != 0 && ask->cancelled < said->begun))
+		if ((ask->answered || (ask->cancelled != 0 && ask->cancelled < said->begun)) && !token_in_use(oracle, ask))
 			oracle_blame(oracle, "1: late progress of %s", ask->id);
 	}
 	expect_bytes(oracle, said, line, len);
 }
 
 void
-oracle_decided(struct oracle *oracle, int by, const char *id, bool answers)
+oracle_decided(struct oracle *oracle, int by, const char *id)
 {
-	int i;
+	struct ask *ask, *found = NULL;
 
-	for (i = oracle->ask_count - 1; i >= 0; i--) {
-		struct ask *ask = &oracle->asks[i];
-		uint64_t *when = answers ? &ask->decided : &ask->told;
-
-		if (ask->by != by || *when != 0 || oracle->said[ask->said].begun == 0 || strcmp(ask->id, id) != 0)
-			continue;
-		*when = ++oracle->step;
-		ask->decided_at = answers ? oracle->now : ask->decided_at;
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == by && ask->decided == 0 && oracle->said[ask->said].begun != 0 && strcmp(ask->id, id) == 0)
+			found = ask;
+	if (found == NULL)
 		return;
-	}
+	found->decided_at = oracle->now;
+	found->decided = ++oracle->step;
+}
+
+void
+oracle_tells(struct oracle *oracle, int by, const char *id)
+{
+	struct telling *telling;
+
+	oracle->tellings[by] = grow(oracle->tellings[by], oracle->telling_count[by], sizeof(*telling));
+	telling = &oracle->tellings[by][oracle->telling_count[by]++];
+	telling->step = ++oracle->step;
+	snprintf(telling->id, sizeof(telling->id), "%s", id);
+}
+
+/* A cancel of canceld's own has arrived: they do so in the order in which it said so. */
+static void
+got_own_cancel(struct oracle *oracle, int to, const char *id)
+{
+	int by = to == SERVER ? CLIENT : SERVER;
+	struct ask *ask = find_wire(oracle, by, id);
+	const struct telling *telling = &oracle->tellings[by][oracle->told[by]];
+
+	got_cancel(oracle, ask, id);
+	if (to == SERVER && oracle->legacy && !oracle->initialized)
+		oracle_blame(oracle, "2: a cancel before initialize was answered");
+	if (oracle->told[by]++ == oracle->telling_count[by])
+		oracle_blame(oracle, "5: canceld cancels %s and does not say so", id);
+	else if (ask != NULL && strcmp(ask->id, telling->id) != 0)
+		oracle_blame(oracle, "5: canceld cancels %s and says that it is %s", ask->id, telling->id);
+	else if (ask != NULL && ask->replied != 0 && ask->replied < telling->step)
+		oracle_blame(oracle, "2: a cancel of %s, which was answered", id);
 }
 
 static void
@@ -372,7 +427,8 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *data)
 		oracle_blame(oracle, "5: canceld answers %s and does not say so", id);
 	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !oracle->answer_cancelled && ask->by == CLIENT)
 		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", id, cause);
-	if (strcmp(cause, "timeout") == 0 && ask->decided_at - ask->active < oracle->timeout)
+	if (strcmp(cause, "timeout") == 0 && ask->decided_at - ask->active < oracle->timeout &&
+	    ask->decided_at - ask->asked < oracle->cap)
 		oracle_blame(oracle, "1: %s timed out after %lld ms", id, (long long)(ask->decided_at - ask->active));
 	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
@@ -386,7 +442,6 @@ got_own(struct oracle *oracle, int to, json_t *message, const char *line, size_t
 	json_t *data = json_object_get(json_object_get(message, "error"), "data");
 	json_t *tool = json_object_get(json_object_get(json_object_get(message, "result"), "_meta"), "canceld/error");
 	const char *method = text_of(message, "method");
-	struct ask *ask;
 	char id[48];
 
 	if (json_object_get(message, "error") != NULL) {
@@ -395,14 +450,7 @@ got_own(struct oracle *oracle, int to, json_t *message, const char *line, size_t
 		got_error(oracle, to, message, tool);
 	} else if (strcmp(method, "notifications/cancelled") == 0) {
 		spell(json_object_get(params, "requestId"), id, sizeof(id));
-		ask = find_wire(oracle, to == SERVER ? CLIENT : SERVER, id);
-		got_cancel(oracle, ask, id);
-		if (to == SERVER && oracle->legacy && !oracle->initialized)
-			oracle_blame(oracle, "2: a cancel before initialize was answered");
-		if (ask != NULL && ask->told == 0)
-			oracle_blame(oracle, "5: canceld cancels %s and does not say so", id);
-		if (ask != NULL && ask->replied != 0 && ask->replied < ask->told)
-			oracle_blame(oracle, "2: a cancel of %s, which was answered", id);
+		got_own_cancel(oracle, to, id);
 	} else if (strcmp(method, "tasks/cancel") != 0) {
 		oracle_blame(oracle, "3: canceld says %.*s", (int)(len < 300 ? len : 300), line);
 	}

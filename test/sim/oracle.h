@@ -43,17 +43,23 @@ struct ask { /* one request */
 	char token[48], wire_token[48];
 	bool handshake, probe, task, person;
 	int said;
+	int64_t asked;    /* when canceld heard it */
 	int64_t active;   /* the last sign of life that canceld heard */
 	uint64_t cancelled; /* when the asker's cancel was heard; 0: not */
 	bool written;     /* some answer was, perhaps not heard yet */
+	bool doubled;     /* ... and another one */
 	uint64_t replied; /* when the first answer was heard whole; 0: not */
 	uint64_t reply_begun;
 	uint64_t decided; /* when canceld said that it answers; 0: not */
 	int64_t decided_at; /* ... by the clock */
-	uint64_t told;    /* when canceld said that it tells the other side; 0: not */
 	bool answered;    /* the asker got an answer */
 	int cancels;      /* that arrived */
 	bool refused;     /* canceld answered before it went on */
+};
+
+struct telling { /* canceld said that it cancels a request */
+	char id[48];
+	uint64_t step;
 };
 
 struct oracle {
@@ -61,10 +67,12 @@ struct oracle {
 	int said_count;
 	struct ask *asks;
 	int ask_count;
+	struct telling *tellings[2]; /* by whose request it is, in order */
+	int telling_count[2], told[2]; /* said, and arrived */
 	int last[2];      /* the last message of each peer that arrived */
 	int junk_lines, error_lines; /* unreadable lines of the client, and answers to them */
 	uint64_t step;
-	int64_t now, timeout;
+	int64_t now, timeout, cap;
 	bool answer_cancelled, no_cancel, tool_errors;
 	bool initialized; /* initialize was answered: heard by canceld */
 	bool legacy;      /* it began with initialize */
@@ -88,7 +96,8 @@ void oracle_heard(struct oracle *oracle, int said);
  * Canceld's log says that it answers the request, or tells its receiver that it is cancelled. What is written arrives
  * later, and in between much may happen; the log alone never makes a promise held.
  */
-void oracle_decided(struct oracle *oracle, int by, const char *id, bool answers);
+void oracle_decided(struct oracle *oracle, int by, const char *id);
+void oracle_tells(struct oracle *oracle, int by, const char *id);
 
 /* The peer got this line (without newline). */
 void oracle_got(struct oracle *oracle, int to, const char *line, size_t len);

@@ -95,7 +95,10 @@ payload(struct world *world)
 	return large;
 }
 
-/* An id that the client does not wait for at present: mostly fresh, sometimes an old one again. */
+/*
+ * An id that the client does not wait for at present: mostly fresh, sometimes an old one again; but not one that was
+ * answered twice, as the second answer may still be on its way.
+ */
 static void
 choose_id(struct world *world, char *id, size_t size)
 {
@@ -109,8 +112,11 @@ choose_id(struct world *world, char *id, size_t size)
 	else if (oracle->ask_count > 0 && chance_percent(&world->chance, 30))
 		snprintf(id, size, "%s", oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
 	for (i = 0; i < oracle->ask_count; i++)
-		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 && oracle_waits(&oracle->asks[i]))
+		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 &&
+		    (oracle_waits(&oracle->asks[i]) || oracle->asks[i].doubled || (oracle->answer_cancelled && !oracle->asks[i].answered))) {
 			snprintf(id, size, "%d", world->ids++);
+			i = -1;
+		}
 }
 
 static void
@@ -149,7 +155,7 @@ client_asks(struct world *world, const char *method)
 	ask->handshake = strcmp(method, "initialize") == 0;
 	ask->task = !ask->handshake && chance_percent(&world->chance, 4);
 	snprintf(meta, sizeof(meta), "%s", modern_meta(world));
-	if (!ask->handshake && !ask->task && chance_percent(&world->chance, 50)) {
+	if (!ask->handshake && !ask->task && strlen(id) < 12 && chance_percent(&world->chance, 50)) {
 		snprintf(ask->token, sizeof(ask->token), "%s", id);
 		snprintf(meta, sizeof(meta), "%s%s\"progressToken\":%s", modern_meta(world), world->modern ? "," : "", id);
 	}
@@ -237,10 +243,14 @@ answers(struct world *world, int from)
 
 	if (number < 0 || ask->wire[0] == '\0' || (ask->replied != 0 && !chance_percent(&world->chance, 10)))
 		return;
+	/* A second answer to 1 would be taken for that to "1", if just that is awaited; to an old 1, for that to a new 1. */
+	if (ask->written && (last_of_id(world, number) != number || strcmp(ask->id, "1") == 0 || strcmp(ask->id, "\"1\"") == 0))
+		return;
 	if (from == SERVER && ask->handshake && ask->replied != 0)
 		return;
 	more = ask->task ? ",\"task\":{\"taskId\":\"t\"}" : "";
 	load = ask->written ? "null" : payload(world);
+	world->oracle.asks[number].doubled = ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 40))
 		write_message(world, from, KIND_RESPONSE, number, "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}%s", q, load,
@@ -564,11 +574,11 @@ on_action(void *user, const struct action *action)
 	tell(world, "%s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
 	if (action->why == WHY_CANCEL_SENT)
-		oracle_decided(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id, false);
+		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id);
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_TRUNCATED) &&
 		    (action->why != WHY_CANCEL_UNSENT || world->oracle.answer_cancelled))
-			oracle_decided(&world->oracle, asker_of(action), id, true);
+			oracle_decided(&world->oracle, asker_of(action), id);
 }
 
 static void
@@ -579,9 +589,10 @@ init(struct world *world)
 
 	oracle_init(&world->oracle);
 	policy_init(&world->policy);
+	world->oracle.cap = 30000;
 	world->oracle.timeout = 500 + chance_below(chance, 1500);
 	policy_add(&world->policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, world->oracle.timeout);
-	policy_add(&world->policy, POLICY_CAP, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 30000);
+	policy_add(&world->policy, POLICY_CAP, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, world->oracle.cap);
 	config.grace = 200;
 	config.max_message = LIMIT_MESSAGE;
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
