@@ -92,11 +92,9 @@ enter_indexes(struct pending_index *index, struct request *request)
 
 	table_add(&index->ids, &index->slab, request, hash);
 	if (request->wire_token.len > 0)
-		table_add(&index->tokens, &index->slab, request,
-		    token_hash(&index->tokens, request, hash));
+		table_add(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
 	if (is_aliased(request))
-		table_add(&index->aliases, &index->slab, request,
-		    id_hash(request->wire_id, index->aliases.seed));
+		table_add(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
 	if (pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd++;
 }
@@ -106,8 +104,7 @@ leave_ids(struct pending_index *index, struct request *request, uint64_t hash)
 {
 	table_remove(&index->ids, &index->slab, request, hash);
 	if (is_aliased(request))
-		table_remove(&index->aliases, &index->slab, request,
-		    id_hash(request->wire_id, index->aliases.seed));
+		table_remove(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
 	if (pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd--;
 }
@@ -120,8 +117,7 @@ leave_indexes(struct pending_index *index, struct request *request)
 	if (!(request->flags & REQUEST_TOKEN_ONLY))
 		leave_ids(index, request, hash);
 	if (request->wire_token.len > 0)
-		table_remove(&index->tokens, &index->slab, request,
-		    token_hash(&index->tokens, request, hash));
+		table_remove(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
 }
 
 static void
@@ -248,8 +244,7 @@ pending_keep_token(struct pending *pending, struct request *request, struct span
 }
 
 void
-pending_each(struct pending *pending, void (*visit)(void *user, struct request *request),
-    void *user)
+pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user)
 {
 	struct walk walk = { pending->oldest, pending->index->walks };
 	struct request *request;

@@ -98,13 +98,12 @@ search_note(struct search *search, struct request *request)
 }
 
 static void
-search_table(struct search *search, const struct pending *pending, const struct table *table,
-    struct span key, filter_fn *fits)
+search_table(struct search *search, const struct pending *pending, const struct table *table, struct span key,
+    filter_fn *fits)
 {
 	struct request *request = NULL;
 
-	while (!search->several &&
-	    (request = table_find(table, &pending->index->slab, key, request)) != NULL)
+	while (!search->several && (request = table_find(table, &pending->index->slab, key, request)) != NULL)
 		if (fits(request))
 			search_note(search, request);
 }
@@ -188,8 +187,7 @@ search_all(struct search *search, const struct pending *pending, struct span wir
 {
 	struct request *request;
 
-	for (request = pending->oldest; request != NULL && !search->several;
-	     request = newer_than(pending, request))
+	for (request = pending->oldest; request != NULL && !search->several; request = newer_than(pending, request))
 		if (is_like(request, wire_id))
 			search_note(search, request);
 }

@@ -71,8 +71,7 @@ number_take(struct slab *slab)
 	}
 	assert(slab->count < UINT32_MAX / SLAB_PAGE && "more requests than there can be");
 	if ((slab->count & (slab->count - 1)) == 0)
-		slab->pages = mem_resize(slab->pages, 2 * (size_t)slab->count + 1,
-		    sizeof(struct slab_page *));
+		slab->pages = mem_resize(slab->pages, 2 * (size_t)slab->count + 1, sizeof(struct slab_page *));
 	return slab->count++;
 }
 

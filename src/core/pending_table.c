@@ -148,8 +148,7 @@ is_equal(struct span a, struct span b)
 }
 
 struct request *
-table_find(const struct table *table, const struct slab *slab, struct span key,
-    const struct request *after)
+table_find(const struct table *table, const struct slab *slab, struct span key, const struct request *after)
 {
 	struct request *request;
 	uint32_t handle;

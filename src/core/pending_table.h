@@ -28,12 +28,10 @@ void table_init(struct table *table, enum table_key key, uint64_t seed);
 void table_free(struct table *table);
 
 /* hash: id_hash of its key with the table's seed. */
-void table_add(struct table *table, const struct slab *slab, struct request *request,
-    uint64_t hash);
+void table_add(struct table *table, const struct slab *slab, struct request *request, uint64_t hash);
 
 /* It must be in the table. */
-void table_remove(struct table *table, const struct slab *slab, struct request *request,
-    uint64_t hash);
+void table_remove(struct table *table, const struct slab *slab, struct request *request, uint64_t hash);
 
 /* The next entry with this key behind `after`, or the first one if that is NULL; the newest comes first. */
 struct request *table_find(const struct table *table, const struct slab *slab, struct span key,

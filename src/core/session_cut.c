@@ -82,16 +82,31 @@ judge(struct session *session, enum side from)
 	return READ_PASS;
 }
 
-/* Everything scanned so far passes, or is dropped. */
 static void
-move_on(struct party *party)
+pass_line_end(struct session *session, enum side from, size_t len)
 {
-	size_t n = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
+	struct lane *lane = session->party[from].lane;
 
-	if (party->reading == READ_PASS || party->reading == READ_PASSED)
-		lane_pass(party->lane, n);
+	session_note(session, other(from), WHY_CR_STRIPPED);
+	lane_pass(lane, len - 2);
+	lane_drop(lane, 1);
+	lane_pass(lane, 1);
+}
+
+/* Everything scanned so far passes, or is dropped; but a carriage return only if no newline follows. */
+static void
+move_on(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	struct span part = lane_from(party->lane, lane_decided_to(party->lane));
+
+	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
+	if (party->reading != READ_PASS && party->reading != READ_PASSED)
+		lane_drop(party->lane, part.len);
+	else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0)
+		pass_line_end(session, from, part.len);
 	else
-		lane_drop(party->lane, n);
+		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
 }
 
 void
@@ -113,7 +128,7 @@ session_cut(struct session *session, enum side from)
 		}
 		lane_set_open(party->lane, party->reading < READ_DISCARD);
 	}
-	move_on(party);
+	move_on(session, from);
 }
 
 static void
@@ -191,7 +206,7 @@ session_cut_end(struct session *session, enum side from)
 	enum reading reading = party->reading;
 	struct message message;
 
-	move_on(party);
+	move_on(session, from);
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	party->reading = READ_HOLD;

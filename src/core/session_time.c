@@ -112,9 +112,12 @@ expire_party(struct session *session, enum side requester)
 		expire_request(session, requester, request_of_idle(timeline_first(&pending->idle)));
 }
 
+/* When a message of the server's that passes in parts has stood still too long: others wait behind it. */
 static msec_t
-cut_due(const struct party *party)
+cut_due(const struct session *session)
 {
+	const struct party *party = &session->party[SIDE_SERVER];
+
 	if ((party->reading != READ_PASS && party->reading != READ_PASSED) || party->cut_idle == MSEC_NEVER)
 		return MSEC_NEVER;
 	return party->heard + party->cut_idle;
@@ -127,7 +130,7 @@ expire_side(struct session *session, enum side side, bool heard)
 
 	while (is_due(timeline_first(&pending->linger), session->steady))
 		expire_request(session, side, request_of_hard(timeline_first(&pending->linger)));
-	if (heard && cut_due(&session->party[side]) <= session->steady)
+	if (side == SIDE_SERVER && heard && cut_due(session) <= session->steady)
 		session_truncate(session, side);
 	if (side == SIDE_SERVER || (heard && !answer_is_passing(session)))
 		expire_party(session, side);
@@ -162,9 +165,9 @@ wake_of(const struct session *session, enum side side, bool stalled)
 {
 	const struct party *party = &session->party[side];
 	msec_t wake = due_of(&party->pending.linger, session->skew);
-	msec_t cut = cut_due(party);
+	msec_t cut = side == SIDE_SERVER && !stalled ? cut_due(session) : MSEC_NEVER;
 
-	if (cut != MSEC_NEVER && !stalled)
+	if (cut != MSEC_NEVER)
 		wake = earlier(wake, cut + session->skew);
 	if (side == SIDE_CLIENT && (stalled || answer_is_passing(session)))
 		return wake;

@@ -36,8 +36,7 @@ list_add(struct timeline *timeline)
 	struct alarm_list *list = mem_new(sizeof(*list));
 
 	list->ring.next = list->ring.previous = &list->ring;
-	timeline->lists =
-	    mem_resize(timeline->lists, timeline->count + 1, sizeof(struct alarm_list *));
+	timeline->lists = mem_resize(timeline->lists, timeline->count + 1, sizeof(struct alarm_list *));
 	timeline->lists[timeline->count++] = list;
 	return list;
 }
@@ -126,8 +125,7 @@ timeline_each(struct timeline *timeline, void (*visit)(void *user, struct alarm 
 	struct alarm *alarm, *next;
 
 	for (size_t i = 0; i < timeline->count; i++)
-		for (alarm = timeline->lists[i]->ring.next; alarm != &timeline->lists[i]->ring;
-		     alarm = next) {
+		for (alarm = timeline->lists[i]->ring.next; alarm != &timeline->lists[i]->ring; alarm = next) {
 			next = alarm->next;
 			visit(user, alarm);
 		}

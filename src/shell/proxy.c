@@ -2,7 +2,7 @@
  *   one turn of the loop
  *
  *   libev ──▶ on_readable, on_writable, on_signal ...   note what happened, nothing more
- *         ──▶ settle (ev_prepare):  read ─▶ hear ─▶ expire ─▶ ends ─▶ supervise ─▶ write ─▶ watch
+ *         ──▶ settle (ev_prepare):  read ─▶ hear ─▶ write ─▶ expire ─▶ supervise ─▶ write ─▶ watch
  *
  * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
  * bytes are read. So nothing is decided in a callback: each settle first reads and hears what is there.
@@ -263,8 +263,8 @@ on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 	proxy->now = clock_now();
 	hear(proxy, SIDE_SERVER);
 	hear(proxy, SIDE_CLIENT);
+	flush(proxy, SIDE_SERVER); /* what is written decides what may be cancelled, and how */
 	expire(proxy);
-	flush(proxy, SIDE_SERVER);
 	proxy_supervise(proxy);
 	flush(proxy, SIDE_SERVER);
 	flush(proxy, SIDE_CLIENT);

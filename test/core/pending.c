@@ -120,8 +120,7 @@ holds(const char *id)
 static void
 assert_span(struct span span, const char *text)
 {
-	ck_assert_msg(span_equal(span, span_of(text)), "\"%.*s\" is not \"%s\"", (int)span.len,
-	    span.ptr, text);
+	ck_assert_msg(span_equal(span, span_of(text)), "\"%.*s\" is not \"%s\"", (int)span.len, span.ptr, text);
 }
 
 START_TEST(empty_finds_nothing)
@@ -479,8 +478,7 @@ static const struct {
 	{ { "123456789012345" }, "\"123456789012345\"", 0 },
 	{ { "9007199254740993" }, "9007199254740992", 0 },
 	{ { "9007199254740993", "9007199254740992" }, "9007199254740992", 0 },
-	{ { "9007199254740992", "9007199254740993", "\"9007199254740992\"" }, "9007199254740992.0",
-	    -1 },
+	{ { "9007199254740992", "9007199254740993", "\"9007199254740992\"" }, "9007199254740992.0", -1 },
 	{ { "\"9007199254740993\"" }, "9007199254740992", 0 },
 	{ { "9007199254740993" }, "9007199254740995", -1 },
 	{ { "5.00000000000000000001" }, "5", 0 },
@@ -660,8 +658,7 @@ find_case(void)
 	tcase_add_test(tcase, held_in_either_form);
 	tcase_add_test(tcase, tokens_exactly_first);
 	tcase_add_test(tcase, tokens_that_collide);
-	tcase_add_loop_test(tcase, the_one_that_is_alike, 0,
-	    sizeof(likenesses) / sizeof(likenesses[0]));
+	tcase_add_loop_test(tcase, the_one_that_is_alike, 0, sizeof(likenesses) / sizeof(likenesses[0]));
 	tcase_add_test(tcase, several_twins_are_none);
 	return tcase;
 }

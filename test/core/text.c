@@ -57,9 +57,9 @@ END_TEST
 
 START_TEST(other_bytes_are_another_text)
 {
-	static const struct span spans[] = { { "", 0 }, { "\0", 1 }, { "\0\0", 2 }, { "a", 1 },
-		{ "a\0", 2 }, { "ab", 2 }, { "ba", 2 }, { "12345678", 8 }, { "123456789", 9 },
-		{ "12345678\0", 9 }, { "1234567812345678", 16 }, { "A", 1 } };
+	static const struct span spans[] = { { "", 0 }, { "\0", 1 }, { "\0\0", 2 }, { "a", 1 }, { "a\0", 2 },
+		{ "ab", 2 }, { "ba", 2 }, { "12345678", 8 }, { "123456789", 9 }, { "12345678\0", 9 },
+		{ "1234567812345678", 16 }, { "A", 1 } };
 	enum { COUNT = sizeof(spans) / sizeof(spans[0]) };
 	struct text *texts[COUNT];
 
@@ -101,8 +101,8 @@ enum { NAMES = 3000, STEPS = 60000 };
 static struct span
 name_of(size_t number, char storage[64])
 {
-	int len = snprintf(storage, 64, "%zu %.*s", number, (int)(number % 40),
-	    "the quick brown fox jumps over the dog..");
+	int len =
+	    snprintf(storage, 64, "%zu %.*s", number, (int)(number % 40), "the quick brown fox jumps over the dog..");
 
 	return (struct span){ storage, (size_t)len };
 }

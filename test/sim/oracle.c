@@ -86,7 +86,11 @@ oracle_waits(const struct ask *ask)
 void
 oracle_begun(struct oracle *oracle, int number)
 {
-	oracle->said[number].begun = ++oracle->step;
+	struct said *said = &oracle->said[number];
+
+	said->begun = ++oracle->step;
+	if (said->kind == KIND_RESPONSE && oracle->asks[said->ask].reply_begun == 0)
+		oracle->asks[said->ask].reply_begun = said->begun;
 }
 
 void
@@ -110,7 +114,6 @@ oracle_heard(struct oracle *oracle, int number)
 		return;
 	if (said->kind == KIND_RESPONSE && ask->replied == 0) {
 		ask->replied = said->heard;
-		ask->reply_begun = said->begun;
 		oracle->initialized |= ask->handshake && !said->bad;
 	}
 }
@@ -465,10 +468,11 @@ oracle_got(struct oracle *oracle, int to, const char *line, size_t len)
 
 	if (number == NULL)
 		number = json_object_get(result, "q");
-	if (message == NULL && oracle->may_break)
-		oracle->may_break = false;
+	if (message == NULL && oracle->may_break > oracle->broken)
+		oracle->broken++;
 	else if (message == NULL)
-		oracle_blame(oracle, "3: a line that is no message: %.*s", (int)(len < 300 ? len : 300), line);
+		oracle_blame(oracle, "3: a line that is no message: %.*s ... %.*s", (int)(len < 100 ? len : 100), line,
+		    (int)(len < 60 ? len : 60), line + len - (len < 60 ? len : 60));
 	else if (number == NULL)
 		got_own(oracle, to, message, line, len);
 	else if (json_number_value(number) < 0 || json_number_value(number) >= oracle->said_count)
@@ -488,7 +492,7 @@ end_of_ask(struct oracle *oracle, const struct ask *ask)
 		return;
 	if (!oracle->client_left && owed && !ask->answered)
 		oracle_blame(oracle, "1: %s was never answered", ask->id);
-	if (ask->wire[0] == '\0' || ask->replied != 0 || ask->cancels > 0 || oracle->server_died)
+	if (ask->wire[0] == '\0' || ask->reply_begun != 0 || ask->cancels > 0 || oracle->server_died)
 		return;
 	if (!oracle->no_cancel && !ask->handshake && !ask->probe && !ask->task &&
 	    (!oracle->legacy || oracle->initialized))
@@ -498,7 +502,7 @@ end_of_ask(struct oracle *oracle, const struct ask *ask)
 void
 oracle_end(struct oracle *oracle)
 {
-	int i;
+	int i, lost = 0;
 
 	for (i = 0; i < oracle->ask_count; i++)
 		end_of_ask(oracle, &oracle->asks[i]);
@@ -506,7 +510,7 @@ oracle_end(struct oracle *oracle)
 		const struct said *said = &oracle->said[i];
 
 		if (said->kind == KIND_NOTICE && said->heard != 0 && !said->arrived &&
-		    !(said->from == CLIENT && oracle->server_died))
+		    !(said->from == CLIENT && oracle->server_died) && ++lost > oracle->broken)
 			oracle_blame(oracle, "3: message %d was lost", i);
 	}
 	if (oracle->error_lines != oracle->junk_lines && !oracle->client_left)

@@ -77,7 +77,8 @@ struct oracle {
 	bool initialized; /* initialize was answered: heard by canceld */
 	bool legacy;      /* it began with initialize */
 	bool client_left, server_died;
-	bool may_break;   /* one message may have broken off in the middle */
+	int broken;       /* so many have */
+	int may_break;    /* so many messages may have broken off in the middle */
 	char verdict[1024]; /* empty while every promise holds */
 };
 

@@ -437,8 +437,11 @@ time_passes(struct world *world, int64_t ms)
 static size_t
 some_bytes(struct world *world)
 {
-	return chance_percent(&world->chance, 20) ? 1 + chance_below(&world->chance, 10) :
-	                                            1 + chance_below(&world->chance, PIECE);
+	unsigned how = chance_below(&world->chance, 10);
+
+	if (how < 2)
+		return 1 + chance_below(&world->chance, 10);
+	return 1 + chance_below(&world->chance, how == 2 ? 2 * LARGE : PIECE);
 }
 
 static void
@@ -536,7 +539,9 @@ client_leaves(struct world *world)
 	world->oracle.now = world->now;
 	session_client_leaves(world->session, ways[chance_below(&world->chance, 2)], world->now);
 	if (world->peer[CLIENT].fed > 0)
-		world->oracle.may_break = true;
+		world->oracle.may_break++;
+	drain(world, SERVER, SIZE_MAX);
+	expire(world);
 	drain(world, SERVER, SIZE_MAX);
 	drain(world, CLIENT, SIZE_MAX);
 }
@@ -547,7 +552,7 @@ server_dies(struct world *world)
 	world->oracle.server_died = true;
 	world->oracle.now = world->now;
 	if (world->peer[SERVER].fed > 0)
-		world->oracle.may_break = true;
+		world->oracle.may_break++;
 	session_end_of_input(world->session, SIDE_SERVER, world->now);
 	session_server_gone(world->session, 1, -1, world->now);
 	drain(world, CLIENT, SIZE_MAX);
@@ -573,6 +578,7 @@ on_action(void *user, const struct action *action)
 
 	tell(world, "%s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
+	world->oracle.may_break += action->why == WHY_TRUNCATED;
 	if (action->why == WHY_CANCEL_SENT)
 		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id);
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
