@@ -36,16 +36,15 @@ enum request_flag {
 	REQUEST_TOKEN_ONLY = 1 << 8, /* answered; only its progress token lives on (a task) */
 };
 
-enum { REQUEST_CHAINS = 3, REQUEST_INLINE = 8 };
+enum { REQUEST_INLINE = 8 };
 
 /* There may be a million: its size counts, and that what a look-up reads stands together. */
 struct request {
-	struct span id;                /* as the requester spelled it */
-	struct span wire_id;           /* as the receiver sees it; the same bytes unless aliased */
-	uint16_t flags;                /* enum request_flag; PERSON and OURS are fixed from pending_add on */
-	uint8_t state;                 /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
-	uint8_t slot;                  /* private: its place in its page */
-	uint32_t next[REQUEST_CHAINS]; /* private: handles, by hash */
+	struct span id;      /* as the requester spelled it */
+	struct span wire_id; /* as the receiver sees it; the same bytes unless aliased */
+	uint16_t flags;      /* enum request_flag; PERSON and OURS are fixed from pending_add on */
+	uint8_t state;       /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
+	uint32_t handle;     /* private */
 	union {
 		char here[REQUEST_INLINE];
 		char *block;
@@ -60,7 +59,7 @@ struct request {
 	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
 	struct alarm idle;            /* in pending->idle, or not armed */
 	struct alarm hard;            /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
-	uint32_t older, newer;        /* private: handles, by age */
+	uint32_t older, newer;        /* private: handles */
 };
 
 struct pending {

@@ -123,11 +123,9 @@ leave_indexes(struct pending_index *index, struct request *request)
 static void
 link_newest(struct pending *pending, struct request *request)
 {
-	uint32_t handle = slab_handle(request);
-
 	if (pending->newest != NULL) {
-		request->older = slab_handle(pending->newest);
-		pending->newest->newer = handle;
+		request->older = pending->newest->handle;
+		pending->newest->newer = request->handle;
 	} else {
 		pending->oldest = request;
 	}

@@ -22,20 +22,6 @@ slab_free(struct slab *slab)
 	slab_init(slab);
 }
 
-static struct slab_page *
-page_of(struct request *request)
-{
-	char *entries = (char *)(request - request->slot);
-
-	return (struct slab_page *)(void *)(entries - offsetof(struct slab_page, entries));
-}
-
-uint32_t
-slab_handle(struct request *request)
-{
-	return page_of(request)->number * SLAB_PAGE + request->slot + 1;
-}
-
 static void
 roomy_add(struct slab *slab, struct slab_page *page)
 {
@@ -69,7 +55,7 @@ number_take(struct slab *slab)
 		slab->holes--;
 		return number;
 	}
-	assert(slab->count < UINT32_MAX / SLAB_PAGE && "more requests than there can be");
+	assert(slab->count < ((uint32_t)1 << HANDLE_BITS) / SLAB_PAGE - 1 && "more requests than there can be");
 	if ((slab->count & (slab->count - 1)) == 0)
 		slab->pages = mem_resize(slab->pages, 2 * (size_t)slab->count + 1, sizeof(struct slab_page *));
 	return slab->count++;
@@ -106,17 +92,16 @@ static struct request *
 page_take(const struct slab *slab, struct slab_page *page)
 {
 	struct request *request = slab_at(slab, page->given);
-	uint8_t slot;
+	uint32_t handle = page->given;
 
 	if (request != NULL) {
-		slot = request->slot;
 		page->given = request->newer;
 	} else {
-		slot = (uint8_t)page->fresh;
+		handle = page->number * SLAB_PAGE + page->fresh + 1;
 		request = &page->entries[page->fresh++];
 	}
 	page->used++;
-	*request = (struct request){ .slot = slot };
+	*request = (struct request){ .handle = handle };
 	return request;
 }
 
@@ -138,10 +123,10 @@ slab_take(struct slab *slab)
 void
 slab_give(struct slab *slab, struct request *request)
 {
-	struct slab_page *page = page_of(request);
+	struct slab_page *page = slab->pages[(request->handle - 1) / SLAB_PAGE];
 
 	request->newer = page->given;
-	page->given = slab_handle(request);
+	page->given = request->handle;
 	if (page->used-- == SLAB_PAGE)
 		roomy_add(slab, page);
 	if (page->used > 0)

@@ -8,14 +8,19 @@
 
 #include "core/pending.h"
 
-enum { SLAB_PAGE = 256 }; /* entries; struct request keeps its place in one byte */
+enum {
+	SLAB_PAGE = 256,  /* entries */
+	HANDLE_BITS = 26, /* the upper bits of a handle are 0 */
+	SLAB_CHAINS = 3,
+};
 
 struct slab_page {
 	struct slab_page *next, *previous; /* among those with room */
 	uint32_t number;
-	uint16_t used;  /* entries that are taken */
-	uint16_t fresh; /* the first entry that was never taken */
-	uint32_t given; /* handle of one that was given back; more through its `newer` */
+	uint16_t used;                          /* entries that are taken */
+	uint16_t fresh;                         /* the first entry that was never taken */
+	uint32_t given;                         /* handle of one that was given back; more through its `newer` */
+	uint32_t links[SLAB_CHAINS][SLAB_PAGE]; /* for the tables: dense, as most links lead past an entry */
 	struct request entries[SLAB_PAGE];
 };
 
@@ -30,11 +35,9 @@ struct slab {
 void slab_init(struct slab *slab);
 void slab_free(struct slab *slab); /* every entry must have been given back */
 
-/* An entry, zeroed but for its slot. */
+/* An entry, zeroed but for its handle. */
 struct request *slab_take(struct slab *slab);
 void slab_give(struct slab *slab, struct request *request);
-
-uint32_t slab_handle(struct request *request);
 
 static inline struct request *
 slab_at(const struct slab *slab, uint32_t handle)
@@ -42,6 +45,12 @@ slab_at(const struct slab *slab, uint32_t handle)
 	if (handle == 0)
 		return NULL;
 	return &slab->pages[(handle - 1) / SLAB_PAGE]->entries[(handle - 1) % SLAB_PAGE];
+}
+
+static inline uint32_t *
+slab_link(const struct slab *slab, uint32_t handle, unsigned chain)
+{
+	return &slab->pages[(handle - 1) / SLAB_PAGE]->links[chain][(handle - 1) % SLAB_PAGE];
 }
 
 #endif

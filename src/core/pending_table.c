@@ -55,13 +55,22 @@ bucket_of(const struct table *table, uint64_t hash)
 	return &table->buckets[number];
 }
 
-/* The end of the chain that starts here. */
-static uint32_t *
-tail_of(const struct table *table, const struct slab *slab, uint32_t *link)
+static uint32_t
+tag_of(uint64_t hash)
 {
-	while (*link != 0)
-		link = &slab_at(slab, *link)->next[table->key];
-	return link;
+	return (uint32_t)(hash >> (32 + HANDLE_BITS)) << HANDLE_BITS;
+}
+
+static uint32_t
+handle_in(uint32_t link)
+{
+	return link & (((uint32_t)1 << HANDLE_BITS) - 1);
+}
+
+static uint32_t *
+next_of(const struct table *table, const struct slab *slab, uint32_t link)
+{
+	return slab_link(slab, handle_in(link), table->key);
 }
 
 /* Takes what belongs to the last bucket out of its sibling; chains keep their order. */
@@ -70,19 +79,18 @@ split(struct table *table, const struct slab *slab)
 {
 	uint32_t *last = &table->buckets[table->size - 1];
 	uint32_t *stay = &table->buckets[table->size - 1 - table->half];
-	uint32_t *move = last, handle = *stay;
-	struct request *request;
+	uint32_t *move = last;
+	uint64_t hash;
 
-	while (handle != 0) {
-		request = slab_at(slab, handle);
-		if (bucket_of(table, id_hash(key_of(table, request), table->seed)) == last) {
-			*move = handle;
-			move = &request->next[table->key];
+	for (uint32_t link = *stay; link != 0; link = *next_of(table, slab, link)) {
+		hash = id_hash(key_of(table, slab_at(slab, handle_in(link))), table->seed);
+		if (bucket_of(table, hash) == last) {
+			*move = link;
+			move = next_of(table, slab, link);
 		} else {
-			*stay = handle;
-			stay = &request->next[table->key];
+			*stay = link;
+			stay = next_of(table, slab, link);
 		}
-		handle = request->next[table->key];
 	}
 	*stay = *move = 0;
 }
@@ -101,13 +109,14 @@ grow(struct table *table, const struct slab *slab)
 static void
 shrink(struct table *table, const struct slab *slab)
 {
-	uint32_t *sibling;
+	uint32_t *end;
 
 	if (table->size == table->half)
 		table->half /= 2;
 	table->size--;
-	sibling = &table->buckets[table->size - table->half];
-	*tail_of(table, slab, sibling) = table->buckets[table->size];
+	for (end = &table->buckets[table->size - table->half]; *end != 0;)
+		end = next_of(table, slab, *end);
+	*end = table->buckets[table->size];
 	if (table->size < table->capacity / 2)
 		set_capacity(table, table->size);
 }
@@ -120,21 +129,21 @@ table_add(struct table *table, const struct slab *slab, struct request *request,
 	if (table->count == table->size)
 		grow(table, slab);
 	bucket = bucket_of(table, hash);
-	request->next[table->key] = *bucket;
-	*bucket = slab_handle(request);
+	*slab_link(slab, request->handle, table->key) = *bucket;
+	*bucket = request->handle | tag_of(hash);
 	table->count++;
 }
 
 void
 table_remove(struct table *table, const struct slab *slab, struct request *request, uint64_t hash)
 {
-	uint32_t handle = slab_handle(request), *link = bucket_of(table, hash);
+	uint32_t *link = bucket_of(table, hash);
 
-	while (*link != handle) {
+	while (handle_in(*link) != request->handle) {
 		assert(*link != 0);
-		link = &slab_at(slab, *link)->next[table->key];
+		link = next_of(table, slab, *link);
 	}
-	*link = request->next[table->key];
+	*link = *next_of(table, slab, *link);
 	table->count--;
 	if (table->size > SIZE_MIN && table->count < table->size / 2)
 		shrink(table, slab);
@@ -150,14 +159,17 @@ is_equal(struct span a, struct span b)
 struct request *
 table_find(const struct table *table, const struct slab *slab, struct span key, const struct request *after)
 {
+	uint64_t hash = id_hash(key, table->seed);
 	struct request *request;
-	uint32_t handle;
+	uint32_t link;
 
-	handle = after ? after->next[table->key] : *bucket_of(table, id_hash(key, table->seed));
-	while ((request = slab_at(slab, handle)) != NULL) {
+	link = after != NULL ? *slab_link(slab, after->handle, table->key) : *bucket_of(table, hash);
+	for (; link != 0; link = *next_of(table, slab, link)) {
+		if ((link ^ tag_of(hash)) >> HANDLE_BITS != 0)
+			continue;
+		request = slab_at(slab, handle_in(link));
 		if (is_equal(key_of(table, request), key))
 			return request;
-		handle = request->next[table->key];
 	}
 	return NULL;
 }

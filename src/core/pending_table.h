@@ -2,8 +2,11 @@
 #define PENDING_TABLE_H
 
 /*
- * A hash index over entries of a slab, chained through request->next[key]. It grows and shrinks by one
- * bucket at a time (linear hashing: Litwin 1980), so that no request pays for all the others.
+ * A hash index over entries of a slab, chained through its links. It grows and shrinks by one bucket at a
+ * time (linear hashing: Litwin 1980), so that no request pays for all the others.
+ *
+ * A link is a handle and, in the bits above it, a part of the entry's hash: so an entry that cannot be
+ * the one that is looked for is passed by without being read.
  */
 
 #include "pending_slab.h"
@@ -15,7 +18,7 @@ enum table_key { /* what a table finds its entries by */
 };
 
 struct table {
-	uint32_t *buckets; /* handles */
+	uint32_t *buckets; /* links */
 	uint32_t size;     /* buckets in use */
 	uint32_t half;     /* the largest power of two that is not above size */
 	uint32_t capacity;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "scan_skip.h"
+
 static uint64_t
 offset_of(const struct scan *scan, const char *at)
 {
@@ -134,10 +136,8 @@ end_string(struct scan *scan, const char *quote, const char *end)
 static const char *
 in_string(struct scan *scan, const char *at, const char *end)
 {
-	enum string_stop stop;
-
-	at = string_read(&scan->string, at, end, &stop);
-	switch (stop) {
+	at = string_read(&scan->string, at, end);
+	switch (scan->string.stop) {
 	case STOP_QUOTE:
 		return end_string(scan, at, end);
 	case STOP_BAD_LEAD:
@@ -159,12 +159,18 @@ in_string(struct scan *scan, const char *at, const char *end)
 	}
 }
 
+/* Most strings hold nothing that the reader must look at: they are done without it. */
 static const char *
 begin_string(struct scan *scan, const char *quote, const char *end)
 {
+	const char *at = quote + 1;
+
+	at = scan->string.scalar ? skip_scalar(at, end) : skip_vector(at, end);
+	if (at < end && *at == '"')
+		return end_string(scan, at, end);
 	scan->state = STRING;
 	string_start(&scan->string);
-	return in_string(scan, quote + 1, end);
+	return in_string(scan, at, end);
 }
 
 static const char *
@@ -208,12 +214,12 @@ is_digit(char c)
 }
 
 /* A number that the frame's end cuts off inside a container may have had more digits. */
-static bool
+static inline bool
 may_end_number(const struct scan *scan, const char *at)
 {
-	if (is_frame_end(scan, at))
-		return scan->container == ROOT;
-	return *at == ',' || *at == '}' || *at == ']' || is_space(scan, *at);
+	if (*at == ',' || *at == '}' || *at == ']' || is_space(scan, *at))
+		return true;
+	return is_frame_end(scan, at) && scan->container == ROOT;
 }
 
 static const char *
@@ -244,23 +250,18 @@ begin_number(struct scan *scan, const char *at, const char *end)
 static const char *
 on_value(struct scan *scan, const char *at, const char *end)
 {
-	switch (*at) {
-	case '"':
+	if (*at == '"') {
 		scan->in_key = false;
 		begin_value(scan, JSON_STRING, at);
 		return begin_string(scan, at, end);
-	case '{':
-	case '[':
-		return enter(scan, at);
-	case 't':
-	case 'f':
-	case 'n':
-		return begin_literal(scan, at, end);
-	default:
-		if (is_digit(*at) || *at == '-')
-			return begin_number(scan, at, end);
-		return fail(scan, at, SCAN_SYNTAX);
 	}
+	if (is_digit(*at) || *at == '-')
+		return begin_number(scan, at, end);
+	if (*at == '{' || *at == '[')
+		return enter(scan, at);
+	if (*at == 't' || *at == 'f' || *at == 'n')
+		return begin_literal(scan, at, end);
+	return fail(scan, at, SCAN_SYNTAX);
 }
 
 static const char *
@@ -314,7 +315,7 @@ seek_newline(struct scan *scan, const char *at, const char *end)
 	return newline + 1;
 }
 
-/* Between two tokens, with white space passed. */
+/* Between two tokens, with white space passed. No switch: its jump would be guessed wrong for most tokens. */
 static const char *
 on_token(struct scan *scan, const char *at, const char *end)
 {
@@ -323,24 +324,13 @@ on_token(struct scan *scan, const char *at, const char *end)
 		if (at == end || scan->state > KEY)
 			return at;
 	}
-	switch ((int)scan->state) {
-	case ITEM:
-		if (*at == ']')
-			return leave(scan, at);
-		/* fall through */
-	case VALUE:
+	if ((scan->state == ITEM && *at == ']') || (scan->state == MEMBER && *at == '}'))
+		return leave(scan, at);
+	if (scan->state <= ITEM)
 		return on_value(scan, at, end);
-	case MEMBER:
-		if (*at == '}')
-			return leave(scan, at);
-		/* fall through */
-	case KEY:
+	if (scan->state <= KEY)
 		return on_key(scan, at, end);
-	case COLON:
-		return on_colon(scan, at);
-	default:
-		return fail(scan, at, SCAN_TRAILING);
-	}
+	return scan->state == COLON ? on_colon(scan, at) : fail(scan, at, SCAN_TRAILING);
 }
 
 static const char *

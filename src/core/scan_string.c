@@ -123,13 +123,13 @@ on_byte(struct string_reader *reader, char c)
 }
 
 const char *
-string_read(struct string_reader *reader, const char *at, const char *end, enum string_stop *stop)
+string_read(struct string_reader *reader, const char *at, const char *end)
 {
 	for (;; at++) {
 		if (reader->state == STRING_PLAIN)
 			at = skip(reader, at, end);
-		*stop = at < end ? on_byte(reader, *at) : STOP_END;
-		if (at == end || *stop != STOP_END)
+		reader->stop = at < end ? on_byte(reader, *at) : STOP_END;
+		if (at == end || reader->stop != STOP_END)
 			return at;
 	}
 }

@@ -12,13 +12,6 @@ enum string_state {
 	STRING_CHARACTER, /* inside a character of UTF-8 */
 };
 
-struct string_reader {
-	enum string_state state;
-	bool scalar; /* do without vectors */
-	unsigned char hex_left;
-	unsigned char tails_left, low, high; /* of a character of UTF-8; the bounds of its next byte */
-};
-
 /* Why the reader stopped. After QUOTE, CONTROL and BAD_LEAD the caller goes on behind the byte. */
 enum string_stop {
 	STOP_END,
@@ -29,9 +22,17 @@ enum string_stop {
 	STOP_BAD_ESCAPE,
 };
 
+struct string_reader {
+	enum string_state state;
+	enum string_stop stop;
+	bool scalar; /* do without vectors */
+	unsigned char hex_left;
+	unsigned char tails_left, low, high; /* of a character of UTF-8; the bounds of its next byte */
+};
+
 void string_start(struct string_reader *reader);
 
-/* Reads on from at; gives the place where it stopped, and why. */
-const char *string_read(struct string_reader *reader, const char *at, const char *end, enum string_stop *stop);
+/* Reads on from at; gives the place where it stopped, for the reason in reader->stop. */
+const char *string_read(struct string_reader *reader, const char *at, const char *end);
 
 #endif

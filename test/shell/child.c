@@ -173,13 +173,16 @@ END_TEST
 static int
 start_with_descriptors(int left)
 {
-	const struct rlimit few = { .rlim_cur = 64, .rlim_max = 64 };
+	struct rlimit few;
 	char *command[] = { (char[]){ "/bin/true" }, NULL };
 	struct child child;
 	size_t before;
 	int fd;
 
 	signals_save(&saved);
+	if (getrlimit(RLIMIT_NOFILE, &few) < 0)
+		return 1;
+	few.rlim_cur = 64;
 	if (setrlimit(RLIMIT_NOFILE, &few) < 0)
 		return 1;
 	while (dup(0) >= 0)

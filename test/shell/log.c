@@ -369,12 +369,13 @@ START_TEST(errno_is_kept)
 END_TEST
 
 static size_t
-count_lines(const char *text)
+count_lines(struct span text)
 {
 	size_t lines = 0;
+	size_t i;
 
-	for (; *text != '\0'; text++)
-		lines += *text == '\n';
+	for (i = 0; i < text.len; i++)
+		lines += text.ptr[i] == '\n';
 	return lines;
 }
 
@@ -414,7 +415,7 @@ drain(struct log *log, int reader, size_t *lines)
 		if (more_len == 0 && !log_wants_write(log))
 			break;
 	}
-	*lines = count_lines(all);
+	*lines = count_lines((struct span){ all, len });
 	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
 		const char *number = strchr(line, '=') + 1;
 
@@ -469,7 +470,7 @@ START_TEST(nothing_is_counted_away_when_the_reader_goes)
 	size_t queued;
 
 	fill(&log);
-	queued = count_lines(log.queue.data + log.queue.head);
+	queued = count_lines(buf_span(&log.queue));
 	close(reader);
 	log_flush(&log);
 	ck_assert(!log_wants_write(&log));
@@ -545,7 +546,7 @@ START_TEST(a_file_is_appended_to_with_the_time)
 		log_close(&log);
 	}
 	read_file(path, text, sizeof(text));
-	ck_assert_uint_eq(count_lines(text), 2);
+	ck_assert_uint_eq(count_lines((struct span){ text, strlen(text) }), 2);
 	second = strchr(text, '\n') + 1;
 	expect_match(text, iso_time);
 	expect_match(second, iso_time);

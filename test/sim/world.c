@@ -249,7 +249,7 @@ answers(struct world *world, int from)
 	if (from == SERVER && ask->handshake && ask->replied != 0)
 		return;
 	more = ask->task ? ",\"task\":{\"taskId\":\"t\"}" : "";
-	load = ask->written ? "null" : payload(world);
+	load = ask->written || ask->handshake ? "null" : payload(world);
 	world->oracle.asks[number].doubled = ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 40))
