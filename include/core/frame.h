@@ -24,9 +24,6 @@ void frame_free(struct frame *frame);
 /* Scans bytes, which start at position frame->scanned. true: the frame has ended, its newline included. */
 bool frame_feed(struct frame *frame, struct span bytes) __attribute__((warn_unused_result));
 
-/* End of file: true if there are bytes of a last frame without a newline, which is ready now. */
-bool frame_finish(struct frame *frame) __attribute__((warn_unused_result));
-
 /* The frame was decided; the next one starts behind it. */
 void frame_next(struct frame *frame);
 

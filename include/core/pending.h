@@ -4,7 +4,8 @@
 /*
  * The outstanding requests of one direction: found by the requester's id, by the id that the
  * receiver sees, by progress token; each with an idle deadline and an absolute one. It keeps
- * them and decides nothing. Every look-up costs the same for ten and for a million.
+ * them and decides nothing. Every look-up costs the same for ten and for a million
+ * (of different ids: those that share one are gone through one by one).
  */
 
 #include <stdbool.h>

@@ -24,24 +24,46 @@ compose_number(struct buf *out, int64_t number)
 	buf_append(out, (struct span){ first, (size_t)(digits + sizeof(digits) - first) });
 }
 
+static void
+put_escape(struct buf *out, unsigned unit)
+{
+	static const char hex[] = "0123456789abcdef";
+	char escape[] = { '\\', 'u', hex[unit >> 12], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15] };
+
+	buf_append(out, (struct span){ escape, sizeof(escape) });
+}
+
+/* A lone surrogate, which id_unescape leaves as three bytes that are no UTF-8; 0 if none starts here. */
+static unsigned
+lone_surrogate(struct span text, size_t at)
+{
+	const unsigned char *c = (const unsigned char *)text.ptr + at;
+
+	if (text.len - at < 3 || c[0] != 0xed || c[1] < 0xa0)
+		return 0;
+	return 0xd000u | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+}
+
 void
 compose_string(struct buf *out, struct span text)
 {
-	static const char hex[] = "0123456789abcdef";
+	unsigned unit;
 	size_t i;
 
 	put(out, "\"");
 	for (i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
-		char escape[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
 
 		if (c < 0x20) {
-			buf_append(out, (struct span){ escape, sizeof(escape) });
-			continue;
+			put_escape(out, c);
+		} else if ((unit = lone_surrogate(text, i)) != 0) {
+			put_escape(out, unit);
+			i += 2;
+		} else {
+			if (c == '"' || c == '\\')
+				put(out, "\\");
+			buf_append(out, span_part(text, i, 1));
 		}
-		if (c == '"' || c == '\\')
-			put(out, "\\");
-		buf_append(out, span_part(text, i, 1));
 	}
 	put(out, "\"");
 }

@@ -22,15 +22,6 @@ frame_feed(struct frame *frame, struct span bytes)
 	return scan_ended(frame->scan);
 }
 
-bool
-frame_finish(struct frame *frame)
-{
-	if (frame->scanned == frame->start)
-		return false;
-	scan_finish(frame->scan);
-	return true;
-}
-
 void
 frame_next(struct frame *frame)
 {

@@ -145,7 +145,8 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 	}
 	*link = *next_of(table, slab, *link);
 	table->count--;
-	if (table->size > SIZE_MIN && table->count < table->size / 2)
+	/* Two at a time, or the buckets could not keep up with entries that all go. */
+	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
 		shrink(table, slab);
 }
 

@@ -313,12 +313,14 @@ void
 session_end_of_input(struct session *session, enum side from, msec_t now)
 {
 	struct party *party = &session->party[from];
+	size_t room;
 
 	session_hear(session, from, now);
-	if (session_truncate(session, from))
+	if (session_truncate(session, from) || party->frame.scanned == party->frame.start)
 		return;
-	if (frame_finish(&party->frame))
-		on_frame(session, from);
+	*lane_space(party->lane, 1, &room) = '\n';
+	lane_received(party->lane, 1);
+	session_hear(session, from, now);
 }
 
 size_t

@@ -42,7 +42,6 @@ run_suites(void)
 	srunner_add_suite(runner, suite_noise());
 	srunner_add_suite(runner, suite_logs());
 	srunner_add_suite(runner, suite_wiring());
-	srunner_add_suite(runner, suite_stress());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
@@ -85,7 +84,5 @@ main(int count, char **arguments)
 {
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return peer_main(count - 2, arguments + 2);
-	if (count > 1 && strcmp(arguments[1], "--cost") == 0)
-		return with_directory(cost_main, count - 1, arguments + 1);
 	return with_directory(run_tests, count, arguments);
 }

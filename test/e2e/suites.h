@@ -14,9 +14,5 @@ Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);
 Suite *suite_wiring(void);
-Suite *suite_stress(void);
-
-/* A program of its own, no test: CPU time and memory of canceld by the size of one response. */
-int cost_main(int count, char **arguments);
 
 #endif

@@ -35,6 +35,7 @@ struct world {
 	struct reader reader[2];
 	msec_t now;
 	bool broken; /* a message may have been closed in the middle */
+	bool deaf;   /* the server reads nothing any more */
 };
 
 /* What starts a message has to end as one: jansson says so of all but what it cannot hold (numbers, nesting, NUL). */
@@ -49,7 +50,7 @@ check_line(const struct world *world, const struct reader *reader)
 	message = json_loadb(reader->line, reader->len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
 	assert(message != NULL || json_error_code(&error) == json_error_numeric_overflow ||
 	    json_error_code(&error) == json_error_null_byte_in_key ||
-	    json_error_code(&error) == json_error_stack_overflow || strstr(error.text, "\\u") != NULL);
+	    strncmp(error.text, "invalid Unicode '\\u", 19) == 0);
 	json_decref(message);
 }
 
@@ -61,7 +62,7 @@ take(struct world *world, enum side to, size_t n)
 	struct span spans[4];
 	size_t i;
 
-	while (n > 0 && lane_output(lane, spans, 4) > 0) {
+	while (n > 0 && !(to == SIDE_SERVER && world->deaf) && lane_output(lane, spans, 4) > 0) {
 		size_t len = spans[0].len < n ? spans[0].len : n;
 
 		for (i = 0; i < len; i++) {
@@ -127,10 +128,12 @@ step(struct world *world, unsigned what, const uint8_t *bytes, size_t len)
 	case 8:
 		if (len == 8)
 			session_server_gone(world->session, 1, -1, world->now);
+		world->deaf |= len == 8;
 		break;
 	default:
 		if (len == 9)
 			session_server_deaf(world->session, world->now);
+		world->deaf |= len == 9;
 		break;
 	}
 }
@@ -162,6 +165,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	session_end_of_input(world->session, SIDE_CLIENT, world->now);
 	session_end_of_input(world->session, SIDE_SERVER, world->now);
 	session_server_gone(world->session, 0, -1, world->now);
+	world->deaf = true;
 	take(world, SIDE_CLIENT, SIZE_MAX);
 	take(world, SIDE_SERVER, SIZE_MAX);
 	assert(session_outstanding(world->session, SIDE_CLIENT) == 0);

@@ -1,0 +1,130 @@
+#include "core/compose.h"
+
+#include <check.h>
+#include <string.h>
+
+Suite *compose_suite(void);
+
+static struct buf out;
+
+static void
+setup(void)
+{
+	buf_init(&out);
+}
+
+static void
+teardown(void)
+{
+	buf_free(&out);
+}
+
+static void
+expect(const char *text)
+{
+	ck_assert_msg(span_equal(buf_span(&out), (struct span){ text, strlen(text) }), "%.*s is not %s", (int)out.len,
+	    buf_span(&out).ptr, text);
+	buf_clear(&out);
+}
+
+START_TEST(numbers)
+{
+	static const struct {
+		int64_t number;
+		const char *text;
+	} rows[] = { { 0, "0" }, { 7, "7" }, { -1, "-1" }, { INT64_MAX, "9223372036854775807" },
+		{ INT64_MIN, "-9223372036854775808" } };
+
+	compose_number(&out, rows[_i].number);
+	expect(rows[_i].text);
+}
+END_TEST
+
+START_TEST(strings)
+{
+	compose_string(&out, SPAN("a\"b\\c\n\x01\x7f\xc3\xa9"));
+	expect("\"a\\\"b\\\\c\\u000a\\u0001\x7f\xc3\xa9\"");
+	compose_string(&out, SPAN("\xed\xa0\x80x\xed\x9f\xbf"));
+	expect("\"\\ud800x\xed\x9f\xbf\"");
+	compose_string(&out, SPAN(""));
+	expect("\"\"");
+}
+END_TEST
+
+static struct answer
+an_answer(void)
+{
+	return (struct answer){ .id = SPAN("7"), .code = CODE_REQUEST_CANCELLED, .message = SPAN("canceld: x"),
+		.cause = "timeout", .cancelled = true, .method = SPAN("tools/call"), .elapsed = 2003, .timeout = 2000,
+		.status = -1, .signal = -1 };
+}
+
+START_TEST(errors)
+{
+	struct answer answer = an_answer();
+
+	compose_error(&out, &answer);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
+	       "\"timeout\",\"cancelled\":true,\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}\n");
+	answer.timeout = MSEC_NEVER;
+	answer.status = 3;
+	answer.cancelled = false;
+	answer.cause = "server-exited";
+	compose_error(&out, &answer);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
+	       "\"server-exited\",\"cancelled\":false,\"method\":\"tools/call\",\"elapsedMs\":2003,\"status\":3}}}\n");
+}
+END_TEST
+
+START_TEST(errors_without_an_id)
+{
+	struct answer answer = { .code = CODE_PARSE_ERROR, .message = SPAN("m") };
+
+	compose_error(&out, &answer);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"m\"}}\n");
+	answer.omit_id = true;
+	compose_error(&out, &answer);
+	expect("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"m\"}}\n");
+}
+END_TEST
+
+START_TEST(tool_errors)
+{
+	struct answer answer = an_answer();
+
+	compose_tool_error(&out, &answer, true);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":"
+	       "\"canceld: x\"}],\"isError\":true,\"_meta\":{\"canceld/error\":{\"cause\":\"timeout\",\"cancelled\":true,"
+	       "\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}}\n");
+}
+END_TEST
+
+START_TEST(cancels)
+{
+	compose_cancel(&out, &dialect_mcp, SPAN("\"a\""), (struct span){ NULL, 0 });
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\",\"reason\":"
+	       "\"The client no longer waits for the answer\"}}\n");
+	compose_cancel(&out, &dialect_mcp, SPAN("1"), SPAN("\"k\":1"));
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":"
+	       "\"The client no longer waits for the answer\",\"_meta\":{\"k\":1}}}\n");
+	compose_task_cancel(&out, &dialect_mcp, SPAN("9"), SPAN("\"t\""), (struct span){ NULL, 0 });
+	expect("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tasks/cancel\",\"params\":{\"taskId\":\"t\"}}\n");
+}
+END_TEST
+
+Suite *
+compose_suite(void)
+{
+	Suite *suite = suite_create("compose");
+	TCase *messages = tcase_create("messages");
+
+	tcase_add_checked_fixture(messages, setup, teardown);
+	tcase_add_loop_test(messages, numbers, 0, 5);
+	tcase_add_test(messages, strings);
+	tcase_add_test(messages, errors);
+	tcase_add_test(messages, errors_without_an_id);
+	tcase_add_test(messages, tool_errors);
+	tcase_add_test(messages, cancels);
+	suite_add_tcase(suite, messages);
+	return suite;
+}

@@ -1,0 +1,79 @@
+/* Runs every unit suite; a file in test/core or test/shell is a suite of its name. */
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUITES(X)                                                                                                    \
+	X(buf) X(child) X(compose) X(decide) X(descriptor) X(envelope) X(frame) X(id) X(lane) X(log) X(options) X(pending) \
+	X(policy) X(scan) X(supervisor) X(text) X(timeline) X(why)
+
+#define DECLARE(name) Suite *name##_suite(void);
+SUITES(DECLARE)
+#undef DECLARE
+
+static const struct {
+	const char *name;
+	Suite *(*make)(void);
+} suites[] = {
+#define ROW(name) { #name, name##_suite },
+	SUITES(ROW)
+#undef ROW
+};
+
+enum { SUITE_COUNT = sizeof(suites) / sizeof(suites[0]) };
+
+static int
+is_listed(const char *file)
+{
+	size_t i, len = strcspn(file, ".");
+
+	for (i = 0; i < SUITE_COUNT; i++)
+		if (strlen(suites[i].name) == len && strncmp(suites[i].name, file, len) == 0)
+			return 1;
+	return strchr(file, '_') != NULL; /* a helper of a suite */
+}
+
+START_TEST(every_file_is_a_suite)
+{
+	static const char *const folders[] = { "test/core", "test/shell" };
+	const struct dirent *entry;
+	DIR *folder = opendir(folders[_i]);
+
+	ck_assert_ptr_nonnull(folder);
+	while ((entry = readdir(folder)) != NULL) {
+		size_t len = strlen(entry->d_name);
+
+		if (len > 2 && strcmp(entry->d_name + len - 2, ".c") == 0)
+			ck_assert_msg(is_listed(entry->d_name), "%s/%s is not run", folders[_i], entry->d_name);
+	}
+	closedir(folder);
+}
+END_TEST
+
+static Suite *
+main_suite(void)
+{
+	Suite *suite = suite_create("main");
+	TCase *files = tcase_create("files");
+
+	tcase_add_loop_test(files, every_file_is_a_suite, 0, 2);
+	suite_add_tcase(suite, files);
+	return suite;
+}
+
+int
+main(void)
+{
+	SRunner *runner = srunner_create(main_suite());
+	int failed, i;
+
+	for (i = 0; i < SUITE_COUNT; i++)
+		srunner_add_suite(runner, suites[i].make());
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
