@@ -15,8 +15,7 @@ run(const struct options *options, struct log *log, const struct saved_signals *
 	int status = child_start(&child, options->command, signals);
 
 	if (status != 0) {
-		fields[0] = log_string("command", options->command[0]);
-		log_failure(log, "cannot run the server", errno);
+		log_failure(log, options->command[0], errno);
 		return status;
 	}
 	fields[0] = log_string("command", options->command[0]);

@@ -318,6 +318,7 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	session_hear(session, from, now);
 	if (session_truncate(session, from) || party->frame.scanned == party->frame.start)
 		return;
+	party->ended = true;
 	*lane_space(party->lane, 1, &room) = '\n';
 	lane_received(party->lane, 1);
 	session_hear(session, from, now);

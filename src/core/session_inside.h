@@ -30,6 +30,7 @@ struct party { /* one side: what it writes, and what it asked */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
 	bool untracked;     /* it asked what cannot be tracked: unknown answers may be for that */
+	bool ended;         /* no more bytes come from it */
 	bool gone;          /* it will answer nothing any more */
 };
 
@@ -75,7 +76,7 @@ struct message { /* the one at hand */
 	uint64_t start, end;              /* of text, as positions in the lane of `from` */
 	uint64_t next;                    /* position behind its line end */
 	bool passed;                      /* it went out in parts: nothing can be changed any more */
-	enum why word; /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
+	enum why word;                    /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
 	int edit_count;
 };

@@ -93,7 +93,9 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 	if (request == NULL)
 		return len;
 	if (!is_sound(&session->party[line->from], session->salvage)) {
-		*malformed = request;
+		/* What breaks off as the server ends is answered with that end, which says more. */
+		if (!session->party[line->from].ended)
+			*malformed = request;
 		return len;
 	}
 	if (request == *malformed)

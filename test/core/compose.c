@@ -54,9 +54,16 @@ END_TEST
 static struct answer
 an_answer(void)
 {
-	return (struct answer){ .id = SPAN("7"), .code = CODE_REQUEST_CANCELLED, .message = SPAN("canceld: x"),
-		.cause = "timeout", .cancelled = true, .method = SPAN("tools/call"), .elapsed = 2003, .timeout = 2000,
-		.status = -1, .signal = -1 };
+	return (struct answer){ .id = SPAN("7"),
+		.code = CODE_REQUEST_CANCELLED,
+		.message = SPAN("canceld: x"),
+		.cause = "timeout",
+		.cancelled = true,
+		.method = SPAN("tools/call"),
+		.elapsed = 2003,
+		.timeout = 2000,
+		.status = -1,
+		.signal = -1 };
 }
 
 START_TEST(errors)
@@ -64,15 +71,17 @@ START_TEST(errors)
 	struct answer answer = an_answer();
 
 	compose_error(&out, &answer);
-	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
-	       "\"timeout\",\"cancelled\":true,\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}\n");
+	expect(
+	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
+	    "\"timeout\",\"cancelled\":true,\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}\n");
 	answer.timeout = MSEC_NEVER;
 	answer.status = 3;
 	answer.cancelled = false;
 	answer.cause = "server-exited";
 	compose_error(&out, &answer);
-	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
-	       "\"server-exited\",\"cancelled\":false,\"method\":\"tools/call\",\"elapsedMs\":2003,\"status\":3}}}\n");
+	expect(
+	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
+	    "\"server-exited\",\"cancelled\":false,\"method\":\"tools/call\",\"elapsedMs\":2003,\"status\":3}}}\n");
 }
 END_TEST
 
@@ -93,9 +102,10 @@ START_TEST(tool_errors)
 	struct answer answer = an_answer();
 
 	compose_tool_error(&out, &answer, true);
-	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":"
-	       "\"canceld: x\"}],\"isError\":true,\"_meta\":{\"canceld/error\":{\"cause\":\"timeout\",\"cancelled\":true,"
-	       "\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}}\n");
+	expect(
+	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":"
+	    "\"canceld: x\"}],\"isError\":true,\"_meta\":{\"canceld/error\":{\"cause\":\"timeout\",\"cancelled\":true,"
+	    "\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}}\n");
 }
 END_TEST
 

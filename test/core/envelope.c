@@ -64,7 +64,7 @@ START_TEST(jsonrpc_is_asked_for_only_where_it_is_used)
 	struct envelope envelope;
 
 	scan_start(scan);
-	ck_assert_uint_eq(scan_feed(scan, "{\"id\":1,\"method\":\"m\"}\n", 23), 23);
+	ck_assert_uint_eq(scan_feed(scan, "{\"id\":1,\"method\":\"m\"}\n", 22), 22);
 	envelope_read(&envelope, scan, false);
 	ck_assert_int_eq(envelope.kind, ENVELOPE_REQUEST);
 	scan_free(scan);

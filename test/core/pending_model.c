@@ -401,35 +401,57 @@ check_many(const struct pending *pending, struct request *requests[MANY])
 	}
 }
 
-/* Many come, go in any order, and come again. */
+static void
+add_many(struct pending *pending, struct request *requests[MANY], size_t from, size_t to)
+{
+	char storage[24];
+
+	for (size_t i = from; i < to; i++) {
+		struct span id = numbered(i, storage);
+		struct pending_names names = { id, id, id, id, .method = SPAN("m") };
+
+		requests[i] = pending_add(pending, &names);
+	}
+}
+
+static void
+remove_many(struct pending *pending, struct request *requests[MANY], const size_t order[MANY], size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		pending_remove(pending, requests[order[i]]);
+		requests[order[i]] = NULL;
+		if (i % (MANY / 4) == 0)
+			check_many(pending, requests);
+	}
+}
+
+/* Many come, leave gaps of any kind, come again, and go in any order. */
 START_TEST(many_at_once)
 {
 	static struct model model;
 	static struct request *requests[MANY];
 	static size_t order[MANY];
-	char storage[24];
+	struct pending *pending = &model.pending;
 
 	srand(7);
 	text_table_init(&model.texts);
-	pending_init(&model.pending, &model.texts, 7);
-	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < MANY; i++) {
-			struct span id = numbered(i, storage);
-			struct pending_names names = { id, id, id, id, .method = SPAN("m") };
-
-			requests[i] = pending_add(&model.pending, &names);
-		}
-		check_many(&model.pending, requests);
+	pending_init(pending, &model.texts, 7);
+	for (size_t i = 0; i < MANY; i++)
+		order[i] = i;
+	for (int round = 0; round < 3; round++) {
+		add_many(pending, requests, 0, MANY);
+		check_many(pending, requests);
+		remove_many(pending, requests, order, MANY / 8, MANY / 2);
+		if (round == 0)
+			add_many(pending, requests, MANY / 8, MANY / 2);
+		else
+			remove_many(pending, requests, order, 0, MANY / 8);
+		check_many(pending, requests);
+		remove_many(pending, requests, order, round == 0 ? 0 : MANY / 2, MANY);
+		ck_assert_uint_eq(pending->count, 0);
 		shuffle(order);
-		for (size_t i = 0; i < MANY; i++) {
-			pending_remove(&model.pending, requests[order[i]]);
-			requests[order[i]] = NULL;
-			if (i % (MANY / 4) == 0)
-				check_many(&model.pending, requests);
-		}
-		ck_assert_uint_eq(model.pending.count, 0);
 	}
-	pending_free(&model.pending);
+	pending_free(pending);
 	text_table_free(&model.texts);
 }
 END_TEST

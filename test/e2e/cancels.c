@@ -5,14 +5,14 @@
 #include "talk.h"
 
 #define FOR_EVER "{\"ms\":600000}"
-#define CANCEL(params) \
-	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":" params "}"
+#define CANCEL(params) "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":" params "}"
 
 START_TEST(a_cancel_is_forwarded_and_its_late_answer_dropped)
 {
 	struct run *run = run_session("-t 20s", NULL);
 
 	run_call(run, "2", "stubborn", "{\"ms\":400}");
+	run_expect_received(run, "\"id\":2");
 	run_cancel(run, "2");
 	run_expect_logged(run, "demo-server: late answer id=2\n");
 	run_expect_received(run, "the user pressed escape");
@@ -26,6 +26,7 @@ START_TEST(a_cancelled_request_gets_no_answer)
 	struct run *run = run_session("-t 500ms", NULL);
 
 	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
 	run_cancel(run, "2");
 	run_expect_cancelled(run, "2");
 	run_expect_quiet(run, 800);
@@ -36,9 +37,10 @@ END_TEST
 
 START_TEST(with_answer_cancelled_it_gets_one)
 {
-	struct run *run = run_session("-t 20s --answer-cancelled", NULL);
+	struct run *run = run_session("-t 20s -g 200ms --answer-cancelled", NULL);
 
 	run_call(run, "2", "stubborn", "{\"ms\":400}");
+	run_expect_received(run, "\"id\":2");
 	run_cancel(run, "2");
 	run_expect_error(run, "2", CODE_CANCELLED, "cancelled");
 	run_expect_logged(run, "demo-server: late answer id=2\n");
@@ -89,6 +91,7 @@ START_TEST(a_second_cancel_goes_nowhere)
 	struct run *run = run_session("-t 20s", NULL);
 
 	run_call(run, "2", "stubborn", "{\"ms\":300}");
+	run_expect_received(run, "\"id\":2");
 	run_cancel(run, "2");
 	run_send(run, CANCEL("{\"requestId\":2,\"reason\":\"again\"}"));
 	run_expect_logged(run, "demo-server: late answer id=2\n");
@@ -118,6 +121,7 @@ START_TEST(an_id_is_free_again_while_its_old_answer_is_owed)
 	struct run *run = run_session("-t 20s", NULL);
 
 	run_call(run, "2", "stubborn", "{\"ms\":400}");
+	run_expect_received(run, "\"id\":2");
 	run_cancel(run, "2");
 	run_expect_logged(run, "demo-server: ignored cancel id=2\n");
 	run_expect_echo(run, "2");
@@ -137,8 +141,7 @@ suite_cancels(void)
 	tcase_add_test(tests, a_cancel_is_forwarded_and_its_late_answer_dropped);
 	tcase_add_test(tests, a_cancelled_request_gets_no_answer);
 	tcase_add_test(tests, with_answer_cancelled_it_gets_one);
-	tcase_add_loop_test(tests, a_cancel_of_nothing_goes_nowhere, 0,
-	    sizeof(useless) / sizeof(*useless));
+	tcase_add_loop_test(tests, a_cancel_of_nothing_goes_nowhere, 0, sizeof(useless) / sizeof(*useless));
 	tcase_add_test(tests, a_cancel_of_what_is_answered_goes_nowhere);
 	tcase_add_test(tests, a_second_cancel_goes_nowhere);
 	tcase_add_test(tests, initialize_cannot_be_cancelled);

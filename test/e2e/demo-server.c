@@ -279,8 +279,8 @@ say_tools(const struct call *call)
 	text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{%s\"tools\":[", call->id,
 	    call->modern ? "\"resultType\":\"complete\"," : "");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
-		text_print(&output, "%s{\"name\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}",
-		    i == 0 ? "" : ",", tools[i].name);
+		text_print(&output, "%s{\"name\":\"%s\",\"inputSchema\":{\"type\":\"object\"}}", i == 0 ? "" : ",",
+		    tools[i].name);
 	text_print(&output, "]}}\n");
 }
 

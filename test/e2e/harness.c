@@ -60,6 +60,18 @@ add_words(const char **words, size_t count, const char *text)
 	return count;
 }
 
+/* This program: /proc/self/exe would be somebody else's once canceld runs it. */
+static char *
+own_path(void)
+{
+	static char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	ck_assert_int_gt(len, 0);
+	path[len] = '\0';
+	return path;
+}
+
 static size_t
 add_command(const char **words, size_t count, const char *command, const char *record)
 {
@@ -77,7 +89,7 @@ add_command(const char **words, size_t count, const char *command, const char *r
 		words[count++] = "--record";
 		words[count++] = record;
 	} else if (count > first && strcmp(words[first], "peer") == 0) {
-		words[first] = "/proc/self/exe";
+		words[first] = own_path();
 		memmove(&words[first + 2], &words[first + 1], (count - first - 1) * sizeof(*words));
 		words[first + 1] = "--peer";
 		count++;
@@ -136,9 +148,8 @@ static void
 wire(int *near, int *far, enum wiring wiring, bool inward)
 {
 	int ends[2];
-	int result = wiring == WIRED_PIPES ?
-	    pipe2(ends, O_CLOEXEC) :
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+	int result =
+	    wiring == WIRED_PIPES ? pipe2(ends, O_CLOEXEC) : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
 
 	ck_assert_int_eq(result, 0);
 	*near = ends[inward ? 1 : 0];
@@ -199,8 +210,7 @@ run_new(const struct setup *setup)
 		snprintf(run->mark, sizeof(run->mark), "%s", setup->mark);
 	else
 		mark_new(run->mark, sizeof(run->mark));
-	snprintf(run->record, sizeof(run->record), "%s/%s", directory == NULL ? "/tmp" : directory,
-	    run->mark);
+	snprintf(run->record, sizeof(run->record), "%s/%s", directory == NULL ? "/tmp" : directory, run->mark);
 	text_append(&run->unsent, "", 0);
 	text_append(&run->out, "", 0);
 	text_append(&run->error, "", 0);
@@ -355,8 +365,7 @@ run_expect_exit(struct run *run, int status, long within)
 	if (!run->exited)
 		run_fail(run, "it did not exit within %d ms", HARNESS_LIMIT);
 	if (!WIFEXITED(run->status) || (status >= 0 && WEXITSTATUS(run->status) != status))
-		run_fail(run, "it ended with wait status %#x, not with exit status %d",
-		    (unsigned)run->status, status);
+		run_fail(run, "it ended with wait status %#x, not with exit status %d", (unsigned)run->status, status);
 	if (took > within + slack())
 		run_fail(run, "it took %ld ms to exit, not at most %ld", took, within);
 	while (run->errors >= 0 && milliseconds() < start + HARNESS_LIMIT)
@@ -402,8 +411,7 @@ print_tail(const char *name, const struct text *text)
 {
 	size_t start = text->len > 3000 ? text->len - 3000 : 0;
 
-	fprintf(stderr, "---- %s, %zu bytes%s\n%s", name, text->len, start > 0 ? ", the end" : "",
-	    text->data + start);
+	fprintf(stderr, "---- %s, %zu bytes%s\n%s", name, text->len, start > 0 ? ", the end" : "", text->data + start);
 }
 
 void

@@ -85,7 +85,6 @@ void run_end(struct run *run);
 long slack(void);
 
 void mark_new(char *mark, size_t size);
-__attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format,
-    ...);
+__attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format, ...);
 
 #endif

@@ -21,6 +21,7 @@ eventful(const char *options)
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":3");
 	run_cancel(run, "3");
 	run_expect_cancelled(run, "3");
 	run_expect_echo(run, "4");
@@ -66,8 +67,7 @@ END_TEST
 
 START_TEST(each_v_says_more)
 {
-	static const char *const levels[] = { "-q -t 300ms", "-t 300ms", "-v -t 300ms",
-		"-vv -t 300ms" };
+	static const char *const levels[] = { "-q -t 300ms", "-t 300ms", "-v -t 300ms", "-vv -t 300ms" };
 	size_t counts[4];
 
 	for (int i = 0; i < 4; i++) {
@@ -117,8 +117,7 @@ START_TEST(as_json_each_line_is_an_object)
 		if (*line == '{')
 			ck_assert_msg(object != NULL, "no JSON: %s", line);
 		else
-			ck_assert_msg(*line == '\0' || strncmp(line, "demo-server", 11) == 0, "%s",
-			    line);
+			ck_assert_msg(*line == '\0' || strncmp(line, "demo-server", 11) == 0, "%s", line);
 		json_decref(object);
 	}
 	ck_assert_uint_ge(objects, 8);

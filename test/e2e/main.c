@@ -56,8 +56,7 @@ with_directory(int (*run)(int count, char **arguments), int count, char **argume
 	char family[32];
 	int status;
 
-	snprintf(directory, sizeof(directory), "%s/canceld-e2e.XXXXXX",
-	    parent == NULL ? "/tmp" : parent);
+	snprintf(directory, sizeof(directory), "%s/canceld-e2e.XXXXXX", parent == NULL ? "/tmp" : parent);
 	if (mkdtemp(directory) == NULL) {
 		perror(directory);
 		return 1;

@@ -112,8 +112,7 @@ START_TEST(a_malformed_response_is_answered_with_an_error)
 	char command[512];
 	struct run *run;
 
-	snprintf(command, sizeof(command), "sh:read line; printf '%s\\n'; read line",
-	    malformed[_i]);
+	snprintf(command, sizeof(command), "sh:read line; printf '%s\\n'; read line", malformed[_i]);
 	run = run_options("", command);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "malformed-response");
@@ -146,8 +145,7 @@ suite_noise(void)
 	TCase *tests = tcase_create("noise");
 
 	tcase_set_timeout(tests, 40);
-	tcase_add_loop_test(tests, noise_is_kept_from_the_client, 0,
-	    sizeof(noises) / sizeof(*noises));
+	tcase_add_loop_test(tests, noise_is_kept_from_the_client, 0, sizeof(noises) / sizeof(*noises));
 	tcase_add_test(tests, a_request_inside_a_line_of_text_is_text);
 	tcase_add_test(tests, two_answers_on_one_line_are_both_found);
 	tcase_add_loop_test(tests, a_malformed_response_is_answered_with_an_error, 0,

@@ -96,8 +96,7 @@ add_descriptors(struct text *text)
 	const char *comma = "";
 
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (!isdigit((unsigned char)*entry->d_name) ||
-		    atoi(entry->d_name) == dirfd(directory))
+		if (!isdigit((unsigned char)*entry->d_name) || atoi(entry->d_name) == dirfd(directory))
 			continue;
 		text_print(text, "%s%s", comma, entry->d_name);
 		comma = ",";
@@ -115,8 +114,7 @@ add_signals(struct text *text)
 	unsigned long long set;
 
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "%15[A-Za-z]: %llx", name, &set) == 2 &&
-		    strncmp(name, "Sig", 3) == 0)
+		if (sscanf(line, "%15[A-Za-z]: %llx", name, &set) == 2 && strncmp(name, "Sig", 3) == 0)
 			text_print(text, ",\"%s\":%llu", name, set);
 	if (file != NULL)
 		fclose(file);
@@ -221,8 +219,7 @@ answer_padded(const char *line)
 static int
 hungry(void)
 {
-	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
-		{ .fd = STDOUT_FILENO, .events = POLLOUT } };
+	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = STDOUT_FILENO, .events = POLLOUT } };
 	struct text input = { 0 };
 	struct text output = { 0 };
 	size_t start = 0;
@@ -235,8 +232,7 @@ hungry(void)
 		if (fds[0].revents != 0 && !read_some(&input))
 			return 0;
 		while ((line = next_line(&input, &start)) != NULL)
-			text_print(&output,
-			    "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":\"%0*d\"}\n",
+			text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":\"%0*d\"}\n",
 			    (int)(value_end(member_find(line, "id")) - member_find(line, "id")),
 			    member_find(line, "id"), 400, 7);
 		if ((fds[1].revents & POLLOUT) != 0) {

@@ -24,11 +24,11 @@ void process_sweep(const char *mark);
 /* The id of the one live child of parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);
 
-long process_resident(pid_t pid);   /* bytes in memory now; -1 if there is no such process */
-long process_peak(pid_t pid);       /* the most bytes there ever were */
-double process_seconds(pid_t pid);  /* CPU time so far */
-int process_descriptors(pid_t pid); /* how many are open */
-bool process_stopped(pid_t pid);    /* by SIGSTOP or the like */
+long process_resident(pid_t pid);                          /* bytes in memory now; -1 if there is no such process */
+long process_peak(pid_t pid);                              /* the most bytes there ever were */
+double process_seconds(pid_t pid);                         /* CPU time so far */
+int process_descriptors(pid_t pid);                        /* how many are open */
+bool process_stopped(pid_t pid);                           /* by SIGSTOP or the like */
 bool process_has_text(const char *path, const char *text); /* the file holds these bytes */
 
 #endif

@@ -151,8 +151,7 @@ suite_statuses(void)
 
 	tcase_set_timeout(tests, 40);
 	tcase_add_loop_test(tests, its_status_is_the_servers, 0, sizeof(deaths) / sizeof(*deaths));
-	tcase_add_loop_test(tests, what_cannot_be_started_is_named, 6,
-	    sizeof(deaths) / sizeof(*deaths));
+	tcase_add_loop_test(tests, what_cannot_be_started_is_named, 6, sizeof(deaths) / sizeof(*deaths));
 	tcase_add_test(tests, a_server_that_ends_by_itself_at_end_of_input_keeps_its_status);
 	tcase_add_loop_test(tests, a_crash_answers_each_open_request_once, 0, 2);
 	tcase_add_test(tests, half_an_answer_is_none);

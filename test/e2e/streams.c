@@ -25,8 +25,8 @@ static const struct {
 } unreadable[] = {
 	{ "hello\n", 6, -32700 },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"\n", 40, -32700 },
-	{ "{\"jsonrpc\":\"2.0\",\"method\":\"x\xff\"}\n", 33, -32700 },
-	{ "{\"jsonrpc\":\"2.0\",\"method\":\"x\0\"}\n", 33, -32700 },
+	{ "{\"jsonrpc\":\"2.0\",\"method\":\"x\xff\"}\n", 32, -32700 },
+	{ "{\"jsonrpc\":\"2.0\",\"method\":\"x\0\"}\n", 32, -32700 },
 	{ "42\n", 3, -32600 },
 	{ "{}\n", 3, -32600 },
 	{ "{\"jsonrpc\":\"2.0\",\"params\":{}}\n", 30, -32600 },
@@ -152,20 +152,19 @@ END_TEST
 /* The id is the last thing in the message: it is still found and answered. */
 START_TEST(a_response_beyond_the_limit_is_an_error)
 {
-	struct run *run = run_options("--max-message 256K", "peer big 2000000 last");
+	struct run *run = run_options("--strict --max-message 256K", "peer big 2000000 last");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
-	run_expect_error(run, "2", CODE_INTERNAL, "oversized-response");
+	run_expect_error(run, "2", CODE_INTERNAL, "oversized-message");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\"}");
-	run_expect_error(run, "3", CODE_INTERNAL, "oversized-response");
+	run_expect_error(run, "3", CODE_INTERNAL, "oversized-message");
 	run_end(run);
 }
 END_TEST
 
 START_TEST(a_response_below_the_limit_passes)
 {
-	struct run *run = run_options("--max-message 4M",
-	    _i == 0 ? "peer big 3000000 last" : "peer big 3000000 first");
+	struct run *run = run_options("--max-message 4M", _i == 0 ? "peer big 3000000 last" : "peer big 3000000 first");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
 	run_expect_answer(run, "2");
@@ -212,8 +211,7 @@ suite_streams(void)
 	tcase_add_loop_test(tests, unreadable_input_is_refused_and_the_stream_goes_on, 0,
 	    sizeof(unreadable) / sizeof(*unreadable));
 	tcase_add_test(tests, a_carriage_return_is_stripped);
-	tcase_add_loop_test(tests, what_passes_both_ways_is_unchanged, 0,
-	    sizeof(verbatim) / sizeof(*verbatim));
+	tcase_add_loop_test(tests, what_passes_both_ways_is_unchanged, 0, sizeof(verbatim) / sizeof(*verbatim));
 	tcase_add_test(tests, pipelined_calls_keep_their_order);
 	tcase_add_loop_test(tests, five_megabytes_pass_each_way, 0, 2);
 	tcase_add_test(tests, a_last_line_without_newline_is_sent);

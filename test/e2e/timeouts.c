@@ -164,8 +164,7 @@ START_TEST(a_discover_that_hangs_is_answered_as_by_an_old_server)
 {
 	struct run *run = run_options("-t server/discover=300ms", "demo --mute server/discover");
 
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{" META "}}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{" META "}}");
 	run_expect_answer(run, "1");
 	ck_assert_int_eq(at_number(run->message, "error code"), -32601);
 	run_handshake(run);
@@ -201,16 +200,14 @@ START_TEST(a_modern_cancel_bears_the_meta_of_its_request)
 {
 	struct run *run = run_options("-t 300ms", NULL);
 
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{" META "}}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{" META "}}");
 	run_expect_answer(run, "1");
 	run_send(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"sleep\","
 	    "\"arguments\":" FOR_EVER "," META "}}");
 	expect_timeout(run, "2", 300);
 	run_expect_cancelled(run, "2");
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\",\"params\":{" META "}}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\",\"params\":{" META "}}");
 	ck_assert_str_eq(at_text(run_expect_answer(run, "3"), "result resultType"), "complete");
 	run_end(run);
 }

@@ -50,12 +50,10 @@ wire_request(struct text *text, long number)
 	if (number % 2 == 0) {
 		text_print(text, "{\"jsonrpc\":\"2.0\",\"id\":");
 		wire_id(text, number);
-		text_print(text, ",\"method\":\"tools/call\",\"params\":{\"number\":%ld,\"x\":%s}}",
-		    number, spelling);
+		text_print(text, ",\"method\":\"tools/call\",\"params\":{\"number\":%ld,\"x\":%s}}", number, spelling);
 	} else {
-		text_print(text,
-		    "{ \"method\":\"tools/call\",\"params\":{\"x\":%s,\"number\":%ld},\"id\":",
-		    spelling, number);
+		text_print(text, "{ \"method\":\"tools/call\",\"params\":{\"x\":%s,\"number\":%ld},\"id\":", spelling,
+		    number);
 		wire_id(text, number);
 		text_print(text, ", \"jsonrpc\":\"2.0\" }");
 	}
@@ -75,8 +73,7 @@ wire_answer(struct text *text, long number)
 		text_print(text, "{\"jsonrpc\":\"2.0\", \"id\" : ");
 		wire_id(text, number);
 		text_print(text,
-		    number % 3 == 1 ? ",\"result\":" :
-				      ",\"error\":{\"code\":1,\"message\":\"\",\"data\":");
+		    number % 3 == 1 ? ",\"result\":" : ",\"error\":{\"code\":1,\"message\":\"\",\"data\":");
 		text_print(text, "[%s,", spelling);
 		wire_padding(text, number);
 		text_print(text, number % 3 == 1 ? "]" : "]}");

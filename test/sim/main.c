@@ -10,7 +10,8 @@ int
 main(int argc, char *argv[])
 {
 	static const struct option options[] = { { "seeds", required_argument, NULL, 'n' },
-		{ "from", required_argument, NULL, 'f' }, { "seed", required_argument, NULL, 's' }, { NULL, 0, NULL, 0 } };
+		{ "from", required_argument, NULL, 'f' }, { "seed", required_argument, NULL, 's' },
+		{ NULL, 0, NULL, 0 } };
 	unsigned long long count = 200, from = 1, seed, broken = 0;
 	int option;
 

@@ -110,7 +110,8 @@ oracle_heard(struct oracle *oracle, int number)
 	    !ask->handshake)
 		ask->cancelled = said->heard;
 	/* What is malformed, or shares its line with text, is taken for an answer only while one is awaited. */
-	if ((said->arrives != NULL || said->bad) && ((ask->cancelled != 0 && !oracle->answer_cancelled) || ask->decided != 0))
+	if ((said->arrives != NULL || said->bad) &&
+	    ((ask->cancelled != 0 && !oracle->answer_cancelled) || ask->decided != 0))
 		return;
 	if (said->kind == KIND_RESPONSE && ask->replied == 0) {
 		ask->replied = said->heard;
@@ -232,8 +233,7 @@ expect_bytes(struct oracle *oracle, const struct said *said, const char *line, s
 	size_t n = said->arrives != NULL ? strlen(bytes) : said->len;
 	const struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
 	bool aliased = ask != NULL &&
-	    (said->kind == KIND_REQUEST || strcmp(ask->id, ask->wire) != 0 ||
-	        strcmp(ask->token, ask->wire_token) != 0);
+	    (said->kind == KIND_REQUEST || strcmp(ask->id, ask->wire) != 0 || strcmp(ask->token, ask->wire_token) != 0);
 
 	while (said->arrives == NULL && n > 0 && (bytes[n - 1] == '\n' || bytes[n - 1] == '\r'))
 		n--;
@@ -277,9 +277,9 @@ got_response(struct oracle *oracle, struct said *said, struct ask *ask, const ch
 		oracle_blame(oracle, "1: %s is answered twice", ask->id);
 	if (said->bad)
 		oracle_blame(oracle, "1: a malformed response arrived");
-	if (ask->cancelled != 0 && ask->cancelled < said->begun &&
-	    !(oracle->answer_cancelled && ask->by == CLIENT))
-		oracle_blame(oracle, "1: a late answer to %s, which was cancelled: %.*s", ask->id, (int)(len < 100 ? len : 100), line);
+	if (ask->cancelled != 0 && ask->cancelled < said->begun && !(oracle->answer_cancelled && ask->by == CLIENT))
+		oracle_blame(oracle, "1: a late answer to %s, which was cancelled: %.*s", ask->id,
+		    (int)(len < 100 ? len : 100), line);
 	ask->answered = true;
 }
 
@@ -337,7 +337,8 @@ got_said(struct oracle *oracle, int to, int number, json_t *message, const char 
 	said->arrived = true;
 	if (said->kind != KIND_CANCEL) {
 		if (number < oracle->last[said->from])
-			oracle_blame(oracle, "3: message %d arrived behind message %d", number, oracle->last[said->from]);
+			oracle_blame(oracle, "3: message %d arrived behind message %d", number,
+			    oracle->last[said->from]);
 		oracle->last[said->from] = number;
 	}
 	if (said->kind == KIND_REQUEST)
@@ -356,7 +357,8 @@ got_said(struct oracle *oracle, int to, int number, json_t *message, const char 
 		spell(json_object_get(json_object_get(message, "params"), "progressToken"), id, sizeof(id));
 		if (!same_id(id, ask->token))
 			oracle_blame(oracle, "1: progress of %s under the token %s", ask->token, id);
-		if ((ask->answered || (ask->cancelled != 0 && ask->cancelled < said->begun)) && !token_in_use(oracle, ask))
+		if ((ask->answered || (ask->cancelled != 0 && ask->cancelled < said->begun)) &&
+		    !token_in_use(oracle, ask))
 			oracle_blame(oracle, "1: late progress of %s", ask->id);
 	}
 	expect_bytes(oracle, said, line, len);
@@ -368,7 +370,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id)
 	struct ask *ask, *found = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == by && ask->decided == 0 && oracle->said[ask->said].begun != 0 && strcmp(ask->id, id) == 0)
+		if (ask->by == by && ask->decided == 0 && oracle->said[ask->said].begun != 0 &&
+		    strcmp(ask->id, id) == 0)
 			found = ask;
 	if (found == NULL)
 		return;

@@ -26,35 +26,35 @@ enum kind {
 struct said { /* one message of a peer */
 	int from;
 	enum kind kind;
-	int ask;          /* the request that it is, answers, cancels or reports on; -1: none */
-	char *bytes;      /* as written, with its newline */
+	int ask;     /* the request that it is, answers, cancels or reports on; -1: none */
+	char *bytes; /* as written, with its newline */
 	size_t len;
-	char *arrives;    /* as it has to arrive, without newline; NULL: as written, without line end */
-	uint64_t begun;   /* when its first byte reached canceld; 0: not yet */
-	uint64_t heard;   /* when its last byte did */
+	char *arrives;  /* as it has to arrive, without newline; NULL: as written, without line end */
+	uint64_t begun; /* when its first byte reached canceld; 0: not yet */
+	uint64_t heard; /* when its last byte did */
 	bool arrived;
-	bool bad;         /* a malformed response */
+	bool bad; /* a malformed response */
 };
 
 struct ask { /* one request */
 	int by;
-	char id[48];      /* as spelled by who asks */
-	char wire[48];    /* as it arrived; empty: not yet */
+	char id[48];   /* as spelled by who asks */
+	char wire[48]; /* as it arrived; empty: not yet */
 	char token[48], wire_token[48];
 	bool handshake, probe, task, person;
 	int said;
-	int64_t asked;    /* when canceld heard it */
-	int64_t active;   /* the last sign of life that canceld heard */
+	int64_t asked;      /* when canceld heard it */
+	int64_t active;     /* the last sign of life that canceld heard */
 	uint64_t cancelled; /* when the asker's cancel was heard; 0: not */
-	bool written;     /* some answer was, perhaps not heard yet */
-	bool doubled;     /* ... and another one */
-	uint64_t replied; /* when the first answer was heard whole; 0: not */
+	bool written;       /* some answer was, perhaps not heard yet */
+	bool doubled;       /* ... and another one */
+	uint64_t replied;   /* when the first answer was heard whole; 0: not */
 	uint64_t reply_begun;
-	uint64_t decided; /* when canceld said that it answers; 0: not */
+	uint64_t decided;   /* when canceld said that it answers; 0: not */
 	int64_t decided_at; /* ... by the clock */
-	bool answered;    /* the asker got an answer */
-	int cancels;      /* that arrived */
-	bool refused;     /* canceld answered before it went on */
+	bool answered;      /* the asker got an answer */
+	int cancels;        /* that arrived */
+	bool refused;       /* canceld answered before it went on */
 };
 
 struct telling { /* canceld said that it cancels a request */
@@ -67,18 +67,18 @@ struct oracle {
 	int said_count;
 	struct ask *asks;
 	int ask_count;
-	struct telling *tellings[2]; /* by whose request it is, in order */
+	struct telling *tellings[2];   /* by whose request it is, in order */
 	int telling_count[2], told[2]; /* said, and arrived */
-	int last[2];      /* the last message of each peer that arrived */
-	int junk_lines, error_lines; /* unreadable lines of the client, and answers to them */
+	int last[2];                   /* the last message of each peer that arrived */
+	int junk_lines, error_lines;   /* unreadable lines of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
 	bool answer_cancelled, no_cancel, tool_errors;
 	bool initialized; /* initialize was answered: heard by canceld */
 	bool legacy;      /* it began with initialize */
 	bool client_left, server_died;
-	int broken;       /* so many have */
-	int may_break;    /* so many messages may have broken off in the middle */
+	int broken;         /* so many have */
+	int may_break;      /* so many messages may have broken off in the middle */
 	char verdict[1024]; /* empty while every promise holds */
 };
 

@@ -15,10 +15,10 @@ enum { STEPS = 400, QUEUE_MAX = 4096, LARGE = 200000, PIECE = 4000 };
 struct peer {
 	int queue[QUEUE_MAX]; /* messages written and not fed yet */
 	int first, count;
-	size_t fed;           /* bytes of the first one */
-	char *line;           /* what it has read of a line */
+	size_t fed; /* bytes of the first one */
+	char *line; /* what it has read of a line */
 	size_t len, capacity;
-	bool stalled;         /* reads nothing at present */
+	bool stalled; /* reads nothing at present */
 };
 
 struct world {
@@ -29,7 +29,7 @@ struct world {
 	struct peer peer[2];
 	int64_t now;
 	uint64_t seed;
-	int ids;      /* of the client's numbers */
+	int ids; /* of the client's numbers */
 	bool modern, verbose, ended;
 };
 
@@ -113,7 +113,8 @@ choose_id(struct world *world, char *id, size_t size)
 		snprintf(id, size, "%s", oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
 	for (i = 0; i < oracle->ask_count; i++)
 		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 &&
-		    (oracle_waits(&oracle->asks[i]) || oracle->asks[i].doubled || (oracle->answer_cancelled && !oracle->asks[i].answered))) {
+		    (oracle_waits(&oracle->asks[i]) || oracle->asks[i].doubled ||
+			(oracle->answer_cancelled && !oracle->asks[i].answered))) {
 			snprintf(id, size, "%d", world->ids++);
 			i = -1;
 		}
@@ -132,8 +133,8 @@ write_request(struct world *world, int from, int number, const char *method, con
 		    method, q, payload(world), more, meta, ask->id, line_end(world));
 	else
 		write_message(world, from, KIND_REQUEST, number,
-		    "{\"jsonrpc\":\"2.0\",\"%s\":%s,\"method\":\"%s\",\"params\":{\"_meta\":{%s},\"q\":%d%s,\"p\":%s}}%s", key,
-		    ask->id, method, meta, q, more, payload(world), line_end(world));
+		    "{\"jsonrpc\":\"2.0\",\"%s\":%s,\"method\":\"%s\",\"params\":{\"_meta\":{%s},\"q\":%d%s,\"p\":%s}}%s",
+		    key, ask->id, method, meta, q, more, payload(world), line_end(world));
 }
 
 static const char *
@@ -157,7 +158,8 @@ client_asks(struct world *world, const char *method)
 	snprintf(meta, sizeof(meta), "%s", modern_meta(world));
 	if (!ask->handshake && !ask->task && strlen(id) < 12 && chance_percent(&world->chance, 50)) {
 		snprintf(ask->token, sizeof(ask->token), "%s", id);
-		snprintf(meta, sizeof(meta), "%s%s\"progressToken\":%s", modern_meta(world), world->modern ? "," : "", id);
+		snprintf(meta, sizeof(meta), "%s%s\"progressToken\":%s", modern_meta(world), world->modern ? "," : "",
+		    id);
 	}
 	write_request(world, CLIENT, number, method, meta, ask->task ? ",\"task\":{}" : "");
 }
@@ -206,18 +208,18 @@ cancels(struct world *world, int from)
 	else if (number >= 0 && (oracle_waits(ask) || chance_percent(&world->chance, 30)) &&
 	    (from == CLIENT || ask->wire[0] != '\0'))
 		write_message(world, from, KIND_CANCEL, number,
-		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s,\"q\":%d}}%s", ask->id,
-		    q, line_end(world));
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s,\"q\":%d}}%s",
+		    ask->id, q, line_end(world));
 }
 
 static void
 writes_junk(struct world *world, int from)
 {
-	static const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n", "17\n",
-		"log: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n" };
+	static const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n",
+		"17\n", "log: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n" };
 	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n", "{\"a\":\n" };
-	const char *text = from == CLIENT ? client[chance_below(&world->chance, 5)] :
-	                                    texts[chance_below(&world->chance, 7)];
+	const char *text =
+	    from == CLIENT ? client[chance_below(&world->chance, 5)] : texts[chance_below(&world->chance, 7)];
 
 	write_message(world, from, KIND_JUNK, -1, "%s", text);
 }
@@ -226,8 +228,8 @@ static void
 writes_notice(struct world *world, int from)
 {
 	write_message(world, from, KIND_NOTICE, -1,
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"q\":%d,\"p\":%s}}%s", next_number(world),
-	    payload(world), line_end(world));
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"q\":%d,\"p\":%s}}%s",
+	    next_number(world), payload(world), line_end(world));
 }
 
 /*
@@ -244,7 +246,8 @@ answers(struct world *world, int from)
 	if (number < 0 || ask->wire[0] == '\0' || (ask->replied != 0 && !chance_percent(&world->chance, 10)))
 		return;
 	/* A second answer to 1 would be taken for that to "1", if just that is awaited; to an old 1, for that to a new 1. */
-	if (ask->written && (last_of_id(world, number) != number || strcmp(ask->id, "1") == 0 || strcmp(ask->id, "\"1\"") == 0))
+	if (ask->written &&
+	    (last_of_id(world, number) != number || strcmp(ask->id, "1") == 0 || strcmp(ask->id, "\"1\"") == 0))
 		return;
 	if (from == SERVER && ask->handshake && ask->replied != 0)
 		return;
@@ -253,11 +256,13 @@ answers(struct world *world, int from)
 	world->oracle.asks[number].doubled = ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 40))
-		write_message(world, from, KIND_RESPONSE, number, "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}%s", q, load,
-		    more, ask->wire, line_end(world));
+		write_message(world, from, KIND_RESPONSE, number,
+		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}%s", q, load, more, ask->wire,
+		    line_end(world));
 	else
-		write_message(world, from, KIND_RESPONSE, number, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":%s%s}}%s",
-		    ask->wire, q, load, more, line_end(world));
+		write_message(world, from, KIND_RESPONSE, number,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":%s%s}}%s", ask->wire, q, load, more,
+		    line_end(world));
 }
 
 /* An answer that shares its line with text, or that is malformed. */
@@ -273,8 +278,8 @@ answers_badly(struct world *world)
 		return;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 50)) {
-		write_message(world, SERVER, KIND_RESPONSE, number, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":\"\xff\"}}\n",
-		    ask->wire, q);
+		write_message(world, SERVER, KIND_RESPONSE, number,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":\"\xff\"}}\n", ask->wire, q);
 		world->oracle.said[world->oracle.said_count - 1].bad = true;
 		return;
 	}
@@ -305,7 +310,8 @@ server_asks(struct world *world)
 
 	snprintf(id, sizeof(id), "%d", world->oracle.said_count);
 	number = oracle_ask(&world->oracle, SERVER, id);
-	write_request(world, SERVER, number, chance_percent(&world->chance, 50) ? "elicitation/create" : "roots/list", "", "");
+	write_request(world, SERVER, number, chance_percent(&world->chance, 50) ? "elicitation/create" : "roots/list",
+	    "", "");
 }
 
 static void
@@ -317,8 +323,8 @@ got_line(struct world *world, int to, const char *line, size_t len)
 	oracle_got(&world->oracle, to, line, len);
 	if (to == SERVER && memmem(line, len, "\"tasks/cancel\"", 14) != NULL &&
 	    sscanf(line, "{\"jsonrpc\":\"2.0\",\"id\":%47[^,]", id) == 1)
-		write_message(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}\n", id,
-		    next_number(world));
+		write_message(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}\n",
+		    id, next_number(world));
 }
 
 static void
@@ -362,7 +368,8 @@ drain(struct world *world, int to, size_t n)
 static bool
 backed_up(const struct world *world, int from)
 {
-	return lane_queued(session_lane(world->session, from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >= LIMIT_CLIENT_HIGH;
+	return lane_queued(session_lane(world->session, from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >=
+	    LIMIT_CLIENT_HIGH;
 }
 
 static void
@@ -570,8 +577,8 @@ asker_of(const struct action *action)
 static void
 on_action(void *user, const struct action *action)
 {
-	static const enum why answers[] = { WHY_TIMED_OUT, WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_TOO_MANY,
-		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_CANCEL_UNSENT, WHY_TRUNCATED };
+	static const enum why answers[] = { WHY_TIMED_OUT, WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED,
+		WHY_TOO_MANY, WHY_MALFORMED, WHY_UNANSWERABLE, WHY_CANCEL_UNSENT, WHY_TRUNCATED };
 	struct world *world = user;
 	char id[48];
 	size_t i;
@@ -597,7 +604,8 @@ init(struct world *world)
 	policy_init(&world->policy);
 	world->oracle.cap = 30000;
 	world->oracle.timeout = 500 + chance_below(chance, 1500);
-	policy_add(&world->policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, world->oracle.timeout);
+	policy_add(&world->policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 },
+	    world->oracle.timeout);
 	policy_add(&world->policy, POLICY_CAP, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, world->oracle.cap);
 	config.grace = 200;
 	config.max_message = LIMIT_MESSAGE;
