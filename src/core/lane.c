@@ -117,6 +117,7 @@ segment_add(struct lane *lane, size_t index)
 
 	if (lane->first + lane->count == lane->capacity) {
 		if (lane->first > lane->capacity / 2) {
+			assert(lane->segments != NULL);
 			memmove(lane->segments, segment_at(lane, 0), lane->count * sizeof(*place));
 			lane->first = 0;
 		} else {
