@@ -33,7 +33,7 @@ struct world {
 	bool modern, verbose, ended;
 };
 
-static void
+__attribute__((format(printf, 2, 3))) static void
 tell(struct world *world, const char *format, ...)
 {
 	va_list arguments;
@@ -46,7 +46,7 @@ tell(struct world *world, const char *format, ...)
 	va_end(arguments);
 }
 
-static void
+__attribute__((format(printf, 5, 6))) static void
 write_message(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
 {
 	struct peer *peer = &world->peer[from];
