@@ -8,8 +8,9 @@
 
 #define SUITES(X) \
 	X(buf) \
-	X(child) X(compose) X(decide) X(descriptor) X(envelope) X(frame) X(id) X(lane) X(log) X(options) X(pending) \
-	    X(policy) X(scan) X(supervisor) X(text) X(timeline) X(why)
+	X(child) \
+	X(compose) X(decide) X(descriptor) X(envelope) X(frame) X(id) X(lane) X(log) X(options) X(pending) X(policy) \
+	    X(scan) X(supervisor) X(text) X(timeline) X(why)
 
 #define DECLARE(name) Suite *name##_suite(void);
 SUITES(DECLARE)
