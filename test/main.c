@@ -6,11 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 #define SUITES(X) \
 	X(buf) \
 	X(child) \
-	X(compose) X(decide) X(descriptor) X(envelope) X(frame) X(id) X(lane) X(log) X(options) X(pending) X(policy) \
-	    X(scan) X(supervisor) X(text) X(timeline) X(why)
+	X(compose) \
+	X(decide) \
+	X(descriptor) \
+	X(envelope) \
+	X(frame) \
+	X(id) \
+	X(lane) \
+	X(log) \
+	X(options) \
+	X(pending) \
+	X(policy) \
+	X(scan) \
+	X(supervisor) \
+	X(text) \
+	X(timeline) \
+	X(why)
+/* clang-format on */
 
 #define DECLARE(name) Suite *name##_suite(void);
 SUITES(DECLARE)
