@@ -13,6 +13,7 @@
 	X(compose) \
 	X(decide) \
 	X(descriptor) \
+	X(dialect) \
 	X(envelope) \
 	X(frame) \
 	X(id) \
@@ -21,6 +22,7 @@
 	X(options) \
 	X(pending) \
 	X(policy) \
+	X(report) \
 	X(scan) \
 	X(supervisor) \
 	X(text) \

@@ -82,7 +82,7 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 void
 envelope_peek(struct envelope *envelope, const struct scan *scan)
 {
-	bool method = present(scan, SCAN_METHOD);
+	bool method = scan_value(scan, SCAN_METHOD)->type == JSON_STRING;
 	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
 
 	envelope->id = envelope->method = (struct span){ NULL, 0 };

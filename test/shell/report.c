@@ -1,0 +1,196 @@
+#include "shell/report.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/policy.h"
+
+Suite *report_suite(void);
+
+static int reader;
+static struct log lines_log;
+static struct policy policy;
+static struct session *session;
+static struct session_config config;
+
+static void
+open_log(enum why_level level, bool json)
+{
+	const struct log_config log_config = { .level = level, .json = json };
+	int pair[2];
+
+	ck_assert_int_eq(pipe(pair), 0);
+	ck_assert_int_eq(dup2(pair[1], STDERR_FILENO), STDERR_FILENO);
+	close(pair[1]);
+	reader = pair[0];
+	ck_assert_int_eq(log_open(&lines_log, &log_config), 0);
+}
+
+/* A session with its log; each test runs in a process of its own, whose stderr it may replace. */
+static void
+start(enum why_level level, bool json)
+{
+	open_log(level, json);
+	policy_init(&policy);
+	policy_add(&policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 2000);
+	config = (struct session_config){ .dialect = &dialect_mcp,
+		.policy = &policy,
+		.grace = 5000,
+		.max_message = 1 << 20,
+		.max_inflight = 10 };
+	session = session_new(&config, report_action, &lines_log, 0);
+}
+
+static void
+finish(void)
+{
+	session_free(session);
+	policy_free(&policy);
+	log_close(&lines_log);
+}
+
+static void
+hear(enum side from, const char *line, msec_t now)
+{
+	size_t room, len = strlen(line);
+	struct lane *lane = session_lane(session, from);
+
+	memcpy(lane_space(lane, len, &room), line, len);
+	lane_received(lane, len);
+	session_hear(session, from, now);
+	lane_sent(lane, lane_backlog(lane));
+}
+
+/* What was logged since the last call, ended by NUL. */
+static const char *
+logged(void)
+{
+	static char text[16384];
+	ssize_t len;
+
+	log_event(&lines_log, WHY_FAILED, NULL, 0); /* there is something to read in any case */
+	len = read(reader, text, sizeof(text) - 1);
+	ck_assert_int_gt(len, 0);
+	text[len] = '\0';
+	ck_assert_ptr_nonnull(strstr(text, "FAILED"));
+	return text;
+}
+
+static void
+expect(const char *rest)
+{
+	char wanted[4096];
+
+	snprintf(wanted, sizeof(wanted), "canceld[%ld]: %s\ncanceld[%ld]: FAILED\n", (long)getpid(), rest,
+	    (long)getpid());
+	if (rest[0] == '\0')
+		snprintf(wanted, sizeof(wanted), "canceld[%ld]: FAILED\n", (long)getpid());
+	ck_assert_str_eq(logged(), wanted);
+}
+
+static const char call[] =
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\",\"arguments\":{}}}\n";
+
+static void
+time_out(void)
+{
+	hear(SIDE_CLIENT, call, 0);
+	(void)session_wake(session, false);
+	session_expire(session, true, 2000);
+	lane_sent(session_lane(session, SIDE_CLIENT), lane_backlog(session_lane(session, SIDE_CLIENT)));
+	lane_sent(session_lane(session, SIDE_SERVER), lane_backlog(session_lane(session, SIDE_SERVER)));
+}
+
+START_TEST(a_timeout_names_the_request)
+{
+	start(LEVEL_PERSON, false);
+	time_out();
+	expect("TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms");
+	finish();
+}
+END_TEST
+
+START_TEST(what_passes_is_shown_only_on_demand)
+{
+	char wanted[200];
+
+	start(LEVEL_DECISION, false);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 0);
+	logged(); /* the era, once */
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n", 0);
+	expect("");
+	lines_log.level = LEVEL_TRAFFIC;
+	hear(SIDE_CLIENT, call, 0);
+	snprintf(wanted, sizeof(wanted), "RELAYED to=server method=tools/call name=slow id=7 elapsed=0ms bytes=%zu",
+	    sizeof(call) - 2);
+	expect(wanted);
+	finish();
+}
+END_TEST
+
+START_TEST(noise_is_shown_as_it_came)
+{
+	start(LEVEL_PERSON, false);
+	hear(SIDE_SERVER, "Listening on stdio\n", 0);
+	expect("NOISE | Listening on stdio");
+	finish();
+}
+END_TEST
+
+START_TEST(the_summary_counts)
+{
+	start(LEVEL_PERSON, false);
+	time_out();
+	hear(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n", 2100);
+	hear(SIDE_SERVER, "noise\n", 2100);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n", 2200);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":8}}\n",
+	    2300);
+	logged();
+	report_summary(&lines_log, session);
+	expect("SUMMARY requests=2 timeouts=1 cancelled=1 late=1 noise=1");
+	finish();
+}
+END_TEST
+
+START_TEST(statistics_are_one_line_of_json)
+{
+	start(LEVEL_ERROR, false);
+	time_out();
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n", 2200);
+	hear(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"roots/list\"}\n", 2200);
+	report_statistics(&lines_log, session);
+	expect("STATISTICS {\"requests\":2,\"serverRequests\":1,\"outstanding\":1,\"serverOutstanding\":1,"
+	       "\"bytesForServer\":0,\"bytesForClient\":0,\"RELAYED\":3,\"TIMED_OUT\":1,\"CANCEL_SENT\":1,\"ERA\":1}");
+	finish();
+}
+END_TEST
+
+START_TEST(json_lines_say_the_same)
+{
+	start(LEVEL_PERSON, true);
+	time_out();
+	ck_assert_ptr_nonnull(strstr(logged(),
+	    "\"TIMED_OUT\",\"to\":\"client\",\"method\":\"tools/call\",\"name\":"
+	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000}\n"));
+	finish();
+}
+END_TEST
+
+Suite *
+report_suite(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *lines = tcase_create("lines");
+
+	tcase_add_test(lines, a_timeout_names_the_request);
+	tcase_add_test(lines, what_passes_is_shown_only_on_demand);
+	tcase_add_test(lines, noise_is_shown_as_it_came);
+	tcase_add_test(lines, the_summary_counts);
+	tcase_add_test(lines, statistics_are_one_line_of_json);
+	tcase_add_test(lines, json_lines_say_the_same);
+	suite_add_tcase(suite, lines);
+	return suite;
+}
