@@ -294,20 +294,6 @@ give_bytes(struct run *run)
 		run->unsent.len = 0;
 }
 
-static void
-sample(struct run *run)
-{
-	long now = milliseconds();
-	long resident;
-
-	if (!run->watched || now - run->sampled < 10)
-		return;
-	resident = process_resident(run->pid);
-	if (resident > run->most)
-		run->most = resident;
-	run->sampled = now;
-}
-
 void
 run_pump(struct run *run, int wait)
 {
@@ -317,7 +303,6 @@ run_pump(struct run *run, int wait)
 		{ .fd = run->errors, .events = POLLIN },
 	};
 
-	sample(run);
 	if (poll(fds, 3, wait) <= 0)
 		return;
 	if (fds[0].revents != 0)

@@ -52,13 +52,9 @@ struct run {
 	struct text out;   /* all that came on stdout and is not taken */
 	struct text error; /* all that came on stderr */
 	size_t taken;
-	size_t scanned;  /* no newline between taken and here */
 	size_t piece;    /* not 0: each read and write has a random size up to this */
 	json_t *message; /* the last that was taken */
 	bool deaf;       /* does not read stdout */
-	bool watched;    /* sample canceld's memory every 10 ms: the most is in most */
-	long most;
-	long sampled;
 	bool exited;
 	int status; /* as waitpid gives it */
 	char mark[64];

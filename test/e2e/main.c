@@ -4,7 +4,7 @@
  *
  *   e2e                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose
  *   e2e --peer MODE [ARG]   be a server of a certain kind (see peers.h)
- *   e2e --cost              measure what one large response costs (see cost.c)
+ *   e2e --cost [BYTES]      print what a response of BYTES and one of a tenth of it cost
  */
 #include <ftw.h>
 #include <stdio.h>
@@ -26,21 +26,12 @@ remove_entry(const char *path, const struct stat *status, int type, struct FTW *
 	return remove(path);
 }
 
+/* Tests run in children of this process; what a failed one leaves behind is swept up here. */
 static int
-run_all(SRunner *runner)
-{
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
-}
-
-static SRunner *
-all_tests(void)
+run_suites(void)
 {
 	SRunner *runner = srunner_create(suite_demo_server());
+	int failed;
 
 	srunner_add_suite(runner, suite_timeouts());
 	srunner_add_suite(runner, suite_cancels());
@@ -51,13 +42,14 @@ all_tests(void)
 	srunner_add_suite(runner, suite_noise());
 	srunner_add_suite(runner, suite_logs());
 	srunner_add_suite(runner, suite_wiring());
-	srunner_add_suite(runner, suite_stress());
-	return runner;
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
 }
 
-/* Tests run in children of this process; what a failed one leaves behind is swept up here. */
 static int
-run_in_directory(SRunner *runner)
+with_directory(int (*run)(int count, char **arguments), int count, char **arguments)
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[256];
@@ -72,10 +64,18 @@ run_in_directory(SRunner *runner)
 	snprintf(family, sizeof(family), "e2e-%d", (int)getpid());
 	setenv("E2E_DIRECTORY", directory, 1);
 	setenv("E2E_FAMILY", family, 1);
-	status = run_all(runner);
+	status = run(count, arguments);
 	process_sweep(family);
 	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	return status;
+}
+
+static int
+run_tests(int count, char **arguments)
+{
+	(void)count;
+	(void)arguments;
+	return run_suites();
 }
 
 int
@@ -83,7 +83,5 @@ main(int count, char **arguments)
 {
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return peer_main(count - 2, arguments + 2);
-	if (count > 1 && strcmp(arguments[1], "--cost") == 0)
-		return run_in_directory(srunner_create(suite_cost()));
-	return run_in_directory(all_tests());
+	return with_directory(run_tests, count, arguments);
 }

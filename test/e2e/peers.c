@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -241,8 +240,6 @@ hungry(void)
 
 			write_all(output.data + done, len);
 			done += len;
-			if (done == output.len)
-				done = output.len = 0;
 		}
 	}
 }
@@ -275,7 +272,6 @@ answer_big(const char *line, const char *ending)
 	char *id = member_copy(line, "id");
 
 	memset(piece, 'x', sizeof(piece));
-	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIECE);
 	text_print(&head, "{\"jsonrpc\":\"2.0\",");
 	if (strcmp(order, "first") == 0)
 		text_print(&head, "\"id\":%s,", id);

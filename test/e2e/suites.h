@@ -14,9 +14,5 @@ Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);
 Suite *suite_wiring(void);
-Suite *suite_stress(void);
-
-/* Not among the tests, for it measures: CPU time and memory by the size of one response. */
-Suite *suite_cost(void);
 
 #endif

@@ -91,16 +91,14 @@ take_line(struct run *run)
 
 	if (run->taken > COMPACT) {
 		text_drop(&run->out, run->taken);
-		run->scanned -= run->taken;
 		run->taken = 0;
 	}
-	newline = memchr(run->out.data + run->scanned, '\n', run->out.len - run->scanned);
-	run->scanned = newline == NULL ? run->out.len : (size_t)(newline + 1 - run->out.data);
+	start = run->out.data + run->taken;
+	newline = memchr(start, '\n', run->out.len - run->taken);
 	if (newline == NULL)
 		return NULL;
 	*newline = '\0';
-	start = run->out.data + run->taken;
-	run->taken = run->scanned;
+	run->taken = (size_t)(newline + 1 - run->out.data);
 	return start;
 }
 
