@@ -18,14 +18,14 @@ enum {
 	SCAN_META_MAX = 16384, /* bytes kept of all params._meta members in SCAN_PARAMS_META */
 };
 
-enum json_type {
-	JSON_ABSENT,
-	JSON_NULL,
-	JSON_BOOL,
-	JSON_NUMBER,
-	JSON_STRING,
-	JSON_OBJECT,
-	JSON_ARRAY,
+enum value_type {
+	VALUE_ABSENT,
+	VALUE_NULL,
+	VALUE_BOOL,
+	VALUE_NUMBER,
+	VALUE_STRING,
+	VALUE_OBJECT,
+	VALUE_ARRAY,
 };
 
 /* The closed list of paths that are read. Keys are compared after unescaping. */
@@ -75,7 +75,7 @@ enum scan_fault {
 };
 
 struct scan_value {
-	enum json_type type;
+	enum value_type type;
 	bool overflow;    /* longer than what is kept; text is empty then */
 	uint64_t offset;  /* of its first byte, from the first byte fed since scan_start */
 	uint32_t at, len; /* where its bytes are kept; use scan_text */
@@ -104,9 +104,9 @@ size_t scan_feed(struct scan *scan, const char *bytes, size_t len);
 /* The frame ends here without a newline (end of file, or the length of its header is reached). */
 void scan_finish(struct scan *scan);
 
-bool scan_ended(const struct scan *scan);          /* by newline or scan_finish */
-enum json_type scan_type(const struct scan *scan); /* of the top-level value; JSON_ABSENT: a blank line */
-bool scan_complete(const struct scan *scan);       /* the top-level value has ended */
+bool scan_ended(const struct scan *scan);           /* by newline or scan_finish */
+enum value_type scan_type(const struct scan *scan); /* of the top-level value; VALUE_ABSENT: a blank line */
+bool scan_complete(const struct scan *scan);        /* the top-level value has ended */
 enum scan_fault scan_fault(const struct scan *scan);
 uint64_t scan_fault_offset(const struct scan *scan);
 uint64_t scan_value_start(const struct scan *scan); /* offset of the top-level value's first byte */
@@ -114,7 +114,7 @@ uint64_t scan_value_end(const struct scan *scan);   /* offset behind its last by
 bool scan_bom(const struct scan *scan);             /* the frame starts with a UTF-8 byte order mark (skipped) */
 
 /*
- * What was found of a field so far: JSON_ABSENT until its value has been read to its end (for the fields
+ * What was found of a field so far: VALUE_ABSENT until its value has been read to its end (for the fields
  * of "its type only": until its first byte was read). An object or array gives its type and no text.
  * Of duplicates the first is kept. SCAN_PARAMS_META is an object from its first complete member on.
  */

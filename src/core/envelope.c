@@ -5,7 +5,7 @@
 static bool
 present(const struct scan *scan, enum scan_field field)
 {
-	return scan_value(scan, field)->type != JSON_ABSENT;
+	return scan_value(scan, field)->type != VALUE_ABSENT;
 }
 
 /* The id of a message: kept as spelled, or untracked. false: it is of a type that no id may have. */
@@ -15,18 +15,18 @@ read_id(struct envelope *envelope, const struct scan *scan)
 	const struct scan_value *id = scan_value(scan, SCAN_ID);
 
 	switch (id->type) {
-	case JSON_STRING:
-	case JSON_NUMBER:
+	case VALUE_STRING:
+	case VALUE_NUMBER:
 		envelope->id = scan_text(scan, SCAN_ID);
 		envelope->untracked = id->overflow;
 		return true;
-	case JSON_ABSENT:
-	case JSON_NULL:
+	case VALUE_ABSENT:
+	case VALUE_NULL:
 		envelope->untracked = true;
 		return true;
-	case JSON_BOOL:
-	case JSON_OBJECT:
-	case JSON_ARRAY:
+	case VALUE_BOOL:
+	case VALUE_OBJECT:
+	case VALUE_ARRAY:
 		break;
 	}
 	return false;
@@ -37,7 +37,7 @@ read_method(struct envelope *envelope, const struct scan *scan)
 {
 	size_t len;
 
-	if (scan_value(scan, SCAN_METHOD)->type != JSON_STRING)
+	if (scan_value(scan, SCAN_METHOD)->type != VALUE_STRING)
 		return;
 	len = id_unescape(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
 	if (len <= sizeof(envelope->storage))
@@ -47,7 +47,7 @@ read_method(struct envelope *envelope, const struct scan *scan)
 static enum envelope_kind
 read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
 {
-	bool method = scan_value(scan, SCAN_METHOD)->type == JSON_STRING;
+	bool method = scan_value(scan, SCAN_METHOD)->type == VALUE_STRING;
 	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
 
 	if (method == answer || (present(scan, SCAN_METHOD) && !method))
@@ -69,11 +69,11 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 	read_method(envelope, scan);
 	if (scan_fault(scan) != SCAN_FINE)
 		envelope->kind = ENVELOPE_NOT_JSON;
-	else if (scan_type(scan) == JSON_ABSENT)
+	else if (scan_type(scan) == VALUE_ABSENT)
 		envelope->kind = ENVELOPE_BLANK;
-	else if (scan_type(scan) == JSON_ARRAY)
+	else if (scan_type(scan) == VALUE_ARRAY)
 		envelope->kind = ENVELOPE_BATCH;
-	else if (scan_type(scan) != JSON_OBJECT)
+	else if (scan_type(scan) != VALUE_OBJECT)
 		envelope->kind = ENVELOPE_NO_MESSAGE;
 	else
 		envelope->kind = read_object(envelope, scan, needs_jsonrpc);
@@ -82,13 +82,13 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 void
 envelope_peek(struct envelope *envelope, const struct scan *scan)
 {
-	bool method = scan_value(scan, SCAN_METHOD)->type == JSON_STRING;
+	bool method = scan_value(scan, SCAN_METHOD)->type == VALUE_STRING;
 	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
 
 	envelope->id = envelope->method = (struct span){ NULL, 0 };
 	envelope->untracked = false;
 	envelope->kind = ENVELOPE_UNKNOWN;
-	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != JSON_OBJECT || method == answer)
+	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != VALUE_OBJECT || method == answer)
 		return;
 	if (!read_id(envelope, scan))
 		return;

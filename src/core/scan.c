@@ -55,7 +55,7 @@ scan_ended(const struct scan *scan)
 	return scan->state == ENDED;
 }
 
-enum json_type
+enum value_type
 scan_type(const struct scan *scan)
 {
 	return scan->type;

@@ -44,7 +44,7 @@ skip_space(const struct scan *scan, const char *at, const char *end)
 static void
 end_frame(struct scan *scan, const char *at)
 {
-	if (scan->type != JSON_ABSENT && !scan->complete)
+	if (scan->type != VALUE_ABSENT && !scan->complete)
 		note_fault(scan, SCAN_CUT, offset_of(scan, at));
 	scan->state = ENDED;
 }
@@ -62,7 +62,7 @@ fail(struct scan *scan, const char *at, enum scan_fault fault)
 }
 
 static void
-begin_value(struct scan *scan, enum json_type type, const char *at)
+begin_value(struct scan *scan, enum value_type type, const char *at)
 {
 	if (scan->container < ROOT)
 		return;
@@ -103,7 +103,7 @@ enter(struct scan *scan, const char *at)
 
 	if (scan->depth == SCAN_DEPTH_MAX)
 		return fail(scan, at, SCAN_DEPTH);
-	begin_value(scan, array ? JSON_ARRAY : JSON_OBJECT, at);
+	begin_value(scan, array ? VALUE_ARRAY : VALUE_OBJECT, at);
 	scan->state = array ? ITEM : MEMBER;
 	scan->container = array ? PLAIN_ARRAY : object_kind(scan);
 	scan->stack[++scan->depth] = (unsigned char)scan->container;
@@ -202,7 +202,7 @@ begin_literal(struct scan *scan, const char *at, const char *end)
 {
 	scan->state = LITERAL;
 	scan->rest = *at == 't' ? "true" : *at == 'f' ? "false" : "null";
-	begin_value(scan, *at == 'n' ? JSON_NULL : JSON_BOOL, at);
+	begin_value(scan, *at == 'n' ? VALUE_NULL : VALUE_BOOL, at);
 	return in_literal(scan, at, end);
 }
 
@@ -235,7 +235,7 @@ in_number(struct scan *scan, const char *at, const char *end)
 static inline const char *
 begin_number(struct scan *scan, const char *at, const char *end)
 {
-	begin_value(scan, JSON_NUMBER, at);
+	begin_value(scan, VALUE_NUMBER, at);
 	scan->state = NUMBER;
 	scan->number = NUMBER_START;
 	if (*at == '-' || *at == '0')
@@ -251,7 +251,7 @@ on_value(struct scan *scan, const char *at, const char *end)
 {
 	if (*at == '"') {
 		scan->in_key = false;
-		begin_value(scan, JSON_STRING, at);
+		begin_value(scan, VALUE_STRING, at);
 		return begin_string(scan, at, end);
 	}
 	if (is_digit(*at) || *at == '-')
@@ -367,7 +367,7 @@ machine_start(struct scan *scan)
 	scan->stack[0] = ROOT;
 	scan->depth = 0;
 	scan->fed = 0;
-	scan->type = JSON_ABSENT;
+	scan->type = VALUE_ABSENT;
 	scan->fault = SCAN_FINE;
 	scan->fault_offset = scan->value_start = scan->value_end = 0;
 	scan->complete = scan->bom = false;

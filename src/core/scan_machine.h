@@ -39,7 +39,7 @@ struct scan {
 	enum number_state number;
 	const char *rest; /* of a literal */
 
-	enum json_type type;
+	enum value_type type;
 	enum scan_fault fault;
 	uint64_t fault_offset, value_start, value_end;
 	bool complete, bom;

@@ -134,9 +134,9 @@ end_member(struct watch *watch, const char *at)
 	struct scan_value *members = &watch->values[SCAN_PARAMS_META];
 
 	capture_end(&watch->member, at);
-	if (members->type == JSON_ABSENT)
+	if (members->type == VALUE_ABSENT)
 		members->offset = watch->key_start;
-	members->type = JSON_OBJECT;
+	members->type = VALUE_OBJECT;
 	members->overflow |= watch->member.overflow;
 	if (members->overflow) {
 		members->len = 0;
@@ -216,14 +216,14 @@ watch_key_end(struct watch *watch, enum container container, const char *quote)
 }
 
 void
-watch_value(struct watch *watch, enum json_type type, const char *at, uint64_t offset)
+watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t offset)
 {
 	if (watch->path == NULL)
 		return;
 	watch->open = (struct scan_value){ .type = type, .offset = offset, .at = watch->kept_len };
 	if (watch->path->container != 0)
 		watch->values[watch->path->field] = watch->open;
-	else if (type != JSON_OBJECT && type != JSON_ARRAY)
+	else if (type != VALUE_OBJECT && type != VALUE_ARRAY)
 		capture_start(&watch->value, watch->kept + watch->kept_len, SCAN_VALUE_MAX, at);
 }
 

@@ -62,7 +62,7 @@ void watch_key(struct watch *watch, enum container container, const char *quote,
 bool watch_key_end(struct watch *watch, enum container container, const char *quote);
 
 /* A member's value begins, ends before this place. */
-void watch_value(struct watch *watch, enum json_type type, const char *at, uint64_t offset);
+void watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t offset);
 void watch_value_end(struct watch *watch, const char *at);
 
 /* As what container the member's value is read if it is an object. */

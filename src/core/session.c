@@ -116,7 +116,7 @@ action_of_message(struct session *session, const struct message *message, enum v
 		action.id = message->envelope.id;
 		action.method = message->envelope.method;
 	}
-	if (scan_value(message->scan, SCAN_REASON)->type == JSON_STRING)
+	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	return action;
 }
@@ -239,7 +239,7 @@ note_first(struct party *party, const struct message *message)
 	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
 		return;
 	party->spoke = true;
-	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != JSON_ABSENT;
+	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
 }
 
 /* The frame that has just ended and is held whole, as a message. */

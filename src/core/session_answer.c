@@ -8,10 +8,10 @@
 static struct span
 created_task(const struct scan *scan)
 {
-	if (scan_value(scan, SCAN_CREATED_TASK_ID)->type == JSON_STRING)
+	if (scan_value(scan, SCAN_CREATED_TASK_ID)->type == VALUE_STRING)
 		return scan_text(scan, SCAN_CREATED_TASK_ID);
 	if (span_equal(scan_text(scan, SCAN_RESULT_TYPE), SPAN("\"task\"")) &&
-	    scan_value(scan, SCAN_RESULT_TASK_ID)->type == JSON_STRING)
+	    scan_value(scan, SCAN_RESULT_TASK_ID)->type == VALUE_STRING)
 		return scan_text(scan, SCAN_RESULT_TASK_ID);
 	return (struct span){ NULL, 0 };
 }
@@ -25,7 +25,7 @@ note_handshake(struct session *session, const struct message *message, const str
 	struct span first = SPAN("\"2025-11-25\"");
 
 	if (traits == NULL || !(traits->traits & METHOD_HANDSHAKE) ||
-	    scan_value(message->scan, SCAN_RESULT)->type == JSON_ABSENT)
+	    scan_value(message->scan, SCAN_RESULT)->type == VALUE_ABSENT)
 		return;
 	session->initialized = true;
 	session->omits_id = version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
@@ -57,9 +57,9 @@ session_named_request(struct session *session, enum side from, const struct scan
 {
 	const struct scan_value *id = scan_value(scan, SCAN_ID);
 
-	if (scan_value(scan, SCAN_RESULT)->type == JSON_ABSENT && scan_value(scan, SCAN_ERROR)->type == JSON_ABSENT)
+	if (scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT && scan_value(scan, SCAN_ERROR)->type == VALUE_ABSENT)
 		return NULL;
-	if ((id->type != JSON_STRING && id->type != JSON_NUMBER) || id->overflow)
+	if ((id->type != VALUE_STRING && id->type != VALUE_NUMBER) || id->overflow)
 		return NULL;
 	return pending_by_wire(&session->party[other(from)].pending, scan_text(scan, SCAN_ID));
 }
@@ -84,7 +84,7 @@ take_up(struct session *session, struct message *message, struct request *reques
 		pending_remove(pending, request);
 		return;
 	}
-	if (request->state == REQUEST_ABANDONED && task.len > 0)
+	if (request->state != REQUEST_WAITING && task.len > 0)
 		session_cancel_task(session, requester, request, task);
 	note_handshake(session, message, request);
 	restore_names(message, request);

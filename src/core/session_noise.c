@@ -60,9 +60,9 @@ scan_candidate(struct scan *scan, struct span text)
 static bool
 is_sound(const struct party *party, const struct scan *scan)
 {
-	if (party->needs_jsonrpc && scan_value(scan, SCAN_JSONRPC)->type == JSON_ABSENT)
+	if (party->needs_jsonrpc && scan_value(scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
 		return false;
-	return scan_complete(scan) && scan_value(scan, SCAN_METHOD)->type == JSON_ABSENT &&
+	return scan_complete(scan) && scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
 	    (scan_fault(scan) == SCAN_FINE || scan_fault(scan) == SCAN_TRAILING);
 }
 

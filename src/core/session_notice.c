@@ -13,9 +13,9 @@ is(struct span method, const char *name)
 static struct span
 id_field(const struct message *message, enum scan_field field)
 {
-	enum json_type type = scan_value(message->scan, field)->type;
+	enum value_type type = scan_value(message->scan, field)->type;
 
-	if (type != JSON_STRING && type != JSON_NUMBER)
+	if (type != VALUE_STRING && type != VALUE_NUMBER)
 		return (struct span){ NULL, 0 };
 	return scan_text(message->scan, field);
 }

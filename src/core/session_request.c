@@ -35,7 +35,7 @@ enter_era(struct session *session, enum era era, const struct message *message)
 static void
 note_era(struct session *session, const struct message *message, unsigned traits)
 {
-	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == JSON_STRING;
+	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
 
 	if (message->from != SIDE_CLIENT || (traits & METHOD_PROBE))
 		return;
@@ -122,9 +122,9 @@ refused(struct session *session, struct message *message)
 static struct span
 usable_token(const struct scan *scan, enum scan_field field)
 {
-	enum json_type type = scan_value(scan, field)->type;
+	enum value_type type = scan_value(scan, field)->type;
 
-	if (type != JSON_STRING && type != JSON_NUMBER)
+	if (type != VALUE_STRING && type != VALUE_NUMBER)
 		return (struct span){ NULL, 0 };
 	return scan_text(scan, field);
 }
@@ -171,7 +171,7 @@ flags_of(const struct message *message, unsigned traits)
 		flags |= REQUEST_NO_CANCEL;
 	if (traits & METHOD_EXEMPT)
 		flags |= REQUEST_EXEMPT;
-	if (scan_value(message->scan, SCAN_TASK)->type == JSON_OBJECT)
+	if (scan_value(message->scan, SCAN_TASK)->type == VALUE_OBJECT)
 		flags |= REQUEST_TASK;
 	return (uint16_t)flags;
 }
@@ -183,7 +183,7 @@ read_name(const struct scan *scan, const struct method *traits, char storage[SCA
 	size_t len;
 
 	if (traits == NULL || traits->name_field == SCAN_FIELDS ||
-	    scan_value(scan, traits->name_field)->type != JSON_STRING)
+	    scan_value(scan, traits->name_field)->type != VALUE_STRING)
 		return (struct span){ NULL, 0 };
 	len = id_unescape(scan_text(scan, traits->name_field), storage, SCAN_VALUE_MAX);
 	return (struct span){ storage, len <= SCAN_VALUE_MAX ? len : 0 };
@@ -216,7 +216,7 @@ enter(struct session *session, struct message *message, const struct method *tra
 	names.token = names.wire_token = usable_token(message->scan, dialect->request_token_field);
 	names.name = read_name(message->scan, traits, name);
 	names.flags = flags_of(message, traits == NULL ? 0 : traits->traits);
-	if (scan_value(message->scan, SCAN_META_VERSION)->type == JSON_STRING)
+	if (scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING)
 		names.meta = scan_text(message->scan, SCAN_PARAMS_META);
 	if (dialect->flags & DIALECT_ALIASES_IDS && !message->passed)
 		alias(session, message, &names, id_storage, token_storage);

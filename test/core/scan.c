@@ -95,7 +95,7 @@ dump(const struct scan *scan, struct span input)
 		const struct scan_value *value = scan_value(scan, i);
 		struct span kept = scan_text(scan, i);
 
-		if (value->type == JSON_ABSENT)
+		if (value->type == VALUE_ABSENT)
 			continue;
 		check_offset(scan, i, input);
 		len += sprintf(text + len, ", %s", field_names[i]);

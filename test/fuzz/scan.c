@@ -3,21 +3,12 @@
  * where jansson has an opinion, it is the same one.
  */
 
-/* jansson has some of our names. */
-#define JSON_OBJECT JANSSON_OBJECT
-#define JSON_ARRAY JANSSON_ARRAY
-#define JSON_STRING JANSSON_STRING
-#define JSON_NULL JANSSON_NULL
-#include <jansson.h>
-#undef JSON_OBJECT
-#undef JSON_ARRAY
-#undef JSON_STRING
-#undef JSON_NULL
-
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <jansson.h>
 
 #include "core/id.h"
 #include "core/mem.h"
@@ -37,7 +28,7 @@ note_field(struct buf *facts, const struct scan *scan, enum scan_field field, st
 	const struct scan_value *value = scan_value(scan, field);
 	struct span text = scan_text(scan, field);
 
-	if (value->type == JSON_ABSENT)
+	if (value->type == VALUE_ABSENT)
 		return;
 	assert(value->offset < frame.len);
 	if (field != SCAN_PARAMS_META) {
@@ -58,8 +49,8 @@ note_frame(struct buf *facts, const struct scan *scan, struct span frame)
 	bool complete = scan_complete(scan);
 
 	assert(scan_ended(scan));
-	assert(!complete || scan_type(scan) != JSON_ABSENT);
-	assert(complete || scan_type(scan) == JSON_ABSENT || scan_fault(scan) != SCAN_FINE);
+	assert(!complete || scan_type(scan) != VALUE_ABSENT);
+	assert(complete || scan_type(scan) == VALUE_ABSENT || scan_fault(scan) != SCAN_FINE);
 	assert(scan_value_start(scan) <= frame.len && scan_value_end(scan) <= frame.len);
 	assert(!complete || scan_value_start(scan) < scan_value_end(scan));
 	assert(scan_fault_offset(scan) <= frame.len);
@@ -159,27 +150,27 @@ static const struct {
 	{ SCAN_RESULT_SUBSCRIPTION, { "result", "_meta", "io.modelcontextprotocol/subscriptionId" } },
 };
 
-static enum json_type
+static enum value_type
 type_of(const json_t *json)
 {
 	if (json == NULL)
-		return JSON_ABSENT;
+		return VALUE_ABSENT;
 	switch (json_typeof(json)) {
-	case JANSSON_OBJECT:
-		return JSON_OBJECT;
-	case JANSSON_ARRAY:
-		return JSON_ARRAY;
-	case JANSSON_STRING:
-		return JSON_STRING;
+	case JSON_OBJECT:
+		return VALUE_OBJECT;
+	case JSON_ARRAY:
+		return VALUE_ARRAY;
+	case JSON_STRING:
+		return VALUE_STRING;
 	case JSON_INTEGER:
 	case JSON_REAL:
-		return JSON_NUMBER;
+		return VALUE_NUMBER;
 	case JSON_TRUE:
 	case JSON_FALSE:
-		return JSON_BOOL;
-	case JANSSON_NULL:
+		return VALUE_BOOL;
+	case JSON_NULL:
 	default:
-		return JSON_NULL;
+		return VALUE_NULL;
 	}
 }
 
@@ -204,7 +195,7 @@ check_fields(const struct scan *scan, const json_t *root)
 		for (int j = 0; paths[i].keys[j] != NULL; j++)
 			json = json_object_get(json, paths[i].keys[j]);
 		assert(value->type == type_of(json));
-		if (value->type == JSON_STRING && scan_text(scan, paths[i].field).len > 0)
+		if (value->type == VALUE_STRING && scan_text(scan, paths[i].field).len > 0)
 			check_string(scan_text(scan, paths[i].field), json);
 	}
 }

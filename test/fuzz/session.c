@@ -10,16 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson's names for the types of JSON are those of core/scan.h too. */
-#define JSON_OBJECT JANSSON_OBJECT
-#define JSON_ARRAY JANSSON_ARRAY
-#define JSON_STRING JANSSON_STRING
-#define JSON_NULL JANSSON_NULL
 #include <jansson.h>
-#undef JSON_OBJECT
-#undef JSON_ARRAY
-#undef JSON_STRING
-#undef JSON_NULL
 
 #include "core/session.h"
 
