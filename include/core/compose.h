@@ -1,7 +1,7 @@
 #ifndef CORE_COMPOSE_H
 #define CORE_COMPOSE_H
 
-/* The few messages that canceld writes itself. Each appends one whole message with its newline to a buf. */
+/* The few messages that canceld writes itself. Each appends one whole message, not framed, to a buf. */
 
 #include <stdbool.h>
 
@@ -35,8 +35,17 @@ void compose_error(struct buf *out, const struct answer *answer);
 /* The same as a tools/call result with isError, which the model sees; modern adds resultType. */
 void compose_tool_error(struct buf *out, const struct answer *answer, bool modern);
 
-/* id as spelled; meta: raw members of _meta, joined by commas, or empty. The reason is always the same. */
-void compose_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span meta);
+/* id and reason as spelled; meta: raw members of _meta, joined by commas. Empty ones are left out. */
+void compose_cancel(struct buf *out, const struct cancel *cancel, struct span id, struct span reason, struct span meta);
+
+/* The one reason of cancels that canceld authors: a server cannot tell a deadline from an abort. */
+#define COMPOSE_REASON SPAN("\"The client no longer waits for the answer\"")
+
+/* ACP "Prompt Turn: Cancellation"; session_id as spelled. */
+void compose_turn_cancel(struct buf *out, const char *method, struct span session_id);
+
+/* id as spelled, result a JSON text. */
+void compose_result(struct buf *out, struct span id, const char *result);
 
 /* The request that cancels a task; id and task_id as spelled. */
 void compose_task_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span task_id,

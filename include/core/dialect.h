@@ -9,25 +9,38 @@
 #include <stdbool.h>
 
 #include "core/buf.h"
+#include "core/framing.h"
 #include "core/scan.h"
 
 enum method_trait {
 	METHOD_START = 1 << 0,     /* opens the session: its deadline is built in, a bare -t leaves it */
-	METHOD_NO_CANCEL = 1 << 1, /* never cancelled on the wire; a peer's cancel of it is dropped */
+	METHOD_NO_CANCEL = 1 << 1, /* canceld never cancels it on the wire; see DIALECT_CANCELS_START */
 	METHOD_EXEMPT = 1 << 2,    /* lives long by nature: no deadline unless a rule names it */
 	METHOD_PERSON = 1 << 3,    /* waits for a person: exempt, and stops the other side's idle clock */
 	METHOD_CODE = 1 << 4,      /* runs a user's code: the longer built-in deadline */
 	METHOD_PROBE = 1 << 5,     /* asks which era it is: expiry is answered as an unknown method */
 	METHOD_TOOL = 1 << 6,      /* --tool-errors applies */
-	METHOD_HANDSHAKE = 1 << 7, /* its answer settles the era; its expiry ends the server */
+	METHOD_HANDSHAKE = 1 << 7, /* its answer opens the session; its expiry ends the server */
 	METHOD_STREAM = 1 << 8,    /* the receiver may end it with a cancel of its own */
+	METHOD_TURN = 1 << 9,      /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
 };
 
 struct method {
 	const char *name;
 	unsigned traits;            /* enum method_trait */
 	enum scan_field name_field; /* where it names a tool, prompt or resource; SCAN_FIELDS: nowhere */
+	const char *cancelled;      /* the result that says that it was cancelled; NULL: an error does */
 };
+
+/* A notification that cancels the request whose id stands in a member of its params. */
+struct cancel {
+	const char *method, *key;
+	enum scan_field field;
+	bool owes; /* who cancels so waits for an answer all the same */
+};
+
+/* Every way to spell it, ended by a NULL method. */
+extern const struct cancel dialect_cancels[];
 
 enum dialect_flag {
 	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
@@ -36,21 +49,43 @@ enum dialect_flag {
 	DIALECT_HAS_ERAS = 1 << 3,             /* nothing is injected before the era is settled */
 	DIALECT_CANCELS_META = 1 << 4,         /* cancels copy the request's _meta in the modern era */
 	DIALECT_TASKS = 1 << 5,                /* tasks are cancelled with tasks/cancel */
+	DIALECT_REASONS = 1 << 6,              /* a cancel may say why */
+	DIALECT_CANCELS_START = 1 << 7,        /* the requester may cancel what METHOD_NO_CANCEL says */
+	DIALECT_DEADLINE_WAITS = 1 << 8,       /* after a deadline the receiver has the grace to answer */
+	DIALECT_SESSIONS = 1 << 9,             /* the token is a session's: requests share it, and it outlives them */
 };
+
+enum { DIALECT_TOKENS = 2 };
 
 struct dialect {
 	const char *name;
-	unsigned flags;                  /* enum dialect_flag */
-	const char *cancel, *cancel_key; /* notification; the member of params with the id */
-	enum scan_field cancel_field;
-	const char *progress;                /* notification */
-	enum scan_field progress_field;      /* its token */
-	enum scan_field request_token_field; /* a request's own token */
+	unsigned flags;                       /* enum dialect_flag */
+	enum framing framing;                 /* its usual one */
+	enum value_type version;              /* of params.protocolVersion in the handshake */
+	const struct cancel *cancel;          /* NULL: there is none */
+	const struct cancel *declared_cancel; /* for a peer that declared the capability cancellation.request */
+	const char *turn_cancel;              /* notification with params.sessionId */
+	const char *progress;                 /* notification */
+	enum scan_field progress_field;       /* its token */
+	enum scan_field token_fields[DIALECT_TOKENS]; /* a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
-	const struct method *methods; /* ended by a NULL name */
+	int timeout_code, failure_code; /* of errors: a deadline passed; the server is gone, and what else fails */
+	const struct method *methods;   /* ended by a NULL name */
 };
 
-extern const struct dialect dialect_mcp;
+extern const struct dialect dialect_mcp, dialect_acp, dialect_lsp, dialect_bsp, dialect_none;
+
+/* By name; NULL if there is none. */
+const struct dialect *dialect_named(struct span name);
+
+/*
+ * Which one a client speaks whose first request this is: method is unescaped, version the type of its
+ * params.protocolVersion.
+ */
+const struct dialect *dialect_of_request(enum framing framing, struct span method, enum value_type version);
+
+/* What a client speaks that frames its messages so and has not said more yet. */
+const struct dialect *dialect_of_framing(enum framing framing);
 
 /* What the row says of a method; NULL if nothing. method is unescaped. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);

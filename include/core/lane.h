@@ -9,13 +9,14 @@
  *     gone    to be written   not decided yet
  *
  * Positions count bytes from the first one ever received. Between written and decided lie segments: bytes that
- * pass, gaps, and bytes of canceld's own. A lane knows nothing of JSON; its messages end with a newline.
+ * pass, gaps, and bytes of canceld's own. A lane knows nothing of JSON, only how messages are framed.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/buf.h"
+#include "core/framing.h"
 
 struct lane;
 
@@ -37,8 +38,18 @@ struct span lane_from(const struct lane *lane, uint64_t position);
 void lane_pass(struct lane *lane, size_t n);
 void lane_drop(struct lane *lane, size_t n);
 
-/* Bytes of our own, at the decided position: a whole message with its newline, or part of an edited one. */
+/* How its reader tells messages apart: a line each, unless set before anything is decided. */
+void lane_set_framing(struct lane *lane, enum framing framing);
+enum framing lane_framing(const struct lane *lane);
+
+/* Bytes of our own, at the decided position, inside a message that passes. */
 void lane_insert(struct lane *lane, struct span bytes);
+
+/* The header of a message of len bytes, which passes next; it belongs to the message. Nothing with FRAMING_NEWLINE. */
+void lane_insert_head(struct lane *lane, uint64_t len);
+
+/* n spaces that take no memory: the rest of a message that will not come. */
+void lane_insert_blanks(struct lane *lane, uint64_t n);
 
 /*
  * The next lane_pass starts (or, with false, has ended) a message that passes in parts. Meanwhile lane_answer
@@ -46,13 +57,16 @@ void lane_insert(struct lane *lane, struct span bytes);
  */
 void lane_set_open(struct lane *lane, bool open);
 
-/* A whole message of our own, with its newline: behind all decided ones, never inside an open one. */
+/* A whole message of our own, which the lane frames: behind all decided ones, never inside an open one. */
 void lane_answer(struct lane *lane, struct span message);
 
-/* A whole message that overtakes what is queued, at the next boundary between two messages. */
+/* The same, but it overtakes what is queued, at the next boundary between two messages. */
 void lane_overtake(struct lane *lane, struct span message);
 
-/* Takes the message at [start, end) out of the queue; not a byte of it may have been written. */
+/* Not a byte of the message that starts there was written, nor of the header that was inserted for it. */
+bool lane_untouched(const struct lane *lane, uint64_t start);
+
+/* Takes the message at [start, end) out of the queue; it must be untouched. */
 void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
 
 /* Drops everything that is queued: nobody will take it any more. */

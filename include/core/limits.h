@@ -21,6 +21,7 @@ enum {
 	TIME_START = 5 * 60 * 1000,      /* initialize, server/discover */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
+	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */
 	TIME_LINGER = 10 * 60 * 1000, /* a tombstone */
 	TIME_SKEW = 2 * 1000,         /* a later wake than planned by this much: the clock stood */
 	TIME_EOF_WAIT = 250,          /* for the rest of stdout after the server's exit */

@@ -34,6 +34,9 @@ enum request_flag {
 	REQUEST_GRACED = 1 << 5,     /* its deadline was put off once, as its response is arriving */
 	REQUEST_OURS = 1 << 6,       /* canceld asked; its response is swallowed */
 	REQUEST_TOKEN_ONLY = 1 << 7, /* answered; only its progress token lives on (a task) */
+	REQUEST_EXPIRED = 1 << 8,    /* CANCELLING because its deadline passed */
+	REQUEST_CASCADED = 1 << 9,   /* the turn that it was asked in is cancelled */
+	REQUEST_TWO_TOKENS = 1 << 10, /* token and wire_token are two, and it is found by either */
 };
 
 enum { REQUEST_INLINE = 8 };
@@ -42,7 +45,7 @@ enum { REQUEST_INLINE = 8 };
 struct request {
 	struct span id;      /* as the requester spelled it */
 	struct span wire_id; /* as the receiver sees it; the same bytes unless aliased */
-	uint16_t flags;      /* enum request_flag; PERSON and OURS are fixed from pending_add on */
+	uint16_t flags;      /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
 	uint8_t state;       /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
 	uint32_t handle;     /* private */
 	union {
@@ -102,10 +105,14 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
 /*
- * By wire token: exactly (the newest that is not ABANDONED, else the newest), else the one whose token
+ * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the newest), else the one whose token
  * is alike as text (id_twin), if that is unique.
  */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
+
+/* Those with exactly this wire token, newest first: the first one, with after NULL, or the one behind that; or NULL. */
+struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
+    const struct request *after);
 
 /*
  * The one WAITING or CANCELLING request whose wire id is alike (id_alike) but not equal; NULL if none

@@ -48,12 +48,18 @@ enum scan_field {
 	SCAN_STATUS,              /* params.status */
 	SCAN_TOKEN,               /* params.token */
 	SCAN_PROGRESS_TOKEN,      /* params.progressToken: a progress notification */
+	SCAN_WORK_TOKEN,          /* params.workDoneToken */
+	SCAN_PARTIAL_TOKEN,       /* params.partialResultToken */
+	SCAN_PARAMS_VERSION,      /* params.protocolVersion */
+	SCAN_CLIENT_CANCELS,      /* params.clientCapabilities.cancellation.request */
 	SCAN_META_TOKEN,          /* params._meta.progressToken: a request that wants progress */
 	SCAN_META_SUBSCRIPTION,   /* params._meta["io.modelcontextprotocol/subscriptionId"] */
 	SCAN_META_VERSION,        /* params._meta["io.modelcontextprotocol/protocolVersion"] */
 	SCAN_PARAMS_META,         /* the members of params._meta with a key "io.modelcontextprotocol/...", as
 	                             spelled, joined by commas */
 	SCAN_RESULT_VERSION,      /* result.protocolVersion */
+	SCAN_AGENT_CANCELS,       /* result.agentCapabilities.cancellation.request */
+	SCAN_STOP_REASON,         /* result.stopReason */
 	SCAN_RESULT_TYPE,         /* result.resultType */
 	SCAN_RESULT_TASK_ID,      /* result.taskId */
 	SCAN_CREATED_TASK_ID,     /* result.task.taskId */

@@ -26,6 +26,8 @@ enum why_level {
 	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was handed on to the peer that works on the request") \
+	X(CANCEL_TRANSLATED, PERSON, "a cancel was handed on in the words of the peer's protocol") \
+	X(REPAIRED, PERSON, "a session/cancel that was a request went on as the notification that it should be") \
 	/* a message is dropped */                                                                 \
 	X(LATE, DECISION, "a response to an abandoned request was dropped")                        \
 	X(LATE_PROGRESS, DECISION, "progress that names no active request was dropped")            \
@@ -56,6 +58,8 @@ enum why_level {
 	X(TRUNCATED, PERSON, "a message that was half passed on and never ended was closed")       \
 	X(LATE_FAULT, PERSON, "a message turned out malformed after its first part had passed")    \
 	/* what happens */                                                                         \
+	X(DIALECT, DECISION, "which protocol the session speaks")                                  \
+	X(PLAIN, PERSON, "the client speaks no JSON-RPC: everything passes, and nothing is tracked") \
 	X(ERA, DECISION, "which era of the protocol the session speaks")                           \
 	X(AMBIGUOUS, PERSON, "an id is in use twice: the request passes without a deadline")       \
 	X(SKEWED, PERSON, "the clock jumped: all deadlines were shifted")                          \

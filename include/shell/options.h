@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "core/clock.h"
+#include "core/dialect.h"
 #include "core/policy.h"
 #include "shell/log.h"
 
@@ -19,7 +20,8 @@ enum {
 
 struct options {
 	struct policy policy;
-	msec_t grace;
+	const struct dialect *dialect; /* NULL: what the traffic shows */
+	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	bool drain;
 	msec_t drain_for; /* MSEC_NEVER: as long as the deadlines allow */
 	bool no_cancel, answer_cancelled, tool_errors, fail_on_timeout, strict;

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define CANCEL_REASON "The client no longer waits for the answer"
-
 static void
 put(struct buf *out, const char *text)
 {
@@ -119,7 +117,7 @@ compose_error(struct buf *out, const struct answer *answer)
 		put(out, ",\"data\":");
 		put_data(out, answer);
 	}
-	put(out, "}}\n");
+	put(out, "}}");
 }
 
 void
@@ -133,7 +131,7 @@ compose_tool_error(struct buf *out, const struct answer *answer, bool modern)
 	compose_string(out, answer->message);
 	put(out, "}],\"isError\":true,\"_meta\":{\"canceld/error\":");
 	put_data(out, answer);
-	put(out, "}}}\n");
+	put(out, "}}}");
 }
 
 static void
@@ -147,17 +145,39 @@ put_meta(struct buf *out, struct span meta)
 }
 
 void
-compose_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span meta)
+compose_cancel(struct buf *out, const struct cancel *cancel, struct span id, struct span reason, struct span meta)
 {
 	put(out, "{\"jsonrpc\":\"2.0\",\"method\":\"");
-	put(out, dialect->cancel);
+	put(out, cancel->method);
 	put(out, "\",\"params\":{\"");
-	put(out, dialect->cancel_key);
+	put(out, cancel->key);
 	put(out, "\":");
 	buf_append(out, id);
-	put(out, ",\"reason\":\"" CANCEL_REASON "\"");
+	if (reason.len > 0) {
+		put(out, ",\"reason\":");
+		buf_append(out, reason);
+	}
 	put_meta(out, meta);
-	put(out, "}}\n");
+	put(out, "}}");
+}
+
+void
+compose_turn_cancel(struct buf *out, const char *method, struct span session_id)
+{
+	put(out, "{\"jsonrpc\":\"2.0\",\"method\":\"");
+	put(out, method);
+	put(out, "\",\"params\":{\"sessionId\":");
+	buf_append(out, session_id);
+	put(out, "}}");
+}
+
+void
+compose_result(struct buf *out, struct span id, const char *result)
+{
+	put_head(out, id);
+	put(out, ",\"result\":");
+	put(out, result);
+	put(out, "}");
 }
 
 void
@@ -170,5 +190,5 @@ compose_task_cancel(struct buf *out, const struct dialect *dialect, struct span 
 	put(out, "\",\"params\":{\"taskId\":");
 	buf_append(out, task_id);
 	put_meta(out, meta);
-	put(out, "}}\n");
+	put(out, "}}");
 }

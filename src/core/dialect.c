@@ -2,34 +2,198 @@
 
 #include <string.h>
 
+enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
+	INTERNAL_ERROR = -32603,
+	REQUEST_CANCELLED = -32800,
+	REQUEST_FAILED = -32803,
+};
+
+enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
+
+const struct cancel dialect_cancels[] = {
+	[CANCEL_MCP] = { "notifications/cancelled", "requestId", SCAN_REQUEST_ID, false },
+	[CANCEL_ACP] = { "$/cancel_request", "requestId", SCAN_REQUEST_ID, true },
+	[CANCEL_LSP] = { "$/cancelRequest", "id", SCAN_PARAMS_ID, true },
+	{ NULL, NULL, SCAN_FIELDS, false },
+};
+
+#define NO_NAME SCAN_FIELDS, NULL
+#define NO_METHOD \
+	{ \
+		NULL, 0, NO_NAME \
+	}
+
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static const struct method mcp_methods[] = {
-	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, SCAN_FIELDS },
-	{ "server/discover", METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, SCAN_FIELDS },
-	{ "tools/call", METHOD_CODE | METHOD_TOOL, SCAN_NAME },
-	{ "prompts/get", 0, SCAN_NAME },
-	{ "resources/read", 0, SCAN_URI },
-	{ "subscriptions/listen", METHOD_EXEMPT | METHOD_STREAM, SCAN_FIELDS },
-	{ "tasks/result", METHOD_EXEMPT, SCAN_FIELDS },
-	{ "elicitation/create", METHOD_PERSON, SCAN_FIELDS },
-	{ "sampling/createMessage", METHOD_PERSON, SCAN_FIELDS },
-	{ NULL, 0, SCAN_FIELDS },
+	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ "server/discover", METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, NO_NAME },
+	{ "tools/call", METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
+	{ "prompts/get", 0, SCAN_NAME, NULL },
+	{ "resources/read", 0, SCAN_URI, NULL },
+	{ "subscriptions/listen", METHOD_EXEMPT | METHOD_STREAM, NO_NAME },
+	{ "tasks/result", METHOD_EXEMPT, NO_NAME },
+	{ "elicitation/create", METHOD_PERSON, NO_NAME },
+	{ "sampling/createMessage", METHOD_PERSON, NO_NAME },
+	NO_METHOD,
 };
 
 const struct dialect dialect_mcp = {
 	.name = "mcp",
 	.flags = DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
-	    DIALECT_TASKS,
-	.cancel = "notifications/cancelled",
-	.cancel_key = "requestId",
-	.cancel_field = SCAN_REQUEST_ID,
+	    DIALECT_TASKS | DIALECT_REASONS,
+	.framing = FRAMING_NEWLINE,
+	.version = VALUE_STRING,
+	.cancel = &dialect_cancels[CANCEL_MCP],
+	.declared_cancel = &dialect_cancels[CANCEL_MCP],
 	.progress = "notifications/progress",
 	.progress_field = SCAN_PROGRESS_TOKEN,
-	.request_token_field = SCAN_META_TOKEN,
+	.token_fields = { SCAN_META_TOKEN, SCAN_FIELDS },
 	.task_cancel = "tasks/cancel",
 	.task_status = "notifications/tasks/status",
+	.timeout_code = REQUEST_CANCELLED,
+	.failure_code = INTERNAL_ERROR,
 	.methods = mcp_methods,
 };
+
+/* ACP v1 and v2: cancellation, prompt-turn, tool-calls, elicitation, terminals. */
+static const struct method acp_methods[] = {
+	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ "authenticate", METHOD_PERSON, NO_NAME },
+	{ "auth/login", METHOD_PERSON, NO_NAME },
+	{ "session/prompt", METHOD_EXEMPT | METHOD_TURN, SCAN_FIELDS, "{\"stopReason\":\"cancelled\"}" },
+	{ "session/request_permission", METHOD_PERSON, SCAN_FIELDS, "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
+	{ "elicitation/create", METHOD_PERSON, SCAN_FIELDS, "{\"action\":\"cancel\"}" },
+	{ "terminal/wait_for_exit", METHOD_EXEMPT, NO_NAME },
+	NO_METHOD,
+};
+
+const struct dialect dialect_acp = {
+	.name = "acp",
+	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS,
+	.framing = FRAMING_NEWLINE,
+	.version = VALUE_NUMBER,
+	.cancel = &dialect_cancels[CANCEL_ACP],
+	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */
+	.turn_cancel = "session/cancel",
+	.progress = "session/update",
+	.progress_field = SCAN_SESSION_ID,
+	.token_fields = { SCAN_SESSION_ID, SCAN_FIELDS },
+	.timeout_code = REQUEST_CANCELLED,
+	.failure_code = INTERNAL_ERROR,
+	.methods = acp_methods,
+};
+
+/* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
+static const struct method lsp_methods[] = {
+	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ "shutdown", METHOD_NO_CANCEL, NO_NAME },
+	{ "workspace/executeCommand", METHOD_CODE, NO_NAME },
+	{ "workspace/diagnostic", METHOD_EXEMPT, NO_NAME },
+	{ "window/showMessageRequest", METHOD_PERSON, NO_NAME },
+	NO_METHOD,
+};
+
+const struct dialect dialect_lsp = {
+	.name = "lsp",
+	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
+	.framing = FRAMING_HEADER,
+	.version = VALUE_ABSENT,
+	.cancel = &dialect_cancels[CANCEL_LSP],
+	.declared_cancel = &dialect_cancels[CANCEL_LSP],
+	.progress = "$/progress",
+	.progress_field = SCAN_TOKEN,
+	.token_fields = { SCAN_WORK_TOKEN, SCAN_PARTIAL_TOKEN },
+	.timeout_code = REQUEST_FAILED,
+	.failure_code = REQUEST_FAILED,
+	.methods = lsp_methods,
+};
+
+/* BSP 2.1: the requests that compile, run, test or debug; its cancel extension is that of LSP. */
+static const struct method bsp_methods[] = {
+	{ "build/initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ "build/shutdown", METHOD_NO_CANCEL, NO_NAME },
+	{ "buildTarget/compile", METHOD_CODE, NO_NAME },
+	{ "buildTarget/run", METHOD_EXEMPT, NO_NAME },
+	{ "buildTarget/test", METHOD_EXEMPT, NO_NAME },
+	{ "debugSession/start", METHOD_EXEMPT, NO_NAME },
+	NO_METHOD,
+};
+
+const struct dialect dialect_bsp = {
+	.name = "bsp",
+	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
+	.framing = FRAMING_HEADER,
+	.version = VALUE_ABSENT,
+	.cancel = &dialect_cancels[CANCEL_LSP],
+	.declared_cancel = &dialect_cancels[CANCEL_LSP],
+	.progress_field = SCAN_FIELDS,
+	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
+	.timeout_code = REQUEST_FAILED,
+	.failure_code = REQUEST_FAILED,
+	.methods = bsp_methods,
+};
+
+static const struct method no_methods[] = { NO_METHOD };
+
+const struct dialect dialect_none = {
+	.name = "none",
+	.framing = FRAMING_NEWLINE,
+	.version = VALUE_ABSENT,
+	.progress_field = SCAN_FIELDS,
+	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
+	.timeout_code = REQUEST_CANCELLED,
+	.failure_code = INTERNAL_ERROR,
+	.methods = no_methods,
+};
+
+static const struct dialect *const dialects[] = {
+	&dialect_mcp,
+	&dialect_acp,
+	&dialect_lsp,
+	&dialect_bsp,
+	&dialect_none,
+};
+
+enum { DIALECTS = sizeof(dialects) / sizeof(dialects[0]) };
+
+static bool
+is(struct span text, const char *string)
+{
+	return span_equal(text, (struct span){ string, strlen(string) });
+}
+
+const struct dialect *
+dialect_named(struct span name)
+{
+	size_t i;
+
+	for (i = 0; i < DIALECTS; i++)
+		if (is(name, dialects[i]->name))
+			return dialects[i];
+	return NULL;
+}
+
+const struct dialect *
+dialect_of_framing(enum framing framing)
+{
+	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
+}
+
+const struct dialect *
+dialect_of_request(enum framing framing, struct span method, enum value_type version)
+{
+	const struct method *row;
+	size_t i;
+
+	for (i = 0; i < DIALECTS; i++) {
+		row = dialect_method(dialects[i], method);
+		if (row == NULL || !(row->traits & METHOD_HANDSHAKE) || dialects[i]->version != version)
+			continue;
+		if (version != VALUE_ABSENT || dialects[i]->framing == framing)
+			return dialects[i];
+	}
+	return dialect_of_framing(framing);
+}
 
 const struct method *
 dialect_method(const struct dialect *dialect, struct span method)
@@ -37,7 +201,7 @@ dialect_method(const struct dialect *dialect, struct span method)
 	const struct method *row;
 
 	for (row = dialect->methods; row->name != NULL; row++)
-		if (strlen(row->name) == method.len && memcmp(row->name, method.ptr, method.len) == 0)
+		if (is(method, row->name))
 			return row;
 	return NULL;
 }

@@ -9,15 +9,17 @@
 enum segment_kind {
 	SEGMENT_PASS, /* bytes of the buffer */
 	SEGMENT_GAP,  /* bytes of the buffer that are dropped */
-	SEGMENT_OWN,  /* bytes of our own, which take no position */
+	SEGMENT_OWN,  /* bytes of our own, which take no position, as these two do not: */
+	SEGMENT_HEAD, /* ... the header of the message behind it */
+	SEGMENT_BLANK, /* ... spaces, which are not stored */
 };
 
 struct segment {
 	enum segment_kind kind;
-	uint64_t at; /* position of its first byte; of an own one: that of the byte behind it */
+	uint64_t at; /* position of its first byte; of one without: that of the byte behind it */
 	size_t len;  /* bytes not yet written */
-	char *own;   /* SEGMENT_OWN: allocated */
-	size_t sent; /* SEGMENT_OWN: bytes of it already written */
+	char *own;   /* OWN, HEAD: allocated */
+	size_t sent; /* OWN, HEAD: bytes of it already written */
 };
 
 struct lane {
@@ -30,11 +32,13 @@ struct lane {
 	struct buf urgent;  /* whole messages that overtake */
 	struct buf kept;    /* whole messages that wait for the end of an open one */
 	bool open;          /* a message has been decided in part */
-	bool inside;        /* the last byte written was not the end of a message ... */
-	bool inside_urgent; /* ... but one of an urgent message */
+	struct boundary boundary; /* of what was written */
+	bool inside_urgent; /* the last byte written was one of an urgent message */
 };
 
 enum { LANE_KEEP = 1 << 20 }; /* an empty buffer above this size is given back */
+
+static const char blanks[] = "                                                                ";
 
 struct lane *
 lane_new(void)
@@ -73,6 +77,18 @@ void
 lane_received(struct lane *lane, size_t n)
 {
 	buf_added(&lane->bytes, n);
+}
+
+void
+lane_set_framing(struct lane *lane, enum framing framing)
+{
+	lane->boundary.framing = framing;
+}
+
+enum framing
+lane_framing(const struct lane *lane)
+{
+	return lane->boundary.framing;
 }
 
 uint64_t
@@ -133,14 +149,20 @@ segment_add(struct lane *lane, size_t index)
 	return place;
 }
 
+/* It stands for bytes of the buffer. */
+static bool
+has_position(const struct segment *segment)
+{
+	return segment->kind == SEGMENT_PASS || segment->kind == SEGMENT_GAP;
+}
+
 /* Takes away the first segment, which has nothing left to write. */
 static void
 segment_shift(struct lane *lane)
 {
 	struct segment *segment = segment_at(lane, 0);
 
-	if (segment->kind == SEGMENT_OWN)
-		free(segment->own);
+	free(segment->own);
 	lane->first++;
 	lane->count--;
 	if (lane->count == 0)
@@ -201,21 +223,51 @@ lane_drop(struct lane *lane, size_t n)
 	trim(lane);
 }
 
-void
-lane_insert(struct lane *lane, struct span bytes)
+/* A segment without a position, at the decided one. */
+static struct segment *
+insert(struct lane *lane, enum segment_kind kind, size_t len)
+{
+	struct segment *segment = segment_add(lane, lane->count);
+
+	segment->kind = kind;
+	segment->at = lane->decided;
+	segment->len = len;
+	lane->backlog += len;
+	return segment;
+}
+
+static void
+insert_bytes(struct lane *lane, enum segment_kind kind, struct span bytes)
 {
 	struct segment *segment;
 
 	if (bytes.len == 0)
 		return;
-	segment = segment_add(lane, lane->count);
-	segment->kind = SEGMENT_OWN;
-	segment->at = lane->decided;
-	segment->len = bytes.len;
+	segment = insert(lane, kind, bytes.len);
 	segment->own = mem_resize(NULL, bytes.len, 1);
 	memcpy(segment->own, bytes.ptr, bytes.len);
-	lane->backlog += bytes.len;
 	lane->own += bytes.len;
+}
+
+void
+lane_insert(struct lane *lane, struct span bytes)
+{
+	insert_bytes(lane, SEGMENT_OWN, bytes);
+}
+
+void
+lane_insert_head(struct lane *lane, uint64_t len)
+{
+	char storage[FRAMING_HEAD_MAX];
+
+	insert_bytes(lane, SEGMENT_HEAD, framing_head(lane->boundary.framing, len, storage));
+}
+
+void
+lane_insert_blanks(struct lane *lane, uint64_t n)
+{
+	if (n > 0)
+		insert(lane, SEGMENT_BLANK, n);
 }
 
 void
@@ -231,16 +283,22 @@ lane_set_open(struct lane *lane, bool open)
 void
 lane_answer(struct lane *lane, struct span message)
 {
-	if (lane->open)
-		buf_append(&lane->kept, message);
-	else
-		lane_insert(lane, message);
+	struct buf framed;
+
+	if (lane->open) {
+		framing_append(&lane->kept, lane->boundary.framing, message);
+		return;
+	}
+	buf_init(&framed);
+	framing_append(&framed, lane->boundary.framing, message);
+	lane_insert(lane, buf_span(&framed));
+	buf_free(&framed);
 }
 
 void
 lane_overtake(struct lane *lane, struct span message)
 {
-	buf_append(&lane->urgent, message);
+	framing_append(&lane->urgent, lane->boundary.framing, message);
 }
 
 /* Makes position a border between two segments; returns the index of the one that starts there. */
@@ -255,7 +313,7 @@ split(struct lane *lane, uint64_t position)
 	if (i == 0)
 		return 0;
 	segment = segment_at(lane, i - 1);
-	if (segment->kind == SEGMENT_OWN || segment->at + segment->len <= position)
+	if (!has_position(segment) || segment->at + segment->len <= position)
 		return i;
 	rest = segment_add(lane, i);
 	segment = segment_at(lane, i - 1);
@@ -266,15 +324,25 @@ split(struct lane *lane, uint64_t position)
 	return i;
 }
 
+bool
+lane_untouched(const struct lane *lane, uint64_t start)
+{
+	const struct segment *first = lane->count == 0 ? NULL : segment_at(lane, 0);
+
+	if (first != NULL && first->kind == SEGMENT_HEAD && first->at == start && first->sent > 0)
+		return false;
+	return start >= lane->written;
+}
+
 void
 lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 {
 	size_t i, last;
 
-	assert(start >= lane->written && end <= lane->decided);
+	assert(lane_untouched(lane, start) && end <= lane->decided);
 	i = split(lane, start);
 	last = split(lane, end);
-	/* What we inserted at `start` stands before the message; what stands inside it is part of it. */
+	/* An answer inserted at `start` stands before the message; what stands inside it is part of it. */
 	while (i < last && segment_at(lane, i)->kind == SEGMENT_OWN && segment_at(lane, i)->at == start)
 		i++;
 	for (; i < last; i++) {
@@ -283,12 +351,12 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 		if (segment->kind == SEGMENT_GAP)
 			continue;
 		lane->backlog -= segment->len;
-		if (segment->kind == SEGMENT_OWN) {
+		if (segment->own != NULL)
 			lane->own -= segment->len;
-			free(segment->own);
-			segment->own = NULL;
+		free(segment->own);
+		segment->own = NULL;
+		if (!has_position(segment))
 			segment->len = 0;
-		}
 		segment->kind = SEGMENT_GAP;
 	}
 	trim(lane);
@@ -300,7 +368,7 @@ lane_abandon(struct lane *lane)
 	while (lane->count > 0) {
 		struct segment *segment = segment_at(lane, 0);
 
-		if (segment->kind != SEGMENT_OWN)
+		if (has_position(segment))
 			release(lane, segment->len);
 		segment_shift(lane);
 	}
@@ -308,14 +376,17 @@ lane_abandon(struct lane *lane)
 	lane->own = 0;
 	buf_clear(&lane->urgent);
 	buf_clear(&lane->kept);
-	lane->inside = false;
+	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
 }
 
+/* What there is of it to write at once: all, but of blanks. */
 static struct span
 segment_span(const struct lane *lane, const struct segment *segment)
 {
-	if (segment->kind == SEGMENT_OWN)
+	if (segment->own != NULL)
 		return (struct span){ segment->own + segment->sent, segment->len };
+	if (segment->kind == SEGMENT_BLANK)
+		return (struct span){ blanks, segment->len < sizeof(blanks) - 1 ? segment->len : sizeof(blanks) - 1 };
 	return span_part(buf_span(&lane->bytes), (size_t)(segment->at - lane->written), segment->len);
 }
 
@@ -323,28 +394,24 @@ segment_span(const struct lane *lane, const struct segment *segment)
 static bool
 urgent_is_next(const struct lane *lane)
 {
-	return lane->urgent.len > 0 && (!lane->inside || lane->inside_urgent);
+	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
 }
 
 /* How much of the span is written before something urgent may go: all, or up to a message's end. */
 static size_t
-until_boundary(const struct lane *lane, struct span span, bool *boundary)
+until_boundary(const struct lane *lane, const struct boundary *boundary, struct span span, bool *stop)
 {
-	const char *newline = NULL;
-
-	*boundary = false;
-	if (lane->urgent.len > 0)
-		newline = memchr(span.ptr, '\n', span.len);
-	if (newline == NULL)
+	*stop = false;
+	if (lane->urgent.len == 0)
 		return span.len;
-	*boundary = true;
-	return (size_t)(newline - span.ptr) + 1;
+	return boundary_within(boundary, span, stop);
 }
 
 int
 lane_output(const struct lane *lane, struct span *spans, int max)
 {
-	bool boundary = false;
+	struct boundary boundary = lane->boundary;
+	bool stop = false;
 	int n = 0;
 	size_t i;
 
@@ -352,16 +419,28 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 		spans[0] = buf_span(&lane->urgent);
 		return 1;
 	}
-	for (i = 0; i < lane->count && n < max && !boundary; i++) {
+	for (i = 0; i < lane->count && n < max && !stop; i++) {
 		const struct segment *segment = segment_at(lane, i);
 
 		if (segment->kind == SEGMENT_GAP)
 			continue;
 		spans[n] = segment_span(lane, segment);
-		spans[n].len = until_boundary(lane, spans[n], &boundary);
+		spans[n].len = until_boundary(lane, &boundary, spans[n], &stop);
+		if (lane->urgent.len > 0)
+			boundary_advance(&boundary, spans[n]);
+		stop = stop || spans[n].len < segment->len;
 		n++;
 	}
 	return n;
+}
+
+/* Takes up to n bytes of the span as written. */
+static size_t
+wrote(struct lane *lane, struct span span, size_t n)
+{
+	span.len = n < span.len ? n : span.len;
+	boundary_advance(&lane->boundary, span);
+	return span.len;
 }
 
 /* Takes up to n bytes of the urgent messages, or of the first segment, as written; returns how many. */
@@ -370,27 +449,25 @@ take(struct lane *lane, size_t n)
 {
 	struct segment *segment;
 	struct span span;
-	bool boundary;
+	bool stop;
 
 	lane->inside_urgent = urgent_is_next(lane);
 	if (lane->inside_urgent) {
-		span = buf_span(&lane->urgent);
-		n = n < span.len ? n : span.len;
-		lane->inside = span.ptr[n - 1] != '\n';
+		n = wrote(lane, buf_span(&lane->urgent), n);
 		buf_consume(&lane->urgent, n);
 		return n;
 	}
 	segment = segment_at(lane, 0);
 	span = segment_span(lane, segment);
-	span.len = until_boundary(lane, span, &boundary);
-	n = n < span.len ? n : span.len;
-	lane->inside = span.ptr[n - 1] != '\n';
+	span.len = until_boundary(lane, &lane->boundary, span, &stop);
+	n = wrote(lane, span, n);
 	lane->backlog -= n;
 	segment->len -= n;
-	if (segment->kind == SEGMENT_OWN) {
+	if (segment->own != NULL) {
 		segment->sent += n;
 		lane->own -= n;
-	} else {
+	}
+	if (has_position(segment)) {
 		segment->at += n;
 		release(lane, n);
 	}

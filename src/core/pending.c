@@ -20,6 +20,7 @@ pending_init(struct pending *pending, struct text_table *texts, uint64_t seed)
 	table_init(&pending->index->ids, KEY_ID, seed);
 	table_init(&pending->index->aliases, KEY_WIRE_ID, seed);
 	table_init(&pending->index->tokens, KEY_WIRE_TOKEN, seed);
+	table_init(&pending->index->seconds, KEY_TOKEN, seed);
 }
 
 void
@@ -30,6 +31,7 @@ pending_free(struct pending *pending)
 	table_free(&pending->index->ids);
 	table_free(&pending->index->aliases);
 	table_free(&pending->index->tokens);
+	table_free(&pending->index->seconds);
 	slab_free(&pending->index->slab);
 	free(pending->index);
 	timeline_free(&pending->idle);
@@ -93,6 +95,8 @@ enter_indexes(struct pending_index *index, struct request *request)
 	table_add(&index->ids, &index->slab, request, hash);
 	if (request->wire_token.len > 0)
 		table_add(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
+	if (request->flags & REQUEST_TWO_TOKENS)
+		table_add(&index->seconds, &index->slab, request, id_hash(request->token, index->seconds.seed));
 	if (is_aliased(request))
 		table_add(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
 	if (pending_spelling(request->wire_id) == ODD_NUMBER)
@@ -118,6 +122,8 @@ leave_indexes(struct pending_index *index, struct request *request)
 		leave_ids(index, request, hash);
 	if (request->wire_token.len > 0)
 		table_remove(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
+	if (request->flags & REQUEST_TWO_TOKENS)
+		table_remove(&index->seconds, &index->slab, request, id_hash(request->token, index->seconds.seed));
 }
 
 static void

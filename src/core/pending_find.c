@@ -123,12 +123,20 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 	char storage[ID_TWIN_MAX];
 	struct span twin;
 
+	if (exact == NULL && pending->index->seconds.count > 0)
+		exact = best(pending, &pending->index->seconds, wire_token, is_anyone);
 	if (exact != NULL)
 		return exact;
 	twin = id_twin(wire_token, storage);
 	if (twin.len > 0)
 		search_table(&search, pending, tokens, twin, is_anyone);
 	return search_result(&search);
+}
+
+struct request *
+pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
+{
+	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, after);
 }
 
 static bool

@@ -11,7 +11,7 @@
 enum {
 	SLAB_PAGE = 256,  /* entries */
 	HANDLE_BITS = 26, /* the upper bits of a handle are 0 */
-	SLAB_CHAINS = 3,
+	SLAB_CHAINS = 4,
 };
 
 struct slab_page {

@@ -41,6 +41,8 @@ key_of(const struct table *table, const struct request *request)
 		return request->wire_id;
 	case KEY_WIRE_TOKEN:
 		return request->wire_token;
+	case KEY_TOKEN:
+		return request->token;
 	}
 	abort();
 }

@@ -15,6 +15,7 @@ enum table_key { /* what a table finds its entries by */
 	KEY_ID,
 	KEY_WIRE_ID,
 	KEY_WIRE_TOKEN,
+	KEY_TOKEN,
 };
 
 struct table {

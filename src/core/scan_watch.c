@@ -12,7 +12,7 @@ struct path {
 	enum container container; /* what an object is read as; 0: not at all, a text is kept */
 };
 
-enum { PATHS_MAX = 12 };
+enum { PATHS_MAX = 16 };
 
 #define META_PREFIX "io.modelcontextprotocol/"
 #define KEY(literal) literal, sizeof(literal) - 1
@@ -38,7 +38,17 @@ static const struct path paths[CONTAINERS][PATHS_MAX] = {
 		{ KEY("status"), SCAN_STATUS, 0 },
 		{ KEY("token"), SCAN_TOKEN, 0 },
 		{ KEY("progressToken"), SCAN_PROGRESS_TOKEN, 0 },
+		{ KEY("workDoneToken"), SCAN_WORK_TOKEN, 0 },
+		{ KEY("partialResultToken"), SCAN_PARTIAL_TOKEN, 0 },
+		{ KEY("protocolVersion"), SCAN_PARAMS_VERSION, 0 },
+		{ KEY("clientCapabilities"), SCAN_FIELDS, CLIENT_CAPABILITIES },
 		{ KEY("_meta"), SCAN_FIELDS, PARAMS_META },
+	},
+	[CLIENT_CAPABILITIES] = {
+		{ KEY("cancellation"), SCAN_FIELDS, CLIENT_CANCELLATION },
+	},
+	[CLIENT_CANCELLATION] = {
+		{ KEY("request"), SCAN_CLIENT_CANCELS, 0 },
 	},
 	[PARAMS_META] = {
 		{ KEY("progressToken"), SCAN_META_TOKEN, 0 },
@@ -51,7 +61,15 @@ static const struct path paths[CONTAINERS][PATHS_MAX] = {
 		{ KEY("taskId"), SCAN_RESULT_TASK_ID, 0 },
 		{ KEY("status"), SCAN_RESULT_STATUS, 0 },
 		{ KEY("task"), SCAN_FIELDS, RESULT_TASK },
+		{ KEY("stopReason"), SCAN_STOP_REASON, 0 },
+		{ KEY("agentCapabilities"), SCAN_FIELDS, AGENT_CAPABILITIES },
 		{ KEY("_meta"), SCAN_FIELDS, RESULT_META },
+	},
+	[AGENT_CAPABILITIES] = {
+		{ KEY("cancellation"), SCAN_FIELDS, AGENT_CANCELLATION },
+	},
+	[AGENT_CANCELLATION] = {
+		{ KEY("request"), SCAN_AGENT_CANCELS, 0 },
 	},
 	[RESULT_META] = {
 		{ KEY(META_PREFIX "subscriptionId"), SCAN_RESULT_SUBSCRIPTION, 0 },

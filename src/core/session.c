@@ -5,6 +5,7 @@
  *              server's lane (party[SIDE_SERVER].lane)
  *
  *   session.c         bytes to messages, messages to their handlers
+ *   session_open      which framing, which protocol, which era
  *   session_request   a request is entered in `pending` and passes
  *   session_answer    a response finds its request
  *   session_notice    cancels and progress
@@ -29,7 +30,7 @@ party_init(struct session *session, enum side side, msec_t now)
 	struct party *party = &session->party[side];
 
 	party->lane = lane_new();
-	frame_init(&party->frame);
+	frame_init(&party->frame, FRAMING_NEWLINE);
 	pending_init(&party->pending, &session->texts, session->config.seed);
 	buf_init(&party->cut_id);
 	party->heard = now;
@@ -50,6 +51,8 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	struct session *session = mem_new(sizeof(*session));
 
 	session->config = *config;
+	session->dialect_known = config->dialect != NULL;
+	session->dialect = config->dialect != NULL ? config->dialect : dialect_of_framing(FRAMING_NEWLINE);
 	session->act = act;
 	session->user = user;
 	text_table_init(&session->texts);
@@ -151,29 +154,59 @@ advance(struct lane *lane, uint64_t to, void (*decide)(struct lane *lane, size_t
 }
 
 void
+session_pass_head(struct party *party, uint64_t start, uint64_t len)
+{
+	char storage[FRAMING_HEAD_MAX];
+	struct span head = framing_head(party->frame.framing, len, storage);
+	struct span before = lane_from(party->lane, lane_decided_to(party->lane));
+
+	before.len = (size_t)(start - lane_decided_to(party->lane));
+	if (head.len > 0 && span_equal(before, head)) {
+		lane_pass(party->lane, head.len);
+		return;
+	}
+	lane_insert_head(party->lane, len);
+	lane_drop(party->lane, before.len);
+}
+
+/* Its line end, of whatever kind, as one newline. */
+static void
+pass_line_end(struct lane *lane, const struct message *message)
+{
+	if (message->end == message->next)
+		lane_insert(lane, SPAN("\n"));
+	else
+		advance(lane, message->next - 1, lane_drop);
+	advance(lane, message->next, lane_pass);
+}
+
+static void
+pass_bytes(struct party *party, const struct message *message)
+{
+	uint64_t origin = message->word == WHY_RECOVERED ? message->start : party->frame.body;
+	uint64_t len = message->end - message->start;
+	const struct edit *edit;
+
+	for (edit = message->edits; edit < message->edits + message->edit_count; edit++)
+		len = len - edit->len + edit->with.len;
+	session_pass_head(party, message->start, len);
+	for (edit = message->edits; edit < message->edits + message->edit_count; edit++) {
+		advance(party->lane, origin + edit->offset, lane_pass);
+		lane_insert(party->lane, edit->with);
+		lane_drop(party->lane, edit->len);
+	}
+	advance(party->lane, message->end, lane_pass);
+	if (party->frame.framing == FRAMING_NEWLINE)
+		pass_line_end(party->lane, message);
+}
+
+void
 message_pass(struct session *session, struct message *message, enum why why, const struct request *request)
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
-	struct party *party = &session->party[message->from];
-	uint64_t origin = message->word == WHY_RECOVERED ? message->start : party->frame.start;
-	int i;
 
-	if (!message->passed) {
-		advance(party->lane, message->start, lane_drop);
-		for (i = 0; i < message->edit_count; i++) {
-			const struct edit *edit = &message->edits[i];
-
-			advance(party->lane, origin + edit->offset, lane_pass);
-			lane_insert(party->lane, edit->with);
-			lane_drop(party->lane, edit->len);
-		}
-		advance(party->lane, message->end, lane_pass);
-		if (message->end == message->next)
-			lane_insert(party->lane, SPAN("\n"));
-		else
-			advance(party->lane, message->next - 1, lane_drop);
-		advance(party->lane, message->next, lane_pass);
-	}
+	if (!message->passed)
+		pass_bytes(&session->party[message->from], message);
 	session_report(session, &action);
 }
 
@@ -248,23 +281,54 @@ message_of_frame(struct session *session, enum side from, struct message *messag
 {
 	struct party *party = &session->party[from];
 	const struct frame *frame = &party->frame;
-	struct span line = lane_from(party->lane, frame->start);
+	struct span body = lane_from(party->lane, frame->body);
+	size_t bom = scan_bom(frame->scan) ? 3 : 0;
 
-	*message = (struct message){ .from = from, .scan = frame->scan };
-	line.len = (size_t)(frame->scanned - frame->start);
-	message->next = frame->scanned;
-	message->start = frame->start;
+	body.len = (size_t)(frame->scanned - frame->body);
+	*message = (struct message){ .from = from, .scan = frame->scan, .next = frame->scanned };
 	message->end = frame->scanned;
-	if (line.ptr[line.len - 1] == '\n') {
-		message->end--;
-		if (line.len > 1 && line.ptr[line.len - 2] == '\r')
-			message->end--;
-	}
-	if (scan_bom(frame->scan))
-		message->start += 3;
-	message->text =
-	    span_part(line, (size_t)(message->start - frame->start), (size_t)(message->end - message->start));
+	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
+		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
+	message->start = frame->body + bom;
+	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
+	message->text = span_part(body, bom, (size_t)(message->end - message->start));
 	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
+}
+
+static void
+note_changes(struct session *session, const struct message *message)
+{
+	const struct frame *frame = &session->party[message->from].frame;
+
+	if (message->envelope.kind > ENVELOPE_BATCH)
+		return;
+	if (message->start > frame->body)
+		session_note(session, other(message->from), WHY_BOM_STRIPPED);
+	if (message->next - message->end > 1)
+		session_note(session, other(message->from), WHY_CR_STRIPPED);
+}
+
+static bool
+is_blank(struct span text)
+{
+	while (text.len > 0 && (text.ptr[text.len - 1] == '\r' || text.ptr[text.len - 1] == '\n'))
+		text.len--;
+	return text.len == 0;
+}
+
+/* What stood where a header should be. */
+static void
+on_text(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	struct message message = { .from = from, .scan = party->frame.scan };
+
+	message.begin = message.start = party->frame.start;
+	message.end = message.next = party->frame.scanned;
+	message.text = lane_from(party->lane, message.start);
+	message.text.len = (size_t)(message.end - message.start);
+	message.envelope.kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON;
+	session_on_message(session, &message);
 }
 
 static void
@@ -275,28 +339,39 @@ on_frame(struct session *session, enum side from)
 
 	if (party->frame.scanned - party->frame.start > session->config.max_message)
 		session_cut(session, from);
-	if (party->reading != READ_HOLD) {
+	if (party->frame.text) {
+		on_text(session, from);
+	} else if (party->reading != READ_HOLD) {
 		session_cut_end(session, from);
 	} else {
 		message_of_frame(session, from, &message);
 		note_first(party, &message);
-		if (message.start > party->frame.start && message.envelope.kind <= ENVELOPE_BATCH)
-			session_note(session, other(from), WHY_BOM_STRIPPED);
-		if (message.next - message.end > 1 && message.envelope.kind <= ENVELOPE_BATCH)
-			session_note(session, other(from), WHY_CR_STRIPPED);
+		note_changes(session, &message);
 		session_on_message(session, &message);
 	}
 	assert(lane_decided_to(party->lane) == party->frame.scanned);
 	frame_next(&party->frame);
 }
 
-void
-session_hear(struct session *session, enum side from, msec_t now)
+/* A plain relay: whatever it is, it passes. */
+static void
+pass_everything(struct lane *lane)
+{
+	lane_pass(lane, (size_t)(lane_received_to(lane) - lane_decided_to(lane)));
+}
+
+static void
+hear(struct session *session, enum side from, bool ended)
 {
 	struct party *party = &session->party[from];
 	struct span fresh;
 
-	session_set_clock(session, now);
+	if (!session_settle_framing(session, from, ended))
+		return;
+	if (session->plain) {
+		pass_everything(party->lane);
+		return;
+	}
 	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
 		party->heard = session->steady;
 		if (frame_feed(&party->frame, fresh))
@@ -310,18 +385,38 @@ session_hear(struct session *session, enum side from, msec_t now)
 }
 
 void
-session_end_of_input(struct session *session, enum side from, msec_t now)
+session_hear(struct session *session, enum side from, msec_t now)
+{
+	session_set_clock(session, now);
+	hear(session, from, false);
+}
+
+/* The last line, which has no newline: it gets one. */
+static void
+end_line(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	size_t room;
 
-	session_hear(session, from, now);
-	if (session_truncate(session, from) || party->frame.scanned == party->frame.start)
-		return;
-	party->ended = true;
 	*lane_space(party->lane, 1, &room) = '\n';
 	lane_received(party->lane, 1);
-	session_hear(session, from, now);
+	hear(session, from, true);
+}
+
+void
+session_end_of_input(struct session *session, enum side from, msec_t now)
+{
+	struct party *party = &session->party[from];
+
+	session_set_clock(session, now);
+	hear(session, from, true);
+	if (session->plain || session_truncate(session, from) || party->frame.scanned == party->frame.start)
+		return;
+	party->ended = true;
+	if (party->frame.framing == FRAMING_NEWLINE)
+		end_line(session, from);
+	else if (frame_finish(&party->frame))
+		on_frame(session, from);
 }
 
 size_t

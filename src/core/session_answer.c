@@ -6,8 +6,10 @@
 
 /* MCP basic/utilities/tasks and SEP-2663: the id of the task that a response created; or empty. */
 static struct span
-created_task(const struct scan *scan)
+created_task(const struct session *session, const struct scan *scan)
 {
+	if (!(session->dialect->flags & DIALECT_TASKS))
+		return (struct span){ NULL, 0 };
 	if (scan_value(scan, SCAN_CREATED_TASK_ID)->type == VALUE_STRING)
 		return scan_text(scan, SCAN_CREATED_TASK_ID);
 	if (span_equal(scan_text(scan, SCAN_RESULT_TYPE), SPAN("\"task\"")) &&
@@ -16,11 +18,22 @@ created_task(const struct scan *scan)
 	return (struct span){ NULL, 0 };
 }
 
-/* The answer to initialize settles the era, unless it refuses it. */
+/* ACP: the version as a small number; 0 if it is none. */
+static int
+read_version(const struct scan *scan)
+{
+	struct span text = scan_text(scan, SCAN_RESULT_VERSION);
+
+	if (scan_value(scan, SCAN_RESULT_VERSION)->type != VALUE_NUMBER || text.len != 1)
+		return 0;
+	return text.ptr[0] - '0';
+}
+
+/* The answer to initialize opens the session, unless it refuses it. */
 static void
 note_handshake(struct session *session, const struct message *message, const struct request *request)
 {
-	const struct method *traits = dialect_method(session->config.dialect, text_span(request->method));
+	const struct method *traits = dialect_method(session->dialect, text_span(request->method));
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 	struct span first = SPAN("\"2025-11-25\"");
 
@@ -28,7 +41,9 @@ note_handshake(struct session *session, const struct message *message, const str
 	    scan_value(message->scan, SCAN_RESULT)->type == VALUE_ABSENT)
 		return;
 	session->initialized = true;
-	session->omits_id = version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
+	session->version = read_version(message->scan);
+	session->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
+	session->omits_id = (session->dialect->flags & DIALECT_HAS_ERAS) && version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
 }
 
 /* Puts back what the requester called it. */
@@ -77,7 +92,7 @@ take_up(struct session *session, struct message *message, struct request *reques
 {
 	enum side requester = other(message->from);
 	struct pending *pending = &session->party[requester].pending;
-	struct span task = created_task(message->scan);
+	struct span task = created_task(session, message->scan);
 
 	if (request->flags & REQUEST_OURS) {
 		message_drop(session, message, WHY_SWALLOWED, request);

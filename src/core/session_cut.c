@@ -7,15 +7,12 @@
 static bool
 request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
 {
-	const struct dialect *dialect = session->config.dialect;
+	const struct dialect *dialect = session->dialect;
 	const struct pending *pending = &session->party[from].pending;
-	const char *const held[] = { dialect->cancel, dialect->progress, dialect->task_status };
 	const struct method *traits = dialect_method(dialect, envelope->method);
-	size_t i;
 
-	for (i = 0; i < sizeof(held) / sizeof(held[0]); i++)
-		if (held[i] != NULL && span_equal(envelope->method, (struct span){ held[i], strlen(held[i]) }))
-			return false;
+	if (session_is_known_notification(session, envelope->method))
+		return false;
 	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
 	if (traits != NULL && (traits->traits & METHOD_START))
@@ -42,7 +39,7 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
 	    !span_equal(request->id, request->wire_id))
 		return READ_HOLD;
-	traits = dialect_method(session->config.dialect, text_span(request->method));
+	traits = dialect_method(session->dialect, text_span(request->method));
 	if (traits != NULL && (traits->traits & METHOD_START))
 		return READ_HOLD;
 	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
@@ -50,7 +47,7 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 		return READ_HOLD;
 	action = action_of(session, decision->steps & DECIDE_PASS ? VERB_SEND : VERB_DROP, requester, decision->why,
 	    request);
-	action.message = lane_from(party->lane, party->frame.start);
+	action.message = lane_from(party->lane, party->frame.body);
 	session_report(session, &action);
 	buf_clear(&party->cut_id);
 	buf_append(&party->cut_id, request->id);
@@ -103,10 +100,26 @@ move_on(struct session *session, enum side from)
 	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
 	if (party->reading != READ_PASS && party->reading != READ_PASSED)
 		lane_drop(party->lane, part.len);
+	else if (party->frame.framing == FRAMING_HEADER)
+		lane_pass(party->lane, part.len);
 	else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0)
 		pass_line_end(session, from, part.len);
 	else
 		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
+}
+
+static void
+begin_parts(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
+
+	if (bom > 0)
+		session_note(session, other(from), WHY_BOM_STRIPPED);
+	if (party->reading >= READ_DISCARD)
+		return;
+	session_pass_head(party, party->frame.body + bom, party->frame.length - bom);
+	lane_set_open(party->lane, true);
 }
 
 void
@@ -122,11 +135,7 @@ session_cut(struct session *session, enum side from)
 			party->reading = READ_DISCARD;
 		if (party->reading == READ_HOLD)
 			return;
-		if (scan_bom(party->frame.scan)) {
-			lane_drop(party->lane, 3);
-			session_note(session, other(from), WHY_BOM_STRIPPED);
-		}
-		lane_set_open(party->lane, party->reading < READ_DISCARD);
+		begin_parts(session, from);
 	}
 	move_on(session, from);
 }
@@ -137,7 +146,8 @@ message_of_parts(const struct session *session, enum side from, struct message *
 	const struct party *party = &session->party[from];
 
 	*message = (struct message){ .from = from, .scan = party->frame.scan, .passed = true };
-	message->start = party->frame.start;
+	message->begin = party->frame.start;
+	message->start = party->frame.body;
 	message->end = message->next = party->frame.scanned;
 	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
 }
@@ -238,7 +248,10 @@ session_truncate(struct session *session, enum side from)
 
 	if (party->reading != READ_PASSED && party->reading != READ_PASS)
 		return false;
-	lane_insert(party->lane, SPAN("\n"));
+	if (party->frame.framing == FRAMING_NEWLINE)
+		lane_insert(party->lane, SPAN("\n"));
+	else
+		lane_insert_blanks(party->lane, party->frame.body + party->frame.length - party->frame.scanned);
 	lane_set_open(party->lane, false);
 	party->reading = READ_DISCARDED;
 	if (known) {

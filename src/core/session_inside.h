@@ -38,6 +38,9 @@ enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 
 struct session {
 	struct session_config config;
+	const struct dialect *dialect; /* as far as the traffic has shown it */
+	bool dialect_known, framing_known;
+	bool plain; /* the client speaks no JSON-RPC: everything passes */
 	action_fn *act;
 	void *user;
 	struct text_table texts;
@@ -52,6 +55,8 @@ struct session {
 	msec_t idle;           /* ... and without the time that a person was waited for */
 	enum era era;
 	bool initialized;    /* initialize was answered */
+	bool declared[2];    /* by enum side: who has the capability cancellation.request (ACP RFD) */
+	int version;         /* result.protocolVersion, if it is a number (ACP) */
 	uint64_t modern_end; /* where the first modern request ends in the client's lane */
 	bool omits_id;       /* errors without an id leave it out (MCP 2025-11-25 and later) */
 	bool withheld;       /* some cancel waits for the era */
@@ -73,8 +78,10 @@ struct message { /* the one at hand */
 	struct envelope envelope;
 	const struct scan *scan;
 	struct span text;                 /* without byte order mark and line end */
+	uint64_t begin;                   /* of what goes when it is withdrawn: of its header, else of text */
 	uint64_t start, end;              /* of text, as positions in the lane of `from` */
 	uint64_t next;                    /* position behind its line end */
+	const struct cancel *cancel;      /* how it is spelled, if it is one */
 	bool passed;                      /* it went out in parts: nothing can be changed any more */
 	enum why word;                    /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
@@ -90,6 +97,8 @@ other(enum side side)
 /* session.c */
 void session_report(struct session *session, const struct action *action);
 void session_note(struct session *session, enum side to, enum why why);
+/* The header of a message of len bytes, whose text begins at start; what lies before start is dropped, or is that. */
+void session_pass_head(struct party *party, uint64_t start, uint64_t len);
 void message_pass(struct session *session, struct message *message, enum why why, const struct request *request);
 void message_drop(struct session *session, struct message *message, enum why why, const struct request *request);
 /* Its bytes leave the lane here, as they go out elsewhere. */
@@ -100,13 +109,17 @@ void session_on_message(struct session *session, struct message *message);
 struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
     const struct request *request);
 
+/* session_open.c: what the session speaks. */
+/* Looks at the first bytes; false: they do not show yet how to read on. ended: no more will come. */
+bool session_settle_framing(struct session *session, enum side from, bool ended);
+/* Looks at a request of the client's: the first one shows the dialect, and, in MCP, the era. */
+void session_note_request(struct session *session, const struct message *message);
+/* true if messages of canceld's own may be written to the server. */
+bool session_settled(const struct session *session);
+
 /* session_request.c */
 void session_on_request(struct session *session, struct message *message);
-/* Answers a request that does not go on; the message at hand is dropped. */
-void session_refuse(struct session *session, struct message *message, const char *cause, const char *text,
-    enum why why);
 struct span session_mint(struct session *session, enum side requester, bool string);
-bool session_settled(const struct session *session);
 
 /* session_answer.c */
 /* The request that a response of `from` names, even if the response is malformed; or NULL. */
@@ -117,17 +130,43 @@ void session_on_response(struct session *session, struct message *message);
 
 /* session_notice.c */
 void session_on_notification(struct session *session, struct message *message);
+/* It has to be read whole, as it may be dropped or change a request. */
+bool session_is_known_notification(const struct session *session, struct span method);
+
+/* session_turn.c */
+bool session_is_turn_cancel(const struct session *session, const struct message *message);
+void session_on_turn_cancel(struct session *session, struct message *message);
 
 /* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
 void session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message);
 enum request_state session_state(const struct session *session, enum side requester, const struct request *request);
+void session_move(struct session *session, enum side requester, struct request *request, enum request_state next);
+/* How long the receiver may still answer what was cancelled, or what it has begun to answer. */
+msec_t session_grace(const struct session *session, const struct request *request);
+
+/* session_cancel.c */
+/* What the receiver calls it; NULL: its protocol has none. */
+const struct cancel *session_native_cancel(const struct session *session, enum side receiver);
+bool session_is_turn(const struct session *session, const struct request *request);
+/* Tells the receiver in canceld's own words. */
+void session_send_cancel(struct session *session, enum side requester, struct request *request);
+/* Hands the requester's own cancel on, ahead of what is queued, in the receiver's words. */
+void session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why);
 void session_cancel_task(struct session *session, enum side requester, const struct request *request,
     struct span task_id);
 void session_release_withheld(struct session *session);
+
+/* session_reply.c */
+/* Answers in the receiver's stead. timeout: the deadline that has passed, or MSEC_NEVER. */
+void session_reply(struct session *session, enum side requester, const struct request *request,
+    enum decide_event event, msec_t timeout);
 /* An error to the requester; the request is forgotten, whatever its state. */
 void session_fail(struct session *session, enum side requester, struct request *request, const char *cause,
     const char *text, enum why why);
+/* Answers a request that does not go on; the message at hand is dropped. */
+void session_refuse(struct session *session, struct message *message, const char *cause, const char *text,
+    enum why why);
 void session_send_error(struct session *session, enum side to, const struct answer *answer);
 
 /* session_time.c */

@@ -33,11 +33,11 @@ ends_stream(struct session *session, struct message *message, struct span id)
 
 	if (request == NULL || request->state != REQUEST_WAITING)
 		return false;
-	traits = dialect_method(session->config.dialect, text_span(request->method));
+	traits = dialect_method(session->dialect, text_span(request->method));
 	if (traits == NULL || !(traits->traits & METHOD_STREAM))
 		return false;
 	if (!span_equal(request->id, request->wire_id))
-		message_edit(message, session->config.dialect->cancel_field, request->id);
+		message_edit(message, message->cancel->field, request->id);
 	message_pass(session, message, WHY_CANCEL_FORWARDED, request);
 	pending_remove(pending, request);
 	return true;
@@ -57,12 +57,26 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 		message_drop(session, message, decisions[REQUEST_NONE][EVENT_CANCEL].why, NULL);
 }
 
+/* The requester waits for an answer although it has cancelled. */
+static bool
+is_owed(const struct session *session, const struct message *message)
+{
+	if (session->config.answer_cancelled && message->from == SIDE_CLIENT)
+		return true;
+	return (session->dialect->flags & DIALECT_OWES_ANSWER) || message->cancel->owes;
+}
+
+/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
+static bool
+may_cancel_start(const struct session *session, enum side requester)
+{
+	return (session->dialect->flags & DIALECT_CANCELS_START) && !session->declared[requester];
+}
+
 static void
 on_cancel(struct session *session, struct message *message)
 {
-	struct span id = id_field(message, session->config.dialect->cancel_field);
-	bool owed = (session->config.answer_cancelled && message->from == SIDE_CLIENT) ||
-	    (session->config.dialect->flags & DIALECT_OWES_ANSWER);
+	struct span id = id_field(message, message->cancel->field);
 	struct request *request;
 
 	if (id.len == 0) {
@@ -72,28 +86,49 @@ on_cancel(struct session *session, struct message *message)
 	request = pending_by_id(&session->party[message->from].pending, id);
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
-	else if (request->flags & REQUEST_NO_CANCEL)
+	else if ((request->flags & REQUEST_NO_CANCEL) && !may_cancel_start(session, message->from))
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
-		session_decide(session, message->from, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
+		session_decide(session, message->from, request,
+		    is_owed(session, message) ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
 
 /* Progress of a request is dropped once nobody waits for it: clients tear the connection down on it. */
 static bool
 wants_progress(const struct session *session, const struct request *request)
 {
-	if (request->flags & REQUEST_TOKEN_ONLY)
+	if ((request->flags & REQUEST_TOKEN_ONLY) || (session->dialect->flags & DIALECT_SESSIONS))
 		return true;
 	if (request->state == REQUEST_CANCELLING)
-		return !(session->config.dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+		return !(session->dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 	return request->state == REQUEST_WAITING;
+}
+
+static void
+restart(struct session *session, enum side requester, struct request *request)
+{
+	if (alarm_armed(&request->idle))
+		alarm_arm(&session->party[requester].pending.idle, &request->idle, request->idle_after,
+		    session_idle(session, requester));
+}
+
+/* The token is a session's: all its requests live on. */
+static void
+restart_all(struct session *session, enum side requester, struct span token)
+{
+	const struct pending *pending = &session->party[requester].pending;
+	struct request *request = NULL;
+
+	while ((request = pending_next_by_token(pending, token, request)) != NULL)
+		restart(session, requester, request);
 }
 
 static void
 on_progress(struct session *session, struct message *message)
 {
-	const struct dialect *dialect = session->config.dialect;
-	struct party *party = &session->party[other(message->from)];
+	const struct dialect *dialect = session->dialect;
+	enum side requester = other(message->from);
+	const struct party *party = &session->party[requester];
 	struct span token = id_field(message, dialect->progress_field);
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
 
@@ -108,10 +143,12 @@ on_progress(struct session *session, struct message *message)
 		message_drop(session, message, WHY_LATE_PROGRESS, request);
 		return;
 	}
-	if (alarm_armed(&request->idle))
-		alarm_arm(&party->pending.idle, &request->idle, request->idle_after,
-		    session_idle(session, other(message->from)));
-	if (!span_equal(request->token, request->wire_token) && id_equal(token, request->wire_token))
+	if (dialect->flags & DIALECT_SESSIONS)
+		restart_all(session, requester, token);
+	else
+		restart(session, requester, request);
+	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
+	    id_equal(token, request->wire_token))
 		message_edit(message, dialect->progress_field, request->token);
 	message_pass(session, message, WHY_RELAYED, request);
 }
@@ -160,14 +197,31 @@ restore_subscription(struct session *session, struct message *message)
 		message_edit(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 
+/* How it is spelled, if it is a cancel; NULL if it is none, or nobody here knows one. */
+static const struct cancel *
+cancel_of(const struct session *session, struct span method)
+{
+	const struct cancel *cancel;
+
+	if (session->dialect->cancel == NULL)
+		return NULL;
+	for (cancel = dialect_cancels; cancel->method != NULL; cancel++)
+		if (is(method, cancel->method))
+			return cancel;
+	return NULL;
+}
+
 void
 session_on_notification(struct session *session, struct message *message)
 {
-	const struct dialect *dialect = session->config.dialect;
+	const struct dialect *dialect = session->dialect;
 	struct span method = message->envelope.method;
 
-	if (is(method, dialect->cancel)) {
+	message->cancel = cancel_of(session, method);
+	if (message->cancel != NULL) {
 		on_cancel(session, message);
+	} else if (session_is_turn_cancel(session, message)) {
+		session_on_turn_cancel(session, message);
 	} else if (is(method, dialect->progress)) {
 		on_progress(session, message);
 	} else if (is(method, dialect->task_status)) {
@@ -176,4 +230,13 @@ session_on_notification(struct session *session, struct message *message)
 		restore_subscription(session, message);
 		message_pass(session, message, WHY_RELAYED, NULL);
 	}
+}
+
+bool
+session_is_known_notification(const struct session *session, struct span method)
+{
+	const struct dialect *dialect = session->dialect;
+
+	return cancel_of(session, method) != NULL || is(method, dialect->turn_cancel) || is(method, dialect->progress) ||
+	    is(method, dialect->task_status);
 }

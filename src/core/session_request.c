@@ -6,49 +6,6 @@
 
 enum { MINTED_FIRST = 1 << 30, MINTED_MAX = 32 }; /* within int32, far from where clients count */
 
-/* MCP: nothing is injected before initialize is answered, or a modern request was written whole. */
-bool
-session_settled(const struct session *session)
-{
-	if (!(session->config.dialect->flags & DIALECT_HAS_ERAS))
-		return true;
-	if (session->era == ERA_MODERN)
-		return lane_written_to(session->party[SIDE_CLIENT].lane) >= session->modern_end;
-	return session->era == ERA_LEGACY && session->initialized;
-}
-
-static void
-enter_era(struct session *session, enum era era, const struct message *message)
-{
-	struct action action = action_of(session, VERB_NOTE, SIDE_CLIENT, WHY_ERA, NULL);
-
-	if (session->era == era)
-		return;
-	session->era = era;
-	session->modern_end = message->next;
-	action.method = message->envelope.method;
-	action.detail = era == ERA_MODERN ? SPAN("modern") : SPAN("legacy");
-	session_report(session, &action);
-}
-
-/* MCP 2026-07-28 basic/transports/stdio: which era it is shows in the first requests. */
-static void
-note_era(struct session *session, const struct message *message, unsigned traits)
-{
-	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
-
-	if (message->from != SIDE_CLIENT || (traits & METHOD_PROBE))
-		return;
-	if (traits & METHOD_HANDSHAKE) {
-		enter_era(session, ERA_LEGACY, message);
-	} else if (modern) {
-		enter_era(session, ERA_MODERN, message);
-	} else if (session->era == ERA_NONE) {
-		enter_era(session, ERA_LEGACY, message);
-		session->initialized = true;
-	}
-}
-
 struct span
 session_mint(struct session *session, enum side requester, bool string)
 {
@@ -74,26 +31,6 @@ mint_like(struct session *session, enum side requester, struct span like, char s
 
 	memcpy(storage, minted.ptr, minted.len);
 	return (struct span){ storage, minted.len };
-}
-
-void
-session_refuse(struct session *session, struct message *message, const char *cause, const char *text, enum why why)
-{
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = CODE_INTERNAL_ERROR,
-		.message = { text, strlen(text) },
-		.cause = cause,
-		.method = message->envelope.method,
-		.timeout = MSEC_NEVER,
-		.status = session->server_status,
-		.signal = session->server_signal,
-	};
-
-	if (why != WHY_SERVER_GONE)
-		answer.status = answer.signal = -1;
-	session_send_error(session, message->from, &answer);
-	message_drop(session, message, why, NULL);
 }
 
 /* true if the request does not go on, and was answered. */
@@ -122,11 +59,25 @@ refused(struct session *session, struct message *message)
 static struct span
 usable_token(const struct scan *scan, enum scan_field field)
 {
-	enum value_type type = scan_value(scan, field)->type;
+	enum value_type type = field == SCAN_FIELDS ? VALUE_ABSENT : scan_value(scan, field)->type;
 
 	if (type != VALUE_STRING && type != VALUE_NUMBER)
 		return (struct span){ NULL, 0 };
 	return scan_text(scan, field);
+}
+
+/* LSP: a request may have a token for progress and one for partial results. */
+static void
+read_tokens(const struct dialect *dialect, const struct scan *scan, struct pending_names *names)
+{
+	struct span second = usable_token(scan, dialect->token_fields[1]);
+
+	names->token = usable_token(scan, dialect->token_fields[0]);
+	names->wire_token = second.len > 0 ? second : names->token;
+	if (names->token.len == 0)
+		names->token = second;
+	else if (second.len > 0 && !id_equal(names->token, second))
+		names->flags |= REQUEST_TWO_TOKENS;
 }
 
 static bool
@@ -156,12 +107,12 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	}
 	if (token_held(pending, names->token)) {
 		names->wire_token = mint_like(session, message->from, names->token, token_storage);
-		message_edit(message, session->config.dialect->request_token_field, names->wire_token);
+		message_edit(message, session->dialect->token_fields[0], names->wire_token);
 	}
 }
 
 static uint16_t
-flags_of(const struct message *message, unsigned traits)
+flags_of(const struct dialect *dialect, const struct message *message, unsigned traits)
 {
 	unsigned flags = 0;
 
@@ -171,7 +122,7 @@ flags_of(const struct message *message, unsigned traits)
 		flags |= REQUEST_NO_CANCEL;
 	if (traits & METHOD_EXEMPT)
 		flags |= REQUEST_EXEMPT;
-	if (scan_value(message->scan, SCAN_TASK)->type == VALUE_OBJECT)
+	if ((dialect->flags & DIALECT_TASKS) && scan_value(message->scan, SCAN_TASK)->type == VALUE_OBJECT)
 		flags |= REQUEST_TASK;
 	return (uint16_t)flags;
 }
@@ -207,21 +158,21 @@ static void
 enter(struct session *session, struct message *message, const struct method *traits)
 {
 	struct party *party = &session->party[message->from];
-	const struct dialect *dialect = session->config.dialect;
+	const struct dialect *dialect = session->dialect;
 	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
 	struct pending_names names = { .id = message->envelope.id, .method = message->envelope.method };
 	struct request *request;
 
 	names.wire_id = names.id;
-	names.token = names.wire_token = usable_token(message->scan, dialect->request_token_field);
+	read_tokens(session->dialect, message->scan, &names);
 	names.name = read_name(message->scan, traits, name);
-	names.flags = flags_of(message, traits == NULL ? 0 : traits->traits);
+	names.flags = (uint16_t)(names.flags | flags_of(dialect, message, traits == NULL ? 0 : traits->traits));
 	if (scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING)
 		names.meta = scan_text(message->scan, SCAN_PARAMS_META);
 	if (dialect->flags & DIALECT_ALIASES_IDS && !message->passed)
 		alias(session, message, &names, id_storage, token_storage);
 	request = pending_add(&party->pending, &names);
-	request->start = message->start;
+	request->start = message->begin;
 	request->end = message->next;
 	set_deadlines(session, message->from, request, traits);
 	message_pass(session, message, WHY_RELAYED, request);
@@ -231,7 +182,7 @@ enter(struct session *session, struct message *message, const struct method *tra
 static bool
 ambiguous(const struct session *session, const struct message *message)
 {
-	if (!message->passed && (session->config.dialect->flags & DIALECT_ALIASES_IDS))
+	if (!message->passed && (session->dialect->flags & DIALECT_ALIASES_IDS))
 		return false;
 	return pending_by_wire(&session->party[message->from].pending, message->envelope.id) != NULL;
 }
@@ -239,14 +190,17 @@ ambiguous(const struct session *session, const struct message *message)
 void
 session_on_request(struct session *session, struct message *message)
 {
-	const struct method *traits = dialect_method(session->config.dialect, message->envelope.method);
 	struct party *party = &session->party[message->from];
+	const struct method *traits;
 
 	party->requests++;
-	note_era(session, message, traits == NULL ? 0 : traits->traits);
+	session_note_request(session, message);
+	traits = dialect_method(session->dialect, message->envelope.method);
 	if (message->envelope.untracked || ambiguous(session, message)) {
 		party->untracked = true;
 		message_pass(session, message, message->envelope.untracked ? WHY_UNTRACKED : WHY_AMBIGUOUS, NULL);
+	} else if (session_is_turn_cancel(session, message)) {
+		session_on_turn_cancel(session, message);
 	} else if (!refused(session, message)) {
 		enter(session, message, traits);
 	}

@@ -67,11 +67,21 @@ is_arriving(const struct session *session, enum side requester, const struct req
 static void
 note_timeout(struct session *session, const struct request *request)
 {
-	const struct method *traits = dialect_method(session->config.dialect, text_span(request->method));
+	const struct method *traits = dialect_method(session->dialect, text_span(request->method));
 
 	session->timed_out = true;
 	if (traits != NULL && (traits->traits & METHOD_HANDSHAKE))
 		session->wants_end = true;
+}
+
+/* A deadline has passed: is its receiver to answer the request itself? */
+static enum decide_event
+deadline_event(const struct session *session, enum side requester, const struct request *request)
+{
+	bool waits = (session->dialect->flags & DIALECT_DEADLINE_WAITS) && !(request->flags & REQUEST_NO_CANCEL) &&
+	    !(session->config.no_cancel && requester == SIDE_CLIENT);
+
+	return waits ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
 }
 
 static void
@@ -90,9 +100,11 @@ expire_request(struct session *session, enum side requester, struct request *req
 		alarm_arm(&pending->hard, &request->hard, session->config.grace, session->steady);
 		return;
 	}
+	if (request->flags & REQUEST_CASCADED && request->state == REQUEST_WAITING)
+		pending_move(pending, request, REQUEST_CANCELLING);
 	if (request->state == REQUEST_WAITING)
 		note_timeout(session, request);
-	session_decide(session, requester, request, EVENT_DEADLINE, NULL);
+	session_decide(session, requester, request, deadline_event(session, requester, request), NULL);
 }
 
 static bool

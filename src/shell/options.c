@@ -27,6 +27,7 @@ enum {
 static const size_t message_most = SIZE_MAX >> 3;
 
 static const struct option table[] = {
+	{ "dialect", required_argument, NULL, 'D' },
 	{ "timeout", required_argument, NULL, 't' },
 	{ "max-time", required_argument, NULL, 'T' },
 	{ "grace", required_argument, NULL, 'g' },
@@ -107,6 +108,13 @@ set_grace(struct options *options, struct span value)
 }
 
 static bool
+set_dialect(struct options *options, struct span value)
+{
+	options->dialect = dialect_named(value);
+	return options->dialect != NULL || span_equal(value, SPAN("auto"));
+}
+
+static bool
 set_log_format(struct options *options, struct span value)
 {
 	options->log.json = span_equal(value, SPAN("json"));
@@ -119,6 +127,8 @@ set_value(struct options *options, int option, const char *argument)
 	struct span value = span_of(argument);
 
 	switch (option) {
+	case 'D':
+		return set_dialect(options, value);
 	case 't':
 		return set_rule(options, POLICY_IDLE, value);
 	case 'T':
@@ -150,6 +160,8 @@ value_wanted(int option)
 		return "a size from 64K on, such as 10M or 1G";
 	case OPTION_MAX_INFLIGHT:
 		return "a number from 1 to 16777216";
+	case 'D':
+		return "auto, mcp, acp, lsp, bsp or none";
 	case OPTION_LOG_FORMAT:
 		return "text or json";
 	case 'l':
@@ -221,7 +233,7 @@ static void
 set_defaults(struct options *options)
 {
 	*options = (struct options){
-		.grace = TIME_GRACE,
+		.grace = MSEC_NEVER,
 		.drain_for = MSEC_NEVER,
 		.max_message = LIMIT_MESSAGE,
 		.max_inflight = LIMIT_INFLIGHT,
@@ -240,7 +252,7 @@ options_parse(struct options *options, int argc, char *argv[])
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
 	/* "+": what follows the command is the command's. */
-	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, "+:t:T:g:d::el:vqhV", table, NULL)) != -1) {
+	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, "+:D:t:T:g:d::el:vqhV", table, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			status = refuse_option(option, optopt, argv[optind - 1]);
 		else

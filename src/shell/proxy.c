@@ -330,7 +330,7 @@ static struct session *
 new_session(const struct options *options, struct log *log)
 {
 	struct session_config config = {
-		.dialect = &dialect_mcp,
+		.dialect = options->dialect,
 		.policy = &options->policy,
 		.grace = options->grace,
 		.max_message = options->max_message,

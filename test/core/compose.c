@@ -73,7 +73,7 @@ START_TEST(errors)
 	compose_error(&out, &answer);
 	expect(
 	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
-	    "\"timeout\",\"cancelled\":true,\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}\n");
+	    "\"timeout\",\"cancelled\":true,\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}");
 	answer.timeout = MSEC_NEVER;
 	answer.status = 3;
 	answer.cancelled = false;
@@ -81,7 +81,7 @@ START_TEST(errors)
 	compose_error(&out, &answer);
 	expect(
 	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":\"canceld: x\",\"data\":{\"cause\":"
-	    "\"server-exited\",\"cancelled\":false,\"method\":\"tools/call\",\"elapsedMs\":2003,\"status\":3}}}\n");
+	    "\"server-exited\",\"cancelled\":false,\"method\":\"tools/call\",\"elapsedMs\":2003,\"status\":3}}}");
 }
 END_TEST
 
@@ -90,10 +90,10 @@ START_TEST(errors_without_an_id)
 	struct answer answer = { .code = CODE_PARSE_ERROR, .message = SPAN("m") };
 
 	compose_error(&out, &answer);
-	expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"m\"}}\n");
+	expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"m\"}}");
 	answer.omit_id = true;
 	compose_error(&out, &answer);
-	expect("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"m\"}}\n");
+	expect("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"m\"}}");
 }
 END_TEST
 
@@ -105,20 +105,35 @@ START_TEST(tool_errors)
 	expect(
 	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":"
 	    "\"canceld: x\"}],\"isError\":true,\"_meta\":{\"canceld/error\":{\"cause\":\"timeout\",\"cancelled\":true,"
-	    "\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}}\n");
+	    "\"method\":\"tools/call\",\"elapsedMs\":2003,\"timeoutMs\":2000}}}}");
+}
+END_TEST
+
+START_TEST(results)
+{
+	compose_result(&out, SPAN("\"x\""), "{\"stopReason\":\"cancelled\"}");
+	expect("{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{\"stopReason\":\"cancelled\"}}");
 }
 END_TEST
 
 START_TEST(cancels)
 {
-	compose_cancel(&out, &dialect_mcp, SPAN("\"a\""), (struct span){ NULL, 0 });
+	const struct span nothing = { NULL, 0 };
+
+	compose_cancel(&out, dialect_mcp.cancel, SPAN("\"a\""), COMPOSE_REASON, nothing);
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\",\"reason\":"
-	       "\"The client no longer waits for the answer\"}}\n");
-	compose_cancel(&out, &dialect_mcp, SPAN("1"), SPAN("\"k\":1"));
+	       "\"The client no longer waits for the answer\"}}");
+	compose_cancel(&out, dialect_mcp.cancel, SPAN("1"), COMPOSE_REASON, SPAN("\"k\":1"));
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":"
-	       "\"The client no longer waits for the answer\",\"_meta\":{\"k\":1}}}\n");
-	compose_task_cancel(&out, &dialect_mcp, SPAN("9"), SPAN("\"t\""), (struct span){ NULL, 0 });
-	expect("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tasks/cancel\",\"params\":{\"taskId\":\"t\"}}\n");
+	       "\"The client no longer waits for the answer\",\"_meta\":{\"k\":1}}}");
+	compose_cancel(&out, dialect_acp.cancel, SPAN("1"), nothing, nothing);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
+	compose_cancel(&out, dialect_lsp.cancel, SPAN("1"), nothing, nothing);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":1}}");
+	compose_turn_cancel(&out, dialect_acp.turn_cancel, SPAN("\"s\""));
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\"}}");
+	compose_task_cancel(&out, &dialect_mcp, SPAN("9"), SPAN("\"t\""), nothing);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tasks/cancel\",\"params\":{\"taskId\":\"t\"}}");
 }
 END_TEST
 
@@ -134,6 +149,7 @@ compose_suite(void)
 	tcase_add_test(messages, errors);
 	tcase_add_test(messages, errors_without_an_id);
 	tcase_add_test(messages, tool_errors);
+	tcase_add_test(messages, results);
 	tcase_add_test(messages, cancels);
 	suite_add_tcase(suite, messages);
 	return suite;

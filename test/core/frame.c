@@ -17,7 +17,7 @@ START_TEST(the_ends_do_not_depend_on_the_pieces)
 		size_t cuts[] = { first, second, len }, frames = 0, i;
 		struct frame frame;
 
-		frame_init(&frame);
+		frame_init(&frame, FRAMING_NEWLINE);
 		for (i = 0; i < 3; i++) {
 			while (frame.scanned < cuts[i]) {
 				struct span piece = { text + frame.scanned, cuts[i] - (size_t)frame.scanned };

@@ -95,7 +95,7 @@ START_TEST(overtakes_between_messages)
 	for (n = 0; n <= 8; n++) {
 		pass("one\ntwo\n");
 		write_out(n);
-		lane_overtake(lane, SPAN("now\n"));
+		lane_overtake(lane, SPAN("now"));
 		expect(n == 0 ? "now\none\ntwo\n" : n <= 4 ? "one\nnow\ntwo\n" : "one\ntwo\nnow\n");
 		got_len = 0;
 	}
@@ -105,9 +105,9 @@ END_TEST
 START_TEST(an_urgent_message_is_not_torn)
 {
 	pass("one\n");
-	lane_overtake(lane, SPAN("first\n"));
+	lane_overtake(lane, SPAN("first"));
 	write_out(2);
-	lane_overtake(lane, SPAN("second\n"));
+	lane_overtake(lane, SPAN("second"));
 	expect("first\nsecond\none\n");
 }
 END_TEST
@@ -117,8 +117,8 @@ START_TEST(answers_wait_for_an_open_message)
 	pass("one\n");
 	lane_set_open(lane, true);
 	pass("lo");
-	lane_answer(lane, SPAN("answer\n"));
-	lane_overtake(lane, SPAN("now\n"));
+	lane_answer(lane, SPAN("answer"));
+	lane_overtake(lane, SPAN("now"));
 	write_out(SIZE_MAX);
 	pass("ng\n");
 	lane_set_open(lane, false);
@@ -131,7 +131,7 @@ START_TEST(nothing_overtakes_into_an_open_message)
 	lane_set_open(lane, true);
 	pass("lo");
 	write_out(SIZE_MAX);
-	lane_overtake(lane, SPAN("now\n"));
+	lane_overtake(lane, SPAN("now"));
 	write_out(SIZE_MAX);
 	ck_assert_uint_eq(got_len, 2);
 	pass("ng\n");
@@ -143,13 +143,13 @@ END_TEST
 START_TEST(withdraws_with_its_edits_and_nothing_else)
 {
 	pass("one\n");
-	lane_answer(lane, SPAN("before\n"));
+	lane_answer(lane, SPAN("before"));
 	receive("two\n");
 	lane_pass(lane, 1);
 	lane_insert(lane, SPAN("-edit-"));
 	lane_drop(lane, 1);
 	lane_pass(lane, 2);
-	lane_answer(lane, SPAN("after\n"));
+	lane_answer(lane, SPAN("after"));
 	pass("three\n");
 	write_out(2);
 	lane_withdraw(lane, 4, 8);
@@ -160,7 +160,7 @@ END_TEST
 START_TEST(abandons_what_is_queued_and_goes_on)
 {
 	pass("one\n");
-	lane_overtake(lane, SPAN("now\n"));
+	lane_overtake(lane, SPAN("now"));
 	receive("tw");
 	write_out(2);
 	lane_abandon(lane);

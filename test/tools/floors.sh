@@ -16,9 +16,9 @@ floors='
 0  clock limits mem why
 0  buf
 1  text unescape
-1  scan
+1  scan framing
 1  frame
-1  lane
+2  lane
 2  dialect id timeline
 3  compose envelope pending policy
 3  decide

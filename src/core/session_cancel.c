@@ -1,0 +1,207 @@
+/* How the receiver of a request hears that nobody waits for it any more. */
+#include <string.h>
+
+#include "core/limits.h"
+#include "session_inside.h"
+
+const struct cancel *
+session_native_cancel(const struct session *session, enum side receiver)
+{
+	return session->declared[receiver] ? session->dialect->declared_cancel : session->dialect->cancel;
+}
+
+bool
+session_is_turn(const struct session *session, const struct request *request)
+{
+	const struct method *method = dialect_method(session->dialect, text_span(request->method));
+
+	return method != NULL && (method->traits & METHOD_TURN) && request->token.len > 0;
+}
+
+/* A later turn of the same session waits for its answer: a cancel of the session would hit that. */
+static bool
+has_newer_turn(const struct session *session, const struct request *request)
+{
+	const struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	const struct request *turn = NULL;
+
+	while ((turn = pending_next_by_token(pending, request->token, turn)) != NULL && turn != request)
+		if (turn->state == REQUEST_WAITING && session_is_turn(session, turn))
+			return true;
+	return false;
+}
+
+/* Why a cancel of the request may not go out (now); empty if it may. ours: nobody else has sent one. */
+static struct span
+cancel_is_withheld(struct session *session, enum side requester, struct request *request, bool ours)
+{
+	bool may_cancel = !ours && (session->dialect->flags & DIALECT_CANCELS_START);
+
+	if (session->dialect->cancel == NULL)
+		return SPAN("the protocol has none");
+	if ((request->flags & REQUEST_NO_CANCEL) && !may_cancel)
+		return SPAN("the protocol forbids it");
+	if (session->config.no_cancel && requester == SIDE_CLIENT)
+		return SPAN("--no-cancel");
+	if (request->flags & REQUEST_TASK)
+		return SPAN("it may become a task");
+	if (ours && session_is_turn(session, request) && has_newer_turn(session, request))
+		return SPAN("a newer turn of the session runs");
+	if (ours && requester == SIDE_CLIENT && !session_settled(session)) {
+		request->flags |= REQUEST_WITHHELD;
+		session->withheld = true;
+		return SPAN("the era is not settled");
+	}
+	return (struct span){ NULL, 0 };
+}
+
+static void
+report(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
+    struct span detail)
+{
+	struct action action = action_of(session, verb, side, why, request);
+
+	action.detail = detail;
+	session_report(session, &action);
+}
+
+/* Puts the dialect's own cancel of the request into scratch. reason: as spelled, or empty. */
+static void
+compose_native(struct session *session, enum side requester, const struct request *request, struct span reason)
+{
+	const struct cancel *cancel = session_native_cancel(session, other(requester));
+	struct span meta = { NULL, 0 };
+
+	if (session->dialect->flags & DIALECT_CANCELS_META)
+		meta = text_span(request->meta);
+	if (!(session->dialect->flags & DIALECT_REASONS))
+		reason.len = 0;
+	buf_clear(&session->scratch);
+	compose_cancel(&session->scratch, cancel, request->wire_id, reason, meta);
+}
+
+static void
+overtake(struct session *session, enum side requester, struct request *request)
+{
+	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
+	report(session, VERB_SEND, other(requester), WHY_CANCEL_SENT, request, (struct span){ NULL, 0 });
+}
+
+static void
+send_turn_cancel(struct session *session, enum side requester, struct request *request)
+{
+	buf_clear(&session->scratch);
+	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request->token);
+	overtake(session, requester, request);
+}
+
+void
+session_send_cancel(struct session *session, enum side requester, struct request *request)
+{
+	struct span reason = cancel_is_withheld(session, requester, request, true);
+
+	if (reason.len > 0) {
+		report(session, VERB_NOTE, other(requester), WHY_CANCEL_WITHHELD, request, reason);
+	} else if (session_is_turn(session, request)) {
+		send_turn_cancel(session, requester, request);
+	} else {
+		compose_native(session, requester, request, COMPOSE_REASON);
+		overtake(session, requester, request);
+	}
+}
+
+/* The cancel at hand, byte for byte but for the id that its request travels under, into scratch. */
+static void
+copy_cancel(struct session *session, const struct message *message, const struct request *request,
+    enum scan_field field)
+{
+	uint64_t origin = session->party[message->from].frame.body;
+	size_t before = (size_t)(scan_value(message->scan, field)->offset - (message->start - origin));
+	size_t behind = before + scan_text(message->scan, field).len;
+	struct buf *copy = &session->scratch;
+
+	buf_clear(copy);
+	buf_append(copy, span_part(message->text, 0, before));
+	if (span_equal(request->id, request->wire_id))
+		buf_append(copy, scan_text(message->scan, field));
+	else
+		buf_append(copy, request->wire_id);
+	buf_append(copy, span_part(message->text, behind, message->text.len - behind));
+}
+
+/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
+static void
+cancel_turn_too(struct session *session, enum side requester, struct request *request)
+{
+	if (session_is_turn(session, request) && !has_newer_turn(session, request))
+		send_turn_cancel(session, requester, request);
+}
+
+void
+session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why)
+{
+	const struct cancel *native = session_native_cancel(session, other(message->from));
+	struct span reason = cancel_is_withheld(session, message->from, request, false);
+	struct lane *lane = session->party[message->from].lane;
+	bool translated = message->cancel != native;
+
+	if (reason.len > 0) {
+		message_drop(session, message, WHY_CANCEL_WITHHELD, request);
+		return;
+	}
+	if (translated && scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+		compose_native(session, message->from, request, scan_text(message->scan, SCAN_REASON));
+	else if (translated)
+		compose_native(session, message->from, request, COMPOSE_REASON);
+	else
+		copy_cancel(session, message, request, message->cancel->field);
+	message_take(session, message, translated ? WHY_CANCEL_TRANSLATED : why, request);
+	lane_overtake(lane, buf_span(&session->scratch));
+	cancel_turn_too(session, message->from, request);
+}
+
+void
+session_cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
+{
+	struct party *party = &session->party[requester];
+	const char *method = session->dialect->task_cancel;
+	struct pending_names names = {
+		.method = { method, strlen(method) },
+		.flags = REQUEST_OURS,
+	};
+	struct request *ours;
+	struct buf copy;
+
+	if (!(session->dialect->flags & DIALECT_TASKS) || session->config.no_cancel)
+		return;
+	names.id = names.wire_id = session_mint(session, requester, request->id.ptr[0] == '"');
+	ours = pending_add(&party->pending, &names);
+	ours->received = session->steady;
+	pending_move(&party->pending, ours, REQUEST_ABANDONED);
+	alarm_arm(&party->pending.linger, &ours->hard, TIME_LINGER, session->steady);
+	buf_init(&copy);
+	compose_task_cancel(&copy, session->dialect, ours->id, task_id, text_span(request->meta));
+	lane_overtake(party->lane, buf_span(&copy));
+	buf_free(&copy);
+	report(session, VERB_SEND, other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
+}
+
+static void
+release(void *user, struct request *request)
+{
+	struct session *session = user;
+
+	if (!(request->flags & REQUEST_WITHHELD))
+		return;
+	request->flags = (uint16_t)(request->flags & ~REQUEST_WITHHELD);
+	session_send_cancel(session, SIDE_CLIENT, request);
+}
+
+void
+session_release_withheld(struct session *session)
+{
+	if (!session->withheld || !session_settled(session) || session->party[SIDE_SERVER].gone)
+		return;
+	session->withheld = false;
+	pending_each(&session->party[SIDE_CLIENT].pending, release, session);
+}

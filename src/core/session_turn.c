@@ -1,0 +1,123 @@
+/* ACP "Prompt Turn: Cancellation": session/cancel ends the turn, and with it what the agent has asked meanwhile. */
+#include <string.h>
+
+#include "core/id.h"
+#include "session_inside.h"
+
+struct turn_cancel {
+	struct session *session;
+	struct span session_id;
+	size_t live, unsent, repeated; /* turns that it cancels: that run, that were never sent, for the second time */
+};
+
+static void
+cancel_turn(void *user, struct request *request)
+{
+	struct turn_cancel *cancel = user;
+	struct session *session = cancel->session;
+
+	if (!session_is_turn(session, request) || !id_equal(request->token, cancel->session_id))
+		return;
+	switch (session_state(session, SIDE_CLIENT, request)) {
+	case REQUEST_QUEUED:
+		cancel->unsent++;
+		session_decide(session, SIDE_CLIENT, request, EVENT_CANCEL_OWED, NULL);
+		break;
+	case REQUEST_WAITING:
+		cancel->live++;
+		session_move(session, SIDE_CLIENT, request,
+		    (enum request_state)decisions[REQUEST_WAITING][EVENT_CANCEL_OWED].next);
+		break;
+	case REQUEST_CANCELLING:
+		cancel->repeated++;
+		break;
+	case REQUEST_NONE:
+	case REQUEST_ABANDONED:
+	case REQUEST_STATES:
+		break;
+	}
+}
+
+/* What the agent asked in the turn is answered in the client's stead if the client does not, after the grace. */
+static void
+cancel_nested(void *user, struct request *request)
+{
+	struct turn_cancel *cancel = user;
+	struct pending *pending = &cancel->session->party[SIDE_SERVER].pending;
+
+	if (request->state != REQUEST_WAITING || !id_equal(request->token, cancel->session_id))
+		return;
+	request->flags |= REQUEST_CASCADED;
+	alarm_disarm(&request->idle);
+	alarm_arm(&pending->hard, &request->hard, session_grace(cancel->session, request), cancel->session->steady);
+}
+
+/* The cancel at hand as it goes on: a client may have sent it as a request, which agents do not know. */
+static void
+notification_of(struct session *session, const struct message *message, struct buf *out)
+{
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		compose_turn_cancel(out, session->dialect->turn_cancel, scan_text(message->scan, SCAN_SESSION_ID));
+	else
+		buf_append(out, message->text);
+}
+
+static void
+hand_on(struct session *session, struct message *message, const struct turn_cancel *cancel)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct buf copy;
+
+	if (cancel->live > 0 && session->config.no_cancel) {
+		message_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
+		return;
+	}
+	if (cancel->live == 0 && cancel->repeated + cancel->unsent > 0) {
+		message_drop(session, message, cancel->repeated > 0 ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
+		return;
+	}
+	buf_init(&copy);
+	notification_of(session, message, &copy);
+	message_take(session, message, cancel->live > 0 ? WHY_CANCEL_FORWARDED : WHY_RELAYED, NULL);
+	if (cancel->live > 0)
+		lane_overtake(lane, buf_span(&copy));
+	else
+		lane_answer(lane, buf_span(&copy));
+	buf_free(&copy);
+}
+
+static void
+repair(struct session *session, const struct message *message)
+{
+	struct action action = action_of(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
+
+	action.id = message->envelope.id;
+	action.method = message->envelope.method;
+	session_report(session, &action);
+	buf_clear(&session->scratch);
+	compose_result(&session->scratch, message->envelope.id, "null");
+	lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
+}
+
+bool
+session_is_turn_cancel(const struct session *session, const struct message *message)
+{
+	const char *name = session->dialect->turn_cancel;
+	enum value_type type = scan_value(message->scan, SCAN_SESSION_ID)->type;
+
+	return name != NULL && message->from == SIDE_CLIENT && !message->passed && type == VALUE_STRING &&
+	    span_equal(message->envelope.method, (struct span){ name, strlen(name) }) &&
+	    scan_text(message->scan, SCAN_SESSION_ID).len > 0 && !message->envelope.untracked;
+}
+
+void
+session_on_turn_cancel(struct session *session, struct message *message)
+{
+	struct turn_cancel cancel = { .session = session, .session_id = scan_text(message->scan, SCAN_SESSION_ID) };
+
+	pending_each(&session->party[SIDE_CLIENT].pending, cancel_turn, &cancel);
+	pending_each(&session->party[SIDE_SERVER].pending, cancel_nested, &cancel);
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		repair(session, message);
+	hand_on(session, message, &cancel);
+}
