@@ -80,13 +80,15 @@ UNIT_OBJECTS := $(call objects,test/main.c test/core/*.c test/shell/*.c)
 SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/sim/*.c)
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
-E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS),$(call objects,test/e2e/*.c))
+HARNESS_OBJECTS := $(call objects,$(addprefix test/e2e/,harness.c process.c talk.c wire.c))
+STRESS_OBJECTS := $(call objects,test/e2e/cost.c test/e2e/load.c test/e2e/stress*.c)
+E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/e2e/*.c))
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
-	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(FUZZ_OBJECTS)
+	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS)
 REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
-TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e demo-server) $(REPLAYS)
+TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS)
 MANUALS := $(wildcard man/*.1)
 
 .PHONY: all tests
@@ -110,6 +112,9 @@ $(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) -lm
 
 $(B)/e2e: $(E2E_OBJECTS)
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
+
+$(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
 
 $(B)/demo-server: $(DEMO_SERVER_OBJECTS)
@@ -180,6 +185,14 @@ BINARIES = CANCELD='$(abspath $(B)/canceld)' DEMO_SERVER='$(abspath $(B)/demo-se
 
 e2e: $(B)/e2e $(B)/canceld $(B)/demo-server
 	$(BINARIES) $<
+
+# What only much traffic shows, and what a long response costs: minutes of a machine, not a part of check.
+.PHONY: stress cost
+stress: $(B)/stress $(B)/canceld $(B)/demo-server
+	@$(BINARIES) $<
+
+cost: $(B)/stress $(B)/canceld
+	@$(BINARIES) $< --cost
 
 demo-run: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/e2e/demo.sh

@@ -1,11 +1,25 @@
 #include <errno.h>
 #include <stdio.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "shell/child.h"
 #include "shell/descriptor.h"
 #include "shell/log.h"
 #include "shell/options.h"
 #include "shell/proxy.h"
+
+enum { BORROWED = 256 << 10 }; /* a buffer above this size goes back to the system when it is freed or moved */
+
+/* glibc forgets to: each large buffer that was freed makes it keep larger ones. */
+static void
+bound_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, BORROWED);
+#endif
+}
 
 static int
 run(const struct options *options, struct log *log, const struct saved_signals *signals)
@@ -36,6 +50,7 @@ main(int argc, char *argv[])
 		perror("canceld: /dev/null");
 		return STATUS_FAILED;
 	}
+	bound_memory();
 	signals_save(&signals);
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN && log_open(&log, &options.log) < 0) {

@@ -441,6 +441,25 @@ time_passes(struct world *world, int64_t ms)
 	expire(world);
 }
 
+/* That side has a message half read that passes in parts. */
+static bool
+passes_in_parts(const struct world *world, int from)
+{
+	return world->peer[from].fed > LIMIT_HOLD;
+}
+
+/* While a message passes in parts, canceld has something to say to the one who reads it. */
+static void
+interrupts(struct world *world, int reader)
+{
+	if (reader == CLIENT && chance_percent(&world->chance, 50)) {
+		writes_junk(world, CLIENT);
+		feed(world, CLIENT, SIZE_MAX);
+	} else {
+		time_passes(world, chance_below(&world->chance, 400));
+	}
+}
+
 static size_t
 some_bytes(struct world *world)
 {
@@ -449,6 +468,18 @@ some_bytes(struct world *world)
 	if (how < 2)
 		return 1 + chance_below(&world->chance, 10);
 	return 1 + chance_below(&world->chance, how == 2 ? 2 * LARGE : PIECE);
+}
+
+/* Large messages come in reads as large as they get. */
+static void
+reads_some(struct world *world, int from)
+{
+	const struct peer *peer = &world->peer[from];
+	bool large = peer->count > 0 && world->oracle.said[peer->queue[peer->first]].len > LIMIT_HOLD;
+
+	feed(world, from, large ? 1 + chance_below(&world->chance, LIMIT_READ) : some_bytes(world));
+	if (passes_in_parts(world, from) && chance_percent(&world->chance, 40))
+		interrupts(world, from == CLIENT ? SERVER : CLIENT);
 }
 
 static void
@@ -489,7 +520,7 @@ canceld_acts(struct world *world)
 	int side = (int)chance_below(&world->chance, 2);
 
 	if (what < 40)
-		feed(world, side, some_bytes(world));
+		reads_some(world, side);
 	else if (what < 85 && !world->peer[side].stalled)
 		drain(world, side, some_bytes(world));
 	else if (what < 95)

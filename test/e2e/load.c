@@ -1,0 +1,242 @@
+#include "load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	BATCH = 65536,  /* of messages to write at once */
+	PATTERN = 1000, /* bytes of padding that are alike */
+	GLANCE = 5,     /* milliseconds between two looks at the board */
+	SMALL_PIPE = 4096,
+};
+
+/* No two neighbouring stretches are alike, nor are those of two neighbouring messages. */
+static void
+append_padding(struct text *text, long number, size_t len)
+{
+	char stretch[PATTERN];
+
+	for (size_t done = 0; done < len; done += PATTERN) {
+		size_t part = len - done < PATTERN ? len - done : PATTERN;
+
+		memset(stretch, 'a' + (int)(((size_t)number + done / PATTERN) % 26), part);
+		text_append(text, stretch, part);
+	}
+}
+
+void
+load_request(struct text *text, long number, size_t padding)
+{
+	text_print(text, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"method\":\"x\",\"params\":[\"", number);
+	append_padding(text, number, padding);
+	text_append(text, "\"]}\n", 4);
+}
+
+void
+load_answer(struct text *text, long number, size_t padding)
+{
+	text_print(text, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":\"", number);
+	append_padding(text, number, padding);
+	text_append(text, "\"}\n", 3);
+}
+
+static size_t
+piece_size(const struct end *end, size_t most)
+{
+	size_t size = end->piece == 0 ? most : 1 + (size_t)random() % end->piece;
+
+	return size < most ? size : most;
+}
+
+bool
+end_can_say(const struct end *end, long limit)
+{
+	return end->said.done < end->said.text.len || end->said.count < limit;
+}
+
+static void
+fill(struct flow *flow, long limit)
+{
+	if (flow->done < flow->text.len)
+		return;
+	flow->text.len = flow->done = 0;
+	while (flow->count < limit && flow->text.len < BATCH)
+		flow->message(&flow->text, flow->count++, flow->padding);
+}
+
+void
+end_say(struct end *end, long limit)
+{
+	struct flow *said = &end->said;
+	ssize_t done;
+
+	fill(said, limit);
+	done = write(end->out, said->text.data + said->done, piece_size(end, said->text.len - said->done));
+	if (done > 0) {
+		said->done += (size_t)done;
+		end->moved += done;
+	}
+}
+
+static void
+expect_next(struct flow *flow)
+{
+	if (flow->text.len == 0)
+		flow->message(&flow->text, flow->count, flow->padding);
+}
+
+/* Compares with what is expected, message by message; false at the first byte that differs. */
+static bool
+flow_matches(struct flow *flow, const char *data, size_t len)
+{
+	while (len > 0) {
+		size_t part;
+
+		expect_next(flow);
+		part = flow->text.len - flow->done < len ? flow->text.len - flow->done : len;
+		if (memcmp(flow->text.data + flow->done, data, part) != 0)
+			return false;
+		flow->done += part;
+		data += part;
+		len -= part;
+		if (flow->done == flow->text.len) {
+			flow->text.len = flow->done = 0;
+			flow->count++;
+		}
+	}
+	return true;
+}
+
+void
+end_hear(struct end *end)
+{
+	char piece[BATCH];
+	ssize_t done = read(end->in, piece, piece_size(end, sizeof(piece)));
+
+	if (done > 0) {
+		end->moved += done;
+		end->wrong = end->wrong || !flow_matches(&end->heard, piece, (size_t)done);
+	} else if (done == 0 || (errno != EAGAIN && errno != EINTR)) {
+		close(end->in);
+		end->in = -1;
+	}
+}
+
+void
+end_free(struct end *end)
+{
+	free(end->heard.text.data);
+	free(end->said.text.data);
+}
+
+struct board *
+board_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	void *board;
+
+	if (fd < 0 || ftruncate(fd, sizeof(struct board)) != 0)
+		return NULL;
+	board = mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return board == MAP_FAILED ? NULL : board;
+}
+
+static void
+mirror_step(struct end *end, struct board *board, bool hungry)
+{
+	bool answering = end_can_say(end, end->heard.count);
+	bool listening = !board->resting && (hungry || !answering);
+	struct pollfd fds[2] = {
+		{ .fd = listening ? end->in : -1, .events = POLLIN },
+		{ .fd = answering ? end->out : -1, .events = POLLOUT },
+	};
+
+	poll(fds, 2, listening ? -1 : GLANCE);
+	if (fds[0].revents != 0 && !board->resting)
+		end_hear(end);
+	if (fds[1].revents != 0)
+		end_say(end, end->heard.count);
+	board->moved = end->moved;
+}
+
+int
+load_mirror(int count, char **arguments)
+{
+	struct board *board = count < 5 ? NULL : board_open(arguments[1]);
+	struct end end = { .in = STDIN_FILENO, .out = STDOUT_FILENO };
+
+	if (board == NULL)
+		return 2;
+	end.heard = (struct flow){ .message = load_request, .padding = (size_t)atol(arguments[2]) };
+	end.said = (struct flow){ .message = load_answer, .padding = (size_t)atol(arguments[3]) };
+	fcntl(end.in, F_SETFL, fcntl(end.in, F_GETFL) | O_NONBLOCK);
+	fcntl(end.out, F_SETFL, fcntl(end.out, F_GETFL) | O_NONBLOCK);
+	while (end.in >= 0 && !end.wrong)
+		mirror_step(&end, board, strcmp(arguments[4], "hungry") == 0);
+	if (end.wrong)
+		fprintf(stderr, "mirror: request %ld has changed on its way\n", end.heard.count);
+	end_free(&end);
+	return end.wrong ? 9 : 0;
+}
+
+static void
+write_all(const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t done = write(STDOUT_FILENO, data, len);
+
+		if (done <= 0)
+			exit(8);
+		data += done;
+		len -= (size_t)done;
+	}
+}
+
+static void
+write_single(const char *id, long long bytes, bool id_last)
+{
+	char piece[SMALL_PIPE];
+	struct text head = { 0 };
+	struct text tail = { 0 };
+
+	memset(piece, 'x', sizeof(piece));
+	text_print(&head, "{\"jsonrpc\":\"2.0\",");
+	if (!id_last)
+		text_print(&head, "\"id\":%s,", id);
+	text_print(&head, "\"result\":\"");
+	text_print(&tail, "\"");
+	if (id_last)
+		text_print(&tail, ",\"id\":%s", id);
+	text_print(&tail, "}\n");
+	write_all(head.data, head.len);
+	for (; bytes > 0; bytes -= SMALL_PIPE)
+		write_all(piece, bytes < SMALL_PIPE ? (size_t)bytes : SMALL_PIPE);
+	write_all(tail.data, tail.len);
+	free(head.data);
+	free(tail.data);
+}
+
+int
+load_single(int count, char **arguments)
+{
+	size_t room = 0;
+	char *line = NULL;
+
+	if (count < 3)
+		return 2;
+	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, SMALL_PIPE);
+	while (getline(&line, &room, stdin) > 0) {
+		char *id = member_copy(line, "id");
+
+		if (id != NULL)
+			write_single(id, atoll(arguments[1]), strcmp(arguments[2], "last") == 0);
+		free(id);
+	}
+	free(line);
+	return 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * load: the two ends of a connection that talk as fast as it lets them. What each says is known to
+ * the other, so every byte that is lost, doubled, changed or out of order is seen at once.
+ */
+#ifndef E2E_LOAD_H
+#define E2E_LOAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "text.h"
+
+/* Appends message number, its newline included, with so many bytes of padding in it. */
+typedef void message_function(struct text *text, long number, size_t padding);
+
+message_function load_request;
+message_function load_answer;
+
+/* One direction, seen from one end. */
+struct flow {
+	message_function *message;
+	size_t padding;
+	long count;       /* whole messages heard, or messages put into text to be said */
+	struct text text; /* the message that is expected, or those on their way out */
+	size_t done;      /* bytes of text that have come, or are written */
+};
+
+struct end {
+	int in, out; /* must not block; in becomes -1 at its end */
+	struct flow heard, said;
+	size_t piece;    /* not 0: each read and write has a random size up to this */
+	long long moved; /* bytes, both ways */
+	bool wrong;      /* what came is not what was expected; heard says where */
+};
+
+bool end_can_say(const struct end *end, long limit); /* of the messages up to limit some is unwritten */
+void end_say(struct end *end, long limit);           /* at most one write */
+void end_hear(struct end *end);                      /* at most one read */
+void end_free(struct end *end);
+
+/* In memory that a test and its server share: how far the server is, and what it is to do. */
+struct board {
+	atomic_llong moved;
+	atomic_bool resting; /* not to read */
+};
+
+struct board *board_open(const char *path);
+
+/*
+ * A server: mirror BOARD REQUEST ANSWER KIND. Answers each request, in order, with an answer of
+ * such padding. KIND lockstep reads nothing while it has an answer to write; hungry reads always.
+ * Ends at the end of its input; with 9 if a request is wrong.
+ */
+int load_mirror(int count, char **arguments);
+
+/* A server: single BYTES ORDER. Answers each line with one result of so many bytes, the id first or
+   last, in writes of 4 KiB through a pipe that holds no more than that. */
+int load_single(int count, char **arguments);
+
+#endif

@@ -1,0 +1,158 @@
+#include "stress.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "talk.h"
+
+enum {
+	SAMPLE = 10, /* milliseconds between two looks at the memory */
+	STILL = 250, /* milliseconds without a byte: it is stuck */
+};
+
+void
+stress_report(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	fflush(stdout);
+}
+
+/* canceld answers this by itself: it has started, and the mirror counts no request. */
+static void
+wait_until_ready(struct run *run)
+{
+	run_send(run, "?");
+	run_expect_message(run);
+	ck_assert_int_eq(at_number(run->message, "error code"), -32700);
+}
+
+struct traffic *
+traffic_start(const struct plan *plan)
+{
+	struct traffic *traffic = calloc(1, sizeof(*traffic));
+	char command[400];
+	char mark[64];
+
+	ck_assert_ptr_nonnull(traffic);
+	mark_new(mark, sizeof(mark));
+	snprintf(traffic->path, sizeof(traffic->path), "%s/board-%s", getenv("E2E_DIRECTORY"), mark);
+	snprintf(command, sizeof(command), "peer mirror %s %ld %ld %s", traffic->path, plan->request, plan->answer,
+	    plan->kind);
+	traffic->plan = *plan;
+	traffic->board = board_open(traffic->path);
+	ck_assert_ptr_nonnull(traffic->board);
+	traffic->run = run_options(plan->options, command);
+	wait_until_ready(traffic->run);
+	traffic->run->deaf = true;
+	traffic->end.in = traffic->run->from;
+	traffic->end.out = traffic->run->to;
+	traffic->end.heard = (struct flow){ .message = load_answer, .padding = (size_t)plan->answer };
+	traffic->end.said = (struct flow){ .message = load_request, .padding = (size_t)plan->request };
+	traffic->idle = traffic->peak = process_resident(traffic->run->pid);
+	traffic->moved = milliseconds();
+	return traffic;
+}
+
+static long
+allowed(const struct traffic *traffic)
+{
+	long limit = traffic->end.heard.count + traffic->plan.window;
+
+	return limit < traffic->plan.requests ? limit : traffic->plan.requests;
+}
+
+static void
+look(struct traffic *traffic)
+{
+	long outstanding = traffic->end.said.count - traffic->end.heard.count;
+	long long sum = traffic->end.moved + traffic->board->moved;
+	long now = milliseconds();
+	long resident;
+
+	if (outstanding > traffic->outstanding)
+		traffic->outstanding = outstanding;
+	if (sum != traffic->sum)
+		traffic->moved = now;
+	traffic->sum = sum;
+	if (now - traffic->looked < SAMPLE)
+		return;
+	traffic->looked = now;
+	resident = process_resident(traffic->run->pid);
+	if (resident > traffic->peak)
+		traffic->peak = resident;
+}
+
+static void
+check(struct traffic *traffic)
+{
+	if (traffic->end.wrong)
+		run_fail(traffic->run, "answer %ld is not what was expected", traffic->end.heard.count);
+	if (traffic->end.in < 0) {
+		traffic->run->from = -1;
+		run_fail(traffic->run, "the answers ended before %ld", traffic->end.heard.count);
+	}
+}
+
+/* Moves what can be moved, for at most SAMPLE milliseconds. */
+static void
+step(struct traffic *traffic)
+{
+	struct end *end = &traffic->end;
+	struct pollfd fds[3] = {
+		{ .fd = traffic->deaf ? -1 : end->in, .events = POLLIN },
+		{ .fd = end_can_say(end, allowed(traffic)) ? end->out : -1, .events = POLLOUT },
+		{ .fd = traffic->run->errors, .events = POLLIN },
+	};
+
+	poll(fds, 3, SAMPLE);
+	if (fds[0].revents != 0)
+		end_hear(end);
+	if (fds[1].revents != 0)
+		end_say(end, allowed(traffic));
+	if (fds[2].revents != 0)
+		run_pump(traffic->run, 0);
+	look(traffic);
+	check(traffic);
+}
+
+long long
+traffic_until_stuck(struct traffic *traffic)
+{
+	traffic->moved = milliseconds();
+	while (milliseconds() - traffic->moved < STILL)
+		step(traffic);
+	return traffic->end.moved;
+}
+
+void
+traffic_until(struct traffic *traffic, long answers)
+{
+	traffic->moved = milliseconds();
+	while (traffic->end.heard.count < answers) {
+		step(traffic);
+		if (milliseconds() - traffic->moved > HARNESS_LIMIT)
+			run_fail(traffic->run, "it is stuck: %ld requests said, %ld answers heard",
+			    traffic->end.said.count, traffic->end.heard.count);
+	}
+}
+
+void
+traffic_end(struct traffic *traffic)
+{
+	struct run *run = traffic->run;
+
+	ck_assert_int_eq(traffic->end.heard.count, traffic->plan.requests);
+	run->deaf = false;
+	run_close_in(run);
+	run_expect_end(run);
+	run_expect_exit(run, 0, HARNESS_LIMIT);
+	run_end(run);
+	unlink(traffic->path);
+	end_free(&traffic->end);
+	free(traffic);
+}
