@@ -59,14 +59,14 @@ enum { DIALECT_TOKENS = 2 };
 
 struct dialect {
 	const char *name;
-	unsigned flags;                       /* enum dialect_flag */
-	enum framing framing;                 /* its usual one */
-	enum value_type version;              /* of params.protocolVersion in the handshake */
-	const struct cancel *cancel;          /* NULL: there is none */
-	const struct cancel *declared_cancel; /* for a peer that declared the capability cancellation.request */
-	const char *turn_cancel;              /* notification with params.sessionId */
-	const char *progress;                 /* notification */
-	enum scan_field progress_field;       /* its token */
+	unsigned flags;                               /* enum dialect_flag */
+	enum framing framing;                         /* its usual one */
+	enum value_type version;                      /* of params.protocolVersion in the handshake */
+	const struct cancel *cancel;                  /* NULL: there is none */
+	const struct cancel *declared_cancel;         /* for a peer that declared the capability cancellation.request */
+	const char *turn_cancel;                      /* notification with params.sessionId */
+	const char *progress;                         /* notification */
+	enum scan_field progress_field;               /* its token */
 	enum scan_field token_fields[DIALECT_TOKENS]; /* a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
 	int timeout_code, failure_code; /* of errors: a deadline passed; the server is gone, and what else fails */

@@ -23,14 +23,14 @@ enum {
 
 struct frame {
 	enum framing framing;
-	struct scan *scan; /* of the frame being read, or of the one that is ready */
-	uint64_t start;    /* position of its first byte in the lane, its header included */
-	uint64_t body;     /* position of the first byte that is scanned */
-	uint64_t scanned;  /* position behind the last byte read */
-	bool in_body;      /* the header has ended; always true with FRAMING_NEWLINE */
-	uint64_t length;   /* FRAMING_HEADER, in_body: bytes of the whole body */
-	bool text;         /* it has ended and is no message: what stood where a header should be */
-	struct head {      /* private: FRAMING_HEADER, of the header being read */
+	struct scan *scan;            /* of the frame being read, or of the one that is ready */
+	uint64_t start;               /* position of its first byte in the lane, its header included */
+	uint64_t body;                /* position of the first byte that is scanned */
+	uint64_t scanned;             /* position behind the last byte read */
+	bool in_body;                 /* the header has ended; always true with FRAMING_NEWLINE */
+	uint64_t length;              /* FRAMING_HEADER, in_body: bytes of the whole body */
+	bool text;                    /* it has ended and is no message: what stood where a header should be */
+	struct head {                 /* private: FRAMING_HEADER, of the header being read */
 		uint64_t field, line; /* where a field of that name begins; where the line does */
 		uint64_t number;
 		uint8_t matched, state;

@@ -26,16 +26,16 @@ enum request_state {
 };
 
 enum request_flag {
-	REQUEST_PERSON = 1 << 0,     /* its answer waits for a person */
-	REQUEST_TASK = 1 << 1,       /* params.task: cancelled with tasks/cancel only */
-	REQUEST_NO_CANCEL = 1 << 2,  /* must never be cancelled on the wire */
-	REQUEST_WITHHELD = 1 << 3,   /* its cancel waits until the era is settled */
-	REQUEST_EXEMPT = 1 << 4,     /* lives long by nature */
-	REQUEST_GRACED = 1 << 5,     /* its deadline was put off once, as its response is arriving */
-	REQUEST_OURS = 1 << 6,       /* canceld asked; its response is swallowed */
-	REQUEST_TOKEN_ONLY = 1 << 7, /* answered; only its progress token lives on (a task) */
-	REQUEST_EXPIRED = 1 << 8,    /* CANCELLING because its deadline passed */
-	REQUEST_CASCADED = 1 << 9,   /* the turn that it was asked in is cancelled */
+	REQUEST_PERSON = 1 << 0,      /* its answer waits for a person */
+	REQUEST_TASK = 1 << 1,        /* params.task: cancelled with tasks/cancel only */
+	REQUEST_NO_CANCEL = 1 << 2,   /* must never be cancelled on the wire */
+	REQUEST_WITHHELD = 1 << 3,    /* its cancel waits until the era is settled */
+	REQUEST_EXEMPT = 1 << 4,      /* lives long by nature */
+	REQUEST_GRACED = 1 << 5,      /* its deadline was put off once, as its response is arriving */
+	REQUEST_OURS = 1 << 6,        /* canceld asked; its response is swallowed */
+	REQUEST_TOKEN_ONLY = 1 << 7,  /* answered; only its progress token lives on (a task) */
+	REQUEST_EXPIRED = 1 << 8,     /* CANCELLING because its deadline passed */
+	REQUEST_CASCADED = 1 << 9,    /* the turn that it was asked in is cancelled */
 	REQUEST_TWO_TOKENS = 1 << 10, /* token and wire_token are two, and it is found by either */
 };
 

@@ -40,8 +40,8 @@ typedef void action_fn(void *user, const struct action *action);
 
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
-	const struct policy *policy; /* borrowed as long as the session lives */
-	msec_t grace; /* MSEC_NEVER: what is built in */
+	const struct policy *policy;   /* borrowed as long as the session lives */
+	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool strict;   /* hold every frame whole */

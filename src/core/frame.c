@@ -210,7 +210,8 @@ frame_feed(struct frame *frame, struct span bytes)
 	if (!frame->in_body) {
 		if (feed_head(frame, bytes))
 			return true;
-		bytes = span_part(bytes, (size_t)(frame->scanned - before), bytes.len - (size_t)(frame->scanned - before));
+		bytes =
+		    span_part(bytes, (size_t)(frame->scanned - before), bytes.len - (size_t)(frame->scanned - before));
 	}
 	return frame->in_body && feed_body(frame, bytes);
 }

@@ -1,44 +1,11 @@
-#include "core/lane.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-
-enum segment_kind {
-	SEGMENT_PASS, /* bytes of the buffer */
-	SEGMENT_GAP,  /* bytes of the buffer that are dropped */
-	SEGMENT_OWN,  /* bytes of our own, which take no position, as these two do not: */
-	SEGMENT_HEAD, /* ... the header of the message behind it */
-	SEGMENT_BLANK, /* ... spaces, which are not stored */
-};
-
-struct segment {
-	enum segment_kind kind;
-	uint64_t at; /* position of its first byte; of one without: that of the byte behind it */
-	size_t len;  /* bytes not yet written */
-	char *own;   /* OWN, HEAD: allocated */
-	size_t sent; /* OWN, HEAD: bytes of it already written */
-};
-
-struct lane {
-	struct buf bytes; /* from `written` to the last byte received */
-	uint64_t written, decided;
-	struct segment *segments; /* in order; [first, first + count) */
-	size_t first, count, capacity;
-	size_t backlog;     /* bytes to be written, in segments */
-	size_t own;         /* of them, our own */
-	struct buf urgent;  /* whole messages that overtake */
-	struct buf kept;    /* whole messages that wait for the end of an open one */
-	bool open;          /* a message has been decided in part */
-	struct boundary boundary; /* of what was written */
-	bool inside_urgent; /* the last byte written was one of an urgent message */
-};
+#include "lane_inside.h"
 
 enum { LANE_KEEP = 1 << 20 }; /* an empty buffer above this size is given back */
-
-static const char blanks[] = "                                                                ";
 
 struct lane *
 lane_new(void)
@@ -119,12 +86,6 @@ lane_from(const struct lane *lane, uint64_t position)
 	return span_part(all, offset, all.len - offset);
 }
 
-static struct segment *
-segment_at(const struct lane *lane, size_t index)
-{
-	return &lane->segments[lane->first + index];
-}
-
 /* Room for one segment before the index-th; its fields are the caller's to set. */
 static struct segment *
 segment_add(struct lane *lane, size_t index)
@@ -149,16 +110,8 @@ segment_add(struct lane *lane, size_t index)
 	return place;
 }
 
-/* It stands for bytes of the buffer. */
-static bool
-has_position(const struct segment *segment)
-{
-	return segment->kind == SEGMENT_PASS || segment->kind == SEGMENT_GAP;
-}
-
-/* Takes away the first segment, which has nothing left to write. */
-static void
-segment_shift(struct lane *lane)
+void
+lane_shift(struct lane *lane)
 {
 	struct segment *segment = segment_at(lane, 0);
 
@@ -169,9 +122,8 @@ segment_shift(struct lane *lane)
 		lane->first = 0;
 }
 
-/* Lets go of n bytes of the buffer, which are written or dropped. */
-static void
-release(struct lane *lane, size_t n)
+void
+lane_release(struct lane *lane, size_t n)
 {
 	lane->written += n;
 	buf_consume(&lane->bytes, n);
@@ -179,13 +131,12 @@ release(struct lane *lane, size_t n)
 		buf_free(&lane->bytes);
 }
 
-/* Lets go of gaps that are next in line. */
-static void
-trim(struct lane *lane)
+void
+lane_trim(struct lane *lane)
 {
 	while (lane->count > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
-		release(lane, segment_at(lane, 0)->len);
-		segment_shift(lane);
+		lane_release(lane, segment_at(lane, 0)->len);
+		lane_shift(lane);
 	}
 }
 
@@ -220,7 +171,7 @@ void
 lane_drop(struct lane *lane, size_t n)
 {
 	decide(lane, SEGMENT_GAP, n);
-	trim(lane);
+	lane_trim(lane);
 }
 
 /* A segment without a position, at the decided one. */
@@ -359,7 +310,7 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 			segment->len = 0;
 		segment->kind = SEGMENT_GAP;
 	}
-	trim(lane);
+	lane_trim(lane);
 }
 
 void
@@ -369,135 +320,12 @@ lane_abandon(struct lane *lane)
 		struct segment *segment = segment_at(lane, 0);
 
 		if (has_position(segment))
-			release(lane, segment->len);
-		segment_shift(lane);
+			lane_release(lane, segment->len);
+		lane_shift(lane);
 	}
 	lane->backlog = 0;
 	lane->own = 0;
 	buf_clear(&lane->urgent);
 	buf_clear(&lane->kept);
 	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
-}
-
-/* What there is of it to write at once: all, but of blanks. */
-static struct span
-segment_span(const struct lane *lane, const struct segment *segment)
-{
-	if (segment->own != NULL)
-		return (struct span){ segment->own + segment->sent, segment->len };
-	if (segment->kind == SEGMENT_BLANK)
-		return (struct span){ blanks, segment->len < sizeof(blanks) - 1 ? segment->len : sizeof(blanks) - 1 };
-	return span_part(buf_span(&lane->bytes), (size_t)(segment->at - lane->written), segment->len);
-}
-
-/* An urgent message goes now, not behind the message that is being written. */
-static bool
-urgent_is_next(const struct lane *lane)
-{
-	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
-}
-
-/* How much of the span is written before something urgent may go: all, or up to a message's end. */
-static size_t
-until_boundary(const struct lane *lane, const struct boundary *boundary, struct span span, bool *stop)
-{
-	*stop = false;
-	if (lane->urgent.len == 0)
-		return span.len;
-	return boundary_within(boundary, span, stop);
-}
-
-int
-lane_output(const struct lane *lane, struct span *spans, int max)
-{
-	struct boundary boundary = lane->boundary;
-	bool stop = false;
-	int n = 0;
-	size_t i;
-
-	if (urgent_is_next(lane)) {
-		spans[0] = buf_span(&lane->urgent);
-		return 1;
-	}
-	for (i = 0; i < lane->count && n < max && !stop; i++) {
-		const struct segment *segment = segment_at(lane, i);
-
-		if (segment->kind == SEGMENT_GAP)
-			continue;
-		spans[n] = segment_span(lane, segment);
-		spans[n].len = until_boundary(lane, &boundary, spans[n], &stop);
-		if (lane->urgent.len > 0)
-			boundary_advance(&boundary, spans[n]);
-		stop = stop || spans[n].len < segment->len;
-		n++;
-	}
-	return n;
-}
-
-/* Takes up to n bytes of the span as written. */
-static size_t
-wrote(struct lane *lane, struct span span, size_t n)
-{
-	span.len = n < span.len ? n : span.len;
-	boundary_advance(&lane->boundary, span);
-	return span.len;
-}
-
-/* Takes up to n bytes of the urgent messages, or of the first segment, as written; returns how many. */
-static size_t
-take(struct lane *lane, size_t n)
-{
-	struct segment *segment;
-	struct span span;
-	bool stop;
-
-	lane->inside_urgent = urgent_is_next(lane);
-	if (lane->inside_urgent) {
-		n = wrote(lane, buf_span(&lane->urgent), n);
-		buf_consume(&lane->urgent, n);
-		return n;
-	}
-	segment = segment_at(lane, 0);
-	span = segment_span(lane, segment);
-	span.len = until_boundary(lane, &lane->boundary, span, &stop);
-	n = wrote(lane, span, n);
-	lane->backlog -= n;
-	segment->len -= n;
-	if (segment->own != NULL) {
-		segment->sent += n;
-		lane->own -= n;
-	}
-	if (has_position(segment)) {
-		segment->at += n;
-		release(lane, n);
-	}
-	if (segment->len == 0)
-		segment_shift(lane);
-	trim(lane);
-	return n;
-}
-
-void
-lane_sent(struct lane *lane, size_t n)
-{
-	while (n > 0)
-		n -= take(lane, n);
-}
-
-size_t
-lane_backlog(const struct lane *lane)
-{
-	return lane->backlog + lane->urgent.len;
-}
-
-size_t
-lane_queued(const struct lane *lane)
-{
-	return (size_t)(lane->decided - lane->written) + lane->own + lane->urgent.len + lane->kept.len;
-}
-
-size_t
-lane_size(const struct lane *lane)
-{
-	return lane->bytes.len + lane->own + lane->urgent.len + lane->kept.len;
 }

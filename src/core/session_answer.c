@@ -43,7 +43,8 @@ note_handshake(struct session *session, const struct message *message, const str
 	session->initialized = true;
 	session->version = read_version(message->scan);
 	session->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
-	session->omits_id = (session->dialect->flags & DIALECT_HAS_ERAS) && version.len == first.len && memcmp(version.ptr, first.ptr, first.len) >= 0;
+	session->omits_id = (session->dialect->flags & DIALECT_HAS_ERAS) && version.len == first.len &&
+	    memcmp(version.ptr, first.ptr, first.len) >= 0;
 }
 
 /* Puts back what the requester called it. */

@@ -159,8 +159,8 @@ void session_release_withheld(struct session *session);
 
 /* session_reply.c */
 /* Answers in the receiver's stead. timeout: the deadline that has passed, or MSEC_NEVER. */
-void session_reply(struct session *session, enum side requester, const struct request *request,
-    enum decide_event event, msec_t timeout);
+void session_reply(struct session *session, enum side requester, const struct request *request, enum decide_event event,
+    msec_t timeout);
 /* An error to the requester; the request is forgotten, whatever its state. */
 void session_fail(struct session *session, enum side requester, struct request *request, const char *cause,
     const char *text, enum why why);

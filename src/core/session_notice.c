@@ -237,6 +237,6 @@ session_is_known_notification(const struct session *session, struct span method)
 {
 	const struct dialect *dialect = session->dialect;
 
-	return cancel_of(session, method) != NULL || is(method, dialect->turn_cancel) || is(method, dialect->progress) ||
-	    is(method, dialect->task_status);
+	return cancel_of(session, method) != NULL || is(method, dialect->turn_cancel) ||
+	    is(method, dialect->progress) || is(method, dialect->task_status);
 }

@@ -123,7 +123,8 @@ session_note_request(struct session *session, const struct message *message)
 	if (session->dialect->flags & DIALECT_HAS_ERAS)
 		note_era(session, message);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
-		session->declared[SIDE_CLIENT] = span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
+		session->declared[SIDE_CLIENT] =
+		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
 }
 
 /* MCP: nothing is injected before initialize is answered, or a modern request was written whole. */

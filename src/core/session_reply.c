@@ -87,8 +87,9 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 	case ENDING_CANCELLED:
 		answer->code = CODE_REQUEST_CANCELLED;
 		answer->cause = "cancelled";
-		put(text, session->dialect->flags & DIALECT_OWES_ANSWER ? " was cancelled (see canceld --grace)" :
-									  " was cancelled (see canceld --answer-cancelled)");
+		put(text,
+		    session->dialect->flags & DIALECT_OWES_ANSWER ? " was cancelled (see canceld --grace)" :
+								    " was cancelled (see canceld --answer-cancelled)");
 		break;
 	case ENDING_TERMINATED:
 		answer->cause = "terminated";
