@@ -13,6 +13,7 @@ enum { /* JSON-RPC 2.0 section 5.1; LSP base protocol "ErrorCodes" */
 	CODE_PARSE_ERROR = -32700,
 	CODE_INVALID_REQUEST = -32600,
 	CODE_METHOD_NOT_FOUND = -32601,
+	CODE_INVALID_PARAMS = -32602,
 	CODE_INTERNAL_ERROR = -32603,
 	CODE_REQUEST_CANCELLED = -32800,
 };
@@ -21,8 +22,9 @@ struct answer {
 	struct span id; /* as spelled; empty: null, or left out with omit_id */
 	bool omit_id;
 	int code;
-	struct span message; /* UTF-8 text, not escaped; canceld's name stands in front of it */
-	const char *cause;   /* error.data.cause; NULL: no data at all */
+	struct span message;   /* UTF-8 text, not escaped; canceld's name stands in front of it */
+	const char *code_name; /* error.data.code, alone; NULL: */
+	const char *cause;     /* error.data.cause; NULL: no data at all */
 	bool cancelled;
 	struct span method; /* not escaped; empty: left out, as elapsed and timeout are */
 	msec_t elapsed;
@@ -46,6 +48,9 @@ void compose_turn_cancel(struct buf *out, const char *method, struct span sessio
 
 /* id as spelled, result a JSON text. */
 void compose_result(struct buf *out, struct span id, const char *result);
+
+/* What came of an acknowledged cancel: id and target as spelled, outcome raw members. */
+void compose_acknowledgement(struct buf *out, struct span id, struct span target, const char *outcome);
 
 /* The request that cancels a task; id and task_id as spelled. */
 void compose_task_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span task_id,

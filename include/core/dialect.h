@@ -69,7 +69,10 @@ struct dialect {
 	enum scan_field progress_field;               /* its token */
 	enum scan_field token_fields[DIALECT_TOKENS]; /* a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
+	enum scan_field asked_object;   /* where --ask-progress puts a token: SCAN_REQUEST_META or SCAN_PARAMS */
+	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* of errors: a deadline passed; the server is gone, and what else fails */
+	int closed_code;                /* ... no session is open yet */
 	const struct method *methods;   /* ended by a NULL name */
 };
 

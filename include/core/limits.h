@@ -15,6 +15,8 @@ enum {
 	LIMIT_TOMBSTONES = 65536,
 	LIMIT_TASKS = 1024,    /* progress tokens of tasks that outlive their request */
 	LIMIT_CANDIDATES = 16, /* messages tried a noisy line */
+	LIMIT_FINISHED = 4096, /* ended requests whose ids are remembered */
+	LIMIT_ACKS = 1024,     /* acknowledged cancels that wait for the end of their request */
 
 	TIME_IDLE = 5 * 60 * 1000,
 	TIME_IDLE_CODE = 30 * 60 * 1000, /* what runs a user's code */

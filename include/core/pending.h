@@ -37,6 +37,9 @@ enum request_flag {
 	REQUEST_EXPIRED = 1 << 8,     /* CANCELLING because its deadline passed */
 	REQUEST_CASCADED = 1 << 9,    /* the turn that it was asked in is cancelled */
 	REQUEST_TWO_TOKENS = 1 << 10, /* token and wire_token are two, and it is found by either */
+	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
+	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
+	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
 };
 
 enum { REQUEST_INLINE = 8 };

@@ -55,6 +55,7 @@ enum scan_field {
 	SCAN_META_TOKEN,          /* params._meta.progressToken: a request that wants progress */
 	SCAN_META_SUBSCRIPTION,   /* params._meta["io.modelcontextprotocol/subscriptionId"] */
 	SCAN_META_VERSION,        /* params._meta["io.modelcontextprotocol/protocolVersion"] */
+	SCAN_REQUEST_META,        /* params._meta: its type only */
 	SCAN_PARAMS_META,         /* the members of params._meta with a key "io.modelcontextprotocol/...", as
 	                             spelled, joined by commas */
 	SCAN_RESULT_VERSION,      /* result.protocolVersion */

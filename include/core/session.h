@@ -44,8 +44,10 @@ struct session_config {
 	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
-	bool strict;   /* hold every frame whole */
-	uint64_t seed; /* of the hash tables: any random number */
+	bool ask_progress; /* a request without a progress token is given one */
+	bool legacy;       /* server/discover is answered as an unknown method */
+	bool strict;       /* hold every frame whole */
+	uint64_t seed;     /* of the hash tables: any random number */
 };
 
 struct session;

@@ -37,12 +37,15 @@ enum why_level {
 	X(MALFORMED_CANCEL, PERSON, "a cancel without a usable id was dropped")                    \
 	X(FORBIDDEN_CANCEL, PERSON, "a cancel that the protocol forbids was dropped")              \
 	X(NOISE, PERSON, "what is no message on the server's stdout went to stderr")               \
-	X(SWALLOWED, DECISION, "the answer to a request of canceld's own was taken")               \
+	X(SWALLOWED, DECISION, "an answer, or progress, that only canceld had asked for was taken") \
+	X(CANCEL_ACKNOWLEDGED, PERSON, "canceld was asked to cancel a request, and says what came of it") \
 	X(CANCEL_UNSENT, PERSON, "the request was cancelled before it was sent, and never was")    \
 	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
 	/* a message of canceld's own */                                                           \
 	X(TIMED_OUT, PERSON, "the deadline passed: the request was cancelled and answered")        \
 	X(CANCEL_SENT, DECISION, "the peer was told to cancel the request")                        \
+	X(PROGRESS_ASKED, DECISION, "the request was given a progress token")                       \
+	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")            \
 	X(TASK_CANCEL_SENT, DECISION, "the server was told to cancel the task")                    \
 	X(CANCEL_WITHHELD, DECISION, "no cancel goes out: not allowed, or not yet")                \
 	X(CANCEL_ANSWERED, PERSON, "the cancelled request was answered in the peer's stead")       \

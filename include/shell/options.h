@@ -24,7 +24,7 @@ struct options {
 	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	bool drain;
 	msec_t drain_for; /* MSEC_NEVER: as long as the deadlines allow */
-	bool no_cancel, answer_cancelled, tool_errors, fail_on_timeout, strict;
+	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, strict;
 	size_t max_message, max_inflight;
 	struct log_config log;
 	char **command; /* within argv, ended by NULL; never empty */

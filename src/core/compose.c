@@ -113,7 +113,11 @@ compose_error(struct buf *out, const struct answer *answer)
 	compose_number(out, answer->code);
 	put(out, ",\"message\":");
 	compose_string(out, answer->message);
-	if (answer->cause != NULL) {
+	if (answer->code_name != NULL) {
+		put(out, ",\"data\":{\"code\":\"");
+		put(out, answer->code_name);
+		put(out, "\"}");
+	} else if (answer->cause != NULL) {
 		put(out, ",\"data\":");
 		put_data(out, answer);
 	}
@@ -178,6 +182,17 @@ compose_result(struct buf *out, struct span id, const char *result)
 	put(out, ",\"result\":");
 	put(out, result);
 	put(out, "}");
+}
+
+void
+compose_acknowledgement(struct buf *out, struct span id, struct span target, const char *outcome)
+{
+	put_head(out, id);
+	put(out, ",\"result\":{\"id\":");
+	buf_append(out, target);
+	put(out, ",");
+	put(out, outcome);
+	put(out, "}}");
 }
 
 void

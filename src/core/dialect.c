@@ -6,6 +6,8 @@ enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
 	INTERNAL_ERROR = -32603,
 	REQUEST_CANCELLED = -32800,
 	REQUEST_FAILED = -32803,
+	INVALID_REQUEST = -32600,
+	SERVER_NOT_INITIALIZED = -32002,
 };
 
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
@@ -48,10 +50,13 @@ const struct dialect dialect_mcp = {
 	.progress = "notifications/progress",
 	.progress_field = SCAN_PROGRESS_TOKEN,
 	.token_fields = { SCAN_META_TOKEN, SCAN_FIELDS },
+	.asked_object = SCAN_REQUEST_META,
+	.asked_member = "progressToken",
 	.task_cancel = "tasks/cancel",
 	.task_status = "notifications/tasks/status",
 	.timeout_code = REQUEST_CANCELLED,
 	.failure_code = INTERNAL_ERROR,
+	.closed_code = INVALID_REQUEST,
 	.methods = mcp_methods,
 };
 
@@ -80,6 +85,7 @@ const struct dialect dialect_acp = {
 	.token_fields = { SCAN_SESSION_ID, SCAN_FIELDS },
 	.timeout_code = REQUEST_CANCELLED,
 	.failure_code = INTERNAL_ERROR,
+	.closed_code = INVALID_REQUEST,
 	.methods = acp_methods,
 };
 
@@ -103,8 +109,11 @@ const struct dialect dialect_lsp = {
 	.progress = "$/progress",
 	.progress_field = SCAN_TOKEN,
 	.token_fields = { SCAN_WORK_TOKEN, SCAN_PARTIAL_TOKEN },
+	.asked_object = SCAN_PARAMS,
+	.asked_member = "workDoneToken",
 	.timeout_code = REQUEST_FAILED,
 	.failure_code = REQUEST_FAILED,
+	.closed_code = SERVER_NOT_INITIALIZED,
 	.methods = lsp_methods,
 };
 
@@ -130,6 +139,7 @@ const struct dialect dialect_bsp = {
 	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
 	.timeout_code = REQUEST_FAILED,
 	.failure_code = REQUEST_FAILED,
+	.closed_code = SERVER_NOT_INITIALIZED,
 	.methods = bsp_methods,
 };
 
@@ -143,6 +153,7 @@ const struct dialect dialect_none = {
 	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
 	.timeout_code = REQUEST_CANCELLED,
 	.failure_code = INTERNAL_ERROR,
+	.closed_code = INVALID_REQUEST,
 	.methods = no_methods,
 };
 

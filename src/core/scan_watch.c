@@ -42,7 +42,7 @@ static const struct path paths[CONTAINERS][PATHS_MAX] = {
 		{ KEY("partialResultToken"), SCAN_PARTIAL_TOKEN, 0 },
 		{ KEY("protocolVersion"), SCAN_PARAMS_VERSION, 0 },
 		{ KEY("clientCapabilities"), SCAN_FIELDS, CLIENT_CAPABILITIES },
-		{ KEY("_meta"), SCAN_FIELDS, PARAMS_META },
+		{ KEY("_meta"), SCAN_REQUEST_META, PARAMS_META },
 	},
 	[CLIENT_CAPABILITIES] = {
 		{ KEY("cancellation"), SCAN_FIELDS, CLIENT_CANCELLATION },

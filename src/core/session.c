@@ -9,6 +9,11 @@
  *   session_request   a request is entered in `pending` and passes
  *   session_answer    a response finds its request
  *   session_notice    cancels and progress
+ *   session_ack       a cancel that canceld answers
+ *   session_ask       progress for everybody
+ *   session_turn      what ACP calls session/cancel
+ *   session_cancel    the receiver is told
+ *   session_reply     the requester is answered in its stead
  *   session_decide    a cell of the table `decisions` is carried out
  *   session_time      deadlines
  *   session_end       one of the two has gone
@@ -59,6 +64,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->now = session->steady = session->idle = now;
 	session->planned = MSEC_NEVER;
 	session->server_status = session->server_signal = -1;
+	finished_init(&session->finished, config->seed);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	buf_init(&session->scratch);
 	party_init(session, SIDE_CLIENT, now);
@@ -74,6 +80,8 @@ session_free(struct session *session)
 	party_free(&session->party[SIDE_CLIENT]);
 	party_free(&session->party[SIDE_SERVER]);
 	text_table_free(&session->texts);
+	finished_free(&session->finished);
+	session_free_acks(session);
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
 	free(session);
@@ -132,18 +140,28 @@ session_note(struct session *session, enum side to, enum why why)
 	session_report(session, &action);
 }
 
-void
-message_edit(struct message *message, enum scan_field field, struct span with)
+static void
+add_edit(struct message *message, struct edit edit)
 {
-	const struct scan_value *value = scan_value(message->scan, field);
 	int i = message->edit_count++;
 
 	assert(i < MESSAGE_EDITS);
-	for (; i > 0 && message->edits[i - 1].offset > value->offset; i--)
+	for (; i > 0 && message->edits[i - 1].offset > edit.offset; i--)
 		message->edits[i] = message->edits[i - 1];
-	message->edits[i].offset = value->offset;
-	message->edits[i].len = scan_text(message->scan, field).len;
-	message->edits[i].with = with;
+	message->edits[i] = edit;
+}
+
+void
+message_edit(struct message *message, enum scan_field field, struct span with)
+{
+	add_edit(message,
+	    (struct edit){ scan_value(message->scan, field)->offset, scan_text(message->scan, field).len, with });
+}
+
+void
+message_insert(struct message *message, uint64_t offset, struct span with)
+{
+	add_edit(message, (struct edit){ offset, 0, with });
 }
 
 /* Moves the decided position to `to`, passing or dropping what lies before it. */

@@ -88,6 +88,14 @@ keeps_token(const struct session *session, enum side requester, const struct req
 	    session_tasks(session, requester) < LIMIT_TASKS;
 }
 
+/* LSP "ErrorCodes", ACP "Stop Reasons": the receiver itself says that the request was cancelled. */
+static bool
+says_cancelled(const struct scan *scan)
+{
+	return span_equal(scan_text(scan, SCAN_ERROR_CODE), SPAN("-32800")) ||
+	    span_equal(scan_text(scan, SCAN_STOP_REASON), SPAN("\"cancelled\""));
+}
+
 static void
 take_up(struct session *session, struct message *message, struct request *request)
 {
@@ -103,9 +111,12 @@ take_up(struct session *session, struct message *message, struct request *reques
 	if (request->state != REQUEST_WAITING && task.len > 0)
 		session_cancel_task(session, requester, request, task);
 	note_handshake(session, message, request);
+	if (says_cancelled(message->scan))
+		request->flags |= REQUEST_CONFIRMED;
 	restore_names(message, request);
 	if (task.len > 0 && keeps_token(session, requester, request)) {
 		message_pass(session, message, message->word, request);
+		session_note_end(session, requester, request);
 		pending_keep_token(pending, request, task);
 		alarm_arm(&pending->hard, &request->hard, TIME_CAP, session->steady);
 		return;

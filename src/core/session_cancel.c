@@ -93,6 +93,7 @@ send_turn_cancel(struct session *session, enum side requester, struct request *r
 	buf_clear(&session->scratch);
 	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request->token);
 	overtake(session, requester, request);
+	session_cascade(session, request->token);
 }
 
 void

@@ -11,7 +11,7 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	const struct pending *pending = &session->party[from].pending;
 	const struct method *traits = dialect_method(dialect, envelope->method);
 
-	if (session_is_known_notification(session, envelope->method))
+	if (session_reads_whole(session, envelope->method))
 		return false;
 	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
@@ -52,7 +52,7 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	buf_clear(&party->cut_id);
 	buf_append(&party->cut_id, request->id);
 	party->cut_idle = request->idle_after;
-	pending_remove(pending, request);
+	session_forget(session, requester, request);
 	return decision->steps & DECIDE_PASS ? READ_PASSED : READ_DISCARDED;
 }
 
@@ -174,7 +174,7 @@ account(struct session *session, struct message *message)
 	report_fault(session, message);
 	request = session_named_request(session, message->from, message->scan);
 	if (request != NULL)
-		pending_remove(&session->party[other(message->from)].pending, request);
+		session_forget(session, other(message->from), request);
 }
 
 /* A frame that was too large to hold and could not be decided has ended. */
@@ -201,7 +201,7 @@ account_discarded(struct session *session, struct message *message)
 		return;
 	}
 	if (request != NULL)
-		pending_remove(&session->party[requester].pending, request);
+		session_forget(session, requester, request);
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
 		session_send_error(session, message->from, &answer);
 	action.id = message->envelope.id;

@@ -18,9 +18,24 @@ report(struct session *session, enum why why, const struct request *request)
 	session_report(session, &action);
 }
 
-static void
-bury(struct session *session, struct pending *pending, struct request *request)
+void
+session_forget(struct session *session, enum side requester, struct request *request)
 {
+	session_note_end(session, requester, request);
+	pending_remove(&session->party[requester].pending, request);
+}
+
+bool
+session_owes_answer(const struct session *session, enum side requester)
+{
+	return (session->dialect->flags & DIALECT_OWES_ANSWER) ||
+	    (session->config.answer_cancelled && requester == SIDE_CLIENT);
+}
+
+static void
+bury(struct session *session, enum side requester, struct request *request)
+{
+	struct pending *pending = &session->party[requester].pending;
 	struct request *oldest;
 
 	pending_move(pending, request, REQUEST_ABANDONED);
@@ -29,7 +44,7 @@ bury(struct session *session, struct pending *pending, struct request *request)
 	if (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES) {
 		oldest = request_of_hard(timeline_first(&pending->linger));
 		report(session, WHY_FORGOTTEN, oldest);
-		pending_remove(pending, oldest);
+		session_forget(session, requester, oldest);
 	}
 }
 
@@ -48,10 +63,13 @@ session_move(struct session *session, enum side requester, struct request *reque
 
 	if (next == request->state)
 		return;
+	if (next != REQUEST_NONE)
+		request->flags |= REQUEST_CANCELLED;
 	if (next == REQUEST_NONE) {
-		pending_remove(pending, request);
+		session_forget(session, requester, request);
 	} else if (next == REQUEST_ABANDONED) {
-		bury(session, pending, request);
+		session_settle_acks(session, request);
+		bury(session, requester, request);
 	} else {
 		pending_move(pending, request, next);
 		alarm_disarm(&request->idle);
@@ -124,6 +142,10 @@ session_decide(struct session *session, enum side requester, struct request *req
 		session_send_cancel(session, requester, request);
 	if (decision->steps & DECIDE_ANSWER)
 		session_reply(session, requester, request, event, timeout);
+	if (decision->steps & DECIDE_WITHDRAW && event != EVENT_RECEIVER_GONE)
+		request->flags |= REQUEST_CANCELLED;
+	if (decision->steps & DECIDE_PASS && !(request->flags & REQUEST_CONFIRMED))
+		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 	if (event == EVENT_DEADLINE_OWED)
 		request->flags |= REQUEST_EXPIRED;
 	session_move(session, requester, request, (enum request_state)decision->next);

@@ -6,6 +6,7 @@
 #include "core/compose.h"
 #include "core/decide.h"
 #include "core/envelope.h"
+#include "core/finished.h"
 #include "core/frame.h"
 #include "core/pending.h"
 #include "core/session.h"
@@ -61,6 +62,9 @@ struct session {
 	bool omits_id;       /* errors without an id leave it out (MCP 2025-11-25 and later) */
 	bool withheld;       /* some cancel waits for the era */
 	bool batch_said, wants_end, timed_out;
+	struct finished finished; /* requests of the client's */
+	struct ack *acks;         /* session_ack.c */
+	size_t ack_count;
 	uint32_t minted;
 	int server_status, server_signal;
 };
@@ -104,6 +108,8 @@ void message_drop(struct session *session, struct message *message, enum why why
 /* Its bytes leave the lane here, as they go out elsewhere. */
 void message_take(struct session *session, struct message *message, enum why why, const struct request *request);
 void message_edit(struct message *message, enum scan_field field, struct span with);
+/* Bytes at that offset from the frame's first byte. */
+void message_insert(struct message *message, uint64_t offset, struct span with);
 void session_on_message(struct session *session, struct message *message);
 /* An action about a request; request may be NULL. */
 struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
@@ -131,17 +137,38 @@ void session_on_response(struct session *session, struct message *message);
 /* session_notice.c */
 void session_on_notification(struct session *session, struct message *message);
 /* It has to be read whole, as it may be dropped or change a request. */
-bool session_is_known_notification(const struct session *session, struct span method);
+bool session_reads_whole(const struct session *session, struct span method);
+
+/* session_ack.c */
+bool session_is_acknowledged_cancel(struct span method);
+void session_on_acknowledged_cancel(struct session *session, struct message *message);
+/* The request has ended, or nobody waits for it any more: whoever wanted to know that is told. */
+void session_settle_acks(struct session *session, const struct request *request);
+/* The same, and it is remembered. */
+void session_note_end(struct session *session, enum side requester, const struct request *request);
+void session_free_acks(struct session *session);
+
+/* session_ask.c */
+bool session_may_ask(const struct session *session, const struct message *message, const struct pending_names *names,
+    unsigned traits);
+/* Puts the token into the request; false: there is no place for one. storage: kept until the message has passed. */
+bool session_ask_progress(struct session *session, struct message *message, struct span token, struct buf *storage);
 
 /* session_turn.c */
 bool session_is_turn_cancel(const struct session *session, const struct message *message);
 void session_on_turn_cancel(struct session *session, struct message *message);
+/* A session/cancel goes out: what the agent asked in that turn ends too, after the grace. */
+void session_cascade(struct session *session, struct span session_id);
 
 /* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
 void session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message);
 enum request_state session_state(const struct session *session, enum side requester, const struct request *request);
 void session_move(struct session *session, enum side requester, struct request *request, enum request_state next);
+/* The request has ended: it is remembered as that, and freed. */
+void session_forget(struct session *session, enum side requester, struct request *request);
+/* Whoever cancels so waits for an answer all the same. */
+bool session_owes_answer(const struct session *session, enum side requester);
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. */
 msec_t session_grace(const struct session *session, const struct request *request);
 
@@ -167,6 +194,8 @@ void session_fail(struct session *session, enum side requester, struct request *
 /* Answers a request that does not go on; the message at hand is dropped. */
 void session_refuse(struct session *session, struct message *message, const char *cause, const char *text,
     enum why why);
+/* --legacy: server/discover is unknown. */
+void session_answer_probe(struct session *session, struct message *message);
 void session_send_error(struct session *session, enum side to, const struct answer *answer);
 
 /* session_time.c */

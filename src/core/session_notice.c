@@ -39,7 +39,7 @@ ends_stream(struct session *session, struct message *message, struct span id)
 	if (!span_equal(request->id, request->wire_id))
 		message_edit(message, message->cancel->field, request->id);
 	message_pass(session, message, WHY_CANCEL_FORWARDED, request);
-	pending_remove(pending, request);
+	session_forget(session, other(message->from), request);
 	return true;
 }
 
@@ -55,15 +55,6 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
 		message_drop(session, message, decisions[REQUEST_NONE][EVENT_CANCEL].why, NULL);
-}
-
-/* The requester waits for an answer although it has cancelled. */
-static bool
-is_owed(const struct session *session, const struct message *message)
-{
-	if (session->config.answer_cancelled && message->from == SIDE_CLIENT)
-		return true;
-	return (session->dialect->flags & DIALECT_OWES_ANSWER) || message->cancel->owes;
 }
 
 /* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
@@ -90,7 +81,9 @@ on_cancel(struct session *session, struct message *message)
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
 		session_decide(session, message->from, request,
-		    is_owed(session, message) ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
+		    session_owes_answer(session, message->from) || message->cancel->owes ? EVENT_CANCEL_OWED :
+											   EVENT_CANCEL,
+		    message);
 }
 
 /* Progress of a request is dropped once nobody waits for it: clients tear the connection down on it. */
@@ -147,6 +140,10 @@ on_progress(struct session *session, struct message *message)
 		restart_all(session, requester, token);
 	else
 		restart(session, requester, request);
+	if (request->flags & REQUEST_ASKED) {
+		message_drop(session, message, WHY_SWALLOWED, request);
+		return;
+	}
 	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
 	    id_equal(token, request->wire_token))
 		message_edit(message, dialect->progress_field, request->token);
@@ -220,6 +217,8 @@ session_on_notification(struct session *session, struct message *message)
 	message->cancel = cancel_of(session, method);
 	if (message->cancel != NULL) {
 		on_cancel(session, message);
+	} else if (message->from == SIDE_CLIENT && session_is_acknowledged_cancel(method)) {
+		message_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
 	} else if (session_is_turn_cancel(session, message)) {
 		session_on_turn_cancel(session, message);
 	} else if (is(method, dialect->progress)) {
@@ -233,10 +232,10 @@ session_on_notification(struct session *session, struct message *message)
 }
 
 bool
-session_is_known_notification(const struct session *session, struct span method)
+session_reads_whole(const struct session *session, struct span method)
 {
 	const struct dialect *dialect = session->dialect;
 
-	return cancel_of(session, method) != NULL || is(method, dialect->turn_cancel) ||
-	    is(method, dialect->progress) || is(method, dialect->task_status);
+	return cancel_of(session, method) != NULL || session_is_acknowledged_cancel(method) ||
+	    is(method, dialect->turn_cancel) || is(method, dialect->progress) || is(method, dialect->task_status);
 }

@@ -55,7 +55,7 @@ ending_of(const struct request *request, enum decide_event event)
 		return ENDING_TERMINATED;
 	if (request->flags & REQUEST_EXPIRED)
 		return ENDING_TIMEOUT;
-	if (request->state == REQUEST_CANCELLING || event == EVENT_CANCEL_OWED)
+	if (request->state == REQUEST_CANCELLING || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED)
 		return ENDING_CANCELLED;
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
 }
@@ -168,7 +168,7 @@ session_fail(struct session *session, enum side requester, struct request *reque
 	message.message = (struct span){ text, strlen(text) };
 	session_send_error(session, requester, &message);
 	session_report(session, &action);
-	pending_remove(&session->party[requester].pending, request);
+	session_forget(session, requester, request);
 }
 
 void
@@ -189,4 +189,17 @@ session_refuse(struct session *session, struct message *message, const char *cau
 		answer.status = answer.signal = -1;
 	session_send_error(session, message->from, &answer);
 	message_drop(session, message, why, NULL);
+}
+
+void
+session_answer_probe(struct session *session, struct message *message)
+{
+	struct answer answer = {
+		.id = message->envelope.id,
+		.code = CODE_METHOD_NOT_FOUND,
+		.message = SPAN("canceld: the server does not know server/discover (see canceld --legacy)"),
+	};
+
+	session_send_error(session, message->from, &answer);
+	message_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }

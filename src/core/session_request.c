@@ -111,6 +111,24 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	}
 }
 
+/* Gives the request a token of canceld's own. */
+static void
+ask(struct session *session, struct message *message, struct pending_names *names, char token_storage[MINTED_MAX],
+    struct buf *asked)
+{
+	struct span token = mint_like(session, message->from, SPAN("0"), token_storage);
+	struct action action = action_of(session, VERB_NOTE, other(message->from), WHY_PROGRESS_ASKED, NULL);
+
+	if (!session_ask_progress(session, message, token, asked))
+		return;
+	names->token = names->wire_token = token;
+	names->flags |= REQUEST_ASKED;
+	action.id = names->id;
+	action.method = names->method;
+	action.detail = token;
+	session_report(session, &action);
+}
+
 static uint16_t
 flags_of(const struct dialect *dialect, const struct message *message, unsigned traits)
 {
@@ -160,22 +178,28 @@ enter(struct session *session, struct message *message, const struct method *tra
 	struct party *party = &session->party[message->from];
 	const struct dialect *dialect = session->dialect;
 	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
+	unsigned trait_bits = traits == NULL ? 0 : traits->traits;
 	struct pending_names names = { .id = message->envelope.id, .method = message->envelope.method };
 	struct request *request;
+	struct buf asked;
 
 	names.wire_id = names.id;
 	read_tokens(session->dialect, message->scan, &names);
 	names.name = read_name(message->scan, traits, name);
-	names.flags = (uint16_t)(names.flags | flags_of(dialect, message, traits == NULL ? 0 : traits->traits));
+	names.flags = (uint16_t)(names.flags | flags_of(dialect, message, trait_bits));
 	if (scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING)
 		names.meta = scan_text(message->scan, SCAN_PARAMS_META);
 	if (dialect->flags & DIALECT_ALIASES_IDS && !message->passed)
 		alias(session, message, &names, id_storage, token_storage);
+	buf_init(&asked);
+	if (session_may_ask(session, message, &names, trait_bits))
+		ask(session, message, &names, token_storage, &asked);
 	request = pending_add(&party->pending, &names);
 	request->start = message->begin;
 	request->end = message->next;
 	set_deadlines(session, message->from, request, traits);
 	message_pass(session, message, WHY_RELAYED, request);
+	buf_free(&asked);
 }
 
 /* The id is in use, and the request cannot be given another: it is left alone. */
@@ -187,6 +211,12 @@ ambiguous(const struct session *session, const struct message *message)
 	return pending_by_wire(&session->party[message->from].pending, message->envelope.id) != NULL;
 }
 
+static bool
+is_probe(const struct message *message, const struct method *traits)
+{
+	return message->from == SIDE_CLIENT && !message->passed && traits != NULL && (traits->traits & METHOD_PROBE);
+}
+
 void
 session_on_request(struct session *session, struct message *message)
 {
@@ -194,11 +224,17 @@ session_on_request(struct session *session, struct message *message)
 	const struct method *traits;
 
 	party->requests++;
+	if (message->from == SIDE_CLIENT && session_is_acknowledged_cancel(message->envelope.method)) {
+		session_on_acknowledged_cancel(session, message);
+		return;
+	}
 	session_note_request(session, message);
 	traits = dialect_method(session->dialect, message->envelope.method);
 	if (message->envelope.untracked || ambiguous(session, message)) {
 		party->untracked = true;
 		message_pass(session, message, message->envelope.untracked ? WHY_UNTRACKED : WHY_AMBIGUOUS, NULL);
+	} else if (session->config.legacy && is_probe(message, traits)) {
+		session_answer_probe(session, message);
 	} else if (session_is_turn_cancel(session, message)) {
 		session_on_turn_cancel(session, message);
 	} else if (!refused(session, message)) {

@@ -97,7 +97,7 @@ expire_request(struct session *session, enum side requester, struct request *req
 	    is_arriving(session, requester, request)) {
 		request->flags |= REQUEST_GRACED;
 		alarm_disarm(&request->idle);
-		alarm_arm(&pending->hard, &request->hard, session->config.grace, session->steady);
+		alarm_arm(&pending->hard, &request->hard, session_grace(session, request), session->steady);
 		return;
 	}
 	if (request->flags & REQUEST_CASCADED && request->state == REQUEST_WAITING)

@@ -38,18 +38,33 @@ cancel_turn(void *user, struct request *request)
 	}
 }
 
-/* What the agent asked in the turn is answered in the client's stead if the client does not, after the grace. */
+struct cascade {
+	struct session *session;
+	struct span session_id;
+};
+
+/* It is answered in the client's stead if the client does not answer it, after the grace. */
 static void
 cancel_nested(void *user, struct request *request)
 {
-	struct turn_cancel *cancel = user;
-	struct pending *pending = &cancel->session->party[SIDE_SERVER].pending;
+	const struct cascade *cascade = user;
+	struct session *session = cascade->session;
+	struct pending *pending = &session->party[SIDE_SERVER].pending;
 
-	if (request->state != REQUEST_WAITING || !id_equal(request->token, cancel->session_id))
+	if (request->state != REQUEST_WAITING || request->flags & REQUEST_CASCADED ||
+	    !id_equal(request->token, cascade->session_id))
 		return;
 	request->flags |= REQUEST_CASCADED;
 	alarm_disarm(&request->idle);
-	alarm_arm(&pending->hard, &request->hard, session_grace(cancel->session, request), cancel->session->steady);
+	alarm_arm(&pending->hard, &request->hard, session_grace(session, request), session->steady);
+}
+
+void
+session_cascade(struct session *session, struct span session_id)
+{
+	struct cascade cascade = { session, session_id };
+
+	pending_each(&session->party[SIDE_SERVER].pending, cancel_nested, &cascade);
 }
 
 /* The cancel at hand as it goes on: a client may have sent it as a request, which agents do not know. */
@@ -116,7 +131,7 @@ session_on_turn_cancel(struct session *session, struct message *message)
 	struct turn_cancel cancel = { .session = session, .session_id = scan_text(message->scan, SCAN_SESSION_ID) };
 
 	pending_each(&session->party[SIDE_CLIENT].pending, cancel_turn, &cancel);
-	pending_each(&session->party[SIDE_SERVER].pending, cancel_nested, &cancel);
+	session_cascade(session, cancel.session_id);
 	if (message->envelope.kind == ENVELOPE_REQUEST)
 		repair(session, message);
 	hand_on(session, message, &cancel);

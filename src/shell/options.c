@@ -14,6 +14,8 @@ enum {
 	OPTION_NO_CANCEL = 256, /* above every character */
 	OPTION_ANSWER_CANCELLED,
 	OPTION_TOOL_ERRORS,
+	OPTION_ASK_PROGRESS,
+	OPTION_LEGACY,
 	OPTION_MAX_MESSAGE,
 	OPTION_MAX_INFLIGHT,
 	OPTION_STRICT,
@@ -35,6 +37,8 @@ static const struct option table[] = {
 	{ "no-cancel", no_argument, NULL, OPTION_NO_CANCEL },
 	{ "answer-cancelled", no_argument, NULL, OPTION_ANSWER_CANCELLED },
 	{ "tool-errors", no_argument, NULL, OPTION_TOOL_ERRORS },
+	{ "ask-progress", no_argument, NULL, OPTION_ASK_PROGRESS },
+	{ "legacy", no_argument, NULL, OPTION_LEGACY },
 	{ "fail-on-timeout", no_argument, NULL, 'e' },
 	{ "max-message", required_argument, NULL, OPTION_MAX_MESSAGE },
 	{ "max-inflight", required_argument, NULL, OPTION_MAX_INFLIGHT },
@@ -196,6 +200,12 @@ set_flag(struct options *options, int option)
 		break;
 	case OPTION_TOOL_ERRORS:
 		options->tool_errors = true;
+		break;
+	case OPTION_ASK_PROGRESS:
+		options->ask_progress = true;
+		break;
+	case OPTION_LEGACY:
+		options->legacy = true;
 		break;
 	case OPTION_STRICT:
 		options->strict = true;

@@ -338,6 +338,8 @@ new_session(const struct options *options, struct log *log)
 		.no_cancel = options->no_cancel,
 		.answer_cancelled = options->answer_cancelled,
 		.tool_errors = options->tool_errors,
+		.ask_progress = options->ask_progress,
+		.legacy = options->legacy,
 		.strict = options->strict,
 	};
 
