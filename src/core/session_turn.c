@@ -120,9 +120,11 @@ session_is_turn_cancel(const struct session *session, const struct message *mess
 	const char *name = session->dialect->turn_cancel;
 	enum value_type type = scan_value(message->scan, SCAN_SESSION_ID)->type;
 
+	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
+		return false;
 	return name != NULL && message->from == SIDE_CLIENT && !message->passed && type == VALUE_STRING &&
 	    span_equal(message->envelope.method, (struct span){ name, strlen(name) }) &&
-	    scan_text(message->scan, SCAN_SESSION_ID).len > 0 && !message->envelope.untracked;
+	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
 
 void
