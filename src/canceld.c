@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -21,6 +22,18 @@ bound_memory(void)
 #endif
 }
 
+/* Whoever called canceld looks at stderr for this, wherever the log goes. */
+static void
+report_start(const struct options *options, struct log *log, int error)
+{
+	char doing[256];
+
+	snprintf(doing, sizeof(doing), "start %s", options->command[0]);
+	log_failure(log, doing, error);
+	if (options->log.file != NULL)
+		fprintf(stderr, "canceld: cannot %s: %s\n", doing, strerror(error));
+}
+
 static int
 run(const struct options *options, struct log *log, const struct saved_signals *signals)
 {
@@ -29,11 +42,11 @@ run(const struct options *options, struct log *log, const struct saved_signals *
 	int status = child_start(&child, options->command, signals);
 
 	if (status != 0) {
-		log_failure(log, options->command[0], errno);
+		report_start(options, log, errno);
 		return status;
 	}
 	fields[0] = log_string("command", options->command[0]);
-	fields[1] = log_number("pid", child.pid);
+	fields[1] = log_number("server", child.pid);
 	log_event(log, WHY_STARTED, fields, 2);
 	return proxy_run(options, log, &child, signals);
 }

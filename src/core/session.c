@@ -124,7 +124,8 @@ action_of_message(struct session *session, const struct message *message, enum v
 
 	action.message = message->text;
 	if (request == NULL) {
-		action.id = message->envelope.id;
+		action.id =
+		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
 		action.method = message->envelope.method;
 	}
 	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
@@ -229,12 +230,19 @@ message_pass(struct session *session, struct message *message, enum why why, con
 }
 
 void
+message_discard(struct session *session, const struct message *message)
+{
+	if (!message->passed)
+		advance(session->party[message->from].lane, message->next, lane_drop);
+}
+
+void
 message_take(struct session *session, struct message *message, enum why why, const struct request *request)
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
 
 	session_report(session, &action);
-	advance(session->party[message->from].lane, message->next, lane_drop);
+	message_discard(session, message);
 }
 
 void
@@ -244,8 +252,7 @@ message_drop(struct session *session, struct message *message, enum why why, con
 	struct action action = action_of_message(session, message, verb, why, request);
 
 	session_report(session, &action);
-	if (!message->passed)
-		advance(session->party[message->from].lane, message->next, lane_drop);
+	message_discard(session, message);
 }
 
 static void

@@ -80,6 +80,12 @@ compose_native(struct session *session, enum side requester, const struct reques
 	compose_cancel(&session->scratch, cancel, request->wire_id, reason, meta);
 }
 
+static struct span
+own_reason(enum side requester)
+{
+	return requester == SIDE_CLIENT ? COMPOSE_REASON("client") : COMPOSE_REASON("server");
+}
+
 static void
 overtake(struct session *session, enum side requester, struct request *request)
 {
@@ -106,7 +112,7 @@ session_send_cancel(struct session *session, enum side requester, struct request
 	} else if (session_is_turn(session, request)) {
 		send_turn_cancel(session, requester, request);
 	} else {
-		compose_native(session, requester, request, COMPOSE_REASON);
+		compose_native(session, requester, request, own_reason(requester));
 		overtake(session, requester, request);
 	}
 }
@@ -138,6 +144,14 @@ cancel_turn_too(struct session *session, enum side requester, struct request *re
 		send_turn_cancel(session, requester, request);
 }
 
+/* The cancel at hand goes no further. */
+static void
+withhold(struct session *session, struct message *message, const struct request *request, struct span reason)
+{
+	report(session, VERB_DROP, other(message->from), WHY_CANCEL_WITHHELD, request, reason);
+	message_discard(session, message);
+}
+
 void
 session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why)
 {
@@ -147,13 +161,13 @@ session_forward_cancel(struct session *session, struct message *message, struct 
 	bool translated = message->cancel != native;
 
 	if (reason.len > 0) {
-		message_drop(session, message, WHY_CANCEL_WITHHELD, request);
+		withhold(session, message, request, reason);
 		return;
 	}
 	if (translated && scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		compose_native(session, message->from, request, scan_text(message->scan, SCAN_REASON));
 	else if (translated)
-		compose_native(session, message->from, request, COMPOSE_REASON);
+		compose_native(session, message->from, request, own_reason(message->from));
 	else
 		copy_cancel(session, message, request, message->cancel->field);
 	message_take(session, message, translated ? WHY_CANCEL_TRANSLATED : why, request);

@@ -136,6 +136,8 @@ session_decide(struct session *session, enum side requester, struct request *req
 	} else if (!(decision->steps & DECIDE_SILENT)) {
 		action.verb = decision->steps & DECIDE_ANSWER ? VERB_SEND : VERB_NOTE;
 		action.timeout = timeout;
+		if (decision->why == WHY_TIMED_OUT)
+			action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
 		session_report(session, &action);
 	}
 	if (message == NULL && (decision->steps & DECIDE_CANCEL))

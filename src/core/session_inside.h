@@ -108,6 +108,8 @@ void message_drop(struct session *session, struct message *message, enum why why
 /* Its bytes leave the lane here, as they go out elsewhere. */
 void message_take(struct session *session, struct message *message, enum why why, const struct request *request);
 void message_edit(struct message *message, enum scan_field field, struct span with);
+/* Leaves the lane without a word. */
+void message_discard(struct session *session, const struct message *message);
 /* Bytes at that offset from the frame's first byte. */
 void message_insert(struct message *message, uint64_t offset, struct span with);
 void session_on_message(struct session *session, struct message *message);

@@ -37,12 +37,12 @@ describe(struct buf *text, const struct request *request)
 static void
 describe_deadline(struct buf *text, const struct request *request, msec_t timeout)
 {
-	put(text, " was not answered within ");
+	bool idle = timeout == request->idle_after;
+
+	put(text, idle ? " made no progress for " : " was not answered within ");
 	compose_number(text, timeout);
-	if (timeout == request->idle_after)
-		put(text, " ms without progress and was given up (see canceld --timeout)");
-	else
-		put(text, " ms and was given up (see canceld --max-time)");
+	put(text,
+	    idle ? " ms and was given up (see canceld --timeout)" : " ms and was given up (see canceld --max-time)");
 }
 
 /* What the answer is for. */

@@ -77,11 +77,14 @@ static void
 on_ending_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
 	struct proxy *proxy = watcher->data;
-	struct log_field fields[] = { log_string("signal", strsignal(watcher->signum)) };
+	struct log_field fields[] = {
+		log_number("signal", watcher->signum),
+		log_string("reason", strsignal(watcher->signum)),
+	};
 
 	(void)loop;
 	(void)events;
-	log_event(proxy->log, WHY_SIGNALLED, fields, 1);
+	log_event(proxy->log, WHY_SIGNALLED, fields, 2);
 	if (proxy->signal == 0)
 		proxy->signal = watcher->signum;
 }

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "proxy_inside.h"
@@ -40,7 +41,8 @@ client_end(struct proxy *proxy)
 		leave(proxy, proxy->draining ? LEAVE_DRAIN : LEAVE_CANCEL);
 	} else if (proxy->draining && (unread || proxy->now >= proxy->drain_until)) {
 		proxy->draining = false;
-		leave(proxy, LEAVE_CANCEL);
+		proxy->drain_failed = !unread;
+		leave(proxy, unread ? LEAVE_CANCEL : LEAVE_TERMINATED);
 	}
 	if (!proxy->left)
 		return -1;
@@ -75,10 +77,11 @@ log_exit(struct proxy *proxy)
 	const struct child *child = proxy->child;
 	struct log_field fields[] = {
 		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
+		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
 	};
 
 	log_event(proxy->log, proxy->supervisor.ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields,
-	    child->exited ? 1 : 0);
+	    child->exited ? 2 : 0);
 }
 
 static void
@@ -156,7 +159,8 @@ proxy_exit_status(const struct proxy *proxy)
 
 	if (proxy->signal != 0)
 		return 128 + proxy->signal;
-	if (status == 0 && proxy->options->fail_on_timeout && session_timed_out(proxy->session))
+	if (status == 0 && proxy->options->fail_on_timeout &&
+	    (session_timed_out(proxy->session) || proxy->drain_failed))
 		return STATUS_TIMED_OUT;
 	return status;
 }

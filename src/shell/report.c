@@ -8,6 +8,25 @@ count(const struct session *session, enum why why)
 	return (int64_t)session_count(session, why);
 }
 
+/* What the detail is called, where it is no reason. */
+static const char *const detail_keys[WHY_COUNT] = {
+	[WHY_DIALECT] = "dialect",
+	[WHY_ERA] = "era",
+	[WHY_ALIASED] = "alias",
+	[WHY_PROGRESS_ASKED] = "token",
+	[WHY_TASK_CANCEL_SENT] = "task",
+};
+
+/* A peer's own words are JSON. */
+static struct log_field
+detail_of(const struct action *action)
+{
+	const char *key = detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason";
+	bool quoted = action->detail.len > 0 && action->detail.ptr[0] == '"';
+
+	return quoted ? log_id(key, action->detail) : log_text(key, action->detail);
+}
+
 void
 report_action(void *user, const struct action *action)
 {
@@ -20,7 +39,7 @@ report_action(void *user, const struct action *action)
 		log_id("id", action->id),
 		log_time("elapsed", action->elapsed),
 		log_time("timeout", action->timeout),
-		log_text("reason", action->detail),
+		detail_of(action),
 		log_number("bytes", (int64_t)action->message.len),
 	};
 
@@ -29,7 +48,7 @@ report_action(void *user, const struct action *action)
 	if (action->why == WHY_NOISE)
 		log_noise(log, action->message);
 	else
-		log_event(log, action->why, fields, COUNT(fields) - (traffic ? 0 : 1));
+		log_event(log, action->why, fields, COUNT(fields) - (traffic && action->message.len > 0 ? 0 : 1));
 }
 
 void
@@ -38,7 +57,9 @@ report_summary(struct log *log, const struct session *session)
 	struct log_field fields[] = {
 		log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
 		log_number("timeouts", count(session, WHY_TIMED_OUT)),
-		log_number("cancelled", count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_UNSENT)),
+		log_number("cancelled",
+		    count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_TRANSLATED) +
+			count(session, WHY_CANCEL_UNSENT)),
 		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
 		log_number("noise", count(session, WHY_NOISE)),
 	};

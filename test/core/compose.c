@@ -120,10 +120,10 @@ START_TEST(cancels)
 {
 	const struct span nothing = { NULL, 0 };
 
-	compose_cancel(&out, dialect_mcp.cancel, SPAN("\"a\""), COMPOSE_REASON, nothing);
+	compose_cancel(&out, dialect_mcp.cancel, SPAN("\"a\""), COMPOSE_REASON("client"), nothing);
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\",\"reason\":"
 	       "\"The client no longer waits for the answer\"}}");
-	compose_cancel(&out, dialect_mcp.cancel, SPAN("1"), COMPOSE_REASON, SPAN("\"k\":1"));
+	compose_cancel(&out, dialect_mcp.cancel, SPAN("1"), COMPOSE_REASON("client"), SPAN("\"k\":1"));
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":"
 	       "\"The client no longer waits for the answer\",\"_meta\":{\"k\":1}}}");
 	compose_cancel(&out, dialect_acp.cancel, SPAN("1"), nothing, nothing);
