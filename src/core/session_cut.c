@@ -187,7 +187,7 @@ account_discarded(struct session *session, struct message *message)
 	struct request *request;
 	struct answer answer = {
 		.id = message->envelope.id,
-		.code = CODE_INTERNAL_ERROR,
+		.code = session->dialect->failure_code,
 		.message = { text, strlen(text) },
 		.cause = "oversized-message",
 		.timeout = MSEC_NEVER,
@@ -238,7 +238,7 @@ session_truncate(struct session *session, enum side from)
 	const char *text = "canceld: the response broke off in the middle";
 	struct answer answer = {
 		.id = buf_span(&party->cut_id),
-		.code = CODE_INTERNAL_ERROR,
+		.code = session->dialect->failure_code,
 		.message = { text, strlen(text) },
 		.cause = "truncated-response",
 		.timeout = MSEC_NEVER,
