@@ -329,7 +329,9 @@ session_outstanding(const struct session *session, enum side requester)
 {
 	const struct pending *pending = &session->party[requester].pending;
 
-	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING];
+	/* What is being answered in parts is no longer in `pending`. */
+	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING] +
+	    (session->party[other(requester)].reading == READ_PASSED);
 }
 
 bool

@@ -137,7 +137,7 @@ message_of_parts(const struct session *session, enum side from, struct message *
 	const struct party *party = &session->party[from];
 
 	*message = (struct message){ .from = from, .scan = party->frame.scan, .passed = true };
-	message->start = party->frame.start;
+	message->start = party->frame.start + (scan_bom(party->frame.scan) ? 3 : 0);
 	message->end = message->next = party->frame.scanned;
 	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
 }

@@ -17,7 +17,7 @@ session_send_error(struct session *session, enum side to, const struct answer *a
 {
 	struct answer named = *answer;
 
-	named.omit_id = session->omits_id;
+	named.omit_id = session->omits_id || session->era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);
 	lane_answer(session->party[other(to)].lane, buf_span(&session->scratch));
@@ -351,8 +351,10 @@ release(void *user, struct request *request)
 void
 session_release_withheld(struct session *session)
 {
-	if (!session->withheld || !session_settled(session) || session->party[SIDE_SERVER].gone)
+	if (!session->withheld || !session_settled(session))
 		return;
 	session->withheld = false;
+	if (session->party[SIDE_SERVER].gone)
+		return;
 	pending_each(&session->party[SIDE_CLIENT].pending, release, session);
 }

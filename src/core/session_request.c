@@ -100,8 +100,6 @@ session_refuse(struct session *session, struct message *message, const char *cau
 static bool
 refused(struct session *session, struct message *message)
 {
-	if (message->passed)
-		return false;
 	if (session->party[other(message->from)].gone) {
 		if (message->from == SIDE_CLIENT)
 			session_refuse(session, message, "server-exited", "canceld: the server has gone",
@@ -111,7 +109,7 @@ refused(struct session *session, struct message *message)
 			    WHY_UNANSWERABLE);
 		return true;
 	}
-	if (session_outstanding(session, message->from) >= session->config.max_inflight) {
+	if (!message->passed && session_outstanding(session, message->from) >= session->config.max_inflight) {
 		session_refuse(session, message, "too-many-requests",
 		    "canceld: too many requests are outstanding (--max-inflight)", WHY_TOO_MANY);
 		return true;

@@ -46,7 +46,9 @@ session_set_clock(struct session *session, msec_t now)
 static bool
 answer_is_passing(const struct session *session)
 {
-	return session->party[SIDE_SERVER].reading == READ_PASS;
+	const struct party *party = &session->party[SIDE_SERVER];
+
+	return party->reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
 
 /* Its response has begun to arrive: the id was read, and the end was not. */
@@ -118,9 +120,10 @@ cut_due(const struct session *session)
 {
 	const struct party *party = &session->party[SIDE_SERVER];
 
-	if ((party->reading != READ_PASS && party->reading != READ_PASSED) || party->cut_idle == MSEC_NEVER)
+	if (party->reading != READ_PASS && party->reading != READ_PASSED)
 		return MSEC_NEVER;
-	return party->heard + party->cut_idle;
+	/* Even if its request has no deadline: the answers to others wait behind it. */
+	return party->heard + (party->cut_idle == MSEC_NEVER ? TIME_IDLE : party->cut_idle);
 }
 
 static void

@@ -34,8 +34,9 @@ struct proxy {
 	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
 	msec_t now, wake; /* what the timer is set to */
 	msec_t drain_until;
-	int signal; /* the one that ends us; 0: none */
-	bool left;  /* the client's end was told to the session */
+	int signal;      /* the one that ends us; 0: none */
+	msec_t leave_by; /* left: when we no longer wait for stdout to take what is queued */
+	bool left;       /* the client's end was told to the session */
 	bool draining;
 	bool reader_is_gone;
 	bool told_to_end;   /* SIGTERM or worse went to the server */
