@@ -232,14 +232,17 @@ session_on_message(struct session *session, struct message *message)
 	}
 }
 
-/* Whether the first message of a side had "jsonrpc" decides whether its later ones need it. */
+/* Whether the first message of a side had "jsonrpc" decides whether its later ones need it, and all of its peer's. */
 static void
-note_first(struct party *party, const struct message *message)
+note_first(struct session *session, const struct message *message)
 {
+	struct party *party = &session->party[message->from], *peer = &session->party[other(message->from)];
+
 	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
+	peer->needs_jsonrpc |= party->needs_jsonrpc && !peer->spoke;
 }
 
 /* The frame that has just ended and is held whole, as a message. */
@@ -279,7 +282,7 @@ on_frame(struct session *session, enum side from)
 		session_cut_end(session, from);
 	} else {
 		message_of_frame(session, from, &message);
-		note_first(party, &message);
+		note_first(session, &message);
 		if (message.start > party->frame.start && message.envelope.kind <= ENVELOPE_BATCH)
 			session_note(session, other(from), WHY_BOM_STRIPPED);
 		if (message.next - message.end > 1 && message.envelope.kind <= ENVELOPE_BATCH)

@@ -24,6 +24,12 @@ note_skew(struct session *session, msec_t gap)
 	session_report(session, &action);
 }
 
+static msec_t
+later(msec_t a, msec_t b)
+{
+	return a > b ? a : b;
+}
+
 void
 session_set_clock(struct session *session, msec_t now)
 {
@@ -31,9 +37,10 @@ session_set_clock(struct session *session, msec_t now)
 
 	if (now < session->now)
 		return;
-	session->now = now;
+	/* When it began is not known: what is due first gets back what it may have lost before its time. */
 	if (session->planned != MSEC_NEVER && now > session->planned + TIME_SKEW)
-		note_skew(session, now - session->planned);
+		note_skew(session, now - later(session->now, session->planned - TIME_SKEW));
+	session->now = now;
 	session->planned = MSEC_NEVER;
 	session->resumed = false;
 	steady = now - session->skew;

@@ -242,6 +242,9 @@ next_wake(struct proxy *proxy)
 		wake = proxy->supervisor.wake;
 	if (proxy->draining && proxy->drain_until < wake)
 		wake = proxy->drain_until;
+	/* All is written, and nothing else would tell. */
+	if (proxy->supervisor.state == SERVER_FLUSHING && lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
+		wake = proxy->now;
 	if (proxy->finishing && proxy->left && !proxy->draining && proxy->leave_by < wake)
 		wake = proxy->leave_by;
 	if (may_read(proxy, SIDE_CLIENT) && !proxy->port[SIDE_CLIENT].in.pollable)
