@@ -227,8 +227,7 @@ static const struct {
 
 START_TEST(the_first_request_shows_the_dialect)
 {
-	ck_assert_str_eq(
-	    dialect_of_request(firsts[_i].framing, span_of(firsts[_i].method), firsts[_i].version)->name,
+	ck_assert_str_eq(dialect_of_request(firsts[_i].framing, span_of(firsts[_i].method), firsts[_i].version)->name,
 	    firsts[_i].dialect->name);
 }
 END_TEST

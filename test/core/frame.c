@@ -141,7 +141,8 @@ static const struct {
 	{ "Content-Length: 4\r\n\r\n{\r\n}Content-Length: 3\r\n\r\n1\n\n", "21:'{\r\n}' 21:'1\n\n'" },
 
 	/* the name in any case */
-	{ "content-length: 2\r\n\r\n{}CONTENT-LENGTH: 2\r\n\r\n[]cOnTeNt-LeNgTh: 1\r\n\r\n1", "21:'{}' 21:'[]' 21:'1'" },
+	{ "content-length: 2\r\n\r\n{}CONTENT-LENGTH: 2\r\n\r\n[]cOnTeNt-LeNgTh: 1\r\n\r\n1",
+	    "21:'{}' 21:'[]' 21:'1'" },
 
 	/* blanks around the colon and behind the number */
 	{ "Content-Length:2\r\n\r\n{}", "20:'{}'" },
@@ -178,7 +179,9 @@ static const struct {
 	{ "Content-Content-Length: 2\r\n\r\n{}", "text'Content-' 21:'{}'" },
 	{ "Content-Length Content-Length: 2\r\n\r\n{}", "text'Content-Length ' 21:'{}'" },
 	{ "say Content-Length: two Content-Length: 2\r\n\r\n{}", "text'say Content-Length: two ' 21:'{}'" },
-	{ "\xef\xbb\xbf" "Content-Length: 2\r\n\r\n{}", "text'\xef\xbb\xbf' 21:'{}'" },
+	{ "\xef\xbb\xbf"
+	  "Content-Length: 2\r\n\r\n{}",
+	    "text'\xef\xbb\xbf' 21:'{}'" },
 	{ "a: \xff\xfe: Content-Length: 2\r\n\r\n{}", "text'a: \xff\xfe: ' 21:'{}'" },
 
 	/* a length that is none: text, and the next header counts */

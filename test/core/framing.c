@@ -213,7 +213,9 @@ static const struct {
 	{ "\xef\xbb\xbf\n", GUESS_MORE },
 	{ "C", GUESS_MORE },
 	{ "Content-Length", GUESS_MORE },
-	{ "\xef\xbb\xbf" "Content-Len", GUESS_MORE },
+	{ "\xef\xbb\xbf"
+	  "Content-Len",
+	    GUESS_MORE },
 	{ "P", GUESS_MORE },
 	{ "PRI * HTTP/2.", GUESS_MORE },
 	{ "X-Trace", GUESS_MORE },
@@ -227,7 +229,9 @@ static const struct {
 	{ "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n", GUESS_HEADER },
 	{ "content-type:", GUESS_HEADER },
 	{ "\r\n Content-Length: 5", GUESS_HEADER },
-	{ "\xef\xbb\xbf" "Content-Length: 5", GUESS_HEADER },
+	{ "\xef\xbb\xbf"
+	  "Content-Length: 5",
+	    GUESS_HEADER },
 	{ "X-Trace: 1\r\n", GUESS_HEADER },
 
 	/* text that is neither, from a peer that writes lines */

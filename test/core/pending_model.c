@@ -10,7 +10,7 @@
 enum { ENTRIES_MAX = 300, STEPS = 3000, RUNS = 6, POOL = 64 };
 
 struct entry {
-	struct request *request;             /* to be compared with, not to be read */
+	struct request *request;                    /* to be compared with, not to be read */
 	struct span id, wire_id, token, wire_token; /* of the pool */
 	enum request_state state;
 	unsigned flags;

@@ -261,13 +261,15 @@ static const struct {
 	    "object whole, params:object, workDoneToken=\"\\u0061\"" },
 	{ "{\"params\":{\"value\":{\"workDoneToken\":1,\"partialResultToken\":2},\"x\":\"\\\"workDoneToken\\\":3\"}}",
 	    "object whole, params:object" },
-	{ "{\"workDoneToken\":1,\"result\":{\"workDoneToken\":2,\"partialResultToken\":3}}", "object whole, result:object" },
+	{ "{\"workDoneToken\":1,\"result\":{\"workDoneToken\":2,\"partialResultToken\":3}}",
+	    "object whole, result:object" },
 
 	/* which protocol it is */
 	{ "{\"params\":{\"protocolVersion\":1}}", "object whole, params:object, params.version=1" },
 	{ "{\"params\":{\"protocolVersion\":\"2025-11-25\"},\"id\":0}",
 	    "object whole, id=0, params:object, params.version=\"2025-11-25\"" },
-	{ "{\"params\":{\"protocolVersion\":{\"protocolVersion\":1}}}", "object whole, params:object, params.version:object" },
+	{ "{\"params\":{\"protocolVersion\":{\"protocolVersion\":1}}}",
+	    "object whole, params:object, params.version:object" },
 	{ "{\"protocolVersion\":1,\"params\":{\"a\":{\"protocolVersion\":2},\"_meta\":{\"protocolVersion\":3}}}",
 	    "object whole, params:object" },
 	{ "{\"params\":[{\"protocolVersion\":1}],\"result\":{\"protocolVersion\":2}}",
