@@ -86,6 +86,13 @@ read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
 }
 
 static bool
+read_dialect(struct session_config *config, struct span value)
+{
+	config->dialect = dialect_named(value);
+	return config->dialect != NULL || span_equal(value, SPAN("auto"));
+}
+
+static bool
 read_size(struct span value, size_t *size)
 {
 	msec_t amount;
@@ -122,6 +129,8 @@ option_read(struct scenario *scenario, struct span word)
 		return read_switch(&scenario->config, word);
 	name = span_part(word, 0, (size_t)(equal - word.ptr));
 	value = behind(word, equal);
+	if (span_equal(name, SPAN("dialect")))
+		return read_dialect(&scenario->config, value);
 	if (span_equal(name, SPAN("timeout")))
 		return read_rule(scenario, POLICY_IDLE, value);
 	if (span_equal(name, SPAN("max-time")))
