@@ -112,6 +112,10 @@ read_switch(struct session_config *config, struct span word)
 		config->answer_cancelled = true;
 	else if (span_equal(word, SPAN("tool-errors")))
 		config->tool_errors = true;
+	else if (span_equal(word, SPAN("ask-progress")))
+		config->ask_progress = true;
+	else if (span_equal(word, SPAN("legacy")))
+		config->legacy = true;
 	else if (span_equal(word, SPAN("strict")))
 		config->strict = true;
 	else
