@@ -39,8 +39,14 @@ struct cancel {
 	bool owes; /* who cancels so waits for an answer all the same */
 };
 
+#ifdef DECISIONS_MUTABLE /* the mutation test changes one fact at a time */
+#define DIALECT_CONST
+#else
+#define DIALECT_CONST const
+#endif
+
 /* Every way to spell it, ended by a NULL method. */
-extern const struct cancel dialect_cancels[];
+extern DIALECT_CONST struct cancel dialect_cancels[];
 
 enum dialect_flag {
 	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
@@ -76,7 +82,7 @@ struct dialect {
 	const struct method *methods;   /* ended by a NULL name */
 };
 
-extern const struct dialect dialect_mcp, dialect_acp, dialect_lsp, dialect_bsp, dialect_none;
+extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, dialect_bsp, dialect_none;
 
 /* By name; NULL if there is none. */
 const struct dialect *dialect_named(struct span name);

@@ -12,7 +12,7 @@ enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
 
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
 
-const struct cancel dialect_cancels[] = {
+DIALECT_CONST struct cancel dialect_cancels[] = {
 	[CANCEL_MCP] = { "notifications/cancelled", "requestId", SCAN_REQUEST_ID, false },
 	[CANCEL_ACP] = { "$/cancel_request", "requestId", SCAN_REQUEST_ID, true },
 	[CANCEL_LSP] = { "$/cancelRequest", "id", SCAN_PARAMS_ID, true },
@@ -39,7 +39,7 @@ static const struct method mcp_methods[] = {
 	NO_METHOD,
 };
 
-const struct dialect dialect_mcp = {
+DIALECT_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
 	.flags = DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
 	    DIALECT_TASKS | DIALECT_REASONS,
@@ -72,7 +72,7 @@ static const struct method acp_methods[] = {
 	NO_METHOD,
 };
 
-const struct dialect dialect_acp = {
+DIALECT_CONST struct dialect dialect_acp = {
 	.name = "acp",
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS,
 	.framing = FRAMING_NEWLINE,
@@ -99,7 +99,7 @@ static const struct method lsp_methods[] = {
 	NO_METHOD,
 };
 
-const struct dialect dialect_lsp = {
+DIALECT_CONST struct dialect dialect_lsp = {
 	.name = "lsp",
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
 	.framing = FRAMING_HEADER,
@@ -128,7 +128,7 @@ static const struct method bsp_methods[] = {
 	NO_METHOD,
 };
 
-const struct dialect dialect_bsp = {
+DIALECT_CONST struct dialect dialect_bsp = {
 	.name = "bsp",
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
 	.framing = FRAMING_HEADER,
@@ -145,7 +145,7 @@ const struct dialect dialect_bsp = {
 
 static const struct method no_methods[] = { NO_METHOD };
 
-const struct dialect dialect_none = {
+DIALECT_CONST struct dialect dialect_none = {
 	.name = "none",
 	.framing = FRAMING_NEWLINE,
 	.version = VALUE_ABSENT,

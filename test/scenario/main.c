@@ -112,7 +112,7 @@ read_file(struct run *run, const char *path)
 static bool
 play_split(struct run *run, const struct scenario *scenario, enum split split)
 {
-	struct play_setup setup = { &subject_core, &dialect_mcp, split, run->trace, run->why_counts };
+	struct play_setup setup = { &subject_core, split, run->trace, run->why_counts };
 	struct verdict verdict;
 
 	if (run->trace)
@@ -128,7 +128,7 @@ play_split(struct run *run, const struct scenario *scenario, enum split split)
 static void
 play_relay(struct run *run, const struct scenario *scenario)
 {
-	struct play_setup setup = { &subject_relay, &dialect_mcp, SPLIT_WHOLE, false, NULL };
+	struct play_setup setup = { &subject_relay, SPLIT_WHOLE, false, NULL };
 	struct verdict verdict;
 	size_t i;
 

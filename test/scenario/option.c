@@ -86,6 +86,13 @@ read_rule(struct scenario *scenario, enum policy_clock clock, struct span value)
 }
 
 static bool
+read_dialect(struct session_config *config, struct span value)
+{
+	config->dialect = dialect_named(value);
+	return config->dialect != NULL || span_equal(value, SPAN("auto"));
+}
+
+static bool
 read_size(struct span value, size_t *size)
 {
 	msec_t amount;
@@ -105,6 +112,10 @@ read_switch(struct session_config *config, struct span word)
 		config->answer_cancelled = true;
 	else if (span_equal(word, SPAN("tool-errors")))
 		config->tool_errors = true;
+	else if (span_equal(word, SPAN("ask-progress")))
+		config->ask_progress = true;
+	else if (span_equal(word, SPAN("legacy")))
+		config->legacy = true;
 	else if (span_equal(word, SPAN("strict")))
 		config->strict = true;
 	else
@@ -122,6 +133,8 @@ option_read(struct scenario *scenario, struct span word)
 		return read_switch(&scenario->config, word);
 	name = span_part(word, 0, (size_t)(equal - word.ptr));
 	value = behind(word, equal);
+	if (span_equal(name, SPAN("dialect")))
+		return read_dialect(&scenario->config, value);
 	if (span_equal(name, SPAN("timeout")))
 		return read_rule(scenario, POLICY_IDLE, value);
 	if (span_equal(name, SPAN("max-time")))

@@ -38,6 +38,7 @@ add_line(struct phrase_context *context, enum line_kind kind, enum side side)
 	line->side = side;
 	line->file = context->file;
 	line->number = context->number;
+	line->framing = scenario->framing;
 	return line;
 }
 
@@ -100,11 +101,15 @@ read_text(struct phrase_context *context, struct line *line, struct span rest)
 static bool
 read_sent(struct phrase_context *context, struct line *line, struct span rest)
 {
-	if (!vocabulary_expand(context->vocabulary, rest, &line->text))
-		return false;
-	buf_append(&line->text, SPAN("\n"));
+	struct buf message;
+	bool sound;
+
+	buf_init(&message);
+	sound = vocabulary_expand(context->vocabulary, rest, &message);
+	framing_append(&line->text, line->framing, buf_span(&message));
+	buf_free(&message);
 	context->last[line->side] = buf_span(&line->text);
-	return true;
+	return sound;
 }
 
 static bool

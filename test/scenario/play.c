@@ -272,7 +272,6 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 		policy_add(policy, option->clock, method.len ? method : none, name.len ? name : none, option->duration);
 	}
 	*config = scenario->config;
-	config->dialect = play->setup->dialect;
 	config->policy = policy;
 	config->seed = 0x9e3779b97f4a7c15u;
 	play->subject = play->kind->open(config, on_action, play, START);

@@ -24,7 +24,6 @@ struct verdict {
 
 struct play_setup {
 	const struct subject_kind *kind;
-	const struct dialect *dialect;
 	enum split split;
 	bool trace;                /* print what is sent, seen and decided */
 	unsigned long *why_counts; /* WHY_COUNT counters to add to, or NULL */

@@ -7,6 +7,10 @@
 
 #include "scenario/match.h"
 
+#define HEAD_NAME "Content-Length: "
+
+enum { HEAD_NAME_LEN = sizeof(HEAD_NAME) - 1 };
+
 static const char *const side_names[] = { "client", "server" };
 
 void
@@ -67,29 +71,62 @@ play_check_words(struct play *play)
 	said_show(&play->said, text);
 }
 
+/* Behind the header that the bytes start with; 0 if it has not ended. */
+static size_t
+head_length(struct span bytes)
+{
+	const char *end = bytes.len == 0 ? NULL : memmem(bytes.ptr, bytes.len, "\r\n\r\n", 4);
+
+	return end == NULL ? 0 : (size_t)(end - bytes.ptr) + 4;
+}
+
+/* The next message with all that frames it; everything if it has not ended. */
 static struct span
-next_line(const struct buf *seen)
+next_frame(const struct buf *seen, enum framing framing)
 {
 	struct span all = buf_span(seen);
-	const char *newline = all.len == 0 ? NULL : memchr(all.ptr, '\n', all.len);
+	size_t head = head_length(all), body;
+	const char *newline;
 
-	return newline == NULL ? all : span_part(all, 0, (size_t)(newline + 1 - all.ptr));
+	if (framing == FRAMING_NEWLINE) {
+		newline = all.len == 0 ? NULL : memchr(all.ptr, '\n', all.len);
+		return newline == NULL ? all : span_part(all, 0, (size_t)(newline + 1 - all.ptr));
+	}
+	body = head <= HEAD_NAME_LEN ? 0 : strtoul(all.ptr + HEAD_NAME_LEN, NULL, 10);
+	return head > 0 && body <= all.len - head ? span_part(all, 0, head + body) : all;
+}
+
+/* Whether the frame is a message framed just as canceld writes it. */
+static bool
+is_framed(struct span frame, enum framing framing, struct span *message)
+{
+	size_t head = head_length(frame);
+	char expected[64];
+
+	if (framing == FRAMING_NEWLINE) {
+		*message = span_part(frame, 0, frame.len > 0 ? frame.len - 1 : 0);
+		return frame.len > 0 && frame.ptr[frame.len - 1] == '\n';
+	}
+	*message = span_part(frame, head, frame.len - head);
+	snprintf(expected, sizeof(expected), HEAD_NAME "%zu\r\n\r\n", message->len);
+	return span_equal(span_part(frame, 0, head), (struct span){ expected, strlen(expected) });
 }
 
 static bool
 sees(const struct line *line, struct span seen)
 {
+	struct span message;
+
 	if (line->exact)
 		return span_equal(seen, buf_span(&line->text));
-	return seen.len > 0 && seen.ptr[seen.len - 1] == '\n' &&
-	    match_line(buf_span(&line->text), span_part(seen, 0, seen.len - 1));
+	return is_framed(seen, line->framing, &message) && match_line(buf_span(&line->text), message);
 }
 
 static void
 on_see(struct play *play, const struct line *line)
 {
 	struct buf *seen = &play->readers[line->side].seen;
-	struct span next = next_line(seen);
+	struct span next = next_frame(seen, line->framing);
 	struct buf *text;
 
 	if (line->exact && seen->len >= line->text.len)
@@ -104,7 +141,7 @@ on_see(struct play *play, const struct line *line)
 	play_show(text, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
 	match_show(text, buf_span(&line->text));
 	play_show(text, "%s", next.len == 0 ? ", it read nothing" : ", it read ");
-	match_show(text, next_line(seen));
+	match_show(text, next_frame(seen, line->framing));
 }
 
 static void

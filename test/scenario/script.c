@@ -82,7 +82,8 @@ on_scenario(struct parser *parser, struct span rest)
 	scenario->title = vocabulary_copy(rest);
 	scenario->file = parser->context.file;
 	scenario->number = parser->context.number;
-	scenario->config.grace = TIME_GRACE;
+	scenario->config.dialect = &dialect_mcp;
+	scenario->config.grace = MSEC_NEVER;
 	scenario->config.max_message = LIMIT_MESSAGE;
 	scenario->config.max_inflight = LIMIT_INFLIGHT;
 	parser->context.scenario = scenario;
@@ -114,6 +115,17 @@ on_options(struct parser *parser, struct span rest)
 }
 
 static bool
+on_framing(struct parser *parser, struct span rest)
+{
+	struct scenario *scenario = parser->context.scenario;
+
+	if (scenario == NULL || !is_word(rest, "header"))
+		return false;
+	scenario->framing = FRAMING_HEADER;
+	return true;
+}
+
+static bool
 on_message(struct parser *parser, struct span rest)
 {
 	return vocabulary_message(parser->script->vocabulary, rest);
@@ -134,6 +146,7 @@ static const struct heading headings[] = {
 	{ "scenario", on_scenario },
 	{ "seed", on_seed },
 	{ "options", on_options },
+	{ "framing", on_framing },
 	{ "message", on_message },
 	{ "steps", on_steps },
 	{ NULL, NULL },

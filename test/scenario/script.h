@@ -41,6 +41,7 @@ struct line {
 	unsigned number;
 	struct buf text;
 	bool exact;
+	enum framing framing; /* LINE_SEE: how the message is told apart; without `exact` */
 	msec_t value;
 };
 
@@ -54,7 +55,8 @@ struct scenario {
 	char *title;
 	const char *file;
 	unsigned number;
-	struct session_config config; /* without dialect and policy */
+	struct session_config config; /* without policy */
+	enum framing framing;         /* of what both sides write, raw bytes excepted */
 	struct option *options;       /* the policy's rules */
 	size_t option_count;
 	char **seeds;
