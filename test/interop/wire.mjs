@@ -217,6 +217,7 @@ export function assertSame(direct, through, same = line => line) {
 
     assert.deepEqual(lines, through.serverEnd[way], `${way}: client's end and server's end`);
     assert.deepEqual(lines.map(same), direct.clientEnd[way].map(same), `${way}: without`);
+    assert.ok(lines.length > 10, `${way}: only ${lines.length} lines`);
   }
   assert.equal(through.clientEnd.notes.at(-1), direct.clientEnd.notes.at(-1));
 }
