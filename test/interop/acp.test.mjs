@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failure, openAcp } from './acp.mjs';
-import { assertTransparent, limit, until } from './wire.mjs';
+import { assertTransparent, limit, together, until } from './wire.mjs';
 
 const allow = async () => ({ outcome: { outcome: 'selected', optionId: 'yes' } });
 const cancelled = { outcome: { outcome: 'cancelled' } };
@@ -37,7 +37,7 @@ async function abort(session) {
   assert.equal((await failure(answer)).code, -32800);
 }
 
-describe('nothing is changed between an ACP client and', { concurrency: true }, () => {
+describe('nothing is changed between an ACP client and', together, () => {
   const talk = (t, sdk, more) => async options => {
     const session = await openAcp(t, { ...options, sdk, permit: allow, read: contents });
 
@@ -53,7 +53,7 @@ describe('nothing is changed between an ACP client and', { concurrency: true }, 
 
 // Runs with each SDK of the agent: the old one knows session/cancel, and no $/cancel_request.
 const forEachAgent = (name, body) =>
-  describe(name, { concurrency: true }, () => {
+  describe(name, together, () => {
     for (const [kind, sdk] of Object.entries({ 'SDK 2.x': '2', 'SDK 0.x': '0' }))
       test(kind, limit, t => body(t, sdk));
   });
@@ -64,7 +64,7 @@ const cancellation = () => {
   return { cancel: () => controller.abort(), options: { cancellationSignal: controller.signal } };
 };
 
-describe('a client cancels', { concurrency: true }, () => {
+describe('a client cancels', together, () => {
   test('a request, and the agent obeys', limit, async t => {
     const session = await open(t, []);
     const { cancel, options } = cancellation();
@@ -204,7 +204,7 @@ function silent() {
   return person;
 }
 
-describe('while the agent waits for the client,', { concurrency: true }, () => {
+describe('while the agent waits for the client,', together, () => {
   test('a cancelled turn ends its question', limit, async t => {
     const person = silent();
     const session = await open(t, [], { permit: person.answer });
@@ -293,7 +293,7 @@ describe('while the agent waits for the client,', { concurrency: true }, () => {
   });
 });
 
-describe('the deadline of a turn', { concurrency: true }, () => {
+describe('the deadline of a turn', together, () => {
   forEachAgent('is put off by what the agent says', async (t, sdk) => {
     const session = await open(t, ['-t', 'session/prompt=1s'], { sdk });
 
