@@ -35,30 +35,76 @@ struct excuse {
 	const char *reason;
 };
 
+#define NO_DEADLINE "it has no deadline"
+#define NO_CLOCK "it has no deadline, and requests of the client stop no clock"
+#define NO_DRAIN "it has no deadline, and only requests of the client are drained"
+#define OWN_RESULT "it is answered with a result of its own, never with an error"
+
 /* What cannot be told apart from outside, each with its reason. */
 static const struct excuse excuses[] = {
 	{ "none/*: also *", "there is no request that a step could be for" },
 	{ "none/*: no *", "there is no request that a step could be for" },
 	{ "none/*: then *", "there is no request that could go on" },
 	{ "none/cancel-owed: another word*", "what does not exist is owed no answer" },
-	{ "none/deadline: another word*", "what does not exist has no deadline" },
+	{ "none/cancel-acknowledged: another word*", "it is looked for among what has ended" },
+	{ "none/deadline*: another word*", "what does not exist has no deadline" },
 	{ "none/requester-gone: another word*", "it is asked of existing requests only" },
 	{ "none/terminated: another word*", "it is asked of existing requests only" },
-	{ "waiting/cancel*: also pass", "a cancel that is handed on has passed" },
-	{ "cancelling/cancel: *", "whether an answer is owed stays the same for a session" },
+	{ "waiting/cancel: also pass", "a cancel that is handed on has passed" },
+	{ "waiting/cancel-owed: also pass", "a cancel that is handed on has passed" },
+	{ "abandoned/cancel-acknowledged: *", "a tombstone is cancelled: nothing has to be decided" },
 	{ "abandoned/*-gone: another word*", "it is silent" },
 	{ "abandoned/terminated: another word*", "it is silent" },
-	{ "mcp: initialize also CODE", "start-up has a deadline of its own" },
+	{ "mcp: another framing", "its handshake is told by the version" },
+	{ "acp: another framing", "its handshake is told by the version" },
+	{ "lsp: another version", "what has a header is taken for LSP in the end" },
+	{ "none: another framing", "it has no handshake" },
+	{ "none: another version", "it has no handshake" },
+	{ "none: another closed_code", "it has no handshake" },
+	{ "none: another name", "it is what one asks for, and is not said" },
+	{ "none: another declared_cancel", "it has no cancel, so no peer has another one" },
+	{ "none: also CANCELS_META", "it has no cancel" },
+	{ "none: also REASONS", "it has no cancel" },
+	{ "none: also CANCELS_START", "it has no cancel" },
+	{ "none: also DROPS_UNKNOWN_TOKENS", "it knows no progress" },
+	{ "none: also SESSIONS", "it knows no progress" },
+	{ "bsp: also DROPS_UNKNOWN_TOKENS", "it knows no progress" },
+	{ "bsp: also SESSIONS", "it knows no progress" },
+	{ "bsp: * also TURN", "its requests have no token, so belong to no session" },
+	{ "*initialize also CODE", "start-up has a deadline of its own" },
 	{ "mcp: server/discover also CODE", "start-up has a deadline of its own" },
-	{ "mcp: subscriptions/listen also CODE", "it has no deadline" },
-	{ "mcp: tasks/result also CODE", "it has no deadline" },
-	{ "mcp: elicitation/create also CODE", "it has no deadline" },
-	{ "mcp: sampling/createMessage also CODE", "it has no deadline" },
-	{ "mcp: subscriptions/listen also PERSON", "it has no deadline, and requests of the client stop no clock" },
-	{ "mcp: tasks/result also PERSON", "it has no deadline, and requests of the client stop no clock" },
-	{ "mcp: elicitation/create also EXEMPT", "it has no deadline, and only requests of the client are drained" },
-	{ "mcp: sampling/createMessage also EXEMPT",
-	    "it has no deadline, and only requests of the client are drained" },
+	{ "mcp: subscriptions/listen also CODE", NO_DEADLINE },
+	{ "mcp: tasks/result also CODE", NO_DEADLINE },
+	{ "mcp: elicitation/create also CODE", NO_DEADLINE },
+	{ "mcp: sampling/createMessage also CODE", NO_DEADLINE },
+	{ "acp: authenticate also CODE", NO_DEADLINE },
+	{ "acp: auth/login also CODE", NO_DEADLINE },
+	{ "acp: session/prompt also CODE", NO_DEADLINE },
+	{ "acp: session/request_permission also CODE", NO_DEADLINE },
+	{ "acp: elicitation/create also CODE", NO_DEADLINE },
+	{ "acp: terminal/wait_for_exit also CODE", NO_DEADLINE },
+	{ "lsp: workspace/diagnostic also CODE", NO_DEADLINE },
+	{ "lsp: window/showMessageRequest also CODE", NO_DEADLINE },
+	{ "bsp: buildTarget/run also CODE", NO_DEADLINE },
+	{ "bsp: buildTarget/test also CODE", NO_DEADLINE },
+	{ "bsp: debugSession/start also CODE", NO_DEADLINE },
+	{ "mcp: subscriptions/listen also PERSON", NO_CLOCK },
+	{ "mcp: tasks/result also PERSON", NO_CLOCK },
+	{ "acp: session/prompt also PERSON", NO_CLOCK },
+	{ "lsp: workspace/diagnostic also PERSON", NO_CLOCK },
+	{ "bsp: buildTarget/run also PERSON", NO_CLOCK },
+	{ "bsp: buildTarget/test also PERSON", NO_CLOCK },
+	{ "bsp: debugSession/start also PERSON", NO_CLOCK },
+	{ "mcp: elicitation/create also EXEMPT", NO_DRAIN },
+	{ "mcp: sampling/createMessage also EXEMPT", NO_DRAIN },
+	{ "acp: session/request_permission also EXEMPT", NO_DRAIN },
+	{ "acp: elicitation/create also EXEMPT", NO_DRAIN },
+	{ "acp: terminal/wait_for_exit not EXEMPT", "requests of the agent have none unless it is named" },
+	{ "lsp: window/showMessageRequest also EXEMPT", NO_DRAIN },
+	{ "acp: session/request_permission also PROBE", OWN_RESULT },
+	{ "acp: session/request_permission also TOOL", OWN_RESULT },
+	{ "acp: elicitation/create also PROBE", OWN_RESULT },
+	{ "acp: elicitation/create also TOOL", OWN_RESULT },
 	{ NULL, NULL },
 };
 
@@ -198,8 +244,8 @@ mutants_run(const struct script *script)
 	mutate_list(&list);
 	for (i = 0; i < list.count; i++)
 		try_mutant(&list.first[i], &mutants);
-	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found, mutants.excused,
-	    mutants.survived);
+	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found,
+	    mutants.excused, mutants.survived);
 	free(list.first);
 	free(mutants.candidates);
 	munmap(mutants.progress, sizeof(*mutants.progress));
