@@ -27,7 +27,7 @@ enum option {
 	OPTION_SERVER_HEADER = 64,
 };
 
-enum { GIVEN_MAX = 1 << 20, FILLER = 1 << 10 };
+enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300 };
 
 struct reader {
 	char body[1 << 16]; /* what fits of the message, or the header */
@@ -41,7 +41,7 @@ struct world {
 	struct reader reader[2];
 	enum framing framing[2]; /* of what each one reads */
 	unsigned options;
-	size_t given;
+	size_t given, fillers;
 	msec_t now;
 	bool broken; /* a message may have been closed in the middle, or everything passes */
 	bool plain;
@@ -219,10 +219,11 @@ give_message(struct world *world, enum side from, struct span bytes)
 static void
 give_filler(struct world *world, enum side from, size_t count)
 {
+	size_t most = world->options & OPTION_LARGE ? FILLERS_LARGE_MAX : FILLERS_MAX;
 	static char filler[FILLER];
 
 	memset(filler, 'x', sizeof(filler));
-	for (; count > 0 && world->given < GIVEN_MAX; count--)
+	for (; count > 0 && world->fillers < most; count--, world->fillers++)
 		give(world, from, (struct span){ filler, sizeof(filler) });
 }
 
