@@ -16,6 +16,7 @@
 	X(dialect) \
 	X(envelope) \
 	X(frame) \
+	X(framing) \
 	X(id) \
 	X(lane) \
 	X(log) \

@@ -285,10 +285,27 @@ lane_untouched(const struct lane *lane, uint64_t start)
 	return start >= lane->written;
 }
 
+/* Makes one gap of those at [i, end) and of one before them: there may be as many as requests. */
+static void
+merge_gaps(struct lane *lane, size_t i, size_t end)
+{
+	struct segment *gap;
+
+	if (i > 0 && segment_at(lane, i - 1)->kind == SEGMENT_GAP)
+		i--;
+	if (end - i < 2)
+		return;
+	gap = segment_at(lane, i);
+	for (size_t next = i + 1; next < end; next++)
+		gap->len += segment_at(lane, next)->len;
+	memmove(gap + 1, segment_at(lane, end), (lane->count - end) * sizeof(*gap));
+	lane->count -= end - i - 1;
+}
+
 void
 lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 {
-	size_t i, last;
+	size_t i, first, last;
 
 	assert(lane_untouched(lane, start) && end <= lane->decided);
 	i = split(lane, start);
@@ -296,7 +313,7 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 	/* An answer inserted at `start` stands before the message; what stands inside it is part of it. */
 	while (i < last && segment_at(lane, i)->kind == SEGMENT_OWN && segment_at(lane, i)->at == start)
 		i++;
-	for (; i < last; i++) {
+	for (first = i; i < last; i++) {
 		struct segment *segment = segment_at(lane, i);
 
 		if (segment->kind == SEGMENT_GAP)
@@ -310,6 +327,7 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 			segment->len = 0;
 		segment->kind = SEGMENT_GAP;
 	}
+	merge_gaps(lane, first, last);
 	lane_trim(lane);
 }
 

@@ -290,14 +290,19 @@ session_on_message(struct session *session, struct message *message)
 	}
 }
 
-/* Whether the first message of a side had "jsonrpc" decides whether its later ones need it. */
+/* Whether the first message of a side had "jsonrpc" decides whether its later ones need it, and all of its peer's. */
 static void
-note_first(struct party *party, const struct message *message)
+note_first(struct session *session, const struct message *message)
 {
+	struct party *party = &session->party[message->from], *peer = &session->party[other(message->from)];
+
 	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
+	/* A line of a log may look like a message; what has a header is no log. */
+	if (!peer->spoke && party->frame.framing == FRAMING_NEWLINE)
+		peer->needs_jsonrpc = party->needs_jsonrpc;
 }
 
 /* The frame that has just ended and is held whole, as a message. */
@@ -370,7 +375,7 @@ on_frame(struct session *session, enum side from)
 		session_cut_end(session, from);
 	} else {
 		message_of_frame(session, from, &message);
-		note_first(party, &message);
+		note_first(session, &message);
 		note_changes(session, &message);
 		session_on_message(session, &message);
 	}
@@ -449,7 +454,9 @@ session_outstanding(const struct session *session, enum side requester)
 {
 	const struct pending *pending = &session->party[requester].pending;
 
-	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING];
+	/* What is being answered in parts is no longer in `pending`. */
+	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING] +
+	    (session->party[other(requester)].reading == READ_PASSED);
 }
 
 bool

@@ -65,7 +65,8 @@ session_tasks(const struct session *session, enum side requester)
 {
 	const struct pending *pending = &session->party[requester].pending;
 
-	return pending->count - pending->in_state[REQUEST_ABANDONED] - session_outstanding(session, requester);
+	return pending->count - pending->in_state[REQUEST_ABANDONED] - pending->in_state[REQUEST_WAITING] -
+	    pending->in_state[REQUEST_CANCELLING];
 }
 
 struct request *

@@ -215,8 +215,10 @@ release(void *user, struct request *request)
 void
 session_release_withheld(struct session *session)
 {
-	if (!session->withheld || !session_settled(session) || session->party[SIDE_SERVER].gone)
+	if (!session->withheld || !session_settled(session))
 		return;
 	session->withheld = false;
+	if (session->party[SIDE_SERVER].gone)
+		return;
 	pending_each(&session->party[SIDE_CLIENT].pending, release, session);
 }

@@ -146,8 +146,8 @@ message_of_parts(const struct session *session, enum side from, struct message *
 	const struct party *party = &session->party[from];
 
 	*message = (struct message){ .from = from, .scan = party->frame.scan, .passed = true };
-	message->begin = party->frame.start;
-	message->start = party->frame.body;
+	message->start = party->frame.body + (scan_bom(party->frame.scan) ? 3 : 0);
+	message->begin = party->frame.framing == FRAMING_NEWLINE ? message->start : party->frame.start;
 	message->end = message->next = party->frame.scanned;
 	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
 }

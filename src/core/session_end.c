@@ -31,6 +31,7 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
 	session_set_clock(session, now);
 	session->party[SIDE_CLIENT].gone = true;
+	session_truncate(session, SIDE_CLIENT); /* cancels cannot be written behind half a message */
 	switch (leaving) {
 	case LEAVE_CANCEL:
 		sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, 0);
@@ -58,11 +59,13 @@ session_server_gone(struct session *session, int status, int signal, msec_t now)
 }
 
 static void
-fail_queued(void *user, struct request *request)
+fail_unwritten(void *user, struct request *request)
 {
 	struct session *session = user;
 
-	if (session_state(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+	bool awaited = request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
+
+	if (awaited && request->end > lane_written_to(session->party[SIDE_CLIENT].lane))
 		session_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_GONE, NULL);
 }
 
@@ -71,6 +74,6 @@ session_server_deaf(struct session *session, msec_t now)
 {
 	session_set_clock(session, now);
 	session->party[SIDE_SERVER].gone = true;
-	pending_each(&session->party[SIDE_CLIENT].pending, fail_queued, session);
+	pending_each(&session->party[SIDE_CLIENT].pending, fail_unwritten, session);
 	lane_abandon(session->party[SIDE_CLIENT].lane);
 }

@@ -93,8 +93,11 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 	if (request == NULL)
 		return len;
 	if (!is_sound(&session->party[line->from], session->salvage)) {
-		/* What breaks off as the server ends is answered with that end, which says more. */
-		if (!session->party[line->from].ended)
+		/*
+		 * What breaks off as the server ends is answered with that end, which says more; behind text it is a
+		 * log that abbreviates.
+		 */
+		if (!session->party[line->from].ended && (offset == 0 || scan_complete(session->salvage)))
 			*malformed = request;
 		return len;
 	}

@@ -8,7 +8,7 @@ session_send_error(struct session *session, enum side to, const struct answer *a
 {
 	struct answer named = *answer;
 
-	named.omit_id = session->omits_id;
+	named.omit_id = session->omits_id || session->era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);
 	lane_answer(session->party[other(to)].lane, buf_span(&session->scratch));

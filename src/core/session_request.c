@@ -37,8 +37,6 @@ mint_like(struct session *session, enum side requester, struct span like, char s
 static bool
 refused(struct session *session, struct message *message)
 {
-	if (message->passed)
-		return false;
 	if (session->party[other(message->from)].gone) {
 		if (message->from == SIDE_CLIENT)
 			session_refuse(session, message, "server-exited", "canceld: the server has gone",
@@ -48,7 +46,7 @@ refused(struct session *session, struct message *message)
 			    WHY_UNANSWERABLE);
 		return true;
 	}
-	if (session_outstanding(session, message->from) >= session->config.max_inflight) {
+	if (!message->passed && session_outstanding(session, message->from) >= session->config.max_inflight) {
 		session_refuse(session, message, "too-many-requests",
 		    "canceld: too many requests are outstanding (--max-inflight)", WHY_TOO_MANY);
 		return true;

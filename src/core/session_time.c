@@ -24,6 +24,12 @@ note_skew(struct session *session, msec_t gap)
 	session_report(session, &action);
 }
 
+static msec_t
+later(msec_t a, msec_t b)
+{
+	return a > b ? a : b;
+}
+
 void
 session_set_clock(struct session *session, msec_t now)
 {
@@ -31,9 +37,10 @@ session_set_clock(struct session *session, msec_t now)
 
 	if (now < session->now)
 		return;
-	session->now = now;
+	/* When it began is not known: what is due first gets back what it may have lost before its time. */
 	if (session->planned != MSEC_NEVER && now > session->planned + TIME_SKEW)
-		note_skew(session, now - session->planned);
+		note_skew(session, now - later(session->now, session->planned - TIME_SKEW));
+	session->now = now;
 	session->planned = MSEC_NEVER;
 	session->resumed = false;
 	steady = now - session->skew;
@@ -46,7 +53,9 @@ session_set_clock(struct session *session, msec_t now)
 static bool
 answer_is_passing(const struct session *session)
 {
-	return session->party[SIDE_SERVER].reading == READ_PASS;
+	const struct party *party = &session->party[SIDE_SERVER];
+
+	return party->reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
 
 /* Its response has begun to arrive: the id was read, and the end was not. */
@@ -130,9 +139,10 @@ cut_due(const struct session *session)
 {
 	const struct party *party = &session->party[SIDE_SERVER];
 
-	if ((party->reading != READ_PASS && party->reading != READ_PASSED) || party->cut_idle == MSEC_NEVER)
+	if (party->reading != READ_PASS && party->reading != READ_PASSED)
 		return MSEC_NEVER;
-	return party->heard + party->cut_idle;
+	/* Even if its request has no deadline: the answers to others wait behind it. */
+	return party->heard + (party->cut_idle == MSEC_NEVER ? TIME_IDLE : party->cut_idle);
 }
 
 static void

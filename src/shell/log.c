@@ -19,7 +19,7 @@ log_open(struct log *log, const struct log_config *config)
 	if (config->file == NULL)
 		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else
-		fd = open(config->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+		fd = open(config->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	if (fd < 0)
 		return -1;
 	*log = (struct log){

@@ -150,18 +150,26 @@ hear(struct proxy *proxy, enum side from)
 	}
 }
 
+/* The server is not read because the client does not take what it wrote; not because it reads nothing itself. */
+static bool
+is_stalled(struct proxy *proxy)
+{
+	return proxy->port[SIDE_SERVER].throttled &&
+	    lane_queued(session_lane(proxy->session, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
+}
+
 /* Deadlines are believed only after all that the server had written by then was read. */
 static void
 expire(struct proxy *proxy)
 {
-	struct port *server = &proxy->port[SIDE_SERVER];
+	bool stalled = is_stalled(proxy);
 	size_t total = 0, n;
 
-	if (session_wake(proxy->session, server->throttled) > proxy->now)
+	if (session_wake(proxy->session, stalled) > proxy->now)
 		return;
 	while (may_read(proxy, SIDE_SERVER) && total < SETTLE_READ_MAX && (n = read_once(proxy, SIDE_SERVER)) > 0)
 		total += n;
-	session_expire(proxy->session, !server->throttled, proxy->now);
+	session_expire(proxy->session, !stalled, proxy->now);
 }
 
 /* Writes what the side's peer left for it, as much as is taken now. */
@@ -231,12 +239,17 @@ watch_port(struct proxy *proxy, enum side side)
 static msec_t
 next_wake(struct proxy *proxy)
 {
-	msec_t wake = session_wake(proxy->session, proxy->port[SIDE_SERVER].throttled);
+	msec_t wake = session_wake(proxy->session, is_stalled(proxy));
 
 	if (proxy->supervisor.wake < wake)
 		wake = proxy->supervisor.wake;
 	if (proxy->draining && proxy->drain_until < wake)
 		wake = proxy->drain_until;
+	/* All is written, and nothing else would tell. */
+	if (proxy->supervisor.state == SERVER_FLUSHING && lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
+		wake = proxy->now;
+	if (proxy->finishing && proxy->left && !proxy->draining && proxy->leave_by < wake)
+		wake = proxy->leave_by;
 	if (may_read(proxy, SIDE_CLIENT) && !proxy->port[SIDE_CLIENT].in.pollable)
 		wake = proxy->now;
 	return wake;

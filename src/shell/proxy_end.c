@@ -14,6 +14,7 @@ leave(struct proxy *proxy, enum leaving leaving)
 	bool hint = leaving == LEAVE_CANCEL && !proxy->reader_is_gone && fields[0].number > 0;
 
 	proxy->left = true;
+	proxy->leave_by = proxy->now + TIME_FLUSH_WAIT + TIME_CLOSE_WAIT + TIME_TERM_WAIT;
 	if (leaving != LEAVE_TERMINATED)
 		log_event(proxy->log, hint ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED, fields, hint ? 2 : 1);
 	session_client_leaves(proxy->session, leaving, proxy->now);
@@ -132,6 +133,9 @@ proxy_supervise(struct proxy *proxy)
 	proxy->child_changed = false;
 	if (proxy->port[SIDE_SERVER].in.ended)
 		tell(proxy, SUPERVISE_EOF);
+	/* The rest of what the server wrote lies in the pipe because we do not read it. */
+	if (proxy->supervisor.state == SERVER_LINGERING && end < 0 && proxy->port[SIDE_SERVER].throttled)
+		proxy->supervisor.wake = proxy->now + TIME_EOF_WAIT;
 	if (proxy->supervisor.wake <= proxy->now)
 		tell(proxy, SUPERVISE_TICK);
 }
@@ -146,7 +150,8 @@ proxy_finished(const struct proxy *proxy)
 		return false;
 	if (out->broken || proxy->reader_is_gone || proxy->signal != 0)
 		return true;
-	if (proxy->left && !proxy->draining)
+	/* Who closed its stdin may still read what was answered before, but not for long. */
+	if (proxy->left && !proxy->draining && proxy->now >= proxy->leave_by)
 		return true;
 	return lane_backlog(session_lane(proxy->session, SIDE_SERVER)) == 0;
 }

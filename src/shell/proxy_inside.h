@@ -36,6 +36,7 @@ struct proxy {
 	msec_t drain_until;
 	bool drain_failed; /* not all answers came by then */
 	int signal;        /* the one that ends us; 0: none */
+	msec_t leave_by;   /* left: when we no longer wait for stdout to take what is queued */
 	bool left;         /* the client's end was told to the session */
 	bool draining;
 	bool reader_is_gone;

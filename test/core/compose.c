@@ -113,9 +113,12 @@ START_TEST(results)
 {
 	compose_result(&out, SPAN("\"x\""), "{\"stopReason\":\"cancelled\"}");
 	expect("{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{\"stopReason\":\"cancelled\"}}");
+	compose_result(&out, SPAN("1e2"), "null");
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1e2,\"result\":null}");
 }
 END_TEST
 
+/* Each in its own words, the id as it was spelled; what is empty is left out. */
 START_TEST(cancels)
 {
 	const struct span nothing = { NULL, 0 };
@@ -126,14 +129,47 @@ START_TEST(cancels)
 	compose_cancel(&out, dialect_mcp.cancel, SPAN("1"), COMPOSE_REASON("client"), SPAN("\"k\":1"));
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":"
 	       "\"The client no longer waits for the answer\",\"_meta\":{\"k\":1}}}");
+	compose_cancel(&out, dialect_mcp.cancel, SPAN("1"), SPAN("\"no\\n\\u0065d\""), nothing);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":"
+	       "\"no\\n\\u0065d\"}}");
 	compose_cancel(&out, dialect_acp.cancel, SPAN("1"), nothing, nothing);
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
+	compose_cancel(&out, dialect_acp.declared_cancel, SPAN("\"\\u0061\""), nothing, nothing);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":\"\\u0061\"}}");
 	compose_cancel(&out, dialect_lsp.cancel, SPAN("1"), nothing, nothing);
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":1}}");
+	compose_cancel(&out, dialect_bsp.cancel, SPAN("-0.5E+2"), nothing, nothing);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":-0.5E+2}}");
+}
+END_TEST
+
+START_TEST(cancels_of_turns)
+{
 	compose_turn_cancel(&out, dialect_acp.turn_cancel, SPAN("\"s\""));
 	expect("{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\"}}");
-	compose_task_cancel(&out, &dialect_mcp, SPAN("9"), SPAN("\"t\""), nothing);
+	compose_turn_cancel(&out, dialect_acp.turn_cancel, SPAN("\"s\\\"\\/\""));
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\\\"\\/\"}}");
+}
+END_TEST
+
+START_TEST(cancels_of_tasks)
+{
+	compose_task_cancel(&out, &dialect_mcp, SPAN("9"), SPAN("\"t\""), (struct span){ NULL, 0 });
 	expect("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tasks/cancel\",\"params\":{\"taskId\":\"t\"}}");
+	compose_task_cancel(&out, &dialect_mcp, SPAN("\"c\""), SPAN("\"t\""), SPAN("\"k\":{},\"l\":1"));
+	expect("{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tasks/cancel\",\"params\":{\"taskId\":\"t\",\"_meta\":"
+	       "{\"k\":{},\"l\":1}}}");
+}
+END_TEST
+
+/* A message is appended behind what is there, and not framed. */
+START_TEST(messages_add_up)
+{
+	buf_append(&out, SPAN("<"));
+	compose_result(&out, SPAN("1"), "2");
+	compose_turn_cancel(&out, "m", SPAN("3"));
+	expect("<{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":2}"
+	       "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"sessionId\":3}}");
 }
 END_TEST
 
@@ -151,6 +187,9 @@ compose_suite(void)
 	tcase_add_test(messages, tool_errors);
 	tcase_add_test(messages, results);
 	tcase_add_test(messages, cancels);
+	tcase_add_test(messages, cancels_of_turns);
+	tcase_add_test(messages, cancels_of_tasks);
+	tcase_add_test(messages, messages_add_up);
 	suite_add_tcase(suite, messages);
 	return suite;
 }

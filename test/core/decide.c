@@ -45,6 +45,49 @@ START_TEST(who_waits_is_answered_when_nobody_is_left_to)
 }
 END_TEST
 
+/* Who cancels and still waits gets an answer: at once, within the grace, or from whoever is working on it. */
+START_TEST(who_is_owed_an_answer_gets_one)
+{
+	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_OWED];
+	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_OWED];
+
+	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER);
+	ck_assert_uint_eq(queued->next, REQUEST_NONE);
+	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL);
+	ck_assert_uint_eq(waiting->next, REQUEST_CANCELLING);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].steps, 0);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].next, REQUEST_CANCELLING);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_RESPONSE].steps, DECIDE_PASS);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].steps, DECIDE_ANSWER);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].why, WHY_CANCEL_ANSWERED);
+}
+END_TEST
+
+/* A deadline after which the receiver has the grace: it is told, and the requester is not answered yet. */
+START_TEST(a_deadline_may_wait_for_the_receiver)
+{
+	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_DEADLINE_OWED];
+
+	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL);
+	ck_assert_uint_eq(waiting->next, REQUEST_CANCELLING);
+	ck_assert_uint_eq(waiting->why, WHY_TIMED_OUT);
+	ck_assert_uint_eq(decisions[REQUEST_QUEUED][EVENT_DEADLINE_OWED].steps, DECIDE_WITHDRAW | DECIDE_ANSWER);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE_OWED].steps, DECIDE_ANSWER);
+}
+END_TEST
+
+/* A cancelled request is cancelled once. */
+START_TEST(nobody_is_cancelled_twice)
+{
+	for (int event = 0; event < DECIDE_EVENTS; event++) {
+		const struct decision *cell = &decisions[REQUEST_CANCELLING][event];
+
+		ck_assert_uint_eq(cell->steps & (DECIDE_CANCEL | DECIDE_WITHDRAW), 0);
+		ck_assert_uint_ne(cell->next, REQUEST_WAITING);
+	}
+}
+END_TEST
+
 Suite *
 decide_suite(void)
 {
@@ -54,6 +97,9 @@ decide_suite(void)
 	tcase_add_loop_test(table, each_cell_makes_sense, 0, REQUEST_STATES);
 	tcase_add_test(table, nobody_is_answered_twice);
 	tcase_add_test(table, who_waits_is_answered_when_nobody_is_left_to);
+	tcase_add_test(table, who_is_owed_an_answer_gets_one);
+	tcase_add_test(table, a_deadline_may_wait_for_the_receiver);
+	tcase_add_test(table, nobody_is_cancelled_twice);
 	suite_add_tcase(suite, table);
 	return suite;
 }

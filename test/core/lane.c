@@ -8,7 +8,7 @@
 Suite *lane_suite(void);
 
 static struct lane *lane;
-static char got[4096];
+static char got[16384];
 static size_t got_len;
 
 static void
@@ -219,6 +219,395 @@ START_TEST(order_is_kept_whatever_is_written_when)
 }
 END_TEST
 
+/* Header framing */
+
+static const char first[] = "Content-Length: 5\r\n\r\n[one]", second[] = "Content-Length: 5\r\n\r\n[two]";
+static const char now[] = "Content-Length: 3\r\n\r\nnow", answer[] = "Content-Length: 6\r\n\r\nanswer";
+
+enum { MESSAGE_LEN = sizeof(first) - 1 };
+
+static void
+setup_headers(void)
+{
+	setup();
+	lane_set_framing(lane, FRAMING_HEADER);
+}
+
+/* A message whose header was spelled otherwise: its own is dropped, ours is put before it. */
+static void
+pass_reframed(const char *head, const char *body)
+{
+	receive(head);
+	receive(body);
+	lane_insert_head(lane, strlen(body));
+	lane_drop(lane, strlen(head));
+	lane_pass(lane, strlen(body));
+}
+
+static void
+expect_parts(const char *a, const char *b, const char *c, const char *d)
+{
+	char all[512];
+
+	snprintf(all, sizeof(all), "%s%s%s%s", a, b, c, d);
+	expect(all);
+	ck_assert_uint_eq(lane_size(lane), 0);
+	ck_assert_uint_eq(lane_queued(lane), 0);
+}
+
+START_TEST(the_framing_is_kept)
+{
+	ck_assert_int_eq(lane_framing(lane), FRAMING_HEADER);
+	lane_abandon(lane);
+	ck_assert_int_eq(lane_framing(lane), FRAMING_HEADER);
+	lane_answer(lane, SPAN("answer"));
+	expect(answer);
+}
+END_TEST
+
+START_TEST(lines_have_no_header)
+{
+	struct lane *lines = lane_new();
+
+	ck_assert_int_eq(lane_framing(lines), FRAMING_NEWLINE);
+	lane_insert_head(lines, 7);
+	ck_assert_uint_eq(lane_backlog(lines), 0);
+	lane_free(lines);
+}
+END_TEST
+
+START_TEST(a_header_takes_the_place_of_another)
+{
+	pass_reframed("content-length:5\n\n", "[one]");
+	ck_assert_uint_eq(lane_backlog(lane), MESSAGE_LEN);
+	pass(second);
+	expect_parts(first, second, "", "");
+}
+END_TEST
+
+/* After any number of bytes: between two messages, and never within a header or a body. */
+START_TEST(overtakes_between_messages_with_headers)
+{
+	size_t n = (size_t)_i;
+
+	pass_reframed("content-length:5\n\n", "[one]");
+	pass(second);
+	write_out(n);
+	lane_overtake(lane, SPAN("now"));
+	if (n == 0)
+		expect_parts(now, first, second, "");
+	else if (n <= MESSAGE_LEN)
+		expect_parts(first, now, second, "");
+	else
+		expect_parts(first, second, now, "");
+}
+END_TEST
+
+/* The same while it is written byte by byte, and with two that overtake. */
+START_TEST(what_overtakes_is_not_torn)
+{
+	size_t n;
+
+	pass(first);
+	pass(second);
+	write_out(1);
+	lane_overtake(lane, SPAN("now"));
+	for (n = 1; n < MESSAGE_LEN + (size_t)_i; n++)
+		write_out(1);
+	lane_overtake(lane, SPAN("answer"));
+	expect_parts(first, now, answer, second);
+}
+END_TEST
+
+START_TEST(a_whole_message_overtakes_a_later_one)
+{
+	pass(first);
+	pass(second);
+	lane_overtake(lane, SPAN("now"));
+	write_out(sizeof(now) - 1 + (size_t)_i);
+	lane_overtake(lane, SPAN("answer"));
+	if (_i == 0)
+		expect_parts(now, answer, first, second);
+	else if (_i <= MESSAGE_LEN)
+		expect_parts(now, first, answer, second);
+	else
+		expect_parts(now, first, second, answer);
+}
+END_TEST
+
+START_TEST(answers_stand_behind_what_is_decided)
+{
+	pass(first);
+	write_out((size_t)_i);
+	lane_answer(lane, SPAN("answer"));
+	pass(second);
+	expect_parts(first, answer, second, "");
+}
+END_TEST
+
+/* A body in parts: its rest may come late, or never. */
+START_TEST(nothing_gets_into_an_open_body)
+{
+	static const char whole[] = "Content-Length: 9\r\n\r\n[1,2,3,4]";
+	const char *ours = _i == 0 ? now : "", *late = _i == 0 ? "" : now;
+	size_t part = sizeof(whole) - 1 - strlen(",4]");
+
+	receive("Content-length: 9\r\n\r\n");
+	lane_insert_head(lane, 9);
+	lane_drop(lane, (size_t)(lane_received_to(lane) - lane_decided_to(lane)));
+	lane_set_open(lane, true);
+	pass("[1,");
+	lane_answer(lane, SPAN("answer"));
+	write_out((size_t)_i);
+	lane_overtake(lane, SPAN("now"));
+	pass("2,3");
+	write_out(SIZE_MAX);
+	ck_assert_uint_eq(got_len, strlen(ours) + part);
+	pass(",4]");
+	lane_set_open(lane, false);
+	expect_parts(ours, whole, late, answer);
+}
+END_TEST
+
+/* More of them than are written at once. */
+START_TEST(blanks_close_a_body)
+{
+	const size_t missing = (size_t)_i * 37;
+	char all[1024];
+
+	receive("Content-Length: 1\r\n\r\n");
+	lane_insert_head(lane, 1 + missing);
+	lane_drop(lane, lane_received_to(lane) - lane_decided_to(lane));
+	lane_set_open(lane, true);
+	pass("[");
+	write_out((size_t)_i);
+	lane_overtake(lane, SPAN("now"));
+	lane_insert_blanks(lane, missing);
+	lane_set_open(lane, false);
+	lane_answer(lane, SPAN("answer"));
+	write_out(30);
+	snprintf(all, sizeof(all), "Content-Length: %zu\r\n\r\n[%*s", 1 + missing, (int)missing, "");
+	if (_i == 0)
+		expect_parts(now, all, answer, "");
+	else
+		expect_parts(all, now, answer, "");
+}
+END_TEST
+
+START_TEST(blanks_take_no_memory)
+{
+	lane_insert_blanks(lane, (uint64_t)1 << 40);
+	ck_assert_uint_eq(lane_size(lane), 0);
+	ck_assert_uint_eq(lane_backlog(lane), (uint64_t)1 << 40);
+	lane_abandon(lane);
+	ck_assert_uint_eq(lane_backlog(lane), 0);
+	pass(first);
+	expect_parts(first, "", "", "");
+}
+END_TEST
+
+/* A header that was inserted goes with its message, an answer before it stays. */
+START_TEST(withdraws_the_header_too)
+{
+	uint64_t start, end;
+
+	pass(first);
+	lane_answer(lane, SPAN("answer"));
+	start = lane_received_to(lane);
+	pass_reframed("content-length:7\n\n", "[three]");
+	end = lane_received_to(lane);
+	pass_reframed("content-length:5\n\n", "[two]");
+	write_out((size_t)_i);
+	ck_assert(lane_untouched(lane, start));
+	lane_withdraw(lane, start, end);
+	expect_parts(first, answer, second, "");
+}
+END_TEST
+
+START_TEST(withdraws_the_first_one)
+{
+	uint64_t end;
+
+	pass_reframed("content-length:7\n\n", "[three]");
+	end = lane_received_to(lane);
+	pass_reframed("content-length:5\n\n", "[two]");
+	lane_withdraw(lane, 0, end);
+	ck_assert_uint_eq(lane_backlog(lane), MESSAGE_LEN);
+	expect_parts(second, "", "", "");
+}
+END_TEST
+
+/* Edited within: header, part, insertion, part. */
+START_TEST(withdraws_its_edits_too)
+{
+	uint64_t start = sizeof(first) - 1, end;
+
+	pass(first);
+	receive("content-length:9\n\n[\"three\"]");
+	lane_insert_head(lane, 9);
+	lane_drop(lane, sizeof("content-length:9\n\n") - 1);
+	lane_pass(lane, 1);
+	lane_insert(lane, SPAN("\"canceld-1\""));
+	lane_drop(lane, 7);
+	lane_pass(lane, 1);
+	end = lane_received_to(lane);
+	lane_answer(lane, SPAN("answer"));
+	lane_withdraw(lane, start, end);
+	expect_parts(first, answer, "", "");
+}
+END_TEST
+
+/* One byte of its header is enough. */
+START_TEST(a_header_that_was_begun_is_not_taken_back)
+{
+	uint64_t start;
+
+	pass(first);
+	start = lane_received_to(lane);
+	if (_i == 0)
+		pass(second);
+	else
+		pass_reframed("content-length:5\n\n", "[two]");
+	write_out(MESSAGE_LEN);
+	ck_assert(lane_untouched(lane, start));
+	for (size_t n = 1; n <= MESSAGE_LEN; n++) {
+		write_out(1);
+		ck_assert_msg(!lane_untouched(lane, start), "%zu bytes of it are written", n);
+	}
+	expect_parts(first, second, "", "");
+}
+END_TEST
+
+/* An answer before it is none of its bytes. */
+START_TEST(an_answer_before_it_does_not_touch_it)
+{
+	uint64_t start;
+
+	pass(first);
+	start = lane_received_to(lane);
+	lane_answer(lane, SPAN("answer"));
+	pass_reframed("content-length:7\n\n", "[three]");
+	write_out(MESSAGE_LEN + 1 + (size_t)_i);
+	ck_assert(lane_untouched(lane, start));
+	lane_withdraw(lane, start, lane_received_to(lane));
+	expect_parts(first, answer, "", "");
+}
+END_TEST
+
+/* Seeded: whole messages pass as they are, reframed, dropped or withdrawn; some of ours overtake; pieces are written. */
+struct mess {
+	char expected[16384];
+	size_t len, overtaking;
+};
+
+static void
+expect_message(struct mess *mess, const char *body)
+{
+	mess->len += (size_t)snprintf(mess->expected + mess->len, sizeof(mess->expected) - mess->len,
+	    "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
+}
+
+/* Reads one message of what came out, and gives its body; the bytes must be exactly a message. */
+static size_t
+read_message(size_t at, char *body)
+{
+	int head = 0, len = 0;
+
+	ck_assert_int_eq(sscanf(got + at, "Content-Length: %d\r\n\r\n%n", &len, &head), 1);
+	ck_assert_msg(head > 0 && got[at + (size_t)head - 1] == '\n', "no header at %zu", at);
+	ck_assert_uint_le(at + (size_t)head + (size_t)len, got_len);
+	memcpy(body, got + at + head, (size_t)len);
+	body[len] = '\0';
+	return (size_t)head + (size_t)len;
+}
+
+static void
+one_message(struct mess *mess, unsigned i, unsigned random)
+{
+	uint64_t start = lane_received_to(lane);
+	char body[32], framed[64];
+	int n;
+
+	snprintf(body, sizeof(body), "m%u%.*s", i, (int)(random >> 4 & 7), "-------");
+	n = snprintf(framed, sizeof(framed), "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
+	if (random & 1) {
+		pass_reframed("content-length:\t1\r\n\r\n", body);
+	} else if (random & 2) {
+		pass(framed);
+	} else {
+		receive(framed);
+		lane_drop(lane, (size_t)n);
+		return;
+	}
+	if ((random >> 2 & 3) == 0 && lane_untouched(lane, start))
+		lane_withdraw(lane, start, lane_received_to(lane));
+	else
+		expect_message(mess, body);
+}
+
+START_TEST(whole_messages_whatever_is_written_when)
+{
+	static struct mess mess;
+	unsigned seed = (unsigned)_i, i;
+	char body[64], ordered[sizeof(mess.expected)];
+	size_t at, len = 0, overtaken = 0;
+
+	mess = (struct mess){ .len = 0 };
+	for (i = 0; i < 60; i++) {
+		seed = seed * 1103515245u + 12345u;
+		one_message(&mess, i, seed >> 16);
+		if ((seed >> 23 & 3) == 0) {
+			lane_overtake(lane, SPAN("now"));
+			mess.overtaking++;
+		} else if ((seed >> 23 & 3) == 1) {
+			lane_answer(lane, SPAN("answer"));
+			expect_message(&mess, "answer");
+		}
+		write_out(seed >> 25 & 63);
+	}
+	write_out(SIZE_MAX);
+	for (at = 0; at < got_len; at += i) {
+		i = (unsigned)read_message(at, body);
+		if (strcmp(body, "now") == 0) {
+			overtaken++;
+			continue;
+		}
+		memcpy(ordered + len, got + at, i);
+		len += i;
+	}
+	ck_assert_uint_eq(overtaken, mess.overtaking);
+	ck_assert_uint_eq(len, mess.len);
+	ck_assert_mem_eq(ordered, mess.expected, len);
+	ck_assert_uint_eq(lane_size(lane), 0);
+	ck_assert_uint_eq(lane_backlog(lane), 0);
+}
+END_TEST
+
+static TCase *
+headers_case(void)
+{
+	TCase *headers = tcase_create("headers");
+
+	tcase_add_checked_fixture(headers, setup_headers, teardown);
+	tcase_add_test(headers, the_framing_is_kept);
+	tcase_add_test(headers, lines_have_no_header);
+	tcase_add_test(headers, a_header_takes_the_place_of_another);
+	tcase_add_loop_test(headers, overtakes_between_messages_with_headers, 0, 2 * MESSAGE_LEN + 1);
+	tcase_add_loop_test(headers, what_overtakes_is_not_torn, 0, sizeof(now) - 1);
+	tcase_add_loop_test(headers, a_whole_message_overtakes_a_later_one, 0, 2 * MESSAGE_LEN + 1);
+	tcase_add_loop_test(headers, answers_stand_behind_what_is_decided, 0, MESSAGE_LEN + 1);
+	tcase_add_loop_test(headers, nothing_gets_into_an_open_body, 0, 24);
+	tcase_add_loop_test(headers, blanks_close_a_body, 0, 12);
+	tcase_add_test(headers, blanks_take_no_memory);
+	tcase_add_loop_test(headers, withdraws_the_header_too, 0, MESSAGE_LEN + 1);
+	tcase_add_test(headers, withdraws_the_first_one);
+	tcase_add_test(headers, withdraws_its_edits_too);
+	tcase_add_loop_test(headers, a_header_that_was_begun_is_not_taken_back, 0, 2);
+	tcase_add_loop_test(headers, an_answer_before_it_does_not_touch_it, 0, sizeof(answer) - 1);
+	tcase_add_loop_test(headers, whole_messages_whatever_is_written_when, 0, 300);
+	return headers;
+}
+
 Suite *
 lane_suite(void)
 {
@@ -237,5 +626,6 @@ lane_suite(void)
 	tcase_add_test(bytes, memory_is_given_back);
 	tcase_add_loop_test(bytes, order_is_kept_whatever_is_written_when, 0, 200);
 	suite_add_tcase(suite, bytes);
+	suite_add_tcase(suite, headers_case());
 	return suite;
 }

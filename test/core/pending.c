@@ -413,6 +413,137 @@ START_TEST(tokens_that_collide)
 }
 END_TEST
 
+static struct request *
+add_two(const char *id, const char *wire_token, const char *other)
+{
+	struct pending_names names = {
+		.id = span_of(id),
+		.wire_id = span_of(id),
+		.token = span_of(other),
+		.wire_token = span_of(wire_token),
+		.method = SPAN("textDocument/references"),
+		.flags = REQUEST_TWO_TOKENS,
+	};
+
+	return pending_add(&pending, &names);
+}
+
+START_TEST(two_tokens_of_one_request)
+{
+	struct request *request = add_two("1", "\"work\"", "\"part\""), *other = add_two("2", "7", "8");
+
+	ck_assert_ptr_eq(by_token("\"work\""), request);
+	ck_assert_ptr_eq(by_token("\"part\""), request);
+	ck_assert_ptr_eq(by_token("7.0"), other);
+	ck_assert_ptr_eq(by_token("8"), other);
+	ck_assert_ptr_null(by_token("\"none\""));
+	pending_remove(&pending, request);
+	ck_assert_ptr_null(by_token("\"work\""));
+	ck_assert_ptr_null(by_token("\"part\""));
+	ck_assert_ptr_eq(by_token("8"), other);
+	pending_remove(&pending, other);
+	ck_assert_ptr_null(by_token("8"));
+}
+END_TEST
+
+/* Without the flag the other one is what the receiver never sees. */
+START_TEST(a_token_under_an_alias_is_no_second_one)
+{
+	add_names("1", "1", "\"t\"", "\"canceld-1\"");
+	add_two("2", "\"w\"", "\"p\"");
+	ck_assert_ptr_null(by_token("\"t\""));
+}
+END_TEST
+
+/* The tokens of one request and those of another, in either place: a tombstone never hides who waits. */
+START_TEST(a_live_one_hides_tombstones_by_either_token)
+{
+	struct request *first = add_two("1", "\"a\"", "\"b\""), *second = add_two("2", "\"b\"", "\"c\"");
+
+	pending_move(&pending, second, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(by_token("\"b\""), first);
+	pending_move(&pending, first, REQUEST_ABANDONED);
+	ck_assert_ptr_nonnull(by_token("\"b\""));
+	pending_move(&pending, second, REQUEST_WAITING);
+	ck_assert_ptr_eq(by_token("\"b\""), second);
+	pending_remove(&pending, second);
+	ck_assert_ptr_eq(by_token("\"b\""), first);
+}
+END_TEST
+
+START_TEST(a_kept_token_of_two)
+{
+	struct request *request = add_two("1", "5", "6");
+
+	pending_keep_token(&pending, request, SPAN("\"task\""));
+	ck_assert_ptr_null(by_id("1"));
+	ck_assert_ptr_eq(by_token("5"), request);
+	ck_assert_ptr_eq(by_token("6"), request);
+	pending_remove(&pending, request);
+	ck_assert_ptr_null(by_token("5"));
+	ck_assert_ptr_null(by_token("6"));
+}
+END_TEST
+
+static struct request *
+next_by_token(const char *wire_token, const struct request *after)
+{
+	return pending_next_by_token(&pending, span_of(wire_token), after);
+}
+
+/* ACP: every request of a session has its token. */
+START_TEST(requests_that_share_a_token)
+{
+	struct request *old = add_token("1", "\"s\""), *other = add_token("2", "\"t\"");
+	struct request *middle = add_token("3", "\"\\u0073\""), *new = add_token("4", "\"s\"");
+
+	ck_assert_ptr_eq(next_by_token("\"s\"", NULL), new);
+	ck_assert_ptr_eq(next_by_token("\"s\"", new), middle);
+	ck_assert_ptr_eq(next_by_token("\"s\"", middle), old);
+	ck_assert_ptr_null(next_by_token("\"s\"", old));
+	ck_assert_ptr_eq(next_by_token("\"t\"", NULL), other);
+	ck_assert_ptr_null(next_by_token("\"t\"", other));
+	ck_assert_ptr_null(next_by_token("\"u\"", NULL));
+	pending_move(&pending, new, REQUEST_ABANDONED);
+	ck_assert_ptr_eq(next_by_token("\"s\"", NULL), new);
+	ck_assert_ptr_eq(by_token("\"s\""), middle);
+	pending_remove(&pending, middle);
+	ck_assert_ptr_eq(next_by_token("\"s\"", new), old);
+	ck_assert_ptr_eq(by_token("\"s\""), old);
+}
+END_TEST
+
+/* Exactly: no twin, and no second token. */
+START_TEST(who_shares_a_token_spells_it_alike)
+{
+	struct request *request = add_two("1", "5", "6");
+
+	ck_assert_ptr_eq(next_by_token("5.0", NULL), request);
+	ck_assert_ptr_null(next_by_token("\"5\"", NULL));
+	ck_assert_ptr_null(next_by_token("6", NULL));
+}
+END_TEST
+
+/* One of a session ends while its others are gone through. */
+START_TEST(many_share_a_token)
+{
+	enum { SHARERS = 100 };
+	struct request *requests[SHARERS], *request = NULL;
+	char id[16];
+	int i, count = 0;
+
+	for (i = 0; i < SHARERS; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		requests[i] = add_token(id, i % 2 == 0 ? "\"even\"" : "\"odd\"");
+	}
+	for (i = 0; i < SHARERS; i += 4)
+		pending_remove(&pending, requests[i]);
+	while ((request = next_by_token("\"even\"", request)) != NULL)
+		ck_assert_ptr_eq(request, requests[SHARERS - 2 - 4 * count++]);
+	ck_assert_int_eq(count, SHARERS / 4);
+}
+END_TEST
+
 START_TEST(a_kept_token)
 {
 	struct pending_names names = {
@@ -660,6 +791,12 @@ find_case(void)
 	tcase_add_test(tcase, held_in_either_form);
 	tcase_add_test(tcase, tokens_exactly_first);
 	tcase_add_test(tcase, tokens_that_collide);
+	tcase_add_test(tcase, two_tokens_of_one_request);
+	tcase_add_test(tcase, a_token_under_an_alias_is_no_second_one);
+	tcase_add_test(tcase, a_live_one_hides_tombstones_by_either_token);
+	tcase_add_test(tcase, requests_that_share_a_token);
+	tcase_add_test(tcase, who_shares_a_token_spells_it_alike);
+	tcase_add_test(tcase, many_share_a_token);
 	tcase_add_loop_test(tcase, the_one_that_is_alike, 0, sizeof(likenesses) / sizeof(likenesses[0]));
 	tcase_add_test(tcase, several_twins_are_none);
 	return tcase;
@@ -677,6 +814,7 @@ pending_suite(void)
 	tcase_add_test(tcase, names_are_shared);
 	tcase_add_test(tcase, counts_follow_the_state);
 	tcase_add_test(tcase, a_kept_token);
+	tcase_add_test(tcase, a_kept_token_of_two);
 	tcase_add_test(tcase, each_from_the_oldest_on);
 	tcase_add_test(tcase, each_may_remove_all_and_add);
 	tcase_add_test(tcase, each_may_be_nested);

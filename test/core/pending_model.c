@@ -10,8 +10,8 @@
 enum { ENTRIES_MAX = 300, STEPS = 3000, RUNS = 6, POOL = 64 };
 
 struct entry {
-	struct request *request;             /* to be compared with, not to be read */
-	struct span id, wire_id, wire_token; /* of the pool */
+	struct request *request;                    /* to be compared with, not to be read */
+	struct span id, wire_id, token, wire_token; /* of the pool */
 	enum request_state state;
 	unsigned flags;
 	msec_t idle_due, hard_due; /* MSEC_NEVER if not armed */
@@ -96,6 +96,18 @@ matches_token(const struct entry *entry, struct span token)
 }
 
 static bool
+matches_second(const struct entry *entry, struct span token)
+{
+	return (entry->flags & REQUEST_TWO_TOKENS) && id_equal(entry->token, token);
+}
+
+static bool
+matches_any_token(const struct entry *entry, struct span token)
+{
+	return matches_token(entry, token) || matches_second(entry, token);
+}
+
+static bool
 matches_likely(const struct entry *entry, struct span id)
 {
 	return (entry->state == REQUEST_WAITING || entry->state == REQUEST_CANCELLING) &&
@@ -135,16 +147,45 @@ only(const struct model *model, match_fn *matches, struct span key)
 	return found;
 }
 
+/* No exact one: the only one that is alike as text. */
 static struct request *
-by_token(const struct model *model, struct span token)
+twin_by_token(const struct model *model, struct span token)
 {
-	struct request *found = best(model, matches_token, token);
 	char storage[ID_TWIN_MAX];
 	struct span twin = id_twin(token, storage);
 
-	if (found != NULL || twin.len == 0)
-		return found;
-	return only(model, matches_token, twin);
+	return twin.len == 0 ? NULL : only(model, matches_token, twin);
+}
+
+/* Where one has it as its first token and another as its second, any will do that is not abandoned. */
+static void
+check_token(const struct model *model, struct span token)
+{
+	const struct request *found = pending_by_token(&model->pending, token);
+	const struct request *first = best(model, matches_token, token);
+	const struct request *expected = best(model, matches_any_token, token);
+
+	if (expected == NULL || first == NULL || best(model, matches_second, token) == NULL) {
+		ck_assert_ptr_eq(found, expected != NULL ? expected : twin_by_token(model, token));
+		return;
+	}
+	ck_assert(id_equal(found->wire_token, token) || id_equal(found->token, token));
+	ck_assert_int_eq(found->state == REQUEST_ABANDONED, expected->state == REQUEST_ABANDONED);
+}
+
+/* All that share it, newest first. */
+static void
+check_sharers(const struct model *model, struct span token)
+{
+	struct request *found = NULL;
+
+	for (size_t i = model->count; i-- > 0;) {
+		if (!matches_token(&model->entries[i], token))
+			continue;
+		found = pending_next_by_token(&model->pending, token, found);
+		ck_assert_ptr_eq(found, model->entries[i].request);
+	}
+	ck_assert_ptr_null(pending_next_by_token(&model->pending, token, found));
 }
 
 /* Several may have the wire id; then any will do that is not abandoned while another waits. */
@@ -169,7 +210,8 @@ check_finds(const struct model *model)
 
 	check_wire(model, key);
 	ck_assert_ptr_eq(pending_by_id(pending, key), best(model, matches_id, key));
-	ck_assert_ptr_eq(pending_by_token(pending, key), by_token(model, key));
+	check_token(model, key);
+	check_sharers(model, key);
 	ck_assert_ptr_eq(pending_alike(pending, key), only(model, matches_likely, key));
 	ck_assert_int_eq(pending_holds(pending, key), best(model, matches_either, key) != NULL);
 }
@@ -236,6 +278,7 @@ visit(void *user, struct request *request)
 	ck_assert_ptr_eq(request, entry->request);
 	ck_assert(span_equal(request->id, entry->id));
 	ck_assert(span_equal(request->wire_id, entry->wire_id));
+	ck_assert(span_equal(request->token, entry->token));
 	ck_assert(span_equal(request->wire_token, entry->wire_token));
 	ck_assert_uint_eq(request->state, entry->state);
 	ck_assert_uint_eq(request->flags, entry->flags);
@@ -268,10 +311,13 @@ add(struct model *model)
 	if (below(2) == 0)
 		names.name = any_of_pool(model);
 	names.flags = (uint16_t)flags[below(sizeof(flags) / sizeof(flags[0]))];
+	if (names.token.len > 0 && below(2) == 0)
+		names.flags |= REQUEST_TWO_TOKENS;
 	*entry = (struct entry){
 		.request = pending_add(&model->pending, &names),
 		.id = names.id,
 		.wire_id = names.wire_id,
+		.token = names.token,
 		.wire_token = names.wire_token,
 		.state = REQUEST_WAITING,
 		.flags = names.flags,

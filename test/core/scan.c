@@ -33,11 +33,17 @@ static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_STATUS] = "status",
 	[SCAN_TOKEN] = "token",
 	[SCAN_PROGRESS_TOKEN] = "progressToken",
+	[SCAN_WORK_TOKEN] = "workDoneToken",
+	[SCAN_PARTIAL_TOKEN] = "partialResultToken",
+	[SCAN_PARAMS_VERSION] = "params.version",
+	[SCAN_CLIENT_CANCELS] = "client.cancels",
 	[SCAN_META_TOKEN] = "_meta.token",
 	[SCAN_META_SUBSCRIPTION] = "_meta.subscription",
 	[SCAN_META_VERSION] = "_meta.version",
 	[SCAN_PARAMS_META] = "_meta",
 	[SCAN_RESULT_VERSION] = "result.version",
+	[SCAN_AGENT_CANCELS] = "agent.cancels",
+	[SCAN_STOP_REASON] = "stopReason",
 	[SCAN_RESULT_TYPE] = "resultType",
 	[SCAN_RESULT_TASK_ID] = "result.taskId",
 	[SCAN_CREATED_TASK_ID] = "result.task.taskId",
@@ -246,6 +252,59 @@ static const struct {
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
 	    "object whole, result:object, result.taskId=2, result.status:array" },
 
+	/* LSP: a request's two tokens */
+	{ "{\"method\":\"a\",\"params\":{\"partialResultToken\":\"p\",\"workDoneToken\":7},\"id\":1}",
+	    "object whole, id=1, method=\"a\", params:object, workDoneToken=7, partialResultToken=\"p\"" },
+	{ "{\"params\":{\"workDoneToken\":null,\"partialResultToken\":[1],\"token\":\"t\"}}",
+	    "object whole, params:object, token=\"t\", workDoneToken=null, partialResultToken:array" },
+	{ "{\"params\":{\"work\\u0044oneToken\":\"\\u0061\",\"workDonetoken\":1,\"workDoneTokens\":2}}",
+	    "object whole, params:object, workDoneToken=\"\\u0061\"" },
+	{ "{\"params\":{\"value\":{\"workDoneToken\":1,\"partialResultToken\":2},\"x\":\"\\\"workDoneToken\\\":3\"}}",
+	    "object whole, params:object" },
+	{ "{\"workDoneToken\":1,\"result\":{\"workDoneToken\":2,\"partialResultToken\":3}}",
+	    "object whole, result:object" },
+
+	/* which protocol it is */
+	{ "{\"params\":{\"protocolVersion\":1}}", "object whole, params:object, params.version=1" },
+	{ "{\"params\":{\"protocolVersion\":\"2025-11-25\"},\"id\":0}",
+	    "object whole, id=0, params:object, params.version=\"2025-11-25\"" },
+	{ "{\"params\":{\"protocolVersion\":{\"protocolVersion\":1}}}",
+	    "object whole, params:object, params.version:object" },
+	{ "{\"protocolVersion\":1,\"params\":{\"a\":{\"protocolVersion\":2},\"_meta\":{\"protocolVersion\":3}}}",
+	    "object whole, params:object" },
+	{ "{\"params\":[{\"protocolVersion\":1}],\"result\":{\"protocolVersion\":2}}",
+	    "object whole, params:array, result:object, result.version=2" },
+
+	/* ACP: who declared that it can be asked to cancel */
+	{ "{\"params\":{\"clientCapabilities\":{\"fs\":{},\"cancellation\":{\"request\":true}},\"protocolVersion\":1},"
+	  "\"id\":0}",
+	    "object whole, id=0, params:object, params.version=1, client.cancels=true" },
+	{ "{\"id\":0,\"result\":{\"agentCapabilities\":{\"cancellation\":{\"request\":false,\"x\":{\"request\":true}}}}}",
+	    "object whole, id=0, result:object, agent.cancels=false" },
+	{ "{\"params\":{\"agentCapabilities\":{\"cancellation\":{\"request\":true}}},"
+	  "\"result\":{\"clientCapabilities\":{\"cancellation\":{\"request\":true}}}}",
+	    "object whole, params:object, result:object" },
+	{ "{\"params\":{\"cancellation\":{\"request\":true},\"clientCapabilities\":{\"request\":true,"
+	  "\"_meta\":{\"cancellation\":{\"request\":true}},\"cancellation\":[{\"request\":true}]}}}",
+	    "object whole, params:object" },
+	{ "{\"params\":{\"clientCapabilities\":true,\"x\":{\"clientCapabilities\":{\"cancellation\":{\"request\":1}}}}}",
+	    "object whole, params:object" },
+	{ "{\"clientCapabilities\":{\"cancellation\":{\"request\":true}},\"cancellation\":{\"request\":true}}",
+	    "object whole" },
+	{ "{\"params\":{\"clientCapabilities\":{\"cancellation\":{\"request\":{\"request\":true}}}}}",
+	    "object whole, params:object, client.cancels:object" },
+	{ "{\"result\":{\"agentCapabilities\":{\"\\u0063ancellation\":{\"reques\\u0074\":true}},\"protocolVersion\":1},\"id\":0}",
+	    "object whole, id=0, result:object, result.version=1, agent.cancels=true" },
+
+	/* ACP: how a turn ended */
+	{ "{\"result\":{\"stopReason\":\"cancelled\"},\"id\":7}",
+	    "object whole, id=7, result:object, stopReason=\"cancelled\"" },
+	{ "{\"stopReason\":1,\"result\":{\"_meta\":{\"stopReason\":2},\"usage\":{\"stopReason\":3}},"
+	  "\"params\":{\"stopReason\":4}}",
+	    "object whole, params:object, result:object" },
+	{ "{\"result\":[{\"stopReason\":1}],\"error\":{\"stopReason\":2,\"code\":3}}",
+	    "object whole, result:array, error:object, error.code=3" },
+
 	/* the members of params._meta */
 	{ "{\"params\":{\"_meta\":{\"progressToken\":1,\"" META "protocolVersion\" : \"p\" ,\"x\":2,\"" META
 	  "y\": {\"a\": [1, 2]} , \"" META "subscriptionId\":3 }}}",
@@ -337,6 +396,20 @@ static const struct {
 	{ "{\"error\":{\"code\":1,\"code\":2}}", "object whole, duplicate@19, error:object, error.code=1" },
 	{ "{\"params\":{\"_meta\":{},\"_meta\":{\"progressToken\":1}}}", "object whole, duplicate@22, params:object" },
 	{ "{\"result\":{\"task\":{},\"task\":{\"taskId\":1}}}", "object whole, duplicate@21, result:object" },
+	{ "{\"params\":{\"workDoneToken\":1,\"workDoneToken\":2}}",
+	    "object whole, duplicate@29, params:object, workDoneToken=1" },
+	{ "{\"params\":{\"partialResultToken\":1,\"p\\u0061rtialResultToken\":2}}",
+	    "object whole, duplicate@34, params:object, partialResultToken=1" },
+	{ "{\"params\":{\"protocolVersion\":1,\"protocolVersion\":\"1\"}}",
+	    "object whole, duplicate@31, params:object, params.version=1" },
+	{ "{\"params\":{\"clientCapabilities\":{},\"clientCapabilities\":{\"cancellation\":{\"request\":true}}}}",
+	    "object whole, duplicate@35, params:object" },
+	{ "{\"params\":{\"clientCapabilities\":{\"cancellation\":{\"request\":true},\"cancellation\":{\"request\":false}}}}",
+	    "object whole, duplicate@65, params:object, client.cancels=true" },
+	{ "{\"result\":{\"agentCapabilities\":{\"cancellation\":{\"request\":true,\"request\":false}}}}",
+	    "object whole, duplicate@63, result:object, agent.cancels=true" },
+	{ "{\"result\":{\"stopReason\":\"a\",\"stopReason\":\"b\"}}",
+	    "object whole, duplicate@28, result:object, stopReason=\"a\"" },
 	{ "{\"params\":{\"task\":1,\"task\":2}}", "object whole, duplicate@20, params:object, task:number" },
 	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3},\"id\":4}",
 	    "object whole, id=4, params:object, params.id=3" },
@@ -652,7 +725,7 @@ END_TEST
 START_TEST(keeps_all_fields_at_once)
 {
 	static const char *const keys[] = { "id", "requestId", "name", "uri", "sessionId", "reason", "taskId", "status",
-		"token", "progressToken" };
+		"token", "progressToken", "workDoneToken", "partialResultToken", "protocolVersion" };
 	static char input[MESSAGE_MAX], value[2 * SCAN_VALUE_MAX];
 	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
 	size_t len = (size_t)sprintf(input, "{\"params\":{");
@@ -663,7 +736,7 @@ START_TEST(keeps_all_fields_at_once)
 	len += (size_t)sprintf(input + len, "\"x\":0}}");
 	scan_pieces(scan, (struct span){ input, len }, 0, 777);
 	ck_assert_int_eq(scan_fault(scan), SCAN_DUPLICATE);
-	for (unsigned i = SCAN_PARAMS_ID; i <= SCAN_PROGRESS_TOKEN; i++)
+	for (unsigned i = SCAN_PARAMS_ID; i <= SCAN_PARAMS_VERSION; i++)
 		if (i != SCAN_TASK)
 			ck_assert(span_equal(scan_text(scan, i), (struct span){ value, SCAN_VALUE_MAX }));
 	scan_free(scan);

@@ -12,7 +12,8 @@ refuse_in_turn(struct traffic *traffic, int turn)
 	traffic->deaf = turn % 3 != 1;
 	traffic->board->resting = turn % 3 != 0;
 	traffic_until_stuck(traffic);
-	traffic->deaf = traffic->board->resting = false;
+	traffic->board->resting = false;
+	traffic->deaf = false;
 }
 
 START_TEST(a_million_requests_pass_in_order)

@@ -119,7 +119,7 @@ check_pieces(struct buf *want, enum scan_end end, struct span input)
 
 static const struct {
 	enum scan_field field;
-	const char *keys[4];
+	const char *keys[5];
 } paths[] = {
 	{ SCAN_JSONRPC, { "jsonrpc" } },
 	{ SCAN_ID, { "id" } },
@@ -139,10 +139,16 @@ static const struct {
 	{ SCAN_STATUS, { "params", "status" } },
 	{ SCAN_TOKEN, { "params", "token" } },
 	{ SCAN_PROGRESS_TOKEN, { "params", "progressToken" } },
+	{ SCAN_WORK_TOKEN, { "params", "workDoneToken" } },
+	{ SCAN_PARTIAL_TOKEN, { "params", "partialResultToken" } },
+	{ SCAN_PARAMS_VERSION, { "params", "protocolVersion" } },
 	{ SCAN_META_TOKEN, { "params", "_meta", "progressToken" } },
 	{ SCAN_META_SUBSCRIPTION, { "params", "_meta", "io.modelcontextprotocol/subscriptionId" } },
 	{ SCAN_META_VERSION, { "params", "_meta", "io.modelcontextprotocol/protocolVersion" } },
 	{ SCAN_RESULT_VERSION, { "result", "protocolVersion" } },
+	{ SCAN_CLIENT_CANCELS, { "params", "clientCapabilities", "cancellation", "request" } },
+	{ SCAN_AGENT_CANCELS, { "result", "agentCapabilities", "cancellation", "request" } },
+	{ SCAN_STOP_REASON, { "result", "stopReason" } },
 	{ SCAN_RESULT_TYPE, { "result", "resultType" } },
 	{ SCAN_RESULT_TASK_ID, { "result", "taskId" } },
 	{ SCAN_CREATED_TASK_ID, { "result", "task", "taskId" } },

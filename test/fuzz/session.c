@@ -1,8 +1,9 @@
 /*
- * A session between two peers that write whatever the fuzzer likes. Whatever they do, each side reads whole lines of valid
- * JSON only, and what canceld keeps stays within bounds.
+ * A session between two peers that write whatever the fuzzer likes, in any dialect and either framing. Whatever they do,
+ * each side reads whole messages of valid JSON only, and what canceld keeps stays within bounds.
  *
- * The input is a program: a byte says what happens, the next ones how much.
+ * The input is a program: a byte of options, a byte for the dialect; then steps: a byte says what happens, the next one how
+ * much, or how many bytes of the program are written.
  */
 
 #include <assert.h>
@@ -16,29 +17,56 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum option {
+	OPTION_ANSWER = 1,
+	OPTION_TOOLS = 2,
+	OPTION_NO_CANCEL = 4,
+	OPTION_STRICT = 8,
+	OPTION_LARGE = 16,         /* --max-message that lets messages pass in parts */
+	OPTION_CLIENT_HEADER = 32, /* step 0 puts a header before what the client writes */
+	OPTION_SERVER_HEADER = 64,
+};
+
+enum { GIVEN_MAX = 4 << 20, FILLER = 1 << 10 };
+
 struct reader {
-	char line[1 << 16];
+	char body[1 << 16]; /* what fits of the message, or the header */
 	size_t len;
+	uint64_t left; /* FRAMING_HEADER: bytes of the body still to come */
+	bool in_body, misframed;
 };
 
 struct world {
 	struct session *session;
 	struct reader reader[2];
+	enum framing framing[2]; /* of what each one reads */
+	unsigned options;
+	size_t given;
 	msec_t now;
-	bool broken; /* a message may have been closed in the middle */
-	bool deaf;   /* the server reads nothing any more */
+	bool broken; /* a message may have been closed in the middle, or everything passes */
+	bool plain;
+	bool deaf; /* the server reads nothing any more */
 };
+
+static const struct dialect *
+dialect_at(unsigned number)
+{
+	static const struct dialect *const dialects[] = { NULL, &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp,
+		&dialect_none };
+
+	return dialects[number % (sizeof(dialects) / sizeof(dialects[0]))];
+}
 
 /* What starts a message has to end as one: jansson says so of all but what it cannot hold (numbers, nesting, NUL). */
 static void
-check_line(const struct world *world, const struct reader *reader)
+check_message(const struct world *world, const struct reader *reader)
 {
 	json_error_t error;
 	json_t *message;
 
-	if (reader->len == sizeof(reader->line) || world->broken)
+	if (reader->len == sizeof(reader->body) || world->broken)
 		return;
-	message = json_loadb(reader->line, reader->len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
+	message = json_loadb(reader->body, reader->len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
 	assert(message != NULL || json_error_code(&error) == json_error_numeric_overflow ||
 	    json_error_code(&error) == json_error_null_byte_in_key ||
 	    strncmp(error.text, "invalid Unicode '\\u", 19) == 0);
@@ -46,39 +74,142 @@ check_line(const struct world *world, const struct reader *reader)
 }
 
 static void
+keep_byte(struct reader *reader, char byte)
+{
+	if (reader->len < sizeof(reader->body))
+		reader->body[reader->len++] = byte;
+}
+
+/* Exactly "Content-Length: N\r\n\r\n", and nothing else. */
+static void
+end_header(struct reader *reader)
+{
+	char storage[FRAMING_HEAD_MAX];
+	struct span head = { reader->body, reader->len };
+	size_t i;
+
+	reader->left = 0;
+	for (i = strlen("Content-Length: "); i + 4 < reader->len; i++)
+		reader->left = reader->left * 10 + (uint64_t)(reader->body[i] - '0');
+	assert(span_equal(head, framing_head(FRAMING_HEADER, reader->left, storage)));
+	reader->in_body = true;
+	reader->len = 0;
+}
+
+static void
+read_with_header(const struct world *world, struct reader *reader, char byte)
+{
+	keep_byte(reader, byte);
+	if (!reader->in_body) {
+		assert(reader->len < FRAMING_HEAD_MAX);
+		if (reader->len < 4 || memcmp(reader->body + reader->len - 4, "\r\n\r\n", 4) != 0)
+			return;
+		end_header(reader);
+	} else {
+		reader->left--;
+	}
+	if (reader->left > 0)
+		return;
+	check_message(world, reader);
+	reader->len = 0;
+	reader->in_body = false;
+}
+
+static void
+read_line(const struct world *world, struct reader *reader, char byte)
+{
+	if (byte == '\n') {
+		check_message(world, reader);
+		reader->len = 0;
+	} else {
+		keep_byte(reader, byte);
+	}
+}
+
+static void
+read_bytes(struct world *world, enum side to, struct span bytes)
+{
+	struct reader *reader = &world->reader[to];
+	size_t i;
+
+	for (i = 0; i < bytes.len && !world->plain && !reader->misframed; i++) {
+		if (world->framing[to] == FRAMING_HEADER)
+			read_with_header(world, reader, bytes.ptr[i]);
+		else
+			read_line(world, reader, bytes.ptr[i]);
+	}
+}
+
+static struct lane *
+lane_to(const struct world *world, enum side to)
+{
+	return session_lane(world->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+}
+
+/* A server that speaks lines before its client speaks headers is not understood by it, whatever canceld does. */
+static void
+note_framing(struct world *world)
+{
+	for (int to = SIDE_CLIENT; to <= SIDE_SERVER; to++) {
+		const struct lane *lane = lane_to(world, (enum side)to);
+
+		if (lane_framing(lane) == world->framing[to])
+			continue;
+		world->framing[to] = lane_framing(lane);
+		world->reader[to].misframed |= lane_backlog(lane) > 0 || world->reader[to].len > 0;
+	}
+}
+
+static void
 take(struct world *world, enum side to, size_t n)
 {
-	struct lane *lane = session_lane(world->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
-	struct reader *reader = &world->reader[to];
+	struct lane *lane = lane_to(world, to);
 	struct span spans[4];
-	size_t i;
 
 	while (n > 0 && !(to == SIDE_SERVER && world->deaf) && lane_output(lane, spans, 4) > 0) {
 		size_t len = spans[0].len < n ? spans[0].len : n;
 
-		for (i = 0; i < len; i++) {
-			if (spans[0].ptr[i] == '\n') {
-				check_line(world, reader);
-				reader->len = 0;
-			} else if (reader->len < sizeof(reader->line)) {
-				reader->line[reader->len++] = spans[0].ptr[i];
-			}
-		}
+		assert(len > 0);
+		read_bytes(world, to, span_part(spans[0], 0, len));
 		lane_sent(lane, len);
 		n -= len;
 	}
 }
 
 static void
-give(struct world *world, enum side from, const uint8_t *bytes, size_t len)
+give(struct world *world, enum side from, struct span bytes)
 {
 	struct lane *lane = session_lane(world->session, from);
 	size_t room;
-	char *space = lane_space(lane, len == 0 ? 1 : len, &room);
 
-	memcpy(space, bytes, len);
-	lane_received(lane, len);
+	if (bytes.len > 0)
+		memcpy(lane_space(lane, bytes.len, &room), bytes.ptr, bytes.len);
+	lane_received(lane, bytes.len);
+	world->given += bytes.len;
 	session_hear(world->session, from, world->now);
+	note_framing(world);
+}
+
+/* As it is, or as a message in the framing that this side was given. */
+static void
+give_message(struct world *world, enum side from, struct span bytes)
+{
+	unsigned header = from == SIDE_CLIENT ? OPTION_CLIENT_HEADER : OPTION_SERVER_HEADER;
+	char storage[FRAMING_HEAD_MAX];
+
+	if (world->options & header)
+		give(world, from, framing_head(FRAMING_HEADER, bytes.len, storage));
+	give(world, from, bytes);
+}
+
+static void
+give_filler(struct world *world, enum side from, size_t count)
+{
+	static char filler[FILLER];
+
+	memset(filler, 'x', sizeof(filler));
+	for (; count > 0 && world->given < GIVEN_MAX; count--)
+		give(world, from, (struct span){ filler, sizeof(filler) });
 }
 
 static void
@@ -87,80 +218,140 @@ on_action(void *user, const struct action *action)
 	struct world *world = user;
 
 	world->broken |= action->why == WHY_TRUNCATED || action->why == WHY_LATE_FAULT;
+	world->plain |= action->why == WHY_PLAIN;
 }
 
 static void
-step(struct world *world, unsigned what, const uint8_t *bytes, size_t len)
+pass_time(struct world *world, unsigned what, size_t len)
 {
-	switch (what % 10) {
+	world->now += (msec_t)len * 10;
+	session_expire(world->session, what < 128, world->now);
+	(void)session_wake(world->session, what < 64);
+}
+
+/* What happens once, if at all, is not to be hit by chance at once: it needs its own length. */
+static void
+end_something(struct world *world, unsigned what, size_t len)
+{
+	if (what % 12 == 7 && len == 7) {
+		session_client_leaves(world->session, (enum leaving)(what / 12 % 3), world->now);
+	} else if (what % 12 == 8 && len == 8) {
+		session_server_gone(world->session, 1, -1, world->now);
+		world->deaf = true;
+	} else if (what % 12 == 9 && len == 9) {
+		session_server_deaf(world->session, world->now);
+		world->deaf = true;
+	}
+}
+
+static void
+step(struct world *world, unsigned what, struct span bytes)
+{
+	switch (what % 12) {
 	case 0:
+		give_message(world, SIDE_CLIENT, bytes);
+		break;
 	case 1:
-		give(world, SIDE_CLIENT, bytes, len);
+		give(world, SIDE_CLIENT, bytes);
 		break;
 	case 2:
+		give_message(world, SIDE_SERVER, bytes);
+		break;
 	case 3:
-		give(world, SIDE_SERVER, bytes, len);
+		give(world, SIDE_SERVER, bytes);
 		break;
 	case 4:
-		take(world, SIDE_CLIENT, len);
+		take(world, SIDE_CLIENT, bytes.len);
 		break;
 	case 5:
-		take(world, SIDE_SERVER, len);
+		take(world, SIDE_SERVER, bytes.len);
 		break;
 	case 6:
-		world->now += (msec_t)len * 10;
-		session_expire(world->session, what < 128, world->now);
-		(void)session_wake(world->session, what < 64);
+		pass_time(world, what, bytes.len);
 		break;
-	case 7:
-		if (len == 7)
-			session_client_leaves(world->session, (enum leaving)(what % 3), world->now);
+	case 10:
+		give_filler(world, SIDE_CLIENT, bytes.len);
 		break;
-	case 8:
-		if (len == 8)
-			session_server_gone(world->session, 1, -1, world->now);
-		world->deaf |= len == 8;
+	case 11:
+		give_filler(world, SIDE_SERVER, bytes.len);
 		break;
 	default:
-		if (len == 9)
-			session_server_deaf(world->session, world->now);
-		world->deaf |= len == 9;
+		end_something(world, what, bytes.len);
 		break;
 	}
+}
+
+static void
+check_memory(const struct world *world, size_t size)
+{
+	size_t most = 64 * size + world->given + (1 << 20);
+
+	assert(lane_size(session_lane(world->session, SIDE_CLIENT)) < most);
+	assert(lane_size(session_lane(world->session, SIDE_SERVER)) < most);
+}
+
+/* Both have nothing more to say: every request of the client's is answered, and no message is left half. */
+static void
+finish(struct world *world)
+{
+	const struct reader *reader = &world->reader[SIDE_CLIENT];
+
+	session_end_of_input(world->session, SIDE_CLIENT, world->now);
+	session_end_of_input(world->session, SIDE_SERVER, world->now);
+	note_framing(world);
+	session_server_gone(world->session, 0, -1, world->now);
+	world->deaf = true;
+	take(world, SIDE_CLIENT, SIZE_MAX);
+	assert(session_outstanding(world->session, SIDE_CLIENT) == 0);
+	assert(world->plain || reader->misframed || (reader->len == 0 && !reader->in_body));
+}
+
+static void
+run(struct world *world, struct session_config *config, struct span program)
+{
+	size_t at, len, size = program.len;
+
+	config->dialect = dialect_at((unsigned char)program.ptr[1]);
+	world->session = session_new(config, on_action, world, world->now);
+	for (at = 2; at + 2 < size; at += 2 + len) {
+		unsigned what = (unsigned char)program.ptr[at];
+
+		len = (unsigned char)program.ptr[at + 1];
+		if (what % 12 < 4 && len > size - at - 2)
+			len = size - at - 2;
+		if (what % 12 >= 4) {
+			step(world, what, (struct span){ NULL, len });
+			len = 0;
+		} else {
+			step(world, what, span_part(program, at + 2, len));
+		}
+		check_memory(world, size);
+	}
+	finish(world);
+	session_free(world->session);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	struct session_config config = { .dialect = &dialect_mcp, .grace = 50, .max_message = 4096, .max_inflight = 8 };
+	struct session_config config = { .grace = 50, .max_message = 4096, .max_inflight = 8 };
 	struct policy policy;
-	size_t at, len;
 
 	if (world == NULL)
 		abort();
 	policy_init(&policy);
 	policy_add(&policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 1000);
 	config.policy = &policy;
-	config.answer_cancelled = size > 0 && data[0] & 1;
-	config.tool_errors = size > 0 && data[0] & 2;
-	config.no_cancel = size > 0 && data[0] & 4;
-	config.strict = size > 0 && data[0] & 8;
-	world->session = session_new(&config, on_action, world, world->now);
-	for (at = 1; at + 2 < size; at += 2 + len) {
-		len = data[at + 1] < size - at - 2 ? data[at + 1] : size - at - 2;
-		step(world, data[at], data + at + 2, len);
-		assert(lane_size(session_lane(world->session, SIDE_CLIENT)) < 64 * size + (1 << 20));
-		assert(lane_size(session_lane(world->session, SIDE_SERVER)) < 64 * size + (1 << 20));
-	}
-	session_end_of_input(world->session, SIDE_CLIENT, world->now);
-	session_end_of_input(world->session, SIDE_SERVER, world->now);
-	session_server_gone(world->session, 0, -1, world->now);
-	world->deaf = true;
-	take(world, SIDE_CLIENT, SIZE_MAX);
-	take(world, SIDE_SERVER, SIZE_MAX);
-	assert(session_outstanding(world->session, SIDE_CLIENT) == 0);
-	session_free(world->session);
+	world->options = size > 0 ? data[0] : 0;
+	config.answer_cancelled = world->options & OPTION_ANSWER;
+	config.tool_errors = world->options & OPTION_TOOLS;
+	config.no_cancel = world->options & OPTION_NO_CANCEL;
+	config.strict = world->options & OPTION_STRICT;
+	if (world->options & OPTION_LARGE)
+		config.max_message = 1 << 20;
+	if (size > 1)
+		run(world, &config, (struct span){ (const char *)data, size });
 	policy_free(&policy);
 	free(world);
 	return 0;

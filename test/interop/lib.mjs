@@ -1,21 +1,19 @@
 // Sessions between a real SDK client and a real server, with canceld between them or without, and
 // what was recorded.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { describe, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as v2 from '@modelcontextprotocol/client';
 import * as v2stdio from '@modelcontextprotocol/client/stdio';
 import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
 import * as v1stdio from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
+import { here, limit, Wire } from './wire.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const records = join(here, 'records');
-const tap = join(here, 'tap.mjs');
+export { limit, until } from './wire.mjs';
+
 const everything = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js')
 );
@@ -47,7 +45,6 @@ const clients = {
 };
 
 export const modern = { client: 'v2', server: 'v2', mode: { pin: '2026-07-28' }, modern: true };
-export const limit = { timeout: 20_000 };
 const kinds = {
   'SDK 1.x': { client: 'v1', server: 'v1' },
   'SDK 2.x, legacy': { client: 'v2', server: 'v2', mode: 'legacy' },
@@ -65,101 +62,23 @@ export const answer = words => ({
   content: { type: 'text', text: words }
 });
 
-// Nothing in the tests sleeps to be in step with another process: it waits until something is so.
-export async function until(what, condition, limit = 10_000) {
-  for (const end = Date.now() + limit; Date.now() < end; await wait(10)) {
-    const value = condition();
-
-    if (value) return value;
-  }
-  assert.fail(`waited ${limit} ms in vain until ${what}`);
-}
-
-// A process that nobody has reaped yet is gone too.
-export function alive(pid) {
-  try {
-    process.kill(pid, 0);
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch (error) {
-    return error.code === 'EPERM' || (error.code === 'ENOENT' && process.platform !== 'linux');
-  }
-}
-
-// One run of tap.mjs: what the client sent, what it received, and what became of the processes.
-class Record {
-  constructor(path) {
-    this.events = readFileSync(path, 'latin1')
-      .split('\n')
-      .slice(0, -1)
-      .map(line => {
-        const [, mark, time, bytes] = line.match(/^(.) (\d+) (.*)$/s);
-        return { mark, time: Number(time), bytes };
-      });
-  }
-
-  lines(marks) {
-    return this.events
-      .filter(({ mark }) => marks.includes(mark))
-      .map(({ mark, bytes }) => ('[]'.includes(mark) ? `${bytes} (without a newline)` : bytes));
-  }
-
-  get sent() {
-    return this.lines('>]');
-  }
-
-  get received() {
-    return this.lines('<[');
-  }
-
-  get notes() {
-    return this.lines('#');
-  }
-
-  get pids() {
-    const [, ...pids] = this.notes.find(note => note.startsWith('pids'))?.split(' ') ?? [];
-    return pids.map(Number);
-  }
-
-  // The parsed messages that went one way.
-  messages(direction) {
-    return this[direction].map(line => JSON.parse(Buffer.from(line, 'latin1').toString()));
-  }
-
-  get cancels() {
-    return this.messages('sent').filter(({ method }) => method === 'notifications/cancelled');
-  }
-
-  get cancelledIds() {
-    return this.cancels.map(({ params }) => params.requestId);
-  }
-
-  answersTo(id) {
-    return this.messages('received').filter(message => message.id === id && !message.method);
-  }
-}
-
-let sessions = 0;
-
 // A client (v1 or v2), a server (v1, v2 or everything), and between them canceld with these
 // options, or nothing if `canceld` is null.
 //   mode     of the 2.x client's versionNegotiation; `modern` is what that leads to
 //   inPlace  it asks server/discover of the process that it goes on with, not of one more
 //   env      for the server
 //   person   { sample, elicit, roots }, which answer the server's questions
-export class Session {
+export class Session extends Wire {
   constructor(test, options) {
     const { client = 'v1', server = 'v1', canceld = [], env = {}, person = {} } = options;
 
+    super(test);
     this.modern = options.modern ?? false;
-    this.directory = join(records, `${process.pid}-${++sessions}`);
-    mkdirSync(this.directory, { recursive: true });
     this.sdk = clients[client];
-    this.stderr = '';
     this.errors = [];
     this.heard = [];
     this.client = this.makeClient(options.mode, person);
     this.transport = this.makeTransport(servers[server], canceld, env, options.inPlace);
-    test.after(() => this.clean());
   }
 
   makeClient(mode, { sample, elicit, roots }) {
@@ -189,24 +108,13 @@ export class Session {
   }
 
   makeTransport(server, canceld, env, inPlace) {
-    const tapped = (end, command) => [process.execPath, tap, join(this.directory, end), ...command];
-    const command = tapped(
-      'client',
-      canceld
-        ? [
-            process.env.CANCELD,
-            ...canceld,
-            '--',
-            ...tapped('server', [process.execPath, ...server])
-          ]
-        : [process.execPath, ...server]
-    );
+    const [command, ...args] = this.command([process.execPath, ...server], canceld);
     const { StdioClientTransport } = this.sdk;
     const Transport = inPlace ? class extends StdioClientTransport {} : StdioClientTransport;
     const transport = new Transport({
-      command: command[0],
-      args: command.slice(1),
-      env: { ...env, INTEROP_MARKS: join(this.directory, 'marks') },
+      command,
+      args,
+      env: { ...env, INTEROP_MARKS: this.marksFile },
       stderr: 'pipe'
     });
 
@@ -238,49 +146,8 @@ export class Session {
     return { error, elapsed: Date.now() - start };
   }
 
-  // The records of one end: 'client' or 'server'. A client that probes starts the command twice.
-  records(end) {
-    return readdirSync(this.directory)
-      .filter(name => name.startsWith(`${end}.`))
-      .sort()
-      .map(name => new Record(join(this.directory, name)));
-  }
-
-  get clientEnd() {
-    return this.records('client').at(-1);
-  }
-
-  get serverEnd() {
-    return this.records('server').at(-1);
-  }
-
-  // What the handlers of the test servers wrote down: { event, id }.
-  marks(event) {
-    try {
-      return readFileSync(join(this.directory, 'marks'), 'utf8')
-        .split('\n')
-        .slice(0, -1)
-        .map(line => JSON.parse(line))
-        .filter(mark => mark.event === event);
-    } catch {
-      return [];
-    }
-  }
-
   get abortedIds() {
     return this.marks('aborted').map(({ id }) => id);
-  }
-
-  marked(event, count = 1) {
-    return until(`${event} was marked ${count} times`, () => this.marks(event).length >= count);
-  }
-
-  get pids() {
-    return [...this.records('client'), ...this.records('server')].flatMap(record => record.pids);
-  }
-
-  gone(limit = 2_000) {
-    return until(`${this.pids.filter(alive)} are gone`, () => !this.pids.some(alive), limit);
   }
 
   // Closes as an ordinary client does and expects that nothing is left.
@@ -291,7 +158,7 @@ export class Session {
 
   async clean() {
     await this.client.close().catch(() => {});
-    for (const pid of this.pids.filter(alive)) process.kill(pid, 'SIGKILL');
+    super.clean();
   }
 }
 

@@ -3,20 +3,21 @@
 // byte, and writes what passes to RECORD.1.log (RECORD.2.log if that exists, and so on), one line
 // an event, with the time in ms:
 //   > TIME LINE     a line from the client           < TIME LINE    a line from the server
-//   ] TIME BYTES    the same without its newline,    [ TIME BYTES   when the stream ended
+//   ) TIME BODY     what a Content-Length announced  ( TIME BODY
+//   ] TIME BYTES    a line without its newline,      [ TIME BYTES   when the stream ended
 //   # TIME WORDS    what happened to the processes
 import { spawn } from 'node:child_process';
 import { openSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import process from 'node:process';
 
-const [record, command, ...args] = process.argv.slice(2);
+const [path, command, ...args] = process.argv.slice(2);
 const log = openRecord();
 
 function openRecord() {
   for (let number = 1; ; number++) {
     try {
-      return openSync(`${record}.${number}.log`, 'ax');
+      return openSync(`${path}.${number}.log`, 'ax');
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
@@ -29,18 +30,62 @@ function write(mark, bytes) {
 
 const note = words => write('#', Buffer.from(words));
 
+// Cuts a stream into lines and into the bodies that headers announce.
+class Cutter {
+  rest = Buffer.alloc(0);
+  announced = 0;
+  body = 0;
+
+  add(chunk) {
+    this.rest = Buffer.concat([this.rest, chunk]);
+  }
+
+  take(length, behind = 0) {
+    const piece = this.rest.subarray(0, length);
+
+    this.rest = this.rest.subarray(length + behind);
+    return piece;
+  }
+
+  takeBody() {
+    if (this.rest.length < this.body) return undefined;
+
+    const bytes = this.take(this.body);
+
+    this.body = this.announced = 0;
+    return { bytes, isBody: true };
+  }
+
+  takeLine() {
+    const end = this.rest.indexOf(10);
+
+    if (end < 0) return undefined;
+
+    const bytes = this.take(end, 1);
+    const line = bytes.toString('latin1').trim();
+
+    this.announced = Number(line.match(/^content-length: *(\d+)$/i)?.[1] ?? this.announced);
+    if (line === '') this.body = this.announced;
+    return { bytes, isBody: false };
+  }
+
+  next() {
+    return this.body > 0 ? this.takeBody() : this.takeLine();
+  }
+}
+
 // Listens before anything is relayed, so that a cause stands in the records before its effect.
-function recordLines(stream, mark, markOfTail) {
-  let tail = Buffer.alloc(0);
+function record(stream, [markOfLine, markOfBody, markOfTail]) {
+  const cutter = new Cutter();
 
   stream.on('data', chunk => {
-    tail = Buffer.concat([tail, chunk]);
-    for (let end; (end = tail.indexOf(10)) >= 0; tail = tail.subarray(end + 1))
-      write(mark, tail.subarray(0, end));
+    cutter.add(chunk);
+    for (let piece; (piece = cutter.next()); )
+      write(piece.isBody ? markOfBody : markOfLine, piece.bytes);
   });
   stream.on('end', () => {
-    if (tail.length > 0) write(markOfTail, tail);
-    note(`eof ${mark}`);
+    if (cutter.rest.length > 0) write(markOfTail, cutter.rest);
+    note(`eof ${markOfLine}`);
   });
 }
 
@@ -71,7 +116,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
     child.kill(signal);
   });
 }
-recordLines(process.stdin, '>', ']');
-recordLines(child.stdout, '<', '[');
+record(process.stdin, '>)]');
+record(child.stdout, '<([');
 relay(process.stdin, child.stdin);
 relay(child.stdout, process.stdout);

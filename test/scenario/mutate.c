@@ -245,7 +245,8 @@ add_flags(struct mutant_list *list, struct dialect *dialect)
 	unsigned known = 0;
 
 	for (flag = flags; flag->name != NULL; flag++) {
-		add_fact(list, dialect, MUTANT_FLAG, flag->bit, dialect->flags & flag->bit ? "not" : "also", flag->name);
+		add_fact(list, dialect, MUTANT_FLAG, flag->bit, dialect->flags & flag->bit ? "not" : "also",
+		    flag->name);
 		known |= flag->bit;
 	}
 	if (dialect->flags & ~known)

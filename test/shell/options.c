@@ -74,7 +74,8 @@ START_TEST(without_options)
 	static struct parsed parsed;
 	const struct options *options = accept_line(&parsed, "server");
 
-	ck_assert_int_eq(options->grace, 5000);
+	ck_assert_int_eq(options->grace, MSEC_NEVER);
+	ck_assert_ptr_null(options->dialect);
 	ck_assert(!options->drain);
 	ck_assert_int_eq(options->drain_for, MSEC_NEVER);
 	ck_assert(!options->no_cancel && !options->answer_cancelled && !options->tool_errors);
@@ -145,6 +146,28 @@ START_TEST(drain_needs_no_value)
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, MSEC_NEVER);
 	ck_assert_str_eq(options->command[0], "server");
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	const struct dialect *dialect;
+} spoken[] = {
+	{ "-D mcp server", &dialect_mcp },
+	{ "-Dacp server", &dialect_acp },
+	{ "--dialect lsp server", &dialect_lsp },
+	{ "--dialect=bsp server", &dialect_bsp },
+	{ "-D none server", &dialect_none },
+	{ "-D auto server", NULL },
+	{ "-D lsp -D acp server", &dialect_acp },
+	{ "-D lsp -D auto server", NULL },
+};
+
+START_TEST(a_dialect_is_named)
+{
+	static struct parsed parsed;
+
+	ck_assert_ptr_eq(accept_line(&parsed, spoken[_i].line)->dialect, spoken[_i].dialect);
 }
 END_TEST
 
@@ -306,6 +329,11 @@ static const struct {
 	{ "--grace 5 server", "--grace '5'", "DURATION" },
 	{ "-d5 server", "--drain '5'", "DURATION" },
 	{ "--drain= server", "--drain ''", "DURATION" },
+	{ "-D dap server", "--dialect 'dap'", "auto, mcp, acp, lsp, bsp or none" },
+	{ "--dialect MCP server", "--dialect 'MCP'", "auto, mcp, acp, lsp, bsp or none" },
+	{ "--dialect= server", "--dialect ''", "auto, mcp, acp, lsp, bsp or none" },
+	{ "-D autom server", "--dialect 'autom'", "auto, mcp" },
+	{ "-D", "--dialect wants a value", "--help" },
 	{ "--max-message 63K server", "--max-message '63K'", "64K" },
 	{ "--max-message 10MB server", "--max-message '10MB'", "10M" },
 	{ "--max-message 10T server", "--max-message '10T'", "10M" },
@@ -476,6 +504,7 @@ options_suite(void)
 	tcase_add_test(accepted, long_options);
 	tcase_add_test(accepted, short_options);
 	tcase_add_test(accepted, drain_needs_no_value);
+	tcase_add_loop_test(accepted, a_dialect_is_named, 0, COUNT(spoken));
 	tcase_add_loop_test(accepted, how_much_is_said, 0, COUNT(levels));
 	tcase_add_loop_test(accepted, durations_have_units, 0, COUNT(durations));
 	tcase_add_loop_test(accepted, rules_name_a_method_and_a_name, 0, COUNT(rules));

@@ -1,0 +1,342 @@
+#include "core/framing.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *framing_suite(void);
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct span
+span_of(const char *text)
+{
+	return (struct span){ text, strlen(text) };
+}
+
+static void
+expect(struct span is, const char *wanted)
+{
+	ck_assert_msg(span_equal(is, span_of(wanted)), "\"%.*s\" is not \"%s\"", (int)is.len, is.ptr, wanted);
+}
+
+static const struct {
+	uint64_t len;
+	const char *head;
+} heads[] = {
+	{ 0, "Content-Length: 0\r\n\r\n" },
+	{ 9, "Content-Length: 9\r\n\r\n" },
+	{ 10, "Content-Length: 10\r\n\r\n" },
+	{ 4096, "Content-Length: 4096\r\n\r\n" },
+	{ (uint64_t)1 << 50, "Content-Length: 1125899906842624\r\n\r\n" },
+	{ UINT64_MAX, "Content-Length: 18446744073709551615\r\n\r\n" },
+};
+
+START_TEST(a_header_says_the_length_and_nothing_else)
+{
+	char storage[FRAMING_HEAD_MAX];
+
+	expect(framing_head(FRAMING_HEADER, heads[_i].len, storage), heads[_i].head);
+	ck_assert_uint_eq(framing_head(FRAMING_NEWLINE, heads[_i].len, storage).len, 0);
+}
+END_TEST
+
+START_TEST(messages_are_framed_as_their_reader_expects)
+{
+	struct buf out;
+
+	buf_init(&out);
+	framing_append(&out, FRAMING_NEWLINE, SPAN("{}"));
+	framing_append(&out, FRAMING_NEWLINE, SPAN("\"\xc3\xa9\""));
+	expect(buf_span(&out), "{}\n\"\xc3\xa9\"\n");
+	buf_clear(&out);
+	framing_append(&out, FRAMING_HEADER, SPAN("{}"));
+	framing_append(&out, FRAMING_HEADER, SPAN(""));
+	framing_append(&out, FRAMING_HEADER, SPAN("\"\xc3\xa9\"\n"));
+	expect(buf_span(&out),
+	    "Content-Length: 2\r\n\r\n{}Content-Length: 0\r\n\r\nContent-Length: 5\r\n\r\n\"\xc3\xa9\"\n");
+	buf_free(&out);
+}
+END_TEST
+
+/* Bodies that hold what could be taken for a boundary. */
+static const char *const bodies[] = { "{}", "", "[\r\n\r\n]", "Content-Length: 3\r\n\r\n", "1", "0123456789\n" };
+
+enum { BODIES = COUNT(bodies), STREAM_MAX = 512 };
+
+/* The bodies that the framing can hold, framed, and where each one ends. */
+struct stream {
+	struct buf bytes;
+	bool ends[STREAM_MAX]; /* [n]: a message ends behind the first n bytes */
+};
+
+static void
+stream_init(struct stream *stream, enum framing framing)
+{
+	*stream = (struct stream){ .ends = { true } };
+	buf_init(&stream->bytes);
+	for (size_t i = 0; i < BODIES; i++) {
+		if (framing == FRAMING_NEWLINE && strchr(bodies[i], '\n') != NULL)
+			continue;
+		framing_append(&stream->bytes, framing, span_of(bodies[i]));
+		ck_assert_uint_lt(stream->bytes.len, STREAM_MAX);
+		stream->ends[stream->bytes.len] = true;
+	}
+}
+
+/* Where the message ends that the byte at `at` belongs to. */
+static size_t
+end_behind(const struct stream *stream, size_t at)
+{
+	do
+		at++;
+	while (!stream->ends[at]);
+	return at;
+}
+
+/* What follows after `at`, in every length, ends where the message does. */
+static void
+check_within(const struct stream *stream, const struct boundary *boundary, size_t at)
+{
+	struct span all = buf_span(&stream->bytes);
+
+	for (size_t len = 1; at + len <= all.len; len++) {
+		struct boundary before = *boundary;
+		size_t end = end_behind(stream, at);
+		bool ends = at + len < end;
+		size_t found = boundary_within(boundary, span_part(all, at, len), &ends);
+
+		ck_assert_uint_eq(found, end - at < len ? end - at : len);
+		ck_assert_int_eq(ends, end - at <= len);
+		ck_assert_mem_eq(boundary, &before, sizeof(before));
+	}
+}
+
+/* Written in two pieces, wherever they are cut, and then byte by byte. */
+START_TEST(a_boundary_is_where_a_message_ends)
+{
+	struct stream stream;
+	size_t first, at;
+
+	stream_init(&stream, (enum framing)_i);
+	for (first = 0; first <= stream.bytes.len; first++) {
+		struct span all = buf_span(&stream.bytes);
+		struct boundary boundary = { .framing = (enum framing)_i };
+
+		boundary_advance(&boundary, span_part(all, 0, first));
+		ck_assert_msg(boundary.inside == !stream.ends[first], "behind %zu", first);
+		check_within(&stream, &boundary, first);
+		for (at = first; at < all.len; at++) {
+			boundary_advance(&boundary, span_part(all, at, 1));
+			ck_assert_msg(boundary.inside == !stream.ends[at + 1], "behind %zu, %zu", first, at + 1);
+		}
+	}
+	buf_free(&stream.bytes);
+}
+END_TEST
+
+START_TEST(pieces_of_any_two_lengths)
+{
+	struct stream stream;
+	size_t step, rest, at;
+
+	stream_init(&stream, (enum framing)_i);
+	for (step = 1; step < 40; step++) {
+		for (rest = 0; rest < 40; rest++) {
+			struct boundary boundary = { .framing = (enum framing)_i };
+
+			for (at = 0; at < stream.bytes.len;) {
+				size_t len = at % 2 == 0 ? step : rest;
+
+				if (len > stream.bytes.len - at)
+					len = stream.bytes.len - at;
+				boundary_advance(&boundary, span_part(buf_span(&stream.bytes), at, len));
+				at += len;
+				ck_assert_int_eq(boundary.inside, !stream.ends[at]);
+				if (len == 0)
+					break;
+			}
+		}
+	}
+	buf_free(&stream.bytes);
+}
+END_TEST
+
+/* A body that would not fit into memory. */
+START_TEST(a_long_body)
+{
+	struct boundary boundary = { .framing = FRAMING_HEADER };
+	const uint64_t most = (uint64_t)1 << 40;
+	static char blanks[1 << 16];
+	char storage[FRAMING_HEAD_MAX];
+	bool ends;
+
+	boundary_advance(&boundary, framing_head(FRAMING_HEADER, most, storage));
+	ck_assert_uint_eq(boundary.left, most);
+	for (uint64_t left = most; left > most - 10 * sizeof(blanks); left -= sizeof(blanks)) {
+		ck_assert_uint_eq(boundary_within(&boundary, (struct span){ blanks, sizeof(blanks) }, &ends),
+		    sizeof(blanks));
+		ck_assert(!ends);
+		boundary_advance(&boundary, (struct span){ blanks, sizeof(blanks) });
+	}
+	ck_assert_uint_eq(boundary.left, most - 10 * sizeof(blanks));
+	ck_assert(boundary.inside);
+}
+END_TEST
+
+static const char *const guesses[] = { "more", "newline", "header", "foreign" };
+
+/* What stands first, and what is made of all of it. */
+static const struct {
+	const char *bytes;
+	enum framing_guess guess;
+} firsts[] = {
+	/* a line each */
+	{ "{", GUESS_NEWLINE },
+	{ "{\"jsonrpc\":\"2.0\"", GUESS_NEWLINE },
+	{ "[", GUESS_NEWLINE },
+	{ " {", GUESS_NEWLINE },
+	{ "\r\n\t \n{", GUESS_NEWLINE },
+	{ "\n\n[1]", GUESS_NEWLINE },
+	{ "\xef\xbb\xbf{", GUESS_NEWLINE },
+	{ "\xef\xbb\xbf \r\n[", GUESS_NEWLINE },
+
+	/* too little to tell */
+	{ "", GUESS_MORE },
+	{ " ", GUESS_MORE },
+	{ "\r\n\r\n\t", GUESS_MORE },
+	{ "\xef", GUESS_MORE },
+	{ "\xef\xbb", GUESS_MORE },
+	{ "\xef\xbb\xbf", GUESS_MORE },
+	{ "\xef\xbb\xbf\n", GUESS_MORE },
+	{ "C", GUESS_MORE },
+	{ "Content-Length", GUESS_MORE },
+	{ "\xef\xbb\xbf"
+	  "Content-Len",
+	    GUESS_MORE },
+	{ "P", GUESS_MORE },
+	{ "PRI * HTTP/2.", GUESS_MORE },
+	{ "X-Trace", GUESS_MORE },
+	{ "X-Trace: 1", GUESS_MORE },
+
+	/* a header, as real peers spell it */
+	{ "Content-Length:", GUESS_HEADER },
+	{ "Content-Length: 5\r\n\r\n", GUESS_HEADER },
+	{ "content-length:5\n\n", GUESS_HEADER },
+	{ "CONTENT-LENGTH: 5", GUESS_HEADER },
+	{ "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n", GUESS_HEADER },
+	{ "content-type:", GUESS_HEADER },
+	{ "\r\n Content-Length: 5", GUESS_HEADER },
+	{ "\xef\xbb\xbf"
+	  "Content-Length: 5",
+	    GUESS_HEADER },
+	{ "X-Trace: 1\r\n", GUESS_HEADER },
+
+	/* text that is neither, from a peer that writes lines */
+	{ "hello\n", GUESS_NEWLINE },
+	{ "Hello world", GUESS_NEWLINE },
+	{ "Content-Length 5", GUESS_NEWLINE },
+	{ "Content Length: 5", GUESS_NEWLINE },
+	{ "note: it starts\n", GUESS_NEWLINE },
+	{ "GET / HTTP/1.1\r\n", GUESS_NEWLINE },
+	{ "PRIX", GUESS_MORE },
+	{ "PRI * HTTP/1.1\r\n", GUESS_NEWLINE },
+
+	/* what no peer says first */
+	{ "PRI * HTTP/2.0", GUESS_FOREIGN },
+	{ "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", GUESS_FOREIGN },
+	{ "\x16\x03\x01\x02", GUESS_FOREIGN }, /* TLS: a ClientHello */
+	{ "\x16", GUESS_FOREIGN },
+	{ "\x80", GUESS_FOREIGN }, /* StreamJsonRpc's int32 length, MessagePack */
+	{ "\xef\xbc", GUESS_FOREIGN },
+	{ "\xef\xbb\xbf\x16", GUESS_FOREIGN },
+	{ "17", GUESS_FOREIGN },
+	{ "\"a\"", GUESS_FOREIGN },
+	{ "-1", GUESS_FOREIGN },
+	{ "  ]", GUESS_FOREIGN },
+	{ "#!/bin/sh", GUESS_FOREIGN },
+	{ ":", GUESS_FOREIGN },
+};
+
+START_TEST(the_first_bytes_show_the_framing)
+{
+	enum framing_guess guess = framing_guess(span_of(firsts[_i].bytes));
+
+	ck_assert_str_eq(guesses[guess], guesses[firsts[_i].guess]);
+}
+END_TEST
+
+/* Once it can tell, more bytes do not change it; and it has said nothing else before. */
+START_TEST(a_guess_stands)
+{
+	struct span all = span_of(firsts[_i].bytes);
+	enum framing_guess guess = GUESS_MORE;
+
+	for (size_t len = 0; len <= all.len; len++) {
+		enum framing_guess now = framing_guess(span_part(all, 0, len));
+
+		if (guess != GUESS_MORE)
+			ck_assert_msg(now == guess, "%s, then %s", guesses[guess], guesses[now]);
+		guess = now;
+	}
+}
+END_TEST
+
+/* Each byte alone is enough, or begins what may still become a header or a message. */
+START_TEST(the_very_first_byte)
+{
+	char byte = (char)_i;
+	enum framing_guess wanted = GUESS_FOREIGN;
+
+	if (byte == '{' || byte == '[')
+		wanted = GUESS_NEWLINE;
+	else if ((_i >= 'A' && _i <= 'Z') || (_i >= 'a' && _i <= 'z') || _i == 0xef)
+		wanted = GUESS_MORE;
+	else if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n')
+		wanted = GUESS_MORE;
+	ck_assert_str_eq(guesses[framing_guess((struct span){ &byte, 1 })], guesses[wanted]);
+}
+END_TEST
+
+static struct span
+repeated(char byte, size_t len)
+{
+	char *bytes = malloc(len);
+
+	ck_assert_ptr_nonnull(bytes);
+	memset(bytes, byte, len);
+	return (struct span){ bytes, len };
+}
+
+/* Nobody waits for ever: white space, or a word, without an end. */
+START_TEST(a_guess_is_made_in_the_end)
+{
+	struct span bytes = repeated(_i == 0 ? ' ' : 'x', 4096);
+
+	ck_assert_int_eq(framing_guess(span_part(bytes, 0, 4095)), GUESS_MORE);
+	ck_assert_int_eq(framing_guess(bytes), GUESS_NEWLINE);
+	free((void *)(uintptr_t)bytes.ptr);
+}
+END_TEST
+
+Suite *
+framing_suite(void)
+{
+	Suite *suite = suite_create("framing");
+	TCase *written = tcase_create("written"), *read = tcase_create("read");
+
+	tcase_add_loop_test(written, a_header_says_the_length_and_nothing_else, 0, COUNT(heads));
+	tcase_add_test(written, messages_are_framed_as_their_reader_expects);
+	tcase_add_loop_test(written, a_boundary_is_where_a_message_ends, 0, 2);
+	tcase_add_loop_test(written, pieces_of_any_two_lengths, 0, 2);
+	tcase_add_test(written, a_long_body);
+	tcase_add_loop_test(read, the_first_bytes_show_the_framing, 0, COUNT(firsts));
+	tcase_add_loop_test(read, a_guess_stands, 0, COUNT(firsts));
+	tcase_add_loop_test(read, the_very_first_byte, 0, 256);
+	tcase_add_loop_test(read, a_guess_is_made_in_the_end, 0, 2);
+	suite_add_tcase(suite, written);
+	suite_add_tcase(suite, read);
+	return suite;
+}

@@ -1,0 +1,118 @@
+// A client of the ACP SDK and an agent of it, with canceld between them or without.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import process from 'node:process';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+import { Child, here, until } from './wire.mjs';
+
+const agent = [process.execPath, join(here, 'acp-agent.mjs')];
+
+// What the client's person does: permit(signal), read(path, signal).
+export class AcpSession extends Child {
+  constructor(test, { canceld, sdk = '2', permit, read, command = agent }) {
+    super(test, command, { canceld, env: { INTEROP_SDK: sdk } });
+    this.heard = [];
+    this.connection = acp
+      .client({ name: 'interop' })
+      .onRequest('session/request_permission', ({ signal }) => permit(signal))
+      .onRequest('fs/read_text_file', ({ params, signal }) => read(params.path, signal))
+      .onNotification('session/update', ({ params }) => this.heard.push(params))
+      .connect(
+        acp.ndJsonStream(Writable.toWeb(this.child.stdin), Readable.toWeb(this.child.stdout))
+      );
+    this.agent = this.connection.agent;
+  }
+
+  async start() {
+    await this.agent.request('initialize', {
+      protocolVersion: acp.PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: true, writeTextFile: false } }
+    });
+    this.sessionId = await this.newSession();
+    return this;
+  }
+
+  async newSession() {
+    const { sessionId } = await this.agent.request('session/new', { cwd: '/', mcpServers: [] });
+
+    return sessionId;
+  }
+
+  prompt(what, { sessionId = this.sessionId, ...options } = {}) {
+    const prompt = [{ type: 'text', text: JSON.stringify(what) }];
+
+    return this.agent.request('session/prompt', { sessionId, prompt }, options);
+  }
+
+  // What the agent answers; undefined if that is no result.
+  async stopReason(what, options) {
+    const { stopReason } = await this.prompt(what, options);
+
+    return stopReason;
+  }
+
+  // Begins what never ends by itself and waits until the agent is at it.
+  async begin(request) {
+    const started = this.marks('started').length;
+    const answer = request();
+
+    answer.catch(() => {});
+    await this.marked('started', started + 1);
+    return { answer, id: this.clientEnd.messages('sent').at(-1).id };
+  }
+
+  beginTurn(how, options) {
+    return this.begin(() => this.prompt({ do: 'hold', ...how }, options));
+  }
+
+  beginRequest(how, options) {
+    return this.begin(() => this.agent.request('_hold', how, options));
+  }
+
+  cancelTurn(sessionId = this.sessionId) {
+    return this.agent.notify('session/cancel', { sessionId });
+  }
+
+  // Lets what is deaf to cancels answer at last, and shows that the session goes on.
+  async release() {
+    await this.agent.request('_release', {});
+    await this.assertGoesOn();
+  }
+
+  async assertGoesOn() {
+    assert.equal(await this.stopReason({ do: 'say', words: ['and on'] }), 'end_turn');
+    await until('the words came', () => this.texts.at(-1) === 'and on');
+  }
+
+  get texts() {
+    return this.heard.map(({ update }) => update.content.text);
+  }
+
+  get abortedIds() {
+    return this.marks('aborted').map(({ id }) => id);
+  }
+
+  // Exactly one answer reached the client, the agent wrote that many, and nobody said more.
+  assertAnswered(id, { byAgent }) {
+    assert.equal(this.clientEnd.answersTo(id).length, 1, 'answers to the client');
+    assert.equal(this.serverEnd.answersTo(id).length, byAgent, 'answers of the agent');
+  }
+
+  cancelled() {
+    return this.serverEnd.cancels.map(({ method, params }) => [method, Object.values(params)]);
+  }
+
+  async close() {
+    assert.equal(await this.end(), 0);
+  }
+}
+
+export const openAcp = (test, options) => new AcpSession(test, options).start();
+
+export async function failure(promise) {
+  return promise.then(
+    result => assert.fail(`it was answered: ${JSON.stringify(result)}`),
+    error => error
+  );
+}

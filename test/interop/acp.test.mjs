@@ -1,0 +1,339 @@
+// The Agent Client Protocol: a real client and real agents, and each way that a cancel may go.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { failure, openAcp } from './acp.mjs';
+import { assertTransparent, limit, together, until } from './wire.mjs';
+
+const allow = async () => ({ outcome: { outcome: 'selected', optionId: 'yes' } });
+const cancelled = { outcome: { outcome: 'cancelled' } };
+const contents = async path => ({ content: `what is in ${path}: h\u00e9 \u{1f680} "id":1\n` });
+const words = ['"method":"session/cancel"', '\\u00e9 \u{1f680}\n', 'x'.repeat(300_000)];
+
+async function converse(session) {
+  await session.agent.request('authenticate', { methodId: 'key' });
+  assert.equal(await session.stopReason({ do: 'say', words }), 'end_turn');
+  assert.equal(await session.stopReason({ do: 'steps', count: 3, every: 10 }), 'end_turn');
+  assert.equal(await session.stopReason({ do: 'permission' }), 'end_turn');
+  assert.equal(await session.stopReason({ do: 'read', path: '/a' }), 'end_turn');
+  await until('all was said', () => session.texts.length === 8);
+  assert.deepEqual(session.texts.slice(0, 3), words);
+  assert.match(session.texts[6], /selected/);
+  await failure(session.agent.request('session/set_mode', {}));
+  await failure(session.prompt({ do: 'nothing' }));
+
+  const other = await session.newSession();
+  const { answer } = await session.beginTurn({}, { sessionId: other });
+
+  await session.cancelTurn(other);
+  assert.equal((await answer).stopReason, 'cancelled');
+  await session.assertGoesOn();
+}
+
+async function abort(session) {
+  const controller = new AbortController();
+  const { answer } = await session.beginRequest({}, { cancellationSignal: controller.signal });
+
+  controller.abort();
+  assert.equal((await failure(answer)).code, -32800);
+}
+
+describe('nothing is changed between an ACP client and', together, () => {
+  const talk = (t, sdk, more) => async options => {
+    const session = await openAcp(t, { ...options, sdk, permit: allow, read: contents });
+
+    await converse(session);
+    await more?.(session);
+    await session.end();
+    return session;
+  };
+
+  test('an agent of SDK 2.x', limit, t => assertTransparent(talk(t, '2', abort)));
+  test('an agent of SDK 0.x', limit, t => assertTransparent(talk(t, '0')));
+});
+
+// Runs with each SDK of the agent: the old one knows session/cancel, and no $/cancel_request.
+const forEachAgent = (name, body) =>
+  describe(name, together, () => {
+    for (const [kind, sdk] of Object.entries({ 'SDK 2.x': '2', 'SDK 0.x': '0' }))
+      test(kind, limit, t => body(t, sdk));
+  });
+
+const open = (t, canceld, more) => openAcp(t, { canceld: ['-v', ...canceld], ...more });
+const cancellation = () => {
+  const controller = new AbortController();
+  return { cancel: () => controller.abort(), options: { cancellationSignal: controller.signal } };
+};
+
+describe('a client cancels', together, () => {
+  test('a request, and the agent obeys', limit, async t => {
+    const session = await open(t, []);
+    const { cancel, options } = cancellation();
+    const { answer, id } = await session.beginRequest({}, options);
+
+    cancel();
+    const error = await failure(answer);
+
+    assert.deepEqual([error.code, error.data], [-32800, { requestId: id }], 'the own words');
+    await session.assertGoesOn();
+    await session.close();
+    assert.deepEqual(session.cancelled(), [['$/cancel_request', [id]]]);
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.equal(session.logged('CANCEL_FORWARDED').length, 1);
+  });
+
+  test('a request, and the agent is deaf', limit, async t => {
+    const session = await open(t, ['-g', '500ms']);
+    const { cancel, options } = cancellation();
+    const { answer, id } = await session.beginRequest({ deaf: true }, options);
+
+    cancel();
+    const { code, message, data } = await failure(answer);
+
+    assert.equal(code, -32800);
+    assert.match(message, /canceld/);
+    assert.deepEqual([data.cause, data.cancelled, data.method], ['cancelled', true, '_hold']);
+    assert.ok(data.elapsedMs >= 500 && data.elapsedMs < 5_000, `${data.elapsedMs}`);
+    assert.deepEqual(session.abortedIds, ['request']);
+    await session.release();
+    await session.close();
+    assert.deepEqual(session.cancelled(), [['$/cancel_request', [id]]]);
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
+    assert.equal(session.logged('LATE').length, 1);
+  });
+
+  test('a request, and the agent has never heard of $/cancel_request', limit, async t => {
+    const session = await open(t, ['-g', '500ms'], { sdk: '0' });
+    const { cancel, options } = cancellation();
+    const { answer, id } = await session.beginRequest({ deaf: true }, options);
+
+    cancel();
+    assert.equal((await failure(answer)).code, -32800);
+    await session.release();
+    await session.close();
+    assert.match(session.stderr, /Method not found/);
+    assert.deepEqual(session.abortedIds, []);
+    session.assertAnswered(id, { byAgent: 1 });
+  });
+
+  forEachAgent('a turn, and the agent obeys', async (t, sdk) => {
+    const session = await open(t, [], { sdk });
+    const { answer, id } = await session.beginTurn();
+
+    await session.cancelTurn();
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    await session.assertGoesOn();
+    await session.close();
+    assert.deepEqual(session.cancelled(), [['session/cancel', [session.sessionId]]]);
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.equal(session.logged('CANCEL_FORWARDED').length, 1);
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
+  });
+
+  forEachAgent('a turn, and the agent is deaf', async (t, sdk) => {
+    const session = await open(t, ['-g', '500ms'], { sdk });
+    const { answer, id } = await session.beginTurn({ deaf: true });
+
+    await session.cancelTurn();
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    await session.cancelTurn();
+    await session.release();
+    await session.marked('released');
+    await session.close();
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
+    assert.equal(session.logged('LATE').length, 1);
+  });
+
+  forEachAgent('a turn as if it were any request', async (t, sdk) => {
+    const session = await open(t, [], { sdk });
+    const { cancel, options } = cancellation();
+    const { answer, id } = await session.beginTurn({}, options);
+
+    cancel();
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    await session.assertGoesOn();
+    await session.close();
+    assert.deepEqual(session.cancelled(), [
+      ['$/cancel_request', [id]],
+      ['session/cancel', [session.sessionId]]
+    ]);
+    session.assertAnswered(id, { byAgent: 1 });
+  });
+
+  forEachAgent('a turn with a request, which agents do not know', async (t, sdk) => {
+    const session = await open(t, [], { sdk });
+    const { answer } = await session.beginTurn();
+    const { sessionId } = session;
+
+    assert.equal(await session.agent.request('session/cancel', { sessionId }), null);
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    await session.close();
+
+    const [cancel] = session.serverEnd.cancels;
+
+    assert.deepEqual(cancel, { jsonrpc: '2.0', method: 'session/cancel', params: { sessionId } });
+    assert.equal(session.serverEnd.cancels.length, 1);
+    assert.equal(session.logged('REPAIRED').length, 1);
+  });
+
+  test('only the turn of one session', limit, async t => {
+    const session = await open(t, []);
+    const other = await session.newSession();
+    const first = await session.beginTurn();
+    const second = await session.beginTurn({}, { sessionId: other });
+
+    await session.cancelTurn(other);
+    assert.equal((await second.answer).stopReason, 'cancelled');
+    assert.deepEqual(session.clientEnd.answersTo(first.id), []);
+    await session.cancelTurn();
+    assert.equal((await first.answer).stopReason, 'cancelled');
+    await session.close();
+  });
+});
+
+// Never answers by itself; tells when it was asked, and when the agent no longer wants to know.
+function silent() {
+  const person = { asked: 0, told: 0 };
+
+  person.answer = signal => {
+    person.asked++;
+    signal.addEventListener('abort', () => person.told++);
+    return new Promise(resolve => (person.resolve = resolve));
+  };
+  return person;
+}
+
+describe('while the agent waits for the client,', together, () => {
+  test('a cancelled turn ends its question', limit, async t => {
+    const person = silent();
+    const session = await open(t, [], { permit: person.answer });
+    const prompt = session.prompt({ do: 'permission' });
+
+    await until('the person was asked', () => person.asked === 1);
+    await session.cancelTurn();
+    assert.deepEqual(await prompt, { stopReason: 'cancelled' });
+    assert.deepEqual(session.marks('permission')[0].id, cancelled.outcome);
+
+    const { id } = session.serverEnd.heard('received', 'session/request_permission')[0];
+
+    person.resolve(await allow());
+    await session.assertGoesOn();
+    await session.close();
+    assert.deepEqual(session.serverEnd.answersTo(id, 'sent'), [
+      { jsonrpc: '2.0', id, result: cancelled }
+    ]);
+    assert.equal(session.clientEnd.answersTo(id, 'sent').length, 1);
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
+    assert.equal(session.logged('LATE').length, 1);
+  });
+
+  test('and the client answers the question of a cancelled turn, that stands', limit, async t => {
+    const person = silent();
+    const session = await open(t, [], { permit: person.answer });
+    const prompt = session.prompt({ do: 'permission' });
+
+    await until('the person was asked', () => person.asked === 1);
+    await session.cancelTurn();
+    person.resolve(cancelled);
+    assert.deepEqual(await prompt, { stopReason: 'cancelled' });
+    await session.close();
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
+    assert.equal(session.logged('LATE').length, 0);
+  });
+
+  forEachAgent('the deadline passes and the client is deaf', async (t, sdk) => {
+    const person = silent();
+    const session = await open(t, ['-t', 'fs/read_text_file=300ms', '-g', '400ms'], {
+      sdk,
+      read: (path, signal) => person.answer(signal)
+    });
+
+    assert.equal(await session.stopReason({ do: 'read', path: '/a' }), 'end_turn');
+    await until('the agent said so', () => session.texts.length > 0);
+    assert.deepEqual([session.texts, person.told], [['error -32800'], 1]);
+
+    const [{ id }] = session.serverEnd.heard('received', 'fs/read_text_file');
+
+    person.resolve(await contents('/a'));
+    await session.assertGoesOn();
+    await session.close();
+    assert.deepEqual(
+      session.clientEnd.cancelsBack.map(({ method, params }) => [method, params]),
+      [['$/cancel_request', { requestId: id }]]
+    );
+    assert.deepEqual(session.serverEnd.cancelsBack, []);
+    assert.equal(session.serverEnd.answersTo(id, 'sent').length, 1);
+    assert.equal(session.serverEnd.answersTo(id, 'sent')[0].error.data.cause, 'timeout');
+    assert.equal(session.logged('TIMED_OUT').length, 1);
+    assert.equal(session.logged('LATE').length, 1);
+  });
+
+  test('the deadline passes and the client obeys', limit, async t => {
+    const read = (path, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    const session = await open(t, ['-t', 'fs/read_text_file=300ms'], { read });
+
+    assert.equal(await session.stopReason({ do: 'read', path: '/a' }), 'end_turn');
+    await until('the agent said so', () => session.texts.length > 0);
+    assert.deepEqual(session.texts, ['error -32800']);
+    await session.close();
+
+    const [{ id }] = session.serverEnd.heard('received', 'fs/read_text_file');
+
+    assert.deepEqual(
+      session.serverEnd.answersTo(id, 'sent'),
+      session.clientEnd.answersTo(id, 'sent'),
+      'what the client answered'
+    );
+    assert.equal(session.logged('TIMED_OUT').length, 1);
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
+  });
+});
+
+describe('the deadline of a turn', together, () => {
+  forEachAgent('is put off by what the agent says', async (t, sdk) => {
+    const session = await open(t, ['-t', 'session/prompt=1s'], { sdk });
+
+    assert.equal(await session.stopReason({ do: 'steps', count: 6, every: 400 }), 'end_turn');
+    await session.close();
+    assert.deepEqual(session.serverEnd.cancels, []);
+    assert.equal(session.logged('TIMED_OUT').length, 0);
+  });
+
+  forEachAgent('passes, and the agent obeys', async (t, sdk) => {
+    const session = await open(t, ['-t', 'session/prompt=500ms'], { sdk });
+    const { answer, id } = await session.beginTurn();
+
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    await session.assertGoesOn();
+    await session.close();
+    assert.deepEqual(session.cancelled(), [['session/cancel', [session.sessionId]]]);
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.equal(session.logged('TIMED_OUT').length, 1);
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
+  });
+
+  forEachAgent('passes, and the agent is deaf', async (t, sdk) => {
+    const session = await open(t, ['-t', 'session/prompt=500ms', '-g', '300ms'], { sdk });
+    const { answer, id } = await session.beginTurn({ deaf: true });
+
+    assert.deepEqual(await answer, { stopReason: 'cancelled' });
+    await session.release();
+    await session.close();
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.equal(session.logged('LATE').length, 1);
+  });
+
+  test('a client that leaves in the middle of a turn cancels it', limit, async t => {
+    const session = await open(t, []);
+    const { id } = await session.beginTurn();
+
+    await session.close();
+    assert.deepEqual(session.cancelled(), [['session/cancel', [session.sessionId]]]);
+    assert.deepEqual(session.abortedIds, ['turn']);
+    assert.deepEqual(session.clientEnd.answersTo(id), []);
+  });
+});

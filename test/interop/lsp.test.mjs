@@ -1,0 +1,365 @@
+// The Language Server Protocol: vscode-jsonrpc as the client, real servers, and each way that a
+// cancel may go.
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { cancellation, openLsp } from './lsp.mjs';
+import { assertTransparent, limit, together, until } from './wire.mjs';
+
+const text = 'h\u00e9llo \u{1f680}\r\nContent-Length: 5\r\n\r\n{"method":"$/cancelRequest"}\n';
+
+// What it takes to have real servers say the same twice: a project of their own, and nothing to
+// download.
+function project(name, contents) {
+  const directory = mkdtempSync(join(tmpdir(), 'interop-'));
+  const files = {
+    'tsconfig.json': '{"compilerOptions":{"lib":["es5"],"types":[]},"files":["a.ts"]}',
+    'pyrightconfig.json': '{"include":["a.py"]}',
+    [name]: contents
+  };
+
+  for (const [file, bytes] of Object.entries(files)) writeFileSync(join(directory, file), bytes);
+
+  const rootUri = pathToFileURL(directory).href;
+  return {
+    uri: `${rootUri}/${name}`,
+    contents,
+    initialize: {
+      rootUri,
+      workspaceFolders: [{ uri: rootUri, name: 'interop' }],
+      initializationOptions: { disableAutomaticTypingAcquisition: true }
+    }
+  };
+}
+
+const typescript = () => project('a.ts', 'const words = ["a"];\nwords.concat(words);\nwords.\n');
+const python = () => project('a.py', 'words = ["a"]\nwords.extend(words)\nwords.\n');
+
+// A cold start on a busy machine takes its time.
+const slowly = { timeout: 60_000 };
+const languages = { typescript, pyright: python };
+
+const openOn = async (t, { uri, contents, initialize }, options) => {
+  const session = await openLsp(t, { ...options, initialize });
+
+  await session.openDocument(uri, options.server, contents);
+  return session;
+};
+
+async function converse(session) {
+  await session.openDocument('file:///a.txt', 'text', text.repeat(5_000));
+  assert.match((await session.at('textDocument/hover', 0, 0)).contents, /Content-Length: 5/);
+  assert.equal((await session.at('textDocument/completion', 0, 0)).length, 2);
+  assert.deepEqual(await session.request('test/ask', {}), {
+    asked: { title: 'this' },
+    settings: {}
+  });
+  assert.equal(
+    await session.request('test/steps', { count: 3, every: 10, workDoneToken: 'w' }),
+    3
+  );
+  await assert.rejects(session.request('test/fail', {}), { code: -32602 });
+  await assert.rejects(session.request('test/nothing', {}), { code: -32601 });
+
+  const { token, cancel } = cancellable();
+  const { answer } = await session.beginHold({}, token);
+
+  cancel();
+  await assert.rejects(answer, { code: -32800, message: 'stopped' });
+}
+
+// As an editor uses a server on the three lines of typescript() and python().
+async function edit(session) {
+  const hover = await session.at('textDocument/hover', 1, 1);
+
+  assert.match(JSON.stringify(hover), /words: (string\[\]|list\[str\])/);
+  const references = await session.at('textDocument/references', 1, 1, {
+    context: { includeDeclaration: true }
+  });
+
+  assert.equal(references.length, 4);
+  const { items } = await session.at('textDocument/completion', 2, 6);
+
+  assert.ok(items.some(({ label }) => label === 'concat' || label === 'extend'));
+}
+
+function cancellable() {
+  const source = cancellation();
+  return { token: source.token, cancel: () => source.cancel() };
+}
+
+describe('nothing is changed between an LSP client and', together, () => {
+  const compare = (talk, open, view) =>
+    assertTransparent(async options => {
+      const session = await open(options);
+
+      await talk(session);
+      assert.equal(await session.close(), 0);
+      assert.deepEqual(session.errors, []);
+      return session;
+    }, view);
+  // Pyright logs how long it took.
+  const unlogged = (record, way) =>
+    record.messages(way).filter(({ method }) => method !== 'window/logMessage');
+  const diagnosed = session =>
+    until('the diagnostics came', () =>
+      session.heard.some(({ method }) => method === 'textDocument/publishDiagnostics'), 30_000
+    );
+
+  test('a server of vscode-languageserver', limit, t =>
+    compare(converse, options => openLsp(t, options))
+  );
+
+  test('typescript-language-server', slowly, t => {
+    const files = typescript();
+
+    return compare(edit, options => openOn(t, files, { ...options, server: 'typescript' }));
+  });
+
+  test('pyright', slowly, t => {
+    const files = python();
+
+    return compare(
+      edit,
+      async options => {
+        const session = await openOn(t, files, { ...options, server: 'pyright' });
+
+        await diagnosed(session);
+        return session;
+      },
+      unlogged
+    );
+  });
+});
+
+const open = (t, canceld, more) => openLsp(t, { canceld: ['-v', ...canceld], ...more });
+const cancelOf = id => [['$/cancelRequest', { id }]];
+
+describe('an LSP client cancels', together, () => {
+  test('and the server obeys', limit, async t => {
+    const session = await open(t, []);
+    const { token, cancel } = cancellable();
+    const { answer, id } = await session.beginHold({}, token);
+
+    cancel();
+    await assert.rejects(answer, { code: -32800, message: 'stopped' });
+    await session.assertGoesOn();
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.cancelled(), cancelOf(id));
+    session.assertAnswered(id, { byServer: 1 });
+    assert.equal(session.logged('CANCEL_FORWARDED').length, 1);
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
+  });
+
+  test('and the server is deaf', limit, async t => {
+    const session = await open(t, ['-g', '300ms']);
+    const { token, cancel } = cancellable();
+    const { answer, id } = await session.beginHold({ deaf: true }, token);
+
+    cancel();
+    await assert.rejects(answer, error => {
+      assert.equal(error.code, -32800);
+      assert.match(error.message, /canceld/);
+      assert.deepEqual([error.data.cause, error.data.cancelled], ['cancelled', true]);
+      return true;
+    });
+    await session.marked('aborted');
+    await session.request('test/release');
+    await session.assertGoesOn();
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.cancelled(), cancelOf(id));
+    session.assertAnswered(id, { byServer: 1 });
+    assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
+    assert.equal(session.logged('LATE').length, 1);
+    assert.deepEqual(session.errors, []);
+  });
+
+  // Until its project is loaded a server hears nothing.
+  async function cancelHover(t, server, canceld) {
+    const session = await openOn(t, languages[server](), { server, canceld: ['-v', ...canceld] });
+    const { token, cancel } = cancellable();
+    const hover = session.at('textDocument/hover', 1, 1, {}, token);
+    const heard = () => session.serverEnd.heard('sent', 'textDocument/hover');
+
+    await until('the server was asked', () => heard().length === 1, 30_000);
+    cancel();
+
+    const [code] = await Promise.all([hover.then(() => 0, error => error.code), edit(session)]);
+    const [{ id }] = heard();
+
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.cancelled(), cancelOf(id));
+    session.assertAnswered(id, { byServer: 1 });
+    assert.deepEqual(session.errors, []);
+    return { session, id, code };
+  }
+
+  for (const server of Object.keys(languages)) {
+    test(`and ${server} answers as it does when cancelled`, slowly, async t => {
+      const { session, id } = await cancelHover(t, server, ['-g', '1m']);
+
+      assert.deepEqual(session.clientEnd.answersTo(id), session.serverEnd.answersTo(id));
+    });
+
+    test(`and has no patience with ${server}`, slowly, async t => {
+      const { session, code } = await cancelHover(t, server, ['-g', '1ms']);
+
+      assert.equal(code, -32800);
+      assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
+      assert.equal(session.logged('LATE').length, 1);
+    });
+  }
+});
+
+describe('the deadline of an LSP request', together, () => {
+  test('passes, and the handler is stopped', limit, async t => {
+    const session = await open(t, ['-t', 'test/hold=500ms']);
+    const { answer, id } = await session.beginHold({});
+
+    await assert.rejects(answer, error => {
+      assert.equal(error.code, -32803);
+      assert.match(error.message, /canceld/);
+      assert.deepEqual([error.data.cause, error.data.timeoutMs], ['timeout', 500]);
+      return true;
+    });
+    await session.marked('aborted');
+    await session.assertGoesOn();
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.cancelled(), cancelOf(id));
+    session.assertAnswered(id, { byServer: 1 });
+    assert.equal(session.logged('TIMED_OUT').length, 1);
+    assert.equal(session.logged('LATE').length, 1);
+    assert.deepEqual(session.errors, []);
+  });
+
+  for (const [server, files] of Object.entries(languages)) {
+    test(`passes while ${server} loads a project`, slowly, async t => {
+      const canceld = ['-v', '-t', 'textDocument/hover=1ms'];
+      const session = await openOn(t, files(), { server, canceld });
+
+      await assert.rejects(session.at('textDocument/hover', 1, 1), { code: -32803 });
+      await session.at('textDocument/documentSymbol', 0, 0);
+      assert.equal(await session.close(), 0);
+
+      const [{ id }] = session.serverEnd.heard('sent', 'textDocument/hover');
+
+      assert.deepEqual(session.cancelled(), cancelOf(id));
+      session.assertAnswered(id, { byServer: 1 });
+      assert.deepEqual(session.errors, []);
+    });
+  }
+
+  test('is put off by $/progress of its token', limit, async t => {
+    const session = await open(t, ['-t', 'test/steps=1s']);
+    const how = { count: 6, every: 400, workDoneToken: 'token-1' };
+
+    assert.equal(await session.request('test/steps', how), 6);
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.cancelled(), []);
+    assert.equal(session.clientEnd.heard('received', '$/progress').length, 6);
+  });
+
+  test('is not put off by $/progress of another', limit, async t => {
+    const session = await open(t, ['-t', 'test/hold=1s']);
+    const { answer } = await session.beginHold({});
+    const steps = session.request('test/steps', { count: 4, every: 400, workDoneToken: 'token-1' });
+
+    await assert.rejects(answer, { code: -32803 });
+    assert.equal(await steps, 4);
+    assert.equal(await session.close(), 0);
+  });
+});
+
+describe('a language server asks the client', together, () => {
+  test('and cancels what it asked', limit, async t => {
+    let asked;
+    const choose = (params, token) =>
+      new Promise(resolve => {
+        asked = token;
+        token.onCancellationRequested(() => resolve(null));
+      });
+    const session = await open(t, [], { choose });
+    const answer = session.request('test/ask', { impatient: true });
+
+    await until('the person was asked', () => asked);
+    await session.request('test/impatience');
+    assert.equal(await answer, null);
+    assert.equal(await session.close(), 0);
+    assert.equal(asked.isCancellationRequested, true);
+    assert.equal(session.clientEnd.cancelsBack.length, 1);
+    assert.deepEqual(session.clientEnd.cancelsBack, session.serverEnd.cancelsBack);
+  });
+
+  test('and is never answered', limit, async t => {
+    let told = 0;
+    const configure = (params, token) => {
+      token.onCancellationRequested(() => told++);
+      return new Promise(() => {});
+    };
+    const session = await open(t, ['-t', 'workspace/configuration=300ms'], { configure });
+    const { code, message } = await session.request('test/configuration');
+
+    assert.equal(code, -32803);
+    assert.match(message, /canceld/);
+    await until('the client was told', () => told === 1);
+    assert.equal(await session.close(), 0);
+    assert.equal(session.logged('TIMED_OUT').length, 1);
+  });
+});
+
+describe('what a language server prints on stdout', together, () => {
+  const noises = [
+    'connected to the database\n',
+    'no newline after this ',
+    '{"level":30,"msg":"a log line in JSON"}\n',
+    'Content-Length: many\r\n\r\n',
+    '\r\n\r\n',
+    'C'
+  ];
+
+  test('loses vscode-jsonrpc the stream', limit, async t => {
+    const session = await openLsp(t, { canceld: null });
+
+    session.request('test/babble', { noise: noises[0] }).catch(() => {});
+    await until('it complained', () => session.errors.length > 0);
+    session.connection.dispose();
+  });
+
+  test('does not any more', limit, async t => {
+    const session = await open(t, []);
+
+    for (const noise of noises)
+      assert.equal(await session.request('test/babble', { noise }), 'babbled', noise);
+    await session.assertGoesOn();
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.errors, []);
+    for (const noise of noises.slice(0, 3)) assert.ok(session.stderr.includes(noise.trim()), noise);
+    assert.equal(session.clientEnd.messages('received').length, noises.length + 3);
+  });
+});
+
+describe('a language server ends', together, () => {
+  const statuses = { 'without a shutdown': 'exit', 'with its input': '' };
+
+  for (const [name, method] of Object.entries(statuses)) {
+    test(name, limit, async t => {
+      const end = async canceld => {
+        const session = await openLsp(t, { canceld });
+
+        if (method) await session.connection.sendNotification(method);
+        else session.child.stdin.end();
+
+        const status = await session.status;
+
+        await session.gone();
+        session.connection.dispose();
+        return status;
+      };
+
+      assert.deepEqual(await end([]), await end(null));
+    });
+  }
+});
