@@ -190,6 +190,17 @@ dialect_of_framing(enum framing framing)
 	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 }
 
+/* Whether who opens a session so speaks it: method is one of its own that does. */
+static bool
+is_opened_by(const struct dialect *dialect, const struct method *method, enum framing framing, enum value_type version)
+{
+	if (method->traits & METHOD_PROBE)
+		return true;
+	if (!(method->traits & METHOD_HANDSHAKE) || dialect->version != version)
+		return false;
+	return version != VALUE_ABSENT || dialect->framing == framing;
+}
+
 const struct dialect *
 dialect_of_request(enum framing framing, struct span method, enum value_type version)
 {
@@ -198,9 +209,7 @@ dialect_of_request(enum framing framing, struct span method, enum value_type ver
 
 	for (i = 0; i < DIALECTS; i++) {
 		row = dialect_method(dialects[i], method);
-		if (row == NULL || !(row->traits & METHOD_HANDSHAKE) || dialects[i]->version != version)
-			continue;
-		if (version != VALUE_ABSENT || dialects[i]->framing == framing)
+		if (row != NULL && is_opened_by(dialects[i], row, framing, version))
 			return dialects[i];
 	}
 	return dialect_of_framing(framing);

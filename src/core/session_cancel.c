@@ -45,8 +45,6 @@ cancel_is_withheld(struct session *session, enum side requester, struct request 
 		return SPAN("--no-cancel");
 	if (request->flags & REQUEST_TASK)
 		return SPAN("it may become a task");
-	if (ours && session_is_turn(session, request) && has_newer_turn(session, request))
-		return SPAN("a newer turn of the session runs");
 	if (ours && requester == SIDE_CLIENT && !session_settled(session)) {
 		request->flags |= REQUEST_WITHHELD;
 		session->withheld = true;
@@ -109,7 +107,7 @@ session_send_cancel(struct session *session, enum side requester, struct request
 
 	if (reason.len > 0) {
 		report(session, VERB_NOTE, other(requester), WHY_CANCEL_WITHHELD, request, reason);
-	} else if (session_is_turn(session, request)) {
+	} else if (session_is_turn(session, request) && !has_newer_turn(session, request)) {
 		send_turn_cancel(session, requester, request);
 	} else {
 		compose_native(session, requester, request, own_reason(requester));
@@ -221,4 +219,21 @@ session_release_withheld(struct session *session)
 	if (session->party[SIDE_SERVER].gone)
 		return;
 	pending_each(&session->party[SIDE_CLIENT].pending, release, session);
+}
+
+void
+session_end_stream(struct session *session, struct message *message, const struct request *request)
+{
+	const struct cancel *native = session_native_cancel(session, other(message->from));
+
+	if (message->cancel == native) {
+		if (!span_equal(request->id, request->wire_id))
+			message_edit(message, message->cancel->field, request->id);
+		message_pass(session, message, WHY_CANCEL_FORWARDED, request);
+		return;
+	}
+	buf_clear(&session->scratch);
+	compose_cancel(&session->scratch, native, request->id, own_reason(message->from), (struct span){ NULL, 0 });
+	message_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
 }

@@ -133,7 +133,7 @@ session_decide(struct session *session, enum side requester, struct request *req
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
 	if (message != NULL) {
 		carry_out_message(session, message, request, decision);
-	} else if (!(decision->steps & DECIDE_SILENT)) {
+	} else if (!(decision->steps & DECIDE_SILENT) && decision->why != WHY_CANCEL_FORWARDED) { /* none was */
 		action.verb = decision->steps & DECIDE_ANSWER ? VERB_SEND : VERB_NOTE;
 		action.timeout = timeout;
 		if (decision->why == WHY_TIMED_OUT)

@@ -128,6 +128,8 @@ bool session_settled(const struct session *session);
 /* session_request.c */
 void session_on_request(struct session *session, struct message *message);
 struct span session_mint(struct session *session, enum side requester, bool string);
+/* A number that session_mint has given. */
+bool session_has_minted(const struct session *session, struct span number);
 
 /* session_answer.c */
 /* The request that a response of `from` names, even if the response is malformed; or NULL. */
@@ -182,6 +184,8 @@ bool session_is_turn(const struct session *session, const struct request *reques
 void session_send_cancel(struct session *session, enum side requester, struct request *request);
 /* Hands the requester's own cancel on, ahead of what is queued, in the receiver's words. */
 void session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why);
+/* The same for a cancel by the receiver itself, which its requester hears. */
+void session_end_stream(struct session *session, struct message *message, const struct request *request);
 void session_cancel_task(struct session *session, enum side requester, const struct request *request,
     struct span task_id);
 void session_release_withheld(struct session *session);

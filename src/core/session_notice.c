@@ -36,9 +36,7 @@ ends_stream(struct session *session, struct message *message, struct span id)
 	traits = dialect_method(session->dialect, text_span(request->method));
 	if (traits == NULL || !(traits->traits & METHOD_STREAM))
 		return false;
-	if (!span_equal(request->id, request->wire_id))
-		message_edit(message, message->cancel->field, request->id);
-	message_pass(session, message, WHY_CANCEL_FORWARDED, request);
+	session_end_stream(session, message, request);
 	session_forget(session, other(message->from), request);
 	return true;
 }
@@ -126,7 +124,8 @@ on_progress(struct session *session, struct message *message)
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
 
 	if (request == NULL) {
-		if (party->untracked || !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS))
+		if (!session_has_minted(session, token) &&
+		    (party->untracked || !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS)))
 			message_pass(session, message, WHY_UNTRACKED, NULL);
 		else
 			message_drop(session, message, WHY_LATE_PROGRESS, NULL);

@@ -4,7 +4,7 @@
 #include "core/limits.h"
 #include "session_inside.h"
 
-enum { MINTED_FIRST = 1 << 30, MINTED_MAX = 32 }; /* within int32, far from where clients count */
+enum { MINTED_FIRST = 1 << 30, MINTED_DIGITS = 10, MINTED_MAX = 32 }; /* within int32, far from where clients count */
 
 struct span
 session_mint(struct session *session, enum side requester, bool string)
@@ -21,6 +21,19 @@ session_mint(struct session *session, enum side requester, bool string)
 		minted = buf_span(&session->scratch);
 	} while (pending_holds(&session->party[requester].pending, minted));
 	return minted;
+}
+
+bool
+session_has_minted(const struct session *session, struct span number)
+{
+	uint32_t value = 0;
+	size_t i;
+
+	if (number.len != MINTED_DIGITS || number.ptr[0] != '1')
+		return false;
+	for (i = 0; i < number.len; i++)
+		value = value * 10 + (uint32_t)(number.ptr[i] - '0');
+	return value >= MINTED_FIRST && value - MINTED_FIRST < session->minted;
 }
 
 /* A fresh id like the given one, copied to storage. */

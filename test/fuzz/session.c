@@ -27,7 +27,7 @@ enum option {
 	OPTION_SERVER_HEADER = 64,
 };
 
-enum { GIVEN_MAX = 4 << 20, FILLER = 1 << 10 };
+enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300 };
 
 struct reader {
 	char body[1 << 16]; /* what fits of the message, or the header */
@@ -41,7 +41,7 @@ struct world {
 	struct reader reader[2];
 	enum framing framing[2]; /* of what each one reads */
 	unsigned options;
-	size_t given;
+	size_t given, fillers;
 	msec_t now;
 	bool broken; /* a message may have been closed in the middle, or everything passes */
 	bool plain;
@@ -74,10 +74,21 @@ check_message(const struct world *world, const struct reader *reader)
 }
 
 static void
-keep_byte(struct reader *reader, char byte)
+keep(struct reader *reader, struct span bytes)
 {
-	if (reader->len < sizeof(reader->body))
-		reader->body[reader->len++] = byte;
+	size_t room = sizeof(reader->body) - reader->len;
+
+	bytes.len = bytes.len < room ? bytes.len : room;
+	memcpy(reader->body + reader->len, bytes.ptr, bytes.len);
+	reader->len += bytes.len;
+}
+
+static void
+end_message(const struct world *world, struct reader *reader)
+{
+	check_message(world, reader);
+	reader->len = 0;
+	reader->in_body = false;
 }
 
 /* Exactly "Content-Length: N\r\n\r\n", and nothing else. */
@@ -96,47 +107,50 @@ end_header(struct reader *reader)
 	reader->len = 0;
 }
 
-static void
-read_with_header(const struct world *world, struct reader *reader, char byte)
+/* Returns how many of the bytes belong to the message. */
+static size_t
+read_with_header(const struct world *world, struct reader *reader, struct span bytes)
 {
-	keep_byte(reader, byte);
 	if (!reader->in_body) {
+		keep(reader, span_part(bytes, 0, 1));
 		assert(reader->len < FRAMING_HEAD_MAX);
-		if (reader->len < 4 || memcmp(reader->body + reader->len - 4, "\r\n\r\n", 4) != 0)
-			return;
-		end_header(reader);
+		if (reader->len >= 4 && memcmp(reader->body + reader->len - 4, "\r\n\r\n", 4) == 0)
+			end_header(reader);
+		bytes.len = 1;
 	} else {
-		reader->left--;
+		bytes.len = reader->left < bytes.len ? (size_t)reader->left : bytes.len;
+		keep(reader, bytes);
+		reader->left -= bytes.len;
 	}
-	if (reader->left > 0)
-		return;
-	check_message(world, reader);
-	reader->len = 0;
-	reader->in_body = false;
+	if (reader->in_body && reader->left == 0)
+		end_message(world, reader);
+	return bytes.len;
 }
 
-static void
-read_line(const struct world *world, struct reader *reader, char byte)
+static size_t
+read_line(const struct world *world, struct reader *reader, struct span bytes)
 {
-	if (byte == '\n') {
-		check_message(world, reader);
-		reader->len = 0;
-	} else {
-		keep_byte(reader, byte);
-	}
+	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+
+	keep(reader, span_part(bytes, 0, newline == NULL ? bytes.len : (size_t)(newline - bytes.ptr)));
+	if (newline == NULL)
+		return bytes.len;
+	end_message(world, reader);
+	return (size_t)(newline - bytes.ptr) + 1;
 }
 
 static void
 read_bytes(struct world *world, enum side to, struct span bytes)
 {
 	struct reader *reader = &world->reader[to];
-	size_t i;
+	size_t len;
 
-	for (i = 0; i < bytes.len && !world->plain && !reader->misframed; i++) {
+	while (bytes.len > 0 && !world->plain && !reader->misframed) {
 		if (world->framing[to] == FRAMING_HEADER)
-			read_with_header(world, reader, bytes.ptr[i]);
+			len = read_with_header(world, reader, bytes);
 		else
-			read_line(world, reader, bytes.ptr[i]);
+			len = read_line(world, reader, bytes);
+		bytes = span_part(bytes, len, bytes.len - len);
 	}
 }
 
@@ -205,10 +219,11 @@ give_message(struct world *world, enum side from, struct span bytes)
 static void
 give_filler(struct world *world, enum side from, size_t count)
 {
+	size_t most = world->options & OPTION_LARGE ? FILLERS_LARGE_MAX : FILLERS_MAX;
 	static char filler[FILLER];
 
 	memset(filler, 'x', sizeof(filler));
-	for (; count > 0 && world->given < GIVEN_MAX; count--)
+	for (; count > 0 && world->fillers < most; count--, world->fillers++)
 		give(world, from, (struct span){ filler, sizeof(filler) });
 }
 

@@ -245,8 +245,8 @@ mutants_run(const struct script *script)
 	mutate_list(&list);
 	for (i = 0; i < list.count; i++)
 		try_mutant(&list.first[i], &mutants);
-	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found, mutants.excused,
-	    mutants.survived);
+	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found,
+	    mutants.excused, mutants.survived);
 	free(list.first);
 	free(mutants.candidates);
 	munmap(mutants.progress, sizeof(*mutants.progress));
