@@ -108,8 +108,9 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
 /*
- * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the newest), else the one whose token
- * is alike as text (id_twin), if that is unique.
+ * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the
+ * newest; where one has it as wire token and another as its other one: either, but none that is ABANDONED if one is
+ * not), else the one whose wire token is alike as text (id_twin), if that is unique.
  */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
 

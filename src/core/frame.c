@@ -173,6 +173,16 @@ end_line(struct frame *frame, uint64_t newline)
 	return false;
 }
 
+/* Where text ends that has become too long: what may be the beginning of a header is none of it. */
+static uint64_t
+end_of_text(const struct frame *frame, uint64_t end)
+{
+	const struct head *head = &frame->head;
+	bool begun = head->matched > 0 || (head->state >= HEAD_COLON && head->state <= HEAD_BEHIND);
+
+	return begun && head->field > frame->start ? head->field : end;
+}
+
 /* true: the frame has ended, and is text. */
 static bool
 feed_head(struct frame *frame, struct span bytes)
@@ -192,7 +202,7 @@ feed_head(struct frame *frame, struct span bytes)
 		frame->head.state = (uint8_t)next_state(&frame->head, c, position);
 		frame->head.last = c;
 		if (position + 1 - frame->start >= FRAME_HEAD_MAX)
-			return end_as_text(frame, position + 1);
+			return end_as_text(frame, end_of_text(frame, position + 1));
 	}
 	frame->scanned = position;
 	return false;

@@ -62,18 +62,22 @@ pending_by_id(const struct pending *pending, struct span id)
 	return best(pending, &pending->index->ids, id, is_theirs);
 }
 
+static bool
+is_live(const struct request *request)
+{
+	return request != NULL && !is_abandoned(request);
+}
+
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
 	struct request *plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
 	struct request *aliased;
 
-	if ((plain != NULL && !is_abandoned(plain)) || pending->aliased == 0)
+	if (is_live(plain) || pending->aliased == 0)
 		return plain;
 	aliased = best(pending, &pending->index->aliases, wire_id, is_anyone);
-	if (plain == NULL || (aliased != NULL && !is_abandoned(aliased)))
-		return aliased;
-	return plain;
+	return plain == NULL || is_live(aliased) ? aliased : plain;
 }
 
 bool
@@ -114,22 +118,31 @@ search_result(const struct search *search)
 	return search->several ? NULL : search->found;
 }
 
+static struct request *
+by_exact_token(const struct pending *pending, struct span wire_token)
+{
+	struct request *first = best(pending, &pending->index->tokens, wire_token, is_anyone);
+	struct request *second;
+
+	if (is_live(first) || pending->index->seconds.count == 0)
+		return first;
+	second = best(pending, &pending->index->seconds, wire_token, is_anyone);
+	return first == NULL || is_live(second) ? second : first;
+}
+
 struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	const struct table *tokens = &pending->index->tokens;
-	struct request *exact = best(pending, tokens, wire_token, is_anyone);
+	struct request *exact = by_exact_token(pending, wire_token);
 	struct search search = { NULL, false };
 	char storage[ID_TWIN_MAX];
 	struct span twin;
 
-	if (exact == NULL && pending->index->seconds.count > 0)
-		exact = best(pending, &pending->index->seconds, wire_token, is_anyone);
 	if (exact != NULL)
 		return exact;
 	twin = id_twin(wire_token, storage);
 	if (twin.len > 0)
-		search_table(&search, pending, tokens, twin, is_anyone);
+		search_table(&search, pending, &pending->index->tokens, twin, is_anyone);
 	return search_result(&search);
 }
 

@@ -107,7 +107,8 @@ START_TEST(a_timeout_names_the_request)
 {
 	start(LEVEL_PERSON, false);
 	time_out();
-	expect("TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms");
+	expect(
+	    "TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms reason=\"no progress\"");
 	finish();
 }
 END_TEST
@@ -174,7 +175,7 @@ START_TEST(json_lines_say_the_same)
 	time_out();
 	ck_assert_ptr_nonnull(strstr(logged(),
 	    "\"TIMED_OUT\",\"to\":\"client\",\"method\":\"tools/call\",\"name\":"
-	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000}\n"));
+	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000,\"reason\":\"no progress\"}\n"));
 	finish();
 }
 END_TEST
