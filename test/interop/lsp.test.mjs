@@ -57,10 +57,7 @@ async function converse(session) {
     asked: { title: 'this' },
     settings: {}
   });
-  assert.equal(
-    await session.request('test/steps', { count: 3, every: 10, workDoneToken: 'w' }),
-    3
-  );
+  assert.equal(await session.request('test/steps', { count: 3, every: 10, workDoneToken: 'w' }), 3);
   await assert.rejects(session.request('test/fail', {}), { code: -32602 });
   await assert.rejects(session.request('test/nothing', {}), { code: -32601 });
 
@@ -105,8 +102,10 @@ describe('nothing is changed between an LSP client and', together, () => {
   const unlogged = (record, way) =>
     record.messages(way).filter(({ method }) => method !== 'window/logMessage');
   const diagnosed = session =>
-    until('the diagnostics came', () =>
-      session.heard.some(({ method }) => method === 'textDocument/publishDiagnostics'), 30_000
+    until(
+      'the diagnostics came',
+      () => session.heard.some(({ method }) => method === 'textDocument/publishDiagnostics'),
+      30_000
     );
 
   test('a server of vscode-languageserver', limit, t =>
@@ -187,7 +186,13 @@ describe('an LSP client cancels', together, () => {
     await until('the server was asked', () => heard().length === 1, 30_000);
     cancel();
 
-    const [code] = await Promise.all([hover.then(() => 0, error => error.code), edit(session)]);
+    const [code] = await Promise.all([
+      hover.then(
+        () => 0,
+        error => error.code
+      ),
+      edit(session)
+    ]);
     const [{ id }] = heard();
 
     assert.equal(await session.close(), 0);

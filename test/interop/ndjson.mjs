@@ -19,7 +19,7 @@ class LineReader extends AbstractMessageReader {
 
     this.stream.on('data', chunk => {
       cutter.add(chunk);
-      for (let piece; (piece = cutter.next()); ) callback(JSON.parse(piece.bytes.toString()));
+      for (let piece; (piece = cutter.next());) callback(JSON.parse(piece.bytes.toString()));
     });
     return Disposable.create(() => {});
   }

@@ -31,7 +31,7 @@ class Ear {
 
     this.stream.on('data', chunk => {
       cutter.add(chunk);
-      for (let piece; (piece = cutter.next()); )
+      for (let piece; (piece = cutter.next());)
         if (piece.isBody === this.hasHeaders) this.messages.push(piece.bytes.toString());
     });
     this.stream.on('end', () => (this.ended = true));

@@ -37,7 +37,7 @@ function record(stream, [markOfLine, markOfBody, markOfTail]) {
 
   stream.on('data', chunk => {
     cutter.add(chunk);
-    for (let piece; (piece = cutter.next()); )
+    for (let piece; (piece = cutter.next());)
       write(piece.isBody ? markOfBody : markOfLine, piece.bytes);
   });
   stream.on('end', () => {

@@ -25,9 +25,14 @@ const hello = {
 };
 const options = ['-v', '-g', '300ms'];
 
+const spellings = {
+  'notifications/cancelled': { key: 'requestId', waits: false },
+  '$/cancel_request': { key: 'requestId', waits: true },
+  '$/cancelRequest': { key: 'id', waits: true }
+};
 function assertTranslated({ clientEnd, serverEnd, stderr }, id, spelling) {
   assert.deepEqual(clientEnd.cancels, [
-    { jsonrpc: '2.0', method: spelling, params: { [spelling.endsWith('t') ? 'id' : 'requestId']: id } }
+    { jsonrpc: '2.0', method: spelling, params: { [spellings[spelling].key]: id } }
   ]);
   assert.equal(serverEnd.cancels.length, 1);
   assert.match(stderr, /CANCEL_TRANSLATED/);
@@ -127,11 +132,6 @@ test('a client of the ACP SDK cancels a call on an MCP server', limit, async t =
   assertTranslated(session, id, '$/cancel_request');
 });
 
-const spellings = {
-  'notifications/cancelled': { key: 'requestId', answered: false },
-  '$/cancel_request': { key: 'requestId', answered: true },
-  '$/cancelRequest': { key: 'id', answered: true }
-};
 const natives = {
   MCP: ['notifications/cancelled', '{"protocolVersion":"2025-11-25"}', ',"reason":"why"'],
   ACP: ['$/cancel_request', '{"protocolVersion":1}', ''],
@@ -144,15 +144,15 @@ const request = (id, method, params = '{}') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 const result = id => `{"jsonrpc":"2.0","id":${id},"result":{}}`;
 
-// The way of a cancel from one side, X, to the other, Y; who waits for an answer by the protocol of
-// its words hears one.
-const cancelled = (X, Y, said, heard, { answered }) => `
+// The way of a cancel from one side, X, to the other, Y. An answer is owed by the protocol or to who
+// waits for one by its own words.
+const cancelled = (X, Y, said, heard, isAnswered) => `
   ${X}> ${request(7, 'x/work')}
   >${Y} ${request(7, 'x/work')}
   ${X}> ${said}
   >${Y} ${heard}
   ${Y}> ${result(7)}
-  ${answered ? `>${X} ${result(7)}` : ''}
+  ${isAnswered ? `>${X} ${result(7)}` : ''}
   ${X}> ${request(8, 'x/work')}
   >${Y} ${request(8, 'x/work')}
   ${Y}> ${result(8)}
@@ -166,7 +166,8 @@ describe('each spelling, to each protocol, in both directions', together, () => 
         const initialize = request(0, 'initialize', params);
         const said = spell(spelling, 7, ',"reason":"why"');
         const heard = spelling === native ? said : spell(native, 7, reason);
-        const way = (X, Y) => cancelled(X, Y, said, heard, spellings[spelling]);
+        const isAnswered = protocol !== 'MCP' || spellings[spelling].waits;
+        const way = (X, Y) => cancelled(X, Y, said, heard, isAnswered);
         const words = await play(
           t,
           `C> ${initialize}

@@ -167,7 +167,9 @@ export class Wire {
 
   // What canceld logged under that word; it needs -v.
   logged(word) {
-    return this.stderr.split('\n').filter(line => RegExp(`^canceld\\[\\d+\\]: ${word}\\b`).test(line));
+    return this.stderr
+      .split('\n')
+      .filter(line => RegExp(`^canceld\\[\\d+\\]: ${word}\\b`).test(line));
   }
 
   get pids() {
