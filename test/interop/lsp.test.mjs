@@ -30,7 +30,10 @@ function project(name, contents) {
     initialize: {
       rootUri,
       workspaceFolders: [{ uri: rootUri, name: 'interop' }],
-      initializationOptions: { disableAutomaticTypingAcquisition: true }
+      initializationOptions: {
+        disableAutomaticTypingAcquisition: true,
+        tsserver: { useSyntaxServer: 'never' }
+      }
     }
   };
 }
