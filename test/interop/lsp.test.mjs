@@ -138,6 +138,8 @@ describe('nothing is changed between an LSP client and', together, () => {
 });
 
 const open = (t, canceld, more) => openLsp(t, { canceld: ['-v', ...canceld], ...more });
+const answered = (session, id) =>
+  until('the server answered', () => session.serverEnd.answersTo(id).length > 0, 30_000);
 const cancelOf = id => [['$/cancelRequest', { id }]];
 
 describe('an LSP client cancels', together, () => {
@@ -198,6 +200,7 @@ describe('an LSP client cancels', together, () => {
     ]);
     const [{ id }] = heard();
 
+    await answered(session, id);
     assert.equal(await session.close(), 0);
     assert.deepEqual(session.cancelled(), cancelOf(id));
     session.assertAnswered(id, { byServer: 1 });
@@ -249,11 +252,12 @@ describe('the deadline of an LSP request', together, () => {
       const session = await openOn(t, files(), { server, canceld });
 
       await assert.rejects(session.at('textDocument/hover', 1, 1), { code: -32803 });
+
+      const [{ id }] = session.clientEnd.heard('sent', 'textDocument/hover');
+
+      await answered(session, id);
       await session.at('textDocument/documentSymbol', 0, 0);
       assert.equal(await session.close(), 0);
-
-      const [{ id }] = session.serverEnd.heard('sent', 'textDocument/hover');
-
       assert.deepEqual(session.cancelled(), cancelOf(id));
       session.assertAnswered(id, { byServer: 1 });
       assert.deepEqual(session.errors, []);
