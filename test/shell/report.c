@@ -107,7 +107,8 @@ START_TEST(a_timeout_names_the_request)
 {
 	start(LEVEL_PERSON, false);
 	time_out();
-	expect("TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms");
+	expect("TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms "
+	       "reason=\"no progress\"");
 	finish();
 }
 END_TEST
@@ -174,7 +175,32 @@ START_TEST(json_lines_say_the_same)
 	time_out();
 	ck_assert_ptr_nonnull(strstr(logged(),
 	    "\"TIMED_OUT\",\"to\":\"client\",\"method\":\"tools/call\",\"name\":"
-	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000}\n"));
+	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000,\"reason\":\"no progress\"}\n"));
+	finish();
+}
+END_TEST
+
+/* A detail is called what it is; a peer's own words are shown as it spelled them. */
+START_TEST(details_have_names)
+{
+	static const struct {
+		enum why why;
+		const char *detail, *wanted;
+	} rows[] = {
+		{ WHY_DIALECT, "acp", "DIALECT to=client dialect=acp" },
+		{ WHY_ERA, "legacy", "ERA to=client era=legacy" },
+		{ WHY_ALIASED, "\"canceld-1\"", "ALIASED to=client alias=\"canceld-1\"" },
+		{ WHY_PROGRESS_ASKED, "1073741824", "PROGRESS_ASKED to=client token=1073741824" },
+		{ WHY_TASK_CANCEL_SENT, "\"t\"", "TASK_CANCEL_SENT to=client task=\"t\"" },
+		{ WHY_CANCEL_FORWARDED, "\"no\"", "CANCEL_FORWARDED to=client reason=\"no\"" },
+	};
+	struct action action = { .verb = VERB_NOTE, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
+
+	start(LEVEL_DECISION, false);
+	action.why = rows[_i].why;
+	action.detail = (struct span){ rows[_i].detail, strlen(rows[_i].detail) };
+	report_action(&lines_log, &action);
+	expect(rows[_i].wanted);
 	finish();
 }
 END_TEST
@@ -188,6 +214,7 @@ report_suite(void)
 	tcase_add_test(lines, a_timeout_names_the_request);
 	tcase_add_test(lines, what_passes_is_shown_only_on_demand);
 	tcase_add_test(lines, noise_is_shown_as_it_came);
+	tcase_add_loop_test(lines, details_have_names, 0, 6);
 	tcase_add_test(lines, the_summary_counts);
 	tcase_add_test(lines, statistics_are_one_line_of_json);
 	tcase_add_test(lines, json_lines_say_the_same);
