@@ -15,6 +15,7 @@
 	X(descriptor) \
 	X(dialect) \
 	X(envelope) \
+	X(finished) \
 	X(frame) \
 	X(framing) \
 	X(id) \

@@ -109,6 +109,28 @@ START_TEST(tool_errors)
 }
 END_TEST
 
+/* A word for a program instead of all that: nothing else stands beside it. */
+START_TEST(errors_with_a_name)
+{
+	struct answer answer = an_answer();
+
+	answer.code = CODE_INVALID_REQUEST;
+	answer.code_name = "NOT_INITIALIZED";
+	compose_error(&out, &answer);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32600,\"message\":\"canceld: x\",\"data\":{\"code\":"
+	       "\"NOT_INITIALIZED\"}}}");
+}
+END_TEST
+
+START_TEST(acknowledgements)
+{
+	compose_acknowledgement(&out, SPAN("\"ack\""), SPAN("\"\\u0061\""), "\"cancelled\":true");
+	expect("{\"jsonrpc\":\"2.0\",\"id\":\"ack\",\"result\":{\"id\":\"\\u0061\",\"cancelled\":true}}");
+	compose_acknowledgement(&out, SPAN("1"), SPAN("2.0"), "\"cancelled\":true,\"confirmed\":true");
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"id\":2.0,\"cancelled\":true,\"confirmed\":true}}");
+}
+END_TEST
+
 START_TEST(results)
 {
 	compose_result(&out, SPAN("\"x\""), "{\"stopReason\":\"cancelled\"}");
@@ -185,6 +207,8 @@ compose_suite(void)
 	tcase_add_test(messages, errors);
 	tcase_add_test(messages, errors_without_an_id);
 	tcase_add_test(messages, tool_errors);
+	tcase_add_test(messages, errors_with_a_name);
+	tcase_add_test(messages, acknowledgements);
 	tcase_add_test(messages, results);
 	tcase_add_test(messages, cancels);
 	tcase_add_test(messages, cancels_of_turns);

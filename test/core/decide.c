@@ -63,6 +63,22 @@ START_TEST(who_is_owed_an_answer_gets_one)
 }
 END_TEST
 
+/* canceld's own answer comes at once, and the receiver is told as ever. */
+START_TEST(who_wants_it_acknowledged_is_answered_at_once)
+{
+	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_ACKNOWLEDGED];
+	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_ACKNOWLEDGED];
+
+	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER);
+	ck_assert_uint_eq(queued->next, REQUEST_NONE);
+	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL | DECIDE_ANSWER);
+	ck_assert_uint_eq(waiting->next, REQUEST_ABANDONED);
+	ck_assert_uint_eq(waiting->why, WHY_CANCEL_ANSWERED);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_ACKNOWLEDGED].steps, 0);
+	ck_assert_uint_eq(decisions[REQUEST_ABANDONED][EVENT_CANCEL_ACKNOWLEDGED].steps, 0);
+}
+END_TEST
+
 /* A deadline after which the receiver has the grace: it is told, and the requester is not answered yet. */
 START_TEST(a_deadline_may_wait_for_the_receiver)
 {
@@ -98,6 +114,7 @@ decide_suite(void)
 	tcase_add_test(table, nobody_is_answered_twice);
 	tcase_add_test(table, who_waits_is_answered_when_nobody_is_left_to);
 	tcase_add_test(table, who_is_owed_an_answer_gets_one);
+	tcase_add_test(table, who_wants_it_acknowledged_is_answered_at_once);
 	tcase_add_test(table, a_deadline_may_wait_for_the_receiver);
 	tcase_add_test(table, nobody_is_cancelled_twice);
 	suite_add_tcase(suite, table);

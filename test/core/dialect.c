@@ -47,7 +47,9 @@ static const struct {
 	const struct dialect *dialect;
 	const char *cancel, *declared, *turn_cancel, *progress;
 	unsigned flags;
-	int timeout_code, failure_code;
+	int timeout_code, failure_code, closed_code;
+	const char *asked_member;
+	enum scan_field asked_object; /* if there is a member */
 	enum framing framing;
 	enum value_type version;
 	enum scan_field progress_field, tokens[DIALECT_TOKENS];
@@ -55,16 +57,16 @@ static const struct {
 	{ &dialect_mcp, "notifications/cancelled", "notifications/cancelled", NULL, "notifications/progress",
 	    DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
 		DIALECT_TASKS | DIALECT_REASONS,
-	    -32800, -32603, FRAMING_NEWLINE, VALUE_STRING, SCAN_PROGRESS_TOKEN, { SCAN_META_TOKEN, SCAN_FIELDS } },
+	    -32800, -32603, -32600, "progressToken", SCAN_REQUEST_META, FRAMING_NEWLINE, VALUE_STRING, SCAN_PROGRESS_TOKEN, { SCAN_META_TOKEN, SCAN_FIELDS } },
 	{ &dialect_acp, "$/cancel_request", "$/cancelRequest", "session/cancel", "session/update",
 	    DIALECT_OWES_ANSWER | DIALECT_CANCELS_START | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS, -32800, -32603,
-	    FRAMING_NEWLINE, VALUE_NUMBER, SCAN_SESSION_ID, { SCAN_SESSION_ID, SCAN_FIELDS } },
+	    -32600, NULL, SCAN_FIELDS, FRAMING_NEWLINE, VALUE_NUMBER, SCAN_SESSION_ID, { SCAN_SESSION_ID, SCAN_FIELDS } },
 	{ &dialect_lsp, "$/cancelRequest", "$/cancelRequest", NULL, "$/progress",
-	    DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, -32803, -32803, FRAMING_HEADER, VALUE_ABSENT, SCAN_TOKEN,
+	    DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, -32803, -32803, -32002, "workDoneToken", SCAN_PARAMS, FRAMING_HEADER, VALUE_ABSENT, SCAN_TOKEN,
 	    { SCAN_WORK_TOKEN, SCAN_PARTIAL_TOKEN } },
 	{ &dialect_bsp, "$/cancelRequest", "$/cancelRequest", NULL, NULL, DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
-	    -32803, -32803, FRAMING_HEADER, VALUE_ABSENT, SCAN_FIELDS, { SCAN_FIELDS, SCAN_FIELDS } },
-	{ &dialect_none, NULL, NULL, NULL, NULL, 0, -32800, -32603, FRAMING_NEWLINE, VALUE_ABSENT, SCAN_FIELDS,
+	    -32803, -32803, -32002, NULL, SCAN_FIELDS, FRAMING_HEADER, VALUE_ABSENT, SCAN_FIELDS, { SCAN_FIELDS, SCAN_FIELDS } },
+	{ &dialect_none, NULL, NULL, NULL, NULL, 0, -32800, -32603, -32600, NULL, SCAN_FIELDS, FRAMING_NEWLINE, VALUE_ABSENT, SCAN_FIELDS,
 	    { SCAN_FIELDS, SCAN_FIELDS } },
 };
 
@@ -87,6 +89,10 @@ START_TEST(each_row_says_what_its_protocol_does)
 	expect_text(row->progress, facts[_i].progress);
 	ck_assert_int_eq(row->timeout_code, facts[_i].timeout_code);
 	ck_assert_int_eq(row->failure_code, facts[_i].failure_code);
+	ck_assert_int_eq(row->closed_code, facts[_i].closed_code);
+	expect_text(row->asked_member, facts[_i].asked_member);
+	if (row->asked_member != NULL)
+		ck_assert_int_eq(row->asked_object, facts[_i].asked_object);
 	ck_assert_int_eq(row->framing, facts[_i].framing);
 	ck_assert_int_eq(row->version, facts[_i].version);
 	ck_assert_int_eq(row->progress_field, facts[_i].progress_field);

@@ -145,6 +145,7 @@ static const struct {
 	{ SCAN_META_TOKEN, { "params", "_meta", "progressToken" } },
 	{ SCAN_META_SUBSCRIPTION, { "params", "_meta", "io.modelcontextprotocol/subscriptionId" } },
 	{ SCAN_META_VERSION, { "params", "_meta", "io.modelcontextprotocol/protocolVersion" } },
+	{ SCAN_REQUEST_META, { "params", "_meta" } },
 	{ SCAN_RESULT_VERSION, { "result", "protocolVersion" } },
 	{ SCAN_CLIENT_CANCELS, { "params", "clientCapabilities", "cancellation", "request" } },
 	{ SCAN_AGENT_CANCELS, { "result", "agentCapabilities", "cancellation", "request" } },

@@ -24,7 +24,10 @@ enum option {
 	OPTION_STRICT = 8,
 	OPTION_LARGE = 16,         /* --max-message that lets messages pass in parts */
 	OPTION_CLIENT_HEADER = 32, /* step 0 puts a header before what the client writes */
-	OPTION_SERVER_HEADER = 64,
+	OPTION_SERVER_HEADER = 64, /* ... and step 2 before what the server does */
+	OPTION_ASK = 128,
+
+	DIALECT_LEGACY = 128, /* in the byte for the dialect */
 };
 
 enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300 };
@@ -326,7 +329,8 @@ run(struct world *world, struct session_config *config, struct span program)
 {
 	size_t at, len, size = program.len;
 
-	config->dialect = dialect_at((unsigned char)program.ptr[1]);
+	config->dialect = dialect_at((unsigned char)program.ptr[1] % DIALECT_LEGACY);
+	config->legacy = (unsigned char)program.ptr[1] & DIALECT_LEGACY;
 	world->session = session_new(config, on_action, world, world->now);
 	for (at = 2; at + 2 < size; at += 2 + len) {
 		unsigned what = (unsigned char)program.ptr[at];
@@ -362,6 +366,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.answer_cancelled = world->options & OPTION_ANSWER;
 	config.tool_errors = world->options & OPTION_TOOLS;
 	config.no_cancel = world->options & OPTION_NO_CANCEL;
+	config.ask_progress = world->options & OPTION_ASK;
 	config.strict = world->options & OPTION_STRICT;
 	if (world->options & OPTION_LARGE)
 		config.max_message = 1 << 20;

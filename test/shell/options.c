@@ -80,6 +80,7 @@ START_TEST(without_options)
 	ck_assert_int_eq(options->drain_for, MSEC_NEVER);
 	ck_assert(!options->no_cancel && !options->answer_cancelled && !options->tool_errors);
 	ck_assert(!options->fail_on_timeout && !options->strict);
+	ck_assert(!options->ask_progress && !options->legacy);
 	ck_assert_uint_eq(options->max_message, LIMIT_MESSAGE);
 	ck_assert_uint_eq(options->max_inflight, LIMIT_INFLIGHT);
 	ck_assert_int_eq(options->log.level, LEVEL_PERSON);
@@ -98,7 +99,7 @@ START_TEST(long_options)
 	static struct parsed parsed;
 	const struct options *options = accept_line(&parsed,
 	    "--timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
-	    "--tool-errors --fail-on-timeout --max-message 10M --max-inflight 7 --strict "
+	    "--tool-errors --ask-progress --legacy --fail-on-timeout --max-message 10M --max-inflight 7 --strict "
 	    "--log file --log-format json -- server -x");
 
 	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 30000);
@@ -108,6 +109,7 @@ START_TEST(long_options)
 	ck_assert_int_eq(options->drain_for, 300000);
 	ck_assert(options->no_cancel && options->answer_cancelled && options->tool_errors);
 	ck_assert(options->fail_on_timeout && options->strict);
+	ck_assert(options->ask_progress && options->legacy);
 	ck_assert_uint_eq(options->max_message, 10 << 20);
 	ck_assert_uint_eq(options->max_inflight, 7);
 	ck_assert_str_eq(options->log.file, "file");
@@ -347,6 +349,8 @@ static const struct {
 	{ "--nonsense server", "'--nonsense'", "--help" },
 	{ "--max server", "'--max'", "ambiguous" },
 	{ "-x server", "-x", "--help" },
+	{ "--ask-progress=1 server", "--ask-progress", "takes no value" },
+	{ "--legacy=1 server", "--legacy", "takes no value" },
 	{ "--strict=1 server", "--strict", "takes no value" },
 	{ "-t", "--timeout wants a value", "--help" },
 	{ "--log", "--log wants a value", "--help" },
