@@ -252,6 +252,23 @@ set_defaults(struct options *options)
 	policy_init(&options->policy);
 }
 
+static int
+check_command(const struct options *options)
+{
+	const char *command = options->command[0];
+	msec_t duration;
+
+	if (command == NULL) {
+		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
+		return STATUS_FAILED;
+	}
+	if (options->drain && value_duration(span_of(command), &duration)) {
+		fprintf(stderr, "canceld: '%s' is no command; for a limit say --drain=%s\n", command, command);
+		return STATUS_FAILED;
+	}
+	return OPTIONS_RUN;
+}
+
 int
 options_parse(struct options *options, int argc, char *argv[])
 {
@@ -271,11 +288,7 @@ options_parse(struct options *options, int argc, char *argv[])
 	if (status != OPTIONS_RUN)
 		return status;
 	options->command = argv + optind;
-	if (options->command[0] == NULL) {
-		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
-		return STATUS_FAILED;
-	}
-	return OPTIONS_RUN;
+	return check_command(options);
 }
 
 void
