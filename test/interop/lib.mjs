@@ -1,4 +1,4 @@
-// Sessions between a real SDK client and a real server, with canceld between them or without, and
+// Sessions between a client of an MCP SDK and a real server, with canceld between them or without, and
 // what was recorded.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 // The Language Server Protocol: vscode-jsonrpc as the client, real servers, and each way that a
 // cancel may go.
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -13,7 +13,7 @@ const text = 'h\u00e9llo \u{1f680}\r\nContent-Length: 5\r\n\r\n{"method":"$/canc
 
 // What it takes to have real servers say the same twice: a project of their own, and nothing to
 // download.
-function project(name, contents) {
+function project(t, name, contents) {
   const directory = mkdtempSync(join(tmpdir(), 'interop-'));
   const files = {
     'tsconfig.json': '{"compilerOptions":{"lib":["es5"],"types":[]},"files":["a.ts"]}',
@@ -22,6 +22,8 @@ function project(name, contents) {
   };
 
   for (const [file, bytes] of Object.entries(files)) writeFileSync(join(directory, file), bytes);
+
+  t.after(() => rmSync(directory, { recursive: true }));
 
   const rootUri = pathToFileURL(directory).href;
   return {
@@ -38,8 +40,8 @@ function project(name, contents) {
   };
 }
 
-const typescript = () => project('a.ts', 'const words = ["a"];\nwords.concat(words);\nwords.\n');
-const python = () => project('a.py', 'words = ["a"]\nwords.extend(words)\nwords.\n');
+const typescript = t => project(t, 'a.ts', 'const words = ["a"];\nwords.concat(words);\nwords.\n');
+const python = t => project(t, 'a.py', 'words = ["a"]\nwords.extend(words)\nwords.\n');
 
 // A cold start on a busy machine takes its time.
 const slowly = { timeout: 60_000 };
@@ -116,13 +118,13 @@ describe('nothing is changed between an LSP client and', together, () => {
   );
 
   test('typescript-language-server', slowly, t => {
-    const files = typescript();
+    const files = typescript(t);
 
     return compare(edit, options => openOn(t, files, { ...options, server: 'typescript' }));
   });
 
   test('pyright', slowly, t => {
-    const files = python();
+    const files = python(t);
 
     return compare(
       edit,
@@ -183,7 +185,7 @@ describe('an LSP client cancels', together, () => {
 
   // Until its project is loaded a server hears nothing.
   async function cancelHover(t, server, canceld) {
-    const session = await openOn(t, languages[server](), { server, canceld: ['-v', ...canceld] });
+    const session = await openOn(t, languages[server](t), { server, canceld: ['-v', ...canceld] });
     const { token, cancel } = cancellable();
     const hover = session.at('textDocument/hover', 1, 1, {}, token);
     const heard = () => session.serverEnd.heard('sent', 'textDocument/hover');
@@ -249,7 +251,7 @@ describe('the deadline of an LSP request', together, () => {
   for (const [server, files] of Object.entries(languages)) {
     test(`passes while ${server} loads a project`, slowly, async t => {
       const canceld = ['-v', '-t', 'textDocument/hover=1ms'];
-      const session = await openOn(t, files(), { server, canceld });
+      const session = await openOn(t, files(t), { server, canceld });
 
       await assert.rejects(session.at('textDocument/hover', 1, 1), { code: -32803 });
 
