@@ -163,6 +163,8 @@ bool session_is_turn_cancel(const struct session *session, const struct message 
 void session_on_turn_cancel(struct session *session, struct message *message);
 /* A session/cancel goes out: what the agent asked in that turn ends too, after the grace. */
 void session_cascade(struct session *session, struct span session_id);
+/* What the agent asked in a cancelled turn is answered only now: it has the whole grace from here on. */
+void session_regrace(struct session *session, struct span session_id);
 
 /* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
 void session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,

@@ -67,6 +67,17 @@ session_cascade(struct session *session, struct span session_id)
 	pending_each(&session->party[SIDE_SERVER].pending, cancel_nested, &cascade);
 }
 
+void
+session_regrace(struct session *session, struct span session_id)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct request *turn = NULL;
+
+	while ((turn = pending_next_by_token(pending, session_id, turn)) != NULL)
+		if (turn->state == REQUEST_CANCELLING)
+			alarm_arm(&pending->hard, &turn->hard, session_grace(session, turn), session->steady);
+}
+
 /* The cancel at hand as it goes on: a client may have sent it as a request, which agents do not know. */
 static void
 notification_of(struct session *session, const struct message *message, struct buf *out)
