@@ -90,7 +90,7 @@ is_name_byte(char c)
 static bool
 name_ends(struct head *head, char c, uint64_t position)
 {
-	char lower = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+	int lower = c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 
 	/* 'c' occurs in it only once, so after a mismatch it can only start at this byte. */
 	if (lower != length_name[head->matched])

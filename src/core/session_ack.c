@@ -56,8 +56,8 @@ ack_free(struct ack *ack)
 	buf_free(&ack->target);
 }
 
-void
-session_settle_acks(struct session *session, const struct request *request)
+static void
+settle(struct session *session, const struct request *request)
 {
 	size_t i, kept = 0;
 
@@ -87,8 +87,15 @@ session_note_end(struct session *session, enum side requester, const struct requ
 {
 	if (requester != SIDE_CLIENT || (request->flags & REQUEST_OURS))
 		return;
-	session_settle_acks(session, request);
+	settle(session, request);
 	finished_note(&session->finished, request->id, request->flags & REQUEST_CANCELLED);
+}
+
+void
+session_note_refused(struct session *session, const struct message *message)
+{
+	if (message->from == SIDE_CLIENT)
+		finished_note(&session->finished, message->envelope.id, false);
 }
 
 /* A handshake has been answered, or the protocol needs none. */
@@ -137,9 +144,7 @@ cancel(struct session *session, struct span id, struct span target, struct reque
 {
 	bool owed = session_owes_answer(session, SIDE_CLIENT);
 
-	if (request->state == REQUEST_ABANDONED) {
-		acknowledge(session, id, target, OUTCOME_CANCELLED);
-	} else if (request->flags & REQUEST_NO_CANCEL) {
+	if (request->flags & REQUEST_NO_CANCEL) {
 		acknowledge(session, id, target, OUTCOME_FORBIDDEN);
 	} else if (session->ack_count >= LIMIT_ACKS) {
 		reject(session, id, session->dialect->failure_code, "canceld: too many cancels wait for their requests",
@@ -184,7 +189,7 @@ session_on_acknowledged_cancel(struct session *session, struct message *message)
 		    "canceld: $/canceld/cancel needs the id of a request as params.id", NULL);
 	} else {
 		request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
-		if (request != NULL)
+		if (request != NULL && request->state != REQUEST_ABANDONED)
 			cancel(session, id, target, request);
 		else
 			cancel_finished(session, id, target);

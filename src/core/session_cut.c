@@ -24,17 +24,37 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	return pending->in_state[REQUEST_ABANDONED] == 0;
 }
 
+/* The request is accounted for here, before its answer has ended. */
+static enum reading
+begin_known(struct session *session, enum side from, struct request *request, const struct decision *decision)
+{
+	struct party *party = &session->party[from];
+	enum side requester = other(from);
+	bool passes = decision->steps & DECIDE_PASS;
+	struct action action = action_of(session, passes ? VERB_SEND : VERB_DROP, requester, decision->why, request);
+
+	action.message = lane_from(party->lane, party->frame.body);
+	session_report(session, &action);
+	buf_clear(&party->cut_id);
+	buf_append(&party->cut_id, request->id);
+	party->cut_idle = request->idle_after;
+	if (passes) {
+		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
+		lane_set_open(party->lane, true); /* who wanted to know of its end is told behind it */
+	}
+	session_forget(session, requester, request);
+	return passes ? READ_PASSED : READ_DISCARDED;
+}
+
 /* Answers with a known id are accounted for when their first part goes. */
 static enum reading
 begin_response(struct session *session, enum side from, const struct envelope *envelope)
 {
-	struct party *party = &session->party[from];
 	enum side requester = other(from);
 	struct pending *pending = &session->party[requester].pending;
 	struct request *request = pending_by_wire(pending, envelope->id);
 	const struct decision *decision;
 	const struct method *traits;
-	struct action action;
 
 	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
 	    !span_equal(request->id, request->wire_id))
@@ -45,15 +65,7 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
 	if (decision->next != REQUEST_NONE)
 		return READ_HOLD;
-	action = action_of(session, decision->steps & DECIDE_PASS ? VERB_SEND : VERB_DROP, requester, decision->why,
-	    request);
-	action.message = lane_from(party->lane, party->frame.body);
-	session_report(session, &action);
-	buf_clear(&party->cut_id);
-	buf_append(&party->cut_id, request->id);
-	party->cut_idle = request->idle_after;
-	session_forget(session, requester, request);
-	return decision->steps & DECIDE_PASS ? READ_PASSED : READ_DISCARDED;
+	return begin_known(session, from, request, decision);
 }
 
 /* What can be done with a frame that is too long to be held and has not ended. */
@@ -229,15 +241,13 @@ session_cut_end(struct session *session, enum side from)
 		report_fault(session, &message);
 }
 
-bool
-session_truncate(struct session *session, enum side from)
+/* Nobody will get more of the response than its first part. */
+static void
+answer_broken(struct session *session, enum side from)
 {
-	struct party *party = &session->party[from];
-	bool known = party->reading == READ_PASSED;
-	struct action action = action_of(session, VERB_NOTE, other(from), WHY_TRUNCATED, NULL);
 	const char *text = "canceld: the response broke off in the middle";
 	struct answer answer = {
-		.id = buf_span(&party->cut_id),
+		.id = buf_span(&session->party[from].cut_id),
 		.code = session->dialect->failure_code,
 		.message = { text, strlen(text) },
 		.cause = "truncated-response",
@@ -246,18 +256,39 @@ session_truncate(struct session *session, enum side from)
 		.signal = -1,
 	};
 
-	if (party->reading != READ_PASSED && party->reading != READ_PASS)
-		return false;
+	session_send_error(session, other(from), &answer);
+}
+
+static void
+close_frame(struct party *party)
+{
 	if (party->frame.framing == FRAMING_NEWLINE)
 		lane_insert(party->lane, SPAN("\n"));
 	else
 		lane_insert_blanks(party->lane, party->frame.body + party->frame.length - party->frame.scanned);
 	lane_set_open(party->lane, false);
+}
+
+bool
+session_truncate(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	bool whole = scan_complete(party->frame.scan) && scan_fault(party->frame.scan) == SCAN_FINE;
+	struct action action = action_of(session, VERB_NOTE, other(from), WHY_TRUNCATED, NULL);
+	enum reading reading = party->reading;
+	struct message message;
+
+	if (reading != READ_PASSED && reading != READ_PASS)
+		return false;
+	close_frame(party);
 	party->reading = READ_DISCARDED;
-	if (known) {
-		action.id = answer.id;
-		session_send_error(session, other(from), &answer);
-	}
+	action.id = reading == READ_PASSED ? buf_span(&party->cut_id) : (struct span){ NULL, 0 };
+	if (!whole && reading == READ_PASSED)
+		answer_broken(session, from);
 	session_report(session, &action);
+	if (whole && reading == READ_PASS) { /* only the end of its line was missing */
+		message_of_parts(session, from, &message);
+		account(session, &message);
+	}
 	return true;
 }

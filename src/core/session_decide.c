@@ -21,7 +21,8 @@ report(struct session *session, enum why why, const struct request *request)
 void
 session_forget(struct session *session, enum side requester, struct request *request)
 {
-	session_note_end(session, requester, request);
+	if (request->state != REQUEST_ABANDONED)
+		session_note_end(session, requester, request);
 	pending_remove(&session->party[requester].pending, request);
 }
 
@@ -68,7 +69,7 @@ session_move(struct session *session, enum side requester, struct request *reque
 	if (next == REQUEST_NONE) {
 		session_forget(session, requester, request);
 	} else if (next == REQUEST_ABANDONED) {
-		session_settle_acks(session, request);
+		session_note_end(session, requester, request);
 		bury(session, requester, request);
 	} else {
 		pending_move(pending, request, next);

@@ -146,10 +146,10 @@ bool session_reads_whole(const struct session *session, struct span method);
 /* session_ack.c */
 bool session_is_acknowledged_cancel(struct span method);
 void session_on_acknowledged_cancel(struct session *session, struct message *message);
-/* The request has ended, or nobody waits for it any more: whoever wanted to know that is told. */
-void session_settle_acks(struct session *session, const struct request *request);
-/* The same, and it is remembered. */
+/* The request is answered, or nobody waits for it any more: whoever wanted to know that is told, and it is remembered. */
 void session_note_end(struct session *session, enum side requester, const struct request *request);
+/* The same of one that was answered at once. */
+void session_note_refused(struct session *session, const struct message *message);
 void session_free_acks(struct session *session);
 
 /* session_ask.c */

@@ -188,6 +188,7 @@ session_refuse(struct session *session, struct message *message, const char *cau
 	if (why != WHY_SERVER_GONE)
 		answer.status = answer.signal = -1;
 	session_send_error(session, message->from, &answer);
+	session_note_refused(session, message);
 	message_drop(session, message, why, NULL);
 }
 
@@ -201,5 +202,6 @@ session_answer_probe(struct session *session, struct message *message)
 	};
 
 	session_send_error(session, message->from, &answer);
+	session_note_refused(session, message);
 	message_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }

@@ -51,9 +51,9 @@ session_set_clock(struct session *session, msec_t now)
 
 /* A response of unknown id is passing: it may be anybody's. */
 static bool
-answer_is_passing(const struct session *session)
+answer_is_passing(const struct session *session, enum side requester)
 {
-	const struct party *party = &session->party[SIDE_SERVER];
+	const struct party *party = &session->party[other(requester)];
 
 	return party->reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
@@ -154,7 +154,7 @@ expire_side(struct session *session, enum side side, bool heard)
 		expire_request(session, side, request_of_hard(timeline_first(&pending->linger)));
 	if (side == SIDE_SERVER && heard && cut_due(session) <= session->steady)
 		session_truncate(session, side);
-	if (side == SIDE_SERVER || (heard && !answer_is_passing(session)))
+	if ((side == SIDE_SERVER || heard) && !answer_is_passing(session, side))
 		expire_party(session, side);
 }
 
@@ -191,7 +191,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 
 	if (cut != MSEC_NEVER)
 		wake = earlier(wake, cut + session->skew);
-	if (side == SIDE_CLIENT && (stalled || answer_is_passing(session)))
+	if ((side == SIDE_CLIENT && stalled) || answer_is_passing(session, side))
 		return wake;
 	wake = earlier(wake, due_of(&party->pending.hard, session->skew));
 	if (side == SIDE_SERVER || !person_is_asked(session))

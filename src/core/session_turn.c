@@ -83,7 +83,7 @@ hand_on(struct session *session, struct message *message, const struct turn_canc
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct buf copy;
 
-	if (cancel->live > 0 && session->config.no_cancel) {
+	if (session->config.no_cancel) {
 		message_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}

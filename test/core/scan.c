@@ -40,7 +40,7 @@ static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_META_TOKEN] = "_meta.token",
 	[SCAN_META_SUBSCRIPTION] = "_meta.subscription",
 	[SCAN_META_VERSION] = "_meta.version",
-	[SCAN_REQUEST_META] = "meta",
+	[SCAN_REQUEST_META] = "params._meta",
 	[SCAN_PARAMS_META] = "_meta",
 	[SCAN_RESULT_VERSION] = "result.version",
 	[SCAN_AGENT_CANCELS] = "agent.cancels",
@@ -224,7 +224,7 @@ static const struct {
 	{ "{\"i\\u0064\":1,\"I\\u0064\":2,\"i\":3,\"idd\":4,\"\":5,\"id\\u0000\":6,\"\\\\id\":7}",
 	    "object whole, id=1" },
 	{ "{\"params\":{\"\\u005Fmeta\":{\"progress\\u0054oken\":\"\\\"\"}}}",
-	    "object whole, params:object, _meta.token=\"\\\"\", meta:object" },
+	    "object whole, params:object, _meta.token=\"\\\"\", params._meta:object" },
 	{ "{\"\xC3\xA9\":1,\"\\u00e9\":2,\"id\xC3\xA9\":3}", "object whole" },
 
 	/* only these paths count */
@@ -238,7 +238,7 @@ static const struct {
 	{ "{\"error\":{\"id\":1,\"code\":-1,\"taskId\":2},\"_meta\":{\"progressToken\":3}}",
 	    "object whole, error:object, error.code=-1" },
 	{ "{\"params\":{\"_meta\":[{\"progressToken\":1}],\"task\":[{\"taskId\":2}]},\"result\":[{\"taskId\":1}]}",
-	    "object whole, params:object, result:array, task:array, meta:array" },
+	    "object whole, params:object, result:array, task:array, params._meta:array" },
 	{ "{\"params\":{\"id\":1,\"requestId\":2,\"name\":\"n\",\"uri\":\"u\",\"sessionId\":\"s\",\"reason\":\"r\","
 	  "\"task\":{\"ttl\":1},\"taskId\":\"t\",\"status\":\"w\",\"token\":3,\"progressToken\":4}}",
 	    "object whole, params:object, params.id=1, requestId=2, name=\"n\", uri=\"u\", "
@@ -272,7 +272,7 @@ static const struct {
 	{ "{\"params\":{\"protocolVersion\":{\"protocolVersion\":1}}}",
 	    "object whole, params:object, params.version:object" },
 	{ "{\"protocolVersion\":1,\"params\":{\"a\":{\"protocolVersion\":2},\"_meta\":{\"protocolVersion\":3}}}",
-	    "object whole, params:object, meta:object" },
+	    "object whole, params:object, params._meta:object" },
 	{ "{\"params\":[{\"protocolVersion\":1}],\"result\":{\"protocolVersion\":2}}",
 	    "object whole, params:array, result:object, result.version=2" },
 
@@ -307,20 +307,20 @@ static const struct {
 	    "object whole, result:array, error:object, error.code=3" },
 
 	/* whether a request has a _meta at all */
-	{ "{\"params\":{\"_meta\":null}}", "object whole, params:object, meta:null" },
+	{ "{\"params\":{\"_meta\":null}}", "object whole, params:object, params._meta:null" },
 	{ "{\"_meta\":{},\"params\":{\"x\":{\"_meta\":{}}},\"result\":{\"_meta\":{}}}",
 	    "object whole, params:object, result:object" },
 
 	/* the members of params._meta */
 	{ "{\"params\":{\"_meta\":{\"progressToken\":1,\"" META "protocolVersion\" : \"p\" ,\"x\":2,\"" META
 	  "y\": {\"a\": [1, 2]} , \"" META "subscriptionId\":3 }}}",
-	    "object whole, params:object, _meta.token=1, _meta.subscription=3, _meta.version=\"p\", meta:object, "
+	    "object whole, params:object, _meta.token=1, _meta.subscription=3, _meta.version=\"p\", params._meta:object, "
 	    "_meta=\"" META "protocolVersion\" : \"p\",\"" META "y\": {\"a\": [1, 2]},\"" META "subscriptionId\":3" },
 	{ "{\"params\":{\"_meta\":{\"\\u0069o.modelcontextprotocol\\/\":true,\"io.modelcontextprotocol\":1}}}",
-	    "object whole, params:object, meta:object, _meta=\"\\u0069o.modelcontextprotocol\\/\":true" },
+	    "object whole, params:object, params._meta:object, _meta=\"\\u0069o.modelcontextprotocol\\/\":true" },
 	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":[2",
-	    "object, cut@80, params:object, meta:object, _meta=\"" META "a\":1" },
-	{ "{\"params\":{\"_meta\":{\"" META "a\":1", "object, cut@49, params:object, meta:object" },
+	    "object, cut@80, params:object, params._meta:object, _meta=\"" META "a\":1" },
+	{ "{\"params\":{\"_meta\":{\"" META "a\":1", "object, cut@49, params:object, params._meta:object" },
 };
 
 START_TEST(sees_the_message)
@@ -400,7 +400,8 @@ static const struct {
 	{ "{\"params\":[],\"params\":{\"uri\":2}}", "object whole, duplicate@13, params:array" },
 	{ "{\"result\":1,\"result\":1}", "object whole, duplicate@12, result:number" },
 	{ "{\"error\":{\"code\":1,\"code\":2}}", "object whole, duplicate@19, error:object, error.code=1" },
-	{ "{\"params\":{\"_meta\":{},\"_meta\":{\"progressToken\":1}}}", "object whole, duplicate@22, params:object, meta:object" },
+	{ "{\"params\":{\"_meta\":{},\"_meta\":{\"progressToken\":1}}}",
+	    "object whole, duplicate@22, params:object, params._meta:object" },
 	{ "{\"result\":{\"task\":{},\"task\":{\"taskId\":1}}}", "object whole, duplicate@21, result:object" },
 	{ "{\"params\":{\"workDoneToken\":1,\"workDoneToken\":2}}",
 	    "object whole, duplicate@29, params:object, workDoneToken=1" },
@@ -695,13 +696,13 @@ START_TEST(keeps_members_up_to_the_limit)
 	scan_pieces(scan, fits, 0, 1000);
 	ck_assert_uint_eq(scan_text(scan, SCAN_PARAMS_META).len, SCAN_META_MAX);
 	ck_assert(!scan_value(scan, SCAN_PARAMS_META)->overflow);
-	repeated(want, "object whole, params:object, _meta.token=7, meta:object, _meta=\"" META "a\":\"", "x", SCAN_META_MAX - 30,
-	    "\"");
+	repeated(want, "object whole, params:object, _meta.token=7, params._meta:object, _meta=\"" META "a\":\"", "x",
+	    SCAN_META_MAX - 30, "\"");
 	check_long(fits, 1000, want);
 
 	struct span too_long = with_meta(input, SCAN_META_MAX + 1);
 
-	check_long(too_long, 1000, "object whole, params:object, _meta.token=7, meta:object, _meta too long");
+	check_long(too_long, 1000, "object whole, params:object, _meta.token=7, params._meta:object, _meta too long");
 	scan_free(scan);
 }
 END_TEST
@@ -712,7 +713,7 @@ START_TEST(gives_no_members_if_one_is_missing)
 	struct span message = repeated(input, "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":\"", "x",
 	    SCAN_META_MAX, "\",\"" META "c\":3}}}");
 
-	check_long(message, 1000, "object whole, params:object, meta:object, _meta too long");
+	check_long(message, 1000, "object whole, params:object, params._meta:object, _meta too long");
 }
 END_TEST
 
@@ -723,7 +724,7 @@ START_TEST(ignores_long_keys)
 
 	check_long(message, message.len, "object whole, id=2");
 	message = repeated(input, "{\"params\":{\"_meta\":{\"", "ab", 20000, "\":1,\"" META "x\":2}}}");
-	check_long(message, 5000, "object whole, params:object, meta:object, _meta=\"" META "x\":2");
+	check_long(message, 5000, "object whole, params:object, params._meta:object, _meta=\"" META "x\":2");
 }
 END_TEST
 

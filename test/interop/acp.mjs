@@ -4,24 +4,31 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
+import * as draft from '@agentclientprotocol/sdk/experimental/v2';
 import { Child, here, until } from './wire.mjs';
 
 const agent = [process.execPath, join(here, 'acp-agent.mjs')];
+const draftAgent = [process.execPath, join(here, 'acp-agent-draft.mjs')];
+
+const stream = (sdk, { stdin, stdout }) =>
+  sdk.ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout));
 
 // What the client's person does: permit(signal), read(path, signal).
 export class AcpSession extends Child {
-  constructor(test, { canceld, sdk = '2', permit, read, command = agent }) {
+  constructor(test, { canceld, sdk = '2', command = agent, ...person }) {
     super(test, command, { canceld, env: { INTEROP_SDK: sdk } });
     this.heard = [];
-    this.connection = acp
+    this.connection = this.connect(person);
+    this.agent = this.connection.agent;
+  }
+
+  connect({ permit, read }) {
+    return acp
       .client({ name: 'interop' })
       .onRequest('session/request_permission', ({ signal }) => permit(signal))
       .onRequest('fs/read_text_file', ({ params, signal }) => read(params.path, signal))
       .onNotification('session/update', ({ params }) => this.heard.push(params))
-      .connect(
-        acp.ndJsonStream(Writable.toWeb(this.child.stdin), Readable.toWeb(this.child.stdout))
-      );
-    this.agent = this.connection.agent;
+      .connect(stream(acp, this.child));
   }
 
   async start() {
@@ -108,7 +115,37 @@ export class AcpSession extends Child {
   }
 }
 
+// The same by the draft of v2.
+export class DraftSession extends AcpSession {
+  connect({ permit }) {
+    return draft
+      .client({ name: 'interop' })
+      .onRequest('session/request_permission', ({ signal }) => permit(signal))
+      .onNotification('session/update', ({ params }) => this.heard.push(params))
+      .connect(stream(draft, this.child));
+  }
+
+  async start() {
+    await this.agent.request('initialize', {
+      protocolVersion: draft.PROTOCOL_VERSION,
+      info: { name: 'interop', version: '1' },
+      capabilities: {}
+    });
+    this.sessionId = await this.newSession();
+    return this;
+  }
+
+  // Waits until the turn has ended so.
+  ended(stopReason) {
+    return until(`the turn is over: ${stopReason}`, () =>
+      this.heard.some(({ update }) => update.state === 'idle' && update.stopReason === stopReason)
+    );
+  }
+}
+
 export const openAcp = (test, options) => new AcpSession(test, options).start();
+export const openDraft = (test, options) =>
+  new DraftSession(test, { command: draftAgent, ...options }).start();
 
 export async function failure(promise) {
   return promise.then(

@@ -1,7 +1,7 @@
 // The Agent Client Protocol: a real client and real agents, and each way that a cancel may go.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failure, openAcp } from './acp.mjs';
+import { failure, openAcp, openDraft } from './acp.mjs';
 import { assertTransparent, limit, together, until } from './wire.mjs';
 
 const allow = async () => ({ outcome: { outcome: 'selected', optionId: 'yes' } });
@@ -49,6 +49,20 @@ describe('nothing is changed between an ACP client and', together, () => {
 
   test('an agent of SDK 2.x', limit, t => assertTransparent(talk(t, '2', abort)));
   test('an agent of SDK 0.x', limit, t => assertTransparent(talk(t, '0')));
+
+  test('an agent of the draft of v2', limit, t =>
+    assertTransparent(async options => {
+      const session = await openDraft(t, { ...options, permit: allow });
+
+      assert.deepEqual(await session.prompt({ do: 'ask' }), { messageId: 'm1' });
+      await session.ended('end_turn');
+      await session.begin(() => session.prompt({ do: 'hold' }));
+      await session.cancelTurn();
+      await session.ended('cancelled');
+      await session.end();
+      return session;
+    })
+  );
 });
 
 // Runs with each SDK of the agent: the old one knows session/cancel, and no $/cancel_request.
@@ -175,6 +189,26 @@ describe('a client cancels', together, () => {
     assert.deepEqual(cancel, { jsonrpc: '2.0', method: 'session/cancel', params: { sessionId } });
     assert.equal(session.serverEnd.cancels.length, 1);
     assert.equal(session.logged('REPAIRED').length, 1);
+  });
+
+  test('a prompt of the draft of v2, and the agent is deaf', limit, async t => {
+    const canceld = ['-v', '-g', '300ms'];
+    const session = await openDraft(t, { canceld, permit: allow });
+    const { cancel, options } = cancellation();
+    const { answer, id } = await session.begin(() => session.prompt({ do: 'never' }, options));
+
+    cancel();
+    const { code, message } = await failure(answer);
+
+    assert.equal(code, -32800);
+    assert.match(message, /canceld/);
+    await session.agent.request('_release', {});
+    await session.prompt({ do: 'ask' });
+    await session.ended('end_turn');
+    await session.close();
+    session.assertAnswered(id, { byAgent: 1 });
+    assert.deepEqual(session.abortedIds.length, 1);
+    assert.equal(session.logged('LATE').length, 1);
   });
 
   test('only the turn of one session', limit, async t => {

@@ -109,4 +109,5 @@ export class LspSession extends Child {
   }
 }
 
-export const openLsp = (test, options = {}) => new LspSession(test, options).start(options.initialize);
+export const openLsp = (test, options = {}) =>
+  new LspSession(test, options).start(options.initialize);

@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process';
 import { openSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import process from 'node:process';
+import { Cutter } from './cutter.mjs';
 
 const [path, command, ...args] = process.argv.slice(2);
 const log = openRecord();
@@ -30,57 +31,13 @@ function write(mark, bytes) {
 
 const note = words => write('#', Buffer.from(words));
 
-// Cuts a stream into lines and into the bodies that headers announce.
-class Cutter {
-  rest = Buffer.alloc(0);
-  announced = 0;
-  body = 0;
-
-  add(chunk) {
-    this.rest = Buffer.concat([this.rest, chunk]);
-  }
-
-  take(length, behind = 0) {
-    const piece = this.rest.subarray(0, length);
-
-    this.rest = this.rest.subarray(length + behind);
-    return piece;
-  }
-
-  takeBody() {
-    if (this.rest.length < this.body) return undefined;
-
-    const bytes = this.take(this.body);
-
-    this.body = this.announced = 0;
-    return { bytes, isBody: true };
-  }
-
-  takeLine() {
-    const end = this.rest.indexOf(10);
-
-    if (end < 0) return undefined;
-
-    const bytes = this.take(end, 1);
-    const line = bytes.toString('latin1').trim();
-
-    this.announced = Number(line.match(/^content-length: *(\d+)$/i)?.[1] ?? this.announced);
-    if (line === '') this.body = this.announced;
-    return { bytes, isBody: false };
-  }
-
-  next() {
-    return this.body > 0 ? this.takeBody() : this.takeLine();
-  }
-}
-
 // Listens before anything is relayed, so that a cause stands in the records before its effect.
 function record(stream, [markOfLine, markOfBody, markOfTail]) {
   const cutter = new Cutter();
 
   stream.on('data', chunk => {
     cutter.add(chunk);
-    for (let piece; (piece = cutter.next()); )
+    for (let piece; (piece = cutter.next());)
       write(piece.isBody ? markOfBody : markOfLine, piece.bytes);
   });
   stream.on('end', () => {

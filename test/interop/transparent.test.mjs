@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { everything, own, person } from './conversations.mjs';
 import { modern, open } from './lib.mjs';
+import { together } from './wire.mjs';
 
 const pairs = {
   'SDK 1.x and SDK 1.x': { client: 'v1', server: 'v1' },
@@ -53,7 +54,7 @@ function assertSame(direct, through, starts) {
 
 const ends = ({ notes }) => notes.filter(note => /^(got|exit)/.test(note));
 
-describe('nothing but the time is changed between', () => {
+describe('nothing but the time is changed between', together, () => {
   for (const [name, { starts = 1, ...pair }] of Object.entries(pairs)) {
     test(name, { timeout: 30_000 }, async t => {
       const [direct, through] = await Promise.all([

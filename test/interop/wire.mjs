@@ -167,7 +167,9 @@ export class Wire {
 
   // What canceld logged under that word; it needs -v.
   logged(word) {
-    return this.stderr.split('\n').filter(line => RegExp(`^canceld\\[\\d+\\]: ${word}\\b`).test(line));
+    return this.stderr
+      .split('\n')
+      .filter(line => RegExp(`^canceld\\[\\d+\\]: ${word}\\b`).test(line));
   }
 
   get pids() {
@@ -222,7 +224,7 @@ function assertSame(direct, through, view = (record, way) => record[way]) {
       view(direct.clientEnd, way),
       `${way}: with canceld and without`
     );
-    assert.ok(lines.length > 10, `${way}: only ${lines.length} lines`);
+    assert.ok(lines.length > 5, `${way}: only ${lines.length} lines`);
   }
   assert.equal(through.clientEnd.notes.at(-1), direct.clientEnd.notes.at(-1));
 }

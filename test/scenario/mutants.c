@@ -99,7 +99,9 @@ static const struct excuse excuses[] = {
 	{ "mcp: sampling/createMessage also EXEMPT", NO_DRAIN },
 	{ "acp: session/request_permission also EXEMPT", NO_DRAIN },
 	{ "acp: elicitation/create also EXEMPT", NO_DRAIN },
-	{ "acp: terminal/wait_for_exit not EXEMPT", "requests of the agent have none unless it is named" },
+	{ "acp: terminal/wait_for_exit not EXEMPT", "requests of the agent have no deadline unless they are named" },
+	{ "acp: terminal/wait_for_exit has another name",
+	    "requests of the agent have no deadline unless they are named" },
 	{ "lsp: window/showMessageRequest also EXEMPT", NO_DRAIN },
 	{ "acp: session/request_permission also PROBE", OWN_RESULT },
 	{ "acp: session/request_permission also TOOL", OWN_RESULT },
@@ -244,8 +246,8 @@ mutants_run(const struct script *script)
 	mutate_list(&list);
 	for (i = 0; i < list.count; i++)
 		try_mutant(&list.first[i], &mutants);
-	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found,
-	    mutants.excused, mutants.survived);
+	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found, mutants.excused,
+	    mutants.survived);
 	free(list.first);
 	free(mutants.candidates);
 	munmap(mutants.progress, sizeof(*mutants.progress));

@@ -1,7 +1,7 @@
 #ifndef SCENARIO_MUTANTS_H
 #define SCENARIO_MUTANTS_H
 
-/* Changes each decision and each fact of the dialect, one at a time: some scenario has to fail each time. */
+/* Changes each decision and each fact of the dialects, one at a time: some scenario has to fail each time. */
 
 #include <stdbool.h>
 

@@ -107,8 +107,8 @@ START_TEST(a_timeout_names_the_request)
 {
 	start(LEVEL_PERSON, false);
 	time_out();
-	expect("TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms "
-	       "reason=\"no progress\"");
+	expect(
+	    "TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms reason=\"no progress\"");
 	finish();
 }
 END_TEST
