@@ -33,7 +33,7 @@ struct frame {
 	struct head {                 /* private: FRAMING_HEADER, of the header being read */
 		uint64_t field, line; /* where a field of that name begins; where the line does */
 		uint64_t number;
-		uint8_t matched, state;
+		uint8_t matched, typed, state;
 		bool fields, has_length;
 		char last;
 	} head;
