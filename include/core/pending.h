@@ -30,7 +30,7 @@ enum request_flag {
 	REQUEST_TASK = 1 << 1,        /* params.task: cancelled with tasks/cancel only */
 	REQUEST_NO_CANCEL = 1 << 2,   /* must never be cancelled on the wire */
 	REQUEST_WITHHELD = 1 << 3,    /* its cancel waits until the era is settled */
-	REQUEST_EXEMPT = 1 << 4,      /* lives long by nature */
+	REQUEST_STREAM = 1 << 4,      /* has no end of its own */
 	REQUEST_GRACED = 1 << 5,      /* its deadline was put off once, as its response is arriving */
 	REQUEST_OURS = 1 << 6,        /* canceld asked; its response is swallowed */
 	REQUEST_TOKEN_ONLY = 1 << 7,  /* answered; only its progress token lives on (a task) */

@@ -149,8 +149,8 @@ flags_of(const struct dialect *dialect, const struct message *message, unsigned 
 		flags |= REQUEST_PERSON;
 	if (traits & METHOD_NO_CANCEL)
 		flags |= REQUEST_NO_CANCEL;
-	if (traits & METHOD_EXEMPT)
-		flags |= REQUEST_EXEMPT;
+	if (traits & METHOD_STREAM)
+		flags |= REQUEST_STREAM;
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(message->scan, SCAN_TASK)->type == VALUE_OBJECT)
 		flags |= REQUEST_TASK;
 	return (uint16_t)flags;
