@@ -172,9 +172,11 @@ end_line(struct frame *frame, uint64_t newline)
 	if (is_length(head)) {
 		if (!head->fields && head->field > frame->start)
 			return end_as_text(frame, head->field);
+		/* A print that names a length ends with "\n", a header with "\r\n": the second is the header's. */
 		if (head->has_length && frame->length != head->number)
-			return end_as_text(frame, newline + 1);
+			return end_as_text(frame, head->bare && head->last == '\r' ? head->field : newline + 1);
 		frame->length = head->number;
+		head->bare = head->last != '\r';
 		head->has_length = head->fields = true;
 	} else if (blank && head->has_length) {
 		frame->in_body = true;

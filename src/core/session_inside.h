@@ -165,6 +165,8 @@ void session_on_turn_cancel(struct session *session, struct message *message);
 void session_cascade(struct session *session, struct span session_id);
 /* What the agent asked in a cancelled turn is answered only now: it has the whole grace from here on. */
 void session_regrace(struct session *session, struct span session_id);
+/* A request of the server's has come: it ends with its turn if that was cancelled before. */
+void session_join_cascade(struct session *session, struct request *request);
 
 /* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
 void session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,

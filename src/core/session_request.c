@@ -209,6 +209,8 @@ enter(struct session *session, struct message *message, const struct method *tra
 	request->start = message->begin;
 	request->end = message->next;
 	set_deadlines(session, message->from, request, traits);
+	if (message->from == SIDE_SERVER)
+		session_join_cascade(session, request);
 	message_pass(session, message, WHY_RELAYED, request);
 	buf_free(&asked);
 }

@@ -78,6 +78,23 @@ session_regrace(struct session *session, struct span session_id)
 			alarm_arm(&pending->hard, &turn->hard, session_grace(session, turn), session->steady);
 }
 
+/* The agent asked it before it had read the cancel of its turn: a client that has cancelled may leave it open. */
+void
+session_join_cascade(struct session *session, struct request *request)
+{
+	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
+	struct cascade cascade = { session, request->token };
+	const struct request *turn = NULL;
+
+	if (session->dialect->turn_cancel == NULL || request->token.len == 0)
+		return;
+	do
+		turn = pending_next_by_token(asked, request->token, turn);
+	while (turn != NULL && !session_is_turn(session, turn));
+	if (turn != NULL && turn->state != REQUEST_WAITING)
+		cancel_nested(&cascade, request);
+}
+
 /* The cancel at hand as it goes on: a client may have sent it as a request, which agents do not know. */
 static void
 notification_of(struct session *session, const struct message *message, struct buf *out)
