@@ -19,7 +19,8 @@ enum {
 	FRAME_HEAD_MAX = 4096, /* bytes of one header, or of one piece of text before it */
 };
 
-#define FRAME_LENGTH_MAX ((uint64_t)1 << 32) /* a longer body is none: what claims it is text. One that breaks off is filled up to it */
+#define FRAME_LENGTH_MAX \
+	((uint64_t)1 << 32) /* a longer body is none: what claims it is text. One that breaks off is filled up to it */
 
 struct frame {
 	enum framing framing;

@@ -190,6 +190,8 @@ void session_send_cancel(struct session *session, enum side requester, struct re
 void session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why);
 /* The same for a cancel by the receiver itself, which its requester hears. */
 void session_end_stream(struct session *session, struct message *message, const struct request *request);
+/* A cancel of what cannot be tracked goes on in its place, in the receiver's words. */
+void session_pass_cancel(struct session *session, struct message *message, struct span id);
 void session_cancel_task(struct session *session, enum side requester, const struct request *request,
     struct span task_id);
 void session_release_withheld(struct session *session);

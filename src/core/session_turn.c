@@ -25,11 +25,16 @@ cancel_turn(void *user, struct request *request)
 		break;
 	case REQUEST_WAITING:
 		cancel->live++;
+		request->flags |= REQUEST_TURN_TOLD;
 		session_move(session, SIDE_CLIENT, request,
 		    (enum request_state)decisions[REQUEST_WAITING][EVENT_CANCEL_OWED].next);
 		break;
-	case REQUEST_CANCELLING:
-		cancel->repeated++;
+	case REQUEST_CANCELLING: /* with $/cancel_request only, as a newer turn ran then? */
+		if (request->flags & REQUEST_TURN_TOLD)
+			cancel->repeated++;
+		else
+			cancel->live++;
+		request->flags |= REQUEST_TURN_TOLD;
 		break;
 	case REQUEST_NONE:
 	case REQUEST_ABANDONED:
