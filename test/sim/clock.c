@@ -38,7 +38,7 @@ clock_settle(struct world *world)
 		wire_feed(world, SERVER, SIZE_MAX);
 		wire_drain(world, CLIENT, SIZE_MAX);
 		wire_drain(world, SERVER, SIZE_MAX);
-		if (world->peer[CLIENT].count == 0 && world->peer[SERVER].count == 0)
+		if (world->peer[CLIENT].count == 0 && (world->peer[SERVER].count == 0 || world->peer[SERVER].hung))
 			break;
 	}
 }

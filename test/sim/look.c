@@ -1,14 +1,23 @@
 /* How the oracle reads a message: with jansson, and its own eyes. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "oracle_inside.h"
 
-/* The raw text of the id, which our peers put first or last. */
+static void
+copy_value(const char *value, char *out, size_t size)
+{
+	size_t n = strcspn(value, ",}");
+
+	if (n < size) {
+		memcpy(out, value, n);
+		out[n] = '\0';
+	}
+}
+
 void
-look_raw_id(const char *line, size_t len, char *out, size_t size)
+look_raw_id(const char *text, size_t len, char *out, size_t size)
 {
 	static const char *const keys[] = { "\"id\":", "\"\\u0069d\":" };
 	const char *found = NULL, *end;
@@ -17,19 +26,27 @@ look_raw_id(const char *line, size_t len, char *out, size_t size)
 	out[0] = '\0';
 	for (i = 0; i < 2 && found == NULL; i++) {
 		n = strlen(keys[i]);
-		if (len > 17 + n && memcmp(line + 17, keys[i], n) == 0)
-			found = line + 17 + n;
+		if (len > 17 + n && memcmp(text + 17, keys[i], n) == 0)
+			found = text + 17 + n;
 	}
-	for (end = line + len - 6; found == NULL && end > line && end > line + len - 60; end--)
+	for (end = text + len - 6; found == NULL && end > text && end > text + len - 60; end--)
 		if (memcmp(end, ",\"id\":", 6) == 0)
 			found = end + 6;
-	if (found == NULL)
-		return;
-	n = strcspn(found, ",}");
-	if (n < size) {
-		memcpy(out, found, n);
-		out[n] = '\0';
-	}
+	if (found != NULL)
+		copy_value(found, out, size);
+}
+
+void
+look_raw_member(const char *text, size_t len, const char *key, char *out, size_t size)
+{
+	char quoted[48];
+	const char *found;
+
+	out[0] = '\0';
+	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	found = memmem(text, len, quoted, strlen(quoted));
+	if (found != NULL)
+		copy_value(found + strlen(quoted), out, size);
 }
 
 const char *
@@ -40,7 +57,6 @@ look_text(json_t *object, const char *key)
 	return text == NULL ? "" : text;
 }
 
-/* The id, as text that tells types apart. */
 void
 look_spell(json_t *value, char *out, size_t size)
 {
@@ -73,7 +89,6 @@ look_same_text(const char *a, const char *b)
 	return n == strcspn(b, "\"") && strncmp(a, b, n) == 0;
 }
 
-/* Compares all but what may be replaced under a fresh id. */
 bool
 look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 {
@@ -84,10 +99,14 @@ look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 	int i;
 
 	for (i = 0; i < 2; i++) {
+		json_t *params = json_object_get(both[i], "params");
+
 		json_object_del(both[i], "id");
-		json_object_del(json_object_get(both[i], "params"), "requestId");
-		json_object_del(json_object_get(both[i], "params"), "progressToken");
-		json_object_del(json_object_get(json_object_get(both[i], "params"), "_meta"), "progressToken");
+		json_object_del(params, "id");
+		json_object_del(params, "requestId");
+		json_object_del(params, "progressToken");
+		json_object_del(params, "workDoneToken");
+		json_object_del(json_object_get(params, "_meta"), "progressToken");
 	}
 	same = x != NULL && y != NULL && json_equal(x, y);
 	json_decref(x);

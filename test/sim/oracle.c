@@ -1,9 +1,13 @@
+/* What the oracle is told: what the peers say and canceld hears, and what canceld's log says. */
 #include "oracle.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HELD = 128 << 10 };                          /* ... what is read whole */
+enum { START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* the manual's deadlines of what opens a session */
 
 void
 oracle_init(struct oracle *oracle)
@@ -50,7 +54,7 @@ grow(void *array, int count, size_t size)
 }
 
 int
-oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len)
+oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len, const char *arrives)
 {
 	struct said *said;
 
@@ -61,17 +65,27 @@ oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes
 	said->ask = ask;
 	said->bytes = bytes;
 	said->len = len;
+	said->arrives_len = strlen(arrives);
+	said->arrives = strdup(arrives);
+	if (said->arrives == NULL)
+		abort();
 	return oracle->said_count++;
 }
 
 int
-oracle_ask(struct oracle *oracle, int by, const char *id)
+oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *id)
 {
+	unsigned traits = deed == NULL ? EXEMPT : deed->traits;
 	struct ask *ask;
 
 	oracle->asks = grow(oracle->asks, oracle->ask_count, sizeof(*oracle->asks));
 	ask = &oracle->asks[oracle->ask_count];
 	ask->by = by;
+	ask->deed = deed;
+	ask->target = NO_TARGET;
+	ask->idle = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | PROBE) ? START : oracle->timeout;
+	ask->cap = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | PROBE) ? DAY : oracle->cap;
+	ask->ending_at = INT64_MAX;
 	snprintf(ask->id, sizeof(ask->id), "%s", id);
 	return oracle->ask_count++;
 }
@@ -80,6 +94,18 @@ bool
 oracle_waits(const struct ask *ask)
 {
 	return !ask->answered && ask->cancelled == 0;
+}
+
+bool
+oracle_owes(const struct ask *ask)
+{
+	return !ask->answered && ask->cancelled != 0 && ask->owed;
+}
+
+enum spelling
+oracle_spelling(const struct oracle *oracle, int side)
+{
+	return oracle->declared[side] ? SPELLED_LSP : oracle->protocol->spelling;
 }
 
 void
@@ -92,6 +118,152 @@ oracle_begun(struct oracle *oracle, int number)
 		oracle->asks[said->ask].reply_begun = said->begun;
 }
 
+/* It is on its way, or works, and nothing is known of an end. */
+static bool
+lives(const struct oracle *oracle, const struct ask *ask)
+{
+	return oracle->said[ask->said].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours;
+}
+
+/* The protocol lets its asker cancel it. */
+static bool
+may_cancel(const struct oracle *oracle, const struct ask *ask)
+{
+	if (!(ask->deed->traits & FINAL))
+		return true;
+	return oracle->protocol->owes && !oracle->declared[ask->by];
+}
+
+static void
+note_cancel(struct oracle *oracle, struct ask *ask, bool owed)
+{
+	if (ask->cancelled != 0 || !lives(oracle, ask))
+		return;
+	ask->cancelled = oracle->step;
+	ask->owed = owed || (oracle->answer_cancelled && ask->by == CLIENT);
+	if (ask->ending_at == INT64_MAX)
+		ask->ending_at = oracle->now;
+}
+
+static bool
+is_turn_of(const struct ask *ask, const char *session)
+{
+	return ask->by == CLIENT && !ask->ours && ask->deed->traits & TURN && strcmp(ask->session, session) == 0;
+}
+
+/* What the server asked in that session ends with the turn, if the client does not answer it. */
+static void
+cascade(struct oracle *oracle, const char *session, bool sure)
+{
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (ask->by != SERVER || strcmp(ask->session, session) != 0 || !lives(oracle, ask))
+			continue;
+		ask->cascaded |= sure;
+		if (ask->ending_at == INT64_MAX)
+			ask->ending_at = oracle->now;
+	}
+}
+
+static void
+heard_turn_cancel(struct oracle *oracle, struct said *said)
+{
+	int live = 0, repeated = 0;
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (!is_turn_of(ask, said->session) || !lives(oracle, ask))
+			continue;
+		if (ask->cancelled == 0 && ask->expired == 0)
+			live++;
+		else if (ask->reply_begun == 0)
+			repeated++;
+		ask->by_turn |= ask->cancelled == 0 && ask->expired == 0;
+		note_cancel(oracle, ask, true);
+	}
+	cascade(oracle, said->session, true);
+	if (live == 0 && repeated > 0)
+		said->kind = KIND_JUNK;
+	else if (said->ask >= 0)
+		oracle->repaired++;
+}
+
+/* ABP: a client that asks canceld itself. */
+static void
+heard_acknowledged(struct oracle *oracle, const struct said *said)
+{
+	struct ask *target, *ask = &oracle->asks[said->ask];
+
+	ask->open = oracle->initialized || oracle->protocol == &protocols[NONE];
+	if (ask->target < 0 || !ask->open)
+		return;
+	target = &oracle->asks[ask->target];
+	if (target->deed->traits & FINAL)
+		return;
+	target->at_once |= target->cancelled == 0 && !oracle->protocol->owes && !oracle->answer_cancelled;
+	note_cancel(oracle, target, true);
+}
+
+static void
+heard_request(struct oracle *oracle, const struct said *said, struct ask *ask)
+{
+	ask->asked = ask->active = oracle->now;
+	if (ask->by != CLIENT)
+		return;
+	if (ask->deed->traits & HANDSHAKE)
+		oracle->declared[CLIENT] = oracle->declares[CLIENT];
+	else if (!(ask->deed->traits & PROBE) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
+		oracle->initialized = true;
+	(void)said;
+}
+
+static void
+heard_response(struct oracle *oracle, const struct said *said, struct ask *ask)
+{
+	/* What is malformed, or shares its line with text, is taken for an answer only while one is awaited. */
+	if ((said->salvaged || said->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
+		return;
+	if (ask->replied != 0 || said->broken)
+		return;
+	ask->replied = said->heard;
+	ask->reply_large = said->len > HELD;
+	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !said->bad) {
+		oracle->initialized = true;
+		oracle->declared[SERVER] = oracle->declares[SERVER];
+	}
+}
+
+static void
+heard_progress(struct oracle *oracle, struct said *said, struct ask *ask)
+{
+	if (!lives(oracle, ask) || ask->expired != 0 || said->from == ask->by)
+		return;
+	ask->active = oracle->now;
+	said->due = ask->cancelled == 0 && ask->token[0] != '\0';
+}
+
+static void
+heard_update(struct oracle *oracle, struct said *said)
+{
+	struct ask *ask;
+
+	said->due = true;
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by != said->from && strcmp(ask->session, said->session) == 0 && lives(oracle, ask) &&
+		    ask->expired == 0)
+			ask->active = oracle->now;
+}
+
+static void
+heard_cancel(struct oracle *oracle, const struct said *said, struct ask *ask)
+{
+	if (said->from != ask->by && ask->replied == 0)
+		ask->replied = said->heard;
+	else if (said->from == ask->by && may_cancel(oracle, ask))
+		note_cancel(oracle, ask, oracle->protocol->owes || said->spelling != SPELLED_MCP);
+}
+
 void
 oracle_heard(struct oracle *oracle, int number)
 {
@@ -99,82 +271,136 @@ oracle_heard(struct oracle *oracle, int number)
 	struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
 
 	said->heard = ++oracle->step;
-	if (ask == NULL)
-		return;
-	if (said->kind == KIND_REQUEST)
-		ask->asked = oracle->now;
-	if (said->kind == KIND_REQUEST || (said->kind == KIND_PROGRESS && said->from != ask->by && ask->decided == 0))
-		ask->active = oracle->now;
-	if (said->kind == KIND_CANCEL && ask->cancelled == 0 && said->from == ask->by && ask->replied == 0 &&
-	    !ask->handshake)
-		ask->cancelled = said->heard;
-	/* What is malformed, or shares its line with text, is taken for an answer only while one is awaited. */
-	if ((said->arrives != NULL || said->bad) &&
-	    ((ask->cancelled != 0 && !oracle->answer_cancelled) || ask->decided != 0))
-		return;
-	if (said->kind == KIND_RESPONSE && ask->replied == 0) {
-		ask->replied = said->heard;
-		oracle->initialized |= ask->handshake && !said->bad;
+	oracle->hearing = number;
+	switch (said->kind) {
+	case KIND_REQUEST:
+		heard_request(oracle, said, ask);
+		break;
+	case KIND_RESPONSE:
+		heard_response(oracle, said, ask);
+		break;
+	case KIND_CANCEL:
+		heard_cancel(oracle, said, ask);
+		break;
+	case KIND_TURN_CANCEL:
+		heard_turn_cancel(oracle, said);
+		break;
+	case KIND_ACKNOWLEDGED:
+		heard_acknowledged(oracle, said);
+		break;
+	case KIND_PROGRESS:
+		heard_progress(oracle, said, ask);
+		break;
+	case KIND_UPDATE:
+		heard_update(oracle, said);
+		break;
+	case KIND_NOTICE:
+		said->due = true;
+		break;
+	case KIND_JUNK:
+		oracle->junk_lines += said->complain;
+		break;
 	}
 }
 
-void
-oracle_decided(struct oracle *oracle, int by, const char *id)
+/* The newest request of that id that canceld knows and has not answered. */
+static struct ask *
+find_undecided(struct oracle *oracle, int by, const char *id)
 {
 	struct ask *ask, *found = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == by && ask->decided == 0 && oracle->said[ask->said].begun != 0 &&
+		if (ask->by == by && ask->decided == 0 && !ask->ours && oracle->said[ask->said].begun != 0 &&
 		    strcmp(ask->id, id) == 0)
 			found = ask;
-	if (found == NULL)
-		return;
-	found->decided_at = oracle->now;
-	found->decided = ++oracle->step;
+	return found;
+}
+
+static void
+expired(struct oracle *oracle, struct ask *ask)
+{
+	if (oracle->now - ask->active < ask->idle && oracle->now - ask->asked < ask->cap)
+		oracle_blame(oracle, "1: %s is cancelled after %lld ms", ask->id,
+		    (long long)(oracle->now - ask->active));
+	if (!oracle->protocol->waits)
+		oracle_blame(oracle, "1: %s expired and was not answered", ask->id);
+	ask->expired = ++oracle->step;
+	if (ask->ending_at == INT64_MAX)
+		ask->ending_at = oracle->now;
 }
 
 void
-oracle_tells(struct oracle *oracle, int by, const char *id)
+oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision)
 {
+	struct ask *ask = find_undecided(oracle, by, id);
+
+	if (ask == NULL)
+		return;
+	if (decision == DECIDED_EXPIRED) {
+		expired(oracle, ask);
+		return;
+	}
+	ask->unsent |= decision == DECIDED_UNSENT;
+	if (decision == DECIDED_UNSENT && !ask->owed)
+		return;
+	ask->version = oracle->initialized ? oracle->version : 0;
+	ask->decided_at = oracle->now;
+	ask->decided = ++oracle->step;
+}
+
+/* A later turn of the session that runs, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
+static int
+newer_turn(const struct oracle *oracle, int turn, bool sure)
+{
+	int i;
+
+	for (i = turn + 1; i < oracle->ask_count; i++) {
+		const struct ask *newer = &oracle->asks[i];
+
+		if (is_turn_of(newer, oracle->asks[turn].session) && lives(oracle, newer) &&
+		    !(sure && newer->reply_begun != 0) && newer->cancelled == 0 && newer->expired == 0)
+			return i;
+	}
+	return -1;
+}
+
+void
+oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
+{
+	const struct said *said = &oracle->said[oracle->hearing];
 	struct telling *telling;
+	int i;
 
 	oracle->tellings[by] = grow(oracle->tellings[by], oracle->telling_count[by], sizeof(*telling));
 	telling = &oracle->tellings[by][oracle->telling_count[by]++];
 	telling->step = ++oracle->step;
-	snprintf(telling->id, sizeof(telling->id), "%s", id);
-}
-
-static void
-end_of_ask(struct oracle *oracle, const struct ask *ask)
-{
-	const struct said *said = &oracle->said[ask->said];
-	bool heard = said->heard != 0, owed = ask->cancelled == 0 || oracle->answer_cancelled;
-
-	if (ask->by != CLIENT || !heard)
+	telling->spelling = oracle_spelling(oracle, by == CLIENT ? SERVER : CLIENT);
+	snprintf(telling->reason, sizeof(telling->reason), "%s",
+	    translated && said->reason[0] != '\0' ? said->reason :
+		by == CLIENT                      ? "\"The client no longer waits for the answer\"" :
+						    "\"The server no longer waits for the answer\"");
+	telling->ask = telling->newer = -1;
+	telling->by_id = true;
+	for (i = 0; i < oracle->ask_count; i++)
+		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
+		    oracle->said[oracle->asks[i].said].begun != 0)
+			telling->ask = i;
+	if (telling->ask < 0 || translated || !(oracle->asks[telling->ask].deed->traits & TURN))
 		return;
-	if (!oracle->client_left && owed && !ask->answered)
-		oracle_blame(oracle, "1: %s was never answered", ask->id);
-	if (ask->wire[0] == '\0' || ask->reply_begun != 0 || ask->cancels > 0 || oracle->server_died)
-		return;
-	if (!oracle->no_cancel && !ask->handshake && !ask->probe && !ask->task &&
-	    (!oracle->legacy || oracle->initialized))
-		oracle_blame(oracle, "2: the server never heard that nobody waits for %s", ask->id);
+	telling->newer = newer_turn(oracle, telling->ask, true);
+	telling->turn = telling->newer < 0;
+	telling->by_id = newer_turn(oracle, telling->ask, false) >= 0;
+	if (telling->turn)
+		cascade(oracle, oracle->asks[telling->ask].session, !telling->by_id);
 }
 
 void
-oracle_end(struct oracle *oracle)
+oracle_broke(struct oracle *oracle, int from)
 {
-	int i, lost = 0;
+	int i;
 
-	for (i = 0; i < oracle->ask_count; i++)
-		end_of_ask(oracle, &oracle->asks[i]);
-	for (i = 0; i < oracle->said_count; i++) {
-		const struct said *said = &oracle->said[i];
-
-		if (said->kind == KIND_NOTICE && said->heard != 0 && !said->arrived &&
-		    !(said->from == CLIENT && oracle->server_died) && ++lost > oracle->broken)
-			oracle_blame(oracle, "3: message %d was lost", i);
-	}
-	if (oracle->error_lines != oracle->junk_lines && !oracle->client_left)
-		oracle_blame(oracle, "1: %d unreadable lines, %d errors", oracle->junk_lines, oracle->error_lines);
+	oracle->may_break++;
+	for (i = 0; i < oracle->said_count; i++)
+		if (oracle->said[i].from == from && oracle->said[i].begun != 0 && oracle->said[i].heard == 0)
+			oracle->said[i].broken = true;
 }

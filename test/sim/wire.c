@@ -10,26 +10,74 @@
 enum { PIECE = 4000 };
 
 static void
-reads(struct world *world, int to, struct span bytes)
+keep(struct peer *peer, char byte)
+{
+	if (peer->len + 2 > peer->capacity) {
+		peer->capacity = 2 * peer->capacity + 256;
+		peer->text = realloc(peer->text, peer->capacity);
+		if (peer->text == NULL)
+			abort();
+	}
+	peer->text[peer->len++] = byte;
+	peer->text[peer->len] = '\0';
+}
+
+static void
+ends(struct world *world, int to)
 {
 	struct peer *peer = &world->peer[to];
+
+	peer_reads(world, to, peer->text, peer->len);
+	peer->len = 0;
+	peer->in_body = false;
+}
+
+/* The header, by the letter; false: there is more of it, or it is none. */
+static bool
+header_ends(struct world *world, int to)
+{
+	struct peer *peer = &world->peer[to];
+	char wanted[64];
+
+	if (peer->len < 4 || memcmp(peer->text + peer->len - 4, "\r\n\r\n", 4) != 0) {
+		if (peer->len > 40)
+			oracle_blame(&world->oracle, "3: no header: %.40s", peer->text);
+		return false;
+	}
+	peer->left = strtoul(peer->text + strcspn(peer->text, "0123456789"), NULL, 10);
+	snprintf(wanted, sizeof(wanted), "Content-Length: %zu\r\n\r\n", peer->left);
+	if (strcmp(peer->text, wanted) != 0 || peer->left == 0)
+		oracle_blame(&world->oracle, "3: the header is %s", peer->text);
+	peer->len = 0;
+	return true;
+}
+
+static void
+reads_byte(struct world *world, int to, char byte)
+{
+	struct peer *peer = &world->peer[to];
+
+	keep(peer, byte);
+	if (!world->oracle.header) {
+		if (byte == '\n') {
+			peer->text[--peer->len] = '\0';
+			ends(world, to);
+		}
+	} else if (peer->in_body) {
+		if (--peer->left == 0)
+			ends(world, to);
+	} else {
+		peer->in_body = header_ends(world, to);
+	}
+}
+
+static void
+reads(struct world *world, int to, struct span bytes)
+{
 	size_t i;
 
-	for (i = 0; i < bytes.len; i++) {
-		if (bytes.ptr[i] == '\n') {
-			peer_reads(world, to, peer->line == NULL ? "" : peer->line, peer->len);
-			peer->len = 0;
-			continue;
-		}
-		if (peer->len + 1 >= peer->capacity) {
-			peer->capacity = 2 * peer->capacity + 256;
-			peer->line = realloc(peer->line, peer->capacity);
-			if (peer->line == NULL)
-				abort();
-		}
-		peer->line[peer->len++] = bytes.ptr[i];
-		peer->line[peer->len] = '\0';
-	}
+	for (i = 0; i < bytes.len && world->oracle.verdict[0] == '\0'; i++)
+		reads_byte(world, to, bytes.ptr[i]);
 }
 
 /* Canceld writes at most n bytes to that side. */
@@ -54,17 +102,6 @@ wire_backed_up(const struct world *world, int from)
 	    LIMIT_CLIENT_HIGH;
 }
 
-static void
-heard(struct world *world, int from, int number)
-{
-	struct said *said = &world->oracle.said[number];
-
-	if (from == CLIENT && said->kind == KIND_JUNK && memcmp(said->bytes, "\n", 1) != 0 &&
-	    strstr(said->bytes, "notifications/cancelled") == NULL)
-		world->oracle.junk_lines++;
-	oracle_heard(&world->oracle, number);
-}
-
 /* Canceld reads at most n bytes of what that side wrote. */
 void
 wire_feed(struct world *world, int from, size_t n)
@@ -74,7 +111,7 @@ wire_feed(struct world *world, int from, size_t n)
 	struct lane *lane = session_lane(world->session, side);
 	size_t room;
 
-	while (n > 0 && peer->count > 0 && !wire_backed_up(world, from)) {
+	while (n > 0 && peer->count > 0 && !peer->hung && !wire_backed_up(world, from)) {
 		int number = peer->queue[peer->first];
 		const struct said *said = &world->oracle.said[number];
 		size_t piece = said->len - peer->fed < n ? said->len - peer->fed : n;
@@ -86,7 +123,7 @@ wire_feed(struct world *world, int from, size_t n)
 		peer->fed += piece;
 		n -= piece;
 		if (peer->fed == said->len) {
-			heard(world, from, number);
+			oracle_heard(&world->oracle, number);
 			peer->first = (peer->first + 1) % QUEUE_MAX;
 			peer->count--;
 			peer->fed = 0;

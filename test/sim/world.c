@@ -74,6 +74,17 @@ server_dies(struct world *world)
 	wire_drain(world, CLIENT, SIZE_MAX);
 }
 
+/* In the middle of a message, often. */
+static void
+server_hangs(struct world *world)
+{
+	clock_settle(world);
+	peer_answers(world, SERVER);
+	wire_feed(world, SERVER, wire_some_bytes(world));
+	world->peer[SERVER].hung = true;
+	clock_runs_out(world);
+}
+
 /* Whose request it is that is answered: one that was dropped for it was on its way to the other side. */
 static int
 asker_of(const struct action *action)
@@ -84,51 +95,133 @@ asker_of(const struct action *action)
 }
 
 static void
-on_action(void *user, const struct action *action)
+note_answer(struct world *world, const struct action *action, const char *id)
 {
-	static const enum why answers[] = { WHY_TIMED_OUT, WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED,
-		WHY_TOO_MANY, WHY_MALFORMED, WHY_UNANSWERABLE, WHY_CANCEL_UNSENT, WHY_TRUNCATED };
-	struct world *world = user;
-	char id[48];
+	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_TOO_MANY,
+		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_TRUNCATED, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
-	world_tell(world, "%s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr);
-	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
-	world->oracle.may_break += action->why == WHY_TRUNCATED;
-	if (action->why == WHY_CANCEL_SENT)
-		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id);
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_TRUNCATED) &&
-		    (action->why != WHY_CANCEL_UNSENT || world->oracle.answer_cancelled))
-			oracle_decided(&world->oracle, asker_of(action), id);
+		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_TRUNCATED))
+			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_CANCEL_UNSENT)
+		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_UNSENT);
+	if (action->why == WHY_TIMED_OUT && action->verb == VERB_NOTE)
+		oracle_decided(&world->oracle, asker_of(action) == CLIENT ? SERVER : CLIENT, id, DECIDED_EXPIRED);
+}
+
+static void
+on_action(void *user, const struct action *action)
+{
+	struct world *world = user;
+	char id[48];
+
+	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr,
+	    (int)action->detail.len, action->detail.ptr);
+	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
+	if (action->why == WHY_TRUNCATED)
+		oracle_broke(&world->oracle, action->side == SIDE_CLIENT ? SERVER : CLIENT);
+	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
+		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id,
+		    action->why == WHY_CANCEL_TRANSLATED);
+	note_answer(world, action, id);
+}
+
+/* Where nothing is known of the protocol yet, canceld sees it in how the client begins. */
+static void
+choose_protocol(struct world *world)
+{
+	static const int most[] = { MCP, MCP, MCP, MCP, ACP, ACP, ACP, LSP, LSP, BSP, NONE };
+	struct chance *chance = &world->chance;
+	struct oracle *oracle = &world->oracle;
+	bool usual = chance_percent(chance, 85);
+
+	oracle->protocol = &protocols[most[chance_below(chance, 11)]];
+	world->given = oracle->protocol == &protocols[NONE] || chance_percent(chance, 50);
+	if (!world->given && (oracle->protocol == &protocols[LSP] || oracle->protocol == &protocols[BSP]))
+		usual = true;
+	oracle->header = oracle->protocol->header == usual;
+	oracle->modern = oracle->protocol == &protocols[MCP] && chance_percent(chance, 40);
+	oracle->handshake =
+	    oracle->protocol->client[0].traits & HANDSHAKE && !oracle->modern && chance_percent(chance, 70);
+	oracle->version = 1 + chance_percent(chance, 30);
+	if (oracle->protocol != &protocols[ACP])
+		return;
+	oracle->declares[CLIENT] = chance_percent(chance, 30);
+	oracle->declares[SERVER] = chance_percent(chance, 30);
+}
+
+/* What only the first message shows. */
+static void
+begin_as_needed(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+	bool bare_mcp = oracle->protocol == &protocols[MCP] && !oracle->header;
+
+	if (!world->given && !bare_mcp && oracle->protocol != &protocols[LSP])
+		oracle->handshake = true;
+	if (oracle->handshake)
+		oracle->modern = false;
+	if (oracle->handshake)
+		peer_begins(world);
+}
+
+static void
+add_rule(struct world *world, enum policy_clock clock, const char *method, int64_t duration)
+{
+	policy_add(&world->policy, clock, (struct span){ method, method == NULL ? 0 : strlen(method) },
+	    (struct span){ NULL, 0 }, duration);
+}
+
+static void
+choose_deadlines(struct world *world)
+{
+	struct chance *chance = &world->chance;
+	struct oracle *oracle = &world->oracle;
+
+	policy_init(&world->policy);
+	oracle->cap = 30000;
+	oracle->timeout = 500 + chance_below(chance, 1500);
+	add_rule(world, POLICY_IDLE, NULL, oracle->timeout);
+	add_rule(world, POLICY_CAP, NULL, oracle->cap);
+	world->turn_limit = chance_percent(chance, 60) ? 500 + (int)chance_below(chance, 3000) : 0;
+	world->late_limit = chance_percent(chance, 30) ? 300 + (int)chance_below(chance, 1000) : 0;
+	if (world->turn_limit > 0)
+		add_rule(world, POLICY_IDLE, "session/prompt", world->turn_limit);
+	if (world->late_limit > 0)
+		add_rule(world, POLICY_IDLE, oracle->protocol->server[0].method, world->late_limit);
+	oracle->grace = chance_percent(chance, 20) ? INT64_MAX : 200 + chance_below(chance, 500);
 }
 
 static void
 init(struct world *world)
 {
-	struct session_config config = { .dialect = &dialect_mcp, .policy = &world->policy };
+	struct session_config config = { .policy = &world->policy };
 	struct chance *chance = &world->chance;
+	struct oracle *oracle = &world->oracle;
 
-	oracle_init(&world->oracle);
-	policy_init(&world->policy);
-	world->oracle.cap = 30000;
-	world->oracle.timeout = 500 + chance_below(chance, 1500);
-	policy_add(&world->policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 },
-	    world->oracle.timeout);
-	policy_add(&world->policy, POLICY_CAP, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, world->oracle.cap);
-	config.grace = 200;
+	oracle_init(oracle);
+	choose_protocol(world);
+	choose_deadlines(world);
+	if (world->given)
+		config.dialect = dialect_named((struct span){ oracle->protocol->name, strlen(oracle->protocol->name) });
+	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
 	config.strict = chance_percent(chance, 20);
 	config.seed = chance_next(chance);
-	world->oracle.no_cancel = config.no_cancel = chance_percent(chance, 5);
-	world->oracle.answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);
-	world->oracle.tool_errors = config.tool_errors = chance_percent(chance, 15);
-	world->modern = chance_percent(chance, 40);
-	world->oracle.legacy = !world->modern && chance_percent(chance, 70);
+	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
+	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);
+	oracle->tool_errors = config.tool_errors = chance_percent(chance, 15);
+	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
+	oracle->legacy_probe = config.legacy = chance_percent(chance, 15);
+	world->text_ids = chance_percent(chance, 30);
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
+	oracle->now = world->now;
 	world->session = session_new(&config, on_action, world, world->now);
+	world_tell(world, "%s, %s, a %s before each message\n", oracle->protocol->name,
+	    world->given ? "as told" : "to be found out", oracle->header ? "header" : "newline");
 }
 
 static void
@@ -137,8 +230,23 @@ cleanup(struct world *world)
 	session_free(world->session);
 	policy_free(&world->policy);
 	oracle_free(&world->oracle);
-	free(world->peer[CLIENT].line);
-	free(world->peer[SERVER].line);
+	free(world->peer[CLIENT].text);
+	free(world->peer[SERVER].text);
+}
+
+static void
+ends_somehow(struct world *world)
+{
+	unsigned how = chance_below(&world->chance, 10);
+
+	if (how < 2)
+		client_leaves(world);
+	else if (how < 4)
+		server_dies(world);
+	else if (how < 6)
+		server_hangs(world);
+	else
+		clock_runs_out(world);
 }
 
 bool
@@ -153,8 +261,7 @@ world_run(uint64_t seed, bool verbose)
 	world->chance.state = world->seed = seed;
 	world->verbose = verbose;
 	init(world);
-	if (world->oracle.legacy)
-		peer_asks(world, "initialize");
+	begin_as_needed(world);
 	for (step = 0; step < STEPS && world->oracle.verdict[0] == '\0'; step++) {
 		world->oracle.now = world->now;
 		if (chance_percent(&world->chance, 30))
@@ -162,17 +269,12 @@ world_run(uint64_t seed, bool verbose)
 		else
 			canceld_acts(world);
 	}
-	step = (int)chance_below(&world->chance, 10);
-	if (step < 2)
-		client_leaves(world);
-	else if (step < 4)
-		server_dies(world);
-	else
-		clock_runs_out(world);
+	ends_somehow(world);
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';
 	if (!held)
-		printf("seed %llu, promise %s\n", (unsigned long long)seed, world->oracle.verdict);
+		printf("seed %llu (%s), promise %s\n", (unsigned long long)seed, world->oracle.protocol->name,
+		    world->oracle.verdict);
 	cleanup(world);
 	free(world);
 	return held;
