@@ -24,6 +24,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -341,7 +342,7 @@ note_changes(struct session *session, const struct message *message)
 static bool
 is_blank(struct span text)
 {
-	while (text.len > 0 && (text.ptr[text.len - 1] == '\r' || text.ptr[text.len - 1] == '\n'))
+	while (text.len > 0 && memchr(" \t\r\n", text.ptr[text.len - 1], 4) != NULL)
 		text.len--;
 	return text.len == 0;
 }
@@ -357,6 +358,11 @@ on_text(struct session *session, enum side from)
 	message.end = message.next = party->frame.scanned;
 	message.text = lane_from(party->lane, message.start);
 	message.text.len = (size_t)(message.end - message.start);
+	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
+		session_note(session, other(from), WHY_BOM_STRIPPED);
+		message_discard(session, &message);
+		return;
+	}
 	message.envelope.kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON;
 	session_on_message(session, &message);
 }
