@@ -215,7 +215,7 @@ join_cascade(const struct oracle *oracle, struct ask *ask)
 
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->said[turn->said].heard != 0 &&
-		    (turn->cancelled != 0 || turn->expired != 0))
+		    (turn->cancelled != 0 || turn->expired != 0 || turn->decided != 0))
 			ask->crossed = true;
 }
 
