@@ -24,7 +24,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -342,9 +341,12 @@ note_changes(struct session *session, const struct message *message)
 static bool
 is_blank(struct span text)
 {
-	while (text.len > 0 && memchr(" \t\r\n", text.ptr[text.len - 1], 4) != NULL)
-		text.len--;
-	return text.len == 0;
+	size_t i;
+
+	for (i = 0; i < text.len; i++)
+		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && text.ptr[i] != '\r' && text.ptr[i] != '\n')
+			return false;
+	return true;
 }
 
 /* What stood where a header should be. */
