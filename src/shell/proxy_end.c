@@ -52,6 +52,16 @@ has_ended(struct proxy *proxy)
 	return proxy->now >= proxy->hung_until;
 }
 
+/* After a signal nobody waits long for the client to take its answers. */
+static void
+hasten(struct proxy *proxy)
+{
+	msec_t leave_by = proxy->now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
+
+	if (leave_by < proxy->leave_by)
+		proxy->leave_by = leave_by;
+}
+
 /* The client's end, in each of its forms. Returns the event that the supervisor has to hear; -1: none. */
 static int
 client_end(struct proxy *proxy)
@@ -64,6 +74,7 @@ client_end(struct proxy *proxy)
 		if (!proxy->left || proxy->draining)
 			leave(proxy, LEAVE_TERMINATED);
 		proxy->draining = false;
+		hasten(proxy);
 		return SUPERVISE_SIGNAL;
 	}
 	if (session_wants_end(proxy->session))
@@ -208,7 +219,7 @@ proxy_finished(const struct proxy *proxy)
 {
 	if (!proxy->finishing)
 		return false;
-	if (is_unread(proxy) || proxy->signal != 0)
+	if (is_unread(proxy))
 		return true;
 	/* Who closed its stdin may still read what was answered before, but not for long. */
 	if (proxy->left && !proxy->draining && proxy->now >= proxy->leave_by)

@@ -264,13 +264,17 @@ END_TEST
 START_TEST(what_it_leaves_is_swept)
 {
 	struct child child = start("sleep 1000 & echo $!; exit 3");
+	long other;
 
-	read_until(&child, "\n");
+	other = strtol(read_until(&child, "\n"), NULL, 10);
 	wait_for_exit(&child);
 	/* The zombie keeps the group's id. */
 	ck_assert_int_eq(kill(child.pid, 0), 0);
 	ck_assert_int_eq(child_status(&child), 3);
 	sweep(&child);
+	ck_assert_int_eq(ended.count, 1);
+	ck_assert_int_eq(ended.pid, other);
+	ck_assert_str_eq(ended.name, "sleep");
 	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
 }
 END_TEST
