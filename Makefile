@@ -156,7 +156,7 @@ $(B)/flags: force
 check: deps-build-test
 	@$(MAKE) check-run
 
-check-run: unit scenario sim replay e2e
+check-run: unit scenario sim replay e2e matrix
 
 demo: deps-build
 	@$(MAKE) demo-run
@@ -185,6 +185,12 @@ BINARIES = CANCELD='$(abspath $(B)/canceld)' DEMO_SERVER='$(abspath $(B)/demo-se
 
 e2e: $(B)/e2e $(B)/canceld $(B)/demo-server
 	$(BINARIES) $<
+
+# Every fault in every state, behind every wrapper, ROUNDS times over.
+ROUNDS ?= 1
+.PHONY: matrix
+matrix: $(B)/e2e $(B)/canceld
+	@$(BINARIES) $< --matrix $(ROUNDS)
 
 # What only much traffic shows, and what a long response costs: minutes of a machine, not a part of check.
 .PHONY: stress cost

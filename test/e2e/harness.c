@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -72,6 +74,52 @@ own_path(void)
 	return path;
 }
 
+static void
+insert_words(const char **words, size_t at, const char *const *more, size_t count)
+{
+	size_t have = 0;
+
+	while (words[at + have] != NULL)
+		have++;
+	ck_assert_uint_lt(at + have + count, WORDS - 4);
+	memmove(&words[at + count], &words[at], have * sizeof(*words));
+	memcpy(&words[at], more, count * sizeof(*words));
+}
+
+/* npx takes one string, for a shell; no word has a single quote. */
+static void
+join_words(const char **words)
+{
+	static char joined[8192];
+
+	*joined = '\0';
+	for (size_t i = 0; words[i] != NULL; i++) {
+		snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "'%s' ", words[i]);
+		words[i] = NULL;
+	}
+	words[0] = joined;
+}
+
+static void
+put_behind(const char **words, size_t at, const char *behind)
+{
+	const char *shell[] = { "/bin/sh", "-c", "\"$@\"; exit $?", "sh" };
+	const char *canceld[] = { getenv("CANCELD"), "--" };
+	const char *npx[] = { "npx", "-c" };
+	const char *rest = behind + strcspn(behind, " ");
+
+	if (*rest != '\0')
+		put_behind(words, at, rest + 1);
+	if (strncmp(behind, "sh", 2) == 0)
+		insert_words(words, at, shell, 4);
+	else if (strncmp(behind, "canceld", 7) == 0)
+		insert_words(words, at, canceld, 2);
+	else if (strncmp(behind, "npx", 3) == 0) {
+		join_words(words + at);
+		insert_words(words, at, npx, 2);
+	}
+}
+
 static size_t
 add_command(const char **words, size_t count, const char *command, const char *record)
 {
@@ -127,6 +175,43 @@ signals_as_given(const struct setup *setup)
 		signal(SIGPIPE, SIG_IGN);
 }
 
+static bool
+in_new_namespace(void)
+{
+	return unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+}
+
+/* The new namespace is that of the children. */
+static void
+become_init(void)
+{
+	int status;
+	pid_t pid;
+
+	if (!in_new_namespace())
+		_exit(125);
+	pid = fork();
+	if (pid == 0)
+		return;
+	close_above(0);
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	waitpid(pid, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+bool
+can_be_init(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(in_new_namespace() ? 0 : 1);
+	waitpid(pid, &status, 0);
+	return status == 0;
+}
+
 _Noreturn static void
 become(const struct setup *setup, const struct run *run, const char *const *words, const int *fds)
 {
@@ -139,6 +224,10 @@ become(const struct setup *setup, const struct run *run, const char *const *word
 		move_to(fds[i], i);
 	close_above(setup->extra);
 	signals_as_given(setup);
+	if (setup->own_group)
+		setpgid(0, 0);
+	if (setup->as_init)
+		become_init();
 	memcpy(&arguments, &words, sizeof(arguments));
 	execv(words[0], arguments);
 	_exit(127);
@@ -231,6 +320,8 @@ run_start(const struct setup *setup)
 		words[count++] = "--";
 	}
 	add_command(words, count, setup->command, run->record);
+	if (setup->behind != NULL)
+		put_behind(words, count, setup->behind);
 	wire_all(run, setup, fds);
 	signal(SIGPIPE, SIG_IGN);
 	run->pid = fork();
@@ -372,13 +463,30 @@ run_expect_exit(struct run *run, int status, long within)
 		run_pump(run, 2);
 }
 
+static bool adopting;
+
+void
+adopt_orphans(void)
+{
+	adopting = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
+static bool
+is_left(const struct run *run, char *left, size_t size)
+{
+	if (process_marked(run->mark, left, size) > 0)
+		return true;
+	snprintf(left, size, "an orphan without a mark");
+	return adopting && process_has_child(getpid(), run->pid);
+}
+
 void
 run_expect_gone(struct run *run, long within)
 {
 	long start = milliseconds();
 	char left[2048];
 
-	while (process_marked(run->mark, left, sizeof(left)) > 0) {
+	while (is_left(run, left, sizeof(left))) {
 		if (milliseconds() - start > within + slack())
 			run_fail(run, "left behind after %ld ms: %s", within, left);
 		run_pump(run, 5);

@@ -31,10 +31,13 @@ struct setup {
 	const char *options; /* words for canceld */
 	const char *command; /* words; the first may be "demo", "peer" (a mode of this program), or
 	                        "sh:SCRIPT" takes the rest; NULL is "demo" */
+	const char *behind;  /* words: what the command is run by, the outermost first: npx, sh, canceld */
 	const char *mark;    /* NULL: a fresh one */
 	const char *in;      /* a path to open as stdin, out as stdout, instead of the wiring */
 	const char *out;
 	enum wiring wiring;
+	bool own_group;   /* start it in a process group of its own */
+	bool as_init;     /* ... in a pid namespace of its own, as its first process; run->pid is who waits for it */
 	bool bare;        /* run the command without canceld */
 	bool keep;        /* keep copies of canceld's own ends in kept[] */
 	bool ignore_pipe; /* start it with SIGPIPE ignored */
@@ -70,6 +73,9 @@ struct run *run_observe(const char *mark);
 /* Moves bytes for at most wait milliseconds; returns early as soon as any were moved. */
 void run_pump(struct run *run, int wait);
 
+/* Not to be had here: as_init, without the right to it. The tests that need it are left out. */
+bool can_be_init(void);
+
 /* Closes the client's stdin end (after all is sent), its stdout end. */
 void run_close_in(struct run *run);
 void run_close_out(struct run *run);
@@ -77,6 +83,12 @@ void run_close_out(struct run *run);
 /* Fails the test unless it exits with this status within milliseconds (and a machine's slack). */
 void run_expect_exit(struct run *run, int status, long within);
 void run_expect_gone(struct run *run, long within); /* no process of the run is left */
+
+/*
+ * From now on what a run leaves becomes this process's child, and run_expect_gone sees it whether it bears the mark
+ * (node overwrites it) or not.
+ */
+void adopt_orphans(void);
 
 /* Closes all that is open, waits for the exit, expects that nothing is left, frees. */
 void run_end(struct run *run);

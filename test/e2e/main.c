@@ -3,6 +3,7 @@
  * $DEMO_SERVER and the peers in this program.
  *
  *   e2e                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose
+ *   e2e --matrix [ROUNDS]   every fault in every state (matrix.c), and print how often each passed
  *   e2e --peer MODE [ARG]   be a server of a certain kind (see peers.h)
  *   e2e --cost [BYTES]      print what a response of BYTES and one of a tenth of it cost
  */
@@ -42,6 +43,8 @@ run_suites(void)
 	srunner_add_suite(runner, suite_noise());
 	srunner_add_suite(runner, suite_logs());
 	srunner_add_suite(runner, suite_wiring());
+	srunner_add_suite(runner, suite_client_ends());
+	srunner_add_suite(runner, suite_tree());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
@@ -83,5 +86,7 @@ main(int count, char **arguments)
 {
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return peer_main(count - 2, arguments + 2);
+	if (count > 1 && strcmp(arguments[1], "--matrix") == 0)
+		return with_directory(matrix, count, arguments);
 	return with_directory(run_tests, count, arguments);
 }

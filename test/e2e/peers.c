@@ -342,6 +342,54 @@ close_input(const char *line)
 		pause();
 }
 
+static void
+on_puppet_signal(int number)
+{
+	if (number == SIGUSR1)
+		_exit(0);
+	close(number == SIGUSR2 ? STDOUT_FILENO : STDIN_FILENO);
+	for (;;)
+		pause();
+}
+
+/* 200,000 bytes are more than canceld holds back. */
+static void
+answer_half(const char *line)
+{
+	char *id = member_copy(line, "id");
+	struct text text = { 0 };
+
+	text_print(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"%0200000d", id, 0);
+	write_all(text.data, text.len);
+	free(text.data);
+	free(id);
+}
+
+static void
+obey(const char *line)
+{
+	if (strstr(line, "\"exit\"") != NULL)
+		exit(3);
+	if (strstr(line, "\"ping\"") != NULL)
+		answer(line, "{}");
+	else if (strstr(line, "\"half\"") != NULL)
+		answer_half(line);
+	while (strstr(line, "\"rest\"") != NULL)
+		pause();
+}
+
+static int
+puppet(const char *kind)
+{
+	static const int numbers[] = { SIGUSR1, SIGUSR2, SIGWINCH };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		signal(numbers[i], on_puppet_signal);
+	if (kind != NULL)
+		brood_start(kind);
+	return each_line(obey);
+}
+
 static const struct {
 	const char *mode;
 	line_function *function;
@@ -365,6 +413,8 @@ peer_main(int count, char **arguments)
 		order = arguments[2];
 	if (strcmp(arguments[0], "verbatim") == 0)
 		return verbatim(count > 1 ? arguments[1] : "1");
+	if (strcmp(arguments[0], "puppet") == 0)
+		return puppet(count > 1 ? arguments[1] : NULL);
 	if (strcmp(arguments[0], "hungry") == 0)
 		return hungry();
 	if (strcmp(arguments[0], "resting") == 0)

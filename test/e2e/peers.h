@@ -13,6 +13,9 @@
  *   resting        answers the first request, then reads nothing until SIGUSR1; counts what came
  *   mute-out       closes stdout at the first request and lives on
  *   mute-in        answers the first request, closes stdin and lives on
+ *   puppet [KIND]  leaves a process of that kind behind (brood.h); then answers ping, exits with 3 at exit, writes
+ *                  half an answer at half, reads nothing any more at rest, answers nothing else. SIGUSR1: exits with 0;
+ *                  SIGUSR2: closes stdout and lives on; SIGWINCH: closes stdin and lives on
  */
 #ifndef E2E_PEERS_H
 #define E2E_PEERS_H
@@ -22,6 +25,13 @@
 #include "text.h"
 
 int peer_main(int count, char **arguments);
+
+/*
+ * Starts a process named left-KIND, and returns when it is what its kind says: pipe, holds stdout; deaf, ignores
+ * SIGTERM too; group, in a process group of its own; session, in a session of its own; daemon, forked twice; stopped,
+ * in a session of its own; runaway, starts another and exits, for ever; many, hundreds of sessions.
+ */
+void brood_start(const char *kind);
 
 /* What both ends of the stress tests derive from a number: no two neighbours are alike. */
 void wire_id(struct text *text, long number);

@@ -129,25 +129,122 @@ process_sweep(const char *mark)
 	each_marked(mark, end, NULL);
 }
 
+static bool
+has_word(pid_t pid, const char *word)
+{
+	struct text command = process_file(pid, "cmdline");
+	bool found = memmem(command.data, command.len, word, strlen(word)) != NULL;
+
+	free(command.data);
+	return found && is_live(pid);
+}
+
+/* A process that has just been forked still has its parent's words: the lowest is the one. */
 pid_t
 process_child(pid_t parent, const char *word)
 {
 	char path[64];
 	struct text children;
+	char *rest = NULL;
 	pid_t found = -1;
 
 	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
 	children = process_file(parent, path);
-	for (char *at = strtok(children.data, " "); at != NULL; at = strtok(NULL, " ")) {
+	for (char *at = strtok_r(children.data, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest)) {
 		pid_t pid = (pid_t)atoi(at);
-		struct text command = process_file(pid, "cmdline");
+		pid_t below = process_child(pid, word);
 
-		if (is_live(pid) && memmem(command.data, command.len, word, strlen(word)) != NULL)
+		if (below > 0)
+			found = below;
+		else if (has_word(pid, word))
 			found = pid;
-		free(command.data);
 	}
 	free(children.data);
 	return found;
+}
+
+pid_t
+process_first(pid_t parent)
+{
+	char path[64];
+	struct text children;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
+	children = process_file(parent, path);
+	pid = (pid_t)atoi(children.data);
+	free(children.data);
+	return pid > 0 ? pid : -1;
+}
+
+bool
+process_has_child(pid_t parent, pid_t beside)
+{
+	char path[64];
+	struct text children;
+	char *rest = NULL;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
+	children = process_file(parent, path);
+	for (char *at = strtok_r(children.data, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest))
+		found = found || (atoi(at) != beside && is_live((pid_t)atoi(at)));
+	free(children.data);
+	return found;
+}
+
+/* A field of /proc/PID/stat, counted from the state, which is 0. */
+static long
+stat_field(pid_t pid, int field)
+{
+	struct text stat = process_file(pid, "stat");
+	const char *at = strrchr(stat.data, ')');
+	long number = -1;
+
+	for (at = at == NULL ? NULL : at + 1; at != NULL && field >= 0; field--)
+		at = strchr(at + 1, ' ');
+	if (at != NULL)
+		number = atol(at + 1);
+	free(stat.data);
+	return number;
+}
+
+pid_t
+process_group(pid_t pid)
+{
+	return (pid_t)stat_field(pid, 1);
+}
+
+pid_t
+process_session(pid_t pid)
+{
+	return (pid_t)stat_field(pid, 2);
+}
+
+/* The number behind a name in a file of lines; -1 without it. */
+static long
+number_behind(pid_t pid, const char *file, const char *name)
+{
+	struct text text = process_file(pid, file);
+	const char *line = strstr(text.data, name);
+	long number = line == NULL ? -1 : atol(line + strlen(name));
+
+	free(text.data);
+	return number;
+}
+
+long
+process_share(pid_t pid)
+{
+	long kilobytes = number_behind(pid, "smaps_rollup", "\nPss:");
+
+	return kilobytes < 0 ? -1 : kilobytes * 1024;
+}
+
+long
+process_switches(pid_t pid)
+{
+	return number_behind(pid, "status", "\nvoluntary_ctxt_switches:");
 }
 
 long

@@ -21,9 +21,16 @@ int process_marked(const char *mark, char *list, size_t size);
 /* Ends all that process_marked counts. */
 void process_sweep(const char *mark);
 
-/* The id of the one live child of parent whose command line has the word in it; -1 if none. */
+/* The id of the one live process below parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);
 
+pid_t process_first(pid_t parent);                  /* its oldest child; -1 if there is none */
+bool process_has_child(pid_t parent, pid_t beside); /* a live one, beside this one */
+pid_t process_group(pid_t pid);
+pid_t process_session(pid_t pid);
+
+long process_share(pid_t pid);                             /* PSS in bytes; -1 if that cannot be known */
+long process_switches(pid_t pid);                          /* how often it was switched to or from so far */
 long process_resident(pid_t pid);                          /* bytes in memory now; -1 if there is no such process */
 long process_peak(pid_t pid);                              /* the most bytes there ever were */
 double process_seconds(pid_t pid);                         /* CPU time so far */

@@ -14,5 +14,10 @@ Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);
 Suite *suite_wiring(void);
+Suite *suite_tree(void);
+Suite *suite_client_ends(void);
+
+/* Runs it arguments[2] times over, prints the table of passes; 0 if there was no failure. */
+int matrix(int count, char **arguments);
 
 #endif

@@ -1,0 +1,111 @@
+/* Processes that a server leaves behind. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "peers.h"
+
+enum { MANY = 300 };
+
+static int ready[2];
+
+static void
+name_it(const char *kind)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "left-%s", kind);
+	prctl(PR_SET_NAME, name);
+}
+
+static void
+leave_stdio(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 2; fd++)
+		dup2(null, fd);
+	close(null);
+}
+
+_Noreturn static void
+stay(void)
+{
+	if (write(ready[1], "!", 1) != 1)
+		_exit(1);
+	close(ready[0]);
+	close(ready[1]);
+	for (;;)
+		pause();
+}
+
+_Noreturn static void
+run_away(void)
+{
+	static const struct timespec step = { .tv_nsec = 1000000 };
+
+	if (write(ready[1], "!", 1) != 1)
+		_exit(1);
+	close(ready[0]);
+	close(ready[1]);
+	for (;;) {
+		if (fork() > 0)
+			_exit(0);
+		setsid();
+		nanosleep(&step, NULL);
+	}
+}
+
+_Noreturn static void
+be(const char *kind)
+{
+	name_it(kind);
+	if (strcmp(kind, "pipe") == 0 || strcmp(kind, "deaf") == 0) {
+		if (strcmp(kind, "deaf") == 0)
+			signal(SIGTERM, SIG_IGN);
+		stay();
+	}
+	leave_stdio();
+	if (strcmp(kind, "group") == 0)
+		setpgid(0, 0);
+	else
+		setsid();
+	if (strcmp(kind, "daemon") == 0 && fork() > 0)
+		_exit(0);
+	if (strcmp(kind, "stopped") == 0)
+		raise(SIGSTOP);
+	if (strcmp(kind, "runaway") == 0)
+		run_away();
+	stay();
+}
+
+void
+brood_start(const char *kind)
+{
+	int count = strcmp(kind, "many") == 0 ? MANY : 1;
+	char byte;
+	int status;
+	pid_t pid = 0;
+
+	if (pipe2(ready, O_CLOEXEC) != 0)
+		exit(7);
+	for (int i = 0; i < count; i++) {
+		pid = fork();
+		if (pid == 0)
+			be(kind);
+	}
+	if (strcmp(kind, "stopped") == 0)
+		waitpid(pid, &status, WUNTRACED);
+	else
+		for (int i = 0; i < count; i++)
+			if (read(ready[0], &byte, 1) != 1)
+				exit(7);
+	close(ready[0]);
+	close(ready[1]);
+}

@@ -1,0 +1,294 @@
+/*
+ * The matrix: every fault, in every state, behind every wrapper. After each nothing is left, and every request of a
+ * client that still listens was answered once. Run in a few processes at a time, as most of it is waiting.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "suites.h"
+#include "talk.h"
+
+enum {
+	WORKERS = 4,
+	QUEUED = 10000,
+	GONE = 2000,
+};
+
+enum fault {
+	KILL_CANCELD,
+	KILL_GROUP,
+	TERMINATE,
+	TERMINATE_TWICE,
+	KILL_CLIENT,
+	CLOSE_STDIN,
+	CLOSE_STDOUT,
+	SERVER_KILLED,
+	SERVER_CRASHES,
+	SERVER_EXITS,
+	SERVER_MUTE,
+	SERVER_DEAF,
+	SERVER_STOPPED,
+	FAULTS
+};
+
+static const char *const fault_names[FAULTS] = {
+	[KILL_CANCELD] = "canceld SIGKILL",
+	[KILL_GROUP] = "its group SIGKILL",
+	[TERMINATE] = "canceld SIGTERM",
+	[TERMINATE_TWICE] = "SIGTERM twice",
+	[KILL_CLIENT] = "client SIGKILL",
+	[CLOSE_STDIN] = "client closes stdin",
+	[CLOSE_STDOUT] = "client closes stdout",
+	[SERVER_KILLED] = "server SIGKILL",
+	[SERVER_CRASHES] = "server SIGSEGV",
+	[SERVER_EXITS] = "server exits 0",
+	[SERVER_MUTE] = "server closes stdout",
+	[SERVER_DEAF] = "server closes stdin",
+	[SERVER_STOPPED] = "server SIGSTOP",
+};
+
+enum state { IDLE, IN_FLIGHT, HALF_WRITTEN, MANY_QUEUED, STATES };
+
+static const char *const state_names[STATES] = { "idle", "in flight", "half written", "10,000 queued" };
+static const char *const wrappers[] = { NULL, "sh", "npx" };
+
+enum {
+	WRAPPERS = sizeof(wrappers) / sizeof(wrappers[0]),
+	CELLS = FAULTS * STATES * WRAPPERS,
+};
+
+static atomic_int *passes; /* of each cell; shared with the workers */
+static int worker;
+
+/* Until the server is known to be in the state. */
+static void
+bring_to(struct run *run, enum state state)
+{
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	if (state == IN_FLIGHT)
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"hang\"}");
+	if (state == HALF_WRITTEN)
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"half\"}");
+	for (long end = milliseconds() + HARNESS_LIMIT; state == HALF_WRITTEN && run->out.len < run->taken + 100000;) {
+		run_pump(run, 10);
+		ck_assert_int_lt(milliseconds(), end);
+	}
+	if (state != MANY_QUEUED)
+		return;
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"rest\"}");
+	for (int i = 0; i < QUEUED; i++)
+		run_say(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"hang\"}", i + 2);
+}
+
+static int
+requests_in(enum state state)
+{
+	return state == IDLE ? 0 : state == MANY_QUEUED ? QUEUED : 1;
+}
+
+/* What is no JSON is half an answer that was closed. */
+static void
+count_answer(struct run *run, char *seen, const char *line)
+{
+	json_t *message = json_loads(line, 0, NULL);
+	long id = (long)json_integer_value(json_object_get(message, "id"));
+
+	if (message != NULL && id >= 2 && id < QUEUED + 2 && ++seen[id - 2] > 1)
+		run_fail(run, "%ld was answered twice", id);
+	json_decref(message);
+}
+
+static void
+expect_answers(struct run *run, enum state state, bool all)
+{
+	static char seen[QUEUED];
+	const char *line;
+
+	memset(seen, 0, sizeof(seen));
+	while ((line = run_line(run, GONE)) != NULL)
+		count_answer(run, seen, line);
+	ck_assert_int_lt(run->from, 0);
+	for (int i = 0; all && i < requests_in(state); i++)
+		if (seen[i] != 1)
+			run_fail(run, "%d was not answered", i + 2);
+}
+
+/* After a signal canceld waits less than half a second for 10,000 answers to be taken: on a busy machine some are not. */
+static bool
+is_listening(enum fault fault, enum state state, bool direct)
+{
+	return ((fault == TERMINATE || fault == TERMINATE_TWICE) && state != MANY_QUEUED) ||
+	    (fault >= SERVER_KILLED && (fault <= SERVER_EXITS || (fault == SERVER_MUTE && direct)));
+}
+
+static void
+signal_canceld(struct run *run, enum fault fault)
+{
+	bool kills = fault == KILL_CANCELD || fault == KILL_GROUP;
+
+	kill(fault == KILL_GROUP ? -run->pid : run->pid, kills ? SIGKILL : SIGTERM);
+	if (fault == TERMINATE_TWICE) {
+		run_expect_logged(run, "SIGNALLED");
+		kill(run->pid, SIGTERM);
+	}
+}
+
+static void
+signal_server(struct run *run, enum fault fault, bool direct)
+{
+	static const int numbers[FAULTS] = {
+		[SERVER_KILLED] = SIGKILL,
+		[SERVER_CRASHES] = SIGSEGV,
+		[SERVER_EXITS] = SIGUSR1,
+		[SERVER_MUTE] = SIGUSR2,
+		[SERVER_DEAF] = SIGWINCH,
+		[SERVER_STOPPED] = SIGSTOP,
+	};
+
+	pid_t server = process_child(run->pid, "--peer");
+
+	ck_assert_int_gt(server, 0);
+	kill(server, numbers[fault]);
+	/* The session goes on until the client ends it. A wrapper still holds stdout. */
+	if (fault > SERVER_MUTE || (fault == SERVER_MUTE && !direct))
+		run_close_in(run);
+}
+
+static void
+strike(struct run *run, enum fault fault, enum state state, bool direct)
+{
+	if (fault <= TERMINATE_TWICE)
+		signal_canceld(run, fault);
+	else if (fault == CLOSE_STDIN)
+		run_close_in(run);
+	else if (fault == CLOSE_STDOUT)
+		run_close_out(run);
+	else
+		signal_server(run, fault, direct);
+	if (fault != CLOSE_STDOUT)
+		expect_answers(run, state, is_listening(fault, state, direct));
+	run_expect_gone(run, GONE);
+}
+
+_Noreturn static void
+be_client(const struct setup *setup, enum state state, int ready)
+{
+	struct run *run = run_start(setup);
+
+	bring_to(run, state);
+	if (write(ready, "!", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void
+kill_client(struct setup *setup, enum state state)
+{
+	char mark[64];
+	struct pollfd ready = { .events = POLLIN };
+	int ends[2];
+	pid_t client;
+
+	mark_new(mark, sizeof(mark));
+	setup->mark = mark;
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	client = fork();
+	if (client == 0)
+		be_client(setup, state, ends[1]);
+	ready.fd = ends[0];
+	ck_assert_int_eq(poll(&ready, 1, HARNESS_LIMIT), 1);
+	kill(client, SIGKILL);
+	ck_assert_int_eq(waitpid(client, NULL, 0), client);
+	run_end(run_observe(mark));
+}
+
+START_TEST(cell)
+{
+	int number = _i * WORKERS + worker;
+	enum fault fault = (enum fault)(number / (STATES * WRAPPERS));
+	enum state state = (enum state)(number / WRAPPERS % STATES);
+	const char *behind = wrappers[number % WRAPPERS];
+	struct setup setup = { .command = "peer puppet", .behind = behind, .own_group = true };
+	struct run *run;
+
+	if (number >= CELLS)
+		return;
+	adopt_orphans();
+	if (fault == KILL_CLIENT) {
+		kill_client(&setup, state);
+	} else {
+		run = run_start(&setup);
+		bring_to(run, state);
+		strike(run, fault, state, behind == NULL);
+		run_end(run);
+	}
+	atomic_fetch_add(&passes[number], 1);
+}
+END_TEST
+
+static int
+work(int rounds)
+{
+	Suite *suite = suite_create("matrix");
+	TCase *cells = tcase_create("cells");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(cells, 60);
+	for (int i = 0; i < rounds; i++)
+		tcase_add_loop_test(cells, cell, 0, (CELLS + WORKERS - 1) / WORKERS);
+	suite_add_tcase(suite, cells);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_MINIMAL);
+	srunner_print(runner, srunner_ntests_failed(runner) > 0 ? CK_NORMAL : CK_SILENT);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed > 0;
+}
+
+static void
+print_table(int rounds)
+{
+	printf("%-22s", "passes of each");
+	for (int state = 0; state < STATES; state++)
+		printf("%-21s", state_names[state]);
+	printf("\n%-22s", "");
+	for (int i = 0; i < STATES * WRAPPERS; i++)
+		printf("%-7s", wrappers[i % WRAPPERS] == NULL ? "direct" : wrappers[i % WRAPPERS]);
+	for (int i = 0; i < CELLS; i++) {
+		if (i % (STATES * WRAPPERS) == 0)
+			printf("\n%-22s", fault_names[i / (STATES * WRAPPERS)]);
+		printf("%-7d", passes[i]);
+	}
+	printf("\n%d rounds of %d cells\n", rounds, CELLS);
+}
+
+int
+matrix(int count, char **arguments)
+{
+	int rounds = count > 2 ? atoi(arguments[2]) : 1;
+	int failed = 0;
+	int status;
+
+	passes = mmap(NULL, CELLS * sizeof(*passes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (passes == MAP_FAILED)
+		return 1;
+	for (worker = 0; worker < WORKERS; worker++)
+		if (fork() == 0)
+			exit(work(rounds));
+	while (wait(&status) > 0)
+		failed |= status != 0;
+	print_table(rounds);
+	return failed;
+}

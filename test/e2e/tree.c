@@ -1,0 +1,299 @@
+/* The tree: whatever a server starts and however the session ends, nothing is left behind. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "suites.h"
+#include "talk.h"
+
+enum {
+	AFTER_EOF = 1600,
+	AFTER_SIGNAL = 700,
+	AFTER_ALL = 2000,
+	GUARDIAN_SHARE = 500 << 10,
+};
+
+static const char *const kinds[] = { "pipe", "deaf", "group", "session", "daemon", "stopped", "runaway", "many" };
+
+static bool
+has_left_group(const char *kind)
+{
+	return strcmp(kind, "pipe") != 0 && strcmp(kind, "deaf") != 0;
+}
+
+enum end { END_INPUT, END_SIGNAL, END_SERVER, END_KILL, END_KILL_GROUP, ENDS };
+
+static const char *const wrappers[] = { NULL, "sh", "sh sh", "canceld", "canceld sh" };
+
+enum {
+	KINDS = sizeof(kinds) / sizeof(kinds[0]),
+	WRAPPERS = sizeof(wrappers) / sizeof(wrappers[0]),
+};
+
+static struct run *
+brood(const char *kind, struct setup setup)
+{
+	char command[64];
+	char list[65536];
+	struct run *run;
+
+	snprintf(command, sizeof(command), "peer puppet %s", kind);
+	setup.command = command;
+	setup.own_group = true;
+	adopt_orphans();
+	run = run_start(&setup);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	ck_assert_int_ge(process_marked(run->mark, list, sizeof(list)), 3); /* canceld, its guardian, the server ... */
+	return run;
+}
+
+static void
+expect_swept(struct run *run, const char *kind)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "name=left-%s", kind);
+	run_expect_logged(run, "SWEPT");
+	run_expect_logged(run, name);
+}
+
+static void
+end_by(struct run *run, enum end end)
+{
+	switch (end) {
+	case END_INPUT:
+		run_close_in(run);
+		run_expect_exit(run, 0, AFTER_EOF);
+		break;
+	case END_SIGNAL:
+		kill(run->pid, SIGTERM);
+		run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
+		break;
+	case END_SERVER:
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
+		run_expect_exit(run, 3, AFTER_EOF);
+		break;
+	case END_KILL:
+		kill(run->pid, SIGKILL);
+		break;
+	case END_KILL_GROUP:
+	case ENDS:
+		kill(-run->pid, SIGKILL);
+		break;
+	}
+}
+
+START_TEST(nothing_is_left)
+{
+	const char *kind = kinds[_i / ENDS];
+	enum end end = (enum end)(_i % ENDS);
+	const char *behind = wrappers[(_i / ENDS + _i % ENDS) % WRAPPERS];
+	struct run *run = brood(kind, (struct setup){ .behind = behind });
+
+	end_by(run, end);
+	if (end <= END_SERVER && has_left_group(kind))
+		expect_swept(run, kind);
+	run_expect_gone(run, end <= END_SERVER ? 0 : AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(npx_and_all_below_it_goes)
+{
+	struct run *run;
+
+	if (system("npx --version >/dev/null 2>&1") != 0)
+		return;
+	run = brood("daemon", (struct setup){ .behind = "npx sh" });
+	end_by(run, (enum end)_i);
+	run_expect_gone(run, _i <= END_SERVER ? 0 : AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
+/* Its id is all that is known of the daemon that is spared. */
+START_TEST(a_daemon_is_spared_if_that_is_asked_for)
+{
+	struct run *run = brood(_i == 0 ? "daemon" : "session", (struct setup){ .options = "--sweep=group" });
+	char list[4096];
+
+	run_close_in(run);
+	run_expect_exit(run, 0, AFTER_EOF);
+	ck_assert_ptr_null(strstr(run->error.data, "SWEPT"));
+	ck_assert_int_eq(process_marked(run->mark, list, sizeof(list)), 1);
+	process_sweep(run->mark);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(what_is_in_the_group_is_not_spared)
+{
+	struct run *run = brood(kinds[_i], (struct setup){ .options = "--sweep=group" });
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
+	run_expect_exit(run, 3, AFTER_EOF);
+	expect_swept(run, kinds[_i]);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_obstinate_server_goes_with_canceld)
+{
+	const struct setup setup = { .command = "demo --ignore-eof --ignore-term", .own_group = true };
+	struct run *run = run_start(&setup);
+
+	run_handshake(run);
+	kill(_i == 0 ? run->pid : -run->pid, SIGKILL);
+	run_expect_gone(run, AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_guardian_stands_apart)
+{
+	struct run *run = run_session("", NULL);
+	pid_t guardian = process_first(run->pid);
+	pid_t server = process_child(run->pid, "demo-server");
+
+	ck_assert_int_eq(process_first(guardian), server);
+	ck_assert_int_ne(guardian, server);
+	ck_assert_int_eq(process_session(guardian), guardian);
+	ck_assert_int_eq(process_group(guardian), guardian);
+	ck_assert_int_eq(process_group(server), server);
+	ck_assert_int_ne(process_group(run->pid), guardian);
+	ck_assert_int_eq(process_descriptors(guardian), 1);
+	ck_assert_int_ge(process_share(guardian), 0);
+	if (strcmp(getenv("VARIANT"), "release") == 0)
+		ck_assert_int_lt(process_share(guardian), GUARDIAN_SHARE);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(when_the_guardian_is_killed_canceld_does_its_work)
+{
+	struct run *run = brood(kinds[_i], (struct setup){ 0 });
+
+	kill(process_first(run->pid), SIGKILL);
+	run_expect_exit(run, 128 + SIGKILL, AFTER_EOF);
+	if (has_left_group(kinds[_i]))
+		expect_swept(run, kinds[_i]);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(when_both_are_killed_the_kernel_ends_the_server)
+{
+	struct run *run = run_session("", "demo --ignore-eof --ignore-term");
+	pid_t guardian = process_first(run->pid);
+
+	kill(run->pid, SIGSTOP);
+	kill(guardian, SIGKILL);
+	kill(run->pid, SIGKILL);
+	run_expect_gone(run, AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
+static void
+expect_time(const char *options, int kill_with, long least, long most)
+{
+	const struct setup setup = { .options = options, .command = "demo --ignore-eof --ignore-term" };
+	struct run *run = run_start(&setup);
+	long start;
+
+	run_handshake(run);
+	start = milliseconds();
+	if (kill_with == 0)
+		run_close_in(run);
+	else
+		kill(run->pid, kill_with);
+	run_expect_exit(run, kill_with == 0 ? 0 : 128 + kill_with, most);
+	ck_assert_int_ge(milliseconds() - start, least);
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+
+START_TEST(the_ladder_takes_the_times_that_are_asked_for)
+{
+	expect_time("--term-after=0 --kill-after=0", 0, 0, 500);
+	expect_time("--term-after=900ms --kill-after=900ms", 0, 1800, 2200);
+	expect_time("--kill-after=1500ms", SIGTERM, 1600, 1900);
+}
+END_TEST
+
+/* /proc is that of the outer namespace there, and tells nothing. */
+START_TEST(as_init_of_a_namespace)
+{
+	struct run *run;
+	pid_t canceld;
+
+	if (!can_be_init())
+		return;
+	run = brood(kinds[_i / 2], (struct setup){ .as_init = true });
+	canceld = process_first(run->pid);
+	if (_i % 2 == 0) {
+		run_close_in(run);
+		run_expect_exit(run, 0, AFTER_EOF + AFTER_ALL);
+	} else {
+		kill(canceld, SIGTERM);
+		run_expect_exit(run, 128 + SIGTERM, AFTER_ALL);
+	}
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(canceld_inside_canceld)
+{
+	const struct setup setup = { .behind = _i < 3 ? "canceld" : "canceld sh canceld", .own_group = true };
+	struct run *run = run_start(&setup);
+
+	run_handshake(run);
+	run_expect_echo(run, "2");
+	run_call(run, "3", "sleep", "{\"ms\":600000}");
+	run_expect_received(run, "\"id\":3,");
+	if (_i % 3 == 0) {
+		run_close_in(run);
+		run_expect_exit(run, 0, AFTER_EOF);
+	} else if (_i % 3 == 1) {
+		kill(run->pid, SIGTERM);
+		run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
+	} else {
+		kill(-run->pid, SIGKILL);
+	}
+	run_expect_gone(run, _i % 3 == 2 ? AFTER_ALL : 0);
+	if (_i % 3 == 0)
+		run_expect_cancelled(run, "3");
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_tree(void)
+{
+	Suite *suite = suite_create("tree");
+	TCase *tests = tcase_create("tree");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_loop_test(tests, nothing_is_left, 0, KINDS * ENDS);
+	tcase_add_loop_test(tests, npx_and_all_below_it_goes, 0, ENDS);
+	tcase_add_loop_test(tests, a_daemon_is_spared_if_that_is_asked_for, 0, 2);
+	tcase_add_loop_test(tests, what_is_in_the_group_is_not_spared, 0, 2);
+	tcase_add_loop_test(tests, an_obstinate_server_goes_with_canceld, 0, 2);
+	tcase_add_test(tests, the_guardian_stands_apart);
+	tcase_add_loop_test(tests, when_the_guardian_is_killed_canceld_does_its_work, 0, KINDS);
+	tcase_add_test(tests, when_both_are_killed_the_kernel_ends_the_server);
+	tcase_add_test(tests, the_ladder_takes_the_times_that_are_asked_for);
+	tcase_add_loop_test(tests, as_init_of_a_namespace, 6, 2 * KINDS);
+	tcase_add_loop_test(tests, canceld_inside_canceld, 0, 6);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
