@@ -83,12 +83,18 @@ DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,$(addprefix test/e2e/,harness.c process.c talk.c wire.c))
 STRESS_OBJECTS := $(call objects,test/e2e/cost.c test/e2e/load.c test/e2e/stress*.c)
 E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/e2e/*.c))
+BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c rows.c way.c load.c report.c goals.c scanner.c shapes.c))
+BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c test/bench/shapes.c)
+BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
+BENCH_PENDING_OBJECTS := $(call objects,test/bench/pending.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
-	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS)
+	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
+	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_PENDING_OBJECTS)
 REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
-TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS)
+BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-pending)
+TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
 MANUALS := $(wildcard man/*.1)
 
 .PHONY: all tests
@@ -119,6 +125,18 @@ $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 
 $(B)/demo-server: $(DEMO_SERVER_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(B)/bench: $(BENCH_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+
+$(B)/bench-server: $(BENCH_SERVER_OBJECTS)
+	$(call say,LINK)$(LINK) $^
+
+$(B)/bench-relay: $(BENCH_RELAY_OBJECTS)
+	$(call say,LINK)$(LINK) $^
+
+$(B)/bench-pending: $(BENCH_PENDING_OBJECTS) $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^
 
 $(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
@@ -199,6 +217,16 @@ stress: $(B)/stress $(B)/canceld $(B)/demo-server
 
 cost: $(B)/stress $(B)/canceld
 	@$(BINARIES) $< --cost
+
+# What canceld costs beside a relay that understands nothing. BENCH_ARGS='-r 3 "1 MB"': fewer rounds, only some rows.
+.PHONY: bench bench-pending
+bench: $(BENCH_PROGRAMS) $(B)/canceld
+	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
+		$< -o $(B)/bench.csv $(BENCH_ARGS)
+	@size $(B)/canceld
+
+bench-pending: $(B)/bench-pending
+	$<
 
 demo-run: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/e2e/demo.sh

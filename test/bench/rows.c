@@ -1,0 +1,122 @@
+#include "rows.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "load.h"
+
+enum { HELD_WINDOW = 64, WARM = 200 };
+
+#define ROUND_TRIPS(count) KIND_ROUND_TRIPS, "100", "first", "ascii", "0", 1, count
+#define REQUESTS(window, count) KIND_REQUESTS, "100", "first", "ascii", "0", window, count
+#define HELD(held, count) KIND_REQUESTS, "100", "first", "ascii", held, HELD_WINDOW, count
+#define BYTES(size, id, shape, window, count) KIND_BYTES, size, id, shape, "0", window, count
+
+const struct row rows[ROWS] = {
+	[ROW_ROUND_TRIP] = { "round trip, 200 bytes", ROUND_TRIPS(8000), false },
+	[ROW_WINDOW_64] = { "pipelined, window 64", REQUESTS(64, 150000), false },
+	[ROW_WINDOW_1024] = { "pipelined, window 1024", REQUESTS(1024, 150000), false },
+	[ROW_4K_FIRST] = { "4 KB, id first", BYTES("4000", "first", "ascii", 64, 40000), false },
+	[ROW_4K_LAST] = { "4 KB, id last", BYTES("4000", "last", "ascii", 64, 40000), false },
+	[ROW_64K_FIRST] = { "64 KB, id first", BYTES("65536", "first", "ascii", 8, 4000), false },
+	[ROW_64K_LAST] = { "64 KB, id last", BYTES("65536", "last", "ascii", 8, 4000), false },
+	[ROW_1M_FIRST] = { "1 MB, id first", BYTES("1048576", "first", "ascii", 4, 250), false },
+	[ROW_1M_LAST] = { "1 MB, id last", BYTES("1048576", "last", "ascii", 4, 250), false },
+	[ROW_64M_FIRST] = { "64 MB, id first", BYTES("67108864", "first", "ascii", 1, 3), false },
+	[ROW_64M_LAST] = { "64 MB, id last", BYTES("67108864", "last", "ascii", 1, 3), false },
+	[ROW_CJK] = { "1 MB, CJK string", BYTES("1048576", "first", "cjk", 4, 250), false },
+	[ROW_ESCAPES] = { "1 MB, quoted JSON", BYTES("1048576", "first", "escapes", 4, 250), false },
+	[ROW_TOKENS] = { "1 MB, dense tokens", BYTES("1048576", "first", "tokens", 4, 250), false },
+	[ROW_SOCKETS_ROUND_TRIP] = { "sockets: round trip", ROUND_TRIPS(8000), true },
+	[ROW_SOCKETS_WINDOW_64] = { "sockets: window 64", REQUESTS(64, 150000), true },
+	[ROW_SOCKETS_1M] = { "sockets: 1 MB", BYTES("1048576", "first", "ascii", 4, 250), true },
+	[ROW_HELD_10] = { "10 outstanding", HELD("10", 100000), false },
+	[ROW_HELD_1000] = { "1,000 outstanding", HELD("1000", 100000), false },
+	[ROW_HELD_100000] = { "100,000 outstanding", HELD("100000", 100000), false },
+	[ROW_HELD_1000000] = { "1,000,000 outstanding", HELD("1000000", 100000), false },
+	[ROW_START] = { "start", KIND_START, "100", "first", "ascii", "0", 1, 0, false },
+};
+
+const char *
+figure_name(enum row_kind kind, enum figure figure)
+{
+	static const char *const names[][FIGURES] = {
+		[KIND_ROUND_TRIPS] = { "p50 us", "p99 us", "p99.9 us", NULL, "peak KiB" },
+		[KIND_REQUESTS] = { "requests/s", NULL, NULL, NULL, "peak KiB" },
+		[KIND_BYTES] = { "MB/s", NULL, NULL, NULL, "peak KiB" },
+		[KIND_START] = { "ms to answer", NULL, NULL, "idle KiB", "peak KiB" },
+	};
+
+	return names[kind][figure];
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+
+	return (first > second) - (first < second);
+}
+
+static void
+run_round_trips(const struct row *row, struct load *load, double figures[FIGURES])
+{
+	double *ns = calloc(row->count, sizeof(*ns));
+
+	if (ns == NULL)
+		give_up("memory");
+	load_round_trips(load, ns, WARM);
+	load_round_trips(load, ns, row->count);
+	qsort(ns, row->count, sizeof(*ns), compare);
+	figures[FIGURE_MAIN] = ns[row->count / 2] / 1e3;
+	figures[FIGURE_P99] = ns[(uint64_t)row->count * 99 / 100] / 1e3;
+	figures[FIGURE_P999] = ns[(uint64_t)row->count * 999 / 1000] / 1e3;
+	free(ns);
+}
+
+static void
+run_stream(const struct row *row, struct load *load, double figures[FIGURES])
+{
+	uint64_t held = strtoul(row->held, NULL, 10), before;
+	double start, seconds;
+
+	load_stream(load, 1, 1, held);
+	before = load->bytes;
+	start = clock_ns();
+	load_stream(load, row->count, row->window, held);
+	seconds = (clock_ns() - start) / 1e9;
+	figures[FIGURE_MAIN] =
+	    row->kind == KIND_BYTES ? (double)(load->bytes - before) / 1e6 / seconds : row->count / seconds;
+	if (held > 0)
+		load_flush(load);
+}
+
+void
+row_run(const struct row *row, enum way way, double figures[FIGURES])
+{
+	char size[16], id[8], shape[16], held[16];
+	char *server[] = { getenv("SERVER"), size, id, shape, held, NULL };
+	double begun = clock_ns();
+	struct peer peer;
+	struct load load;
+
+	snprintf(size, sizeof(size), "%s", row->size);
+	snprintf(id, sizeof(id), "%s", row->id);
+	snprintf(shape, sizeof(shape), "%s", row->shape);
+	snprintf(held, sizeof(held), "%s", row->held);
+	if (server[0] == NULL)
+		give_up("SERVER is not set");
+	peer_start(&peer, way, row->sockets, server);
+	load_start(&load, &peer);
+	if (row->kind == KIND_START)
+		figures[FIGURE_MAIN] = (clock_ns() - begun) / 1e6;
+	else if (row->kind == KIND_ROUND_TRIPS)
+		run_round_trips(row, &load, figures);
+	else
+		run_stream(row, &load, figures);
+	peer_measure(&peer);
+	figures[FIGURE_RESIDENT] = (double)peer.resident;
+	figures[FIGURE_PEAK] = (double)peer.peak;
+	peer_end(&peer);
+}
