@@ -11,6 +11,7 @@ enum {
 	DOUBLE_DIGITS_MAX = 800,   /* more than 768 digits cannot change how a double rounds */
 	EXACT_DIGITS = 15,         /* every decimal of as many digits survives a double */
 	EXACT_EXPONENT_MIN = -307,
+	WORD_DIGITS = 18, /* integers of as many digits fit into 64 bits */
 };
 
 /* From here on a double skips integers: 2^53. */
@@ -171,7 +172,7 @@ rotate(uint64_t word, int by)
 	return word << by | word >> (64 - by);
 }
 
-static void
+static inline void
 hash_round(struct hash *hash)
 {
 	hash->v0 += hash->v1;
@@ -186,7 +187,7 @@ hash_round(struct hash *hash)
 	hash->v2 = rotate(hash->v2, 32);
 }
 
-static void
+static inline void
 hash_word(struct hash *hash, uint64_t word)
 {
 	hash->v3 ^= word;
@@ -205,7 +206,7 @@ hash_start(uint64_t seed)
 	};
 }
 
-static void
+static inline void
 hash_byte(struct hash *hash, unsigned char byte)
 {
 	hash->word |= (uint64_t)byte << (hash->count % 8 * 8);
@@ -227,24 +228,74 @@ hash_end(struct hash *hash)
 }
 
 static void
+hash_bytes(struct hash *hash, const char *bytes, size_t len)
+{
+	uint64_t word;
+
+	for (; len >= sizeof(word) && hash->count % 8 == 0; bytes += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		hash_word(hash, word);
+		hash->count += sizeof(word);
+	}
+	for (; len > 0; bytes++, len--)
+		hash_byte(hash, (unsigned char)*bytes);
+}
+
+/* In chunks of bytes, so that an escape makes no difference. */
+static void
 hash_string(struct hash *hash, struct span string)
 {
+	char chunk[64];
 	struct unescape walk;
+	size_t len;
 	int byte;
 
+	hash_word(hash, ~(uint64_t)0);
+	if (!has_escape(string)) {
+		hash_bytes(hash, string.ptr + 1, string.len - 2);
+		return;
+	}
 	unescape_init(&walk, inside(string));
-	hash_byte(hash, '"');
-	while ((byte = unescape_next(&walk)) >= 0)
-		hash_byte(hash, (unsigned char)byte);
+	do {
+		for (len = 0; len < sizeof(chunk) && (byte = unescape_next(&walk)) >= 0; len++)
+			chunk[len] = (char)byte;
+		hash_bytes(hash, chunk, len);
+	} while (len == sizeof(chunk));
 }
 
 static void
 hash_decimal(struct hash *hash, struct decimal decimal)
 {
+	uint64_t word = 0;
+
+	/* Most are integers that one word holds. */
+	if (!decimal.negative && decimal.exponent >= (int64_t)decimal.count && decimal.exponent <= WORD_DIGITS) {
+		for (size_t i = 0; i < (size_t)decimal.exponent; i++)
+			word = word * 10 + (i < decimal.count ? (uint64_t)(next_digit(&decimal.digits) - '0') : 0);
+		hash_word(hash, word);
+		return;
+	}
 	hash_byte(hash, decimal.negative ? '-' : '+');
 	hash_word(hash, (uint64_t)decimal.exponent);
 	for (size_t i = 0; i < decimal.count; i++)
 		hash_byte(hash, (unsigned char)next_digit(&decimal.digits));
+}
+
+/* What hash_decimal makes of it, without looking at it as a decimal; false: it has to. */
+static bool
+hash_plain(struct hash *hash, struct span number)
+{
+	uint64_t word = 0;
+
+	if (number.len > WORD_DIGITS)
+		return false;
+	for (size_t i = 0; i < number.len; i++) {
+		if (!is_digit(number.ptr[i]))
+			return false;
+		word = word * 10 + (uint64_t)(number.ptr[i] - '0');
+	}
+	hash_word(hash, word);
+	return true;
 }
 
 uint64_t
@@ -254,11 +305,10 @@ id_hash(struct span id, uint64_t seed)
 
 	if (is_string(id))
 		hash_string(&hash, id);
-	else if (is_number(id))
+	else if (!is_number(id))
+		hash_bytes(&hash, id.ptr, id.len);
+	else if (!hash_plain(&hash, id))
 		hash_decimal(&hash, decimal_of(id));
-	else
-		for (size_t i = 0; i < id.len; i++)
-			hash_byte(&hash, (unsigned char)id.ptr[i]);
 	return hash_end(&hash);
 }
 

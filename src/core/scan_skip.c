@@ -190,8 +190,8 @@ pass_characters(struct block block, bool *stop)
 	return (size_t)(63 - __builtin_clzll(leads)) / MASK_STEP;
 }
 
-const char *
-skip_vector(const char *at, const char *end)
+static const char *
+skip_narrow(const char *at, const char *end)
 {
 	bool stop = false;
 
@@ -214,10 +214,29 @@ skip_vector(const char *at, const char *end)
 
 #else
 
-const char *
-skip_vector(const char *at, const char *end)
+static const char *
+skip_narrow(const char *at, const char *end)
 {
 	return skip_scalar(at, end);
 }
 
 #endif
+
+enum {
+	WIDE_FROM = 64,   /* most strings have ended by then */
+	WIDE_WORTH = 192, /* what there must be at least */
+	LEFT_OVER = 16,   /* ... by blocks, at the limit */
+};
+
+const char *
+skip_vector(const char *at, const char *end)
+{
+	const char *limit = at + WIDE_FROM;
+
+	if (end - at < WIDE_WORTH || !skip_is_wide())
+		return skip_narrow(at, end);
+	at = skip_narrow(at, limit);
+	if (limit - at >= LEFT_OVER)
+		return at;
+	return skip_narrow(skip_wide(at, end), end);
+}

@@ -94,14 +94,14 @@ read_some(struct load *load)
 }
 
 void
-load_start(struct load *load, struct peer *peer)
+load_start(struct load *load, struct peer *peer, bool bulk)
 {
 	static const char greeting[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
 	static const char ready[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
-	*load = (struct load){ .peer = peer };
+	*load = (struct load){ .peer = peer, .bulk = bulk };
 	make_requests();
 	write_all(peer->to, greeting, strlen(greeting));
 	while (load->answered == 0)
@@ -139,12 +139,17 @@ prepare(struct load *load, uint64_t count)
 static void
 write_some(struct load *load)
 {
-	ssize_t put = write(load->peer->to, requests + load->prepared - load->unwritten, load->unwritten);
+	uint64_t len;
+	ssize_t put;
 
-	if (put < 0 && errno != EAGAIN)
-		give_up("write");
-	if (put > 0)
-		load->unwritten -= (uint64_t)put;
+	do {
+		len = load->bulk ? load->unwritten : (load->unwritten - 1) % REQUEST_LEN + 1;
+		put = write(load->peer->to, requests + load->prepared - load->unwritten, len);
+		if (put < 0 && errno != EAGAIN)
+			give_up("write");
+		if (put > 0)
+			load->unwritten -= (uint64_t)put;
+	} while (put > 0 && load->unwritten > 0);
 }
 
 static void

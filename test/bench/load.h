@@ -15,12 +15,13 @@ struct load {
 	uint64_t bytes;          /* that came back */
 	uint64_t unwritten;      /* bytes of requests that are prepared and not taken yet */
 	uint64_t prepared;
+	bool bulk; /* requests are written together */
 };
 
 double clock_ns(void);
 
 /* Greets the server and waits for its answer. */
-void load_start(struct load *load, struct peer *peer);
+void load_start(struct load *load, struct peer *peer, bool bulk);
 
 /* One request at a time: how many nanoseconds each took. */
 void load_round_trips(struct load *load, double *ns, unsigned count);

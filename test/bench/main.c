@@ -1,6 +1,7 @@
 /*
  * bench [-r ROUNDS] [-o CSV] [ROW...]: what canceld costs, beside no relay, a blind relay, socat if it is there, and tee
  * in both directions. Each round runs every row in every way, so that whatever else the machine does hits all of them.
+ * In bulk: as many messages in one write as there are; elsewhere each has its own, as those of real clients and servers.
  * ROW is a part of a row's name; "scanner" is the scanner alone.
  */
 #include <getopt.h>

@@ -14,28 +14,30 @@ enum { HELD_WINDOW = 64, WARM = 200 };
 #define BYTES(size, id, shape, window, count) KIND_BYTES, size, id, shape, "0", window, count
 
 const struct row rows[ROWS] = {
-	[ROW_ROUND_TRIP] = { "round trip, 200 bytes", ROUND_TRIPS(8000), false },
-	[ROW_WINDOW_64] = { "pipelined, window 64", REQUESTS(64, 150000), false },
-	[ROW_WINDOW_1024] = { "pipelined, window 1024", REQUESTS(1024, 150000), false },
-	[ROW_4K_FIRST] = { "4 KB, id first", BYTES("4000", "first", "ascii", 64, 40000), false },
-	[ROW_4K_LAST] = { "4 KB, id last", BYTES("4000", "last", "ascii", 64, 40000), false },
-	[ROW_64K_FIRST] = { "64 KB, id first", BYTES("65536", "first", "ascii", 8, 4000), false },
-	[ROW_64K_LAST] = { "64 KB, id last", BYTES("65536", "last", "ascii", 8, 4000), false },
-	[ROW_1M_FIRST] = { "1 MB, id first", BYTES("1048576", "first", "ascii", 4, 250), false },
-	[ROW_1M_LAST] = { "1 MB, id last", BYTES("1048576", "last", "ascii", 4, 250), false },
-	[ROW_64M_FIRST] = { "64 MB, id first", BYTES("67108864", "first", "ascii", 1, 3), false },
-	[ROW_64M_LAST] = { "64 MB, id last", BYTES("67108864", "last", "ascii", 1, 3), false },
-	[ROW_CJK] = { "1 MB, CJK string", BYTES("1048576", "first", "cjk", 4, 250), false },
-	[ROW_ESCAPES] = { "1 MB, quoted JSON", BYTES("1048576", "first", "escapes", 4, 250), false },
-	[ROW_TOKENS] = { "1 MB, dense tokens", BYTES("1048576", "first", "tokens", 4, 250), false },
-	[ROW_SOCKETS_ROUND_TRIP] = { "sockets: round trip", ROUND_TRIPS(8000), true },
-	[ROW_SOCKETS_WINDOW_64] = { "sockets: window 64", REQUESTS(64, 150000), true },
-	[ROW_SOCKETS_1M] = { "sockets: 1 MB", BYTES("1048576", "first", "ascii", 4, 250), true },
-	[ROW_HELD_10] = { "10 outstanding", HELD("10", 100000), false },
-	[ROW_HELD_1000] = { "1,000 outstanding", HELD("1000", 100000), false },
-	[ROW_HELD_100000] = { "100,000 outstanding", HELD("100000", 100000), false },
-	[ROW_HELD_1000000] = { "1,000,000 outstanding", HELD("1000000", 100000), false },
-	[ROW_START] = { "start", KIND_START, "100", "first", "ascii", "0", 1, 0, false },
+	[ROW_ROUND_TRIP] = { "round trip, 200 bytes", ROUND_TRIPS(8000) },
+	[ROW_WINDOW_64] = { "pipelined, window 64", REQUESTS(64, 150000) },
+	[ROW_WINDOW_1024] = { "pipelined, window 1024", REQUESTS(1024, 150000) },
+	[ROW_BULK_64] = { "in bulk, window 64", REQUESTS(64, 150000), .bulk = true },
+	[ROW_BULK_1024] = { "in bulk, window 1024", REQUESTS(1024, 150000), .bulk = true },
+	[ROW_4K_FIRST] = { "4 KB, id first", BYTES("4000", "first", "ascii", 64, 40000) },
+	[ROW_4K_LAST] = { "4 KB, id last", BYTES("4000", "last", "ascii", 64, 40000) },
+	[ROW_64K_FIRST] = { "64 KB, id first", BYTES("65536", "first", "ascii", 8, 4000) },
+	[ROW_64K_LAST] = { "64 KB, id last", BYTES("65536", "last", "ascii", 8, 4000) },
+	[ROW_1M_FIRST] = { "1 MB, id first", BYTES("1048576", "first", "ascii", 4, 250) },
+	[ROW_1M_LAST] = { "1 MB, id last", BYTES("1048576", "last", "ascii", 4, 250) },
+	[ROW_64M_FIRST] = { "64 MB, id first", BYTES("67108864", "first", "ascii", 1, 3) },
+	[ROW_64M_LAST] = { "64 MB, id last", BYTES("67108864", "last", "ascii", 1, 3) },
+	[ROW_CJK] = { "1 MB, CJK string", BYTES("1048576", "first", "cjk", 4, 250) },
+	[ROW_ESCAPES] = { "1 MB, quoted JSON", BYTES("1048576", "first", "escapes", 4, 250) },
+	[ROW_TOKENS] = { "1 MB, dense tokens", BYTES("1048576", "first", "tokens", 4, 250) },
+	[ROW_SOCKETS_ROUND_TRIP] = { "sockets: round trip", ROUND_TRIPS(8000), .sockets = true },
+	[ROW_SOCKETS_WINDOW_64] = { "sockets: window 64", REQUESTS(64, 150000), .sockets = true },
+	[ROW_SOCKETS_1M] = { "sockets: 1 MB", BYTES("1048576", "first", "ascii", 4, 250), .sockets = true },
+	[ROW_HELD_10] = { "10 outstanding", HELD("10", 100000) },
+	[ROW_HELD_1000] = { "1,000 outstanding", HELD("1000", 100000) },
+	[ROW_HELD_100000] = { "100,000 outstanding", HELD("100000", 100000) },
+	[ROW_HELD_1000000] = { "1,000,000 outstanding", HELD("1000000", 100000) },
+	[ROW_START] = { "start", KIND_START, "100", "first", "ascii", "0", 1, 0 },
 };
 
 const char *
@@ -95,8 +97,8 @@ run_stream(const struct row *row, struct load *load, double figures[FIGURES])
 void
 row_run(const struct row *row, enum way way, double figures[FIGURES])
 {
-	char size[16], id[8], shape[16], held[16];
-	char *server[] = { getenv("SERVER"), size, id, shape, held, NULL };
+	char size[16], id[8], shape[16], held[16], bulk[] = "bulk", each[] = "each";
+	char *server[] = { getenv("SERVER"), size, id, shape, held, row->bulk ? bulk : each, NULL };
 	double begun = clock_ns();
 	struct peer peer;
 	struct load load;
@@ -108,7 +110,7 @@ row_run(const struct row *row, enum way way, double figures[FIGURES])
 	if (server[0] == NULL)
 		give_up("SERVER is not set");
 	peer_start(&peer, way, row->sockets, server);
-	load_start(&load, &peer);
+	load_start(&load, &peer, row->bulk);
 	if (row->kind == KIND_START)
 		figures[FIGURE_MAIN] = (clock_ns() - begun) / 1e6;
 	else if (row->kind == KIND_ROUND_TRIPS)

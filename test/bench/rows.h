@@ -11,6 +11,8 @@ enum row_id {
 	ROW_ROUND_TRIP,
 	ROW_WINDOW_64,
 	ROW_WINDOW_1024,
+	ROW_BULK_64,
+	ROW_BULK_1024,
 	ROW_4K_FIRST,
 	ROW_4K_LAST,
 	ROW_64K_FIRST,
@@ -40,7 +42,7 @@ struct row {
 	enum row_kind kind;
 	const char *size, *id, *shape, *held; /* the server's arguments */
 	unsigned window, count;
-	bool sockets;
+	bool sockets, bulk;
 };
 
 /* What a run gave; which of them, the kind says. */

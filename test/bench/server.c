@@ -1,7 +1,7 @@
 /*
- * server SIZE first|last SHAPE HELD: answers each line at once with a result of about SIZE bytes, its id before the result
+ * server SIZE first|last SHAPE HELD each|bulk: answers each line at once with a result of about SIZE bytes, its id before the result
  * or behind it. It holds back so many requests: each further one makes it answer one of those, at random; a line with
- * "flush" makes it answer all. It reads no JSON, but looks for "id": and knows that ids are numbers.
+ * "flush" makes it answer all. It writes each answer by itself, or in bulk what it has read in bulk. It reads no JSON, but looks for "id": and knows that ids are numbers.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ enum { INPUT = 256 << 10, OUTPUT = 256 << 10, TOGETHER = 32 << 10 };
 struct server {
 	char *value;
 	size_t value_len;
-	bool id_last;
+	bool id_last, bulk;
 	unsigned *held;
 	size_t hold, holding;
 	uint32_t random;
@@ -92,6 +92,8 @@ answer(struct server *server, unsigned id)
 		put_text(server, "}");
 	}
 	put_text(server, "}\n");
+	if (!server->bulk)
+		flush(server);
 }
 
 static void
@@ -155,10 +157,11 @@ main(int argc, char **argv)
 	size_t left = 0;
 	ssize_t got;
 
-	if (argc != 5)
+	if (argc != 6)
 		return 2;
 	server.value = shape_make(argv[3], strtoul(argv[1], NULL, 10), &server.value_len);
 	server.id_last = strcmp(argv[2], "last") == 0;
+	server.bulk = strcmp(argv[5], "bulk") == 0;
 	server.hold = strtoul(argv[4], NULL, 10);
 	server.held = calloc(server.hold + 1, sizeof(*server.held));
 	if (server.value == NULL || server.held == NULL)

@@ -745,6 +745,38 @@ START_TEST(keeps_all_fields_at_once)
 }
 END_TEST
 
+/* One bad place in a long text, at every place of a wide block: it is found there, with vectors and without. */
+START_TEST(finds_faults_in_long_text)
+{
+	static const char *const kinds[] = { "\xE6\x97\xA5", "a", "\xC3\xA9", "\xF0\x9F\x98\x80",
+		"\xE6\x97\xA5z\xD0\xB6" };
+	static const char bad[] = { '\x80', '\xC0', '\xE6', '\xF5', '\xFF', '\x01', '\xED', '\xF4' };
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	char input[1024], want[DUMP_MAX];
+	int wrong = 0;
+
+	for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+		for (unsigned place = 0; place < 700; place++) {
+			size_t len = (size_t)sprintf(input, "\"");
+
+			while (len < 800)
+				len += (size_t)sprintf(input + len, "%s", kinds[kind]);
+			len += (size_t)sprintf(input + len, "\"");
+			if (place > 0)
+				input[place] = bad[place % sizeof bad];
+			scan_use_vectors(scan, false);
+			sprintf(want, "%s", scan_pieces(scan, (struct span){ input, len }, 0, len));
+			wrong += scan_fault(scan) != SCAN_FINE;
+			scan_use_vectors(scan, true);
+			ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, 0, len), want);
+			ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, place, len), want);
+		}
+	}
+	ck_assert_int_gt(wrong, 3000);
+	scan_free(scan);
+}
+END_TEST
+
 Suite *
 scan_suite(void)
 {
@@ -753,13 +785,14 @@ scan_suite(void)
 
 	tcase_set_timeout(ways, 60);
 	tcase_add_loop_test(tables, sees_the_message, 0, sizeof messages / sizeof *messages);
-	tcase_add_loop_test(tables, names_the_fault, 0, sizeof faults / sizeof *faults);
+	tcase_add_loop_test(tables, names_the_fault, 0, sizeof wrong / sizeof *faults);
 	tcase_add_loop_test(tables, accepts_json, 0, sizeof accepted / sizeof *accepted);
 	tcase_add_loop_test(tables, rejects_the_rest, 0, sizeof rejected / sizeof *rejected);
 	tcase_add_test(ways, finds_the_end_of_each_line);
 	tcase_add_test(ways, reads_through_newlines_within_an_explicit_frame);
 	tcase_add_test(ways, knows_every_character);
 	tcase_add_test(ways, skips_alike_with_and_without_vectors);
+	tcase_add_test(ways, finds_faults_in_long_text);
 	tcase_add_test(ways, keeps_the_limits);
 	tcase_add_test(ways, keeps_values_up_to_the_limit);
 	tcase_add_test(ways, keeps_members_up_to_the_limit);
