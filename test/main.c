@@ -26,6 +26,7 @@
 	X(policy) \
 	X(report) \
 	X(scan) \
+	X(session) \
 	X(supervisor) \
 	X(text) \
 	X(timeline) \

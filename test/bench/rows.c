@@ -67,7 +67,7 @@ run_round_trips(const struct row *row, struct load *load, double figures[FIGURES
 	double *ns = calloc(row->count, sizeof(*ns));
 
 	if (ns == NULL)
-		give_up("memory");
+		abort();
 	load_round_trips(load, ns, WARM);
 	load_round_trips(load, ns, row->count);
 	qsort(ns, row->count, sizeof(*ns), compare);

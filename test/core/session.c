@@ -1,0 +1,115 @@
+/* What a scenario is too short for; all else about the session is told by the scenarios in test/scenario. */
+#include "core/session.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/limits.h"
+
+Suite *session_suite(void);
+
+enum { PIECE = LIMIT_READ, MEMORY_MAX = LIMIT_HOLD + 2 * PIECE };
+
+static struct session *session;
+static struct policy policy;
+
+static void
+setup(void)
+{
+	struct session_config config = {
+		.dialect = dialect_named(SPAN("mcp")),
+		.policy = &policy,
+		.grace = MSEC_NEVER,
+		.max_message = LIMIT_MESSAGE,
+		.max_inflight = LIMIT_INFLIGHT,
+	};
+
+	policy_init(&policy);
+	session = session_new(&config, NULL, NULL, 0);
+}
+
+static void
+teardown(void)
+{
+	session_free(session);
+	policy_free(&policy);
+}
+
+/* All that the peer of this side would read; returns how many bytes that was. */
+static uint64_t
+take(enum side from)
+{
+	struct lane *lane = session_lane(session, from);
+	uint64_t bytes = 0;
+	struct span span;
+
+	while (lane_output(lane, &span, 1) > 0) {
+		bytes += span.len;
+		lane_sent(lane, span.len);
+	}
+	return bytes;
+}
+
+static uint64_t
+say(enum side from, struct span bytes)
+{
+	struct lane *lane = session_lane(session, from);
+	size_t room;
+	char *space = lane_space(lane, bytes.len, &room);
+
+	memcpy(space, bytes.ptr, bytes.len);
+	lane_received(lane, bytes.len);
+	session_hear(session, from, 0);
+	return take(from);
+}
+
+#define TEXT(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
+
+static const struct {
+	struct span head, end;
+	uint64_t len; /* of the string in between */
+} responses[] = {
+	{ TEXT("{\"jsonrpc\":\"2.0\",\"result\":\""), TEXT("\",\"id\":1}\n"), (uint64_t)1 << 32 },
+	{ TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\""), TEXT("\"}\n"), (uint64_t)1 << 28 },
+};
+
+/* A response that no 32 bits count needs no more memory than what is read at once and what may be held. */
+START_TEST(an_endless_response_takes_no_memory)
+{
+	struct span call = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}\n");
+	static char text[PIECE];
+	uint64_t taken;
+
+	memset(text, 'x', sizeof(text));
+	ck_assert_uint_eq(say(SIDE_CLIENT, call), call.len);
+	taken = say(SIDE_SERVER, responses[_i].head);
+	for (uint64_t said = 0; said < responses[_i].len; said += sizeof(text)) {
+		taken += say(SIDE_SERVER, (struct span){ text, sizeof(text) });
+		ck_assert_uint_le(lane_size(session_lane(session, SIDE_SERVER)), MEMORY_MAX);
+	}
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 1);
+	taken += say(SIDE_SERVER, responses[_i].end);
+	ck_assert_uint_eq(taken, responses[_i].head.len + responses[_i].len + responses[_i].end.len);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 0);
+	ck_assert_uint_eq(say(SIDE_CLIENT, call), call.len);
+	ck_assert_uint_gt(say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")), 0);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 0);
+}
+END_TEST
+
+Suite *
+session_suite(void)
+{
+	Suite *suite = suite_create("session");
+	TCase *large = tcase_create("large");
+
+	tcase_add_checked_fixture(large, setup, teardown);
+	tcase_set_timeout(large, 300);
+	tcase_add_loop_test(large, an_endless_response_takes_no_memory, 0, sizeof(responses) / sizeof(responses[0]));
+	suite_add_tcase(suite, large);
+	return suite;
+}
