@@ -177,6 +177,8 @@ load_stream(struct load *load, uint64_t answers, uint64_t window, uint64_t held)
 			prepare(load, allowed - load->sent);
 		if (load->unwritten > 0)
 			write_some(load);
+		if (load->unwritten == 0 && load->sent < allowed)
+			continue;
 		wait_for_peer(load);
 		read_some(load);
 	}
