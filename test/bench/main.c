@@ -28,7 +28,7 @@ is_wanted(const char *name, char **wanted)
 static void
 run_row(struct results *results, enum row_id row, const bool exists[WAYS])
 {
-	for (int way = 0; way < WAYS; way++) {
+	for (enum way way = 0; way < WAYS; way++) {
 		double figures[FIGURES] = { 0 };
 
 		if (!exists[way] || (way == WAY_SOCAT && rows[row].window > SOCAT_WINDOW))
@@ -44,7 +44,7 @@ run_round(struct results *results, char **wanted, const bool exists[WAYS])
 {
 	double speeds[SPEEDS];
 
-	for (int row = 0; row < ROWS; row++)
+	for (enum row_id row = 0; row < ROWS; row++)
 		if (is_wanted(rows[row].name, wanted))
 			run_row(results, row, exists);
 	if (!is_wanted("scanner", wanted))
@@ -59,8 +59,10 @@ write_csv(const struct results *results, const char *path)
 {
 	FILE *file = fopen(path, "w");
 
-	if (file == NULL)
-		give_up(path);
+	if (file == NULL) {
+		perror(path);
+		exit(1);
+	}
 	report_csv(results, file);
 	if (fclose(file) != 0)
 		give_up(path);
@@ -95,7 +97,7 @@ main(int argc, char **argv)
 			return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	for (int way = 0; way < WAYS; way++)
+	for (enum way way = 0; way < WAYS; way++)
 		exists[way] = way_exists(way);
 	if (!exists[WAY_SOCAT])
 		fputs("bench: socat is not there: skipped\n", stderr);

@@ -156,7 +156,8 @@ run_key(struct bench *bench)
 	char text[ID_MAX];
 
 	for (size_t i = 0; i < bench->count; i++)
-		sum += make_id(bench, first_serial(bench) + below(bench, bench->count), text).ptr[0] == '1';
+		sum = sum +
+		    (size_t)(make_id(bench, first_serial(bench) + below(bench, bench->count), text).ptr[0] == '1');
 }
 
 static void

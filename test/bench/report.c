@@ -63,7 +63,7 @@ print_figure(const struct results *results, enum row_id row, enum figure figure)
 	if (name == NULL || results->figures[row][WAY_CANCELD][FIGURE_MAIN].count == 0)
 		return;
 	printf("%-22s  %-12s", figure == FIGURE_MAIN ? rows[row].name : "", name);
-	for (int way = 0; way < WAYS; way++) {
+	for (enum way way = 0; way < WAYS; way++) {
 		double median = series_median(&results->figures[row][way][figure]);
 
 		if (median > 0)
@@ -78,11 +78,11 @@ void
 report_rows(const struct results *results)
 {
 	printf("%-22s  %-12s", "medians", "");
-	for (int way = 0; way < WAYS; way++)
+	for (enum way way = 0; way < WAYS; way++)
 		printf("  %9s", way_name(way));
 	printf("  %9s\n", ": relay");
-	for (int row = 0; row < ROWS; row++)
-		for (int figure = 0; figure < FIGURES; figure++)
+	for (enum row_id row = 0; row < ROWS; row++)
+		for (enum figure figure = 0; figure < FIGURES; figure++)
 			print_figure(results, row, figure);
 }
 
@@ -106,9 +106,9 @@ void
 report_csv(const struct results *results, FILE *file)
 {
 	fputs("row,figure,way,rounds,least,median,most\n", file);
-	for (int row = 0; row < ROWS; row++)
-		for (int figure = 0; figure < FIGURES; figure++)
-			for (int way = 0; way < WAYS; way++)
+	for (enum row_id row = 0; row < ROWS; row++)
+		for (enum figure figure = 0; figure < FIGURES; figure++)
+			for (enum way way = 0; way < WAYS; way++)
 				if (figure_name(rows[row].kind, figure) != NULL)
 					csv_line(file, rows[row].name, figure_name(rows[row].kind, figure),
 					    way_name(way), &results->figures[row][way][figure]);

@@ -8,36 +8,39 @@
 
 enum { HELD_WINDOW = 64, WARM = 200 };
 
-#define ROUND_TRIPS(count) KIND_ROUND_TRIPS, "100", "first", "ascii", "0", 1, count
-#define REQUESTS(window, count) KIND_REQUESTS, "100", "first", "ascii", "0", window, count
-#define HELD(held, count) KIND_REQUESTS, "100", "first", "ascii", held, HELD_WINDOW, count
-#define BYTES(size, id, shape, window, count) KIND_BYTES, size, id, shape, "0", window, count
+#define SERVER(size_, id_, shape_, held_) .size = size_, .id = id_, .shape = shape_, .held = held_
+#define LOAD(window_, count_) .window = window_, .count = count_
+#define SMALL(held) SERVER("100", "first", "ascii", held)
+#define ROUND_TRIPS(count) .kind = KIND_ROUND_TRIPS, SMALL("0"), LOAD(1, count)
+#define REQUESTS(window, count) .kind = KIND_REQUESTS, SMALL("0"), LOAD(window, count)
+#define HELD(held, count) .kind = KIND_REQUESTS, SMALL(held), LOAD(HELD_WINDOW, count)
+#define BYTES(size, id, shape, window, count) .kind = KIND_BYTES, SERVER(size, id, shape, "0"), LOAD(window, count)
 
 const struct row rows[ROWS] = {
-	[ROW_ROUND_TRIP] = { "round trip, 200 bytes", ROUND_TRIPS(8000) },
-	[ROW_WINDOW_64] = { "pipelined, window 64", REQUESTS(64, 150000) },
-	[ROW_WINDOW_1024] = { "pipelined, window 1024", REQUESTS(1024, 150000) },
-	[ROW_BULK_64] = { "in bulk, window 64", REQUESTS(64, 150000), .bulk = true },
-	[ROW_BULK_1024] = { "in bulk, window 1024", REQUESTS(1024, 150000), .bulk = true },
-	[ROW_4K_FIRST] = { "4 KB, id first", BYTES("4000", "first", "ascii", 64, 40000) },
-	[ROW_4K_LAST] = { "4 KB, id last", BYTES("4000", "last", "ascii", 64, 40000) },
-	[ROW_64K_FIRST] = { "64 KB, id first", BYTES("65536", "first", "ascii", 8, 4000) },
-	[ROW_64K_LAST] = { "64 KB, id last", BYTES("65536", "last", "ascii", 8, 4000) },
-	[ROW_1M_FIRST] = { "1 MB, id first", BYTES("1048576", "first", "ascii", 4, 250) },
-	[ROW_1M_LAST] = { "1 MB, id last", BYTES("1048576", "last", "ascii", 4, 250) },
-	[ROW_64M_FIRST] = { "64 MB, id first", BYTES("67108864", "first", "ascii", 1, 3) },
-	[ROW_64M_LAST] = { "64 MB, id last", BYTES("67108864", "last", "ascii", 1, 3) },
-	[ROW_CJK] = { "1 MB, CJK string", BYTES("1048576", "first", "cjk", 4, 250) },
-	[ROW_ESCAPES] = { "1 MB, quoted JSON", BYTES("1048576", "first", "escapes", 4, 250) },
-	[ROW_TOKENS] = { "1 MB, dense tokens", BYTES("1048576", "first", "tokens", 4, 250) },
-	[ROW_SOCKETS_ROUND_TRIP] = { "sockets: round trip", ROUND_TRIPS(8000), .sockets = true },
-	[ROW_SOCKETS_WINDOW_64] = { "sockets: window 64", REQUESTS(64, 150000), .sockets = true },
-	[ROW_SOCKETS_1M] = { "sockets: 1 MB", BYTES("1048576", "first", "ascii", 4, 250), .sockets = true },
-	[ROW_HELD_10] = { "10 outstanding", HELD("10", 100000) },
-	[ROW_HELD_1000] = { "1,000 outstanding", HELD("1000", 100000) },
-	[ROW_HELD_100000] = { "100,000 outstanding", HELD("100000", 100000) },
-	[ROW_HELD_1000000] = { "1,000,000 outstanding", HELD("1000000", 100000) },
-	[ROW_START] = { "start", KIND_START, "100", "first", "ascii", "0", 1, 0 },
+	[ROW_ROUND_TRIP] = { .name = "round trip, 200 bytes", ROUND_TRIPS(8000) },
+	[ROW_WINDOW_64] = { .name = "pipelined, window 64", REQUESTS(64, 150000) },
+	[ROW_WINDOW_1024] = { .name = "pipelined, window 1024", REQUESTS(1024, 150000) },
+	[ROW_BULK_64] = { .name = "in bulk, window 64", REQUESTS(64, 150000), .bulk = true },
+	[ROW_BULK_1024] = { .name = "in bulk, window 1024", REQUESTS(1024, 150000), .bulk = true },
+	[ROW_4K_FIRST] = { .name = "4 KB, id first", BYTES("4000", "first", "ascii", 64, 40000) },
+	[ROW_4K_LAST] = { .name = "4 KB, id last", BYTES("4000", "last", "ascii", 64, 40000) },
+	[ROW_64K_FIRST] = { .name = "64 KB, id first", BYTES("65536", "first", "ascii", 8, 4000) },
+	[ROW_64K_LAST] = { .name = "64 KB, id last", BYTES("65536", "last", "ascii", 8, 4000) },
+	[ROW_1M_FIRST] = { .name = "1 MB, id first", BYTES("1048576", "first", "ascii", 4, 250) },
+	[ROW_1M_LAST] = { .name = "1 MB, id last", BYTES("1048576", "last", "ascii", 4, 250) },
+	[ROW_64M_FIRST] = { .name = "64 MB, id first", BYTES("67108864", "first", "ascii", 1, 3) },
+	[ROW_64M_LAST] = { .name = "64 MB, id last", BYTES("67108864", "last", "ascii", 1, 3) },
+	[ROW_CJK] = { .name = "1 MB, CJK string", BYTES("1048576", "first", "cjk", 4, 250) },
+	[ROW_ESCAPES] = { .name = "1 MB, quoted JSON", BYTES("1048576", "first", "escapes", 4, 250) },
+	[ROW_TOKENS] = { .name = "1 MB, dense tokens", BYTES("1048576", "first", "tokens", 4, 250) },
+	[ROW_SOCKETS_ROUND_TRIP] = { .name = "sockets: round trip", ROUND_TRIPS(8000), .sockets = true },
+	[ROW_SOCKETS_WINDOW_64] = { .name = "sockets: window 64", REQUESTS(64, 150000), .sockets = true },
+	[ROW_SOCKETS_1M] = { .name = "sockets: 1 MB", BYTES("1048576", "first", "ascii", 4, 250), .sockets = true },
+	[ROW_HELD_10] = { .name = "10 outstanding", HELD("10", 100000) },
+	[ROW_HELD_1000] = { .name = "1,000 outstanding", HELD("1000", 100000) },
+	[ROW_HELD_100000] = { .name = "100,000 outstanding", HELD("100000", 100000) },
+	[ROW_HELD_1000000] = { .name = "1,000,000 outstanding", HELD("1000000", 100000) },
+	[ROW_START] = { .name = "start", .kind = KIND_START, SMALL("0") },
 };
 
 const char *
