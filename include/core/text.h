@@ -17,6 +17,8 @@ struct text_table {
 	struct text **buckets;
 	size_t capacity; /* a power of two, or 0 */
 	size_t count;
+	struct text *spare; /* blocks to be used again */
+	size_t spares;
 };
 
 void text_table_init(struct text_table *table);

@@ -162,7 +162,11 @@ begin_string(struct scan *scan, const char *quote, const char *end)
 {
 	const char *at = quote + 1;
 
-	at = scan->string.scalar ? skip_scalar(at, end) : skip_vector(at, end);
+	at = scan->string.scalar ? skip_scalar(at, end) : skip_short(at, end);
+	if (at < end && *at == '"')
+		return end_string(scan, at);
+	if (!scan->string.scalar)
+		at = skip_vector(at, end);
 	if (at < end && *at == '"')
 		return end_string(scan, at);
 	scan->state = STRING;

@@ -6,7 +6,12 @@
 
 #include "core/mem.h"
 
-enum { CAPACITY_MIN = 16 };
+enum {
+	CAPACITY_MIN = 16,
+	SPARE_LEN =
+	    64, /* blocks for texts up to this length are used again: a lone request must not cost allocations */
+	SPARES_MAX = 8,
+};
 
 struct text {
 	struct text *next; /* in its bucket */
@@ -25,7 +30,13 @@ text_table_init(struct text_table *table)
 void
 text_table_free(struct text_table *table)
 {
+	struct text *spare;
+
 	assert(table->count == 0);
+	while ((spare = table->spare) != NULL) {
+		table->spare = spare->next;
+		free(spare);
+	}
 	free(table->buckets);
 	text_table_init(table);
 }
@@ -63,9 +74,10 @@ bucket_of(const struct text_table *table, uint64_t hash)
 static void
 set_capacity(struct text_table *table, size_t capacity)
 {
-	struct text_table fresh = { NULL, capacity, table->count };
+	struct text_table fresh = *table;
 	struct text *text, *next, **bucket;
 
+	fresh.capacity = capacity;
 	fresh.buckets = mem_resize(NULL, capacity, sizeof(struct text *));
 	for (size_t i = 0; i < capacity; i++)
 		fresh.buckets[i] = NULL;
@@ -91,13 +103,39 @@ text_find(const struct text_table *table, struct span bytes, uint64_t hash)
 }
 
 static struct text *
+text_take(struct text_table *table, size_t len)
+{
+	struct text *text = table->spare;
+
+	if (len > SPARE_LEN)
+		return mem_resize(NULL, 1, sizeof(*text) + len);
+	if (text == NULL)
+		return mem_resize(NULL, 1, sizeof(*text) + SPARE_LEN);
+	table->spare = text->next;
+	table->spares--;
+	return text;
+}
+
+static void
+text_give(struct text_table *table, struct text *text)
+{
+	if (text->len > SPARE_LEN || table->spares == SPARES_MAX) {
+		free(text);
+		return;
+	}
+	text->next = table->spare;
+	table->spare = text;
+	table->spares++;
+}
+
+static struct text *
 text_add(struct text_table *table, struct span bytes, uint64_t hash)
 {
 	struct text *text, **bucket;
 
 	if (table->count == table->capacity)
 		set_capacity(table, table->capacity > 0 ? table->capacity * 2 : CAPACITY_MIN);
-	text = mem_resize(NULL, 1, sizeof(*text) + bytes.len);
+	text = text_take(table, bytes.len);
 	bucket = bucket_of(table, hash);
 	*text = (struct text){ *bucket, hash, 0, bytes.len };
 	if (bytes.len > 0)
@@ -129,7 +167,7 @@ text_drop(struct text_table *table, struct text *text)
 	for (link = bucket_of(table, text->hash); *link != text;)
 		link = &(*link)->next;
 	*link = text->next;
-	free(text);
+	text_give(table, text);
 	table->count--;
 	if (table->capacity > CAPACITY_MIN && table->count < table->capacity / 8)
 		set_capacity(table, table->capacity / 2);

@@ -248,6 +248,8 @@ write_once(struct descriptor *descriptor, struct iovec *pieces, int count)
 	case DESCRIPTOR_PLAIN:
 		break;
 	}
+	if (count == 1)
+		return write(descriptor->fd, pieces->iov_base, pieces->iov_len);
 	return writev(descriptor->fd, pieces, count);
 }
 

@@ -27,10 +27,9 @@ detail_of(const struct action *action)
 	return quoted ? log_id(key, action->detail) : log_text(key, action->detail);
 }
 
-void
-report_action(void *user, const struct action *action)
+static void
+show(struct log *log, const struct action *action)
 {
-	struct log *log = user;
 	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
 	struct log_field fields[] = {
 		log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
@@ -43,12 +42,20 @@ report_action(void *user, const struct action *action)
 		log_number("bytes", (int64_t)action->message.len),
 	};
 
+	log_event(log, action->why, fields, COUNT(fields) - (traffic && action->message.len > 0 ? 0 : 1));
+}
+
+void
+report_action(void *user, const struct action *action)
+{
+	struct log *log = user;
+
 	if (!log_shows(log, action->why))
 		return;
 	if (action->why == WHY_NOISE)
 		log_noise(log, action->message);
 	else
-		log_event(log, action->why, fields, COUNT(fields) - (traffic && action->message.len > 0 ? 0 : 1));
+		show(log, action);
 }
 
 void

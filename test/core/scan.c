@@ -785,7 +785,7 @@ scan_suite(void)
 
 	tcase_set_timeout(ways, 60);
 	tcase_add_loop_test(tables, sees_the_message, 0, sizeof messages / sizeof *messages);
-	tcase_add_loop_test(tables, names_the_fault, 0, sizeof wrong / sizeof *faults);
+	tcase_add_loop_test(tables, names_the_fault, 0, sizeof faults / sizeof *faults);
 	tcase_add_loop_test(tables, accepts_json, 0, sizeof accepted / sizeof *accepted);
 	tcase_add_loop_test(tables, rejects_the_rest, 0, sizeof rejected / sizeof *rejected);
 	tcase_add_test(ways, finds_the_end_of_each_line);
