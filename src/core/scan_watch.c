@@ -196,7 +196,7 @@ find_path(enum container container, struct span key)
 	const struct path *row = paths[container];
 
 	for (int i = 0; i < PATHS_MAX && row[i].key != NULL; i++)
-		if (row[i].len == key.len && row[i].key[0] == key.ptr[0] && memcmp(row[i].key, key.ptr, key.len) == 0)
+		if (row[i].len == key.len && memcmp(row[i].key, key.ptr, key.len) == 0)
 			return &row[i];
 	return NULL;
 }
