@@ -56,7 +56,7 @@ measure(const char *options, const char *order, long long bytes)
 	snprintf(command, sizeof(command), "peer single %lld %s", bytes, order);
 	run = run_options(options, command);
 	fcntl(run->from, F_SETPIPE_SZ, PIECE);
-	run_send(run, "?");
+	run_send(run, "{?");
 	skip_line(run); /* canceld's own answer: it has started */
 	cost.seconds = process_seconds(run->pid);
 	start = milliseconds();

@@ -26,7 +26,7 @@ stress_report(const char *format, ...)
 static void
 wait_until_ready(struct run *run)
 {
-	run_send(run, "?");
+	run_send(run, "{?");
 	run_expect_message(run);
 	ck_assert_int_eq(at_number(run->message, "error code"), -32700);
 }
