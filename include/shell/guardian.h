@@ -14,7 +14,7 @@
 #include "shell/sweep.h"
 
 enum guardian_kind {
-	GUARDIAN_STARTED, /* first of all, with the server's pid; with -1 and errno in number: no process can be had */
+	GUARDIAN_STARTED, /* first of all, with the server's pid, and its own in number; with -1 and errno in number: no process can be had */
 	GUARDIAN_EXITED,  /* the server: its status in number; it stays a zombie until the sweep */
 	GUARDIAN_KILLED,  /* the same, by the signal in number */
 	GUARDIAN_SWEPT,   /* a process that was left behind was ended */

@@ -237,7 +237,9 @@ server_started(struct child *child, const struct plumbing *plumbing)
 		errno = EAGAIN;
 		return STATUS_OWN_FAILURE;
 	}
-	child->pid = child->own.leader = report.pid;
+	/* Else it is init of another pid namespace (unshare(1) without --fork), where that number is another's here. */
+	if (report.number == (int)child->guardian)
+		child->pid = child->own.leader = report.pid;
 	return 0;
 }
 
@@ -369,6 +371,9 @@ child_sweep(struct child *child)
 	child->sweeping = true;
 	if (child->control >= 0)
 		shutdown(child->control, SHUT_WR);
+	/* It may have been stopped along with the others. */
+	if (child->guardian > 0)
+		kill(child->guardian, SIGCONT);
 }
 
 void

@@ -1,8 +1,10 @@
 #include "shell/guardian.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -26,6 +28,8 @@ enum {
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
 	SWEEP_TIME = 5000, /* until what does not end is given up: stuck in the kernel, or another user's */
 	SWEEP_PAUSE = 20,
+
+	CLOSE_MOST = 1 << 20, /* descriptors, if they cannot be listed */
 };
 
 struct watch {
@@ -99,13 +103,26 @@ static void
 close_from(int first)
 {
 	struct rlimit limit = { .rlim_cur = 1024 };
+	struct dirent *entry;
+	DIR *list;
 	int fd;
 
 #ifdef SYS_close_range
 	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
 		return;
 #endif
+	/* What is open may lie above the limit, and the limit may be a thousand million, or infinite. */
+	list = opendir("/dev/fd");
+	if (list != NULL) {
+		while ((entry = readdir(list)) != NULL)
+			if ((fd = atoi(entry->d_name)) >= first && fd != dirfd(list))
+				close(fd);
+		closedir(list);
+		return;
+	}
 	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur > CLOSE_MOST)
+		limit.rlim_cur = CLOSE_MOST;
 	for (fd = first; fd < (int)limit.rlim_cur; fd++)
 		close(fd);
 }
@@ -223,7 +240,7 @@ guardian_run(const struct guardian *guardian)
 	watch.server = start_server(guardian);
 	error = errno;
 	keep_only(guardian->control);
-	report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : 0, "");
+	report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");
 	if (watch.server < 0)
 		_exit(1);
 	listen_to_children();
