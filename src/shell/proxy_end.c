@@ -87,7 +87,7 @@ client_end(struct proxy *proxy)
 		leave(proxy, proxy->draining ? LEAVE_DRAIN : LEAVE_CANCEL);
 	} else if (proxy->draining && (unread || proxy->now >= proxy->drain_until)) {
 		proxy->draining = false;
-		proxy->drain_failed = !unread;
+		proxy->drain_failed = !unread && session_outstanding(proxy->session, SIDE_CLIENT) > 0;
 		leave(proxy, unread ? LEAVE_CANCEL : LEAVE_TERMINATED);
 	}
 	if (!proxy->left)

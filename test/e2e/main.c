@@ -5,29 +5,15 @@
  *   e2e                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose
  *   e2e --matrix [ROUNDS]   every fault in every state (matrix.c), and print how often each passed
  *   e2e --peer MODE [ARG]   be a server of a certain kind (see peers.h)
- *   e2e --cost [BYTES]      print what a response of BYTES and one of a tenth of it cost
  */
-#include <ftw.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "peers.h"
 #include "process.h"
 #include "suites.h"
 
-static int
-remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status;
-	(void)type;
-	(void)place;
-	return remove(path);
-}
-
-/* Tests run in children of this process; what a failed one leaves behind is swept up here. */
 static int
 run_suites(void)
 {
@@ -51,42 +37,22 @@ run_suites(void)
 	return failed == 0 ? 0 : 1;
 }
 
-static int
-with_directory(int (*run)(int count, char **arguments), int count, char **arguments)
-{
-	const char *parent = getenv("TMPDIR");
-	char directory[256];
-	char family[32];
-	int status;
-
-	snprintf(directory, sizeof(directory), "%s/canceld-e2e.XXXXXX", parent == NULL ? "/tmp" : parent);
-	if (mkdtemp(directory) == NULL) {
-		perror(directory);
-		return 1;
-	}
-	snprintf(family, sizeof(family), "e2e-%d", (int)getpid());
-	setenv("E2E_DIRECTORY", directory, 1);
-	setenv("E2E_FAMILY", family, 1);
-	status = run(count, arguments);
-	process_sweep(family);
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	return status;
-}
+static int rounds = 1;
 
 static int
-run_tests(int count, char **arguments)
+run_matrix(void)
 {
-	(void)count;
-	(void)arguments;
-	return run_suites();
+	return matrix(rounds);
 }
 
 int
 main(int count, char **arguments)
 {
+	bool all_faults = count > 1 && strcmp(arguments[1], "--matrix") == 0;
+
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return peer_main(count - 2, arguments + 2);
-	if (count > 1 && strcmp(arguments[1], "--matrix") == 0)
-		return with_directory(matrix, count, arguments);
-	return with_directory(run_tests, count, arguments);
+	if (all_faults && count > 2)
+		rounds = atoi(arguments[2]);
+	return process_guard("e2e", all_faults ? run_matrix : run_suites);
 }

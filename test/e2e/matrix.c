@@ -275,9 +275,8 @@ print_table(int rounds)
 }
 
 int
-matrix(int count, char **arguments)
+matrix(int rounds)
 {
-	int rounds = count > 2 ? atoi(arguments[2]) : 1;
 	int failed = 0;
 	int status;
 

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,4 +313,35 @@ process_has_text(const char *path, const char *text)
 
 	free(file.data);
 	return found;
+}
+
+static int
+remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	return remove(path);
+}
+
+int
+process_guard(const char *name, int (*run)(void))
+{
+	const char *parent = getenv("TMPDIR");
+	char directory[256];
+	char family[32];
+	int status;
+
+	snprintf(directory, sizeof(directory), "%s/canceld-%s.XXXXXX", parent == NULL ? "/tmp" : parent, name);
+	if (mkdtemp(directory) == NULL) {
+		perror(directory);
+		return 1;
+	}
+	snprintf(family, sizeof(family), "%s-%d", name, (int)getpid());
+	setenv("E2E_DIRECTORY", directory, 1);
+	setenv("E2E_FAMILY", family, 1);
+	status = run();
+	process_sweep(family);
+	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	return status;
 }

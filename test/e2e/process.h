@@ -1,6 +1,6 @@
 /*
  * process: what /proc tells about other processes. Nothing here changes anything but
- * process_sweep.
+ * process_sweep and process_guard.
  */
 #ifndef E2E_PROCESS_H
 #define E2E_PROCESS_H
@@ -20,6 +20,12 @@ int process_marked(const char *mark, char *list, size_t size);
 
 /* Ends all that process_marked counts. */
 void process_sweep(const char *mark);
+
+/*
+ * Runs the tests of that name with a directory of their own (E2E_DIRECTORY), which is removed behind them, as
+ * are the processes that a failed one has left (of E2E_FAMILY). What run returns.
+ */
+int process_guard(const char *name, int (*run)(void));
 
 /* The id of the one live process below parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);

@@ -8,7 +8,6 @@
  */
 #include "stress.h"
 
-#include <ftw.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -59,37 +58,24 @@ run_suites(SRunner *runner)
 }
 
 static int
-remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+run_stress(void)
 {
-	(void)status;
-	(void)type;
-	(void)place;
-	return remove(path);
+	return run_suites(stress_runner());
 }
 
-/* Tests run in children of this process; what a failed one leaves behind is swept up here. */
+static int
+run_cost(void)
+{
+	return run_suites(srunner_create(suite_cost()));
+}
+
 int
 main(int count, char **arguments)
 {
-	const char *parent = getenv("TMPDIR");
-	char directory[256];
-	char family[32];
 	bool costs = count > 1 && strcmp(arguments[1], "--cost") == 0;
-	int status;
 
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return be_peer(count - 2, arguments + 2);
-	snprintf(directory, sizeof(directory), "%s/canceld-stress.XXXXXX", parent == NULL ? "/tmp" : parent);
-	if (mkdtemp(directory) == NULL) {
-		perror(directory);
-		return 1;
-	}
-	snprintf(family, sizeof(family), "stress-%d", (int)getpid());
-	setenv("E2E_DIRECTORY", directory, 1);
-	setenv("E2E_FAMILY", family, 1);
 	seed_random();
-	status = run_suites(costs ? srunner_create(suite_cost()) : stress_runner());
-	process_sweep(family);
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	return status;
+	return process_guard("stress", costs ? run_cost : run_stress);
 }

@@ -18,6 +18,6 @@ Suite *suite_tree(void);
 Suite *suite_client_ends(void);
 
 /* Runs it arguments[2] times over, prints the table of passes; 0 if there was no failure. */
-int matrix(int count, char **arguments);
+int matrix(int rounds);
 
 #endif
