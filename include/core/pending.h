@@ -40,6 +40,8 @@ enum request_flag {
 	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
 	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
+	REQUEST_UNSENT = 1 << 14,     /* to be sent to the server once more: as if it were QUEUED */
+	REQUEST_RECORDED = 1 << 15,   /* session_replay.c keeps it */
 };
 
 enum { REQUEST_INLINE = 8 };

@@ -102,6 +102,10 @@ expire_request(struct session *session, enum side requester, struct request *req
 		pending_remove(pending, request);
 		return;
 	}
+	if (session_is_own_question(request)) {
+		session_own_expired(session, request);
+		return;
+	}
 	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
 		request->flags |= REQUEST_GRACED;
