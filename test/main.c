@@ -25,6 +25,7 @@
 	X(pending) \
 	X(policy) \
 	X(report) \
+	X(restart) \
 	X(scan) \
 	X(supervisor) \
 	X(text) \

@@ -19,7 +19,8 @@ enum {
 	FRAME_HEAD_MAX = 4096, /* bytes of one header, or of one piece of text before it */
 };
 
-#define FRAME_LENGTH_MAX ((uint64_t)1 << 50) /* a longer body is none: what claims it is text */
+#define FRAME_LENGTH_MAX \
+	((uint64_t)1 << 32) /* a longer body is none: what claims it is text. One that breaks off is filled up to it */
 
 struct frame {
 	enum framing framing;
@@ -33,8 +34,9 @@ struct frame {
 	struct head {                 /* private: FRAMING_HEADER, of the header being read */
 		uint64_t field, line; /* where a field of that name begins; where the line does */
 		uint64_t number;
-		uint8_t matched, state;
+		uint8_t matched, typed, state;
 		bool fields, has_length;
+		bool bare; /* the line with the length ended with "\n" alone */
 		char last;
 	} head;
 };

@@ -30,7 +30,7 @@ enum request_flag {
 	REQUEST_TASK = 1 << 1,        /* params.task: cancelled with tasks/cancel only */
 	REQUEST_NO_CANCEL = 1 << 2,   /* must never be cancelled on the wire */
 	REQUEST_WITHHELD = 1 << 3,    /* its cancel waits until the era is settled */
-	REQUEST_EXEMPT = 1 << 4,      /* lives long by nature */
+	REQUEST_STREAM = 1 << 4,      /* has no end of its own */
 	REQUEST_GRACED = 1 << 5,      /* its deadline was put off once, as its response is arriving */
 	REQUEST_OURS = 1 << 6,        /* canceld asked; its response is swallowed */
 	REQUEST_TOKEN_ONLY = 1 << 7,  /* answered; only its progress token lives on (a task) */
@@ -40,8 +40,12 @@ enum request_flag {
 	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
 	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
+<<<<<<< HEAD
 	REQUEST_UNSENT = 1 << 14,     /* to be sent to the server once more: as if it were QUEUED */
 	REQUEST_RECORDED = 1 << 15,   /* session_replay.c keeps it */
+=======
+	REQUEST_TURN_TOLD = 1 << 14, /* a cancel of its whole session has gone out */
+>>>>>>> 36ca7882b002aa422dd117471103c410fc10ee56
 };
 
 enum { REQUEST_INLINE = 8 };

@@ -69,7 +69,7 @@ void session_end_of_input(struct session *session, enum side from, msec_t now);
 
 enum leaving {
 	LEAVE_CANCEL,     /* the client has gone: what is outstanding is cancelled */
-	LEAVE_DRAIN,      /* ... is waited for, what is exempt from deadlines excepted */
+	LEAVE_DRAIN,      /* ... is waited for; only what never ends is cancelled, and answered */
 	LEAVE_TERMINATED, /* canceld was told to end: cancelled, and answered as the client may still listen */
 };
 

@@ -66,13 +66,14 @@ enum head_state {
 	HEAD_BEFORE, /* before its number */
 	HEAD_NUMBER,
 	HEAD_BEHIND,
-	HEAD_OTHER, /* behind the colon of another field */
+	HEAD_TYPE,  /* behind the colon of "Content-Type" */
+	HEAD_OTHER, /* ... of another field */
 	HEAD_TEXT,  /* no field */
 };
 
-static const char length_name[] = "content-length";
+static const char length_name[] = "content-length", type_name[] = "content-type";
 
-enum { LENGTH_NAME_LEN = sizeof(length_name) - 1 };
+enum { LENGTH_NAME_LEN = sizeof(length_name) - 1, TYPE_NAME_LEN = sizeof(type_name) - 1 };
 
 static bool
 is_digit(char c)
@@ -86,11 +87,24 @@ is_name_byte(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-';
 }
 
+static int
+lower_of(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* Behind a name's colon. */
+static enum head_state
+state_of_field(const struct head *head, uint64_t position)
+{
+	return head->typed == TYPE_NAME_LEN && position - head->line == TYPE_NAME_LEN ? HEAD_TYPE : HEAD_OTHER;
+}
+
 /* The name is looked for anywhere in the line: a print may have had no newline. */
 static bool
 name_ends(struct head *head, char c, uint64_t position)
 {
-	int lower = c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+	int lower = lower_of(c);
 
 	/* 'c' occurs in it only once, so after a mismatch it can only start at this byte. */
 	if (lower != length_name[head->matched])
@@ -114,7 +128,9 @@ next_state(struct head *head, char c, uint64_t position)
 	switch ((enum head_state)head->state) {
 	case HEAD_NAME:
 		if (c == ':' && position > head->line)
-			return HEAD_OTHER;
+			return state_of_field(head, position);
+		if (head->typed < TYPE_NAME_LEN && lower_of(c) == type_name[head->typed])
+			head->typed++;
 		return is_name_byte(c) || (c == '\r' && position == head->line) ? HEAD_NAME : HEAD_TEXT;
 	case HEAD_COLON:
 		if (c == ':')
@@ -132,6 +148,7 @@ next_state(struct head *head, char c, uint64_t position)
 		return head->number < FRAME_LENGTH_MAX ? HEAD_NUMBER : HEAD_TEXT;
 	case HEAD_BEHIND:
 		return space ? HEAD_BEHIND : HEAD_TEXT;
+	case HEAD_TYPE:
 	case HEAD_OTHER:
 	case HEAD_TEXT:
 		break;
@@ -155,21 +172,23 @@ end_line(struct frame *frame, uint64_t newline)
 	if (is_length(head)) {
 		if (!head->fields && head->field > frame->start)
 			return end_as_text(frame, head->field);
+		/* A print that names a length ends with "\n", a header with "\r\n": the second is the header's. */
 		if (head->has_length && frame->length != head->number)
-			return end_as_text(frame, newline + 1);
+			return end_as_text(frame, head->bare && head->last == '\r' ? head->field : newline + 1);
 		frame->length = head->number;
+		head->bare = head->last != '\r';
 		head->has_length = head->fields = true;
 	} else if (blank && head->has_length) {
 		frame->in_body = true;
 		frame->body = newline + 1;
-	} else if (head->state == HEAD_OTHER && head->last == '\r') {
+	} else if (head->state == HEAD_TYPE || (head->state == HEAD_OTHER && head->last == '\r')) {
 		head->fields = true;
 	} else if (!head->has_length) {
 		return end_as_text(frame, newline + 1);
 	}
 	head->line = newline + 1;
 	head->state = HEAD_NAME;
-	head->matched = 0;
+	head->matched = head->typed = 0;
 	return false;
 }
 

@@ -1,7 +1,10 @@
 /* What of a lane is written next. */
 #include "lane_inside.h"
 
-static const char blanks[] = "                                                                ";
+#define BLANKS_64 "                                                                "
+#define BLANKS_512 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64
+
+static const char blanks[] = BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512;
 
 /* What there is of it to write at once: all, but of blanks. */
 static struct span

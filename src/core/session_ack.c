@@ -169,6 +169,18 @@ cancel_finished(struct session *session, struct span id, struct span target)
 	acknowledge(session, id, target, how[finished_find(&session->finished, target)]);
 }
 
+/* Under the id of the request that is meant. */
+static void
+report(struct session *session, const struct message *message)
+{
+	struct action action = action_of(session, VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED, NULL);
+
+	action.message = message->text;
+	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
+	action.detail = scan_text(message->scan, SCAN_REASON);
+	session_report(session, &action);
+}
+
 void
 session_on_acknowledged_cancel(struct session *session, struct message *message)
 {
@@ -181,7 +193,8 @@ session_on_acknowledged_cancel(struct session *session, struct message *message)
 		message_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
 		return;
 	}
-	message_drop(session, message, WHY_CANCEL_ACKNOWLEDGED, NULL);
+	report(session, message);
+	message_discard(session, message);
 	if (!is_initialized(session)) {
 		reject(session, id, session->dialect->closed_code, "canceld: no session is open yet",
 		    "NOT_INITIALIZED");

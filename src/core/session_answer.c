@@ -94,7 +94,9 @@ keeps_token(const struct session *session, enum side requester, const struct req
 static bool
 says_cancelled(const struct scan *scan)
 {
-	return span_equal(scan_text(scan, SCAN_ERROR_CODE), SPAN("-32800")) ||
+	struct span code = scan_text(scan, SCAN_ERROR_CODE);
+
+	return span_equal(code, SPAN("-32800")) || span_equal(code, SPAN("-32802")) ||
 	    span_equal(scan_text(scan, SCAN_STOP_REASON), SPAN("\"cancelled\""));
 }
 

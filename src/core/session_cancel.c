@@ -97,6 +97,7 @@ send_turn_cancel(struct session *session, enum side requester, struct request *r
 	buf_clear(&session->scratch);
 	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request->token);
 	overtake(session, requester, request);
+	request->flags |= REQUEST_TURN_TOLD;
 	session_cascade(session, request->token);
 }
 
@@ -235,5 +236,20 @@ session_end_stream(struct session *session, struct message *message, const struc
 	buf_clear(&session->scratch);
 	compose_cancel(&session->scratch, native, request->id, own_reason(message->from), (struct span){ NULL, 0 });
 	message_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
+}
+
+void
+session_pass_cancel(struct session *session, struct message *message, struct span id)
+{
+	const struct cancel *native = session_native_cancel(session, other(message->from));
+
+	if (message->cancel == native) {
+		message_pass(session, message, WHY_UNTRACKED, NULL);
+		return;
+	}
+	buf_clear(&session->scratch);
+	compose_cancel(&session->scratch, native, id, (struct span){ NULL, 0 }, (struct span){ NULL, 0 });
+	message_take(session, message, WHY_CANCEL_TRANSLATED, NULL);
 	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
 }

@@ -91,6 +91,19 @@ passed_deadline(const struct session *session, const struct request *request)
 	return request->idle_after;
 }
 
+/* Until its grace is over the other deadline may pass too, and is not why it was given up. */
+static void
+note_expired(struct request *request, msec_t timeout)
+{
+	if (request->state != REQUEST_WAITING)
+		return;
+	request->flags |= REQUEST_EXPIRED;
+	if (timeout == request->idle_after)
+		request->cap_after = MSEC_NEVER;
+	else
+		request->idle_after = MSEC_NEVER;
+}
+
 /* The table speaks of the client's requests; this is the word for one of `requester`. */
 static enum why
 word_for(enum side requester, enum why why)
@@ -136,7 +149,8 @@ session_decide(struct session *session, enum side requester, struct request *req
 {
 	enum request_state state = session_state(session, requester, request);
 	const struct decision *decision = &decisions[state][event];
-	msec_t timeout = is_deadline(event) ? passed_deadline(session, request) : MSEC_NEVER;
+	bool expired = is_deadline(event) || (request->flags & REQUEST_EXPIRED);
+	msec_t timeout = expired ? passed_deadline(session, request) : MSEC_NEVER;
 	enum side side = decision->steps & DECIDE_ANSWER ? requester : other(requester);
 	struct action action = action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
 
@@ -162,6 +176,6 @@ session_decide(struct session *session, enum side requester, struct request *req
 	if (decision->steps & DECIDE_PASS && !(request->flags & REQUEST_CONFIRMED))
 		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 	if (event == EVENT_DEADLINE_OWED)
-		request->flags |= REQUEST_EXPIRED;
+		note_expired(request, timeout);
 	session_move(session, requester, request, (enum request_state)decision->next);
 }

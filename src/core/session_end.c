@@ -37,7 +37,7 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 		sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, 0);
 		break;
 	case LEAVE_DRAIN:
-		sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, REQUEST_EXEMPT);
+		sweep(session, SIDE_CLIENT, EVENT_TERMINATED, REQUEST_STREAM);
 		break;
 	case LEAVE_TERMINATED:
 		sweep(session, SIDE_CLIENT, EVENT_TERMINATED, 0);

@@ -175,6 +175,10 @@ bool session_is_turn_cancel(const struct session *session, const struct message 
 void session_on_turn_cancel(struct session *session, struct message *message);
 /* A session/cancel goes out: what the agent asked in that turn ends too, after the grace. */
 void session_cascade(struct session *session, struct span session_id);
+/* What the agent asked in a cancelled turn is answered only now: it has the whole grace from here on. */
+void session_regrace(struct session *session, struct span session_id);
+/* A request of the server's has come: it ends with its turn if that was cancelled before. */
+void session_join_cascade(struct session *session, struct request *request);
 
 /* session_record.c: what a new server would have to be told */
 struct replay *session_new_replay(void);
@@ -232,6 +236,8 @@ void session_send_cancel(struct session *session, enum side requester, struct re
 void session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why);
 /* The same for a cancel by the receiver itself, which its requester hears. */
 void session_end_stream(struct session *session, struct message *message, const struct request *request);
+/* A cancel of what cannot be tracked goes on in its place, in the receiver's words. */
+void session_pass_cancel(struct session *session, struct message *message, struct span id);
 void session_cancel_task(struct session *session, enum side requester, const struct request *request,
     struct span task_id);
 void session_release_withheld(struct session *session);

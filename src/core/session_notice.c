@@ -48,7 +48,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	if (ends_stream(session, message, id))
 		return;
 	if (session->party[message->from].untracked)
-		message_pass(session, message, WHY_UNTRACKED, NULL);
+		session_pass_cancel(session, message, id);
 	else if (pending_by_wire(&session->party[other(message->from)].pending, id) != NULL)
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else

@@ -114,12 +114,12 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		answer->code = CODE_REQUEST_CANCELLED;
 		answer->cause = "cancelled";
 		put(text,
-		    session->dialect->flags & DIALECT_OWES_ANSWER ? " was cancelled (see canceld --grace)" :
-								    " was cancelled (see canceld --answer-cancelled)");
+		    request->state == REQUEST_CANCELLING ? " was cancelled and not answered (see canceld --grace)" :
+							   " was cancelled");
 		break;
 	case ENDING_TERMINATED:
 		answer->cause = "terminated";
-		put(text, " was cancelled: canceld was told to end");
+		put(text, " was cancelled as canceld ends");
 		break;
 	case ENDING_GONE:
 		explain_end(session, answer, text, requester);

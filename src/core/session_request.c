@@ -149,8 +149,8 @@ flags_of(const struct dialect *dialect, const struct message *message, unsigned 
 		flags |= REQUEST_PERSON;
 	if (traits & METHOD_NO_CANCEL)
 		flags |= REQUEST_NO_CANCEL;
-	if (traits & METHOD_EXEMPT)
-		flags |= REQUEST_EXEMPT;
+	if (traits & METHOD_STREAM)
+		flags |= REQUEST_STREAM;
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(message->scan, SCAN_TASK)->type == VALUE_OBJECT)
 		flags |= REQUEST_TASK;
 	return (uint16_t)flags;
@@ -218,7 +218,12 @@ enter(struct session *session, struct message *message, const struct method *tra
 	request->start = message->begin;
 	request->end = message->next;
 	set_deadlines(session, message->from, request, traits);
+<<<<<<< HEAD
 	session_record_request(session, message, request, traits);
+=======
+	if (message->from == SIDE_SERVER)
+		session_join_cascade(session, request);
+>>>>>>> 36ca7882b002aa422dd117471103c410fc10ee56
 	message_pass(session, message, WHY_RELAYED, request);
 	buf_free(&asked);
 }

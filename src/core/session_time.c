@@ -113,8 +113,10 @@ expire_request(struct session *session, enum side requester, struct request *req
 		alarm_arm(&pending->hard, &request->hard, session_grace(session, request), session->steady);
 		return;
 	}
-	if (request->flags & REQUEST_CASCADED && request->state == REQUEST_WAITING)
+	if (request->flags & REQUEST_CASCADED && request->state == REQUEST_WAITING) {
 		pending_move(pending, request, REQUEST_CANCELLING);
+		session_regrace(session, request->token);
+	}
 	if (request->state == REQUEST_WAITING)
 		note_timeout(session, request);
 	session_decide(session, requester, request, deadline_event(session, requester, request), NULL);
@@ -167,8 +169,8 @@ session_expire(struct session *session, bool heard, msec_t now)
 {
 	session_set_clock(session, now);
 	session_release_withheld(session);
+	expire_side(session, SIDE_SERVER, heard); /* first: what ends there may give a turn more time */
 	expire_side(session, SIDE_CLIENT, heard);
-	expire_side(session, SIDE_SERVER, heard);
 }
 
 static msec_t

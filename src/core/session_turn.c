@@ -26,12 +26,20 @@ cancel_turn(void *user, struct request *request)
 		break;
 	case REQUEST_WAITING:
 		cancel->live++;
+<<<<<<< HEAD
 		cancel->turn = request;
+=======
+		request->flags |= REQUEST_TURN_TOLD;
+>>>>>>> 36ca7882b002aa422dd117471103c410fc10ee56
 		session_move(session, SIDE_CLIENT, request,
 		    (enum request_state)decisions[REQUEST_WAITING][EVENT_CANCEL_OWED].next);
 		break;
-	case REQUEST_CANCELLING:
-		cancel->repeated++;
+	case REQUEST_CANCELLING: /* with $/cancel_request only, as a newer turn ran then? */
+		if (request->flags & REQUEST_TURN_TOLD)
+			cancel->repeated++;
+		else
+			cancel->live++;
+		request->flags |= REQUEST_TURN_TOLD;
 		break;
 	case REQUEST_NONE:
 	case REQUEST_ABANDONED:
@@ -67,6 +75,34 @@ session_cascade(struct session *session, struct span session_id)
 	struct cascade cascade = { session, session_id };
 
 	pending_each(&session->party[SIDE_SERVER].pending, cancel_nested, &cascade);
+}
+
+void
+session_regrace(struct session *session, struct span session_id)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct request *turn = NULL;
+
+	while ((turn = pending_next_by_token(pending, session_id, turn)) != NULL)
+		if (turn->state == REQUEST_CANCELLING)
+			alarm_arm(&pending->hard, &turn->hard, session_grace(session, turn), session->steady);
+}
+
+/* The agent asked it before it had read the cancel of its turn: a client that has cancelled may leave it open. */
+void
+session_join_cascade(struct session *session, struct request *request)
+{
+	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
+	struct cascade cascade = { session, request->token };
+	const struct request *turn = NULL;
+
+	if (session->dialect->turn_cancel == NULL || request->token.len == 0)
+		return;
+	do
+		turn = pending_next_by_token(asked, request->token, turn);
+	while (turn != NULL && !session_is_turn(session, turn));
+	if (turn != NULL && turn->state != REQUEST_WAITING)
+		cancel_nested(&cascade, request);
 }
 
 /* The cancel at hand as it goes on: a client may have sent it as a request, which agents do not know. */

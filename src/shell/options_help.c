@@ -3,7 +3,7 @@
 static const char help[] =
     "usage: canceld [options] [--] command [arg...]\n"
     "\n"
-    "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP), and stands between it\n"
+    "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and stands between it\n"
     "and its client: every request is answered in bounded time, and the server hears when nobody waits\n"
     "for an answer any more.\n"
     "\n"

@@ -257,6 +257,8 @@ static const struct {
 	{ FRAMING_HEADER, "initialize", VALUE_NUMBER, &dialect_acp },
 	{ FRAMING_HEADER, "initialize", VALUE_STRING, &dialect_mcp },
 	{ FRAMING_HEADER, "initialize", VALUE_BOOL, &dialect_lsp },
+	{ FRAMING_HEADER, "server/discover", VALUE_ABSENT, &dialect_mcp },
+	{ FRAMING_NEWLINE, "build/initialize", VALUE_ABSENT, &dialect_mcp },
 };
 
 START_TEST(the_first_request_shows_the_dialect)

@@ -157,6 +157,13 @@ static const struct {
 	{ "Content-Length: 2\n\r\n{}", "20:'{}'" },
 	{ "Content-Length: 2\nContent-Type: x\n\n{}", "35:'{}'" },
 
+	{ "Content-Type: x; y=z\nContent-Length: 2\n\n{}content-type:x\nContent-Length: 1\n\n1", "40:'{}' 34:'1'" },
+	{ "Content-Type: x\nContent-Type: y\r\nContent-Length: 2\n\n{}", "52:'{}'" },
+	{ "Content-Types: x\nContent-Length: 2\n\n{}", "text'Content-Types: x\n' 19:'{}'" },
+	{ "Content-Typ: x\nContent-Length: 2\n\n{}", "text'Content-Typ: x\n' 19:'{}'" },
+	{ "XContent-Type: x\nContent-Length: 2\n\n{}", "text'XContent-Type: x\n' 19:'{}'" },
+	{ "Content-Type x\nContent-Length: 2\n\n{}", "text'Content-Type x\n' 19:'{}'" },
+
 	/* other fields, before and behind, known to nobody */
 	{ "X-Trace: 1\r\nContent-Length: 2\r\nY: z:z\r\n\r\n{}", "41:'{}'" },
 	{ "Content-Length: 2\r\n# a comment\r\n\r\n{}", "34:'{}'" },

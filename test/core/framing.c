@@ -287,16 +287,18 @@ END_TEST
 /* Each byte alone is enough, or begins what may still become a header or a message. */
 START_TEST(the_very_first_byte)
 {
-	char byte = (char)_i;
-	enum framing_guess wanted = GUESS_FOREIGN;
+	for (int value = 0; value < 256; value++) {
+		char byte = (char)value;
+		enum framing_guess wanted = GUESS_FOREIGN, guess = framing_guess((struct span){ &byte, 1 });
 
-	if (byte == '{' || byte == '[')
-		wanted = GUESS_NEWLINE;
-	else if ((_i >= 'A' && _i <= 'Z') || (_i >= 'a' && _i <= 'z') || _i == 0xef)
-		wanted = GUESS_MORE;
-	else if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n')
-		wanted = GUESS_MORE;
-	ck_assert_str_eq(guesses[framing_guess((struct span){ &byte, 1 })], guesses[wanted]);
+		if (byte == '{' || byte == '[')
+			wanted = GUESS_NEWLINE;
+		else if ((value >= 'A' && value <= 'Z') || (value >= 'a' && value <= 'z') || value == 0xef)
+			wanted = GUESS_MORE;
+		else if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n')
+			wanted = GUESS_MORE;
+		ck_assert_msg(guess == wanted, "%02x: %s is not %s", (unsigned)value, guesses[guess], guesses[wanted]);
+	}
 }
 END_TEST
 
@@ -334,7 +336,7 @@ framing_suite(void)
 	tcase_add_test(written, a_long_body);
 	tcase_add_loop_test(read, the_first_bytes_show_the_framing, 0, COUNT(firsts));
 	tcase_add_loop_test(read, a_guess_stands, 0, COUNT(firsts));
-	tcase_add_loop_test(read, the_very_first_byte, 0, 256);
+	tcase_add_test(read, the_very_first_byte);
 	tcase_add_loop_test(read, a_guess_is_made_in_the_end, 0, 2);
 	suite_add_tcase(suite, written);
 	suite_add_tcase(suite, read);

@@ -37,7 +37,7 @@ struct excuse {
 
 #define NO_DEADLINE "it has no deadline"
 #define NO_CLOCK "it has no deadline, and requests of the client stop no clock"
-#define NO_DRAIN "it has no deadline, and only requests of the client are drained"
+#define NO_LIMIT "what waits for a person has no deadline either"
 #define OWN_RESULT "it is answered with a result of its own, never with an error"
 
 /* What cannot be told apart from outside, each with its reason. */
@@ -95,14 +95,15 @@ static const struct excuse excuses[] = {
 	{ "bsp: buildTarget/run also PERSON", NO_CLOCK },
 	{ "bsp: buildTarget/test also PERSON", NO_CLOCK },
 	{ "bsp: debugSession/start also PERSON", NO_CLOCK },
-	{ "mcp: elicitation/create also EXEMPT", NO_DRAIN },
-	{ "mcp: sampling/createMessage also EXEMPT", NO_DRAIN },
-	{ "acp: session/request_permission also EXEMPT", NO_DRAIN },
-	{ "acp: elicitation/create also EXEMPT", NO_DRAIN },
+	{ "acp: auth* also EXEMPT", NO_LIMIT },
+	{ "mcp: elicitation/create also EXEMPT", NO_LIMIT },
+	{ "mcp: sampling/createMessage also EXEMPT", NO_LIMIT },
+	{ "acp: session/request_permission also EXEMPT", NO_LIMIT },
+	{ "acp: elicitation/create also EXEMPT", NO_LIMIT },
 	{ "acp: terminal/wait_for_exit not EXEMPT", "requests of the agent have no deadline unless they are named" },
 	{ "acp: terminal/wait_for_exit has another name",
 	    "requests of the agent have no deadline unless they are named" },
-	{ "lsp: window/showMessageRequest also EXEMPT", NO_DRAIN },
+	{ "lsp: window/showMessageRequest also EXEMPT", NO_LIMIT },
 	{ "acp: session/request_permission also PROBE", OWN_RESULT },
 	{ "acp: session/request_permission also TOOL", OWN_RESULT },
 	{ "acp: elicitation/create also PROBE", OWN_RESULT },

@@ -3,7 +3,7 @@
 
 /*
  * Knows what the two peers put in and sees what they get, and nothing of canceld: it shares no code with src/core. It
- * checks promises 1 to 3 of the manual line by line, and the rest when a world has come to its end.
+ * checks promises 1 to 3 of the manual message by message, and the rest when a world has come to its end.
  *
  * Every message of a peer carries a number of its own, "q", by which it is known again.
  */
@@ -12,13 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol.h"
+
 enum { CLIENT, SERVER };
 
 enum kind {
 	KIND_REQUEST,
 	KIND_RESPONSE,
 	KIND_CANCEL,
+	KIND_TURN_CANCEL,  /* session/cancel */
+	KIND_ACKNOWLEDGED, /* a request to canceld itself: $/canceld/cancel */
 	KIND_PROGRESS,
+	KIND_UPDATE, /* a notice that is a sign of life of a session's requests */
 	KIND_NOTICE,
 	KIND_JUNK, /* must never arrive */
 };
@@ -27,38 +32,75 @@ struct said { /* one message of a peer */
 	int from;
 	enum kind kind;
 	int ask;     /* the request that it is, answers, cancels or reports on; -1: none */
-	char *bytes; /* as written, with its newline */
+	char *bytes; /* as written, with its framing */
 	size_t len;
-	char *arrives;  /* as it has to arrive, without newline; NULL: as written, without line end */
-	uint64_t begun; /* when its first byte reached canceld; 0: not yet */
-	uint64_t heard; /* when its last byte did */
+	char *arrives; /* as it has to arrive, without framing */
+	size_t arrives_len;
+	enum spelling spelling; /* of a cancel */
+	char reason[32];        /* ... as spelled, or empty */
+	char session[16];       /* that it names, as spelled, or empty */
+	uint64_t begun;         /* when its first byte reached canceld; 0: not yet */
+	uint64_t heard;         /* when its last byte did */
 	bool arrived;
-	bool bad; /* a malformed response */
+	bool due;      /* it has to arrive */
+	bool bad;      /* a malformed response */
+	bool broken;   /* canceld said that it broke off */
+	bool salvaged; /* a response among other text */
+	bool confirms; /* a response that says that the request was cancelled */
+	bool complain; /* junk that is answered with an error */
 };
+
+enum { NO_TARGET = -2 };
 
 struct ask { /* one request */
 	int by;
-	char id[48];   /* as spelled by who asks */
-	char wire[48]; /* as it arrived; empty: not yet */
+	const struct deed *deed;
+	char id[48];      /* as spelled by who asks */
+	char wire[48];    /* as it arrived; empty: not yet */
+	uint64_t arrived; /* when it did */
 	char token[48], wire_token[48];
-	bool handshake, probe, task, person;
+	char second_token[48]; /* LSP: for partial results */
+	char session[16];
+	bool task;
+	int target; /* of a KIND_ACKNOWLEDGED: the request that it means, -1: one that never was; else NO_TARGET */
+	bool open;  /* ... a session was open then */
+	bool ours;  /* canceld answers it and nobody else sees it */
 	int said;
-	int64_t asked;      /* when canceld heard it */
-	int64_t active;     /* the last sign of life that canceld heard */
-	uint64_t cancelled; /* when the asker's cancel was heard; 0: not */
-	bool written;       /* some answer was, perhaps not heard yet */
-	bool doubled;       /* ... and another one */
-	uint64_t replied;   /* when the first answer was heard whole; 0: not */
-	uint64_t reply_begun;
-	uint64_t decided;   /* when canceld said that it answers; 0: not */
-	int64_t decided_at; /* ... by the clock */
-	bool answered;      /* the asker got an answer */
-	int cancels;        /* that arrived */
-	bool refused;       /* canceld answered before it went on */
+	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
+	int64_t asked;         /* when canceld heard it */
+	int64_t active;        /* the last sign of life that canceld heard */
+	uint64_t cancelled;    /* when the asker's cancel was heard; 0: not */
+	bool owed;             /* ... and an answer is due all the same */
+	bool by_turn;          /* ... which was a session/cancel */
+	bool at_once;          /* ... and its receiver has no time to answer */
+	uint64_t expired;      /* when its deadline passed and its receiver was left to answer */
+	int64_t ending_at;     /* by the clock: when it was cancelled, expired, or its turn was */
+	bool cascaded;         /* its turn was cancelled */
+	bool written;          /* some answer was, perhaps not heard yet */
+	bool doubled;          /* ... and another one */
+	uint64_t replied;      /* when the first answer was heard whole; 0: not */
+	uint64_t reply_begun;  /* when its first byte was */
+	bool reply_large;      /* so that not all of it is looked at */
+	uint64_t decided;      /* when canceld said that it answers; 0: not */
+	int64_t decided_at;    /* ... by the clock */
+	int version;           /* ... of ACP, as far as it was known then */
+	bool unsent;           /* canceld said that it never went out */
+	bool answered;         /* the asker got an answer */
+	bool answered_by_peer; /* ... of the one it asked */
+	int confirmed;         /* ... which said that it was cancelled */
+	int cancels;           /* that arrived */
+	int turn_cancels;      /* session/cancel that arrived since it did */
+	bool missed;           /* its session/cancel arrived and it had not */
+	bool refused;          /* canceld answered before it went on */
 };
 
-struct telling { /* canceld said that it cancels a request */
-	char id[48];
+struct telling { /* canceld said that it cancels a request, or hands such a cancel on in other words */
+	int ask;
+	bool by_id; /* it may do so by its id */
+	bool turn;  /* ... with session/cancel ... */
+	int newer;  /* ... which would hit this newer turn too, so not; -1: there is none */
+	enum spelling spelling;
+	char reason[64];
 	uint64_t step;
 };
 
@@ -69,13 +111,21 @@ struct oracle {
 	int ask_count;
 	struct telling *tellings[2];   /* by whose request it is, in order */
 	int telling_count[2], told[2]; /* said, and arrived */
+	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
 	int last[2];                   /* the last message of each peer that arrived */
-	int junk_lines, error_lines;   /* unreadable lines of the client, and answers to them */
+	int hearing;                   /* the message that canceld reads */
+	int junk_lines, error_lines;   /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
-	bool answer_cancelled, no_cancel, tool_errors;
-	bool initialized; /* initialize was answered: heard by canceld */
-	bool legacy;      /* it began with initialize */
+	int64_t grace; /* INT64_MAX: what is built in */
+	const struct protocol *protocol;
+	bool header; /* the framing */
+	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy_probe;
+	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
+	int version;                   /* of ACP, that the server will choose */
+	bool handshake;                /* it began with one */
+	bool initialized;              /* which was answered: heard by canceld */
+	bool modern;
 	bool client_left, server_died;
 	int broken;         /* so many have */
 	int may_break;      /* so many messages may have broken off in the middle */
@@ -85,26 +135,37 @@ struct oracle {
 void oracle_init(struct oracle *oracle);
 void oracle_free(struct oracle *oracle);
 
-/* The peer says it; the message's number. bytes is taken over. */
-int oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len);
-int oracle_ask(struct oracle *oracle, int by, const char *id);
+/* The peer says it; the message's number. bytes is taken over; arrives is copied: what has to arrive, if it does. */
+int oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len, const char *arrives);
+int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *id);
 
 /* The message's first or last byte has reached canceld. */
 void oracle_begun(struct oracle *oracle, int said);
 void oracle_heard(struct oracle *oracle, int said);
 
+enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED };
+
 /*
  * Canceld's log says that it answers the request, or tells its receiver that it is cancelled. What is written arrives
  * later, and in between much may happen; the log alone never makes a promise held.
  */
-void oracle_decided(struct oracle *oracle, int by, const char *id);
-void oracle_tells(struct oracle *oracle, int by, const char *id);
+void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
+void oracle_tells(struct oracle *oracle, int by, const char *id, bool translated);
 
-/* The peer got this line (without newline). */
-void oracle_got(struct oracle *oracle, int to, const char *line, size_t len);
+/* Canceld's log says that the message that it reads from that side broke off. */
+void oracle_broke(struct oracle *oracle, int from);
 
-/* The client waits for it, as far as the client knows. */
+/* The peer got this message (without framing). */
+void oracle_got(struct oracle *oracle, int to, const char *text, size_t len);
+
+/* The asker waits for it, as far as the asker knows. */
 bool oracle_waits(const struct ask *ask);
+
+/* It was cancelled, but will be answered, as far as the asker knows. */
+bool oracle_owes(const struct ask *ask);
+
+/* How that side spells a cancel that it wants to hear, as far as canceld can know. */
+enum spelling oracle_spelling(const struct oracle *oracle, int side);
 
 /* All has been written and read, and every deadline has passed. */
 void oracle_end(struct oracle *oracle);

@@ -20,7 +20,7 @@ floors='
 1  frame
 2  lane
 2  dialect id timeline
-3  compose envelope finished pending policy
+3  compose envelope finished pending policy restart
 3  decide
 4  session supervisor
 5  descriptor

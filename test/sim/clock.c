@@ -1,0 +1,61 @@
+/* Time passes. */
+#include "world_inside.h"
+
+void
+clock_expire(struct world *world)
+{
+	world->oracle.now = world->now;
+	session_expire(world->session, !wire_backed_up(world, SERVER), world->now);
+	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
+	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
+		oracle_blame(&world->oracle, "4: memory is not bounded");
+}
+
+void
+clock_passes(struct world *world, int64_t ms)
+{
+	int64_t end = world->now + ms, wake;
+	int turns = 0;
+
+	while ((wake = session_wake(world->session, wire_backed_up(world, SERVER))) <= end && turns++ < 100000) {
+		if (wake > world->now)
+			world->now = wake;
+		clock_expire(world);
+	}
+	if (turns >= 100000)
+		oracle_blame(&world->oracle, "4: it never rests");
+	world->now = end;
+	clock_expire(world);
+}
+
+void
+clock_settle(struct world *world)
+{
+	int turns;
+
+	for (turns = 0; turns < 1000; turns++) {
+		wire_feed(world, CLIENT, SIZE_MAX);
+		wire_feed(world, SERVER, SIZE_MAX);
+		wire_drain(world, CLIENT, SIZE_MAX);
+		wire_drain(world, SERVER, SIZE_MAX);
+		if (world->peer[CLIENT].count == 0 && (world->peer[SERVER].count == 0 || world->peer[SERVER].hung))
+			break;
+	}
+}
+
+void
+clock_runs_out(struct world *world)
+{
+	int64_t wake;
+	int turns;
+
+	clock_settle(world);
+	for (turns = 0; turns < 100000; turns++) {
+		wake = session_wake(world->session, false);
+		if (wake == MSEC_NEVER)
+			break;
+		world->now = wake > world->now ? wake : world->now;
+		clock_expire(world);
+		clock_settle(world);
+	}
+}

@@ -1,0 +1,115 @@
+/* How the oracle reads a message: with jansson, and its own eyes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle_inside.h"
+
+static void
+copy_value(const char *value, char *out, size_t size)
+{
+	size_t n = strcspn(value, ",}");
+
+	if (n < size) {
+		memcpy(out, value, n);
+		out[n] = '\0';
+	}
+}
+
+void
+look_raw_id(const char *text, size_t len, char *out, size_t size)
+{
+	static const char *const keys[] = { "\"id\":", "\"\\u0069d\":" };
+	const char *found = NULL, *end;
+	size_t i, n;
+
+	out[0] = '\0';
+	for (i = 0; i < 2 && found == NULL; i++) {
+		n = strlen(keys[i]);
+		if (len > 17 + n && memcmp(text + 17, keys[i], n) == 0)
+			found = text + 17 + n;
+	}
+	for (end = text + len - 6; found == NULL && end > text && end > text + len - 60; end--)
+		if (memcmp(end, ",\"id\":", 6) == 0)
+			found = end + 6;
+	if (found != NULL)
+		copy_value(found, out, size);
+}
+
+void
+look_raw_member(const char *text, size_t len, const char *key, char *out, size_t size)
+{
+	char quoted[48];
+	const char *found;
+
+	out[0] = '\0';
+	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	found = memmem(text, len, quoted, strlen(quoted));
+	if (found != NULL)
+		copy_value(found + strlen(quoted), out, size);
+}
+
+const char *
+look_text(json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text == NULL ? "" : text;
+}
+
+void
+look_spell(json_t *value, char *out, size_t size)
+{
+	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+
+	snprintf(out, size, "%s", text == NULL ? "" : text);
+	free(text);
+}
+
+bool
+look_same_id(const char *a, const char *b)
+{
+	double x, y;
+
+	if (a[0] == '"' || b[0] == '"' || a[0] == '\0' || b[0] == '\0')
+		return strcmp(a, b) == 0;
+	x = strtod(a, NULL);
+	y = strtod(b, NULL);
+	return x >= y && x <= y;
+}
+
+bool
+look_same_text(const char *a, const char *b)
+{
+	size_t n;
+
+	a += *a == '"';
+	b += *b == '"';
+	n = strcspn(a, "\"");
+	return n == strcspn(b, "\"") && strncmp(a, b, n) == 0;
+}
+
+bool
+look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
+{
+	static const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
+	json_t *x = json_loadb(a, alen, flags, NULL), *y = json_loadb(b, blen, flags, NULL);
+	json_t *both[2] = { x, y };
+	bool same;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		json_t *params = json_object_get(both[i], "params");
+
+		json_object_del(both[i], "id");
+		json_object_del(params, "id");
+		json_object_del(params, "requestId");
+		json_object_del(params, "progressToken");
+		json_object_del(params, "workDoneToken");
+		json_object_del(json_object_get(params, "_meta"), "progressToken");
+	}
+	same = x != NULL && y != NULL && json_equal(x, y);
+	json_decref(x);
+	json_decref(y);
+	return same;
+}

@@ -1,0 +1,102 @@
+/* Nothing more will come: what should have, and has not? */
+#include "oracle.h"
+
+#include <string.h>
+
+/* Nobody waits for it any more, and that is not its receiver's doing. */
+static bool
+is_given_up(const struct oracle *oracle, const struct ask *ask)
+{
+	return ask->cancelled != 0 || ask->expired != 0 || (ask->answered && !ask->answered_by_peer) ||
+	    (ask->by == CLIENT && oracle->client_left);
+}
+
+/* Its receiver works on it and should know that it need not. */
+static void
+check_told(struct oracle *oracle, const struct ask *ask)
+{
+	bool turn = ask->deed->traits & TURN;
+
+	if (ask->wire[0] == '\0' || ask->reply_begun != 0 || ask->answered_by_peer || !is_given_up(oracle, ask) ||
+	    !oracle->protocol->cancels)
+		return;
+	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel : oracle->client_left)
+		return;
+	if (ask->task || ask->deed->traits & FINAL || (ask->cascaded && ask->cancelled == 0))
+		return;
+	if (ask->by == CLIENT && oracle->protocol == &protocols[MCP] && oracle->handshake && !oracle->initialized)
+		return;
+	if (ask->cancels == 0 && (!turn || ask->turn_cancels == 0))
+		oracle_blame(oracle, "2: the %s never heard that nobody waits for %s",
+		    ask->by == CLIENT ? "server" : "client", ask->id);
+}
+
+/* A person was asked something and may still answer: until then the client's requests are not idle. */
+static bool
+person_is_asked(const struct oracle *oracle)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == SERVER && ask->deed->traits & PERSON && oracle->said[ask->said].heard != 0 &&
+		    ask->replied == 0 && !ask->answered)
+			return true;
+	return false;
+}
+
+static bool
+has_deadline(const struct oracle *oracle, const struct ask *ask)
+{
+	if (ask->by == CLIENT && person_is_asked(oracle))
+		return ask->cap != INT64_MAX;
+	return ask->idle != INT64_MAX;
+}
+
+/* An answer is still due. */
+static bool
+is_due(const struct oracle *oracle, const struct ask *ask)
+{
+	if (ask->answered || oracle->client_left)
+		return false;
+	if (ask->ours)
+		return true;
+	if (ask->by == SERVER && oracle->server_died)
+		return false;
+	if (ask->cancelled != 0)
+		return ask->owed && (oracle->protocol->cancels);
+	return has_deadline(oracle, ask) || ask->cascaded || ask->replied != 0 ||
+	    (ask->by == CLIENT && oracle->server_died);
+}
+
+static void
+check_ask(struct oracle *oracle, const struct ask *ask)
+{
+	if (oracle->said[ask->said].heard == 0 || oracle->said[ask->said].broken)
+		return;
+	if (is_due(oracle, ask))
+		oracle_blame(oracle, "1: %s of the %s was never answered", ask->id,
+		    ask->by == CLIENT ? "client" : "server");
+	if (!ask->ours)
+		check_told(oracle, ask);
+	if (!ask->ours && ask->wire[0] == '\0' && !is_given_up(oracle, ask) && !oracle->server_died &&
+	    !oracle->client_left)
+		oracle_blame(oracle, "3: the request %s was lost", ask->id);
+}
+
+void
+oracle_end(struct oracle *oracle)
+{
+	int i, lost = 0;
+
+	for (i = 0; i < oracle->ask_count; i++)
+		check_ask(oracle, &oracle->asks[i]);
+	for (i = 0; i < oracle->said_count; i++) {
+		const struct said *said = &oracle->said[i];
+
+		if (said->due && !said->arrived && !(said->from == CLIENT && oracle->server_died) &&
+		    ++lost > oracle->broken)
+			oracle_blame(oracle, "3: message %d was lost", i);
+	}
+	if (oracle->error_lines != oracle->junk_lines && !oracle->client_left)
+		oracle_blame(oracle, "1: %d unreadable messages, %d errors", oracle->junk_lines, oracle->error_lines);
+}

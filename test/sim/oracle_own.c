@@ -1,0 +1,254 @@
+/* A peer has read what canceld itself wrote. */
+#include <stdio.h>
+#include <string.h>
+
+#include "oracle_inside.h"
+
+enum { GRACE = 5000, GRACE_TURN = 30000 }; /* what the manual says is built in */
+
+/* The request of `by` that canceld answers under this id: the first that it said so of, else the newest. */
+static struct ask *
+find_answered(struct oracle *oracle, int by, const char *id)
+{
+	struct ask *ask, *found = NULL;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (ask->by != by || ask->answered || !look_same_id(ask->id, id))
+			continue;
+		found = ask;
+		if (ask->decided != 0)
+			break;
+	}
+	return found;
+}
+
+static bool
+is_text(const char *text, size_t len, const char *wanted)
+{
+	return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
+}
+
+/* The specifications: no member beside these. MCP's receiver may be told why. */
+static void
+expect_cancel(struct oracle *oracle, int to, const struct telling *telling, const char *id, const char *text,
+    size_t len)
+{
+	bool mcp = telling->spelling == SPELLED_MCP;
+	const char *meta = ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}";
+	char wanted[512];
+
+	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s%s}}",
+	    protocol_cancels[telling->spelling], protocol_keys[telling->spelling], id, mcp ? ",\"reason\":" : "",
+	    mcp ? telling->reason : "", mcp && oracle->modern && to == SERVER ? meta : "");
+	if (!is_text(text, len, wanted))
+		oracle_blame(oracle, "2: a cancel is %.*s and not %s", (int)(len < 300 ? len : 300), text, wanted);
+}
+
+/* A cancel of canceld's own has arrived: they do so in the order in which it said so. */
+static void
+got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char *text, size_t len)
+{
+	int by = to == SERVER ? CLIENT : SERVER;
+	const struct telling *telling = &oracle->tellings[by][oracle->told[by]];
+	struct ask *ask;
+	char id[48];
+
+	look_raw_member(text, len, protocol_keys[spelling], id, sizeof(id));
+	ask = oracle_find_wire(oracle, by, id);
+	oracle_got_cancel(oracle, ask, id);
+	if (to == SERVER && oracle->handshake && !oracle->initialized && oracle->protocol == &protocols[MCP] &&
+	    (ask == NULL || ask->cancelled == 0))
+		oracle_blame(oracle, "2: a cancel before initialize was answered");
+	if (oracle->told[by]++ == oracle->telling_count[by]) {
+		oracle_blame(oracle, "5: canceld cancels %s and does not say so", id);
+		return;
+	}
+	if (ask != NULL && (!telling->by_id || telling->ask < 0 || strcmp(ask->id, oracle->asks[telling->ask].id) != 0))
+		oracle_blame(oracle, "5: canceld cancels %s and does not say that it is that", ask->id);
+	else if (ask != NULL && ask->replied != 0 && ask->replied < telling->step)
+		oracle_blame(oracle, "2: a cancel of %s, which was answered", id);
+	expect_cancel(oracle, to, telling, id, text, len);
+}
+
+static void
+got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
+{
+	const struct telling *telling = &oracle->tellings[CLIENT][oracle->told[CLIENT]];
+	bool told = oracle->told[CLIENT] < oracle->telling_count[CLIENT] && telling->turn;
+	char session[16], wanted[128];
+
+	look_raw_member(text, len, "sessionId", session, sizeof(session));
+	snprintf(wanted, sizeof(wanted),
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}", session);
+	if (!is_text(text, len, wanted))
+		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300), text);
+	if (!told && oracle->repaired <= 0 && oracle->told[CLIENT] < oracle->telling_count[CLIENT] &&
+	    telling->newer >= 0)
+		oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
+		    oracle->asks[telling->newer].id);
+	told = told && strcmp(oracle->asks[telling->ask].session, session) == 0;
+	if (!told && oracle->repaired-- <= 0)
+		oracle_blame(oracle, "2: a session/cancel of %s that nobody asked for", session);
+	if (told && oracle->no_cancel)
+		oracle_blame(oracle, "2: a session/cancel in spite of --no-cancel");
+	oracle->told[CLIENT] += told;
+	oracle_got_turn_cancel(oracle, session, told ? telling->step : 0);
+}
+
+static int64_t
+grace_of(const struct oracle *oracle, const struct ask *ask)
+{
+	if (oracle->grace != INT64_MAX)
+		return oracle->grace;
+	return ask->deed->traits & TURN ? GRACE_TURN : GRACE;
+}
+
+/* Nobody is answered in another's stead before that one had its time. */
+static void
+check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
+{
+	if (oracle->server_died || oracle->client_left || ask->unsent || ask->decided == 0)
+		return;
+	if (timeout && ask->expired == 0) {
+		if (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->asked < ask->cap)
+			oracle_blame(oracle, "1: %s timed out after %lld ms", ask->id,
+			    (long long)(ask->decided_at - ask->active));
+		if (oracle->protocol->waits && ask->arrived != 0 && ask->arrived < ask->decided &&
+		    !(ask->deed->traits & FINAL) && !(oracle->no_cancel && ask->by == CLIENT))
+			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);
+		return;
+	}
+	if (ask->ending_at == INT64_MAX)
+		oracle_blame(oracle, "1: %s is said to be cancelled, and nobody did", ask->id);
+	else if (!ask->at_once && ask->decided_at - ask->ending_at < grace_of(oracle, ask))
+		oracle_blame(oracle, "1: %s had %lld ms to be answered", ask->id,
+		    (long long)(ask->decided_at - ask->ending_at));
+}
+
+static void
+note_answer(struct oracle *oracle, struct ask *ask, const char *cause)
+{
+	ask->answered = true;
+	ask->refused = ask->wire[0] == '\0' && strcmp(cause, "timeout") != 0 && strcmp(cause, "cancelled") != 0 &&
+	    strcmp(cause, "terminated") != 0;
+	if (ask->decided == 0)
+		oracle_blame(oracle, "5: canceld answers %s and does not say so", ask->id);
+	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed)
+		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", ask->id, cause);
+}
+
+/* The method has a result that says that it was cancelled. */
+static bool
+has_words(const struct ask *ask)
+{
+	if (ask->deed == NULL || ask->deed->cancelled == NULL)
+		return false;
+	return !(ask->deed->traits & TURN) || ask->version < 2;
+}
+
+static void
+expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, json_t *error)
+{
+	int code = (int)json_number_value(json_object_get(error, "code")), wanted = oracle->protocol->failure_code;
+
+	if (strcmp(cause, "timeout") == 0)
+		wanted = ask->deed->traits & PROBE ? -32601 : oracle->protocol->timeout_code;
+	else if (strcmp(cause, "cancelled") == 0)
+		wanted = -32800;
+	if (code != wanted)
+		oracle_blame(oracle, "1: %s is answered with the code %d for %s and not %d", ask->id, code, cause,
+		    wanted);
+}
+
+/* An error, or in `error` what stands in its stead in a tool's result. */
+static void
+got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t *data)
+{
+	const char *cause = look_text(data, "cause");
+	bool timeout = strcmp(cause, "timeout") == 0, cancelled = strcmp(cause, "cancelled") == 0;
+	struct ask *ask;
+	char id[48];
+
+	look_spell(json_object_get(message, "id"), id, sizeof(id));
+	if (json_object_get(message, "id") == NULL || json_is_null(json_object_get(message, "id"))) {
+		if (++oracle->error_lines > oracle->junk_lines + oracle->may_break)
+			oracle_blame(oracle, "1: an error that nobody asked for");
+		return;
+	}
+	ask = find_answered(oracle, to, id);
+	if (ask == NULL) {
+		oracle_blame(oracle, "1: canceld answers %s, which is not outstanding", id);
+		return;
+	}
+	if (ask->target != NO_TARGET) {
+		oracle_got_refusal(oracle, ask, error, data);
+		return;
+	}
+	note_answer(oracle, ask, cause);
+	if (error != NULL && !(oracle->legacy_probe && ask->deed->traits & PROBE))
+		expect_code(oracle, ask, cause, error);
+	if (timeout || cancelled)
+		check_time(oracle, ask, timeout);
+	if ((timeout || cancelled) && has_words(ask))
+		oracle_blame(oracle, "1: %s has a result for that and gets an error", ask->deed->method);
+	if ((timeout || cancelled) && !json_is_true(json_object_get(data, "cancelled")))
+		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
+	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)
+		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
+}
+
+/* canceld's own result: that of a method that was cancelled, or of a session/cancel that was a request. */
+static void
+got_result(struct oracle *oracle, int to, const char *text, size_t len)
+{
+	char id[48], wanted[256];
+	struct ask *ask;
+
+	look_raw_id(text, len, id, sizeof(id));
+	ask = find_answered(oracle, to, id);
+	if (ask == NULL) {
+		oracle_blame(oracle, "1: canceld answers %s, which is not outstanding", id);
+		return;
+	}
+	if (ask->target != NO_TARGET) {
+		oracle_got_acknowledgement(oracle, ask, text, len);
+		return;
+	}
+	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", ask->id,
+	    ask->ours          ? "null" :
+		has_words(ask) ? ask->deed->cancelled :
+				 "?");
+	if (!is_text(text, len, wanted))
+		oracle_blame(oracle, "1: %s gets %.*s and not %s", ask->id, (int)(len < 300 ? len : 300), text, wanted);
+	if (ask->ours) {
+		ask->answered = true;
+		return;
+	}
+	note_answer(oracle, ask, "cancelled");
+	check_time(oracle, ask, ask->ending_at == INT64_MAX);
+}
+
+void
+oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len)
+{
+	json_t *error = json_object_get(message, "error");
+	json_t *tool = json_object_get(json_object_get(json_object_get(message, "result"), "_meta"), "canceld/error");
+	const char *method = look_text(message, "method");
+	int spelling;
+
+	for (spelling = 0; spelling < SPELLINGS; spelling++)
+		if (strcmp(method, protocol_cancels[spelling]) == 0)
+			break;
+	if (error != NULL)
+		got_error(oracle, to, message, error, json_object_get(error, "data"));
+	else if (tool != NULL && oracle->tool_errors)
+		got_error(oracle, to, message, NULL, tool);
+	else if (json_object_get(message, "result") != NULL)
+		got_result(oracle, to, text, len);
+	else if (spelling < SPELLINGS)
+		got_own_cancel(oracle, to, (enum spelling)spelling, text, len);
+	else if (strcmp(method, "session/cancel") == 0 && to == SERVER && oracle->protocol == &protocols[ACP])
+		got_own_turn_cancel(oracle, text, len);
+	else if (strcmp(method, "tasks/cancel") != 0 || oracle->protocol != &protocols[MCP])
+		oracle_blame(oracle, "3: canceld says %.*s", (int)(len < 300 ? len : 300), text);
+}

@@ -1,0 +1,98 @@
+/* The peers: who does what when. */
+#include <stdio.h>
+#include <string.h>
+
+#include "world_inside.h"
+
+int
+peer_some_ask(struct world *world, int by)
+{
+	struct oracle *oracle = &world->oracle;
+	int tries, number;
+
+	for (tries = 0; tries < 8 && oracle->ask_count > 0; tries++) {
+		unsigned newest = (unsigned)(oracle->ask_count < 12 ? oracle->ask_count : 12);
+
+		number = oracle->ask_count - 1 - (int)chance_below(&world->chance, newest);
+		if (oracle->asks[number].by == by)
+			return number;
+	}
+	return -1;
+}
+
+int
+peer_last_of_id(const struct world *world, int number)
+{
+	int i;
+
+	for (i = world->oracle.ask_count - 1; i > number; i--)
+		if (world->oracle.asks[i].by == world->oracle.asks[number].by &&
+		    strcmp(world->oracle.asks[i].id, world->oracle.asks[number].id) == 0)
+			return i;
+	return number;
+}
+
+/* A server that knows tasks answers canceld's cancel of one. */
+void
+peer_reads(struct world *world, int to, const char *text, size_t len)
+{
+	char id[48];
+
+	world_tell(world, "%s reads %.*s\n", to == CLIENT ? "client" : "server", (int)(len < 150 ? len : 150), text);
+	oracle_got(&world->oracle, to, text, len);
+	if (to == SERVER && memmem(text, len, "\"tasks/cancel\"", 14) != NULL &&
+	    sscanf(text, "{\"jsonrpc\":\"2.0\",\"id\":%47[^,]", id) == 1)
+		peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", id,
+		    peer_next(world));
+}
+
+static void
+client_acts(struct world *world, unsigned what)
+{
+	if (what < 28)
+		peer_client_asks(world);
+	else if (what < 36)
+		peer_cancels(world, CLIENT);
+	else if (what < 40)
+		peer_cancels_turn(world);
+	else if (what < 43)
+		peer_asks_canceld(world);
+	else if (what < 46)
+		peer_writes_notice(world, CLIENT);
+	else if (what < 48)
+		peer_writes_junk(world, CLIENT);
+	else
+		peer_answers(world, CLIENT);
+}
+
+static void
+server_acts(struct world *world, unsigned what)
+{
+	if (what < 22)
+		peer_answers(world, SERVER);
+	else if (what < 29)
+		peer_reports(world);
+	else if (what < 32)
+		peer_answers_badly(world);
+	else if (what < 35)
+		peer_writes_junk(world, SERVER);
+	else if (what < 40)
+		peer_server_asks(world);
+	else if (what < 42)
+		peer_cancels(world, SERVER);
+	else if (what < 43)
+		peer_cancels_foreign(world);
+	else if (peer_is_open(world))
+		peer_writes_notice(world, SERVER);
+}
+
+void
+peers_act(struct world *world)
+{
+	unsigned what = chance_below(&world->chance, 100);
+
+	if (what < 54)
+		client_acts(world, what);
+	else
+		server_acts(world, what - 54);
+}

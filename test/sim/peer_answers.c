@@ -1,0 +1,131 @@
+/* What the peers answer, and what a server reports meanwhile. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world_inside.h"
+
+/* A second answer to 1 would be taken for that to "1", if just that is awaited; to an old 1, for that to a new 1. */
+static bool
+may_double(const struct world *world, int number)
+{
+	const struct ask *ask = &world->oracle.asks[number];
+
+	return peer_last_of_id(world, number) == number && strcmp(ask->id, "1") != 0 && strcmp(ask->id, "\"1\"") != 0 &&
+	    !(ask->deed->traits & HANDSHAKE);
+}
+
+/* What its protocol has in the result, with a comma before it. */
+static const char *
+members(const struct world *world, const struct ask *ask, bool cancelled)
+{
+	const struct oracle *oracle = &world->oracle;
+
+	if (ask->task)
+		return ",\"task\":{\"taskId\":\"t\"}";
+	if (ask->deed->traits & TURN)
+		return cancelled ? ",\"stopReason\":\"cancelled\"" : ",\"stopReason\":\"end_turn\"";
+	if (!(ask->deed->traits & HANDSHAKE))
+		return "";
+	if (oracle->protocol == &protocols[MCP])
+		return ",\"protocolVersion\":\"2025-06-18\"";
+	if (oracle->protocol != &protocols[ACP])
+		return ",\"capabilities\":{}";
+	if (oracle->declares[SERVER])
+		return oracle->version == 1 ?
+		    ",\"protocolVersion\":1,\"agentCapabilities\":{\"cancellation\":{\"request\":true}}" :
+		    ",\"protocolVersion\":2,\"agentCapabilities\":{\"cancellation\":{\"request\":true}}";
+	return oracle->version == 1 ? ",\"protocolVersion\":1" : ",\"protocolVersion\":2,\"agentCapabilities\":{}";
+}
+
+static int
+write_error(struct world *world, int from, int number, bool cancelled)
+{
+	return peer_says(world, from, KIND_RESPONSE, number,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+	    world->oracle.asks[number].wire, cancelled ? -32800 : -32000, peer_next(world));
+}
+
+static int
+write_result(struct world *world, int from, int number, bool cancelled)
+{
+	const struct ask *ask = &world->oracle.asks[number];
+	const char *more = members(world, ask, cancelled);
+	const char *load = ask->doubled || ask->deed->traits & HANDSHAKE ? "null" : peer_payload(world);
+	int q = peer_next(world);
+
+	if (chance_percent(&world->chance, 40))
+		return peer_says(world, from, KIND_RESPONSE, number,
+		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}", q, load, more, ask->wire);
+	return peer_says(world, from, KIND_RESPONSE, number,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire, q, more, load);
+}
+
+/*
+ * An answer to a request that has arrived; to one that is answered already as well, but not a large one: of a second one
+ * whose id comes last nothing is known when its first part has to pass.
+ */
+void
+peer_answers(struct world *world, int from)
+{
+	int number = peer_some_ask(world, from == CLIENT ? SERVER : CLIENT), said;
+	struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+	bool cancelled = chance_percent(&world->chance, 40), error = chance_percent(&world->chance, 15);
+
+	if (number < 0 || ask->wire[0] == '\0' || (ask->replied != 0 && !chance_percent(&world->chance, 10)))
+		return;
+	if (ask->written && !may_double(world, number))
+		return;
+	ask->doubled = ask->written;
+	ask->written = true;
+	if (error && !(ask->deed->traits & HANDSHAKE) && !ask->task) {
+		said = write_error(world, from, number, cancelled);
+		world->oracle.said[said].confirms = cancelled;
+	} else {
+		said = write_result(world, from, number, cancelled);
+		world->oracle.said[said].confirms = cancelled && ask->deed->traits & TURN;
+	}
+}
+
+/* An answer that shares its line with text, or that is malformed. */
+void
+peer_answers_badly(struct world *world)
+{
+	int number = peer_some_ask(world, CLIENT), q = peer_next(world);
+	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+	char *answer = NULL;
+
+	if (number < 0 || ask->wire[0] == '\0' || ask->replied != 0 || ask->deed->traits & FINAL || ask->task)
+		return;
+	world->oracle.asks[number].written = true;
+	if (chance_percent(&world->chance, 50)) {
+		peer_says(world, SERVER, KIND_RESPONSE, number,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":\"\xff\"}}", ask->wire, q);
+		world->oracle.said[world->oracle.said_count - 1].bad = true;
+		return;
+	}
+	if (asprintf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire, q) < 0)
+		abort();
+	peer_writes_among_text(world, number, answer);
+	free(answer);
+}
+
+void
+peer_reports(struct world *world)
+{
+	const struct protocol *protocol = world->oracle.protocol;
+	int number = peer_some_ask(world, CLIENT);
+	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+	const char *token;
+
+	if (number < 0 || protocol->progress == NULL || ask->wire[0] == '\0')
+		return;
+	token = ask->wire_token;
+	if (ask->second_token[0] != '\0' && chance_percent(&world->chance, 50))
+		token = ask->second_token;
+	if (token[0] == '\0')
+		return;
+	peer_says(world, SERVER, KIND_PROGRESS, number,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s,\"q\":%d}}", protocol->progress,
+	    protocol->progress_key, token, peer_next(world));
+}

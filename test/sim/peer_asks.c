@@ -1,0 +1,185 @@
+/* What the peers ask. */
+#include <stdio.h>
+#include <string.h>
+
+#include "world_inside.h"
+
+/* Its asker may give that id to another request: nothing of the old one can come any more, or canceld tells them apart. */
+static bool
+is_free(const struct oracle *oracle, const struct ask *old)
+{
+	if (old->doubled || oracle_owes(old) || oracle_waits(old))
+		return false;
+	return oracle->protocol->aliases || (old->answered && old->replied != 0);
+}
+
+/*
+ * An id that the client does not wait for at present: mostly fresh, sometimes an old one again; but not one that was
+ * answered twice, as the second answer may still be on its way.
+ */
+static void
+choose_id(struct world *world, char *id, size_t size)
+{
+	static const char *const odd[] = { "\"\"", "18446744073709551617", "\"1\"", "\"ab\"", "-5" };
+	struct oracle *oracle = &world->oracle;
+	int i;
+
+	snprintf(id, size, "%d", world->ids++);
+	if (chance_percent(&world->chance, 10))
+		snprintf(id, size, "%s", odd[chance_below(&world->chance, 5)]);
+	else if (oracle->ask_count > 0 && chance_percent(&world->chance, 30))
+		snprintf(id, size, "%s", oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
+	for (i = 0; i < oracle->ask_count; i++)
+		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 &&
+		    !is_free(oracle, &oracle->asks[i])) {
+			snprintf(id, size, "%d", world->ids++);
+			i = -1;
+		}
+}
+
+static void
+write_request(struct world *world, int from, int number, const char *meta, const char *more)
+{
+	const struct ask *ask = &world->oracle.asks[number];
+	const char *key = chance_percent(&world->chance, 5) ? "\\u0069d" : "id", *method = ask->deed->method;
+	int q = peer_next(world), said;
+
+	if (chance_percent(&world->chance, 40))
+		said = peer_says(world, from, KIND_REQUEST, number,
+		    "{\"method\":\"%s\",\"params\":{\"q\":%d,\"p\":%s%s,\"_meta\":{%s}},\"jsonrpc\":\"2.0\",\"id\":%s}",
+		    method, q, peer_payload(world), more, meta, ask->id);
+	else
+		said = peer_says(world, from, KIND_REQUEST, number,
+		    "{\"jsonrpc\":\"2.0\",\"%s\":%s,\"method\":\"%s\",\"params\":{\"_meta\":{%s},\"q\":%d%s,\"p\":%s}}",
+		    key, ask->id, method, meta, q, more, peer_payload(world));
+	world->oracle.asks[number].said = said;
+}
+
+/* MCP: the era, and a token that is often the id. */
+static void
+mcp_meta(struct world *world, struct ask *ask, char *meta, size_t size)
+{
+	const char *modern = "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"";
+	bool token =
+	    !(ask->deed->traits & FINAL) && !ask->task && strlen(ask->id) < 12 && chance_percent(&world->chance, 50);
+
+	if (token)
+		snprintf(ask->token, sizeof(ask->token), "%s", ask->id);
+	snprintf(meta, size, "%s%s%s%s", world->oracle.modern ? modern : "", world->oracle.modern && token ? "," : "",
+	    token ? "\"progressToken\":" : "", ask->token);
+}
+
+/* LSP: tokens are no ids. */
+static void
+lsp_tokens(struct world *world, struct ask *ask, char *more, size_t size)
+{
+	int q = peer_next(world);
+
+	if (ask->deed->traits & FINAL)
+		return;
+	if (chance_percent(&world->chance, 50))
+		snprintf(ask->token, sizeof(ask->token), chance_percent(&world->chance, 50) ? "\"w%d\"" : "%d", q);
+	if (chance_percent(&world->chance, 40))
+		snprintf(ask->second_token, sizeof(ask->second_token), "\"p%d\"", q);
+	snprintf(more, size, "%s%s%s%s", ask->token[0] == '\0' ? "" : ",\"workDoneToken\":", ask->token,
+	    ask->second_token[0] == '\0' ? "" : ",\"partialResultToken\":", ask->second_token);
+	if (ask->token[0] == '\0')
+		snprintf(ask->token, sizeof(ask->token), "%s", ask->second_token);
+}
+
+static void
+choose_session(struct world *world, struct ask *ask, char *more, size_t size)
+{
+	snprintf(ask->session, sizeof(ask->session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
+	snprintf(more, size, ",\"sessionId\":%s", ask->session);
+}
+
+/* What opens the session, and what each side says of itself there. */
+static const char *
+opening(const struct world *world)
+{
+	const struct oracle *oracle = &world->oracle;
+
+	if (oracle->protocol == &protocols[MCP])
+		return ",\"protocolVersion\":\"2025-06-18\"";
+	if (oracle->protocol == &protocols[ACP])
+		return oracle->declares[CLIENT] ?
+		    ",\"protocolVersion\":1,\"clientCapabilities\":{\"cancellation\":{\"request\":true}}" :
+		    ",\"protocolVersion\":2,\"clientCapabilities\":{\"cancellation\":{\"request\":false}}";
+	return ",\"processId\":123";
+}
+
+static void
+client_asks(struct world *world, const struct deed *deed)
+{
+	struct oracle *oracle = &world->oracle;
+	char id[48], meta[256] = "", more[256] = "";
+	struct ask *ask;
+	int number;
+
+	choose_id(world, id, sizeof(id));
+	/* A cancel of the server's own request with that id would end it. */
+	if (deed->traits & STREAM && (!world->text_ids || strncmp(id, "\"s", 2) == 0))
+		deed = &oracle->protocol->client[1];
+	number = oracle_ask(oracle, CLIENT, deed, id);
+	ask = &oracle->asks[number];
+	if (deed->traits & TURN && world->turn_limit > 0)
+		ask->idle = world->turn_limit;
+	if (deed->traits & HANDSHAKE)
+		snprintf(more, sizeof(more), "%s", opening(world));
+	else if (deed->traits & IN_SESSION)
+		choose_session(world, ask, more, sizeof(more));
+	else if (oracle->protocol == &protocols[LSP])
+		lsp_tokens(world, ask, more, sizeof(more));
+	if (oracle->protocol == &protocols[MCP]) {
+		ask->task = !(deed->traits & FINAL) && chance_percent(&world->chance, 4);
+		if (ask->task)
+			snprintf(more, sizeof(more), ",\"task\":{}");
+		mcp_meta(world, ask, meta, sizeof(meta));
+	}
+	write_request(world, CLIENT, number, meta, more);
+}
+
+static const struct deed *
+some_deed(struct world *world, const struct deed *deeds, unsigned first)
+{
+	unsigned count = first;
+
+	while (count < DEEDS && deeds[count].method != NULL)
+		count++;
+	/* The rare ones come last. */
+	if (deeds[count - 1].traits & (FINAL | PROBE) && chance_percent(&world->chance, 80))
+		count--;
+	return &deeds[first + chance_below(&world->chance, count - first)];
+}
+
+void
+peer_begins(struct world *world)
+{
+	client_asks(world, &world->oracle.protocol->client[0]);
+}
+
+void
+peer_client_asks(struct world *world)
+{
+	client_asks(world, some_deed(world, world->oracle.protocol->client, 1));
+}
+
+void
+peer_server_asks(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+	const struct deed *deed = some_deed(world, oracle->protocol->server, 0);
+	char id[40], more[64] = "";
+	int number;
+
+	if (!peer_is_open(world))
+		return;
+	snprintf(id, sizeof(id), "%s%d%s", world->text_ids ? "\"s" : "", peer_next(world), world->text_ids ? "\"" : "");
+	number = oracle_ask(oracle, SERVER, deed, id);
+	if (world->late_limit > 0 && deed == &oracle->protocol->server[0])
+		oracle->asks[number].idle = world->late_limit;
+	if (deed->traits & IN_SESSION)
+		choose_session(world, &oracle->asks[number], more, sizeof(more));
+	write_request(world, SERVER, number, "", more);
+}

@@ -1,0 +1,116 @@
+/* Who no longer wants an answer, in whose words ever. */
+#include <stdio.h>
+#include <string.h>
+
+#include "world_inside.h"
+
+/* Mostly those of its own protocol. */
+static enum spelling
+some_spelling(struct world *world, int from)
+{
+	if (chance_percent(&world->chance, 70))
+		return oracle_spelling(&world->oracle, from);
+	return (enum spelling)chance_below(&world->chance, SPELLINGS);
+}
+
+static void
+write_cancel(struct world *world, int from, enum kind kind, int ask, const char *id)
+{
+	enum spelling spelling = some_spelling(world, from);
+	bool reason = chance_percent(&world->chance, 30);
+	char why[32] = "";
+	int q = peer_next(world), said;
+
+	/* Where no cancel is known it is a notice like any other. */
+	if (!world->oracle.protocol->cancels)
+		kind = KIND_NOTICE;
+	if (reason)
+		snprintf(why, sizeof(why), "\"no \\\"more\\\" %d\"", q);
+	said = peer_says(world, from, kind, kind == KIND_NOTICE ? -1 : ask,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s,\"q\":%d}}", protocol_cancels[spelling],
+	    protocol_keys[spelling], id, reason ? ",\"reason\":" : "", why, q);
+	world->oracle.said[said].spelling = spelling;
+	snprintf(world->oracle.said[said].reason, sizeof(why), "%s", why);
+}
+
+void
+peer_cancels(struct world *world, int from)
+{
+	int some = peer_some_ask(world, from), number = some < 0 ? some : peer_last_of_id(world, some);
+	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+
+	if (!peer_is_open(world))
+		return;
+	if (chance_percent(&world->chance, 10))
+		write_cancel(world, from, KIND_JUNK, -1,
+		    chance_percent(&world->chance, 50) ? "\"never-asked\"" : "null");
+	else if (number >= 0 && !ask->ours && (oracle_waits(ask) || chance_percent(&world->chance, 30)) &&
+	    (from == CLIENT || ask->wire[0] != '\0'))
+		write_cancel(world, from, KIND_CANCEL, number, ask->id);
+}
+
+/* MCP: the end of a subscription; of anything else it is forbidden. */
+void
+peer_cancels_foreign(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+	int number = peer_some_ask(world, CLIENT), said;
+	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
+
+	if (number < 0 || ask->wire[0] == '\0' || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||
+	    oracle->protocol != &protocols[MCP] || ask->task || !oracle_waits(ask) || ask->written)
+		return;
+	said = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK, number,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s,\"q\":%d}}",
+	    ask->wire, peer_next(world));
+	oracle->said[said].spelling = SPELLED_MCP;
+	oracle->asks[number].written |= ask->deed->traits & STREAM;
+}
+
+/* ACP: the turn of a session; some clients send it as a request. */
+void
+peer_cancels_turn(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+	bool request = chance_percent(&world->chance, 20);
+	char session[16], id[48] = "", member[64] = "";
+	int said, ask = -1;
+
+	if (oracle->protocol != &protocols[ACP] || !peer_is_open(world))
+		return;
+	snprintf(session, sizeof(session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
+	if (request) {
+		snprintf(id, sizeof(id), "\"turn-%d\"", peer_next(world));
+		snprintf(member, sizeof(member), "\"id\":%s,", id);
+		ask = oracle_ask(oracle, CLIENT, NULL, id);
+		oracle->asks[ask].ours = true;
+		oracle->asks[ask].said = peer_next(world);
+	}
+	said = peer_says(world, CLIENT, KIND_TURN_CANCEL, ask,
+	    "{\"jsonrpc\":\"2.0\",%s\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s,\"q\":%d}}", member,
+	    session, peer_next(world));
+	snprintf(oracle->said[said].session, sizeof(session), "%s", session);
+}
+
+/* $/canceld/cancel, of something that was never asked as well. */
+void
+peer_asks_canceld(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+	int some = peer_some_ask(world, CLIENT), ask;
+	char id[48];
+
+	if (!peer_is_open(world))
+		return;
+	some = some < 0 || chance_percent(&world->chance, 10) ? -1 : peer_last_of_id(world, some);
+	if (some >= 0 && oracle->asks[some].ours)
+		return;
+	snprintf(id, sizeof(id), "\"ack-%d\"", peer_next(world));
+	ask = oracle_ask(oracle, CLIENT, NULL, id);
+	oracle->asks[ask].ours = true;
+	oracle->asks[ask].target = some;
+	oracle->asks[ask].said = peer_next(world);
+	peer_says(world, CLIENT, KIND_ACKNOWLEDGED, ask,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}", id,
+	    peer_next(world), some < 0 ? "\"never-asked\"" : oracle->asks[some].id);
+}

@@ -1,0 +1,201 @@
+/* How the peers put their messages on the wire, and what they write besides. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world_inside.h"
+
+int
+peer_next(const struct world *world)
+{
+	return world->oracle.said_count;
+}
+
+bool
+peer_is_open(const struct world *world)
+{
+	int i;
+
+	for (i = 0; i < world->oracle.said_count; i++)
+		if (world->oracle.said[i].from == CLIENT && world->oracle.said[i].heard != 0)
+			return true;
+	return false;
+}
+
+/* LSP "Header Part", and what peers make of it before and behind the number; the plain ones come first. */
+static const char *const headers[][2] = {
+	{ "Content-Length: ", "\r\n\r\n" },
+	{ "content-length: ", "\r\n\r\n" },
+	{ "Content-Length:", "\n\n" },
+	{ "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: ", "\r\n\r\n" },
+	{ "Content-Length: ", "\r\nContent-Type: application/vscode-jsonrpc; charset=utf8\r\n\r\n" },
+	{ "CONTENT-LENGTH :  ", " \r\n\r\n" },
+	{ "Content-Length: ", "\r\nX-Trace: 7\r\n\r\n" },
+	{ "X-Trace: a,b\r\nContent-Length: ", "\r\n\r\n" },
+};
+
+enum { HEADERS = sizeof(headers) / sizeof(headers[0]), HEADERS_PLAIN = 5 };
+
+static unsigned
+some_header(struct world *world)
+{
+	if (!chance_percent(&world->chance, 25))
+		return 0;
+	return chance_below(&world->chance, peer_is_open(world) ? HEADERS : HEADERS_PLAIN);
+}
+
+static char *
+framed(struct world *world, const char *text)
+{
+	const char *end = chance_percent(&world->chance, 5) ? "\r\n" : "\n";
+	char *bytes = NULL;
+	unsigned kind;
+	int len;
+
+	if (world->oracle.header) {
+		kind = some_header(world);
+		len = asprintf(&bytes, "%s%zu%s%s", headers[kind][0], strlen(text), headers[kind][1], text);
+	} else {
+		len = asprintf(&bytes, "%s%s", text, end);
+	}
+	if (len < 0)
+		abort();
+	return bytes;
+}
+
+/* bytes is taken over. */
+static int
+write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes, const char *arrives)
+{
+	struct peer *peer = &world->peer[from];
+	size_t len = strlen(bytes);
+	int said;
+
+	if (peer->count == QUEUE_MAX)
+		abort();
+	said = oracle_say(&world->oracle, from, kind, ask, bytes, len, arrives);
+	peer->queue[(peer->first + peer->count++) % QUEUE_MAX] = said;
+	world_tell(world, "%s writes %.150s%s\n", from == CLIENT ? "client" : "server", bytes, len > 150 ? "..." : "");
+	return said;
+}
+
+int
+peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+	int said;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		abort();
+	va_end(arguments);
+	said = write_bytes(world, from, kind, ask, framed(world, text), text);
+	free(text);
+	return said;
+}
+
+const char *
+peer_payload(struct world *world)
+{
+	static const char *const texts[] = { "\"x\"", "1.10", "[18446744073709551615,1e300]", "\"\\u00e9\\\"id\\\":7\"",
+		"{\"id\":1,\"method\":\"notifications/cancelled\"}", "null", "\"\xe2\x80\x8d\xe4\xb8\xad\"",
+		"\"Content-Length: 9\\r\\n\\r\\n\"" };
+	static char large[PEER_LARGE + 1];
+
+	if (!chance_percent(&world->chance, 3))
+		return texts[chance_below(&world->chance, 8)];
+	memset(large, 'x', PEER_LARGE);
+	large[0] = large[PEER_LARGE - 1] = '"';
+	return large;
+}
+
+static void
+write_text(struct world *world, int from, const char *text, bool complain)
+{
+	char *copy = strdup(text);
+	int said;
+
+	if (copy == NULL)
+		abort();
+	said = write_bytes(world, from, KIND_JUNK, -1, copy, "");
+	world->oracle.said[said].complain = complain;
+}
+
+/* Between the messages; text that ends without a newline, or as a header's line does, stands before a message. */
+static void
+writes_text(struct world *world, int from)
+{
+	static const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n",
+		"17\n", "log: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...",
+		"Warning: x\r\n" };
+	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n", "{\"a\":\n" };
+	bool header = world->oracle.header && peer_is_open(world);
+	const char *text = from == CLIENT ? client[chance_below(&world->chance, 5)] :
+					    texts[chance_below(&world->chance, header ? 9 : 7)];
+
+	write_text(world, from, text, from == CLIENT && text[0] != '\n');
+}
+
+/* A message that is none, in its frame. */
+static void
+writes_no_message(struct world *world, int from)
+{
+	static const char *const texts[] = { "17", "{\"a\":", "{\"a\":1}", "Loading...", "\xff" };
+	char *bytes = framed(world, texts[chance_below(&world->chance, 5)]);
+	int said = write_bytes(world, from, KIND_JUNK, -1, bytes, "");
+
+	world->oracle.said[said].complain = from == CLIENT;
+}
+
+void
+peer_writes_junk(struct world *world, int from)
+{
+	if (from == CLIENT && !peer_is_open(world))
+		return; /* its first bytes say how it frames its messages */
+	if (chance_percent(&world->chance, 30) && peer_is_open(world))
+		writes_no_message(world, from);
+	else
+		writes_text(world, from);
+}
+
+void
+peer_writes_among_text(struct world *world, int ask, const char *answer)
+{
+	bool frame = world->oracle.header && chance_percent(&world->chance, 50);
+	char *text = NULL;
+	int said;
+
+	if (asprintf(&text, "loading{ %s and more%s", answer, frame ? "" : "\n") < 0)
+		abort();
+	said = write_bytes(world, SERVER, KIND_RESPONSE, ask, frame ? framed(world, text) : text, answer);
+	world->oracle.said[said].salvaged = true;
+	if (frame)
+		free(text);
+}
+
+static void
+write_update(struct world *world)
+{
+	char session[16];
+	int said;
+
+	snprintf(session, sizeof(session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
+	said = peer_says(world, SERVER, KIND_UPDATE, -1,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"q\":%d,\"p\":%s,\"sessionId\":%s}}",
+	    peer_next(world), peer_payload(world), session);
+	snprintf(world->oracle.said[said].session, sizeof(session), "%s", session);
+}
+
+void
+peer_writes_notice(struct world *world, int from)
+{
+	if (from == SERVER && world->oracle.protocol == &protocols[ACP])
+		write_update(world);
+	else
+		peer_says(world, from, KIND_NOTICE, -1,
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d,\"p\":%s}}",
+		    from == CLIENT ? "it/changed" : world->oracle.protocol->notice, peer_next(world),
+		    peer_payload(world));
+}

@@ -1,0 +1,175 @@
+/* What passes through: bytes of a peer into the lanes, bytes of the lanes to a peer. */
+#include "world_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/limits.h"
+
+enum { PIECE = 4000 };
+
+static void
+keep(struct peer *peer, char byte)
+{
+	if (peer->len + 2 > peer->capacity) {
+		peer->capacity = 2 * peer->capacity + 256;
+		peer->text = realloc(peer->text, peer->capacity);
+		if (peer->text == NULL)
+			abort();
+	}
+	peer->text[peer->len++] = byte;
+	peer->text[peer->len] = '\0';
+}
+
+static void
+ends(struct world *world, int to)
+{
+	struct peer *peer = &world->peer[to];
+
+	peer_reads(world, to, peer->text, peer->len);
+	peer->len = 0;
+	peer->in_body = false;
+}
+
+/* The header, by the letter; false: there is more of it, or it is none. */
+static bool
+header_ends(struct world *world, int to)
+{
+	struct peer *peer = &world->peer[to];
+	char wanted[64];
+
+	if (peer->len < 4 || memcmp(peer->text + peer->len - 4, "\r\n\r\n", 4) != 0) {
+		if (peer->len > 40)
+			oracle_blame(&world->oracle, "3: no header: %.40s", peer->text);
+		return false;
+	}
+	peer->left = strtoul(peer->text + strcspn(peer->text, "0123456789"), NULL, 10);
+	snprintf(wanted, sizeof(wanted), "Content-Length: %zu\r\n\r\n", peer->left);
+	if (strcmp(peer->text, wanted) != 0 || peer->left == 0)
+		oracle_blame(&world->oracle, "3: the header is %s", peer->text);
+	peer->len = 0;
+	return true;
+}
+
+static void
+reads_byte(struct world *world, int to, char byte)
+{
+	struct peer *peer = &world->peer[to];
+
+	keep(peer, byte);
+	if (!world->oracle.header) {
+		if (byte == '\n') {
+			peer->text[--peer->len] = '\0';
+			ends(world, to);
+		}
+	} else if (peer->in_body) {
+		if (--peer->left == 0)
+			ends(world, to);
+	} else {
+		peer->in_body = header_ends(world, to);
+	}
+}
+
+static void
+reads(struct world *world, int to, struct span bytes)
+{
+	size_t i;
+
+	for (i = 0; i < bytes.len && world->oracle.verdict[0] == '\0'; i++)
+		reads_byte(world, to, bytes.ptr[i]);
+}
+
+/* Canceld writes at most n bytes to that side. */
+void
+wire_drain(struct world *world, int to, size_t n)
+{
+	struct lane *lane = session_lane(world->session, to == CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	struct span span;
+
+	while (n > 0 && lane_output(lane, &span, 1) == 1) {
+		span.len = span.len < n ? span.len : n;
+		n -= span.len;
+		reads(world, to, span);
+		lane_sent(lane, span.len);
+	}
+}
+
+bool
+wire_backed_up(const struct world *world, int from)
+{
+	return lane_queued(session_lane(world->session, from == CLIENT ? SIDE_CLIENT : SIDE_SERVER)) >=
+	    LIMIT_CLIENT_HIGH;
+}
+
+/* Canceld reads at most n bytes of what that side wrote. */
+void
+wire_feed(struct world *world, int from, size_t n)
+{
+	struct peer *peer = &world->peer[from];
+	enum side side = from == CLIENT ? SIDE_CLIENT : SIDE_SERVER;
+	struct lane *lane = session_lane(world->session, side);
+	size_t room;
+
+	while (n > 0 && peer->count > 0 && !peer->hung && !wire_backed_up(world, from)) {
+		int number = peer->queue[peer->first];
+		const struct said *said = &world->oracle.said[number];
+		size_t piece = said->len - peer->fed < n ? said->len - peer->fed : n;
+		char *space = lane_space(lane, piece, &room);
+
+		memcpy(space, said->bytes + peer->fed, piece);
+		if (peer->fed == 0)
+			oracle_begun(&world->oracle, number);
+		peer->fed += piece;
+		n -= piece;
+		if (peer->fed == said->len) {
+			oracle_heard(&world->oracle, number);
+			peer->first = (peer->first + 1) % QUEUE_MAX;
+			peer->count--;
+			peer->fed = 0;
+		}
+		lane_received(lane, piece);
+		session_hear(world->session, side, world->now);
+	}
+}
+
+size_t
+wire_some_bytes(struct world *world)
+{
+	unsigned how = chance_below(&world->chance, 10);
+
+	if (how < 2)
+		return 1 + chance_below(&world->chance, 10);
+	return 1 + chance_below(&world->chance, how == 2 ? 2 * PEER_LARGE : PIECE);
+}
+
+/* That side has a message half read that passes in parts. */
+static bool
+passes_in_parts(const struct world *world, int from)
+{
+	return world->peer[from].fed > LIMIT_HOLD;
+}
+
+/* While a message passes in parts, canceld has something to say to the one who reads it. */
+static void
+interrupts(struct world *world, int reader)
+{
+	if (reader == CLIENT && chance_percent(&world->chance, 50)) {
+		peer_writes_junk(world, CLIENT);
+		wire_feed(world, CLIENT, SIZE_MAX);
+	} else {
+		clock_passes(world, chance_below(&world->chance, 400));
+	}
+}
+
+/* Large messages come in reads as large as they get. */
+void
+wire_reads_some(struct world *world, int from)
+{
+	const struct peer *peer = &world->peer[from];
+	bool large = peer->count > 0 && world->oracle.said[peer->queue[peer->first]].len > LIMIT_HOLD;
+
+	wire_feed(world, from, large ? 1 + chance_below(&world->chance, LIMIT_READ) : wire_some_bytes(world));
+	if (passes_in_parts(world, from) && chance_percent(&world->chance, 40))
+		interrupts(world, from == CLIENT ? SERVER : CLIENT);
+}

@@ -1,0 +1,101 @@
+#ifndef SIM_WORLD_INSIDE_H
+#define SIM_WORLD_INSIDE_H
+
+/* What the parts of a world share: its state, the peers, the wire between them and canceld, the clock. */
+
+#include "core/session.h"
+#include "oracle.h"
+#include "random.h"
+#include "world.h"
+
+enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3 };
+
+struct peer {
+	int queue[QUEUE_MAX]; /* messages written and not fed yet */
+	int first, count;
+	size_t fed; /* bytes of the first one */
+	char *text; /* what it has read of a message, or of its header */
+	size_t len, capacity;
+	size_t left;  /* bytes of the message to come ... */
+	bool in_body; /* ... whose header was read */
+	bool stalled; /* reads nothing at present */
+	bool hung;    /* writes nothing any more */
+};
+
+struct world {
+	struct chance chance;
+	struct oracle oracle;
+	struct session *session;
+	struct policy policy;
+	struct peer peer[2];
+	int64_t now;
+	uint64_t seed;
+	int ids;        /* of the client's numbers */
+	int turn_limit; /* a prompt's deadline; 0: none */
+	int late_limit; /* that of some requests of the server's; 0: none */
+	bool given;     /* canceld was told the protocol */
+	bool text_ids;  /* the server's ids are strings */
+	bool verbose;
+};
+
+void world_tell(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* peer.c */
+void peers_act(struct world *world);
+/* Some request, if the side asked any; -1: none. */
+int peer_some_ask(struct world *world, int by);
+/* The request that its asker means by this one's id: the last that bore it. */
+int peer_last_of_id(const struct world *world, int number);
+/* It has read this message (without framing). */
+void peer_reads(struct world *world, int to, const char *text, size_t len);
+
+/* peer_speech.c: the message's number. */
+int peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The number that the next message will have. */
+int peer_next(const struct world *world);
+/* Padding that makes some messages large, and some hard to read. */
+const char *peer_payload(struct world *world);
+void peer_writes_junk(struct world *world, int from);
+/* Text with a whole answer in it. */
+void peer_writes_among_text(struct world *world, int ask, const char *answer);
+void peer_writes_notice(struct world *world, int from);
+/* The other side has heard a message of the client's, so both know how messages are framed. */
+bool peer_is_open(const struct world *world);
+
+/* peer_asks.c */
+void peer_begins(struct world *world);
+void peer_client_asks(struct world *world);
+void peer_server_asks(struct world *world);
+
+/* peer_cancels.c */
+void peer_cancels(struct world *world, int from);
+void peer_cancels_turn(struct world *world);
+void peer_asks_canceld(struct world *world);
+/* The server, of what the client asked. */
+void peer_cancels_foreign(struct world *world);
+
+/* peer_answers.c */
+void peer_answers(struct world *world, int from);
+void peer_answers_badly(struct world *world);
+void peer_reports(struct world *world);
+
+/* wire.c */
+/* Canceld reads at most n bytes of what that side wrote. */
+void wire_feed(struct world *world, int from, size_t n);
+/* Canceld writes at most n bytes to that side. */
+void wire_drain(struct world *world, int to, size_t n);
+/* A number of bytes of its choice. */
+void wire_reads_some(struct world *world, int from);
+size_t wire_some_bytes(struct world *world);
+bool wire_backed_up(const struct world *world, int from);
+
+/* clock.c */
+void clock_expire(struct world *world);
+void clock_passes(struct world *world, int64_t ms);
+/* All that was written is read. */
+void clock_settle(struct world *world);
+/* ... and whatever is due until nothing is. */
+void clock_runs_out(struct world *world);
+
+#endif
