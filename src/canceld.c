@@ -39,7 +39,7 @@ run(const struct options *options, struct log *log, const struct saved_signals *
 {
 	struct child child;
 	struct log_field fields[2];
-	int status = child_start(&child, options->command, signals);
+	int status = child_start(&child, options->command, signals, options->sweep_group);
 
 	if (status != 0) {
 		report_start(options, log, errno);

@@ -40,13 +40,15 @@ enum {
 	TIME_SKEW = 2 * 1000,         /* a later wake than planned by this much: the clock stood */
 	TIME_EOF_WAIT = 250,          /* for the rest of stdout after the server's exit */
 	TIME_FLUSH_WAIT = 200,        /* for cancels to be written before stdin is closed */
-	TIME_CLOSE_WAIT = 700,        /* from then to SIGTERM */
-	TIME_TERM_WAIT = 500,         /* from then to SIGKILL */
+	TIME_CLOSE_WAIT = 700,        /* from then to SIGTERM; --term-after */
+	TIME_TERM_WAIT = 450,         /* from then to SIGKILL; --kill-after */
 	TIME_KILL_WAIT = 100,         /* for the exit after SIGKILL */
-	TIME_LAST_WAIT = 100,         /* as TIME_EOF_WAIT, when the end was canceld's */
+	TIME_LAST_WAIT = 50,          /* as TIME_EOF_WAIT, when the end was canceld's */
+	TIME_SWEEP_WAIT = 100,        /* for what is left of the server's tree to be ended */
 	TIME_HASTY_FLUSH_WAIT = 100,  /* the same after a signal */
 	TIME_HASTY_CLOSE_WAIT = 100,
-	TIME_HASTY_TERM_WAIT = 300,
+	TIME_HASTY_TERM_WAIT = 250,
+	TIME_HANGUP_WAIT = 250, /* the client closed its end and its queue is full: for the server to read again */
 };
 
 #endif

@@ -40,12 +40,8 @@ enum request_flag {
 	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
 	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
-<<<<<<< HEAD
-	REQUEST_UNSENT = 1 << 14,     /* to be sent to the server once more: as if it were QUEUED */
-	REQUEST_RECORDED = 1 << 15,   /* session_replay.c keeps it */
-=======
-	REQUEST_TURN_TOLD = 1 << 14, /* a cancel of its whole session has gone out */
->>>>>>> 36ca7882b002aa422dd117471103c410fc10ee56
+	REQUEST_TURN_TOLD = 1 << 14,  /* a cancel of its whole session has gone out */
+	REQUEST_UNSENT = 1 << 15,     /* to be sent to the server once more: as if it were QUEUED */
 };
 
 enum { REQUEST_INLINE = 8 };

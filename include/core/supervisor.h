@@ -5,8 +5,9 @@
  * The server process's life as one const table: what happened in which state leads to which steps. It
  * signals and waits for nothing itself.
  *
- * The ladder after the client's end: cancels written (at most TIME_FLUSH_WAIT), stdin closed, time, SIGTERM, time, SIGKILL. After
- * end of file it is over within 1.6 s, after a signal within 0.7 s (MCP lifecycle, "Shutdown": clients grant 2 s).
+ * The ladder after the client's end: cancels written (at most TIME_FLUSH_WAIT), stdin closed, time, SIGTERM, time, SIGKILL, and
+ * the sweep of what is left of its tree. With the times that are built in it is over within 1.6 s after end of file, and within
+ * 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
  */
 
 #include <stdbool.h>
@@ -21,7 +22,8 @@ enum supervisor_state {
 	SERVER_TERMINATING, /* SIGTERM was sent */
 	SERVER_KILLING,     /* SIGKILL was sent */
 	SERVER_LINGERING,   /* exited, and its stdout is still held open */
-	SERVER_OVER,        /* exited and at end of file, or no longer waited for */
+	SERVER_SWEEPING,    /* exited and at end of file, or no longer waited for: what is left of its tree is ended */
+	SERVER_OVER,
 	SERVER_STATES
 };
 
@@ -32,6 +34,7 @@ enum supervisor_event {
 	SUPERVISE_TICK,    /* the wake time has come */
 	SUPERVISE_EXITED,  /* the process has ended */
 	SUPERVISE_EOF,     /* its stdout is at end of file, all bytes of it heard */
+	SUPERVISE_SWEPT,   /* no process is left that could be ended */
 	SUPERVISE_EVENTS
 };
 
@@ -40,7 +43,8 @@ enum supervisor_step {        /* a set; carried out in this order */
 	STEP_CLOSE_STDIN = 1 << 1,
 	STEP_TERMINATE = 1 << 2, /* SIGTERM, then SIGCONT, to its process group */
 	STEP_KILL = 1 << 3,      /* SIGKILL to its process group */
-	STEP_FINISH = 1 << 4,    /* sweep the group, and exit once stdout took what is queued */
+	STEP_SWEEP = 1 << 4,     /* end all that is left of its tree */
+	STEP_FINISH = 1 << 5,    /* exit once stdout took what is queued */
 };
 
 struct supervisor {
@@ -48,11 +52,13 @@ struct supervisor {
 	bool exited, eof; /* seen so far */
 	bool hasty;       /* after a signal */
 	bool ended;       /* the end was ours, not the server's */
-	unsigned given;   /* the steps so far */
-	msec_t wake;      /* when to say SUPERVISE_TICK; MSEC_NEVER: not at all */
+	msec_t term_after, kill_after;
+	unsigned given; /* the steps so far */
+	msec_t wake;    /* when to say SUPERVISE_TICK; MSEC_NEVER: not at all */
 };
 
-void supervisor_init(struct supervisor *supervisor);
+/* How long after its stdin was closed SIGTERM comes, and SIGKILL after that; MSEC_NEVER: the times that are built in. */
+void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_after);
 
 /* What has to be done now. Events may come in any order and more than once; each step is given once. */
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)

@@ -83,6 +83,7 @@ enum why_level {
 	X(ENDING, DECISION, "a step of the way down: stdin closed, SIGTERM, SIGKILL")              \
 	X(SERVER_EXITED, PERSON, "the server has ended by itself")                                 \
 	X(SERVER_ENDED, DECISION, "the server has ended after the session did")                    \
+	X(SWEPT, PERSON, "a process that the server had left behind was ended")                    \
 	X(LINES_LOST, ERROR, "stderr was full: this many lines were lost")                         \
 	X(FAILED, ERROR, "canceld itself failed")                                                  \
 	X(STATISTICS, PERSON, "the counters, asked for with SIGUSR1")                              \

@@ -64,4 +64,12 @@ enum { DESCRIPTOR_SPANS = 32 };
  */
 int descriptor_watch(const struct descriptor *descriptor) __attribute__((warn_unused_result));
 
+/*
+ * The same for what is read here, when nobody is there any more to write it: also while it is not
+ * read, and whatever it still holds. It turns readable at a change; descriptor_hung_up() takes that
+ * away, and says whether it was this.
+ */
+int descriptor_watch_hangup(const struct descriptor *descriptor) __attribute__((warn_unused_result));
+bool descriptor_hung_up(int watch);
+
 #endif

@@ -23,7 +23,9 @@ struct options {
 	const struct dialect *dialect; /* NULL: what the traffic shows */
 	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	bool drain;
-	msec_t drain_for; /* MSEC_NEVER: as long as the deadlines allow */
+	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */
+	msec_t term_after, kill_after; /* MSEC_NEVER: what is built in */
+	bool sweep_group;              /* spare what has left the server's process group */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, strict;
 	size_t max_message, max_inflight;
 	struct log_config log;

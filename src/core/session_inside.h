@@ -186,6 +186,8 @@ void session_free_replay(struct replay *replay);
 void session_record_request(struct session *session, const struct message *message, struct request *request,
     const struct method *method);
 void session_record_notification(struct session *session, const struct message *message);
+/* Where it stands, if it is kept and not answered yet. */
+bool session_find_record(const struct session *session, const struct request *request, size_t *i);
 /* granted: with a result. */
 void session_record_answer(struct session *session, const struct request *request, bool granted);
 void session_record_end(struct session *session, const struct request *request);

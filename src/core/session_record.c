@@ -27,6 +27,7 @@ static void
 record_free(struct replay *replay, struct record *record)
 {
 	replay->bytes -= record->text.len;
+	replay->open -= record->request != NULL;
 	buf_free(&record->text);
 	buf_free(&record->name);
 }
@@ -111,7 +112,7 @@ session_record_request(struct session *session, const struct message *message, s
 		session_report(session, &action);
 		return;
 	}
-	request->flags |= REQUEST_RECORDED;
+	session->replay->open++;
 	record->request = request;
 	record->method = method;
 	buf_append(&record->name, text_span(request->name));
@@ -139,14 +140,17 @@ session_record_notification(struct session *session, const struct message *messa
 	(void)record_add(session, message, RECORD_OPENED);
 }
 
-static size_t
-find_record(const struct replay *replay, const struct request *request)
+bool
+session_find_record(const struct session *session, const struct request *request, size_t *i)
 {
-	size_t i = 0;
+	const struct replay *replay = session->replay;
 
-	while (i < replay->count && replay->records[i].request != request)
-		i++;
-	return i;
+	if (replay == NULL || replay->open == 0)
+		return false;
+	for (*i = 0; *i < replay->count; ++*i)
+		if (replay->records[*i].request == request)
+			return true;
+	return false;
 }
 
 /* An earlier one says nothing any more once the later one counts. */
@@ -166,6 +170,7 @@ settle(struct replay *replay, size_t later)
 	size_t i = replay->count;
 
 	replay->records[later].request = NULL;
+	replay->open--;
 	while (i-- > 0)
 		if (is_replaced(&replay->records[i], &replay->records[later])) {
 			record_remove(replay, i);
@@ -178,14 +183,10 @@ settle(struct replay *replay, size_t later)
 void
 session_record_answer(struct session *session, const struct request *request, bool granted)
 {
-	struct replay *replay = session->replay;
 	size_t i;
 
-	if (!(request->flags & REQUEST_RECORDED))
-		return;
-	i = find_record(replay, request);
-	if (i < replay->count && granted && replay->records[i].kind != RECORD_STREAM)
-		settle(replay, i);
+	if (granted && session_find_record(session, request, &i) && session->replay->records[i].kind != RECORD_STREAM)
+		settle(session->replay, i);
 }
 
 void
@@ -193,10 +194,7 @@ session_record_end(struct session *session, const struct request *request)
 {
 	size_t i;
 
-	if (!(request->flags & REQUEST_RECORDED))
-		return;
-	i = find_record(session->replay, request);
-	if (i < session->replay->count)
+	if (session_find_record(session, request, &i))
 		record_remove(session->replay, i);
 }
 

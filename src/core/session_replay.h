@@ -29,6 +29,7 @@ enum replay_stage {
 struct replay {
 	struct record *records;
 	size_t count, bytes;
+	size_t open;                      /* of requests that are not answered yet */
 	struct buf version, capabilities; /* of the server, as the client was told */
 	bool lists[REPLAY_LISTS];         /* the server says when they change; see session_lists */
 	bool overflow;                    /* the handshake was too long */

@@ -218,12 +218,9 @@ enter(struct session *session, struct message *message, const struct method *tra
 	request->start = message->begin;
 	request->end = message->next;
 	set_deadlines(session, message->from, request, traits);
-<<<<<<< HEAD
 	session_record_request(session, message, request, traits);
-=======
 	if (message->from == SIDE_SERVER)
 		session_join_cascade(session, request);
->>>>>>> 36ca7882b002aa422dd117471103c410fc10ee56
 	message_pass(session, message, WHY_RELAYED, request);
 	buf_free(&asked);
 }

@@ -9,8 +9,9 @@ static bool
 is_stream(const struct session *session, const struct request *request)
 {
 	const struct method *method = dialect_method(session->dialect, text_span(request->method));
+	size_t i;
 
-	return (request->flags & REQUEST_RECORDED) && request->state == REQUEST_WAITING && method != NULL &&
+	return session_find_record(session, request, &i) && request->state == REQUEST_WAITING && method != NULL &&
 	    (method->traits & METHOD_STREAM) && session_state(session, SIDE_CLIENT, request) != REQUEST_QUEUED;
 }
 

@@ -26,11 +26,8 @@ cancel_turn(void *user, struct request *request)
 		break;
 	case REQUEST_WAITING:
 		cancel->live++;
-<<<<<<< HEAD
 		cancel->turn = request;
-=======
 		request->flags |= REQUEST_TURN_TOLD;
->>>>>>> 36ca7882b002aa422dd117471103c410fc10ee56
 		session_move(session, SIDE_CLIENT, request,
 		    (enum request_state)decisions[REQUEST_WAITING][EVENT_CANCEL_OWED].next);
 		break;

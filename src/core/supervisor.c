@@ -19,7 +19,8 @@ static const struct cell life[SERVER_STATES][COLUMNS] = {
 		[SUPERVISE_TICK] = { 0, SERVER_RUNNING },
 		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
 		[SUPERVISE_EOF] = { 0, SERVER_SILENT },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_RUNNING },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 	},
 	[SERVER_SILENT] = {
 		[SUPERVISE_END] = { STEP_ANSWER | STEP_CLOSE_STDIN, SERVER_CLOSING },
@@ -28,7 +29,8 @@ static const struct cell life[SERVER_STATES][COLUMNS] = {
 		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_CLOSE_STDIN, SERVER_CLOSING },
 		[SUPERVISE_EXITED] = { 0, SERVER_SILENT }, /* always COLUMN_GONE */
 		[SUPERVISE_EOF] = { 0, SERVER_SILENT },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_SILENT },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 	},
 	[SERVER_FLUSHING] = {
 		[SUPERVISE_END] = { 0, SERVER_FLUSHING },
@@ -37,7 +39,8 @@ static const struct cell life[SERVER_STATES][COLUMNS] = {
 		[SUPERVISE_TICK] = { STEP_CLOSE_STDIN, SERVER_CLOSING },
 		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
 		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_FLUSHING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_FLUSHING },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 	},
 	[SERVER_CLOSING] = {
 		[SUPERVISE_END] = { 0, SERVER_CLOSING },
@@ -46,7 +49,8 @@ static const struct cell life[SERVER_STATES][COLUMNS] = {
 		[SUPERVISE_TICK] = { STEP_TERMINATE, SERVER_TERMINATING },
 		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
 		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_CLOSING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_CLOSING },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 	},
 	[SERVER_TERMINATING] = {
 		[SUPERVISE_END] = { 0, SERVER_TERMINATING },
@@ -55,26 +59,39 @@ static const struct cell life[SERVER_STATES][COLUMNS] = {
 		[SUPERVISE_TICK] = { STEP_KILL, SERVER_KILLING },
 		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
 		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_TERMINATING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_TERMINATING },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 	},
 	[SERVER_KILLING] = {
 		[SUPERVISE_END] = { 0, SERVER_KILLING },
 		[SUPERVISE_SIGNAL] = { 0, SERVER_KILLING },
 		[SUPERVISE_FLUSHED] = { 0, SERVER_KILLING },
 		/* Stuck in the kernel: it dies when it leaves it. */
-		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
 		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_KILLING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_KILLING },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 	},
 	[SERVER_LINGERING] = {
 		[SUPERVISE_END] = { 0, SERVER_LINGERING },
 		[SUPERVISE_SIGNAL] = { 0, SERVER_LINGERING },
 		[SUPERVISE_FLUSHED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
 		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
 		[SUPERVISE_EOF] = { 0, SERVER_LINGERING }, /* always COLUMN_GONE */
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_LINGERING },
+		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
+	},
+	[SERVER_SWEEPING] = {
+		[SUPERVISE_END] = { 0, SERVER_SWEEPING },
+		[SUPERVISE_SIGNAL] = { 0, SERVER_SWEEPING },
+		[SUPERVISE_FLUSHED] = { 0, SERVER_SWEEPING },
+		[SUPERVISE_TICK] = { STEP_FINISH, SERVER_OVER },
+		[SUPERVISE_EXITED] = { 0, SERVER_SWEEPING },
+		[SUPERVISE_EOF] = { 0, SERVER_SWEEPING },
+		[SUPERVISE_SWEPT] = { STEP_FINISH, SERVER_OVER },
+		[COLUMN_GONE] = { 0, SERVER_SWEEPING },
 	},
 	[SERVER_OVER] = {
 		[SUPERVISE_END] = { 0, SERVER_OVER },
@@ -83,6 +100,7 @@ static const struct cell life[SERVER_STATES][COLUMNS] = {
 		[SUPERVISE_TICK] = { 0, SERVER_OVER },
 		[SUPERVISE_EXITED] = { 0, SERVER_OVER },
 		[SUPERVISE_EOF] = { 0, SERVER_OVER },
+		[SUPERVISE_SWEPT] = { 0, SERVER_OVER },
 		[COLUMN_GONE] = { 0, SERVER_OVER },
 	},
 };
@@ -102,13 +120,19 @@ static const msec_t waits[SERVER_STATES][PACES] = {
 	[SERVER_TERMINATING] = { TIME_TERM_WAIT, TIME_TERM_WAIT, TIME_HASTY_TERM_WAIT },
 	[SERVER_KILLING] = { TIME_KILL_WAIT, TIME_KILL_WAIT, TIME_KILL_WAIT },
 	[SERVER_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT, TIME_LAST_WAIT },
+	[SERVER_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
 	[SERVER_OVER] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
 };
 
 void
-supervisor_init(struct supervisor *supervisor)
+supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_after)
 {
-	*supervisor = (struct supervisor){ .state = SERVER_RUNNING, .wake = MSEC_NEVER };
+	*supervisor = (struct supervisor){
+		.state = SERVER_RUNNING,
+		.wake = MSEC_NEVER,
+		.term_after = term_after,
+		.kill_after = kill_after,
+	};
 }
 
 /* Keeps what the event says; returns its column. */
@@ -136,10 +160,20 @@ pace_of(const struct supervisor *supervisor)
 	return supervisor->ended ? PACE_ORDERLY : PACE_SERVERS;
 }
 
+static msec_t
+wait_in(const struct supervisor *supervisor, enum supervisor_state state)
+{
+	if (state == SERVER_CLOSING && supervisor->term_after != MSEC_NEVER)
+		return supervisor->term_after;
+	if (state == SERVER_TERMINATING && supervisor->kill_after != MSEC_NEVER)
+		return supervisor->kill_after;
+	return waits[state][pace_of(supervisor)];
+}
+
 static void
 enter(struct supervisor *supervisor, enum supervisor_state state, msec_t now)
 {
-	msec_t wait = waits[state][pace_of(supervisor)];
+	msec_t wait = wait_in(supervisor, state);
 	msec_t wake = wait == MSEC_NEVER ? MSEC_NEVER : now + wait;
 
 	if (state != supervisor->state || wake < supervisor->wake)

@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+
+#include "shell/guardian.h"
 
 enum { STATUS_OWN_FAILURE = 125 };
 
@@ -62,6 +65,7 @@ signals_restore(const struct saved_signals *saved)
 
 struct plumbing { /* [0] reads what [1] writes */
 	int input[2], output[2], failure[2];
+	int control[2]; /* [0] is canceld's, [1] the guardian's */
 };
 
 static void
@@ -84,47 +88,56 @@ plumbing_close(struct plumbing *plumbing)
 	close_both(plumbing->input);
 	close_both(plumbing->output);
 	close_both(plumbing->failure);
+	close_both(plumbing->control);
 	errno = kept;
 }
 
 static int
 plumbing_open(struct plumbing *plumbing)
 {
-	*plumbing = (struct plumbing){ { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	*plumbing = (struct plumbing){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	if (pipe2(plumbing->input, O_CLOEXEC) == 0 && pipe2(plumbing->output, O_CLOEXEC) == 0 &&
-	    pipe2(plumbing->failure, O_CLOEXEC) == 0)
+	    pipe2(plumbing->failure, O_CLOEXEC) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plumbing->control) == 0)
 		return 0;
 	plumbing_close(plumbing);
 	return -1;
 }
 
-/* To be ended with canceld, however that ends (prctl(2)); and not to start if it already has. */
+/* To be ended with the guardian, should that be killed (prctl(2)); and not to start if it already has been. */
 static void
-die_with(pid_t parent)
+die_with(pid_t guardian)
 {
 #ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != guardian)
 		_exit(STATUS_OWN_FAILURE);
 #else
-	(void)parent;
+	(void)guardian;
 #endif
 }
 
-static _Noreturn void
-become(char **command, const struct plumbing *plumbing, const struct saved_signals *saved, pid_t parent)
+struct server {
+	char **command;
+	const struct plumbing *plumbing;
+	const struct saved_signals *saved;
+};
+
+static void
+become(const void *what, pid_t guardian)
 {
+	const struct server *server = what;
+	const struct plumbing *plumbing = server->plumbing;
 	int error;
 
-	setpgid(0, 0);
-	die_with(parent);
+	die_with(guardian);
 	/*
 	 * stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1
 	 * itself.
 	 */
 	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 && dup2(plumbing->output[1], STDOUT_FILENO) >= 0) {
-		signals_restore(saved);
-		execvp(command[0], command);
+		signals_restore(server->saved);
+		execvp(server->command[0], server->command);
 	}
 	error = errno;
 	while (write(plumbing->failure[1], &error, sizeof(error)) < 0 && errno == EINTR)
@@ -137,17 +150,22 @@ become(char **command, const struct plumbing *plumbing, const struct saved_signa
  * descriptors.
  */
 static pid_t
-fork_quietly(char **command, const struct plumbing *plumbing, const struct saved_signals *saved)
+fork_guardian(const struct server *server, bool group)
 {
+	const struct guardian guardian = {
+		.control = server->plumbing->control[1],
+		.group = group,
+		.become = become,
+		.what = server,
+	};
 	sigset_t all, kept;
-	pid_t parent = getpid();
 	pid_t pid;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &kept);
 	pid = fork();
 	if (pid == 0)
-		become(command, plumbing, saved, parent);
+		guardian_run(&guardian);
 	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
 }
@@ -171,39 +189,95 @@ failure_status(int error)
 	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
-int
-child_start(struct child *child, char **command, const struct saved_signals *saved)
+static void
+adopt_orphans(void)
 {
-	struct plumbing plumbing;
-	int error;
+#ifdef __linux__
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+}
 
-	*child = (struct child){ .input = -1, .output = -1, .status = -1, .signal = -1 };
-	if (plumbing_open(&plumbing) < 0)
-		return STATUS_OWN_FAILURE;
-	child->pid = fork_quietly(command, &plumbing, saved);
-	if (child->pid < 0) {
-		child->pid = 0;
-		plumbing_close(&plumbing);
-		return STATUS_OWN_FAILURE;
+/* The guardian's ends are its own now. */
+static void
+plumbing_keep_own(struct plumbing *plumbing)
+{
+	int *others[] = { &plumbing->input[0], &plumbing->output[1], &plumbing->failure[1], &plumbing->control[1] };
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		close(*others[i]);
+		*others[i] = -1;
 	}
-	/*
-	 * Here too: it may be signalled before it has come to it itself. Too late after exec, and
-	 * harmless.
-	 */
-	setpgid(child->pid, child->pid);
-	close(plumbing.failure[1]);
-	plumbing.failure[1] = -1;
-	error = failure_read(plumbing.failure[0]);
+}
+
+/* The next of what the guardian has to say. */
+static bool
+next_report(int control, struct guardian_report *report, int flags)
+{
+	ssize_t got;
+
+	do
+		got = recv(control, report, sizeof(*report), flags | MSG_WAITALL);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(*report);
+}
+
+/* 0, or the status to exit with, and errno. */
+static int
+server_started(struct child *child, const struct plumbing *plumbing)
+{
+	int error = failure_read(plumbing->failure[0]);
+	struct guardian_report report;
+
 	if (error != 0) {
-		waitpid(child->pid, NULL, 0);
-		child->pid = 0;
-		plumbing_close(&plumbing);
 		errno = error;
 		return failure_status(error);
 	}
+	if (!next_report(plumbing->control[0], &report, 0) || report.pid <= 0) {
+		errno = EAGAIN;
+		return STATUS_OWN_FAILURE;
+	}
+	child->pid = child->own.leader = report.pid;
+	return 0;
+}
+
+static int
+give_up(struct child *child, struct plumbing *plumbing, int status)
+{
+	int kept = errno;
+
+	plumbing_close(plumbing);
+	if (child->guardian > 0)
+		waitpid(child->guardian, NULL, 0);
+	child->guardian = 0;
+	errno = kept;
+	return status;
+}
+
+int
+child_start(struct child *child, char **command, const struct saved_signals *saved, bool group)
+{
+	struct plumbing plumbing;
+	const struct server server = { .command = command, .plumbing = &plumbing, .saved = saved };
+	int status;
+
+	*child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };
+	if (plumbing_open(&plumbing) < 0)
+		return STATUS_OWN_FAILURE;
+	adopt_orphans();
+	child->own.group = group;
+	sweep_spare(&child->own);
+	child->guardian = fork_guardian(&server, group);
+	if (child->guardian < 0)
+		return give_up(child, &plumbing, STATUS_OWN_FAILURE);
+	plumbing_keep_own(&plumbing);
+	status = server_started(child, &plumbing);
+	if (status != 0)
+		return give_up(child, &plumbing, status);
 	child->input = plumbing.input[1];
 	child->output = plumbing.output[0];
-	plumbing.input[1] = plumbing.output[0] = -1;
+	child->control = plumbing.control[0];
+	plumbing.input[1] = plumbing.output[0] = plumbing.control[0] = -1;
 	plumbing_close(&plumbing);
 	return 0;
 }
@@ -215,35 +289,94 @@ child_signal_group(const struct child *child, int signal)
 		kill(-child->pid, signal);
 }
 
-bool
-child_exited(struct child *child)
+static void
+note_exit(struct child *child, bool killed, int number)
+{
+	if (child->exited)
+		return;
+	child->exited = true;
+	if (killed)
+		child->signal = number;
+	else
+		child->status = number;
+}
+
+static void
+hear_reports(struct child *child)
+{
+	const struct sweep *own = &child->own;
+	struct guardian_report report;
+
+	while (child->control >= 0 && next_report(child->control, &report, MSG_DONTWAIT)) {
+		if (report.kind == GUARDIAN_SWEPT && own->ended != NULL)
+			own->ended(own->context, report.pid, report.name);
+		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
+			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
+	}
+}
+
+/* Unless all is done, what it guarded is canceld's own now. */
+static void
+lose_guardian(struct child *child, const siginfo_t *info)
+{
+	hear_reports(child);
+	child->guardian = 0;
+	child->swept = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
+}
+
+/*
+ * Who has ended: the guardian; the server, if that has lost its guardian; or a stranger, whom we have to reap as his
+ * subreaper, or as init of a pid namespace.
+ */
+static void
+hear_children(struct child *child)
 {
 	siginfo_t info = { 0 };
 
-	if (child->exited || child->pid <= 0)
-		return child->exited;
-	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0) {
-		child->exited = errno == ECHILD;
-		return child->exited;
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+		pid_t pid = info.si_pid;
+
+		if (pid == child->pid) {
+			note_exit(child, info.si_code != CLD_EXITED, info.si_status);
+			return;
+		}
+		if (pid == child->guardian)
+			lose_guardian(child, &info);
+		waitpid(pid, NULL, WNOHANG);
+		info.si_pid = 0;
 	}
-	if (info.si_pid != child->pid)
-		return false;
-	child->exited = true;
-	if (info.si_code == CLD_EXITED)
-		child->status = info.si_status;
-	else
-		child->signal = info.si_status;
-	return true;
+	/* Not on Linux: it became init's. */
+	if (child->guardian == 0 && child->pid > 0 && kill(child->pid, 0) < 0)
+		child->exited = true;
+}
+
+void
+child_hear(struct child *child, sweep_ended *ended, void *context)
+{
+	child->own.ended = ended;
+	child->own.context = context;
+	hear_reports(child);
+	hear_children(child);
+	if (child->sweeping && child->guardian == 0 && !child->swept)
+		child->swept = sweep_round(&child->own);
+	if (child->swept)
+		child->pid = 0;
 }
 
 void
 child_sweep(struct child *child)
 {
-	if (child->pid <= 0)
-		return;
-	child_signal_group(child, SIGKILL);
-	waitpid(child->pid, NULL, WNOHANG);
-	child->pid = 0;
+	child->sweeping = true;
+	if (child->control >= 0)
+		shutdown(child->control, SHUT_WR);
+}
+
+void
+child_close(struct child *child)
+{
+	if (child->control >= 0)
+		close(child->control);
+	child->control = -1;
 }
 
 int

@@ -273,23 +273,54 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	return put;
 }
 
+#ifdef __linux__
+/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked. */
+static int
+watch_for(int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return epoll;
+	if (epoll >= 0)
+		close(epoll);
+	return -1;
+}
+#endif
+
 int
 descriptor_watch(const struct descriptor *descriptor)
 {
 #ifdef __linux__
-	/*
-	 * epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked, and nothing else
-	 * here.
-	 */
-	struct epoll_event event = { .events = 0 };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor->fd, &event) == 0)
-		return epoll;
-	if (epoll >= 0)
-		close(epoll);
+	return watch_for(descriptor->fd, 0);
 #else
 	(void)descriptor;
-#endif
 	return -1;
+#endif
+}
+
+int
+descriptor_watch_hangup(const struct descriptor *descriptor)
+{
+#ifdef __linux__
+	/* At the edge only: a half-closed socket stays so. */
+	return watch_for(descriptor->fd, EPOLLRDHUP | EPOLLET);
+#else
+	(void)descriptor;
+	return -1;
+#endif
+}
+
+bool
+descriptor_hung_up(int watch)
+{
+#ifdef __linux__
+	struct epoll_event event;
+
+	return epoll_wait(watch, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+#else
+	(void)watch;
+	return false;
+#endif
 }

@@ -16,6 +16,9 @@ enum {
 	OPTION_TOOL_ERRORS,
 	OPTION_ASK_PROGRESS,
 	OPTION_LEGACY,
+	OPTION_TERM_AFTER,
+	OPTION_KILL_AFTER,
+	OPTION_SWEEP,
 	OPTION_MAX_MESSAGE,
 	OPTION_MAX_INFLIGHT,
 	OPTION_STRICT,
@@ -40,6 +43,9 @@ static const struct option table[] = {
 	{ "ask-progress", no_argument, NULL, OPTION_ASK_PROGRESS },
 	{ "legacy", no_argument, NULL, OPTION_LEGACY },
 	{ "fail-on-timeout", no_argument, NULL, 'e' },
+	{ "term-after", required_argument, NULL, OPTION_TERM_AFTER },
+	{ "kill-after", required_argument, NULL, OPTION_KILL_AFTER },
+	{ "sweep", required_argument, NULL, OPTION_SWEEP },
 	{ "max-message", required_argument, NULL, OPTION_MAX_MESSAGE },
 	{ "max-inflight", required_argument, NULL, OPTION_MAX_INFLIGHT },
 	{ "strict", no_argument, NULL, OPTION_STRICT },
@@ -101,14 +107,22 @@ set_rule(struct options *options, enum policy_clock clock, struct span value)
 	return true;
 }
 
+/* A time to wait, where none is no time at all. */
 static bool
-set_grace(struct options *options, struct span value)
+set_wait(msec_t *wait, struct span value)
 {
-	if (!value_duration(value, &options->grace))
+	if (!value_duration(value, wait))
 		return false;
-	if (options->grace == MSEC_NEVER)
-		options->grace = 0;
+	if (*wait == MSEC_NEVER)
+		*wait = 0;
 	return true;
+}
+
+static bool
+set_sweep(struct options *options, struct span value)
+{
+	options->sweep_group = span_equal(value, SPAN("group"));
+	return options->sweep_group || span_equal(value, SPAN("tree"));
 }
 
 static bool
@@ -138,7 +152,13 @@ set_value(struct options *options, int option, const char *argument)
 	case 'T':
 		return set_rule(options, POLICY_CAP, value);
 	case 'g':
-		return set_grace(options, value);
+		return set_wait(&options->grace, value);
+	case OPTION_TERM_AFTER:
+		return set_wait(&options->term_after, value);
+	case OPTION_KILL_AFTER:
+		return set_wait(&options->kill_after, value);
+	case OPTION_SWEEP:
+		return set_sweep(options, value);
 	case 'd':
 		return value_duration(value, &options->drain_for);
 	case OPTION_MAX_MESSAGE:
@@ -166,6 +186,8 @@ value_wanted(int option)
 		return "a number from 1 to 16777216";
 	case 'D':
 		return "auto, mcp, acp, lsp, bsp or none";
+	case OPTION_SWEEP:
+		return "tree or group";
 	case OPTION_LOG_FORMAT:
 		return "text or json";
 	case 'l':
@@ -245,6 +267,8 @@ set_defaults(struct options *options)
 	*options = (struct options){
 		.grace = MSEC_NEVER,
 		.drain_for = MSEC_NEVER,
+		.term_after = MSEC_NEVER,
+		.kill_after = MSEC_NEVER,
 		.max_message = LIMIT_MESSAGE,
 		.max_inflight = LIMIT_INFLIGHT,
 		.log = { .level = LEVEL_PERSON },

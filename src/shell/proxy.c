@@ -54,16 +54,6 @@ on_wake(struct ev_loop *loop, ev_io *watcher, int events)
 }
 
 static void
-on_reader_gone(struct ev_loop *loop, ev_io *watcher, int events)
-{
-	struct proxy *proxy = watcher->data;
-
-	(void)events;
-	proxy->reader_is_gone = true;
-	ev_io_stop(loop, watcher);
-}
-
-static void
 on_timer(struct ev_loop *loop, ev_timer *watcher, int events)
 {
 	struct proxy *proxy = watcher->data;
@@ -87,6 +77,17 @@ on_ending_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 	log_event(proxy->log, WHY_SIGNALLED, fields, 2);
 	if (proxy->signal == 0)
 		proxy->signal = watcher->signum;
+}
+
+/* The guardian has something to say. */
+static void
+on_control(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+
+	(void)loop;
+	(void)events;
+	proxy->child_changed = true;
 }
 
 static void
@@ -245,6 +246,8 @@ next_wake(struct proxy *proxy)
 		wake = proxy->supervisor.wake;
 	if (proxy->draining && proxy->drain_until < wake)
 		wake = proxy->drain_until;
+	if (proxy->hung_until < wake)
+		wake = proxy->hung_until;
 	/* All is written, and nothing else would tell. */
 	if (proxy->supervisor.state == SERVER_FLUSHING && lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
 		wake = proxy->now;
@@ -326,7 +329,6 @@ static void
 watch_descriptors(struct proxy *proxy)
 {
 	struct port *client = &proxy->port[SIDE_CLIENT], *server = &proxy->port[SIDE_SERVER];
-	int watch;
 
 	descriptor_init(&client->in, STDIN_FILENO, false);
 	descriptor_init(&client->out, STDOUT_FILENO, false);
@@ -335,11 +337,9 @@ watch_descriptors(struct proxy *proxy)
 	port_init(client);
 	port_init(server);
 	ev_io_init(&proxy->log_writable, on_wake, proxy->log->descriptor.fd, EV_WRITE);
-	watch = descriptor_watch(&client->out);
-	ev_io_init(&proxy->reader_gone, on_reader_gone, watch, EV_READ);
-	proxy->reader_gone.data = proxy;
-	if (watch >= 0)
-		ev_io_start(proxy->loop, &proxy->reader_gone);
+	ev_io_init(&proxy->control, on_control, proxy->child->control, EV_READ);
+	proxy->control.data = proxy;
+	ev_io_start(proxy->loop, &proxy->control);
 }
 
 static struct session *
@@ -368,10 +368,8 @@ new_session(const struct options *options, struct log *log)
 static void
 close_all(struct proxy *proxy)
 {
-	int watch = proxy->reader_gone.fd;
-
-	if (watch >= 0)
-		close(watch);
+	proxy_unwatch_client(proxy);
+	child_close(proxy->child);
 	descriptor_close(&proxy->port[SIDE_SERVER].in);
 	descriptor_close(&proxy->port[SIDE_SERVER].out);
 	descriptor_close(&proxy->port[SIDE_CLIENT].in);
@@ -392,9 +390,10 @@ proxy_run(const struct options *options, struct log *log, struct child *child, c
 		return STATUS_FAILED;
 	}
 	proxy.session = new_session(options, log);
-	proxy.wake = proxy.drain_until = MSEC_NEVER;
-	supervisor_init(&proxy.supervisor);
+	proxy.wake = proxy.drain_until = proxy.hung_until = MSEC_NEVER;
+	supervisor_init(&proxy.supervisor, options->term_after, options->kill_after);
 	watch_descriptors(&proxy);
+	proxy_watch_client(&proxy, signals);
 	watch_signals(&proxy, signals);
 	ev_timer_init(&proxy.timer, on_timer, 0., 0.);
 	proxy.timer.data = &proxy;

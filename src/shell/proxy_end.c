@@ -4,6 +4,19 @@
 #include "core/limits.h"
 #include "proxy_inside.h"
 
+static msec_t
+time_or(msec_t given, msec_t built_in)
+{
+	return given == MSEC_NEVER ? built_in : given;
+}
+
+/* Who has gone for good, and reads no answers any more. */
+static bool
+is_unread(const struct proxy *proxy)
+{
+	return proxy->reader_is_gone || proxy->parent_is_gone || proxy->port[SIDE_CLIENT].out.broken;
+}
+
 static void
 leave(struct proxy *proxy, enum leaving leaving)
 {
@@ -11,13 +24,32 @@ leave(struct proxy *proxy, enum leaving leaving)
 		log_number("outstanding", (int64_t)session_outstanding(proxy->session, SIDE_CLIENT)),
 		log_string("hint", "--drain would wait for the answers"),
 	};
-	bool hint = leaving == LEAVE_CANCEL && !proxy->reader_is_gone && fields[0].number > 0;
+	bool hint = leaving == LEAVE_CANCEL && !is_unread(proxy) && fields[0].number > 0;
 
 	proxy->left = true;
-	proxy->leave_by = proxy->now + TIME_FLUSH_WAIT + TIME_CLOSE_WAIT + TIME_TERM_WAIT;
+	proxy->leave_by = proxy->now + TIME_FLUSH_WAIT + time_or(proxy->options->term_after, TIME_CLOSE_WAIT) +
+	    time_or(proxy->options->kill_after, TIME_TERM_WAIT);
 	if (leaving != LEAVE_TERMINATED)
 		log_event(proxy->log, hint ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED, fields, hint ? 2 : 1);
 	session_client_leaves(proxy->session, leaving, proxy->now);
+}
+
+/*
+ * Its end of stdin is closed and all of it read; or it is closed, and what it holds is not read because the server
+ * reads nothing, and the client nothing.
+ */
+static bool
+has_ended(struct proxy *proxy)
+{
+	const struct port *client = &proxy->port[SIDE_CLIENT];
+
+	if (client->in.ended || !proxy->has_hung_up || !client->throttled || proxy->options->drain || proxy->left) {
+		proxy->hung_until = MSEC_NEVER;
+		return client->in.ended;
+	}
+	if (proxy->hung_until == MSEC_NEVER)
+		proxy->hung_until = proxy->now + TIME_HANGUP_WAIT;
+	return proxy->now >= proxy->hung_until;
 }
 
 /* The client's end, in each of its forms. Returns the event that the supervisor has to hear; -1: none. */
@@ -25,7 +57,8 @@ static int
 client_end(struct proxy *proxy)
 {
 	const struct descriptor *in = &proxy->port[SIDE_CLIENT].in;
-	bool unread = proxy->reader_is_gone || proxy->port[SIDE_CLIENT].out.broken;
+	bool unread = is_unread(proxy);
+	bool ended = has_ended(proxy);
 
 	if (proxy->signal != 0) {
 		if (!proxy->left || proxy->draining)
@@ -35,7 +68,8 @@ client_end(struct proxy *proxy)
 	}
 	if (session_wants_end(proxy->session))
 		return SUPERVISE_END;
-	if (!proxy->left && (in->ended || unread)) {
+	if (!proxy->left && (ended || unread)) {
+		proxy->hung_until = MSEC_NEVER;
 		proxy->draining = !unread && (proxy->options->drain || in->file);
 		if (proxy->draining && proxy->options->drain_for != MSEC_NEVER)
 			proxy->drain_until = proxy->now + proxy->options->drain_for;
@@ -105,17 +139,39 @@ take_steps(struct proxy *proxy, unsigned steps)
 		proxy->told_to_end = true;
 		child_signal_group(proxy->child, SIGKILL);
 	}
-	if (steps & STEP_FINISH) {
+	if (steps & STEP_SWEEP) {
 		log_exit(proxy);
 		child_sweep(proxy->child);
-		proxy->finishing = true;
 	}
+	if (steps & STEP_FINISH)
+		proxy->finishing = true;
 }
 
 static void
 tell(struct proxy *proxy, enum supervisor_event event)
 {
 	take_steps(proxy, supervisor_handle(&proxy->supervisor, event, proxy->now));
+}
+
+static void
+on_swept(void *context, pid_t pid, const char *name)
+{
+	struct proxy *proxy = context;
+	struct log_field fields[] = { log_number("process", pid), log_string("name", name) };
+
+	log_event(proxy->log, WHY_SWEPT, fields, 2);
+}
+
+static void
+hear_child(struct proxy *proxy)
+{
+	struct child *child = proxy->child;
+
+	proxy->child_changed = false;
+	child_hear(child, on_swept, proxy);
+	/* Its socket stays readable for ever. */
+	if (child->guardian == 0)
+		ev_io_stop(proxy->loop, &proxy->control);
 }
 
 void
@@ -128,9 +184,10 @@ proxy_supervise(struct proxy *proxy)
 		tell(proxy, (enum supervisor_event)end);
 	if (to_server->fd < 0 || to_server->broken || lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
 		tell(proxy, SUPERVISE_FLUSHED);
-	if (proxy->child_changed && child_exited(proxy->child))
+	if (proxy->child_changed)
+		hear_child(proxy);
+	if (proxy->child->exited && !proxy->supervisor.exited)
 		tell(proxy, SUPERVISE_EXITED);
-	proxy->child_changed = false;
 	if (proxy->port[SIDE_SERVER].in.ended)
 		tell(proxy, SUPERVISE_EOF);
 	/* The rest of what the server wrote lies in the pipe because we do not read it. */
@@ -138,17 +195,20 @@ proxy_supervise(struct proxy *proxy)
 		proxy->supervisor.wake = proxy->now + TIME_EOF_WAIT;
 	if (proxy->supervisor.wake <= proxy->now)
 		tell(proxy, SUPERVISE_TICK);
+	if (proxy->supervisor.state != SERVER_SWEEPING)
+		return;
+	hear_child(proxy);
+	if (proxy->child->swept)
+		tell(proxy, SUPERVISE_SWEPT);
 }
 
 /* The server is gone: leave once the client has taken its answers, if it is still there to take them. */
 bool
 proxy_finished(const struct proxy *proxy)
 {
-	const struct descriptor *out = &proxy->port[SIDE_CLIENT].out;
-
 	if (!proxy->finishing)
 		return false;
-	if (out->broken || proxy->reader_is_gone || proxy->signal != 0)
+	if (is_unread(proxy) || proxy->signal != 0)
 		return true;
 	/* Who closed its stdin may still read what was answered before, but not for long. */
 	if (proxy->left && !proxy->draining && proxy->now >= proxy->leave_by)

@@ -1,7 +1,10 @@
 #ifndef PROXY_INSIDE_H
 #define PROXY_INSIDE_H
 
-/* What the two parts of the proxy share: proxy.c moves bytes, proxy_end.c brings the session to its end. */
+/*
+ * What the parts of the proxy share: proxy.c moves bytes, proxy_client.c notices the client's end, proxy_end.c brings
+ * the session to its end.
+ */
 
 #include <ev.h>
 
@@ -28,7 +31,8 @@ struct proxy {
 	struct session *session;
 	struct supervisor supervisor;
 	struct port port[2]; /* by enum side */
-	ev_io log_writable, reader_gone;
+	ev_io log_writable, control;
+	ev_io reader_gone, hung_up, parent_ended;
 	ev_prepare settle;
 	ev_timer timer;
 	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
@@ -39,11 +43,17 @@ struct proxy {
 	msec_t leave_by;   /* left: when we no longer wait for stdout to take what is queued */
 	bool left;         /* the client's end was told to the session */
 	bool draining;
-	bool reader_is_gone;
+	bool reader_is_gone, parent_is_gone;
+	bool has_hung_up;   /* nobody writes to stdin any more; it may hold more to read */
+	msec_t hung_until;  /* so long it may still be read */
 	bool told_to_end;   /* SIGTERM or worse went to the server */
 	bool child_changed; /* SIGCHLD came */
 	bool finishing;
 };
+
+/* Watches for all that tells of the client's end but what is read and written. */
+void proxy_watch_client(struct proxy *proxy, const struct saved_signals *signals);
+void proxy_unwatch_client(struct proxy *proxy);
 
 /* Decides on the ends of both sides, as far as they have come, and takes the supervisor's steps. */
 void proxy_supervise(struct proxy *proxy);

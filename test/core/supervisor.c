@@ -8,11 +8,12 @@
 Suite *supervisor_suite(void);
 
 /* In the order of enum supervisor_event, supervisor_state and supervisor_step. */
-static const char events[] = "esftxo";
-static const char states[] = "RSFCTKLO";
-static const char steps[] = "actkf";
+static const char events[] = "esftxow";
+static const char states[] = "RSFCTKLWO";
+static const char steps[] = "actkwf";
 
-static const unsigned all_steps[] = { STEP_ANSWER, STEP_CLOSE_STDIN, STEP_TERMINATE, STEP_KILL, STEP_FINISH };
+static const unsigned all_steps[] = { STEP_ANSWER, STEP_CLOSE_STDIN, STEP_TERMINATE, STEP_KILL, STEP_SWEEP,
+	STEP_FINISH };
 
 struct life {
 	struct supervisor supervisor;
@@ -28,7 +29,7 @@ static void
 life_init(struct life *life)
 {
 	*life = (struct life){ .now = 1000, .started = MSEC_NEVER, .signalled = MSEC_NEVER };
-	supervisor_init(&life->supervisor);
+	supervisor_init(&life->supervisor, MSEC_NEVER, MSEC_NEVER);
 }
 
 /* A tick comes when it was asked for. */
@@ -41,7 +42,8 @@ happens(struct life *life, enum supervisor_event event)
 	life->events[life->count++] = events[event];
 	if (event == SUPERVISE_TICK && life->supervisor.wake != MSEC_NEVER)
 		life->now = life->supervisor.wake;
-	if (event != SUPERVISE_TICK && event != SUPERVISE_FLUSHED && life->started == MSEC_NEVER)
+	if (event != SUPERVISE_TICK && event != SUPERVISE_FLUSHED && event != SUPERVISE_SWEPT &&
+	    life->started == MSEC_NEVER)
 		life->started = life->now;
 	if (event == SUPERVISE_SIGNAL && life->signalled == MSEC_NEVER)
 		life->signalled = life->now;
@@ -77,26 +79,28 @@ static const struct {
 	const char *way;
 	const char *cells[SUPERVISE_EVENTS];
 } table[] = {
-	/*           END  SIGNAL FLUSHED TICK  EXITED EOF */
-	{ "",      { "F", "F",  "R",   "R",   "L",   "S" } },
-	{ "o",     { "Cac", "Cac", "S", "Cac", "Oaf", "S" } },
-	{ "e",     { "F", "F",  "Cc",  "Cc",  "L",   "Fa" } },
-	{ "s",     { "F", "F",  "Cc",  "Cc",  "L",   "Fa" } },
-	{ "eo",    { "F", "F",  "Cc",  "Cc",  "Of",  "F" } },
-	{ "ef",    { "C", "C",  "C",   "Tt",  "L",   "Ca" } },
-	{ "efo",   { "C", "C",  "C",   "Tt",  "Of",  "C" } },
-	{ "ot",    { "C", "C",  "C",   "Tt",  "Of",  "C" } },
-	{ "eft",   { "T", "T",  "T",   "Kk",  "L",   "Ta" } },
-	{ "ott",   { "T", "T",  "T",   "Kk",  "Of",  "T" } },
-	{ "eftt",  { "K", "K",  "K",   "Oaf", "L",   "Ka" } },
-	{ "eftto", { "K", "K",  "K",   "Of",  "Of",  "K" } },
-	{ "x",     { "L", "L",  "L",   "Oaf", "L",   "Oaf" } },
-	{ "ex",    { "L", "L",  "L",   "Oaf", "L",   "Oaf" } },
-	{ "efttx", { "L", "L",  "L",   "Oaf", "L",   "Oaf" } },
-	{ "xo",    { "O", "O",  "O",   "O",   "O",   "O" } },
-	{ "eox",   { "O", "O",  "O",   "O",   "O",   "O" } },
-	{ "ettt",  { "K", "K",  "K",   "Oaf", "L",   "Ka" } },
-	{ "etttt", { "O", "O",  "O",   "O",   "O",   "O" } },
+	/*           END  SIGNAL FLUSHED TICK  EXITED EOF SWEPT */
+	{ "",      { "F", "F",  "R",   "R",   "L",   "S", "R" } },
+	{ "o",     { "Cac", "Cac", "S", "Cac", "Waw", "S", "S" } },
+	{ "e",     { "F", "F",  "Cc",  "Cc",  "L",   "Fa", "F" } },
+	{ "s",     { "F", "F",  "Cc",  "Cc",  "L",   "Fa", "F" } },
+	{ "eo",    { "F", "F",  "Cc",  "Cc",  "Ww",  "F", "F" } },
+	{ "ef",    { "C", "C",  "C",   "Tt",  "L",   "Ca", "C" } },
+	{ "efo",   { "C", "C",  "C",   "Tt",  "Ww",  "C", "C" } },
+	{ "ot",    { "C", "C",  "C",   "Tt",  "Ww",  "C", "C" } },
+	{ "eft",   { "T", "T",  "T",   "Kk",  "L",   "Ta", "T" } },
+	{ "ott",   { "T", "T",  "T",   "Kk",  "Ww",  "T", "T" } },
+	{ "eftt",  { "K", "K",  "K",   "Waw", "L",   "Ka", "K" } },
+	{ "eftto", { "K", "K",  "K",   "Ww",  "Ww",  "K", "K" } },
+	{ "x",     { "L", "L",  "L",   "Waw", "L",   "Waw", "L" } },
+	{ "ex",    { "L", "L",  "L",   "Waw", "L",   "Waw", "L" } },
+	{ "efttx", { "L", "L",  "L",   "Waw", "L",   "Waw", "L" } },
+	{ "xo",    { "W", "W",  "W",   "Of",  "W",   "W", "Of" } },
+	{ "eox",   { "W", "W",  "W",   "Of",  "W",   "W", "Of" } },
+	{ "ettt",  { "K", "K",  "K",   "Waw", "L",   "Ka", "K" } },
+	{ "etttt", { "W", "W",  "W",   "Of",  "W",   "W", "Of" } },
+	{ "xow",   { "O", "O",  "O",   "O",   "O",   "O", "O" } },
+	{ "xot",   { "O", "O",  "O",   "O",   "O",   "O", "O" } },
 };
 /* clang-format on */
 
@@ -146,6 +150,7 @@ expect_end(struct life *life)
 		happens(life, SUPERVISE_TICK);
 	}
 	ck_assert_msg(life->given & STEP_FINISH, "%s: it is never over", life->events);
+	ck_assert_msg(life->given & STEP_SWEEP, "%s: nobody sweeps", life->events);
 	ck_assert_msg(life->given & STEP_ANSWER, "nobody was answered");
 	ck_assert_int_eq(life->supervisor.wake, MSEC_NEVER);
 	ck_assert_msg(life->now - life->started <= 1600, "%s: over after %lld ms", life->events,
@@ -219,15 +224,34 @@ expect_times(const char *way, const msec_t *waits)
 
 START_TEST(the_times_of_the_ladder)
 {
-	expect_times("e", (const msec_t[]){ 200, 700, 500, 100, 0 });
-	expect_times("s", (const msec_t[]){ 100, 100, 300, 100, 0 });
-	expect_times("o", (const msec_t[]){ 250, 700, 500, 100, 0 });
-	expect_times("x", (const msec_t[]){ 250, 0 });
-	expect_times("ex", (const msec_t[]){ 100, 0 });
-	expect_times("es", (const msec_t[]){ 100, 100, 300, 100, 0 });
-	expect_times("efs", (const msec_t[]){ 100, 300, 100, 0 });
-	expect_times("efts", (const msec_t[]){ 300, 100, 0 });
-	expect_times("xs", (const msec_t[]){ 100, 0 });
+	expect_times("e", (const msec_t[]){ 200, 700, 450, 100, 100, 0 });
+	expect_times("s", (const msec_t[]){ 100, 100, 250, 100, 100, 0 });
+	expect_times("o", (const msec_t[]){ 250, 700, 450, 100, 100, 0 });
+	expect_times("x", (const msec_t[]){ 250, 100, 0 });
+	expect_times("ex", (const msec_t[]){ 50, 100, 0 });
+	expect_times("es", (const msec_t[]){ 100, 100, 250, 100, 100, 0 });
+	expect_times("efs", (const msec_t[]){ 100, 250, 100, 100, 0 });
+	expect_times("efts", (const msec_t[]){ 250, 100, 100, 0 });
+	expect_times("xs", (const msec_t[]){ 50, 100, 0 });
+	expect_times("xos", (const msec_t[]){ 100, 0 });
+}
+END_TEST
+
+/* What was asked for stands after a signal too. */
+START_TEST(the_times_that_are_asked_for)
+{
+	struct life life;
+	int hasty;
+
+	for (hasty = 0; hasty < 2; hasty++) {
+		life_init(&life);
+		supervisor_init(&life.supervisor, 5000, 0);
+		play(&life, hasty ? "sf" : "ef");
+		ck_assert_int_eq(life.supervisor.wake - life.now, 5000);
+		play(&life, "t");
+		ck_assert_int_eq(life.supervisor.wake, life.now);
+		ck_assert_uint_eq(play(&life, "t"), STEP_KILL);
+	}
 }
 END_TEST
 
@@ -284,6 +308,7 @@ supervisor_suite(void)
 	tcase_add_test(rows, events_at_the_last_moment_end_in_time);
 	tcase_add_test(times, a_tick_before_its_time_is_nothing);
 	tcase_add_test(times, the_times_of_the_ladder);
+	tcase_add_test(times, the_times_that_are_asked_for);
 	tcase_add_test(times, a_signal_never_puts_off);
 	suite_add_tcase(suite, rows);
 	suite_add_tcase(suite, times);

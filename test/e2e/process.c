@@ -129,22 +129,35 @@ process_sweep(const char *mark)
 	each_marked(mark, end, NULL);
 }
 
+static bool
+has_word(pid_t pid, const char *word)
+{
+	struct text command = process_file(pid, "cmdline");
+	bool found = memmem(command.data, command.len, word, strlen(word)) != NULL;
+
+	free(command.data);
+	return found && is_live(pid);
+}
+
+/* A process that has just been forked still has its parent's words: the lowest is the one. */
 pid_t
 process_child(pid_t parent, const char *word)
 {
 	char path[64];
 	struct text children;
+	char *rest = NULL;
 	pid_t found = -1;
 
 	snprintf(path, sizeof(path), "task/%d/children", (int)parent);
 	children = process_file(parent, path);
-	for (char *at = strtok(children.data, " "); at != NULL; at = strtok(NULL, " ")) {
+	for (char *at = strtok_r(children.data, " ", &rest); at != NULL; at = strtok_r(NULL, " ", &rest)) {
 		pid_t pid = (pid_t)atoi(at);
-		struct text command = process_file(pid, "cmdline");
+		pid_t below = process_child(pid, word);
 
-		if (is_live(pid) && memmem(command.data, command.len, word, strlen(word)) != NULL)
+		if (below > 0)
+			found = below;
+		else if (has_word(pid, word))
 			found = pid;
-		free(command.data);
 	}
 	free(children.data);
 	return found;

@@ -21,7 +21,7 @@ int process_marked(const char *mark, char *list, size_t size);
 /* Ends all that process_marked counts. */
 void process_sweep(const char *mark);
 
-/* The id of the one live child of parent whose command line has the word in it; -1 if none. */
+/* The id of the one live process below parent whose command line has the word in it; -1 if none. */
 pid_t process_child(pid_t parent, const char *word);
 
 long process_resident(pid_t pid);                          /* bytes in memory now; -1 if there is no such process */

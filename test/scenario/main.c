@@ -34,6 +34,7 @@ static const enum why foreign[] = {
 	WHY_ENDING,
 	WHY_SERVER_EXITED,
 	WHY_SERVER_ENDED,
+	WHY_SWEPT,
 	WHY_LINES_LOST,
 	WHY_FAILED,
 	WHY_STATISTICS,

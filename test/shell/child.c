@@ -24,7 +24,7 @@ start(const char *script)
 	struct child child;
 
 	signals_save(&saved);
-	ck_assert_int_eq(child_start(&child, command, &saved), 0);
+	ck_assert_int_eq(child_start(&child, command, &saved, false), 0);
 	ck_assert_int_gt(child.pid, 0);
 	free(command[2]);
 	return child;
@@ -36,15 +36,55 @@ pause_briefly(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 }
 
+static bool
+has_exited(struct child *child)
+{
+	child_hear(child, NULL, NULL);
+	return child->exited;
+}
+
 static void
 wait_for_exit(struct child *child)
 {
 	int tries = 0;
 
-	while (!child_exited(child)) {
+	while (!has_exited(child)) {
 		ck_assert_int_lt(tries++, 5000);
 		pause_briefly();
 	}
+}
+
+static struct {
+	int count;
+	pid_t pid; /* the last */
+	char name[SWEEP_NAME + 1];
+} ended;
+
+static void
+on_ended(void *context, pid_t pid, const char *name)
+{
+	ck_assert_ptr_eq(context, &ended);
+	ended.count++;
+	ended.pid = pid;
+	snprintf(ended.name, sizeof(ended.name), "%s", name);
+}
+
+/* Nothing of it is left then, and of its guardian. */
+static void
+sweep(struct child *child)
+{
+	int tries = 0;
+
+	child_sweep(child);
+	for (child_hear(child, on_ended, &ended); !child->swept; child_hear(child, on_ended, &ended)) {
+		ck_assert_int_lt(tries++, 5000);
+		pause_briefly();
+	}
+	ck_assert_int_eq(child->pid, 0);
+	ck_assert_int_eq(child->guardian, 0);
+	child_close(child);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
 }
 
 /* Reads until the text is there, or end of file; returns all that was read. */
@@ -84,17 +124,14 @@ START_TEST(it_hears_and_is_heard)
 
 	ck_assert_int_eq(write(child.input, "hello\n", 6), 6);
 	expect_output(&child, "got hello\n");
-	ck_assert(!child_exited(&child));
+	ck_assert(!has_exited(&child));
 	close(child.input);
 	expect_output(&child, "done\n");
 	wait_for_exit(&child);
 	ck_assert_int_eq(child.status, 0);
 	ck_assert_int_eq(child.signal, -1);
 	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
-	child_sweep(&child);
-	ck_assert_int_eq(child.pid, 0);
-	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
-	ck_assert_int_eq(errno, ECHILD);
+	sweep(&child);
 }
 END_TEST
 
@@ -117,9 +154,9 @@ START_TEST(its_status_is_told)
 	ck_assert_int_eq(child.status, exits[_i].status);
 	ck_assert_int_eq(child.signal, exits[_i].signal);
 	ck_assert_int_eq(child_status(&child), exits[_i].code);
-	child_sweep(&child);
+	sweep(&child);
 	ck_assert_int_eq(child_status(&child), exits[_i].code);
-	ck_assert(child_exited(&child));
+	ck_assert(child.exited);
 }
 END_TEST
 
@@ -155,19 +192,19 @@ START_TEST(what_cannot_be_run_is_told)
 
 	signals_save(&saved);
 	snprintf(path, sizeof(path), "%s", failures[_i].path);
-	ck_assert_int_eq(child_start(&child, command, &saved), failures[_i].status);
+	ck_assert_int_eq(child_start(&child, command, &saved, false), failures[_i].status);
 	ck_assert_int_eq(errno, failures[_i].error);
 	ck_assert_int_eq(child.pid, 0);
 	ck_assert_uint_eq(count_descriptors(), before);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 	child_signal_group(&child, SIGKILL);
-	ck_assert(!child_exited(&child));
-	child_sweep(&child);
+	child_hear(&child, NULL, NULL);
+	ck_assert(!child.exited);
 }
 END_TEST
 
 /*
- * Too few descriptors for all three pipes, and enough for the first. In a process of its own, as
+ * Too few descriptors for all pipes and the socket, and enough for the first. In a process of its own, as
  * Check needs some too.
  */
 static int
@@ -190,7 +227,7 @@ start_with_descriptors(int left)
 	for (fd = 64 - left; fd < 64; fd++)
 		close(fd);
 	before = count_descriptors();
-	if (child_start(&child, command, &saved) != 125 || errno != EMFILE)
+	if (child_start(&child, command, &saved, false) != 125 || errno != EMFILE)
 		return 2;
 	return count_descriptors() == before && child.pid == 0 && child.input == -1 ? 0 : 3;
 }
@@ -220,7 +257,7 @@ START_TEST(the_whole_group_is_signalled)
 	ck_assert_int_eq(child.signal, SIGKILL);
 	/* Its end of stdout is closed when the last of the group is gone. */
 	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
-	child_sweep(&child);
+	sweep(&child);
 }
 END_TEST
 
@@ -233,7 +270,7 @@ START_TEST(what_it_leaves_is_swept)
 	/* The zombie keeps the group's id. */
 	ck_assert_int_eq(kill(child.pid, 0), 0);
 	ck_assert_int_eq(child_status(&child), 3);
-	child_sweep(&child);
+	sweep(&child);
 	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
 }
 END_TEST
@@ -269,7 +306,7 @@ START_TEST(signals_are_as_they_were)
 	ck_assert(signals_ignored(&saved, SIGHUP));
 	ck_assert(!signals_ignored(&saved, SIGTERM));
 	ck_assert(!signals_ignored(&saved, SIGPIPE));
-	ck_assert_int_eq(child_start(&child, command, &saved), 0);
+	ck_assert_int_eq(child_start(&child, command, &saved, false), 0);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(!sigismember(&mask, SIGTERM));
 	ck_assert(sigismember(&mask, SIGUSR2));
@@ -281,7 +318,7 @@ START_TEST(signals_are_as_they_were)
 	ck_assert(!is_set(status, "SigIgn:", SIGPIPE));
 	ck_assert(!is_set(status, "SigIgn:", SIGCHLD));
 	wait_for_exit(&child);
-	child_sweep(&child);
+	sweep(&child);
 }
 END_TEST
 
@@ -302,7 +339,7 @@ START_TEST(it_has_the_descriptors_that_canceld_was_given)
 	ck_assert(fcntl(child.input, F_GETFD) & FD_CLOEXEC);
 	ck_assert(fcntl(child.output, F_GETFD) & FD_CLOEXEC);
 	wait_for_exit(&child);
-	child_sweep(&child);
+	sweep(&child);
 }
 END_TEST
 
@@ -359,7 +396,7 @@ child_suite(void)
 	tcase_add_test(tests, it_hears_and_is_heard);
 	tcase_add_loop_test(tests, its_status_is_told, 0, sizeof(exits) / sizeof(exits[0]));
 	tcase_add_loop_test(tests, what_cannot_be_run_is_told, 0, sizeof(failures) / sizeof(failures[0]));
-	tcase_add_loop_test(tests, without_descriptors_left_nothing_is_started, 0, 6);
+	tcase_add_loop_test(tests, without_descriptors_left_nothing_is_started, 0, 8);
 	tcase_add_test(tests, the_whole_group_is_signalled);
 	tcase_add_test(tests, what_it_leaves_is_swept);
 	add_linux_tests(tests);

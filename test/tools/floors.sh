@@ -24,7 +24,8 @@ floors='
 3  decide
 4  session supervisor
 5  descriptor
-5  log
+5  log sweep
+5  guardian
 6  options child report
 7  proxy
 8  canceld

@@ -1,0 +1,42 @@
+#ifndef SHELL_GUARDIAN_H
+#define SHELL_GUARDIAN_H
+
+/*
+ * The process between canceld and the server. It starts the server in a process group of its own, and ends it and all that it left
+ * when the other end of its socket is closed: because canceld asks for that, or because canceld is gone, however.
+ *
+ * It is in a session of its own, so that no signal to canceld's group or terminal reaches it, and a subreaper (prctl(2)): what the
+ * server's processes leave becomes its child, and not init's. On other systems than Linux it ends the server's group only.
+ */
+
+#include <stdbool.h>
+
+#include "shell/sweep.h"
+
+enum guardian_kind {
+	GUARDIAN_STARTED, /* first of all, with the server's pid; with -1 and errno in number: no process can be had */
+	GUARDIAN_EXITED,  /* the server: its status in number; it stays a zombie until the sweep */
+	GUARDIAN_KILLED,  /* the same, by the signal in number */
+	GUARDIAN_SWEPT,   /* a process that was left behind was ended */
+};
+
+struct guardian_report {
+	enum guardian_kind kind;
+	pid_t pid;
+	int number;
+	char name[SWEEP_NAME + 1];
+};
+
+struct guardian {
+	int control;                                      /* a stream socket: writes reports, ends with the other end */
+	bool group;                                       /* end the server's process group only */
+	void (*become)(const void *what, pid_t guardian); /* what the server does once it is a process; never returns */
+	const void *what;
+};
+
+/*
+ * In a process forked for it, with all signals blocked. Exits with 0 if nothing is left.
+ */
+_Noreturn void guardian_run(const struct guardian *guardian);
+
+#endif

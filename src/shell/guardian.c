@@ -1,0 +1,233 @@
+#include "shell/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+enum {
+	CONTROL = 0, /* where it is moved to: the only descriptor */
+
+	/* Milliseconds. */
+	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
+	SWEEP_TIME = 5000, /* until what does not end is given up: stuck in the kernel, or another user's */
+	SWEEP_PAUSE = 20,
+};
+
+struct watch {
+	pid_t server;
+	bool exited;
+	bool group;
+};
+
+static long
+clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* It never waits: canceld may be stopped. */
+static void
+report(enum guardian_kind kind, pid_t pid, int number, const char *name)
+{
+	struct guardian_report report;
+
+	memset(&report, 0, sizeof(report));
+	report.kind = kind;
+	report.pid = pid;
+	report.number = number;
+	strncpy(report.name, name, SWEEP_NAME);
+	send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void
+report_swept(void *context, pid_t pid, const char *name)
+{
+	(void)context;
+	report(GUARDIAN_SWEPT, pid, 0, name);
+}
+
+static void
+on_child(int signal)
+{
+	(void)signal;
+}
+
+static void
+listen_to_children(void)
+{
+	struct sigaction action = { .sa_handler = on_child };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGCHLD, &action, NULL);
+}
+
+/* Until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is. */
+static bool
+wait_for_news(bool control, long time)
+{
+	struct timespec timeout = { .tv_sec = time / 1000, .tv_nsec = time % 1000 * 1000000 };
+	sigset_t mask;
+	fd_set readable;
+
+	sigfillset(&mask);
+	sigdelset(&mask, SIGCHLD);
+	FD_ZERO(&readable);
+	if (control)
+		FD_SET(CONTROL, &readable);
+	return pselect(CONTROL + 1, &readable, NULL, NULL, time < 0 ? NULL : &timeout, &mask) > 0;
+}
+
+static void
+close_from(int first)
+{
+	struct rlimit limit = { .rlim_cur = 1024 };
+	int fd;
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
+		return;
+#endif
+	getrlimit(RLIMIT_NOFILE, &limit);
+	for (fd = first; fd < (int)limit.rlim_cur; fd++)
+		close(fd);
+}
+
+/* Else nobody would see the end of a pipe that canceld or the server closes. */
+static void
+keep_only(int control)
+{
+	dup2(control, CONTROL);
+	close_from(CONTROL + 1);
+}
+
+static pid_t
+start_server(const struct guardian *guardian)
+{
+	pid_t own = getpid();
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		guardian->become(guardian->what, own);
+		_exit(1);
+	}
+	/* Here too: canceld may signal the group before the server has come to it. Too late after exec, and harmless. */
+	if (pid > 0)
+		setpgid(pid, pid);
+	return pid;
+}
+
+static void
+note_exit(struct watch *watch, const siginfo_t *info)
+{
+	bool by_itself = info->si_code == CLD_EXITED;
+
+	watch->exited = true;
+	report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
+}
+
+/* Orphans that have ended are taken away; the server stays a zombie, so that its group's id stays taken. */
+static void
+hear_children(struct watch *watch)
+{
+	siginfo_t info = { 0 };
+
+	while (!watch->exited && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+		if (info.si_pid == watch->server)
+			note_exit(watch, &info);
+		else
+			waitpid(info.si_pid, NULL, WNOHANG);
+		info.si_pid = 0;
+	}
+}
+
+/* Nothing is ever said to the guardian: what comes is the end. */
+static void
+wait_for_end(struct watch *watch)
+{
+	ssize_t got;
+	char byte;
+
+	do {
+		hear_children(watch);
+		got = wait_for_news(true, -1) ? recv(CONTROL, &byte, 1, MSG_DONTWAIT) : 1;
+	} while (got > 0 || (got < 0 && errno == EAGAIN));
+}
+
+static void
+terminate(struct watch *watch)
+{
+	long end = clock_now() + TERM_TIME;
+	long left = TERM_TIME;
+
+	hear_children(watch);
+	if (watch->exited)
+		return;
+	kill(-watch->server, SIGTERM);
+	kill(-watch->server, SIGCONT);
+	for (; !watch->exited && left > 0; left = end - clock_now()) {
+		wait_for_news(false, left);
+		hear_children(watch);
+	}
+}
+
+static bool
+sweep(const struct watch *watch)
+{
+	struct sweep sweep = { .leader = watch->server, .group = watch->group, .ended = report_swept };
+	long end = clock_now() + SWEEP_TIME;
+
+	while (!sweep_round(&sweep)) {
+		if (clock_now() >= end)
+			return false;
+		wait_for_news(false, SWEEP_PAUSE);
+	}
+	return true;
+}
+
+static void
+stand_apart(void)
+{
+	setsid();
+#ifdef __linux__
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	prctl(PR_SET_NAME, "canceld-guard");
+#endif
+}
+
+_Noreturn void
+guardian_run(const struct guardian *guardian)
+{
+	struct watch watch = { .group = guardian->group };
+	int error;
+
+	stand_apart();
+	watch.server = start_server(guardian);
+	error = errno;
+	keep_only(guardian->control);
+	report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : 0, "");
+	if (watch.server < 0)
+		_exit(1);
+	listen_to_children();
+	wait_for_end(&watch);
+	terminate(&watch);
+	_exit(sweep(&watch) ? 0 : 1);
+}
