@@ -24,6 +24,7 @@
 	X(options) \
 	X(pending) \
 	X(policy) \
+	X(relay) \
 	X(report) \
 	X(restart) \
 	X(scan) \

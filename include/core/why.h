@@ -76,6 +76,8 @@ enum why_level {
 	X(REPLAY_FAILED, PERSON, "the new server did not take what was said to it again")           \
 	X(SERVER_CHANGED, PERSON, "the new server differs from what the client was told")           \
 	X(RESTARTED, PERSON, "the new server takes requests")                                      \
+	X(RESTARTING, PERSON, "the server has failed and is started again")                         \
+	X(RESTART_REFUSED, PERSON, "the server has failed and is not started again")                \
 	X(STARTED, DECISION, "the server was started")                                             \
 	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end while requests were outstanding: they are cancelled") \

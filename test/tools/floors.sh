@@ -26,7 +26,7 @@ floors='
 5  descriptor
 5  log sweep
 5  guardian
-6  options child report
+6  options child report relay
 7  proxy
 8  canceld
 '
