@@ -40,6 +40,7 @@ enum request_flag {
 	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
 	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
+	REQUEST_CROSSED = 1 << 15,    /* ... was so already when it came */
 	REQUEST_TURN_TOLD = 1 << 14,  /* a cancel of its whole session has gone out */
 	REQUEST_UNSENT = 1 << 15,     /* to be sent to the server once more: as if it were QUEUED */
 };

@@ -355,9 +355,12 @@ note_changes(struct session *session, const struct message *message)
 static bool
 is_blank(struct span text)
 {
-	while (text.len > 0 && (text.ptr[text.len - 1] == '\r' || text.ptr[text.len - 1] == '\n'))
-		text.len--;
-	return text.len == 0;
+	size_t i;
+
+	for (i = 0; i < text.len; i++)
+		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && text.ptr[i] != '\r' && text.ptr[i] != '\n')
+			return false;
+	return true;
 }
 
 /* What stood where a header should be. */
@@ -371,6 +374,11 @@ on_text(struct session *session, enum side from)
 	message.end = message.next = party->frame.scanned;
 	message.text = lane_from(party->lane, message.start);
 	message.text.len = (size_t)(message.end - message.start);
+	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
+		session_note(session, other(from), WHY_BOM_STRIPPED);
+		message_discard(session, &message);
+		return;
+	}
 	message.envelope.kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON;
 	session_on_message(session, &message);
 }

@@ -98,7 +98,7 @@ send_turn_cancel(struct session *session, enum side requester, struct request *r
 	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request->token);
 	overtake(session, requester, request);
 	request->flags |= REQUEST_TURN_TOLD;
-	session_cascade(session, request->token);
+	session_cascade(session, request->token, false);
 }
 
 void

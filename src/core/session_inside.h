@@ -173,8 +173,8 @@ bool session_ask_progress(struct session *session, struct message *message, stru
 /* session_turn.c */
 bool session_is_turn_cancel(const struct session *session, const struct message *message);
 void session_on_turn_cancel(struct session *session, struct message *message);
-/* A session/cancel goes out: what the agent asked in that turn ends too, after the grace. */
-void session_cascade(struct session *session, struct span session_id);
+/* A session/cancel goes out: what the agent asked in that turn ends too, after the grace. known: it is the client's own. */
+void session_cascade(struct session *session, struct span session_id, bool known);
 /* What the agent asked in a cancelled turn is answered only now: it has the whole grace from here on. */
 void session_regrace(struct session *session, struct span session_id);
 /* A request of the server's has come: it ends with its turn if that was cancelled before. */

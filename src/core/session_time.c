@@ -93,10 +93,26 @@ deadline_event(const struct session *session, enum side requester, const struct 
 	return waits ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
 }
 
+/* The client has had its time to answer what the agent had asked in a cancelled turn. */
+static enum decide_event
+end_cascaded(struct session *session, struct request *request)
+{
+	if (session_state(session, SIDE_SERVER, request) == REQUEST_QUEUED)
+		return EVENT_CANCEL_OWED;
+	if (request->state == REQUEST_WAITING && request->flags & REQUEST_CROSSED)
+		session_send_cancel(session, SIDE_SERVER, request);
+	if (request->state == REQUEST_WAITING)
+		pending_move(&session->party[SIDE_SERVER].pending, request, REQUEST_CANCELLING);
+	if (request->state == REQUEST_CANCELLING && !(request->flags & REQUEST_CROSSED))
+		session_regrace(session, request->token);
+	return EVENT_DEADLINE_OWED;
+}
+
 static void
 expire_request(struct session *session, enum side requester, struct request *request)
 {
 	struct pending *pending = &session->party[requester].pending;
+	enum decide_event event = deadline_event(session, requester, request);
 
 	if (request->flags & REQUEST_TOKEN_ONLY) {
 		pending_remove(pending, request);
@@ -113,13 +129,11 @@ expire_request(struct session *session, enum side requester, struct request *req
 		alarm_arm(&pending->hard, &request->hard, session_grace(session, request), session->steady);
 		return;
 	}
-	if (request->flags & REQUEST_CASCADED && request->state == REQUEST_WAITING) {
-		pending_move(pending, request, REQUEST_CANCELLING);
-		session_regrace(session, request->token);
-	}
-	if (request->state == REQUEST_WAITING)
+	if (request->flags & REQUEST_CASCADED)
+		event = end_cascaded(session, request);
+	else if (request->state == REQUEST_WAITING)
 		note_timeout(session, request);
-	session_decide(session, requester, request, deadline_event(session, requester, request), NULL);
+	session_decide(session, requester, request, event, NULL);
 }
 
 static bool

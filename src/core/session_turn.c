@@ -48,28 +48,40 @@ cancel_turn(void *user, struct request *request)
 struct cascade {
 	struct session *session;
 	struct span session_id;
+	bool known; /* the client itself has cancelled the turn */
 };
 
 /* It is answered in the client's stead if the client does not answer it, after the grace. */
+static void
+end_soon(struct session *session, struct request *request)
+{
+	request->flags |= REQUEST_CASCADED;
+	alarm_disarm(&request->idle);
+	alarm_arm(&session->party[SIDE_SERVER].pending.hard, &request->hard, session_grace(session, request),
+	    session->steady);
+}
+
 static void
 cancel_nested(void *user, struct request *request)
 {
 	const struct cascade *cascade = user;
 	struct session *session = cascade->session;
-	struct pending *pending = &session->party[SIDE_SERVER].pending;
 
 	if (request->state != REQUEST_WAITING || request->flags & REQUEST_CASCADED ||
 	    !id_equal(request->token, cascade->session_id))
 		return;
 	request->flags |= REQUEST_CASCADED;
-	alarm_disarm(&request->idle);
-	alarm_arm(&pending->hard, &request->hard, session_grace(session, request), session->steady);
+	if (!cascade->known && !session->party[SIDE_CLIENT].gone) {
+		session_decide(session, SIDE_SERVER, request, EVENT_CANCEL_OWED, NULL);
+		return;
+	}
+	end_soon(session, request);
 }
 
 void
-session_cascade(struct session *session, struct span session_id)
+session_cascade(struct session *session, struct span session_id, bool known)
 {
-	struct cascade cascade = { session, session_id };
+	struct cascade cascade = { session, session_id, known };
 
 	pending_each(&session->party[SIDE_SERVER].pending, cancel_nested, &cascade);
 }
@@ -81,16 +93,18 @@ session_regrace(struct session *session, struct span session_id)
 	struct request *turn = NULL;
 
 	while ((turn = pending_next_by_token(pending, session_id, turn)) != NULL)
-		if (turn->state == REQUEST_CANCELLING)
+		if (turn->state == REQUEST_CANCELLING && session_is_turn(session, turn))
 			alarm_arm(&pending->hard, &turn->hard, session_grace(session, turn), session->steady);
 }
 
-/* The agent asked it before it had read the cancel of its turn: a client that has cancelled may leave it open. */
+/*
+ * The agent asked it before it had read the cancel of its turn, or goes on all the same: a client that has cancelled
+ * may leave it open. It gives the turn no more time, as there may always be another one.
+ */
 void
 session_join_cascade(struct session *session, struct request *request)
 {
 	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
-	struct cascade cascade = { session, request->token };
 	const struct request *turn = NULL;
 
 	if (session->dialect->turn_cancel == NULL || request->token.len == 0)
@@ -98,8 +112,10 @@ session_join_cascade(struct session *session, struct request *request)
 	do
 		turn = pending_next_by_token(asked, request->token, turn);
 	while (turn != NULL && !session_is_turn(session, turn));
-	if (turn != NULL && turn->state != REQUEST_WAITING)
-		cancel_nested(&cascade, request);
+	if (turn == NULL || turn->state == REQUEST_WAITING)
+		return;
+	request->flags |= REQUEST_CROSSED;
+	end_soon(session, request);
 }
 
 /* The cancel at hand as it goes on: a client may have sent it as a request, which agents do not know. */
@@ -170,7 +186,7 @@ session_on_turn_cancel(struct session *session, struct message *message)
 	struct turn_cancel cancel = { .session = session, .session_id = scan_text(message->scan, SCAN_SESSION_ID) };
 
 	pending_each(&session->party[SIDE_CLIENT].pending, cancel_turn, &cancel);
-	session_cascade(session, cancel.session_id);
+	session_cascade(session, cancel.session_id, true);
 	if (message->envelope.kind == ENVELOPE_REQUEST)
 		repair(session, message);
 	hand_on(session, message, &cancel);

@@ -169,7 +169,7 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 static void
 heard_turn_cancel(struct oracle *oracle, struct said *said)
 {
-	int live = 0, repeated = 0;
+	int live = 0, repeated = 0, untold = 0;
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
@@ -177,13 +177,15 @@ heard_turn_cancel(struct oracle *oracle, struct said *said)
 			continue;
 		if (ask->cancelled == 0 && ask->expired == 0)
 			live++;
-		else if (ask->reply_begun == 0)
+		else if (ask->reply_begun == 0 && ask->by_turn)
 			repeated++;
+		else
+			untold++; /* it was cancelled by its id alone, perhaps */
 		ask->by_turn |= ask->cancelled == 0 && ask->expired == 0;
 		note_cancel(oracle, ask, true);
 	}
 	cascade(oracle, said->session, true);
-	if (live == 0 && repeated > 0)
+	if (live == 0 && untold == 0 && repeated > 0)
 		said->kind = KIND_JUNK;
 	else if (said->ask >= 0)
 		oracle->repaired++;
@@ -205,12 +207,26 @@ heard_acknowledged(struct oracle *oracle, const struct said *said)
 	note_cancel(oracle, target, true);
 }
 
+/* Asked in a turn that is cancelled already: it need not be answered either. */
+static void
+join_cascade(const struct oracle *oracle, struct ask *ask)
+{
+	const struct ask *turn;
+
+	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
+		if (is_turn_of(turn, ask->session) && oracle->said[turn->said].heard != 0 &&
+		    (turn->cancelled != 0 || turn->expired != 0 || turn->decided != 0))
+			ask->crossed = true;
+}
+
 static void
 heard_request(struct oracle *oracle, const struct said *said, struct ask *ask)
 {
 	ask->asked = ask->active = oracle->now;
-	if (ask->by != CLIENT)
+	if (ask->by != CLIENT) {
+		join_cascade(oracle, ask);
 		return;
+	}
 	if (ask->deed->traits & HANDSHAKE)
 		oracle->declared[CLIENT] = oracle->declares[CLIENT];
 	else if (!(ask->deed->traits & PROBE) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
@@ -341,7 +357,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 		return;
 	}
 	ask->unsent |= decision == DECIDED_UNSENT;
-	if (decision == DECIDED_UNSENT && !ask->owed)
+	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;

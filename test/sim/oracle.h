@@ -75,6 +75,7 @@ struct ask { /* one request */
 	bool at_once;          /* ... and its receiver has no time to answer */
 	uint64_t expired;      /* when its deadline passed and its receiver was left to answer */
 	int64_t ending_at;     /* by the clock: when it was cancelled, expired, or its turn was */
+	bool crossed;          /* asked in a session with a cancelled turn: it may end with that */
 	bool cascaded;         /* its turn was cancelled */
 	bool written;          /* some answer was, perhaps not heard yet */
 	bool doubled;          /* ... and another one */

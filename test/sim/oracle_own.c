@@ -118,6 +118,8 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);
 		return;
 	}
+	if (ask->crossed)
+		return;
 	if (ask->ending_at == INT64_MAX)
 		oracle_blame(oracle, "1: %s is said to be cancelled, and nobody did", ask->id);
 	else if (!ask->at_once && ask->decided_at - ask->ending_at < grace_of(oracle, ask))
@@ -225,7 +227,7 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 		return;
 	}
 	note_answer(oracle, ask, "cancelled");
-	check_time(oracle, ask, ask->ending_at == INT64_MAX);
+	check_time(oracle, ask, ask->ending_at == INT64_MAX && !ask->crossed);
 }
 
 void
