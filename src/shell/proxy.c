@@ -199,6 +199,7 @@ flush(struct proxy *proxy, enum side to)
 			proxy->deaf_until = proxy->now + TIME_EOF_WAIT;
 			return;
 		}
+		session_quote(proxy->session, relay_last_lines(&proxy->relay));
 		session_server_deaf(proxy->session, proxy->now);
 	}
 	if (out->fd < 0 || out->broken)
