@@ -481,18 +481,6 @@ session_outstanding(const struct session *session, enum side requester)
 	    (session->party[other(requester)].reading == READ_PASSED);
 }
 
-bool
-session_wants_end(const struct session *session)
-{
-	return session->wants_end;
-}
-
-bool
-session_timed_out(const struct session *session)
-{
-	return session->timed_out;
-}
-
 uint64_t
 session_count(const struct session *session, enum why why)
 {

@@ -232,3 +232,15 @@ session_wake(struct session *session, bool stalled)
 	session->planned = session->resumed || wake < session->now ? MSEC_NEVER : wake;
 	return wake;
 }
+
+bool
+session_wants_end(const struct session *session)
+{
+	return session->wants_end;
+}
+
+bool
+session_timed_out(const struct session *session)
+{
+	return session->timed_out;
+}
