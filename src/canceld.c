@@ -1,6 +1,4 @@
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -20,35 +18,6 @@ bound_memory(void)
 #ifdef M_MMAP_THRESHOLD
 	mallopt(M_MMAP_THRESHOLD, BORROWED);
 #endif
-}
-
-/* Whoever called canceld looks at stderr for this, wherever the log goes. */
-static void
-report_start(const struct options *options, struct log *log, int error)
-{
-	char doing[256];
-
-	snprintf(doing, sizeof(doing), "start %s", options->command[0]);
-	log_failure(log, doing, error);
-	if (options->log.file != NULL)
-		fprintf(stderr, "canceld: cannot %s: %s\n", doing, strerror(error));
-}
-
-static int
-run(const struct options *options, struct log *log, const struct saved_signals *signals)
-{
-	struct child child;
-	struct log_field fields[2];
-	int status = child_start(&child, options->command, signals, options->sweep_group);
-
-	if (status != 0) {
-		report_start(options, log, errno);
-		return status;
-	}
-	fields[0] = log_string("command", options->command[0]);
-	fields[1] = log_number("server", child.pid);
-	log_event(log, WHY_STARTED, fields, 2);
-	return proxy_run(options, log, &child, signals);
 }
 
 int
@@ -72,7 +41,7 @@ main(int argc, char *argv[])
 		status = STATUS_FAILED;
 	}
 	if (status == OPTIONS_RUN) {
-		status = run(&options, &log, &signals);
+		status = proxy_run(&options, &log, &signals);
 		log_close(&log);
 	}
 	options_free(&options);

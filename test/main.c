@@ -24,7 +24,9 @@
 	X(options) \
 	X(pending) \
 	X(policy) \
+	X(relay) \
 	X(report) \
+	X(restart) \
 	X(scan) \
 	X(session) \
 	X(supervisor) \

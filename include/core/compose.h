@@ -46,6 +46,12 @@ void compose_cancel(struct buf *out, const struct cancel *cancel, struct span id
 /* ACP "Prompt Turn: Cancellation"; session_id as spelled. */
 void compose_turn_cancel(struct buf *out, const char *method, struct span session_id);
 
+/* Without params. */
+void compose_notification(struct buf *out, const char *method);
+
+/* The request that asks whether its reader is alive; id as spelled. */
+void compose_probe(struct buf *out, const char *method, struct span id, struct span meta);
+
 /* id as spelled, result a JSON text. */
 void compose_result(struct buf *out, struct span id, const char *result);
 

@@ -19,6 +19,7 @@ enum decide_event {
 	EVENT_REQUESTER_GONE,      /* nobody is there any more to take the answer */
 	EVENT_TERMINATED,          /* canceld ends; the requester may still listen */
 	EVENT_RECEIVER_GONE,       /* nobody is there any more to answer */
+	EVENT_RECEIVER_LOST,       /* another one will be there, who knows nothing of it */
 	DECIDE_EVENTS
 };
 

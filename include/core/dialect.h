@@ -23,6 +23,8 @@ enum method_trait {
 	METHOD_HANDSHAKE = 1 << 7, /* its answer opens the session; its expiry ends the server */
 	METHOD_STREAM = 1 << 8,    /* the receiver may end it with a cancel of its own */
 	METHOD_TURN = 1 << 9,      /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
+	METHOD_SETTING = 1 << 10, /* lasts, and replaces an earlier one for the same name: said again to a new server */
+	METHOD_UNSETTING = 1 << 11, /* ends the setting of the same name */
 };
 
 struct method {
@@ -75,6 +77,9 @@ struct dialect {
 	enum scan_field progress_field;               /* its token */
 	enum scan_field token_fields[DIALECT_TOKENS]; /* a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
+	const char *opened;             /* notification of the client's behind its handshake */
+	const char *stream_opened;      /* notification of the server's that begins a METHOD_STREAM */
+	const char *ping, *modern_ping; /* what every server answers; NULL: a method that none has */
 	enum scan_field asked_object;   /* where --ask-progress puts a token: SCAN_REQUEST_META or SCAN_PARAMS */
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* of errors: a deadline passed; the server is gone, and what else fails */

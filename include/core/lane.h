@@ -72,9 +72,25 @@ void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
 /* Drops everything that is queued: nobody will take it any more. */
 void lane_abandon(struct lane *lane);
 
+struct lane_range {
+	uint64_t start, end;
+};
+
+/*
+ * Its reader has gone, and another one will come, which has read nothing: drops everything that is queued but the
+ * messages at these ranges, which stand in order and are untouched.
+ */
+void lane_keep(struct lane *lane, const struct lane_range *kept, size_t count);
+
+/* Meanwhile lane_output gives only what overtakes. Nothing may be half written then. */
+void lane_hold(struct lane *lane, bool held);
+
 /* What to write next, in order; returns how many spans (at most max). Then say how many bytes were written. */
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
+
+/* Something that overtakes is not written to its end. */
+bool lane_overtaking(const struct lane *lane);
 
 /* Bytes that lane_output would still give. */
 size_t lane_backlog(const struct lane *lane);

@@ -42,6 +42,8 @@ enum request_flag {
 	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
 	REQUEST_CROSSED = 1 << 15,    /* ... was so already when it came */
 	REQUEST_TURN_TOLD = 1 << 14,  /* a cancel of its whole session has gone out */
+	/* The client's, where CROSSED is the server's: to be sent to the server once more, as if it were QUEUED. */
+	REQUEST_UNSENT = REQUEST_CROSSED,
 };
 
 enum { REQUEST_INLINE = 8 };

@@ -65,6 +65,10 @@ enum scan_field {
 	SCAN_RESULT_TASK_ID,      /* result.taskId */
 	SCAN_CREATED_TASK_ID,     /* result.task.taskId */
 	SCAN_RESULT_STATUS,       /* result.status */
+	SCAN_CAPABILITIES,        /* result.capabilities: its type only */
+	SCAN_TOOLS_CHANGE,        /* result.capabilities.tools.listChanged */
+	SCAN_PROMPTS_CHANGE,      /* result.capabilities.prompts.listChanged */
+	SCAN_RESOURCES_CHANGE,    /* result.capabilities.resources.listChanged */
 	SCAN_RESULT_SUBSCRIPTION, /* result._meta["io.modelcontextprotocol/subscriptionId"] */
 	SCAN_FIELDS
 };

@@ -47,6 +47,9 @@ struct session_config {
 	bool ask_progress; /* a request without a progress token is given one */
 	bool legacy;       /* server/discover is answered as an unknown method */
 	bool strict;       /* hold every frame whole */
+	bool restarts;     /* the server may be started again: keep what a new one has to be told */
+	bool stateless;    /* ... even if the protocol cannot tell it everything */
+	msec_t kill_stuck; /* how long the server has to show that it is alive, after a cancel; 0: for ever */
 	uint64_t seed;     /* of the hash tables: any random number */
 };
 
@@ -74,6 +77,30 @@ void session_client_leaves(struct session *session, enum leaving leaving, msec_t
 
 /* The server has gone, or can no longer be written to: who waits is answered; so is whoever asks later. -1: unknown. */
 void session_server_gone(struct session *session, int status, int signal, msec_t now);
+
+/*
+ * The server has gone, and another one will be started: what it was at work on is answered, what it asked is withdrawn.
+ * What is not written yet, and whatever is asked until session_server_back, waits for that one.
+ */
+void session_server_lost(struct session *session, int status, int signal, msec_t now);
+
+/* Another one is there: it is told what the session was opened with, and then gets what waits. */
+void session_server_back(struct session *session, msec_t now);
+
+/* Why no other server could go on with this session; NULL: it could. */
+const char *session_cannot_restart(const struct session *session);
+
+/* The server does not answer at all, or would not be told what a new one must know: it is to be ended. */
+bool session_server_stuck(const struct session *session);
+
+/* This server has answered a request of the client's. */
+bool session_server_served(const struct session *session);
+
+/* The client has opened the session, or has asked anything at all. */
+bool session_opened(const struct session *session);
+
+/* What is known of the server's end, any bytes: quoted in the answer to what would have opened the session. */
+void session_quote(struct session *session, struct span words);
 
 /* The server closed its stdin: what is queued for it is answered; what it has, it may still answer. */
 void session_server_deaf(struct session *session, msec_t now);

@@ -51,6 +51,7 @@ enum why_level {
 	X(CANCEL_ANSWERED, PERSON, "the cancelled request was answered in the peer's stead")       \
 	X(CLIENT_GONE, PERSON, "the client has gone: its request was cancelled")                   \
 	X(SERVER_GONE, PERSON, "the server has gone: the request was answered in its stead")       \
+	X(SERVER_LOST, PERSON, "the server is started again: a request that it was at work on was answered with an error") \
 	X(TERMINATED, PERSON, "canceld was told to end: the request was cancelled and answered")   \
 	X(TOO_MANY, PERSON, "more requests outstanding than --max-inflight: answered with an error") \
 	X(MALFORMED, PERSON, "a malformed response was replaced by an error")                      \
@@ -59,6 +60,9 @@ enum why_level {
 	X(INVALID_REQUEST, PERSON, "JSON that is no JSON-RPC message was answered with -32600")    \
 	X(UNANSWERABLE, PERSON, "a request to a client that has gone was answered with an error")  \
 	X(TRUNCATED, PERSON, "a message that was half passed on and never ended was closed")       \
+	X(REPLAYED, DECISION, "what the client had said to the server before was said to the new one") \
+	X(LIST_CHANGE_SENT, DECISION, "the client was told that the new server's lists may differ") \
+	X(PROBE_SENT, DECISION, "the server, which was sent a cancel, was asked whether it is alive") \
 	X(LATE_FAULT, PERSON, "a message turned out malformed after its first part had passed")    \
 	/* what happens */                                                                         \
 	X(DIALECT, DECISION, "which protocol the session speaks")                                  \
@@ -67,6 +71,13 @@ enum why_level {
 	X(AMBIGUOUS, PERSON, "an id is in use twice: the request passes without a deadline")       \
 	X(SKEWED, PERSON, "the clock jumped: all deadlines were shifted")                          \
 	X(FORGOTTEN, DECISION, "an abandoned request was never answered and is forgotten")         \
+	X(STUCK, PERSON, "the server does not answer at all: it is ended")                         \
+	X(UNRECORDED, PERSON, "too much to be kept: a restarted server would not be told")          \
+	X(REPLAY_FAILED, PERSON, "the new server did not take what was said to it again")           \
+	X(SERVER_CHANGED, PERSON, "the new server differs from what the client was told")           \
+	X(RESTARTED, PERSON, "the new server takes requests")                                      \
+	X(RESTARTING, PERSON, "the server has failed and is started again")                         \
+	X(RESTART_REFUSED, PERSON, "the server has failed and is not started again")                \
 	X(STARTED, DECISION, "the server was started")                                             \
 	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end while requests were outstanding: they are cancelled") \

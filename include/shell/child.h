@@ -58,10 +58,11 @@ struct child {
 
 /*
  * 0, or the status to exit with: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot
- * be run, 125 if no process or pipe can be had; errno says why. group: what has left the server's
+ * be run, 125 if no process or pipe can be had; errno says why. errors: what it gets as stderr, which stays the
+ * caller's; -1: the caller's own. group: what has left the server's
  * process group is spared by the sweep.
  */
-int child_start(struct child *child, char **command, const struct saved_signals *saved, bool group)
+int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
     __attribute__((warn_unused_result));
 
 /* To its whole group. Nothing happens once it is swept. */

@@ -26,6 +26,10 @@ struct options {
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */
 	msec_t term_after, kill_after; /* MSEC_NEVER: what is built in */
 	bool sweep_group;              /* spare what has left the server's process group */
+	size_t restarts;               /* 0: the server is not started again */
+	msec_t restarts_within;        /* MSEC_NEVER: so often in all */
+	bool stateless;                /* ... even in sessions that cannot be replayed */
+	msec_t kill_stuck;             /* 0: a server that does not answer is left alone */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, strict;
 	size_t max_message, max_inflight;
 	struct log_config log;

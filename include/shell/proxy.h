@@ -8,9 +8,10 @@
 #include "shell/options.h"
 
 /*
- * Relays between this process's stdin and stdout and the child that was started, until one of them has ended and nothing
- * is left of the child. Returns the exit status. The child's two pipes are taken over.
+ * Starts the server and relays between it and this process's stdin and stdout, until one of them has ended and nothing
+ * is left of the server. Returns the exit status. If the server cannot be started, the client's first request is
+ * answered with the reason.
  */
-int proxy_run(const struct options *options, struct log *log, struct child *child, const struct saved_signals *signals);
+int proxy_run(const struct options *options, struct log *log, const struct saved_signals *signals);
 
 #endif

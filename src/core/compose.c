@@ -176,6 +176,29 @@ compose_turn_cancel(struct buf *out, const char *method, struct span session_id)
 }
 
 void
+compose_notification(struct buf *out, const char *method)
+{
+	put(out, "{\"jsonrpc\":\"2.0\",\"method\":\"");
+	put(out, method);
+	put(out, "\"}");
+}
+
+void
+compose_probe(struct buf *out, const char *method, struct span id, struct span meta)
+{
+	put_head(out, id);
+	put(out, ",\"method\":\"");
+	put(out, method);
+	put(out, "\"");
+	if (meta.len > 0) {
+		put(out, ",\"params\":{\"_meta\":{");
+		buf_append(out, meta);
+		put(out, "}}");
+	}
+	put(out, "}");
+}
+
+void
 compose_result(struct buf *out, struct span id, const char *result)
 {
 	put_head(out, id);

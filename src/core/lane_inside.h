@@ -1,7 +1,7 @@
 #ifndef LANE_INSIDE_H
 #define LANE_INSIDE_H
 
-/* What the two parts of the lane share: what is decided (lane.c) and what is written (lane_output.c). */
+/* What the parts of the lane share: what is decided (lane.c), written (lane_output.c), kept for another (lane_keep.c). */
 
 #include "core/lane.h"
 
@@ -30,6 +30,7 @@ struct lane {
 	size_t own;               /* of them, our own */
 	struct buf urgent;        /* whole messages that overtake */
 	struct buf kept;          /* whole messages that wait for the end of an open one */
+	bool held;                /* only what is urgent is written */
 	bool open;                /* a message has been decided in part */
 	struct boundary boundary; /* of what was written */
 	bool inside_urgent;       /* the last byte written was one of an urgent message */

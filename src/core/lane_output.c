@@ -46,6 +46,8 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 		spans[0] = buf_span(&lane->urgent);
 		return 1;
 	}
+	if (lane->held)
+		return 0;
 	for (i = 0; i < lane->count && n < max && !stop; i++) {
 		const struct segment *segment = segment_at(lane, i);
 
@@ -111,10 +113,16 @@ lane_sent(struct lane *lane, size_t n)
 		n -= take(lane, n);
 }
 
+bool
+lane_overtaking(const struct lane *lane)
+{
+	return lane->urgent.len > 0;
+}
+
 size_t
 lane_backlog(const struct lane *lane)
 {
-	return lane->backlog + lane->urgent.len;
+	return (lane->held ? 0 : lane->backlog) + lane->urgent.len;
 }
 
 size_t

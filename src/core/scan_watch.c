@@ -63,6 +63,7 @@ static const struct path paths[CONTAINERS][PATHS_MAX] = {
 		{ KEY("task"), SCAN_FIELDS, RESULT_TASK },
 		{ KEY("stopReason"), SCAN_STOP_REASON, 0 },
 		{ KEY("agentCapabilities"), SCAN_FIELDS, AGENT_CAPABILITIES },
+		{ KEY("capabilities"), SCAN_CAPABILITIES, SERVER_CAPABILITIES },
 		{ KEY("_meta"), SCAN_FIELDS, RESULT_META },
 	},
 	[AGENT_CAPABILITIES] = {
@@ -70,6 +71,20 @@ static const struct path paths[CONTAINERS][PATHS_MAX] = {
 	},
 	[AGENT_CANCELLATION] = {
 		{ KEY("request"), SCAN_AGENT_CANCELS, 0 },
+	},
+	[SERVER_CAPABILITIES] = {
+		{ KEY("tools"), SCAN_FIELDS, SERVER_TOOLS },
+		{ KEY("prompts"), SCAN_FIELDS, SERVER_PROMPTS },
+		{ KEY("resources"), SCAN_FIELDS, SERVER_RESOURCES },
+	},
+	[SERVER_TOOLS] = {
+		{ KEY("listChanged"), SCAN_TOOLS_CHANGE, 0 },
+	},
+	[SERVER_PROMPTS] = {
+		{ KEY("listChanged"), SCAN_PROMPTS_CHANGE, 0 },
+	},
+	[SERVER_RESOURCES] = {
+		{ KEY("listChanged"), SCAN_RESOURCES_CHANGE, 0 },
 	},
 	[RESULT_META] = {
 		{ KEY(META_PREFIX "subscriptionId"), SCAN_RESULT_SUBSCRIPTION, 0 },

@@ -17,6 +17,11 @@
  *   session_decide    a cell of the table `decisions` is carried out
  *   session_time      deadlines
  *   session_end       one of the two has gone
+ *   session_restart   the server has gone, and another one comes
+ *   session_record    what that one will have to be told
+ *   session_replay    ... and is told
+ *   session_probe     is the server alive?
+ *   session_quote     its last words
  *   session_noise     what is no message
  *   session_cut       messages too large to be held
  */
@@ -65,6 +70,9 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->planned = MSEC_NEVER;
 	session->server_status = session->server_signal = -1;
 	finished_init(&session->finished, config->seed);
+	session->replay = config->restarts ? session_new_replay() : NULL;
+	buf_init(&session->quote);
+	buf_init(&session->probe_meta);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	buf_init(&session->scratch);
 	party_init(session, SIDE_CLIENT, now);
@@ -82,6 +90,9 @@ session_free(struct session *session)
 	text_table_free(&session->texts);
 	finished_free(&session->finished);
 	session_free_acks(session);
+	session_free_replay(session->replay);
+	buf_free(&session->quote);
+	buf_free(&session->probe_meta);
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
 	free(session);
@@ -224,7 +235,10 @@ message_pass(struct session *session, struct message *message, enum why why, con
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
 
-	if (!message->passed)
+	if (!message->passed && message->envelope.kind == ENVELOPE_RESPONSE && message->from == SIDE_CLIENT &&
+	    session_replays(session))
+		session_pass_ahead(session, message);
+	else if (!message->passed)
 		pass_bytes(&session->party[message->from], message);
 	session_report(session, &action);
 }
@@ -465,18 +479,6 @@ session_outstanding(const struct session *session, enum side requester)
 	/* What is being answered in parts is no longer in `pending`. */
 	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING] +
 	    (session->party[other(requester)].reading == READ_PASSED);
-}
-
-bool
-session_wants_end(const struct session *session)
-{
-	return session->wants_end;
-}
-
-bool
-session_timed_out(const struct session *session)
-{
-	return session->timed_out;
 }
 
 uint64_t

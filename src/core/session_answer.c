@@ -42,6 +42,7 @@ note_handshake(struct session *session, const struct message *message, const str
 		return;
 	session->initialized = true;
 	session->version = read_version(message->scan);
+	session_record_server(session, message);
 	session->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
 	session->omits_id = (session->dialect->flags & DIALECT_HAS_ERAS) && version.len == first.len &&
 	    memcmp(version.ptr, first.ptr, first.len) >= 0;
@@ -108,12 +109,16 @@ take_up(struct session *session, struct message *message, struct request *reques
 
 	if (request->flags & REQUEST_OURS) {
 		message_drop(session, message, WHY_SWALLOWED, request);
+		if (session_is_own_question(request))
+			session_own_answered(session, request, message);
 		pending_remove(pending, request);
 		return;
 	}
 	if (request->state != REQUEST_WAITING && task.len > 0)
 		session_cancel_task(session, requester, request, task);
+	session->served |= requester == SIDE_CLIENT;
 	note_handshake(session, message, request);
+	session_record_answer(session, request, scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT);
 	if (says_cancelled(message->scan))
 		request->flags |= REQUEST_CONFIRMED;
 	restore_names(message, request);

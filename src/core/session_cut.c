@@ -35,6 +35,7 @@ begin_known(struct session *session, enum side from, struct request *request, co
 
 	action.message = lane_from(party->lane, party->frame.body);
 	session_report(session, &action);
+	session->served |= requester == SIDE_CLIENT;
 	buf_clear(&party->cut_id);
 	buf_append(&party->cut_id, request->id);
 	party->cut_idle = request->idle_after;
@@ -221,6 +222,16 @@ account_discarded(struct session *session, struct message *message)
 	session_report(session, &action);
 }
 
+/* A request that was passing to a server that has gone. */
+static void
+account_lost(struct session *session, struct message *message)
+{
+	message->passed = false;
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+		session_refuse(session, message, "server-restarted",
+		    "canceld: the server was restarted while the request was on its way", WHY_SERVER_LOST);
+}
+
 void
 session_cut_end(struct session *session, enum side from)
 {
@@ -237,6 +248,8 @@ session_cut_end(struct session *session, enum side from)
 		account(session, &message);
 	else if (reading == READ_DISCARD)
 		account_discarded(session, &message);
+	else if (reading == READ_LOST)
+		account_lost(session, &message);
 	else if (reading == READ_PASSED && scan_fault(party->frame.scan) != SCAN_FINE)
 		report_fault(session, &message);
 }

@@ -1,9 +1,17 @@
 #include "core/limits.h"
 #include "session_inside.h"
 
+static bool
+is_unsent(enum side requester, const struct request *request)
+{
+	return requester == SIDE_CLIENT && (request->flags & REQUEST_UNSENT);
+}
+
 enum request_state
 session_state(const struct session *session, enum side requester, const struct request *request)
 {
+	if (is_unsent(requester, request))
+		return REQUEST_QUEUED;
 	if (request->state == REQUEST_WAITING && request->end > 0 &&
 	    lane_untouched(session->party[requester].lane, request->start))
 		return REQUEST_QUEUED;
@@ -133,6 +141,14 @@ is_deadline(enum decide_event event)
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED;
 }
 
+/* Its server has it, and the client, which is still there, wants nothing more of it. */
+static bool
+is_given_up(enum decide_event event, const struct decision *decision, enum side requester)
+{
+	return requester == SIDE_CLIENT && (decision->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE &&
+	    event != EVENT_TERMINATED;
+}
+
 void
 session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message)
@@ -144,7 +160,7 @@ session_decide(struct session *session, enum side requester, struct request *req
 	enum side side = decision->steps & DECIDE_ANSWER ? requester : other(requester);
 	struct action action = action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
 
-	if (decision->steps & DECIDE_WITHDRAW)
+	if ((decision->steps & DECIDE_WITHDRAW) && !is_unsent(requester, request))
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
 	if (message != NULL) {
 		carry_out_message(session, message, request, decision);
@@ -157,6 +173,8 @@ session_decide(struct session *session, enum side requester, struct request *req
 	}
 	if (message == NULL && (decision->steps & DECIDE_CANCEL))
 		session_send_cancel(session, requester, request);
+	if (is_given_up(event, decision, requester) && !(request->flags & REQUEST_NO_CANCEL))
+		session_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
 		session_reply(session, requester, request, event, timeout);
 	if (decision->steps & DECIDE_WITHDRAW && event != EVENT_RECEIVER_GONE)

@@ -53,6 +53,7 @@ session_server_gone(struct session *session, int status, int signal, msec_t now)
 	session->server_status = status;
 	session->server_signal = signal;
 	session->party[SIDE_SERVER].gone = true;
+	session_drop_questions(session);
 	sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
 	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	lane_abandon(session->party[SIDE_CLIENT].lane);

@@ -17,7 +17,10 @@ enum reading {          /* what becomes of the frame that is being read */
 	READ_PASSED,    /* it passes in parts, and is accounted for already */
 	READ_DISCARD,   /* too large to keep: dropped in parts, accounted for at its end */
 	READ_DISCARDED, /* dropped in parts, and accounted for already */
+	READ_LOST,      /* dropped in parts, as its reader has gone, and accounted for at its end */
 };
+
+struct replay;
 
 struct party { /* one side: what it writes, and what it asked */
 	struct lane *lane;
@@ -65,6 +68,15 @@ struct session {
 	struct finished finished; /* requests of the client's */
 	struct ack *acks;         /* session_ack.c */
 	size_t ack_count;
+	struct replay *replay;  /* NULL: the server is never started again */
+	struct request *probe;  /* not answered yet; or NULL */
+	bool probe_again;       /* a cancel went out since */
+	uint64_t probe_written; /* how far the client's lane was written by then */
+	struct buf probe_meta;  /* of the request that was cancelled */
+	struct buf quote;       /* of the server's last words */
+	bool away;              /* the server has gone, and another one will come */
+	bool restarted;         /* another one has */
+	bool stuck, served;     /* see session_server_stuck, session_server_served */
 	uint32_t minted;
 	int server_status, server_signal;
 };
@@ -168,6 +180,42 @@ void session_regrace(struct session *session, struct span session_id);
 /* A request of the server's has come: it ends with its turn if that was cancelled before. */
 void session_join_cascade(struct session *session, struct request *request);
 
+/* session_record.c: what a new server would have to be told */
+struct replay *session_new_replay(void);
+void session_free_replay(struct replay *replay);
+void session_record_request(struct session *session, const struct message *message, struct request *request,
+    const struct method *method);
+void session_record_notification(struct session *session, const struct message *message);
+/* Where it stands, if it is kept and not answered yet. */
+bool session_find_record(const struct session *session, const struct request *request, size_t *i);
+/* granted: with a result. */
+void session_record_answer(struct session *session, const struct request *request, bool granted);
+void session_record_end(struct session *session, const struct request *request);
+/* What the server says of itself in its answer to the handshake. */
+void session_record_server(struct session *session, const struct message *message);
+
+/* session_replay.c: is told it */
+void session_replay(struct session *session);
+/* Past what waits: the new server may need it before it answers. */
+void session_pass_ahead(struct session *session, const struct message *message);
+void session_stop_replay(struct session *session);
+bool session_replays(const struct session *session);
+void session_replay_answered(struct session *session, const struct request *request, const struct message *message);
+void session_replay_expired(struct session *session, const struct request *request);
+/* The first message of a stream that the client has had before. */
+bool session_is_replayed_beginning(struct session *session, const struct message *message);
+
+/* session_probe.c */
+/* The client's request was cancelled: is its server alive? */
+void session_probe(struct session *session, const struct request *request);
+/* A request of canceld's own to the server; it does not wait, nor count, as one of the client's. */
+struct request *session_ask(struct session *session, const char *method, bool string, msec_t time);
+void session_own_answered(struct session *session, struct request *request, const struct message *message);
+void session_own_expired(struct session *session, struct request *request);
+bool session_is_own_question(const struct request *request);
+/* Nobody is there to answer them. */
+void session_drop_questions(struct session *session);
+
 /* session_decide.c: looks the cell up and carries it out. message: the response or cancel at hand, or NULL. */
 void session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message);
@@ -195,6 +243,9 @@ void session_pass_cancel(struct session *session, struct message *message, struc
 void session_cancel_task(struct session *session, enum side requester, const struct request *request,
     struct span task_id);
 void session_release_withheld(struct session *session);
+
+/* session_quote.c: the words of session_quote, where the request would have opened the session; else empty. */
+struct span session_quoted(const struct session *session, struct span method);
 
 /* session_reply.c */
 /* Answers in the receiver's stead. timeout: the deadline that has passed, or MSEC_NEVER. */

@@ -224,8 +224,11 @@ session_on_notification(struct session *session, struct message *message)
 		on_progress(session, message);
 	} else if (is(method, dialect->task_status)) {
 		on_task_status(session, message);
+	} else if (session_is_replayed_beginning(session, message)) {
+		message_drop(session, message, WHY_SWALLOWED, NULL);
 	} else {
 		restore_subscription(session, message);
+		session_record_notification(session, message);
 		message_pass(session, message, WHY_RELAYED, NULL);
 	}
 }

@@ -46,7 +46,7 @@ describe_deadline(struct buf *text, const struct request *request, msec_t timeou
 }
 
 /* What the answer is for. */
-enum ending { ENDING_TIMEOUT, ENDING_CANCELLED, ENDING_TERMINATED, ENDING_GONE };
+enum ending { ENDING_TIMEOUT, ENDING_CANCELLED, ENDING_TERMINATED, ENDING_GONE, ENDING_RESTARTED };
 
 static enum ending
 ending_of(const struct request *request, enum decide_event event)
@@ -57,7 +57,21 @@ ending_of(const struct request *request, enum decide_event event)
 		return ENDING_TIMEOUT;
 	if (request->state == REQUEST_CANCELLING || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED)
 		return ENDING_CANCELLED;
+	if (event == EVENT_RECEIVER_LOST)
+		return ENDING_RESTARTED;
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
+}
+
+/* What the server said last, to whom it never answered. */
+static void
+put_quote(const struct session *session, struct buf *text, struct span method)
+{
+	struct span quote = session_quoted(session, method);
+
+	if (quote.len > 0) {
+		put(text, ": ");
+		buf_append(text, quote);
+	}
 }
 
 static void
@@ -70,6 +84,18 @@ explain_end(const struct session *session, struct answer *answer, struct buf *te
 	answer->status = client ? session->server_status : -1;
 	answer->signal = client ? session->server_signal : -1;
 	put(text, client ? " cannot be answered: the server has gone" : " cannot be answered: the client has gone");
+	if (client)
+		put_quote(session, text, answer->method);
+}
+
+static void
+explain_restart(const struct session *session, struct answer *answer, struct buf *text)
+{
+	answer->cause = "server-restarted";
+	answer->cancelled = false;
+	answer->status = session->server_status;
+	answer->signal = session->server_signal;
+	put(text, " was not finished when the server was restarted, and is not repeated");
 }
 
 /* Says in the answer why the request ends so. */
@@ -97,6 +123,9 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		break;
 	case ENDING_GONE:
 		explain_end(session, answer, text, requester);
+		break;
+	case ENDING_RESTARTED:
+		explain_restart(session, answer, text);
 		break;
 	}
 	answer->message = buf_span(text);
@@ -174,20 +203,25 @@ session_fail(struct session *session, enum side requester, struct request *reque
 void
 session_refuse(struct session *session, struct message *message, const char *cause, const char *text, enum why why)
 {
+	bool ended = why == WHY_SERVER_GONE || why == WHY_SERVER_LOST;
 	struct answer answer = {
 		.id = message->envelope.id,
 		.code = session->dialect->failure_code,
-		.message = { text, strlen(text) },
 		.cause = cause,
 		.method = message->envelope.method,
 		.timeout = MSEC_NEVER,
-		.status = session->server_status,
-		.signal = session->server_signal,
+		.status = ended ? session->server_status : -1,
+		.signal = ended ? session->server_signal : -1,
 	};
+	struct buf words;
 
-	if (why != WHY_SERVER_GONE)
-		answer.status = answer.signal = -1;
+	buf_init(&words);
+	put(&words, text);
+	if (ended)
+		put_quote(session, &words, message->envelope.method);
+	answer.message = buf_span(&words);
 	session_send_error(session, message->from, &answer);
+	buf_free(&words);
 	session_note_refused(session, message);
 	message_drop(session, message, why, NULL);
 }

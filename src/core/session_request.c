@@ -116,7 +116,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 		action.detail = names->wire_id;
 		session_report(session, &action);
 	}
-	if (token_held(pending, names->token)) {
+	if ((session->dialect->flags & DIALECT_ALIASES_IDS) && token_held(pending, names->token)) {
 		names->wire_token = mint_like(session, message->from, names->token, token_storage);
 		message_edit(message, session->dialect->token_fields[0], names->wire_token);
 	}
@@ -183,6 +183,15 @@ set_deadlines(struct session *session, enum side requester, struct request *requ
 	alarm_arm(&pending->hard, &request->hard, deadlines.cap, session->steady);
 }
 
+/* Of a server that was started again the ids begin anew, and the client may still answer the former one. */
+static bool
+aliases(const struct session *session, const struct message *message)
+{
+	bool renewed = session->restarted && message->from == SIDE_SERVER;
+
+	return !message->passed && (renewed || (session->dialect->flags & DIALECT_ALIASES_IDS));
+}
+
 static void
 enter(struct session *session, struct message *message, const struct method *traits)
 {
@@ -200,7 +209,7 @@ enter(struct session *session, struct message *message, const struct method *tra
 	names.flags = (uint16_t)(names.flags | flags_of(dialect, message, trait_bits));
 	if (scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING)
 		names.meta = scan_text(message->scan, SCAN_PARAMS_META);
-	if (dialect->flags & DIALECT_ALIASES_IDS && !message->passed)
+	if (aliases(session, message))
 		alias(session, message, &names, id_storage, token_storage);
 	buf_init(&asked);
 	if (session_may_ask(session, message, &names, trait_bits))
@@ -209,6 +218,7 @@ enter(struct session *session, struct message *message, const struct method *tra
 	request->start = message->begin;
 	request->end = message->next;
 	set_deadlines(session, message->from, request, traits);
+	session_record_request(session, message, request, traits);
 	if (message->from == SIDE_SERVER)
 		session_join_cascade(session, request);
 	message_pass(session, message, WHY_RELAYED, request);
@@ -219,7 +229,7 @@ enter(struct session *session, struct message *message, const struct method *tra
 static bool
 ambiguous(const struct session *session, const struct message *message)
 {
-	if (!message->passed && (session->dialect->flags & DIALECT_ALIASES_IDS))
+	if (aliases(session, message))
 		return false;
 	return pending_by_wire(&session->party[message->from].pending, message->envelope.id) != NULL;
 }

@@ -118,6 +118,10 @@ expire_request(struct session *session, enum side requester, struct request *req
 		pending_remove(pending, request);
 		return;
 	}
+	if (session_is_own_question(request)) {
+		session_own_expired(session, request);
+		return;
+	}
 	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
 		request->flags |= REQUEST_GRACED;
@@ -227,4 +231,16 @@ session_wake(struct session *session, bool stalled)
 	session->stalled = stalled;
 	session->planned = session->resumed || wake < session->now ? MSEC_NEVER : wake;
 	return wake;
+}
+
+bool
+session_wants_end(const struct session *session)
+{
+	return session->wants_end;
+}
+
+bool
+session_timed_out(const struct session *session)
+{
+	return session->timed_out;
 }

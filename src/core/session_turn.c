@@ -7,6 +7,7 @@
 struct turn_cancel {
 	struct session *session;
 	struct span session_id;
+	const struct request *turn;    /* one that runs; or NULL */
 	size_t live, unsent, repeated; /* turns that it cancels: that run, that were never sent, for the second time */
 };
 
@@ -25,6 +26,7 @@ cancel_turn(void *user, struct request *request)
 		break;
 	case REQUEST_WAITING:
 		cancel->live++;
+		cancel->turn = request;
 		request->flags |= REQUEST_TURN_TOLD;
 		session_move(session, SIDE_CLIENT, request,
 		    (enum request_state)decisions[REQUEST_WAITING][EVENT_CANCEL_OWED].next);
@@ -147,6 +149,8 @@ hand_on(struct session *session, struct message *message, const struct turn_canc
 		lane_overtake(lane, buf_span(&copy));
 	else
 		lane_answer(lane, buf_span(&copy));
+	if (cancel->turn != NULL)
+		session_probe(session, cancel->turn);
 	buf_free(&copy);
 }
 

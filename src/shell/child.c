@@ -121,6 +121,7 @@ struct server {
 	char **command;
 	const struct plumbing *plumbing;
 	const struct saved_signals *saved;
+	int errors;
 };
 
 static void
@@ -135,7 +136,8 @@ become(const void *what, pid_t guardian)
 	 * stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1
 	 * itself.
 	 */
-	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 && dup2(plumbing->output[1], STDOUT_FILENO) >= 0) {
+	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 && dup2(plumbing->output[1], STDOUT_FILENO) >= 0 &&
+	    (server->errors < 0 || dup2(server->errors, STDERR_FILENO) >= 0)) {
 		signals_restore(server->saved);
 		execvp(server->command[0], server->command);
 	}
@@ -257,10 +259,15 @@ give_up(struct child *child, struct plumbing *plumbing, int status)
 }
 
 int
-child_start(struct child *child, char **command, const struct saved_signals *saved, bool group)
+child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
 {
 	struct plumbing plumbing;
-	const struct server server = { .command = command, .plumbing = &plumbing, .saved = saved };
+	const struct server server = {
+		.command = command,
+		.plumbing = &plumbing,
+		.saved = saved,
+		.errors = errors,
+	};
 	int status;
 
 	*child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };

@@ -43,6 +43,8 @@ static const struct option table[] = {
 	{ "ask-progress", no_argument, NULL, OPTION_ASK_PROGRESS },
 	{ "legacy", no_argument, NULL, OPTION_LEGACY },
 	{ "fail-on-timeout", no_argument, NULL, 'e' },
+	{ "restart", optional_argument, NULL, 'r' },
+	{ "kill-stuck", optional_argument, NULL, 'k' },
 	{ "term-after", required_argument, NULL, OPTION_TERM_AFTER },
 	{ "kill-after", required_argument, NULL, OPTION_KILL_AFTER },
 	{ "sweep", required_argument, NULL, OPTION_SWEEP },
@@ -126,6 +128,19 @@ set_sweep(struct options *options, struct span value)
 }
 
 static bool
+set_restart(struct options *options, struct span value)
+{
+	struct value_restart restart = { options->stateless, options->restarts, options->restarts_within };
+
+	if (!value_restart(value, &restart))
+		return false;
+	options->stateless = restart.stateless;
+	options->restarts = restart.most;
+	options->restarts_within = restart.within;
+	return true;
+}
+
+static bool
 set_dialect(struct options *options, struct span value)
 {
 	options->dialect = dialect_named(value);
@@ -159,6 +174,10 @@ set_value(struct options *options, int option, const char *argument)
 		return set_wait(&options->kill_after, value);
 	case OPTION_SWEEP:
 		return set_sweep(options, value);
+	case 'r':
+		return set_restart(options, value);
+	case 'k':
+		return value_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER;
 	case 'd':
 		return value_duration(value, &options->drain_for);
 	case OPTION_MAX_MESSAGE:
@@ -186,6 +205,10 @@ value_wanted(int option)
 		return "a number from 1 to 16777216";
 	case 'D':
 		return "auto, mcp, acp, lsp, bsp or none";
+	case 'r':
+		return "[stateless,]N/DURATION, such as 5/1m; " DURATION;
+	case 'k':
+		return "a time such as 500ms or 10s";
 	case OPTION_SWEEP:
 		return "tree or group";
 	case OPTION_LOG_FORMAT:
@@ -198,11 +221,27 @@ value_wanted(int option)
 }
 
 static void
+allow_restarts(struct options *options)
+{
+	if (options->restarts > 0)
+		return;
+	options->restarts = LIMIT_RESTARTS;
+	options->restarts_within = TIME_RESTARTS;
+}
+
+static void
 set_flag(struct options *options, int option)
 {
 	switch (option) {
 	case 'd':
 		options->drain = true;
+		break;
+	case 'k':
+		options->kill_stuck = TIME_STUCK;
+		allow_restarts(options);
+		break;
+	case 'r':
+		allow_restarts(options);
 		break;
 	case 'e':
 		options->fail_on_timeout = true;
@@ -286,8 +325,13 @@ check_command(const struct options *options)
 		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
 		return STATUS_FAILED;
 	}
-	if (options->drain && value_duration(span_of(command), &duration)) {
-		fprintf(stderr, "canceld: '%s' is no command; for a limit say --drain=%s\n", command, command);
+	/* What stands behind an option whose value is optional. */
+	if ((options->drain || options->restarts > 0) && value_duration(span_of(command), &duration)) {
+		fprintf(stderr, "canceld: '%s' is no command; a limit needs an equals sign: --%s=%s\n", command,
+		    options->kill_stuck > 0 ? "kill-stuck" :
+			options->drain      ? "drain" :
+					      "restart",
+		    command);
 		return STATUS_FAILED;
 	}
 	return OPTIONS_RUN;
@@ -303,7 +347,8 @@ options_parse(struct options *options, int argc, char *argv[])
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
 	/* "+": what follows the command is the command's. */
-	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, "+:D:t:T:g:d::el:vqhV", table, NULL)) != -1) {
+	while (status == OPTIONS_RUN &&
+	    (option = getopt_long(argc, argv, "+:D:t:T:g:d::r::k::el:vqhV", table, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			status = refuse_option(option, optopt, argv[optind - 1]);
 		else

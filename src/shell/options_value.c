@@ -84,6 +84,36 @@ value_count(struct span text, size_t least, size_t most, size_t *count)
 	return true;
 }
 
+static bool
+restart_number(struct span text, struct value_restart *restart)
+{
+	const char *slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
+	size_t len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
+
+	restart->within = MSEC_NEVER;
+	if (!value_count(span_part(text, 0, len), 1, VALUE_RESTARTS_MAX, &restart->most))
+		return false;
+	return slash == NULL || value_duration(span_part(text, len + 1, text.len - len - 1), &restart->within);
+}
+
+bool
+value_restart(struct span text, struct value_restart *restart)
+{
+	struct value_restart read = *restart;
+	struct span stateless = SPAN("stateless");
+
+	if (text.len >= stateless.len && span_equal(span_part(text, 0, stateless.len), stateless)) {
+		read.stateless = true;
+		text = span_part(text, stateless.len, text.len - stateless.len);
+		if (text.len > 0 && (text.ptr[0] != ',' || !restart_number(span_part(text, 1, text.len - 1), &read)))
+			return false;
+	} else if (!restart_number(text, &read)) {
+		return false;
+	}
+	*restart = read;
+	return true;
+}
+
 bool
 value_rule(struct span text, struct value_rule *rule)
 {

@@ -18,6 +18,15 @@ bool value_size(struct span text, size_t least, size_t most, size_t *size) __att
 
 bool value_count(struct span text, size_t least, size_t most, size_t *count) __attribute__((warn_unused_result));
 
+/* [stateless][,][N[/DURATION]]; what is not named is left as it is. */
+struct value_restart {
+	bool stateless;
+	size_t most; /* at most VALUE_RESTARTS_MAX */
+	msec_t within;
+};
+enum { VALUE_RESTARTS_MAX = 100000 };
+bool value_restart(struct span text, struct value_restart *restart) __attribute__((warn_unused_result));
+
 /* [METHOD[:NAME]=]DURATION, split at the first ':' and the last '=': a NAME may be a URI. */
 struct value_rule {
 	struct span method, name; /* empty: any */

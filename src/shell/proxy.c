@@ -9,6 +9,7 @@
  */
 #include "shell/proxy.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -26,8 +27,8 @@ enum {
 
 static const int ending_signals[ENDING_SIGNALS] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 
-static msec_t
-clock_now(void)
+msec_t
+proxy_clock(void)
 {
 	struct timespec now;
 
@@ -183,6 +184,8 @@ flush(struct proxy *proxy, enum side to)
 	ssize_t n;
 	int count;
 
+	if (to == SIDE_SERVER && out->fd < 0 && proxy_keeps_queue(proxy))
+		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
 		n = descriptor_write(out, spans, count);
 		if (n <= 0)
@@ -190,7 +193,13 @@ flush(struct proxy *proxy, enum side to)
 		lane_sent(lane, (size_t)n);
 	}
 	if (out->broken && to == SIDE_SERVER) {
+		ev_io_stop(proxy->loop, &proxy->port[to].writable);
 		descriptor_close(out);
+		if (proxy_keeps_queue(proxy)) {
+			proxy->deaf_until = proxy->now + TIME_EOF_WAIT;
+			return;
+		}
+		session_quote(proxy->session, relay_last_lines(&proxy->relay));
 		session_server_deaf(proxy->session, proxy->now);
 	}
 	if (out->fd < 0 || out->broken)
@@ -248,6 +257,8 @@ next_wake(struct proxy *proxy)
 		wake = proxy->drain_until;
 	if (proxy->hung_until < wake)
 		wake = proxy->hung_until;
+	if (proxy_restart_wake(proxy) < wake)
+		wake = proxy_restart_wake(proxy);
 	/* All is written, and nothing else would tell. */
 	if (proxy->supervisor.state == SERVER_FLUSHING && lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
 		wake = proxy->now;
@@ -273,13 +284,25 @@ set_timer(struct proxy *proxy)
 	ev_timer_start(proxy->loop, &proxy->timer);
 }
 
+/* What the server wrote to stderr and nobody took. */
+static void
+report_lost(struct proxy *proxy)
+{
+	uint64_t lost = relay_lost(&proxy->relay);
+	struct log_field fields[] = { log_number("lines", (int64_t)lost), log_string("of", "server") };
+
+	if (lost > 0)
+		log_event(proxy->log, WHY_LINES_LOST, fields, 2);
+}
+
 static void
 on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
 	struct proxy *proxy = watcher->data;
 
 	(void)events;
-	proxy->now = clock_now();
+	proxy->now = proxy_clock();
+	relay_move(&proxy->relay);
 	hear(proxy, SIDE_SERVER);
 	hear(proxy, SIDE_CLIENT);
 	flush(proxy, SIDE_SERVER); /* what is written decides what may be cancelled, and how */
@@ -289,7 +312,9 @@ on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 	flush(proxy, SIDE_CLIENT);
 	if (proxy_finished(proxy))
 		ev_break(loop, EVBREAK_ALL);
+	report_lost(proxy);
 	log_flush(proxy->log);
+	set_watching(proxy, &proxy->errors_writable, relay_wants_write(&proxy->relay));
 	watch_port(proxy, SIDE_CLIENT);
 	watch_port(proxy, SIDE_SERVER);
 	set_watching(proxy, &proxy->log_writable, log_wants_write(proxy->log));
@@ -325,21 +350,54 @@ watch_signals(struct proxy *proxy, const struct saved_signals *signals)
 	ev_signal_start(proxy->loop, &proxy->statistics);
 }
 
+void
+proxy_attach_server(struct proxy *proxy)
+{
+	struct port *server = &proxy->port[SIDE_SERVER];
+
+	descriptor_init(&server->in, proxy->child.output, true);
+	descriptor_init(&server->out, proxy->child.input, true);
+	server->heard_end = server->throttled = false;
+	port_init(server);
+	ev_io_init(&proxy->control, on_control, proxy->child.control, EV_READ);
+	proxy->control.data = proxy;
+	ev_io_start(proxy->loop, &proxy->control);
+	supervisor_init(&proxy->supervisor, proxy->options->term_after, proxy->options->kill_after);
+	proxy->child_changed = true; /* it may have ended before */
+}
+
+void
+proxy_detach_server(struct proxy *proxy)
+{
+	struct port *server = &proxy->port[SIDE_SERVER];
+
+	ev_io_stop(proxy->loop, &server->readable);
+	ev_io_stop(proxy->loop, &server->writable);
+	ev_io_stop(proxy->loop, &proxy->control);
+	descriptor_close(&server->in);
+	descriptor_close(&server->out);
+	child_close(&proxy->child);
+}
+
+static void
+watch_errors(struct proxy *proxy)
+{
+	ev_io_init(&proxy->errors_readable, on_wake, proxy->relay.in.fd, EV_READ);
+	ev_io_init(&proxy->errors_writable, on_wake, proxy->relay.out.fd, EV_WRITE);
+	if (proxy->relay.in.fd >= 0)
+		ev_io_start(proxy->loop, &proxy->errors_readable);
+}
+
 static void
 watch_descriptors(struct proxy *proxy)
 {
-	struct port *client = &proxy->port[SIDE_CLIENT], *server = &proxy->port[SIDE_SERVER];
+	struct port *client = &proxy->port[SIDE_CLIENT];
 
 	descriptor_init(&client->in, STDIN_FILENO, false);
 	descriptor_init(&client->out, STDOUT_FILENO, false);
-	descriptor_init(&server->in, proxy->child->output, true);
-	descriptor_init(&server->out, proxy->child->input, true);
 	port_init(client);
-	port_init(server);
 	ev_io_init(&proxy->log_writable, on_wake, proxy->log->descriptor.fd, EV_WRITE);
-	ev_io_init(&proxy->control, on_control, proxy->child->control, EV_READ);
-	proxy->control.data = proxy;
-	ev_io_start(proxy->loop, &proxy->control);
+	watch_errors(proxy);
 }
 
 static struct session *
@@ -357,49 +415,68 @@ new_session(const struct options *options, struct log *log)
 		.ask_progress = options->ask_progress,
 		.legacy = options->legacy,
 		.strict = options->strict,
+		.restarts = options->restarts > 0,
+		.stateless = options->stateless,
+		.kill_stuck = options->kill_stuck,
 	};
 
 	/* Without randomness the hash tables still work; only their order can be foreseen. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
-		config.seed = (uint64_t)clock_now();
-	return session_new(&config, report_action, log, clock_now());
+		config.seed = (uint64_t)proxy_clock();
+	return session_new(&config, report_action, log, proxy_clock());
 }
 
 static void
 close_all(struct proxy *proxy)
 {
 	proxy_unwatch_client(proxy);
-	child_close(proxy->child);
-	descriptor_close(&proxy->port[SIDE_SERVER].in);
-	descriptor_close(&proxy->port[SIDE_SERVER].out);
+	proxy_detach_server(proxy);
+	relay_close(&proxy->relay);
+	restart_free(&proxy->restart);
 	descriptor_close(&proxy->port[SIDE_CLIENT].in);
 	descriptor_close(&proxy->port[SIDE_CLIENT].out);
 	session_free(proxy->session);
 	ev_loop_destroy(proxy->loop);
 }
 
-int
-proxy_run(const struct options *options, struct log *log, struct child *child, const struct saved_signals *signals)
+static void
+start(struct proxy *proxy)
 {
-	struct proxy proxy = { .options = options, .log = log, .child = child };
+	const struct options *options = proxy->options;
+
+	proxy->now = proxy_clock();
+	proxy->session = new_session(options, proxy->log);
+	proxy->wake = proxy->drain_until = proxy->hung_until = MSEC_NEVER;
+	proxy->restart_at = proxy->deaf_until = proxy->linger_until = MSEC_NEVER;
+	restart_init(&proxy->restart, options->restarts, options->restarts_within);
+	watch_descriptors(proxy);
+	proxy_start_server(proxy);
+	proxy_watch_client(proxy, proxy->signals);
+	watch_signals(proxy, proxy->signals);
+	ev_timer_init(&proxy->timer, on_timer, 0., 0.);
+	proxy->timer.data = proxy;
+	ev_prepare_init(&proxy->settle, on_settle);
+	proxy->settle.data = proxy;
+	ev_prepare_start(proxy->loop, &proxy->settle);
+}
+
+int
+proxy_run(const struct options *options, struct log *log, const struct saved_signals *signals)
+{
+	struct proxy proxy = { .options = options, .log = log, .signals = signals };
 	int status;
 
+	if (relay_open(&proxy.relay) < 0) {
+		log_failure(log, "relay the server's stderr", errno);
+		return STATUS_FAILED;
+	}
 	proxy.loop = ev_loop_new(EVFLAG_AUTO);
 	if (proxy.loop == NULL) {
 		log_failure(log, "cannot start an event loop", 0);
+		relay_close(&proxy.relay);
 		return STATUS_FAILED;
 	}
-	proxy.session = new_session(options, log);
-	proxy.wake = proxy.drain_until = proxy.hung_until = MSEC_NEVER;
-	supervisor_init(&proxy.supervisor, options->term_after, options->kill_after);
-	watch_descriptors(&proxy);
-	proxy_watch_client(&proxy, signals);
-	watch_signals(&proxy, signals);
-	ev_timer_init(&proxy.timer, on_timer, 0., 0.);
-	proxy.timer.data = &proxy;
-	ev_prepare_init(&proxy.settle, on_settle);
-	proxy.settle.data = &proxy;
-	ev_prepare_start(proxy.loop, &proxy.settle);
+	start(&proxy);
 	ev_run(proxy.loop, 0);
 	report_summary(log, proxy.session);
 	status = proxy_exit_status(&proxy);

@@ -98,18 +98,6 @@ client_end(struct proxy *proxy)
 }
 
 static void
-answer_outstanding(struct proxy *proxy)
-{
-	struct port *server = &proxy->port[SIDE_SERVER];
-
-	if (!server->heard_end) {
-		server->heard_end = true;
-		session_end_of_input(proxy->session, SIDE_SERVER, proxy->now);
-	}
-	session_server_gone(proxy->session, proxy->child->status, proxy->child->signal, proxy->now);
-}
-
-static void
 log_ending(struct proxy *proxy, const char *step)
 {
 	struct log_field fields[] = { log_string("step", step) };
@@ -120,21 +108,21 @@ log_ending(struct proxy *proxy, const char *step)
 static void
 log_exit(struct proxy *proxy)
 {
-	const struct child *child = proxy->child;
+	const struct child *child = &proxy->child;
 	struct log_field fields[] = {
 		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
 		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
 	};
 
-	log_event(proxy->log, proxy->supervisor.ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields,
-	    child->exited ? 2 : 0);
+	log_event(proxy->log, proxy->supervisor.ended && !proxy->restarting ? WHY_SERVER_ENDED : WHY_SERVER_EXITED,
+	    fields, child->exited ? 2 : 0);
 }
 
 static void
 take_steps(struct proxy *proxy, unsigned steps)
 {
 	if (steps & STEP_ANSWER)
-		answer_outstanding(proxy);
+		proxy_lose_server(proxy);
 	if (steps & STEP_CLOSE_STDIN) {
 		log_ending(proxy, "stdin closed");
 		descriptor_close(&proxy->port[SIDE_SERVER].out);
@@ -142,20 +130,20 @@ take_steps(struct proxy *proxy, unsigned steps)
 	if (steps & STEP_TERMINATE) {
 		log_ending(proxy, "SIGTERM");
 		proxy->told_to_end = true;
-		child_signal_group(proxy->child, SIGTERM);
-		child_signal_group(proxy->child, SIGCONT);
+		child_signal_group(&proxy->child, SIGTERM);
+		child_signal_group(&proxy->child, SIGCONT);
 	}
 	if (steps & STEP_KILL) {
 		log_ending(proxy, "SIGKILL");
 		proxy->told_to_end = true;
-		child_signal_group(proxy->child, SIGKILL);
+		child_signal_group(&proxy->child, SIGKILL);
 	}
 	if (steps & STEP_SWEEP) {
 		log_exit(proxy);
-		child_sweep(proxy->child);
+		child_sweep(&proxy->child);
 	}
 	if (steps & STEP_FINISH)
-		proxy->finishing = true;
+		proxy_finish_server(proxy);
 }
 
 static void
@@ -176,7 +164,7 @@ on_swept(void *context, pid_t pid, const char *name)
 static void
 hear_child(struct proxy *proxy)
 {
-	struct child *child = proxy->child;
+	struct child *child = &proxy->child;
 
 	proxy->child_changed = false;
 	child_hear(child, on_swept, proxy);
@@ -191,13 +179,17 @@ proxy_supervise(struct proxy *proxy)
 	const struct descriptor *to_server = &proxy->port[SIDE_SERVER].out;
 	int end = client_end(proxy);
 
+	if (proxy_awaits_server(proxy, end >= 0))
+		return;
+	if (end < 0 && proxy_server_failed(proxy))
+		end = SUPERVISE_SIGNAL;
 	if (end >= 0)
 		tell(proxy, (enum supervisor_event)end);
 	if (to_server->fd < 0 || to_server->broken || lane_backlog(session_lane(proxy->session, SIDE_CLIENT)) == 0)
 		tell(proxy, SUPERVISE_FLUSHED);
 	if (proxy->child_changed)
 		hear_child(proxy);
-	if (proxy->child->exited && !proxy->supervisor.exited)
+	if (proxy->child.exited && !proxy->supervisor.exited)
 		tell(proxy, SUPERVISE_EXITED);
 	if (proxy->port[SIDE_SERVER].in.ended)
 		tell(proxy, SUPERVISE_EOF);
@@ -209,7 +201,7 @@ proxy_supervise(struct proxy *proxy)
 	if (proxy->supervisor.state != SERVER_SWEEPING)
 		return;
 	hear_child(proxy);
-	if (proxy->child->swept)
+	if (proxy->child.swept)
 		tell(proxy, SUPERVISE_SWEPT);
 }
 
@@ -221,6 +213,8 @@ proxy_finished(const struct proxy *proxy)
 		return false;
 	if (is_unread(proxy))
 		return true;
+	if (!proxy->left && !session_opened(proxy->session) && proxy->now < proxy->linger_until)
+		return false;
 	/* Who closed its stdin may still read what was answered before, but not for long. */
 	if (proxy->left && !proxy->draining && proxy->now >= proxy->leave_by)
 		return true;
@@ -230,11 +224,14 @@ proxy_finished(const struct proxy *proxy)
 int
 proxy_exit_status(const struct proxy *proxy)
 {
-	bool ours = proxy->told_to_end && proxy->supervisor.ended;
-	int status = ours ? 0 : child_status(proxy->child);
+	bool over = proxy->left || session_wants_end(proxy->session);
+	bool ours = proxy->told_to_end && proxy->supervisor.ended && over;
+	int status = ours ? 0 : child_status(&proxy->child);
 
 	if (proxy->signal != 0)
 		return 128 + proxy->signal;
+	if (proxy->start_status != 0)
+		return proxy->start_status;
 	if (status == 0 && proxy->options->fail_on_timeout &&
 	    (session_timed_out(proxy->session) || proxy->drain_failed))
 		return STATUS_TIMED_OUT;

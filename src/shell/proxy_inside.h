@@ -3,15 +3,17 @@
 
 /*
  * What the parts of the proxy share: proxy.c moves bytes, proxy_client.c notices the client's end, proxy_end.c brings
- * the session to its end.
+ * the session to its end, proxy_restart.c starts the server, and starts it again.
  */
 
 #include <ev.h>
 
+#include "core/restart.h"
 #include "core/session.h"
 #include "core/supervisor.h"
 #include "shell/descriptor.h"
 #include "shell/proxy.h"
+#include "shell/relay.h"
 
 enum { ENDING_SIGNALS = 4 };
 
@@ -26,7 +28,10 @@ struct port { /* one side, as the loop sees it */
 struct proxy {
 	const struct options *options;
 	struct log *log;
-	struct child *child;
+	const struct saved_signals *signals;
+	struct child child;
+	struct relay relay; /* of the server's stderr */
+	struct restart restart;
 	struct ev_loop *loop;
 	struct session *session;
 	struct supervisor supervisor;
@@ -49,7 +54,34 @@ struct proxy {
 	bool told_to_end;   /* SIGTERM or worse went to the server */
 	bool child_changed; /* SIGCHLD came */
 	bool finishing;
+	msec_t linger_until; /* finishing: so long the client's first request is waited for */
+	bool restarting;     /* it does */
+	msec_t restart_at;   /* MSEC_NEVER: not yet */
+	msec_t deaf_until;   /* the server reads no more: so long it may take to end by itself */
+	int start_status;    /* why no server runs: the status to exit with; 0: it was started */
+	ev_io errors_readable, errors_writable;
 };
+
+/* proxy.c: the server that was started is the one that is read and written. */
+void proxy_attach_server(struct proxy *proxy);
+void proxy_detach_server(struct proxy *proxy);
+msec_t proxy_clock(void);
+
+/* proxy_restart.c */
+/* Starts the server, for the first time. */
+void proxy_start_server(struct proxy *proxy);
+/* The server is gone: what waits is answered, or kept for the next one. */
+void proxy_lose_server(struct proxy *proxy);
+/* Nothing is left of it. */
+void proxy_finish_server(struct proxy *proxy);
+/* What cannot be written to the server waits for another one. */
+bool proxy_keeps_queue(const struct proxy *proxy);
+/* true while no server runs and another one will: nothing else is to be supervised. leaving: the client is. */
+bool proxy_awaits_server(struct proxy *proxy, bool leaving);
+/* The server is to be ended and replaced. */
+bool proxy_server_failed(const struct proxy *proxy);
+/* When the proxy has something to do with it next. */
+msec_t proxy_restart_wake(const struct proxy *proxy);
 
 /* Watches for all that tells of the client's end but what is read and written. */
 void proxy_watch_client(struct proxy *proxy, const struct saved_signals *signals);

@@ -140,6 +140,9 @@ static const struct {
 	{ &dialect_mcp, "tools/call", METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
 	{ &dialect_mcp, "prompts/get", 0, SCAN_NAME, NULL },
 	{ &dialect_mcp, "resources/read", 0, SCAN_URI, NULL },
+	{ &dialect_mcp, "logging/setLevel", METHOD_SETTING, SCAN_FIELDS, NULL },
+	{ &dialect_mcp, "resources/subscribe", METHOD_SETTING, SCAN_URI, NULL },
+	{ &dialect_mcp, "resources/unsubscribe", METHOD_UNSETTING, SCAN_URI, NULL },
 	{ &dialect_mcp, "subscriptions/listen", METHOD_EXEMPT | METHOD_STREAM, SCAN_FIELDS, NULL },
 	{ &dialect_mcp, "tasks/result", METHOD_EXEMPT, SCAN_FIELDS, NULL },
 	{ &dialect_mcp, "elicitation/create", METHOD_PERSON, SCAN_FIELDS, NULL },
@@ -199,6 +202,28 @@ static const struct {
 	{ "$/cancel_request", "requestId", SCAN_REQUEST_ID, true },
 	{ "$/cancelRequest", "id", SCAN_PARAMS_ID, true },
 };
+
+/* What a client says behind its handshake, what begins a stream, and what every server answers. */
+static const struct {
+	const struct dialect *dialect;
+	const char *opened, *stream_opened, *ping, *modern_ping;
+} words[] = {
+	{ &dialect_mcp, "notifications/initialized", "notifications/subscriptions/acknowledged", "ping",
+	    "server/discover" },
+	{ &dialect_acp, NULL, NULL, NULL, NULL },
+	{ &dialect_lsp, "initialized", NULL, NULL, NULL },
+	{ &dialect_bsp, "build/initialized", NULL, NULL, NULL },
+	{ &dialect_none, NULL, NULL, NULL, NULL },
+};
+
+START_TEST(each_row_knows_what_is_said_again)
+{
+	expect_text(words[_i].dialect->opened, words[_i].opened);
+	expect_text(words[_i].dialect->stream_opened, words[_i].stream_opened);
+	expect_text(words[_i].dialect->ping, words[_i].ping);
+	expect_text(words[_i].dialect->modern_ping, words[_i].modern_ping);
+}
+END_TEST
 
 START_TEST(there_are_three_spellings)
 {
@@ -261,6 +286,7 @@ dialect_suite(void)
 	tcase_add_loop_test(rows, a_row_is_whole, 0, COUNT(all));
 	tcase_add_loop_test(rows, each_method_has_its_traits, 0, COUNT(methods));
 	tcase_add_test(rows, no_row_knows_more);
+	tcase_add_loop_test(rows, each_row_knows_what_is_said_again, 0, COUNT(words));
 	tcase_add_test(rows, there_are_three_spellings);
 	tcase_add_test(finding, a_name_is_found_whole_or_not_at_all);
 	tcase_add_test(finding, a_dialect_is_found_by_its_name);

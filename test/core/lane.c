@@ -593,6 +593,98 @@ START_TEST(whole_messages_whatever_is_written_when)
 }
 END_TEST
 
+/* What is kept for another reader: whole messages, with what stands within them and nothing between them. */
+START_TEST(keeps_some_messages_for_another_reader)
+{
+	struct lane_range kept[] = { { 4, 8 }, { 14, 21 } };
+
+	pass("one\ntwo\n");
+	lane_answer(lane, SPAN("answer"));
+	pass("three\n");
+	receive("id=5 x\n");
+	lane_pass(lane, 3);
+	lane_insert(lane, SPAN("99"));
+	lane_drop(lane, 1);
+	lane_pass(lane, 3);
+	pass("last\n");
+	lane_overtake(lane, SPAN("now"));
+	write_out((size_t)_i);
+	lane_keep(lane, kept, 2);
+	got_len = 0;
+	ck_assert_uint_eq(lane_backlog(lane), 4 + 8);
+	ck_assert(!lane_overtaking(lane));
+	lane_overtake(lane, SPAN("first"));
+	expect("first\ntwo\nid=99 x\n");
+	pass("next\n");
+	expect("first\ntwo\nid=99 x\nnext\n");
+	ck_assert_uint_eq(lane_size(lane), 0);
+}
+END_TEST
+
+START_TEST(keeps_nothing)
+{
+	pass("one\ntwo\n");
+	lane_set_open(lane, true);
+	pass("half");
+	lane_answer(lane, SPAN("answer"));
+	lane_keep(lane, NULL, 0);
+	expect("");
+	ck_assert_uint_eq(lane_size(lane), 0);
+	pass("one\n");
+	lane_answer(lane, SPAN("answer"));
+	expect("one\nanswer\n");
+}
+END_TEST
+
+START_TEST(what_is_kept_can_be_withdrawn)
+{
+	struct lane_range kept[] = { { 0, 4 }, { 4, 8 }, { 8, 14 } };
+
+	pass("one\ntwo\nthree\n");
+	lane_keep(lane, kept, 3);
+	lane_withdraw(lane, 4, 8);
+	expect("one\nthree\n");
+}
+END_TEST
+
+START_TEST(what_is_held_waits_for_all_but_what_is_urgent)
+{
+	pass("one\n");
+	lane_hold(lane, true);
+	ck_assert_uint_eq(lane_backlog(lane), 0);
+	expect("");
+	lane_overtake(lane, SPAN("now"));
+	ck_assert(lane_overtaking(lane));
+	ck_assert_uint_eq(lane_backlog(lane), 4);
+	expect("now\n");
+	pass("two\n");
+	expect("now\n");
+	ck_assert_uint_eq(lane_queued(lane), 8);
+	lane_hold(lane, false);
+	expect("now\none\ntwo\n");
+}
+END_TEST
+
+START_TEST(keeps_the_header_too)
+{
+	uint64_t start = sizeof(first) - 1;
+	struct lane_range kept;
+
+	pass(first);
+	receive("content-length:9\n\n[\"three\"]");
+	lane_insert_head(lane, 9);
+	lane_drop(lane, sizeof("content-length:9\n\n") - 1);
+	lane_pass(lane, 9);
+	kept = (struct lane_range){ start, lane_received_to(lane) };
+	pass(second);
+	write_out((size_t)_i);
+	lane_keep(lane, &kept, 1);
+	got_len = 0;
+	expect("Content-Length: 9\r\n\r\n[\"three\"]");
+	ck_assert_uint_eq(lane_size(lane), 0);
+}
+END_TEST
+
 static TCase *
 headers_case(void)
 {
@@ -615,6 +707,7 @@ headers_case(void)
 	tcase_add_loop_test(headers, a_header_that_was_begun_is_not_taken_back, 0, 2);
 	tcase_add_loop_test(headers, an_answer_before_it_does_not_touch_it, 0, sizeof(answer) - 1);
 	tcase_add_loop_test(headers, whole_messages_whatever_is_written_when, 0, 100);
+	tcase_add_loop_test(headers, keeps_the_header_too, 0, sizeof(first));
 	return headers;
 }
 
@@ -634,6 +727,10 @@ lane_suite(void)
 	tcase_add_test(bytes, withdraws_with_its_edits_and_nothing_else);
 	tcase_add_test(bytes, abandons_what_is_queued_and_goes_on);
 	tcase_add_test(bytes, memory_is_given_back);
+	tcase_add_loop_test(bytes, keeps_some_messages_for_another_reader, 0, 9);
+	tcase_add_test(bytes, keeps_nothing);
+	tcase_add_test(bytes, what_is_kept_can_be_withdrawn);
+	tcase_add_test(bytes, what_is_held_waits_for_all_but_what_is_urgent);
 	tcase_add_loop_test(bytes, order_is_kept_whatever_is_written_when, 0, 200);
 	suite_add_tcase(suite, bytes);
 	suite_add_tcase(suite, headers_case());

@@ -50,6 +50,10 @@ static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_CREATED_TASK_ID] = "result.task.taskId",
 	[SCAN_RESULT_STATUS] = "result.status",
 	[SCAN_RESULT_SUBSCRIPTION] = "result.subscription",
+	[SCAN_CAPABILITIES] = "capabilities",
+	[SCAN_TOOLS_CHANGE] = "tools.change",
+	[SCAN_PROMPTS_CHANGE] = "prompts.change",
+	[SCAN_RESOURCES_CHANGE] = "resources.change",
 };
 
 enum { DUMP_MAX = 64 << 10, MESSAGE_MAX = 64 << 10 };
@@ -252,6 +256,14 @@ static const struct {
 	    "result.subscription=1" },
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
 	    "object whole, result:object, result.taskId=2, result.status:array" },
+
+	/* MCP: what a server says of itself */
+	{ "{\"result\":{\"capabilities\":{\"tools\":{\"listChanged\":true},\"prompts\":{\"listChanged\":false},"
+	  "\"resources\":{\"subscribe\":true,\"listChanged\":1},\"logging\":{\"listChanged\":2}}}}",
+	    "object whole, result:object, capabilities:object, tools.change=true, prompts.change=false, "
+	    "resources.change=1" },
+	{ "{\"params\":{\"capabilities\":{\"tools\":{\"listChanged\":true}}},\"result\":{\"capabilities\":[]}}",
+	    "object whole, params:object, result:object, capabilities:array" },
 
 	/* LSP: a request's two tokens */
 	{ "{\"method\":\"a\",\"params\":{\"partialResultToken\":\"p\",\"workDoneToken\":7},\"id\":1}",

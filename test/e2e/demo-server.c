@@ -4,7 +4,7 @@
  * request. Ids and progress tokens go back as the very bytes they came as, whatever their size.
  *
  * Tools: echo answers with its arguments; sleep answers after ms and stops when it is cancelled;
- * stubborn does not stop; crash dies (of a signal, with a status, after half an answer); noise
+ * stubborn does not stop; block hears nothing any more; crash dies (of a signal, with a status, after half an answer); noise
  * prints what is no message around its answer; flood sends count notifications, then an answer of
  * bytes; ask asks the client first, with the very id of its call; progress reports in steps;
  * twice answers twice; late-progress reports after its answer.
@@ -167,6 +167,17 @@ flush(void)
 		sent = output.len = 0;
 }
 
+/* Hears nothing any more, neither cancels nor questions. */
+static void
+start_block(struct call *call, const struct arguments *arguments)
+{
+	(void)call;
+	(void)arguments;
+	flush();
+	for (;;)
+		pause();
+}
+
 static void
 start_crash(struct call *call, const struct arguments *arguments)
 {
@@ -265,6 +276,7 @@ static const struct tool {
 	{ "sleep", start_sleep },
 	{ "stubborn", start_stubborn },
 	{ "crash", start_crash },
+	{ "block", start_block },
 	{ "noise", start_noise },
 	{ "flood", start_flood },
 	{ "ask", start_ask },

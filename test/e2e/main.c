@@ -24,6 +24,8 @@ run_suites(void)
 	srunner_add_suite(runner, suite_cancels());
 	srunner_add_suite(runner, suite_ends());
 	srunner_add_suite(runner, suite_statuses());
+	srunner_add_suite(runner, suite_restarts());
+	srunner_add_suite(runner, suite_beginnings());
 	srunner_add_suite(runner, suite_options());
 	srunner_add_suite(runner, suite_streams());
 	srunner_add_suite(runner, suite_noise());

@@ -9,6 +9,8 @@ Suite *suite_timeouts(void);
 Suite *suite_cancels(void);
 Suite *suite_ends(void);
 Suite *suite_statuses(void);
+Suite *suite_restarts(void);
+Suite *suite_beginnings(void);
 Suite *suite_options(void);
 Suite *suite_streams(void);
 Suite *suite_noise(void);

@@ -27,6 +27,8 @@ static const char *const split_names[SPLITS] = {
 
 /* The shell's words, which the core never says. */
 static const enum why foreign[] = {
+	WHY_RESTARTING,
+	WHY_RESTART_REFUSED,
 	WHY_STARTED,
 	WHY_INPUT_ENDED,
 	WHY_INPUT_ENDED_EARLY,

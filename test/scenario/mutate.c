@@ -27,6 +27,7 @@ static const char *const event_names[DECIDE_EVENTS] = {
 	[EVENT_REQUESTER_GONE] = "requester-gone",
 	[EVENT_TERMINATED] = "terminated",
 	[EVENT_RECEIVER_GONE] = "receiver-gone",
+	[EVENT_RECEIVER_LOST] = "receiver-lost",
 };
 
 struct bit {
@@ -68,6 +69,8 @@ static const struct bit traits[] = {
 	{ "HANDSHAKE", METHOD_HANDSHAKE },
 	{ "STREAM", METHOD_STREAM },
 	{ "TURN", METHOD_TURN },
+	{ "SETTING", METHOD_SETTING },
+	{ "UNSETTING", METHOD_UNSETTING },
 	{ NULL, 0 },
 };
 
@@ -75,7 +78,19 @@ static struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect
 
 enum { DIALECTS = sizeof(dialects) / sizeof(dialects[0]) };
 
-enum { TEXT_NAME, TEXT_TURN_CANCEL, TEXT_PROGRESS, TEXT_TASK_CANCEL, TEXT_TASK_STATUS, TEXT_ASKED, TEXTS };
+enum {
+	TEXT_NAME,
+	TEXT_TURN_CANCEL,
+	TEXT_PROGRESS,
+	TEXT_TASK_CANCEL,
+	TEXT_TASK_STATUS,
+	TEXT_ASKED,
+	TEXT_OPENED,
+	TEXT_STREAM_OPENED,
+	TEXT_PING,
+	TEXT_MODERN_PING,
+	TEXTS
+};
 
 static const char *const text_names[TEXTS] = {
 	[TEXT_NAME] = "name",
@@ -84,6 +99,10 @@ static const char *const text_names[TEXTS] = {
 	[TEXT_TASK_CANCEL] = "task_cancel",
 	[TEXT_TASK_STATUS] = "task_status",
 	[TEXT_ASKED] = "asked_member",
+	[TEXT_OPENED] = "opened",
+	[TEXT_STREAM_OPENED] = "stream_opened",
+	[TEXT_PING] = "ping",
+	[TEXT_MODERN_PING] = "modern_ping",
 };
 
 static const char **
@@ -96,6 +115,10 @@ text_of(struct dialect *dialect, unsigned which)
 		[TEXT_TASK_CANCEL] = &dialect->task_cancel,
 		[TEXT_TASK_STATUS] = &dialect->task_status,
 		[TEXT_ASKED] = &dialect->asked_member,
+		[TEXT_OPENED] = &dialect->opened,
+		[TEXT_STREAM_OPENED] = &dialect->stream_opened,
+		[TEXT_PING] = &dialect->ping,
+		[TEXT_MODERN_PING] = &dialect->modern_ping,
 	};
 
 	return texts[which];

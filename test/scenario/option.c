@@ -116,6 +116,10 @@ read_switch(struct session_config *config, struct span word)
 		config->ask_progress = true;
 	else if (span_equal(word, SPAN("legacy")))
 		config->legacy = true;
+	else if (span_equal(word, SPAN("restarts")))
+		config->restarts = true;
+	else if (span_equal(word, SPAN("stateless")))
+		config->restarts = config->stateless = true;
 	else if (span_equal(word, SPAN("strict")))
 		config->strict = true;
 	else
@@ -141,6 +145,8 @@ option_read(struct scenario *scenario, struct span word)
 		return read_rule(scenario, POLICY_CAP, value);
 	if (span_equal(name, SPAN("grace")))
 		return option_duration(value, &scenario->config.grace);
+	if (span_equal(name, SPAN("kill-stuck")))
+		return option_duration(value, &scenario->config.kill_stuck);
 	if (span_equal(name, SPAN("max-message")))
 		return read_size(value, &scenario->config.max_message);
 	if (span_equal(name, SPAN("max-inflight")))

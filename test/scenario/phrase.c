@@ -202,6 +202,10 @@ static const struct phrase side_phrases[] = {
 	{ "ends", LINE_END, read_empty },
 	{ "leaves", LINE_LEAVE, read_leaving },
 	{ "gone", LINE_GONE, read_gone },
+	{ "lost", LINE_LOST, read_gone },
+	{ "back", LINE_BACK, read_deaf },
+	{ "quoted", LINE_QUOTE, read_seen_raw },
+	{ "stuck", LINE_STUCK, read_deaf },
 	{ "deaf", LINE_DEAF, read_deaf },
 	{ "outstanding", LINE_OUTSTANDING, read_number },
 	{ "requested", LINE_REQUESTED, read_number },
@@ -214,6 +218,7 @@ static const struct phrase phrases[] = {
 	{ "why", LINE_WHY, read_text },
 	{ "says", LINE_SAYS, read_text },
 	{ "wants-end", LINE_WANTS_END, read_empty },
+	{ "restart", LINE_RESTART, read_text },
 	{ NULL, LINE_SEND, NULL },
 };
 

@@ -184,8 +184,12 @@ static void
 on_gone(struct play *play, const struct line *line)
 {
 	int number = (int)line->value;
+	int status = line->exact ? -1 : number, signal = line->exact ? number : -1;
 
-	play->kind->gone(play->subject, line->exact ? -1 : number, line->exact ? number : -1, START + play->now);
+	if (line->kind == LINE_LOST)
+		play->kind->lost(play->subject, status, signal, START + play->now);
+	else
+		play->kind->gone(play->subject, status, signal, START + play->now);
 }
 
 /* Something is done to canceld. */
@@ -221,8 +225,15 @@ act(struct play *play, const struct line *line)
 	case LINE_LEAVE:
 		play->kind->leave(play->subject, (enum leaving)line->value, START + play->now);
 		break;
+	case LINE_LOST:
 	case LINE_GONE:
 		on_gone(play, line);
+		break;
+	case LINE_BACK:
+		play->kind->back(play->subject, START + play->now);
+		break;
+	case LINE_QUOTE:
+		play->kind->quote(play->subject, buf_span(&line->text));
 		break;
 	case LINE_DEAF:
 		play->kind->deaf(play->subject, START + play->now);
@@ -234,6 +245,8 @@ act(struct play *play, const struct line *line)
 	case LINE_OUTSTANDING:
 	case LINE_REQUESTED:
 	case LINE_WANTS_END:
+	case LINE_STUCK:
+	case LINE_RESTART:
 		break;
 	}
 	drain(play);

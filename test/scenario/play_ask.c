@@ -232,6 +232,29 @@ on_wants_end(struct play *play, const struct line *line)
 	play->wants_end = true;
 }
 
+static void
+on_stuck(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	struct buf *text;
+
+	if (session != NULL && !session_server_stuck(session) && (text = play_fail(play, line)) != NULL)
+		play_show(text, "expected the session to want the server's end");
+}
+
+static void
+on_restart(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	const char *reason = session == NULL ? NULL : session_cannot_restart(session);
+	struct buf *text;
+
+	reason = reason == NULL ? "yes" : reason;
+	if (session != NULL && !span_equal(buf_span(&line->text), (struct span){ reason, strlen(reason) }) &&
+	    (text = play_fail(play, line)) != NULL)
+		play_show(text, "expected restart %.*s, it is %s", (int)line->text.len, line->text.data, reason);
+}
+
 static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_SEE] = on_see,
 	[LINE_NOTHING] = on_nothing,
@@ -240,6 +263,8 @@ static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_OUTSTANDING] = on_count,
 	[LINE_REQUESTED] = on_count,
 	[LINE_WANTS_END] = on_wants_end,
+	[LINE_STUCK] = on_stuck,
+	[LINE_RESTART] = on_restart,
 };
 
 bool

@@ -28,6 +28,11 @@ enum line_kind {
 	LINE_END,         /* side closes what it writes */
 	LINE_LEAVE,       /* the client leaves; value: enum leaving */
 	LINE_GONE,        /* the server has gone; value: status, or signal with `exact` */
+	LINE_LOST,        /* the same, and another one will come */
+	LINE_BACK,        /* another one is there */
+	LINE_QUOTE,       /* text: the server's last words */
+	LINE_STUCK,       /* the server is to be ended */
+	LINE_RESTART,     /* text: why no other server could go on; or "yes" */
 	LINE_DEAF,        /* the server closed its stdin */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
 	LINE_REQUESTED,   /* side has made `value` requests so far */

@@ -16,6 +16,9 @@ struct subject_kind {
 	void (*sent)(void *self, enum side to, size_t n);
 	void (*leave)(void *self, enum leaving leaving, msec_t now);
 	void (*gone)(void *self, int status, int signal, msec_t now);
+	void (*lost)(void *self, int status, int signal, msec_t now);
+	void (*back)(void *self, msec_t now);
+	void (*quote)(void *self, struct span words);
 	void (*deaf)(void *self, msec_t now);
 	void (*expire)(void *self, bool heard, msec_t now);
 	msec_t (*wake)(void *self, bool stalled);

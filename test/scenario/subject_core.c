@@ -63,6 +63,24 @@ gone_core(void *self, int status, int signal, msec_t now)
 }
 
 static void
+lost_core(void *self, int status, int signal, msec_t now)
+{
+	session_server_lost(self, status, signal, now);
+}
+
+static void
+back_core(void *self, msec_t now)
+{
+	session_server_back(self, now);
+}
+
+static void
+quote_core(void *self, struct span words)
+{
+	session_quote(self, words);
+}
+
+static void
 deaf_core(void *self, msec_t now)
 {
 	session_server_deaf(self, now);
@@ -95,6 +113,9 @@ const struct subject_kind subject_core = {
 	.sent = sent_core,
 	.leave = leave_core,
 	.gone = gone_core,
+	.lost = lost_core,
+	.back = back_core,
+	.quote = quote_core,
 	.deaf = deaf_core,
 	.expire = expire_core,
 	.wake = wake_core,

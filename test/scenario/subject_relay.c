@@ -85,6 +85,20 @@ gone_relay(void *self, int status, int signal, msec_t now)
 }
 
 static void
+back_relay(void *self, msec_t now)
+{
+	(void)self;
+	(void)now;
+}
+
+static void
+quote_relay(void *self, struct span words)
+{
+	(void)self;
+	(void)words;
+}
+
+static void
 deaf_relay(void *self, msec_t now)
 {
 	(void)self;
@@ -123,6 +137,9 @@ const struct subject_kind subject_relay = {
 	.sent = sent_relay,
 	.leave = leave_relay,
 	.gone = gone_relay,
+	.lost = gone_relay,
+	.back = back_relay,
+	.quote = quote_relay,
 	.deaf = deaf_relay,
 	.expire = expire_relay,
 	.wake = wake_relay,

@@ -153,6 +153,41 @@ END_TEST
 
 static const struct {
 	const char *line;
+	size_t restarts;
+	msec_t within, kill_stuck;
+	bool stateless;
+} restarts[] = {
+	{ "server", 0, 0, 0, false },
+	{ "-r server", 5, 60000, 0, false },
+	{ "--restart server", 5, 60000, 0, false },
+	{ "-r7/2m server", 7, 120000, 0, false },
+	{ "--restart=100000 server", 100000, MSEC_NEVER, 0, false },
+	{ "--restart=3/none server", 3, MSEC_NEVER, 0, false },
+	{ "--restart=stateless server", 5, 60000, 0, true },
+	{ "-rstateless,2/1s server", 2, 1000, 0, true },
+	{ "-k server", 5, 60000, 10000, false },
+	{ "-k500ms server", 5, 60000, 500, false },
+	{ "--kill-stuck=2s -r7/2m server", 7, 120000, 2000, false },
+	{ "-r7/2m --kill-stuck=2s server", 7, 120000, 2000, false },
+	{ "-r7/2m -rstateless server", 7, 120000, 0, true },
+};
+
+START_TEST(how_a_server_is_started_again)
+{
+	static struct parsed parsed;
+	const struct options *options = accept_line(&parsed, restarts[_i].line);
+
+	ck_assert_uint_eq(options->restarts, restarts[_i].restarts);
+	ck_assert_int_eq(options->restarts_within, restarts[_i].within);
+	ck_assert_int_eq(options->kill_stuck, restarts[_i].kill_stuck);
+	ck_assert_int_eq(options->stateless, restarts[_i].stateless);
+	ck_assert_str_eq(options->command[0], "server");
+	options_free(&parsed.options);
+}
+END_TEST
+
+static const struct {
+	const char *line;
 	const struct dialect *dialect;
 } spoken[] = {
 	{ "-D mcp server", &dialect_mcp },
@@ -330,6 +365,20 @@ static const struct {
 	{ "-T 30 server", "--max-time '30'", "METHOD[:NAME]=" },
 	{ "--grace 5 server", "--grace '5'", "DURATION" },
 	{ "-d5 server", "--drain '5'", "DURATION" },
+	{ "-r0/1m server", "--restart '0/1m'", "N/DURATION" },
+	{ "-r100001/1m server", "--restart '100001/1m'", "N/DURATION" },
+	{ "-r5/1 server", "--restart '5/1'", "N/DURATION" },
+	{ "-r5/ server", "--restart '5/'", "N/DURATION" },
+	{ "-r/1m server", "--restart '/1m'", "N/DURATION" },
+	{ "--restart= server", "--restart ''", "N/DURATION" },
+	{ "--restart=stateless5/1m server", "--restart 'stateless5/1m'", "N/DURATION" },
+	{ "--restart=stateless, server", "--restart 'stateless,'", "N/DURATION" },
+	{ "--restart=statefull server", "--restart 'statefull'", "N/DURATION" },
+	{ "-k0 server", "--kill-stuck '0'", "10s" },
+	{ "-knone server", "--kill-stuck 'none'", "10s" },
+	{ "-k5 server", "--kill-stuck '5'", "10s" },
+	{ "-k 5s server", "'5s' is no command", "--kill-stuck=5s" },
+	{ "-r 5s server", "'5s' is no command", "--restart=5s" },
 	{ "--drain= server", "--drain ''", "DURATION" },
 	{ "-D dap server", "--dialect 'dap'", "auto, mcp, acp, lsp, bsp or none" },
 	{ "--dialect MCP server", "--dialect 'MCP'", "auto, mcp, acp, lsp, bsp or none" },
@@ -508,6 +557,7 @@ options_suite(void)
 	tcase_add_test(accepted, long_options);
 	tcase_add_test(accepted, short_options);
 	tcase_add_test(accepted, drain_needs_no_value);
+	tcase_add_loop_test(accepted, how_a_server_is_started_again, 0, sizeof(restarts) / sizeof(restarts[0]));
 	tcase_add_loop_test(accepted, a_dialect_is_named, 0, COUNT(spoken));
 	tcase_add_loop_test(accepted, how_much_is_said, 0, COUNT(levels));
 	tcase_add_loop_test(accepted, durations_have_units, 0, COUNT(durations));

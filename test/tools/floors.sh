@@ -20,13 +20,13 @@ floors='
 1  frame
 2  lane
 2  dialect id timeline
-3  compose envelope finished pending policy
+3  compose envelope finished pending policy restart
 3  decide
 4  session supervisor
 5  descriptor
 5  log sweep
 5  guardian
-6  options child report
+6  options child report relay
 7  proxy
 8  canceld
 '

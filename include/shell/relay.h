@@ -1,0 +1,49 @@
+#ifndef SHELL_RELAY_H
+#define SHELL_RELAY_H
+
+/*
+ * What the server writes to stderr goes on to canceld's own, and its end is kept. Neither ever waits for the other: what is not
+ * taken is dropped by lines, and counted. A terminal is not relayed: the server writes to it itself.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "shell/descriptor.h"
+
+enum {
+	RELAY_QUEUE_MAX = 64 << 10, /* bytes not taken yet */
+	RELAY_TAIL_MAX = 4 << 10,   /* bytes kept */
+	RELAY_LAST_WAIT = 50,       /* ms, for the last bytes to be taken */
+};
+
+struct relay {
+	struct descriptor in, out;
+	int write_end;         /* what the server gets as stderr; -1: ours */
+	struct buf queue;      /* bytes not written yet */
+	struct buf tail;       /* the last ones that were read */
+	uint64_t lost, told;   /* lines dropped; how many of them somebody was told of */
+	bool dropping, inside; /* the rest of the line goes too; what was queued last does not end a line */
+};
+
+/* 0, or -1 with errno. */
+int relay_open(struct relay *relay) __attribute__((warn_unused_result));
+
+/* Waits at most RELAY_LAST_WAIT for the last bytes to be taken. */
+void relay_close(struct relay *relay);
+
+/* Reads what is there, as much as one turn has time for, and writes what is taken. */
+void relay_move(struct relay *relay);
+bool relay_wants_write(const struct relay *relay);
+
+/* Lines that were lost since it was last asked, once there is room again; else 0. */
+uint64_t relay_lost(struct relay *relay);
+
+/* The last lines, whole ones if there are any; valid until the next call. All that was written until now is read first. */
+struct span relay_last_lines(struct relay *relay);
+
+/* Another server begins: what the former one wrote is not its. */
+void relay_forget(struct relay *relay);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * Is the server alive? After a cancel it is asked what every server answers at once; one that does not, in the time that
+ * --kill-stuck gives it, is stuck. What canceld itself asks stands among the client's requests, as a tombstone.
+ */
+#include <string.h>
+
+#include "session_inside.h"
+
+/* JSON-RPC 2.0 section 5.1: it is answered with -32601. */
+#define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
+
+struct request *
+session_ask(struct session *session, const char *method, bool string, msec_t time)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct pending_names names = { .method = { method, strlen(method) }, .flags = REQUEST_OURS };
+	struct request *request;
+
+	names.id = names.wire_id = session_mint(session, SIDE_CLIENT, string);
+	request = pending_add(pending, &names);
+	request->received = session->steady;
+	request->cap_after = time;
+	pending_move(pending, request, REQUEST_ABANDONED);
+	alarm_arm(&pending->hard, &request->hard, time, session->steady);
+	return request;
+}
+
+bool
+session_is_own_question(const struct request *request)
+{
+	return (request->flags & REQUEST_OURS) && request->cap_after != MSEC_NEVER;
+}
+
+static const char *
+probe_method(const struct session *session)
+{
+	const struct dialect *dialect = session->dialect;
+	const char *method = session->era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
+
+	return method != NULL ? method : METHOD_UNKNOWN_TO_ALL;
+}
+
+static void
+send_probe(struct session *session, struct span meta)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	const char *method = probe_method(session);
+	struct action action;
+	struct buf copy;
+
+	session->probe = session_ask(session, method, false, session->config.kill_stuck);
+	session->probe_written = lane_written_to(lane);
+	session->probe_again = false;
+	buf_init(&copy);
+	compose_probe(&copy, method, session->probe->id, session->era == ERA_MODERN ? meta : (struct span){ NULL, 0 });
+	lane_overtake(lane, buf_span(&copy));
+	buf_free(&copy);
+	action = action_of(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, session->probe);
+	session_report(session, &action);
+}
+
+void
+session_probe(struct session *session, const struct request *request)
+{
+	if (session->config.kill_stuck == 0 || session->party[SIDE_SERVER].gone || session->away || session->stuck ||
+	    !session_settled(session))
+		return;
+	if (session->probe != NULL) {
+		session->probe_again = true;
+		return;
+	}
+	buf_clear(&session->probe_meta);
+	buf_append(&session->probe_meta, text_span(request->meta));
+	send_probe(session, buf_span(&session->probe_meta));
+}
+
+void
+session_own_answered(struct session *session, struct request *request, const struct message *message)
+{
+	if (request != session->probe) {
+		session_replay_answered(session, request, message);
+		return;
+	}
+	session->probe = NULL;
+	if (session->probe_again)
+		send_probe(session, buf_span(&session->probe_meta));
+}
+
+/* It has not read the probe yet, and reads: a long message stands before it. */
+static bool
+is_reading(const struct session *session)
+{
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	return lane_overtaking(lane) && lane_written_to(lane) > session->probe_written;
+}
+
+void
+session_own_expired(struct session *session, struct request *request)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct action action = action_of(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, request);
+
+	if (request != session->probe) {
+		session_replay_expired(session, request);
+		pending_remove(pending, request);
+		return;
+	}
+	if (is_reading(session)) {
+		session->probe_written = lane_written_to(session->party[SIDE_CLIENT].lane);
+		alarm_arm(&pending->hard, &request->hard, session->config.kill_stuck, session->steady);
+		return;
+	}
+	session->stuck = true;
+	session->probe = NULL;
+	action.timeout = session->config.kill_stuck;
+	session_report(session, &action);
+	pending_remove(pending, request);
+}
+
+static void
+drop_question(void *user, struct request *request)
+{
+	struct session *session = user;
+
+	if (request->flags & REQUEST_OURS)
+		pending_remove(&session->party[SIDE_CLIENT].pending, request);
+}
+
+void
+session_drop_questions(struct session *session)
+{
+	pending_each(&session->party[SIDE_CLIENT].pending, drop_question, session);
+	session->probe = NULL;
+	if (session->replay != NULL)
+		session_stop_replay(session);
+	lane_hold(session->party[SIDE_CLIENT].lane, false);
+}
+
+bool
+session_server_stuck(const struct session *session)
+{
+	return session->stuck;
+}

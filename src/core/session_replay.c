@@ -1,0 +1,262 @@
+/*
+ * What a new server has to be told of the session that it is to go on with. It is said by canceld, which takes the
+ * answers; meanwhile what the client says waits.
+ *
+ *   restarted ─▶ handshake ─answered▶ opened, settings ─all answered▶ streams, then all that waits
+ */
+#include "session_replay.h"
+
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+
+static void
+report(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
+    const char *detail)
+{
+	struct action action = action_of(session, verb, side, why, request);
+
+	action.detail = (struct span){ detail, strlen(detail) };
+	session_report(session, &action);
+}
+
+/* Why a new server cannot be told all that it would have to know; NULL: it can. */
+const char *
+session_cannot_restart(const struct session *session)
+{
+	if (session->plain)
+		return "the client speaks no JSON-RPC";
+	if (!(session->dialect->flags & DIALECT_HAS_ERAS) && !session->config.stateless)
+		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
+	if (session->era != ERA_MODERN && !session->initialized)
+		return "no session was open";
+	if (session->replay == NULL || session->replay->overflow)
+		return "initialize was too long to be kept";
+	return NULL;
+}
+
+/* The message with another id. */
+static void
+say_again(struct session *session, const struct record *record, struct span id)
+{
+	struct span text = buf_span(&record->text);
+	size_t behind = record->id_at + record->id_len;
+	struct buf copy;
+
+	buf_init(&copy);
+	buf_append(&copy, span_part(text, 0, record->id_at));
+	buf_append(&copy, id);
+	buf_append(&copy, span_part(text, behind, text.len - behind));
+	lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&copy));
+	buf_free(&copy);
+}
+
+static void
+ask_again(struct session *session, const struct record *record)
+{
+	bool string = buf_span(&record->text).ptr[record->id_at] == '"';
+	struct request *request = session_ask(session, record->method->name, string, TIME_REPLAY);
+
+	say_again(session, record, request->wire_id);
+	session->replay->waiting++;
+	report(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, "");
+}
+
+static void
+say_opened(struct session *session, const struct record *record)
+{
+	struct action action = action_of(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, NULL);
+
+	action.method = (struct span){ session->dialect->opened, strlen(session->dialect->opened) };
+	lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&record->text));
+	session_report(session, &action);
+}
+
+static void
+say_streams(struct session *session)
+{
+	struct replay *replay = session->replay;
+	size_t i;
+
+	for (i = 0; i < replay->count; i++) {
+		struct record *record = &replay->records[i];
+		struct request *request;
+
+		if (record->kind != RECORD_STREAM || !(record->request->flags & REQUEST_UNSENT))
+			continue;
+		request = pending_by_id(&session->party[SIDE_CLIENT].pending, record->request->id);
+		if (request != record->request)
+			continue;
+		request->flags = (uint16_t)(request->flags & ~REQUEST_UNSENT);
+		record->begins = true;
+		say_again(session, record, request->wire_id);
+		report(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, "");
+	}
+}
+
+/* MCP server/tools "List Changed Notification": only who has declared it may send it. */
+static void
+say_lists(struct session *session)
+{
+	struct action action = action_of(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
+	size_t i;
+
+	if (session->era == ERA_MODERN)
+		return;
+	for (i = 0; i < REPLAY_LISTS; i++) {
+		if (!session->replay->lists[i])
+			continue;
+		action.method = (struct span){ session_lists[i].notification, strlen(session_lists[i].notification) };
+		buf_clear(&session->scratch);
+		compose_notification(&session->scratch, session_lists[i].notification);
+		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
+		session_report(session, &action);
+	}
+}
+
+static void
+finish(struct session *session)
+{
+	session->replay->stage = REPLAY_IDLE;
+	say_streams(session);
+	lane_hold(session->party[SIDE_CLIENT].lane, false);
+	session_note(session, SIDE_CLIENT, WHY_RESTARTED);
+	say_lists(session);
+}
+
+static void
+say_settings(struct session *session)
+{
+	struct replay *replay = session->replay;
+	size_t i;
+
+	replay->stage = REPLAY_SETTINGS;
+	for (i = 0; i < replay->count; i++)
+		if (replay->records[i].kind == RECORD_OPENED)
+			say_opened(session, &replay->records[i]);
+	for (i = 0; i < replay->count; i++)
+		if (replay->records[i].kind == RECORD_SETTING && replay->records[i].request == NULL)
+			ask_again(session, &replay->records[i]);
+	if (replay->waiting == 0)
+		finish(session);
+}
+
+void
+session_replay(struct session *session)
+{
+	struct replay *replay = session->replay;
+	size_t i;
+
+	replay->stage = REPLAY_HANDSHAKE;
+	for (i = 0; i < replay->count; i++)
+		if (replay->records[i].kind == RECORD_HANDSHAKE && replay->records[i].request == NULL)
+			ask_again(session, &replay->records[i]);
+	if (replay->waiting == 0)
+		say_settings(session);
+}
+
+void
+session_stop_replay(struct session *session)
+{
+	session->replay->stage = REPLAY_IDLE;
+	session->replay->waiting = 0;
+}
+
+bool
+session_replays(const struct session *session)
+{
+	return session->replay != NULL &&
+	    (session->replay->stage == REPLAY_HANDSHAKE || session->replay->stage == REPLAY_SETTINGS);
+}
+
+void
+session_pass_ahead(struct session *session, const struct message *message)
+{
+	const struct party *party = &session->party[message->from];
+	const struct edit *edit;
+	size_t at = 0, offset;
+	struct buf copy;
+
+	buf_init(&copy);
+	for (edit = message->edits; edit < message->edits + message->edit_count; edit++) {
+		offset = (size_t)(edit->offset - (message->start - party->frame.body));
+		buf_append(&copy, span_part(message->text, at, offset - at));
+		buf_append(&copy, edit->with);
+		at = offset + edit->len;
+	}
+	buf_append(&copy, span_part(message->text, at, message->text.len - at));
+	lane_overtake(party->lane, buf_span(&copy));
+	buf_free(&copy);
+	message_discard(session, message);
+}
+
+static void
+compare(struct session *session, const struct message *message)
+{
+	struct replay *replay = session->replay;
+
+	if (!span_equal(buf_span(&replay->version), scan_text(message->scan, SCAN_RESULT_VERSION)))
+		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "another protocolVersion");
+	else if (!span_equal(buf_span(&replay->capabilities), session_capabilities(session, message)))
+		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "other capabilities");
+}
+
+static void
+fail(struct session *session, const struct request *request, const char *detail)
+{
+	report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request, detail);
+	session->replay->stage = REPLAY_FAILED;
+	session->stuck = true;
+}
+
+void
+session_replay_answered(struct session *session, const struct request *request, const struct message *message)
+{
+	struct replay *replay = session->replay;
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+
+	replay->waiting--;
+	if (replay->stage == REPLAY_HANDSHAKE && !granted) {
+		fail(session, request, "it answered with an error");
+	} else if (replay->stage == REPLAY_HANDSHAKE) {
+		compare(session, message);
+		say_settings(session);
+	} else if (replay->stage == REPLAY_SETTINGS) {
+		if (!granted)
+			report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request,
+			    "it answered with an error");
+		if (replay->waiting == 0)
+			finish(session);
+	}
+}
+
+void
+session_replay_expired(struct session *session, const struct request *request)
+{
+	session->replay->waiting--;
+	if (session_replays(session))
+		fail(session, request, "no answer");
+}
+
+bool
+session_is_replayed_beginning(struct session *session, const struct message *message)
+{
+	const char *method = session->dialect->stream_opened;
+	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
+	struct replay *replay = session->replay;
+	size_t i;
+
+	if (replay == NULL || message->from != SIDE_SERVER || message->passed || method == NULL || id.len == 0 ||
+	    !span_equal(message->envelope.method, (struct span){ method, strlen(method) }))
+		return false;
+	for (i = 0; i < replay->count; i++) {
+		struct record *record = &replay->records[i];
+
+		if (record->begins && record->request != NULL && id_equal(record->request->wire_id, id)) {
+			record->begins = false;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,202 @@
+#include "shell/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	READ_SIZE = 16 << 10,
+	READS = 4,       /* a turn */
+	LAST_READS = 64, /* what a pipe holds at most */
+};
+
+int
+relay_open(struct relay *relay)
+{
+	int pair[2], out;
+
+	*relay = (struct relay){ .write_end = -1 };
+	relay->in.fd = relay->in.given = relay->out.fd = relay->out.given = -1;
+	buf_init(&relay->queue);
+	buf_init(&relay->tail);
+	if (isatty(STDERR_FILENO))
+		return 0;
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return -1;
+	out = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (out < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return -1;
+	}
+	descriptor_init(&relay->in, pair[0], true);
+	descriptor_init(&relay->out, out, false);
+	relay->write_end = pair[1];
+	return 0;
+}
+
+static size_t
+count_lines(struct span bytes)
+{
+	size_t lines = 0, i;
+
+	for (i = 0; i < bytes.len; i++)
+		lines += bytes.ptr[i] == '\n';
+	return lines;
+}
+
+/* Behind the first newline; 0 if there is none. */
+static size_t
+first_line(struct span bytes)
+{
+	const char *newline = bytes.len == 0 ? NULL : memchr(bytes.ptr, '\n', bytes.len);
+
+	return newline == NULL ? 0 : (size_t)(newline - bytes.ptr) + 1;
+}
+
+/* The lines that fit: what begins a line that does not is dropped to its end. */
+static void
+enqueue(struct relay *relay, struct span bytes)
+{
+	size_t line = relay->dropping ? first_line(bytes) : 0, len;
+
+	if (relay->dropping) {
+		relay->dropping = line == 0;
+		bytes = span_part(bytes, line, line == 0 ? 0 : bytes.len - line);
+	}
+	while (bytes.len > 0) {
+		line = first_line(bytes);
+		len = line == 0 ? bytes.len : line;
+		if (relay->queue.len + len > RELAY_QUEUE_MAX) {
+			if (relay->inside)
+				buf_append(&relay->queue, SPAN("\n"));
+			relay->inside = false;
+			relay->lost += count_lines(bytes) + (bytes.ptr[bytes.len - 1] != '\n');
+			relay->dropping = bytes.ptr[bytes.len - 1] != '\n';
+			return;
+		}
+		buf_append(&relay->queue, span_part(bytes, 0, len));
+		relay->inside = line == 0;
+		bytes = span_part(bytes, len, bytes.len - len);
+	}
+}
+
+static void
+keep(struct relay *relay, struct span bytes)
+{
+	buf_append(&relay->tail, bytes);
+	if (relay->tail.len > RELAY_TAIL_MAX)
+		buf_consume(&relay->tail, relay->tail.len - RELAY_TAIL_MAX);
+}
+
+static void
+flush(struct relay *relay)
+{
+	struct span bytes;
+	ssize_t put;
+
+	while (relay->queue.len > 0) {
+		bytes = buf_span(&relay->queue);
+		put = descriptor_write(&relay->out, &bytes, 1);
+		if (relay->out.broken) {
+			/* The disk may have room again later. */
+			relay->lost += count_lines(bytes);
+			relay->out.broken = false;
+			buf_clear(&relay->queue);
+		}
+		if (put <= 0)
+			return;
+		buf_consume(&relay->queue, (size_t)put);
+	}
+}
+
+static void
+move(struct relay *relay, int reads)
+{
+	char bytes[READ_SIZE];
+	ssize_t got = 1;
+
+	while (relay->in.fd >= 0 && reads-- > 0 && got > 0) {
+		got = descriptor_read(&relay->in, bytes, sizeof(bytes));
+		if (got > 0) {
+			keep(relay, (struct span){ bytes, (size_t)got });
+			enqueue(relay, (struct span){ bytes, (size_t)got });
+		}
+		flush(relay);
+	}
+	flush(relay);
+}
+
+void
+relay_move(struct relay *relay)
+{
+	move(relay, READS);
+}
+
+static long
+clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+relay_close(struct relay *relay)
+{
+	long end = clock_now() + RELAY_LAST_WAIT, left;
+
+	for (move(relay, LAST_READS); relay_wants_write(relay); flush(relay)) {
+		struct pollfd ready = { .fd = relay->out.fd, .events = POLLOUT };
+
+		left = end - clock_now();
+		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
+			break;
+	}
+	descriptor_close(&relay->in);
+	descriptor_close(&relay->out);
+	if (relay->write_end >= 0)
+		close(relay->write_end);
+	buf_free(&relay->queue);
+	buf_free(&relay->tail);
+}
+
+bool
+relay_wants_write(const struct relay *relay)
+{
+	return relay->queue.len > 0;
+}
+
+uint64_t
+relay_lost(struct relay *relay)
+{
+	uint64_t fresh = relay->lost - relay->told;
+
+	if (relay->queue.len > 0)
+		return 0;
+	relay->told = relay->lost;
+	return fresh;
+}
+
+struct span
+relay_last_lines(struct relay *relay)
+{
+	struct span tail;
+	size_t line;
+
+	move(relay, LAST_READS);
+	tail = buf_span(&relay->tail);
+	line = tail.len < RELAY_TAIL_MAX ? 0 : first_line(tail);
+	return line < tail.len ? span_part(tail, line, tail.len - line) : tail;
+}
+
+void
+relay_forget(struct relay *relay)
+{
+	move(relay, LAST_READS);
+	buf_clear(&relay->tail);
+}

@@ -1,0 +1,115 @@
+/* Servers that end before they begin: what the client hears, and what of their stderr. */
+#include <stdio.h>
+#include <string.h>
+
+#include "suites.h"
+#include "talk.h"
+
+#define INITIALIZE \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":" \
+	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
+
+static const struct {
+	const char *command, *words;
+	int status;
+} deaths[] = {
+	{ "sh:echo 'npm error 404 no such package' >&2; read line; exit 1",
+	    "canceld: initialize cannot be answered: the server has gone: npm error 404 no such package", 1 },
+	{ "sh:printf 'no newline \\377' >&2; exit 0", "canceld: *: no newline ?", 0 },
+	{ "sh:read line; kill -SEGV $$", "canceld: initialize cannot be answered: the server has gone", 128 + SIGSEGV },
+	{ "no-such-program-anywhere",
+	    "canceld: the server has gone: cannot start no-such-program-anywhere: No such file or directory", 127 },
+	{ "/etc/passwd", "canceld: the server has gone: cannot start /etc/passwd: Permission denied", 126 },
+};
+
+static void
+expect_words(const char *is, const char *wanted)
+{
+	const char *star = strchr(wanted, '*');
+
+	if (star == NULL) {
+		ck_assert_str_eq(is, wanted);
+		return;
+	}
+	ck_assert_int_eq(strncmp(is, wanted, (size_t)(star - wanted)), 0);
+	ck_assert_uint_ge(strlen(is), strlen(star + 1));
+	ck_assert_str_eq(is + strlen(is) - strlen(star + 1), star + 1);
+}
+
+START_TEST(initialize_hears_why)
+{
+	struct run *run = run_options("", deaths[_i].command);
+
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
+	expect_words(at_text(run->message, "error message"), deaths[_i].words);
+	run_expect_end(run);
+	run_expect_exit(run, deaths[_i].status, 1000);
+	run_end(run);
+}
+END_TEST
+
+/* It has ended before the client's first word. */
+START_TEST(a_client_that_comes_later_hears_it_too)
+{
+	struct run *run = run_options("", "sh:echo 'cannot find module' >&2; exit 3");
+
+	run_expect_logged(run, "SERVER_EXITED");
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
+	expect_words(at_text(run->message, "error message"), "canceld: *cannot find module");
+	run_expect_exit(run, 3, 1000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(whoever_closes_its_end_is_not_waited_for)
+{
+	struct run *run = run_options("", "sh:exit 3");
+
+	run_close_in(run);
+	run_expect_exit(run, 3, 300);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_open_session_is_not_told_what_was_on_stderr)
+{
+	struct run *run = run_session("", NULL);
+
+	run_call(run, "2", "crash", "{\"status\":7}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
+	ck_assert_ptr_null(strstr(at_text(run->message, "error message"), "demo"));
+	run_expect_exit(run, 7, 1000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(stderr_passes_to_its_last_byte)
+{
+	struct run *run = run_options("",
+	    "sh:i=0; while [ $i -lt 500 ]; do echo \"line $i\"; i=$((i+1)); done >&2; printf last >&2; cat");
+
+	run_expect_logged(run, "line 0\nline 1\n");
+	run_expect_logged(run, "line 498\nline 499\nlast");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_beginnings(void)
+{
+	Suite *suite = suite_create("beginnings");
+	TCase *tests = tcase_create("beginnings");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_loop_test(tests, initialize_hears_why, 0, sizeof(deaths) / sizeof(*deaths));
+	tcase_add_test(tests, a_client_that_comes_later_hears_it_too);
+	tcase_add_test(tests, whoever_closes_its_end_is_not_waited_for);
+	tcase_add_test(tests, an_open_session_is_not_told_what_was_on_stderr);
+	tcase_add_test(tests, stderr_passes_to_its_last_byte);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,247 @@
+/* --restart and --kill-stuck: the client's session goes on with another server. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "process.h"
+#include "suites.h"
+#include "talk.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+
+/* How often the servers of this run have received it. */
+static int
+count_logged(const struct run *run, const char *text)
+{
+	const char *at = run->error.data;
+	int count = 0;
+
+	while (at != NULL && (at = strstr(at, text)) != NULL) {
+		at += strlen(text);
+		count++;
+	}
+	return count;
+}
+
+START_TEST(a_crash_costs_what_was_in_flight_and_no_more)
+{
+	struct run *run = run_session("-r", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_call(run, "3", "crash", _i == 0 ? "{\"status\":7}" : "{\"signal\":11}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
+	ck_assert_int_eq(at_number(run->message, _i == 0 ? "error data status" : "error data signal"),
+	    _i == 0 ? 7 : 11);
+	run_expect_echo(run, "4");
+	run_expect_logged(run, "RESTARTED");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(half_an_answer_is_followed_by_a_whole_session)
+{
+	struct run *run = run_session("--restart=3/1m", NULL);
+
+	run_call(run, "2", "crash", "{\"half\":true,\"status\":3}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_echo(run, "3");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_idle_server_that_is_killed_is_replaced)
+{
+	struct run *run = run_session("-r", NULL);
+	pid_t server = process_child(run->pid, "demo-server");
+
+	ck_assert_int_gt(server, 0);
+	kill(server, SIGKILL);
+	run_expect_logged(run, "RESTARTED");
+	run_expect_echo(run, "2");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+/* A handler that blocks: nothing that is written to the server is heard any more. */
+START_TEST(a_stuck_server_is_ended_and_replaced)
+{
+	struct run *run = run_session("-t 200ms -k200ms", _i == 0 ? NULL : "demo --ignore-term");
+
+	run_call(run, "2", "block", "{}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_logged(run, "STUCK");
+	run_expect_logged(run, "RESTARTED");
+	run_expect_echo(run, "3");
+	run_expect_logged(run, _i == 0 ? "SERVER_EXITED signal=15" : "SERVER_EXITED signal=9");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(what_others_had_asked_a_stuck_server_is_answered)
+{
+	struct run *run = run_session("-k200ms", NULL);
+
+	run_call(run, "2", "block", "{}");
+	run_call(run, "3", "echo", "{}");
+	run_cancel(run, "2");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
+	run_expect_echo(run, "4");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_slow_server_that_answers_is_left_alone)
+{
+	struct run *run = run_session("-vv -t 200ms -k300ms", NULL);
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_logged(run, "SWALLOWED to=client method=ping");
+	run_expect_quiet(run, 600);
+	run_expect_echo(run, "3");
+	ck_assert_int_eq(count_logged(run, "STUCK"), 0);
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(too_many_crashes_end_it)
+{
+	struct run *run = run_session("-r2/1m", NULL);
+
+	for (int i = 0; i < 3; i++) {
+		char id[8];
+
+		snprintf(id, sizeof(id), "%d", 10 + i);
+		run_call(run, id, "crash", "{\"status\":9}");
+		run_expect_error(run, id, CODE_INTERNAL, i < 2 ? "server-restarted" : "server-exited");
+		snprintf(id, sizeof(id), "%d", 20 + i);
+		if (i < 2)
+			run_expect_echo(run, id);
+	}
+	run_expect_exit(run, 9, 1000);
+	run_expect_logged(run, "RESTART_REFUSED reason=\"it has failed too often (see --restart)\"");
+	run_end(run);
+}
+END_TEST
+
+/* The server that follows does not come up: what waits for it is answered in the end. */
+START_TEST(a_server_that_never_comes_up_again)
+{
+	struct run *run = run_session("-r2/1m",
+	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi;"
+	    " : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
+
+	run_call(run, "2", "crash", "{\"status\":9}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_call(run, "3", "echo", "{}");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 5, 2000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(who_leaves_while_no_server_is_there_is_not_kept)
+{
+	struct run *run = run_session("-r9/1m",
+	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi;"
+	    " : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
+
+	run_call(run, "2", "crash", "{\"status\":9}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_logged(run, "after=400ms");
+	if (_i == 0) {
+		run_close_in(run);
+		run_expect_exit(run, ANY_STATUS, 1000);
+	} else {
+		kill(run->pid, SIGTERM);
+		run_expect_exit(run, 128 + SIGTERM, 700);
+	}
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_orderly_exit_is_no_crash)
+{
+	struct run *run = run_session("-r", NULL);
+
+	run_call(run, "2", "crash", "{\"status\":0}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_end(run);
+	run = run_options("-r", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 0");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_answer(run, "1");
+	run_expect_exit(run, 0, 1000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
+{
+	const char *agent =
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; exit 4";
+	struct run *run = run_options("-r", agent);
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_expect_answer(run, "0");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
+	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 4, 1000);
+	run_expect_logged(run, "RESTART_REFUSED");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(one_crash_after_another)
+{
+	struct run *run = run_session("-r1000/1m", NULL);
+	char id[16];
+
+	for (int i = 0; i < 30; i++) {
+		snprintf(id, sizeof(id), "%d", 1000 + 2 * i);
+		run_call(run, id, "crash", "{\"signal\":9}");
+		run_expect_error(run, id, CODE_INTERNAL, "server-restarted");
+		snprintf(id, sizeof(id), "%d", 1001 + 2 * i);
+		run_expect_echo(run, id);
+	}
+	ck_assert_int_le(process_descriptors(run->pid), 24);
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_restarts(void)
+{
+	Suite *suite = suite_create("restarts");
+	TCase *tests = tcase_create("restarts");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_loop_test(tests, a_crash_costs_what_was_in_flight_and_no_more, 0, 2);
+	tcase_add_test(tests, half_an_answer_is_followed_by_a_whole_session);
+	tcase_add_test(tests, an_idle_server_that_is_killed_is_replaced);
+	tcase_add_loop_test(tests, a_stuck_server_is_ended_and_replaced, 0, 2);
+	tcase_add_test(tests, what_others_had_asked_a_stuck_server_is_answered);
+	tcase_add_test(tests, a_slow_server_that_answers_is_left_alone);
+	tcase_add_test(tests, too_many_crashes_end_it);
+	tcase_add_test(tests, a_server_that_never_comes_up_again);
+	tcase_add_loop_test(tests, who_leaves_while_no_server_is_there_is_not_kept, 0, 2);
+	tcase_add_test(tests, an_orderly_exit_is_no_crash);
+	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
+	tcase_add_test(tests, one_crash_after_another);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,180 @@
+#include "shell/relay.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *relay_suite(void);
+
+enum { PIPE_SIZE = 64 << 10 };
+
+static struct relay relay;
+static int reader; /* of what goes to stderr */
+static char taken[1 << 20];
+static size_t taken_len;
+
+/* Each test runs in a process of its own, whose stderr it may replace. */
+static void
+setup(void)
+{
+	int pair[2];
+
+	ck_assert_int_eq(pipe(pair), 0);
+	ck_assert_int_eq(dup2(pair[1], STDERR_FILENO), STDERR_FILENO);
+	close(pair[1]);
+	reader = pair[0];
+	fcntl(reader, F_SETFL, O_NONBLOCK);
+	taken_len = 0;
+	ck_assert_int_eq(relay_open(&relay), 0);
+	ck_assert_int_ge(relay.write_end, 0);
+	ck_assert(fcntl(relay.write_end, F_GETFD) & FD_CLOEXEC);
+}
+
+static void
+server_writes(const char *text)
+{
+	size_t len = strlen(text);
+
+	ck_assert_int_eq(write(relay.write_end, text, len), (ssize_t)len);
+}
+
+static void
+take(void)
+{
+	ssize_t got;
+
+	while ((got = read(reader, taken + taken_len, sizeof(taken) - taken_len - 1)) > 0)
+		taken_len += (size_t)got;
+	taken[taken_len] = '\0';
+}
+
+START_TEST(what_the_server_writes_comes_out_as_it_is)
+{
+	server_writes("one\ntwo ");
+	relay_move(&relay);
+	take();
+	ck_assert_str_eq(taken, "one\ntwo ");
+	server_writes("\xff\n");
+	relay_close(&relay);
+	take();
+	ck_assert_str_eq(taken, "one\ntwo \xff\n");
+}
+END_TEST
+
+/* Nobody reads: the server is never kept waiting, memory is bounded, and what is missing are whole lines. */
+START_TEST(nobody_waits_for_who_does_not_read)
+{
+	uint64_t lost;
+	char line[64];
+	int lines = 20000, i;
+
+	for (i = 0; i < lines; i++) {
+		snprintf(line, sizeof(line), "line %05d of the server's\n", i);
+		server_writes(line);
+		relay_move(&relay);
+		ck_assert_uint_le(relay.queue.len, RELAY_QUEUE_MAX);
+	}
+	ck_assert(relay_wants_write(&relay));
+	ck_assert_uint_eq(relay_lost(&relay), 0);
+	for (i = 0; relay_wants_write(&relay) && i < 100; i++) {
+		take();
+		relay_move(&relay);
+	}
+	take();
+	lost = relay_lost(&relay);
+	ck_assert_uint_gt(lost, 0);
+	ck_assert_uint_eq(relay_lost(&relay), 0);
+	ck_assert_uint_eq(taken_len, strlen(line) * ((size_t)lines - (size_t)lost));
+	server_writes("again\n");
+	relay_move(&relay);
+	take();
+	ck_assert_str_eq(taken + taken_len - 6, "again\n");
+	ck_assert_int_eq(memcmp(taken, "line 00000", 10), 0);
+}
+END_TEST
+
+/* What is left of a line whose beginning was taken is ended with a newline. */
+START_TEST(the_rest_of_a_line_is_lost)
+{
+	static char long_line[PIPE_SIZE / 2];
+	const char *end;
+	int i;
+
+	memset(long_line, 'x', sizeof(long_line) - 1);
+	for (i = 0; i < 8; i++) {
+		server_writes(long_line);
+		relay_move(&relay);
+	}
+	server_writes("the rest of it\n");
+	relay_move(&relay);
+	for (i = 0; i < 20; i++) {
+		take();
+		relay_move(&relay);
+	}
+	server_writes("next\n");
+	relay_move(&relay);
+	take();
+	ck_assert_ptr_null(strstr(taken, "the rest"));
+	end = strstr(taken, "x\nnext\n");
+	ck_assert_ptr_nonnull(end);
+	ck_assert_uint_eq(relay_lost(&relay), 1);
+}
+END_TEST
+
+START_TEST(the_last_lines_are_kept)
+{
+	struct span last;
+	char line[64];
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		snprintf(line, sizeof(line), "line %05d\n", i);
+		server_writes(line);
+		relay_move(&relay);
+	}
+	server_writes("no newline");
+	last = relay_last_lines(&relay);
+	ck_assert_uint_le(last.len, RELAY_TAIL_MAX);
+	ck_assert_uint_gt(last.len, RELAY_TAIL_MAX / 2);
+	ck_assert_int_eq(memcmp(last.ptr, "line ", 5), 0);
+	ck_assert_int_eq(memcmp(last.ptr + last.len - 21, "line 00999\nno newline", 21), 0);
+	relay_forget(&relay);
+	ck_assert_uint_eq(relay_last_lines(&relay).len, 0);
+	server_writes("next server\n");
+	last = relay_last_lines(&relay);
+	ck_assert(span_equal(last, SPAN("next server\n")));
+}
+END_TEST
+
+START_TEST(nobody_is_there_to_read)
+{
+	close(reader);
+	signal(SIGPIPE, SIG_IGN);
+	for (int i = 0; i < 100; i++) {
+		server_writes("line\n");
+		relay_move(&relay);
+	}
+	ck_assert(!relay_wants_write(&relay));
+	ck_assert_uint_eq(relay_lost(&relay), 100);
+	relay_close(&relay);
+}
+END_TEST
+
+Suite *
+relay_suite(void)
+{
+	Suite *suite = suite_create("relay");
+	TCase *tests = tcase_create("relay");
+
+	tcase_add_checked_fixture(tests, setup, NULL);
+	tcase_add_test(tests, what_the_server_writes_comes_out_as_it_is);
+	tcase_add_test(tests, nobody_waits_for_who_does_not_read);
+	tcase_add_test(tests, the_rest_of_a_line_is_lost);
+	tcase_add_test(tests, the_last_lines_are_kept);
+	tcase_add_test(tests, nobody_is_there_to_read);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
