@@ -19,7 +19,7 @@ Suite *suite_wiring(void);
 Suite *suite_tree(void);
 Suite *suite_client_ends(void);
 
-/* Runs it arguments[2] times over, prints the table of passes; 0 if there was no failure. */
+/* Runs it that many times over, prints the table of passes; 0 if there was no failure. */
 int matrix(int rounds);
 
 #endif
