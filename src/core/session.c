@@ -219,6 +219,7 @@ pass_bytes(struct party *party, const struct message *message)
 
 	for (edit = message->edits; edit < message->edits + message->edit_count; edit++)
 		len = len - edit->len + edit->with.len;
+	lane_bind(party->lane, message->bound);
 	session_pass_head(party, message->start, len);
 	for (edit = message->edits; edit < message->edits + message->edit_count; edit++) {
 		advance(party->lane, origin + edit->offset, lane_pass);
@@ -228,6 +229,7 @@ pass_bytes(struct party *party, const struct message *message)
 	advance(party->lane, message->end, lane_pass);
 	if (party->frame.framing == FRAMING_NEWLINE)
 		pass_line_end(party->lane, message);
+	lane_bind(party->lane, false);
 }
 
 void
@@ -235,8 +237,7 @@ message_pass(struct session *session, struct message *message, enum why why, con
 {
 	struct action action = action_of_message(session, message, VERB_SEND, why, request);
 
-	if (!message->passed && message->envelope.kind == ENVELOPE_RESPONSE && message->from == SIDE_CLIENT &&
-	    session_replays(session))
+	if (!message->passed && message->bound && session_holds(session))
 		session_pass_ahead(session, message);
 	else if (!message->passed)
 		pass_bytes(&session->party[message->from], message);

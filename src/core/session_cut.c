@@ -121,6 +121,20 @@ move_on(struct session *session, enum side from)
 		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
 }
 
+/* An answer to a question of this server's, who may need it to go on: it cannot wait, nor overtake what does. */
+static void
+bind_parts(struct session *session)
+{
+	struct party *party = &session->party[SIDE_CLIENT];
+	struct envelope envelope;
+
+	envelope_peek(&envelope, party->frame.scan);
+	if (envelope.kind != ENVELOPE_RESPONSE)
+		return;
+	lane_bind(party->lane, true);
+	session_end_probe(session);
+}
+
 static void
 begin_parts(struct session *session, enum side from)
 {
@@ -131,6 +145,8 @@ begin_parts(struct session *session, enum side from)
 		session_note(session, other(from), WHY_BOM_STRIPPED);
 	if (party->reading >= READ_DISCARD)
 		return;
+	if (from == SIDE_CLIENT)
+		bind_parts(session);
 	session_pass_head(party, party->frame.body + bom, party->frame.length - bom);
 	lane_set_open(party->lane, true);
 }
@@ -242,6 +258,7 @@ session_cut_end(struct session *session, enum side from)
 	move_on(session, from);
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
 	party->reading = READ_HOLD;
 	message_of_parts(session, from, &message);
 	if (reading == READ_PASS)
@@ -280,6 +297,7 @@ close_frame(struct party *party)
 	else
 		lane_insert_blanks(party->lane, party->frame.body + party->frame.length - party->frame.scanned);
 	lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
 }
 
 bool

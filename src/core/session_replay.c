@@ -83,12 +83,12 @@ say_streams(struct session *session)
 		struct record *record = &replay->records[i];
 		struct request *request;
 
-		if (record->kind != RECORD_STREAM || !(record->request->flags & REQUEST_UNSENT))
+		if (record->kind != RECORD_STREAM || record->request->start != REQUEST_UNSENT)
 			continue;
 		request = pending_by_id(&session->party[SIDE_CLIENT].pending, record->request->id);
 		if (request != record->request)
 			continue;
-		request->flags = (uint16_t)(request->flags & ~REQUEST_UNSENT);
+		request->start = request->end = 0;
 		record->begins = true;
 		say_again(session, record, request->wire_id);
 		report(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, "");
@@ -120,7 +120,7 @@ finish(struct session *session)
 {
 	session->replay->stage = REPLAY_IDLE;
 	say_streams(session);
-	lane_hold(session->party[SIDE_CLIENT].lane, false);
+	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	session_note(session, SIDE_CLIENT, WHY_RESTARTED);
 	say_lists(session);
 }
@@ -168,6 +168,12 @@ session_replays(const struct session *session)
 {
 	return session->replay != NULL &&
 	    (session->replay->stage == REPLAY_HANDSHAKE || session->replay->stage == REPLAY_SETTINGS);
+}
+
+bool
+session_is_said_again(const struct session *session)
+{
+	return session->away || (session->replay != NULL && session->replay->stage == REPLAY_HANDSHAKE);
 }
 
 void
