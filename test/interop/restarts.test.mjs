@@ -16,7 +16,7 @@ function assertReplayed(session, expected) {
   assert.deepEqual(methods(session.serverEnd).slice(0, expected.length), expected);
 }
 
-// A busy machine takes its time to start another server: only the call that blocks it has so little.
+// A busy machine takes its time to start another server: only the call that blocks has so little.
 const spinning = (deadline, ...more) => ['-v', '-t', `tools/call:spin=${deadline}`, ...more];
 const handshake = ({ modern }) => (modern ? [] : ['initialize', 'notifications/initialized']);
 
@@ -33,7 +33,8 @@ forEachKind('a handler that blocks its server: the next call succeeds', async (t
   assert.equal(session.logged('STUCK').length, 1);
   assert.equal(session.logged('RESTARTED').length, 1);
 
-  const [stuck, next] = session.records('server');
+  // A modern client may have looked at another one before.
+  const [stuck, next] = session.records('server').slice(-2);
   const ids = record =>
     record
       .heard('sent', 'tools/call')
@@ -48,7 +49,8 @@ forEachKind('a handler that blocks its server: the next call succeeds', async (t
 });
 
 test('who waits for the next server has a deadline, and may cancel', limit, async t => {
-  const session = await open(t, { canceld: spinning('500ms', '-t', 'tools/call:steps=200ms', '-k2s') });
+  const canceld = spinning('500ms', '-t', 'tools/call:steps=200ms', '-k2s');
+  const session = await open(t, { canceld });
   const controller = new AbortController();
 
   await session.failingCall('spin');
@@ -108,7 +110,7 @@ describe('agents and language servers', together, () => {
     assert.equal(session.records('server').length, 1);
   });
 
-  test('... unless it has none: it is told the handshake, and the client nothing', limit, async t => {
+  test('... unless it has none: it is told the handshake again', limit, async t => {
     const session = await openAcp(t, { canceld: ['-v', '-r', '--restart=stateless'] });
     const { answer } = await session.beginTurn();
 

@@ -98,13 +98,19 @@ function measure() {
   const proc = `/proc/${transport.pid}`;
   const [, rss] = readFileSync(`${proc}/status`, 'latin1').match(/^VmRSS:\s+(\d+) kB$/m);
 
-  return { descriptors: readdirSync(`${proc}/fd`).length, rss: Number(rss) };
+  const children = readFileSync(`${proc}/task/${transport.pid}/children`, 'latin1').trim().split(' ');
+
+  return {
+    descriptors: readdirSync(`${proc}/fd`).length,
+    children: children.length,
+    rss: Number(rss)
+  };
 }
 
-const print = (number, { descriptors, rss }) =>
+const print = (number, { descriptors, children, rss }) =>
   console.log(
     `${String(number).padStart(6)} restarts ${outcomes.answered} answered ${outcomes.lost} lost ` +
-      `${descriptors} descriptors ${rss} KB`
+      `${descriptors} descriptors ${children} children ${rss} KB`
   );
 
 const start = Date.now();
@@ -128,5 +134,6 @@ assert.deepEqual(faults, []);
 assert.ok(outcomes.answered + outcomes.lost >= calls);
 assert.ok(outcomes.lost <= restarts * together, `${outcomes.lost} calls were lost`);
 assert.equal(last.descriptors, first.descriptors, 'descriptors');
+assert.equal(last.children, first.children, 'children');
 assert.ok(last.rss <= first.rss + growthMax, `${last.rss - first.rss} KB more`);
 console.log(`${Math.round((Date.now() - start) / 1000)} s`);
