@@ -12,7 +12,10 @@
 
 #include "core/buf.h"
 
-enum { ID_TWIN_MAX = 1026 };
+enum {
+	ID_TWIN_MAX = 1026,
+	ID_PLAIN_DIGITS = 15, /* every integer of as many digits survives a double */
+};
 
 uint64_t id_hash(struct span id, uint64_t seed);
 bool id_equal(struct span a, struct span b);
@@ -25,6 +28,9 @@ bool id_alike(struct span a, struct span b);
  * An empty span if there is none (a string that is no JSON number, an id that is too long).
  */
 struct span id_twin(struct span id, char *out);
+
+/* A number as nearly all are: an integer of at most ID_PLAIN_DIGITS digits and nothing else. */
+bool id_is_plain(struct span id);
 
 /* A number that a peer which reads numbers as IEEE doubles cannot keep apart from its neighbours. */
 bool id_is_coarse(struct span id);
