@@ -41,4 +41,7 @@ bool id_is_coarse(struct span id);
  */
 size_t id_unescape(struct span id, char *out, size_t size);
 
+/* The same of a string, in place if it has no escapes, else in storage; empty if there are more than size bytes. */
+struct span id_unescaped(struct span string, char *storage, size_t size);
+
 #endif

@@ -279,6 +279,18 @@ id_unescape(struct span id, char *out, size_t size)
 	return len;
 }
 
+struct span
+id_unescaped(struct span string, char *storage, size_t size)
+{
+	struct span text = { storage, 0 };
+
+	if (is_string(string) && !has_escape(string))
+		text = inside(string);
+	else
+		text.len = id_unescape(string, storage, size);
+	return text.len <= size ? text : (struct span){ storage, 0 };
+}
+
 static const char *
 skip_digits(const char *at, const char *end)
 {

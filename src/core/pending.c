@@ -109,7 +109,7 @@ leave_ids(struct pending_index *index, struct request *request, uint64_t hash)
 	table_remove(&index->ids, &index->slab, request, hash);
 	if (is_aliased(request))
 		table_remove(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
-	if (pending_spelling(request->wire_id) == ODD_NUMBER)
+	if (index->odd > 0 && pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd--;
 }
 
@@ -176,17 +176,18 @@ leave_state(struct pending *pending, struct request *request)
 struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
-	struct request *request = slab_take(&pending->index->slab);
+	struct request *request = slab_take(&pending->index->slab), *last = pending->newest;
 
 	assert(names->id.len > 0 && names->wire_id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	assert(!(names->flags & REQUEST_TOKEN_ONLY));
 	copy_ids(request, names);
-	request->method = text_hold(pending->texts, names->method);
+	/* Many ask the same as the one before. */
+	request->method = text_hold_like(pending->texts, last != NULL ? last->method : NULL, names->method);
 	if (names->name.len > 0)
-		request->name = text_hold(pending->texts, names->name);
+		request->name = text_hold_like(pending->texts, last != NULL ? last->name : NULL, names->name);
 	if (names->meta.len > 0)
-		request->meta = text_hold(pending->texts, names->meta);
+		request->meta = text_hold_like(pending->texts, last != NULL ? last->meta : NULL, names->meta);
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	enter_indexes(pending->index, request);
