@@ -28,9 +28,9 @@ DIALECT_CONST struct cancel dialect_cancels[] = {
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static const struct method mcp_methods[] = {
+	{ NAME("tools/call"), METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
 	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
 	{ NAME("server/discover"), METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, NO_NAME },
-	{ NAME("tools/call"), METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
 	{ NAME("prompts/get"), 0, SCAN_NAME, NULL },
 	{ NAME("resources/read"), 0, SCAN_URI, NULL },
 	{ NAME("logging/setLevel"), METHOD_SETTING, NO_NAME },

@@ -189,12 +189,18 @@ has_digits_only(const char *at, size_t len)
 	return len == 0;
 }
 
-bool
-id_is_plain(struct span id)
+static inline bool
+is_plain(struct span id)
 {
 	if (id.len == 0 || id.len > ID_PLAIN_DIGITS || (id.ptr[0] == '0' && id.len > 1))
 		return false;
 	return has_digits_only(id.ptr, id.len);
+}
+
+bool
+id_is_plain(struct span id)
+{
+	return is_plain(id);
 }
 
 /* As if it were spelled without escapes, but for the quote at its end. */
@@ -253,11 +259,11 @@ hash_decimal(struct decimal decimal, uint64_t seed)
 uint64_t
 id_hash(struct span id, uint64_t seed)
 {
+	if (is_plain(id))
+		return hash_of(id, seed);
 	if (is_string(id))
 		return hash_string(id, seed);
-	if (is_number(id) && !id_is_plain(id))
-		return hash_decimal(decimal_of(id), seed);
-	return hash_of(id, seed);
+	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);
 }
 
 size_t

@@ -21,7 +21,7 @@ is_theirs(const struct request *request)
 static bool
 is_on_wire(const struct request *request)
 {
-	return !is_aliased(request);
+	return !request_is_aliased(request);
 }
 
 static bool
@@ -69,9 +69,11 @@ is_live(const struct request *request)
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	struct request *plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
-	struct request *aliased;
+	struct request *plain, *aliased;
 
+	if (pending->count == 0)
+		return NULL;
+	plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
 	if (is_live(plain) || pending->aliased == 0)
 		return plain;
 	aliased = best(pending, &pending->index->aliases, wire_id, is_anyone);
