@@ -29,6 +29,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -104,11 +105,17 @@ session_lane(struct session *session, enum side from)
 	return session->party[from].lane;
 }
 
+static bool
+is_told(const struct session *session, enum why why)
+{
+	return session->act != NULL && !(session->config.traffic_unseen && why_level(why) == LEVEL_TRAFFIC);
+}
+
 void
 session_report(struct session *session, const struct action *action)
 {
 	session->counts[action->why]++;
-	if (session->act != NULL)
+	if (is_told(session, action->why))
 		session->act(session->user, action);
 }
 
@@ -127,12 +134,18 @@ action_of(struct session *session, enum verb verb, enum side side, enum why why,
 	return action;
 }
 
-static struct action
-action_of_message(struct session *session, const struct message *message, enum verb verb, enum why why,
+/* Most that pass are only counted. */
+static void
+report_message(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
-	struct action action = action_of(session, verb, other(message->from), why, request);
+	struct action action;
 
+	if (!is_told(session, why)) {
+		session->counts[why]++;
+		return;
+	}
+	action = action_of(session, verb, other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
 		action.id =
@@ -141,7 +154,7 @@ action_of_message(struct session *session, const struct message *message, enum v
 	}
 	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
-	return action;
+	session_report(session, &action);
 }
 
 void
@@ -210,6 +223,14 @@ pass_line_end(struct lane *lane, const struct message *message)
 	advance(lane, message->next, lane_pass);
 }
 
+/* A line with nothing to change, as nearly all are. */
+static bool
+passes_as_it_is(const struct party *party, const struct message *message)
+{
+	return party->frame.framing == FRAMING_NEWLINE && message->edit_count == 0 &&
+	    message->end + 1 == message->next && message->start == lane_decided_to(party->lane);
+}
+
 static void
 pass_bytes(struct party *party, const struct message *message)
 {
@@ -217,9 +238,12 @@ pass_bytes(struct party *party, const struct message *message)
 	uint64_t len = message->end - message->start;
 	const struct edit *edit;
 
+	if (passes_as_it_is(party, message)) {
+		lane_pass(party->lane, (size_t)len + 1);
+		return;
+	}
 	for (edit = message->edits; edit < message->edits + message->edit_count; edit++)
 		len = len - edit->len + edit->with.len;
-	lane_bind(party->lane, message->bound);
 	session_pass_head(party, message->start, len);
 	for (edit = message->edits; edit < message->edits + message->edit_count; edit++) {
 		advance(party->lane, origin + edit->offset, lane_pass);
@@ -229,19 +253,32 @@ pass_bytes(struct party *party, const struct message *message)
 	advance(party->lane, message->end, lane_pass);
 	if (party->frame.framing == FRAMING_NEWLINE)
 		pass_line_end(party->lane, message);
+}
+
+/* It is lost with its server. */
+static void
+pass_bound(struct party *party, const struct message *message)
+{
+	lane_bind(party->lane, true);
+	pass_bytes(party, message);
 	lane_bind(party->lane, false);
 }
 
 void
 message_pass(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	struct action action = action_of_message(session, message, VERB_SEND, why, request);
+	struct party *party = &session->party[message->from];
 
-	if (!message->passed && message->bound && session_holds(session))
+	if (message->bound && !message->passed && session_holds(session)) {
+		report_message(session, message, VERB_SEND, why, request);
 		session_pass_ahead(session, message);
+		return;
+	}
+	if (message->bound && !message->passed)
+		pass_bound(party, message);
 	else if (!message->passed)
-		pass_bytes(&session->party[message->from], message);
-	session_report(session, &action);
+		pass_bytes(party, message);
+	report_message(session, message, VERB_SEND, why, request);
 }
 
 void
@@ -254,19 +291,14 @@ message_discard(struct session *session, const struct message *message)
 void
 message_take(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	struct action action = action_of_message(session, message, VERB_SEND, why, request);
-
-	session_report(session, &action);
+	report_message(session, message, VERB_SEND, why, request);
 	message_discard(session, message);
 }
 
 void
 message_drop(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	enum verb verb = message->passed ? VERB_SEND : VERB_DROP;
-	struct action action = action_of_message(session, message, verb, why, request);
-
-	session_report(session, &action);
+	report_message(session, message, message->passed ? VERB_SEND : VERB_DROP, why, request);
 	message_discard(session, message);
 }
 
@@ -330,8 +362,10 @@ message_of_frame(struct session *session, enum side from, struct message *messag
 	size_t bom = scan_bom(frame->scan) ? 3 : 0;
 
 	body.len = (size_t)(frame->scanned - frame->body);
-	*message = (struct message){ .from = from, .scan = frame->scan, .next = frame->scanned };
-	message->end = frame->scanned;
+	memset(message, 0, offsetof(struct message, envelope));
+	message->from = from;
+	message->scan = frame->scan;
+	message->end = message->next = frame->scanned;
 	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
 		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
 	message->start = frame->body + bom;

@@ -92,18 +92,19 @@ enum { MESSAGE_EDITS = 3 };
 
 struct message { /* the one at hand */
 	enum side from;
-	struct envelope envelope;
 	const struct scan *scan;
-	struct span text;                 /* without byte order mark and line end */
-	uint64_t begin;                   /* of what goes when it is withdrawn: of its header, else of text */
-	uint64_t start, end;              /* of text, as positions in the lane of `from` */
-	uint64_t next;                    /* position behind its line end */
-	const struct cancel *cancel;      /* how it is spelled, if it is one */
-	bool passed;                      /* it went out in parts: nothing can be changed any more */
-	bool bound;                       /* it says nothing to any server but this one, which may need it now */
-	enum why word;                    /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
-	struct edit edits[MESSAGE_EDITS]; /* by offset */
+	struct span text;            /* without byte order mark and line end */
+	uint64_t begin;              /* of what goes when it is withdrawn: of its header, else of text */
+	uint64_t start, end;         /* of text, as positions in the lane of `from` */
+	uint64_t next;               /* position behind its line end */
+	const struct cancel *cancel; /* how it is spelled, if it is one */
+	bool passed;                 /* it went out in parts: nothing can be changed any more */
+	bool bound;                  /* it says nothing to any server but this one, which may need it now */
+	enum why word;               /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	int edit_count;
+	/* What stands behind this is large, and is not cleared for each message. */
+	struct envelope envelope;
+	struct edit edits[MESSAGE_EDITS]; /* by offset */
 };
 
 static inline enum side
