@@ -100,7 +100,6 @@ struct message { /* the one at hand */
 	bool passed;                 /* it went out in parts: nothing can be changed any more */
 	enum why word;               /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	int edit_count;
-	/* What stands behind this is large, and is not cleared for each message. */
 	struct envelope envelope;
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
 };
