@@ -203,9 +203,12 @@ id_is_plain(struct span id)
 	return is_plain(id);
 }
 
+/* What is rare is kept out of the way of what is not: its variables would cost that one time, too. */
+#define RARE __attribute__((noinline))
+
 /* As if it were spelled without escapes, but for the quote at its end. */
-static uint64_t
-hash_string(struct span string, uint64_t seed)
+static RARE uint64_t
+hash_escaped(struct span string, uint64_t seed)
 {
 	char chunk[HASH_BLOCK] = { '"' };
 	struct unescape walk;
@@ -213,8 +216,6 @@ hash_string(struct span string, uint64_t seed)
 	size_t len = 1;
 	int byte;
 
-	if (!has_escape(string))
-		return hash_of(span_part(string, 0, string.len - 1), seed);
 	hash_init(&hash, seed);
 	unescape_init(&walk, inside(string));
 	while ((byte = unescape_next(&walk)) >= 0) {
@@ -228,7 +229,7 @@ hash_string(struct span string, uint64_t seed)
 }
 
 /* Of an integer of a few digits those digits, of any other number what is left of it without zeros. */
-static uint64_t
+static RARE uint64_t
 hash_decimal(struct decimal decimal, uint64_t seed)
 {
 	bool plain =
@@ -262,7 +263,7 @@ id_hash(struct span id, uint64_t seed)
 	if (is_plain(id))
 		return hash_of(id, seed);
 	if (is_string(id))
-		return hash_string(id, seed);
+		return has_escape(id) ? hash_escaped(id, seed) : hash_of(span_part(id, 0, id.len - 1), seed);
 	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);
 }
 

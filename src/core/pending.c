@@ -60,16 +60,21 @@ copy_ids(struct request *request, const struct pending_names *names)
 	bool own_wire_token = !span_equal(names->wire_token, names->token);
 	size_t len = names->id.len;
 	char *at = request->bytes.here;
+	struct span id, wire_id, token, wire_token;
 
 	len += aliased ? names->wire_id.len : 0;
 	len += own_token ? names->token.len : 0;
 	len += own_wire_token ? names->wire_token.len : 0;
 	if (len > REQUEST_INLINE)
 		request->bytes.block = at = mem_resize(NULL, len, 1);
-	request->id = copy_bytes(&at, names->id);
-	request->wire_id = aliased ? copy_bytes(&at, names->wire_id) : request->id;
-	request->token = own_token ? copy_bytes(&at, names->token) : request->id;
-	request->wire_token = own_wire_token ? copy_bytes(&at, names->wire_token) : request->token;
+	id = copy_bytes(&at, names->id);
+	wire_id = aliased ? copy_bytes(&at, names->wire_id) : id;
+	token = own_token ? copy_bytes(&at, names->token) : id;
+	wire_token = own_wire_token ? copy_bytes(&at, names->wire_token) : token;
+	request->id = id;
+	request->wire_id = wire_id;
+	request->token = token;
+	request->wire_token = wire_token;
 }
 
 static void
@@ -196,7 +201,10 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert(!(names->flags & REQUEST_TOKEN_ONLY));
 	copy_ids(request, names);
 	hold_texts(pending->texts, request, pending->newest, names);
-	memset(&request->start, 0, sizeof(*request) - offsetof(struct request, start));
+	request->start = request->end = 0;
+	request->received = 0;
+	request->idle = request->hard = (struct alarm){ 0 };
+	request->older = request->newer = 0;
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	enter_indexes(pending->index, request);

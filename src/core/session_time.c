@@ -206,9 +206,12 @@ static msec_t
 wake_of(const struct session *session, enum side side, bool stalled)
 {
 	const struct party *party = &session->party[side];
-	msec_t wake = due_of(&party->pending.linger, session->skew);
-	msec_t cut = side == SIDE_SERVER && !stalled ? cut_due(session) : MSEC_NEVER;
+	msec_t wake, cut;
 
+	if (party->pending.count == 0 && party->reading == READ_HOLD)
+		return MSEC_NEVER;
+	wake = due_of(&party->pending.linger, session->skew);
+	cut = side == SIDE_SERVER && !stalled ? cut_due(session) : MSEC_NEVER;
 	if (cut != MSEC_NEVER)
 		wake = earlier(wake, cut + session->skew);
 	if ((side == SIDE_CLIENT && stalled) || answer_is_passing(session, side))
