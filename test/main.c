@@ -30,6 +30,7 @@
 	X(scan) \
 	X(session) \
 	X(supervisor) \
+	X(sweep) \
 	X(text) \
 	X(timeline) \
 	X(why)
