@@ -3,19 +3,29 @@
 #include "core/limits.h"
 #include "session_inside.h"
 
+/* It opens the session, or would have to be told to a new server. */
+static bool
+is_kept(const struct session *session, const struct method *method)
+{
+	unsigned kept = METHOD_START;
+
+	if (session->replay != NULL)
+		kept |= METHOD_SETTING | METHOD_UNSETTING | METHOD_STREAM;
+	return method != NULL && (method->traits & kept);
+}
+
 /* Names are checked at the end of a frame, when nothing can be changed any more: only what needs no change passes in parts. */
 static bool
 request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
 {
 	const struct dialect *dialect = session->dialect;
 	const struct pending *pending = &session->party[from].pending;
-	const struct method *traits = dialect_method(dialect, envelope->method);
 
 	if (session_reads_whole(session, envelope->method))
 		return false;
 	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
-	if (traits != NULL && (traits->traits & METHOD_START))
+	if (is_kept(session, dialect_method(dialect, envelope->method)))
 		return false;
 	if (session->party[other(from)].pending.aliased > 0)
 		return false;
@@ -55,13 +65,11 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	struct pending *pending = &session->party[requester].pending;
 	struct request *request = pending_by_wire(pending, envelope->id);
 	const struct decision *decision;
-	const struct method *traits;
 
 	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
 	    !span_equal(request->id, request->wire_id))
 		return READ_HOLD;
-	traits = dialect_method(session->dialect, text_span(request->method));
-	if (traits != NULL && (traits->traits & METHOD_START))
+	if (is_kept(session, dialect_method(session->dialect, text_span(request->method))))
 		return READ_HOLD;
 	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
 	if (decision->next != REQUEST_NONE)
@@ -132,7 +140,7 @@ bind_parts(struct session *session)
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return;
 	lane_bind(party->lane, true);
-	session_end_probe(session);
+	session_free_probe(session);
 }
 
 static void

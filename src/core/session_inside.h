@@ -165,6 +165,8 @@ void session_note_end(struct session *session, enum side requester, const struct
 /* The same of one that was answered at once. */
 void session_note_refused(struct session *session, const struct message *message);
 void session_free_acks(struct session *session);
+/* A handshake has been answered, or the protocol needs none. */
+bool session_is_initialized(const struct session *session);
 
 /* session_ask.c */
 bool session_may_ask(const struct session *session, const struct message *message, const struct pending_names *names,
@@ -220,6 +222,8 @@ void session_own_expired(struct session *session, struct request *request);
 bool session_is_own_question(const struct request *request);
 /* What the client says waits, but what the server may need to answer. */
 bool session_holds(const struct session *session);
+/* What waits for the answer waits no longer. */
+void session_free_probe(struct session *session);
 /* The client will not wait for the answer. */
 void session_end_probe(struct session *session);
 /* Nobody is there to answer them. */
@@ -274,6 +278,8 @@ void session_send_error(struct session *session, enum side to, const struct answ
 void session_set_clock(struct session *session, msec_t now);
 /* The clock that the idle deadlines of that side's requests go by. */
 msec_t session_idle(const struct session *session, enum side requester);
+/* A response of unknown id to one of that side's requests is passing: it may be anybody's. */
+bool session_answer_is_passing(const struct session *session, enum side requester);
 
 /* session_noise.c */
 void session_on_bad(struct session *session, struct message *message);

@@ -55,9 +55,15 @@ free_queue(struct session *session)
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	session->probe = NULL;
 	session->probe_free = lane_decided_to(lane);
 	lane_hold(lane, LANE_FREE);
+}
+
+static void
+end_probe(struct session *session)
+{
+	session->probe = NULL;
+	free_queue(session);
 }
 
 static void
@@ -102,7 +108,7 @@ session_own_answered(struct session *session, struct request *request, const str
 		session_replay_answered(session, request, message);
 		return;
 	}
-	free_queue(session);
+	end_probe(session);
 	if (session->probe_again)
 		send_probe(session, buf_span(&session->probe_meta));
 }
@@ -152,7 +158,7 @@ void
 session_drop_questions(struct session *session)
 {
 	pending_each(&session->party[SIDE_CLIENT].pending, drop_question, session);
-	free_queue(session);
+	end_probe(session);
 	if (session->replay != NULL)
 		session_stop_replay(session);
 }
@@ -169,7 +175,14 @@ session_end_probe(struct session *session)
 	if (session->probe == NULL)
 		return;
 	pending_remove(&session->party[SIDE_CLIENT].pending, session->probe);
-	free_queue(session);
+	end_probe(session);
+}
+
+void
+session_free_probe(struct session *session)
+{
+	if (session->probe != NULL)
+		free_queue(session);
 }
 
 bool

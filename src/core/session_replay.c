@@ -29,7 +29,7 @@ session_cannot_restart(const struct session *session)
 		return "the client speaks no JSON-RPC";
 	if (!(session->dialect->flags & DIALECT_HAS_ERAS) && !session->config.stateless)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (session->era != ERA_MODERN && !session->initialized)
+	if (!session_is_initialized(session) || session->party[SIDE_CLIENT].requests == 0)
 		return "no session was open";
 	if (session->replay == NULL || session->replay->overflow)
 		return "initialize was too long to be kept";
@@ -270,11 +270,13 @@ session_is_replayed_beginning(struct session *session, const struct message *mes
 		return false;
 	for (i = 0; i < replay->count; i++) {
 		struct record *record = &replay->records[i];
+		bool again = record->begins && record->known;
 
-		if (record->begins && record->request != NULL && id_equal(record->request->wire_id, id)) {
-			record->begins = false;
-			return true;
-		}
+		if (record->kind != RECORD_STREAM || !id_equal(record->request->wire_id, id))
+			continue;
+		record->begins = false;
+		record->known = true;
+		return again;
 	}
 	return false;
 }
