@@ -201,10 +201,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert(!(names->flags & REQUEST_TOKEN_ONLY));
 	copy_ids(request, names);
 	hold_texts(pending->texts, request, pending->newest, names);
-	request->start = request->end = 0;
-	request->received = 0;
-	request->idle = request->hard = (struct alarm){ 0 };
-	request->older = request->newer = 0;
+	memset(&request->start, 0, sizeof(*request) - offsetof(struct request, start));
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	enter_indexes(pending->index, request);

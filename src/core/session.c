@@ -28,7 +28,9 @@
 #include "core/session.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -361,13 +363,9 @@ message_of_frame(struct session *session, enum side from, struct message *messag
 	size_t bom = scan_bom(frame->scan) ? 3 : 0;
 
 	body.len = (size_t)(frame->scanned - frame->body);
-	/* One by one: to clear all of it costs more than to read the envelope. */
+	memset(message, 0, offsetof(struct message, envelope));
 	message->from = from;
 	message->scan = frame->scan;
-	message->cancel = NULL;
-	message->passed = false;
-	message->word = WHY_RELAYED;
-	message->edit_count = 0;
 	message->end = message->next = frame->scanned;
 	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
 		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;

@@ -196,14 +196,11 @@ enter(struct session *session, struct message *message, const struct method *tra
 	const struct dialect *dialect = session->dialect;
 	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
 	unsigned trait_bits = traits == NULL ? 0 : traits->traits;
+	struct pending_names names = { .id = message->envelope.id, .method = message->envelope.method };
 	struct request *request;
-	struct pending_names names;
 	struct buf asked;
 
-	names.id = names.wire_id = message->envelope.id;
-	names.method = message->envelope.method;
-	names.meta = (struct span){ NULL, 0 };
-	names.flags = 0;
+	names.wire_id = names.id;
 	read_tokens(session->dialect, message->scan, &names);
 	names.name = read_name(message->scan, traits, name);
 	names.flags = (uint16_t)(names.flags | flags_of(dialect, message, trait_bits));
