@@ -31,6 +31,7 @@
 	X(scan) \
 	X(session) \
 	X(supervisor) \
+	X(sweep) \
 	X(text) \
 	X(timeline) \
 	X(why)

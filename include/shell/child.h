@@ -65,7 +65,7 @@ struct child {
 int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
     __attribute__((warn_unused_result));
 
-/* To its whole group. Nothing happens once it is swept. */
+/* To its whole group. Nothing happens once it is being swept: its id may be another's. */
 void child_signal_group(const struct child *child, int signal);
 
 /*

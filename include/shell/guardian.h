@@ -15,9 +15,9 @@
 
 enum guardian_kind {
 	GUARDIAN_STARTED, /* first of all, with the server's pid, and its own in number; with -1 and errno in number: no process can be had */
-	GUARDIAN_EXITED,  /* the server: its status in number; it stays a zombie until the sweep */
-	GUARDIAN_KILLED,  /* the same, by the signal in number */
-	GUARDIAN_SWEPT,   /* a process that was left behind was ended */
+	GUARDIAN_EXITED, /* the server: its status in number; it stays a zombie until the sweep */
+	GUARDIAN_KILLED, /* the same, by the signal in number */
+	GUARDIAN_SWEPT,  /* a process that was left behind was ended */
 };
 
 struct guardian_report {

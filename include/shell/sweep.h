@@ -5,36 +5,47 @@
  * Ends processes that were left behind. Only own children are signalled: nobody else can reap them, so their ids cannot
  * have become those of others. What they leave becomes a child when they have ended, as the caller is a subreaper
  * (prctl(2)); so it goes round by round, until none is left.
+ *
+ * Children are found in /proc/thread-self/children. Without it (no /proc, or a kernel without CONFIG_PROC_CHILDREN) every
+ * number is tried, but only while a child is left that was not in the leader's group.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-enum {
-	SWEEP_NAME = 16, /* what Linux keeps of a process's name, and the NUL */
-	SWEEP_SPARED = 32,
-};
+enum { SWEEP_NAME = 16 }; /* what Linux keeps of a process's name, and the NUL */
 
 typedef void sweep_ended(void *context, pid_t pid, const char *name);
 
 struct sweep {
-	pid_t leader; /* ended with its group and reaped last, so that the group's id stays taken; 0: none */
-	bool group;   /* spare what is not in its group */
-	pid_t spared[SWEEP_SPARED]; /* not to be touched */
+	pid_t
+	    leader; /* ended with its group, and not reaped before, so that the group's id stays taken; 0: none, or reaped */
+	bool group;    /* spare what is not in its group */
+	pid_t *spared; /* not to be touched */
 	size_t spared_count;
-	bool begun, leader_dead;
+	bool begun;
+	pid_t ended_group;  /* the leader's, once it was sent SIGKILL */
+	pid_t next, tried;  /* the number to be tried next, and how many were since the last that was a child */
 	sweep_ended *ended; /* told of each that SIGKILL ended, if it is not NULL; name may be empty */
 	void *context;
 };
 
-/* Spares the children that there are now. */
+/* Spares the children that there are now; if they cannot be listed, whatever is not in the leader's group. */
 void sweep_spare(struct sweep *sweep);
+
+/* It was reaped elsewhere: its number may become another's. */
+void sweep_forget(struct sweep *sweep, pid_t pid);
+
+/* Reaps what is dead but the leader, as far as children can be listed. */
+void sweep_reap(struct sweep *sweep);
 
 /*
  * SIGKILL for each child that is alive; what is dead is reaped. true: none is left. To be called again whenever a child
  * has ended, and now and then. It never blocks.
  */
 bool sweep_round(struct sweep *sweep);
+
+void sweep_free(struct sweep *sweep);
 
 #endif

@@ -254,14 +254,29 @@ pass_bytes(struct party *party, const struct message *message)
 		pass_line_end(party->lane, message);
 }
 
+/* It is lost with its server. */
+static void
+pass_bound(struct party *party, const struct message *message)
+{
+	lane_bind(party->lane, true);
+	pass_bytes(party, message);
+	lane_bind(party->lane, false);
+}
+
 void
 message_pass(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	if (!message->passed && message->envelope.kind == ENVELOPE_RESPONSE && message->from == SIDE_CLIENT &&
-	    session_replays(session))
+	struct party *party = &session->party[message->from];
+
+	if (message->bound && !message->passed && session_holds(session)) {
+		report_message(session, message, VERB_SEND, why, request);
 		session_pass_ahead(session, message);
+		return;
+	}
+	if (message->bound && !message->passed)
+		pass_bound(party, message);
 	else if (!message->passed)
-		pass_bytes(&session->party[message->from], message);
+		pass_bytes(party, message);
 	report_message(session, message, VERB_SEND, why, request);
 }
 

@@ -100,9 +100,8 @@ session_note_refused(struct session *session, const struct message *message)
 		finished_note(&session->finished, message->envelope.id, false);
 }
 
-/* A handshake has been answered, or the protocol needs none. */
-static bool
-is_initialized(const struct session *session)
+bool
+session_is_initialized(const struct session *session)
 {
 	const struct method *row;
 
@@ -144,7 +143,7 @@ ack_add(struct session *session, struct span id, struct span target, const struc
 static void
 cancel(struct session *session, struct span id, struct span target, struct request *request)
 {
-	bool owed = session_owes_answer(session, SIDE_CLIENT);
+	bool owed = session_owes_answer(session, SIDE_CLIENT) || session_answer_is_passing(session, SIDE_CLIENT);
 
 	if (request->flags & REQUEST_NO_CANCEL) {
 		acknowledge(session, id, target, OUTCOME_FORBIDDEN);
@@ -196,7 +195,7 @@ session_on_acknowledged_cancel(struct session *session, struct message *message)
 	}
 	report(session, message);
 	message_discard(session, message);
-	if (!is_initialized(session)) {
+	if (!session_is_initialized(session)) {
 		reject(session, id, session->dialect->closed_code, "canceld: no session is open yet",
 		    "NOT_INITIALIZED");
 	} else if ((type != VALUE_STRING && type != VALUE_NUMBER) || target.len == 0) {

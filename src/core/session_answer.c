@@ -144,6 +144,7 @@ session_on_response(struct session *session, struct message *message)
 	const struct pending *pending = &party->pending;
 	struct request *request;
 
+	message->bound = message->from == SIDE_CLIENT;
 	if (message->envelope.untracked) {
 		message_pass(session, message, WHY_UNTRACKED, NULL);
 		return;

@@ -1,17 +1,9 @@
 #include "core/limits.h"
 #include "session_inside.h"
 
-static bool
-is_unsent(enum side requester, const struct request *request)
-{
-	return requester == SIDE_CLIENT && (request->flags & REQUEST_UNSENT);
-}
-
 enum request_state
 session_state(const struct session *session, enum side requester, const struct request *request)
 {
-	if (is_unsent(requester, request))
-		return REQUEST_QUEUED;
 	if (request->state == REQUEST_WAITING && request->end > 0 &&
 	    lane_untouched(session->party[requester].lane, request->start))
 		return REQUEST_QUEUED;
@@ -160,7 +152,7 @@ session_decide(struct session *session, enum side requester, struct request *req
 	enum side side = decision->steps & DECIDE_ANSWER ? requester : other(requester);
 	struct action action;
 
-	if ((decision->steps & DECIDE_WITHDRAW) && !is_unsent(requester, request))
+	if ((decision->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
 	if (message != NULL) {
 		carry_out_message(session, message, request, decision);

@@ -72,6 +72,7 @@ struct session {
 	struct request *probe;  /* not answered yet; or NULL */
 	bool probe_again;       /* a cancel went out since */
 	uint64_t probe_written; /* how far the client's lane was written by then */
+	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
 	bool away;              /* the server has gone, and another one will come */
@@ -98,6 +99,7 @@ struct message { /* the one at hand */
 	uint64_t next;               /* position behind its line end */
 	const struct cancel *cancel; /* how it is spelled, if it is one */
 	bool passed;                 /* it went out in parts: nothing can be changed any more */
+	bool bound;                  /* it says nothing to any server but this one, which may need it now */
 	enum why word;               /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	int edit_count;
 	struct envelope envelope;
@@ -163,6 +165,8 @@ void session_note_end(struct session *session, enum side requester, const struct
 /* The same of one that was answered at once. */
 void session_note_refused(struct session *session, const struct message *message);
 void session_free_acks(struct session *session);
+/* A handshake has been answered, or the protocol needs none. */
+bool session_is_initialized(const struct session *session);
 
 /* session_ask.c */
 bool session_may_ask(const struct session *session, const struct message *message, const struct pending_names *names,
@@ -185,7 +189,8 @@ struct replay *session_new_replay(void);
 void session_free_replay(struct replay *replay);
 void session_record_request(struct session *session, const struct message *message, struct request *request,
     const struct method *method);
-void session_record_notification(struct session *session, const struct message *message);
+/* true: it is kept. */
+bool session_record_notification(struct session *session, const struct message *message);
 /* Where it stands, if it is kept and not answered yet. */
 bool session_find_record(const struct session *session, const struct request *request, size_t *i);
 /* granted: with a result. */
@@ -200,6 +205,8 @@ void session_replay(struct session *session);
 void session_pass_ahead(struct session *session, const struct message *message);
 void session_stop_replay(struct session *session);
 bool session_replays(const struct session *session);
+/* What opens the session, if it comes now, is said in its place. */
+bool session_is_said_again(const struct session *session);
 void session_replay_answered(struct session *session, const struct request *request, const struct message *message);
 void session_replay_expired(struct session *session, const struct request *request);
 /* The first message of a stream that the client has had before. */
@@ -213,6 +220,12 @@ struct request *session_ask(struct session *session, const char *method, bool st
 void session_own_answered(struct session *session, struct request *request, const struct message *message);
 void session_own_expired(struct session *session, struct request *request);
 bool session_is_own_question(const struct request *request);
+/* What the client says waits, but what the server may need to answer. */
+bool session_holds(const struct session *session);
+/* What waits for the answer waits no longer. */
+void session_free_probe(struct session *session);
+/* The client will not wait for the answer. */
+void session_end_probe(struct session *session);
 /* Nobody is there to answer them. */
 void session_drop_questions(struct session *session);
 
@@ -265,6 +278,8 @@ void session_send_error(struct session *session, enum side to, const struct answ
 void session_set_clock(struct session *session, msec_t now);
 /* The clock that the idle deadlines of that side's requests go by. */
 msec_t session_idle(const struct session *session, enum side requester);
+/* A response of unknown id to one of that side's requests is passing: it may be anybody's. */
+bool session_answer_is_passing(const struct session *session, enum side requester);
 
 /* session_noise.c */
 void session_on_bad(struct session *session, struct message *message);

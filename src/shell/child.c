@@ -254,6 +254,7 @@ give_up(struct child *child, struct plumbing *plumbing, int status)
 	if (child->guardian > 0)
 		waitpid(child->guardian, NULL, 0);
 	child->guardian = 0;
+	sweep_free(&child->own);
 	errno = kept;
 	return status;
 }
@@ -294,7 +295,7 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 void
 child_signal_group(const struct child *child, int signal)
 {
-	if (child->pid > 0)
+	if (child->pid > 0 && !child->sweeping)
 		kill(-child->pid, signal);
 }
 
@@ -324,13 +325,34 @@ hear_reports(struct child *child)
 	}
 }
 
-/* Unless all is done, what it guarded is canceld's own now. */
+static bool
+is_own(pid_t pid)
+{
+	siginfo_t info;
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/*
+ * Unless all is done, what it guarded is canceld's own now. If the server is not, as on systems without subreapers,
+ * init may reap it at any time, and its number become another's.
+ */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
 	hear_reports(child);
 	child->guardian = 0;
 	child->swept = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
+	if (child->pid > 0 && !is_own(child->pid)) {
+		child->pid = child->own.leader = 0;
+		child->exited = true;
+	}
+}
+
+static bool
+sweeps_itself(const struct child *child)
+{
+	return child->sweeping && child->guardian == 0;
 }
 
 /*
@@ -342,21 +364,20 @@ hear_children(struct child *child)
 {
 	siginfo_t info = { 0 };
 
-	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+	while (!sweeps_itself(child) && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
 		pid_t pid = info.si_pid;
 
 		if (pid == child->pid) {
 			note_exit(child, info.si_code != CLD_EXITED, info.si_status);
+			sweep_reap(&child->own);
 			return;
 		}
 		if (pid == child->guardian)
 			lose_guardian(child, &info);
+		sweep_forget(&child->own, pid);
 		waitpid(pid, NULL, WNOHANG);
 		info.si_pid = 0;
 	}
-	/* Not on Linux: it became init's. */
-	if (child->guardian == 0 && child->pid > 0 && kill(child->pid, 0) < 0)
-		child->exited = true;
 }
 
 void
@@ -366,7 +387,7 @@ child_hear(struct child *child, sweep_ended *ended, void *context)
 	child->own.context = context;
 	hear_reports(child);
 	hear_children(child);
-	if (child->sweeping && child->guardian == 0 && !child->swept)
+	if (sweeps_itself(child) && !child->swept)
 		child->swept = sweep_round(&child->own);
 	if (child->swept)
 		child->pid = 0;
@@ -389,6 +410,7 @@ child_close(struct child *child)
 	if (child->control >= 0)
 		close(child->control);
 	child->control = -1;
+	sweep_free(&child->own);
 }
 
 int

@@ -35,7 +35,7 @@ enum {
 struct watch {
 	pid_t server;
 	bool exited;
-	bool group;
+	struct sweep sweep;
 };
 
 static long
@@ -115,7 +115,7 @@ close_from(int first)
 	list = opendir("/dev/fd");
 	if (list != NULL) {
 		while ((entry = readdir(list)) != NULL)
-			if ((fd = atoi(entry->d_name)) >= first && fd != dirfd(list))
+			if ((fd = (int)strtol(entry->d_name, NULL, 10)) >= first && fd != dirfd(list))
 				close(fd);
 		closedir(list);
 		return;
@@ -174,6 +174,8 @@ hear_children(struct watch *watch)
 			waitpid(info.si_pid, NULL, WNOHANG);
 		info.si_pid = 0;
 	}
+	if (watch->exited)
+		sweep_reap(&watch->sweep);
 }
 
 /* Nothing is ever said to the guardian: what comes is the end. */
@@ -207,12 +209,11 @@ terminate(struct watch *watch)
 }
 
 static bool
-sweep(const struct watch *watch)
+sweep(struct watch *watch)
 {
-	struct sweep sweep = { .leader = watch->server, .group = watch->group, .ended = report_swept };
 	long end = clock_now() + SWEEP_TIME;
 
-	while (!sweep_round(&sweep)) {
+	while (!sweep_round(&watch->sweep)) {
 		if (clock_now() >= end)
 			return false;
 		wait_for_news(false, SWEEP_PAUSE);
@@ -220,24 +221,29 @@ sweep(const struct watch *watch)
 	return true;
 }
 
+/*
+ * When canceld dies, SIGCONT comes: a guardian that was stopped must not sleep through that. Its name does not hold
+ * canceld's, so that pkill(1) does not end both at once.
+ */
 static void
 stand_apart(void)
 {
 	setsid();
 #ifdef __linux__
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	prctl(PR_SET_NAME, "canceld-guard");
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
+	prctl(PR_SET_NAME, "cancel-guard");
 #endif
 }
 
 _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
-	struct watch watch = { .group = guardian->group };
+	struct watch watch = { .sweep = { .group = guardian->group, .ended = report_swept } };
 	int error;
 
 	stand_apart();
-	watch.server = start_server(guardian);
+	watch.server = watch.sweep.leader = start_server(guardian);
 	error = errno;
 	keep_only(guardian->control);
 	report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");

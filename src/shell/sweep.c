@@ -3,13 +3,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-	CHILDREN = 256,     /* looked at in one go */
 	PID_MOST = 1 << 22, /* proc(5), pid_max */
+	TRIES = 1 << 18,    /* in one round: some 50 ms */
 };
 
 /* An own child, alive or not yet reaped; dead: with how it ended in info. */
@@ -21,170 +22,261 @@ look_at(pid_t pid, siginfo_t *info)
 }
 
 static bool
-is_child(pid_t pid)
+has_children(idtype_t type, pid_t id)
 {
 	siginfo_t info;
 
-	return look_at(pid, &info);
+	return waitid(type, (id_t)id, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 static ssize_t
-read_file(const char *path, char *to, size_t room)
+read_text(const char *path, char *to, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len;
 
+	to[0] = '\0';
 	if (fd < 0)
 		return -1;
-	len = read(fd, to, room);
+	len = read(fd, to, room - 1);
 	close(fd);
+	to[len > 0 ? len : 0] = '\0';
 	return len;
 }
 
-/* What /proc lists is asked for one by one: it may be mounted for another pid namespace. */
-static size_t
-list_children(pid_t *children)
+/* In another pid namespace's /proc the numbers are others'. */
+static bool
+is_own_proc(void)
 {
-	char text[2048];
-	ssize_t len = read_file("/proc/thread-self/children", text, sizeof(text));
-	size_t count = 0;
-	pid_t pid = 0;
-	ssize_t i;
+	char name[32];
+	ssize_t len = readlink("/proc/self", name, sizeof(name) - 1);
 
-	for (i = 0; i < len && count < CHILDREN; i++) {
-		if (text[i] >= '0' && text[i] <= '9') {
-			pid = pid * 10 + (text[i] - '0');
-		} else {
-			if (pid > 0 && is_child(pid))
-				children[count++] = pid;
-			pid = 0;
-		}
-	}
-	return count;
+	name[len > 0 ? len : 0] = '\0';
+	return strtol(name, NULL, 10) == (long)getpid();
 }
 
-static bool
-has_children(void)
+/* One look at all children. */
+struct pass {
+	struct sweep *sweep;
+	size_t alive, dead;
+};
+
+typedef void visitor(struct pass *pass, pid_t pid, const siginfo_t *info);
+
+static void
+visit_child(struct pass *pass, visitor *visit, pid_t pid)
 {
 	siginfo_t info;
 
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	if (pid > 0 && look_at(pid, &info))
+		visit(pass, pid, &info);
 }
 
-/* Without /proc every number is tried, which takes up to a second. */
-static size_t
-find_children(pid_t *children)
+/* The numbers are decimal, each with a blank behind it (proc(5)). false: they cannot be had. */
+static bool
+visit_listed(struct pass *pass, visitor *visit)
 {
-	size_t count = list_children(children);
-	pid_t pid;
+	int list = is_own_proc() ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
+	char text[1024];
+	pid_t pid = 0;
+	ssize_t len, i;
 
-	if (count > 0 || !has_children())
-		return count;
-	for (pid = 2; pid <= PID_MOST && count < CHILDREN; pid++)
-		if (is_child(pid))
-			children[count++] = pid;
-	return count;
+	if (list < 0)
+		return false;
+	while ((len = read(list, text, sizeof(text))) > 0) {
+		for (i = 0; i < len; i++) {
+			if (text[i] != ' ') {
+				pid = pid * 10 + (text[i] - '0');
+				continue;
+			}
+			visit_child(pass, visit, pid);
+			pid = 0;
+		}
+	}
+	close(list);
+	return true;
+}
+
+static pid_t
+pid_most(void)
+{
+	char text[32];
+	long most = read_text("/proc/sys/kernel/pid_max", text, sizeof(text)) > 0 ? strtol(text, NULL, 10) : 0;
+
+	return most > 0 && most < PID_MOST ? (pid_t)most : PID_MOST;
+}
+
+/* false when all were tried, and none of them was a child that is to be ended. They are looked for upwards from the leader. */
+static bool
+visit_numbers(struct pass *pass, visitor *visit)
+{
+	struct sweep *sweep = pass->sweep;
+	pid_t most = pid_most();
+	size_t before = pass->alive + pass->dead;
+	int i;
+
+	for (i = 0; i < TRIES && sweep->tried < most; i++) {
+		sweep->next = sweep->next < most ? sweep->next + 1 : 1;
+		visit_child(pass, visit, sweep->next);
+		sweep->tried++;
+	}
+	if (pass->alive + pass->dead > before)
+		sweep->tried = 0;
+	return sweep->tried < most;
+}
+
+static void
+spare(struct pass *pass, pid_t pid, const siginfo_t *info)
+{
+	struct sweep *sweep = pass->sweep;
+	pid_t *grown = realloc(sweep->spared, (sweep->spared_count + 1) * sizeof(*grown));
+
+	(void)info;
+	if (grown == NULL)
+		abort();
+	sweep->spared = grown;
+	sweep->spared[sweep->spared_count++] = pid;
 }
 
 void
 sweep_spare(struct sweep *sweep)
 {
-	pid_t children[CHILDREN];
-	size_t count = find_children(children);
+	struct pass pass = { .sweep = sweep };
 
-	if (count > SWEEP_SPARED)
-		count = SWEEP_SPARED;
-	memcpy(sweep->spared, children, count * sizeof(*children));
-	sweep->spared_count = count;
+	if (has_children(P_ALL, 0) && !visit_listed(&pass, spare))
+		sweep->group = true;
 }
 
-static bool
-is_spared(const struct sweep *sweep, pid_t pid)
+static pid_t *
+find_spared(const struct sweep *sweep, pid_t pid)
 {
 	size_t i;
 
 	for (i = 0; i < sweep->spared_count; i++)
 		if (sweep->spared[i] == pid)
-			return true;
-	return false;
+			return &sweep->spared[i];
+	return NULL;
+}
+
+void
+sweep_forget(struct sweep *sweep, pid_t pid)
+{
+	pid_t *spared = find_spared(sweep, pid);
+
+	if (spared != NULL)
+		*spared = sweep->spared[--sweep->spared_count];
 }
 
 static void
 tell(const struct sweep *sweep, pid_t pid)
 {
 	char path[sizeof("/proc//comm") + 3 * sizeof(pid_t)];
-	char name[SWEEP_NAME + 1];
-	ssize_t len;
+	char name[SWEEP_NAME + 1] = "";
 
 	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
-	len = read_file(path, name, SWEEP_NAME);
-	if (len > 0 && name[len - 1] == '\n')
-		len--;
-	name[len > 0 ? len : 0] = '\0';
+	if (is_own_proc())
+		read_text(path, name, sizeof(name));
+	name[strcspn(name, "\n")] = '\0';
 	sweep->ended(sweep->context, pid, name);
 }
 
-/* true if that may have made others our children. */
-static bool
-take_dead(struct sweep *sweep, pid_t pid, const siginfo_t *info)
+static void
+take(struct sweep *sweep, pid_t pid, const siginfo_t *info)
 {
-	bool news = !sweep->leader_dead;
+	bool by_us = info->si_code != CLD_EXITED && info->si_status == SIGKILL && sweep->begun;
 
-	if (pid == sweep->leader) {
-		sweep->leader_dead = true;
-		return news;
-	}
-	if (sweep->begun && info->si_code != CLD_EXITED && info->si_status == SIGKILL && sweep->ended != NULL)
+	if (pid == sweep->leader)
+		sweep->leader = 0;
+	else if (by_us && sweep->ended != NULL && find_spared(sweep, pid) == NULL)
 		tell(sweep, pid);
-	waitpid(pid, NULL, 0);
-	return true;
+	sweep_forget(sweep, pid);
+	waitpid(pid, NULL, WNOHANG);
 }
 
-struct seen {
-	size_t alive, dead;
-};
-
-static struct seen
-each_child(struct sweep *sweep)
+static void
+reap(struct pass *pass, pid_t pid, const siginfo_t *info)
 {
-	pid_t children[CHILDREN];
-	size_t count = find_children(children), i;
-	struct seen seen = { 0, 0 };
-	siginfo_t info;
+	if (info->si_pid == pid && pid != pass->sweep->leader)
+		take(pass->sweep, pid, info);
+}
 
-	for (i = 0; i < count; i++) {
-		pid_t pid = children[i];
+void
+sweep_reap(struct sweep *sweep)
+{
+	struct pass pass = { .sweep = sweep };
 
-		if (is_spared(sweep, pid) || !look_at(pid, &info))
-			continue;
-		if (info.si_pid == pid) {
-			seen.dead += take_dead(sweep, pid, &info);
-		} else if (pid == sweep->leader || !sweep->group || getpgid(pid) == sweep->leader) {
-			seen.alive++;
-			if (sweep->begun)
-				kill(pid, SIGKILL);
-		}
+	visit_listed(&pass, reap);
+}
+
+/* The leader too: it is not needed any more. */
+static void
+reap_all(struct sweep *sweep)
+{
+	siginfo_t info = { 0 };
+
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+		take(sweep, info.si_pid, &info);
+		info.si_pid = 0;
 	}
-	return seen;
+}
+
+static void
+end(struct pass *pass, pid_t pid, const siginfo_t *info)
+{
+	if (find_spared(pass->sweep, pid) != NULL)
+		return;
+	if (info->si_pid == pid) {
+		pass->dead++;
+		return;
+	}
+	pass->alive++;
+	kill(pid, SIGKILL);
+}
+
+/* SIGKILL reaches all of a group at once: none of it can start another one that is missed. */
+static void
+end_group(struct sweep *sweep)
+{
+	if (sweep->leader <= 0)
+		return;
+	sweep->ended_group = sweep->leader;
+	kill(-sweep->leader, SIGKILL);
+}
+
+static void
+begin(struct sweep *sweep)
+{
+	if (sweep->begun)
+		return;
+	sweep_reap(sweep);
+	sweep->next = sweep->leader;
+	sweep->begun = true;
 }
 
 bool
 sweep_round(struct sweep *sweep)
 {
-	struct seen seen;
+	struct pass pass = { .sweep = sweep };
 
-	if (!sweep->begun)
-		each_child(sweep);
-	sweep->begun = true;
+	begin(sweep);
 	do {
-		if (sweep->leader > 0)
-			kill(-sweep->leader, SIGKILL);
-		seen = each_child(sweep);
-	} while (seen.dead > 0);
-	if (seen.alive > 0)
-		return false;
-	if (sweep->leader > 0)
-		waitpid(sweep->leader, NULL, WNOHANG);
-	sweep->leader = 0;
-	return true;
+		end_group(sweep);
+		reap_all(sweep);
+		if (sweep->group)
+			return sweep->ended_group == 0 || !has_children(P_PGID, sweep->ended_group);
+		if (!has_children(P_ALL, 0))
+			return true;
+		pass = (struct pass){ .sweep = sweep };
+		if (!visit_listed(&pass, end) && visit_numbers(&pass, end) && pass.dead == 0)
+			return false;
+	} while (pass.dead > 0);
+	return pass.alive == 0;
+}
+
+void
+sweep_free(struct sweep *sweep)
+{
+	free(sweep->spared);
+	sweep->spared = NULL;
+	sweep->spared_count = 0;
 }

@@ -176,6 +176,54 @@ START_TEST(the_guardian_stands_apart)
 }
 END_TEST
 
+/* pkill(1) compares names: it must not reach both with SIGKILL. */
+START_TEST(the_guardian_does_not_bear_canceld_s_name)
+{
+	struct run *run = run_session("", NULL);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)process_first(run->pid));
+	ck_assert(process_has_text(path, "guard"));
+	ck_assert(!process_has_text(path, "canceld"));
+	run_end(run);
+}
+END_TEST
+
+/* It goes on until canceld has ended the session in order. */
+START_TEST(a_signal_to_the_guardian_changes_nothing)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+	struct run *run = run_session("", NULL);
+	pid_t guardian = process_first(run->pid);
+
+	kill(guardian, numbers[_i]);
+	run_expect_echo(run, "2");
+	run_call(run, "3", "sleep", "{\"ms\":600000}");
+	run_expect_received(run, "\"id\":3,");
+	kill(guardian, numbers[_i]);
+	kill(run->pid, numbers[_i]);
+	run_expect_error(run, "3", CODE_INTERNAL, "terminated");
+	run_expect_exit(run, 128 + numbers[_i], AFTER_SIGNAL);
+	run_expect_gone(run, 0);
+	run_expect_cancelled(run, "3");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_stopped_guardian_wakes_when_canceld_is_killed)
+{
+	struct run *run = brood(kinds[_i], (struct setup){ 0 });
+	pid_t guardian = process_first(run->pid);
+
+	kill(guardian, SIGSTOP);
+	while (!process_stopped(guardian))
+		run_pump(run, 1);
+	kill(run->pid, SIGKILL);
+	run_expect_gone(run, AFTER_ALL);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(when_the_guardian_is_killed_canceld_does_its_work)
 {
 	struct run *run = brood(kinds[_i], (struct setup){ 0 });
@@ -241,10 +289,10 @@ START_TEST(as_init_of_a_namespace)
 	canceld = process_first(run->pid);
 	if (_i % 2 == 0) {
 		run_close_in(run);
-		run_expect_exit(run, 0, AFTER_EOF + AFTER_ALL);
+		run_expect_exit(run, 0, AFTER_EOF);
 	} else {
 		kill(canceld, SIGTERM);
-		run_expect_exit(run, 128 + SIGTERM, AFTER_ALL);
+		run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
 	}
 	run_expect_gone(run, 0);
 	run_end(run);
@@ -289,6 +337,9 @@ suite_tree(void)
 	tcase_add_loop_test(tests, what_is_in_the_group_is_not_spared, 0, 2);
 	tcase_add_loop_test(tests, an_obstinate_server_goes_with_canceld, 0, 2);
 	tcase_add_test(tests, the_guardian_stands_apart);
+	tcase_add_test(tests, the_guardian_does_not_bear_canceld_s_name);
+	tcase_add_loop_test(tests, a_signal_to_the_guardian_changes_nothing, 0, 4);
+	tcase_add_loop_test(tests, a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS);
 	tcase_add_loop_test(tests, when_the_guardian_is_killed_canceld_does_its_work, 0, KINDS);
 	tcase_add_test(tests, when_both_are_killed_the_kernel_ends_the_server);
 	tcase_add_test(tests, the_ladder_takes_the_times_that_are_asked_for);

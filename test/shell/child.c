@@ -279,8 +279,27 @@ START_TEST(what_it_leaves_is_swept)
 }
 END_TEST
 
-/* From here on the server looks at itself: /proc. */
+/* From here on /proc is looked at. */
 #ifdef __linux__
+
+/* The server is a zombie by then; only it stays one. */
+START_TEST(orphans_that_end_before_the_sweep_are_reaped)
+{
+	struct child child = start("sleep 1000 & echo $!; exit 3");
+	pid_t other = (pid_t)strtol(read_until(&child, "\n"), NULL, 10);
+	int tries = 0;
+
+	wait_for_exit(&child);
+	kill(other, SIGKILL);
+	while (kill(other, 0) == 0) {
+		ck_assert_int_lt(tries++, 5000);
+		pause_briefly();
+	}
+	ck_assert_int_eq(kill(child.pid, 0), 0);
+	sweep(&child);
+	ck_assert_int_eq(ended.count, 0);
+}
+END_TEST
 
 static bool
 is_set(const char *status, const char *row, int signal)
@@ -375,6 +394,7 @@ END_TEST
 static void
 add_linux_tests(TCase *tests)
 {
+	tcase_add_test(tests, orphans_that_end_before_the_sweep_are_reaped);
 	tcase_add_test(tests, signals_are_as_they_were);
 	tcase_add_test(tests, it_has_the_descriptors_that_canceld_was_given);
 	tcase_add_test(tests, it_goes_when_canceld_is_killed);
