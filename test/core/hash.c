@@ -59,7 +59,7 @@ START_TEST(the_order_counts)
 
 	for (i = 0; i < 2 * HASH_BLOCK; i++) {
 		text[0][i] = (char)('a' + i / 8);
-		text[1][(i + 8) % (2 * HASH_BLOCK)] = text[0][i];
+		text[1][i ^ 8] = text[0][i];
 	}
 	ck_assert(hash_of((struct span){ text[0], HASH_BLOCK }, 7) != hash_of((struct span){ text[1], HASH_BLOCK }, 7));
 	ck_assert(hash_of((struct span){ text[0], sizeof(text[0]) }, 7) !=
