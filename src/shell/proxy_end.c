@@ -14,7 +14,7 @@ time_or(msec_t given, msec_t built_in)
 static bool
 is_unread(const struct proxy *proxy)
 {
-	return proxy->reader_is_gone || proxy->parent_is_gone || proxy->port[SIDE_CLIENT].out.broken;
+	return proxy->reader_is_gone || proxy->client_is_gone || proxy->port[SIDE_CLIENT].out.broken;
 }
 
 static void

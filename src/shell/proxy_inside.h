@@ -37,7 +37,7 @@ struct proxy {
 	struct supervisor supervisor;
 	struct port port[2]; /* by enum side */
 	ev_io log_writable, control;
-	ev_io reader_gone, hung_up, parent_ended;
+	ev_io reader_gone, hung_up, client_ended;
 	ev_prepare settle;
 	ev_timer timer;
 	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
@@ -48,7 +48,7 @@ struct proxy {
 	msec_t leave_by;   /* left: when we no longer wait for stdout to take what is queued */
 	bool left;         /* the client's end was told to the session */
 	bool draining;
-	bool reader_is_gone, parent_is_gone;
+	bool reader_is_gone, client_is_gone;
 	bool has_hung_up;   /* nobody writes to stdin any more; it may hold more to read */
 	msec_t hung_until;  /* so long it may still be read */
 	bool told_to_end;   /* SIGTERM or worse went to the server */

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shell/proc.h"
+
 enum {
 	PID_MOST = 1 << 22, /* proc(5), pid_max */
 	TRIES = 1 << 18,    /* in one round: some 50 ms */
@@ -27,32 +29,6 @@ has_children(idtype_t type, pid_t id)
 	siginfo_t info;
 
 	return waitid(type, (id_t)id, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-static ssize_t
-read_text(const char *path, char *to, size_t room)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	to[0] = '\0';
-	if (fd < 0)
-		return -1;
-	len = read(fd, to, room - 1);
-	close(fd);
-	to[len > 0 ? len : 0] = '\0';
-	return len;
-}
-
-/* In another pid namespace's /proc the numbers are others'. */
-static bool
-is_own_proc(void)
-{
-	char name[32];
-	ssize_t len = readlink("/proc/self", name, sizeof(name) - 1);
-
-	name[len > 0 ? len : 0] = '\0';
-	return strtol(name, NULL, 10) == (long)getpid();
 }
 
 /* One look at all children. */
@@ -76,7 +52,7 @@ visit_child(struct pass *pass, visitor *visit, pid_t pid)
 static bool
 visit_listed(struct pass *pass, visitor *visit)
 {
-	int list = is_own_proc() ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
+	int list = proc_is_own() ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
 	char text[1024];
 	pid_t pid = 0;
 	ssize_t len, i;
@@ -101,7 +77,7 @@ static pid_t
 pid_most(void)
 {
 	char text[32];
-	long most = read_text("/proc/sys/kernel/pid_max", text, sizeof(text)) > 0 ? strtol(text, NULL, 10) : 0;
+	long most = proc_read("/proc/sys/kernel/pid_max", text, sizeof(text)) ? strtol(text, NULL, 10) : 0;
 
 	return most > 0 && most < PID_MOST ? (pid_t)most : PID_MOST;
 }
@@ -174,8 +150,8 @@ tell(const struct sweep *sweep, pid_t pid)
 	char name[SWEEP_NAME + 1] = "";
 
 	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
-	if (is_own_proc())
-		read_text(path, name, sizeof(name));
+	if (proc_is_own())
+		proc_read(path, name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
 	sweep->ended(sweep->context, pid, name);
 }

@@ -120,6 +120,22 @@ START_TEST(nobody_reads)
 }
 END_TEST
 
+/* It is still open, and nothing tells of it but a write. */
+START_TEST(a_socket_that_is_not_read_any_more)
+{
+	const struct setup setup = { .wiring = WIRED_SOCKETS, .options = "-v", .command = "peer puppet" };
+	struct run *run = run_start(&setup);
+	long start;
+
+	begin(run);
+	shutdown(run->from, SHUT_RD);
+	start = milliseconds();
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	expect_noticed(run, "INPUT_ENDED", start);
+	finish(run, 0);
+}
+END_TEST
+
 START_TEST(a_signal)
 {
 	struct run *run = run_options("-v", "peer puppet");
@@ -173,14 +189,15 @@ struct leak {
 };
 
 static struct leak
-start_leak(const char *options, bool full)
+start_leak(struct setup setup, bool full)
 {
-	static char mark[64];
-	const struct setup setup = { .options = options, .command = "peer puppet", .mark = mark };
+	char mark[64];
 	struct leak leak;
 	int ends[2];
 
 	mark_new(mark, sizeof(mark));
+	setup.command = "peer puppet";
+	setup.mark = mark;
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	leak.client = fork();
 	if (leak.client == 0)
@@ -198,19 +215,50 @@ end_leak(const struct leak *leak)
 	run_end(leak->run);
 }
 
-START_TEST(the_parents_end_while_descriptors_leak)
+/* However many stand between it and canceld, and live on. */
+START_TEST(the_clients_end_while_descriptors_leak)
 {
-	struct leak leak = start_leak("", _i == 1);
+	static const char *const between[] = { NULL, "sh", "sh sh" };
+	char path[300], options[400];
+	struct setup setup = { .before = between[_i / 2 % 3], .wiring = (enum wiring)(_i / 6), .options = options };
+	struct leak leak;
+	long start;
 
+	snprintf(path, sizeof(path), "%s/log-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(options, sizeof(options), "-v -l %s", path);
+	leak = start_leak(setup, _i % 2 == 1);
+	start = milliseconds();
 	kill(leak.client, SIGKILL);
+	while (!process_has_text(path, "INPUT_ENDED"))
+		if (milliseconds() - start > NOTICED + slack())
+			run_fail(leak.run, "it was not noticed within %d ms", NOTICED);
 	run_expect_gone(leak.run, AFTER_ALL);
 	end_leak(&leak);
 }
 END_TEST
 
-START_TEST(with_drain_the_parents_end_is_none)
+/* Who starts canceld in the background and exits is not the client. */
+START_TEST(the_launchers_end_is_none)
 {
-	struct leak leak = start_leak("--drain", false);
+	const struct setup setup = { .before = _i % 2 == 0 ? "sh" : "sh sh", .wiring = (enum wiring)(_i / 2) };
+	struct run *run = run_start(&setup);
+	char list[4096];
+	siginfo_t info;
+
+	run_handshake(run);
+	kill(run->pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOWAIT), 0);
+	run_expect_quiet(run, 2 * NOTICED);
+	run_expect_echo(run, "2");
+	ck_assert_int_ge(process_marked(run->mark, list, sizeof(list)), 3);
+	run_close_out(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(with_drain_the_clients_end_is_none)
+{
+	struct leak leak = start_leak((struct setup){ .options = "--drain" }, false);
 	char list[4096];
 	long end;
 
@@ -349,10 +397,12 @@ suite_client_ends(void)
 	tcase_set_timeout(tests, 40);
 	tcase_add_loop_test(tests, end_of_input, 0, 6);
 	tcase_add_loop_test(tests, nobody_reads, 0, 4);
+	tcase_add_test(tests, a_socket_that_is_not_read_any_more);
 	tcase_add_loop_test(tests, a_signal, 0, 2);
 	tcase_add_test(tests, with_drain_a_full_queue_is_waited_for);
-	tcase_add_loop_test(tests, the_parents_end_while_descriptors_leak, 0, 2);
-	tcase_add_test(tests, with_drain_the_parents_end_is_none);
+	tcase_add_loop_test(tests, the_clients_end_while_descriptors_leak, 0, 18);
+	tcase_add_loop_test(tests, the_launchers_end_is_none, 0, 6);
+	tcase_add_test(tests, with_drain_the_clients_end_is_none);
 	tcase_add_loop_test(tests, watching_stdout_costs_nothing, 0, 4);
 	tcase_add_loop_test(tests, watching_half_a_socket_costs_nothing, 0, 4);
 	tcase_add_loop_test(tests, flags_are_as_they_were, 0, 6);

@@ -322,6 +322,8 @@ run_start(const struct setup *setup)
 	add_command(words, count, setup->command, run->record);
 	if (setup->behind != NULL)
 		put_behind(words, count, setup->behind);
+	if (setup->before != NULL)
+		put_behind(words, 0, setup->before);
 	wire_all(run, setup, fds);
 	signal(SIGPIPE, SIG_IGN);
 	run->pid = fork();

@@ -32,6 +32,7 @@ struct setup {
 	const char *command; /* words; the first may be "demo", "peer" (a mode of this program), or
 	                        "sh:SCRIPT" takes the rest; NULL is "demo" */
 	const char *behind;  /* words: what the command is run by, the outermost first: npx, sh, canceld */
+	const char *before;  /* the same for canceld; run->pid is then the outermost's */
 	const char *mark;    /* NULL: a fresh one */
 	const char *in;      /* a path to open as stdin, out as stdout, instead of the wiring */
 	const char *out;

@@ -24,8 +24,8 @@ floors='
 3  compose envelope finished pending policy restart
 3  decide
 4  session supervisor
-5  descriptor
-5  log sweep
+5  descriptor proc
+5  ancestor log sweep
 5  guardian
 6  options child report relay
 7  proxy

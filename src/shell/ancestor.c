@@ -1,0 +1,174 @@
+#include "shell/ancestor.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+#include "shell/proc.h"
+
+#ifdef SYS_pidfd_open
+
+enum {
+	GENERATIONS = 32,
+	NAME = 64, /* "pipe:[4026531840]" */
+};
+
+enum answer { NO, YES, UNKNOWN };
+
+static bool
+read_link(int directory, const char *path, char *name)
+{
+	ssize_t len = readlinkat(directory, path, name, NAME - 1);
+
+	name[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
+
+static bool
+is_written_to(int directory, const char *number)
+{
+	struct stat status;
+
+	/* proc(5): the modes of these links are those of the descriptors. */
+	return fstatat(directory, number, &status, AT_SYMLINK_NOFOLLOW) == 0 && (status.st_mode & S_IWUSR) != 0;
+}
+
+/* Both ends of a pipe have the same name. */
+static enum answer
+writes_pipe(pid_t pid, const char *pipe)
+{
+	enum answer answer = NO;
+	char path[64], name[NAME];
+	struct dirent *entry;
+	DIR *list;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+	list = opendir(path);
+	if (list == NULL)
+		return UNKNOWN;
+	while (answer == NO && (entry = readdir(list)) != NULL)
+		if (read_link(dirfd(list), entry->d_name, name) && strcmp(name, pipe) == 0 &&
+		    is_written_to(dirfd(list), entry->d_name))
+			answer = YES;
+	closedir(list);
+	return answer;
+}
+
+/* Who made the pair, or connected (unix(7)); 0: not known, or outside of our pid namespace. */
+static pid_t
+socket_peer(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return 0;
+	return peer.pid;
+}
+
+/* 0 if it has none, or it cannot be known. */
+static pid_t
+parent_of(pid_t pid)
+{
+	char path[64], text[512];
+	const char *after;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	proc_read(path, text, sizeof(text));
+	/* The name before it is in parentheses and may hold any byte. */
+	after = strrchr(text, ')');
+	return after == NULL ? 0 : (pid_t)strtol(after + strlen(") S "), NULL, 10);
+}
+
+struct input {
+	bool pipe, socket;
+	char name[NAME];
+	pid_t peer;
+};
+
+static enum answer
+is_client(const struct input *input, pid_t pid)
+{
+	if (input->socket)
+		return input->peer == pid ? YES : NO;
+	return writes_pipe(pid, input->name);
+}
+
+static int
+watch(pid_t pid)
+{
+	return pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+static int
+watch_parent(void)
+{
+	pid_t parent = getppid();
+	int fd = watch(parent);
+
+	if (fd >= 0 && getppid() != parent) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+watch_client(const struct input *input)
+{
+	enum answer answer;
+	pid_t pid = getppid();
+	int i, fd;
+
+	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = parent_of(pid)) {
+		/* Only now: who has that number holds it for good, or is dead. */
+		answer = is_client(input, pid);
+		if (answer == YES)
+			return fd;
+		close(fd);
+		if (answer == UNKNOWN && i == 0)
+			return watch_parent();
+	}
+	return -1;
+}
+
+int
+ancestor_watch(int fd)
+{
+	struct input input = { 0 };
+	struct stat status;
+	char path[64];
+
+	if (fstat(fd, &status) < 0)
+		return -1;
+	input.pipe = S_ISFIFO(status.st_mode);
+	input.socket = S_ISSOCK(status.st_mode);
+	if (!input.pipe && !input.socket)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!proc_is_own() || !read_link(AT_FDCWD, path, input.name))
+		return watch_parent();
+	input.peer = input.socket ? socket_peer(fd) : 0;
+	return watch_client(&input);
+}
+
+#else
+
+int
+ancestor_watch(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+#endif
