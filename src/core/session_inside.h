@@ -102,6 +102,7 @@ struct message { /* the one at hand */
 	bool bound;                  /* it says nothing to any server but this one, which may need it now */
 	enum why word;               /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	int edit_count;
+	/* What stands behind this is large, and is not cleared for each message. */
 	struct envelope envelope;
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
 };
