@@ -18,6 +18,7 @@
 	X(finished) \
 	X(frame) \
 	X(framing) \
+	X(hash) \
 	X(id) \
 	X(lane) \
 	X(log) \

@@ -73,6 +73,13 @@ struct request {
 	uint32_t older, newer;        /* private: handles */
 };
 
+/* The receiver sees another id than the requester's. */
+static inline bool
+request_is_aliased(const struct request *request)
+{
+	return request->wire_id.ptr != request->id.ptr;
+}
+
 struct pending {
 	struct timeline idle;   /* on a clock of the caller's that may stand still */
 	struct timeline hard;   /* absolute deadlines and graces */

@@ -35,13 +35,9 @@ read_id(struct envelope *envelope, const struct scan *scan)
 static void
 read_method(struct envelope *envelope, const struct scan *scan)
 {
-	size_t len;
-
-	if (scan_value(scan, SCAN_METHOD)->type != VALUE_STRING)
-		return;
-	len = id_unescape(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
-	if (len <= sizeof(envelope->storage))
-		envelope->method = (struct span){ envelope->storage, len };
+	if (scan_value(scan, SCAN_METHOD)->type == VALUE_STRING)
+		envelope->method =
+		    id_unescaped(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
 }
 
 static enum envelope_kind

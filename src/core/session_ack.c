@@ -87,7 +87,8 @@ session_note_end(struct session *session, enum side requester, const struct requ
 {
 	if (requester != SIDE_CLIENT || (request->flags & REQUEST_OURS))
 		return;
-	settle(session, request);
+	if (session->ack_count > 0)
+		settle(session, request);
 	session_record_end(session, request);
 	finished_note(&session->finished, request->id, request->flags & REQUEST_CANCELLED);
 }

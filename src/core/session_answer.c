@@ -52,10 +52,11 @@ note_handshake(struct session *session, const struct message *message, const str
 static void
 restore_names(struct message *message, const struct request *request)
 {
-	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
+	struct span subscription;
 
-	if (message->passed || span_equal(request->id, request->wire_id))
+	if (message->passed || !request_is_aliased(request))
 		return;
+	subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
 	message_edit(message, SCAN_ID, request->id);
 	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
 		message_edit(message, SCAN_RESULT_SUBSCRIPTION, request->id);

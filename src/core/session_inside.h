@@ -92,18 +92,19 @@ enum { MESSAGE_EDITS = 3 };
 
 struct message { /* the one at hand */
 	enum side from;
-	struct envelope envelope;
 	const struct scan *scan;
-	struct span text;                 /* without byte order mark and line end */
-	uint64_t begin;                   /* of what goes when it is withdrawn: of its header, else of text */
-	uint64_t start, end;              /* of text, as positions in the lane of `from` */
-	uint64_t next;                    /* position behind its line end */
-	const struct cancel *cancel;      /* how it is spelled, if it is one */
-	bool passed;                      /* it went out in parts: nothing can be changed any more */
-	bool bound;                       /* it says nothing to any server but this one, which may need it now */
-	enum why word;                    /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
-	struct edit edits[MESSAGE_EDITS]; /* by offset */
+	struct span text;            /* without byte order mark and line end */
+	uint64_t begin;              /* of what goes when it is withdrawn: of its header, else of text */
+	uint64_t start, end;         /* of text, as positions in the lane of `from` */
+	uint64_t next;               /* position behind its line end */
+	const struct cancel *cancel; /* how it is spelled, if it is one */
+	bool passed;                 /* it went out in parts: nothing can be changed any more */
+	bool bound;                  /* it says nothing to any server but this one, which may need it now */
+	enum why word;               /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	int edit_count;
+	/* What stands behind this is large, and is not cleared for each message. */
+	struct envelope envelope;
+	struct edit edits[MESSAGE_EDITS]; /* by offset */
 };
 
 static inline enum side
@@ -114,7 +115,15 @@ other(enum side side)
 
 /* session.c */
 void session_report(struct session *session, const struct action *action);
+/* Somebody is told of such decisions; else they are counted only. */
+bool session_tells(const struct session *session, enum why why);
 void session_note(struct session *session, enum side to, enum why why);
+void session_on_message(struct session *session, struct message *message);
+/* An action about a request; request may be NULL. */
+struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
+    const struct request *request);
+
+/* session_message.c: a message passes, as it is or changed, or does not. */
 /* The header of a message of len bytes, whose text begins at start; what lies before start is dropped, or is that. */
 void session_pass_head(struct party *party, uint64_t start, uint64_t len);
 void message_pass(struct session *session, struct message *message, enum why why, const struct request *request);
@@ -126,10 +135,6 @@ void message_edit(struct message *message, enum scan_field field, struct span wi
 void message_discard(struct session *session, const struct message *message);
 /* Bytes at that offset from the frame's first byte. */
 void message_insert(struct message *message, uint64_t offset, struct span with);
-void session_on_message(struct session *session, struct message *message);
-/* An action about a request; request may be NULL. */
-struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
-    const struct request *request);
 
 /* session_open.c: what the session speaks. */
 /* Looks at the first bytes; false: they do not show yet how to read on. ended: no more will come. */

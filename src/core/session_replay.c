@@ -115,10 +115,22 @@ say_lists(struct session *session)
 	}
 }
 
+/* The server lives: whoever has waited for it has a whole deadline from here on. */
+static void
+give_time(void *user, struct request *request)
+{
+	struct session *session = user;
+
+	if (alarm_armed(&request->idle) && session_state(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+		alarm_arm(&session->party[SIDE_CLIENT].pending.idle, &request->idle, request->idle_after,
+		    session_idle(session, SIDE_CLIENT));
+}
+
 static void
 finish(struct session *session)
 {
 	session->replay->stage = REPLAY_IDLE;
+	pending_each(&session->party[SIDE_CLIENT].pending, give_time, session);
 	say_streams(session);
 	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	session_note(session, SIDE_CLIENT, WHY_RESTARTED);

@@ -415,6 +415,7 @@ new_session(const struct options *options, struct log *log)
 		.ask_progress = options->ask_progress,
 		.legacy = options->legacy,
 		.strict = options->strict,
+		.traffic_unseen = !log_shows(log, WHY_RELAYED),
 		.restarts = options->restarts > 0,
 		.stateless = options->stateless,
 		.kill_stuck = options->kill_stuck,
