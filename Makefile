@@ -234,6 +234,13 @@ demo-run: $(B)/canceld $(B)/demo-server
 interop: $(B)/canceld $(B)/demo-server
 	$(BINARIES) test/interop/run
 
+# A server that crashes RESTARTS times under CALLS calls of a real client.
+RESTARTS ?= 1000
+CALLS ?= 100000
+.PHONY: soak
+soak: $(B)/canceld $(B)/demo-server
+	@$(BINARIES) test/interop/run --soak $(RESTARTS) $(CALLS)
+
 .PHONY: sim-bugs mutants mutants-run valgrind valgrind-run cov cov-run
 sim-bugs:
 	+MAKE='$(MAKE)' test/sim/bugs.sh

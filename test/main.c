@@ -19,6 +19,7 @@
 	X(finished) \
 	X(frame) \
 	X(framing) \
+	X(hash) \
 	X(id) \
 	X(lane) \
 	X(log) \

@@ -6,8 +6,10 @@
  * buf: a growable queue of bytes, appended at the tail and consumed at the head.
  */
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct span {
 	const char *ptr;
@@ -16,10 +18,20 @@ struct span {
 
 #define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
 
-bool span_equal(struct span a, struct span b);
+/* Cheapest with a literal as b. */
+static inline bool
+span_equal(struct span a, struct span b)
+{
+	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
+}
 
 /* The part of whole from offset on, len bytes. Both must lie within whole. */
-struct span span_part(struct span whole, size_t offset, size_t len);
+static inline struct span
+span_part(struct span whole, size_t offset, size_t len)
+{
+	assert(offset <= whole.len && len <= whole.len - offset);
+	return (struct span){ offset > 0 ? whole.ptr + offset : whole.ptr, len };
+}
 
 struct buf {
 	char *data;  /* owned; NULL while nothing was ever added */
@@ -47,6 +59,10 @@ void buf_consume(struct buf *buf, size_t n);
 void buf_clear(struct buf *buf);
 
 /* All bytes of the queue; valid until the next call on this buf. */
-struct span buf_span(const struct buf *buf);
+static inline struct span
+buf_span(const struct buf *buf)
+{
+	return (struct span){ buf->data != NULL ? buf->data + buf->head : "", buf->len };
+}
 
 #endif

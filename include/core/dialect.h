@@ -29,6 +29,7 @@ enum method_trait {
 
 struct method {
 	const char *name;
+	size_t len;                 /* of the name */
 	unsigned traits;            /* enum method_trait */
 	enum scan_field name_field; /* where it names a tool, prompt or resource; SCAN_FIELDS: nowhere */
 	const char *cancelled;      /* the result that says that it was cancelled; NULL: an error does */

@@ -12,7 +12,10 @@
 
 #include "core/buf.h"
 
-enum { ID_TWIN_MAX = 1026 };
+enum {
+	ID_TWIN_MAX = 1026,
+	ID_PLAIN_DIGITS = 15, /* every integer of as many digits survives a double */
+};
 
 uint64_t id_hash(struct span id, uint64_t seed);
 bool id_equal(struct span a, struct span b);
@@ -26,6 +29,9 @@ bool id_alike(struct span a, struct span b);
  */
 struct span id_twin(struct span id, char *out);
 
+/* A number as nearly all are: an integer of at most ID_PLAIN_DIGITS digits and nothing else. */
+bool id_is_plain(struct span id);
+
 /* A number that a peer which reads numbers as IEEE doubles cannot keep apart from its neighbours. */
 bool id_is_coarse(struct span id);
 
@@ -34,5 +40,8 @@ bool id_is_coarse(struct span id);
  * its three-byte form. Returns the number of bytes; writes at most size of them. A number is copied.
  */
 size_t id_unescape(struct span id, char *out, size_t size);
+
+/* The same of a string, in place if it has no escapes, else in storage; empty if there are more than size bytes. */
+struct span id_unescaped(struct span string, char *storage, size_t size);
 
 #endif

@@ -72,18 +72,21 @@ void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
 /* Drops everything that is queued: nobody will take it any more. */
 void lane_abandon(struct lane *lane);
 
-struct lane_range {
-	uint64_t start, end;
-};
+/* What is decided from here on (or, with false, no more) says nothing to another reader. So does every lane_answer. */
+void lane_bind(struct lane *lane, bool bound);
 
 /*
- * Its reader has gone, and another one will come, which has read nothing: drops everything that is queued but the
- * messages at these ranges, which stand in order and are untouched.
+ * Its reader has gone, and another one will come, which has read nothing: drops what is half written, what overtakes and
+ * what was for the former one only. false: the open message was, too, and is open no longer.
  */
-void lane_keep(struct lane *lane, const struct lane_range *kept, size_t count);
+bool lane_keep(struct lane *lane);
 
-/* Meanwhile lane_output gives only what overtakes. Nothing may be half written then. */
-void lane_hold(struct lane *lane, bool held);
+/*
+ * What stands at this position or behind it is not written until it is set again, but what overtakes, and the rest of a
+ * message that has begun. LANE_FREE: all is written.
+ */
+#define LANE_FREE UINT64_MAX
+void lane_hold(struct lane *lane, uint64_t position);
 
 /* What to write next, in order; returns how many spans (at most max). Then say how many bytes were written. */
 int lane_output(const struct lane *lane, struct span *spans, int max);
@@ -92,7 +95,7 @@ void lane_sent(struct lane *lane, size_t n);
 /* Something that overtakes is not written to its end. */
 bool lane_overtaking(const struct lane *lane);
 
-/* Bytes that lane_output would still give. */
+/* Bytes that lane_output would still give; while some are held, those of its next call. */
 size_t lane_backlog(const struct lane *lane);
 
 /* What is decided and keeps memory, gaps included: for the marks. */

@@ -40,11 +40,12 @@ enum request_flag {
 	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
 	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
-	REQUEST_CROSSED = 1 << 15,    /* ... was so already when it came */
 	REQUEST_TURN_TOLD = 1 << 14,  /* a cancel of its whole session has gone out */
-	/* The client's, where CROSSED is the server's: to be sent to the server once more, as if it were QUEUED. */
-	REQUEST_UNSENT = REQUEST_CROSSED,
+	REQUEST_CROSSED = 1 << 15,    /* CASCADED, and was so already when it came */
 };
+
+/* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
+#define REQUEST_UNSENT UINT64_MAX
 
 enum { REQUEST_INLINE = 8 };
 
@@ -71,6 +72,13 @@ struct request {
 	struct alarm hard;            /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	uint32_t older, newer;        /* private: handles */
 };
+
+/* The receiver sees another id than the requester's. */
+static inline bool
+request_is_aliased(const struct request *request)
+{
+	return request->wire_id.ptr != request->id.ptr;
+}
 
 struct pending {
 	struct timeline idle;   /* on a clock of the caller's that may stand still */

@@ -4,7 +4,7 @@
 /*
  * A resumable scanner of one JSON text (RFC 8259, UTF-8, strict). It builds nothing: it checks the
  * syntax, finds the end, and keeps the few values that say what kind of JSON-RPC message this is.
- * Every byte is read once, whatever the sizes of the pieces.
+ * A byte is read once, or twice where its token is not whole in one piece, whatever the sizes of the pieces.
  */
 
 #include <stdbool.h>
@@ -102,7 +102,7 @@ struct scan; /* opaque: its size is fixed and it keeps its memory between frames
 struct scan *scan_new(enum scan_end end);
 void scan_free(struct scan *scan);
 
-/* Forgets the last frame. With vectors false, strings are skipped by the scalar twin (tests compare). */
+/* Forgets the last frame. With vectors false, its twin reads it, a byte at a time (tests compare). */
 void scan_start(struct scan *scan);
 void scan_use_vectors(struct scan *scan, bool vectors);
 

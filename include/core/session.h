@@ -44,13 +44,14 @@ struct session_config {
 	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
-	bool ask_progress; /* a request without a progress token is given one */
-	bool legacy;       /* server/discover is answered as an unknown method */
-	bool strict;       /* hold every frame whole */
-	bool restarts;     /* the server may be started again: keep what a new one has to be told */
-	bool stateless;    /* ... even if the protocol cannot tell it everything */
-	msec_t kill_stuck; /* how long the server has to show that it is alive, after a cancel; 0: for ever */
-	uint64_t seed;     /* of the hash tables: any random number */
+	bool ask_progress;   /* a request without a progress token is given one */
+	bool legacy;         /* server/discover is answered as an unknown method */
+	bool strict;         /* hold every frame whole */
+	bool restarts;       /* the server may be started again: keep what a new one has to be told */
+	bool stateless;      /* ... even if the protocol cannot tell it everything */
+	bool traffic_unseen; /* what has LEVEL_TRAFFIC is only counted, and not told */
+	msec_t kill_stuck;   /* how long the server has to show that it is alive, after a cancel; 0: for ever */
+	uint64_t seed;       /* of the hash tables: any random number */
 };
 
 struct session;

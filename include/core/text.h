@@ -29,6 +29,10 @@ void text_table_free(struct text_table *table);
 /* The text with these bytes, one hold taken. O(1) on average; never NULL. */
 struct text *text_hold(struct text_table *table, struct span bytes) __attribute__((warn_unused_result));
 
+/* The same; like: one that it may well be, which is then found at once, or NULL. */
+struct text *text_hold_like(struct text_table *table, struct text *like, struct span bytes)
+    __attribute__((warn_unused_result));
+
 /* Gives one hold back; the last one frees it. NULL is allowed. */
 void text_drop(struct text_table *table, struct text *text);
 

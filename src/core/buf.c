@@ -9,19 +9,6 @@
 
 enum { SMALLEST = 4096 };
 
-bool
-span_equal(struct span a, struct span b)
-{
-	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
-}
-
-struct span
-span_part(struct span whole, size_t offset, size_t len)
-{
-	assert(offset <= whole.len && len <= whole.len - offset);
-	return (struct span){ offset > 0 ? whole.ptr + offset : whole.ptr, len };
-}
-
 void
 buf_init(struct buf *buf)
 {
@@ -114,10 +101,4 @@ buf_clear(struct buf *buf)
 {
 	buf->head = 0;
 	buf->len = 0;
-}
-
-struct span
-buf_span(const struct buf *buf)
-{
-	return (struct span){ buf->data != NULL ? buf->data + buf->head : "", buf->len };
 }

@@ -22,23 +22,24 @@ DIALECT_CONST struct cancel dialect_cancels[] = {
 #define NO_NAME SCAN_FIELDS, NULL
 #define NO_METHOD \
 	{ \
-		NULL, 0, NO_NAME \
+		NULL, 0, 0, NO_NAME \
 	}
+#define NAME(literal) literal, sizeof(literal) - 1
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static const struct method mcp_methods[] = {
-	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ "server/discover", METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, NO_NAME },
-	{ "tools/call", METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
-	{ "prompts/get", 0, SCAN_NAME, NULL },
-	{ "resources/read", 0, SCAN_URI, NULL },
-	{ "logging/setLevel", METHOD_SETTING, NO_NAME },
-	{ "resources/subscribe", METHOD_SETTING, SCAN_URI, NULL },
-	{ "resources/unsubscribe", METHOD_UNSETTING, SCAN_URI, NULL },
-	{ "subscriptions/listen", METHOD_EXEMPT | METHOD_STREAM, NO_NAME },
-	{ "tasks/result", METHOD_EXEMPT, NO_NAME },
-	{ "elicitation/create", METHOD_PERSON, NO_NAME },
-	{ "sampling/createMessage", METHOD_PERSON, NO_NAME },
+	{ NAME("tools/call"), METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
+	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ NAME("server/discover"), METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, NO_NAME },
+	{ NAME("prompts/get"), 0, SCAN_NAME, NULL },
+	{ NAME("resources/read"), 0, SCAN_URI, NULL },
+	{ NAME("logging/setLevel"), METHOD_SETTING, NO_NAME },
+	{ NAME("resources/subscribe"), METHOD_SETTING, SCAN_URI, NULL },
+	{ NAME("resources/unsubscribe"), METHOD_UNSETTING, SCAN_URI, NULL },
+	{ NAME("subscriptions/listen"), METHOD_EXEMPT | METHOD_STREAM, NO_NAME },
+	{ NAME("tasks/result"), METHOD_EXEMPT, NO_NAME },
+	{ NAME("elicitation/create"), METHOD_PERSON, NO_NAME },
+	{ NAME("sampling/createMessage"), METHOD_PERSON, NO_NAME },
 	NO_METHOD,
 };
 
@@ -69,13 +70,13 @@ DIALECT_CONST struct dialect dialect_mcp = {
 
 /* ACP v1 and v2: cancellation, prompt-turn, tool-calls, elicitation, terminals. */
 static const struct method acp_methods[] = {
-	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ "authenticate", METHOD_PERSON, NO_NAME },
-	{ "auth/login", METHOD_PERSON, NO_NAME },
-	{ "session/prompt", METHOD_EXEMPT | METHOD_TURN, SCAN_FIELDS, "{\"stopReason\":\"cancelled\"}" },
-	{ "session/request_permission", METHOD_PERSON, SCAN_FIELDS, "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
-	{ "elicitation/create", METHOD_PERSON, SCAN_FIELDS, "{\"action\":\"cancel\"}" },
-	{ "terminal/wait_for_exit", METHOD_EXEMPT, NO_NAME },
+	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ NAME("authenticate"), METHOD_PERSON, NO_NAME },
+	{ NAME("auth/login"), METHOD_PERSON, NO_NAME },
+	{ NAME("session/prompt"), METHOD_EXEMPT | METHOD_TURN, SCAN_FIELDS, "{\"stopReason\":\"cancelled\"}" },
+	{ NAME("session/request_permission"), METHOD_PERSON, SCAN_FIELDS, "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
+	{ NAME("elicitation/create"), METHOD_PERSON, SCAN_FIELDS, "{\"action\":\"cancel\"}" },
+	{ NAME("terminal/wait_for_exit"), METHOD_EXEMPT, NO_NAME },
 	NO_METHOD,
 };
 
@@ -98,11 +99,11 @@ DIALECT_CONST struct dialect dialect_acp = {
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
 static const struct method lsp_methods[] = {
-	{ "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ "shutdown", METHOD_NO_CANCEL, NO_NAME },
-	{ "workspace/executeCommand", METHOD_CODE, NO_NAME },
-	{ "workspace/diagnostic", METHOD_EXEMPT, NO_NAME },
-	{ "window/showMessageRequest", METHOD_PERSON, NO_NAME },
+	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ NAME("shutdown"), METHOD_NO_CANCEL, NO_NAME },
+	{ NAME("workspace/executeCommand"), METHOD_CODE, NO_NAME },
+	{ NAME("workspace/diagnostic"), METHOD_EXEMPT, NO_NAME },
+	{ NAME("window/showMessageRequest"), METHOD_PERSON, NO_NAME },
 	NO_METHOD,
 };
 
@@ -127,12 +128,12 @@ DIALECT_CONST struct dialect dialect_lsp = {
 
 /* BSP 2.1: the requests that compile, run, test or debug; its cancel extension is that of LSP. */
 static const struct method bsp_methods[] = {
-	{ "build/initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ "build/shutdown", METHOD_NO_CANCEL, NO_NAME },
-	{ "buildTarget/compile", METHOD_CODE, NO_NAME },
-	{ "buildTarget/run", METHOD_EXEMPT, NO_NAME },
-	{ "buildTarget/test", METHOD_EXEMPT, NO_NAME },
-	{ "debugSession/start", METHOD_EXEMPT, NO_NAME },
+	{ NAME("build/initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
+	{ NAME("build/shutdown"), METHOD_NO_CANCEL, NO_NAME },
+	{ NAME("buildTarget/compile"), METHOD_CODE, NO_NAME },
+	{ NAME("buildTarget/run"), METHOD_EXEMPT, NO_NAME },
+	{ NAME("buildTarget/test"), METHOD_EXEMPT, NO_NAME },
+	{ NAME("debugSession/start"), METHOD_EXEMPT, NO_NAME },
 	NO_METHOD,
 };
 
@@ -230,7 +231,7 @@ dialect_method(const struct dialect *dialect, struct span method)
 	const struct method *row;
 
 	for (row = dialect->methods; row->name != NULL; row++)
-		if (is(method, row->name))
+		if (span_equal((struct span){ row->name, row->len }, method))
 			return row;
 	return NULL;
 }

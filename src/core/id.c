@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/unescape.h"
 
 enum {
@@ -11,7 +12,6 @@ enum {
 	DOUBLE_DIGITS_MAX = 800,   /* more than 768 digits cannot change how a double rounds */
 	EXACT_DIGITS = 15,         /* every decimal of as many digits survives a double */
 	EXACT_EXPONENT_MIN = -307,
-	WORD_DIGITS = 18, /* integers of as many digits fit into 64 bits */
 };
 
 /* From here on a double skips integers: 2^53. */
@@ -160,156 +160,111 @@ id_equal(struct span a, struct span b)
 	return span_equal(a, b);
 }
 
-/* SipHash-1-3 (Aumasson, Bernstein 2012): whoever chooses the ids must not be able to choose the buckets. */
-struct hash {
-	uint64_t v0, v1, v2, v3, word;
-	uint64_t count;
-};
-
-static uint64_t
-rotate(uint64_t word, int by)
+/* A digit, and six more than it, both begin with the half byte 3; nothing else does that. */
+static inline bool
+are_digits(uint64_t bytes)
 {
-	return word << by | word >> (64 - by);
+	return (bytes & (bytes + 0x0606060606060606) & 0xF0F0F0F0F0F0F0F0) == 0x3030303030303030;
 }
 
-static inline void
-hash_round(struct hash *hash)
+/* Of up to sixteen bytes: in two pieces, which may overlap. */
+static inline bool
+has_digits_only(const char *at, size_t len)
 {
-	hash->v0 += hash->v1;
-	hash->v1 = rotate(hash->v1, 13) ^ hash->v0;
-	hash->v0 = rotate(hash->v0, 32);
-	hash->v2 += hash->v3;
-	hash->v3 = rotate(hash->v3, 16) ^ hash->v2;
-	hash->v0 += hash->v3;
-	hash->v3 = rotate(hash->v3, 21) ^ hash->v0;
-	hash->v2 += hash->v1;
-	hash->v1 = rotate(hash->v1, 17) ^ hash->v2;
-	hash->v2 = rotate(hash->v2, 32);
-}
+	uint64_t first, last;
+	uint32_t head, tail;
 
-static inline void
-hash_word(struct hash *hash, uint64_t word)
-{
-	hash->v3 ^= word;
-	hash_round(hash);
-	hash->v0 ^= word;
-}
-
-static struct hash
-hash_start(uint64_t seed)
-{
-	return (struct hash){
-		.v0 = seed ^ 0x736f6d6570736575,
-		.v1 = rotate(seed, 32) ^ 0x646f72616e646f6d,
-		.v2 = seed ^ 0x6c7967656e657261,
-		.v3 = rotate(seed, 32) ^ 0x7465646279746573,
-	};
-}
-
-static inline void
-hash_byte(struct hash *hash, unsigned char byte)
-{
-	hash->word |= (uint64_t)byte << (hash->count % 8 * 8);
-	if (++hash->count % 8 != 0)
-		return;
-	hash_word(hash, hash->word);
-	hash->word = 0;
-}
-
-static uint64_t
-hash_end(struct hash *hash)
-{
-	hash_word(hash, hash->word | hash->count << 56);
-	hash->v2 ^= 0xFF;
-	hash_round(hash);
-	hash_round(hash);
-	hash_round(hash);
-	return hash->v0 ^ hash->v1 ^ hash->v2 ^ hash->v3;
-}
-
-static void
-hash_bytes(struct hash *hash, const char *bytes, size_t len)
-{
-	uint64_t word;
-
-	for (; len >= sizeof(word) && hash->count % 8 == 0; bytes += sizeof(word), len -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash_word(hash, word);
-		hash->count += sizeof(word);
+	if (len >= 8) {
+		memcpy(&first, at, sizeof(first));
+		memcpy(&last, at + len - sizeof(last), sizeof(last));
+		return are_digits(first) && are_digits(last);
 	}
-	for (; len > 0; bytes++, len--)
-		hash_byte(hash, (unsigned char)*bytes);
+	if (len >= 4) {
+		memcpy(&head, at, sizeof(head));
+		memcpy(&tail, at + len - sizeof(tail), sizeof(tail));
+		return are_digits((uint64_t)head << 32 | tail);
+	}
+	while (len > 0 && is_digit(at[len - 1]))
+		len--;
+	return len == 0;
 }
 
-/* In chunks of bytes, so that an escape makes no difference. */
-static void
-hash_string(struct hash *hash, struct span string)
+static inline bool
+is_plain(struct span id)
 {
-	char chunk[64];
+	if (id.len == 0 || id.len > ID_PLAIN_DIGITS || (id.ptr[0] == '0' && id.len > 1))
+		return false;
+	return has_digits_only(id.ptr, id.len);
+}
+
+bool
+id_is_plain(struct span id)
+{
+	return is_plain(id);
+}
+
+/* What is rare is kept out of the way of what is not: its variables would cost that one time, too. */
+#define RARE __attribute__((noinline))
+
+/* As if it were spelled without escapes, but for the quote at its end. */
+static RARE uint64_t
+hash_escaped(struct span string, uint64_t seed)
+{
+	char chunk[HASH_BLOCK] = { '"' };
 	struct unescape walk;
-	size_t len;
+	struct hash hash;
+	size_t len = 1;
 	int byte;
 
-	hash_word(hash, ~(uint64_t)0);
-	if (!has_escape(string)) {
-		hash_bytes(hash, string.ptr + 1, string.len - 2);
-		return;
-	}
+	hash_init(&hash, seed);
 	unescape_init(&walk, inside(string));
-	do {
-		for (len = 0; len < sizeof(chunk) && (byte = unescape_next(&walk)) >= 0; len++)
-			chunk[len] = (char)byte;
-		hash_bytes(hash, chunk, len);
-	} while (len == sizeof(chunk));
+	while ((byte = unescape_next(&walk)) >= 0) {
+		chunk[len++] = (char)byte;
+		if (len == HASH_BLOCK) {
+			hash_block(&hash, chunk);
+			len = 0;
+		}
+	}
+	return hash_end(&hash, (struct span){ chunk, len });
 }
 
-static void
-hash_decimal(struct hash *hash, struct decimal decimal)
+/* Of an integer of a few digits those digits, of any other number what is left of it without zeros. */
+static RARE uint64_t
+hash_decimal(struct decimal decimal, uint64_t seed)
 {
-	uint64_t word = 0;
+	bool plain =
+	    !decimal.negative && decimal.exponent >= (int64_t)decimal.count && decimal.exponent <= ID_PLAIN_DIGITS;
+	size_t count = plain && decimal.exponent > 0 ? (size_t)decimal.exponent : decimal.count;
+	char chunk[HASH_BLOCK] = { '0' };
+	struct hash hash;
+	size_t len = 0;
 
-	/* Most are integers that one word holds. */
-	if (!decimal.negative && decimal.exponent >= (int64_t)decimal.count && decimal.exponent <= WORD_DIGITS) {
-		for (size_t i = 0; i < (size_t)decimal.exponent; i++)
-			word = word * 10 + (i < decimal.count ? (uint64_t)(next_digit(&decimal.digits) - '0') : 0);
-		hash_word(hash, word);
-		return;
+	if (plain && count == 0)
+		return hash_of((struct span){ chunk, 1 }, seed);
+	hash_init(&hash, seed);
+	if (!plain) {
+		chunk[len++] = decimal.negative ? '-' : '+';
+		memcpy(&chunk[len], &decimal.exponent, sizeof(decimal.exponent));
+		len += sizeof(decimal.exponent);
 	}
-	hash_byte(hash, decimal.negative ? '-' : '+');
-	hash_word(hash, (uint64_t)decimal.exponent);
-	for (size_t i = 0; i < decimal.count; i++)
-		hash_byte(hash, (unsigned char)next_digit(&decimal.digits));
-}
-
-/* What hash_decimal makes of it, without looking at it as a decimal; false: it has to. */
-static bool
-hash_plain(struct hash *hash, struct span number)
-{
-	uint64_t word = 0;
-
-	if (number.len > WORD_DIGITS)
-		return false;
-	for (size_t i = 0; i < number.len; i++) {
-		if (!is_digit(number.ptr[i]))
-			return false;
-		word = word * 10 + (uint64_t)(number.ptr[i] - '0');
+	for (size_t i = 0; i < count; i++) {
+		if (len == HASH_BLOCK) {
+			hash_block(&hash, chunk);
+			len = 0;
+		}
+		chunk[len++] = i < decimal.count ? next_digit(&decimal.digits) : '0';
 	}
-	hash_word(hash, word);
-	return true;
+	return hash_end(&hash, (struct span){ chunk, len });
 }
 
 uint64_t
 id_hash(struct span id, uint64_t seed)
 {
-	struct hash hash = hash_start(seed);
-
+	if (is_plain(id))
+		return hash_of(id, seed);
 	if (is_string(id))
-		hash_string(&hash, id);
-	else if (!is_number(id))
-		hash_bytes(&hash, id.ptr, id.len);
-	else if (!hash_plain(&hash, id))
-		hash_decimal(&hash, decimal_of(id));
-	return hash_end(&hash);
+		return has_escape(id) ? hash_escaped(id, seed) : hash_of(span_part(id, 0, id.len - 1), seed);
+	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);
 }
 
 size_t
@@ -329,6 +284,18 @@ id_unescape(struct span id, char *out, size_t size)
 		if (len < size)
 			out[len] = (char)byte;
 	return len;
+}
+
+struct span
+id_unescaped(struct span string, char *storage, size_t size)
+{
+	struct span text = { storage, 0 };
+
+	if (is_string(string) && !has_escape(string))
+		text = inside(string);
+	else
+		text.len = id_unescape(string, storage, size);
+	return text.len <= size ? text : (struct span){ storage, 0 };
 }
 
 static const char *

@@ -15,6 +15,7 @@ lane_new(void)
 	buf_init(&lane->bytes);
 	buf_init(&lane->urgent);
 	buf_init(&lane->kept);
+	lane->held = LANE_FREE;
 	return lane;
 }
 
@@ -148,11 +149,12 @@ decide(struct lane *lane, enum segment_kind kind, size_t n)
 	assert(lane->decided + n <= lane_received_to(lane));
 	if (n == 0)
 		return;
-	if (last != NULL && last->kind == kind) {
+	if (last != NULL && last->kind == kind && last->bound == lane->bound) {
 		last->len += n;
 	} else {
 		last = segment_add(lane, lane->count);
 		last->kind = kind;
+		last->bound = lane->bound;
 		last->at = lane->decided;
 		last->len = n;
 	}
@@ -188,13 +190,14 @@ insert(struct lane *lane, enum segment_kind kind, size_t len)
 }
 
 static void
-insert_bytes(struct lane *lane, enum segment_kind kind, struct span bytes)
+insert_bytes(struct lane *lane, enum segment_kind kind, bool bound, struct span bytes)
 {
 	struct segment *segment;
 
 	if (bytes.len == 0)
 		return;
 	segment = insert(lane, kind, bytes.len);
+	segment->bound = bound;
 	segment->own = mem_resize(NULL, bytes.len, 1);
 	memcpy(segment->own, bytes.ptr, bytes.len);
 	lane->own += bytes.len;
@@ -203,7 +206,7 @@ insert_bytes(struct lane *lane, enum segment_kind kind, struct span bytes)
 void
 lane_insert(struct lane *lane, struct span bytes)
 {
-	insert_bytes(lane, SEGMENT_OWN, bytes);
+	insert_bytes(lane, SEGMENT_OWN, lane->bound, bytes);
 }
 
 void
@@ -211,7 +214,7 @@ lane_insert_head(struct lane *lane, uint64_t len)
 {
 	char storage[FRAMING_HEAD_MAX];
 
-	insert_bytes(lane, SEGMENT_HEAD, framing_head(lane->boundary.framing, len, storage));
+	insert_bytes(lane, SEGMENT_HEAD, lane->bound, framing_head(lane->boundary.framing, len, storage));
 }
 
 void
@@ -226,7 +229,7 @@ lane_set_open(struct lane *lane, bool open)
 {
 	lane->open = open;
 	if (!open) {
-		lane_insert(lane, buf_span(&lane->kept));
+		insert_bytes(lane, SEGMENT_OWN, true, buf_span(&lane->kept));
 		buf_clear(&lane->kept);
 	}
 }
@@ -242,8 +245,20 @@ lane_answer(struct lane *lane, struct span message)
 	}
 	buf_init(&framed);
 	framing_append(&framed, lane->boundary.framing, message);
-	lane_insert(lane, buf_span(&framed));
+	insert_bytes(lane, SEGMENT_OWN, true, buf_span(&framed));
 	buf_free(&framed);
+}
+
+void
+lane_bind(struct lane *lane, bool bound)
+{
+	lane->bound = bound;
+}
+
+void
+lane_hold(struct lane *lane, uint64_t position)
+{
+	lane->held = position;
 }
 
 void

@@ -15,6 +15,7 @@ enum segment_kind {
 
 struct segment {
 	enum segment_kind kind;
+	bool bound;  /* see lane_bind */
 	uint64_t at; /* position of its first byte; of one without: that of the byte behind it */
 	size_t len;  /* bytes not yet written */
 	char *own;   /* OWN, HEAD: allocated */
@@ -30,8 +31,9 @@ struct lane {
 	size_t own;               /* of them, our own */
 	struct buf urgent;        /* whole messages that overtake */
 	struct buf kept;          /* whole messages that wait for the end of an open one */
-	bool held;                /* only what is urgent is written */
+	uint64_t held;            /* see lane_hold */
 	bool open;                /* a message has been decided in part */
+	bool bound;               /* what is decided now is; see lane_bind */
 	struct boundary boundary; /* of what was written */
 	bool inside_urgent;       /* the last byte written was one of an urgent message */
 };
@@ -48,6 +50,9 @@ has_position(const struct segment *segment)
 {
 	return segment->kind == SEGMENT_PASS || segment->kind == SEGMENT_GAP;
 }
+
+/* What there is of it to write at once: all, but of blanks. */
+struct span lane_segment_span(const struct lane *lane, const struct segment *segment);
 
 /* Takes away the first segment, which has nothing left to write. */
 void lane_shift(struct lane *lane);

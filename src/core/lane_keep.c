@@ -6,74 +6,66 @@
 #include "lane_inside.h"
 
 struct keeping {
-	const struct lane_range *kept; /* the ones that are not behind us yet */
-	size_t left;
+	struct boundary boundary; /* of the message that is half written */
+	bool torn;                /* there is one, and what follows belongs to it */
 	struct segment *segments;
 	size_t count;
 };
 
-/* Goes on to the first range that ends behind the position; NULL if there is none. */
-static const struct lane_range *
-range_at(struct keeping *keeping, uint64_t position)
-{
-	for (; keeping->left > 0 && keeping->kept->end <= position; keeping->left--)
-		keeping->kept++;
-	return keeping->left > 0 ? keeping->kept : NULL;
-}
-
 static void
 append(struct keeping *keeping, struct segment segment)
 {
-	struct segment *last;
+	struct segment *last = keeping->count == 0 ? NULL : &keeping->segments[keeping->count - 1];
 
-	assert(keeping->segments != NULL);
-	last = keeping->count == 0 ? NULL : &keeping->segments[keeping->count - 1];
-
-	if (last != NULL && last->kind == segment.kind && has_position(&segment))
+	if (last != NULL && last->kind == segment.kind && last->bound == segment.bound && has_position(&segment))
 		last->len += segment.len;
 	else
 		keeping->segments[keeping->count++] = segment;
 }
 
-/* Of bytes that pass, those of kept messages pass. */
-static void
-keep_bytes(struct keeping *keeping, uint64_t at, uint64_t end)
+/* How much of it belongs to the message that is half written. */
+static size_t
+torn_part(struct keeping *keeping, struct span span)
 {
-	while (at < end) {
-		const struct lane_range *range = range_at(keeping, at);
-		bool inside = range != NULL && range->start <= at;
-		uint64_t border = range == NULL ? end : inside ? range->end : range->start;
-		struct segment part = { .kind = inside ? SEGMENT_PASS : SEGMENT_GAP, .at = at };
+	size_t len = 0;
+	bool ends;
 
-		border = border < end ? border : end;
-		part.len = (size_t)(border - at);
-		append(keeping, part);
-		at = border;
+	if (keeping->torn) {
+		len = boundary_within(&keeping->boundary, span, &ends);
+		boundary_advance(&keeping->boundary, span_part(span, 0, len));
+		keeping->torn = !ends;
 	}
+	return len;
 }
 
-/* Bytes of our own stay with the message that they stand in; its header stands before its first byte. */
 static void
-keep_own(struct keeping *keeping, const struct segment *segment)
+append_bytes(struct keeping *keeping, enum segment_kind kind, bool bound, uint64_t at, size_t len)
 {
-	const struct lane_range *range = range_at(keeping, segment->at);
-	bool head = segment->kind == SEGMENT_HEAD;
+	if (len > 0)
+		append(keeping, (struct segment){ .kind = kind, .bound = bound, .at = at, .len = len });
+}
 
-	if (range != NULL && (range->start < segment->at || (head && range->start == segment->at)))
+static void
+keep_segment(struct keeping *keeping, const struct lane *lane, const struct segment *segment)
+{
+	bool torn = keeping->torn;
+	size_t len;
+
+	if (segment->kind == SEGMENT_GAP) {
 		append(keeping, *segment);
-	else
+		return;
+	}
+	len = torn_part(keeping, lane_segment_span(lane, segment));
+	keeping->torn = keeping->torn && segment->kind != SEGMENT_BLANK; /* they are the end of their message */
+	if (segment->kind == SEGMENT_PASS) {
+		append_bytes(keeping, SEGMENT_GAP, false, segment->at, len);
+		append_bytes(keeping, segment->bound ? SEGMENT_GAP : SEGMENT_PASS, false, segment->at + len,
+		    segment->len - len);
+	} else if (torn || segment->bound) {
 		free(segment->own);
-}
-
-static void
-keep_segment(struct keeping *keeping, const struct segment *segment)
-{
-	if (!has_position(segment))
-		keep_own(keeping, segment);
-	else if (segment->kind == SEGMENT_PASS)
-		keep_bytes(keeping, segment->at, segment->at + segment->len);
-	else
+	} else {
 		append(keeping, *segment);
+	}
 }
 
 static void
@@ -92,17 +84,18 @@ count_again(struct lane *lane)
 	}
 }
 
-void
-lane_keep(struct lane *lane, const struct lane_range *kept, size_t count)
+bool
+lane_keep(struct lane *lane)
 {
-	/* Each range cuts at most one segment into three. */
-	size_t capacity = lane->count + 2 * count + 1;
-	struct keeping keeping = { .kept = kept, .left = count };
+	struct keeping keeping = { .boundary = lane->boundary };
+	size_t capacity = lane->count + 1; /* what is half written is cut off what follows */
+	bool was_open = lane->open;
 	size_t i;
 
+	keeping.torn = lane->boundary.inside && !lane->inside_urgent;
 	keeping.segments = mem_resize(NULL, capacity, sizeof(*keeping.segments));
 	for (i = 0; i < lane->count; i++)
-		keep_segment(&keeping, segment_at(lane, i));
+		keep_segment(&keeping, lane, segment_at(lane, i));
 	free(lane->segments);
 	lane->segments = keeping.segments;
 	lane->first = 0;
@@ -111,13 +104,9 @@ lane_keep(struct lane *lane, const struct lane_range *kept, size_t count)
 	count_again(lane);
 	buf_clear(&lane->urgent);
 	buf_clear(&lane->kept);
-	lane->open = lane->inside_urgent = false;
+	lane->open = was_open && !keeping.torn && !lane->bound;
+	lane->bound = lane->inside_urgent = false;
 	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
 	lane_trim(lane);
-}
-
-void
-lane_hold(struct lane *lane, bool held)
-{
-	lane->held = held;
+	return lane->open == was_open;
 }

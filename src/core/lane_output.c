@@ -1,14 +1,15 @@
 /* What of a lane is written next. */
 #include "lane_inside.h"
 
+enum { BACKLOG_SPANS = 4 };
+
 #define BLANKS_64 "                                                                "
 #define BLANKS_512 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64
 
 static const char blanks[] = BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512;
 
-/* What there is of it to write at once: all, but of blanks. */
-static struct span
-segment_span(const struct lane *lane, const struct segment *segment)
+struct span
+lane_segment_span(const struct lane *lane, const struct segment *segment)
 {
 	if (segment->own != NULL)
 		return (struct span){ segment->own + segment->sent, segment->len };
@@ -34,6 +35,25 @@ until_boundary(const struct lane *lane, const struct boundary *boundary, struct 
 	return boundary_within(boundary, span, stop);
 }
 
+/* How much of the span may be written now: what stands before the held position, and the rest of a message begun there. */
+static size_t
+until_held(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
+{
+	size_t len = 0;
+	bool ends;
+
+	if (segment->at < lane->held)
+		len = has_position(segment) && lane->held - segment->at < span.len ?
+		    (size_t)(lane->held - segment->at) :
+		    span.len;
+	if (len == span.len)
+		return len;
+	boundary_advance(&boundary, span_part(span, 0, len));
+	if (boundary.inside)
+		len += boundary_within(&boundary, span_part(span, len, span.len - len), &ends);
+	return len;
+}
+
 int
 lane_output(const struct lane *lane, struct span *spans, int max)
 {
@@ -46,19 +66,19 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 		spans[0] = buf_span(&lane->urgent);
 		return 1;
 	}
-	if (lane->held)
-		return 0;
 	for (i = 0; i < lane->count && n < max && !stop; i++) {
 		const struct segment *segment = segment_at(lane, i);
 
 		if (segment->kind == SEGMENT_GAP)
 			continue;
-		spans[n] = segment_span(lane, segment);
+		spans[n] = lane_segment_span(lane, segment);
 		spans[n].len = until_boundary(lane, &boundary, spans[n], &stop);
-		if (lane->urgent.len > 0)
+		if (lane->held != LANE_FREE)
+			spans[n].len = until_held(lane, boundary, segment, spans[n]);
+		if (lane->urgent.len > 0 || lane->held != LANE_FREE)
 			boundary_advance(&boundary, spans[n]);
 		stop = stop || spans[n].len < segment->len;
-		n++;
+		n += spans[n].len > 0;
 	}
 	return n;
 }
@@ -87,7 +107,7 @@ take(struct lane *lane, size_t n)
 		return n;
 	}
 	segment = segment_at(lane, 0);
-	span = segment_span(lane, segment);
+	span = lane_segment_span(lane, segment);
 	span.len = until_boundary(lane, &lane->boundary, span, &stop);
 	n = wrote(lane, span, n);
 	lane->backlog -= n;
@@ -122,7 +142,15 @@ lane_overtaking(const struct lane *lane)
 size_t
 lane_backlog(const struct lane *lane)
 {
-	return (lane->held ? 0 : lane->backlog) + lane->urgent.len;
+	struct span spans[BACKLOG_SPANS];
+	size_t sum = 0;
+	int n;
+
+	if (lane->held == LANE_FREE)
+		return lane->backlog + lane->urgent.len;
+	for (n = lane_output(lane, spans, BACKLOG_SPANS); n > 0; n--)
+		sum += spans[n - 1].len;
+	return sum;
 }
 
 size_t

@@ -55,21 +55,26 @@ copy_bytes(char **at, struct span bytes)
 static void
 copy_ids(struct request *request, const struct pending_names *names)
 {
-	bool aliased = !span_equal(names->wire_id, names->id);
+	bool aliased = names->wire_id.ptr != names->id.ptr && !span_equal(names->wire_id, names->id);
 	bool own_token = !span_equal(names->token, names->id);
 	bool own_wire_token = !span_equal(names->wire_token, names->token);
 	size_t len = names->id.len;
 	char *at = request->bytes.here;
+	struct span id, wire_id, token, wire_token;
 
 	len += aliased ? names->wire_id.len : 0;
 	len += own_token ? names->token.len : 0;
 	len += own_wire_token ? names->wire_token.len : 0;
 	if (len > REQUEST_INLINE)
 		request->bytes.block = at = mem_resize(NULL, len, 1);
-	request->id = copy_bytes(&at, names->id);
-	request->wire_id = aliased ? copy_bytes(&at, names->wire_id) : request->id;
-	request->token = own_token ? copy_bytes(&at, names->token) : request->id;
-	request->wire_token = own_wire_token ? copy_bytes(&at, names->wire_token) : request->token;
+	id = copy_bytes(&at, names->id);
+	wire_id = aliased ? copy_bytes(&at, names->wire_id) : id;
+	token = own_token ? copy_bytes(&at, names->token) : id;
+	wire_token = own_wire_token ? copy_bytes(&at, names->wire_token) : token;
+	request->id = id;
+	request->wire_id = wire_id;
+	request->token = token;
+	request->wire_token = wire_token;
 }
 
 static void
@@ -97,7 +102,7 @@ enter_indexes(struct pending_index *index, struct request *request)
 		table_add(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
 	if (request->flags & REQUEST_TWO_TOKENS)
 		table_add(&index->seconds, &index->slab, request, id_hash(request->token, index->seconds.seed));
-	if (is_aliased(request))
+	if (request_is_aliased(request))
 		table_add(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
 	if (pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd++;
@@ -107,9 +112,9 @@ static void
 leave_ids(struct pending_index *index, struct request *request, uint64_t hash)
 {
 	table_remove(&index->ids, &index->slab, request, hash);
-	if (is_aliased(request))
+	if (request_is_aliased(request))
 		table_remove(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
-	if (pending_spelling(request->wire_id) == ODD_NUMBER)
+	if (index->odd > 0 && pending_spelling(request->wire_id) == ODD_NUMBER)
 		index->odd--;
 }
 
@@ -173,6 +178,19 @@ leave_state(struct pending *pending, struct request *request)
 		pending->persons--;
 }
 
+/* Many ask the same as the one before. */
+static void
+hold_texts(struct text_table *texts, struct request *request, const struct request *last,
+    const struct pending_names *names)
+{
+	request->method = text_hold_like(texts, last != NULL ? last->method : NULL, names->method);
+	request->name = request->meta = NULL;
+	if (names->name.len > 0)
+		request->name = text_hold_like(texts, last != NULL ? last->name : NULL, names->name);
+	if (names->meta.len > 0)
+		request->meta = text_hold_like(texts, last != NULL ? last->meta : NULL, names->meta);
+}
+
 struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
@@ -182,18 +200,15 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	assert(!(names->flags & REQUEST_TOKEN_ONLY));
 	copy_ids(request, names);
-	request->method = text_hold(pending->texts, names->method);
-	if (names->name.len > 0)
-		request->name = text_hold(pending->texts, names->name);
-	if (names->meta.len > 0)
-		request->meta = text_hold(pending->texts, names->meta);
+	hold_texts(pending->texts, request, pending->newest, names);
+	memset(&request->start, 0, sizeof(*request) - offsetof(struct request, start));
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	enter_indexes(pending->index, request);
 	link_newest(pending, request);
 	enter_state(pending, request, REQUEST_WAITING);
 	pending->count++;
-	pending->aliased += is_aliased(request);
+	pending->aliased += request_is_aliased(request);
 	return request;
 }
 
@@ -224,7 +239,7 @@ pending_remove(struct pending *pending, struct request *request)
 	leave_indexes(pending->index, request);
 	unlink_by_age(pending, request);
 	pending->count--;
-	pending->aliased -= is_aliased(request);
+	pending->aliased -= request_is_aliased(request);
 	text_drop(pending->texts, request->method);
 	text_drop(pending->texts, request->name);
 	text_drop(pending->texts, request->meta);

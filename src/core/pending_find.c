@@ -3,8 +3,6 @@
 #include "core/id.h"
 #include "pending_index.h"
 
-enum { PLAIN_DIGITS = 15 }; /* as many survive a double */
-
 typedef bool filter_fn(const struct request *request);
 
 static bool
@@ -23,7 +21,7 @@ is_theirs(const struct request *request)
 static bool
 is_on_wire(const struct request *request)
 {
-	return !is_aliased(request);
+	return !request_is_aliased(request);
 }
 
 static bool
@@ -71,9 +69,11 @@ is_live(const struct request *request)
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	struct request *plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
-	struct request *aliased;
+	struct request *plain, *aliased;
 
+	if (pending->count == 0)
+		return NULL;
+	plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
 	if (is_live(plain) || pending->aliased == 0)
 		return plain;
 	aliased = best(pending, &pending->index->aliases, wire_id, is_anyone);
@@ -152,32 +152,22 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, after);
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 enum spelling
 pending_spelling(struct span id)
 {
 	static const char alphabet[] = "0123456789+-.eE";
 	struct span text = id;
-	size_t sign, digits = 0;
+	bool minus;
 
 	if (id.len >= 2 && id.ptr[0] == '"')
 		text = span_part(id, 1, id.len - 2);
-	if (text.len == 0)
-		return NO_NUMBER;
+	minus = text.len > 0 && text.ptr[0] == '-';
+	if (id_is_plain(span_part(text, minus, text.len - minus)))
+		return minus && text.ptr[1] == '0' ? ODD_NUMBER : PLAIN_NUMBER;
 	for (size_t i = 0; i < text.len && text.ptr[i] != '\\'; i++)
 		if (memchr(alphabet, text.ptr[i], sizeof(alphabet) - 1) == NULL)
 			return NO_NUMBER;
-	sign = text.ptr[0] == '-';
-	while (sign + digits < text.len && is_digit(text.ptr[sign + digits]))
-		digits++;
-	if (sign + digits < text.len || digits == 0 || digits > PLAIN_DIGITS)
-		return ODD_NUMBER;
-	return text.ptr[sign] != '0' || text.len == 1 ? PLAIN_NUMBER : ODD_NUMBER;
+	return text.len > 0 ? ODD_NUMBER : NO_NUMBER;
 }
 
 static bool

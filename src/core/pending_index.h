@@ -29,12 +29,6 @@ struct pending_index {
 enum spelling { NO_NUMBER, PLAIN_NUMBER, ODD_NUMBER };
 enum spelling pending_spelling(struct span id);
 
-static inline bool
-is_aliased(const struct request *request)
-{
-	return request->wire_id.ptr != request->id.ptr;
-}
-
 static inline struct request *
 newer_than(const struct pending *pending, const struct request *request)
 {

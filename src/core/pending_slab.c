@@ -101,7 +101,7 @@ page_take(const struct slab *slab, struct slab_page *page)
 		request = &page->entries[page->fresh++];
 	}
 	page->used++;
-	*request = (struct request){ .handle = handle };
+	request->handle = handle;
 	return request;
 }
 

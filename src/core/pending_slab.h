@@ -35,7 +35,7 @@ struct slab {
 void slab_init(struct slab *slab);
 void slab_free(struct slab *slab); /* every entry must have been given back */
 
-/* An entry, zeroed but for its handle. */
+/* An entry, of which nothing is set but its handle. */
 struct request *slab_take(struct slab *slab);
 void slab_give(struct slab *slab, struct request *request);
 

@@ -6,7 +6,7 @@
 #include "core/id.h"
 #include "core/mem.h"
 
-enum { SIZE_MIN = 16 };
+enum { SIZE_MIN = 64 };
 
 static void
 set_capacity(struct table *table, uint32_t capacity)

@@ -83,24 +83,33 @@ built_in(enum policy_clock clock, unsigned traits)
 	return traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
 }
 
+/* The last rule for the method; of these rather one for the name. */
+static const struct policy_rule *
+rule_of_method(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
+{
+	const struct policy_rule *rule;
+
+	if (policy->clock[clock].count == 0 || method.len == 0)
+		return NULL;
+	rule = rule_find(policy, clock, method, name);
+	return rule != NULL ? rule : rule_find(policy, clock, method, (struct span){ NULL, 0 });
+}
+
 static msec_t
 duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, unsigned traits,
     bool from_server)
 {
-	const struct span any = { 0 };
-	const struct policy_rule *rule = NULL;
+	const struct span any = { NULL, 0 };
+	const struct policy_rule *rule = rule_of_method(policy, clock, method, name);
 
-	if (method.len > 0)
-		rule = rule_find(policy, clock, method, name);
-	if (rule == NULL && method.len > 0)
-		rule = rule_find(policy, clock, method, any);
 	if (rule != NULL)
 		return rule->duration;
 	if (from_server || traits & (METHOD_EXEMPT | METHOD_PERSON))
 		return MSEC_NEVER;
 	if (traits & METHOD_START)
 		return clock == POLICY_IDLE ? TIME_START : TIME_CAP;
-	rule = rule_find(policy, clock, any, any);
+	if (policy->clock[clock].count > 0)
+		rule = rule_find(policy, clock, any, any);
 	return rule != NULL ? rule->duration : built_in(clock, traits);
 }
 

@@ -101,7 +101,7 @@ const struct scan_value *
 scan_value(const struct scan *scan, enum scan_field field)
 {
 	assert(field < SCAN_FIELDS);
-	return &scan->watch.values[field];
+	return watch_found(&scan->watch, field);
 }
 
 struct span

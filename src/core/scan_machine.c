@@ -6,12 +6,6 @@
 
 /* What is met with every token is inline: left to itself, link-time optimization makes calls of it. */
 
-static uint64_t
-offset_of(const struct scan *scan, const char *at)
-{
-	return scan->fed + (uint64_t)(at - scan->piece);
-}
-
 static void
 note_fault(struct scan *scan, enum scan_fault fault, uint64_t offset)
 {
@@ -25,20 +19,6 @@ static bool
 is_frame_end(const struct scan *scan, const char *at)
 {
 	return *at == '\n' && scan->end == SCAN_END_NEWLINE;
-}
-
-static inline bool
-is_space(const struct scan *scan, char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || (c == '\n' && scan->end == SCAN_END_EXPLICIT);
-}
-
-static inline const char *
-skip_space(const struct scan *scan, const char *at, const char *end)
-{
-	while (at < end && (unsigned char)*at <= ' ' && is_space(scan, *at))
-		at++;
-	return at;
 }
 
 static void
@@ -96,13 +76,11 @@ object_kind(const struct scan *scan)
 	return scan->container > ROOT ? watch_object(&scan->watch) : PLAIN_OBJECT;
 }
 
-static const char *
-enter(struct scan *scan, const char *at)
+const char *
+machine_enter(struct scan *scan, const char *at)
 {
 	bool array = *at == '[';
 
-	if (scan->depth == SCAN_DEPTH_MAX)
-		return fail(scan, at, SCAN_DEPTH);
 	begin_value(scan, array ? VALUE_ARRAY : VALUE_OBJECT, at);
 	scan->state = array ? ITEM : MEMBER;
 	scan->container = array ? PLAIN_ARRAY : object_kind(scan);
@@ -210,19 +188,11 @@ begin_literal(struct scan *scan, const char *at, const char *end)
 	return in_literal(scan, at, end);
 }
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* A number that the frame's end cuts off inside a container may have had more digits. */
 static inline bool
 may_end_number(const struct scan *scan, const char *at)
 {
-	if (*at == ',' || *at == '}' || *at == ']' || is_space(scan, *at))
-		return true;
-	return is_frame_end(scan, at) && scan->container == ROOT;
+	return ends_number(scan, *at) || (is_frame_end(scan, at) && scan->container == ROOT);
 }
 
 static const char *
@@ -261,7 +231,7 @@ on_value(struct scan *scan, const char *at, const char *end)
 	if (is_digit(*at) || *at == '-')
 		return begin_number(scan, at, end);
 	if (*at == '{' || *at == '[')
-		return enter(scan, at);
+		return scan->depth < SCAN_DEPTH_MAX ? machine_enter(scan, at) : fail(scan, at, SCAN_DEPTH);
 	if (*at == 't' || *at == 'f' || *at == 'n')
 		return begin_literal(scan, at, end);
 	if (*at == ']' && scan->state == ITEM)
@@ -385,8 +355,12 @@ machine_run(struct scan *scan, const char *bytes, const char *end)
 
 	scan->piece = bytes;
 	watch_piece(&scan->watch, bytes);
-	while (at < end && scan->state != ENDED)
-		at = step(scan, at, end);
+	while (at < end && scan->state != ENDED) {
+		if (scan->state <= NEXT && scan->depth > 0 && !scan->string.scalar)
+			at = machine_walk(scan, at, end);
+		if (at < end)
+			at = step(scan, at, end);
+	}
 	watch_piece_end(&scan->watch, at);
 	scan->fed += (uint64_t)(at - bytes);
 	return at;

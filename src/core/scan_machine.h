@@ -53,7 +53,47 @@ void machine_start(struct scan *scan);
 /* Reads bytes up to end or the frame's end; gives the place behind the last one read. */
 const char *machine_run(struct scan *scan, const char *bytes, const char *end);
 
+/*
+ * Reads on inside a container, while it can do so quickly; gives the first byte of what it leaves to machine_run, or
+ * end. machine_enter begins the array or object at this place, which is not too deep.
+ */
+const char *machine_walk(struct scan *scan, const char *at, const char *end);
+const char *machine_enter(struct scan *scan, const char *at);
+
 /* There are no more bytes in this frame. */
 void machine_finish(struct scan *scan);
+
+static inline uint64_t
+offset_of(const struct scan *scan, const char *at)
+{
+	return scan->fed + (uint64_t)(at - scan->piece);
+}
+
+static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
+is_space(const struct scan *scan, char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || (c == '\n' && scan->end == SCAN_END_EXPLICIT);
+}
+
+static inline const char *
+skip_space(const struct scan *scan, const char *at, const char *end)
+{
+	while (at < end && (unsigned char)*at <= ' ' && is_space(scan, *at))
+		at++;
+	return at;
+}
+
+/* Inside a container. */
+static inline bool
+ends_number(const struct scan *scan, char c)
+{
+	return c == ',' || c == '}' || c == ']' || is_space(scan, c);
+}
 
 #endif

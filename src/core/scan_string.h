@@ -25,7 +25,7 @@ enum string_stop {
 struct string_reader {
 	enum string_state state;
 	enum string_stop stop;
-	bool scalar; /* do without vectors */
+	bool scalar; /* a byte at a time */
 	unsigned char hex_left;
 	unsigned char tails_left, low, high; /* of a character of UTF-8; the bounds of its next byte */
 };

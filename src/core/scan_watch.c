@@ -130,7 +130,28 @@ capture_end(struct capture *capture, const char *at)
 void
 watch_start(struct watch *watch)
 {
-	memset(watch, 0, offsetof(struct watch, key_text));
+	memset(watch, 0, offsetof(struct watch, open));
+}
+
+static uint64_t
+bit_of(enum scan_field field)
+{
+	return (uint64_t)1 << field;
+}
+
+const struct scan_value *
+watch_found(const struct watch *watch, enum scan_field field)
+{
+	static const struct scan_value absent = { 0 };
+
+	return watch->present & bit_of(field) ? &watch->values[field] : &absent;
+}
+
+static void
+set_value(struct watch *watch, enum scan_field field, const struct scan_value *value)
+{
+	watch->values[field] = *value;
+	watch->present |= bit_of(field);
 }
 
 void
@@ -153,7 +174,7 @@ watch_piece_end(struct watch *watch, const char *at)
 static void
 start_member(struct watch *watch, const char *quote)
 {
-	const struct scan_value *members = &watch->values[SCAN_PARAMS_META];
+	const struct scan_value *members = watch_found(watch, SCAN_PARAMS_META);
 	uint32_t start = members->len > 0 ? members->len + 1 : 0;
 
 	if (start > SCAN_META_MAX)
@@ -167,9 +188,9 @@ end_member(struct watch *watch, const char *at)
 	struct scan_value *members = &watch->values[SCAN_PARAMS_META];
 
 	capture_end(&watch->member, at);
-	if (members->type == VALUE_ABSENT)
-		members->offset = watch->key_start;
-	members->type = VALUE_OBJECT;
+	if (!(watch->present & bit_of(SCAN_PARAMS_META)))
+		set_value(watch, SCAN_PARAMS_META,
+		    &(struct scan_value){ .type = VALUE_OBJECT, .offset = watch->key_start });
 	members->overflow |= watch->member.overflow;
 	if (members->overflow) {
 		members->len = 0;
@@ -224,16 +245,10 @@ has_prefix(struct span key)
 	return key.len >= prefix.len && memcmp(key.ptr, prefix.ptr, prefix.len) == 0;
 }
 
-bool
-watch_key_end(struct watch *watch, enum container container, const char *quote)
+/* Enters what the key says; false: it is a duplicate. */
+static bool
+set_path(struct watch *watch, enum container container, struct span key)
 {
-	char text[WATCH_KEY_MAX];
-	struct span key;
-
-	capture_end(&watch->key, quote);
-	key = unescaped_key(watch, text);
-	if (watch->member.active && !has_prefix(key))
-		watch->member.active = false;
 	watch->path = find_path(container, key);
 	if (watch->path == NULL)
 		return true;
@@ -248,6 +263,30 @@ watch_key_end(struct watch *watch, enum container container, const char *quote)
 	return true;
 }
 
+bool
+watch_key_end(struct watch *watch, enum container container, const char *quote)
+{
+	char text[WATCH_KEY_MAX];
+	struct span key;
+
+	capture_end(&watch->key, quote);
+	key = unescaped_key(watch, text);
+	if (watch->member.active && !has_prefix(key))
+		watch->member.active = false;
+	return set_path(watch, container, key);
+}
+
+bool
+watch_whole_key(struct watch *watch, enum container container, struct span key, uint64_t offset)
+{
+	if (!set_path(watch, container, key))
+		return false;
+	watch->key_start = offset;
+	if (container == PARAMS_META && has_prefix(key))
+		start_member(watch, key.ptr - 1);
+	return true;
+}
+
 void
 watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t offset)
 {
@@ -255,7 +294,7 @@ watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t 
 		return;
 	watch->open = (struct scan_value){ .type = type, .offset = offset, .at = watch->kept_len };
 	if (watch->path->container != 0)
-		watch->values[watch->path->field] = watch->open;
+		set_value(watch, watch->path->field, &watch->open);
 	else if (type != VALUE_OBJECT && type != VALUE_ARRAY)
 		capture_start(&watch->value, watch->kept + watch->kept_len, SCAN_VALUE_MAX, at);
 }
@@ -269,7 +308,27 @@ keep_value(struct watch *watch, const char *at)
 		watch->open.len = watch->value.overflow ? 0 : watch->value.len;
 		watch->kept_len += watch->open.len;
 	}
-	watch->values[watch->path->field] = watch->open;
+	set_value(watch, watch->path->field, &watch->open);
+}
+
+void
+watch_whole_value(struct watch *watch, enum value_type type, struct span text, uint64_t offset)
+{
+	struct scan_value value = { .type = type, .offset = offset, .at = watch->kept_len };
+	const struct path *path = watch->path;
+
+	if (watch->member.active)
+		end_member(watch, text.ptr + text.len);
+	if (path == NULL)
+		return;
+	watch->path = NULL;
+	value.overflow = path->container == 0 && text.len > SCAN_VALUE_MAX;
+	if (path->container == 0 && !value.overflow) {
+		memcpy(watch->kept + watch->kept_len, text.ptr, text.len);
+		value.len = (uint32_t)text.len;
+		watch->kept_len += value.len;
+	}
+	set_value(watch, path->field, &value);
 }
 
 void

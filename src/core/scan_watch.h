@@ -48,11 +48,12 @@ struct capture {
 
 struct watch {
 	const struct path *path; /* of the member that is being read; NULL: none that matters */
-	struct scan_value open;  /* the value that is being read */
-	uint64_t key_start;
+	uint64_t present;        /* a bit for each of values; the others say nothing */
 	uint32_t kept_len;
 	struct capture key, value, member;
-	uint16_t seen[CONTAINERS];                 /* a bit for each path of the container */
+	uint16_t seen[CONTAINERS]; /* a bit for each path of the container */
+	struct scan_value open;    /* the value that is being read */
+	uint64_t key_start;
 	struct scan_value values[SCAN_FIELDS + 1]; /* the last: of paths that are no field */
 	char key_text[WATCH_KEY_MAX];
 	char kept[WATCH_KEPT_MAX];
@@ -72,6 +73,13 @@ bool watch_key_end(struct watch *watch, enum container container, const char *qu
 /* A member's value begins, ends before this place. */
 void watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t offset);
 void watch_value_end(struct watch *watch, const char *at);
+
+/* The same for a key without a backslash and a value that is no container, which lie whole within the piece. */
+bool watch_whole_key(struct watch *watch, enum container container, struct span key, uint64_t offset);
+void watch_whole_value(struct watch *watch, enum value_type type, struct span text, uint64_t offset);
+
+/* What was found of it; VALUE_ABSENT: nothing. */
+const struct scan_value *watch_found(const struct watch *watch, enum scan_field field);
 
 /* As what container the member's value is read if it is an object. */
 enum container watch_object(const struct watch *watch);

@@ -5,6 +5,7 @@
  *              server's lane (party[SIDE_SERVER].lane)
  *
  *   session.c         bytes to messages, messages to their handlers
+ *   session_message   a message passes, as it is or changed, or does not
  *   session_open      which framing, which protocol, which era
  *   session_request   a request is entered in `pending` and passes
  *   session_answer    a response finds its request
@@ -28,7 +29,9 @@
 #include "core/session.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -104,11 +107,17 @@ session_lane(struct session *session, enum side from)
 	return session->party[from].lane;
 }
 
+bool
+session_tells(const struct session *session, enum why why)
+{
+	return session->act != NULL && !(session->config.traffic_unseen && why_level(why) == LEVEL_TRAFFIC);
+}
+
 void
 session_report(struct session *session, const struct action *action)
 {
 	session->counts[action->why]++;
-	if (session->act != NULL)
+	if (session_tells(session, action->why))
 		session->act(session->user, action);
 }
 
@@ -127,146 +136,12 @@ action_of(struct session *session, enum verb verb, enum side side, enum why why,
 	return action;
 }
 
-static struct action
-action_of_message(struct session *session, const struct message *message, enum verb verb, enum why why,
-    const struct request *request)
-{
-	struct action action = action_of(session, verb, other(message->from), why, request);
-
-	action.message = message->text;
-	if (request == NULL) {
-		action.id =
-		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
-		action.method = message->envelope.method;
-	}
-	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
-		action.detail = scan_text(message->scan, SCAN_REASON);
-	return action;
-}
-
 void
 session_note(struct session *session, enum side to, enum why why)
 {
 	struct action action = action_of(session, VERB_NOTE, to, why, NULL);
 
 	session_report(session, &action);
-}
-
-static void
-add_edit(struct message *message, struct edit edit)
-{
-	int i = message->edit_count++;
-
-	assert(i < MESSAGE_EDITS);
-	for (; i > 0 && message->edits[i - 1].offset > edit.offset; i--)
-		message->edits[i] = message->edits[i - 1];
-	message->edits[i] = edit;
-}
-
-void
-message_edit(struct message *message, enum scan_field field, struct span with)
-{
-	add_edit(message,
-	    (struct edit){ scan_value(message->scan, field)->offset, scan_text(message->scan, field).len, with });
-}
-
-void
-message_insert(struct message *message, uint64_t offset, struct span with)
-{
-	add_edit(message, (struct edit){ offset, 0, with });
-}
-
-/* Moves the decided position to `to`, passing or dropping what lies before it. */
-static void
-advance(struct lane *lane, uint64_t to, void (*decide)(struct lane *lane, size_t n))
-{
-	decide(lane, (size_t)(to - lane_decided_to(lane)));
-}
-
-void
-session_pass_head(struct party *party, uint64_t start, uint64_t len)
-{
-	char storage[FRAMING_HEAD_MAX];
-	struct span head = framing_head(party->frame.framing, len, storage);
-	struct span before = lane_from(party->lane, lane_decided_to(party->lane));
-
-	before.len = (size_t)(start - lane_decided_to(party->lane));
-	if (head.len > 0 && span_equal(before, head)) {
-		lane_pass(party->lane, head.len);
-		return;
-	}
-	lane_insert_head(party->lane, len);
-	lane_drop(party->lane, before.len);
-}
-
-/* Its line end, of whatever kind, as one newline. */
-static void
-pass_line_end(struct lane *lane, const struct message *message)
-{
-	if (message->end == message->next)
-		lane_insert(lane, SPAN("\n"));
-	else
-		advance(lane, message->next - 1, lane_drop);
-	advance(lane, message->next, lane_pass);
-}
-
-static void
-pass_bytes(struct party *party, const struct message *message)
-{
-	uint64_t origin = message->word == WHY_RECOVERED ? message->start : party->frame.body;
-	uint64_t len = message->end - message->start;
-	const struct edit *edit;
-
-	for (edit = message->edits; edit < message->edits + message->edit_count; edit++)
-		len = len - edit->len + edit->with.len;
-	session_pass_head(party, message->start, len);
-	for (edit = message->edits; edit < message->edits + message->edit_count; edit++) {
-		advance(party->lane, origin + edit->offset, lane_pass);
-		lane_insert(party->lane, edit->with);
-		lane_drop(party->lane, edit->len);
-	}
-	advance(party->lane, message->end, lane_pass);
-	if (party->frame.framing == FRAMING_NEWLINE)
-		pass_line_end(party->lane, message);
-}
-
-void
-message_pass(struct session *session, struct message *message, enum why why, const struct request *request)
-{
-	struct action action = action_of_message(session, message, VERB_SEND, why, request);
-
-	if (!message->passed && message->envelope.kind == ENVELOPE_RESPONSE && message->from == SIDE_CLIENT &&
-	    session_replays(session))
-		session_pass_ahead(session, message);
-	else if (!message->passed)
-		pass_bytes(&session->party[message->from], message);
-	session_report(session, &action);
-}
-
-void
-message_discard(struct session *session, const struct message *message)
-{
-	if (!message->passed)
-		advance(session->party[message->from].lane, message->next, lane_drop);
-}
-
-void
-message_take(struct session *session, struct message *message, enum why why, const struct request *request)
-{
-	struct action action = action_of_message(session, message, VERB_SEND, why, request);
-
-	session_report(session, &action);
-	message_discard(session, message);
-}
-
-void
-message_drop(struct session *session, struct message *message, enum why why, const struct request *request)
-{
-	enum verb verb = message->passed ? VERB_SEND : VERB_DROP;
-	struct action action = action_of_message(session, message, verb, why, request);
-
-	session_report(session, &action);
-	message_discard(session, message);
 }
 
 static void
@@ -329,8 +204,10 @@ message_of_frame(struct session *session, enum side from, struct message *messag
 	size_t bom = scan_bom(frame->scan) ? 3 : 0;
 
 	body.len = (size_t)(frame->scanned - frame->body);
-	*message = (struct message){ .from = from, .scan = frame->scan, .next = frame->scanned };
-	message->end = frame->scanned;
+	memset(message, 0, offsetof(struct message, envelope));
+	message->from = from;
+	message->scan = frame->scan;
+	message->end = message->next = frame->scanned;
 	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
 		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
 	message->start = frame->body + bom;

@@ -87,7 +87,8 @@ session_note_end(struct session *session, enum side requester, const struct requ
 {
 	if (requester != SIDE_CLIENT || (request->flags & REQUEST_OURS))
 		return;
-	settle(session, request);
+	if (session->ack_count > 0)
+		settle(session, request);
 	session_record_end(session, request);
 	finished_note(&session->finished, request->id, request->flags & REQUEST_CANCELLED);
 }
@@ -99,9 +100,8 @@ session_note_refused(struct session *session, const struct message *message)
 		finished_note(&session->finished, message->envelope.id, false);
 }
 
-/* A handshake has been answered, or the protocol needs none. */
-static bool
-is_initialized(const struct session *session)
+bool
+session_is_initialized(const struct session *session)
 {
 	const struct method *row;
 
@@ -143,7 +143,7 @@ ack_add(struct session *session, struct span id, struct span target, const struc
 static void
 cancel(struct session *session, struct span id, struct span target, struct request *request)
 {
-	bool owed = session_owes_answer(session, SIDE_CLIENT);
+	bool owed = session_owes_answer(session, SIDE_CLIENT) || session_answer_is_passing(session, SIDE_CLIENT);
 
 	if (request->flags & REQUEST_NO_CANCEL) {
 		acknowledge(session, id, target, OUTCOME_FORBIDDEN);
@@ -195,7 +195,7 @@ session_on_acknowledged_cancel(struct session *session, struct message *message)
 	}
 	report(session, message);
 	message_discard(session, message);
-	if (!is_initialized(session)) {
+	if (!session_is_initialized(session)) {
 		reject(session, id, session->dialect->closed_code, "canceld: no session is open yet",
 		    "NOT_INITIALIZED");
 	} else if ((type != VALUE_STRING && type != VALUE_NUMBER) || target.len == 0) {

@@ -34,12 +34,12 @@ static void
 note_handshake(struct session *session, const struct message *message, const struct request *request)
 {
 	const struct method *traits = dialect_method(session->dialect, text_span(request->method));
-	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
-	struct span first = SPAN("\"2025-11-25\"");
+	struct span first = SPAN("\"2025-11-25\""), version;
 
 	if (traits == NULL || !(traits->traits & METHOD_HANDSHAKE) ||
 	    scan_value(message->scan, SCAN_RESULT)->type == VALUE_ABSENT)
 		return;
+	version = scan_text(message->scan, SCAN_RESULT_VERSION);
 	session->initialized = true;
 	session->version = read_version(message->scan);
 	session_record_server(session, message);
@@ -52,10 +52,11 @@ note_handshake(struct session *session, const struct message *message, const str
 static void
 restore_names(struct message *message, const struct request *request)
 {
-	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
+	struct span subscription;
 
-	if (message->passed || span_equal(request->id, request->wire_id))
+	if (message->passed || !request_is_aliased(request))
 		return;
+	subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
 	message_edit(message, SCAN_ID, request->id);
 	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
 		message_edit(message, SCAN_RESULT_SUBSCRIPTION, request->id);
@@ -94,8 +95,12 @@ keeps_token(const struct session *session, enum side requester, const struct req
 static bool
 says_cancelled(const struct scan *scan)
 {
-	struct span code = scan_text(scan, SCAN_ERROR_CODE);
+	struct span code;
 
+	if (scan_value(scan, SCAN_ERROR_CODE)->type == VALUE_ABSENT &&
+	    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT)
+		return false;
+	code = scan_text(scan, SCAN_ERROR_CODE);
 	return span_equal(code, SPAN("-32800")) || span_equal(code, SPAN("-32802")) ||
 	    span_equal(scan_text(scan, SCAN_STOP_REASON), SPAN("\"cancelled\""));
 }
@@ -139,6 +144,7 @@ session_on_response(struct session *session, struct message *message)
 	const struct pending *pending = &party->pending;
 	struct request *request;
 
+	message->bound = message->from == SIDE_CLIENT;
 	if (message->envelope.untracked) {
 		message_pass(session, message, WHY_UNTRACKED, NULL);
 		return;

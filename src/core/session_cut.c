@@ -3,19 +3,29 @@
 #include "core/limits.h"
 #include "session_inside.h"
 
+/* It opens the session, or would have to be told to a new server. */
+static bool
+is_kept(const struct session *session, const struct method *method)
+{
+	unsigned kept = METHOD_START;
+
+	if (session->replay != NULL)
+		kept |= METHOD_SETTING | METHOD_UNSETTING | METHOD_STREAM;
+	return method != NULL && (method->traits & kept);
+}
+
 /* Names are checked at the end of a frame, when nothing can be changed any more: only what needs no change passes in parts. */
 static bool
 request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
 {
 	const struct dialect *dialect = session->dialect;
 	const struct pending *pending = &session->party[from].pending;
-	const struct method *traits = dialect_method(dialect, envelope->method);
 
 	if (session_reads_whole(session, envelope->method))
 		return false;
 	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
-	if (traits != NULL && (traits->traits & METHOD_START))
+	if (is_kept(session, dialect_method(dialect, envelope->method)))
 		return false;
 	if (session->party[other(from)].pending.aliased > 0)
 		return false;
@@ -55,13 +65,11 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	struct pending *pending = &session->party[requester].pending;
 	struct request *request = pending_by_wire(pending, envelope->id);
 	const struct decision *decision;
-	const struct method *traits;
 
 	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
 	    !span_equal(request->id, request->wire_id))
 		return READ_HOLD;
-	traits = dialect_method(session->dialect, text_span(request->method));
-	if (traits != NULL && (traits->traits & METHOD_START))
+	if (is_kept(session, dialect_method(session->dialect, text_span(request->method))))
 		return READ_HOLD;
 	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
 	if (decision->next != REQUEST_NONE)
@@ -121,6 +129,20 @@ move_on(struct session *session, enum side from)
 		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
 }
 
+/* An answer to a question of this server's, who may need it to go on: it cannot wait, nor overtake what does. */
+static void
+bind_parts(struct session *session)
+{
+	struct party *party = &session->party[SIDE_CLIENT];
+	struct envelope envelope;
+
+	envelope_peek(&envelope, party->frame.scan);
+	if (envelope.kind != ENVELOPE_RESPONSE)
+		return;
+	lane_bind(party->lane, true);
+	session_free_probe(session);
+}
+
 static void
 begin_parts(struct session *session, enum side from)
 {
@@ -131,6 +153,8 @@ begin_parts(struct session *session, enum side from)
 		session_note(session, other(from), WHY_BOM_STRIPPED);
 	if (party->reading >= READ_DISCARD)
 		return;
+	if (from == SIDE_CLIENT)
+		bind_parts(session);
 	session_pass_head(party, party->frame.body + bom, party->frame.length - bom);
 	lane_set_open(party->lane, true);
 }
@@ -242,6 +266,7 @@ session_cut_end(struct session *session, enum side from)
 	move_on(session, from);
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
 	party->reading = READ_HOLD;
 	message_of_parts(session, from, &message);
 	if (reading == READ_PASS)
@@ -280,6 +305,7 @@ close_frame(struct party *party)
 	else
 		lane_insert_blanks(party->lane, party->frame.body + party->frame.length - party->frame.scanned);
 	lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
 }
 
 bool

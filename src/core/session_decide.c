@@ -1,17 +1,9 @@
 #include "core/limits.h"
 #include "session_inside.h"
 
-static bool
-is_unsent(enum side requester, const struct request *request)
-{
-	return requester == SIDE_CLIENT && (request->flags & REQUEST_UNSENT);
-}
-
 enum request_state
 session_state(const struct session *session, enum side requester, const struct request *request)
 {
-	if (is_unsent(requester, request))
-		return REQUEST_QUEUED;
 	if (request->state == REQUEST_WAITING && request->end > 0 &&
 	    lane_untouched(session->party[requester].lane, request->start))
 		return REQUEST_QUEUED;
@@ -158,13 +150,14 @@ session_decide(struct session *session, enum side requester, struct request *req
 	bool expired = is_deadline(event) || (request->flags & REQUEST_EXPIRED);
 	msec_t timeout = expired ? passed_deadline(session, request) : MSEC_NEVER;
 	enum side side = decision->steps & DECIDE_ANSWER ? requester : other(requester);
-	struct action action = action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
+	struct action action;
 
-	if ((decision->steps & DECIDE_WITHDRAW) && !is_unsent(requester, request))
+	if ((decision->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
 	if (message != NULL) {
 		carry_out_message(session, message, request, decision);
 	} else if (!(decision->steps & DECIDE_SILENT) && decision->why != WHY_CANCEL_FORWARDED) { /* none was */
+		action = action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
 		action.verb = decision->steps & DECIDE_ANSWER ? VERB_SEND : VERB_NOTE;
 		action.timeout = timeout;
 		if (decision->why == WHY_TIMED_OUT)

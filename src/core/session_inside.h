@@ -72,6 +72,7 @@ struct session {
 	struct request *probe;  /* not answered yet; or NULL */
 	bool probe_again;       /* a cancel went out since */
 	uint64_t probe_written; /* how far the client's lane was written by then */
+	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
 	bool away;              /* the server has gone, and another one will come */
@@ -91,17 +92,19 @@ enum { MESSAGE_EDITS = 3 };
 
 struct message { /* the one at hand */
 	enum side from;
-	struct envelope envelope;
 	const struct scan *scan;
-	struct span text;                 /* without byte order mark and line end */
-	uint64_t begin;                   /* of what goes when it is withdrawn: of its header, else of text */
-	uint64_t start, end;              /* of text, as positions in the lane of `from` */
-	uint64_t next;                    /* position behind its line end */
-	const struct cancel *cancel;      /* how it is spelled, if it is one */
-	bool passed;                      /* it went out in parts: nothing can be changed any more */
-	enum why word;                    /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
-	struct edit edits[MESSAGE_EDITS]; /* by offset */
+	struct span text;            /* without byte order mark and line end */
+	uint64_t begin;              /* of what goes when it is withdrawn: of its header, else of text */
+	uint64_t start, end;         /* of text, as positions in the lane of `from` */
+	uint64_t next;               /* position behind its line end */
+	const struct cancel *cancel; /* how it is spelled, if it is one */
+	bool passed;                 /* it went out in parts: nothing can be changed any more */
+	bool bound;                  /* it says nothing to any server but this one, which may need it now */
+	enum why word;               /* what it passes as: RELAYED, RECOVERED or ID_COERCED */
 	int edit_count;
+	/* What stands behind this is large, and is not cleared for each message. */
+	struct envelope envelope;
+	struct edit edits[MESSAGE_EDITS]; /* by offset */
 };
 
 static inline enum side
@@ -112,7 +115,15 @@ other(enum side side)
 
 /* session.c */
 void session_report(struct session *session, const struct action *action);
+/* Somebody is told of such decisions; else they are counted only. */
+bool session_tells(const struct session *session, enum why why);
 void session_note(struct session *session, enum side to, enum why why);
+void session_on_message(struct session *session, struct message *message);
+/* An action about a request; request may be NULL. */
+struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
+    const struct request *request);
+
+/* session_message.c: a message passes, as it is or changed, or does not. */
 /* The header of a message of len bytes, whose text begins at start; what lies before start is dropped, or is that. */
 void session_pass_head(struct party *party, uint64_t start, uint64_t len);
 void message_pass(struct session *session, struct message *message, enum why why, const struct request *request);
@@ -124,10 +135,6 @@ void message_edit(struct message *message, enum scan_field field, struct span wi
 void message_discard(struct session *session, const struct message *message);
 /* Bytes at that offset from the frame's first byte. */
 void message_insert(struct message *message, uint64_t offset, struct span with);
-void session_on_message(struct session *session, struct message *message);
-/* An action about a request; request may be NULL. */
-struct action action_of(struct session *session, enum verb verb, enum side side, enum why why,
-    const struct request *request);
 
 /* session_open.c: what the session speaks. */
 /* Looks at the first bytes; false: they do not show yet how to read on. ended: no more will come. */
@@ -163,6 +170,8 @@ void session_note_end(struct session *session, enum side requester, const struct
 /* The same of one that was answered at once. */
 void session_note_refused(struct session *session, const struct message *message);
 void session_free_acks(struct session *session);
+/* A handshake has been answered, or the protocol needs none. */
+bool session_is_initialized(const struct session *session);
 
 /* session_ask.c */
 bool session_may_ask(const struct session *session, const struct message *message, const struct pending_names *names,
@@ -185,7 +194,8 @@ struct replay *session_new_replay(void);
 void session_free_replay(struct replay *replay);
 void session_record_request(struct session *session, const struct message *message, struct request *request,
     const struct method *method);
-void session_record_notification(struct session *session, const struct message *message);
+/* true: it is kept. */
+bool session_record_notification(struct session *session, const struct message *message);
 /* Where it stands, if it is kept and not answered yet. */
 bool session_find_record(const struct session *session, const struct request *request, size_t *i);
 /* granted: with a result. */
@@ -200,6 +210,8 @@ void session_replay(struct session *session);
 void session_pass_ahead(struct session *session, const struct message *message);
 void session_stop_replay(struct session *session);
 bool session_replays(const struct session *session);
+/* What opens the session, if it comes now, is said in its place. */
+bool session_is_said_again(const struct session *session);
 void session_replay_answered(struct session *session, const struct request *request, const struct message *message);
 void session_replay_expired(struct session *session, const struct request *request);
 /* The first message of a stream that the client has had before. */
@@ -213,6 +225,12 @@ struct request *session_ask(struct session *session, const char *method, bool st
 void session_own_answered(struct session *session, struct request *request, const struct message *message);
 void session_own_expired(struct session *session, struct request *request);
 bool session_is_own_question(const struct request *request);
+/* What the client says waits, but what the server may need to answer. */
+bool session_holds(const struct session *session);
+/* What waits for the answer waits no longer. */
+void session_free_probe(struct session *session);
+/* The client will not wait for the answer. */
+void session_end_probe(struct session *session);
 /* Nobody is there to answer them. */
 void session_drop_questions(struct session *session);
 
@@ -265,6 +283,8 @@ void session_send_error(struct session *session, enum side to, const struct answ
 void session_set_clock(struct session *session, msec_t now);
 /* The clock that the idle deadlines of that side's requests go by. */
 msec_t session_idle(const struct session *session, enum side requester);
+/* A response of unknown id to one of that side's requests is passing: it may be anybody's. */
+bool session_answer_is_passing(const struct session *session, enum side requester);
 
 /* session_noise.c */
 void session_on_bad(struct session *session, struct message *message);

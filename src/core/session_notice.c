@@ -123,6 +123,7 @@ on_progress(struct session *session, struct message *message)
 	struct span token = id_field(message, dialect->progress_field);
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
 
+	message->bound = message->from == SIDE_CLIENT;
 	if (request == NULL) {
 		if (!session_has_minted(session, token) &&
 		    (party->untracked || !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS)))
@@ -228,8 +229,11 @@ session_on_notification(struct session *session, struct message *message)
 		message_drop(session, message, WHY_SWALLOWED, NULL);
 	} else {
 		restore_subscription(session, message);
-		session_record_notification(session, message);
-		message_pass(session, message, WHY_RELAYED, NULL);
+		message->bound = session_record_notification(session, message);
+		if (message->bound && session_is_said_again(session))
+			message_take(session, message, WHY_RELAYED, NULL);
+		else
+			message_pass(session, message, WHY_RELAYED, NULL);
 	}
 }
 

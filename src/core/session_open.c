@@ -89,9 +89,12 @@ enter_era(struct session *session, enum era era, const struct message *message)
 static void
 note_era(struct session *session, const struct message *message)
 {
-	const struct method *method = dialect_method(session->dialect, message->envelope.method);
 	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
+	const struct method *method;
 
+	if (session->era == ERA_LEGACY && !modern)
+		return;
+	method = dialect_method(session->dialect, message->envelope.method);
 	if (method != NULL && (method->traits & METHOD_PROBE))
 		return;
 	if (method != NULL && (method->traits & METHOD_HANDSHAKE)) {

@@ -40,6 +40,32 @@ probe_method(const struct session *session)
 	return method != NULL ? method : METHOD_UNKNOWN_TO_ALL;
 }
 
+static uint64_t
+later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * What a stuck server would never read is kept for the next one: until the answer nothing goes to it that has not begun.
+ * But what has waited for one answer does not wait for the next, or many cancels would keep it for ever.
+ */
+static void
+free_queue(struct session *session)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	session->probe_free = lane_decided_to(lane);
+	lane_hold(lane, LANE_FREE);
+}
+
+static void
+end_probe(struct session *session)
+{
+	session->probe = NULL;
+	free_queue(session);
+}
+
 static void
 send_probe(struct session *session, struct span meta)
 {
@@ -51,6 +77,7 @@ send_probe(struct session *session, struct span meta)
 	session->probe = session_ask(session, method, false, session->config.kill_stuck);
 	session->probe_written = lane_written_to(lane);
 	session->probe_again = false;
+	lane_hold(lane, later(lane_written_to(lane), session->probe_free));
 	buf_init(&copy);
 	compose_probe(&copy, method, session->probe->id, session->era == ERA_MODERN ? meta : (struct span){ NULL, 0 });
 	lane_overtake(lane, buf_span(&copy));
@@ -81,7 +108,7 @@ session_own_answered(struct session *session, struct request *request, const str
 		session_replay_answered(session, request, message);
 		return;
 	}
-	session->probe = NULL;
+	end_probe(session);
 	if (session->probe_again)
 		send_probe(session, buf_span(&session->probe_meta));
 }
@@ -131,10 +158,31 @@ void
 session_drop_questions(struct session *session)
 {
 	pending_each(&session->party[SIDE_CLIENT].pending, drop_question, session);
-	session->probe = NULL;
+	end_probe(session);
 	if (session->replay != NULL)
 		session_stop_replay(session);
-	lane_hold(session->party[SIDE_CLIENT].lane, false);
+}
+
+bool
+session_holds(const struct session *session)
+{
+	return session->probe != NULL || session->stuck || session_replays(session);
+}
+
+void
+session_end_probe(struct session *session)
+{
+	if (session->probe == NULL)
+		return;
+	pending_remove(&session->party[SIDE_CLIENT].pending, session->probe);
+	end_probe(session);
+}
+
+void
+session_free_probe(struct session *session)
+{
+	if (session->probe != NULL)
+		free_queue(session);
 }
 
 bool

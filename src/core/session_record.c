@@ -128,16 +128,16 @@ remove_kind(struct replay *replay, enum record_kind kind)
 			record_remove(replay, i);
 }
 
-void
+bool
 session_record_notification(struct session *session, const struct message *message)
 {
 	const char *opened = session->dialect->opened;
 
 	if (session->replay == NULL || message->from != SIDE_CLIENT || message->passed || opened == NULL ||
 	    !span_equal(message->envelope.method, (struct span){ opened, strlen(opened) }))
-		return;
+		return false;
 	remove_kind(session->replay, RECORD_OPENED);
-	(void)record_add(session, message, RECORD_OPENED);
+	return record_add(session, message, RECORD_OPENED) != NULL;
 }
 
 bool

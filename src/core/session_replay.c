@@ -29,7 +29,7 @@ session_cannot_restart(const struct session *session)
 		return "the client speaks no JSON-RPC";
 	if (!(session->dialect->flags & DIALECT_HAS_ERAS) && !session->config.stateless)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (session->era != ERA_MODERN && !session->initialized)
+	if (!session_is_initialized(session) || session->party[SIDE_CLIENT].requests == 0)
 		return "no session was open";
 	if (session->replay == NULL || session->replay->overflow)
 		return "initialize was too long to be kept";
@@ -83,12 +83,12 @@ say_streams(struct session *session)
 		struct record *record = &replay->records[i];
 		struct request *request;
 
-		if (record->kind != RECORD_STREAM || !(record->request->flags & REQUEST_UNSENT))
+		if (record->kind != RECORD_STREAM || record->request->start != REQUEST_UNSENT)
 			continue;
 		request = pending_by_id(&session->party[SIDE_CLIENT].pending, record->request->id);
 		if (request != record->request)
 			continue;
-		request->flags = (uint16_t)(request->flags & ~REQUEST_UNSENT);
+		request->start = request->end = 0;
 		record->begins = true;
 		say_again(session, record, request->wire_id);
 		report(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, "");
@@ -115,12 +115,24 @@ say_lists(struct session *session)
 	}
 }
 
+/* The server lives: whoever has waited for it has a whole deadline from here on. */
+static void
+give_time(void *user, struct request *request)
+{
+	struct session *session = user;
+
+	if (alarm_armed(&request->idle) && session_state(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+		alarm_arm(&session->party[SIDE_CLIENT].pending.idle, &request->idle, request->idle_after,
+		    session_idle(session, SIDE_CLIENT));
+}
+
 static void
 finish(struct session *session)
 {
 	session->replay->stage = REPLAY_IDLE;
+	pending_each(&session->party[SIDE_CLIENT].pending, give_time, session);
 	say_streams(session);
-	lane_hold(session->party[SIDE_CLIENT].lane, false);
+	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	session_note(session, SIDE_CLIENT, WHY_RESTARTED);
 	say_lists(session);
 }
@@ -168,6 +180,12 @@ session_replays(const struct session *session)
 {
 	return session->replay != NULL &&
 	    (session->replay->stage == REPLAY_HANDSHAKE || session->replay->stage == REPLAY_SETTINGS);
+}
+
+bool
+session_is_said_again(const struct session *session)
+{
+	return session->away || (session->replay != NULL && session->replay->stage == REPLAY_HANDSHAKE);
 }
 
 void
@@ -252,11 +270,13 @@ session_is_replayed_beginning(struct session *session, const struct message *mes
 		return false;
 	for (i = 0; i < replay->count; i++) {
 		struct record *record = &replay->records[i];
+		bool again = record->begins && record->known;
 
-		if (record->begins && record->request != NULL && id_equal(record->request->wire_id, id)) {
-			record->begins = false;
-			return true;
-		}
+		if (record->kind != RECORD_STREAM || !id_equal(record->request->wire_id, id))
+			continue;
+		record->begins = false;
+		record->known = true;
+		return again;
 	}
 	return false;
 }

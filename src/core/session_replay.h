@@ -15,6 +15,7 @@ struct record {
 	struct buf name;               /* SETTING, UNSETTING: what it is for; empty: all */
 	const struct request *request; /* not answered yet; NULL: it counts */
 	bool begins;                   /* STREAM: said again, and its beginning was not heard yet */
+	bool known;                    /* STREAM: the client has had its beginning */
 };
 
 enum { REPLAY_LISTS = 3 };

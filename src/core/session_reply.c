@@ -3,6 +3,18 @@
 
 #include "session_inside.h"
 
+/* What a server has asked and waits for is not kept for the next one. */
+static void
+write_answer(struct session *session, enum side to)
+{
+	struct lane *lane = session->party[other(to)].lane;
+
+	if (to == SIDE_SERVER && session_holds(session))
+		lane_overtake(lane, buf_span(&session->scratch));
+	else
+		lane_answer(lane, buf_span(&session->scratch));
+}
+
 void
 session_send_error(struct session *session, enum side to, const struct answer *answer)
 {
@@ -11,7 +23,7 @@ session_send_error(struct session *session, enum side to, const struct answer *a
 	named.omit_id = session->omits_id || session->era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);
-	lane_answer(session->party[other(to)].lane, buf_span(&session->scratch));
+	write_answer(session, to);
 }
 
 static void
@@ -181,7 +193,7 @@ session_reply(struct session *session, enum side requester, const struct request
 		compose_tool_error(&session->scratch, &answer, request->meta != NULL);
 	else
 		compose_error(&session->scratch, &answer);
-	lane_answer(session->party[other(requester)].lane, buf_span(&session->scratch));
+	write_answer(session, requester);
 	buf_free(&text);
 }
 

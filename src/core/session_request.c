@@ -160,13 +160,10 @@ flags_of(const struct dialect *dialect, const struct message *message, unsigned 
 static struct span
 read_name(const struct scan *scan, const struct method *traits, char storage[SCAN_VALUE_MAX])
 {
-	size_t len;
-
 	if (traits == NULL || traits->name_field == SCAN_FIELDS ||
 	    scan_value(scan, traits->name_field)->type != VALUE_STRING)
 		return (struct span){ NULL, 0 };
-	len = id_unescape(scan_text(scan, traits->name_field), storage, SCAN_VALUE_MAX);
-	return (struct span){ storage, len <= SCAN_VALUE_MAX ? len : 0 };
+	return id_unescaped(scan_text(scan, traits->name_field), storage, SCAN_VALUE_MAX);
 }
 
 static void

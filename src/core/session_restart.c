@@ -1,7 +1,4 @@
 /* The server has gone, and another one will be started, which knows nothing. */
-#include <stdlib.h>
-
-#include "core/mem.h"
 #include "session_inside.h"
 
 /* MCP 2026-07-28 basic/patterns/subscriptions: a client asks again for its streams, which have ended with the server. */
@@ -23,7 +20,7 @@ lose_request(void *user, struct request *request)
 	if (request->flags & REQUEST_TOKEN_ONLY)
 		pending_remove(&session->party[SIDE_CLIENT].pending, request);
 	else if (is_stream(session, request))
-		request->flags |= REQUEST_UNSENT;
+		request->start = request->end = REQUEST_UNSENT;
 	else
 		session_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
 }
@@ -37,38 +34,15 @@ withdraw_request(void *user, struct request *request)
 		session_decide(session, SIDE_SERVER, request, EVENT_REQUESTER_GONE, NULL);
 }
 
-struct queue {
-	const struct session *session;
-	struct lane_range *ranges;
-	size_t count;
-};
-
-static void
-note_queued(void *user, struct request *request)
-{
-	struct queue *queue = user;
-
-	if ((request->flags & REQUEST_UNSENT) || session_state(queue->session, SIDE_CLIENT, request) != REQUEST_QUEUED)
-		return;
-	queue->ranges[queue->count++] = (struct lane_range){ request->start, request->end };
-}
-
-/* What is not written yet was for the former server; but for requests, which any server can answer. */
+/* What is not written yet goes to the next one; but what only the former could have understood. */
 static void
 keep_queue(struct session *session)
 {
 	struct party *client = &session->party[SIDE_CLIENT];
-	struct queue queue = { .session = session };
 
-	queue.ranges = mem_resize(NULL, client->pending.count + 1, sizeof(*queue.ranges));
-	pending_each(&client->pending, note_queued, &queue);
-	if (client->reading == READ_PASS)
-		client->reading = READ_LOST;
-	else if (client->reading == READ_PASSED)
-		client->reading = READ_DISCARDED;
-	lane_keep(client->lane, queue.ranges, queue.count);
-	lane_hold(client->lane, true);
-	free(queue.ranges);
+	if (!lane_keep(client->lane))
+		client->reading = client->reading == READ_PASS ? READ_LOST : READ_DISCARDED;
+	lane_hold(client->lane, 0);
 }
 
 /* Whatever it has left behind is no part of what the next one writes. */

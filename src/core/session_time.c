@@ -49,9 +49,8 @@ session_set_clock(struct session *session, msec_t now)
 	session->steady = steady;
 }
 
-/* A response of unknown id is passing: it may be anybody's. */
-static bool
-answer_is_passing(const struct session *session, enum side requester)
+bool
+session_answer_is_passing(const struct session *session, enum side requester)
 {
 	const struct party *party = &session->party[other(requester)];
 
@@ -174,7 +173,7 @@ expire_side(struct session *session, enum side side, bool heard)
 		expire_request(session, side, request_of_hard(timeline_first(&pending->linger)));
 	if (side == SIDE_SERVER && heard && cut_due(session) <= session->steady)
 		session_truncate(session, side);
-	if ((side == SIDE_SERVER || heard) && !answer_is_passing(session, side))
+	if ((side == SIDE_SERVER || heard) && !session_answer_is_passing(session, side))
 		expire_party(session, side);
 }
 
@@ -206,12 +205,15 @@ static msec_t
 wake_of(const struct session *session, enum side side, bool stalled)
 {
 	const struct party *party = &session->party[side];
-	msec_t wake = due_of(&party->pending.linger, session->skew);
-	msec_t cut = side == SIDE_SERVER && !stalled ? cut_due(session) : MSEC_NEVER;
+	msec_t wake, cut;
 
+	if (party->pending.count == 0 && party->reading == READ_HOLD)
+		return MSEC_NEVER;
+	wake = due_of(&party->pending.linger, session->skew);
+	cut = side == SIDE_SERVER && !stalled ? cut_due(session) : MSEC_NEVER;
 	if (cut != MSEC_NEVER)
 		wake = earlier(wake, cut + session->skew);
-	if ((side == SIDE_CLIENT && stalled) || answer_is_passing(session, side))
+	if ((side == SIDE_CLIENT && stalled) || session_answer_is_passing(session, side))
 		return wake;
 	wake = earlier(wake, due_of(&party->pending.hard, session->skew));
 	if (side == SIDE_SERVER || !person_is_asked(session))

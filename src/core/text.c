@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/mem.h"
 
 enum {
@@ -39,30 +40,6 @@ text_table_free(struct text_table *table)
 	}
 	free(table->buckets);
 	text_table_init(table);
-}
-
-/* Mixes every bit of the word into the low ones. The constant is 2^64 by the golden ratio. */
-static uint64_t
-mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9E3779B97F4A7C15;
-	return hash ^ hash >> 29;
-}
-
-static uint64_t
-hash_of(struct span bytes)
-{
-	uint64_t hash = bytes.len, word = 0;
-
-	while (bytes.len >= sizeof(word)) {
-		memcpy(&word, bytes.ptr, sizeof(word));
-		hash = mix(hash, word);
-		bytes = span_part(bytes, sizeof(word), bytes.len - sizeof(word));
-	}
-	word = 0;
-	if (bytes.len > 0)
-		memcpy(&word, bytes.ptr, bytes.len);
-	return mix(mix(hash, word), 0);
 }
 
 static struct text **
@@ -148,13 +125,22 @@ text_add(struct text_table *table, struct span bytes, uint64_t hash)
 struct text *
 text_hold(struct text_table *table, struct span bytes)
 {
-	uint64_t hash = hash_of(bytes);
+	uint64_t hash = hash_of(bytes, 0);
 	struct text *text = text_find(table, bytes, hash);
 
 	if (text == NULL)
 		text = text_add(table, bytes, hash);
 	text->holds++;
 	return text;
+}
+
+struct text *
+text_hold_like(struct text_table *table, struct text *like, struct span bytes)
+{
+	if (like == NULL || !span_equal(text_span(like), bytes))
+		return text_hold(table, bytes);
+	like->holds++;
+	return like;
 }
 
 void

@@ -55,6 +55,16 @@ on_wake(struct ev_loop *loop, ev_io *watcher, int events)
 }
 
 static void
+on_errors(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct proxy *proxy = watcher->data;
+
+	(void)loop;
+	(void)events;
+	proxy->errors_ready = true;
+}
+
+static void
 on_timer(struct ev_loop *loop, ev_timer *watcher, int events)
 {
 	struct proxy *proxy = watcher->data;
@@ -184,6 +194,8 @@ flush(struct proxy *proxy, enum side to)
 	ssize_t n;
 	int count;
 
+	if (out->fd >= 0 && !out->broken && lane_backlog(lane) == 0)
+		return;
 	if (to == SIDE_SERVER && out->fd < 0 && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
@@ -289,10 +301,22 @@ static void
 report_lost(struct proxy *proxy)
 {
 	uint64_t lost = relay_lost(&proxy->relay);
-	struct log_field fields[] = { log_number("lines", (int64_t)lost), log_string("of", "server") };
+	struct log_field fields[2];
 
-	if (lost > 0)
-		log_event(proxy->log, WHY_LINES_LOST, fields, 2);
+	if (lost == 0)
+		return;
+	fields[0] = log_number("lines", (int64_t)lost);
+	fields[1] = log_string("of", "server");
+	log_event(proxy->log, WHY_LINES_LOST, fields, 2);
+}
+
+/* Whoever quotes what the server wrote to stderr reads the rest of it first. */
+static void
+pass_errors(struct proxy *proxy)
+{
+	if (proxy->errors_ready || relay_wants_write(&proxy->relay))
+		relay_move(&proxy->relay);
+	proxy->errors_ready = false;
 }
 
 static void
@@ -302,7 +326,7 @@ on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 
 	(void)events;
 	proxy->now = proxy_clock();
-	relay_move(&proxy->relay);
+	pass_errors(proxy);
 	hear(proxy, SIDE_SERVER);
 	hear(proxy, SIDE_CLIENT);
 	flush(proxy, SIDE_SERVER); /* what is written decides what may be cancelled, and how */
@@ -382,7 +406,8 @@ proxy_detach_server(struct proxy *proxy)
 static void
 watch_errors(struct proxy *proxy)
 {
-	ev_io_init(&proxy->errors_readable, on_wake, proxy->relay.in.fd, EV_READ);
+	ev_io_init(&proxy->errors_readable, on_errors, proxy->relay.in.fd, EV_READ);
+	proxy->errors_readable.data = proxy;
 	ev_io_init(&proxy->errors_writable, on_wake, proxy->relay.out.fd, EV_WRITE);
 	if (proxy->relay.in.fd >= 0)
 		ev_io_start(proxy->loop, &proxy->errors_readable);
@@ -415,6 +440,7 @@ new_session(const struct options *options, struct log *log)
 		.ask_progress = options->ask_progress,
 		.legacy = options->legacy,
 		.strict = options->strict,
+		.traffic_unseen = !log_shows(log, WHY_RELAYED),
 		.restarts = options->restarts > 0,
 		.stateless = options->stateless,
 		.kill_stuck = options->kill_stuck,

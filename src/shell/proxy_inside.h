@@ -60,6 +60,7 @@ struct proxy {
 	msec_t deaf_until;   /* the server reads no more: so long it may take to end by itself */
 	int start_status;    /* why no server runs: the status to exit with; 0: it was started */
 	ev_io errors_readable, errors_writable;
+	bool errors_ready; /* the server has written to stderr */
 };
 
 /* proxy.c: the server that was started is the one that is read and written. */

@@ -95,6 +95,13 @@ went_in_order(const struct proxy *proxy)
 	    session_outstanding(proxy->session, SIDE_CLIENT) == 0;
 }
 
+/* Nobody waits for what another server would answer. */
+static bool
+has_left(const struct proxy *proxy)
+{
+	return proxy->signal != 0 || (proxy->left && !proxy->draining);
+}
+
 /* How long to wait for the next one; MSEC_NEVER: there is none. */
 static msec_t
 next_server(struct proxy *proxy, bool served)
@@ -102,7 +109,7 @@ next_server(struct proxy *proxy, bool served)
 	const char *reason = session_cannot_restart(proxy->session);
 	msec_t wait;
 
-	if (proxy->options->restarts == 0 || proxy->left || proxy->signal != 0 || session_wants_end(proxy->session))
+	if (proxy->options->restarts == 0 || has_left(proxy) || session_wants_end(proxy->session))
 		return MSEC_NEVER;
 	if (reason != NULL) {
 		refuse(proxy, reason);
@@ -157,7 +164,7 @@ proxy_finish_server(struct proxy *proxy)
 		return;
 	}
 	proxy_detach_server(proxy);
-	if (proxy->signal != 0 || (proxy->left && !proxy->draining))
+	if (has_left(proxy))
 		give_up(proxy);
 }
 
@@ -166,7 +173,7 @@ proxy_keeps_queue(const struct proxy *proxy)
 {
 	if (proxy->restarting)
 		return true;
-	return proxy->options->restarts > 0 && !proxy->finishing && !proxy->left && proxy->signal == 0 &&
+	return proxy->options->restarts > 0 && !proxy->finishing && !has_left(proxy) &&
 	    session_cannot_restart(proxy->session) == NULL;
 }
 

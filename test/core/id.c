@@ -159,6 +159,47 @@ START_TEST(knows_every_spelling_of_a_number)
 }
 END_TEST
 
+/* An integer of any length, plain and as a decimal; and what looks like digits to nobody but a vector of bytes. */
+START_TEST(an_integer_is_the_same_at_any_length)
+{
+	static const char strange[] = "/:*?z\xf9";
+	char plain[64], other[80];
+	size_t i;
+
+	for (int len = 1; len < 40; len++) {
+		struct span id = { plain,
+			(size_t)sprintf(plain, "%.*s", len, "9876543210987654321098765432109876543210") };
+
+		check_pair(id, (struct span){ other, (size_t)sprintf(other, "%s.0", plain) }, EQUAL);
+		check_pair(id, (struct span){ other, (size_t)sprintf(other, "0%s", plain) }, EQUAL);
+		check_pair(id, (struct span){ other, (size_t)sprintf(other, "-%s", plain) }, OTHER);
+		ck_assert(id_is_plain(id) == (len <= ID_PLAIN_DIGITS));
+		for (i = 0; i < id.len * (sizeof(strange) - 1); i++) {
+			char digit = plain[i / (sizeof(strange) - 1)];
+
+			plain[i / (sizeof(strange) - 1)] = strange[i % (sizeof(strange) - 1)];
+			ck_assert(!id_is_plain(id));
+			plain[i / (sizeof(strange) - 1)] = digit;
+		}
+	}
+}
+END_TEST
+
+START_TEST(an_escape_is_the_same_at_any_place)
+{
+	char plain[64], other[80];
+
+	for (int len = 1; len < 50; len++)
+		for (int place = 0; place < len; place++) {
+			int n = sprintf(plain, "\"%.*s\"", len, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+			int m =
+			    sprintf(other, "\"%.*s\\u%04x%s", place, plain + 1, plain[place + 1], plain + place + 2);
+
+			check_pair((struct span){ plain, (size_t)n }, (struct span){ other, (size_t)m }, EQUAL);
+		}
+}
+END_TEST
+
 static const struct {
 	const char *id, *twin;
 } twins[] = {
@@ -313,6 +354,8 @@ id_suite(void)
 	tcase_add_loop_test(cases, knows_what_a_double_cannot_hold, 0, sizeof grains / sizeof *grains);
 	tcase_add_loop_test(cases, unescapes, 0, sizeof texts / sizeof *texts);
 	tcase_add_test(cases, hashes_spread);
+	tcase_add_test(cases, an_integer_is_the_same_at_any_length);
+	tcase_add_test(cases, an_escape_is_the_same_at_any_place);
 	tcase_add_test(cases, knows_every_spelling_of_a_number);
 	tcase_add_test(cases, long_ids_have_no_twin);
 	tcase_add_test(cases, long_numbers_are_exact);

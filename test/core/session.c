@@ -14,8 +14,17 @@ enum { PIECE = LIMIT_READ, MEMORY_MAX = LIMIT_HOLD + 2 * PIECE };
 static struct session *session;
 static struct policy policy;
 
+static int told[WHY_COUNT];
+
 static void
-setup(void)
+on_action(void *user, const struct action *action)
+{
+	(void)user;
+	told[action->why]++;
+}
+
+static void
+open_session(bool traffic_unseen)
 {
 	struct session_config config = {
 		.dialect = dialect_named(SPAN("mcp")),
@@ -23,10 +32,17 @@ setup(void)
 		.grace = MSEC_NEVER,
 		.max_message = LIMIT_MESSAGE,
 		.max_inflight = LIMIT_INFLIGHT,
+		.traffic_unseen = traffic_unseen,
 	};
 
 	policy_init(&policy);
-	session = session_new(&config, NULL, NULL, 0);
+	session = session_new(&config, on_action, NULL, 0);
+}
+
+static void
+setup(void)
+{
+	open_session(false);
 }
 
 static void
@@ -101,14 +117,36 @@ START_TEST(an_endless_response_takes_no_memory)
 }
 END_TEST
 
+/* What nobody looks at is counted as ever, and told to nobody. */
+START_TEST(traffic_may_go_unseen)
+{
+	struct span request = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\r\n");
+	struct span stray = SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
+
+	memset(told, 0, sizeof(told));
+	open_session(_i == 1);
+	ck_assert_uint_eq(say(SIDE_CLIENT, request), request.len - 1);
+	ck_assert_uint_eq(say(SIDE_SERVER, stray), 0);
+	ck_assert_uint_eq(session_count(session, WHY_RELAYED), 1);
+	ck_assert_uint_eq(session_count(session, WHY_CR_STRIPPED), 1);
+	ck_assert_uint_eq(session_count(session, WHY_STRAY), 1);
+	ck_assert_int_eq(told[WHY_RELAYED], _i == 0);
+	ck_assert_int_eq(told[WHY_CR_STRIPPED], _i == 0);
+	ck_assert_int_eq(told[WHY_STRAY], 1);
+	teardown();
+}
+END_TEST
+
 Suite *
 session_suite(void)
 {
 	Suite *suite = suite_create("session");
-	TCase *large = tcase_create("large");
+	TCase *large = tcase_create("large"), *small = tcase_create("small");
 
 	tcase_add_checked_fixture(large, setup, teardown);
 	tcase_set_timeout(large, 300);
+	tcase_add_loop_test(small, traffic_may_go_unseen, 0, 2);
+	suite_add_tcase(suite, small);
 	tcase_add_loop_test(large, an_endless_response_takes_no_memory, 0, sizeof(responses) / sizeof(responses[0]));
 	suite_add_tcase(suite, large);
 	return suite;

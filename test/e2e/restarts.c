@@ -90,12 +90,43 @@ START_TEST(what_others_had_asked_a_stuck_server_is_answered)
 {
 	struct run *run = run_session("-k200ms", NULL);
 
+	run_call(run, "3", "sleep", FOR_EVER);
 	run_call(run, "2", "block", "{}");
-	run_call(run, "3", "echo", "{}");
+	run_expect_received(run, "\"id\":2");
 	run_cancel(run, "2");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
 	run_expect_echo(run, "4");
 	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+/* Who asks while nobody knows yet whether the server is stuck is answered by the one that is not. */
+START_TEST(what_is_asked_of_a_stuck_server_is_answered_by_the_next)
+{
+	struct run *run = run_session("-t tools/call:block=200ms -k300ms", NULL);
+
+	run_call(run, "2", "block", "{}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_echo(run, "3");
+	run_expect_logged(run, "STUCK");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
+/* The end of the input is no reason to leave what it held unanswered. */
+START_TEST(who_drains_is_served_to_the_end)
+{
+	struct run *run = run_session("-d -t tools/call:block=200ms -k300ms", NULL);
+
+	run_call(run, "2", "block", "{}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_call(run, "3", "echo", "{}");
+	run_close_in(run);
+	run_expect_answer(run, "3");
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
 }
@@ -235,6 +266,8 @@ suite_restarts(void)
 	tcase_add_test(tests, an_idle_server_that_is_killed_is_replaced);
 	tcase_add_loop_test(tests, a_stuck_server_is_ended_and_replaced, 0, 2);
 	tcase_add_test(tests, what_others_had_asked_a_stuck_server_is_answered);
+	tcase_add_test(tests, what_is_asked_of_a_stuck_server_is_answered_by_the_next);
+	tcase_add_test(tests, who_drains_is_served_to_the_end);
 	tcase_add_test(tests, a_slow_server_that_answers_is_left_alone);
 	tcase_add_test(tests, too_many_crashes_end_it);
 	tcase_add_test(tests, a_server_that_never_comes_up_again);

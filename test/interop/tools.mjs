@@ -80,6 +80,11 @@ async function crash({ status, signal }) {
   return new Promise(() => setTimeout(() => {}, 60_000));
 }
 
+// A handler that never lets go: no cancel and no ping is heard any more.
+function spin() {
+  for (;;);
+}
+
 export function register(server, verbs, completable) {
   const tool = (name, inputSchema, handler, more) =>
     server.registerTool(
@@ -108,6 +113,7 @@ export function register(server, verbs, completable) {
     return text('announced');
   });
   tool('babble', {}, babble);
+  tool('spin', {}, spin);
   tool('crash', { status: z.number().optional(), signal: z.string().optional() }, crash);
   server.registerResource('greeting', 'test://greeting', { mimeType: 'text/plain' }, uri => ({
     contents: [{ uri: uri.href, text: 'h\u00e9llo \u200d\ud83d\udc69\u200d\ud83d\ude80 1.10' }]

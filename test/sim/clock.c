@@ -6,6 +6,7 @@ clock_expire(struct world *world)
 {
 	world->oracle.now = world->now;
 	session_expire(world->session, !wire_backed_up(world, SERVER), world->now);
+	lives_look(world);
 	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
 	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
 		oracle_blame(&world->oracle, "4: memory is not bounded");
@@ -33,11 +34,13 @@ clock_settle(struct world *world)
 {
 	int turns;
 
-	for (turns = 0; turns < 1000; turns++) {
+	for (turns = 0; turns < 1000 && world->oracle.verdict[0] == '\0'; turns++) {
 		wire_feed(world, CLIENT, SIZE_MAX);
 		wire_feed(world, SERVER, SIZE_MAX);
 		wire_drain(world, CLIENT, SIZE_MAX);
 		wire_drain(world, SERVER, SIZE_MAX);
+		if (lives_settle(world))
+			continue;
 		if (world->peer[CLIENT].count == 0 && (world->peer[SERVER].count == 0 || world->peer[SERVER].hung))
 			break;
 	}
@@ -50,8 +53,10 @@ clock_runs_out(struct world *world)
 	int turns;
 
 	clock_settle(world);
-	for (turns = 0; turns < 100000; turns++) {
+	for (turns = 0; turns < 100000 && world->oracle.verdict[0] == '\0'; turns++) {
 		wake = session_wake(world->session, false);
+		if (lives_wake(world) < wake)
+			wake = lives_wake(world);
 		if (wake == MSEC_NEVER)
 			break;
 		world->now = wake > world->now ? wake : world->now;

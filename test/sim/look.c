@@ -107,9 +107,30 @@ look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 		json_object_del(params, "progressToken");
 		json_object_del(params, "workDoneToken");
 		json_object_del(json_object_get(params, "_meta"), "progressToken");
+		json_object_del(json_object_get(params, "_meta"), "io.modelcontextprotocol/subscriptionId");
 	}
 	same = x != NULL && y != NULL && json_equal(x, y);
 	json_decref(x);
 	json_decref(y);
 	return same;
+}
+
+bool
+look_same_but_id(const char *a, size_t alen, const char *b, size_t blen)
+{
+	char from[48], to[48];
+	size_t before = 0, n, m;
+
+	look_raw_id(a, alen, from, sizeof(from));
+	look_raw_id(b, blen, to, sizeof(to));
+	n = strlen(from);
+	m = strlen(to);
+	while (before < alen && before < blen && a[before] == b[before])
+		before++;
+	/* The ids may begin alike. */
+	while (before > 0 &&
+	    (before + n > alen || before + m > blen || memcmp(a + before, from, n) != 0 ||
+		memcmp(b + before, to, m) != 0))
+		before--;
+	return alen - n == blen - m && memcmp(a + before + n, b + before + m, alen - before - n) == 0;
 }

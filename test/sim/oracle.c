@@ -1,5 +1,5 @@
 /* What the oracle is told: what the peers say and canceld hears, and what canceld's log says. */
-#include "oracle.h"
+#include "oracle_inside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* the manual's deadlines of
 void
 oracle_init(struct oracle *oracle)
 {
-	*oracle = (struct oracle){ .last = { -1, -1 } };
+	*oracle = (struct oracle){ .last = { -1, -1 }, .shaken = -1 };
 }
 
 void
@@ -63,6 +63,8 @@ oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes
 	said->from = from;
 	said->kind = kind;
 	said->ask = ask;
+	said->life = oracle->life;
+	said->own = -1;
 	said->bytes = bytes;
 	said->len = len;
 	said->arrives_len = strlen(arrives);
@@ -83,6 +85,7 @@ oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *i
 	ask->by = by;
 	ask->deed = deed;
 	ask->target = NO_TARGET;
+	ask->life = oracle->life;
 	ask->idle = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | PROBE) ? START : oracle->timeout;
 	ask->cap = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | PROBE) ? DAY : oracle->cap;
 	ask->ending_at = INT64_MAX;
@@ -114,15 +117,17 @@ oracle_begun(struct oracle *oracle, int number)
 	struct said *said = &oracle->said[number];
 
 	said->begun = ++oracle->step;
+	if (said->from == CLIENT && said->kind == KIND_RESPONSE && said->len > HELD)
+		oracle->unheld = true;
 	if (said->kind == KIND_RESPONSE && oracle->asks[said->ask].reply_begun == 0)
 		oracle->asks[said->ask].reply_begun = said->begun;
 }
 
-/* It is on its way, or works, and nothing is known of an end. */
-static bool
-lives(const struct oracle *oracle, const struct ask *ask)
+bool
+oracle_lives(const struct oracle *oracle, const struct ask *ask)
 {
-	return oracle->said[ask->said].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours;
+	return oracle->said[ask->said].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours &&
+	    ask->lost == 0;
 }
 
 /* The protocol lets its asker cancel it. */
@@ -137,7 +142,7 @@ may_cancel(const struct oracle *oracle, const struct ask *ask)
 static void
 note_cancel(struct oracle *oracle, struct ask *ask, bool owed)
 {
-	if (ask->cancelled != 0 || !lives(oracle, ask))
+	if (ask->cancelled != 0 || !oracle_lives(oracle, ask))
 		return;
 	ask->cancelled = oracle->step;
 	ask->owed = owed || (oracle->answer_cancelled && ask->by == CLIENT);
@@ -158,7 +163,7 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != SERVER || strcmp(ask->session, session) != 0 || !lives(oracle, ask))
+		if (ask->by != SERVER || strcmp(ask->session, session) != 0 || !oracle_lives(oracle, ask))
 			continue;
 		ask->cascaded |= sure;
 		if (ask->ending_at == INT64_MAX)
@@ -173,7 +178,7 @@ heard_turn_cancel(struct oracle *oracle, struct said *said)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (!is_turn_of(ask, said->session) || !lives(oracle, ask))
+		if (!is_turn_of(ask, said->session) || !oracle_lives(oracle, ask))
 			continue;
 		if (ask->cancelled == 0 && ask->expired == 0)
 			live++;
@@ -244,7 +249,10 @@ heard_response(struct oracle *oracle, const struct said *said, struct ask *ask)
 		return;
 	ask->replied = said->heard;
 	ask->reply_large = said->len > HELD;
+	if (said->grants && ask->decided == 0)
+		oracle_granted(oracle, ask);
 	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !said->bad) {
+		oracle->opened_at = said->heard;
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
 	}
@@ -253,7 +261,7 @@ heard_response(struct oracle *oracle, const struct said *said, struct ask *ask)
 static void
 heard_progress(struct oracle *oracle, struct said *said, struct ask *ask)
 {
-	if (!lives(oracle, ask) || ask->expired != 0 || said->from == ask->by)
+	if (!oracle_lives(oracle, ask) || ask->expired != 0 || said->from == ask->by)
 		return;
 	ask->active = oracle->now;
 	said->due = ask->cancelled == 0 && ask->token[0] != '\0';
@@ -266,7 +274,7 @@ heard_update(struct oracle *oracle, struct said *said)
 
 	said->due = true;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by != said->from && strcmp(ask->session, said->session) == 0 && lives(oracle, ask) &&
+		if (ask->by != said->from && strcmp(ask->session, said->session) == 0 && oracle_lives(oracle, ask) &&
 		    ask->expired == 0)
 			ask->active = oracle->now;
 }
@@ -287,6 +295,7 @@ oracle_heard(struct oracle *oracle, int number)
 	struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
 
 	said->heard = ++oracle->step;
+	said->ahead = said->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
 	oracle->hearing = number;
 	switch (said->kind) {
 	case KIND_REQUEST:
@@ -311,9 +320,12 @@ oracle_heard(struct oracle *oracle, int number)
 		heard_update(oracle, said);
 		break;
 	case KIND_NOTICE:
-		said->due = true;
+		said->due = !said->torn;
+		if (said->begins)
+			oracle_heard_beginning(oracle, said, ask);
 		break;
 	case KIND_JUNK:
+		oracle_own_answered(oracle, said);
 		oracle->junk_lines += said->complain;
 		break;
 	}
@@ -326,8 +338,8 @@ find_undecided(struct oracle *oracle, int by, const char *id)
 	struct ask *ask, *found = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == by && ask->decided == 0 && !ask->ours && oracle->said[ask->said].begun != 0 &&
-		    strcmp(ask->id, id) == 0)
+		if (ask->by == by && ask->decided == 0 && !ask->ours && !(by == SERVER && ask->lost != 0) &&
+		    oracle->said[ask->said].begun != 0 && strcmp(ask->id, id) == 0)
 			found = ask;
 	return found;
 }
@@ -356,6 +368,10 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 		expired(oracle, ask);
 		return;
 	}
+	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
+		ask->flying = true;
+	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
+		ask->lost = oracle->step;
 	ask->unsent |= decision == DECIDED_UNSENT;
 	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
@@ -373,7 +389,7 @@ newer_turn(const struct oracle *oracle, int turn, bool sure)
 	for (i = turn + 1; i < oracle->ask_count; i++) {
 		const struct ask *newer = &oracle->asks[i];
 
-		if (is_turn_of(newer, oracle->asks[turn].session) && lives(oracle, newer) &&
+		if (is_turn_of(newer, oracle->asks[turn].session) && oracle_lives(oracle, newer) &&
 		    !(sure && newer->reply_begun != 0) && newer->cancelled == 0 && newer->expired == 0)
 			return i;
 	}

@@ -30,6 +30,7 @@ enum kind {
 
 struct said { /* one message of a peer */
 	int from;
+	int life; /* of the server that was there then */
 	enum kind kind;
 	int ask;     /* the request that it is, answers, cancels or reports on; -1: none */
 	char *bytes; /* as written, with its framing */
@@ -48,6 +49,14 @@ struct said { /* one message of a peer */
 	bool salvaged; /* a response among other text */
 	bool confirms; /* a response that says that the request was cancelled */
 	bool complain; /* junk that is answered with an error */
+	bool grants;   /* a response that is a result */
+	bool begins;   /* the first notice of a stream */
+	bool differs;  /* ... from what the first server said of itself */
+	bool torn;     /* the server that read it in parts has gone */
+	bool again;    /* to be said to another server too: no order holds for it */
+	bool ahead;    /* heard while canceld told a server what it had to know: no order holds for it either */
+	int repeat;    /* the life of the server that canceld has to say it to; 0: none */
+	int own;       /* which question of canceld's it answers; -1: none */
 };
 
 enum { NO_TARGET = -2 };
@@ -61,6 +70,7 @@ struct ask { /* one request */
 	char token[48], wire_token[48];
 	char second_token[48]; /* LSP: for partial results */
 	char session[16];
+	char name[16]; /* what it sets; empty: all */
 	bool task;
 	int target; /* of a KIND_ACKNOWLEDGED: the request that it means, -1: one that never was; else NO_TARGET */
 	bool open;  /* ... a session was open then */
@@ -93,7 +103,27 @@ struct ask { /* one request */
 	int turn_cancels;      /* session/cancel that arrived since it did */
 	bool missed;           /* its session/cancel arrived and it had not */
 	bool refused;          /* canceld answered before it went on */
+	int life;              /* of the server that it arrived at, or that asked it */
+	uint64_t lost;         /* when that one had gone before it was over; 0: not */
+	bool flying;           /* ... so it may be said that it was at work on it */
+	bool begins;           /* a stream whose first notice this server has written */
+	bool begun;            /* ... whose first notice was heard */
+	bool resumed;          /* ... which was asked for again, so that the next first notice is none */
 };
+
+enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
+
+struct own { /* what canceld itself has asked the server that is there */
+	enum own_kind kind;
+	char wire[48];
+	int said;      /* what it repeats; -1: nothing */
+	int64_t at;    /* when it was read */
+	bool written;  /* some answer was ... */
+	bool answered; /* ... and was heard */
+	bool granted;
+};
+
+enum { OWNS = 64, SETTINGS = 16, LISTS = 3 };
 
 struct telling { /* canceld said that it cancels a request, or hands such a cancel on in other words */
 	int ask;
@@ -128,9 +158,36 @@ struct oracle {
 	bool initialized;              /* which was answered: heard by canceld */
 	bool modern;
 	bool client_left, server_died;
-	int broken;         /* so many have */
-	int may_break;      /* so many messages may have broken off in the middle */
-	char verdict[1024]; /* empty while every promise holds */
+	int life;       /* how many servers have gone */
+	bool away;      /* ... and the next one is not there */
+	bool fresh;     /* ... has read nothing yet */
+	uint64_t lost;  /* when the last one had gone */
+	uint64_t came;  /* when the next one did */
+	int64_t back;   /* ... by the clock */
+	bool replaying; /* ... and was not told all, as canceld's log has it */
+	bool losing;    /* it is going now */
+	int halves;     /* so many messages may have got lost that were half read */
+	int may_fly;    /* so many requests may have been half read when it went */
+	int may_reach;  /* ... and of its own, half read by the client */
+	struct own owns[OWNS];
+	int own_count;
+	bool probing;                 /* canceld said that it asks whether the server is alive, and heard no answer */
+	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
+	uint64_t probed, free;        /* when it last said so; when it last heard one */
+	bool may_pass;                /* a request was half read when it asked */
+	bool unheld;                  /* an answer passes in parts, so that what it says does not wait */
+	bool unprobed;                /* a cancel arrived since the server was asked that */
+	uint64_t opened_at;           /* when the session was open */
+	bool stuck;                   /* canceld wants the server ended */
+	int shaken;                   /* the message that opened the session; -1: none */
+	int opened;                   /* ... and the notice behind it; 0: none */
+	int settings[SETTINGS], setting_count; /* requests that last */
+	bool lists[LISTS];                     /* the server says when they change */
+	int list_changes[LISTS];               /* that the client was told */
+	int restarted, changed, changes;       /* what canceld's log says of that; servers that differ */
+	int broken;                            /* so many have */
+	int may_break;                         /* so many messages may have broken off in the middle */
+	char verdict[1024];                    /* empty while every promise holds */
 };
 
 void oracle_init(struct oracle *oracle);
@@ -144,7 +201,7 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int said);
 void oracle_heard(struct oracle *oracle, int said);
 
-enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED };
+enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
  * Canceld's log says that it answers the request, or tells its receiver that it is cancelled. What is written arrives
@@ -152,6 +209,21 @@ enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED };
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, bool translated);
+
+/* The server has gone, and another one is to come. half: who has read a part of a message. */
+void oracle_lost(struct oracle *oracle, const bool half[2]);
+/* It is there. */
+void oracle_back(struct oracle *oracle);
+/* Canceld wants it to be ended. */
+void oracle_stuck(struct oracle *oracle);
+/* Canceld's log says that it asks whether the server is alive; half: which has read a part of a message. */
+void oracle_probes(struct oracle *oracle, bool half);
+/* Another server could go on with the session. */
+bool oracle_may_restart(const struct oracle *oracle, bool stateless);
+/* No request of the client's could be meant by that id, however it is read. */
+bool oracle_is_nobodys(const struct oracle *oracle, const char *id);
+/* It knows of the request. */
+bool oracle_is_at_work(const struct oracle *oracle, const struct ask *ask);
 
 /* Canceld's log says that the message that it reads from that side broke off. */
 void oracle_broke(struct oracle *oracle, int from);

@@ -23,6 +23,13 @@ oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t
 		oracle_blame(oracle, "6: the cancel %s without a session is refused with %d", ack->id, code);
 }
 
+/* Its answer has begun, and may not have come to its end. */
+static bool
+may_break_off(const struct oracle *oracle, const struct ask *target)
+{
+	return target->reply_begun != 0 && oracle->may_break > 0;
+}
+
 /* May it be told so? */
 static bool
 is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *target, const char *outcome)
@@ -38,7 +45,7 @@ is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *ta
 	if (strcmp(outcome, "\"cancelled\":true") == 0)
 		return target->answered_by_peer ? target->confirmed : target->answered || target->cancelled != 0;
 	if (strcmp(outcome, completed) == 0)
-		return target->answered &&
+		return (target->answered || may_break_off(oracle, target)) &&
 		    (!target->answered_by_peer || !target->confirmed || target->cancelled == 0 || target->reply_large ||
 			target->reply_begun < oracle->said[ack->said].heard);
 	return target->deed->traits & FINAL &&
@@ -67,6 +74,6 @@ oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *t
 	if (!is_true(oracle, ack, target, outcome))
 		oracle_blame(oracle, "6: the cancel %s of %s is told %s", ack->id, name, outcome);
 	if (target != NULL && target->owed && target->cancelled != 0 && !target->answered && !oracle->client_left &&
-	    !(target->deed->traits & FINAL))
+	    !(target->deed->traits & FINAL) && !may_break_off(oracle, target))
 		oracle_blame(oracle, "6: %s is acknowledged before %s is answered", ack->id, name);
 }

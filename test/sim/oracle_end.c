@@ -1,5 +1,5 @@
 /* Nothing more will come: what should have, and has not? */
-#include "oracle.h"
+#include "oracle_inside.h"
 
 #include <string.h>
 
@@ -7,8 +7,8 @@
 static bool
 is_given_up(const struct oracle *oracle, const struct ask *ask)
 {
-	return ask->cancelled != 0 || ask->expired != 0 || (ask->answered && !ask->answered_by_peer) ||
-	    (ask->by == CLIENT && oracle->client_left);
+	return ask->cancelled != 0 || ask->expired != 0 || ask->lost != 0 ||
+	    (ask->answered && !ask->answered_by_peer) || (ask->by == CLIENT && oracle->client_left);
 }
 
 /* Its receiver works on it and should know that it need not. */
@@ -16,11 +16,12 @@ static void
 check_told(struct oracle *oracle, const struct ask *ask)
 {
 	bool turn = ask->deed->traits & TURN;
+	bool at_once = ask->by == SERVER && ask->lost != 0;
 
-	if (ask->wire[0] == '\0' || ask->reply_begun != 0 || ask->answered_by_peer || !is_given_up(oracle, ask) ||
-	    !oracle->protocol->cancels)
+	if (ask->wire[0] == '\0' || (ask->reply_begun != 0 && !(at_once && ask->reply_begun > ask->lost)) ||
+	    ask->answered_by_peer || !is_given_up(oracle, ask) || !oracle->protocol->cancels)
 		return;
-	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel : oracle->client_left)
+	if (ask->by == CLIENT ? oracle->server_died || oracle->no_cancel || ask->lost != 0 : oracle->client_left)
 		return;
 	if (ask->task || ask->deed->traits & FINAL || (ask->cascaded && ask->cancelled == 0))
 		return;
@@ -39,7 +40,7 @@ person_is_asked(const struct oracle *oracle)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == SERVER && ask->deed->traits & PERSON && oracle->said[ask->said].heard != 0 &&
-		    ask->replied == 0 && !ask->answered)
+		    ask->replied == 0 && !ask->answered && ask->lost == 0)
 			return true;
 	return false;
 }
@@ -60,12 +61,12 @@ is_due(const struct oracle *oracle, const struct ask *ask)
 		return false;
 	if (ask->ours)
 		return true;
-	if (ask->by == SERVER && oracle->server_died)
+	if (ask->by == SERVER && (oracle->server_died || ask->lost != 0))
 		return false;
 	if (ask->cancelled != 0)
 		return ask->owed && (oracle->protocol->cancels);
 	return has_deadline(oracle, ask) || ask->cascaded || ask->replied != 0 ||
-	    (ask->by == CLIENT && oracle->server_died);
+	    (ask->by == CLIENT && (oracle->server_died || ask->lost != 0));
 }
 
 static void
@@ -78,9 +79,16 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "client" : "server");
 	if (!ask->ours)
 		check_told(oracle, ask);
-	if (!ask->ours && ask->wire[0] == '\0' && !is_given_up(oracle, ask) && !oracle->server_died &&
+	if (!ask->ours && ask->wire[0] == '\0' && ask->lost == 0 && !is_given_up(oracle, ask) && !oracle->server_died &&
 	    !oracle->client_left)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);
+}
+
+/* No server reads what the client says: it has gone, or was not told yet what it has to know when the client left. */
+static bool
+is_unheard(const struct oracle *oracle)
+{
+	return oracle->server_died || (oracle->client_left && (oracle->replaying || oracle->stuck));
 }
 
 void
@@ -93,10 +101,11 @@ oracle_end(struct oracle *oracle)
 	for (i = 0; i < oracle->said_count; i++) {
 		const struct said *said = &oracle->said[i];
 
-		if (said->due && !said->arrived && !(said->from == CLIENT && oracle->server_died) &&
-		    ++lost > oracle->broken)
+		if (said->due && !said->arrived && !(said->from == CLIENT && is_unheard(oracle)) &&
+		    ++lost > oracle->broken + oracle->halves)
 			oracle_blame(oracle, "3: message %d was lost", i);
 	}
+	oracle_end_restarts(oracle);
 	if (oracle->error_lines != oracle->junk_lines && !oracle->client_left)
 		oracle_blame(oracle, "1: %d unreadable messages, %d errors", oracle->junk_lines, oracle->error_lines);
 }

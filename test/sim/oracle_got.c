@@ -23,7 +23,7 @@ renamed(const struct oracle *oracle, const struct ask *ask)
 
 	if (asked)
 		return true;
-	if (!oracle->protocol->aliases)
+	if (!oracle->protocol->aliases && !(ask->by == SERVER && ask->life > 0))
 		return false;
 	return strcmp(ask->id, ask->wire) != 0 || strcmp(ask->token, ask->wire_token) != 0;
 }
@@ -64,6 +64,10 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 
 	look_raw_id(text, len, ask->wire, sizeof(ask->wire));
 	ask->arrived = ++oracle->step;
+	if (ask->by == CLIENT) {
+		ask->life = oracle->life;
+		oracle_check_own_ids(oracle, ask->wire);
+	}
 	read_token(oracle, ask, json_object_get(message, "params"));
 	if (oracle->legacy_probe && ask->deed->traits & PROBE)
 		oracle_blame(oracle, "2: %s arrived in spite of --legacy", ask->deed->method);
@@ -77,7 +81,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 		const struct ask *before = &oracle->asks[i];
 
 		if (before != ask && before->by == ask->by && before->wire[0] != '\0' && before->replied == 0 &&
-		    look_same_id(before->wire, ask->wire))
+		    !(before->by == CLIENT && before->lost != 0) && look_same_id(before->wire, ask->wire))
 			oracle_blame(oracle, "1: two requests that may be answered bear the id %s", ask->wire);
 	}
 }
@@ -110,6 +114,10 @@ oracle_got_cancel(struct oracle *oracle, struct ask *ask, const char *id)
 		oracle_blame(oracle, "2: a cancel of %s, which never arrived", id);
 		return;
 	}
+	if (ask->by == CLIENT && ask->lost != 0)
+		oracle_blame(oracle, "2: a cancel of %s, which this server has not read", id);
+	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && ask->cancelled > oracle->opened_at &&
+	    !(ask->deed->traits & FINAL);
 	if (++ask->cancels > 1)
 		oracle_blame(oracle, "2: a second cancel of %s", id);
 	if (ask->task || (ask->deed->traits & FINAL && ask->cancelled == 0))
@@ -198,7 +206,8 @@ got_progress(struct oracle *oracle, const struct said *said, const struct ask *a
 static void
 check_order(struct oracle *oracle, const struct said *said, int number)
 {
-	if (said->kind == KIND_CANCEL || said->kind == KIND_TURN_CANCEL)
+	if (said->kind == KIND_CANCEL || said->kind == KIND_TURN_CANCEL || said->again || said->ahead ||
+	    number == oracle->opened)
 		return;
 	if (number < oracle->last[said->from])
 		oracle_blame(oracle, "3: message %d arrived behind message %d", number, oracle->last[said->from]);
@@ -212,6 +221,8 @@ got_said(struct oracle *oracle, int to, int number, json_t *message, const char 
 	struct said *said = &oracle->said[number];
 	struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
 
+	if (to == SERVER && oracle_got_again(oracle, number, text, len))
+		return;
 	if (said->from == to || said->arrived || said->kind == KIND_JUNK || said->kind == KIND_ACKNOWLEDGED ||
 	    said->begun == 0) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
@@ -219,6 +230,7 @@ got_said(struct oracle *oracle, int to, int number, json_t *message, const char 
 		return;
 	}
 	said->arrived = true;
+	oracle_check_life(oracle, to, said, ask);
 	check_order(oracle, said, number);
 	if (said->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);

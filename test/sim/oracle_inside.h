@@ -18,7 +18,32 @@ void look_spell(json_t *value, char *out, size_t size);
 bool look_same_id(const char *a, const char *b);
 bool look_same_text(const char *a, const char *b);
 /* Compares all but what may be replaced under a fresh id. */
+/* ... all but the id, to the byte. */
+bool look_same_but_id(const char *a, size_t alen, const char *b, size_t blen);
 bool look_same_but_names(const char *a, size_t alen, const char *b, size_t blen);
+
+/* oracle.c */
+/* It is on its way, or works, and nothing is known of an end. */
+bool oracle_lives(const struct oracle *oracle, const struct ask *ask);
+
+/* oracle_restart.c: what one server leaves to the next. */
+/* The answer to a request that lasts was heard. */
+void oracle_granted(struct oracle *oracle, const struct ask *ask);
+/* ... to a question of canceld's own. */
+void oracle_own_answered(struct oracle *oracle, const struct said *said);
+/* The first notice of a stream was heard. */
+void oracle_heard_beginning(struct oracle *oracle, struct said *said, struct ask *ask);
+/* The server reads what canceld has to repeat: true, and it is dealt with. */
+bool oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len);
+/* Someone reads a message of the other peer: does it come from, or go to, a server that has gone? */
+void oracle_check_life(struct oracle *oracle, int to, const struct said *said, const struct ask *ask);
+/* An id that the server reads: does it know another request by it? */
+void oracle_check_own_ids(struct oracle *oracle, const char *wire);
+void oracle_got_probe(struct oracle *oracle, const char *text, size_t len);
+bool oracle_is_probe(const char *method);
+/* true if it is the name of such a notification. */
+bool oracle_got_list_change(struct oracle *oracle, const char *method);
+void oracle_end_restarts(struct oracle *oracle);
 
 /* oracle_got.c */
 /* The newest request of `by` that arrived under this id. */

@@ -13,7 +13,7 @@ find_answered(struct oracle *oracle, int by, const char *id)
 	struct ask *ask, *found = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != by || ask->answered || !look_same_id(ask->id, id))
+		if (ask->by != by || ask->answered || (by == SERVER && ask->lost != 0) || !look_same_id(ask->id, id))
 			continue;
 		found = ask;
 		if (ask->decided != 0)
@@ -107,7 +107,7 @@ grace_of(const struct oracle *oracle, const struct ask *ask)
 static void
 check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 {
-	if (oracle->server_died || oracle->client_left || ask->unsent || ask->decided == 0)
+	if (oracle->server_died || oracle->client_left || ask->unsent || ask->decided == 0 || ask->lost != 0)
 		return;
 	if (timeout && ask->expired == 0) {
 		if (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->asked < ask->cap)
@@ -130,12 +130,14 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 static void
 note_answer(struct oracle *oracle, struct ask *ask, const char *cause)
 {
+	bool broke_off = strcmp(cause, "truncated-response") == 0 && ask->reply_begun < ask->cancelled;
+
 	ask->answered = true;
 	ask->refused = ask->wire[0] == '\0' && strcmp(cause, "timeout") != 0 && strcmp(cause, "cancelled") != 0 &&
 	    strcmp(cause, "terminated") != 0;
 	if (ask->decided == 0)
 		oracle_blame(oracle, "5: canceld answers %s and does not say so", ask->id);
-	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed)
+	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed && !broke_off)
 		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", ask->id, cause);
 }
 
@@ -195,6 +197,8 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		oracle_blame(oracle, "1: %s has a result for that and gets an error", ask->deed->method);
 	if ((timeout || cancelled) && !json_is_true(json_object_get(data, "cancelled")))
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
+	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0))
+		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
 	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
 }
@@ -251,6 +255,10 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 		got_own_cancel(oracle, to, (enum spelling)spelling, text, len);
 	else if (strcmp(method, "session/cancel") == 0 && to == SERVER && oracle->protocol == &protocols[ACP])
 		got_own_turn_cancel(oracle, text, len);
+	else if (to == SERVER && oracle_is_probe(method))
+		oracle_got_probe(oracle, text, len);
+	else if (to == CLIENT && oracle_got_list_change(oracle, method))
+		return;
 	else if (strcmp(method, "tasks/cancel") != 0 || oracle->protocol != &protocols[MCP])
 		oracle_blame(oracle, "3: canceld says %.*s", (int)(len < 300 ? len : 300), text);
 }

@@ -49,6 +49,8 @@ peer_reads(struct world *world, int to, const char *text, size_t len)
 static void
 client_acts(struct world *world, unsigned what)
 {
+	if (peer_opens(world))
+		return;
 	if (what < 28)
 		peer_client_asks(world);
 	else if (what < 36)
@@ -68,6 +70,14 @@ client_acts(struct world *world, unsigned what)
 static void
 server_acts(struct world *world, unsigned what)
 {
+	if (!lives_is_there(world))
+		return;
+	if (world->restarts && chance_percent(&world->chance, 25))
+		peer_answers_canceld(world, false);
+	if (world->restarts && chance_percent(&world->chance, 3))
+		peer_answers_of_old(world);
+	if (chance_percent(&world->chance, 10))
+		peer_begins_stream(world);
 	if (what < 22)
 		peer_answers(world, SERVER);
 	else if (what < 29)

@@ -15,20 +15,18 @@ may_double(const struct world *world, int number)
 	    !(ask->deed->traits & HANDSHAKE);
 }
 
-/* What its protocol has in the result, with a comma before it. */
-static const char *
-members(const struct world *world, const struct ask *ask, bool cancelled)
+/* What a server says of itself; differs: another one. */
+const char *
+peer_opening(const struct world *world, bool differs)
 {
 	const struct oracle *oracle = &world->oracle;
 
-	if (ask->task)
-		return ",\"task\":{\"taskId\":\"t\"}";
-	if (ask->deed->traits & TURN)
-		return cancelled ? ",\"stopReason\":\"cancelled\"" : ",\"stopReason\":\"end_turn\"";
-	if (!(ask->deed->traits & HANDSHAKE))
-		return "";
+	if (oracle->protocol == &protocols[MCP] && differs)
+		return oracle->lists[0] ? ",\"protocolVersion\":\"2025-06-18\"" : ",\"protocolVersion\":\"2025-03-26\"";
 	if (oracle->protocol == &protocols[MCP])
-		return ",\"protocolVersion\":\"2025-06-18\"";
+		return oracle->lists[0] ? ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":"
+					  "{\"listChanged\":true},\"resources\":{\"listChanged\":true}}" :
+					  ",\"protocolVersion\":\"2025-06-18\"";
 	if (oracle->protocol != &protocols[ACP])
 		return ",\"capabilities\":{}";
 	if (oracle->declares[SERVER])
@@ -36,6 +34,17 @@ members(const struct world *world, const struct ask *ask, bool cancelled)
 		    ",\"protocolVersion\":1,\"agentCapabilities\":{\"cancellation\":{\"request\":true}}" :
 		    ",\"protocolVersion\":2,\"agentCapabilities\":{\"cancellation\":{\"request\":true}}";
 	return oracle->version == 1 ? ",\"protocolVersion\":1" : ",\"protocolVersion\":2,\"agentCapabilities\":{}";
+}
+
+/* What its protocol has in the result, with a comma before it. */
+static const char *
+members(const struct world *world, const struct ask *ask, bool cancelled)
+{
+	if (ask->task)
+		return ",\"task\":{\"taskId\":\"t\"}";
+	if (ask->deed->traits & TURN)
+		return cancelled ? ",\"stopReason\":\"cancelled\"" : ",\"stopReason\":\"end_turn\"";
+	return ask->deed->traits & HANDSHAKE ? peer_opening(world, false) : "";
 }
 
 static int
@@ -72,7 +81,8 @@ peer_answers(struct world *world, int from)
 	struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	bool cancelled = chance_percent(&world->chance, 40), error = chance_percent(&world->chance, 15);
 
-	if (number < 0 || ask->wire[0] == '\0' || (ask->replied != 0 && !chance_percent(&world->chance, 10)))
+	if (number < 0 || ask->wire[0] == '\0' || (from == SERVER && !oracle_is_at_work(&world->oracle, ask)) ||
+	    (ask->replied != 0 && !chance_percent(&world->chance, 10)))
 		return;
 	if (ask->written && !may_double(world, number))
 		return;
@@ -84,6 +94,7 @@ peer_answers(struct world *world, int from)
 	} else {
 		said = write_result(world, from, number, cancelled);
 		world->oracle.said[said].confirms = cancelled && ask->deed->traits & TURN;
+		world->oracle.said[said].grants = true;
 	}
 }
 
@@ -95,7 +106,8 @@ peer_answers_badly(struct world *world)
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	char *answer = NULL;
 
-	if (number < 0 || ask->wire[0] == '\0' || ask->replied != 0 || ask->deed->traits & FINAL || ask->task)
+	if (number < 0 || !oracle_is_at_work(&world->oracle, ask) || ask->replied != 0 || ask->deed->traits & FINAL ||
+	    ask->task)
 		return;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 50)) {
@@ -107,6 +119,7 @@ peer_answers_badly(struct world *world)
 	if (asprintf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire, q) < 0)
 		abort();
 	peer_writes_among_text(world, number, answer);
+	world->oracle.said[world->oracle.said_count - 1].grants = true;
 	free(answer);
 }
 
@@ -118,7 +131,7 @@ peer_reports(struct world *world)
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	const char *token;
 
-	if (number < 0 || protocol->progress == NULL || ask->wire[0] == '\0')
+	if (number < 0 || protocol->progress == NULL || !oracle_is_at_work(&world->oracle, ask))
 		return;
 	token = ask->wire_token;
 	if (ask->second_token[0] != '\0' && chance_percent(&world->chance, 50))

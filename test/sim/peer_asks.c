@@ -94,6 +94,17 @@ choose_session(struct world *world, struct ask *ask, char *more, size_t size)
 	snprintf(more, size, ",\"sessionId\":%s", ask->session);
 }
 
+static void
+choose_setting(struct world *world, struct ask *ask, char *more, size_t size)
+{
+	if (ask->deed->traits & NAMED) {
+		snprintf(ask->name, sizeof(ask->name), "\"x:%u\"", chance_below(&world->chance, 3));
+		snprintf(more, size, ",\"uri\":%s", ask->name);
+	} else {
+		snprintf(more, size, ",\"level\":\"%s\"", chance_percent(&world->chance, 50) ? "debug" : "error");
+	}
+}
+
 /* What opens the session, and what each side says of itself there. */
 static const char *
 opening(const struct world *world)
@@ -129,10 +140,13 @@ client_asks(struct world *world, const struct deed *deed)
 		snprintf(more, sizeof(more), "%s", opening(world));
 	else if (deed->traits & IN_SESSION)
 		choose_session(world, ask, more, sizeof(more));
+	else if (deed->traits & (SETTING | UNSETTING))
+		choose_setting(world, ask, more, sizeof(more));
 	else if (oracle->protocol == &protocols[LSP])
 		lsp_tokens(world, ask, more, sizeof(more));
 	if (oracle->protocol == &protocols[MCP]) {
-		ask->task = !(deed->traits & FINAL) && chance_percent(&world->chance, 4);
+		ask->task =
+		    !(deed->traits & (FINAL | SETTING | UNSETTING | STREAM)) && chance_percent(&world->chance, 4);
 		if (ask->task)
 			snprintf(more, sizeof(more), ",\"task\":{}");
 		mcp_meta(world, ask, meta, sizeof(meta));
@@ -159,10 +173,41 @@ peer_begins(struct world *world)
 	client_asks(world, &world->oracle.protocol->client[0]);
 }
 
+bool
+peer_opens(struct world *world)
+{
+	struct oracle *oracle = &world->oracle;
+
+	if (!oracle->handshake || oracle->protocol->opened == NULL || oracle->opened > 0 ||
+	    !oracle->asks[0].answered_by_peer || !chance_percent(&world->chance, 40))
+		return false;
+	oracle->opened =
+	    peer_says(world, CLIENT, KIND_NOTICE, -1, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"q\":%d}}",
+		oracle->protocol->opened, peer_next(world));
+	return true;
+}
+
 void
 peer_client_asks(struct world *world)
 {
 	client_asks(world, some_deed(world, world->oracle.protocol->client, 1));
+}
+
+/* Its numbers begin anew with each server; but the client may have answered twice what the former one asked. */
+static void
+choose_server_id(struct world *world, char *id, size_t size)
+{
+	const struct oracle *oracle = &world->oracle;
+	int i;
+
+	do {
+		snprintf(id, size, "%s%d%s", world->text_ids ? "\"s" : "", world->server_ids++,
+		    world->text_ids ? "\"" : "");
+		for (i = 0; i < oracle->ask_count; i++)
+			if (oracle->asks[i].by == SERVER && oracle->asks[i].doubled &&
+			    strcmp(oracle->asks[i].id, id) == 0)
+				break;
+	} while (i < oracle->ask_count);
 }
 
 void
@@ -175,7 +220,7 @@ peer_server_asks(struct world *world)
 
 	if (!peer_is_open(world))
 		return;
-	snprintf(id, sizeof(id), "%s%d%s", world->text_ids ? "\"s" : "", peer_next(world), world->text_ids ? "\"" : "");
+	choose_server_id(world, id, sizeof(id));
 	number = oracle_ask(oracle, SERVER, deed, id);
 	if (world->late_limit > 0 && deed == &oracle->protocol->server[0])
 		oracle->asks[number].idle = world->late_limit;

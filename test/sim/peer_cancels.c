@@ -41,6 +41,8 @@ peer_cancels(struct world *world, int from)
 
 	if (!peer_is_open(world))
 		return;
+	if (from == SERVER && number >= 0 && ask->life != world->oracle.life)
+		return;
 	if (chance_percent(&world->chance, 10))
 		write_cancel(world, from, KIND_JUNK, -1,
 		    chance_percent(&world->chance, 50) ? "\"never-asked\"" : "null");
@@ -57,7 +59,7 @@ peer_cancels_foreign(struct world *world)
 	int number = peer_some_ask(world, CLIENT), said;
 	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
 
-	if (number < 0 || ask->wire[0] == '\0' || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||
+	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||
 	    oracle->protocol != &protocols[MCP] || ask->task || !oracle_waits(ask) || ask->written)
 		return;
 	said = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK, number,

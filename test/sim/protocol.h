@@ -19,6 +19,9 @@ enum trait {
 	PERSON = 1 << 5,
 	PROBE = 1 << 6,
 	STREAM = 1 << 7, /* its receiver may end it with a cancel */
+	SETTING = 1 << 8,
+	UNSETTING = 1 << 9,
+	NAMED = 1 << 10, /* ... of one uri */
 };
 
 struct deed {
@@ -27,7 +30,7 @@ struct deed {
 	const char *cancelled; /* the result that says so; NULL: an error does */
 };
 
-enum { DEEDS = 6 };
+enum { DEEDS = 9 };
 
 struct protocol {
 	const char *name; /* as canceld's --dialect has it */
@@ -41,6 +44,8 @@ struct protocol {
 	int timeout_code, failure_code, closed_code;
 	const char *progress, *progress_key; /* NULL: none that names a request */
 	const char *notice;
+	const char *opened;                       /* notice of the client's behind the handshake; NULL: there is none */
+	bool replayable;                          /* canceld can tell another server all that this one knew */
 	struct deed client[DEEDS], server[DEEDS]; /* what each side asks; the client's first one opens the session */
 };
 

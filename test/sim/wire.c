@@ -87,7 +87,7 @@ wire_drain(struct world *world, int to, size_t n)
 	struct lane *lane = session_lane(world->session, to == CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 	struct span span;
 
-	while (n > 0 && lane_output(lane, &span, 1) == 1) {
+	while (n > 0 && !(to == SERVER && !lives_is_there(world)) && lane_output(lane, &span, 1) == 1) {
 		span.len = span.len < n ? span.len : n;
 		n -= span.len;
 		reads(world, to, span);

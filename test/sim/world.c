@@ -56,6 +56,8 @@ client_leaves(struct world *world)
 	session_client_leaves(world->session, ways[chance_below(&world->chance, 2)], world->now);
 	if (world->peer[CLIENT].fed > 0)
 		world->oracle.may_break++;
+	if (world->oracle.away)
+		lives_end(world);
 	wire_drain(world, SERVER, SIZE_MAX);
 	clock_expire(world);
 	wire_drain(world, SERVER, SIZE_MAX);
@@ -65,6 +67,11 @@ client_leaves(struct world *world)
 static void
 server_dies(struct world *world)
 {
+	if (world->oracle.away) {
+		lives_end(world);
+		wire_drain(world, CLIENT, SIZE_MAX);
+		return;
+	}
 	world->oracle.server_died = true;
 	world->oracle.now = world->now;
 	if (world->peer[SERVER].fed > 0)
@@ -91,6 +98,9 @@ asker_of(const struct action *action)
 {
 	bool client = (action->side == SIDE_CLIENT) == (action->verb != VERB_DROP);
 
+	/* One that had passed in part. */
+	if (action->why == WHY_SERVER_GONE && action->verb == VERB_SEND)
+		return CLIENT;
 	return client ? CLIENT : SERVER;
 }
 
@@ -104,6 +114,8 @@ note_answer(struct world *world, const struct action *action, const char *id)
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_TRUNCATED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_SERVER_LOST)
+		oracle_decided(&world->oracle, CLIENT, id, DECIDED_LOST);
 	if (action->why == WHY_CANCEL_UNSENT)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_UNSENT);
 	if (action->why == WHY_TIMED_OUT && action->verb == VERB_NOTE)
@@ -124,6 +136,12 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
 		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id,
 		    action->why == WHY_CANCEL_TRANSLATED);
+	if (action->why == WHY_PROBE_SENT)
+		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
+	if (action->why == WHY_RESTARTED)
+		world->oracle.replaying = false;
+	world->oracle.restarted += action->why == WHY_RESTARTED;
+	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
 	note_answer(world, action, id);
 }
 
@@ -193,6 +211,25 @@ choose_deadlines(struct world *world)
 	oracle->grace = chance_percent(chance, 20) ? INT64_MAX : 200 + chance_below(chance, 500);
 }
 
+/* How often canceld starts a server that has gone again, and how long a stuck one has. */
+static void
+choose_restarts(struct world *world, struct session_config *config)
+{
+	struct chance *chance = &world->chance;
+
+	world->restarts = config->restarts = chance_percent(chance, 60);
+	if (!world->restarts)
+		return;
+	world->stateless = config->stateless = chance_percent(chance, 70);
+	world->crashes = chance_below(chance, 4);
+	if (chance_percent(chance, 50))
+		config->kill_stuck = 300 + chance_below(chance, 3000);
+	world->oracle.kill_stuck = config->kill_stuck;
+	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
+	restart_init(&world->restart, 1 + chance_below(chance, 6),
+	    chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000));
+}
+
 static void
 init(struct world *world)
 {
@@ -215,6 +252,7 @@ init(struct world *world)
 	oracle->tool_errors = config.tool_errors = chance_percent(chance, 15);
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy_probe = config.legacy = chance_percent(chance, 15);
+	choose_restarts(world, &config);
 	world->text_ids = chance_percent(chance, 30);
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
@@ -229,6 +267,7 @@ cleanup(struct world *world)
 {
 	session_free(world->session);
 	policy_free(&world->policy);
+	restart_free(&world->restart);
 	oracle_free(&world->oracle);
 	free(world->peer[CLIENT].text);
 	free(world->peer[SERVER].text);
@@ -262,14 +301,18 @@ world_run(uint64_t seed, bool verbose)
 	world->verbose = verbose;
 	init(world);
 	begin_as_needed(world);
-	for (step = 0; step < STEPS && world->oracle.verdict[0] == '\0'; step++) {
+	for (step = 0; step < STEPS && world->oracle.verdict[0] == '\0' && !world->over; step++) {
 		world->oracle.now = world->now;
+		lives_step(world);
 		if (chance_percent(&world->chance, 30))
 			peers_act(world);
 		else
 			canceld_acts(world);
 	}
-	ends_somehow(world);
+	if (world->over)
+		wire_drain(world, CLIENT, SIZE_MAX);
+	else
+		ends_somehow(world);
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';
 	if (!held)

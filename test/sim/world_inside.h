@@ -3,12 +3,13 @@
 
 /* What the parts of a world share: its state, the peers, the wire between them and canceld, the clock. */
 
+#include "core/restart.h"
 #include "core/session.h"
 #include "oracle.h"
 #include "random.h"
 #include "world.h"
 
-enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3 };
+enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3, STARTS_MAX = 64 };
 
 struct peer {
 	int queue[QUEUE_MAX]; /* messages written and not fed yet */
@@ -21,6 +22,8 @@ struct peer {
 	bool stalled; /* reads nothing at present */
 	bool hung;    /* writes nothing any more */
 };
+
+enum mood { MOOD_ANSWERS, MOOD_LATE, MOOD_NEVER }; /* how a server takes what canceld itself asks */
 
 struct world {
 	struct chance chance;
@@ -36,6 +39,16 @@ struct world {
 	bool given;     /* canceld was told the protocol */
 	bool text_ids;  /* the server's ids are strings */
 	bool verbose;
+	bool restarts, stateless;
+	bool over;        /* no other server comes */
+	unsigned crashes; /* of a hundred steps */
+	struct restart restart;
+	int64_t starts[STARTS_MAX]; /* when servers were started again */
+	int start_count;
+	int64_t back_at; /* when the next one is started */
+	enum mood mood;
+	int64_t mood_delay;
+	int server_ids; /* of its numbers, which begin anew with each server */
 };
 
 void world_tell(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -65,6 +78,8 @@ bool peer_is_open(const struct world *world);
 
 /* peer_asks.c */
 void peer_begins(struct world *world);
+/* What follows the answer to that; false: not now. */
+bool peer_opens(struct world *world);
 void peer_client_asks(struct world *world);
 void peer_server_asks(struct world *world);
 
@@ -79,6 +94,30 @@ void peer_cancels_foreign(struct world *world);
 void peer_answers(struct world *world, int from);
 void peer_answers_badly(struct world *world);
 void peer_reports(struct world *world);
+/* What the handshake's answer has in the result, with a comma before it; differs: another server's. */
+const char *peer_opening(const struct world *world, bool differs);
+
+/* peer_owns.c */
+/* The server, what canceld asked; all: whatever its mood lets it. */
+void peer_answers_canceld(struct world *world, bool all);
+/* ... under an id that the former server knew. */
+void peer_answers_of_old(struct world *world);
+/* The first notice of a stream. */
+void peer_begins_stream(struct world *world);
+
+/* lives.c: the servers, one after the other. */
+/* Perhaps it crashes, or the next one comes. */
+void lives_step(struct world *world);
+/* What has to be done is done at once: true if that was something. */
+bool lives_settle(struct world *world);
+/* When something has to be done; MSEC_NEVER: nothing. */
+int64_t lives_wake(const struct world *world);
+/* It has gone for good. */
+void lives_end(struct world *world);
+/* Canceld wants it to be ended? */
+void lives_look(struct world *world);
+/* It is there. */
+bool lives_is_there(const struct world *world);
 
 /* wire.c */
 /* Canceld reads at most n bytes of what that side wrote. */

@@ -15,7 +15,8 @@ failed=0
 floors='
 0  clock limits mem why
 0  buf
-1  text unescape
+1  hash unescape
+1  text
 1  scan framing
 1  frame
 2  lane

@@ -1,0 +1,151 @@
+// The server crashes or is stuck, and another one comes: the client's session goes on.
+import assert from 'node:assert/strict';
+import process from 'node:process';
+import { describe, test } from 'node:test';
+import { failure, openAcp } from './acp.mjs';
+import { forEachKind, limit, open, textOf } from './lib.mjs';
+import { openLsp } from './lsp.mjs';
+import { together, until } from './wire.mjs';
+
+const methods = record => record.messages('sent').map(({ method }) => method);
+const restarted = (session, count = 1) =>
+  until('the server was started again', () => session.logged('RESTARTED').length >= count);
+
+// What the last server was told before anything else.
+function assertReplayed(session, expected) {
+  assert.deepEqual(methods(session.serverEnd).slice(0, expected.length), expected);
+}
+
+// A busy machine takes its time to start another server: only the call that blocks has so little.
+const spinning = (deadline, ...more) => ['-v', '-t', `tools/call:spin=${deadline}`, ...more];
+const handshake = ({ modern }) => (modern ? [] : ['initialize', 'notifications/initialized']);
+
+forEachKind('a handler that blocks its server: the next call succeeds', async (t, pair) => {
+  const session = await open(t, { ...pair, canceld: spinning('2s', '-k1s') });
+  const { error, elapsed } = await session.failingCall('spin');
+  const start = Date.now();
+
+  assert.equal(error.code, -32800, error.message);
+  assert.equal(error.data.cause, 'timeout');
+  assert.ok(elapsed >= 1_990 && elapsed < 2_800, `the call took ${elapsed} ms`);
+  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
+  t.diagnostic(`recovered ${Date.now() - start} ms after the cancel`);
+  assert.equal(session.logged('STUCK').length, 1);
+  assert.equal(session.logged('RESTARTED').length, 1);
+
+  // A modern client may have looked at another one before.
+  const [stuck, next] = session.records('server').slice(-2);
+  const ids = record =>
+    record
+      .heard('sent', 'tools/call')
+      .filter(({ params }) => params.name === 'echo')
+      .map(({ id }) => id);
+
+  assert.deepEqual(ids(stuck), [], 'what the stuck server was asked');
+  assert.equal(ids(next).length, 1);
+  assertReplayed(session, handshake(pair));
+  await session.close();
+  assert.deepEqual(session.errors, []);
+});
+
+test('who waits for the next server has a deadline, and may cancel', limit, async t => {
+  const canceld = spinning('500ms', '-t', 'tools/call:steps=200ms', '-k2s');
+  const session = await open(t, { canceld });
+  const controller = new AbortController();
+
+  await session.failingCall('spin');
+  const aborted = session.failingCall('hold', {}, { signal: controller.signal });
+  const [{ error, elapsed }] = await Promise.all([
+    session.failingCall('steps', { count: 1, every: 1 }),
+    controller.abort()
+  ]);
+
+  await aborted;
+  assert.equal(error.data.cause, 'timeout');
+  assert.ok(elapsed < 1_000, `after ${elapsed} ms`);
+  assert.equal(session.logged('STUCK').length, 0);
+  await restarted(session);
+  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
+  assert.deepEqual(session.abortedIds, []);
+  assert.deepEqual(
+    session.records('server').map(record => record.cancels.length),
+    [1, 0],
+    'no server hears of what none was asked'
+  );
+  await session.close();
+});
+
+forEachKind('a crash costs the calls in flight and no other', async (t, pair) => {
+  const session = await open(t, { ...pair, canceld: ['-v', '-r'] });
+  const held = session.failingCall('hold');
+
+  await session.marked('started');
+  const failures = [await session.failingCall('crash', { status: 3 }), await held];
+
+  for (const { error } of failures) {
+    assert.equal(error.code, -32603, error.message);
+    assert.equal(error.data.cause, 'server-restarted');
+    assert.equal(error.data.status, 3);
+  }
+  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
+  assertReplayed(session, handshake(pair));
+  assert.equal(session.marks('started').length, 1, 'nothing is run again');
+  await session.close();
+  assert.deepEqual(session.errors, []);
+});
+
+// Ends the newest server as if it had crashed; whoever stands between it and canceld goes with it.
+const kill = session => process.kill(session.serverEnd.pids.at(-1), 'SIGKILL');
+
+describe('agents and language servers', together, () => {
+  test('an agent whose sessions are lost with it is not replaced', limit, async t => {
+    const session = await openAcp(t, { canceld: ['-v', '-r'] });
+    const { answer } = await session.beginTurn();
+
+    kill(session);
+    assert.equal((await failure(answer)).data.cause, 'server-exited');
+    assert.equal(await session.status, 128 + 9);
+    assert.match(session.logged('RESTART_REFUSED')[0], /stateless/);
+    await session.gone();
+    assert.equal(session.records('server').length, 1);
+  });
+
+  test('... unless it has none: it is told the handshake again', limit, async t => {
+    const session = await openAcp(t, { canceld: ['-v', '-r', '--restart=stateless'] });
+    const { answer } = await session.beginTurn();
+
+    kill(session);
+    assert.equal((await failure(answer)).data.cause, 'server-restarted');
+    await session.assertGoesOn();
+    assertReplayed(session, ['initialize', 'session/prompt']);
+    assert.equal(session.clientEnd.heard('sent', 'initialize').length, 1);
+    await session.close();
+  });
+
+  test('a language server is not replaced', limit, async t => {
+    const session = await openLsp(t, { canceld: ['-v', '-r'] });
+
+    kill(session);
+    assert.equal(await session.status, 128 + 9);
+    assert.match(session.logged('RESTART_REFUSED')[0], /stateless/);
+    await session.gone();
+  });
+
+  test('... unless it has no state: the next one is told what the client is', limit, async t => {
+    const session = await openLsp(t, { canceld: ['-v', '--restart=stateless,9/1m'] });
+    const { answer } = await session.beginHold({});
+
+    kill(session);
+    const error = await failure(answer);
+
+    assert.equal(error.code, -32803);
+    assert.equal(error.data.cause, 'server-restarted');
+    await session.assertGoesOn();
+    assertReplayed(session, ['initialize', 'initialized', 'test/babble']);
+    const [first, next] = session.records('server').map(each => each.heard('sent', 'initialize'));
+
+    assert.deepEqual(next[0].params, first[0].params);
+    assert.equal(await session.close(), 0);
+    assert.deepEqual(session.errors, []);
+  });
+});

@@ -1,0 +1,192 @@
+/* The server crashes, is ended, and is started again, as often as canceld's shell would do that. */
+#include <stdlib.h>
+
+#include "core/limits.h"
+#include "world_inside.h"
+
+enum { STARTS_MOODY = 20 }; /* later ones are better, so that the world ends */
+
+bool
+lives_is_there(const struct world *world)
+{
+	return !world->oracle.away && !world->over;
+}
+
+static void
+choose_mood(struct world *world)
+{
+	unsigned what = chance_below(&world->chance, 100);
+
+	if (world->start_count > STARTS_MOODY)
+		what = 0;
+	world->mood = what < 70 ? MOOD_ANSWERS : what < 85 ? MOOD_LATE : MOOD_NEVER;
+	world->mood_delay = chance_below(&world->chance, 1500);
+}
+
+/* What it has written of a message that needs no more than its line's end is one. */
+static void
+end_line(struct world *world)
+{
+	struct peer *server = &world->peer[SERVER];
+	const struct said *said;
+
+	if (server->fed == 0 || world->oracle.header)
+		return;
+	said = &world->oracle.said[server->queue[server->first]];
+	if (said->kind != KIND_JUNK && !said->salvaged && server->fed >= said->arrives_len)
+		oracle_heard(&world->oracle, server->queue[server->first]);
+}
+
+static void
+reset_peer(struct peer *server)
+{
+	server->first = server->count = 0;
+	server->fed = server->len = server->left = 0;
+	server->in_body = server->stalled = server->hung = false;
+}
+
+/* The manual, "When the server is started again". */
+static void
+check_wait(struct world *world, bool served, int64_t wait)
+{
+	size_t recent = 0;
+	int i;
+
+	for (i = 0; i < world->start_count; i++)
+		recent += world->restart.within == MSEC_NEVER || world->now - world->starts[i] < world->restart.within;
+	if ((wait == MSEC_NEVER) != (recent >= world->restart.most))
+		oracle_blame(&world->oracle, "7: %zu restarts of %zu, and another one is %s", recent,
+		    world->restart.most, wait == MSEC_NEVER ? "refused" : "allowed");
+	if (wait != MSEC_NEVER && wait > (served ? 0 : TIME_RESTART_MOST))
+		oracle_blame(&world->oracle, "7: the next server comes after %lld ms", (long long)wait);
+	if (wait != MSEC_NEVER && world->start_count < STARTS_MAX)
+		world->starts[world->start_count++] = world->now;
+}
+
+static bool
+plan_restart(struct world *world, bool served)
+{
+	int64_t wait = restart_after(&world->restart, served, world->now);
+
+	check_wait(world, served, wait);
+	world->back_at = world->now + wait;
+	return wait != MSEC_NEVER;
+}
+
+void
+lives_end(struct world *world)
+{
+	world_tell(world, "no server comes any more\n");
+	world->over = true;
+	world->oracle.server_died = true;
+	world->oracle.away = false;
+	world->oracle.now = world->now;
+	session_server_gone(world->session, 1, -1, world->now);
+	reset_peer(&world->peer[SERVER]);
+}
+
+static bool
+has_half(const struct peer *peer)
+{
+	return peer->len > 0 || peer->in_body;
+}
+
+static void
+crash(struct world *world)
+{
+	const bool half[2] = { has_half(&world->peer[CLIENT]), has_half(&world->peer[SERVER]) };
+	bool may;
+
+	world->oracle.now = world->now;
+	if (chance_percent(&world->chance, 50))
+		wire_feed(world, SERVER, wire_some_bytes(world));
+	end_line(world);
+	world_tell(world, "the server goes\n");
+	session_end_of_input(world->session, SIDE_SERVER, world->now);
+	may = session_cannot_restart(world->session) == NULL;
+	if (may != oracle_may_restart(&world->oracle, world->stateless))
+		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
+	if (!may || !plan_restart(world, session_server_served(world->session))) {
+		lives_end(world);
+		return;
+	}
+	oracle_lost(&world->oracle, half);
+	world->oracle.losing = true;
+	session_server_lost(world->session, 1, -1, world->now);
+	world->oracle.losing = false;
+	reset_peer(&world->peer[SERVER]);
+}
+
+static void
+start(struct world *world)
+{
+	world->oracle.now = world->now;
+	if (chance_percent(&world->chance, 5)) {
+		world_tell(world, "the next server cannot be started\n");
+		if (!plan_restart(world, false))
+			lives_end(world);
+		return;
+	}
+	world_tell(world, "the next server is there\n");
+	choose_mood(world);
+	world->server_ids = 0;
+	oracle_back(&world->oracle);
+	session_server_back(world->session, world->now);
+}
+
+void
+lives_look(struct world *world)
+{
+	if (lives_is_there(world) && session_server_stuck(world->session) && !world->oracle.stuck)
+		oracle_stuck(&world->oracle);
+}
+
+void
+lives_step(struct world *world)
+{
+	if (!world->restarts || world->over)
+		return;
+	lives_look(world);
+	if (world->oracle.away) {
+		if (world->now >= world->back_at && chance_percent(&world->chance, 30))
+			start(world);
+	} else if (world->oracle.stuck ? chance_percent(&world->chance, 20) :
+					 chance_percent(&world->chance, world->crashes)) {
+		crash(world);
+	}
+}
+
+bool
+lives_settle(struct world *world)
+{
+	if (!world->restarts || world->over)
+		return false;
+	lives_look(world);
+	if (world->oracle.stuck) {
+		crash(world);
+	} else if (!world->oracle.away) {
+		peer_answers_canceld(world, true);
+		return false;
+	} else if (world->now >= world->back_at) {
+		start(world);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int64_t
+lives_wake(const struct world *world)
+{
+	int64_t wake = MSEC_NEVER;
+	int i;
+
+	if (world->oracle.away)
+		return world->back_at;
+	if (world->over || world->mood != MOOD_LATE || world->peer[SERVER].hung)
+		return wake;
+	for (i = 0; i < world->oracle.own_count; i++)
+		if (!world->oracle.owns[i].written && world->oracle.owns[i].at + world->mood_delay < wake)
+			wake = world->oracle.owns[i].at + world->mood_delay;
+	return wake;
+}

@@ -1,0 +1,430 @@
+/* What one server leaves to the next, and what canceld asks of either. */
+#include <stdio.h>
+#include <string.h>
+
+#include "oracle_inside.h"
+
+enum { REPLAY = 60000, HELD = 128 << 10 }; /* what the manual says */
+
+static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
+	"notifications/resources/list_changed" };
+
+bool
+oracle_may_restart(const struct oracle *oracle, bool stateless)
+{
+	int i;
+
+	if (!oracle->protocol->replayable && !stateless)
+		return false;
+	if (oracle->initialized || oracle->protocol != &protocols[NONE])
+		return oracle->initialized;
+	for (i = 0; i < oracle->said_count; i++)
+		if (oracle->said[i].from == CLIENT && oracle->said[i].kind <= KIND_ACKNOWLEDGED &&
+		    oracle->said[i].ask >= 0 && oracle->said[i].heard != 0)
+			return true;
+	return false;
+}
+
+bool
+oracle_is_at_work(const struct oracle *oracle, const struct ask *ask)
+{
+	return ask->wire[0] != '\0' && ask->life == oracle->life && ask->lost == 0;
+}
+
+bool
+oracle_is_nobodys(const struct oracle *oracle, const char *id)
+{
+	const struct ask *ask;
+	int i;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->lost == 0 &&
+		    (look_same_text(ask->id, id) || look_same_id(ask->id, id) || look_same_id(ask->wire, id)))
+			return false;
+	for (i = 0; i < oracle->own_count; i++)
+		if (look_same_id(oracle->owns[i].wire, id))
+			return false;
+	return true;
+}
+
+/* It has no end of its own, so canceld asks the next server for it. */
+static bool
+goes_on(const struct oracle *oracle, const struct ask *ask)
+{
+	return ask->deed != NULL && ask->deed->traits & STREAM && oracle_lives(oracle, ask) && ask->cancelled == 0;
+}
+
+static void
+ask_again(struct oracle *oracle, struct ask *ask)
+{
+	oracle->said[ask->said].arrived = false;
+	oracle->said[ask->said].again = true;
+	ask->resumed = ask->begun;
+	ask->wire[0] = '\0';
+	ask->written = ask->doubled = ask->begins = false;
+	ask->reply_begun = 0;
+}
+
+static void
+lose_ask(struct oracle *oracle, struct ask *ask, bool half)
+{
+	const struct said *said = &oracle->said[ask->said];
+
+	if (ask->ours || said->begun == 0 || ask->lost != 0)
+		return;
+	if (ask->by == SERVER) {
+		ask->lost = oracle->lost;
+	} else if (said->heard == 0) {
+		ask->flying = half && said->len > HELD; /* what passes in parts ends with its reader */
+	} else if (goes_on(oracle, ask)) {
+		ask_again(oracle, ask);
+	} else if (oracle_is_at_work(oracle, ask)) {
+		ask->flying = oracle_lives(oracle, ask);
+		ask->lost = oracle->lost;
+	}
+}
+
+/* What opened the session was said to that server; what it has not read waits for the next one. */
+static void
+lose_said(const struct oracle *oracle, struct said *said, bool half)
+{
+	if (said->from != CLIENT || said->kind != KIND_NOTICE)
+		return;
+	if (oracle->opened > 0 && said == &oracle->said[oracle->opened]) {
+		said->arrived = false;
+		said->again = said->due = said->heard != 0;
+	} else if (said->begun != 0 && said->heard == 0 && half) {
+		said->torn = said->len > HELD;
+	}
+}
+
+void
+oracle_lost(struct oracle *oracle, const bool half[2])
+{
+	int i;
+
+	oracle->lost = oracle->free = ++oracle->step;
+	oracle->may_fly = half[SERVER];
+	oracle->halves += half[SERVER];
+	oracle->may_reach = half[CLIENT];
+	for (i = 0; i < oracle->ask_count; i++)
+		lose_ask(oracle, &oracle->asks[i], half[SERVER]);
+	for (i = 0; i < oracle->said_count; i++)
+		lose_said(oracle, &oracle->said[i], half[SERVER]);
+	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
+	oracle->repaired = 0;
+	oracle->own_count = 0;
+	oracle->probing = oracle->unprobed = oracle->stuck = oracle->replaying = false;
+	oracle->away = true;
+	oracle->life++;
+}
+
+void
+oracle_back(struct oracle *oracle)
+{
+	int i;
+
+	oracle->away = false;
+	oracle->fresh = oracle->replaying = true;
+	oracle->back = oracle->now;
+	oracle->came = ++oracle->step;
+	if (oracle->shaken >= 0)
+		oracle->said[oracle->shaken].repeat = oracle->life;
+	for (i = 0; i < oracle->setting_count; i++)
+		oracle->said[oracle->asks[oracle->settings[i]].said].repeat = oracle->life;
+}
+
+static bool
+is_same_setting(const struct oracle *oracle, int number, const struct ask *ask)
+{
+	const struct ask *other = &oracle->asks[number];
+
+	return (other->name[0] == '\0') == (ask->name[0] == '\0') && strcmp(other->name, ask->name) == 0;
+}
+
+void
+oracle_granted(struct oracle *oracle, const struct ask *ask)
+{
+	int i, kept = 0;
+
+	if (ask->deed->traits & HANDSHAKE)
+		oracle->shaken = ask->said;
+	if (!(ask->deed->traits & (SETTING | UNSETTING)) || (ask->cancelled != 0 && !ask->owed))
+		return;
+	for (i = 0; i < oracle->setting_count; i++)
+		if (!is_same_setting(oracle, oracle->settings[i], ask))
+			oracle->settings[kept++] = oracle->settings[i];
+	if (ask->deed->traits & SETTING)
+		oracle->settings[kept++] = (int)(ask - oracle->asks);
+	oracle->setting_count = kept;
+}
+
+static struct own *
+find_own(struct oracle *oracle, int said)
+{
+	int i;
+
+	for (i = 0; i < oracle->own_count; i++)
+		if (oracle->owns[i].said == said)
+			return &oracle->owns[i];
+	return NULL;
+}
+
+/* Nothing of it is to be done any more; refused: nothing is to be done at all. */
+static bool
+is_replayed(struct oracle *oracle, bool *refused)
+{
+	bool done = true;
+	int i;
+
+	*refused = false;
+	for (i = 0; i < oracle->said_count; i++) {
+		const struct said *said = &oracle->said[i];
+		const struct own *own;
+
+		if (oracle->life == 0 || said->repeat != oracle->life)
+			continue;
+		own = find_own(oracle, i);
+		done = done && own != NULL && own->answered;
+		*refused |= own != NULL && own->kind == OWN_HANDSHAKE && own->answered && !own->granted;
+	}
+	return done;
+}
+
+static void
+check_replayed(struct oracle *oracle, const char *what)
+{
+	const struct said *opened = &oracle->said[oracle->opened];
+	bool refused;
+
+	if (!is_replayed(oracle, &refused) || (oracle->opened > 0 && opened->again && !opened->arrived))
+		oracle_blame(oracle, "7: %s arrived before the new server knew all that it had to", what);
+	if (refused)
+		oracle_blame(oracle, "7: %s arrived at a server that did not open the session", what);
+}
+
+void
+oracle_check_own_ids(struct oracle *oracle, const char *wire)
+{
+	int i;
+
+	for (i = 0; i < oracle->own_count; i++)
+		if (!oracle->owns[i].answered && look_same_id(oracle->owns[i].wire, wire))
+			oracle_blame(oracle, "7: the id %s is that of a question of canceld's own", wire);
+}
+
+static void
+check_fresh(struct oracle *oracle, const char *wire)
+{
+	const struct ask *ask;
+
+	oracle_check_own_ids(oracle, wire);
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == CLIENT && ask->replied == 0 && oracle_is_at_work(oracle, ask) &&
+		    look_same_id(ask->wire, wire))
+			oracle_blame(oracle, "7: canceld asks under the id %s, which is in use", wire);
+}
+
+static void
+add_own(struct oracle *oracle, enum own_kind kind, int said, const char *wire)
+{
+	struct own *own = &oracle->owns[oracle->own_count];
+
+	if (oracle->own_count == OWNS) {
+		oracle_blame(oracle, "7: canceld asks too much");
+		return;
+	}
+	check_fresh(oracle, wire);
+	*own = (struct own){ .kind = kind, .said = said, .at = oracle->now };
+	snprintf(own->wire, sizeof(own->wire), "%s", wire);
+	oracle->own_count++;
+}
+
+bool
+oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len)
+{
+	const struct said *said = &oracle->said[number];
+	bool handshake = number == oracle->shaken;
+	const struct own *opening = oracle->shaken < 0 ? NULL : find_own(oracle, oracle->shaken);
+	char wire[48];
+
+	if (oracle->life == 0 || said->repeat != oracle->life)
+		return false;
+	if (find_own(oracle, number) != NULL)
+		oracle_blame(oracle, "7: the new server is told message %d twice", number);
+	if (handshake && !oracle->fresh)
+		oracle_blame(oracle, "7: what opens the session is not what the new server reads first");
+	if (!handshake && oracle->shaken >= 0 && (opening == NULL || !opening->granted))
+		oracle_blame(oracle, "7: the new server is told message %d before the session is open", number);
+	if (!look_same_but_id(said->arrives, said->arrives_len, text, len))
+		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300), text);
+	look_raw_id(text, len, wire, sizeof(wire));
+	add_own(oracle, handshake ? OWN_HANDSHAKE : OWN_SETTING, number, wire);
+	oracle->fresh = false;
+	return true;
+}
+
+static void
+check_reader(struct oracle *oracle, const struct said *said, const struct ask *ask)
+{
+	if (said->kind == KIND_RESPONSE && ask->life != oracle->life)
+		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
+	if (oracle->fresh && oracle->shaken >= 0)
+		oracle_blame(oracle, "7: the new server reads something before the session is open");
+	if (said->kind == KIND_REQUEST && oracle->probing && !oracle->unheld && said->heard > oracle->free &&
+	    !said->again && said->begun != 0 && !(oracle->may_pass && said->begun < oracle->probed))
+		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
+	if (said->kind == KIND_REQUEST)
+		oracle->may_pass = false;
+	if (oracle->life > 0 && said->kind == KIND_REQUEST)
+		check_replayed(oracle, ask->id);
+	if (said->again && ask != NULL && ask->cancelled != 0 && ask->cancelled > oracle->lost &&
+	    ask->cancelled < oracle->came)
+		oracle_blame(oracle, "7: %s is asked again, and was cancelled", ask->id);
+	oracle->fresh = false;
+}
+
+void
+oracle_check_life(struct oracle *oracle, int to, const struct said *said, const struct ask *ask)
+{
+	if (to == SERVER) {
+		check_reader(oracle, said, ask);
+	} else if (said->life != oracle->life) {
+		if (said->heard == 0 && !said->broken)
+			oracle_blame(oracle, "7: a server that had gone says something");
+		if (said->kind == KIND_REQUEST && ask->wire[0] == '\0' && oracle->may_reach-- <= 0)
+			oracle_blame(oracle, "7: %s arrived, and nobody is there to be answered", ask->id);
+	}
+}
+
+void
+oracle_heard_beginning(struct oracle *oracle, struct said *said, struct ask *ask)
+{
+	if (!oracle_lives(oracle, ask) || ask->cancelled != 0)
+		return;
+	if (ask->resumed) {
+		said->due = false;
+		said->kind = KIND_JUNK;
+	}
+	ask->resumed = false;
+	ask->begun = true;
+}
+
+void
+oracle_own_answered(struct oracle *oracle, const struct said *said)
+{
+	struct own *own = said->own < 0 || said->life != oracle->life ? NULL : &oracle->owns[said->own];
+
+	if (own == NULL || oracle->stuck)
+		return;
+	own->answered = true;
+	own->granted = said->grants;
+	if (own->kind == OWN_PROBE) {
+		oracle->probing = false;
+		oracle->free = ++oracle->step;
+	}
+	if (own->kind == OWN_HANDSHAKE && own->granted)
+		oracle->changes += said->differs;
+}
+
+bool
+oracle_is_probe(const char *method)
+{
+	return strcmp(method, "ping") == 0 || strcmp(method, "server/discover") == 0 ||
+	    strcmp(method, "$/canceld/probe") == 0;
+}
+
+void
+oracle_probes(struct oracle *oracle, bool half)
+{
+	if (oracle->probing)
+		oracle_blame(oracle, "7: a second question whether the server is alive");
+	oracle->probing = true;
+	oracle->probe_at = oracle->now;
+	oracle->probed = ++oracle->step;
+	oracle->may_pass = half;
+	oracle->unheld = false;
+}
+
+void
+oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
+{
+	static const char meta[] =
+	    ",\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}";
+	bool mcp = oracle->protocol == &protocols[MCP], modern = mcp && oracle->modern;
+	char wire[48], wanted[256];
+	int i;
+
+	look_raw_id(text, len, wire, sizeof(wire));
+	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s}", wire,
+	    modern  ? "server/discover" :
+		mcp ? "ping" :
+		      "$/canceld/probe",
+	    modern ? meta : "");
+	if (len != strlen(wanted) || memcmp(text, wanted, len) != 0)
+		oracle_blame(oracle, "7: a probe is %.*s", (int)(len < 300 ? len : 300), text);
+	if (oracle->kill_stuck == 0)
+		oracle_blame(oracle, "7: a probe that nobody asked for");
+	for (i = 0; i < oracle->own_count; i++)
+		if (oracle->owns[i].kind == OWN_PROBE && !oracle->owns[i].answered)
+			oracle_blame(oracle, "7: a second probe while one is not answered");
+	check_replayed(oracle, "a probe");
+	add_own(oracle, OWN_PROBE, -1, wire);
+	oracle->unprobed = oracle->fresh = false;
+}
+
+/* The server has said that it tells when that list changes. */
+static bool
+has_list(const struct oracle *oracle, int list)
+{
+	return oracle->lists[list] && oracle->shaken >= 0 && oracle->protocol == &protocols[MCP];
+}
+
+bool
+oracle_got_list_change(struct oracle *oracle, const char *method)
+{
+	int i;
+
+	for (i = 0; i < LISTS; i++) {
+		if (strcmp(method, lists[i]) != 0)
+			continue;
+		if (!has_list(oracle, i) || ++oracle->list_changes[i] > oracle->restarted)
+			oracle_blame(oracle, "7: %s, which is not so", method);
+		return true;
+	}
+	return false;
+}
+
+void
+oracle_stuck(struct oracle *oracle)
+{
+	bool refused, replayed = is_replayed(oracle, &refused);
+
+	oracle->stuck = true;
+	if (refused || (!replayed && oracle->now - oracle->back >= REPLAY))
+		return;
+	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
+		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
+}
+
+void
+oracle_end_restarts(struct oracle *oracle)
+{
+	bool refused;
+	int i;
+
+	if (oracle->client_left || oracle->server_died)
+		return;
+	if (oracle->away || !is_replayed(oracle, &refused) || refused)
+		oracle_blame(oracle, "7: the new server never knew what it had to");
+	if (oracle->probing)
+		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
+	if (oracle->unprobed && oracle->kill_stuck > 0)
+		oracle_blame(oracle, "7: a server that was sent a cancel was never asked whether it is alive");
+	for (i = 0; i < LISTS; i++)
+		if (has_list(oracle, i) && oracle->list_changes[i] != oracle->restarted)
+			oracle_blame(oracle, "7: the client was told of %d new lists after %d restarts",
+			    oracle->list_changes[i], oracle->restarted);
+	if (oracle->changed != oracle->changes)
+		oracle_blame(oracle, "7: %d servers differed, and %d were said to", oracle->changes, oracle->changed);
+}

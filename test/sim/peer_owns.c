@@ -1,0 +1,86 @@
+/* What a server answers canceld itself, and what it gets wrong after it was started again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "world_inside.h"
+
+/* The handshake may be refused, as may a setting; an answer of any kind shows that it is alive. */
+static void
+answer(struct world *world, int number)
+{
+	struct own *own = &world->oracle.owns[number];
+	bool handshake = own->kind == OWN_HANDSHAKE, mcp = world->oracle.protocol == &protocols[MCP];
+	bool differs = handshake && mcp && chance_percent(&world->chance, 20);
+	bool granted = !chance_percent(&world->chance, handshake ? 8 : 25);
+	int q = peer_next(world), said;
+
+	own->written = true;
+	if (granted)
+		said =
+		    peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s}}",
+			own->wire, q, handshake ? peer_opening(world, differs) : "");
+	else
+		said = peer_says(world, SERVER, KIND_JUNK, -1,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no\",\"data\":{\"q\":%d}}}",
+		    own->wire, q);
+	world->oracle.said[said].own = number;
+	world->oracle.said[said].grants = granted;
+	world->oracle.said[said].differs = differs;
+}
+
+static bool
+is_ready(const struct world *world, const struct own *own)
+{
+	if (own->written || world->mood == MOOD_NEVER || world->peer[SERVER].hung)
+		return false;
+	return world->mood == MOOD_ANSWERS || world->now - own->at >= world->mood_delay;
+}
+
+void
+peer_answers_canceld(struct world *world, bool all)
+{
+	int i;
+
+	for (i = 0; i < world->oracle.own_count; i++)
+		if (is_ready(world, &world->oracle.owns[i]) && (all || chance_percent(&world->chance, 50)))
+			answer(world, i);
+}
+
+void
+peer_answers_of_old(struct world *world)
+{
+	int number = peer_some_ask(world, CLIENT);
+	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+
+	if (number < 0 || ask->lost == 0 || ask->wire[0] == '\0' || !oracle_is_nobodys(&world->oracle, ask->wire))
+		return;
+	peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire,
+	    peer_next(world));
+}
+
+static bool
+may_begin(const struct world *world, const struct ask *ask)
+{
+	return ask->by == CLIENT && !ask->ours && (ask->deed->traits & STREAM) && !ask->begins && !ask->written &&
+	    ask->cancelled == 0 && oracle_is_at_work(&world->oracle, ask);
+}
+
+/* MCP 2026-07-28 basic/patterns/subscriptions. */
+void
+peer_begins_stream(struct world *world)
+{
+	int number = world->oracle.ask_count - 1, said;
+	struct ask *ask;
+
+	while (number >= 0 && !may_begin(world, &world->oracle.asks[number]))
+		number--;
+	if (number < 0)
+		return;
+	ask = &world->oracle.asks[number];
+	ask->begins = true;
+	said = peer_says(world, SERVER, KIND_NOTICE, number,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"_meta\":"
+	    "{\"io.modelcontextprotocol/subscriptionId\":%s},\"q\":%d}}",
+	    ask->wire, peer_next(world));
+	world->oracle.said[said].begins = true;
+}
