@@ -151,6 +151,28 @@ START_TEST(a_signal)
 }
 END_TEST
 
+/* Clients close stdin and wait for 2 seconds before they send signals (MCP lifecycle, "Shutdown"). */
+START_TEST(all_is_over_before_clients_use_force)
+{
+	const struct setup setup = { .options = "-v", .command = "peer puppet", .behind = "deaf" };
+	struct run *run = run_start(&setup);
+
+	begin(run);
+	if (_i % 2 == 1)
+		stuff(run);
+	else
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"rest\"}");
+	if (_i < 2)
+		close_input(run, WIRED_PIPES);
+	else
+		kill(run->pid, SIGTERM);
+	run_expect_exit(run, _i < 2 ? 0 : 128 + SIGTERM, _i == 0 ? 1600 : _i == 1 ? 1850 : 700);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "SIGKILL"));
+	run_expect_gone(run, 0);
+	run_end(run);
+}
+END_TEST
+
 /* The other side closed its end while the server was slow only: all is read, and nothing lost. */
 START_TEST(with_drain_a_full_queue_is_waited_for)
 {
@@ -399,6 +421,7 @@ suite_client_ends(void)
 	tcase_add_loop_test(tests, nobody_reads, 0, 4);
 	tcase_add_test(tests, a_socket_that_is_not_read_any_more);
 	tcase_add_loop_test(tests, a_signal, 0, 2);
+	tcase_add_loop_test(tests, all_is_over_before_clients_use_force, 0, 4);
 	tcase_add_test(tests, with_drain_a_full_queue_is_waited_for);
 	tcase_add_loop_test(tests, the_clients_end_while_descriptors_leak, 0, 18);
 	tcase_add_loop_test(tests, the_launchers_end_is_none, 0, 6);

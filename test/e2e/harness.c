@@ -104,6 +104,7 @@ static void
 put_behind(const char **words, size_t at, const char *behind)
 {
 	const char *shell[] = { "/bin/sh", "-c", "\"$@\"; exit $?", "sh" };
+	const char *deaf[] = { "/bin/sh", "-c", "trap '' TERM; exec \"$@\"", "sh" };
 	const char *canceld[] = { getenv("CANCELD"), "--" };
 	const char *npx[] = { "npx", "-c" };
 	const char *rest = behind + strcspn(behind, " ");
@@ -112,6 +113,8 @@ put_behind(const char **words, size_t at, const char *behind)
 		put_behind(words, at, rest + 1);
 	if (strncmp(behind, "sh", 2) == 0)
 		insert_words(words, at, shell, 4);
+	else if (strncmp(behind, "deaf", 4) == 0)
+		insert_words(words, at, deaf, 4);
 	else if (strncmp(behind, "canceld", 7) == 0)
 		insert_words(words, at, canceld, 2);
 	else if (strncmp(behind, "npx", 3) == 0) {

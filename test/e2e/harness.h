@@ -31,10 +31,11 @@ struct setup {
 	const char *options; /* words for canceld */
 	const char *command; /* words; the first may be "demo", "peer" (a mode of this program), or
 	                        "sh:SCRIPT" takes the rest; NULL is "demo" */
-	const char *behind;  /* words: what the command is run by, the outermost first: npx, sh, canceld */
-	const char *before;  /* the same for canceld; run->pid is then the outermost's */
-	const char *mark;    /* NULL: a fresh one */
-	const char *in;      /* a path to open as stdin, out as stdout, instead of the wiring */
+	const char
+	    *behind; /* words: what the command is run by, the outermost first: npx, sh, canceld, deaf (to SIGTERM) */
+	const char *before; /* the same for canceld; run->pid is then the outermost's */
+	const char *mark;   /* NULL: a fresh one */
+	const char *in;     /* a path to open as stdin, out as stdout, instead of the wiring */
 	const char *out;
 	enum wiring wiring;
 	bool own_group;   /* start it in a process group of its own */

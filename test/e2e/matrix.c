@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,9 @@ static const char *const fault_names[FAULTS] = {
 	[SERVER_STOPPED] = "server SIGSTOP",
 };
 
+/* Only these pass where a server lives and answers nothing: it takes its time to be started. */
+#define DEADLINES "-t hang=1s -t half=1s"
+
 enum state { IDLE, IN_FLIGHT, HALF_WRITTEN, MANY_QUEUED, STATES };
 
 static const char *const state_names[STATES] = { "idle", "in flight", "half written", "10,000 queued" };
@@ -66,8 +70,17 @@ enum {
 	CELLS = FAULTS * STATES * WRAPPERS,
 };
 
+static bool without_npx;
 static atomic_int *passes; /* of each cell; shared with the workers */
 static int worker;
+
+static bool
+is_left_out(int number)
+{
+	const char *behind = wrappers[number % WRAPPERS];
+
+	return without_npx && behind != NULL && strcmp(behind, "npx") == 0;
+}
 
 /* Until the server is known to be in the state. */
 static void
@@ -109,26 +122,60 @@ count_answer(struct run *run, char *seen, const char *line)
 }
 
 static void
+read_all(struct run *run)
+{
+	for (long end = milliseconds() + HARNESS_LIMIT; run->from >= 0;) {
+		run_pump(run, 10);
+		ck_assert_int_lt(milliseconds(), end);
+	}
+}
+
+/* They were read as fast as they came, and are looked at then. */
+static void
 expect_answers(struct run *run, enum state state, bool all)
 {
 	static char seen[QUEUED];
 	const char *line;
 
 	memset(seen, 0, sizeof(seen));
-	while ((line = run_line(run, GONE)) != NULL)
+	while ((line = run_line(run, 0)) != NULL)
 		count_answer(run, seen, line);
-	ck_assert_int_lt(run->from, 0);
 	for (int i = 0; all && i < requests_in(state); i++)
 		if (seen[i] != 1)
 			run_fail(run, "%d was not answered", i + 2);
 }
 
-/* After a signal canceld waits less than half a second for 10,000 answers to be taken: on a busy machine some are not. */
 static bool
-is_listening(enum fault fault, enum state state, bool direct)
+has_lines(const struct run *run, int count)
 {
-	return ((fault == TERMINATE || fault == TERMINATE_TWICE) && state != MANY_QUEUED) ||
-	    (fault >= SERVER_KILLED && (fault <= SERVER_EXITS || (fault == SERVER_MUTE && direct)));
+	const char *at = run->out.data + run->taken;
+
+	for (; count > 0 && at != NULL; count--) {
+		at = memchr(at, '\n', run->out.len - (size_t)(at - run->out.data));
+		at = at == NULL ? NULL : at + 1;
+	}
+	return at != NULL;
+}
+
+/* The session goes on, and the deadlines of what is outstanding pass. */
+static void
+wait_for_answers(struct run *run, enum state state)
+{
+	int count = requests_in(state) + (state == HALF_WRITTEN);
+
+	for (long end = milliseconds() + HARNESS_LIMIT; !has_lines(run, count);) {
+		run_pump(run, 10);
+		if (milliseconds() > end)
+			run_fail(run, "not all was answered");
+	}
+}
+
+/* Until canceld ends the session: the server is gone, as far as canceld can see, or a signal came. */
+static bool
+ends_by_itself(enum fault fault, bool direct)
+{
+	return fault <= TERMINATE_TWICE || (fault >= SERVER_KILLED && fault <= SERVER_EXITS) ||
+	    (fault == SERVER_MUTE && direct); /* a wrapper still holds stdout */
 }
 
 static void
@@ -144,7 +191,7 @@ signal_canceld(struct run *run, enum fault fault)
 }
 
 static void
-signal_server(struct run *run, enum fault fault, bool direct)
+signal_server(struct run *run, enum fault fault)
 {
 	static const int numbers[FAULTS] = {
 		[SERVER_KILLED] = SIGKILL,
@@ -159,14 +206,13 @@ signal_server(struct run *run, enum fault fault, bool direct)
 
 	ck_assert_int_gt(server, 0);
 	kill(server, numbers[fault]);
-	/* The session goes on until the client ends it. A wrapper still holds stdout. */
-	if (fault > SERVER_MUTE || (fault == SERVER_MUTE && !direct))
-		run_close_in(run);
 }
 
 static void
 strike(struct run *run, enum fault fault, enum state state, bool direct)
 {
+	bool listens = fault == TERMINATE || fault == TERMINATE_TWICE || fault >= SERVER_KILLED;
+
 	if (fault <= TERMINATE_TWICE)
 		signal_canceld(run, fault);
 	else if (fault == CLOSE_STDIN)
@@ -174,9 +220,15 @@ strike(struct run *run, enum fault fault, enum state state, bool direct)
 	else if (fault == CLOSE_STDOUT)
 		run_close_out(run);
 	else
-		signal_server(run, fault, direct);
-	if (fault != CLOSE_STDOUT)
-		expect_answers(run, state, is_listening(fault, state, direct));
+		signal_server(run, fault);
+	if (fault >= SERVER_KILLED && !ends_by_itself(fault, direct)) {
+		wait_for_answers(run, state);
+		run_close_in(run);
+	}
+	if (fault != CLOSE_STDOUT) {
+		read_all(run);
+		expect_answers(run, state, listens);
+	}
 	run_expect_gone(run, GONE);
 }
 
@@ -213,17 +265,29 @@ kill_client(struct setup *setup, enum state state)
 	run_end(run_observe(mark));
 }
 
+/* Where programs put their sockets. */
+static void
+set_directory(char *path, size_t size)
+{
+	snprintf(path, size, "%s/cell-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	setenv("TMPDIR", path, 1);
+	setenv("XDG_RUNTIME_DIR", path, 1);
+}
+
 START_TEST(cell)
 {
 	int number = _i * WORKERS + worker;
 	enum fault fault = (enum fault)(number / (STATES * WRAPPERS));
 	enum state state = (enum state)(number / WRAPPERS % STATES);
 	const char *behind = wrappers[number % WRAPPERS];
-	struct setup setup = { .command = "peer puppet", .behind = behind, .own_group = true };
+	struct setup setup = { .options = DEADLINES, .command = "peer puppet", .behind = behind, .own_group = true };
 	struct run *run;
+	char directory[300];
 
-	if (number >= CELLS)
+	if (number >= CELLS || is_left_out(number))
 		return;
+	set_directory(directory, sizeof(directory));
 	adopt_orphans();
 	if (fault == KILL_CLIENT) {
 		kill_client(&setup, state);
@@ -233,6 +297,7 @@ START_TEST(cell)
 		strike(run, fault, state, behind == NULL);
 		run_end(run);
 	}
+	ck_assert_int_eq(sockets_below(directory), 0);
 	atomic_fetch_add(&passes[number], 1);
 }
 END_TEST
@@ -269,9 +334,12 @@ print_table(int rounds)
 	for (int i = 0; i < CELLS; i++) {
 		if (i % (STATES * WRAPPERS) == 0)
 			printf("\n%-22s", fault_names[i / (STATES * WRAPPERS)]);
-		printf("%-7d", passes[i]);
+		if (is_left_out(i))
+			printf("%-7s", "-");
+		else
+			printf("%-7d", passes[i]);
 	}
-	printf("\n%d rounds of %d cells\n", rounds, CELLS);
+	printf("\n%d rounds of %d cells%s\n", rounds, CELLS, without_npx ? "; npx is not here" : "");
 }
 
 int
@@ -283,6 +351,7 @@ matrix(int rounds)
 	passes = mmap(NULL, CELLS * sizeof(*passes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (passes == MAP_FAILED)
 		return 1;
+	without_npx = system("command -v npx >/dev/null") != 0;
 	for (worker = 0; worker < WORKERS; worker++)
 		if (fork() == 0)
 			exit(work(rounds));

@@ -315,6 +315,25 @@ process_has_text(const char *path, const char *text)
 	return found;
 }
 
+static int sockets;
+
+static int
+count_socket(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)path;
+	(void)type;
+	(void)place;
+	sockets += S_ISSOCK(status->st_mode) != 0;
+	return 0;
+}
+
+int
+sockets_below(const char *directory)
+{
+	sockets = 0;
+	return nftw(directory, count_socket, 16, FTW_PHYS) == 0 ? sockets : -1;
+}
+
 static int
 remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
 {

@@ -108,8 +108,10 @@ START_TEST(npx_and_all_below_it_goes)
 {
 	struct run *run;
 
-	if (system("npx --version >/dev/null 2>&1") != 0)
+	if (system("npx --version >/dev/null 2>&1") != 0) {
+		fprintf(stderr, "skipped: behind npx, which is not here\n");
 		return;
+	}
 	run = brood("daemon", (struct setup){ .behind = "npx sh" });
 	end_by(run, (enum end)_i);
 	run_expect_gone(run, _i <= END_SERVER ? 0 : AFTER_ALL);
@@ -283,8 +285,10 @@ START_TEST(as_init_of_a_namespace)
 	struct run *run;
 	pid_t canceld;
 
-	if (!can_be_init())
+	if (!can_be_init()) {
+		fprintf(stderr, "skipped: in a pid namespace, as unshare(2) is not permitted\n");
 		return;
+	}
 	run = brood(kinds[_i / 2], (struct setup){ .as_init = true });
 	canceld = process_first(run->pid);
 	if (_i % 2 == 0) {
