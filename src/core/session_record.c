@@ -226,9 +226,10 @@ struct span
 session_capabilities(const struct session *session, const struct message *message)
 {
 	const struct scan_value *value = scan_value(message->scan, SCAN_CAPABILITIES);
-	uint64_t origin = session->party[message->from].frame.body;
+	bool recovered = message->word == WHY_RECOVERED;
+	uint64_t origin = recovered ? message->start : session->party[message->from].frame.body;
 
-	if (value->type != VALUE_OBJECT || message->word == WHY_RECOVERED)
+	if (value->type != VALUE_OBJECT)
 		return (struct span){ NULL, 0 };
 	return object_at(message->text, (size_t)(value->offset - (message->start - origin)));
 }
