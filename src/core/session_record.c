@@ -61,7 +61,9 @@ record_add(struct session *session, const struct message *message, enum record_k
 	uint64_t origin = session->party[message->from].frame.body;
 	struct record *record;
 
-	if (replay->count >= LIMIT_RECORDS || replay->bytes + message->text.len > LIMIT_RECORD_BYTES)
+	/* What undoes lasts only until its answer, and must find room where nothing else does. */
+	if (kind != RECORD_UNSETTING &&
+	    (replay->count >= LIMIT_RECORDS || replay->bytes + message->text.len > LIMIT_RECORD_BYTES))
 		return NULL;
 	replay->records = mem_resize(replay->records, replay->count + 1, sizeof(*replay->records));
 	record = &replay->records[replay->count++];
