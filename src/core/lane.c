@@ -325,8 +325,9 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 	assert(lane_untouched(lane, start) && end <= lane->decided);
 	i = split(lane, start);
 	last = split(lane, end);
-	/* An answer inserted at `start` stands before the message; what stands inside it is part of it. */
-	while (i < last && segment_at(lane, i)->kind == SEGMENT_OWN && segment_at(lane, i)->at == start)
+	/* An answer, or the end of another message, at `start` stands before this one; what stands inside is part of it. */
+	while (i < last && segment_at(lane, i)->at == start &&
+	    (segment_at(lane, i)->kind == SEGMENT_OWN || segment_at(lane, i)->kind == SEGMENT_BLANK))
 		i++;
 	for (first = i; i < last; i++) {
 		struct segment *segment = segment_at(lane, i);

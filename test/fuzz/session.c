@@ -27,7 +27,8 @@ enum option {
 	OPTION_SERVER_HEADER = 64, /* ... and step 2 before what the server does */
 	OPTION_ASK = 128,
 
-	DIALECT_LEGACY = 128, /* in the byte for the dialect */
+	DIALECT_RESTARTS = 64, /* in the byte for the dialect */
+	DIALECT_LEGACY = 128,
 };
 
 enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300 };
@@ -49,6 +50,8 @@ struct world {
 	bool broken; /* a message may have been closed in the middle, or everything passes */
 	bool plain;
 	bool deaf; /* the server reads nothing any more */
+	bool away; /* ... as it has gone, and the next one is not there */
+	bool left;
 };
 
 static const struct dialect *
@@ -183,7 +186,7 @@ take(struct world *world, enum side to, size_t n)
 	struct lane *lane = lane_to(world, to);
 	struct span spans[4];
 
-	while (n > 0 && !(to == SIDE_SERVER && world->deaf) && lane_output(lane, spans, 4) > 0) {
+	while (n > 0 && !(to == SIDE_SERVER && (world->deaf || world->away)) && lane_output(lane, spans, 4) > 0) {
 		size_t len = spans[0].len < n ? spans[0].len : n;
 
 		assert(len > 0);
@@ -247,16 +250,39 @@ pass_time(struct world *world, unsigned what, size_t len)
 	(void)session_wake(world->session, what < 64);
 }
 
+static bool
+may_lose_server(const struct world *world)
+{
+	return !world->away && !world->deaf && !world->left && session_cannot_restart(world->session) == NULL;
+}
+
+static void
+lose_server(struct world *world)
+{
+	session_end_of_input(world->session, SIDE_SERVER, world->now);
+	note_framing(world);
+	session_server_lost(world->session, 1, -1, world->now);
+	world->away = true;
+	world->reader[SIDE_SERVER].len = 0;
+	world->reader[SIDE_SERVER].in_body = false;
+}
+
 /* What happens once, if at all, is not to be hit by chance at once: it needs its own length. */
 static void
 end_something(struct world *world, unsigned what, size_t len)
 {
 	if (what % 12 == 7 && len == 7) {
 		session_client_leaves(world->session, (enum leaving)(what / 12 % 3), world->now);
+		world->left = true;
 	} else if (what % 12 == 8 && len == 8) {
 		session_server_gone(world->session, 1, -1, world->now);
 		world->deaf = true;
-	} else if (what % 12 == 9 && len == 9) {
+	} else if (what % 12 == 8 && len == 10 && may_lose_server(world)) {
+		lose_server(world);
+	} else if (what % 12 == 8 && len == 11 && world->away && !world->deaf) {
+		session_server_back(world->session, world->now);
+		world->away = false;
+	} else if (what % 12 == 9 && len == 9 && !world->away) {
 		session_server_deaf(world->session, world->now);
 		world->deaf = true;
 	}
@@ -329,8 +355,10 @@ run(struct world *world, struct session_config *config, struct span program)
 {
 	size_t at, len, size = program.len;
 
-	config->dialect = dialect_at((unsigned char)program.ptr[1] % DIALECT_LEGACY);
+	config->dialect = dialect_at((unsigned char)program.ptr[1] % DIALECT_RESTARTS);
 	config->legacy = (unsigned char)program.ptr[1] & DIALECT_LEGACY;
+	config->restarts = config->stateless = (unsigned char)program.ptr[1] & DIALECT_RESTARTS;
+	config->kill_stuck = config->restarts ? 500 : 0;
 	world->session = session_new(config, on_action, world, world->now);
 	for (at = 2; at + 2 < size; at += 2 + len) {
 		unsigned what = (unsigned char)program.ptr[at];

@@ -40,6 +40,10 @@ struct excuse {
 #define NO_LIMIT "what waits for a person has no deadline either"
 #define OWN_RESULT "it is answered with a result of its own, never with an error"
 
+#define NO_SETTING "its sessions have no setting that could be undone"
+#define OWN_KIND "it is kept as what comes first of the two"
+#define NOT_THE_CLIENTS "the server asks it, and nothing of that is kept"
+
 /* What cannot be told apart from outside, each with its reason. */
 static const struct excuse excuses[] = {
 	{ "none/*: also *", "there is no request that a step could be for" },
@@ -108,6 +112,25 @@ static const struct excuse excuses[] = {
 	{ "acp: session/request_permission also TOOL", OWN_RESULT },
 	{ "acp: elicitation/create also PROBE", OWN_RESULT },
 	{ "acp: elicitation/create also TOOL", OWN_RESULT },
+	{ "none/receiver-lost: another word*", "it is silent" },
+	{ "queued/receiver-lost: another word*", "it is silent" },
+	{ "abandoned/receiver-lost: another word*", "it is silent" },
+	{ "acp: * also UNSETTING", NO_SETTING },
+	{ "lsp: * also UNSETTING", NO_SETTING },
+	{ "bsp: * also UNSETTING", NO_SETTING },
+	{ "mcp: initialize also SETTING", OWN_KIND },
+	{ "mcp: initialize also UNSETTING", OWN_KIND },
+	{ "acp: initialize also SETTING", OWN_KIND },
+	{ "lsp: initialize also SETTING", OWN_KIND },
+	{ "bsp: build/initialize also SETTING", OWN_KIND },
+	{ "mcp: subscriptions/listen also *SETTING", OWN_KIND },
+	{ "mcp: logging/setLevel also UNSETTING", OWN_KIND },
+	{ "mcp: resources/subscribe also UNSETTING", OWN_KIND },
+	{ "mcp: elicitation/create also *SETTING", NOT_THE_CLIENTS },
+	{ "acp: session/request_permission also SETTING", NOT_THE_CLIENTS },
+	{ "acp: elicitation/create also SETTING", NOT_THE_CLIENTS },
+	{ "acp: terminal/wait_for_exit also SETTING", NOT_THE_CLIENTS },
+	{ "lsp: window/showMessageRequest also SETTING", NOT_THE_CLIENTS },
 	{ NULL, NULL },
 };
 

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Usage: test/sim/bugs.sh, from the top of the tree. Builds the simulation once for each patch in test/sim/bugs and runs
-# 200 seeds: each planted bug must be found.
+# Usage: test/sim/bugs.sh [PATCH...], from the top of the tree. Builds the simulation once for each patch in
+# test/sim/bugs, or for these, and runs 200 seeds: each planted bug must be found.
 set -eu
 top=build/sim-bugs
 seeds=200
 missed=0
 count=0
 
+[ $# -gt 0 ] || set -- test/sim/bugs/*.patch
 rm -rf "$top"
 mkdir -p "$top"
 
@@ -28,14 +29,14 @@ try_bug() {
 	fi
 }
 
-for patch in test/sim/bugs/*.patch; do
+for patch; do
 	try_bug "$patch" &
 	count=$((count + 1))
 	[ $((count % 2)) -eq 0 ] && wait
 done
 wait
 
-for patch in test/sim/bugs/*.patch; do
+for patch; do
 	name=$(basename "$patch" .patch)
 	out=$top/$name/out
 	case $(tail -n 1 "$out") in

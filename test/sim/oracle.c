@@ -296,6 +296,7 @@ oracle_heard(struct oracle *oracle, int number)
 
 	said->heard = ++oracle->step;
 	said->ahead = said->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
+	said->urgent = said->kind == KIND_RESPONSE && oracle->replaying;
 	oracle->hearing = number;
 	switch (said->kind) {
 	case KIND_REQUEST:

@@ -55,6 +55,7 @@ struct said { /* one message of a peer */
 	bool torn;     /* the server that read it in parts has gone */
 	bool again;    /* to be said to another server too: no order holds for it */
 	bool ahead;    /* heard while canceld told a server what it had to know: no order holds for it either */
+	bool urgent;   /* ... which may need it before it knows all */
 	int repeat;    /* the life of the server that canceld has to say it to; 0: none */
 	int own;       /* which question of canceld's it answers; -1: none */
 };

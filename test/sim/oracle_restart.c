@@ -98,11 +98,20 @@ lose_said(const struct oracle *oracle, struct said *said, bool half)
 	}
 }
 
+static void
+check_probed(struct oracle *oracle)
+{
+	if (oracle->unprobed && !oracle->probing && oracle->kill_stuck > 0)
+		oracle_blame(oracle, "7: a server that was sent a cancel was never asked whether it is alive");
+}
+
 void
 oracle_lost(struct oracle *oracle, const bool half[2])
 {
 	int i;
 
+	if (!oracle->stuck)
+		check_probed(oracle);
 	oracle->lost = oracle->free = ++oracle->step;
 	oracle->may_fly = half[SERVER];
 	oracle->halves += half[SERVER];
@@ -264,6 +273,22 @@ oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len
 	return true;
 }
 
+/* What the server may need before it answers must not wait with what the client asks. */
+static void
+check_ahead(struct oracle *oracle)
+{
+	const struct said *said;
+
+	for (said = oracle->said; said < oracle->said + oracle->said_count; said++) {
+		const struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
+
+		if (said->urgent && !said->arrived && !said->bad && said->len <= HELD && ask->life == oracle->life &&
+		    ask->replied == said->heard && ask->decided == 0 && ask->cancelled == 0 && ask->lost == 0 &&
+		    !ask->crossed && !ask->cascaded)
+			oracle_blame(oracle, "7: the answer to %s waits for the new server", ask->id);
+	}
+}
+
 static void
 check_reader(struct oracle *oracle, const struct said *said, const struct ask *ask)
 {
@@ -276,8 +301,10 @@ check_reader(struct oracle *oracle, const struct said *said, const struct ask *a
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
 	if (said->kind == KIND_REQUEST)
 		oracle->may_pass = false;
-	if (oracle->life > 0 && said->kind == KIND_REQUEST)
+	if (oracle->life > 0 && said->kind == KIND_REQUEST) {
 		check_replayed(oracle, ask->id);
+		check_ahead(oracle);
+	}
 	if (said->again && ask != NULL && ask->cancelled != 0 && ask->cancelled > oracle->lost &&
 	    ask->cancelled < oracle->came)
 		oracle_blame(oracle, "7: %s is asked again, and was cancelled", ask->id);
@@ -413,18 +440,17 @@ oracle_end_restarts(struct oracle *oracle)
 	bool refused;
 	int i;
 
+	if (oracle->changed != oracle->changes)
+		oracle_blame(oracle, "7: %d servers differed, and %d were said to", oracle->changes, oracle->changed);
 	if (oracle->client_left || oracle->server_died)
 		return;
+	check_probed(oracle);
 	if (oracle->away || !is_replayed(oracle, &refused) || refused)
 		oracle_blame(oracle, "7: the new server never knew what it had to");
 	if (oracle->probing)
 		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
-	if (oracle->unprobed && oracle->kill_stuck > 0)
-		oracle_blame(oracle, "7: a server that was sent a cancel was never asked whether it is alive");
 	for (i = 0; i < LISTS; i++)
 		if (has_list(oracle, i) && oracle->list_changes[i] != oracle->restarted)
 			oracle_blame(oracle, "7: the client was told of %d new lists after %d restarts",
 			    oracle->list_changes[i], oracle->restarted);
-	if (oracle->changed != oracle->changes)
-		oracle_blame(oracle, "7: %d servers differed, and %d were said to", oracle->changes, oracle->changed);
 }

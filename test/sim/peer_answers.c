@@ -60,7 +60,11 @@ write_result(struct world *world, int from, int number, bool cancelled)
 {
 	const struct ask *ask = &world->oracle.asks[number];
 	const char *more = members(world, ask, cancelled);
-	const char *load = ask->doubled || ask->deed->traits & HANDSHAKE ? "null" : peer_payload(world);
+	bool large = world->restarts && !ask->doubled && ask->deed->traits & (SETTING | UNSETTING) &&
+	    chance_percent(&world->chance, 15);
+	const char *load = large                          ? peer_large() :
+	    ask->doubled || ask->deed->traits & HANDSHAKE ? "null" :
+							    peer_payload(world);
 	int q = peer_next(world);
 
 	if (chance_percent(&world->chance, 40))

@@ -97,18 +97,25 @@ peer_says(struct world *world, int from, enum kind kind, int ask, const char *fo
 }
 
 const char *
+peer_large(void)
+{
+	static char large[PEER_LARGE + 1];
+
+	memset(large, 'x', PEER_LARGE);
+	large[0] = large[PEER_LARGE - 1] = '"';
+	return large;
+}
+
+const char *
 peer_payload(struct world *world)
 {
 	static const char *const texts[] = { "\"x\"", "1.10", "[18446744073709551615,1e300]", "\"\\u00e9\\\"id\\\":7\"",
 		"{\"id\":1,\"method\":\"notifications/cancelled\"}", "null", "\"\xe2\x80\x8d\xe4\xb8\xad\"",
 		"\"Content-Length: 9\\r\\n\\r\\n\"" };
-	static char large[PEER_LARGE + 1];
 
 	if (!chance_percent(&world->chance, 3))
 		return texts[chance_below(&world->chance, 8)];
-	memset(large, 'x', PEER_LARGE);
-	large[0] = large[PEER_LARGE - 1] = '"';
-	return large;
+	return peer_large();
 }
 
 static void

@@ -253,7 +253,7 @@ init(struct world *world)
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy_probe = config.legacy = chance_percent(chance, 15);
 	choose_restarts(world, &config);
-	world->text_ids = chance_percent(chance, 30);
+	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
 	oracle->now = world->now;

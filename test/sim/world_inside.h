@@ -69,6 +69,7 @@ int peer_says(struct world *world, int from, enum kind kind, int ask, const char
 int peer_next(const struct world *world);
 /* Padding that makes some messages large, and some hard to read. */
 const char *peer_payload(struct world *world);
+const char *peer_large(void);
 void peer_writes_junk(struct world *world, int from);
 /* Text with a whole answer in it. */
 void peer_writes_among_text(struct world *world, int ask, const char *answer);
