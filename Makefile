@@ -259,6 +259,16 @@ valgrind-run: $(B)/test-canceld $(B)/scenario
 	$(VALGRIND) $(B)/test-canceld
 	$(VALGRIND) $(B)/scenario test/scenario
 
+# The program itself, with its guardian, in the tests of how sessions end.
+.PHONY: valgrind-e2e
+VALGRIND_SUITES = tree ends beginnings
+VALGRIND_E2E = $(BINARIES) CANCELD='$(abspath test/tools/under-valgrind.sh)' VALGRIND_PROGRAM='$(abspath $(B)/canceld)' \
+	VALGRIND_REPORTS='$(abspath $(B)/reports)' VARIANT=valgrind E2E_SLACK=4000 CK_TIMEOUT_MULTIPLIER=5
+valgrind-e2e: $(B)/e2e $(B)/canceld $(B)/demo-server
+	rm -rf $(B)/reports && mkdir -p $(B)/reports
+	for suite in $(VALGRIND_SUITES); do CK_RUN_SUITE=$$suite $(VALGRIND_E2E) $(B)/e2e || exit 1; done
+	! grep -r '^==' $(B)/reports
+
 cov:
 	@find $(BUILD)/cov -name '*.gcda' -exec rm -f {} + 2>/dev/null || :
 	@$(MAKE) VARIANT=cov check

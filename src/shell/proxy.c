@@ -455,6 +455,11 @@ new_session(const struct options *options, struct log *log)
 static void
 close_all(struct proxy *proxy)
 {
+	sigset_t all;
+
+	/* libev's handlers stay, and would write to the loop that is freed. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
 	proxy_unwatch_client(proxy);
 	proxy_detach_server(proxy);
 	relay_close(&proxy->relay);

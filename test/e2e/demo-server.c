@@ -186,8 +186,10 @@ start_crash(struct call *call, const struct arguments *arguments)
 		output.len -= 30;
 	}
 	flush();
-	if (number_of(arguments, "signal") != 0)
+	if (number_of(arguments, "signal") != 0) {
+		signal((int)number_of(arguments, "signal"), SIG_DFL); /* a sanitizer's handler would exit */
 		kill(getpid(), (int)number_of(arguments, "signal"));
+	}
 	_exit((int)number_of(arguments, "status"));
 }
 

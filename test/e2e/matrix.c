@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -269,8 +268,8 @@ kill_client(struct setup *setup, enum state state)
 static void
 set_directory(char *path, size_t size)
 {
-	snprintf(path, size, "%s/cell-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, size, "%s/cell-XXXXXX", getenv("E2E_DIRECTORY"));
+	ck_assert_ptr_nonnull(mkdtemp(path));
 	setenv("TMPDIR", path, 1);
 	setenv("XDG_RUNTIME_DIR", path, 1);
 }

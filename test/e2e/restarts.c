@@ -153,7 +153,7 @@ START_TEST(too_many_crashes_end_it)
 	struct run *run = run_session("-r2/1m", NULL);
 
 	for (int i = 0; i < 3; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "%d", 10 + i);
 		run_call(run, id, "crash", "{\"status\":9}");

@@ -16,6 +16,8 @@ enum {
 	AFTER_SIGNAL = 700,
 	AFTER_ALL = 2000,
 	GUARDIAN_SHARE = 500 << 10,
+	USUAL_SLACK = 300,
+	SLOW_SLACK = 1000,
 };
 
 static const char *const kinds[] = { "pipe", "deaf", "group", "session", "daemon", "stopped", "runaway", "many" };
@@ -24,6 +26,16 @@ static bool
 has_left_group(const char *kind)
 {
 	return strcmp(kind, "pipe") != 0 && strcmp(kind, "deaf") != 0;
+}
+
+/*
+ * Whether canceld logs what was swept: where all is slow (asan, and valgrind still more) that takes longer than it waits
+ * for, which is 100 ms, and its guardian goes on alone.
+ */
+static bool
+is_told(const char *kind)
+{
+	return has_left_group(kind) && slack() <= (strcmp(kind, "many") == 0 ? USUAL_SLACK : SLOW_SLACK);
 }
 
 enum end { END_INPUT, END_SIGNAL, END_SERVER, END_KILL, END_KILL_GROUP, ENDS };
@@ -97,9 +109,9 @@ START_TEST(nothing_is_left)
 	struct run *run = brood(kind, (struct setup){ .behind = behind });
 
 	end_by(run, end);
-	if (end <= END_SERVER && has_left_group(kind))
+	if (end <= END_SERVER && is_told(kind))
 		expect_swept(run, kind);
-	run_expect_gone(run, end <= END_SERVER ? 0 : AFTER_ALL);
+	run_expect_gone(run, end <= END_SERVER && is_told(kind) ? 0 : AFTER_ALL);
 	run_end(run);
 }
 END_TEST
@@ -170,7 +182,8 @@ START_TEST(the_guardian_stands_apart)
 	ck_assert_int_eq(process_group(guardian), guardian);
 	ck_assert_int_eq(process_group(server), server);
 	ck_assert_int_ne(process_group(run->pid), guardian);
-	ck_assert_int_eq(process_descriptors(guardian), 1);
+	if (strcmp(getenv("VARIANT"), "valgrind") != 0)
+		ck_assert_int_eq(process_descriptors(guardian), 1);
 	ck_assert_int_ge(process_share(guardian), 0);
 	if (strcmp(getenv("VARIANT"), "release") == 0)
 		ck_assert_int_lt(process_share(guardian), GUARDIAN_SHARE);
@@ -232,7 +245,7 @@ START_TEST(when_the_guardian_is_killed_canceld_does_its_work)
 
 	kill(process_first(run->pid), SIGKILL);
 	run_expect_exit(run, 128 + SIGKILL, AFTER_EOF);
-	if (has_left_group(kinds[_i]))
+	if (is_told(kinds[_i]))
 		expect_swept(run, kinds[_i]);
 	run_expect_gone(run, 0);
 	run_end(run);
