@@ -25,8 +25,6 @@ enum {
 	SETTLE_SPANS = 16,
 };
 
-static const int ending_signals[ENDING_SIGNALS] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
-
 msec_t
 proxy_clock(void)
 {
@@ -74,22 +72,6 @@ on_timer(struct ev_loop *loop, ev_timer *watcher, int events)
 	proxy->wake = MSEC_NEVER;
 }
 
-static void
-on_ending_signal(struct ev_loop *loop, ev_signal *watcher, int events)
-{
-	struct proxy *proxy = watcher->data;
-	struct log_field fields[] = {
-		log_number("signal", watcher->signum),
-		log_string("reason", strsignal(watcher->signum)),
-	};
-
-	(void)loop;
-	(void)events;
-	log_event(proxy->log, WHY_SIGNALLED, fields, 2);
-	if (proxy->signal == 0)
-		proxy->signal = watcher->signum;
-}
-
 /* The guardian has something to say. */
 static void
 on_control(struct ev_loop *loop, ev_io *watcher, int events)
@@ -99,26 +81,6 @@ on_control(struct ev_loop *loop, ev_io *watcher, int events)
 	(void)loop;
 	(void)events;
 	proxy->child_changed = true;
-}
-
-static void
-on_child_signal(struct ev_loop *loop, ev_signal *watcher, int events)
-{
-	struct proxy *proxy = watcher->data;
-
-	(void)loop;
-	(void)events;
-	proxy->child_changed = true;
-}
-
-static void
-on_statistics(struct ev_loop *loop, ev_signal *watcher, int events)
-{
-	struct proxy *proxy = watcher->data;
-
-	(void)loop;
-	(void)events;
-	report_statistics(proxy->log, proxy->session);
 }
 
 /* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
@@ -354,26 +316,6 @@ port_init(struct port *port)
 	port->ready = false;
 }
 
-static void
-watch_signals(struct proxy *proxy, const struct saved_signals *signals)
-{
-	size_t i;
-
-	for (i = 0; i < ENDING_SIGNALS; i++) {
-		ev_signal_init(&proxy->endings[i], on_ending_signal, ending_signals[i]);
-		proxy->endings[i].data = proxy;
-		if (!signals_ignored(signals, ending_signals[i]))
-			ev_signal_start(proxy->loop, &proxy->endings[i]);
-	}
-	ev_signal_init(&proxy->child_signal, on_child_signal, SIGCHLD);
-	proxy->child_signal.data = proxy;
-	ev_signal_start(proxy->loop, &proxy->child_signal);
-	proxy->child_changed = true; /* it may have ended before */
-	ev_signal_init(&proxy->statistics, on_statistics, SIGUSR1);
-	proxy->statistics.data = proxy;
-	ev_signal_start(proxy->loop, &proxy->statistics);
-}
-
 void
 proxy_attach_server(struct proxy *proxy)
 {
@@ -455,11 +397,7 @@ new_session(const struct options *options, struct log *log)
 static void
 close_all(struct proxy *proxy)
 {
-	sigset_t all;
-
-	/* libev's handlers stay, and would write to the loop that is freed. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
+	proxy_unwatch_signals();
 	proxy_unwatch_client(proxy);
 	proxy_detach_server(proxy);
 	relay_close(&proxy->relay);
@@ -483,7 +421,7 @@ start(struct proxy *proxy)
 	watch_descriptors(proxy);
 	proxy_start_server(proxy);
 	proxy_watch_client(proxy, proxy->signals);
-	watch_signals(proxy, proxy->signals);
+	proxy_watch_signals(proxy);
 	ev_timer_init(&proxy->timer, on_timer, 0., 0.);
 	proxy->timer.data = proxy;
 	ev_prepare_init(&proxy->settle, on_settle);

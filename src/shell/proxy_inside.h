@@ -2,8 +2,8 @@
 #define PROXY_INSIDE_H
 
 /*
- * What the parts of the proxy share: proxy.c moves bytes, proxy_client.c notices the client's end, proxy_end.c brings
- * the session to its end, proxy_restart.c starts the server, and starts it again.
+ * What the parts of the proxy share: proxy.c moves bytes, proxy_client.c notices the client's end, proxy_signals.c the
+ * signals, proxy_end.c brings the session to its end, proxy_restart.c starts the server, and starts it again.
  */
 
 #include <ev.h>
@@ -83,6 +83,10 @@ bool proxy_awaits_server(struct proxy *proxy, bool leaving);
 bool proxy_server_failed(const struct proxy *proxy);
 /* When the proxy has something to do with it next. */
 msec_t proxy_restart_wake(const struct proxy *proxy);
+
+/* From the latter on none arrives any more. */
+void proxy_watch_signals(struct proxy *proxy);
+void proxy_unwatch_signals(void);
 
 /* Watches for all that tells of the client's end but what is read and written. */
 void proxy_watch_client(struct proxy *proxy, const struct saved_signals *signals);

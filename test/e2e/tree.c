@@ -152,7 +152,8 @@ START_TEST(what_is_in_the_group_is_not_spared)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
 	run_expect_exit(run, 3, AFTER_EOF);
-	expect_swept(run, kinds[_i]);
+	if (slack() <= SLOW_SLACK)
+		expect_swept(run, kinds[_i]);
 	run_expect_gone(run, 0);
 	run_end(run);
 }
