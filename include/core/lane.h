@@ -101,6 +101,9 @@ size_t lane_backlog(const struct lane *lane);
 /* What is decided and keeps memory, gaps included: for the marks. */
 size_t lane_queued(const struct lane *lane);
 
+/* Of that, bytes of canceld's own. */
+size_t lane_own(const struct lane *lane);
+
 /* All bytes that this lane holds. */
 size_t lane_size(const struct lane *lane);
 

@@ -27,14 +27,20 @@ struct relay {
 	bool dropping, inside; /* the rest of the line goes too; what was queued last does not end a line */
 };
 
-/* 0, or -1 with errno. */
-int relay_open(struct relay *relay) __attribute__((warn_unused_result));
+/*
+ * 0, or -1 with errno. inherited: the server writes to our stderr itself, as if it were a terminal: what outlives canceld
+ * can go on writing.
+ */
+int relay_open(struct relay *relay, bool inherited) __attribute__((warn_unused_result));
 
 /* Waits at most RELAY_LAST_WAIT for the last bytes to be taken. */
 void relay_close(struct relay *relay);
 
 /* Reads what is there, as much as one turn has time for, and writes what is taken. */
 void relay_move(struct relay *relay);
+
+/* A line of canceld's own, without its newline. */
+void relay_say(struct relay *relay, struct span line);
 bool relay_wants_write(const struct relay *relay);
 
 /* Lines that were lost since it was last asked, once there is room again; else 0. */

@@ -17,6 +17,7 @@ append(struct keeping *keeping, struct segment segment)
 {
 	struct segment *last = keeping->count == 0 ? NULL : &keeping->segments[keeping->count - 1];
 
+	assert(keeping->segments != NULL);
 	if (last != NULL && last->kind == segment.kind && last->bound == segment.bound && has_position(&segment))
 		last->len += segment.len;
 	else

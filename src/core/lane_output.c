@@ -160,6 +160,12 @@ lane_queued(const struct lane *lane)
 }
 
 size_t
+lane_own(const struct lane *lane)
+{
+	return lane->own + lane->urgent.len + lane->kept.len;
+}
+
+size_t
 lane_size(const struct lane *lane)
 {
 	return lane->bytes.len + lane->own + lane->urgent.len + lane->kept.len;

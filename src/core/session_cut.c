@@ -93,6 +93,8 @@ judge(struct session *session, enum side from)
 	party->cut_idle = deadlines.idle;
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
+	if (from == SIDE_CLIENT && session_replays(session))
+		return READ_HOLD; /* it has to pass what waits for the end of the replay */
 	if (envelope.id.len > 0)
 		return begin_response(session, from, &envelope);
 	if (asked->in_state[REQUEST_ABANDONED] > 0 || asked->aliased > 0)

@@ -57,6 +57,7 @@ struct session {
 	msec_t skew;           /* how long everything stood still, in all */
 	msec_t steady;         /* the caller's clock without that */
 	msec_t idle;           /* ... and without the time that a person was waited for */
+	msec_t asking;         /* steady time when the server last waited for an answer of the client's */
 	enum era era;
 	bool initialized;    /* initialize was answered */
 	bool declared[2];    /* by enum side: who has the capability cancellation.request (ACP RFD) */

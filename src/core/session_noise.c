@@ -9,7 +9,9 @@ awaited(struct session *session, enum side from, const struct scan *scan)
 {
 	struct request *request = session_named_request(session, from, scan);
 
-	if (request == NULL || (request->flags & REQUEST_OURS))
+	if (request == NULL || session_is_own_question(request))
+		return request;
+	if (request->flags & REQUEST_OURS)
 		return NULL;
 	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING ? request : NULL;
 }
@@ -97,7 +99,8 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 		 * What breaks off as the server ends is answered with that end, which says more; behind text it is a
 		 * log that abbreviates.
 		 */
-		if (!session->party[line->from].ended && (offset == 0 || scan_complete(session->salvage)))
+		if (!session->party[line->from].ended && !session_is_own_question(request) &&
+		    (offset == 0 || scan_complete(session->salvage)))
 			*malformed = request;
 		return len;
 	}

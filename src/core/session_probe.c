@@ -122,20 +122,38 @@ is_reading(const struct session *session)
 	return lane_overtaking(lane) && lane_written_to(lane) > session->probe_written;
 }
 
+/*
+ * How long it still has to answer. What it writes is a sign of life, and its answer may lie behind a long message; who
+ * waits for the client, as for a person, may be able to do nothing else.
+ */
+static msec_t
+time_left(struct session *session)
+{
+	msec_t heard = session->party[SIDE_SERVER].heard;
+	msec_t alive = heard > session->asking ? heard : session->asking;
+
+	if (is_reading(session)) {
+		session->probe_written = lane_written_to(session->party[SIDE_CLIENT].lane);
+		return session->config.kill_stuck;
+	}
+	return session->config.kill_stuck - (session->steady - alive);
+}
+
 void
 session_own_expired(struct session *session, struct request *request)
 {
 	struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	struct action action = action_of(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, request);
+	msec_t left;
 
 	if (request != session->probe) {
 		session_replay_expired(session, request);
 		pending_remove(pending, request);
 		return;
 	}
-	if (is_reading(session)) {
-		session->probe_written = lane_written_to(session->party[SIDE_CLIENT].lane);
-		alarm_arm(&pending->hard, &request->hard, session->config.kill_stuck, session->steady);
+	left = time_left(session);
+	if (left > 0) {
+		alarm_arm(&pending->hard, &request->hard, left, session->steady);
 		return;
 	}
 	session->stuck = true;

@@ -61,7 +61,9 @@ record_add(struct session *session, const struct message *message, enum record_k
 	uint64_t origin = session->party[message->from].frame.body;
 	struct record *record;
 
-	if (replay->count >= LIMIT_RECORDS || replay->bytes + message->text.len > LIMIT_RECORD_BYTES)
+	/* What undoes lasts only until its answer, and must find room where nothing else does. */
+	if (kind != RECORD_UNSETTING &&
+	    (replay->count >= LIMIT_RECORDS || replay->bytes + message->text.len > LIMIT_RECORD_BYTES))
 		return NULL;
 	replay->records = mem_resize(replay->records, replay->count + 1, sizeof(*replay->records));
 	record = &replay->records[replay->count++];
@@ -226,9 +228,10 @@ struct span
 session_capabilities(const struct session *session, const struct message *message)
 {
 	const struct scan_value *value = scan_value(message->scan, SCAN_CAPABILITIES);
-	uint64_t origin = session->party[message->from].frame.body;
+	bool recovered = message->word == WHY_RECOVERED;
+	uint64_t origin = recovered ? message->start : session->party[message->from].frame.body;
 
-	if (value->type != VALUE_OBJECT || message->word == WHY_RECOVERED)
+	if (value->type != VALUE_OBJECT)
 		return (struct span){ NULL, 0 };
 	return object_at(message->text, (size_t)(value->offset - (message->start - origin)));
 }

@@ -21,6 +21,24 @@ report(struct session *session, enum verb verb, enum side side, enum why why, co
 	session_report(session, &action);
 }
 
+static bool
+was_opened(const struct session *session)
+{
+	const struct replay *replay = session->replay;
+	size_t i;
+
+	if (session->party[SIDE_CLIENT].requests == 0)
+		return false;
+	if (session_is_initialized(session))
+		return true;
+	if (session->dialect->flags & DIALECT_HAS_ERAS) /* nothing was asked but what needs no session */
+		return session->era == ERA_NONE && (session->served || session->restarted);
+	for (i = 0; replay != NULL && i < replay->count; i++)
+		if (replay->records[i].kind == RECORD_HANDSHAKE)
+			return false;
+	return session->served || session->restarted;
+}
+
 /* Why a new server cannot be told all that it would have to know; NULL: it can. */
 const char *
 session_cannot_restart(const struct session *session)
@@ -29,7 +47,7 @@ session_cannot_restart(const struct session *session)
 		return "the client speaks no JSON-RPC";
 	if (!(session->dialect->flags & DIALECT_HAS_ERAS) && !session->config.stateless)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (!session_is_initialized(session) || session->party[SIDE_CLIENT].requests == 0)
+	if (!was_opened(session))
 		return "no session was open";
 	if (session->replay == NULL || session->replay->overflow)
 		return "initialize was too long to be kept";

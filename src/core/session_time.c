@@ -47,6 +47,8 @@ session_set_clock(struct session *session, msec_t now)
 	if (!person_is_asked(session))
 		session->idle += steady - session->steady;
 	session->steady = steady;
+	if (session_outstanding(session, SIDE_SERVER) > 0)
+		session->asking = steady;
 }
 
 bool

@@ -158,7 +158,7 @@ flush(struct proxy *proxy, enum side to)
 
 	if (out->fd >= 0 && !out->broken && lane_backlog(lane) == 0)
 		return;
-	if (to == SIDE_SERVER && out->fd < 0 && proxy_keeps_queue(proxy))
+	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
 		n = descriptor_write(out, spans, count);
@@ -198,7 +198,7 @@ throttle(struct proxy *proxy, enum side from)
 	size_t back = from == SIDE_CLIENT ? 2 * LIMIT_CLIENT_HIGH : 2 * LIMIT_SERVER_HIGH;
 	size_t ahead = lane_queued(session_lane(proxy->session, from));
 	enum side other = from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
-	size_t behind = lane_queued(session_lane(proxy->session, other));
+	size_t behind = lane_own(session_lane(proxy->session, other));
 	bool *throttled = &proxy->port[from].throttled;
 
 	if (*throttled)
@@ -217,7 +217,7 @@ watch_port(struct proxy *proxy, enum side side)
 	set_watching(proxy, &port->readable, may_read(proxy, side) && port->in.pollable);
 	set_watching(proxy, &port->writable,
 	    port->out.fd >= 0 && !port->out.broken && port->out.pollable &&
-		lane_backlog(session_lane(proxy->session, from)) > 0);
+		!(side == SIDE_SERVER && proxy->child.exited) && lane_backlog(session_lane(proxy->session, from)) > 0);
 }
 
 static msec_t
@@ -436,7 +436,7 @@ proxy_run(const struct options *options, struct log *log, const struct saved_sig
 	struct proxy proxy = { .options = options, .log = log, .signals = signals };
 	int status;
 
-	if (relay_open(&proxy.relay) < 0) {
+	if (relay_open(&proxy.relay, options->sweep_group) < 0) {
 		log_failure(log, "relay the server's stderr", errno);
 		return STATUS_FAILED;
 	}

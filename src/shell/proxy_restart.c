@@ -17,13 +17,15 @@ report_failure(struct proxy *proxy, int error)
 {
 	const char *command = proxy->options->command[0];
 	char doing[256], words[512];
+	int len;
 
 	snprintf(doing, sizeof(doing), "start %s", command);
 	log_failure(proxy->log, doing, error);
+	len = snprintf(words, sizeof(words), "canceld: cannot %s: %s", doing, strerror(error));
 	if (proxy->options->log.file != NULL)
-		fprintf(stderr, "canceld: cannot %s: %s\n", doing, strerror(error));
-	snprintf(words, sizeof(words), "cannot %s: %s", doing, strerror(error));
-	session_quote(proxy->session, (struct span){ words, strlen(words) });
+		relay_say(&proxy->relay, (struct span){ words, (size_t)len });
+	session_quote(proxy->session,
+	    span_part((struct span){ words, (size_t)len }, strlen("canceld: "), (size_t)len - strlen("canceld: ")));
 }
 
 /* 0, or the status to exit with. */
@@ -100,7 +102,8 @@ went_in_order(const struct proxy *proxy)
 static bool
 has_left(const struct proxy *proxy)
 {
-	return proxy->signal != 0 || (proxy->left && !proxy->draining);
+	return proxy->signal != 0 ||
+	    (proxy->left && (!proxy->draining || session_outstanding(proxy->session, SIDE_CLIENT) == 0));
 }
 
 /* How long to wait for the next one; MSEC_NEVER: there is none. */
@@ -154,6 +157,9 @@ proxy_lose_server(struct proxy *proxy)
 	proxy->restart_at = proxy->now + wait;
 	proxy->deaf_until = MSEC_NEVER;
 	report_restart(proxy, wait);
+	/* What it left behind may still write: the session is not theirs. */
+	ev_io_stop(proxy->loop, &server->readable);
+	descriptor_close(&server->in);
 	session_server_lost(proxy->session, child->status, child->signal, proxy->now);
 }
 

@@ -14,26 +14,24 @@ enum {
 };
 
 int
-relay_open(struct relay *relay)
+relay_open(struct relay *relay, bool inherited)
 {
-	int pair[2], out;
+	int pair[2], out = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	*relay = (struct relay){ .write_end = -1 };
 	relay->in.fd = relay->in.given = relay->out.fd = relay->out.given = -1;
 	buf_init(&relay->queue);
 	buf_init(&relay->tail);
-	if (isatty(STDERR_FILENO))
-		return 0;
-	if (pipe2(pair, O_CLOEXEC) < 0)
+	if (out < 0)
 		return -1;
-	out = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (out < 0) {
-		close(pair[0]);
-		close(pair[1]);
+	descriptor_init(&relay->out, out, false);
+	if (inherited || isatty(STDERR_FILENO))
+		return 0;
+	if (pipe2(pair, O_CLOEXEC) < 0) {
+		descriptor_close(&relay->out);
 		return -1;
 	}
 	descriptor_init(&relay->in, pair[0], true);
-	descriptor_init(&relay->out, out, false);
 	relay->write_end = pair[1];
 	return 0;
 }
@@ -134,6 +132,16 @@ void
 relay_move(struct relay *relay)
 {
 	move(relay, READS);
+}
+
+void
+relay_say(struct relay *relay, struct span line)
+{
+	if (relay->inside)
+		enqueue(relay, SPAN("\n"));
+	enqueue(relay, line);
+	enqueue(relay, SPAN("\n"));
+	flush(relay);
 }
 
 static long
