@@ -295,7 +295,7 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 void
 child_signal_group(const struct child *child, int signal)
 {
-	if (child->pid > 0 && !child->sweeping)
+	if (child->pid > 1 && !child->sweeping)
 		kill(-child->pid, signal);
 }
 

@@ -363,6 +363,7 @@ watch_descriptors(struct proxy *proxy)
 	descriptor_init(&client->in, STDIN_FILENO, false);
 	descriptor_init(&client->out, STDOUT_FILENO, false);
 	port_init(client);
+	client->ready = true; /* what is there before the first turn is heard in it */
 	ev_io_init(&proxy->log_writable, on_wake, proxy->log->descriptor.fd, EV_WRITE);
 	watch_errors(proxy);
 }

@@ -39,6 +39,7 @@ start(struct proxy *proxy)
 	relay_forget(&proxy->relay);
 	status = child_start(&proxy->child, proxy->options->command, proxy->signals, proxy->relay.write_end,
 	    proxy->options->sweep_group);
+	proxy->now = proxy_clock(); /* it may have taken its time */
 	if (status != 0) {
 		report_failure(proxy, errno);
 		return status;

@@ -213,7 +213,7 @@ end(struct pass *pass, pid_t pid, const siginfo_t *info)
 static void
 end_group(struct sweep *sweep)
 {
-	if (sweep->leader <= 0)
+	if (sweep->leader <= 1)
 		return;
 	sweep->ended_group = sweep->leader;
 	kill(-sweep->leader, SIGKILL);

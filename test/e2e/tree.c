@@ -65,6 +65,16 @@ brood(const char *kind, struct setup setup)
 	return run;
 }
 
+/* kill(2) takes -1 for everybody. */
+static pid_t
+first_child(pid_t parent)
+{
+	pid_t pid = process_first(parent);
+
+	ck_assert_int_gt(pid, 1);
+	return pid;
+}
+
 static void
 expect_swept(struct run *run, const char *kind)
 {
@@ -174,10 +184,10 @@ END_TEST
 START_TEST(the_guardian_stands_apart)
 {
 	struct run *run = run_session("", NULL);
-	pid_t guardian = process_first(run->pid);
+	pid_t guardian = first_child(run->pid);
 	pid_t server = process_child(run->pid, "demo-server");
 
-	ck_assert_int_eq(process_first(guardian), server);
+	ck_assert_int_eq(first_child(guardian), server);
 	ck_assert_int_ne(guardian, server);
 	ck_assert_int_eq(process_session(guardian), guardian);
 	ck_assert_int_eq(process_group(guardian), guardian);
@@ -198,7 +208,7 @@ START_TEST(the_guardian_does_not_bear_canceld_s_name)
 	struct run *run = run_session("", NULL);
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)process_first(run->pid));
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)first_child(run->pid));
 	ck_assert(process_has_text(path, "guard"));
 	ck_assert(!process_has_text(path, "canceld"));
 	run_end(run);
@@ -210,7 +220,7 @@ START_TEST(a_signal_to_the_guardian_changes_nothing)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 	struct run *run = run_session("", NULL);
-	pid_t guardian = process_first(run->pid);
+	pid_t guardian = first_child(run->pid);
 
 	kill(guardian, numbers[_i]);
 	run_expect_echo(run, "2");
@@ -229,7 +239,7 @@ END_TEST
 START_TEST(a_stopped_guardian_wakes_when_canceld_is_killed)
 {
 	struct run *run = brood(kinds[_i], (struct setup){ 0 });
-	pid_t guardian = process_first(run->pid);
+	pid_t guardian = first_child(run->pid);
 
 	kill(guardian, SIGSTOP);
 	while (!process_stopped(guardian))
@@ -244,7 +254,7 @@ START_TEST(when_the_guardian_is_killed_canceld_does_its_work)
 {
 	struct run *run = brood(kinds[_i], (struct setup){ 0 });
 
-	kill(process_first(run->pid), SIGKILL);
+	kill(first_child(run->pid), SIGKILL);
 	run_expect_exit(run, 128 + SIGKILL, AFTER_EOF);
 	if (is_told(kinds[_i]))
 		expect_swept(run, kinds[_i]);
@@ -256,7 +266,7 @@ END_TEST
 START_TEST(when_both_are_killed_the_kernel_ends_the_server)
 {
 	struct run *run = run_session("", "demo --ignore-eof --ignore-term");
-	pid_t guardian = process_first(run->pid);
+	pid_t guardian = first_child(run->pid);
 
 	kill(run->pid, SIGSTOP);
 	kill(guardian, SIGKILL);
@@ -304,7 +314,7 @@ START_TEST(as_init_of_a_namespace)
 		return;
 	}
 	run = brood(kinds[_i / 2], (struct setup){ .as_init = true });
-	canceld = process_first(run->pid);
+	canceld = first_child(run->pid);
 	if (_i % 2 == 0) {
 		run_close_in(run);
 		run_expect_exit(run, 0, AFTER_EOF);
