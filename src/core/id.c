@@ -252,7 +252,7 @@ hash_decimal(struct decimal decimal, uint64_t seed)
 			hash_block(&hash, chunk);
 			len = 0;
 		}
-		chunk[len++] = i < decimal.count ? next_digit(&decimal.digits) : '0';
+		chunk[len++] = (char)(i < decimal.count ? next_digit(&decimal.digits) : '0');
 	}
 	return hash_end(&hash, (struct span){ chunk, len });
 }

@@ -48,7 +48,8 @@ later(uint64_t a, uint64_t b)
 
 /*
  * What a stuck server would never read is kept for the next one: until the answer nothing goes to it that has not begun.
- * But what has waited for one answer does not wait for the next, or many cancels would keep it for ever.
+ * But what has waited for one answer does not wait for the next, nor longer than the server has for it: many cancels, or a
+ * person who never answers, would keep it for ever.
  */
 static void
 free_queue(struct session *session)
@@ -153,6 +154,7 @@ session_own_expired(struct session *session, struct request *request)
 	}
 	left = time_left(session);
 	if (left > 0) {
+		free_queue(session);
 		alarm_arm(&pending->hard, &request->hard, left, session->steady);
 		return;
 	}

@@ -101,7 +101,8 @@ went_in_order(const struct proxy *proxy)
 static bool
 has_left(const struct proxy *proxy)
 {
-	return proxy->signal != 0 || (proxy->left && !proxy->draining);
+	return proxy->signal != 0 ||
+	    (proxy->left && (!proxy->draining || session_outstanding(proxy->session, SIDE_CLIENT) == 0));
 }
 
 /* How long to wait for the next one; MSEC_NEVER: there is none. */

@@ -163,7 +163,7 @@ END_TEST
 START_TEST(an_integer_is_the_same_at_any_length)
 {
 	static const char strange[] = "/:*?z\xf9";
-	char plain[64], other[80];
+	char plain[64], other[80] = "";
 	size_t i;
 
 	for (int len = 1; len < 40; len++) {

@@ -104,7 +104,7 @@ crash(struct world *world)
 	world_tell(world, "the server goes\n");
 	session_end_of_input(world->session, SIDE_SERVER, world->now);
 	may = session_cannot_restart(world->session) == NULL;
-	if (may != oracle_may_restart(&world->oracle, world->stateless))
+	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
 	if (!may || !plan_restart(world, session_server_served(world->session))) {
 		lives_end(world);

@@ -296,7 +296,8 @@ check_reader(struct oracle *oracle, const struct said *said, const struct ask *a
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle, "7: the new server reads something before the session is open");
-	if (said->kind == KIND_REQUEST && oracle->probing && !oracle->unheld && said->heard > oracle->free &&
+	if (said->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
+	    !oracle->unheld && said->heard > oracle->free && (said->begun > oracle->free || said->len <= HELD) &&
 	    !said->again && said->begun != 0 && !(oracle->may_pass && said->begun < oracle->probed))
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
 	if (said->kind == KIND_REQUEST)
@@ -447,8 +448,6 @@ oracle_end_restarts(struct oracle *oracle)
 	check_probed(oracle);
 	if (oracle->away || !is_replayed(oracle, &refused) || refused)
 		oracle_blame(oracle, "7: the new server never knew what it had to");
-	if (oracle->probing)
-		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
 	for (i = 0; i < LISTS; i++)
 		if (has_list(oracle, i) && oracle->list_changes[i] != oracle->restarted)
 			oracle_blame(oracle, "7: the client was told of %d new lists after %d restarts",
