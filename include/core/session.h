@@ -106,6 +106,9 @@ void session_quote(struct session *session, struct span words);
 /* The server closed its stdin: what is queued for it is answered; what it has, it may still answer. */
 void session_server_deaf(struct session *session, msec_t now);
 
+/* The server has a whole request of the client's, and the client waits for the answer. */
+bool session_server_owes(struct session *session);
+
 /*
  * Expires what is due. heard: all that the server had written by now was read; without it no request of the client's
  * expires, as its answer may lie in the pipe.

@@ -61,14 +61,42 @@ session_server_gone(struct session *session, int status, int signal, msec_t now)
 	lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
+struct debts {
+	const struct session *session;
+	bool any;
+};
+
+static bool
+is_awaited(const struct request *request)
+{
+	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
+}
+
+static void
+find_debt(void *user, struct request *request)
+{
+	struct debts *debts = user;
+
+	if (!(request->flags & (REQUEST_TOKEN_ONLY | REQUEST_OURS)) && is_awaited(request) &&
+	    session_state(debts->session, SIDE_CLIENT, request) != REQUEST_QUEUED)
+		debts->any = true;
+}
+
+bool
+session_server_owes(struct session *session)
+{
+	struct debts debts = { .session = session };
+
+	pending_each(&session->party[SIDE_CLIENT].pending, find_debt, &debts);
+	return debts.any;
+}
+
 static void
 fail_unwritten(void *user, struct request *request)
 {
 	struct session *session = user;
 
-	bool awaited = request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
-
-	if (awaited && request->end > lane_written_to(session->party[SIDE_CLIENT].lane))
+	if (is_awaited(request) && request->end > lane_written_to(session->party[SIDE_CLIENT].lane))
 		session_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_GONE, NULL);
 }
 

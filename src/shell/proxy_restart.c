@@ -221,7 +221,8 @@ bool
 proxy_server_failed(const struct proxy *proxy)
 {
 	return proxy->options->restarts > 0 && !proxy->restarting &&
-	    (session_server_stuck(proxy->session) || proxy->now >= proxy->deaf_until);
+	    (session_server_stuck(proxy->session) ||
+		(proxy->now >= proxy->deaf_until && !session_server_owes(proxy->session)));
 }
 
 static void

@@ -235,6 +235,30 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 }
 END_TEST
 
+/* Answers the handshake, and does this after what follows it; the servers after it are the demo. */
+#define FIRST(does) \
+	"sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exec $DEMO_SERVER; fi; : >$E2E_DIRECTORY/$E2E_MARK;" \
+	"read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';" \
+	"read a; " does
+
+/* Whoever closes its stdin may still answer what it has read. */
+START_TEST(who_reads_no_more_may_answer_what_it_has)
+{
+	struct run *run = run_session("-r",
+	    FIRST("read a; exec <&-; echo deaf >&2; sleep 1; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
+		  " exec sleep 600"));
+
+	run_call(run, "2", "echo", "{}");
+	run_expect_logged(run, "deaf");
+	run_call(run, "3", "echo", "{}");
+	run_expect_answer(run, "2");
+	run_expect_answer(run, "3");
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(one_crash_after_another)
 {
 	struct run *run = run_session("-r1000/1m", NULL);
@@ -274,6 +298,7 @@ suite_restarts(void)
 	tcase_add_loop_test(tests, who_leaves_while_no_server_is_there_is_not_kept, 0, 2);
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
+	tcase_add_test(tests, who_reads_no_more_may_answer_what_it_has);
 	tcase_add_test(tests, one_crash_after_another);
 	suite_add_tcase(suite, tests);
 	return suite;
