@@ -57,8 +57,9 @@ struct proxy {
 	msec_t linger_until; /* finishing: so long the client's first request is waited for */
 	bool restarting;     /* it does */
 	msec_t restart_at;   /* MSEC_NEVER: not yet */
-	msec_t deaf_until;   /* the server reads no more: so long it may take to end by itself, and while it owes answers */
-	int start_status;    /* why no server runs: the status to exit with; 0: it was started */
+	msec_t
+	    deaf_until; /* the server reads no more: so long it may take to end by itself, and while it owes answers */
+	int start_status; /* why no server runs: the status to exit with; 0: it was started */
 	ev_io errors_readable, errors_writable;
 	bool errors_ready; /* the server has written to stderr */
 };
