@@ -69,7 +69,7 @@ plan_restart(struct world *world, bool served)
 	int64_t wait = restart_after(&world->restart, served, world->now);
 
 	check_wait(world, served, wait);
-	world->back_at = world->now + wait;
+	world->back_at = wait == MSEC_NEVER ? MSEC_NEVER : world->now + wait;
 	return wait != MSEC_NEVER;
 }
 
