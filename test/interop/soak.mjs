@@ -121,6 +121,8 @@ console.log(`seed ${seed}`);
 client.onerror = error => faults.push(`the client: ${error.message}`);
 transport.stderr.on('data', hear);
 await client.connect(transport);
+// Process 0 would be this one and all around it.
+await until('canceld said which server it started', () => seen.server > 0);
 for (let number = 1; number <= restarts; number++) {
   await round(number);
   assert.deepEqual(faults, []);
