@@ -1,9 +1,9 @@
 #!/bin/sh
 # Usage: test/sim/bugs.sh [PATCH...], from the top of the tree. Builds the simulation once for each patch in
-# test/sim/bugs, or for these, and runs up to 1,000 seeds: each planted bug must be found.
+# test/sim/bugs, or for these, and runs up to 2,000 seeds: each planted bug must be found.
 set -eu
 top=build/sim-bugs
-seeds=1000
+seeds=2000
 missed=0
 count=0
 
