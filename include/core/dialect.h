@@ -79,6 +79,7 @@ struct dialect {
 	enum scan_field token_fields[DIALECT_TOKENS]; /* a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
 	const char *opened;             /* notification of the client's behind its handshake */
+	const char *closed;             /* notification of the client's that ends the server */
 	const char *stream_opened;      /* notification of the server's that begins a METHOD_STREAM */
 	const char *ping, *modern_ping; /* what every server answers; NULL: a method that none has */
 	enum scan_field asked_object;   /* where --ask-progress puts a token: SCAN_REQUEST_META or SCAN_PARAMS */

@@ -2,8 +2,8 @@
 #define CORE_RESTART_H
 
 /*
- * How often and how soon a server that has failed is started again: at most so many times within a time, at once after one that has
- * served, and after ever longer waits while none does.
+ * How often and how soon a server that has failed is started again: at most so many times within a time, at once after
+ * one that has served or is the first that has not, and after ever longer waits while none does.
  */
 
 #include <stdbool.h>

@@ -97,6 +97,9 @@ bool session_server_stuck(const struct session *session);
 /* This server has answered a request of the client's. */
 bool session_server_served(const struct session *session);
 
+/* The client has told the server to end (LSP 3.17 "Exit"): however it does so, that is no crash. */
+bool session_closed(const struct session *session);
+
 /* The client has opened the session, or has asked anything at all. */
 bool session_opened(const struct session *session);
 

@@ -76,6 +76,7 @@ struct session {
 	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
+	bool closed;            /* the client has told the server to end */
 	bool away;              /* the server has gone, and another one will come */
 	bool restarted;         /* another one has */
 	bool stuck, served;     /* see session_server_stuck, session_server_served */

@@ -228,6 +228,7 @@ session_on_notification(struct session *session, struct message *message)
 	} else if (session_is_replayed_beginning(session, message)) {
 		message_drop(session, message, WHY_SWALLOWED, NULL);
 	} else {
+		session->closed |= message->from == SIDE_CLIENT && is(method, dialect->closed);
 		restore_subscription(session, message);
 		message->bound = session_record_notification(session, message);
 		if (message->bound && session_is_said_again(session))

@@ -88,6 +88,12 @@ session_server_served(const struct session *session)
 }
 
 bool
+session_closed(const struct session *session)
+{
+	return session->closed;
+}
+
+bool
 session_opened(const struct session *session)
 {
 	return session->party[SIDE_CLIENT].requests > 0 || session->plain;

@@ -56,6 +56,7 @@ struct proxy {
 	bool finishing;
 	msec_t linger_until; /* finishing: so long the client's first request is waited for */
 	bool restarting;     /* it does */
+	msec_t restart_wait; /* ... after so long */
 	msec_t restart_at;   /* MSEC_NEVER: not yet */
 	msec_t
 	    deaf_until; /* the server reads no more: so long it may take to end by itself, and while it owes answers */

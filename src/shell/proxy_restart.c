@@ -90,10 +90,12 @@ refuse(struct proxy *proxy, const char *reason)
 	log_event(proxy->log, WHY_RESTART_REFUSED, fields, 1);
 }
 
-/* It went when there was nothing more to do, and said that all was well. */
+/* It was told to go, or went when there was nothing more to do and said that all was well. */
 static bool
 went_in_order(const struct proxy *proxy)
 {
+	if (session_closed(proxy->session))
+		return true;
 	return proxy->child.exited && proxy->child.status == 0 && !proxy->told_to_end &&
 	    session_outstanding(proxy->session, SIDE_CLIENT) == 0;
 }
@@ -154,9 +156,9 @@ proxy_lose_server(struct proxy *proxy)
 		return;
 	}
 	proxy->restarting = true;
+	proxy->restart_wait = wait;
 	proxy->restart_at = proxy->now + wait;
 	proxy->deaf_until = MSEC_NEVER;
-	report_restart(proxy, wait);
 	/* What it left behind may still write: the session is not theirs. */
 	ev_io_stop(proxy->loop, &server->readable);
 	descriptor_close(&server->in);
@@ -173,6 +175,8 @@ proxy_finish_server(struct proxy *proxy)
 	proxy_detach_server(proxy);
 	if (has_left(proxy))
 		give_up(proxy);
+	else
+		report_restart(proxy, proxy->restart_wait);
 }
 
 bool

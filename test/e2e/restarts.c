@@ -259,6 +259,50 @@ START_TEST(who_reads_no_more_may_answer_what_it_has)
 }
 END_TEST
 
+/* It answers and goes when its stdin is closed; nobody is there whom another one could serve. */
+START_TEST(nothing_is_started_for_who_has_drained)
+{
+	struct run *run = run_session("-r -d",
+	    FIRST("read a; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}'; while read a; do :; done;"
+		  " exec >&-; sleep 0.2; exit 3"));
+
+	run_call(run, "2", "echo", "{}");
+	run_close_in(run);
+	run_expect_answer(run, "2");
+	run_expect_exit(run, ANY_STATUS, 2000);
+	ck_assert_int_eq(count_logged(run, "RESTARTING"), 0);
+	run_end(run);
+}
+END_TEST
+
+/* LSP 3.17 "Exit": with status 1, because nobody has asked for the shutdown. */
+START_TEST(who_is_told_to_exit_does_not_crash)
+{
+	struct run *run = run_session("-rstateless --dialect=lsp", FIRST("read a; exit 1"));
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
+	run_expect_exit(run, 1, 1600);
+	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_restart_is_logged_behind_the_end)
+{
+	struct run *run = run_session("-r", NULL);
+	const char *exited;
+
+	run_call(run, "2", "crash", "{\"status\":7}");
+	run_expect_logged(run, "RESTARTING");
+	exited = strstr(run->error.data, "SERVER_EXITED");
+	ck_assert_ptr_nonnull(exited);
+	ck_assert_ptr_nonnull(strstr(exited, "RESTARTING"));
+	run_close_in(run);
+	run_expect_exit(run, 0, 1600);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(one_crash_after_another)
 {
 	struct run *run = run_session("-r1000/1m", NULL);
@@ -299,6 +343,9 @@ suite_restarts(void)
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
 	tcase_add_test(tests, who_reads_no_more_may_answer_what_it_has);
+	tcase_add_test(tests, nothing_is_started_for_who_has_drained);
+	tcase_add_test(tests, who_is_told_to_exit_does_not_crash);
+	tcase_add_test(tests, a_restart_is_logged_behind_the_end);
 	tcase_add_test(tests, one_crash_after_another);
 	suite_add_tcase(suite, tests);
 	return suite;
