@@ -31,6 +31,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(spin) \
 	X(supervisor) \
 	X(sweep) \
 	X(text) \
