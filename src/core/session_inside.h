@@ -79,6 +79,7 @@ struct session {
 	bool closed;            /* the client has told the server to end */
 	bool away;              /* the server has gone, and another one will come */
 	bool restarted;         /* another one has */
+	bool given_up;          /* no other one will: they have failed too often */
 	bool stuck, served;     /* see session_server_stuck, session_server_served */
 	uint32_t minted;
 	int server_status, server_signal;
@@ -264,7 +265,7 @@ void session_cancel_task(struct session *session, enum side requester, const str
     struct span task_id);
 void session_release_withheld(struct session *session);
 
-/* session_quote.c: the words of session_quote, where the request would have opened the session; else empty. */
+/* session_quote.c: the words of session_quote, where they say why there is no session or server; else empty. */
 struct span session_quoted(const struct session *session, struct span method);
 
 /* session_reply.c */

@@ -1,13 +1,18 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "suites.h"
 #include "talk.h"
 
 #define FOR_EVER "{\"ms\":600000}"
+#define HOPELESS \
+	"canceld: tools/call echo cannot be answered: the server has gone, and has failed too often to be started" \
+	" again (see canceld --restart): "
 
 /* How often the servers of this run have received it. */
 static int
@@ -168,18 +173,41 @@ START_TEST(too_many_crashes_end_it)
 }
 END_TEST
 
-/* The server that follows does not come up: what waits for it is answered in the end. */
+/* The server that follows does not come up: what waits for it is answered in the end, and hears why. */
 START_TEST(a_server_that_never_comes_up_again)
 {
-	struct run *run = run_session("-r2/1m",
-	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi;"
+	struct run *run = run_session("-r4/1m",
+	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then echo bad start 4 >&2; exit 5; fi;"
 	    " : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
 
 	run_call(run, "2", "crash", "{\"status\":9}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
+	ck_assert_str_eq(at_text(run->message, "error message"), HOPELESS "bad start 4");
+	ck_assert_int_eq(at_number(run->message, "error data status"), 5);
 	run_expect_exit(run, 5, 2000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_server_that_cannot_be_started_again)
+{
+	char mark[64], path[256], words[600];
+	struct run *run;
+
+	mark_new(mark, sizeof(mark));
+	snprintf(path, sizeof(path), "%s/%s.server", getenv("E2E_DIRECTORY"), mark);
+	ck_assert_int_eq(symlink(getenv("DEMO_SERVER"), path), 0);
+	run = run_session("-r4/1m", path);
+	unlink(path);
+	run_call(run, "2", "crash", "{\"status\":9}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_call(run, "3", "echo", "{}");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
+	snprintf(words, sizeof(words), HOPELESS "cannot start %s: No such file or directory", path);
+	ck_assert_str_eq(at_text(run->message, "error message"), words);
+	run_expect_exit(run, 127, 2000);
 	run_end(run);
 }
 END_TEST
@@ -339,6 +367,7 @@ suite_restarts(void)
 	tcase_add_test(tests, a_slow_server_that_answers_is_left_alone);
 	tcase_add_test(tests, too_many_crashes_end_it);
 	tcase_add_test(tests, a_server_that_never_comes_up_again);
+	tcase_add_test(tests, a_server_that_cannot_be_started_again);
 	tcase_add_loop_test(tests, who_leaves_while_no_server_is_there_is_not_kept, 0, 2);
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
