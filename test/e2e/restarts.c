@@ -42,6 +42,7 @@ START_TEST(a_crash_costs_what_was_in_flight_and_no_more)
 	run_expect_logged(run, "RESTARTED");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
+	run_expect_logged(run, "noise=0 restarts=1\n");
 	run_end(run);
 }
 END_TEST
