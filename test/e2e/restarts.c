@@ -264,6 +264,25 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 }
 END_TEST
 
+START_TEST(an_agent_that_is_stuck_ends_the_session)
+{
+	struct run *run = run_options("-k200ms",
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b;"
+	    " echo begun >&2; exec sleep 600");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_expect_answer(run, "0");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
+	run_expect_logged(run, "begun");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
+	run_expect_logged(run, "STUCK");
+	run_expect_exit(run, 128 + SIGTERM, 1600);
+	run_expect_logged(run, "RESTART_REFUSED");
+	run_expect_logged(run, "SERVER_EXITED signal=15");
+	run_end(run);
+}
+END_TEST
+
 /* Answers the handshake, and does this after what follows it; the servers after it are the demo. */
 #define FIRST(does) \
 	"sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exec $DEMO_SERVER; fi; : >$E2E_DIRECTORY/$E2E_MARK;" \
@@ -372,6 +391,7 @@ suite_restarts(void)
 	tcase_add_loop_test(tests, who_leaves_while_no_server_is_there_is_not_kept, 0, 2);
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
+	tcase_add_test(tests, an_agent_that_is_stuck_ends_the_session);
 	tcase_add_test(tests, who_reads_no_more_may_answer_what_it_has);
 	tcase_add_test(tests, nothing_is_started_for_who_has_drained);
 	tcase_add_test(tests, who_is_told_to_exit_does_not_crash);
