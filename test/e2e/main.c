@@ -6,37 +6,74 @@
  *   e2e --matrix [ROUNDS]   every fault in every state (matrix.c), and print how often each passed
  *   e2e --peer MODE [ARG]   be a server of a certain kind (see peers.h)
  */
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "peers.h"
 #include "process.h"
 #include "suites.h"
 
+typedef Suite *suite_fn(void);
+
+/* What takes longest stands first. */
+static suite_fn *const suites[] = {
+	suite_client_ends, suite_tree, suite_restarts, suite_ends, suite_timeouts, suite_cancels, suite_wiring,
+	suite_streams, suite_statuses, suite_beginnings, suite_logs, suite_noise, suite_options, suite_demo_server,
+};
+
+enum { SUITES = sizeof(suites) / sizeof(suites[0]), WORKERS = 3 };
+
+static atomic_int *next_suite; /* shared with the workers */
+
+/* Those that CK_RUN_SUITE and CK_RUN_CASE leave out have no tests. Returns how many failed. */
+static int
+run_suite(suite_fn *suite)
+{
+	SRunner *runner = srunner_create(suite());
+	int run, failed;
+
+	srunner_run_all(runner, CK_SILENT);
+	run = srunner_ntests_run(runner);
+	failed = srunner_ntests_failed(runner);
+	if (run > 0)
+		srunner_print(runner, getenv("CK_VERBOSITY") != NULL ? CK_ENV : CK_NORMAL);
+	fflush(stdout);
+	srunner_free(runner);
+	return failed;
+}
+
+static int
+work(void)
+{
+	int failed = 0;
+
+	for (int i; (i = atomic_fetch_add(next_suite, 1)) < SUITES;)
+		failed += run_suite(suites[i]);
+	return failed == 0 ? 0 : 1;
+}
+
+/* In a few processes at a time, as most of it is waiting. */
 static int
 run_suites(void)
 {
-	SRunner *runner = srunner_create(suite_demo_server());
-	int failed;
+	int failed = 0;
+	int status;
 
-	srunner_add_suite(runner, suite_timeouts());
-	srunner_add_suite(runner, suite_cancels());
-	srunner_add_suite(runner, suite_ends());
-	srunner_add_suite(runner, suite_statuses());
-	srunner_add_suite(runner, suite_restarts());
-	srunner_add_suite(runner, suite_beginnings());
-	srunner_add_suite(runner, suite_options());
-	srunner_add_suite(runner, suite_streams());
-	srunner_add_suite(runner, suite_noise());
-	srunner_add_suite(runner, suite_logs());
-	srunner_add_suite(runner, suite_wiring());
-	srunner_add_suite(runner, suite_client_ends());
-	srunner_add_suite(runner, suite_tree());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	next_suite = mmap(NULL, sizeof(*next_suite), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (next_suite == MAP_FAILED)
+		return 1;
+	for (int i = 0; i < WORKERS; i++)
+		if (fork() == 0)
+			exit(work());
+	while (wait(&status) > 0)
+		failed |= status != 0;
+	return failed;
 }
 
 static int rounds = 1;
