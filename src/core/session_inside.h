@@ -71,11 +71,11 @@ struct session {
 	size_t ack_count;
 	struct replay *replay;  /* NULL: the server is never started again */
 	struct request *probe;  /* not answered yet; or NULL */
-	bool probe_again;       /* a cancel went out since */
 	uint64_t probe_written; /* how far the client's lane was written by then */
 	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
+	bool probe_again;       /* a cancel went out since the probe did */
 	bool closed;            /* the client has told the server to end */
 	bool away;              /* the server has gone, and another one will come */
 	bool restarted;         /* another one has */
