@@ -128,7 +128,7 @@ table_add(struct table *table, const struct slab *slab, struct request *request,
 {
 	uint32_t *bucket;
 
-	if (table->count == table->size)
+	if (table->count >= table->size / 2)
 		grow(table, slab);
 	bucket = bucket_of(table, hash);
 	*slab_link(slab, request->handle, table->key) = *bucket;
@@ -148,7 +148,7 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 	*link = *next_of(table, slab, *link);
 	table->count--;
 	/* Two at a time, or the buckets could not keep up with entries that all go. */
-	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
+	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 4; i++)
 		shrink(table, slab);
 }
 
@@ -157,6 +157,14 @@ static bool
 is_equal(struct span a, struct span b)
 {
 	return span_equal(a, b) || id_equal(a, b);
+}
+
+/* Whoever finds a request goes on to its last fields, which may be far from the processor. */
+static void
+request_prefetch(const struct request *request)
+{
+	__builtin_prefetch(&request->start);
+	__builtin_prefetch(&request->hard);
 }
 
 struct request *
@@ -171,6 +179,7 @@ table_find(const struct table *table, const struct slab *slab, struct span key, 
 		if ((link ^ tag_of(hash)) >> HANDLE_BITS != 0)
 			continue;
 		request = slab_at(slab, handle_in(link));
+		request_prefetch(request);
 		if (is_equal(key_of(table, request), key))
 			return request;
 	}
