@@ -20,7 +20,7 @@ enum {
 
 	LIMIT_RECORDS = 1024,         /* requests kept for a restarted server */
 	LIMIT_RECORD_BYTES = 1 << 20, /* ... and their bytes */
-	LIMIT_LAST_WORDS = 2048,      /* of the server's stderr, in the error that answers initialize */
+	LIMIT_LAST_WORDS = 2048,      /* of the server's stderr, in an error */
 
 	LIMIT_RESTARTS = 5,
 
