@@ -293,7 +293,8 @@ START_TEST(a_restart_is_logged_behind_the_end)
 	const char *exited;
 
 	run_call(run, "2", "crash", "{\"status\":7}");
-	run_expect_logged(run, "RESTARTING");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_logged(run, "RESTARTED");
 	exited = strstr(run->error.data, "SERVER_EXITED");
 	ck_assert_ptr_nonnull(exited);
 	ck_assert_ptr_nonnull(strstr(exited, "RESTARTING"));
