@@ -74,7 +74,7 @@ START_TEST(a_long_request_waits_and_the_new_server_is_heard)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	send_long(run, _i == 0 ? "" : "\"id\":3,", _i == 0 ? ",\"id\":3" : "");
 	open_gate(gate);
-	run_expect_answer(run, "3");
+	run_expect_result(run, "3");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
 	close(gate);
@@ -97,7 +97,7 @@ START_TEST(a_long_request_waits_and_the_server_is_read)
 	while (!at_exists(run_expect_message(run), "id"))
 		;
 	ck_assert_int_eq(at_number(run->message, "id"), 1);
-	run_expect_answer(run, "2");
+	run_expect_result(run, "2");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
@@ -176,7 +176,7 @@ START_TEST(what_is_asked_at_the_end_of_a_server_is_answered_by_the_next)
 	struct run *run = run_options("-r",
 	    "sh:if [ -e " OWN "first ]; then exec $DEMO_SERVER; fi; : >" OWN "first;"
 	    " read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';"
-	    " read a; read a; sleep 600 <&0 & echo gone >&2; kill -9 $$");
+	    " read a; read a; exec 3<&0; sleep 600 <&3 & kill -9 $$");
 	pid_t guardian, server;
 	long switches;
 
@@ -189,7 +189,7 @@ START_TEST(what_is_asked_at_the_end_of_a_server_is_answered_by_the_next)
 	expect_told(run, server, guardian, switches);
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
-	run_expect_answer(run, "3");
+	run_expect_result(run, "3");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
 	run_end(run);

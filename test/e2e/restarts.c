@@ -126,7 +126,7 @@ START_TEST(who_drains_is_served_to_the_end)
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "echo", "{}");
 	run_close_in(run);
-	run_expect_answer(run, "3");
+	run_expect_result(run, "3");
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
 }
@@ -213,7 +213,7 @@ START_TEST(an_orderly_exit_is_no_crash)
 	run_end(run);
 	run = run_options("-r", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_answer(run, "1");
+	run_expect_result(run, "1");
 	run_expect_exit(run, 0, 1000);
 	run_end(run);
 }
@@ -226,7 +226,7 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 	struct run *run = run_options("-r", agent);
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
-	run_expect_answer(run, "0");
+	run_expect_result(run, "0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_exit(run, 4, 1000);
@@ -251,8 +251,8 @@ START_TEST(who_reads_no_more_may_answer_what_it_has)
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "deaf");
 	run_call(run, "3", "echo", "{}");
-	run_expect_answer(run, "2");
-	run_expect_answer(run, "3");
+	run_expect_result(run, "2");
+	run_expect_result(run, "3");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
@@ -268,7 +268,7 @@ START_TEST(nothing_is_started_for_who_has_drained)
 
 	run_call(run, "2", "echo", "{}");
 	run_close_in(run);
-	run_expect_answer(run, "2");
+	run_expect_result(run, "2");
 	run_expect_exit(run, ANY_STATUS, 2000);
 	ck_assert_int_eq(count_logged(run, "RESTARTING"), 0);
 	run_end(run);
