@@ -17,7 +17,7 @@ enum reading {          /* what becomes of the frame that is being read */
 	READ_PASSED,    /* it passes in parts, and is accounted for already */
 	READ_DISCARD,   /* too large to keep: dropped in parts, accounted for at its end */
 	READ_DISCARDED, /* dropped in parts, and accounted for already */
-	READ_LOST,      /* dropped in parts, as its reader has gone, and accounted for at its end */
+	READ_LOST,      /* dropped in parts, as its reader has gone; a request is accounted for at its end */
 };
 
 struct replay;
@@ -71,11 +71,11 @@ struct session {
 	size_t ack_count;
 	struct replay *replay;  /* NULL: the server is never started again */
 	struct request *probe;  /* not answered yet; or NULL */
-	bool probe_again;       /* a cancel went out since */
 	uint64_t probe_written; /* how far the client's lane was written by then */
 	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
+	bool probe_again;       /* a cancel went out since the probe */
 	bool closed;            /* the client has told the server to end */
 	bool away;              /* the server has gone, and another one will come */
 	bool restarted;         /* another one has */

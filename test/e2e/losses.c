@@ -20,8 +20,7 @@ enum {
 #define OWN "$E2E_DIRECTORY/$E2E_MARK."
 
 /* The servers behind the first one open their sessions when somebody writes to the fifo. */
-#define NEXT_WAITS \
-	"sh:if [ -e " OWN "first ]; then read go <" OWN "go; else : >" OWN "first; fi; exec $DEMO_SERVER"
+#define NEXT_WAITS "sh:if [ -e " OWN "first ]; then read go <" OWN "go; else : >" OWN "first; fi; exec $DEMO_SERVER"
 
 static void
 path_of(const struct run *run, const char *name, char *path, size_t size)
@@ -57,8 +56,10 @@ send_long(struct run *run, const char *before, const char *behind)
 	ck_assert_ptr_nonnull(load);
 	memset(load, 'x', LONG);
 	load[LONG] = '\0';
-	text_print(&text, "{\"jsonrpc\":\"2.0\",%s\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{},"
-	    "\"load\":\"%s\"}%s}\n", before, load, behind);
+	text_print(&text,
+	    "{\"jsonrpc\":\"2.0\",%s\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{},"
+	    "\"load\":\"%s\"}%s}\n",
+	    before, load, behind);
 	run_send_text(run, text.data, text.len);
 	free(text.data);
 	free(load);
