@@ -6,11 +6,17 @@ struct part { /* of an object; of an array, without a name */
 	struct span name, value;
 };
 
+static bool
+is_among(char c, struct span set)
+{
+	return memchr(set.ptr, c, set.len) != NULL;
+}
+
 /* Behind the white space, and the comma or colon, from there on. */
 static size_t
 skip_between(struct span text, size_t at)
 {
-	while (at < text.len && memchr(" \t\r\n,:", text.ptr[at], 6) != NULL)
+	while (at < text.len && is_among(text.ptr[at], SPAN(" \t\r\n,:")))
 		at++;
 	return at;
 }
@@ -26,7 +32,7 @@ skip_string(struct span text, size_t at)
 static size_t
 skip_word(struct span text, size_t at)
 {
-	while (at < text.len && memchr(" \t\r\n,:]}", text.ptr[at], 8) == NULL)
+	while (at < text.len && !is_among(text.ptr[at], SPAN(" \t\r\n,:]}")))
 		at++;
 	return at;
 }
