@@ -8,6 +8,7 @@
 
 /* clang-format off */
 #define SUITES(X) \
+	X(alike) \
 	X(ancestor) \
 	X(buf) \
 	X(child) \

@@ -17,7 +17,7 @@ enum reading {          /* what becomes of the frame that is being read */
 	READ_PASSED,    /* it passes in parts, and is accounted for already */
 	READ_DISCARD,   /* too large to keep: dropped in parts, accounted for at its end */
 	READ_DISCARDED, /* dropped in parts, and accounted for already */
-	READ_LOST,      /* dropped in parts, as its reader has gone, and accounted for at its end */
+	READ_LOST,      /* dropped in parts, as its reader has gone; a request is accounted for at its end */
 };
 
 struct replay;

@@ -134,12 +134,18 @@ bool
 session_record_notification(struct session *session, const struct message *message)
 {
 	const char *opened = session->dialect->opened;
+	struct action action;
 
 	if (session->replay == NULL || message->from != SIDE_CLIENT || message->passed || opened == NULL ||
 	    !span_equal(message->envelope.method, (struct span){ opened, strlen(opened) }))
 		return false;
 	remove_kind(session->replay, RECORD_OPENED);
-	return record_add(session, message, RECORD_OPENED) != NULL;
+	if (record_add(session, message, RECORD_OPENED) != NULL)
+		return true;
+	action = action_of(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL);
+	action.method = message->envelope.method;
+	session_report(session, &action);
+	return false;
 }
 
 bool

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/alike.h"
 #include "core/id.h"
 #include "core/limits.h"
 
@@ -256,7 +257,7 @@ compare(struct session *session, const struct message *message)
 
 	if (!span_equal(buf_span(&replay->version), scan_text(message->scan, SCAN_RESULT_VERSION)))
 		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "another protocolVersion");
-	else if (!span_equal(buf_span(&replay->capabilities), session_capabilities(session, message)))
+	else if (!alike(buf_span(&replay->capabilities), session_capabilities(session, message)))
 		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "other capabilities");
 }
 

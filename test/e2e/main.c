@@ -23,8 +23,21 @@ typedef Suite *suite_fn(void);
 
 /* What takes longest stands first. */
 static suite_fn *const suites[] = {
-	suite_client_ends, suite_tree, suite_restarts, suite_ends, suite_timeouts, suite_cancels, suite_wiring,
-	suite_streams, suite_statuses, suite_beginnings, suite_logs, suite_noise, suite_options, suite_demo_server,
+	suite_client_ends,
+	suite_tree,
+	suite_restarts,
+	suite_losses,
+	suite_ends,
+	suite_timeouts,
+	suite_cancels,
+	suite_wiring,
+	suite_streams,
+	suite_statuses,
+	suite_beginnings,
+	suite_logs,
+	suite_noise,
+	suite_options,
+	suite_demo_server,
 };
 
 enum { SUITES = sizeof(suites) / sizeof(suites[0]), WORKERS = 3 };

@@ -132,7 +132,7 @@ START_TEST(who_drains_is_served_to_the_end)
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "echo", "{}");
 	run_close_in(run);
-	run_expect_answer(run, "3");
+	run_expect_result(run, "3");
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
 }
@@ -242,7 +242,7 @@ START_TEST(an_orderly_exit_is_no_crash)
 	run_end(run);
 	run = run_options("-r", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_answer(run, "1");
+	run_expect_result(run, "1");
 	run_expect_exit(run, 0, 1000);
 	run_end(run);
 }
@@ -255,7 +255,7 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 	struct run *run = run_options("-r", agent);
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
-	run_expect_answer(run, "0");
+	run_expect_result(run, "0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_exit(run, 4, 1000);
@@ -299,8 +299,8 @@ START_TEST(who_reads_no_more_may_answer_what_it_has)
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "deaf");
 	run_call(run, "3", "echo", "{}");
-	run_expect_answer(run, "2");
-	run_expect_answer(run, "3");
+	run_expect_result(run, "2");
+	run_expect_result(run, "3");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
@@ -316,7 +316,7 @@ START_TEST(nothing_is_started_for_who_has_drained)
 
 	run_call(run, "2", "echo", "{}");
 	run_close_in(run);
-	run_expect_answer(run, "2");
+	run_expect_result(run, "2");
 	run_expect_exit(run, ANY_STATUS, 2000);
 	ck_assert_int_eq(count_logged(run, "RESTARTING"), 0);
 	run_end(run);
@@ -341,7 +341,8 @@ START_TEST(a_restart_is_logged_behind_the_end)
 	const char *exited;
 
 	run_call(run, "2", "crash", "{\"status\":7}");
-	run_expect_logged(run, "RESTARTING");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_logged(run, "RESTARTED");
 	exited = strstr(run->error.data, "SERVER_EXITED");
 	ck_assert_ptr_nonnull(exited);
 	ck_assert_ptr_nonnull(strstr(exited, "RESTARTING"));
