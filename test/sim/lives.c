@@ -129,8 +129,8 @@ start(struct world *world)
 	}
 	world_tell(world, "the next server is there\n");
 	choose_mood(world);
-	if (chance_percent(&world->chance, 25))
-		world->crashes = 0; /* this one does not, whatever it does not answer */
+	if (world->mood == MOOD_NEVER && chance_percent(&world->chance, 50))
+		world->crashes = 0; /* it says nothing, and it does not go */
 	world->server_ids = 0;
 	oracle_back(&world->oracle);
 	session_server_back(world->session, world->now);
