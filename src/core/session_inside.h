@@ -71,7 +71,7 @@ struct session {
 	size_t ack_count;
 	struct replay *replay;  /* NULL: the server is never started again */
 	struct request *probe;  /* not answered yet; or NULL */
-	uint64_t probe_written; /* how far the client's lane was written by then */
+	uint64_t probe_taken;   /* how much of the client's lane the server had taken when it was looked at last */
 	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
