@@ -10,6 +10,8 @@ enum {
 	LIMIT_CLIENT_LOW = 128 << 10,  /* ... read it again */
 	LIMIT_SERVER_HIGH = 4 << 20,
 	LIMIT_SERVER_LOW = 1 << 20,
+	LIMIT_CLIENT_OWN = 2 << 20, /* canceld's own answers, queued for the client: stop reading it */
+	LIMIT_SERVER_OWN = 8 << 20,
 	LIMIT_MESSAGE = 256 << 20, /* --max-message */
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,

@@ -122,10 +122,11 @@ bool session_server_owes(struct session *session);
 void session_expire(struct session *session, bool heard, msec_t now);
 
 /*
- * When to call session_expire next; MSEC_NEVER if nothing waits. stalled: the server is not read at present. A call that
- * comes much later than this said shifts all deadlines: the machine or canceld stood still.
+ * When to call session_expire next; MSEC_NEVER if nothing waits. stalled: the server is not read from now on; so long the
+ * idle deadlines of the client's requests stand still. A call that comes much later than this said shifts all deadlines:
+ * the machine or canceld stood still.
  */
-msec_t session_wake(struct session *session, bool stalled);
+msec_t session_wake(struct session *session, bool stalled, msec_t now);
 
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);

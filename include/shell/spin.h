@@ -2,9 +2,9 @@
 #define SHELL_SPIN_H
 
 /*
- * Where the next message comes within some microseconds, to be put to sleep and woken for it takes longer than all that
- * canceld does with it. So while messages follow each other so closely, it looks for the next one before it sleeps:
- * never longer than SPIN_TIME, and not at all where there is only one processor, which the others need.
+ * Where an answer comes within some microseconds, to be put to sleep and woken for it takes longer than all that canceld
+ * does with it. So while the two sides speak in turn, and as closely, it looks for the next message before it sleeps: never
+ * longer than SPIN_TIME, and not at all where it may use one processor only, which the others need.
  */
 
 #include <stdbool.h>
@@ -13,20 +13,20 @@
 enum { SPIN_TIME = 50 }; /* microseconds */
 
 struct spin {
-	bool alone;   /* there is one processor */
-	bool heard;   /* bytes came since spin_wait */
+	bool alone;            /* there is one processor */
+	unsigned heard, before; /* a bit for each side that bytes came from: since spin_wait; before the last one that was so */
 	int64_t last; /* when they last did, in microseconds */
 };
 
 void spin_init(struct spin *spin);
 
-/* Bytes have come. */
-void spin_heard(struct spin *spin);
+/* Bytes have come from that side, 0 or 1. */
+void spin_heard(struct spin *spin, unsigned side);
 
 /*
  * Waits until one of the descriptors is readable, if bytes have come since the last call, at now (CLOCK_MONOTONIC, in
- * microseconds), and had come less than SPIN_TIME before that. Returns whether one is readable; false: not waited, or
- * in vain.
+ * microseconds), and others, from the other side, less than SPIN_TIME before. Returns whether one is readable; false: not
+ * waited, or in vain.
  */
 bool spin_wait(struct spin *spin, const int *fds, int count, int64_t now);
 

@@ -128,7 +128,7 @@ table_add(struct table *table, const struct slab *slab, struct request *request,
 {
 	uint32_t *bucket;
 
-	if (table->count >= table->size / 2)
+	if (table->count == table->size)
 		grow(table, slab);
 	bucket = bucket_of(table, hash);
 	*slab_link(slab, request->handle, table->key) = *bucket;
@@ -148,7 +148,7 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 	*link = *next_of(table, slab, *link);
 	table->count--;
 	/* Two at a time, or the buckets could not keep up with entries that all go. */
-	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 4; i++)
+	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
 		shrink(table, slab);
 }
 

@@ -75,6 +75,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	finished_init(&session->finished, config->seed);
 	session->replay = config->restarts ? session_new_replay() : NULL;
 	buf_init(&session->quote);
+	buf_init(&session->refusal);
 	buf_init(&session->probe_meta);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	buf_init(&session->scratch);
@@ -95,6 +96,7 @@ session_free(struct session *session)
 	session_free_acks(session);
 	session_free_replay(session->replay);
 	buf_free(&session->quote);
+	buf_free(&session->refusal);
 	buf_free(&session->probe_meta);
 	scan_free(session->salvage);
 	buf_free(&session->scratch);

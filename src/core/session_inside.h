@@ -75,6 +75,7 @@ struct session {
 	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
+	struct buf refusal;     /* why the last server did not go on with the session; empty: it did */
 	bool probe_again;       /* a cancel went out since the probe */
 	bool closed;            /* the client has told the server to end */
 	bool away;              /* the server has gone, and another one will come */

@@ -22,6 +22,14 @@ report(struct session *session, enum verb verb, enum side side, enum why why, co
 	session_report(session, &action);
 }
 
+/* For those who hear in the end that no other server comes. */
+static void
+keep_refusal(struct session *session, struct span words)
+{
+	buf_clear(&session->refusal);
+	buf_append(&session->refusal, words);
+}
+
 /* In its own words. */
 static void
 report_refusal(struct session *session, const struct request *request, const struct message *message)
@@ -41,6 +49,7 @@ report_refusal(struct session *session, const struct request *request, const str
 	}
 	action.detail = buf_span(&detail);
 	session_report(session, &action);
+	keep_refusal(session, action.detail);
 	buf_free(&detail);
 }
 
@@ -171,6 +180,7 @@ static void
 finish(struct session *session)
 {
 	session->replay->stage = REPLAY_IDLE;
+	buf_clear(&session->refusal);
 	pending_each(&session->party[SIDE_CLIENT].pending, give_time, session);
 	say_streams(session);
 	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
@@ -257,7 +267,7 @@ compare(struct session *session, const struct message *message)
 
 	if (!span_equal(buf_span(&replay->version), scan_text(message->scan, SCAN_RESULT_VERSION)))
 		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "another protocolVersion");
-	else if (!alike(buf_span(&replay->capabilities), session_capabilities(session, message)))
+	else if (!message->passed && !alike(buf_span(&replay->capabilities), session_capabilities(session, message)))
 		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "other capabilities");
 }
 
@@ -294,6 +304,7 @@ session_replay_expired(struct session *session, const struct request *request)
 	if (!session_replays(session))
 		return;
 	report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request, "no answer");
+	keep_refusal(session, SPAN("it did not answer"));
 	fail(session);
 }
 

@@ -82,6 +82,10 @@ put_quote(const struct session *session, struct buf *text, struct span method)
 
 	if (session->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
+	if (session->given_up && session->refusal.len > 0) {
+		put(text, ": ");
+		buf_append(text, buf_span(&session->refusal));
+	}
 	if (quote.len > 0) {
 		put(text, ": ");
 		buf_append(text, quote);
@@ -231,7 +235,7 @@ session_refuse(struct session *session, struct message *message, const char *cau
 
 	buf_init(&words);
 	put(&words, text);
-	if (ended)
+	if (why == WHY_SERVER_GONE)
 		put_quote(session, &words, message->envelope.method);
 	answer.message = buf_span(&words);
 	session_send_error(session, message->from, &answer);

@@ -44,7 +44,7 @@ session_set_clock(struct session *session, msec_t now)
 	session->planned = MSEC_NEVER;
 	session->resumed = false;
 	steady = now - session->skew;
-	if (!person_is_asked(session))
+	if (!person_is_asked(session) && !session->stalled)
 		session->idle += steady - session->steady;
 	session->steady = steady;
 	if (session_outstanding(session, SIDE_SERVER) > 0)
@@ -224,10 +224,12 @@ wake_of(const struct session *session, enum side side, bool stalled)
 }
 
 msec_t
-session_wake(struct session *session, bool stalled)
+session_wake(struct session *session, bool stalled, msec_t now)
 {
-	msec_t wake = earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
+	msec_t wake;
 
+	session_set_clock(session, now);
+	wake = earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 	if (session->withheld && session_settled(session))
 		wake = session->now;
 	/* Deadlines that passed while the server was not read are late, and the clock is not to blame. */

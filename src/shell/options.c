@@ -91,7 +91,7 @@ refuse_long_option(const char *argument)
 
 	fprintf(stderr, "canceld: unknown or ambiguous option '%s'", argument);
 	for (row = table; row->name != NULL; row++) {
-		if (strncmp(row->name, name, len) != 0)
+		if (len == 0 || strncmp(row->name, name, len) != 0)
 			continue;
 		fprintf(stderr, "%s--%s", before, row->name);
 		before = ", ";

@@ -104,7 +104,7 @@ read_once(struct proxy *proxy, enum side from)
 	if (n <= 0)
 		return 0;
 	lane_received(lane, (size_t)n);
-	spin_heard(&proxy->spin);
+	spin_heard(&proxy->spin, from);
 	session_hear(proxy->session, from, proxy->now);
 	return (size_t)n;
 }
@@ -147,7 +147,7 @@ expire(struct proxy *proxy)
 	bool stalled = is_stalled(proxy);
 	size_t total = 0, n;
 
-	if (session_wake(proxy->session, stalled) > proxy->now)
+	if (session_wake(proxy->session, stalled, proxy->now) > proxy->now)
 		return;
 	while (may_read(proxy, SIDE_SERVER) && total < SETTLE_READ_MAX && (n = read_once(proxy, SIDE_SERVER)) > 0)
 		total += n;
@@ -203,7 +203,7 @@ throttle(struct proxy *proxy, enum side from)
 {
 	size_t high = from == SIDE_CLIENT ? LIMIT_SERVER_HIGH : LIMIT_CLIENT_HIGH;
 	size_t low = from == SIDE_CLIENT ? LIMIT_SERVER_LOW : LIMIT_CLIENT_LOW;
-	size_t back = from == SIDE_CLIENT ? 2 * LIMIT_CLIENT_HIGH : 2 * LIMIT_SERVER_HIGH;
+	size_t back = from == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t ahead = lane_queued(session_lane(proxy->session, from));
 	enum side other = from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
 	size_t behind = lane_own(session_lane(proxy->session, other));
@@ -231,7 +231,7 @@ watch_port(struct proxy *proxy, enum side side)
 static msec_t
 next_wake(struct proxy *proxy)
 {
-	msec_t wake = session_wake(proxy->session, is_stalled(proxy));
+	msec_t wake = session_wake(proxy->session, is_stalled(proxy), proxy->now);
 
 	if (proxy->supervisor.wake < wake)
 		wake = proxy->supervisor.wake;

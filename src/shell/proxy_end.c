@@ -36,7 +36,7 @@ leave(struct proxy *proxy, enum leaving leaving)
 
 /*
  * Its end of stdin is closed and all of it read; or it is closed, and what it holds is not read because the server
- * reads nothing, and the client nothing.
+ * reads nothing, or the client does not read its answers.
  */
 static bool
 has_ended(struct proxy *proxy)
@@ -238,6 +238,8 @@ proxy_exit_status(const struct proxy *proxy)
 		return 128 + proxy->signal;
 	if (proxy->start_status != 0)
 		return proxy->start_status;
+	if (status == 0 && session_server_stuck(proxy->session) && !is_over(proxy))
+		return 128 + SIGTERM; /* it went as soon as its stdin was closed, or would have been sent that */
 	if (status == 0 && proxy->options->fail_on_timeout &&
 	    (session_timed_out(proxy->session) || proxy->drain_failed))
 		return STATUS_TIMED_OUT;

@@ -216,7 +216,7 @@ proxy_awaits_server(struct proxy *proxy, bool leaving)
 {
 	if (!proxy->restarting || proxy->supervisor.state != SERVER_OVER)
 		return false;
-	if (leaving)
+	if (leaving || session_closed(proxy->session))
 		give_up(proxy);
 	else if (proxy->now >= proxy->restart_at)
 		start_again(proxy);

@@ -8,7 +8,7 @@
 #include <sched.h>
 #endif
 
-enum { DESCRIPTORS = 2 };
+enum { DESCRIPTORS = 2, BOTH_SIDES = 3 };
 
 static bool
 is_alone(void)
@@ -29,9 +29,9 @@ spin_init(struct spin *spin)
 }
 
 void
-spin_heard(struct spin *spin)
+spin_heard(struct spin *spin, unsigned side)
 {
-	spin->heard = true;
+	spin->heard |= 1u << side;
 }
 
 static int64_t
@@ -47,14 +47,16 @@ bool
 spin_wait(struct spin *spin, const int *fds, int count, int64_t now)
 {
 	struct pollfd ready[DESCRIPTORS];
-	int64_t before = spin->last;
+	unsigned sides = spin->heard | spin->before;
+	int64_t last = spin->last;
 
 	assert(count <= DESCRIPTORS);
-	if (!spin->heard)
+	if (spin->heard == 0)
 		return false;
-	spin->heard = false;
+	spin->before = spin->heard;
+	spin->heard = 0;
 	spin->last = now;
-	if (spin->alone || count == 0 || now - before >= SPIN_TIME)
+	if (spin->alone || count == 0 || sides != BOTH_SIDES || now - last >= SPIN_TIME)
 		return false;
 	for (int i = 0; i < count; i++)
 		ready[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -264,11 +265,14 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 }
 END_TEST
 
+#define STUCK_AGENT \
+	"sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; echo begun >&2; "
+
+/* One waits for a signal, the other one goes by itself, with status 0. */
 START_TEST(an_agent_that_is_stuck_ends_the_session)
 {
-	struct run *run = run_options("-k200ms",
-	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b;"
-	    " echo begun >&2; exec sleep 600");
+	static const char *const agents[] = { STUCK_AGENT "exec sleep 600", STUCK_AGENT "while read b; do :; done" };
+	struct run *run = run_options("-k200ms", agents[_i]);
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_answer(run, "0");
@@ -278,7 +282,7 @@ START_TEST(an_agent_that_is_stuck_ends_the_session)
 	run_expect_logged(run, "STUCK");
 	run_expect_exit(run, 128 + SIGTERM, 1600);
 	run_expect_logged(run, "RESTART_REFUSED");
-	run_expect_logged(run, "SERVER_EXITED signal=15");
+	run_expect_logged(run, _i == 0 ? "SERVER_EXITED signal=15" : "SERVER_EXITED status=0");
 	run_end(run);
 }
 END_TEST
@@ -331,6 +335,30 @@ START_TEST(who_is_told_to_exit_does_not_crash)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
 	run_expect_exit(run, 1, 1600);
 	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
+	run_end(run);
+}
+END_TEST
+
+/* A server that is there once only. */
+START_TEST(who_says_exit_to_nobody_is_not_kept_waiting)
+{
+	char path[512];
+	struct run *run;
+	FILE *script;
+
+	snprintf(path, sizeof(path), "%s/once", getenv("E2E_DIRECTORY"));
+	script = fopen(path, "w");
+	ck_assert_ptr_nonnull(script);
+	fputs("#!/bin/sh\nrm $0; read a\necho '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{}}'\n"
+	      "read a; read a; exit 1\n",
+	    script);
+	fclose(script);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	run = run_session("-rstateless,20/1h --dialect=lsp", path);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\"}");
+	run_expect_logged(run, "RESTARTING count=3");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
+	run_expect_exit(run, 127, 1600);
 	run_end(run);
 }
 END_TEST
@@ -392,10 +420,11 @@ suite_restarts(void)
 	tcase_add_loop_test(tests, who_leaves_while_no_server_is_there_is_not_kept, 0, 2);
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
-	tcase_add_test(tests, an_agent_that_is_stuck_ends_the_session);
+	tcase_add_loop_test(tests, an_agent_that_is_stuck_ends_the_session, 0, 2);
 	tcase_add_test(tests, who_reads_no_more_may_answer_what_it_has);
 	tcase_add_test(tests, nothing_is_started_for_who_has_drained);
 	tcase_add_test(tests, who_is_told_to_exit_does_not_crash);
+	tcase_add_test(tests, who_says_exit_to_nobody_is_not_kept_waiting);
 	tcase_add_test(tests, a_restart_is_logged_behind_the_end);
 	tcase_add_test(tests, one_crash_after_another);
 	suite_add_tcase(suite, tests);

@@ -1,4 +1,5 @@
 /* Deadlines: the main job, what restarts, pauses and caps them, and which request has which. */
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -284,6 +285,25 @@ START_TEST(each_of_many_deadlines_fires_once)
 }
 END_TEST
 
+/* The answer lies behind more than a pipe holds, written in time. */
+START_TEST(a_client_that_pauses_hears_what_came_in_time)
+{
+	struct run *run = run_options("-t 1s",
+	    "sh:read x; i=0; while [ $i -lt 27 ]; do i=$((i + 1)); printf '{\"jsonrpc\":\"2.0\","
+	    "\"method\":\"notifications/message\",\"params\":{\"data\":\"%030000d\"}}\\n' 0; done; "
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read x");
+
+	run_call(run, "1", "slow", "{}");
+	poll(NULL, 0, 1500);
+	for (int i = 0; i < 27; i++)
+		ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/message");
+	run_expect_result(run, "1");
+	run_close_in(run);
+	run_expect_exit(run, 0, 2000);
+	run_end(run);
+}
+END_TEST
+
 Suite *
 suite_timeouts(void)
 {
@@ -307,6 +327,7 @@ suite_timeouts(void)
 	tcase_add_test(tests, with_tool_errors_the_model_sees_it);
 	tcase_add_test(tests, what_a_server_says_after_its_answer_is_dropped);
 	tcase_add_test(tests, each_of_many_deadlines_fires_once);
+	tcase_add_test(tests, a_client_that_pauses_hears_what_came_in_time);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

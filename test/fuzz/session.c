@@ -247,7 +247,7 @@ pass_time(struct world *world, unsigned what, size_t len)
 {
 	world->now += (msec_t)len * 10;
 	session_expire(world->session, what < 128, world->now);
-	(void)session_wake(world->session, what < 64);
+	(void)session_wake(world->session, what < 64, world->now);
 }
 
 static bool

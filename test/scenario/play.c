@@ -74,7 +74,7 @@ drain(struct play *play)
 static msec_t
 wake(struct play *play)
 {
-	msec_t at = play->kind->wake(play->subject, play->readers[SIDE_SERVER].holds);
+	msec_t at = play->kind->wake(play->subject, play->readers[SIDE_SERVER].holds, START + play->now);
 
 	return at == MSEC_NEVER ? MSEC_NEVER : at - START;
 }

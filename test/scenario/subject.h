@@ -22,7 +22,7 @@ struct subject_kind {
 	void (*deaf)(void *self, msec_t now);
 	void (*give_up)(void *self);
 	void (*expire)(void *self, bool heard, msec_t now);
-	msec_t (*wake)(void *self, bool stalled);
+	msec_t (*wake)(void *self, bool stalled, msec_t now);
 	/* NULL: none but canceld has one. */
 	struct session *(*session)(void *self);
 };

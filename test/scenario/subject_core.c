@@ -99,9 +99,9 @@ expire_core(void *self, bool heard, msec_t now)
 }
 
 static msec_t
-wake_core(void *self, bool stalled)
+wake_core(void *self, bool stalled, msec_t now)
 {
-	return session_wake(self, stalled);
+	return session_wake(self, stalled, now);
 }
 
 static struct session *

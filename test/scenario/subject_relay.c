@@ -120,10 +120,11 @@ expire_relay(void *self, bool heard, msec_t now)
 }
 
 static msec_t
-wake_relay(void *self, bool stalled)
+wake_relay(void *self, bool stalled, msec_t now)
 {
 	(void)self;
 	(void)stalled;
+	(void)now;
 	return MSEC_NEVER;
 }
 

@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <sched.h>
+#include <time.h>
 #include <unistd.h>
 
 Suite *spin_suite(void);
@@ -20,19 +21,19 @@ setup(void)
 }
 
 static bool
-hear(int64_t now)
+hear(unsigned side, int64_t now)
 {
 	const int fds[] = { empty[0], full[0] };
 
-	spin_heard(&spin);
+	spin_heard(&spin, side);
 	return spin_wait(&spin, fds, 2, now);
 }
 
 START_TEST(a_message_alone_is_not_followed)
 {
-	ck_assert(!hear(1000000));
-	ck_assert(!hear(1000000 + SPIN_TIME));
-	ck_assert(!hear(1000000 + 10 * SPIN_TIME));
+	ck_assert(!hear(0, 1000000));
+	ck_assert(!hear(1, 1000000 + SPIN_TIME));
+	ck_assert(!hear(0, 1000000 + 10 * SPIN_TIME));
 }
 END_TEST
 
@@ -40,21 +41,42 @@ START_TEST(what_follows_closely_is_looked_for)
 {
 	const int fds[] = { full[0] };
 
-	ck_assert(!hear(1000000));
-	ck_assert(hear(1000000 + SPIN_TIME - 1));
+	ck_assert(!hear(0, 1000000));
+	ck_assert(hear(1, 1000000 + SPIN_TIME - 1));
 	ck_assert(!spin_wait(&spin, fds, 1, 1000000 + SPIN_TIME)); /* nothing came since */
 }
 END_TEST
 
+START_TEST(who_speaks_alone_is_not_followed)
+{
+	for (int i = 0; i < 10; i++)
+		ck_assert(!hear(1, 1000000 + i));
+	spin_heard(&spin, 0);
+	ck_assert(hear(1, 1000010)); /* both at once */
+}
+END_TEST
+
+static int64_t
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+/* Any delay of the test only makes it longer. */
 START_TEST(nothing_comes)
 {
 	const int fds[] = { empty[0] };
+	int64_t start = now();
 
-	ck_assert(!hear(1));
-	spin_heard(&spin);
-	ck_assert(!spin_wait(&spin, fds, 1, 2)); /* it returns, and says so */
-	spin_heard(&spin);
-	ck_assert(!spin_wait(&spin, fds, 0, 3));
+	ck_assert(!hear(0, start));
+	spin_heard(&spin, 1);
+	ck_assert(!spin_wait(&spin, fds, 1, start));
+	ck_assert_int_ge(now() - start, SPIN_TIME);
+	spin_heard(&spin, 0);
+	ck_assert(!spin_wait(&spin, fds, 0, start));
 }
 END_TEST
 
@@ -66,8 +88,8 @@ START_TEST(one_processor_is_left_to_the_others)
 	CPU_SET((size_t)sched_getcpu(), &one);
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
 	spin_init(&spin);
-	ck_assert(!hear(1000000));
-	ck_assert(!hear(1000001));
+	ck_assert(!hear(0, 1000000));
+	ck_assert(!hear(1, 1000001));
 }
 END_TEST
 
@@ -80,6 +102,7 @@ spin_suite(void)
 	tcase_add_checked_fixture(tests, setup, NULL);
 	tcase_add_test(tests, a_message_alone_is_not_followed);
 	tcase_add_test(tests, what_follows_closely_is_looked_for);
+	tcase_add_test(tests, who_speaks_alone_is_not_followed);
 	tcase_add_test(tests, nothing_comes);
 	tcase_add_test(tests, one_processor_is_left_to_the_others);
 	suite_add_tcase(suite, tests);

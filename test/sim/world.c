@@ -38,7 +38,7 @@ canceld_acts(struct world *world)
 	else if (what < 98)
 		world->peer[side].stalled = !world->peer[side].stalled;
 	else if (chance_percent(&world->chance, 20)) {
-		(void)session_wake(world->session, false);
+		(void)session_wake(world->session, false, world->now);
 		world->now += 60000;
 		world->oracle.moved = world->now;
 		clock_expire(world);
