@@ -353,8 +353,8 @@ machine_run(struct scan *scan, const char *bytes, const char *end)
 {
 	const char *at = bytes;
 
-	scan->piece = bytes;
-	watch_piece(&scan->watch, bytes);
+	scan->origin = (uintptr_t)bytes - scan->fed;
+	watch_piece(&scan->watch, bytes, end);
 	while (at < end && scan->state != ENDED) {
 		if (scan->state <= NEXT && scan->depth > 0 && !scan->string.scalar)
 			at = machine_walk(scan, at, end);
@@ -371,8 +371,8 @@ machine_finish(struct scan *scan)
 {
 	static const char nothing[] = "";
 
-	scan->piece = nothing;
-	watch_piece(&scan->watch, nothing);
+	scan->origin = (uintptr_t)nothing - scan->fed;
+	watch_piece(&scan->watch, nothing, nothing);
 	if (scan->depth == 0 && scan->state == NUMBER && number_is_whole(scan->number))
 		end_value(scan, nothing);
 	if (scan->state == BOM_SECOND || scan->state == BOM_THIRD)

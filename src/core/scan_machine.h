@@ -31,8 +31,8 @@ struct scan {
 	enum state state;
 	enum container container; /* the innermost; stack[depth] */
 	unsigned depth;
-	const char *piece; /* the bytes being fed */
-	uint64_t fed;      /* bytes of the frame before them */
+	uint64_t fed;    /* bytes of the frame before those being fed */
+	uint64_t origin; /* address that offset 0 has, or would have, among these */
 
 	struct string_reader string;
 	bool in_key; /* the string is a key */
@@ -66,7 +66,7 @@ void machine_finish(struct scan *scan);
 static inline uint64_t
 offset_of(const struct scan *scan, const char *at)
 {
-	return scan->fed + (uint64_t)(at - scan->piece);
+	return (uintptr_t)at - scan->origin;
 }
 
 static inline bool
