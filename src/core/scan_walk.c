@@ -15,6 +15,13 @@ struct walk {
 	enum state state;
 };
 
+/* Whether it is this one, without white space before it, as most are. */
+static inline bool
+is_next(const struct walk *walk, const char *at, char token)
+{
+	return at < walk->end && *at == token;
+}
+
 static inline bool
 find_token(struct walk *walk)
 {
@@ -102,7 +109,7 @@ pass_value(struct walk *walk)
 {
 	const char *quote;
 
-	if (!find_token(walk))
+	if (!is_next(walk, walk->at, '"') && !find_token(walk))
 		return false;
 	switch (*walk->at) {
 	case '"':
@@ -133,8 +140,8 @@ pass_key(struct walk *walk)
 
 	if (*walk->at != '"' || (quote = string_end(walk, key)) == NULL)
 		return false;
-	at = skip_space(scan, quote + 1, walk->end);
-	if (at == walk->end || *at != ':')
+	at = quote + 1;
+	if (!is_next(walk, at, ':') && !is_next(walk, at = skip_space(scan, at, walk->end), ':'))
 		return false;
 	if (scan->container > ROOT &&
 	    !watch_whole_key(&scan->watch, scan->container, (struct span){ key, (size_t)(quote - key) },
@@ -148,7 +155,7 @@ pass_key(struct walk *walk)
 static inline bool
 pass_member_start(struct walk *walk)
 {
-	if (!find_token(walk))
+	if (!is_next(walk, walk->at, '"') && !find_token(walk))
 		return false;
 	return *walk->at == '}' && walk->state == MEMBER ? leave(walk) : pass_key(walk);
 }
@@ -157,7 +164,7 @@ pass_member_start(struct walk *walk)
 static inline bool
 pass_next(struct walk *walk)
 {
-	if (!find_token(walk))
+	if (!is_next(walk, walk->at, ',') && !find_token(walk))
 		return false;
 	if (*walk->at == '}' || *walk->at == ']')
 		return leave(walk);
