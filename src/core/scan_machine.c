@@ -57,14 +57,7 @@ begin_value(struct scan *scan, enum value_type type, const char *at)
 static inline const char *
 end_value(struct scan *scan, const char *at)
 {
-	scan->state = NEXT;
-	if (scan->container > ROOT) {
-		watch_value_end(&scan->watch, at);
-	} else if (scan->container == ROOT) {
-		scan->state = TAIL;
-		scan->complete = true;
-		scan->value_end = offset_of(scan, at);
-	}
+	scan->state = machine_end_value(scan, at);
 	return at;
 }
 

@@ -69,6 +69,19 @@ offset_of(const struct scan *scan, const char *at)
 	return (uintptr_t)at - scan->origin;
 }
 
+/* A value has ended before this place: the state behind it. */
+static inline enum state
+machine_end_value(struct scan *scan, const char *at)
+{
+	if (scan->container > ROOT)
+		watch_value_end(&scan->watch, at);
+	if (scan->container != ROOT)
+		return NEXT;
+	scan->complete = true;
+	scan->value_end = offset_of(scan, at);
+	return TAIL;
+}
+
 static inline bool
 is_digit(char c)
 {

@@ -87,19 +87,16 @@ enter(struct walk *walk)
 	return true;
 }
 
-/* Out of a container that ends there. The outermost is the machine's. */
+/* Out of a container that ends there. */
 static inline bool
 leave(struct walk *walk)
 {
 	struct scan *scan = walk->scan;
 
-	if ((*walk->at == ']') != (scan->container == PLAIN_ARRAY) || scan->depth == 1)
+	if ((*walk->at == ']') != (scan->container == PLAIN_ARRAY))
 		return false;
 	scan->container = scan->stack[--scan->depth];
-	walk->at++;
-	walk->state = NEXT;
-	if (scan->container > ROOT)
-		watch_value_end(&scan->watch, walk->at);
+	walk->state = machine_end_value(scan, ++walk->at);
 	return true;
 }
 
