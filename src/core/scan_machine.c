@@ -69,15 +69,13 @@ object_kind(const struct scan *scan)
 	return scan->container > ROOT ? watch_object(&scan->watch) : PLAIN_OBJECT;
 }
 
-const char *
-machine_enter(struct scan *scan, const char *at)
+static const char *
+enter(struct scan *scan, const char *at)
 {
 	bool array = *at == '[';
 
 	begin_value(scan, array ? VALUE_ARRAY : VALUE_OBJECT, at);
-	scan->state = array ? ITEM : MEMBER;
-	scan->container = array ? PLAIN_ARRAY : object_kind(scan);
-	scan->stack[++scan->depth] = (unsigned char)scan->container;
+	scan->state = machine_push(scan, array ? PLAIN_ARRAY : object_kind(scan));
 	return at + 1;
 }
 
@@ -224,7 +222,7 @@ on_value(struct scan *scan, const char *at, const char *end)
 	if (is_digit(*at) || *at == '-')
 		return begin_number(scan, at, end);
 	if (*at == '{' || *at == '[')
-		return scan->depth < SCAN_DEPTH_MAX ? machine_enter(scan, at) : fail(scan, at, SCAN_DEPTH);
+		return scan->depth < SCAN_DEPTH_MAX ? enter(scan, at) : fail(scan, at, SCAN_DEPTH);
 	if (*at == 't' || *at == 'f' || *at == 'n')
 		return begin_literal(scan, at, end);
 	if (*at == ']' && scan->state == ITEM)

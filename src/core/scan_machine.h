@@ -55,10 +55,9 @@ const char *machine_run(struct scan *scan, const char *bytes, const char *end);
 
 /*
  * Reads on inside a container, while it can do so quickly; gives the first byte of what it leaves to machine_run, or
- * end. machine_enter begins the array or object at this place, which is not too deep.
+ * end.
  */
 const char *machine_walk(struct scan *scan, const char *at, const char *end);
-const char *machine_enter(struct scan *scan, const char *at);
 
 /* There are no more bytes in this frame. */
 void machine_finish(struct scan *scan);
@@ -67,6 +66,15 @@ static inline uint64_t
 offset_of(const struct scan *scan, const char *at)
 {
 	return (uintptr_t)at - scan->origin;
+}
+
+/* Inside a container that begins: the state there. */
+static inline enum state
+machine_push(struct scan *scan, enum container container)
+{
+	scan->container = container;
+	scan->stack[++scan->depth] = (unsigned char)container;
+	return container == PLAIN_ARRAY ? ITEM : MEMBER;
 }
 
 /* A value has ended before this place: the state behind it. */

@@ -88,7 +88,7 @@ head_of_path(const struct path *path)
 static inline unsigned
 slot_of(unsigned parent, uint64_t head)
 {
-	return (unsigned)((head + parent) * 0x9E3779B97F4A7C15 >> 56);
+	return (unsigned)((head + parent) * 0x9E3779B97F4A7C15 >> (64 - PATH_SLOT_BITS));
 }
 
 static inline unsigned

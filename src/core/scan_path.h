@@ -34,8 +34,9 @@ enum container {
 
 enum {
 	PATH_KEY_MAX = 39,
-	PATH_HEAD = 8, /* bytes of a key that are compared as one word */
-	PATH_SLOTS = 256,
+	PATH_HEAD = 8,      /* bytes of a key that are compared as one word */
+	PATH_SLOT_BITS = 8, /* so many slots that most keys that are no path point to a free one */
+	PATH_SLOTS = 1 << PATH_SLOT_BITS,
 };
 
 struct path {

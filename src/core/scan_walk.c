@@ -76,14 +76,19 @@ end_scalar(struct walk *walk, enum value_type type, const char *behind)
 }
 
 static inline bool
-enter(struct walk *walk)
+enter(struct walk *walk, enum value_type type, enum container container)
 {
 	struct scan *scan = walk->scan;
 
 	if (scan->depth == SCAN_DEPTH_MAX)
 		return false;
-	walk->at = machine_enter(scan, walk->at);
-	walk->state = scan->state;
+	if (scan->container > ROOT) {
+		watch_value(&scan->watch, type, walk->at, offset_of(scan, walk->at));
+		if (type == VALUE_OBJECT)
+			container = watch_object(&scan->watch);
+	}
+	walk->at++;
+	walk->state = machine_push(scan, container);
 	return true;
 }
 
@@ -113,8 +118,9 @@ pass_value(struct walk *walk)
 		quote = string_end(walk, walk->at + 1);
 		return quote != NULL && end_scalar(walk, VALUE_STRING, quote + 1);
 	case '{':
+		return enter(walk, VALUE_OBJECT, PLAIN_OBJECT);
 	case '[':
-		return enter(walk);
+		return enter(walk, VALUE_ARRAY, PLAIN_ARRAY);
 	case ']':
 		return walk->state == ITEM && leave(walk);
 	case 't':
