@@ -8,6 +8,7 @@
 
 /* clang-format off */
 #define SUITES(X) \
+	X(alike) \
 	X(ancestor) \
 	X(buf) \
 	X(child) \
@@ -31,6 +32,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(spin) \
 	X(supervisor) \
 	X(sweep) \
 	X(text) \

@@ -91,6 +91,7 @@ void lane_hold(struct lane *lane, uint64_t position);
 /* What to write next, in order; returns how many spans (at most max). Then say how many bytes were written. */
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
+uint64_t lane_taken(const struct lane *lane); /* how many, ever */
 
 /* Something that overtakes is not written to its end. */
 bool lane_overtaking(const struct lane *lane);

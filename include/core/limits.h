@@ -4,10 +4,10 @@
 /* Every constant that bounds or times something; the manual lists them under LIMITS. Bytes and milliseconds. */
 
 enum {
-	LIMIT_HOLD = 128 << 10,       /* a longer frame passes in parts unless --strict */
-	LIMIT_READ = 64 << 10,        /* one read */
-	LIMIT_CLIENT_HIGH = 256 << 10,  /* queued for the client: stop reading the server */
-	LIMIT_CLIENT_LOW = 128 << 10, /* ... read it again */
+	LIMIT_HOLD = 128 << 10,        /* a longer frame passes in parts unless --strict */
+	LIMIT_READ = 64 << 10,         /* one read */
+	LIMIT_CLIENT_HIGH = 256 << 10, /* queued for the client: stop reading the server */
+	LIMIT_CLIENT_LOW = 128 << 10,  /* ... read it again */
 	LIMIT_SERVER_HIGH = 4 << 20,
 	LIMIT_SERVER_LOW = 1 << 20,
 	LIMIT_MESSAGE = 256 << 20, /* --max-message */
@@ -20,7 +20,7 @@ enum {
 
 	LIMIT_RECORDS = 1024,         /* requests kept for a restarted server */
 	LIMIT_RECORD_BYTES = 1 << 20, /* ... and their bytes */
-	LIMIT_LAST_WORDS = 2048,      /* of the server's stderr, in the error that answers initialize */
+	LIMIT_LAST_WORDS = 2048,      /* of the server's stderr, in an error */
 
 	LIMIT_RESTARTS = 5,
 

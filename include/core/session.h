@@ -106,6 +106,9 @@ bool session_opened(const struct session *session);
 /* What is known of the server's end, any bytes: quoted in the answer to what would have opened the session. */
 void session_quote(struct session *session, struct span words);
 
+/* The servers have failed too often: whatever is answered in their stead from now on says so, and quotes the same. */
+void session_give_up(struct session *session);
+
 /* The server closed its stdin: what is queued for it is answered; what it has, it may still answer. */
 void session_server_deaf(struct session *session, msec_t now);
 

@@ -83,7 +83,7 @@ enum why_level {
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end while requests were outstanding: they are cancelled") \
 	X(SIGNALLED, PERSON, "a signal arrived")                                                   \
 	X(ENDING, DECISION, "a step of the way down: stdin closed, SIGTERM, SIGKILL")              \
-	X(SERVER_EXITED, PERSON, "the server has ended by itself")                                 \
+	X(SERVER_EXITED, PERSON, "the server has ended before the session was over")               \
 	X(SERVER_ENDED, DECISION, "the server has ended after the session did")                    \
 	X(SWEPT, PERSON, "a process that the server had left behind was ended")                    \
 	X(LINES_LOST, ERROR, "stderr was full: this many lines were lost")                         \

@@ -66,6 +66,12 @@ lane_written_to(const struct lane *lane)
 }
 
 uint64_t
+lane_taken(const struct lane *lane)
+{
+	return lane->taken;
+}
+
+uint64_t
 lane_decided_to(const struct lane *lane)
 {
 	return lane->decided;

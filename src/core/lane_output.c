@@ -129,6 +129,7 @@ take(struct lane *lane, size_t n)
 void
 lane_sent(struct lane *lane, size_t n)
 {
+	lane->taken += n;
 	while (n > 0)
 		n -= take(lane, n);
 }

@@ -239,13 +239,16 @@ account_discarded(struct session *session, struct message *message)
 		session_fail(session, requester, request, answer.cause, text, WHY_OVERSIZED);
 		return;
 	}
-	if (request != NULL)
-		session_forget(session, requester, request);
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
 		session_send_error(session, message->from, &answer);
 	action.id = message->envelope.id;
-	action.method = message->envelope.method;
+	action.method = request != NULL ? text_span(request->method) : message->envelope.method;
 	session_report(session, &action);
+	if (request == NULL)
+		return;
+	if (session_is_own_question(request))
+		session_own_answered(session, request, message);
+	session_forget(session, requester, request);
 }
 
 /* A request that was passing to a server that has gone. */

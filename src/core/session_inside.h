@@ -17,7 +17,7 @@ enum reading {          /* what becomes of the frame that is being read */
 	READ_PASSED,    /* it passes in parts, and is accounted for already */
 	READ_DISCARD,   /* too large to keep: dropped in parts, accounted for at its end */
 	READ_DISCARDED, /* dropped in parts, and accounted for already */
-	READ_LOST,      /* dropped in parts, as its reader has gone, and accounted for at its end */
+	READ_LOST,      /* dropped in parts, as its reader has gone; a request is accounted for at its end */
 };
 
 struct replay;
@@ -71,14 +71,15 @@ struct session {
 	size_t ack_count;
 	struct replay *replay;  /* NULL: the server is never started again */
 	struct request *probe;  /* not answered yet; or NULL */
-	bool probe_again;       /* a cancel went out since */
-	uint64_t probe_written; /* how far the client's lane was written by then */
+	uint64_t probe_taken;   /* how much of the client's lane the server had taken when it was looked at last */
 	uint64_t probe_free;    /* how far its queue has waited for an answer already */
 	struct buf probe_meta;  /* of the request that was cancelled */
 	struct buf quote;       /* of the server's last words */
+	bool probe_again;       /* a cancel went out since the probe */
 	bool closed;            /* the client has told the server to end */
 	bool away;              /* the server has gone, and another one will come */
 	bool restarted;         /* another one has */
+	bool given_up;          /* no other one will: they have failed too often */
 	bool stuck, served;     /* see session_server_stuck, session_server_served */
 	uint32_t minted;
 	int server_status, server_signal;
@@ -264,7 +265,7 @@ void session_cancel_task(struct session *session, enum side requester, const str
     struct span task_id);
 void session_release_withheld(struct session *session);
 
-/* session_quote.c: the words of session_quote, where the request would have opened the session; else empty. */
+/* session_quote.c: the words of session_quote, where they say why there is no session or server; else empty. */
 struct span session_quoted(const struct session *session, struct span method);
 
 /* session_reply.c */

@@ -76,7 +76,7 @@ send_probe(struct session *session, struct span meta)
 	struct buf copy;
 
 	session->probe = session_ask(session, method, false, session->config.kill_stuck);
-	session->probe_written = lane_written_to(lane);
+	session->probe_taken = lane_taken(lane);
 	session->probe_again = false;
 	lane_hold(lane, later(lane_written_to(lane), session->probe_free));
 	buf_init(&copy);
@@ -120,7 +120,7 @@ is_reading(const struct session *session)
 {
 	const struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	return lane_overtaking(lane) && lane_written_to(lane) > session->probe_written;
+	return lane_overtaking(lane) && lane_taken(lane) > session->probe_taken;
 }
 
 /*
@@ -134,7 +134,7 @@ time_left(struct session *session)
 	msec_t alive = heard > session->asking ? heard : session->asking;
 
 	if (is_reading(session)) {
-		session->probe_written = lane_written_to(session->party[SIDE_CLIENT].lane);
+		session->probe_taken = lane_taken(session->party[SIDE_CLIENT].lane);
 		return session->config.kill_stuck;
 	}
 	return session->config.kill_stuck - (session->steady - alive);

@@ -1,4 +1,4 @@
-/* The server's last words, for whoever waits for a session that will never open. */
+/* The server's last words, for whoever waits for a session that will never open, or for a server that never comes. */
 #include "core/limits.h"
 #include "session_inside.h"
 
@@ -50,7 +50,13 @@ session_quoted(const struct session *session, struct span method)
 {
 	const struct method *row = dialect_method(session->dialect, method);
 
-	if (row == NULL || !(row->traits & METHOD_START))
-		return (struct span){ NULL, 0 };
-	return buf_span(&session->quote);
+	if (session->given_up || (row != NULL && (row->traits & METHOD_START)))
+		return buf_span(&session->quote);
+	return (struct span){ NULL, 0 };
+}
+
+void
+session_give_up(struct session *session)
+{
+	session->given_up = true;
 }

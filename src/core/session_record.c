@@ -134,12 +134,18 @@ bool
 session_record_notification(struct session *session, const struct message *message)
 {
 	const char *opened = session->dialect->opened;
+	struct action action;
 
 	if (session->replay == NULL || message->from != SIDE_CLIENT || message->passed || opened == NULL ||
 	    !span_equal(message->envelope.method, (struct span){ opened, strlen(opened) }))
 		return false;
 	remove_kind(session->replay, RECORD_OPENED);
-	return record_add(session, message, RECORD_OPENED) != NULL;
+	if (record_add(session, message, RECORD_OPENED) != NULL)
+		return true;
+	action = action_of(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL);
+	action.method = message->envelope.method;
+	session_report(session, &action);
+	return false;
 }
 
 bool
@@ -224,16 +230,58 @@ object_at(struct span text, size_t start)
 	return span_part(text, start, i < text.len ? i + 1 - start : 0);
 }
 
-struct span
-session_capabilities(const struct session *session, const struct message *message)
+static struct span
+object_of(const struct session *session, const struct message *message, enum scan_field field)
 {
-	const struct scan_value *value = scan_value(message->scan, SCAN_CAPABILITIES);
+	const struct scan_value *value = scan_value(message->scan, field);
 	bool recovered = message->word == WHY_RECOVERED;
 	uint64_t origin = recovered ? message->start : session->party[message->from].frame.body;
 
-	if (value->type != VALUE_OBJECT)
+	if (value->type != VALUE_OBJECT || message->passed)
 		return (struct span){ NULL, 0 };
 	return object_at(message->text, (size_t)(value->offset - (message->start - origin)));
+}
+
+struct span
+session_capabilities(const struct session *session, const struct message *message)
+{
+	return object_of(session, message, SCAN_CAPABILITIES);
+}
+
+/* With its quotes. */
+static struct span
+string_at(struct span text, size_t start)
+{
+	size_t i;
+
+	for (i = start + 1; i < text.len && text.ptr[i] != '"'; i++)
+		i += text.ptr[i] == '\\';
+	return span_part(text, start, i < text.len ? i + 1 - start : text.len - start);
+}
+
+struct span
+session_error_words(const struct session *session, const struct message *message)
+{
+	struct span object = object_of(session, message, SCAN_ERROR), string;
+	bool found = false;
+	size_t depth = 0, i;
+
+	for (i = 0; i < object.len; i++) {
+		char c = object.ptr[i];
+
+		if (c == '"') {
+			string = string_at(object, i);
+			if (found)
+				return string;
+			found = depth == 1 && span_equal(string, SPAN("\"message\""));
+			i += string.len - 1;
+			continue;
+		}
+		found = found && (c == ':' || c == ' ' || c == '\t' || c == '\r' || c == '\n');
+		depth += c == '{' || c == '[';
+		depth -= c == '}' || c == ']';
+	}
+	return (struct span){ NULL, 0 };
 }
 
 void

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/alike.h"
 #include "core/id.h"
 #include "core/limits.h"
 
@@ -19,6 +20,28 @@ report(struct session *session, enum verb verb, enum side side, enum why why, co
 
 	action.detail = (struct span){ detail, strlen(detail) };
 	session_report(session, &action);
+}
+
+/* In its own words. */
+static void
+report_refusal(struct session *session, const struct request *request, const struct message *message)
+{
+	struct action action = action_of(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request);
+	struct span words = session_error_words(session, message);
+	char text[LIMIT_LAST_WORDS];
+	size_t len;
+	struct buf detail;
+
+	buf_init(&detail);
+	buf_append(&detail, SPAN("it answered with an error"));
+	if (words.len > 2) {
+		len = id_unescape(words, text, sizeof(text));
+		buf_append(&detail, SPAN(": "));
+		buf_append(&detail, (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
+	}
+	action.detail = buf_span(&detail);
+	session_report(session, &action);
+	buf_free(&detail);
 }
 
 static bool
@@ -234,14 +257,13 @@ compare(struct session *session, const struct message *message)
 
 	if (!span_equal(buf_span(&replay->version), scan_text(message->scan, SCAN_RESULT_VERSION)))
 		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "another protocolVersion");
-	else if (!span_equal(buf_span(&replay->capabilities), session_capabilities(session, message)))
+	else if (!alike(buf_span(&replay->capabilities), session_capabilities(session, message)))
 		report(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, "other capabilities");
 }
 
 static void
-fail(struct session *session, const struct request *request, const char *detail)
+fail(struct session *session)
 {
-	report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request, detail);
 	session->replay->stage = REPLAY_FAILED;
 	session->stuck = true;
 }
@@ -253,17 +275,15 @@ session_replay_answered(struct session *session, const struct request *request, 
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
 
 	replay->waiting--;
+	if (session_replays(session) && !granted)
+		report_refusal(session, request, message);
 	if (replay->stage == REPLAY_HANDSHAKE && !granted) {
-		fail(session, request, "it answered with an error");
+		fail(session);
 	} else if (replay->stage == REPLAY_HANDSHAKE) {
 		compare(session, message);
 		say_settings(session);
-	} else if (replay->stage == REPLAY_SETTINGS) {
-		if (!granted)
-			report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request,
-			    "it answered with an error");
-		if (replay->waiting == 0)
-			finish(session);
+	} else if (replay->stage == REPLAY_SETTINGS && replay->waiting == 0) {
+		finish(session);
 	}
 }
 
@@ -271,8 +291,10 @@ void
 session_replay_expired(struct session *session, const struct request *request)
 {
 	session->replay->waiting--;
-	if (session_replays(session))
-		fail(session, request, "no answer");
+	if (!session_replays(session))
+		return;
+	report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request, "no answer");
+	fail(session);
 }
 
 bool

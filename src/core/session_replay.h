@@ -48,4 +48,7 @@ extern const struct session_list session_lists[REPLAY_LISTS];
 /* result.capabilities as spelled; empty if there are none. */
 struct span session_capabilities(const struct session *session, const struct message *message);
 
+/* error.message as spelled, with its quotes; empty if there is none. */
+struct span session_error_words(const struct session *session, const struct message *message);
+
 #endif

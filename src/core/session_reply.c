@@ -74,12 +74,14 @@ ending_of(const struct request *request, enum decide_event event)
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
 }
 
-/* What the server said last, to whom it never answered. */
+/* Why no other server comes, and what the last one said, to whom it never answered. */
 static void
 put_quote(const struct session *session, struct buf *text, struct span method)
 {
 	struct span quote = session_quoted(session, method);
 
+	if (session->given_up)
+		put(text, ", and has failed too often to be started again (see canceld --restart)");
 	if (quote.len > 0) {
 		put(text, ": ");
 		buf_append(text, quote);

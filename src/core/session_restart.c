@@ -41,7 +41,7 @@ keep_queue(struct session *session)
 	struct party *client = &session->party[SIDE_CLIENT];
 
 	if (!lane_keep(client->lane))
-		client->reading = client->reading == READ_PASS ? READ_LOST : READ_DISCARDED;
+		client->reading = READ_LOST;
 	lane_hold(client->lane, 0);
 }
 

@@ -81,6 +81,24 @@ option_name(int option)
 	return NULL;
 }
 
+/* One that is no option, nor the beginning of just one. */
+static void
+refuse_long_option(const char *argument)
+{
+	const char *name = argument + strlen("--"), *before = ": it could be ";
+	size_t len = strcspn(name, "=");
+	const struct option *row;
+
+	fprintf(stderr, "canceld: unknown or ambiguous option '%s'", argument);
+	for (row = table; row->name != NULL; row++) {
+		if (strncmp(row->name, name, len) != 0)
+			continue;
+		fprintf(stderr, "%s--%s", before, row->name);
+		before = ", ";
+	}
+	fputs("; see canceld --help\n", stderr);
+}
+
 /* argument: as getopt_long left it when it did not understand it. */
 static int
 refuse_option(int option, int found, const char *argument)
@@ -94,7 +112,7 @@ refuse_option(int option, int found, const char *argument)
 	else if (found != 0)
 		fprintf(stderr, "canceld: unknown option -%c; see canceld --help\n", found);
 	else
-		fprintf(stderr, "canceld: unknown or ambiguous option '%s'; see canceld --help\n", argument);
+		refuse_long_option(argument);
 	return STATUS_FAILED;
 }
 
@@ -206,7 +224,7 @@ value_wanted(int option)
 	case 'D':
 		return "auto, mcp, acp, lsp, bsp or none";
 	case 'r':
-		return "[stateless,]N/DURATION, such as 5/1m; " DURATION;
+		return "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; " DURATION;
 	case 'k':
 		return "a time such as 500ms or 10s";
 	case OPTION_SWEEP:
@@ -315,23 +333,31 @@ set_defaults(struct options *options)
 	policy_init(&options->policy);
 }
 
+/* What stands behind an option whose value is optional, and could be that. */
+static bool
+is_value(int option, struct span word)
+{
+	struct value_restart restart = { 0 };
+	msec_t duration;
+
+	if (option != 'd' && option != 'k' && option != 'r')
+		return false;
+	return value_duration(word, &duration) || (option == 'r' && value_restart(word, &restart));
+}
+
+/* behind: the option without a value right before it; 0: none. */
 static int
-check_command(const struct options *options)
+check_command(const struct options *options, int behind)
 {
 	const char *command = options->command[0];
-	msec_t duration;
 
 	if (command == NULL) {
 		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
 		return STATUS_FAILED;
 	}
-	/* What stands behind an option whose value is optional. */
-	if ((options->drain || options->restarts > 0) && value_duration(span_of(command), &duration)) {
-		fprintf(stderr, "canceld: '%s' is no command; a limit needs an equals sign: --%s=%s\n", command,
-		    options->kill_stuck > 0 ? "kill-stuck" :
-			options->drain      ? "drain" :
-					      "restart",
-		    command);
+	if (is_value(behind, span_of(command))) {
+		fprintf(stderr, "canceld: '%s' is no command; a value needs an equals sign: --%s=%s\n", command,
+		    option_name(behind), command);
 		return STATUS_FAILED;
 	}
 	return OPTIONS_RUN;
@@ -340,7 +366,7 @@ check_command(const struct options *options)
 int
 options_parse(struct options *options, int argc, char *argv[])
 {
-	int option;
+	int option, behind = 0;
 	int status = OPTIONS_RUN;
 
 	set_defaults(options);
@@ -353,11 +379,12 @@ options_parse(struct options *options, int argc, char *argv[])
 			status = refuse_option(option, optopt, argv[optind - 1]);
 		else
 			status = apply(options, option, optarg);
+		behind = optarg == NULL ? option : 0;
 	}
 	if (status != OPTIONS_RUN)
 		return status;
 	options->command = argv + optind;
-	return check_command(options);
+	return check_command(options, strcmp(argv[optind - 1], "--") == 0 ? 0 : behind);
 }
 
 void

@@ -25,13 +25,20 @@ enum {
 	SETTLE_SPANS = 16,
 };
 
-msec_t
-proxy_clock(void)
+/* Microseconds. */
+static int64_t
+exact_clock(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+msec_t
+proxy_clock(void)
+{
+	return exact_clock() / 1000;
 }
 
 static void
@@ -97,6 +104,7 @@ read_once(struct proxy *proxy, enum side from)
 	if (n <= 0)
 		return 0;
 	lane_received(lane, (size_t)n);
+	spin_heard(&proxy->spin);
 	session_hear(proxy->session, from, proxy->now);
 	return (size_t)n;
 }
@@ -282,12 +290,24 @@ pass_errors(struct proxy *proxy)
 }
 
 static void
+await_next(struct proxy *proxy, int64_t now)
+{
+	int fds[2], count = 0;
+
+	for (int side = 0; side < 2; side++)
+		if (ev_is_active(&proxy->port[side].readable))
+			fds[count++] = proxy->port[side].in.fd;
+	spin_wait(&proxy->spin, fds, count, now);
+}
+
+static void
 on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
 	struct proxy *proxy = watcher->data;
+	int64_t now = exact_clock();
 
 	(void)events;
-	proxy->now = proxy_clock();
+	proxy->now = now / 1000;
 	pass_errors(proxy);
 	hear(proxy, SIDE_SERVER);
 	hear(proxy, SIDE_CLIENT);
@@ -305,6 +325,7 @@ on_settle(struct ev_loop *loop, ev_prepare *watcher, int events)
 	watch_port(proxy, SIDE_SERVER);
 	set_watching(proxy, &proxy->log_writable, log_wants_write(proxy->log));
 	set_timer(proxy);
+	await_next(proxy, now);
 }
 
 static void
@@ -418,6 +439,7 @@ start(struct proxy *proxy)
 	proxy->session = new_session(options, proxy->log);
 	proxy->wake = proxy->drain_until = proxy->hung_until = MSEC_NEVER;
 	proxy->restart_at = proxy->deaf_until = proxy->linger_until = MSEC_NEVER;
+	spin_init(&proxy->spin);
 	restart_init(&proxy->restart, options->restarts, options->restarts_within);
 	watch_descriptors(proxy);
 	proxy_start_server(proxy);

@@ -105,17 +105,24 @@ log_ending(struct proxy *proxy, const char *step)
 	log_event(proxy->log, WHY_ENDING, fields, 1);
 }
 
+/* Because of the client, not of the server. */
+static bool
+is_over(const struct proxy *proxy)
+{
+	return proxy->left || session_wants_end(proxy->session);
+}
+
 static void
 log_exit(struct proxy *proxy)
 {
 	const struct child *child = &proxy->child;
+	bool ended = proxy->supervisor.ended && !proxy->restarting && is_over(proxy);
 	struct log_field fields[] = {
 		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
 		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
 	};
 
-	log_event(proxy->log, proxy->supervisor.ended && !proxy->restarting ? WHY_SERVER_ENDED : WHY_SERVER_EXITED,
-	    fields, child->exited ? 2 : 0);
+	log_event(proxy->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields, child->exited ? 2 : 0);
 }
 
 static void
@@ -224,8 +231,7 @@ proxy_finished(const struct proxy *proxy)
 int
 proxy_exit_status(const struct proxy *proxy)
 {
-	bool over = proxy->left || session_wants_end(proxy->session);
-	bool ours = proxy->told_to_end && proxy->supervisor.ended && over;
+	bool ours = proxy->told_to_end && proxy->supervisor.ended && is_over(proxy);
 	int status = ours ? 0 : child_status(&proxy->child);
 
 	if (proxy->signal != 0)

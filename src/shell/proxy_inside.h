@@ -14,6 +14,7 @@
 #include "shell/descriptor.h"
 #include "shell/proxy.h"
 #include "shell/relay.h"
+#include "shell/spin.h"
 
 enum { ENDING_SIGNALS = 4 };
 
@@ -39,6 +40,7 @@ struct proxy {
 	ev_io log_writable, control;
 	ev_io reader_gone, hung_up, client_ended;
 	ev_prepare settle;
+	struct spin spin;
 	ev_timer timer;
 	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
 	msec_t now, wake; /* what the timer is set to */

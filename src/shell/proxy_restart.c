@@ -122,8 +122,10 @@ next_server(struct proxy *proxy, bool served)
 		return MSEC_NEVER;
 	}
 	wait = restart_after(&proxy->restart, served, proxy->now);
-	if (wait == MSEC_NEVER)
+	if (wait == MSEC_NEVER) {
 		refuse(proxy, "it has failed too often (see --restart)");
+		session_give_up(proxy->session);
+	}
 	return wait;
 }
 

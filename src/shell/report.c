@@ -69,9 +69,10 @@ report_summary(struct log *log, const struct session *session)
 			count(session, WHY_CANCEL_UNSENT)),
 		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
 		log_number("noise", count(session, WHY_NOISE)),
+		log_number("restarts", count(session, WHY_RESTARTED)),
 	};
 
-	log_event(log, WHY_SUMMARY, fields, COUNT(fields));
+	log_event(log, WHY_SUMMARY, fields, COUNT(fields) - (count(session, WHY_RESTARTED) > 0 ? 0 : 1));
 }
 
 void

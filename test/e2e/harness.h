@@ -43,6 +43,7 @@ struct setup {
 	bool bare;        /* run the command without canceld */
 	bool keep;        /* keep copies of canceld's own ends in kept[] */
 	bool ignore_pipe; /* start it with SIGPIPE ignored */
+	bool stuffed;     /* its stderr takes nothing until it has ended */
 	int blocked;      /* start it with this signal blocked */
 	int extra;        /* start it with this descriptor open (0: none) */
 };
@@ -60,6 +61,7 @@ struct run {
 	size_t piece;    /* not 0: each read and write has a random size up to this */
 	json_t *message; /* the last that was taken */
 	bool deaf;       /* does not read stdout */
+	bool stuffed;    /* ... nor stderr, which is full */
 	bool exited;
 	int status; /* as waitpid gives it */
 	char mark[64];
@@ -82,8 +84,12 @@ bool can_be_init(void);
 void run_close_in(struct run *run);
 void run_close_out(struct run *run);
 
-/* Fails the test unless it exits with this status within milliseconds (and a machine's slack). */
+/*
+ * Fails the test unless it exits with this status within milliseconds (and a machine's slack), and reads the rest of its
+ * stderr; or leaves that, as others hold it.
+ */
 void run_expect_exit(struct run *run, int status, long within);
+void run_expect_exit_alone(struct run *run, int status, long within);
 void run_expect_gone(struct run *run, long within); /* no process of the run is left */
 
 /*

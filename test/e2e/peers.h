@@ -29,7 +29,8 @@ int peer_main(int count, char **arguments);
 /*
  * Starts a process named left-KIND, and returns when it is what its kind says: pipe, holds stdout; deaf, ignores
  * SIGTERM too; group, in a process group of its own; session, in a session of its own; daemon, forked twice; stopped,
- * in a session of its own; runaway, starts another and exits, for ever; many, hundreds of sessions.
+ * in a session of its own; runaway, starts another and exits, for ever; many, hundreds of sessions. Most of them write
+ * a line to stderr at SIGUSR1.
  */
 void brood_start(const char *kind);
 

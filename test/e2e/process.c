@@ -306,6 +306,18 @@ process_stopped(pid_t pid)
 }
 
 bool
+process_ended(pid_t pid)
+{
+	return !is_live(pid);
+}
+
+bool
+process_sleeps(pid_t pid)
+{
+	return process_state(pid) == 'S';
+}
+
+bool
 process_has_text(const char *path, const char *text)
 {
 	struct text file = file_read(path);

@@ -1,13 +1,18 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "suites.h"
 #include "talk.h"
 
 #define FOR_EVER "{\"ms\":600000}"
+#define HOPELESS \
+	"canceld: tools/call echo cannot be answered: the server has gone, and has failed too often to be started" \
+	" again (see canceld --restart): "
 
 /* How often the servers of this run have received it. */
 static int
@@ -37,6 +42,7 @@ START_TEST(a_crash_costs_what_was_in_flight_and_no_more)
 	run_expect_logged(run, "RESTARTED");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
+	run_expect_logged(run, "noise=0 restarts=1\n");
 	run_end(run);
 }
 END_TEST
@@ -126,7 +132,7 @@ START_TEST(who_drains_is_served_to_the_end)
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "echo", "{}");
 	run_close_in(run);
-	run_expect_answer(run, "3");
+	run_expect_result(run, "3");
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
 }
@@ -168,18 +174,41 @@ START_TEST(too_many_crashes_end_it)
 }
 END_TEST
 
-/* The server that follows does not come up: what waits for it is answered in the end. */
+/* The server that follows does not come up: what waits for it is answered in the end, and hears why. */
 START_TEST(a_server_that_never_comes_up_again)
 {
-	struct run *run = run_session("-r2/1m",
-	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi;"
+	struct run *run = run_session("-r4/1m",
+	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then echo bad start 4 >&2; exit 5; fi;"
 	    " : >$E2E_DIRECTORY/$E2E_MARK; exec $DEMO_SERVER");
 
 	run_call(run, "2", "crash", "{\"status\":9}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
+	ck_assert_str_eq(at_text(run->message, "error message"), HOPELESS "bad start 4");
+	ck_assert_int_eq(at_number(run->message, "error data status"), 5);
 	run_expect_exit(run, 5, 2000);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_server_that_cannot_be_started_again)
+{
+	char mark[64], path[256], words[600];
+	struct run *run;
+
+	mark_new(mark, sizeof(mark));
+	snprintf(path, sizeof(path), "%s/%s.server", getenv("E2E_DIRECTORY"), mark);
+	ck_assert_int_eq(symlink(getenv("DEMO_SERVER"), path), 0);
+	run = run_session("-r4/1m", path);
+	unlink(path);
+	run_call(run, "2", "crash", "{\"status\":9}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_call(run, "3", "echo", "{}");
+	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
+	snprintf(words, sizeof(words), HOPELESS "cannot start %s: No such file or directory", path);
+	ck_assert_str_eq(at_text(run->message, "error message"), words);
+	run_expect_exit(run, 127, 2000);
 	run_end(run);
 }
 END_TEST
@@ -213,7 +242,7 @@ START_TEST(an_orderly_exit_is_no_crash)
 	run_end(run);
 	run = run_options("-r", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_answer(run, "1");
+	run_expect_result(run, "1");
 	run_expect_exit(run, 0, 1000);
 	run_end(run);
 }
@@ -226,11 +255,30 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 	struct run *run = run_options("-r", agent);
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
-	run_expect_answer(run, "0");
+	run_expect_result(run, "0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_exit(run, 4, 1000);
 	run_expect_logged(run, "RESTART_REFUSED");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_agent_that_is_stuck_ends_the_session)
+{
+	struct run *run = run_options("-k200ms",
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b;"
+	    " echo begun >&2; exec sleep 600");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
+	run_expect_answer(run, "0");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
+	run_expect_logged(run, "begun");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
+	run_expect_logged(run, "STUCK");
+	run_expect_exit(run, 128 + SIGTERM, 1600);
+	run_expect_logged(run, "RESTART_REFUSED");
+	run_expect_logged(run, "SERVER_EXITED signal=15");
 	run_end(run);
 }
 END_TEST
@@ -251,8 +299,8 @@ START_TEST(who_reads_no_more_may_answer_what_it_has)
 	run_call(run, "2", "echo", "{}");
 	run_expect_logged(run, "deaf");
 	run_call(run, "3", "echo", "{}");
-	run_expect_answer(run, "2");
-	run_expect_answer(run, "3");
+	run_expect_result(run, "2");
+	run_expect_result(run, "3");
 	run_close_in(run);
 	run_expect_exit(run, 0, 1600);
 	run_end(run);
@@ -268,7 +316,7 @@ START_TEST(nothing_is_started_for_who_has_drained)
 
 	run_call(run, "2", "echo", "{}");
 	run_close_in(run);
-	run_expect_answer(run, "2");
+	run_expect_result(run, "2");
 	run_expect_exit(run, ANY_STATUS, 2000);
 	ck_assert_int_eq(count_logged(run, "RESTARTING"), 0);
 	run_end(run);
@@ -293,7 +341,8 @@ START_TEST(a_restart_is_logged_behind_the_end)
 	const char *exited;
 
 	run_call(run, "2", "crash", "{\"status\":7}");
-	run_expect_logged(run, "RESTARTING");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_logged(run, "RESTARTED");
 	exited = strstr(run->error.data, "SERVER_EXITED");
 	ck_assert_ptr_nonnull(exited);
 	ck_assert_ptr_nonnull(strstr(exited, "RESTARTING"));
@@ -339,9 +388,11 @@ suite_restarts(void)
 	tcase_add_test(tests, a_slow_server_that_answers_is_left_alone);
 	tcase_add_test(tests, too_many_crashes_end_it);
 	tcase_add_test(tests, a_server_that_never_comes_up_again);
+	tcase_add_test(tests, a_server_that_cannot_be_started_again);
 	tcase_add_loop_test(tests, who_leaves_while_no_server_is_there_is_not_kept, 0, 2);
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
+	tcase_add_test(tests, an_agent_that_is_stuck_ends_the_session);
 	tcase_add_test(tests, who_reads_no_more_may_answer_what_it_has);
 	tcase_add_test(tests, nothing_is_started_for_who_has_drained);
 	tcase_add_test(tests, who_is_told_to_exit_does_not_crash);

@@ -10,6 +10,7 @@ Suite *suite_cancels(void);
 Suite *suite_ends(void);
 Suite *suite_statuses(void);
 Suite *suite_restarts(void);
+Suite *suite_losses(void);
 Suite *suite_beginnings(void);
 Suite *suite_options(void);
 Suite *suite_streams(void);

@@ -154,6 +154,16 @@ run_expect_answer(struct run *run, const char *id)
 }
 
 json_t *
+run_expect_result(struct run *run, const char *id)
+{
+	json_t *message = run_expect_answer(run, id);
+
+	if (!at_exists(message, "result"))
+		run_fail(run, "no result came, but %s", json_dumps(message, JSON_COMPACT));
+	return message;
+}
+
+json_t *
 run_expect_error(struct run *run, const char *id, int code, const char *cause)
 {
 	json_t *message = run_expect_answer(run, id);

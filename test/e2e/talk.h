@@ -27,9 +27,10 @@ struct run *run_session(const char *options, const char *command);
 /* The next line on stdout, or NULL if the stream ends or the time passes first. */
 const char *run_line(struct run *run, long limit);
 
-/* The next line must be a message; an answer with this very id; an error of canceld's own. */
+/* The next line must be a message; an answer with this very id; one that is a result; an error of canceld's own. */
 json_t *run_expect_message(struct run *run);
 json_t *run_expect_answer(struct run *run, const char *id);
+json_t *run_expect_result(struct run *run, const char *id);
 json_t *run_expect_error(struct run *run, const char *id, int code, const char *cause);
 
 /* Calls echo; its answer must be the very next line: so nothing else was on its way before. */

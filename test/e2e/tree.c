@@ -141,16 +141,26 @@ START_TEST(npx_and_all_below_it_goes)
 }
 END_TEST
 
-/* Its id is all that is known of the daemon that is spared. */
+static pid_t
+marked(const struct run *run)
+{
+	char list[4096];
+
+	ck_assert_int_eq(process_marked(run->mark, list, sizeof(list)), 1);
+	return (pid_t)atoi(list + strcspn(list, "0123456789"));
+}
+
+/* It writes to stderr when canceld is no more. */
 START_TEST(a_daemon_is_spared_if_that_is_asked_for)
 {
 	struct run *run = brood(_i == 0 ? "daemon" : "session", (struct setup){ .options = "--sweep=group" });
-	char list[4096];
 
 	run_close_in(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit_alone(run, 0, AFTER_EOF);
+	kill(marked(run), SIGUSR1);
+	run_expect_logged(run, "left: still here");
 	ck_assert_ptr_null(strstr(run->error.data, "SWEPT"));
-	ck_assert_int_eq(process_marked(run->mark, list, sizeof(list)), 1);
+	marked(run);
 	process_sweep(run->mark);
 	run_end(run);
 }

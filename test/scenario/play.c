@@ -238,6 +238,9 @@ act(struct play *play, const struct line *line)
 	case LINE_DEAF:
 		play->kind->deaf(play->subject, START + play->now);
 		break;
+	case LINE_HOPELESS:
+		play->kind->give_up(play->subject);
+		break;
 	case LINE_SEE:
 	case LINE_NOTHING:
 	case LINE_WHY:

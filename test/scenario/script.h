@@ -34,6 +34,7 @@ enum line_kind {
 	LINE_STUCK,       /* the server is to be ended */
 	LINE_RESTART,     /* text: why no other server could go on; or "yes" */
 	LINE_DEAF,        /* the server closed its stdin */
+	LINE_HOPELESS,    /* no other one will come */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
 	LINE_REQUESTED,   /* side has made `value` requests so far */
 	LINE_WANTS_END,   /* the session wants to end */

@@ -81,6 +81,12 @@ quote_core(void *self, struct span words)
 }
 
 static void
+give_up_core(void *self)
+{
+	session_give_up(self);
+}
+
+static void
 deaf_core(void *self, msec_t now)
 {
 	session_server_deaf(self, now);
@@ -117,6 +123,7 @@ const struct subject_kind subject_core = {
 	.back = back_core,
 	.quote = quote_core,
 	.deaf = deaf_core,
+	.give_up = give_up_core,
 	.expire = expire_core,
 	.wake = wake_core,
 	.session = session_core,

@@ -99,6 +99,12 @@ quote_relay(void *self, struct span words)
 }
 
 static void
+give_up_relay(void *self)
+{
+	(void)self;
+}
+
+static void
 deaf_relay(void *self, msec_t now)
 {
 	(void)self;
@@ -141,6 +147,7 @@ const struct subject_kind subject_relay = {
 	.back = back_relay,
 	.quote = quote_relay,
 	.deaf = deaf_relay,
+	.give_up = give_up_relay,
 	.expire = expire_relay,
 	.wake = wake_relay,
 	.session = session_relay,

@@ -365,20 +365,26 @@ static const struct {
 	{ "-T 30 server", "--max-time '30'", "METHOD[:NAME]=" },
 	{ "--grace 5 server", "--grace '5'", "DURATION" },
 	{ "-d5 server", "--drain '5'", "DURATION" },
-	{ "-r0/1m server", "--restart '0/1m'", "N/DURATION" },
-	{ "-r100001/1m server", "--restart '100001/1m'", "N/DURATION" },
-	{ "-r5/1 server", "--restart '5/1'", "N/DURATION" },
-	{ "-r5/ server", "--restart '5/'", "N/DURATION" },
-	{ "-r/1m server", "--restart '/1m'", "N/DURATION" },
-	{ "--restart= server", "--restart ''", "N/DURATION" },
-	{ "--restart=stateless5/1m server", "--restart 'stateless5/1m'", "N/DURATION" },
-	{ "--restart=stateless, server", "--restart 'stateless,'", "N/DURATION" },
-	{ "--restart=statefull server", "--restart 'statefull'", "N/DURATION" },
+	{ "-r0/1m server", "--restart '0/1m'", "N[/DURATION]" },
+	{ "-r100001/1m server", "--restart '100001/1m'", "N[/DURATION]" },
+	{ "-r5/1 server", "--restart '5/1'", "N[/DURATION]" },
+	{ "-r5/ server", "--restart '5/'", "N[/DURATION]" },
+	{ "-r/1m server", "--restart '/1m'", "N[/DURATION]" },
+	{ "--restart= server", "--restart ''", "N[/DURATION]" },
+	{ "--restart=stateless5/1m server", "--restart 'stateless5/1m'", "N[/DURATION]" },
+	{ "--restart=stateless, server", "--restart 'stateless,'", "N[/DURATION]" },
+	{ "--restart=statefull server", "--restart 'statefull'", "N[/DURATION]" },
 	{ "-k0 server", "--kill-stuck '0'", "10s" },
 	{ "-knone server", "--kill-stuck 'none'", "10s" },
 	{ "-k5 server", "--kill-stuck '5'", "10s" },
 	{ "-k 5s server", "'5s' is no command", "--kill-stuck=5s" },
+	{ "-r0 server", "--restart '0'", "N from 1 to 100000" },
 	{ "-r 5s server", "'5s' is no command", "--restart=5s" },
+	{ "-r 5/1m server", "'5/1m' is no command", "--restart=5/1m" },
+	{ "--restart 5 server", "'5' is no command", "--restart=5" },
+	{ "-v --restart stateless server", "'stateless' is no command", "--restart=stateless" },
+	{ "-d -k 5s server", "'5s' is no command", "--kill-stuck=5s" },
+	{ "-k -d 5s server", "'5s' is no command", "--drain=5s" },
 	{ "--drain= server", "--drain ''", "DURATION" },
 	{ "-D dap server", "--dialect 'dap'", "auto, mcp, acp, lsp, bsp or none" },
 	{ "--dialect MCP server", "--dialect 'MCP'", "auto, mcp, acp, lsp, bsp or none" },
@@ -397,6 +403,7 @@ static const struct {
 	{ "--log= server", "--log ''", "file" },
 	{ "--nonsense server", "'--nonsense'", "--help" },
 	{ "--max server", "'--max'", "ambiguous" },
+	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-stuck, --kill-after;" },
 	{ "-x server", "-x", "--help" },
 	{ "--ask-progress=1 server", "--ask-progress", "takes no value" },
 	{ "--legacy=1 server", "--legacy", "takes no value" },
@@ -417,6 +424,17 @@ START_TEST(what_is_wrong_is_named)
 	ck_assert_msg(strncmp(parsed.error, "canceld: ", 9) == 0, "%s", parsed.error);
 	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line, parsed.error);
 	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line, parsed.error);
+	options_free(&parsed.options);
+}
+END_TEST
+
+START_TEST(behind_two_dashes_stands_a_command)
+{
+	static struct parsed parsed;
+
+	parse(&parsed, "-r -- 5/1m");
+	ck_assert_int_eq(parsed.status, OPTIONS_RUN);
+	ck_assert_str_eq(parsed.options.command[0], "5/1m");
 	options_free(&parsed.options);
 }
 END_TEST
@@ -557,6 +575,7 @@ options_suite(void)
 	tcase_add_test(accepted, long_options);
 	tcase_add_test(accepted, short_options);
 	tcase_add_test(accepted, drain_needs_no_value);
+	tcase_add_test(accepted, behind_two_dashes_stands_a_command);
 	tcase_add_loop_test(accepted, how_a_server_is_started_again, 0, sizeof(restarts) / sizeof(restarts[0]));
 	tcase_add_loop_test(accepted, a_dialect_is_named, 0, COUNT(spoken));
 	tcase_add_loop_test(accepted, how_much_is_said, 0, COUNT(levels));

@@ -1,38 +1,61 @@
 #!/bin/sh
-# Usage: test/sim/bugs.sh [PATCH...], from the top of the tree. Builds the simulation once for each patch in
-# test/sim/bugs, or for these, and runs up to 2,000 seeds: each planted bug must be found.
+# Usage: [SEEDS=300] test/sim/bugs.sh [PATCH...], from the top of the tree. Builds the simulation once for each patch in
+# test/sim/bugs, or for these, and runs up to so many seeds: each planted bug must be found. A patch is for one file.
 set -eu
 top=build/sim-bugs
-seeds=2000
+seeds=${SEEDS:-300}
+jobs=2
 missed=0
 count=0
 
 [ $# -gt 0 ] || set -- test/sim/bugs/*.patch
 rm -rf "$top"
-mkdir -p "$top"
+mkdir -p "$top/sound"
 
-# Sources with one bug, compiled and run in a folder of their own; the last line tells how it ended.
+# So many at a time.
+pace() {
+	count=$((count + 1))
+	[ $((count % jobs)) -ne 0 ] || wait
+}
+
+compile() { # source, object
+	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc/core -c -o "$2" "$1"
+}
+
+# All objects but the one that has the bug.
+sound_but() {
+	for object in "$top"/sound/*.o; do
+		[ "${object##*/}" = "$1" ] || echo "$object"
+	done
+}
+
+# The last line of its output tells how it ended.
 try_bug() {
-	name=$(basename "$1" .patch)
-	tree=$top/$name
-	mkdir "$tree"
-	cp -R include src/core test/sim "$tree"
-	mkdir "$tree/src"
-	mv "$tree/core" "$tree/src/core"
+	tree=$top/$(basename "$1" .patch)
+	source=$(sed -n 's,^+++ b/,,p' "$1")
+	object=$(basename "$source" .c).o
+	mkdir -p "$tree/$(dirname "$source")"
+	cp "$source" "$tree/$source"
+	# shellcheck disable=SC2046
 	if ! patch -s -p1 -d "$tree" <"$1" >"$tree/out" 2>&1; then
 		echo "DOES NOT APPLY" >>"$tree/out"
-	elif ! ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -I"$tree/include" -I"$tree" -o "$tree/world" "$tree"/sim/*.c \
-		"$tree"/src/core/*.c -ljansson >>"$tree/out" 2>&1; then
+	elif ! compile "$tree/$source" "$tree/$object" >>"$tree/out" 2>&1 ||
+		! ${CC:-cc} -o "$tree/world" "$tree/$object" $(sound_but "$object") -ljansson -lm >>"$tree/out" 2>&1; then
 		echo "DOES NOT COMPILE" >>"$tree/out"
 	else
-		timeout 60 "$tree/world" --seeds $seeds >>"$tree/out" 2>&1 && echo "NOT FOUND" >>"$tree/out"
+		timeout 60 "$tree/world" --seeds "$seeds" >>"$tree/out" 2>&1 && echo "NOT FOUND" >>"$tree/out"
 	fi
 }
 
+for source in src/core/*.c test/sim/*.c; do
+	compile "$source" "$top/sound/$(basename "$source" .c).o" &
+	pace
+done
+wait
+
 for patch; do
 	try_bug "$patch" &
-	count=$((count + 1))
-	[ $((count % 2)) -eq 0 ] && wait
+	pace
 done
 wait
 
@@ -47,5 +70,5 @@ for patch; do
 	*) printf '%-34s %.90s\n' "$name" "$(head -n 1 "$out")" ;;
 	esac
 done
-echo "$count planted bugs, $missed not found within $seeds seeds"
+echo "$# planted bugs, $missed not found within $seeds seeds"
 [ "$missed" -eq 0 ]

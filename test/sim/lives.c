@@ -129,6 +129,8 @@ start(struct world *world)
 	}
 	world_tell(world, "the next server is there\n");
 	choose_mood(world);
+	if (world->mood == MOOD_NEVER && chance_percent(&world->chance, 50))
+		world->crashes = 0; /* it says nothing, and it does not go */
 	world->server_ids = 0;
 	oracle_back(&world->oracle);
 	session_server_back(world->session, world->now);
@@ -137,8 +139,13 @@ start(struct world *world)
 void
 lives_look(struct world *world)
 {
-	if (lives_is_there(world) && session_server_stuck(world->session) && !world->oracle.stuck)
-		oracle_stuck(&world->oracle);
+	struct oracle *oracle = &world->oracle;
+
+	if (wire_backed_up(world, SERVER) || wire_is_passing(world))
+		oracle->moved = world->now;
+	if (lives_is_there(world) && session_server_stuck(world->session) && !oracle->stuck)
+		oracle_stuck(oracle);
+	oracle_still(oracle, false);
 }
 
 void

@@ -175,10 +175,13 @@ struct oracle {
 	bool probing;                 /* canceld said that it asks whether the server is alive, and heard no answer */
 	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
 	uint64_t probed, free;        /* when it last said so; when it last heard one */
+	int64_t moved;                /* when a byte went to or from the server, or none could */
+	int64_t spoke;                /* when one came from it */
 	bool may_pass;                /* a request was half read when it asked */
 	bool unheld;                  /* an answer passes in parts, so that what it says does not wait */
 	bool unprobed;                /* a cancel arrived since the server was asked that */
 	uint64_t opened_at;           /* when the session was open */
+	bool cut_short;               /* the world ended though canceld had a time to wake at */
 	bool stuck;                   /* canceld wants the server ended */
 	int shaken;                   /* the message that opened the session; -1: none */
 	int opened;                   /* ... and the notice behind it; 0: none */
@@ -217,6 +220,8 @@ void oracle_lost(struct oracle *oracle, const bool half[2]);
 void oracle_back(struct oracle *oracle);
 /* Canceld wants it to be ended. */
 void oracle_stuck(struct oracle *oracle);
+/* ... or not: has nothing shown that it is alive, for as long as it has? at_end: no time will pass any more. */
+void oracle_still(struct oracle *oracle, bool at_end);
 /* Canceld's log says that it asks whether the server is alive; half: which has read a part of a message. */
 void oracle_probes(struct oracle *oracle, bool half);
 /* Another server could go on with the session. */

@@ -49,7 +49,7 @@ static bool
 has_deadline(const struct oracle *oracle, const struct ask *ask)
 {
 	if (ask->by == CLIENT && person_is_asked(oracle))
-		return ask->cap != INT64_MAX;
+		return ask->cap != INT64_MAX && !(oracle->cut_short && oracle->now - ask->asked < ask->cap);
 	return ask->idle != INT64_MAX;
 }
 

@@ -5,6 +5,7 @@
 #include "oracle_inside.h"
 
 enum { REPLAY = 60000, HELD = 128 << 10 }; /* what the manual says */
+enum { STEP = 300 };                       /* how long time passes at once, at most */
 
 static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
 	"notifications/resources/list_changed" };
@@ -75,7 +76,7 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 	if (ask->by == SERVER) {
 		ask->lost = oracle->lost;
 	} else if (said->heard == 0) {
-		ask->flying = half && said->len > HELD; /* what passes in parts ends with its reader */
+		ask->flying |= half && said->len > HELD; /* what passes in parts ends with its reader */
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
 	} else if (oracle_is_at_work(oracle, ask)) {
@@ -423,6 +424,35 @@ oracle_got_list_change(struct oracle *oracle, const char *method)
 	return false;
 }
 
+/* It waits for the client. */
+static bool
+waits_for_client(const struct oracle *oracle, bool surely)
+{
+	const struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (ask->by == SERVER && oracle_lives(oracle, ask) &&
+		    !(surely ? ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed :
+			       ask->cancelled != 0 && !ask->owed))
+			return true;
+	return false;
+}
+
+/* Whoever has read anything meanwhile has its time once more, and once more what stands before the question. */
+void
+oracle_still(struct oracle *oracle, bool at_end)
+{
+	const struct own *own = oracle->own_count == 0 ? NULL : &oracle->owns[oracle->own_count - 1];
+	bool read = own != NULL && own->kind == OWN_PROBE && !own->answered;
+	int64_t since = oracle->moved > oracle->probe_at ? oracle->moved : oracle->probe_at;
+
+	if (waits_for_client(oracle, false))
+		oracle->moved = oracle->now;
+	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left && !oracle->server_died &&
+	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck + STEP))
+		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
+}
+
 void
 oracle_stuck(struct oracle *oracle)
 {
@@ -433,6 +463,10 @@ oracle_stuck(struct oracle *oracle)
 		return;
 	if (!oracle->probing || oracle->now - oracle->probe_at < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
+	if (oracle->now - oracle->spoke < oracle->kill_stuck)
+		oracle_blame(oracle, "7: a server is to be ended that has just written something");
+	if (oracle->protocol->aliases && waits_for_client(oracle, true))
+		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
 }
 
 void
@@ -446,6 +480,7 @@ oracle_end_restarts(struct oracle *oracle)
 	if (oracle->client_left || oracle->server_died)
 		return;
 	check_probed(oracle);
+	oracle_still(oracle, !oracle->cut_short);
 	if (oracle->away || !is_replayed(oracle, &refused) || refused)
 		oracle_blame(oracle, "7: the new server never knew what it had to");
 	for (i = 0; i < LISTS; i++)

@@ -51,12 +51,34 @@ peer_cancels(struct world *world, int from)
 		write_cancel(world, from, KIND_CANCEL, number, ask->id);
 }
 
+void
+peer_cancels_opening(struct world *world)
+{
+	const struct ask *opening = &world->oracle.asks[0];
+
+	if (world->oracle.handshake && peer_is_open(world) && oracle_waits(opening) && !opening->answered)
+		write_cancel(world, CLIENT, KIND_CANCEL, 0, opening->id);
+}
+
+static int
+newest_stream(const struct oracle *oracle)
+{
+	int i;
+
+	for (i = oracle->ask_count - 1; i >= 0; i--)
+		if (oracle->asks[i].by == CLIENT && oracle->asks[i].deed != NULL &&
+		    oracle->asks[i].deed->traits & STREAM)
+			return i;
+	return -1;
+}
+
 /* MCP: the end of a subscription; of anything else it is forbidden. */
 void
 peer_cancels_foreign(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
-	int number = peer_some_ask(world, CLIENT), said;
+	bool stream = chance_percent(&world->chance, 70);
+	int number = stream ? newest_stream(oracle) : peer_some_ask(world, CLIENT), said;
 	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
 
 	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||

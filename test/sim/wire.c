@@ -92,6 +92,8 @@ wire_drain(struct world *world, int to, size_t n)
 		n -= span.len;
 		reads(world, to, span);
 		lane_sent(lane, span.len);
+		if (to == SERVER)
+			world->oracle.moved = world->now;
 	}
 }
 
@@ -128,6 +130,8 @@ wire_feed(struct world *world, int from, size_t n)
 			peer->count--;
 			peer->fed = 0;
 		}
+		if (from == SERVER)
+			world->oracle.moved = world->oracle.spoke = world->now;
 		lane_received(lane, piece);
 		session_hear(world->session, side, world->now);
 	}
@@ -148,6 +152,14 @@ static bool
 passes_in_parts(const struct world *world, int from)
 {
 	return world->peer[from].fed > LIMIT_HOLD;
+}
+
+bool
+wire_is_passing(const struct world *world)
+{
+	const struct peer *server = &world->peer[SERVER];
+
+	return passes_in_parts(world, SERVER) && !world->oracle.said[server->queue[server->first]].broken;
 }
 
 /* While a message passes in parts, canceld has something to say to the one who reads it. */

@@ -40,6 +40,7 @@ canceld_acts(struct world *world)
 	else if (chance_percent(&world->chance, 20)) {
 		(void)session_wake(world->session, false);
 		world->now += 60000;
+		world->oracle.moved = world->now;
 		clock_expire(world);
 	}
 }

@@ -88,6 +88,8 @@ void peer_server_asks(struct world *world);
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
 void peer_asks_canceld(struct world *world);
+/* The client, what opens the session, while it is not answered. */
+void peer_cancels_opening(struct world *world);
 /* The server, of what the client asked. */
 void peer_cancels_foreign(struct world *world);
 
@@ -129,6 +131,8 @@ void wire_drain(struct world *world, int to, size_t n);
 void wire_reads_some(struct world *world, int from);
 size_t wire_some_bytes(struct world *world);
 bool wire_backed_up(const struct world *world, int from);
+/* A message of the server's passes in parts, and others wait for its end. */
+bool wire_is_passing(const struct world *world);
 
 /* clock.c */
 void clock_expire(struct world *world);

@@ -15,7 +15,7 @@ failed=0
 floors='
 0  clock limits mem why
 0  buf
-1  hash unescape
+1  alike hash unescape
 1  text
 1  scan framing
 1  frame
@@ -24,7 +24,7 @@ floors='
 3  compose envelope finished pending policy restart
 3  decide
 4  session supervisor
-5  descriptor proc
+5  descriptor proc spin
 5  ancestor log sweep
 5  guardian
 6  options child report relay
