@@ -12,6 +12,7 @@ scan_new(enum scan_end end)
 	struct scan *scan = mem_new(sizeof *scan);
 
 	scan->end = end;
+	watch_init(&scan->watch);
 	scan_start(scan);
 	return scan;
 }

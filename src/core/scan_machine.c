@@ -57,14 +57,7 @@ begin_value(struct scan *scan, enum value_type type, const char *at)
 static inline const char *
 end_value(struct scan *scan, const char *at)
 {
-	scan->state = NEXT;
-	if (scan->container > ROOT) {
-		watch_value_end(&scan->watch, at);
-	} else if (scan->container == ROOT) {
-		scan->state = TAIL;
-		scan->complete = true;
-		scan->value_end = offset_of(scan, at);
-	}
+	scan->state = machine_end_value(scan, at);
 	return at;
 }
 
@@ -76,15 +69,13 @@ object_kind(const struct scan *scan)
 	return scan->container > ROOT ? watch_object(&scan->watch) : PLAIN_OBJECT;
 }
 
-const char *
-machine_enter(struct scan *scan, const char *at)
+static const char *
+enter(struct scan *scan, const char *at)
 {
 	bool array = *at == '[';
 
 	begin_value(scan, array ? VALUE_ARRAY : VALUE_OBJECT, at);
-	scan->state = array ? ITEM : MEMBER;
-	scan->container = array ? PLAIN_ARRAY : object_kind(scan);
-	scan->stack[++scan->depth] = (unsigned char)scan->container;
+	scan->state = machine_push(scan, array ? PLAIN_ARRAY : object_kind(scan));
 	return at + 1;
 }
 
@@ -231,7 +222,7 @@ on_value(struct scan *scan, const char *at, const char *end)
 	if (is_digit(*at) || *at == '-')
 		return begin_number(scan, at, end);
 	if (*at == '{' || *at == '[')
-		return scan->depth < SCAN_DEPTH_MAX ? machine_enter(scan, at) : fail(scan, at, SCAN_DEPTH);
+		return scan->depth < SCAN_DEPTH_MAX ? enter(scan, at) : fail(scan, at, SCAN_DEPTH);
 	if (*at == 't' || *at == 'f' || *at == 'n')
 		return begin_literal(scan, at, end);
 	if (*at == ']' && scan->state == ITEM)
@@ -353,8 +344,8 @@ machine_run(struct scan *scan, const char *bytes, const char *end)
 {
 	const char *at = bytes;
 
-	scan->piece = bytes;
-	watch_piece(&scan->watch, bytes);
+	scan->origin = (uintptr_t)bytes - scan->fed;
+	watch_piece(&scan->watch, bytes, end);
 	while (at < end && scan->state != ENDED) {
 		if (scan->state <= NEXT && scan->depth > 0 && !scan->string.scalar)
 			at = machine_walk(scan, at, end);
@@ -371,8 +362,8 @@ machine_finish(struct scan *scan)
 {
 	static const char nothing[] = "";
 
-	scan->piece = nothing;
-	watch_piece(&scan->watch, nothing);
+	scan->origin = (uintptr_t)nothing - scan->fed;
+	watch_piece(&scan->watch, nothing, nothing);
 	if (scan->depth == 0 && scan->state == NUMBER && number_is_whole(scan->number))
 		end_value(scan, nothing);
 	if (scan->state == BOM_SECOND || scan->state == BOM_THIRD)

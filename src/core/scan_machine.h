@@ -31,8 +31,8 @@ struct scan {
 	enum state state;
 	enum container container; /* the innermost; stack[depth] */
 	unsigned depth;
-	const char *piece; /* the bytes being fed */
-	uint64_t fed;      /* bytes of the frame before them */
+	uint64_t fed;    /* bytes of the frame before those being fed */
+	uint64_t origin; /* address that offset 0 has, or would have, among these */
 
 	struct string_reader string;
 	bool in_key; /* the string is a key */
@@ -55,10 +55,9 @@ const char *machine_run(struct scan *scan, const char *bytes, const char *end);
 
 /*
  * Reads on inside a container, while it can do so quickly; gives the first byte of what it leaves to machine_run, or
- * end. machine_enter begins the array or object at this place, which is not too deep.
+ * end.
  */
 const char *machine_walk(struct scan *scan, const char *at, const char *end);
-const char *machine_enter(struct scan *scan, const char *at);
 
 /* There are no more bytes in this frame. */
 void machine_finish(struct scan *scan);
@@ -66,7 +65,29 @@ void machine_finish(struct scan *scan);
 static inline uint64_t
 offset_of(const struct scan *scan, const char *at)
 {
-	return scan->fed + (uint64_t)(at - scan->piece);
+	return (uintptr_t)at - scan->origin;
+}
+
+/* Inside a container that begins: the state there. */
+static inline enum state
+machine_push(struct scan *scan, enum container container)
+{
+	scan->container = container;
+	scan->stack[++scan->depth] = (unsigned char)container;
+	return container == PLAIN_ARRAY ? ITEM : MEMBER;
+}
+
+/* A value has ended before this place: the state behind it. */
+static inline enum state
+machine_end_value(struct scan *scan, const char *at)
+{
+	if (scan->container > ROOT)
+		watch_value_end(&scan->watch, at);
+	if (scan->container != ROOT)
+		return NEXT;
+	scan->complete = true;
+	scan->value_end = offset_of(scan, at);
+	return TAIL;
 }
 
 static inline bool

@@ -8,153 +8,194 @@
 #include "scan_machine.h"
 #include "scan_skip.h"
 
+/* At the next token, or at white space before it; state is the scan's while the walk goes. */
+struct walk {
+	struct scan *scan;
+	const char *at, *end;
+	enum state state;
+};
+
+/* Whether it is this one, without white space before it, as most are. */
+static inline bool
+is_next(const struct walk *walk, const char *at, char token)
+{
+	return at < walk->end && *at == token;
+}
+
+static inline bool
+find_token(struct walk *walk)
+{
+	walk->at = skip_space(walk->scan, walk->at, walk->end);
+	return walk->at < walk->end;
+}
+
 /* The closing quote of the string that begins before at; NULL: that takes a closer look. */
 static inline const char *
-string_end(const char *at, const char *end)
+string_end(const struct walk *walk, const char *at)
 {
-	at = skip_short(at, end);
-	if (at < end && *at == '"')
+	at = skip_short(at, walk->end);
+	if (at < walk->end && *at == '"')
 		return at;
-	at = skip_vector(at, end);
-	return at < end && *at == '"' ? at : NULL;
+	at = skip_vector(at, walk->end);
+	return at < walk->end && *at == '"' ? at : NULL;
 }
 
 /* Behind the number; NULL: it may go on, or is none. */
 static inline const char *
-number_end(const struct scan *scan, const char *at, const char *end)
+number_end(const struct walk *walk)
 {
+	const char *at = walk->at, *end = walk->end;
 	enum number_state number = *at == '-' || *at == '0' ? NUMBER_START : NUMBER_WHOLE;
 
 	while (number == NUMBER_WHOLE && at < end && is_digit(*at))
 		at++;
-	if (at < end && !ends_number(scan, *at))
+	if (at < end && !ends_number(walk->scan, *at))
 		at = number_read(&number, at, end);
-	return at < end && number_is_whole(number) && ends_number(scan, *at) ? at : NULL;
+	return at < end && number_is_whole(number) && ends_number(walk->scan, *at) ? at : NULL;
 }
 
 static inline const char *
-literal_end(const char *at, const char *end, const char *literal, size_t len)
+literal_end(const struct walk *walk, const char *literal, size_t len)
 {
-	return (size_t)(end - at) > len && memcmp(at, literal, len) == 0 ? at + len : NULL;
+	return (size_t)(walk->end - walk->at) > len && memcmp(walk->at, literal, len) == 0 ? walk->at + len : NULL;
 }
 
-/* Behind what begins there, and its type; NULL: it is no string, number or literal, or takes a closer look. */
-static inline const char *
-scalar_end(const struct scan *scan, const char *at, const char *end, enum value_type *type)
+static inline bool
+end_scalar(struct walk *walk, enum value_type type, const char *behind)
+{
+	struct scan *scan = walk->scan;
+
+	if (behind == NULL)
+		return false;
+	if (scan->container > ROOT)
+		watch_whole_value(&scan->watch, type, (struct span){ walk->at, (size_t)(behind - walk->at) },
+		    offset_of(scan, walk->at));
+	walk->state = NEXT;
+	walk->at = behind;
+	return true;
+}
+
+static inline bool
+enter(struct walk *walk, enum value_type type, enum container container)
+{
+	struct scan *scan = walk->scan;
+
+	if (scan->depth == SCAN_DEPTH_MAX)
+		return false;
+	if (scan->container > ROOT) {
+		watch_value(&scan->watch, type, walk->at, offset_of(scan, walk->at));
+		if (type == VALUE_OBJECT)
+			container = watch_object(&scan->watch);
+	}
+	walk->at++;
+	walk->state = machine_push(scan, container);
+	return true;
+}
+
+/* Out of a container that ends there. */
+static inline bool
+leave(struct walk *walk)
+{
+	struct scan *scan = walk->scan;
+
+	if ((*walk->at == ']') != (scan->container == PLAIN_ARRAY))
+		return false;
+	scan->container = scan->stack[--scan->depth];
+	walk->state = machine_end_value(scan, ++walk->at);
+	return true;
+}
+
+/* Past a value, or into it; false, as in all that follow: not for us. */
+static inline bool
+pass_value(struct walk *walk)
 {
 	const char *quote;
 
-	switch (*at) {
+	if (!is_next(walk, walk->at, '"') && !find_token(walk))
+		return false;
+	switch (*walk->at) {
 	case '"':
-		*type = VALUE_STRING;
-		quote = string_end(at + 1, end);
-		return quote == NULL ? NULL : quote + 1;
+		quote = string_end(walk, walk->at + 1);
+		return quote != NULL && end_scalar(walk, VALUE_STRING, quote + 1);
+	case '{':
+		return enter(walk, VALUE_OBJECT, PLAIN_OBJECT);
+	case '[':
+		return enter(walk, VALUE_ARRAY, PLAIN_ARRAY);
+	case ']':
+		return walk->state == ITEM && leave(walk);
 	case 't':
-		*type = VALUE_BOOL;
-		return literal_end(at, end, "true", 4);
+		return end_scalar(walk, VALUE_BOOL, literal_end(walk, "true", 4));
 	case 'f':
-		*type = VALUE_BOOL;
-		return literal_end(at, end, "false", 5);
+		return end_scalar(walk, VALUE_BOOL, literal_end(walk, "false", 5));
 	case 'n':
-		*type = VALUE_NULL;
-		return literal_end(at, end, "null", 4);
+		return end_scalar(walk, VALUE_NULL, literal_end(walk, "null", 4));
 	default:
-		*type = VALUE_NUMBER;
-		return is_digit(*at) || *at == '-' ? number_end(scan, at, end) : NULL;
+		return (is_digit(*walk->at) || *walk->at == '-') && end_scalar(walk, VALUE_NUMBER, number_end(walk));
 	}
 }
 
-/* Past a value, or into it; NULL: not for us. */
-static inline const char *
-pass_value(struct scan *scan, const char *value, const char *end)
+/* Past a key and its colon. */
+static inline bool
+pass_key(struct walk *walk)
 {
-	enum value_type type;
-	const char *at;
+	struct scan *scan = walk->scan;
+	const char *key = walk->at + 1, *quote, *at;
 
-	if (*value == '{' || *value == '[')
-		return scan->depth < SCAN_DEPTH_MAX ? machine_enter(scan, value) : NULL;
-	at = scalar_end(scan, value, end, &type);
-	if (at == NULL)
-		return NULL;
-	if (scan->container > ROOT)
-		watch_whole_value(&scan->watch, type, (struct span){ value, (size_t)(at - value) },
-		    offset_of(scan, value));
-	scan->state = NEXT;
-	return at;
-}
-
-/* Past a key, its colon and the value, as far as they are for us; NULL: not even the key is. */
-static inline const char *
-pass_member(struct scan *scan, const char *key, const char *end)
-{
-	const char *quote, *at, *behind;
-
-	if (*key != '"' || (quote = string_end(key + 1, end)) == NULL)
-		return NULL;
-	at = skip_space(scan, quote + 1, end);
-	if (at == end || *at != ':')
-		return NULL;
+	if (*walk->at != '"' || (quote = string_end(walk, key)) == NULL)
+		return false;
+	at = quote + 1;
+	if (!is_next(walk, at, ':') && !is_next(walk, at = skip_space(scan, at, walk->end), ':'))
+		return false;
 	if (scan->container > ROOT &&
-	    !watch_whole_key(&scan->watch, scan->container, (struct span){ key + 1, (size_t)(quote - key - 1) },
-		offset_of(scan, key)))
-		return NULL;
-	scan->state = VALUE;
-	at = skip_space(scan, at + 1, end);
-	behind = at < end ? pass_value(scan, at, end) : NULL;
-	return behind != NULL ? behind : at;
+	    !watch_whole_key(&scan->watch, scan->container, (struct span){ key, (size_t)(quote - key) },
+		offset_of(scan, walk->at)))
+		return false;
+	walk->at = at + 1;
+	walk->state = VALUE;
+	return true;
 }
 
-/* Out of a container that ends there; NULL: not for us. */
-static inline const char *
-pass_end(struct scan *scan, const char *at)
+static inline bool
+pass_member_start(struct walk *walk)
 {
-	if ((*at == ']') != (scan->container == PLAIN_ARRAY) || scan->depth == 1)
-		return NULL;
-	scan->container = scan->stack[--scan->depth];
-	scan->state = NEXT;
-	if (scan->container > ROOT)
-		watch_value_end(&scan->watch, at + 1);
-	return at + 1;
+	if (!is_next(walk, walk->at, '"') && !find_token(walk))
+		return false;
+	return *walk->at == '}' && walk->state == MEMBER ? leave(walk) : pass_key(walk);
 }
 
-/* Past what follows a value; NULL: not for us. */
-static inline const char *
-pass_next(struct scan *scan, const char *at)
+/* Past what follows a value. */
+static inline bool
+pass_next(struct walk *walk)
 {
-	if (*at == '}' || *at == ']')
-		return pass_end(scan, at);
-	if (*at != ',')
-		return NULL;
-	scan->state = scan->container == PLAIN_ARRAY ? VALUE : KEY;
-	return at + 1;
+	if (!is_next(walk, walk->at, ',') && !find_token(walk))
+		return false;
+	if (*walk->at == '}' || *walk->at == ']')
+		return leave(walk);
+	if (*walk->at != ',')
+		return false;
+	walk->at++;
+	walk->state = walk->scan->container == PLAIN_ARRAY ? VALUE : KEY;
+	return true;
 }
 
-static inline const char *
-pass_token(struct scan *scan, const char *at, const char *end)
+/* From behind a value to behind the next one, or as far as that goes. */
+static inline bool
+pass_member(struct walk *walk)
 {
-	switch ((int)scan->state) {
-	case NEXT:
-		return pass_next(scan, at);
-	case MEMBER:
-		return *at == '}' ? pass_end(scan, at) : pass_member(scan, at, end);
-	case KEY:
-		return pass_member(scan, at, end);
-	case ITEM:
-		return *at == ']' ? pass_end(scan, at) : pass_value(scan, at, end);
-	case VALUE:
-		return pass_value(scan, at, end);
-	default:
-		return NULL;
-	}
+	if (walk->state == NEXT && !pass_next(walk))
+		return false;
+	if ((walk->state == MEMBER || walk->state == KEY) && !pass_member_start(walk))
+		return false;
+	return walk->state == NEXT || (walk->state <= ITEM && pass_value(walk));
 }
 
 const char *
 machine_walk(struct scan *scan, const char *at, const char *end)
 {
-	const char *next = at;
+	struct walk walk = { scan, at, end, scan->state };
 
-	do
-		at = skip_space(scan, next, end);
-	while (at < end && (next = pass_token(scan, at, end)) != NULL);
-	return at;
+	while (pass_member(&walk))
+		;
+	scan->state = walk.state;
+	return walk.at;
 }

@@ -10,28 +10,7 @@
 #include <stdint.h>
 
 #include "core/scan.h"
-
-enum container {
-	PLAIN_ARRAY,
-	PLAIN_OBJECT,
-	ROOT, /* the whole text, not a container; from here on they are watched */
-	MESSAGE,
-	PARAMS,
-	PARAMS_META,
-	CLIENT_CAPABILITIES,
-	CLIENT_CANCELLATION,
-	RESULT,
-	RESULT_META,
-	RESULT_TASK,
-	AGENT_CAPABILITIES,
-	AGENT_CANCELLATION,
-	SERVER_CAPABILITIES,
-	SERVER_TOOLS,
-	SERVER_PROMPTS,
-	SERVER_RESOURCES,
-	ERROR,
-	CONTAINERS
-};
+#include "scan_path.h"
 
 enum {
 	WATCH_KEY_MAX = 256, /* no key that matters is as long, with every character escaped */
@@ -49,21 +28,24 @@ struct capture {
 struct watch {
 	const struct path *path; /* of the member that is being read; NULL: none that matters */
 	uint64_t present;        /* a bit for each of values; the others say nothing */
+	uint64_t seen;           /* ... path */
+	const char *piece_end;
 	uint32_t kept_len;
 	struct capture key, value, member;
-	uint16_t seen[CONTAINERS]; /* a bit for each path of the container */
-	struct scan_value open;    /* the value that is being read */
+	struct scan_value open; /* the value that is being read */
 	uint64_t key_start;
 	struct scan_value values[SCAN_FIELDS + 1]; /* the last: of paths that are no field */
 	char key_text[WATCH_KEY_MAX];
 	char kept[WATCH_KEPT_MAX];
 	char members[SCAN_META_MAX];
+	struct path_index index;
 };
 
+void watch_init(struct watch *watch);
 void watch_start(struct watch *watch);
 
-/* A new piece of the frame begins here; it has been read up to at. */
-void watch_piece(struct watch *watch, const char *piece);
+/* A new piece of the frame lies here; it has been read up to at. */
+void watch_piece(struct watch *watch, const char *piece, const char *end);
 void watch_piece_end(struct watch *watch, const char *at);
 
 /* A key begins with its quote at this place; its closing quote is there. false: it is a duplicate. */

@@ -257,6 +257,12 @@ static const struct {
 	{ "{\"result\":{\"task\":\"t\",\"_meta\":null,\"status\":[1],\"taskId\":2}}",
 	    "object whole, result:object, result.taskId=2, result.status:array" },
 
+	/* almost a key */
+	{ "{\"iD\":1,\"id\\u0000\":2,\"i\":3,\"\":4,\"jsonrpC\":5,\"jsonrpcs\":6,\"methods\":7}", "object whole" },
+	{ "{\"params\":{\"requestID\":1,\"progressTokeN\":2,\"partialResultTokeN\":3,\"protocolVersions\":4,\"progress\":5},"
+	  "\"result\":{\"resultTypE\":1,\"_meta\":{\"" META "subscriptionID\":2,\"" META "subscriptioNId\":3}}}",
+	    "object whole, params:object, result:object" },
+
 	/* MCP: what a server says of itself */
 	{ "{\"result\":{\"capabilities\":{\"tools\":{\"listChanged\":true},\"prompts\":{\"listChanged\":false},"
 	  "\"resources\":{\"subscribe\":true,\"listChanged\":1},\"logging\":{\"listChanged\":2}}}}",
