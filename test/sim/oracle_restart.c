@@ -5,7 +5,6 @@
 #include "oracle_inside.h"
 
 enum { REPLAY = 60000, HELD = 128 << 10 }; /* what the manual says */
-enum { STEP = 300 };                       /* how long time passes at once, at most */
 
 static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
 	"notifications/resources/list_changed" };
@@ -449,7 +448,7 @@ oracle_still(struct oracle *oracle, bool at_end)
 	if (waits_for_client(oracle, false))
 		oracle->moved = oracle->now;
 	else if (oracle->probing && !oracle->stuck && !oracle->away && !oracle->client_left && !oracle->server_died &&
-	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck + STEP))
+	    (at_end || oracle->now - since > (read ? 2 : 3) * oracle->kill_stuck))
 		oracle_blame(oracle, "7: a server is stuck, and nobody ends it");
 }
 

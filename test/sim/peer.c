@@ -51,7 +51,7 @@ client_acts(struct world *world, unsigned what)
 {
 	if (peer_opens(world))
 		return;
-	if (chance_percent(&world->chance, world->oracle.declares[CLIENT] ? 20 : 1))
+	if (world->oracle.declares[CLIENT] && chance_percent(&world->chance, 20))
 		peer_cancels_opening(world);
 	if (what < 28)
 		peer_client_asks(world);
@@ -92,7 +92,7 @@ server_acts(struct world *world, unsigned what)
 		peer_server_asks(world);
 	else if (what < 42)
 		peer_cancels(world, SERVER);
-	else if (what < 44)
+	else if (what < 43)
 		peer_cancels_foreign(world);
 	else if (peer_is_open(world))
 		peer_writes_notice(world, SERVER);

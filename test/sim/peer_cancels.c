@@ -77,7 +77,7 @@ void
 peer_cancels_foreign(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
-	bool stream = chance_percent(&world->chance, 70);
+	bool stream = world->text_ids && chance_percent(&world->chance, 70);
 	int number = stream ? newest_stream(oracle) : peer_some_ask(world, CLIENT), said;
 	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
 

@@ -11,7 +11,7 @@ answer(struct world *world, int number)
 	struct own *own = &world->oracle.owns[number];
 	bool handshake = own->kind == OWN_HANDSHAKE, mcp = world->oracle.protocol == &protocols[MCP];
 	bool differs = handshake && mcp && chance_percent(&world->chance, 20);
-	bool granted = !chance_percent(&world->chance, handshake ? 8 : 25);
+	bool granted = !chance_percent(&world->chance, handshake ? 15 : 25);
 	int q = peer_next(world), said;
 
 	own->written = true;
