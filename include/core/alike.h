@@ -12,7 +12,7 @@
 
 #include "core/buf.h"
 
-enum { ALIKE_MAX = 4 << 10 };
+enum { ALIKE_MAX = 8 << 10 };
 
 bool alike(struct span a, struct span b);
 

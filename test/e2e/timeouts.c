@@ -291,7 +291,7 @@ START_TEST(a_client_that_pauses_hears_what_came_in_time)
 	struct run *run = run_options("-t 1s",
 	    "sh:read x; i=0; while [ $i -lt 27 ]; do i=$((i + 1)); printf '{\"jsonrpc\":\"2.0\","
 	    "\"method\":\"notifications/message\",\"params\":{\"data\":\"%030000d\"}}\\n' 0; done; "
-	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read x");
+	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read x; exit 0");
 
 	run_call(run, "1", "slow", "{}");
 	poll(NULL, 0, 1500);
