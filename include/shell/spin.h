@@ -13,8 +13,9 @@
 enum { SPIN_TIME = 50 }; /* microseconds */
 
 struct spin {
-	bool alone;            /* there is one processor */
-	unsigned heard, before; /* a bit for each side that bytes came from: since spin_wait; before the last one that was so */
+	bool alone; /* there is one processor */
+	unsigned heard,
+	    before;   /* a bit for each side that bytes came from: since spin_wait; before the last one that was so */
 	int64_t last; /* when they last did, in microseconds */
 };
 

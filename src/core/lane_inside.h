@@ -25,7 +25,7 @@ struct segment {
 struct lane {
 	struct buf bytes; /* from `written` to the last byte received */
 	uint64_t written, decided;
-	uint64_t taken;       /* see lane_taken */
+	uint64_t taken;           /* see lane_taken */
 	struct segment *segments; /* in order; [first, first + count) */
 	size_t first, count, capacity;
 	size_t backlog;           /* bytes to be written, in segments */

@@ -56,7 +56,7 @@ struct session {
 	bool stalled, resumed; /* the server is not read; it was not until a moment ago */
 	msec_t skew;           /* how long everything stood still, in all */
 	msec_t steady;         /* the caller's clock without that */
-	msec_t idle;           /* ... and without the time that a person was waited for */
+	msec_t idle;           /* ... and without the time that a person was waited for, or the server was not read */
 	msec_t asking;         /* steady time when the server last waited for an answer of the client's */
 	enum era era;
 	bool initialized;    /* initialize was answered */
@@ -69,19 +69,19 @@ struct session {
 	struct finished finished; /* requests of the client's */
 	struct ack *acks;         /* session_ack.c */
 	size_t ack_count;
-	struct replay *replay;  /* NULL: the server is never started again */
-	struct request *probe;  /* not answered yet; or NULL */
-	uint64_t probe_taken;   /* how much of the client's lane the server had taken when it was looked at last */
-	uint64_t probe_free;    /* how far its queue has waited for an answer already */
-	struct buf probe_meta;  /* of the request that was cancelled */
-	struct buf quote;       /* of the server's last words */
-	struct buf refusal;     /* why the last server did not go on with the session; empty: it did */
-	bool probe_again;       /* a cancel went out since the probe */
-	bool closed;            /* the client has told the server to end */
-	bool away;              /* the server has gone, and another one will come */
-	bool restarted;         /* another one has */
-	bool given_up;          /* no other one will: they have failed too often */
-	bool stuck, served;     /* see session_server_stuck, session_server_served */
+	struct replay *replay; /* NULL: the server is never started again */
+	struct request *probe; /* not answered yet; or NULL */
+	uint64_t probe_taken;  /* how much of the client's lane the server had taken when it was looked at last */
+	uint64_t probe_free;   /* how far its queue has waited for an answer already */
+	struct buf probe_meta; /* of the request that was cancelled */
+	struct buf quote;      /* of the server's last words */
+	struct buf refusal;    /* why the last server did not go on with the session; empty: it did */
+	bool probe_again;      /* a cancel went out since the probe */
+	bool closed;           /* the client has told the server to end */
+	bool away;             /* the server has gone, and another one will come */
+	bool restarted;        /* another one has */
+	bool given_up;         /* no other one will: they have failed too often */
+	bool stuck, served;    /* see session_server_stuck, session_server_served */
 	uint32_t minted;
 	int server_status, server_signal;
 };

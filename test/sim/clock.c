@@ -20,7 +20,8 @@ clock_passes(struct world *world, int64_t ms)
 	int64_t end = world->now + ms, wake;
 	int turns = 0;
 
-	while ((wake = session_wake(world->session, wire_backed_up(world, SERVER), world->now)) <= end && turns++ < 100000) {
+	while ((wake = session_wake(world->session, wire_backed_up(world, SERVER), world->now)) <= end &&
+	    turns++ < 100000) {
 		if (wake > world->now)
 			world->now = wake;
 		clock_expire(world);
