@@ -268,6 +268,8 @@ void session_release_withheld(struct session *session);
 
 /* session_quote.c: the words of session_quote, where they say why there is no session or server; else empty. */
 struct span session_quoted(const struct session *session, struct span method);
+/* Why this server does not go on with the session: for those who hear in the end that no other one comes. */
+void session_keep_refusal(struct session *session, struct span words);
 
 /* session_reply.c */
 /* Answers in the receiver's stead. timeout: the deadline that has passed, or MSEC_NEVER. */

@@ -160,6 +160,7 @@ session_own_expired(struct session *session, struct request *request)
 	}
 	session->stuck = true;
 	session->probe = NULL;
+	session_keep_refusal(session, SPAN("it was stuck (see canceld --kill-stuck)"));
 	action.timeout = session->config.kill_stuck;
 	session_report(session, &action);
 	pending_remove(pending, request);

@@ -60,3 +60,10 @@ session_give_up(struct session *session)
 {
 	session->given_up = true;
 }
+
+void
+session_keep_refusal(struct session *session, struct span words)
+{
+	buf_clear(&session->refusal);
+	buf_append(&session->refusal, words);
+}

@@ -22,14 +22,6 @@ report(struct session *session, enum verb verb, enum side side, enum why why, co
 	session_report(session, &action);
 }
 
-/* For those who hear in the end that no other server comes. */
-static void
-keep_refusal(struct session *session, struct span words)
-{
-	buf_clear(&session->refusal);
-	buf_append(&session->refusal, words);
-}
-
 /* In its own words. */
 static void
 report_refusal(struct session *session, const struct request *request, const struct message *message)
@@ -49,7 +41,7 @@ report_refusal(struct session *session, const struct request *request, const str
 	}
 	action.detail = buf_span(&detail);
 	session_report(session, &action);
-	keep_refusal(session, action.detail);
+	session_keep_refusal(session, action.detail);
 	buf_free(&detail);
 }
 
@@ -304,7 +296,7 @@ session_replay_expired(struct session *session, const struct request *request)
 	if (!session_replays(session))
 		return;
 	report(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, request, "no answer");
-	keep_refusal(session, SPAN("it did not answer"));
+	session_keep_refusal(session, SPAN("it did not answer"));
 	fail(session);
 }
 

@@ -82,7 +82,7 @@ put_quote(const struct session *session, struct buf *text, struct span method)
 
 	if (session->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
-	if (session->given_up && session->refusal.len > 0) {
+	if (session->refusal.len > 0) {
 		put(text, ": ");
 		buf_append(text, buf_span(&session->refusal));
 	}

@@ -100,12 +100,14 @@ went_in_order(const struct proxy *proxy)
 	    session_outstanding(proxy->session, SIDE_CLIENT) == 0;
 }
 
-/* Nobody waits for what another server would answer. */
+/* Nobody waits for what another server would answer: what was written to this one is not repeated. */
 static bool
 has_left(const struct proxy *proxy)
 {
 	return proxy->signal != 0 ||
-	    (proxy->left && (!proxy->draining || session_outstanding(proxy->session, SIDE_CLIENT) == 0));
+	    (proxy->left &&
+		(!proxy->draining || session_outstanding(proxy->session, SIDE_CLIENT) == 0 ||
+		    lane_queued(session_lane(proxy->session, SIDE_CLIENT)) == 0));
 }
 
 /* How long to wait for the next one; MSEC_NEVER: there is none. */

@@ -327,6 +327,23 @@ START_TEST(nothing_is_started_for_who_has_drained)
 }
 END_TEST
 
+/* What it still waits for was written to the one that is lost. */
+START_TEST(who_has_drained_hears_that_no_other_one_follows)
+{
+	struct run *run = run_session("-v -r -d", NULL);
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	run_close_in(run);
+	run_expect_logged(run, "INPUT_ENDED");
+	kill(process_child(run->pid, "demo-server"), SIGKILL);
+	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 128 + SIGKILL, 1600);
+	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
+	run_end(run);
+}
+END_TEST
+
 /* LSP 3.17 "Exit": with status 1, because nobody has asked for the shutdown. */
 START_TEST(who_is_told_to_exit_does_not_crash)
 {
@@ -423,6 +440,7 @@ suite_restarts(void)
 	tcase_add_loop_test(tests, an_agent_that_is_stuck_ends_the_session, 0, 2);
 	tcase_add_test(tests, who_reads_no_more_may_answer_what_it_has);
 	tcase_add_test(tests, nothing_is_started_for_who_has_drained);
+	tcase_add_test(tests, who_has_drained_hears_that_no_other_one_follows);
 	tcase_add_test(tests, who_is_told_to_exit_does_not_crash);
 	tcase_add_test(tests, who_says_exit_to_nobody_is_not_kept_waiting);
 	tcase_add_test(tests, a_restart_is_logged_behind_the_end);
