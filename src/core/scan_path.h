@@ -45,19 +45,70 @@ struct path {
 	unsigned char parent; /* enum container: what has the key */
 	unsigned char field;  /* enum scan_field; SCAN_FIELDS: none */
 	unsigned char opens;  /* enum container: what an object is read as; 0: not at all, a text is kept */
+	unsigned char bit;    /* of its own in a word */
 };
 
-/* Each path's number in the list, plus one, at or behind where its hash points to; 0: free. */
+/* Each path at or behind where its hash points to; NULL: free. */
 struct path_index {
-	unsigned char slots[PATH_SLOTS];
+	const struct path *slots[PATH_SLOTS];
 };
 
 void path_index_init(struct path_index *index);
 
-/* What the key is in this container, or NULL. Up to end, which may be the key's own, bytes may be read. */
-const struct path *path_find(const struct path_index *index, enum container parent, struct span key, const char *end);
+static inline uint64_t
+path_word(const char *bytes)
+{
+	uint64_t word;
 
-/* A bit of its own for each path. */
-uint64_t path_bit(const struct path *path);
+	memcpy(&word, bytes, PATH_HEAD);
+	return word;
+}
+
+/* The first bytes of the key, with zeros behind a shorter one. */
+static inline uint64_t
+path_head(struct span key, const char *end)
+{
+	static const char masks[2 * PATH_HEAD] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+	uint64_t head = 0;
+
+	if (key.len >= PATH_HEAD)
+		return path_word(key.ptr);
+	if (end - key.ptr >= PATH_HEAD)
+		return path_word(key.ptr) & path_word(masks + PATH_HEAD - key.len);
+	memcpy(&head, key.ptr, key.len);
+	return head;
+}
+
+static inline unsigned
+path_slot(unsigned parent, uint64_t head)
+{
+	return (unsigned)((head + parent) * 0x9E3779B97F4A7C15 >> (64 - PATH_SLOT_BITS));
+}
+
+static inline bool
+path_is(const struct path *path, unsigned parent, struct span key, uint64_t head)
+{
+	return path_word(path->key) == head && path->len == key.len && path->parent == parent &&
+	    (key.len <= PATH_HEAD || memcmp(path->key + PATH_HEAD, key.ptr + PATH_HEAD, key.len - PATH_HEAD) == 0);
+}
+
+/* What the key is in this container, or NULL. Up to end, which may be the key's own, bytes may be read. */
+static inline const struct path *
+path_find(const struct path_index *index, enum container parent, struct span key, const char *end)
+{
+	uint64_t head = path_head(key, end);
+	unsigned slot = path_slot(parent, head);
+	const struct path *path;
+
+	while ((path = index->slots[slot]) != NULL && !path_is(path, parent, key, head))
+		slot = (slot + 1) % PATH_SLOTS;
+	return path;
+}
+
+static inline uint64_t
+path_bit(const struct path *path)
+{
+	return (uint64_t)1 << path->bit;
+}
 
 #endif

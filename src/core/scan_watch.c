@@ -63,11 +63,11 @@ watch_found(const struct watch *watch, enum scan_field field)
 	return watch->present & bit_of(field) ? &watch->values[field] : &absent;
 }
 
-static void
-set_value(struct watch *watch, enum scan_field field, const struct scan_value *value)
+static inline struct scan_value *
+set_value(struct watch *watch, enum scan_field field)
 {
-	watch->values[field] = *value;
 	watch->present |= bit_of(field);
+	return &watch->values[field];
 }
 
 void
@@ -106,8 +106,8 @@ end_member(struct watch *watch, const char *at)
 
 	capture_end(&watch->member, at);
 	if (!(watch->present & bit_of(SCAN_PARAMS_META)))
-		set_value(watch, SCAN_PARAMS_META,
-		    &(struct scan_value){ .type = VALUE_OBJECT, .offset = watch->key_start });
+		*set_value(watch, SCAN_PARAMS_META) =
+		    (struct scan_value){ .type = VALUE_OBJECT, .offset = watch->key_start };
 	members->overflow |= watch->member.overflow;
 	if (members->overflow) {
 		members->len = 0;
@@ -199,7 +199,7 @@ watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t 
 		return;
 	watch->open = (struct scan_value){ .type = type, .offset = offset, .at = watch->kept_len };
 	if (watch->path->opens != 0)
-		set_value(watch, watch->path->field, &watch->open);
+		*set_value(watch, watch->path->field) = watch->open;
 	else if (type != VALUE_OBJECT && type != VALUE_ARRAY)
 		capture_start(&watch->value, watch->kept + watch->kept_len, SCAN_VALUE_MAX, at);
 }
@@ -213,27 +213,42 @@ keep_value(struct watch *watch, const char *at)
 		watch->open.len = watch->value.overflow ? 0 : watch->value.len;
 		watch->kept_len += watch->open.len;
 	}
-	set_value(watch, watch->path->field, &watch->open);
+	*set_value(watch, watch->path->field) = watch->open;
+}
+
+/* Most values are short: then bytes behind them are copied too, which saves a call. */
+static inline void
+keep_text(struct watch *watch, struct span text)
+{
+	char *to = watch->kept + watch->kept_len;
+
+	if (text.len <= WATCH_SHORT && watch->piece_end - text.ptr >= WATCH_SHORT)
+		memcpy(to, text.ptr, WATCH_SHORT);
+	else
+		memcpy(to, text.ptr, text.len);
+	watch->kept_len += (uint32_t)text.len;
 }
 
 void
 watch_whole_value(struct watch *watch, enum value_type type, struct span text, uint64_t offset)
 {
-	struct scan_value value = { .type = type, .offset = offset, .at = watch->kept_len };
 	const struct path *path = watch->path;
+	struct scan_value *value;
 
 	if (watch->member.active)
 		end_member(watch, text.ptr + text.len);
 	if (path == NULL)
 		return;
 	watch->path = NULL;
-	value.overflow = path->opens == 0 && text.len > SCAN_VALUE_MAX;
-	if (path->opens == 0 && !value.overflow) {
-		memcpy(watch->kept + watch->kept_len, text.ptr, text.len);
-		value.len = (uint32_t)text.len;
-		watch->kept_len += value.len;
-	}
-	set_value(watch, path->field, &value);
+	value = set_value(watch, path->field);
+	*value = (struct scan_value){ .type = type, .offset = offset, .at = watch->kept_len };
+	if (path->opens != 0)
+		return;
+	value->overflow = text.len > SCAN_VALUE_MAX;
+	if (value->overflow)
+		return;
+	value->len = (uint32_t)text.len;
+	keep_text(watch, text);
 }
 
 void

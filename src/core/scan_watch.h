@@ -15,6 +15,7 @@
 enum {
 	WATCH_KEY_MAX = 256, /* no key that matters is as long, with every character escaped */
 	WATCH_KEPT_MAX = SCAN_FIELDS * SCAN_VALUE_MAX,
+	WATCH_SHORT = 32, /* bytes of a value that are copied at once */
 };
 
 /* Bytes copied out of the pieces, as many as fit. */
@@ -36,7 +37,7 @@ struct watch {
 	uint64_t key_start;
 	struct scan_value values[SCAN_FIELDS + 1]; /* the last: of paths that are no field */
 	char key_text[WATCH_KEY_MAX];
-	char kept[WATCH_KEPT_MAX];
+	char kept[WATCH_KEPT_MAX + WATCH_SHORT];
 	char members[SCAN_META_MAX];
 	struct path_index index;
 };
