@@ -304,6 +304,10 @@ on_token(struct scan *scan, const char *at, const char *end)
 static inline const char *
 step(struct scan *scan, const char *at, const char *end)
 {
+	if (scan->state == TAIL && is_frame_end(scan, at)) {
+		end_frame(scan, at);
+		return at + 1;
+	}
 	if (scan->state <= TAIL) {
 		at = skip_space(scan, at, end);
 		return at < end ? on_token(scan, at, end) : at;
@@ -346,6 +350,8 @@ machine_run(struct scan *scan, const char *bytes, const char *end)
 
 	scan->origin = (uintptr_t)bytes - scan->fed;
 	watch_piece(&scan->watch, bytes, end);
+	if (scan->state == START && *at == '{')
+		at = enter(scan, at);
 	while (at < end && scan->state != ENDED) {
 		if (scan->state <= NEXT && scan->depth > 0 && !scan->string.scalar)
 			at = machine_walk(scan, at, end);
