@@ -19,14 +19,16 @@ const char *skip_vector(const char *at, const char *end);
 bool skip_is_wide(void);
 const char *skip_wide(const char *at, const char *end);
 
-enum { SKIP_SHORT = 8 }; /* blocks of 16 bytes */
+enum { SKIP_SHORT = 128 };
 
 /* As far as skip_vector goes, if that is not far; otherwise a place before. For keys and the like, without a call. */
 static inline const char *
 skip_short(const char *at, const char *end)
 {
 #if defined(__SSE2__)
-	for (int i = 0; i < SKIP_SHORT && end - at >= 16; i++, at += 16) {
+	if (end - at > SKIP_SHORT)
+		end = at + SKIP_SHORT;
+	for (; end - at >= 16; at += 16) {
 		__m128i bytes = _mm_loadu_si128((const void *)at);
 		__m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
 		__m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));

@@ -186,9 +186,10 @@ watch_whole_key(struct watch *watch, enum container container, struct span key, 
 {
 	if (!set_path(watch, container, key, watch->piece_end))
 		return false;
-	watch->key_start = offset;
-	if (container == PARAMS_META && has_prefix(key))
+	if (container == PARAMS_META && has_prefix(key)) {
+		watch->key_start = offset;
 		start_member(watch, key.ptr - 1);
+	}
 	return true;
 }
 
@@ -252,7 +253,7 @@ watch_whole_value(struct watch *watch, enum value_type type, struct span text, u
 }
 
 void
-watch_value_end(struct watch *watch, const char *at)
+watch_open_end(struct watch *watch, const char *at)
 {
 	if (watch->path != NULL && watch->path->opens == 0)
 		keep_value(watch, at);
