@@ -23,7 +23,7 @@ finished_free(struct finished *finished)
 static uint64_t
 mark_of(const struct finished *finished, struct span id)
 {
-	return id_hash(id, finished->seed) & ~(uint64_t)1;
+	return id_hash(id, finished->seed) << 1;
 }
 
 void

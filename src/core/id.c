@@ -160,47 +160,44 @@ id_equal(struct span a, struct span b)
 	return span_equal(a, b);
 }
 
-/* A digit, and six more than it, both begin with the half byte 3; nothing else does that. */
+/* A number as nearly all are (id_is_plain). */
 static inline bool
-are_digits(uint64_t bytes)
+read_plain(struct span id, uint64_t *number)
 {
-	return (bytes & (bytes + 0x0606060606060606) & 0xF0F0F0F0F0F0F0F0) == 0x3030303030303030;
-}
-
-/* Of up to sixteen bytes: in two pieces, which may overlap. */
-static inline bool
-has_digits_only(const char *at, size_t len)
-{
-	uint64_t first, last;
-	uint32_t head, tail;
-
-	if (len >= 8) {
-		memcpy(&first, at, sizeof(first));
-		memcpy(&last, at + len - sizeof(last), sizeof(last));
-		return are_digits(first) && are_digits(last);
-	}
-	if (len >= 4) {
-		memcpy(&head, at, sizeof(head));
-		memcpy(&tail, at + len - sizeof(tail), sizeof(tail));
-		return are_digits((uint64_t)head << 32 | tail);
-	}
-	while (len > 0 && is_digit(at[len - 1]))
-		len--;
-	return len == 0;
-}
-
-static inline bool
-is_plain(struct span id)
-{
+	*number = 0;
 	if (id.len == 0 || id.len > ID_PLAIN_DIGITS || (id.ptr[0] == '0' && id.len > 1))
 		return false;
-	return has_digits_only(id.ptr, id.len);
+	for (size_t i = 0; i < id.len; i++) {
+		if (!is_digit(id.ptr[i]))
+			return false;
+		*number = *number * 10 + (uint64_t)(id.ptr[i] - '0');
+	}
+	return true;
 }
 
 bool
 id_is_plain(struct span id)
 {
-	return is_plain(id);
+	uint64_t number;
+
+	return read_plain(id, &number);
+}
+
+enum { NEIGHBOUR_BITS = 4 };
+
+/*
+ * Peers number their requests one by one. So the hashes of sixteen numbers in a row differ in their last bits only:
+ * their buckets are neighbours in memory, and who uses one will soon use the next. Whoever chooses ids for their last
+ * bits finds sixteen of them in a bucket, no more.
+ */
+static inline uint64_t
+hash_number(uint64_t number, uint64_t seed)
+{
+	struct hash hash;
+
+	hash_init(&hash, seed);
+	return hash_fold(number >> NEIGHBOUR_BITS ^ hash.first, hash.second) << NEIGHBOUR_BITS |
+	    (number & ((1 << NEIGHBOUR_BITS) - 1));
 }
 
 /* What is rare is kept out of the way of what is not: its variables would cost that one time, too. */
@@ -228,31 +225,36 @@ hash_escaped(struct span string, uint64_t seed)
 	return hash_end(&hash, (struct span){ chunk, len });
 }
 
-/* Of an integer of a few digits those digits, of any other number what is left of it without zeros. */
+static uint64_t
+number_of_decimal(struct decimal decimal)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < (size_t)decimal.exponent; i++)
+		number = number * 10 + (uint64_t)(i < decimal.count ? next_digit(&decimal.digits) - '0' : 0);
+	return number;
+}
+
+/* Of an integer of a few digits that number, of any other one what is left of it without zeros. */
 static RARE uint64_t
 hash_decimal(struct decimal decimal, uint64_t seed)
 {
-	bool plain =
-	    !decimal.negative && decimal.exponent >= (int64_t)decimal.count && decimal.exponent <= ID_PLAIN_DIGITS;
-	size_t count = plain && decimal.exponent > 0 ? (size_t)decimal.exponent : decimal.count;
-	char chunk[HASH_BLOCK] = { '0' };
+	char chunk[HASH_BLOCK];
 	struct hash hash;
 	size_t len = 0;
 
-	if (plain && count == 0)
-		return hash_of((struct span){ chunk, 1 }, seed);
+	if (!decimal.negative && decimal.exponent >= (int64_t)decimal.count && decimal.exponent <= ID_PLAIN_DIGITS)
+		return hash_number(number_of_decimal(decimal), seed);
 	hash_init(&hash, seed);
-	if (!plain) {
-		chunk[len++] = decimal.negative ? '-' : '+';
-		memcpy(&chunk[len], &decimal.exponent, sizeof(decimal.exponent));
-		len += sizeof(decimal.exponent);
-	}
-	for (size_t i = 0; i < count; i++) {
+	chunk[len++] = decimal.negative ? '-' : '+';
+	memcpy(&chunk[len], &decimal.exponent, sizeof(decimal.exponent));
+	len += sizeof(decimal.exponent);
+	for (size_t i = 0; i < decimal.count; i++) {
 		if (len == HASH_BLOCK) {
 			hash_block(&hash, chunk);
 			len = 0;
 		}
-		chunk[len++] = (char)(i < decimal.count ? next_digit(&decimal.digits) : '0');
+		chunk[len++] = next_digit(&decimal.digits);
 	}
 	return hash_end(&hash, (struct span){ chunk, len });
 }
@@ -260,8 +262,10 @@ hash_decimal(struct decimal decimal, uint64_t seed)
 uint64_t
 id_hash(struct span id, uint64_t seed)
 {
-	if (is_plain(id))
-		return hash_of(id, seed);
+	uint64_t number;
+
+	if (read_plain(id, &number))
+		return hash_number(number, seed);
 	if (is_string(id))
 		return has_escape(id) ? hash_escaped(id, seed) : hash_of(span_part(id, 0, id.len - 1), seed);
 	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);

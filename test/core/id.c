@@ -134,6 +134,27 @@ START_TEST(hashes_spread)
 }
 END_TEST
 
+/* Numbers that follow each other are neighbours; those that are chosen to meet do so sixteen to a bucket at most. */
+START_TEST(hashes_keep_neighbours_together)
+{
+	enum { BUCKETS = 1024, IDS = 16 * BUCKETS };
+	unsigned counts[BUCKETS] = { 0 }, together = 0;
+	uint64_t before = 0, hash;
+	char text[32];
+
+	for (int i = 0; i < IDS; i++) {
+		hash = id_hash((struct span){ text, (size_t)sprintf(text, "%d", i) }, 1);
+		together += hash / 16 == before / 16;
+		before = hash;
+		hash = id_hash((struct span){ text, (size_t)sprintf(text, "%llu", 16ULL * (unsigned)i) }, 1);
+		counts[hash % BUCKETS]++;
+	}
+	ck_assert_uint_eq(together, IDS - IDS / 16);
+	for (int i = 0; i < BUCKETS; i++)
+		ck_assert_uint_lt(counts[i], 16 * IDS / BUCKETS * 2);
+}
+END_TEST
+
 /* The value, written with a point and an exponent at any place, is the same id. */
 START_TEST(knows_every_spelling_of_a_number)
 {
@@ -354,6 +375,7 @@ id_suite(void)
 	tcase_add_loop_test(cases, knows_what_a_double_cannot_hold, 0, sizeof grains / sizeof *grains);
 	tcase_add_loop_test(cases, unescapes, 0, sizeof texts / sizeof *texts);
 	tcase_add_test(cases, hashes_spread);
+	tcase_add_test(cases, hashes_keep_neighbours_together);
 	tcase_add_test(cases, an_integer_is_the_same_at_any_length);
 	tcase_add_test(cases, an_escape_is_the_same_at_any_place);
 	tcase_add_test(cases, knows_every_spelling_of_a_number);
