@@ -25,7 +25,8 @@ request_may_pass(const struct session *session, enum side from, const struct env
 		return false;
 	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
-	if (is_kept(session, dialect_method(dialect, envelope->method)))
+	if (is_kept(session, dialect_method(dialect, envelope->method)) ||
+	    session_is_opening(session, from, envelope->method))
 		return false;
 	if (session->party[other(from)].pending.aliased > 0)
 		return false;

@@ -198,6 +198,8 @@ struct replay *session_new_replay(void);
 void session_free_replay(struct replay *replay);
 void session_record_request(struct session *session, const struct message *message, struct request *request,
     const struct method *method);
+/* Whether it is the notification that opens the session, and a new server would have to be told. */
+bool session_is_opening(const struct session *session, enum side from, struct span method);
 /* true: it is kept. */
 bool session_record_notification(struct session *session, const struct message *message);
 /* Where it stands, if it is kept and not answered yet. */

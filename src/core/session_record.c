@@ -131,13 +131,20 @@ remove_kind(struct replay *replay, enum record_kind kind)
 }
 
 bool
-session_record_notification(struct session *session, const struct message *message)
+session_is_opening(const struct session *session, enum side from, struct span method)
 {
 	const char *opened = session->dialect->opened;
+
+	return session->replay != NULL && from == SIDE_CLIENT && opened != NULL &&
+	    span_equal(method, (struct span){ opened, strlen(opened) });
+}
+
+bool
+session_record_notification(struct session *session, const struct message *message)
+{
 	struct action action;
 
-	if (session->replay == NULL || message->from != SIDE_CLIENT || message->passed || opened == NULL ||
-	    !span_equal(message->envelope.method, (struct span){ opened, strlen(opened) }))
+	if (message->passed || !session_is_opening(session, message->from, message->envelope.method))
 		return false;
 	remove_kind(session->replay, RECORD_OPENED);
 	if (record_add(session, message, RECORD_OPENED) != NULL)
