@@ -36,14 +36,20 @@ is_abandoned(const struct request *request)
 	return request->state == REQUEST_ABANDONED;
 }
 
+uint64_t
+pending_hash(const struct pending *pending, struct span id)
+{
+	return id_hash(id, pending->index->seed);
+}
+
 /* Of those that fit, the newest that is not ABANDONED, else the newest. */
 static struct request *
-best(const struct pending *pending, const struct table *table, struct span key, filter_fn *fits)
+best(const struct pending *pending, const struct table *table, struct span key, uint64_t hash, filter_fn *fits)
 {
 	const struct slab *slab = &pending->index->slab;
 	struct request *found = NULL, *request = NULL;
 
-	while ((request = table_find(table, slab, key, request)) != NULL) {
+	while ((request = table_find(table, slab, key, hash, request)) != NULL) {
 		if (!fits(request))
 			continue;
 		if (!is_abandoned(request))
@@ -57,7 +63,9 @@ best(const struct pending *pending, const struct table *table, struct span key, 
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return best(pending, &pending->index->ids, id, is_theirs);
+	uint64_t hash = pending_hash(pending, id);
+
+	return best(pending, &pending->index->ids, id, hash, is_theirs);
 }
 
 static bool
@@ -70,13 +78,15 @@ struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
 	struct request *plain, *aliased;
+	uint64_t hash;
 
 	if (pending->count == 0)
 		return NULL;
-	plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
+	hash = pending_hash(pending, wire_id);
+	plain = best(pending, &pending->index->ids, wire_id, hash, is_on_wire);
 	if (is_live(plain) || pending->aliased == 0)
 		return plain;
-	aliased = best(pending, &pending->index->aliases, wire_id, is_anyone);
+	aliased = best(pending, &pending->index->aliases, wire_id, hash, is_anyone);
 	return plain == NULL || is_live(aliased) ? aliased : plain;
 }
 
@@ -84,9 +94,10 @@ bool
 pending_holds(const struct pending *pending, struct span id)
 {
 	const struct pending_index *index = pending->index;
+	uint64_t hash = pending_hash(pending, id);
 
-	return table_find(&index->ids, &index->slab, id, NULL) != NULL ||
-	    (pending->aliased > 0 && table_find(&index->aliases, &index->slab, id, NULL) != NULL);
+	return table_find(&index->ids, &index->slab, id, hash, NULL) != NULL ||
+	    (pending->aliased > 0 && table_find(&index->aliases, &index->slab, id, hash, NULL) != NULL);
 }
 
 struct search { /* for the only one */
@@ -105,9 +116,10 @@ static void
 search_table(struct search *search, const struct pending *pending, const struct table *table, struct span key,
     filter_fn *fits)
 {
+	uint64_t hash = pending_hash(pending, key);
 	struct request *request = NULL;
 
-	while (!search->several && (request = table_find(table, &pending->index->slab, key, request)) != NULL)
+	while (!search->several && (request = table_find(table, &pending->index->slab, key, hash, request)) != NULL)
 		if (fits(request))
 			search_note(search, request);
 }
@@ -121,12 +133,13 @@ search_result(const struct search *search)
 static struct request *
 by_exact_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *first = best(pending, &pending->index->tokens, wire_token, is_anyone);
+	uint64_t hash = pending_hash(pending, wire_token);
+	struct request *first = best(pending, &pending->index->tokens, wire_token, hash, is_anyone);
 	struct request *second;
 
 	if (is_live(first) || pending->index->seconds.count == 0)
 		return first;
-	second = best(pending, &pending->index->seconds, wire_token, is_anyone);
+	second = best(pending, &pending->index->seconds, wire_token, hash, is_anyone);
 	return first == NULL || is_live(second) ? second : first;
 }
 
@@ -149,7 +162,9 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, after);
+	uint64_t hash = pending_hash(pending, wire_token);
+
+	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, hash, after);
 }
 
 enum spelling
@@ -189,8 +204,8 @@ search_twin(struct search *search, const struct pending *pending, struct span wi
 static bool
 is_like(const struct request *request, struct span wire_id)
 {
-	return is_awaited(request) && pending_spelling(request->wire_id) != NO_NUMBER &&
-	    !id_equal(request->wire_id, wire_id) && id_alike(request->wire_id, wire_id);
+	return is_awaited(request) && pending_spelling(request_wire_id(request)) != NO_NUMBER &&
+	    !id_equal(request_wire_id(request), wire_id) && id_alike(request_wire_id(request), wire_id);
 }
 
 static void

@@ -38,13 +38,22 @@ key_of(const struct table *table, const struct request *request)
 	case KEY_ID:
 		return request->id;
 	case KEY_WIRE_ID:
-		return request->wire_id;
+		return request_wire_id(request);
 	case KEY_WIRE_TOKEN:
-		return request->wire_token;
+		return request_wire_token(request);
 	case KEY_TOKEN:
-		return request->token;
+		return request_token(request);
 	}
 	abort();
+}
+
+/* Its key may be its id, whose hash it has. */
+static uint64_t
+hash_of_key(const struct table *table, const struct request *request)
+{
+	struct span key = key_of(table, request);
+
+	return key.ptr == request->id.ptr ? request->hash : id_hash(key, table->seed);
 }
 
 static uint32_t *
@@ -85,7 +94,7 @@ split(struct table *table, const struct slab *slab)
 	uint64_t hash;
 
 	for (uint32_t link = *stay; link != 0; link = *next_of(table, slab, link)) {
-		hash = id_hash(key_of(table, slab_at(slab, handle_in(link))), table->seed);
+		hash = hash_of_key(table, slab_at(slab, handle_in(link)));
 		if (bucket_of(table, hash) == last) {
 			*move = link;
 			move = next_of(table, slab, link);
@@ -124,8 +133,9 @@ shrink(struct table *table, const struct slab *slab)
 }
 
 void
-table_add(struct table *table, const struct slab *slab, struct request *request, uint64_t hash)
+table_add(struct table *table, const struct slab *slab, struct request *request)
 {
+	uint64_t hash = hash_of_key(table, request);
 	uint32_t *bucket;
 
 	if (table->count == table->size)
@@ -137,9 +147,9 @@ table_add(struct table *table, const struct slab *slab, struct request *request,
 }
 
 void
-table_remove(struct table *table, const struct slab *slab, struct request *request, uint64_t hash)
+table_remove(struct table *table, const struct slab *slab, struct request *request)
 {
-	uint32_t *link = bucket_of(table, hash);
+	uint32_t *link = bucket_of(table, hash_of_key(table, request));
 
 	while (handle_in(*link) != request->handle) {
 		assert(*link != 0);
@@ -168,9 +178,9 @@ request_prefetch(const struct request *request)
 }
 
 struct request *
-table_find(const struct table *table, const struct slab *slab, struct span key, const struct request *after)
+table_find(const struct table *table, const struct slab *slab, struct span key, uint64_t hash,
+    const struct request *after)
 {
-	uint64_t hash = id_hash(key, table->seed);
 	struct request *request;
 	uint32_t link;
 

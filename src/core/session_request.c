@@ -96,7 +96,7 @@ token_held(const struct pending *pending, struct span token)
 {
 	const struct request *holder = token.len == 0 ? NULL : pending_by_token(pending, token);
 
-	return holder != NULL && id_equal(holder->wire_token, token);
+	return holder != NULL && id_equal(request_wire_token(holder), token);
 }
 
 /* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
