@@ -257,14 +257,18 @@ hash_decimal(struct decimal decimal, uint64_t seed)
 	return hash_end(&hash, (struct span){ chunk, len });
 }
 
-uint64_t
-id_hash(struct span id, uint64_t seed)
+static RARE uint64_t
+hash_of_other(struct span id, uint64_t seed)
 {
-	if (is_plain(id))
-		return hash_of(id, seed);
 	if (is_string(id))
 		return has_escape(id) ? hash_escaped(id, seed) : hash_of(span_part(id, 0, id.len - 1), seed);
 	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);
+}
+
+uint64_t
+id_hash(struct span id, uint64_t seed)
+{
+	return is_plain(id) ? hash_of(id, seed) : hash_of_other(id, seed);
 }
 
 size_t

@@ -174,6 +174,8 @@ pending_spelling(struct span id)
 	struct span text = id;
 	bool minus;
 
+	if (id_is_plain(id))
+		return PLAIN_NUMBER;
 	if (id.len >= 2 && id.ptr[0] == '"')
 		text = span_part(id, 1, id.len - 2);
 	minus = text.len > 0 && text.ptr[0] == '-';
