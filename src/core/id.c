@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "core/rare.h"
 #include "core/unescape.h"
 
 enum {
@@ -202,9 +203,6 @@ id_is_plain(struct span id)
 {
 	return is_plain(id);
 }
-
-/* What is rare is kept out of the way of what is not: its variables would cost that one time, too. */
-#define RARE __attribute__((noinline))
 
 /* As if it were spelled without escapes, but for the quote at its end. */
 static RARE uint64_t
