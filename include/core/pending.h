@@ -127,6 +127,7 @@ void pending_free(struct pending *pending);
 struct pending_names { /* what is known of a new request; everything is copied; no id is empty */
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	uint16_t flags;
+	uint64_t hash; /* pending_hash of the id, or 0: it is not known yet */
 };
 
 /* A new entry, WAITING. Pointers to entries stay valid until pending_remove. */
@@ -149,6 +150,9 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
 
 /* The receiver cannot tell several with the same wire id apart: then it is one that is not ABANDONED, if any. */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
+
+/* The same, with the id's pending_hash. */
+struct request *pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash);
 
 /*
  * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the

@@ -193,7 +193,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	hold_texts(pending->texts, request, pending->newest, names);
 	memset(&request->start, 0, sizeof(*request) - offsetof(struct request, start));
 	request->flags = names->flags;
-	request->hash = pending_hash(pending, request->id);
+	request->hash = names->hash != 0 ? names->hash : pending_hash(pending, request->id);
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	enter_indexes(pending->index, request);
 	link_newest(pending, request);

@@ -75,19 +75,23 @@ is_live(const struct request *request)
 }
 
 struct request *
-pending_by_wire(const struct pending *pending, struct span wire_id)
+pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash)
 {
 	struct request *plain, *aliased;
-	uint64_t hash;
 
-	if (pending->count == 0)
-		return NULL;
-	hash = pending_hash(pending, wire_id);
 	plain = best(pending, &pending->index->ids, wire_id, hash, is_on_wire);
 	if (is_live(plain) || pending->aliased == 0)
 		return plain;
 	aliased = best(pending, &pending->index->aliases, wire_id, hash, is_anyone);
 	return plain == NULL || is_live(aliased) ? aliased : plain;
+}
+
+struct request *
+pending_by_wire(const struct pending *pending, struct span wire_id)
+{
+	if (pending->count == 0)
+		return NULL;
+	return pending_by_wire_hash(pending, wire_id, pending_hash(pending, wire_id));
 }
 
 bool

@@ -171,11 +171,12 @@ bool
 session_is_turn_cancel(const struct session *session, const struct message *message)
 {
 	const char *name = session->dialect->turn_cancel;
-	enum value_type type = scan_value(message->scan, SCAN_SESSION_ID)->type;
 
+	if (name == NULL || message->from != SIDE_CLIENT || message->passed)
+		return false;
 	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
 		return false;
-	return name != NULL && message->from == SIDE_CLIENT && !message->passed && type == VALUE_STRING &&
+	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    span_equal(message->envelope.method, (struct span){ name, strlen(name) }) &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
