@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "core/rare.h"
+#include "core/apart.h"
 #include "core/unescape.h"
 
 enum {
@@ -205,7 +205,7 @@ id_is_plain(struct span id)
 }
 
 /* As if it were spelled without escapes, but for the quote at its end. */
-static RARE uint64_t
+static APART uint64_t
 hash_escaped(struct span string, uint64_t seed)
 {
 	char chunk[HASH_BLOCK] = { '"' };
@@ -227,7 +227,7 @@ hash_escaped(struct span string, uint64_t seed)
 }
 
 /* Of an integer of a few digits those digits, of any other number what is left of it without zeros. */
-static RARE uint64_t
+static APART uint64_t
 hash_decimal(struct decimal decimal, uint64_t seed)
 {
 	bool plain =
@@ -255,7 +255,7 @@ hash_decimal(struct decimal decimal, uint64_t seed)
 	return hash_end(&hash, (struct span){ chunk, len });
 }
 
-static RARE uint64_t
+static APART uint64_t
 hash_of_other(struct span id, uint64_t seed)
 {
 	if (is_string(id))

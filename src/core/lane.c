@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/rare.h"
+#include "core/apart.h"
 #include "lane_inside.h"
 
 enum { LANE_KEEP = 1 << 20 }; /* an empty buffer above this size is given back */
@@ -148,7 +148,7 @@ lane_trim(struct lane *lane)
 	}
 }
 
-static RARE void
+static APART void
 begin_segment(struct lane *lane, enum segment_kind kind, uint64_t at, size_t len)
 {
 	struct segment *segment = segment_add(lane, lane->count);

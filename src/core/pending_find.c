@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "core/id.h"
+#include "core/apart.h"
 #include "pending_index.h"
 
 typedef bool filter_fn(const struct request *request);
@@ -42,9 +43,9 @@ pending_hash(const struct pending *pending, struct span id)
 	return id_hash(id, pending->index->seed);
 }
 
-/* Of those that fit, the newest that is not ABANDONED, else the newest. */
-static struct request *
-best(const struct pending *pending, const struct table *table, struct span key, uint64_t hash, filter_fn *fits)
+static APART struct request *
+best_of_several(const struct pending *pending, const struct table *table, struct span key, uint64_t hash,
+    filter_fn *fits)
 {
 	const struct slab *slab = &pending->index->slab;
 	struct request *found = NULL, *request = NULL;
@@ -58,6 +59,17 @@ best(const struct pending *pending, const struct table *table, struct span key, 
 			found = request;
 	}
 	return found;
+}
+
+/* Of those that fit, the newest that is not ABANDONED, else the newest. */
+static inline struct request *
+best(const struct pending *pending, const struct table *table, struct span key, uint64_t hash, filter_fn *fits)
+{
+	struct request *newest = table_find(table, &pending->index->slab, key, hash, NULL);
+
+	if (newest == NULL || (fits(newest) && !is_abandoned(newest)))
+		return newest;
+	return best_of_several(pending, table, key, hash, fits);
 }
 
 struct request *
@@ -74,16 +86,23 @@ is_live(const struct request *request)
 	return request != NULL && !is_abandoned(request);
 }
 
+/* plain: that one which is not aliased; or NULL. */
+static APART struct request *
+aliased_or(const struct pending *pending, struct span wire_id, uint64_t hash, struct request *plain)
+{
+	struct request *aliased = best(pending, &pending->index->aliases, wire_id, hash, is_anyone);
+
+	return plain == NULL || is_live(aliased) ? aliased : plain;
+}
+
 struct request *
 pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash)
 {
-	struct request *plain, *aliased;
+	struct request *plain = best(pending, &pending->index->ids, wire_id, hash, is_on_wire);
 
-	plain = best(pending, &pending->index->ids, wire_id, hash, is_on_wire);
 	if (is_live(plain) || pending->aliased == 0)
 		return plain;
-	aliased = best(pending, &pending->index->aliases, wire_id, hash, is_anyone);
-	return plain == NULL || is_live(aliased) ? aliased : plain;
+	return aliased_or(pending, wire_id, hash, plain);
 }
 
 struct request *

@@ -5,6 +5,7 @@
 
 #include "core/id.h"
 #include "core/mem.h"
+#include "core/apart.h"
 
 enum { SIZE_MIN = 64 };
 
@@ -47,13 +48,19 @@ key_of(const struct table *table, const struct request *request)
 	abort();
 }
 
-/* Its key may be its id, whose hash it has. */
-static uint64_t
-hash_of_key(const struct table *table, const struct request *request)
+static APART uint64_t
+hash_of_other(const struct table *table, const struct request *request)
 {
 	struct span key = key_of(table, request);
 
 	return key.ptr == request->id.ptr ? request->hash : id_hash(key, table->seed);
+}
+
+/* An entry has the hash of its id, which other keys of it may be too. */
+static uint64_t
+hash_of_key(const struct table *table, const struct request *request)
+{
+	return table->key == KEY_ID ? request->hash : hash_of_other(table, request);
 }
 
 static uint32_t *
@@ -106,7 +113,7 @@ split(struct table *table, const struct slab *slab)
 	*stay = *move = 0;
 }
 
-static void
+static APART void
 grow(struct table *table, const struct slab *slab)
 {
 	if (table->size == table->capacity)
@@ -130,6 +137,14 @@ shrink(struct table *table, const struct slab *slab)
 	*end = table->buckets[table->size];
 	if (table->size < table->capacity / 2)
 		set_capacity(table, table->size);
+}
+
+/* One at a time could not keep up with entries that all go. */
+static APART void
+shrink_twice(struct table *table, const struct slab *slab)
+{
+	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
+		shrink(table, slab);
 }
 
 void
@@ -157,9 +172,8 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 	}
 	*link = *next_of(table, slab, *link);
 	table->count--;
-	/* Two at a time, or the buckets could not keep up with entries that all go. */
-	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
-		shrink(table, slab);
+	if (table->size > SIZE_MIN && table->count < table->size / 2)
+		shrink_twice(table, slab);
 }
 
 /* Most peers repeat an id as they have got it. */
@@ -177,21 +191,35 @@ request_prefetch(const struct request *request)
 	__builtin_prefetch(&request->hard);
 }
 
-struct request *
-table_find(const struct table *table, const struct slab *slab, struct span key, uint64_t hash,
-    const struct request *after)
+/* The link to the next entry, from this one on, that may have the hash; or 0. */
+static inline uint32_t
+link_with(const struct table *table, const struct slab *slab, uint32_t link, uint64_t hash)
+{
+	while (link != 0 && (link ^ tag_of(hash)) >> HANDLE_BITS != 0)
+		link = *next_of(table, slab, link);
+	return link;
+}
+
+static APART struct request *
+find_from(const struct table *table, const struct slab *slab, struct span key, uint64_t hash, uint32_t link)
 {
 	struct request *request;
-	uint32_t link;
 
-	link = after != NULL ? *slab_link(slab, after->handle, table->key) : *bucket_of(table, hash);
-	for (; link != 0; link = *next_of(table, slab, link)) {
-		if ((link ^ tag_of(hash)) >> HANDLE_BITS != 0)
-			continue;
+	for (; link != 0; link = link_with(table, slab, *next_of(table, slab, link), hash)) {
 		request = slab_at(slab, handle_in(link));
 		request_prefetch(request);
 		if (is_equal(key_of(table, request), key))
 			return request;
 	}
 	return NULL;
+}
+
+struct request *
+table_find(const struct table *table, const struct slab *slab, struct span key, uint64_t hash,
+    const struct request *after)
+{
+	uint32_t link = after != NULL ? *slab_link(slab, after->handle, table->key) : *bucket_of(table, hash);
+
+	link = link_with(table, slab, link, hash);
+	return link != 0 ? find_from(table, slab, key, hash, link) : NULL;
 }

@@ -1,5 +1,5 @@
 #include "core/limits.h"
-#include "core/rare.h"
+#include "core/apart.h"
 #include "session_inside.h"
 
 enum request_state
@@ -58,7 +58,7 @@ session_grace(const struct session *session, const struct request *request)
 	return session_is_turn(session, request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
-static RARE void
+static APART void
 move_on(struct session *session, enum side requester, struct request *request, enum request_state next)
 {
 	struct pending *pending = &session->party[requester].pending;
@@ -170,7 +170,7 @@ is_given_up(enum decide_event event, const struct decision *decision, enum side 
 }
 
 /* All but what follows for the request itself. */
-static RARE void
+static APART void
 carry_out(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, const struct decision *decision)
 {

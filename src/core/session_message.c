@@ -1,10 +1,10 @@
 /* The message at hand passes, as it is or changed, or leaves its lane. */
 #include <assert.h>
 
-#include "core/rare.h"
+#include "core/apart.h"
 #include "session_inside.h"
 
-static RARE void
+static APART void
 tell_message(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
@@ -98,7 +98,7 @@ passes_as_it_is(const struct party *party, const struct message *message)
 	    message->end + 1 == message->next && message->start == lane_decided_to(party->lane);
 }
 
-static RARE void
+static APART void
 pass_changed(struct party *party, const struct message *message)
 {
 	uint64_t origin = message->word == WHY_RECOVERED ? message->start : party->frame.body;
@@ -128,7 +128,7 @@ pass_bytes(struct party *party, const struct message *message)
 }
 
 /* It is lost with its server. */
-static RARE void
+static APART void
 pass_bound(struct session *session, struct message *message, enum why why, const struct request *request)
 {
 	struct party *party = &session->party[message->from];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "core/rare.h"
+#include "core/apart.h"
 
 #define DUE_MAX (MSEC_NEVER / 2)
 
@@ -86,7 +86,7 @@ list_append(struct alarm_list *list, struct alarm *alarm, msec_t due)
 	alarm->previous->next = alarm->next->previous = alarm;
 }
 
-static RARE void
+static APART void
 arm_in_new(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now)
 {
 	list_append(list_take(timeline, duration), alarm, due_after(duration, now));
