@@ -288,8 +288,8 @@ id_unescape(struct span id, char *out, size_t size)
 	return len;
 }
 
-struct span
-id_unescaped(struct span string, char *storage, size_t size)
+static APART struct span
+unescaped_into(struct span string, char *storage, size_t size)
 {
 	struct span text = { storage, 0 };
 
@@ -298,6 +298,36 @@ id_unescaped(struct span string, char *storage, size_t size)
 	else
 		text.len = id_unescape(string, storage, size);
 	return text.len <= size ? text : (struct span){ storage, 0 };
+}
+
+/* A byte that is a backslash becomes 0, and is the one that borrows. */
+static bool
+has_backslash(uint64_t bytes)
+{
+	bytes ^= 0x5C5C5C5C5C5C5C5C;
+	return ((bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080) != 0;
+}
+
+/* A string of four to sixteen bytes, with its quotes, that has no escapes. */
+static bool
+is_short_text(struct span string)
+{
+	const char *at = string.ptr;
+	size_t len = string.len;
+
+	if (len - 4 > 12 || !is_string(string))
+		return false;
+	if (len < 8)
+		return !has_backslash(span_half(at) << 32 | span_half(at + len - 4));
+	return !has_backslash(span_word(at)) && !has_backslash(span_word(at + len - 8));
+}
+
+struct span
+id_unescaped(struct span string, char *storage, size_t size)
+{
+	if (is_short_text(string) && string.len - 2 <= size)
+		return inside(string);
+	return unescaped_into(string, storage, size);
 }
 
 static const char *
