@@ -190,15 +190,13 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, hash, after);
 }
 
-enum spelling
-pending_spelling(struct span id)
+static APART enum spelling
+closer_spelling(struct span id)
 {
 	static const char alphabet[] = "0123456789+-.eE";
 	struct span text = id;
 	bool minus;
 
-	if (id_is_plain(id))
-		return PLAIN_NUMBER;
 	if (id.len >= 2 && id.ptr[0] == '"')
 		text = span_part(id, 1, id.len - 2);
 	minus = text.len > 0 && text.ptr[0] == '-';
@@ -208,6 +206,12 @@ pending_spelling(struct span id)
 		if (memchr(alphabet, text.ptr[i], sizeof(alphabet) - 1) == NULL)
 			return NO_NUMBER;
 	return text.len > 0 ? ODD_NUMBER : NO_NUMBER;
+}
+
+enum spelling
+pending_spelling(struct span id)
+{
+	return id_is_plain(id) ? PLAIN_NUMBER : closer_spelling(id);
 }
 
 static bool

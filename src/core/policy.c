@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/apart.h"
 #include "core/dialect.h"
 #include "core/limits.h"
 #include "core/mem.h"
@@ -111,18 +112,27 @@ ruled(const struct policy *policy, enum policy_clock clock, struct span method, 
 	return rule != NULL ? rule->duration : otherwise;
 }
 
-struct deadlines
-policy_deadlines(const struct policy *policy, struct span method, struct span name, const struct method *traits,
-    bool from_server)
+static APART struct deadlines
+by_rules(const struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {
-	unsigned set = traits == NULL ? 0 : traits->traits;
 	/* A rule without a method leaves these alone. */
-	bool bare = !from_server && !(set & (METHOD_EXEMPT | METHOD_PERSON | METHOD_START));
-	struct deadlines deadlines = built_in(set, from_server);
+	bool bare = !from_server && !(traits & (METHOD_EXEMPT | METHOD_PERSON | METHOD_START));
+	struct deadlines deadlines = built_in(traits, from_server);
 
 	if (policy->clock[POLICY_IDLE].count > 0)
 		deadlines.idle = ruled(policy, POLICY_IDLE, method, name, bare, deadlines.idle);
 	if (policy->clock[POLICY_CAP].count > 0)
 		deadlines.cap = ruled(policy, POLICY_CAP, method, name, bare, deadlines.cap);
 	return deadlines;
+}
+
+struct deadlines
+policy_deadlines(const struct policy *policy, struct span method, struct span name, const struct method *traits,
+    bool from_server)
+{
+	unsigned set = traits == NULL ? 0 : traits->traits;
+
+	if (policy->clock[POLICY_IDLE].count == 0 && policy->clock[POLICY_CAP].count == 0)
+		return built_in(set, from_server);
+	return by_rules(policy, method, name, set, from_server);
 }
