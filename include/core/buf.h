@@ -12,6 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * A function that is kept apart from its callers: put into them, its variables and its calls would cost them registers to
+ * save each time, even where they do not come to it.
+ */
+#define APART __attribute__((noinline))
+
 struct span {
 	const char *ptr;
 	size_t len;

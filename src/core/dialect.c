@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "core/apart.h"
-
 enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
 	INTERNAL_ERROR = -32603,
 	REQUEST_CANCELLED = -32800,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "core/apart.h"
 #include "core/unescape.h"
 
 enum {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/apart.h"
 #include "lane_inside.h"
 
 enum { LANE_KEEP = 1 << 20 }; /* an empty buffer above this size is given back */

@@ -191,7 +191,9 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert(!(names->flags & REQUEST_TOKEN_ONLY));
 	copy_ids(request, names);
 	hold_texts(pending->texts, request, pending->newest, names);
-	memset(&request->start, 0, sizeof(*request) - offsetof(struct request, start));
+	request->start = request->end = 0;
+	request->received = 0;
+	request->idle = request->hard = (struct alarm){ 0 };
 	request->flags = names->flags;
 	request->hash = names->hash != 0 ? names->hash : pending_hash(pending, request->id);
 	request->idle_after = request->cap_after = MSEC_NEVER;

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "core/id.h"
-#include "core/apart.h"
 #include "pending_index.h"
 
 typedef bool filter_fn(const struct request *request);

@@ -5,7 +5,6 @@
 
 #include "core/id.h"
 #include "core/mem.h"
-#include "core/apart.h"
 
 enum { SIZE_MIN = 64 };
 

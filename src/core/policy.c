@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/apart.h"
 #include "core/dialect.h"
 #include "core/limits.h"
 #include "core/mem.h"

@@ -1,5 +1,4 @@
 #include "core/limits.h"
-#include "core/apart.h"
 #include "session_inside.h"
 
 enum request_state

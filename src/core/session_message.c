@@ -1,7 +1,6 @@
 /* The message at hand passes, as it is or changed, or leaves its lane. */
 #include <assert.h>
 
-#include "core/apart.h"
 #include "session_inside.h"
 
 static APART void

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/apart.h"
 #include "core/hash.h"
 #include "core/mem.h"
 

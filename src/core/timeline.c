@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "core/buf.h"
 #include "core/mem.h"
-#include "core/apart.h"
 
 #define DUE_MAX (MSEC_NEVER / 2)
 
