@@ -54,24 +54,6 @@ hash_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-static inline uint64_t
-hash_word(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return word;
-}
-
-static inline uint64_t
-hash_half(const char *at)
-{
-	uint32_t half;
-
-	memcpy(&half, at, sizeof(half));
-	return half;
-}
-
 /* No two of them differ by what is known: else words could be exchanged for others. */
 static inline void
 hash_init(struct hash *hash, uint64_t seed)
@@ -84,7 +66,7 @@ hash_init(struct hash *hash, uint64_t seed)
 static inline void
 hash_block(struct hash *hash, const char bytes[HASH_BLOCK])
 {
-	hash->state = hash_fold(hash_word(bytes) ^ hash->first, hash_word(bytes + 8) ^ hash->state);
+	hash->state = hash_fold(span_word(bytes) ^ hash->first, span_word(bytes + 8) ^ hash->state);
 	hash->len += HASH_BLOCK;
 }
 
@@ -96,11 +78,11 @@ hash_end(const struct hash *hash, struct span rest)
 	uint64_t a = 0, b = 0;
 
 	if (rest.len >= 8) {
-		a = hash_word(at);
-		b = hash_word(at + rest.len - 8);
+		a = span_word(at);
+		b = span_word(at + rest.len - 8);
 	} else if (rest.len >= 4) {
-		a = hash_half(at);
-		b = hash_half(at + rest.len - 4);
+		a = span_half(at);
+		b = span_half(at + rest.len - 4);
 	} else if (rest.len > 0) {
 		a = (unsigned char)at[0];
 		b = (uint64_t)(unsigned char)at[rest.len / 2] << 8 | (unsigned char)at[rest.len - 1];

@@ -49,19 +49,24 @@ enum request_flag {
 
 enum { REQUEST_INLINE = 8 };
 
+struct request_part { /* of an entry's text: its ids and tokens, one behind the other; the id comes first */
+	uint32_t at, len;
+};
+
 /* There may be a million: its size counts, and that what a look-up reads stands together. */
 struct request {
-	struct span id;      /* as the requester spelled it */
-	struct span wire_id; /* as the receiver sees it; the same bytes unless aliased */
-	uint16_t flags;      /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
-	uint8_t state;       /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
-	uint32_t handle;     /* private */
+	struct span id;                 /* as the requester spelled it */
+	uint64_t hash;                  /* of the id; see pending_hash */
+	struct request_part wire_id;    /* as the receiver sees it; the id's own bytes unless aliased */
+	struct request_part token;      /* progress token; len 0 if none */
+	struct request_part wire_token; /* as the receiver sees it */
+	uint16_t flags; /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
+	uint8_t state;  /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
+	uint32_t handle, older, newer; /* private */
 	union {
 		char here[REQUEST_INLINE];
 		char *block;
-	} bytes;           /* private: of the ids and tokens */
-	struct span token; /* progress token; len 0 if none */
-	struct span wire_token;
+	} bytes;                      /* private: the text */
 	struct text *method;          /* never NULL */
 	struct text *name;            /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
 	struct text *meta;            /* SCAN_PARAMS_META; or NULL */
@@ -70,14 +75,37 @@ struct request {
 	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
 	struct alarm idle;            /* in pending->idle, or not armed */
 	struct alarm hard;            /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
-	uint32_t older, newer;        /* private: handles */
 };
+
+static inline struct span
+request_part(const struct request *request, struct request_part part)
+{
+	return (struct span){ request->id.ptr + part.at, part.len };
+}
+
+static inline struct span
+request_wire_id(const struct request *request)
+{
+	return request_part(request, request->wire_id);
+}
+
+static inline struct span
+request_token(const struct request *request)
+{
+	return request_part(request, request->token);
+}
+
+static inline struct span
+request_wire_token(const struct request *request)
+{
+	return request_part(request, request->wire_token);
+}
 
 /* The receiver sees another id than the requester's. */
 static inline bool
 request_is_aliased(const struct request *request)
 {
-	return request->wire_id.ptr != request->id.ptr;
+	return request->wire_id.at > 0;
 }
 
 struct pending {
@@ -99,6 +127,7 @@ void pending_free(struct pending *pending);
 struct pending_names { /* what is known of a new request; everything is copied; no id is empty */
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	uint16_t flags;
+	uint64_t hash; /* pending_hash of the id, or 0: it is not known yet */
 };
 
 /* A new entry, WAITING. Pointers to entries stay valid until pending_remove. */
@@ -113,11 +142,17 @@ void pending_remove(struct pending *pending, struct request *request);
 /* Disarms it; it is no longer found by its ids, only by its token, which it must have. */
 void pending_keep_token(struct pending *pending, struct request *request, struct span task_id);
 
+/* id_hash of the id with the seed of all that is kept here. */
+uint64_t pending_hash(const struct pending *pending, struct span id);
+
 /* By the requester's id: the newest that is not ABANDONED, else the newest. Not REQUEST_OURS. */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
 /* The receiver cannot tell several with the same wire id apart: then it is one that is not ABANDONED, if any. */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
+
+/* The same, with the id's pending_hash. */
+struct request *pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash);
 
 /*
  * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the

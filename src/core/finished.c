@@ -2,14 +2,13 @@
 
 #include <stdlib.h>
 
-#include "core/id.h"
 #include "core/limits.h"
 #include "core/mem.h"
 
 void
-finished_init(struct finished *finished, uint64_t seed)
+finished_init(struct finished *finished)
 {
-	*finished = (struct finished){ .seed = seed };
+	*finished = (struct finished){ 0 };
 }
 
 void
@@ -21,24 +20,24 @@ finished_free(struct finished *finished)
 
 /* The last bit says that it was cancelled; the others are taken for the id. */
 static uint64_t
-mark_of(const struct finished *finished, struct span id)
+mark_of(uint64_t hash)
 {
-	return id_hash(id, finished->seed) << 1;
+	return hash << 1;
 }
 
 void
-finished_note(struct finished *finished, struct span id, bool cancelled)
+finished_note(struct finished *finished, uint64_t hash, bool cancelled)
 {
 	if (finished->marks == NULL)
 		finished->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*finished->marks));
-	finished->marks[finished->count++ % LIMIT_FINISHED] = mark_of(finished, id) | cancelled;
+	finished->marks[finished->count++ % LIMIT_FINISHED] = mark_of(hash) | cancelled;
 }
 
 enum finish
-finished_find(const struct finished *finished, struct span id)
+finished_find(const struct finished *finished, uint64_t hash)
 {
 	size_t known = finished->count < LIMIT_FINISHED ? finished->count : LIMIT_FINISHED;
-	uint64_t wanted = mark_of(finished, id);
+	uint64_t wanted = mark_of(hash);
 	size_t i;
 
 	for (i = 1; i <= known; i++) {

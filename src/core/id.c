@@ -200,11 +200,8 @@ hash_number(uint64_t number, uint64_t seed)
 	    (number & ((1 << NEIGHBOUR_BITS) - 1));
 }
 
-/* What is rare is kept out of the way of what is not: its variables would cost that one time, too. */
-#define RARE __attribute__((noinline))
-
 /* As if it were spelled without escapes, but for the quote at its end. */
-static RARE uint64_t
+static APART uint64_t
 hash_escaped(struct span string, uint64_t seed)
 {
 	char chunk[HASH_BLOCK] = { '"' };
@@ -236,7 +233,7 @@ number_of_decimal(struct decimal decimal)
 }
 
 /* Of an integer of a few digits that number, of any other one what is left of it without zeros. */
-static RARE uint64_t
+static APART uint64_t
 hash_decimal(struct decimal decimal, uint64_t seed)
 {
 	char chunk[HASH_BLOCK];
@@ -259,16 +256,20 @@ hash_decimal(struct decimal decimal, uint64_t seed)
 	return hash_end(&hash, (struct span){ chunk, len });
 }
 
+static APART uint64_t
+hash_of_other(struct span id, uint64_t seed)
+{
+	if (is_string(id))
+		return has_escape(id) ? hash_escaped(id, seed) : hash_of(span_part(id, 0, id.len - 1), seed);
+	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);
+}
+
 uint64_t
 id_hash(struct span id, uint64_t seed)
 {
 	uint64_t number;
 
-	if (read_plain(id, &number))
-		return hash_number(number, seed);
-	if (is_string(id))
-		return has_escape(id) ? hash_escaped(id, seed) : hash_of(span_part(id, 0, id.len - 1), seed);
-	return is_number(id) ? hash_decimal(decimal_of(id), seed) : hash_of_long(id, seed);
+	return read_plain(id, &number) ? hash_number(number, seed) : hash_of_other(id, seed);
 }
 
 size_t
@@ -290,8 +291,8 @@ id_unescape(struct span id, char *out, size_t size)
 	return len;
 }
 
-struct span
-id_unescaped(struct span string, char *storage, size_t size)
+static APART struct span
+unescaped_into(struct span string, char *storage, size_t size)
 {
 	struct span text = { storage, 0 };
 
@@ -300,6 +301,36 @@ id_unescaped(struct span string, char *storage, size_t size)
 	else
 		text.len = id_unescape(string, storage, size);
 	return text.len <= size ? text : (struct span){ storage, 0 };
+}
+
+/* A byte that is a backslash becomes 0, and is the one that borrows. */
+static bool
+has_backslash(uint64_t bytes)
+{
+	bytes ^= 0x5C5C5C5C5C5C5C5C;
+	return ((bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080) != 0;
+}
+
+/* A string of four to sixteen bytes, with its quotes, that has no escapes. */
+static bool
+is_short_text(struct span string)
+{
+	const char *at = string.ptr;
+	size_t len = string.len;
+
+	if (len - 4 > 12 || !is_string(string))
+		return false;
+	if (len < 8)
+		return !has_backslash(span_half(at) << 32 | span_half(at + len - 4));
+	return !has_backslash(span_word(at)) && !has_backslash(span_word(at + len - 8));
+}
+
+struct span
+id_unescaped(struct span string, char *storage, size_t size)
+{
+	if (is_short_text(string) && string.len - 2 <= size)
+		return inside(string);
+	return unescaped_into(string, storage, size);
 }
 
 static const char *

@@ -147,26 +147,33 @@ lane_trim(struct lane *lane)
 	}
 }
 
+static APART void
+begin_segment(struct lane *lane, enum segment_kind kind, uint64_t at, size_t len)
+{
+	struct segment *segment = segment_add(lane, lane->count);
+
+	segment->kind = kind;
+	segment->bound = lane->bound;
+	segment->at = at;
+	segment->len = len;
+}
+
 static void
 decide(struct lane *lane, enum segment_kind kind, size_t n)
 {
 	struct segment *last = lane->count == 0 ? NULL : segment_at(lane, lane->count - 1);
+	uint64_t at = lane->decided;
 
-	assert(lane->decided + n <= lane_received_to(lane));
+	assert(at + n <= lane_received_to(lane));
 	if (n == 0)
 		return;
-	if (last != NULL && last->kind == kind && last->bound == lane->bound) {
-		last->len += n;
-	} else {
-		last = segment_add(lane, lane->count);
-		last->kind = kind;
-		last->bound = lane->bound;
-		last->at = lane->decided;
-		last->len = n;
-	}
 	lane->decided += n;
 	if (kind == SEGMENT_PASS)
 		lane->backlog += n;
+	if (last != NULL && last->kind == kind && last->bound == lane->bound)
+		last->len += n;
+	else
+		begin_segment(lane, kind, at, n);
 }
 
 void

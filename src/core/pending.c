@@ -17,6 +17,7 @@ pending_init(struct pending *pending, struct text_table *texts, uint64_t seed)
 	timeline_init(&pending->linger);
 	pending->index = mem_new(sizeof(*pending->index));
 	slab_init(&pending->index->slab);
+	pending->index->seed = seed;
 	table_init(&pending->index->ids, KEY_ID, seed);
 	table_init(&pending->index->aliases, KEY_WIRE_ID, seed);
 	table_init(&pending->index->tokens, KEY_WIRE_TOKEN, seed);
@@ -40,15 +41,16 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-static struct span
-copy_bytes(char **at, struct span bytes)
+/* Puts the bytes behind the text's first *len ones. */
+static struct request_part
+append(char *text, size_t *len, struct span bytes)
 {
-	struct span copy = { *at, bytes.len };
+	struct request_part part = { (uint32_t)*len, (uint32_t)bytes.len };
 
 	if (bytes.len > 0)
-		memcpy(*at, bytes.ptr, bytes.len);
-	*at += bytes.len;
-	return copy;
+		memcpy(text + *len, bytes.ptr, bytes.len);
+	*len += bytes.len;
+	return part;
 }
 
 /* Clients that number their requests use the id as token too. Bytes that are the same are kept once. */
@@ -59,22 +61,21 @@ copy_ids(struct request *request, const struct pending_names *names)
 	bool own_token = !span_equal(names->token, names->id);
 	bool own_wire_token = !span_equal(names->wire_token, names->token);
 	size_t len = names->id.len;
-	char *at = request->bytes.here;
-	struct span id, wire_id, token, wire_token;
+	char *text = request->bytes.here;
+	struct request_part id;
 
 	len += aliased ? names->wire_id.len : 0;
 	len += own_token ? names->token.len : 0;
 	len += own_wire_token ? names->wire_token.len : 0;
+	assert(len <= UINT32_MAX);
 	if (len > REQUEST_INLINE)
-		request->bytes.block = at = mem_resize(NULL, len, 1);
-	id = copy_bytes(&at, names->id);
-	wire_id = aliased ? copy_bytes(&at, names->wire_id) : id;
-	token = own_token ? copy_bytes(&at, names->token) : id;
-	wire_token = own_wire_token ? copy_bytes(&at, names->wire_token) : token;
-	request->id = id;
-	request->wire_id = wire_id;
-	request->token = token;
-	request->wire_token = wire_token;
+		request->bytes.block = text = mem_resize(NULL, len, 1);
+	len = 0;
+	id = append(text, &len, names->id);
+	request->id = (struct span){ text, id.len };
+	request->wire_id = aliased ? append(text, &len, names->wire_id) : id;
+	request->token = own_token ? append(text, &len, names->token) : id;
+	request->wire_token = own_wire_token ? append(text, &len, names->wire_token) : request->token;
 }
 
 static void
@@ -84,56 +85,45 @@ free_ids(struct request *request)
 		free(request->bytes.block);
 }
 
-static uint64_t
-token_hash(const struct table *tokens, const struct request *request, uint64_t hash_of_id)
-{
-	if (request->wire_token.ptr == request->id.ptr)
-		return hash_of_id;
-	return id_hash(request->wire_token, tokens->seed);
-}
-
 static void
 enter_indexes(struct pending_index *index, struct request *request)
 {
-	uint64_t hash = id_hash(request->id, index->ids.seed);
-
-	table_add(&index->ids, &index->slab, request, hash);
+	table_add(&index->ids, &index->slab, request);
 	if (request->wire_token.len > 0)
-		table_add(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
+		table_add(&index->tokens, &index->slab, request);
 	if (request->flags & REQUEST_TWO_TOKENS)
-		table_add(&index->seconds, &index->slab, request, id_hash(request->token, index->seconds.seed));
+		table_add(&index->seconds, &index->slab, request);
 	if (request_is_aliased(request))
-		table_add(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
-	if (pending_spelling(request->wire_id) == ODD_NUMBER)
+		table_add(&index->aliases, &index->slab, request);
+	if (pending_spelling(request_wire_id(request)) == ODD_NUMBER)
 		index->odd++;
 }
 
 static void
-leave_ids(struct pending_index *index, struct request *request, uint64_t hash)
+leave_ids(struct pending_index *index, struct request *request)
 {
-	table_remove(&index->ids, &index->slab, request, hash);
+	table_remove(&index->ids, &index->slab, request);
 	if (request_is_aliased(request))
-		table_remove(&index->aliases, &index->slab, request, id_hash(request->wire_id, index->aliases.seed));
-	if (index->odd > 0 && pending_spelling(request->wire_id) == ODD_NUMBER)
+		table_remove(&index->aliases, &index->slab, request);
+	if (index->odd > 0 && pending_spelling(request_wire_id(request)) == ODD_NUMBER)
 		index->odd--;
 }
 
 static void
 leave_indexes(struct pending_index *index, struct request *request)
 {
-	uint64_t hash = id_hash(request->id, index->ids.seed);
-
 	if (!(request->flags & REQUEST_TOKEN_ONLY))
-		leave_ids(index, request, hash);
+		leave_ids(index, request);
 	if (request->wire_token.len > 0)
-		table_remove(&index->tokens, &index->slab, request, token_hash(&index->tokens, request, hash));
+		table_remove(&index->tokens, &index->slab, request);
 	if (request->flags & REQUEST_TWO_TOKENS)
-		table_remove(&index->seconds, &index->slab, request, id_hash(request->token, index->seconds.seed));
+		table_remove(&index->seconds, &index->slab, request);
 }
 
 static void
 link_newest(struct pending *pending, struct request *request)
 {
+	request->older = request->newer = 0;
 	if (pending->newest != NULL) {
 		request->older = pending->newest->handle;
 		pending->newest->newer = request->handle;
@@ -201,8 +191,11 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert(!(names->flags & REQUEST_TOKEN_ONLY));
 	copy_ids(request, names);
 	hold_texts(pending->texts, request, pending->newest, names);
-	memset(&request->start, 0, sizeof(*request) - offsetof(struct request, start));
+	request->start = request->end = 0;
+	request->received = 0;
+	request->idle = request->hard = (struct alarm){ 0 };
 	request->flags = names->flags;
+	request->hash = names->hash != 0 ? names->hash : pending_hash(pending, request->id);
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	enter_indexes(pending->index, request);
 	link_newest(pending, request);
@@ -255,7 +248,7 @@ pending_keep_token(struct pending *pending, struct request *request, struct span
 	assert(request->token.len > 0 && !(request->flags & REQUEST_TOKEN_ONLY));
 	disarm(request);
 	leave_state(pending, request);
-	leave_ids(pending->index, request, id_hash(request->id, pending->index->ids.seed));
+	leave_ids(pending->index, request);
 	request->state = REQUEST_NONE;
 	request->flags |= REQUEST_TOKEN_ONLY;
 	text_drop(pending->texts, request->name);

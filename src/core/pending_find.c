@@ -36,14 +36,20 @@ is_abandoned(const struct request *request)
 	return request->state == REQUEST_ABANDONED;
 }
 
-/* Of those that fit, the newest that is not ABANDONED, else the newest. */
-static struct request *
-best(const struct pending *pending, const struct table *table, struct span key, filter_fn *fits)
+uint64_t
+pending_hash(const struct pending *pending, struct span id)
+{
+	return id_hash(id, pending->index->seed);
+}
+
+static APART struct request *
+best_of_several(const struct pending *pending, const struct table *table, struct span key, uint64_t hash,
+    filter_fn *fits)
 {
 	const struct slab *slab = &pending->index->slab;
 	struct request *found = NULL, *request = NULL;
 
-	while ((request = table_find(table, slab, key, request)) != NULL) {
+	while ((request = table_find(table, slab, key, hash, request)) != NULL) {
 		if (!fits(request))
 			continue;
 		if (!is_abandoned(request))
@@ -54,10 +60,23 @@ best(const struct pending *pending, const struct table *table, struct span key, 
 	return found;
 }
 
+/* Of those that fit, the newest that is not ABANDONED, else the newest. */
+static inline struct request *
+best(const struct pending *pending, const struct table *table, struct span key, uint64_t hash, filter_fn *fits)
+{
+	struct request *newest = table_find(table, &pending->index->slab, key, hash, NULL);
+
+	if (newest == NULL || (fits(newest) && !is_abandoned(newest)))
+		return newest;
+	return best_of_several(pending, table, key, hash, fits);
+}
+
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return best(pending, &pending->index->ids, id, is_theirs);
+	uint64_t hash = pending_hash(pending, id);
+
+	return best(pending, &pending->index->ids, id, hash, is_theirs);
 }
 
 static bool
@@ -66,27 +85,41 @@ is_live(const struct request *request)
 	return request != NULL && !is_abandoned(request);
 }
 
+/* plain: that one which is not aliased; or NULL. */
+static APART struct request *
+aliased_or(const struct pending *pending, struct span wire_id, uint64_t hash, struct request *plain)
+{
+	struct request *aliased = best(pending, &pending->index->aliases, wire_id, hash, is_anyone);
+
+	return plain == NULL || is_live(aliased) ? aliased : plain;
+}
+
+struct request *
+pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash)
+{
+	struct request *plain = best(pending, &pending->index->ids, wire_id, hash, is_on_wire);
+
+	if (is_live(plain) || pending->aliased == 0)
+		return plain;
+	return aliased_or(pending, wire_id, hash, plain);
+}
+
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	struct request *plain, *aliased;
-
 	if (pending->count == 0)
 		return NULL;
-	plain = best(pending, &pending->index->ids, wire_id, is_on_wire);
-	if (is_live(plain) || pending->aliased == 0)
-		return plain;
-	aliased = best(pending, &pending->index->aliases, wire_id, is_anyone);
-	return plain == NULL || is_live(aliased) ? aliased : plain;
+	return pending_by_wire_hash(pending, wire_id, pending_hash(pending, wire_id));
 }
 
 bool
 pending_holds(const struct pending *pending, struct span id)
 {
 	const struct pending_index *index = pending->index;
+	uint64_t hash = pending_hash(pending, id);
 
-	return table_find(&index->ids, &index->slab, id, NULL) != NULL ||
-	    (pending->aliased > 0 && table_find(&index->aliases, &index->slab, id, NULL) != NULL);
+	return table_find(&index->ids, &index->slab, id, hash, NULL) != NULL ||
+	    (pending->aliased > 0 && table_find(&index->aliases, &index->slab, id, hash, NULL) != NULL);
 }
 
 struct search { /* for the only one */
@@ -105,9 +138,10 @@ static void
 search_table(struct search *search, const struct pending *pending, const struct table *table, struct span key,
     filter_fn *fits)
 {
+	uint64_t hash = pending_hash(pending, key);
 	struct request *request = NULL;
 
-	while (!search->several && (request = table_find(table, &pending->index->slab, key, request)) != NULL)
+	while (!search->several && (request = table_find(table, &pending->index->slab, key, hash, request)) != NULL)
 		if (fits(request))
 			search_note(search, request);
 }
@@ -121,12 +155,13 @@ search_result(const struct search *search)
 static struct request *
 by_exact_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *first = best(pending, &pending->index->tokens, wire_token, is_anyone);
+	uint64_t hash = pending_hash(pending, wire_token);
+	struct request *first = best(pending, &pending->index->tokens, wire_token, hash, is_anyone);
 	struct request *second;
 
 	if (is_live(first) || pending->index->seconds.count == 0)
 		return first;
-	second = best(pending, &pending->index->seconds, wire_token, is_anyone);
+	second = best(pending, &pending->index->seconds, wire_token, hash, is_anyone);
 	return first == NULL || is_live(second) ? second : first;
 }
 
@@ -149,11 +184,13 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, after);
+	uint64_t hash = pending_hash(pending, wire_token);
+
+	return table_find(&pending->index->tokens, &pending->index->slab, wire_token, hash, after);
 }
 
-enum spelling
-pending_spelling(struct span id)
+static APART enum spelling
+closer_spelling(struct span id)
 {
 	static const char alphabet[] = "0123456789+-.eE";
 	struct span text = id;
@@ -168,6 +205,12 @@ pending_spelling(struct span id)
 		if (memchr(alphabet, text.ptr[i], sizeof(alphabet) - 1) == NULL)
 			return NO_NUMBER;
 	return text.len > 0 ? ODD_NUMBER : NO_NUMBER;
+}
+
+enum spelling
+pending_spelling(struct span id)
+{
+	return id_is_plain(id) ? PLAIN_NUMBER : closer_spelling(id);
 }
 
 static bool
@@ -189,8 +232,8 @@ search_twin(struct search *search, const struct pending *pending, struct span wi
 static bool
 is_like(const struct request *request, struct span wire_id)
 {
-	return is_awaited(request) && pending_spelling(request->wire_id) != NO_NUMBER &&
-	    !id_equal(request->wire_id, wire_id) && id_alike(request->wire_id, wire_id);
+	return is_awaited(request) && pending_spelling(request_wire_id(request)) != NO_NUMBER &&
+	    !id_equal(request_wire_id(request), wire_id) && id_alike(request_wire_id(request), wire_id);
 }
 
 static void

@@ -17,6 +17,7 @@ struct pending_index {
 	struct table aliases; /* wire ids that are not the id */
 	struct table tokens;  /* wire tokens */
 	struct table seconds; /* tokens of those that have two */
+	uint64_t seed;        /* of each of them */
 	size_t odd;           /* entries, found by their ids, whose wire id is an ODD_NUMBER */
 	struct walk *walks;
 };

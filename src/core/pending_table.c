@@ -38,13 +38,28 @@ key_of(const struct table *table, const struct request *request)
 	case KEY_ID:
 		return request->id;
 	case KEY_WIRE_ID:
-		return request->wire_id;
+		return request_wire_id(request);
 	case KEY_WIRE_TOKEN:
-		return request->wire_token;
+		return request_wire_token(request);
 	case KEY_TOKEN:
-		return request->token;
+		return request_token(request);
 	}
 	abort();
+}
+
+static APART uint64_t
+hash_of_other(const struct table *table, const struct request *request)
+{
+	struct span key = key_of(table, request);
+
+	return key.ptr == request->id.ptr ? request->hash : id_hash(key, table->seed);
+}
+
+/* An entry has the hash of its id, which other keys of it may be too. */
+static uint64_t
+hash_of_key(const struct table *table, const struct request *request)
+{
+	return table->key == KEY_ID ? request->hash : hash_of_other(table, request);
 }
 
 static uint32_t *
@@ -85,7 +100,7 @@ split(struct table *table, const struct slab *slab)
 	uint64_t hash;
 
 	for (uint32_t link = *stay; link != 0; link = *next_of(table, slab, link)) {
-		hash = id_hash(key_of(table, slab_at(slab, handle_in(link))), table->seed);
+		hash = hash_of_key(table, slab_at(slab, handle_in(link)));
 		if (bucket_of(table, hash) == last) {
 			*move = link;
 			move = next_of(table, slab, link);
@@ -97,7 +112,7 @@ split(struct table *table, const struct slab *slab)
 	*stay = *move = 0;
 }
 
-static void
+static APART void
 grow(struct table *table, const struct slab *slab)
 {
 	if (table->size == table->capacity)
@@ -123,9 +138,18 @@ shrink(struct table *table, const struct slab *slab)
 		set_capacity(table, table->size);
 }
 
-void
-table_add(struct table *table, const struct slab *slab, struct request *request, uint64_t hash)
+/* One at a time could not keep up with entries that all go. */
+static APART void
+shrink_twice(struct table *table, const struct slab *slab)
 {
+	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
+		shrink(table, slab);
+}
+
+void
+table_add(struct table *table, const struct slab *slab, struct request *request)
+{
+	uint64_t hash = hash_of_key(table, request);
 	uint32_t *bucket;
 
 	if (table->count == table->size)
@@ -137,9 +161,9 @@ table_add(struct table *table, const struct slab *slab, struct request *request,
 }
 
 void
-table_remove(struct table *table, const struct slab *slab, struct request *request, uint64_t hash)
+table_remove(struct table *table, const struct slab *slab, struct request *request)
 {
-	uint32_t *link = bucket_of(table, hash);
+	uint32_t *link = bucket_of(table, hash_of_key(table, request));
 
 	while (handle_in(*link) != request->handle) {
 		assert(*link != 0);
@@ -147,16 +171,15 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 	}
 	*link = *next_of(table, slab, *link);
 	table->count--;
-	/* Two at a time, or the buckets could not keep up with entries that all go. */
-	for (int i = 0; i < 2 && table->size > SIZE_MIN && table->count < table->size / 2; i++)
-		shrink(table, slab);
+	if (table->size > SIZE_MIN && table->count < table->size / 2)
+		shrink_twice(table, slab);
 }
 
 /* Most peers repeat an id as they have got it. */
 static bool
 is_equal(struct span a, struct span b)
 {
-	return span_equal(a, b) || id_equal(a, b);
+	return span_equal_short(a, b) || span_equal(a, b) || id_equal(a, b);
 }
 
 /* Whoever finds a request goes on to its last fields, which may be far from the processor. */
@@ -167,21 +190,35 @@ request_prefetch(const struct request *request)
 	__builtin_prefetch(&request->hard);
 }
 
-struct request *
-table_find(const struct table *table, const struct slab *slab, struct span key, const struct request *after)
+/* The link to the next entry, from this one on, that may have the hash; or 0. */
+static inline uint32_t
+link_with(const struct table *table, const struct slab *slab, uint32_t link, uint64_t hash)
 {
-	uint64_t hash = id_hash(key, table->seed);
-	struct request *request;
-	uint32_t link;
+	while (link != 0 && (link ^ tag_of(hash)) >> HANDLE_BITS != 0)
+		link = *next_of(table, slab, link);
+	return link;
+}
 
-	link = after != NULL ? *slab_link(slab, after->handle, table->key) : *bucket_of(table, hash);
-	for (; link != 0; link = *next_of(table, slab, link)) {
-		if ((link ^ tag_of(hash)) >> HANDLE_BITS != 0)
-			continue;
+static APART struct request *
+find_from(const struct table *table, const struct slab *slab, struct span key, uint64_t hash, uint32_t link)
+{
+	struct request *request;
+
+	for (; link != 0; link = link_with(table, slab, *next_of(table, slab, link), hash)) {
 		request = slab_at(slab, handle_in(link));
 		request_prefetch(request);
 		if (is_equal(key_of(table, request), key))
 			return request;
 	}
 	return NULL;
+}
+
+struct request *
+table_find(const struct table *table, const struct slab *slab, struct span key, uint64_t hash,
+    const struct request *after)
+{
+	uint32_t link = after != NULL ? *slab_link(slab, after->handle, table->key) : *bucket_of(table, hash);
+
+	link = link_with(table, slab, link, hash);
+	return link != 0 ? find_from(table, slab, key, hash, link) : NULL;
 }

@@ -31,14 +31,17 @@ struct table {
 void table_init(struct table *table, enum table_key key, uint64_t seed);
 void table_free(struct table *table);
 
-/* hash: id_hash of its key with the table's seed. */
-void table_add(struct table *table, const struct slab *slab, struct request *request, uint64_t hash);
+/* Its key must not change while it is in the table. */
+void table_add(struct table *table, const struct slab *slab, struct request *request);
 
 /* It must be in the table. */
-void table_remove(struct table *table, const struct slab *slab, struct request *request, uint64_t hash);
+void table_remove(struct table *table, const struct slab *slab, struct request *request);
 
-/* The next entry with this key behind `after`, or the first one if that is NULL; the newest comes first. */
-struct request *table_find(const struct table *table, const struct slab *slab, struct span key,
+/*
+ * The next entry with this key behind `after`, or the first one if that is NULL; the newest comes first. hash: id_hash of
+ * the key with the table's seed.
+ */
+struct request *table_find(const struct table *table, const struct slab *slab, struct span key, uint64_t hash,
     const struct request *after);
 
 #endif

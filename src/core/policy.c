@@ -75,12 +75,15 @@ rule_find(const struct policy *policy, enum policy_clock clock, struct span meth
 	return NULL;
 }
 
-static msec_t
-built_in(enum policy_clock clock, unsigned traits)
+/* What holds without a rule. */
+static struct deadlines
+built_in(unsigned traits, bool from_server)
 {
-	if (clock == POLICY_CAP)
-		return TIME_CAP;
-	return traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
+	if (from_server || traits & (METHOD_EXEMPT | METHOD_PERSON))
+		return (struct deadlines){ MSEC_NEVER, MSEC_NEVER };
+	if (traits & METHOD_START)
+		return (struct deadlines){ TIME_START, TIME_CAP };
+	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
 }
 
 /* The last rule for the method; of these rather one for the name. */
@@ -89,28 +92,37 @@ rule_of_method(const struct policy *policy, enum policy_clock clock, struct span
 {
 	const struct policy_rule *rule;
 
-	if (policy->clock[clock].count == 0 || method.len == 0)
+	if (method.len == 0)
 		return NULL;
 	rule = rule_find(policy, clock, method, name);
 	return rule != NULL ? rule : rule_find(policy, clock, method, (struct span){ NULL, 0 });
 }
 
+/* What a rule says, or what holds without one. */
 static msec_t
-duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, unsigned traits,
-    bool from_server)
+ruled(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
+    msec_t otherwise)
 {
 	const struct span any = { NULL, 0 };
 	const struct policy_rule *rule = rule_of_method(policy, clock, method, name);
 
-	if (rule != NULL)
-		return rule->duration;
-	if (from_server || traits & (METHOD_EXEMPT | METHOD_PERSON))
-		return MSEC_NEVER;
-	if (traits & METHOD_START)
-		return clock == POLICY_IDLE ? TIME_START : TIME_CAP;
-	if (policy->clock[clock].count > 0)
+	if (rule == NULL && bare)
 		rule = rule_find(policy, clock, any, any);
-	return rule != NULL ? rule->duration : built_in(clock, traits);
+	return rule != NULL ? rule->duration : otherwise;
+}
+
+static APART struct deadlines
+by_rules(const struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
+{
+	/* A rule without a method leaves these alone. */
+	bool bare = !from_server && !(traits & (METHOD_EXEMPT | METHOD_PERSON | METHOD_START));
+	struct deadlines deadlines = built_in(traits, from_server);
+
+	if (policy->clock[POLICY_IDLE].count > 0)
+		deadlines.idle = ruled(policy, POLICY_IDLE, method, name, bare, deadlines.idle);
+	if (policy->clock[POLICY_CAP].count > 0)
+		deadlines.cap = ruled(policy, POLICY_CAP, method, name, bare, deadlines.cap);
+	return deadlines;
 }
 
 struct deadlines
@@ -119,8 +131,7 @@ policy_deadlines(const struct policy *policy, struct span method, struct span na
 {
 	unsigned set = traits == NULL ? 0 : traits->traits;
 
-	return (struct deadlines){
-		.idle = duration_of(policy, POLICY_IDLE, method, name, set, from_server),
-		.cap = duration_of(policy, POLICY_CAP, method, name, set, from_server),
-	};
+	if (policy->clock[POLICY_IDLE].count == 0 && policy->clock[POLICY_CAP].count == 0)
+		return built_in(set, from_server);
+	return by_rules(policy, method, name, set, from_server);
 }

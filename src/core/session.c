@@ -72,7 +72,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->now = session->steady = session->idle = now;
 	session->planned = MSEC_NEVER;
 	session->server_status = session->server_signal = -1;
-	finished_init(&session->finished, config->seed);
+	finished_init(&session->finished);
 	session->replay = config->restarts ? session_new_replay() : NULL;
 	buf_init(&session->quote);
 	buf_init(&session->refusal);

@@ -90,14 +90,21 @@ session_note_end(struct session *session, enum side requester, const struct requ
 	if (session->ack_count > 0)
 		settle(session, request);
 	session_record_end(session, request);
-	finished_note(&session->finished, request->id, request->flags & REQUEST_CANCELLED);
+	finished_note(&session->finished, request->hash, request->flags & REQUEST_CANCELLED);
+}
+
+/* As the client's requests have it. */
+static uint64_t
+hash_of_id(const struct session *session, struct span id)
+{
+	return pending_hash(&session->party[SIDE_CLIENT].pending, id);
 }
 
 void
 session_note_refused(struct session *session, const struct message *message)
 {
 	if (message->from == SIDE_CLIENT)
-		finished_note(&session->finished, message->envelope.id, false);
+		finished_note(&session->finished, hash_of_id(session, message->envelope.id), false);
 }
 
 bool
@@ -166,7 +173,7 @@ cancel_finished(struct session *session, struct span id, struct span target)
 		[FINISH_CANCELLED] = OUTCOME_CANCELLED,
 	};
 
-	acknowledge(session, id, target, how[finished_find(&session->finished, target)]);
+	acknowledge(session, id, target, how[finished_find(&session->finished, hash_of_id(session, target))]);
 }
 
 /* Under the id of the request that is meant. */

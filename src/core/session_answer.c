@@ -58,7 +58,7 @@ restore_names(struct message *message, const struct request *request)
 		return;
 	subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
 	message_edit(message, SCAN_ID, request->id);
-	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
+	if (subscription.len > 0 && id_equal(subscription, request_wire_id(request)))
 		message_edit(message, SCAN_RESULT_SUBSCRIPTION, request->id);
 }
 

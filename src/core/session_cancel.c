@@ -25,7 +25,7 @@ has_newer_turn(const struct session *session, const struct request *request)
 	const struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	const struct request *turn = NULL;
 
-	while ((turn = pending_next_by_token(pending, request->token, turn)) != NULL && turn != request)
+	while ((turn = pending_next_by_token(pending, request_token(request), turn)) != NULL && turn != request)
 		if (turn->state == REQUEST_WAITING && session_is_turn(session, turn))
 			return true;
 	return false;
@@ -75,7 +75,7 @@ compose_native(struct session *session, enum side requester, const struct reques
 	if (!(session->dialect->flags & DIALECT_REASONS))
 		reason.len = 0;
 	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, cancel, request->wire_id, reason, meta);
+	compose_cancel(&session->scratch, cancel, request_wire_id(request), reason, meta);
 }
 
 static struct span
@@ -95,10 +95,10 @@ static void
 send_turn_cancel(struct session *session, enum side requester, struct request *request)
 {
 	buf_clear(&session->scratch);
-	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request->token);
+	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request_token(request));
 	overtake(session, requester, request);
 	request->flags |= REQUEST_TURN_TOLD;
-	session_cascade(session, request->token, false);
+	session_cascade(session, request_token(request), false);
 }
 
 void
@@ -128,10 +128,10 @@ copy_cancel(struct session *session, const struct message *message, const struct
 
 	buf_clear(copy);
 	buf_append(copy, span_part(message->text, 0, before));
-	if (span_equal(request->id, request->wire_id))
+	if (span_equal(request->id, request_wire_id(request)))
 		buf_append(copy, scan_text(message->scan, field));
 	else
-		buf_append(copy, request->wire_id);
+		buf_append(copy, request_wire_id(request));
 	buf_append(copy, span_part(message->text, behind, message->text.len - behind));
 }
 
@@ -228,7 +228,7 @@ session_end_stream(struct session *session, struct message *message, const struc
 	const struct cancel *native = session_native_cancel(session, other(message->from));
 
 	if (message->cancel == native) {
-		if (!span_equal(request->id, request->wire_id))
+		if (!span_equal(request->id, request_wire_id(request)))
 			message_edit(message, message->cancel->field, request->id);
 		message_pass(session, message, WHY_CANCEL_FORWARDED, request);
 		return;

@@ -68,7 +68,7 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	const struct decision *decision;
 
 	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
-	    !span_equal(request->id, request->wire_id))
+	    !span_equal(request->id, request_wire_id(request)))
 		return READ_HOLD;
 	if (is_kept(session, dialect_method(session->dialect, text_span(request->method))))
 		return READ_HOLD;

@@ -57,18 +57,13 @@ session_grace(const struct session *session, const struct request *request)
 	return session_is_turn(session, request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
-void
-session_move(struct session *session, enum side requester, struct request *request, enum request_state next)
+static APART void
+move_on(struct session *session, enum side requester, struct request *request, enum request_state next)
 {
 	struct pending *pending = &session->party[requester].pending;
 
-	if (next == request->state)
-		return;
-	if (next != REQUEST_NONE)
-		request->flags |= REQUEST_CANCELLED;
-	if (next == REQUEST_NONE) {
-		session_forget(session, requester, request);
-	} else if (next == REQUEST_ABANDONED) {
+	request->flags |= REQUEST_CANCELLED;
+	if (next == REQUEST_ABANDONED) {
 		session_note_end(session, requester, request);
 		bury(session, requester, request);
 	} else {
@@ -76,6 +71,17 @@ session_move(struct session *session, enum side requester, struct request *reque
 		alarm_disarm(&request->idle);
 		alarm_arm(&pending->hard, &request->hard, session_grace(session, request), session->steady);
 	}
+}
+
+void
+session_move(struct session *session, enum side requester, struct request *request, enum request_state next)
+{
+	if (next == request->state)
+		return;
+	if (next == REQUEST_NONE)
+		session_forget(session, requester, request);
+	else
+		move_on(session, requester, request, next);
 }
 
 /* The deadline that has just passed. */
@@ -113,11 +119,18 @@ word_for(enum side requester, enum why why)
 	return why;
 }
 
+/* What the decision calls the message at hand. */
+static enum why
+word_of(const struct decision *decision, const struct message *message)
+{
+	return decision->why == WHY_RELAYED ? message->word : decision->why;
+}
+
 static void
 carry_out_message(struct session *session, struct message *message, struct request *request,
     const struct decision *decision)
 {
-	enum why why = decision->why == WHY_RELAYED ? message->word : decision->why;
+	enum why why = word_of(decision, message);
 
 	if (decision->steps & DECIDE_CANCEL)
 		session_forward_cancel(session, message, request, why);
@@ -125,6 +138,20 @@ carry_out_message(struct session *session, struct message *message, struct reque
 		message_pass(session, message, why, request);
 	else
 		message_drop(session, message, why, request);
+}
+
+static void
+report_decision(struct session *session, enum side requester, const struct request *request,
+    const struct decision *decision, msec_t timeout)
+{
+	bool answers = decision->steps & DECIDE_ANSWER;
+	struct action action = action_of(session, answers ? VERB_SEND : VERB_NOTE,
+	    answers ? requester : other(requester), word_for(requester, decision->why), request);
+
+	action.timeout = timeout;
+	if (decision->why == WHY_TIMED_OUT)
+		action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
+	session_report(session, &action);
 }
 
 static bool
@@ -141,29 +168,20 @@ is_given_up(enum decide_event event, const struct decision *decision, enum side 
 	    event != EVENT_TERMINATED;
 }
 
-void
-session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
-    struct message *message)
+/* All but what follows for the request itself. */
+static APART void
+carry_out(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message, const struct decision *decision)
 {
-	enum request_state state = session_state(session, requester, request);
-	const struct decision *decision = &decisions[state][event];
 	bool expired = is_deadline(event) || (request->flags & REQUEST_EXPIRED);
 	msec_t timeout = expired ? passed_deadline(session, request) : MSEC_NEVER;
-	enum side side = decision->steps & DECIDE_ANSWER ? requester : other(requester);
-	struct action action;
 
 	if ((decision->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
-	if (message != NULL) {
+	if (message != NULL)
 		carry_out_message(session, message, request, decision);
-	} else if (!(decision->steps & DECIDE_SILENT) && decision->why != WHY_CANCEL_FORWARDED) { /* none was */
-		action = action_of(session, VERB_NOTE, side, word_for(requester, decision->why), request);
-		action.verb = decision->steps & DECIDE_ANSWER ? VERB_SEND : VERB_NOTE;
-		action.timeout = timeout;
-		if (decision->why == WHY_TIMED_OUT)
-			action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
-		session_report(session, &action);
-	}
+	else if (!(decision->steps & DECIDE_SILENT) && decision->why != WHY_CANCEL_FORWARDED) /* none was */
+		report_decision(session, requester, request, decision, timeout);
 	if (message == NULL && (decision->steps & DECIDE_CANCEL))
 		session_send_cancel(session, requester, request);
 	if (is_given_up(event, decision, requester) && !(request->flags & REQUEST_NO_CANCEL))
@@ -172,9 +190,21 @@ session_decide(struct session *session, enum side requester, struct request *req
 		session_reply(session, requester, request, event, timeout);
 	if (decision->steps & DECIDE_WITHDRAW && event != EVENT_RECEIVER_GONE)
 		request->flags |= REQUEST_CANCELLED;
-	if (decision->steps & DECIDE_PASS && !(request->flags & REQUEST_CONFIRMED))
-		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 	if (event == EVENT_DEADLINE_OWED)
 		note_expired(request, timeout);
+}
+
+void
+session_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message)
+{
+	const struct decision *decision = &decisions[session_state(session, requester, request)][event];
+
+	if (message != NULL && decision->steps == DECIDE_PASS) /* an answer, as most are */
+		message_pass(session, message, word_of(decision, message), request);
+	else
+		carry_out(session, requester, request, event, message, decision);
+	if (decision->steps & DECIDE_PASS && !(request->flags & REQUEST_CONFIRMED))
+		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 	session_move(session, requester, request, (enum request_state)decision->next);
 }

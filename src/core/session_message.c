@@ -3,18 +3,12 @@
 
 #include "session_inside.h"
 
-/* Most that pass are only counted. */
-static void
-report_message(struct session *session, const struct message *message, enum verb verb, enum why why,
+static APART void
+tell_message(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
-	struct action action;
+	struct action action = action_of(session, verb, other(message->from), why, request);
 
-	if (!session_tells(session, why)) {
-		session->counts[why]++;
-		return;
-	}
-	action = action_of(session, verb, other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
 		action.id =
@@ -24,6 +18,17 @@ report_message(struct session *session, const struct message *message, enum verb
 	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	session_report(session, &action);
+}
+
+/* Most that pass are only counted. */
+static void
+report_message(struct session *session, const struct message *message, enum verb verb, enum why why,
+    const struct request *request)
+{
+	if (session_tells(session, why))
+		tell_message(session, message, verb, why, request);
+	else
+		session->counts[why]++;
 }
 
 static void
@@ -92,17 +97,13 @@ passes_as_it_is(const struct party *party, const struct message *message)
 	    message->end + 1 == message->next && message->start == lane_decided_to(party->lane);
 }
 
-static void
-pass_bytes(struct party *party, const struct message *message)
+static APART void
+pass_changed(struct party *party, const struct message *message)
 {
 	uint64_t origin = message->word == WHY_RECOVERED ? message->start : party->frame.body;
 	uint64_t len = message->end - message->start;
 	const struct edit *edit;
 
-	if (passes_as_it_is(party, message)) {
-		lane_pass(party->lane, (size_t)len + 1);
-		return;
-	}
 	for (edit = message->edits; edit < message->edits + message->edit_count; edit++)
 		len = len - edit->len + edit->with.len;
 	session_pass_head(party, message->start, len);
@@ -116,29 +117,41 @@ pass_bytes(struct party *party, const struct message *message)
 		pass_line_end(party->lane, message);
 }
 
-/* It is lost with its server. */
 static void
-pass_bound(struct party *party, const struct message *message)
+pass_bytes(struct party *party, const struct message *message)
 {
+	if (passes_as_it_is(party, message))
+		lane_pass(party->lane, (size_t)(message->next - message->start));
+	else
+		pass_changed(party, message);
+}
+
+/* It is lost with its server. */
+static APART void
+pass_bound(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	struct party *party = &session->party[message->from];
+
+	if (session_holds(session)) {
+		report_message(session, message, VERB_SEND, why, request);
+		session_pass_ahead(session, message);
+		return;
+	}
 	lane_bind(party->lane, true);
 	pass_bytes(party, message);
 	lane_bind(party->lane, false);
+	report_message(session, message, VERB_SEND, why, request);
 }
 
 void
 message_pass(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	struct party *party = &session->party[message->from];
-
-	if (message->bound && !message->passed && session_holds(session)) {
-		report_message(session, message, VERB_SEND, why, request);
-		session_pass_ahead(session, message);
+	if (message->bound && !message->passed) {
+		pass_bound(session, message, why, request);
 		return;
 	}
-	if (message->bound && !message->passed)
-		pass_bound(party, message);
-	else if (!message->passed)
-		pass_bytes(party, message);
+	if (!message->passed)
+		pass_bytes(&session->party[message->from], message);
 	report_message(session, message, VERB_SEND, why, request);
 }
 

@@ -144,9 +144,10 @@ on_progress(struct session *session, struct message *message)
 		message_drop(session, message, WHY_SWALLOWED, request);
 		return;
 	}
-	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
-	    id_equal(token, request->wire_token))
-		message_edit(message, dialect->progress_field, request->token);
+	if ((dialect->flags & DIALECT_ALIASES_IDS) &&
+	    !span_equal(request_token(request), request_wire_token(request)) &&
+	    id_equal(token, request_wire_token(request)))
+		message_edit(message, dialect->progress_field, request_token(request));
 	message_pass(session, message, WHY_RELAYED, request);
 }
 
@@ -190,7 +191,7 @@ restore_subscription(struct session *session, struct message *message)
 	if (id.len == 0 || message->passed)
 		return;
 	request = pending_by_wire(&session->party[other(message->from)].pending, id);
-	if (request != NULL && !span_equal(request->id, request->wire_id))
+	if (request != NULL && !span_equal(request->id, request_wire_id(request)))
 		message_edit(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 

@@ -96,7 +96,7 @@ token_held(const struct pending *pending, struct span token)
 {
 	const struct request *holder = token.len == 0 ? NULL : pending_by_token(pending, token);
 
-	return holder != NULL && id_equal(holder->wire_token, token);
+	return holder != NULL && id_equal(request_wire_token(holder), token);
 }
 
 /* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
@@ -107,7 +107,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	const struct pending *pending = &session->party[message->from].pending;
 	struct action action;
 
-	if (pending_by_wire(pending, names->id) != NULL) {
+	if (pending_by_wire_hash(pending, names->id, names->hash) != NULL) {
 		names->wire_id = mint_like(session, message->from, names->id, id_storage);
 		message_edit(message, SCAN_ID, names->wire_id);
 		action = action_of(session, VERB_NOTE, other(message->from), WHY_ALIASED, NULL);
@@ -166,6 +166,15 @@ read_name(const struct scan *scan, const struct method *traits, char storage[SCA
 	return id_unescaped(scan_text(scan, traits->name_field), storage, SCAN_VALUE_MAX);
 }
 
+/* For the cancels of a request that has a protocol's version in it. */
+static struct span
+read_meta(const struct scan *scan)
+{
+	if (scan_value(scan, SCAN_META_VERSION)->type != VALUE_STRING)
+		return (struct span){ NULL, 0 };
+	return scan_text(scan, SCAN_PARAMS_META);
+}
+
 static void
 set_deadlines(struct session *session, enum side requester, struct request *request, const struct method *traits)
 {
@@ -196,16 +205,17 @@ enter(struct session *session, struct message *message, const struct method *tra
 	const struct dialect *dialect = session->dialect;
 	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
 	unsigned trait_bits = traits == NULL ? 0 : traits->traits;
-	struct pending_names names = { .id = message->envelope.id, .method = message->envelope.method };
+	struct pending_names names;
 	struct request *request;
 	struct buf asked;
 
-	names.wire_id = names.id;
-	read_tokens(session->dialect, message->scan, &names);
+	names.id = names.wire_id = message->envelope.id;
+	names.hash = pending_hash(&party->pending, names.id);
+	names.method = message->envelope.method;
 	names.name = read_name(message->scan, traits, name);
-	names.flags = (uint16_t)(names.flags | flags_of(dialect, message, trait_bits));
-	if (scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING)
-		names.meta = scan_text(message->scan, SCAN_PARAMS_META);
+	names.meta = read_meta(message->scan);
+	names.flags = flags_of(dialect, message, trait_bits);
+	read_tokens(dialect, message->scan, &names);
 	if (aliases(session, message))
 		alias(session, message, &names, id_storage, token_storage);
 	buf_init(&asked);

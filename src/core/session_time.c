@@ -105,7 +105,7 @@ end_cascaded(struct session *session, struct request *request)
 	if (request->state == REQUEST_WAITING)
 		pending_move(&session->party[SIDE_SERVER].pending, request, REQUEST_CANCELLING);
 	if (request->state == REQUEST_CANCELLING && !(request->flags & REQUEST_CROSSED))
-		session_regrace(session, request->token);
+		session_regrace(session, request_token(request));
 	return EVENT_DEADLINE_OWED;
 }
 

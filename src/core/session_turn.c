@@ -17,7 +17,7 @@ cancel_turn(void *user, struct request *request)
 	struct turn_cancel *cancel = user;
 	struct session *session = cancel->session;
 
-	if (!session_is_turn(session, request) || !id_equal(request->token, cancel->session_id))
+	if (!session_is_turn(session, request) || !id_equal(request_token(request), cancel->session_id))
 		return;
 	switch (session_state(session, SIDE_CLIENT, request)) {
 	case REQUEST_QUEUED:
@@ -68,7 +68,7 @@ cancel_nested(void *user, struct request *request)
 	struct session *session = cascade->session;
 
 	if (request->state != REQUEST_WAITING || request->flags & REQUEST_CASCADED ||
-	    !id_equal(request->token, cascade->session_id))
+	    !id_equal(request_token(request), cascade->session_id))
 		return;
 	request->flags |= REQUEST_CASCADED;
 	if (!cascade->known && !session->party[SIDE_CLIENT].gone) {
@@ -110,7 +110,7 @@ session_join_cascade(struct session *session, struct request *request)
 	if (session->dialect->turn_cancel == NULL || request->token.len == 0)
 		return;
 	do
-		turn = pending_next_by_token(asked, request->token, turn);
+		turn = pending_next_by_token(asked, request_token(request), turn);
 	while (turn != NULL && !session_is_turn(session, turn));
 	if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
@@ -171,11 +171,12 @@ bool
 session_is_turn_cancel(const struct session *session, const struct message *message)
 {
 	const char *name = session->dialect->turn_cancel;
-	enum value_type type = scan_value(message->scan, SCAN_SESSION_ID)->type;
 
+	if (name == NULL || message->from != SIDE_CLIENT || message->passed)
+		return false;
 	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
 		return false;
-	return name != NULL && message->from == SIDE_CLIENT && !message->passed && type == VALUE_STRING &&
+	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    span_equal(message->envelope.method, (struct span){ name, strlen(name) }) &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }

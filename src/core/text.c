@@ -134,8 +134,8 @@ text_hold(struct text_table *table, struct span bytes)
 	return text;
 }
 
-struct text *
-text_hold_like(struct text_table *table, struct text *like, struct span bytes)
+static APART struct text *
+hold_like(struct text_table *table, struct text *like, struct span bytes)
 {
 	if (like == NULL || !span_equal(text_span(like), bytes))
 		return text_hold(table, bytes);
@@ -143,13 +143,20 @@ text_hold_like(struct text_table *table, struct text *like, struct span bytes)
 	return like;
 }
 
-void
-text_drop(struct text_table *table, struct text *text)
+struct text *
+text_hold_like(struct text_table *table, struct text *like, struct span bytes)
+{
+	if (like == NULL || !span_equal_short(text_span(like), bytes))
+		return hold_like(table, like, bytes);
+	like->holds++;
+	return like;
+}
+
+static APART void
+text_remove(struct text_table *table, struct text *text)
 {
 	struct text **link;
 
-	if (text == NULL || --text->holds > 0)
-		return;
 	for (link = bucket_of(table, text->hash); *link != text;)
 		link = &(*link)->next;
 	*link = text->next;
@@ -157,6 +164,13 @@ text_drop(struct text_table *table, struct text *text)
 	table->count--;
 	if (table->capacity > CAPACITY_MIN && table->count < table->capacity / 8)
 		set_capacity(table, table->capacity / 2);
+}
+
+void
+text_drop(struct text_table *table, struct text *text)
+{
+	if (text != NULL && --text->holds == 0)
+		text_remove(table, text);
 }
 
 struct span

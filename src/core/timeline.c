@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "core/buf.h"
 #include "core/mem.h"
 
 #define DUE_MAX (MSEC_NEVER / 2)
@@ -42,16 +43,23 @@ list_add(struct timeline *timeline)
 }
 
 static struct alarm_list *
-list_for(struct timeline *timeline, msec_t duration)
+list_for(const struct timeline *timeline, msec_t duration)
+{
+	for (size_t i = 0; i < timeline->count; i++)
+		if (timeline->lists[i]->duration == duration)
+			return timeline->lists[i];
+	return NULL;
+}
+
+/* An empty one, which becomes the duration's. */
+static struct alarm_list *
+list_take(struct timeline *timeline, msec_t duration)
 {
 	struct alarm_list *spare = NULL;
 
-	for (size_t i = 0; i < timeline->count; i++) {
-		if (timeline->lists[i]->duration == duration)
-			return timeline->lists[i];
+	for (size_t i = 0; i < timeline->count; i++)
 		if (is_empty(timeline->lists[i]))
 			spare = timeline->lists[i];
-	}
 	if (spare == NULL)
 		spare = list_add(timeline);
 	spare->duration = duration;
@@ -66,21 +74,38 @@ due_after(msec_t duration, msec_t now)
 	return now + duration;
 }
 
+static void
+list_append(struct alarm_list *list, struct alarm *alarm, msec_t due)
+{
+	struct alarm *ring = &list->ring;
+
+	assert((ring->previous == ring || ring->previous->due <= due) && "time goes back");
+	alarm->due = due;
+	alarm->next = ring;
+	alarm->previous = ring->previous;
+	alarm->previous->next = alarm->next->previous = alarm;
+}
+
+static APART void
+arm_in_new(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now)
+{
+	list_append(list_take(timeline, duration), alarm, due_after(duration, now));
+}
+
 void
 alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now)
 {
-	struct alarm *ring;
+	struct alarm_list *list;
 
 	assert(duration >= 0);
 	alarm_disarm(alarm);
 	if (duration == MSEC_NEVER)
 		return;
-	ring = &list_for(timeline, duration)->ring;
-	alarm->due = due_after(duration, now);
-	assert((ring->previous == ring || ring->previous->due <= alarm->due) && "time goes back");
-	alarm->next = ring;
-	alarm->previous = ring->previous;
-	alarm->previous->next = alarm->next->previous = alarm;
+	list = list_for(timeline, duration);
+	if (list != NULL)
+		list_append(list, alarm, due_after(duration, now));
+	else
+		arm_in_new(timeline, alarm, duration, now);
 }
 
 void

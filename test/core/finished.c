@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/id.h"
 #include "core/limits.h"
 
 Suite *finished_suite(void);
@@ -13,7 +14,7 @@ static struct finished finished;
 static void
 setup(void)
 {
-	finished_init(&finished, 42);
+	finished_init(&finished);
 }
 
 static void
@@ -30,12 +31,24 @@ span_of(const char *text)
 }
 
 static void
+note(struct span id, bool cancelled)
+{
+	finished_note(&finished, id_hash(id, 42), cancelled);
+}
+
+static enum finish
+find(struct span id)
+{
+	return finished_find(&finished, id_hash(id, 42));
+}
+
+static void
 note_number(int number, bool cancelled)
 {
 	char id[16];
 
 	snprintf(id, sizeof(id), "%d", number);
-	finished_note(&finished, span_of(id), cancelled);
+	note(span_of(id), cancelled);
 }
 
 static enum finish
@@ -44,47 +57,47 @@ find_number(int number)
 	char id[16];
 
 	snprintf(id, sizeof(id), "%d", number);
-	return finished_find(&finished, span_of(id));
+	return find(span_of(id));
 }
 
 START_TEST(nothing_is_known_at_first)
 {
-	ck_assert_int_eq(finished_find(&finished, SPAN("1")), FINISH_UNKNOWN);
-	ck_assert_int_eq(finished_find(&finished, SPAN("0")), FINISH_UNKNOWN);
-	ck_assert_int_eq(finished_find(&finished, SPAN("\"\"")), FINISH_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("1")), FINISH_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("0")), FINISH_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("\"\"")), FINISH_UNKNOWN);
 	ck_assert_ptr_null(finished.marks);
 }
 END_TEST
 
 START_TEST(how_it_ended_is_remembered)
 {
-	finished_note(&finished, SPAN("1"), false);
-	finished_note(&finished, SPAN("\"a\""), true);
-	ck_assert_int_eq(finished_find(&finished, SPAN("1")), FINISH_COMPLETED);
-	ck_assert_int_eq(finished_find(&finished, SPAN("\"a\"")), FINISH_CANCELLED);
-	ck_assert_int_eq(finished_find(&finished, SPAN("2")), FINISH_UNKNOWN);
+	note(SPAN("1"), false);
+	note(SPAN("\"a\""), true);
+	ck_assert_int_eq(find(SPAN("1")), FINISH_COMPLETED);
+	ck_assert_int_eq(find(SPAN("\"a\"")), FINISH_CANCELLED);
+	ck_assert_int_eq(find(SPAN("2")), FINISH_UNKNOWN);
 }
 END_TEST
 
 /* As ids are compared everywhere: by type and value. */
 START_TEST(an_id_may_be_spelled_otherwise)
 {
-	finished_note(&finished, SPAN("10e-1"), false);
-	finished_note(&finished, SPAN("\"\\u0061\""), true);
-	ck_assert_int_eq(finished_find(&finished, SPAN("1")), FINISH_COMPLETED);
-	ck_assert_int_eq(finished_find(&finished, SPAN("1.0")), FINISH_COMPLETED);
-	ck_assert_int_eq(finished_find(&finished, SPAN("\"1\"")), FINISH_UNKNOWN);
-	ck_assert_int_eq(finished_find(&finished, SPAN("\"a\"")), FINISH_CANCELLED);
+	note(SPAN("10e-1"), false);
+	note(SPAN("\"\\u0061\""), true);
+	ck_assert_int_eq(find(SPAN("1")), FINISH_COMPLETED);
+	ck_assert_int_eq(find(SPAN("1.0")), FINISH_COMPLETED);
+	ck_assert_int_eq(find(SPAN("\"1\"")), FINISH_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("\"a\"")), FINISH_CANCELLED);
 }
 END_TEST
 
 START_TEST(the_last_one_counts)
 {
-	finished_note(&finished, SPAN("1"), true);
-	finished_note(&finished, SPAN("1"), false);
-	ck_assert_int_eq(finished_find(&finished, SPAN("1")), FINISH_COMPLETED);
-	finished_note(&finished, SPAN("1"), true);
-	ck_assert_int_eq(finished_find(&finished, SPAN("1")), FINISH_CANCELLED);
+	note(SPAN("1"), true);
+	note(SPAN("1"), false);
+	ck_assert_int_eq(find(SPAN("1")), FINISH_COMPLETED);
+	note(SPAN("1"), true);
+	ck_assert_int_eq(find(SPAN("1")), FINISH_CANCELLED);
 }
 END_TEST
 

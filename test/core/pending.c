@@ -154,9 +154,9 @@ START_TEST(everything_is_copied)
 
 	memset(text, '?', sizeof(text));
 	assert_span(request->id, "12");
-	assert_span(request->wire_id, "34");
-	assert_span(request->token, "\"a\"");
-	assert_span(request->wire_token, "\"b\"");
+	assert_span(request_wire_id(request), "34");
+	assert_span(request_token(request), "\"a\"");
+	assert_span(request_wire_token(request), "\"b\"");
 	assert_span(text_span(request->method), "m");
 	assert_span(text_span(request->name), "n");
 	assert_span(text_span(request->meta), "{}");
@@ -217,9 +217,9 @@ START_TEST(ids_of_any_length)
 	id[len] = token[len] = '\0';
 	request = add_token(id, token);
 	assert_span(request->id, id);
-	assert_span(request->wire_id, id);
-	assert_span(request->token, token);
-	assert_span(request->wire_token, token);
+	assert_span(request_wire_id(request), id);
+	assert_span(request_token(request), token);
+	assert_span(request_wire_token(request), token);
 	ck_assert_ptr_eq(by_id(id), request);
 	ck_assert_ptr_eq(by_wire(id), request);
 	ck_assert_ptr_eq(by_token(token), request);
@@ -326,7 +326,7 @@ START_TEST(an_alias_may_differ_in_spelling_only)
 	ck_assert_ptr_eq(by_id("1"), request);
 	ck_assert_ptr_eq(by_wire("1"), request);
 	assert_span(request->id, "1.0");
-	assert_span(request->wire_id, "1");
+	assert_span(request_wire_id(request), "1");
 	pending_remove(&pending, request);
 	ck_assert_uint_eq(pending.aliased, 0);
 	ck_assert(!holds("1"));

@@ -169,7 +169,7 @@ check_token(const struct model *model, struct span token)
 		ck_assert_ptr_eq(found, expected != NULL ? expected : twin_by_token(model, token));
 		return;
 	}
-	ck_assert(id_equal(found->wire_token, token) || id_equal(found->token, token));
+	ck_assert(id_equal(request_wire_token(found), token) || id_equal(request_token(found), token));
 	ck_assert_int_eq(found->state == REQUEST_ABANDONED, expected->state == REQUEST_ABANDONED);
 }
 
@@ -198,7 +198,7 @@ check_wire(const struct model *model, struct span id)
 	ck_assert_int_eq(found == NULL, expected == NULL);
 	if (found == NULL)
 		return;
-	ck_assert(id_equal(found->wire_id, id));
+	ck_assert(id_equal(request_wire_id(found), id));
 	ck_assert_int_eq(found->state == REQUEST_ABANDONED, expected->state == REQUEST_ABANDONED);
 }
 
@@ -277,9 +277,9 @@ visit(void *user, struct request *request)
 	ck_assert_uint_le(model->visited, model->count);
 	ck_assert_ptr_eq(request, entry->request);
 	ck_assert(span_equal(request->id, entry->id));
-	ck_assert(span_equal(request->wire_id, entry->wire_id));
-	ck_assert(span_equal(request->token, entry->token));
-	ck_assert(span_equal(request->wire_token, entry->wire_token));
+	ck_assert(span_equal(request_wire_id(request), entry->wire_id));
+	ck_assert(span_equal(request_token(request), entry->token));
+	ck_assert(span_equal(request_wire_token(request), entry->wire_token));
 	ck_assert_uint_eq(request->state, entry->state);
 	ck_assert_uint_eq(request->flags, entry->flags);
 }
