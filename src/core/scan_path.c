@@ -5,7 +5,9 @@
 /* Those that are no field open each a container of their own. */
 #define BIT(field, opens) ((field) < SCAN_FIELDS ? (field) : SCAN_FIELDS + (opens))
 #define PATH(literal, parent, field, opens) \
-	{ literal, sizeof(literal) - 1, parent, field, opens, BIT(field, opens) }
+	{ \
+		literal, sizeof(literal) - 1, parent, field, opens, BIT(field, opens) \
+	}
 
 static const struct path paths[] = {
 	PATH("jsonrpc", MESSAGE, SCAN_JSONRPC, 0),

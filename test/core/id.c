@@ -134,20 +134,27 @@ START_TEST(hashes_spread)
 }
 END_TEST
 
+static uint64_t
+hash_of_number(unsigned number)
+{
+	char text[16];
+	int len = sprintf(text, "%u", number);
+
+	return id_hash((struct span){ text, (size_t)len }, 1);
+}
+
 /* Numbers that follow each other are neighbours; those that are chosen to meet do so sixteen to a bucket at most. */
 START_TEST(hashes_keep_neighbours_together)
 {
 	enum { BUCKETS = 1024, IDS = 16 * BUCKETS };
 	unsigned counts[BUCKETS] = { 0 }, together = 0;
 	uint64_t before = 0, hash;
-	char text[32];
 
-	for (int i = 0; i < IDS; i++) {
-		hash = id_hash((struct span){ text, (size_t)sprintf(text, "%d", i) }, 1);
+	for (unsigned i = 0; i < IDS; i++) {
+		hash = hash_of_number(i);
 		together += hash / 16 == before / 16;
 		before = hash;
-		hash = id_hash((struct span){ text, (size_t)sprintf(text, "%llu", 16ULL * (unsigned)i) }, 1);
-		counts[hash % BUCKETS]++;
+		counts[hash_of_number(16 * i) % BUCKETS]++;
 	}
 	ck_assert_uint_eq(together, IDS - IDS / 16);
 	for (int i = 0; i < BUCKETS; i++)
