@@ -33,6 +33,7 @@
 	X(scan) \
 	X(session) \
 	X(spin) \
+	X(splice) \
 	X(supervisor) \
 	X(sweep) \
 	X(text) \

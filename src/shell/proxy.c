@@ -90,6 +90,12 @@ on_control(struct ev_loop *loop, ev_io *watcher, int events)
 	proxy->child_changed = true;
 }
 
+static enum side
+other_of(enum side side)
+{
+	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+}
+
 /* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
 static size_t
 read_once(struct proxy *proxy, enum side from)
@@ -98,8 +104,14 @@ read_once(struct proxy *proxy, enum side from)
 	struct lane *lane = session_lane(proxy->session, from);
 	size_t room;
 	char *space = lane_space(lane, LIMIT_READ, &room);
-	ssize_t n = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
+	ssize_t n;
 
+	if (room > 4 * LIMIT_READ)
+		room = 4 * LIMIT_READ;
+	if (session_passes_parts(proxy->session, from) && lane_backlog(lane) == 0)
+		splice_keep(&port->splice, port->in.fd, proxy->port[other_of(from)].out.fd, lane_received_to(lane),
+		    room);
+	n = descriptor_read(&port->in, space, room);
 	port->ready = false;
 	if (n <= 0)
 		return 0;
@@ -158,7 +170,7 @@ expire(struct proxy *proxy)
 static void
 flush(struct proxy *proxy, enum side to)
 {
-	struct lane *lane = session_lane(proxy->session, to == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	struct lane *lane = session_lane(proxy->session, other_of(to));
 	struct descriptor *out = &proxy->port[to].out;
 	struct span spans[SETTLE_SPANS];
 	ssize_t n;
@@ -169,7 +181,10 @@ flush(struct proxy *proxy, enum side to)
 	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
-		n = descriptor_write(out, spans, count);
+		n = (ssize_t)splice_pass(&proxy->port[other_of(to)].splice, out->fd, lane_output_position(lane),
+		    spans[0].len);
+		if (n == 0)
+			n = descriptor_write(out, spans, count);
 		if (n <= 0)
 			break;
 		lane_sent(lane, (size_t)n);
@@ -205,7 +220,7 @@ throttle(struct proxy *proxy, enum side from)
 	size_t low = from == SIDE_CLIENT ? LIMIT_SERVER_LOW : LIMIT_CLIENT_LOW;
 	size_t back = from == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t ahead = lane_queued(session_lane(proxy->session, from));
-	enum side other = from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+	enum side other = other_of(from);
 	size_t behind = lane_own(session_lane(proxy->session, other));
 	bool *throttled = &proxy->port[from].throttled;
 
@@ -219,7 +234,7 @@ static void
 watch_port(struct proxy *proxy, enum side side)
 {
 	struct port *port = &proxy->port[side];
-	enum side from = side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+	enum side from = other_of(side);
 
 	throttle(proxy, side);
 	set_watching(proxy, &port->readable, may_read(proxy, side) && port->in.pollable);
@@ -345,6 +360,8 @@ proxy_attach_server(struct proxy *proxy)
 	descriptor_init(&server->in, proxy->child.output, true);
 	descriptor_init(&server->out, proxy->child.input, true);
 	server->heard_end = server->throttled = false;
+	splice_drop(&proxy->port[SIDE_CLIENT].splice);
+	splice_drop(&server->splice);
 	port_init(server);
 	ev_io_init(&proxy->control, on_control, proxy->child.control, EV_READ);
 	proxy->control.data = proxy;
@@ -426,6 +443,8 @@ close_all(struct proxy *proxy)
 	restart_free(&proxy->restart);
 	descriptor_close(&proxy->port[SIDE_CLIENT].in);
 	descriptor_close(&proxy->port[SIDE_CLIENT].out);
+	splice_drop(&proxy->port[SIDE_CLIENT].splice);
+	splice_drop(&proxy->port[SIDE_SERVER].splice);
 	session_free(proxy->session);
 	ev_loop_destroy(proxy->loop);
 }
@@ -440,6 +459,8 @@ start(struct proxy *proxy)
 	proxy->wake = proxy->drain_until = proxy->hung_until = MSEC_NEVER;
 	proxy->restart_at = proxy->deaf_until = proxy->linger_until = MSEC_NEVER;
 	spin_init(&proxy->spin);
+	splice_init(&proxy->port[SIDE_CLIENT].splice);
+	splice_init(&proxy->port[SIDE_SERVER].splice);
 	restart_init(&proxy->restart, options->restarts, options->restarts_within);
 	watch_descriptors(proxy);
 	proxy_start_server(proxy);

@@ -15,11 +15,13 @@
 #include "shell/proxy.h"
 #include "shell/relay.h"
 #include "shell/spin.h"
+#include "shell/splice.h"
 
 enum { ENDING_SIGNALS = 4 };
 
 struct port { /* one side, as the loop sees it */
 	struct descriptor in, out;
+	struct splice splice; /* of what it wrote */
 	ev_io readable, writable;
 	bool ready;     /* to be read in this turn */
 	bool throttled; /* not read: what it wrote before is not taken */

@@ -34,6 +34,8 @@ int peer_main(int count, char **arguments);
  */
 void brood_start(const char *kind);
 
+enum { WIRE_LONG_EVERY = 97 }; /* one answer in so many is longer than what is held whole */
+
 /* What both ends of the stress tests derive from a number: no two neighbours are alike. */
 void wire_id(struct text *text, long number);
 void wire_request(struct text *text, long number);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "peers.h"
 #include "suites.h"
 #include "talk.h"
 
@@ -201,6 +202,25 @@ START_TEST(without_strict_a_late_fault_is_only_told)
 }
 END_TEST
 
+/* Each is far too long to be held whole, and is read as fast as it comes. */
+START_TEST(long_answers_are_unchanged)
+{
+	struct run *run = run_options("", "peer verbatim 1");
+	struct text request = { 0 }, answer = { 0 };
+
+	for (long number = 0; number < 50 * WIRE_LONG_EVERY; number += WIRE_LONG_EVERY) {
+		request.len = answer.len = 0;
+		wire_request(&request, number);
+		wire_answer(&answer, number);
+		run_send(run, request.data);
+		ck_assert_str_eq(run_line(run, HARNESS_LIMIT), answer.data);
+	}
+	free(request.data);
+	free(answer.data);
+	run_end(run);
+}
+END_TEST
+
 Suite *
 suite_streams(void)
 {
@@ -214,6 +234,7 @@ suite_streams(void)
 	tcase_add_loop_test(tests, what_passes_both_ways_is_unchanged, 0, sizeof(verbatim) / sizeof(*verbatim));
 	tcase_add_test(tests, pipelined_calls_keep_their_order);
 	tcase_add_loop_test(tests, five_megabytes_pass_each_way, 0, 2);
+	tcase_add_test(tests, long_answers_are_unchanged);
 	tcase_add_test(tests, a_last_line_without_newline_is_sent);
 	tcase_add_test(tests, too_many_requests_are_refused);
 	tcase_add_test(tests, a_response_beyond_the_limit_is_an_error);

@@ -14,7 +14,6 @@ static const char *const spellings[] = {
 
 enum {
 	SPELLINGS = sizeof(spellings) / sizeof(*spellings),
-	LONG_EVERY = 97,
 	LONG = 300000, /* more than is held whole */
 };
 
@@ -34,7 +33,7 @@ wire_id(struct text *text, long number)
 static void
 wire_padding(struct text *text, long number)
 {
-	size_t len = number % LONG_EVERY == 0 ? LONG : (size_t)(number * 7919 % 1500);
+	size_t len = number % WIRE_LONG_EVERY == 0 ? LONG : (size_t)(number * 7919 % 1500);
 
 	text_append(text, "\"", 1);
 	for (size_t i = 0; i < len; i++)
