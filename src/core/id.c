@@ -188,16 +188,17 @@ enum { NEIGHBOUR_BITS = 4 };
 /*
  * Peers number their requests one by one. So the hashes of sixteen numbers in a row differ in their last bits only:
  * their buckets are neighbours in memory, and who uses one will soon use the next. Whoever chooses ids for their last
- * bits finds sixteen of them in a bucket, no more.
+ * bits fills a sixteenth of the buckets, with sixteen times as many each.
  */
 static inline uint64_t
 hash_number(uint64_t number, uint64_t seed)
 {
 	struct hash hash;
+	uint64_t row;
 
 	hash_init(&hash, seed);
-	return hash_fold(number >> NEIGHBOUR_BITS ^ hash.first, hash.second) << NEIGHBOUR_BITS |
-	    (number & ((1 << NEIGHBOUR_BITS) - 1));
+	row = hash_fold(hash_fold(number >> NEIGHBOUR_BITS ^ hash.first, hash.second) ^ hash.state, hash.first);
+	return row << NEIGHBOUR_BITS | (number & ((1 << NEIGHBOUR_BITS) - 1));
 }
 
 /* As if it were spelled without escapes, but for the quote at its end. */

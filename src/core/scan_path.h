@@ -68,7 +68,7 @@ path_word(const char *bytes)
 static inline uint64_t
 path_head(struct span key, const char *end)
 {
-	static const char masks[2 * PATH_HEAD] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+	static const char masks[2 * PATH_HEAD] = "\377\377\377\377\377\377\377\377";
 	uint64_t head = 0;
 
 	if (key.len >= PATH_HEAD)

@@ -253,7 +253,7 @@ watch_whole_value(struct watch *watch, enum value_type type, struct span text, u
 }
 
 void
-watch_open_end(struct watch *watch, const char *at)
+watch_kept_value_end(struct watch *watch, const char *at)
 {
 	if (watch->path != NULL && watch->path->opens == 0)
 		keep_value(watch, at);

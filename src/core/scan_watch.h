@@ -55,13 +55,13 @@ bool watch_key_end(struct watch *watch, enum container container, const char *qu
 
 /* A member's value begins, ends before this place. */
 void watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t offset);
-void watch_open_end(struct watch *watch, const char *at);
+void watch_kept_value_end(struct watch *watch, const char *at); /* the part of watch_value_end that is seldom needed */
 
 static inline void
 watch_value_end(struct watch *watch, const char *at)
 {
 	if (watch->path != NULL || watch->member.active)
-		watch_open_end(watch, at);
+		watch_kept_value_end(watch, at);
 }
 
 /* The same for a key without a backslash and a value that is no container, which lie whole within the piece. */

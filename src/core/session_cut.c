@@ -20,13 +20,15 @@ request_may_pass(const struct session *session, enum side from, const struct env
 {
 	const struct dialect *dialect = session->dialect;
 	const struct pending *pending = &session->party[from].pending;
+	uint64_t held = session->party[from].frame.scanned - session->party[from].frame.start;
 
 	if (session_reads_whole(session, envelope->method))
 		return false;
 	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
-	if (is_kept(session, dialect_method(dialect, envelope->method)) ||
-	    session_is_opening(session, from, envelope->method))
+	if (is_kept(session, dialect_method(dialect, envelope->method)))
+		return false;
+	if (session_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES)
 		return false;
 	if (session->party[other(from)].pending.aliased > 0)
 		return false;

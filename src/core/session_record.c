@@ -144,10 +144,10 @@ session_record_notification(struct session *session, const struct message *messa
 {
 	struct action action;
 
-	if (message->passed || !session_is_opening(session, message->from, message->envelope.method))
+	if (!session_is_opening(session, message->from, message->envelope.method))
 		return false;
 	remove_kind(session->replay, RECORD_OPENED);
-	if (record_add(session, message, RECORD_OPENED) != NULL)
+	if (!message->passed && record_add(session, message, RECORD_OPENED) != NULL)
 		return true;
 	action = action_of(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL);
 	action.method = message->envelope.method;

@@ -1,6 +1,7 @@
 #include "core/id.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,30 +136,46 @@ START_TEST(hashes_spread)
 END_TEST
 
 static uint64_t
-hash_of_number(unsigned number)
+hash_of_number(uint64_t number, uint64_t seed)
 {
-	char text[16];
-	int len = sprintf(text, "%u", number);
+	char text[32];
+	int len = sprintf(text, "%" PRIu64, number);
 
-	return id_hash((struct span){ text, (size_t)len }, 1);
+	return id_hash((struct span){ text, (size_t)len }, seed);
 }
 
-/* Numbers that follow each other are neighbours; those that are chosen to meet do so sixteen to a bucket at most. */
+/* How many others of its bucket an id meets on average, among as many as there are buckets. */
+static double
+mean_company(uint64_t stride, uint64_t seed)
+{
+	enum { IDS = 1 << 14 };
+	static unsigned counts[IDS];
+	double sum = 0;
+
+	memset(counts, 0, sizeof(counts));
+	for (uint64_t i = 0; i < IDS; i++)
+		counts[hash_of_number(i * stride, seed) % IDS]++;
+	for (int i = 0; i < IDS; i++)
+		sum += (double)counts[i] * counts[i];
+	return sum / IDS;
+}
+
+/* Those that are chosen to meet meet sixteen times as often, whatever they have in common and whatever the seed. */
+START_TEST(chosen_numbers_spread)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++)
+		ck_assert_double_lt(mean_company((uint64_t)1 << _i, seed), 20);
+}
+END_TEST
+
+/* Numbers that follow each other are neighbours. */
 START_TEST(hashes_keep_neighbours_together)
 {
-	enum { BUCKETS = 1024, IDS = 16 * BUCKETS };
-	unsigned counts[BUCKETS] = { 0 }, together = 0;
-	uint64_t before = 0, hash;
+	unsigned together = 0;
 
-	for (unsigned i = 0; i < IDS; i++) {
-		hash = hash_of_number(i);
-		together += hash / 16 == before / 16;
-		before = hash;
-		counts[hash_of_number(16 * i) % BUCKETS]++;
-	}
-	ck_assert_uint_eq(together, IDS - IDS / 16);
-	for (int i = 0; i < BUCKETS; i++)
-		ck_assert_uint_lt(counts[i], 16 * IDS / BUCKETS * 2);
+	for (uint64_t i = 1; i < 1600; i++)
+		together += hash_of_number(i, 1) / 16 == hash_of_number(i - 1, 1) / 16;
+	ck_assert_uint_eq(together, 1500);
 }
 END_TEST
 
@@ -383,6 +400,7 @@ id_suite(void)
 	tcase_add_loop_test(cases, unescapes, 0, sizeof texts / sizeof *texts);
 	tcase_add_test(cases, hashes_spread);
 	tcase_add_test(cases, hashes_keep_neighbours_together);
+	tcase_add_loop_test(cases, chosen_numbers_spread, 0, 32);
 	tcase_add_test(cases, an_integer_is_the_same_at_any_length);
 	tcase_add_test(cases, an_escape_is_the_same_at_any_place);
 	tcase_add_test(cases, knows_every_spelling_of_a_number);
