@@ -4,7 +4,7 @@
 
 #include "oracle_inside.h"
 
-enum { REPLAY = 60000, HELD = 64 << 10 }; /* what the manual says */
+enum { REPLAY = 60000, HELD = 128 << 10 }; /* what the manual says */
 
 static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
 	"notifications/resources/list_changed" };
