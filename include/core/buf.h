@@ -26,12 +26,6 @@ struct span {
 #define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
 
 /* Cheapest with a literal as b. */
-static inline bool
-span_equal(struct span a, struct span b)
-{
-	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
-}
-
 /* Eight bytes as they stand. */
 static inline uint64_t
 span_word(const char *at)
@@ -51,16 +45,19 @@ span_half(const char *at)
 	return half;
 }
 
-/* true: they are equal, and of four to sixteen bytes; false: one of these is not so. It calls nothing. */
+/* What is short, as most is, is compared without a call. */
 static inline bool
-span_equal_short(struct span a, struct span b)
+span_equal(struct span a, struct span b)
 {
-	if (a.len != b.len || a.len - 4 > 12)
+	if (a.len != b.len)
 		return false;
-	if (a.len < 8)
+	if (a.len >= 8 && a.len <= 16)
+		return span_word(a.ptr) == span_word(b.ptr) &&
+		    span_word(a.ptr + a.len - 8) == span_word(b.ptr + a.len - 8);
+	if (a.len >= 4 && a.len < 8)
 		return span_half(a.ptr) == span_half(b.ptr) &&
 		    span_half(a.ptr + a.len - 4) == span_half(b.ptr + a.len - 4);
-	return span_word(a.ptr) == span_word(b.ptr) && span_word(a.ptr + a.len - 8) == span_word(b.ptr + a.len - 8);
+	return a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0;
 }
 
 /* The part of whole from offset on, len bytes. Both must lie within whole. */

@@ -227,22 +227,13 @@ dialect_of_request(enum framing framing, struct span method, enum value_type ver
 	return dialect_of_framing(framing);
 }
 
-static APART const struct method *
-find_method(const struct method *row, struct span method)
-{
-	for (; row->name != NULL; row++)
-		if (span_equal((struct span){ row->name, row->len }, method))
-			return row;
-	return NULL;
-}
-
-/* In MCP most requests call what stands first. */
 const struct method *
 dialect_method(const struct dialect *dialect, struct span method)
 {
-	const struct method *first = dialect->methods;
+	const struct method *row;
 
-	if (span_equal_short((struct span){ first->name, first->len }, method))
-		return first;
-	return find_method(first, method);
+	for (row = dialect->methods; row->name != NULL; row++)
+		if (span_equal((struct span){ row->name, row->len }, method))
+			return row;
+	return NULL;
 }

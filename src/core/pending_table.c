@@ -179,7 +179,7 @@ table_remove(struct table *table, const struct slab *slab, struct request *reque
 static bool
 is_equal(struct span a, struct span b)
 {
-	return span_equal_short(a, b) || span_equal(a, b) || id_equal(a, b);
+	return span_equal(a, b) || id_equal(a, b);
 }
 
 /* Whoever finds a request goes on to its last fields, which may be far from the processor. */

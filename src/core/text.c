@@ -134,20 +134,11 @@ text_hold(struct text_table *table, struct span bytes)
 	return text;
 }
 
-static APART struct text *
-hold_like(struct text_table *table, struct text *like, struct span bytes)
-{
-	if (like == NULL || !span_equal(text_span(like), bytes))
-		return text_hold(table, bytes);
-	like->holds++;
-	return like;
-}
-
 struct text *
 text_hold_like(struct text_table *table, struct text *like, struct span bytes)
 {
-	if (like == NULL || !span_equal_short(text_span(like), bytes))
-		return hold_like(table, like, bytes);
+	if (like == NULL || !span_equal(text_span(like), bytes))
+		return text_hold(table, bytes);
 	like->holds++;
 	return like;
 }

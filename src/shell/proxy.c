@@ -360,8 +360,6 @@ proxy_attach_server(struct proxy *proxy)
 	descriptor_init(&server->in, proxy->child.output, true);
 	descriptor_init(&server->out, proxy->child.input, true);
 	server->heard_end = server->throttled = false;
-	splice_drop(&proxy->port[SIDE_CLIENT].splice);
-	splice_drop(&server->splice);
 	port_init(server);
 	ev_io_init(&proxy->control, on_control, proxy->child.control, EV_READ);
 	proxy->control.data = proxy;
@@ -380,6 +378,8 @@ proxy_detach_server(struct proxy *proxy)
 	ev_io_stop(proxy->loop, &proxy->control);
 	descriptor_close(&server->in);
 	descriptor_close(&server->out);
+	splice_drop(&proxy->port[SIDE_CLIENT].splice);
+	splice_drop(&server->splice);
 	child_close(&proxy->child);
 }
 
@@ -443,8 +443,6 @@ close_all(struct proxy *proxy)
 	restart_free(&proxy->restart);
 	descriptor_close(&proxy->port[SIDE_CLIENT].in);
 	descriptor_close(&proxy->port[SIDE_CLIENT].out);
-	splice_drop(&proxy->port[SIDE_CLIENT].splice);
-	splice_drop(&proxy->port[SIDE_SERVER].splice);
 	session_free(proxy->session);
 	ev_loop_destroy(proxy->loop);
 }
