@@ -119,8 +119,10 @@ oracle_begun(struct oracle *oracle, int number)
 	said->begun = ++oracle->step;
 	if (said->from == CLIENT && said->kind == KIND_RESPONSE && said->len > HELD)
 		oracle->unheld = true;
-	if (said->kind == KIND_RESPONSE && oracle->asks[said->ask].reply_begun == 0)
+	if (said->kind == KIND_RESPONSE && oracle->asks[said->ask].reply_begun == 0) {
 		oracle->asks[said->ask].reply_begun = said->begun;
+		oracle->asks[said->ask].reply_large = said->len > HELD;
+	}
 }
 
 bool

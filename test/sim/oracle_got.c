@@ -57,6 +57,14 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 		look_spell(token, ask->wire_token, sizeof(ask->wire_token));
 }
 
+/* It may still be answered. What passes in parts is an answer from the first of them on. */
+static bool
+is_awaited(const struct ask *ask)
+{
+	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->reply_begun != 0 && ask->reply_large) &&
+	    !(ask->by == CLIENT && ask->lost != 0);
+}
+
 static void
 got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char *text, size_t len)
 {
@@ -80,8 +88,8 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 	for (i = 0; i < oracle->ask_count; i++) {
 		const struct ask *before = &oracle->asks[i];
 
-		if (before != ask && before->by == ask->by && before->wire[0] != '\0' && before->replied == 0 &&
-		    !(before->by == CLIENT && before->lost != 0) && look_same_id(before->wire, ask->wire))
+		if (before != ask && before->by == ask->by && is_awaited(before) &&
+		    look_same_id(before->wire, ask->wire))
 			oracle_blame(oracle, "1: two requests that may be answered bear the id %s", ask->wire);
 	}
 }
