@@ -4,7 +4,7 @@
 /* Every constant that bounds or times something; the manual lists them under LIMITS. Bytes and milliseconds. */
 
 enum {
-	LIMIT_HOLD = 128 << 10,        /* a longer frame passes in parts unless --strict */
+	LIMIT_HOLD = 64 << 10,         /* a longer frame passes in parts unless --strict */
 	LIMIT_READ = 64 << 10,         /* one read */
 	LIMIT_CLIENT_HIGH = 256 << 10, /* queued for the client: stop reading the server */
 	LIMIT_CLIENT_LOW = 128 << 10,  /* ... read it again */

@@ -171,7 +171,7 @@ session_cut(struct session *session, enum side from)
 	uint64_t held = party->frame.scanned - party->frame.start;
 
 	if (party->reading == READ_HOLD) {
-		if (held > LIMIT_HOLD && !session->config.strict)
+		if (held >= LIMIT_HOLD && !session->config.strict)
 			party->reading = judge(session, from);
 		if (party->reading == READ_HOLD && held > session->config.max_message)
 			party->reading = READ_DISCARD;

@@ -194,7 +194,7 @@ START_TEST(without_strict_a_late_fault_is_only_told)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
 	line = run_line(run, HARNESS_LIMIT);
 	ck_assert_ptr_nonnull(line);
-	ck_assert_uint_ge(strlen(line), 128 << 10);
+	ck_assert_uint_ge(strlen(line), 64 << 10);
 	run_expect_logged(run, "LATE_FAULT");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}");
 	run_expect_answer(run, "3");

@@ -117,6 +117,18 @@ crash(struct world *world)
 	reset_peer(&world->peer[SERVER]);
 }
 
+/* It asks something, and gives that up before anybody can have read it: behind what its predecessor broke off, mostly. */
+static void
+asks_hastily(struct world *world)
+{
+	if (!chance_percent(&world->chance, world->oracle.may_break > 0 ? 60 : 5))
+		return;
+	peer_server_asks(world);
+	wire_feed(world, SERVER, SIZE_MAX);
+	peer_cancels(world, SERVER);
+	wire_feed(world, SERVER, SIZE_MAX);
+}
+
 static void
 start(struct world *world)
 {
@@ -134,6 +146,7 @@ start(struct world *world)
 	world->server_ids = 0;
 	oracle_back(&world->oracle);
 	session_server_back(world->session, world->now);
+	asks_hastily(world);
 }
 
 void

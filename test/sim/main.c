@@ -1,4 +1,7 @@
-/* sim [--seeds N] [--from K] | --seed S: runs worlds; --seed replays one and tells all that happens in it. */
+/*
+ * sim [--seeds N] [--from K] [--most M] | --seed S: runs worlds, until M (10) are broken; --seed replays one and tells
+ * all that happens in it.
+ */
 
 #include <getopt.h>
 #include <stdio.h>
@@ -10,9 +13,9 @@ int
 main(int argc, char *argv[])
 {
 	static const struct option options[] = { { "seeds", required_argument, NULL, 'n' },
-		{ "from", required_argument, NULL, 'f' }, { "seed", required_argument, NULL, 's' },
-		{ NULL, 0, NULL, 0 } };
-	unsigned long long count = 200, from = 1, seed, broken = 0;
+		{ "from", required_argument, NULL, 'f' }, { "most", required_argument, NULL, 'm' },
+		{ "seed", required_argument, NULL, 's' }, { NULL, 0, NULL, 0 } };
+	unsigned long long count = 200, from = 1, most = 10, seed, broken = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -20,9 +23,9 @@ main(int argc, char *argv[])
 			return !world_run(strtoull(optarg, NULL, 10), true);
 		if (option == '?')
 			return 2;
-		*(option == 'n' ? &count : &from) = strtoull(optarg, NULL, 10);
+		*(option == 'n' ? &count : option == 'f' ? &from : &most) = strtoull(optarg, NULL, 10);
 	}
-	for (seed = from; seed < from + count && broken < 10; seed++)
+	for (seed = from; seed < from + count && broken < most; seed++)
 		broken += !world_run(seed, false);
 	printf("%llu worlds from seed %llu: %s\n", seed - from, from, broken == 0 ? "every promise held" : "broken");
 	return broken != 0;

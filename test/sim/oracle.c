@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD = 128 << 10 };                          /* ... what is read whole */
 enum { START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* the manual's deadlines of what opens a session */
 
 void

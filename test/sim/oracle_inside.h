@@ -7,6 +7,8 @@
 
 #include "oracle.h"
 
+enum { HELD = 64 << 10 }; /* the manual: what is read whole */
+
 /* look.c */
 /* The raw text of the id, which our peers put first or last. */
 void look_raw_id(const char *text, size_t len, char *out, size_t size);

@@ -4,7 +4,7 @@
 
 #include "oracle_inside.h"
 
-enum { REPLAY = 60000, HELD = 128 << 10 }; /* what the manual says */
+enum { REPLAY = 60000 }; /* what the manual says */
 
 static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
 	"notifications/resources/list_changed" };
@@ -423,6 +423,14 @@ oracle_got_list_change(struct oracle *oracle, const char *method)
 	return false;
 }
 
+/* It may be that it does not wait for this: it has been told that no answer comes, or its question broke off. */
+static bool
+is_uncertain(const struct oracle *oracle, const struct ask *ask)
+{
+	return ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed ||
+	    oracle->said[ask->said].broken;
+}
+
 /* It waits for the client. */
 static bool
 waits_for_client(const struct oracle *oracle, bool surely)
@@ -431,8 +439,7 @@ waits_for_client(const struct oracle *oracle, bool surely)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == SERVER && oracle_lives(oracle, ask) &&
-		    !(surely ? ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed :
-			       ask->cancelled != 0 && !ask->owed))
+		    !(surely ? is_uncertain(oracle, ask) : ask->cancelled != 0 && !ask->owed))
 			return true;
 	return false;
 }

@@ -151,7 +151,7 @@ wire_some_bytes(struct world *world)
 static bool
 passes_in_parts(const struct world *world, int from)
 {
-	return world->peer[from].fed > LIMIT_HOLD;
+	return world->peer[from].fed >= LIMIT_HOLD;
 }
 
 bool
