@@ -6,7 +6,7 @@
 #define BIT(field, opens) ((field) < SCAN_FIELDS ? (field) : SCAN_FIELDS + (opens))
 #define PATH(literal, parent, field, opens) \
 	{ \
-		literal, sizeof(literal) - 1, parent, field, opens, BIT(field, opens) \
+		literal, "\"" literal "\":", sizeof(literal) - 1, parent, field, opens, BIT(field, opens) \
 	}
 
 static const struct path paths[] = {
@@ -63,6 +63,16 @@ enum { PATHS = sizeof(paths) / sizeof(paths[0]) };
 
 static_assert(SCAN_FIELDS + CONTAINERS <= 64, "path_bit has a bit for each");
 
+/* The first one of its letter is the guess. */
+static void
+add_guess(struct path_index *index, const struct path *path)
+{
+	const struct path **guess = &index->guesses[path->parent][path_letter(path->key[0])];
+
+	if (*guess == NULL && path_spelled_len(path) <= PATH_GUESS)
+		*guess = path;
+}
+
 void
 path_index_init(struct path_index *index)
 {
@@ -73,5 +83,6 @@ path_index_init(struct path_index *index)
 		while (index->slots[slot] != NULL)
 			slot = (slot + 1) % PATH_SLOTS;
 		index->slots[slot] = &paths[i];
+		add_guess(index, &paths[i]);
 	}
 }

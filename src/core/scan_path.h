@@ -35,12 +35,15 @@ enum container {
 enum {
 	PATH_KEY_MAX = 39,
 	PATH_HEAD = 8,      /* bytes of a key that are compared as one word */
+	PATH_GUESS = 16,    /* ... of a guess, with both quotes and the colon */
 	PATH_SLOT_BITS = 8, /* so many slots that most keys that are no path point to a free one */
 	PATH_SLOTS = 1 << PATH_SLOT_BITS,
+	PATH_LETTERS = 32,
 };
 
 struct path {
 	char key[PATH_KEY_MAX + 1];
+	char spelled[PATH_KEY_MAX + 4]; /* in quotes, and its colon */
 	unsigned char len;
 	unsigned char parent; /* enum container: what has the key */
 	unsigned char field;  /* enum scan_field; SCAN_FIELDS: none */
@@ -48,9 +51,9 @@ struct path {
 	unsigned char bit;    /* of its own in a word */
 };
 
-/* Each path at or behind where its hash points to; NULL: free. */
 struct path_index {
-	const struct path *slots[PATH_SLOTS];
+	const struct path *slots[PATH_SLOTS];                 /* each path at or behind its hash; NULL: free */
+	const struct path *guesses[CONTAINERS][PATH_LETTERS]; /* by the key's first letter; NULL: none */
 };
 
 void path_index_init(struct path_index *index);
@@ -102,6 +105,39 @@ path_find(const struct path_index *index, enum container parent, struct span key
 
 	while ((path = index->slots[slot]) != NULL && !path_is(path, parent, key, head))
 		slot = (slot + 1) % PATH_SLOTS;
+	return path;
+}
+
+static inline size_t
+path_spelled_len(const struct path *path)
+{
+	return (size_t)path->len + sizeof("\"\":") - 1;
+}
+
+static inline unsigned
+path_letter(char first)
+{
+	return (unsigned char)first % PATH_LETTERS;
+}
+
+/*
+ * The path whose key has its quote there, without an escape in it, and its colon behind it; NULL: that cannot be told at
+ * once.
+ */
+static inline const struct path *
+path_guess(const struct path_index *index, enum container parent, const char *quote, const char *end)
+{
+	static const char masks[2 * PATH_GUESS] = "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377";
+	const struct path *path;
+	const char *mask;
+
+	if (end - quote < PATH_GUESS || (path = index->guesses[parent][path_letter(quote[1])]) == NULL)
+		return NULL;
+	mask = masks + PATH_GUESS - path_spelled_len(path);
+	if ((((path_word(quote) ^ path_word(path->spelled)) & path_word(mask)) |
+		((path_word(quote + PATH_HEAD) ^ path_word(path->spelled + PATH_HEAD)) &
+		    path_word(mask + PATH_HEAD))) != 0)
+		return NULL;
 	return path;
 }
 

@@ -134,9 +134,19 @@ pass_value(struct walk *walk)
 	}
 }
 
-/* Past a key and its colon. */
 static inline bool
-pass_key(struct walk *walk)
+pass_guessed_key(struct walk *walk)
+{
+	struct scan *scan = walk->scan;
+	size_t len = scan->container > ROOT ? watch_guess_key(&scan->watch, scan->container, walk->at) : 0;
+
+	walk->at += len;
+	return len > 0;
+}
+
+/* Past a key and its colon, which is no guess. */
+static inline bool
+pass_any_key(struct walk *walk)
 {
 	struct scan *scan = walk->scan;
 	const char *key = walk->at + 1, *quote, *at;
@@ -151,6 +161,14 @@ pass_key(struct walk *walk)
 		offset_of(scan, walk->at)))
 		return false;
 	walk->at = at + 1;
+	return true;
+}
+
+static inline bool
+pass_key(struct walk *walk)
+{
+	if (!pass_guessed_key(walk) && !pass_any_key(walk))
+		return false;
 	walk->state = VALUE;
 	return true;
 }

@@ -153,9 +153,8 @@ has_prefix(struct span key)
 
 /* Enters what the key says; false: it is a duplicate. */
 static inline bool
-set_path(struct watch *watch, enum container container, struct span key, const char *end)
+set_path(struct watch *watch, const struct path *path)
 {
-	const struct path *path = path_find(&watch->index, container, key, end);
 	bool again;
 
 	watch->path = path;
@@ -178,13 +177,21 @@ watch_key_end(struct watch *watch, enum container container, const char *quote)
 	key = unescaped_key(watch, text);
 	if (watch->member.active && !has_prefix(key))
 		watch->member.active = false;
-	return set_path(watch, container, key, key.ptr + key.len);
+	return set_path(watch, path_find(&watch->index, container, key, key.ptr + key.len));
+}
+
+size_t
+watch_guess_key(struct watch *watch, enum container container, const char *quote)
+{
+	const struct path *path = path_guess(&watch->index, container, quote, watch->piece_end);
+
+	return path != NULL && set_path(watch, path) ? path_spelled_len(path) : 0;
 }
 
 bool
 watch_whole_key(struct watch *watch, enum container container, struct span key, uint64_t offset)
 {
-	if (!set_path(watch, container, key, watch->piece_end))
+	if (!set_path(watch, path_find(&watch->index, container, key, watch->piece_end)))
 		return false;
 	if (container == PARAMS_META && has_prefix(key)) {
 		watch->key_start = offset;

@@ -68,6 +68,9 @@ watch_value_end(struct watch *watch, const char *at)
 bool watch_whole_key(struct watch *watch, enum container container, struct span key, uint64_t offset);
 void watch_whole_value(struct watch *watch, enum value_type type, struct span text, uint64_t offset);
 
+/* The same for a key of those that are read most: how many bytes it takes with its colon, from its quote on. 0: ask again. */
+size_t watch_guess_key(struct watch *watch, enum container container, const char *quote);
+
 /* What was found of it; VALUE_ABSENT: nothing. */
 const struct scan_value *watch_found(const struct watch *watch, enum scan_field field);
 
