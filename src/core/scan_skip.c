@@ -240,3 +240,11 @@ skip_vector(const char *at, const char *end)
 		return at;
 	return skip_narrow(skip_wide(at, end), end);
 }
+
+const char *
+skip_escapes(const char *at, const char *end)
+{
+	const char *behind = skip_is_wide() ? skip_wide_escapes(at, end) : at;
+
+	return behind > at ? behind : at + 2;
+}

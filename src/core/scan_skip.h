@@ -19,6 +19,12 @@ const char *skip_vector(const char *at, const char *end);
 bool skip_is_wide(void);
 const char *skip_wide(const char *at, const char *end);
 
+/* Over ASCII with the escapes of two bytes in it, by such blocks: to what is neither, but not behind its backslash. */
+const char *skip_wide_escapes(const char *at, const char *end);
+
+/* From an escape of two bytes on: behind it, and over as much of such text as this machine passes at once. */
+const char *skip_escapes(const char *at, const char *end);
+
 enum { SKIP_SHORT = 128 };
 
 /* As far as skip_vector goes, if that is not far; otherwise a place before. For keys and the like, without a call. */

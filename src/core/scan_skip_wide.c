@@ -89,6 +89,12 @@ load(const char *at)
 	return _mm256_loadu_si256((const void *)at);
 }
 
+WIDE static inline uint32_t
+mask_equal(__m256i bytes, char byte)
+{
+	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte)));
+}
+
 WIDE static const char *
 skip_ascii(const char *at, const char *end)
 {
@@ -109,6 +115,59 @@ whole_characters(const char *start, const char *at)
 
 		if (byte >= 0xC0 || byte < 0x80)
 			return byte >= leads[i - 1] ? at - i : at;
+	}
+	return at;
+}
+
+enum {
+	SIGN = 1 << 0,    /* quote, solidus */
+	REVERSE = 1 << 1, /* reverse solidus */
+	EARLY = 1 << 2,   /* b, f, n */
+	LATE = 1 << 3,    /* r, t */
+};
+
+/* RFC 8259 section 7: for the two halves of what a backslash may precede, but u, a bit that both have. */
+static const uint8_t short_high[16] = { [2] = SIGN, [5] = REVERSE, [6] = EARLY, [7] = LATE };
+static const uint8_t short_low
+    [16] = { [0x2] = SIGN | EARLY | LATE, [0xF] = SIGN, [0xC] = REVERSE, [0x6] = EARLY, [0xE] = EARLY, [0x4] = LATE };
+
+WIDE static inline uint32_t
+short_escapes(__m256i bytes)
+{
+	__m256i both = _mm256_and_si256(look_up(short_high, high_half(bytes)),
+	    look_up(short_low, _mm256_and_si256(bytes, _mm256_set1_epi8(0x0F))));
+
+	return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, _mm256_setzero_si256()));
+}
+
+/*
+ * A bit for each byte that a backslash escapes, that behind the block among them, where the first byte is not: behind
+ * each odd backslash of a row. A row that begins at an odd place carries over to its end when its first bit is added.
+ */
+static inline uint64_t
+escaped_bytes(uint32_t backslashes)
+{
+	const uint64_t even = 0x5555555555555555, all = backslashes, behind = all << 1;
+	uint64_t odd_rows = all & ~even & ~behind;
+
+	return (even ^ (odd_rows + all) << 1) & behind;
+}
+
+WIDE const char *
+skip_wide_escapes(const char *at, const char *end)
+{
+	while (end - at >= BLOCK) {
+		__m256i bytes = load(at);
+		uint32_t backslashes = mask_equal(bytes, '\\');
+		uint64_t escaped = escaped_bytes(backslashes);
+		uint32_t odd = (uint32_t)_mm256_movemask_epi8(odd_bytes(bytes)) & ~backslashes;
+		uint32_t stops =
+		    (odd & ~(mask_equal(bytes, '"') & (uint32_t)escaped)) | ((uint32_t)escaped & ~short_escapes(bytes));
+		unsigned passed = stops != 0 ? (unsigned)__builtin_ctz(stops) : BLOCK;
+
+		at += passed - (escaped >> passed & 1);
+		if (stops != 0)
+			break;
 	}
 	return at;
 }
@@ -146,6 +205,13 @@ skip_is_wide(void)
 
 const char *
 skip_wide(const char *at, const char *end)
+{
+	(void)end;
+	return at;
+}
+
+const char *
+skip_wide_escapes(const char *at, const char *end)
 {
 	(void)end;
 	return at;

@@ -83,13 +83,21 @@ on_hex(struct string_reader *reader, char c)
 	return is_hex(c);
 }
 
+static const char *
+skip_plain(const struct string_reader *reader, const char *at, const char *end)
+{
+	return reader->scalar ? skip_scalar(at, end) : skip_vector(at, end);
+}
+
 /* Short escapes that lie within the piece are passed at once: text that quotes JSON is full of them. */
 static const char *
 skip(const struct string_reader *reader, const char *at, const char *end)
 {
-	at = reader->scalar ? skip_scalar(at, end) : skip_vector(at, end);
-	while (end - at >= 2 && *at == '\\' && is_short_escape(at[1]))
-		at = reader->scalar ? skip_scalar(at + 2, end) : skip_vector(at + 2, end);
+	at = skip_plain(reader, at, end);
+	while (end - at >= 2 && *at == '\\' && is_short_escape(at[1])) {
+		at = reader->scalar ? at + 2 : skip_escapes(at, end);
+		at = skip_plain(reader, at, end);
+	}
 	return at;
 }
 

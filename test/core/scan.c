@@ -639,6 +639,52 @@ START_TEST(skips_alike_with_and_without_vectors)
 }
 END_TEST
 
+/* What is not passed at once, or is a fault; often a backslash before any byte. */
+static const char *
+some_odd(uint32_t random, char out[8])
+{
+	static const char *const odd[] = { "\\u005c", "\xC3\xA9", "\"", "\\\xC3\xA9", "\x01", "\\u00g0", "\\\\\\",
+		"\xE6" };
+
+	if (random % 3 == 0)
+		return odd[random / 3 % (sizeof odd / sizeof *odd)];
+	sprintf(out, "\\%c", 1 + (int)(random / 3 % 255));
+	return out;
+}
+
+/* Rows of escapes, and one odd thing among them, at every place of a block. */
+START_TEST(skips_escapes_alike_with_and_without_vectors)
+{
+	static const char *const kinds[] = { "\\\\", "\\\"", "\\n", "\\/", "\\b", "\\f", "\\r", "\\t", "a", "text",
+		"\\\\\\\\\\\\", " " };
+	enum { KINDS = sizeof kinds / sizeof *kinds, PARTS = 100 };
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	char input[1024], want[DUMP_MAX], odd[8];
+	uint32_t random = 1;
+	int fine = 0;
+
+	for (int round = 0; round < 10000; round++) {
+		size_t len = (size_t)sprintf(input, "[\"");
+
+		for (int i = 0, where = round % (2 * PARTS); i < PARTS; i++) {
+			random = random * 1664525 + 1013904223;
+			len += (size_t)sprintf(input + len, "%s",
+			    i == where ? some_odd(random >> 16, odd) : kinds[(random >> 16) % KINDS]);
+		}
+		len += (size_t)sprintf(input + len, "\"]");
+		scan_use_vectors(scan, false);
+		sprintf(want, "%s", scan_pieces(scan, (struct span){ input, len }, 0, len));
+		fine += scan_complete(scan) && scan_fault(scan) == SCAN_FINE;
+		scan_use_vectors(scan, true);
+		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, 0, len), want);
+		ck_assert_str_eq(scan_pieces(scan, (struct span){ input, len }, random % len, 64), want);
+	}
+	ck_assert_int_gt(fine, 5000);
+	ck_assert_int_lt(fine, 8000);
+	scan_free(scan);
+}
+END_TEST
+
 static struct span
 repeated(char *out, const char *head, const char *middle, size_t count, const char *tail)
 {
@@ -810,6 +856,7 @@ scan_suite(void)
 	tcase_add_test(ways, reads_through_newlines_within_an_explicit_frame);
 	tcase_add_test(ways, knows_every_character);
 	tcase_add_test(ways, skips_alike_with_and_without_vectors);
+	tcase_add_test(ways, skips_escapes_alike_with_and_without_vectors);
 	tcase_add_test(ways, finds_faults_in_long_text);
 	tcase_add_test(ways, keeps_the_limits);
 	tcase_add_test(ways, keeps_values_up_to_the_limit);
