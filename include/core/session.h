@@ -17,6 +17,12 @@
 
 enum side { SIDE_CLIENT, SIDE_SERVER };
 
+static inline enum side
+side_other(enum side side)
+{
+	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
+}
+
 enum verb {
 	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
 	VERB_DROP, /* a message from the other side of `side` does not reach it */

@@ -185,7 +185,7 @@ session_on_message(struct session *session, struct message *message)
 static void
 note_first(struct session *session, const struct message *message)
 {
-	struct party *party = &session->party[message->from], *peer = &session->party[other(message->from)];
+	struct party *party = &session->party[message->from], *peer = &session->party[side_other(message->from)];
 
 	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
 		return;
@@ -228,9 +228,9 @@ note_changes(struct session *session, const struct message *message)
 	if (message->envelope.kind > ENVELOPE_BATCH)
 		return;
 	if (message->start > frame->body)
-		session_note(session, other(message->from), WHY_BOM_STRIPPED);
+		session_note(session, side_other(message->from), WHY_BOM_STRIPPED);
 	if (message->next - message->end > 1)
-		session_note(session, other(message->from), WHY_CR_STRIPPED);
+		session_note(session, side_other(message->from), WHY_CR_STRIPPED);
 }
 
 static bool
@@ -256,7 +256,7 @@ on_text(struct session *session, enum side from)
 	message.text = lane_from(party->lane, message.start);
 	message.text.len = (size_t)(message.end - message.start);
 	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
-		session_note(session, other(from), WHY_BOM_STRIPPED);
+		session_note(session, side_other(from), WHY_BOM_STRIPPED);
 		message_discard(session, &message);
 		return;
 	}
@@ -367,7 +367,7 @@ session_outstanding(const struct session *session, enum side requester)
 
 	/* What is being answered in parts is no longer in `pending`. */
 	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING] +
-	    (session->party[other(requester)].reading == READ_PASSED);
+	    (session->party[side_other(requester)].reading == READ_PASSED);
 }
 
 uint64_t

@@ -80,7 +80,7 @@ session_named_request(struct session *session, enum side from, const struct scan
 		return NULL;
 	if ((id->type != VALUE_STRING && id->type != VALUE_NUMBER) || id->overflow)
 		return NULL;
-	return pending_by_wire(&session->party[other(from)].pending, scan_text(scan, SCAN_ID));
+	return pending_by_wire(&session->party[side_other(from)].pending, scan_text(scan, SCAN_ID));
 }
 
 /* MCP 2025-11-25 basic/utilities/progress: the token of a task stays valid until the task has ended. */
@@ -108,7 +108,7 @@ says_cancelled(const struct scan *scan)
 static void
 take_up(struct session *session, struct message *message, struct request *request)
 {
-	enum side requester = other(message->from);
+	enum side requester = side_other(message->from);
 	struct pending *pending = &session->party[requester].pending;
 	struct span task = created_task(session, message->scan);
 
@@ -140,7 +140,7 @@ take_up(struct session *session, struct message *message, struct request *reques
 void
 session_on_response(struct session *session, struct message *message)
 {
-	const struct party *party = &session->party[other(message->from)];
+	const struct party *party = &session->party[side_other(message->from)];
 	const struct pending *pending = &party->pending;
 	struct request *request;
 

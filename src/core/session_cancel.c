@@ -67,7 +67,7 @@ report(struct session *session, enum verb verb, enum side side, enum why why, co
 static void
 compose_native(struct session *session, enum side requester, const struct request *request, struct span reason)
 {
-	const struct cancel *cancel = session_native_cancel(session, other(requester));
+	const struct cancel *cancel = session_native_cancel(session, side_other(requester));
 	struct span meta = { NULL, 0 };
 
 	if (session->dialect->flags & DIALECT_CANCELS_META)
@@ -88,7 +88,7 @@ static void
 overtake(struct session *session, enum side requester, struct request *request)
 {
 	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
-	report(session, VERB_SEND, other(requester), WHY_CANCEL_SENT, request, (struct span){ NULL, 0 });
+	report(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, (struct span){ NULL, 0 });
 }
 
 static void
@@ -107,7 +107,7 @@ session_send_cancel(struct session *session, enum side requester, struct request
 	struct span reason = cancel_is_withheld(session, requester, request, true);
 
 	if (reason.len > 0) {
-		report(session, VERB_NOTE, other(requester), WHY_CANCEL_WITHHELD, request, reason);
+		report(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, reason);
 	} else if (session_is_turn(session, request) && !has_newer_turn(session, request)) {
 		send_turn_cancel(session, requester, request);
 	} else {
@@ -147,14 +147,14 @@ cancel_turn_too(struct session *session, enum side requester, struct request *re
 static void
 withhold(struct session *session, struct message *message, const struct request *request, struct span reason)
 {
-	report(session, VERB_DROP, other(message->from), WHY_CANCEL_WITHHELD, request, reason);
+	report(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request, reason);
 	message_discard(session, message);
 }
 
 void
 session_forward_cancel(struct session *session, struct message *message, struct request *request, enum why why)
 {
-	const struct cancel *native = session_native_cancel(session, other(message->from));
+	const struct cancel *native = session_native_cancel(session, side_other(message->from));
 	struct span reason = cancel_is_withheld(session, message->from, request, false);
 	struct lane *lane = session->party[message->from].lane;
 	bool translated = message->cancel != native;
@@ -197,7 +197,7 @@ session_cancel_task(struct session *session, enum side requester, const struct r
 	compose_task_cancel(&copy, session->dialect, ours->id, task_id, text_span(request->meta));
 	lane_overtake(party->lane, buf_span(&copy));
 	buf_free(&copy);
-	report(session, VERB_SEND, other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
+	report(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
 }
 
 static void
@@ -225,7 +225,7 @@ session_release_withheld(struct session *session)
 void
 session_end_stream(struct session *session, struct message *message, const struct request *request)
 {
-	const struct cancel *native = session_native_cancel(session, other(message->from));
+	const struct cancel *native = session_native_cancel(session, side_other(message->from));
 
 	if (message->cancel == native) {
 		if (!span_equal(request->id, request_wire_id(request)))
@@ -242,7 +242,7 @@ session_end_stream(struct session *session, struct message *message, const struc
 void
 session_pass_cancel(struct session *session, struct message *message, struct span id)
 {
-	const struct cancel *native = session_native_cancel(session, other(message->from));
+	const struct cancel *native = session_native_cancel(session, side_other(message->from));
 
 	if (message->cancel == native) {
 		message_pass(session, message, WHY_UNTRACKED, NULL);

@@ -24,13 +24,13 @@ request_may_pass(const struct session *session, enum side from, const struct env
 
 	if (session_reads_whole(session, envelope->method))
 		return false;
-	if (session->party[other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
+	if (session->party[side_other(from)].gone || session_outstanding(session, from) >= session->config.max_inflight)
 		return false;
 	if (is_kept(session, dialect_method(dialect, envelope->method)))
 		return false;
 	if (session_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES)
 		return false;
-	if (session->party[other(from)].pending.aliased > 0)
+	if (session->party[side_other(from)].pending.aliased > 0)
 		return false;
 	if (envelope->id.len > 0)
 		return pending_by_wire(pending, envelope->id) == NULL;
@@ -42,7 +42,7 @@ static enum reading
 begin_known(struct session *session, enum side from, struct request *request, const struct decision *decision)
 {
 	struct party *party = &session->party[from];
-	enum side requester = other(from);
+	enum side requester = side_other(from);
 	bool passes = decision->steps & DECIDE_PASS;
 	struct action action = action_of(session, passes ? VERB_SEND : VERB_DROP, requester, decision->why, request);
 
@@ -64,7 +64,7 @@ begin_known(struct session *session, enum side from, struct request *request, co
 static enum reading
 begin_response(struct session *session, enum side from, const struct envelope *envelope)
 {
-	enum side requester = other(from);
+	enum side requester = side_other(from);
 	struct pending *pending = &session->party[requester].pending;
 	struct request *request = pending_by_wire(pending, envelope->id);
 	const struct decision *decision;
@@ -85,7 +85,7 @@ static enum reading
 judge(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
-	const struct pending *asked = &session->party[other(from)].pending;
+	const struct pending *asked = &session->party[side_other(from)].pending;
 	struct deadlines deadlines;
 	struct envelope envelope;
 
@@ -110,7 +110,7 @@ pass_line_end(struct session *session, enum side from, size_t len)
 {
 	struct lane *lane = session->party[from].lane;
 
-	session_note(session, other(from), WHY_CR_STRIPPED);
+	session_note(session, side_other(from), WHY_CR_STRIPPED);
 	lane_pass(lane, len - 2);
 	lane_drop(lane, 1);
 	lane_pass(lane, 1);
@@ -155,7 +155,7 @@ begin_parts(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 
 	if (bom > 0)
-		session_note(session, other(from), WHY_BOM_STRIPPED);
+		session_note(session, side_other(from), WHY_BOM_STRIPPED);
 	if (party->reading >= READ_DISCARD)
 		return;
 	if (from == SIDE_CLIENT)
@@ -197,7 +197,7 @@ message_of_parts(const struct session *session, enum side from, struct message *
 static void
 report_fault(struct session *session, const struct message *message)
 {
-	struct action action = action_of(session, VERB_NOTE, other(message->from), WHY_LATE_FAULT, NULL);
+	struct action action = action_of(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
 
 	action.id = scan_text(message->scan, SCAN_ID);
 	session_report(session, &action);
@@ -216,14 +216,14 @@ account(struct session *session, struct message *message)
 	report_fault(session, message);
 	request = session_named_request(session, message->from, message->scan);
 	if (request != NULL)
-		session_forget(session, other(message->from), request);
+		session_forget(session, side_other(message->from), request);
 }
 
 /* A frame that was too large to hold and could not be decided has ended. */
 static void
 account_discarded(struct session *session, struct message *message)
 {
-	enum side requester = other(message->from);
+	enum side requester = side_other(message->from);
 	struct action action = action_of(session, VERB_DROP, requester, WHY_OVERSIZED, NULL);
 	const char *text = "canceld: a message was larger than --max-message and was discarded";
 	struct request *request;
@@ -302,7 +302,7 @@ answer_broken(struct session *session, enum side from)
 		.signal = -1,
 	};
 
-	session_send_error(session, other(from), &answer);
+	session_send_error(session, side_other(from), &answer);
 }
 
 static void
@@ -321,7 +321,7 @@ session_truncate(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	bool whole = scan_complete(party->frame.scan) && scan_fault(party->frame.scan) == SCAN_FINE;
-	struct action action = action_of(session, VERB_NOTE, other(from), WHY_TRUNCATED, NULL);
+	struct action action = action_of(session, VERB_NOTE, side_other(from), WHY_TRUNCATED, NULL);
 	enum reading reading = party->reading;
 	struct message message;
 

@@ -146,7 +146,7 @@ report_decision(struct session *session, enum side requester, const struct reque
 {
 	bool answers = decision->steps & DECIDE_ANSWER;
 	struct action action = action_of(session, answers ? VERB_SEND : VERB_NOTE,
-	    answers ? requester : other(requester), word_for(requester, decision->why), request);
+	    answers ? requester : side_other(requester), word_for(requester, decision->why), request);
 
 	action.timeout = timeout;
 	if (decision->why == WHY_TIMED_OUT)

@@ -111,12 +111,6 @@ struct message { /* the one at hand */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
 };
 
-static inline enum side
-other(enum side side)
-{
-	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
-}
-
 /* session.c */
 void session_report(struct session *session, const struct action *action);
 /* Somebody is told of such decisions; else they are counted only. */

@@ -7,7 +7,7 @@ static APART void
 tell_message(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
-	struct action action = action_of(session, verb, other(message->from), why, request);
+	struct action action = action_of(session, verb, side_other(message->from), why, request);
 
 	action.message = message->text;
 	if (request == NULL) {

@@ -19,7 +19,7 @@ awaited(struct session *session, enum side from, const struct scan *scan)
 static void
 replace_malformed(struct session *session, enum side from, struct request *request)
 {
-	session_fail(session, other(from), request, "malformed-response",
+	session_fail(session, side_other(from), request, "malformed-response",
 	    "canceld: the response was malformed and was replaced by this error", WHY_MALFORMED);
 }
 
@@ -36,7 +36,7 @@ static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
 	struct lane *lane = session->party[line->from].lane;
-	struct action action = action_of(session, VERB_DROP, other(line->from), WHY_NOISE, NULL);
+	struct action action = action_of(session, VERB_DROP, side_other(line->from), WHY_NOISE, NULL);
 
 	size_t len = (size_t)(to - lane_decided_to(lane));
 

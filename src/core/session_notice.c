@@ -27,7 +27,7 @@ id_field(const struct message *message, enum scan_field field)
 static bool
 ends_stream(struct session *session, struct message *message, struct span id)
 {
-	struct pending *pending = &session->party[other(message->from)].pending;
+	struct pending *pending = &session->party[side_other(message->from)].pending;
 	struct request *request = pending_by_wire(pending, id);
 	const struct method *traits;
 
@@ -37,7 +37,7 @@ ends_stream(struct session *session, struct message *message, struct span id)
 	if (traits == NULL || !(traits->traits & METHOD_STREAM))
 		return false;
 	session_end_stream(session, message, request);
-	session_forget(session, other(message->from), request);
+	session_forget(session, side_other(message->from), request);
 	return true;
 }
 
@@ -49,7 +49,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 		return;
 	if (session->party[message->from].untracked)
 		session_pass_cancel(session, message, id);
-	else if (pending_by_wire(&session->party[other(message->from)].pending, id) != NULL)
+	else if (pending_by_wire(&session->party[side_other(message->from)].pending, id) != NULL)
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
 		message_drop(session, message, decisions[REQUEST_NONE][EVENT_CANCEL].why, NULL);
@@ -118,7 +118,7 @@ static void
 on_progress(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->dialect;
-	enum side requester = other(message->from);
+	enum side requester = side_other(message->from);
 	const struct party *party = &session->party[requester];
 	struct span token = id_field(message, dialect->progress_field);
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
@@ -170,13 +170,14 @@ static void
 on_task_status(struct session *session, struct message *message)
 {
 	static const char *const final[] = { "\"completed\"", "\"failed\"", "\"cancelled\"" };
-	struct pending *pending = &session->party[other(message->from)].pending;
+	struct pending *pending = &session->party[side_other(message->from)].pending;
 	struct task_search search = { pending, id_field(message, SCAN_TASK_ID) };
 	struct span status = scan_text(message->scan, SCAN_STATUS);
 	size_t i;
 
 	for (i = 0; i < sizeof(final) / sizeof(final[0]); i++)
-		if (search.task_id.len > 0 && is(status, final[i]) && session_tasks(session, other(message->from)) > 0)
+		if (search.task_id.len > 0 && is(status, final[i]) &&
+		    session_tasks(session, side_other(message->from)) > 0)
 			pending_each(pending, forget_task, &search);
 	message_pass(session, message, WHY_RELAYED, NULL);
 }
@@ -190,7 +191,7 @@ restore_subscription(struct session *session, struct message *message)
 
 	if (id.len == 0 || message->passed)
 		return;
-	request = pending_by_wire(&session->party[other(message->from)].pending, id);
+	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
 	if (request != NULL && !span_equal(request->id, request_wire_id(request)))
 		message_edit(message, SCAN_META_SUBSCRIPTION, request->id);
 }

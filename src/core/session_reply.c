@@ -7,7 +7,7 @@
 static void
 write_answer(struct session *session, enum side to)
 {
-	struct lane *lane = session->party[other(to)].lane;
+	struct lane *lane = session->party[side_other(to)].lane;
 
 	if (to == SIDE_SERVER && session_holds(session))
 		lane_overtake(lane, buf_span(&session->scratch));

@@ -50,7 +50,7 @@ mint_like(struct session *session, enum side requester, struct span like, char s
 static bool
 refused(struct session *session, struct message *message)
 {
-	if (session->party[other(message->from)].gone) {
+	if (session->party[side_other(message->from)].gone) {
 		if (message->from == SIDE_CLIENT)
 			session_refuse(session, message, "server-exited", "canceld: the server has gone",
 			    decisions[REQUEST_NONE][EVENT_RECEIVER_GONE].why);
@@ -110,7 +110,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	if (pending_by_wire_hash(pending, names->id, names->hash) != NULL) {
 		names->wire_id = mint_like(session, message->from, names->id, id_storage);
 		message_edit(message, SCAN_ID, names->wire_id);
-		action = action_of(session, VERB_NOTE, other(message->from), WHY_ALIASED, NULL);
+		action = action_of(session, VERB_NOTE, side_other(message->from), WHY_ALIASED, NULL);
 		action.id = names->id;
 		action.method = names->method;
 		action.detail = names->wire_id;
@@ -128,7 +128,7 @@ ask(struct session *session, struct message *message, struct pending_names *name
     struct buf *asked)
 {
 	struct span token = mint_like(session, message->from, SPAN("0"), token_storage);
-	struct action action = action_of(session, VERB_NOTE, other(message->from), WHY_PROGRESS_ASKED, NULL);
+	struct action action = action_of(session, VERB_NOTE, side_other(message->from), WHY_PROGRESS_ASKED, NULL);
 
 	if (!session_ask_progress(session, message, token, asked))
 		return;

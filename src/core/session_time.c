@@ -54,7 +54,7 @@ session_set_clock(struct session *session, msec_t now)
 bool
 session_answer_is_passing(const struct session *session, enum side requester)
 {
-	const struct party *party = &session->party[other(requester)];
+	const struct party *party = &session->party[side_other(requester)];
 
 	return party->reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
@@ -63,7 +63,7 @@ session_answer_is_passing(const struct session *session, enum side requester)
 static bool
 is_arriving(const struct session *session, enum side requester, const struct request *request)
 {
-	const struct party *party = &session->party[other(requester)];
+	const struct party *party = &session->party[side_other(requester)];
 	struct envelope envelope;
 
 	if (party->reading != READ_HOLD || party->frame.scanned == party->frame.start)

@@ -90,12 +90,6 @@ on_control(struct ev_loop *loop, ev_io *watcher, int events)
 	proxy->child_changed = true;
 }
 
-static enum side
-other_of(enum side side)
-{
-	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
-}
-
 /* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
 static size_t
 read_once(struct proxy *proxy, enum side from)
@@ -109,7 +103,7 @@ read_once(struct proxy *proxy, enum side from)
 	if (room > 4 * LIMIT_READ)
 		room = 4 * LIMIT_READ;
 	if (session_passes_parts(proxy->session, from) && lane_backlog(lane) == 0)
-		splice_keep(&port->splice, port->in.fd, proxy->port[other_of(from)].out.fd, lane_received_to(lane),
+		splice_keep(&port->splice, port->in.fd, proxy->port[side_other(from)].out.fd, lane_received_to(lane),
 		    room);
 	n = descriptor_read(&port->in, space, room);
 	port->ready = false;
@@ -170,7 +164,7 @@ expire(struct proxy *proxy)
 static void
 flush(struct proxy *proxy, enum side to)
 {
-	struct lane *lane = session_lane(proxy->session, other_of(to));
+	struct lane *lane = session_lane(proxy->session, side_other(to));
 	struct descriptor *out = &proxy->port[to].out;
 	struct span spans[SETTLE_SPANS];
 	ssize_t n;
@@ -181,7 +175,7 @@ flush(struct proxy *proxy, enum side to)
 	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
-		n = (ssize_t)splice_pass(&proxy->port[other_of(to)].splice, out->fd, lane_output_position(lane),
+		n = (ssize_t)splice_pass(&proxy->port[side_other(to)].splice, out->fd, lane_output_position(lane),
 		    spans[0].len);
 		if (n == 0)
 			n = descriptor_write(out, spans, count);
@@ -220,7 +214,7 @@ throttle(struct proxy *proxy, enum side from)
 	size_t low = from == SIDE_CLIENT ? LIMIT_SERVER_LOW : LIMIT_CLIENT_LOW;
 	size_t back = from == SIDE_CLIENT ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t ahead = lane_queued(session_lane(proxy->session, from));
-	enum side other = other_of(from);
+	enum side other = side_other(from);
 	size_t behind = lane_own(session_lane(proxy->session, other));
 	bool *throttled = &proxy->port[from].throttled;
 
@@ -234,7 +228,7 @@ static void
 watch_port(struct proxy *proxy, enum side side)
 {
 	struct port *port = &proxy->port[side];
-	enum side from = other_of(side);
+	enum side from = side_other(side);
 
 	throttle(proxy, side);
 	set_watching(proxy, &port->readable, may_read(proxy, side) && port->in.pollable);
