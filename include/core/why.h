@@ -60,6 +60,7 @@ enum why_level {
 	X(INVALID_REQUEST, PERSON, "JSON that is no JSON-RPC message was answered with -32600")    \
 	X(UNANSWERABLE, PERSON, "a request to a client that has gone was answered with an error")  \
 	X(TRUNCATED, PERSON, "a message that was half passed on and never ended was closed")       \
+	X(STALLED, PERSON, "a message that was half passed on and stood still was closed")         \
 	X(REPLAYED, DECISION, "what the client had said to the server before was said to the new one") \
 	X(LIST_CHANGE_SENT, DECISION, "the client was told that the new server's lists may differ") \
 	X(PROBE_SENT, DECISION, "the server, which was sent a cancel, was asked whether it is alive") \

@@ -45,7 +45,9 @@ party_init(struct session *session, enum side side, msec_t now)
 	party->lane = lane_new();
 	frame_init(&party->frame, FRAMING_NEWLINE);
 	pending_init(&party->pending, &session->texts, session->config.seed);
-	buf_init(&party->cut_id);
+	buf_init(&party->passing.id);
+	buf_init(&party->passing.method);
+	buf_init(&party->passing.name);
 	party->heard = now;
 }
 
@@ -55,7 +57,9 @@ party_free(struct party *party)
 	lane_free(party->lane);
 	frame_free(&party->frame);
 	pending_free(&party->pending);
-	buf_free(&party->cut_id);
+	buf_free(&party->passing.id);
+	buf_free(&party->passing.method);
+	buf_free(&party->passing.name);
 }
 
 struct session *
@@ -351,7 +355,7 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 
 	session_set_clock(session, now);
 	hear(session, from, true);
-	if (session->plain || session_truncate(session, from) || party->frame.scanned == party->frame.start)
+	if (session->plain || session_truncate(session, from, false) || party->frame.scanned == party->frame.start)
 		return;
 	party->ended = true;
 	if (party->frame.framing == FRAMING_NEWLINE)

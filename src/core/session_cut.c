@@ -37,6 +37,27 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	return pending->in_state[REQUEST_ABANDONED] == 0;
 }
 
+/*
+ * How long a message may stand still of which a part has passed, and others wait behind it: as long as its request has,
+ * but never less than the grace, and not for ever if that has no deadline.
+ */
+static msec_t
+patience(msec_t idle, msec_t cap, msec_t grace)
+{
+	msec_t least = idle < cap ? idle : cap;
+
+	if (least == MSEC_NEVER)
+		least = TIME_IDLE;
+	return least > grace ? least : grace;
+}
+
+static void
+copy(struct buf *to, struct span from)
+{
+	buf_clear(to);
+	buf_append(to, from);
+}
+
 /* The request is accounted for here, before its answer has ended. */
 static enum reading
 begin_known(struct session *session, enum side from, struct request *request, const struct decision *decision)
@@ -49,9 +70,11 @@ begin_known(struct session *session, enum side from, struct request *request, co
 	action.message = lane_from(party->lane, party->frame.body);
 	session_report(session, &action);
 	session->served |= requester == SIDE_CLIENT;
-	buf_clear(&party->cut_id);
-	buf_append(&party->cut_id, request->id);
-	party->cut_idle = request->idle_after;
+	copy(&party->passing.id, request->id);
+	copy(&party->passing.method, text_span(request->method));
+	copy(&party->passing.name, text_span(request->name));
+	party->passing.received = request->received;
+	party->passing.patience = patience(request->idle_after, request->cap_after, session_grace(session, request));
 	if (passes) {
 		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 		lane_set_open(party->lane, true); /* who wanted to know of its end is told behind it */
@@ -93,7 +116,7 @@ judge(struct session *session, enum side from)
 	if (envelope.kind == ENVELOPE_UNKNOWN)
 		return READ_HOLD;
 	deadlines = policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 }, NULL, false);
-	party->cut_idle = deadlines.idle;
+	party->passing.patience = patience(deadlines.idle, deadlines.cap, session_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
 	if (from == SIDE_CLIENT && session_replays(session))
@@ -289,14 +312,19 @@ session_cut_end(struct session *session, enum side from)
 
 /* Nobody will get more of the response than its first part. */
 static void
-answer_broken(struct session *session, enum side from)
+answer_broken(struct session *session, enum side from, bool stalled)
 {
-	const char *text = "canceld: the response broke off in the middle";
+	const struct passing *passing = &session->party[from].passing;
+	const char *text = stalled ?
+	    "canceld: the response stood still in the middle and was given up (see canceld --timeout)" :
+	    "canceld: the response broke off in the middle";
 	struct answer answer = {
-		.id = buf_span(&session->party[from].cut_id),
+		.id = buf_span(&passing->id),
 		.code = session->dialect->failure_code,
 		.message = { text, strlen(text) },
 		.cause = "truncated-response",
+		.method = buf_span(&passing->method),
+		.elapsed = session->steady - passing->received,
 		.timeout = MSEC_NEVER,
 		.status = -1,
 		.signal = -1,
@@ -316,12 +344,22 @@ close_frame(struct party *party)
 	lane_bind(party->lane, false);
 }
 
+static void
+describe(const struct session *session, const struct passing *passing, struct action *action)
+{
+	action->id = buf_span(&passing->id);
+	action->method = buf_span(&passing->method);
+	action->name = buf_span(&passing->name);
+	action->elapsed = session->steady - passing->received;
+}
+
 bool
-session_truncate(struct session *session, enum side from)
+session_truncate(struct session *session, enum side from, bool stalled)
 {
 	struct party *party = &session->party[from];
 	bool whole = scan_complete(party->frame.scan) && scan_fault(party->frame.scan) == SCAN_FINE;
-	struct action action = action_of(session, VERB_NOTE, side_other(from), WHY_TRUNCATED, NULL);
+	enum why why = stalled ? WHY_STALLED : WHY_TRUNCATED;
+	struct action action = action_of(session, VERB_NOTE, side_other(from), why, NULL);
 	enum reading reading = party->reading;
 	struct message message;
 
@@ -329,9 +367,11 @@ session_truncate(struct session *session, enum side from)
 		return false;
 	close_frame(party);
 	party->reading = READ_DISCARDED;
-	action.id = reading == READ_PASSED ? buf_span(&party->cut_id) : (struct span){ NULL, 0 };
+	session->timed_out |= stalled && reading == READ_PASSED;
+	if (reading == READ_PASSED)
+		describe(session, &party->passing, &action);
 	if (!whole && reading == READ_PASSED)
-		answer_broken(session, from);
+		answer_broken(session, from, stalled);
 	session_report(session, &action);
 	if (whole && reading == READ_PASS) { /* only the end of its line was missing */
 		message_of_parts(session, from, &message);

@@ -54,7 +54,7 @@ session_grace(const struct session *session, const struct request *request)
 {
 	if (session->config.grace != MSEC_NEVER)
 		return session->config.grace;
-	return session_is_turn(session, request) ? TIME_GRACE_TURN : TIME_GRACE;
+	return request != NULL && session_is_turn(session, request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
 static APART void

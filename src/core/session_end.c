@@ -31,7 +31,7 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
 	session_set_clock(session, now);
 	session->party[SIDE_CLIENT].gone = true;
-	session_truncate(session, SIDE_CLIENT); /* cancels cannot be written behind half a message */
+	session_truncate(session, SIDE_CLIENT, false); /* cancels cannot be written behind half a message */
 	if (leaving != LEAVE_DRAIN)
 		session_end_probe(session);
 	switch (leaving) {

@@ -22,14 +22,19 @@ enum reading {          /* what becomes of the frame that is being read */
 
 struct replay;
 
+struct passing {                     /* READ_PASS, READ_PASSED */
+	msec_t patience;             /* how long it may stand still */
+	struct buf id, method, name; /* READ_PASSED: of the request that is being answered */
+	msec_t received;             /* ... and its time, steady */
+};
+
 struct party { /* one side: what it writes, and what it asked */
 	struct lane *lane;
 	struct frame frame;
 	struct pending pending;
 	enum reading reading;
-	struct buf cut_id; /* READ_PASSED: the id of the request that is being answered */
-	msec_t cut_idle;   /* READ_PASS, READ_PASSED: how long it may stand still */
-	msec_t heard;      /* steady time of the last bytes */
+	struct passing passing;
+	msec_t heard; /* steady time of the last bytes */
 	uint64_t requests;
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
@@ -244,7 +249,7 @@ void session_forget(struct session *session, enum side requester, struct request
 /* Whoever cancels so waits for an answer all the same. */
 bool session_owes_answer(const struct session *session, enum side requester);
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. */
-msec_t session_grace(const struct session *session, const struct request *request);
+msec_t session_grace(const struct session *session, const struct request *request); /* NULL: of some request */
 
 /* session_cancel.c */
 /* What the receiver calls it; NULL: its protocol has none. */
@@ -294,7 +299,7 @@ void session_on_bad(struct session *session, struct message *message);
 /* session_cut.c */
 void session_cut(struct session *session, enum side from);
 void session_cut_end(struct session *session, enum side from);
-/* The rest of a message that passes in parts will not come: closes it. true if there was one. */
-bool session_truncate(struct session *session, enum side from);
+/* The rest of a message that passes in parts will not come, or is not waited for any more: closes it. true if there was one. */
+bool session_truncate(struct session *session, enum side from, bool stalled);
 
 #endif

@@ -65,7 +65,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	session->away = true;
 	session->stuck = session->served = false;
 	session_drop_questions(session);
-	session_truncate(session, SIDE_SERVER);
+	session_truncate(session, SIDE_SERVER, false);
 	end_frame(&session->party[SIDE_SERVER]);
 	pending_each(&session->party[SIDE_CLIENT].pending, lose_request, session);
 	pending_each(&session->party[SIDE_SERVER].pending, withdraw_request, session);

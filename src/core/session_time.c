@@ -162,8 +162,7 @@ cut_due(const struct session *session)
 
 	if (party->reading != READ_PASS && party->reading != READ_PASSED)
 		return MSEC_NEVER;
-	/* Even if its request has no deadline: the answers to others wait behind it. */
-	return party->heard + (party->cut_idle == MSEC_NEVER ? TIME_IDLE : party->cut_idle);
+	return party->heard + party->passing.patience;
 }
 
 static void
@@ -174,7 +173,7 @@ expire_side(struct session *session, enum side side, bool heard)
 	while (is_due(timeline_first(&pending->linger), session->steady))
 		expire_request(session, side, request_of_hard(timeline_first(&pending->linger)));
 	if (side == SIDE_SERVER && heard && cut_due(session) <= session->steady)
-		session_truncate(session, side);
+		session_truncate(session, side, true);
 	if ((side == SIDE_SERVER || heard) && !session_answer_is_passing(session, side))
 		expire_party(session, side);
 }

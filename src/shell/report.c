@@ -63,7 +63,7 @@ report_summary(struct log *log, const struct session *session)
 {
 	struct log_field fields[] = {
 		log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
-		log_number("timeouts", count(session, WHY_TIMED_OUT)),
+		log_number("timeouts", count(session, WHY_TIMED_OUT) + count(session, WHY_STALLED)),
 		log_number("cancelled",
 		    count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_TRANSLATED) +
 			count(session, WHY_CANCEL_UNSENT)),

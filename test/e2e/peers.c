@@ -264,7 +264,7 @@ flood(const char *line)
 }
 
 static void
-answer_big(const char *line, const char *ending)
+answer_big(const char *line, const char *ending) /* NULL: it never ends */
 {
 	static char piece[PIECE];
 	struct text head = { 0 };
@@ -276,10 +276,11 @@ answer_big(const char *line, const char *ending)
 	if (strcmp(order, "first") == 0)
 		text_print(&head, "\"id\":%s,", id);
 	text_print(&head, "\"result\":\"");
-	text_print(&tail, "%s", ending);
+	if (ending != NULL)
+		text_print(&tail, "%s", ending);
 	if (strcmp(order, "last") == 0)
 		text_print(&tail, ",\"id\":%s", id);
-	text_print(&tail, "}\n");
+	text_print(&tail, "%s", ending != NULL ? "}\n" : "x");
 	write_all(head.data, head.len);
 	for (long long left = amount; left > 0; left -= PIECE)
 		write_all(piece, left < PIECE ? (size_t)left : PIECE);
@@ -293,6 +294,12 @@ static void
 big(const char *line)
 {
 	answer_big(line, "\"");
+}
+
+static void
+stalled(const char *line)
+{
+	answer_big(line, NULL);
 }
 
 static void
@@ -399,6 +406,7 @@ static const struct {
 	{ "flood", flood },
 	{ "big", big },
 	{ "broken", broken },
+	{ "stalled", stalled },
 	{ "resting", rest },
 	{ "mute-out", close_output },
 	{ "mute-in", close_input },

@@ -119,6 +119,21 @@ START_TEST(with_e_a_timeout_shows_in_the_status)
 }
 END_TEST
 
+START_TEST(with_e_an_answer_that_stands_still_does_too)
+{
+	struct run *run = run_options("-e -t 200ms -g 100ms", "peer stalled 200000 first");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
+	ck_assert_ptr_nonnull(run_line(run, HARNESS_LIMIT));
+	run_expect_error(run, "2", CODE_INTERNAL, "truncated-response");
+	run_expect_logged(run, "STALLED");
+	run_close_in(run);
+	run_expect_exit(run, 124, 1600);
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
+	run_end(run);
+}
+END_TEST
+
 START_TEST(with_e_and_no_timeout_it_does_not)
 {
 	struct run *run = run_session("-e -t 20s", NULL);
@@ -157,6 +172,7 @@ suite_statuses(void)
 	tcase_add_test(tests, half_an_answer_is_none);
 	tcase_add_test(tests, the_last_words_of_a_server_arrive);
 	tcase_add_loop_test(tests, with_e_a_timeout_shows_in_the_status, 0, 2);
+	tcase_add_test(tests, with_e_an_answer_that_stands_still_does_too);
 	tcase_add_test(tests, with_e_and_no_timeout_it_does_not);
 	tcase_add_test(tests, with_e_the_servers_own_failure_counts_more);
 	suite_add_tcase(suite, tests);

@@ -238,7 +238,7 @@ on_action(void *user, const struct action *action)
 {
 	struct world *world = user;
 
-	world->broken |= action->why == WHY_TRUNCATED || action->why == WHY_LATE_FAULT;
+	world->broken |= action->why == WHY_TRUNCATED || action->why == WHY_STALLED || action->why == WHY_LATE_FAULT;
 	world->plain |= action->why == WHY_PLAIN;
 }
 

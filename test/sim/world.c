@@ -105,15 +105,21 @@ asker_of(const struct action *action)
 	return client ? CLIENT : SERVER;
 }
 
+static bool
+is_broken_off(const struct action *action)
+{
+	return action->why == WHY_TRUNCATED || action->why == WHY_STALLED;
+}
+
 static void
 note_answer(struct world *world, const struct action *action, const char *id)
 {
 	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_TOO_MANY,
-		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_TRUNCATED, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
+		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_TRUNCATED, WHY_STALLED, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_TRUNCATED))
+		if (action->why == answers[i] && (action->verb != VERB_NOTE || is_broken_off(action)))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
 	if (action->why == WHY_SERVER_LOST)
 		oracle_decided(&world->oracle, CLIENT, id, DECIDED_LOST);
@@ -132,7 +138,7 @@ on_action(void *user, const struct action *action)
 	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr,
 	    (int)action->detail.len, action->detail.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
-	if (action->why == WHY_TRUNCATED)
+	if (is_broken_off(action))
 		oracle_broke(&world->oracle, action->side == SIDE_CLIENT ? SERVER : CLIENT);
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
 		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id,
