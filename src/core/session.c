@@ -333,7 +333,7 @@ session_passes_parts(const struct session *session, enum side from)
 {
 	enum reading reading = session->party[from].reading;
 
-	return session->plain || reading == READ_PASS || reading == READ_PASSED;
+	return reading == READ_PASS || reading == READ_PASSED;
 }
 
 /* The last line, which has no newline: it gets one. */

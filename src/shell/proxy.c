@@ -90,6 +90,14 @@ on_control(struct ev_loop *loop, ev_io *watcher, int events)
 	proxy->child_changed = true;
 }
 
+/* The server's pipe is of our making, and nobody else reads from it. */
+static bool
+may_splice(const struct proxy *proxy, enum side from)
+{
+	return from == SIDE_SERVER && session_passes_parts(proxy->session, from) &&
+	    lane_backlog(session_lane(proxy->session, from)) == 0;
+}
+
 /* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
 static size_t
 read_once(struct proxy *proxy, enum side from)
@@ -98,15 +106,18 @@ read_once(struct proxy *proxy, enum side from)
 	struct lane *lane = session_lane(proxy->session, from);
 	size_t room;
 	char *space = lane_space(lane, LIMIT_READ, &room);
+	size_t kept = 0;
 	ssize_t n;
 
 	if (room > 4 * LIMIT_READ)
 		room = 4 * LIMIT_READ;
-	if (session_passes_parts(proxy->session, from) && lane_backlog(lane) == 0)
-		splice_keep(&port->splice, port->in.fd, proxy->port[side_other(from)].out.fd, lane_received_to(lane),
+	if (may_splice(proxy, from))
+		kept = splice_keep(&proxy->splice, port->in.fd, proxy->port[SIDE_CLIENT].out.fd, lane_received_to(lane),
 		    room);
 	n = descriptor_read(&port->in, space, room);
 	port->ready = false;
+	if (n < (ssize_t)kept)
+		splice_drop(&proxy->splice);
 	if (n <= 0)
 		return 0;
 	lane_received(lane, (size_t)n);
@@ -160,6 +171,14 @@ expire(struct proxy *proxy)
 	session_expire(proxy->session, !stalled, proxy->now);
 }
 
+static ssize_t
+pass_kept(struct proxy *proxy, size_t len)
+{
+	uint64_t position = lane_output_position(session_lane(proxy->session, SIDE_SERVER));
+
+	return (ssize_t)splice_pass(&proxy->splice, proxy->port[SIDE_CLIENT].out.fd, position, len);
+}
+
 /* Writes what the side's peer left for it, as much as is taken now. */
 static void
 flush(struct proxy *proxy, enum side to)
@@ -175,8 +194,7 @@ flush(struct proxy *proxy, enum side to)
 	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
-		n = (ssize_t)splice_pass(&proxy->port[side_other(to)].splice, out->fd, lane_output_position(lane),
-		    spans[0].len);
+		n = to == SIDE_CLIENT ? pass_kept(proxy, spans[0].len) : 0;
 		if (n == 0)
 			n = descriptor_write(out, spans, count);
 		if (n <= 0)
@@ -372,8 +390,7 @@ proxy_detach_server(struct proxy *proxy)
 	ev_io_stop(proxy->loop, &proxy->control);
 	descriptor_close(&server->in);
 	descriptor_close(&server->out);
-	splice_drop(&proxy->port[SIDE_CLIENT].splice);
-	splice_drop(&server->splice);
+	splice_drop(&proxy->splice);
 	child_close(&proxy->child);
 }
 
@@ -451,8 +468,7 @@ start(struct proxy *proxy)
 	proxy->wake = proxy->drain_until = proxy->hung_until = MSEC_NEVER;
 	proxy->restart_at = proxy->deaf_until = proxy->linger_until = MSEC_NEVER;
 	spin_init(&proxy->spin);
-	splice_init(&proxy->port[SIDE_CLIENT].splice);
-	splice_init(&proxy->port[SIDE_SERVER].splice);
+	splice_init(&proxy->splice);
 	restart_init(&proxy->restart, options->restarts, options->restarts_within);
 	watch_descriptors(proxy);
 	proxy_start_server(proxy);

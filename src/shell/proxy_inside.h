@@ -21,7 +21,6 @@ enum { ENDING_SIGNALS = 4 };
 
 struct port { /* one side, as the loop sees it */
 	struct descriptor in, out;
-	struct splice splice; /* of what it wrote */
 	ev_io readable, writable;
 	bool ready;     /* to be read in this turn */
 	bool throttled; /* not read: what it wrote before is not taken */
@@ -43,6 +42,7 @@ struct proxy {
 	ev_io reader_gone, hung_up, client_ended;
 	ev_prepare settle;
 	struct spin spin;
+	struct splice splice; /* of what the server wrote */
 	ev_timer timer;
 	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
 	msec_t now, wake; /* what the timer is set to */

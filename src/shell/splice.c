@@ -1,6 +1,7 @@
 #include "shell/splice.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void
@@ -21,22 +22,28 @@ splice_drop(struct splice *kept)
 
 #ifdef __linux__
 
-void
+size_t
 splice_keep(struct splice *kept, int from, int to, uint64_t position, size_t room)
 {
+	int there = 0;
 	ssize_t got;
 
-	if (kept->len > 0 || fcntl(to, F_GETPIPE_SZ) < 0)
-		return;
+	if (kept->len > 0 || room < SPLICE_KEPT_LEAST || fcntl(to, F_GETPIPE_SZ) < 0)
+		return 0;
+	if (ioctl(from, FIONREAD, &there) < 0 || there < SPLICE_KEPT_LEAST)
+		return 0;
 	if (kept->ends[0] < 0 && pipe2(kept->ends, O_CLOEXEC) < 0) {
 		splice_init(kept);
-		return;
+		return 0;
 	}
 	got = tee(from, kept->ends[1], room, SPLICE_F_NONBLOCK);
-	if (got > 0) {
-		kept->position = position;
-		kept->len = (size_t)got;
+	if (got < SPLICE_KEPT_LEAST) {
+		splice_drop(kept);
+		return 0;
 	}
+	kept->position = position;
+	kept->len = (size_t)got;
+	return kept->len;
 }
 
 size_t
@@ -52,6 +59,8 @@ splice_pass(struct splice *kept, int to, uint64_t position, size_t len)
 	}
 	if (len > kept->len)
 		len = kept->len;
+	if (len < SPLICE_PASSED_LEAST)
+		return 0;
 	passed = splice(kept->ends[0], NULL, to, NULL, len, SPLICE_F_NONBLOCK);
 	if (passed <= 0)
 		return 0;
@@ -62,7 +71,7 @@ splice_pass(struct splice *kept, int to, uint64_t position, size_t len)
 
 #else
 
-void
+size_t
 splice_keep(struct splice *kept, int from, int to, uint64_t position, size_t room)
 {
 	(void)kept;
@@ -70,6 +79,7 @@ splice_keep(struct splice *kept, int from, int to, uint64_t position, size_t roo
 	(void)to;
 	(void)position;
 	(void)room;
+	return 0;
 }
 
 size_t

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { PIECE = 4096 };
@@ -302,6 +303,21 @@ stalled(const char *line)
 	answer_big(line, NULL);
 }
 
+/* A long answer whose rest comes in small pieces, each when the one before has been read. */
+static void
+trickle(const char *line)
+{
+	int unread;
+
+	answer_big(line, NULL);
+	for (int piece = 0; piece < 400; piece++) {
+		while (ioctl(STDOUT_FILENO, FIONREAD, &unread) == 0 && unread > 0)
+			poll(NULL, 0, 1);
+		write_all("z", 1);
+	}
+	write_all("\"}\n", 3);
+}
+
 static void
 broken(const char *line)
 {
@@ -407,6 +423,7 @@ static const struct {
 	{ "big", big },
 	{ "broken", broken },
 	{ "stalled", stalled },
+	{ "trickle", trickle },
 	{ "resting", rest },
 	{ "mute-out", close_output },
 	{ "mute-in", close_input },
