@@ -358,7 +358,7 @@ session_truncate(struct session *session, enum side from, bool stalled)
 {
 	struct party *party = &session->party[from];
 	bool whole = scan_complete(party->frame.scan) && scan_fault(party->frame.scan) == SCAN_FINE;
-	enum why why = stalled ? WHY_STALLED : WHY_TRUNCATED;
+	enum why why = stalled && !whole ? WHY_STALLED : WHY_TRUNCATED;
 	struct action action = action_of(session, VERB_NOTE, side_other(from), why, NULL);
 	enum reading reading = party->reading;
 	struct message message;
@@ -367,7 +367,7 @@ session_truncate(struct session *session, enum side from, bool stalled)
 		return false;
 	close_frame(party);
 	party->reading = READ_DISCARDED;
-	session->timed_out |= stalled && reading == READ_PASSED;
+	session->timed_out |= why == WHY_STALLED && reading == READ_PASSED;
 	if (reading == READ_PASSED)
 		describe(session, &party->passing, &action);
 	if (!whole && reading == READ_PASSED)
