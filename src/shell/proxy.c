@@ -171,14 +171,6 @@ expire(struct proxy *proxy)
 	session_expire(proxy->session, !stalled, proxy->now);
 }
 
-static ssize_t
-pass_kept(struct proxy *proxy, size_t len)
-{
-	uint64_t position = lane_output_position(session_lane(proxy->session, SIDE_SERVER));
-
-	return (ssize_t)splice_pass(&proxy->splice, proxy->port[SIDE_CLIENT].out.fd, position, len);
-}
-
 /* Writes what the side's peer left for it, as much as is taken now. */
 static void
 flush(struct proxy *proxy, enum side to)
@@ -194,7 +186,9 @@ flush(struct proxy *proxy, enum side to)
 	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
-		n = to == SIDE_CLIENT ? pass_kept(proxy, spans[0].len) : 0;
+		n = 0;
+		if (to == SIDE_CLIENT)
+			n = (ssize_t)splice_pass(&proxy->splice, out->fd, lane_output_position(lane), spans[0].len);
 		if (n == 0)
 			n = descriptor_write(out, spans, count);
 		if (n <= 0)
