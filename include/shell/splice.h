@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
+enum { /* bytes */
 	SPLICE_KEPT_LEAST = 48 << 10,
 	SPLICE_PASSED_LEAST = 4 << 10,
 };

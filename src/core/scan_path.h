@@ -67,17 +67,25 @@ path_word(const char *bytes)
 	return word;
 }
 
+/* PATH_GUESS bytes: so many, at most all, have every bit set, those behind them none. */
+static inline const char *
+path_mask(size_t len)
+{
+	static const char masks[2 * PATH_GUESS] = "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377";
+
+	return masks + PATH_GUESS - len;
+}
+
 /* The first bytes of the key, with zeros behind a shorter one. */
 static inline uint64_t
 path_head(struct span key, const char *end)
 {
-	static const char masks[2 * PATH_HEAD] = "\377\377\377\377\377\377\377\377";
 	uint64_t head = 0;
 
 	if (key.len >= PATH_HEAD)
 		return path_word(key.ptr);
 	if (end - key.ptr >= PATH_HEAD)
-		return path_word(key.ptr) & path_word(masks + PATH_HEAD - key.len);
+		return path_word(key.ptr) & path_word(path_mask(key.len));
 	memcpy(&head, key.ptr, key.len);
 	return head;
 }
@@ -127,13 +135,12 @@ path_letter(char first)
 static inline const struct path *
 path_guess(const struct path_index *index, enum container parent, const char *quote, const char *end)
 {
-	static const char masks[2 * PATH_GUESS] = "\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377";
 	const struct path *path;
 	const char *mask;
 
 	if (end - quote < PATH_GUESS || (path = index->guesses[parent][path_letter(quote[1])]) == NULL)
 		return NULL;
-	mask = masks + PATH_GUESS - path_spelled_len(path);
+	mask = path_mask(path_spelled_len(path));
 	if ((((path_word(quote) ^ path_word(path->spelled)) & path_word(mask)) |
 		((path_word(quote + PATH_HEAD) ^ path_word(path->spelled + PATH_HEAD)) &
 		    path_word(mask + PATH_HEAD))) != 0)
