@@ -47,35 +47,41 @@ enum request_flag {
 /* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
-enum { REQUEST_INLINE = 8 };
+enum { REQUEST_INLINE = 8, CACHE_LINE = 64 }; /* bytes */
 
 struct request_part { /* of an entry's text: its ids and tokens, one behind the other; the id comes first */
 	uint32_t at, len;
 };
 
-/* There may be a million: its size counts, and that what a look-up reads stands together. */
+/*
+ * There may be a million, far from the processor: so its size counts, and how many lines of its cache an operation
+ * reads. A look-up reads the first, entering and leaving its lists the second, of its neighbours too.
+ */
 struct request {
 	struct span id;                 /* as the requester spelled it */
 	uint64_t hash;                  /* of the id; see pending_hash */
 	struct request_part wire_id;    /* as the receiver sees it; the id's own bytes unless aliased */
 	struct request_part token;      /* progress token; len 0 if none */
 	struct request_part wire_token; /* as the receiver sees it */
-	uint16_t flags; /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
-	uint8_t state;  /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
-	uint32_t handle, older, newer; /* private */
 	union {
 		char here[REQUEST_INLINE];
 		char *block;
-	} bytes;                      /* private: the text */
+	} bytes;        /* private: the text */
+	uint64_t start; /* the frame's position in its lane */
+
+	uint32_t handle, older, newer; /* private */
+	uint16_t flags;    /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
+	uint8_t state;     /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
+	struct alarm idle; /* in pending->idle, or not armed */
+	struct alarm hard; /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+
 	struct text *method;          /* never NULL */
 	struct text *name;            /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
 	struct text *meta;            /* SCAN_PARAMS_META; or NULL */
-	uint64_t start, end;          /* the frame's positions in its lane */
+	uint64_t end;                 /* the frame's end in its lane */
 	msec_t received;              /* when its last byte was */
 	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
-	struct alarm idle;            /* in pending->idle, or not armed */
-	struct alarm hard;            /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
-};
+} __attribute__((aligned(CACHE_LINE)));
 
 static inline struct span
 request_part(const struct request *request, struct request_part part)

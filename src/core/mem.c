@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 void *
 mem_resize(void *old, size_t count, size_t size)
@@ -23,4 +24,36 @@ mem_new(size_t size)
 
 	assert(fresh != NULL && "out of memory");
 	return fresh;
+}
+
+void *
+mem_map(size_t size)
+{
+	char *fresh = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert(fresh != MAP_FAILED && "out of memory");
+
+	size_t before = (size_t) - (uintptr_t)fresh % size;
+
+	if (before > 0)
+		munmap(fresh, before);
+	munmap(fresh + before + size, size - before);
+	return fresh + before;
+}
+
+void
+mem_unmap(void *at, size_t size)
+{
+	munmap(at, size);
+}
+
+void
+mem_want_huge(void *at, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+	(void)madvise(at, size, MADV_HUGEPAGE);
+#else
+	(void)at;
+	(void)size;
+#endif
 }

@@ -16,7 +16,8 @@ slab_free(struct slab *slab)
 {
 	for (uint32_t i = 0; i < slab->count; i++) {
 		assert(slab->pages[i] == NULL || slab->pages[i]->used == 0);
-		free(slab->pages[i]);
+		if (slab->pages[i] != NULL)
+			mem_unmap(slab->pages[i], SLAB_BYTES);
 	}
 	free(slab->pages);
 	slab_init(slab);
@@ -64,9 +65,11 @@ number_take(struct slab *slab)
 static void
 page_new(struct slab *slab)
 {
-	struct slab_page *page = mem_resize(NULL, 1, sizeof(*page));
+	struct slab_page *page = mem_map(SLAB_BYTES);
 
 	page->number = number_take(slab);
+	if (page->number > 0)
+		mem_want_huge(page, SLAB_BYTES);
 	page->used = page->fresh = 0;
 	page->given = 0;
 	slab->pages[page->number] = page;
@@ -81,7 +84,7 @@ page_free(struct slab *slab, struct slab_page *page)
 	slab->pages[page->number] = NULL;
 	slab->holes++;
 	slab->empty--;
-	free(page);
+	mem_unmap(page, SLAB_BYTES);
 	while (slab->count > 0 && slab->pages[slab->count - 1] == NULL) {
 		slab->count--;
 		slab->holes--;

@@ -4,14 +4,20 @@
 /*
  * Where the entries of pending live: pages that do not move. An entry is named by a pointer or by a
  * handle of half that size; handle 0 is none. Pages that have become empty are given back, but for one.
+ *
+ * A page is as large as a huge page of the processor's, which all but the first ask for: a million entries
+ * in small ones are more addresses than it can translate quickly. Of the first only what is used is resident.
  */
+
+#include <assert.h>
 
 #include "core/pending.h"
 
 enum {
-	SLAB_PAGE = 256,  /* entries */
 	HANDLE_BITS = 26, /* the upper bits of a handle are 0 */
 	SLAB_CHAINS = 4,
+	SLAB_BYTES = 2 << 20, /* of a page: a huge one of the processor's */
+	SLAB_PAGE = (SLAB_BYTES - CACHE_LINE) / (sizeof(struct request) + SLAB_CHAINS * sizeof(uint32_t)), /* entries */
 };
 
 struct slab_page {
@@ -23,6 +29,7 @@ struct slab_page {
 	uint32_t links[SLAB_CHAINS][SLAB_PAGE]; /* for the tables: dense, as most links lead past an entry */
 	struct request entries[SLAB_PAGE];
 };
+static_assert(sizeof(struct slab_page) <= SLAB_BYTES, "a page of entries is larger than what is mapped for it");
 
 struct slab {
 	struct slab_page **pages; /* by number; NULL where one was given back */

@@ -182,12 +182,12 @@ is_equal(struct span a, struct span b)
 	return span_equal(a, b) || id_equal(a, b);
 }
 
-/* Whoever finds a request goes on to its last fields, which may be far from the processor. */
+/* Whoever finds a request goes on to its other lines, which may be far from the processor. */
 static void
 request_prefetch(const struct request *request)
 {
-	__builtin_prefetch(&request->start);
-	__builtin_prefetch(&request->hard);
+	__builtin_prefetch(&request->flags);
+	__builtin_prefetch(&request->method);
 }
 
 /* The link to the next entry, from this one on, that may have the hash; or 0. */
