@@ -38,7 +38,6 @@
 	X(pending) \
 	X(relay) \
 	X(spin) \
-	X(splice) \
 	X(supervisor) \
 	X(sweep) \
 	X(text) \

@@ -93,9 +93,6 @@ int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
 uint64_t lane_taken(const struct lane *lane); /* how many, ever */
 
-/* The position of the first byte that lane_output gives; LANE_FREE: there is none, or it is none of those received. */
-uint64_t lane_output_position(const struct lane *lane);
-
 /* Something that overtakes is not written to its end. */
 bool lane_overtaking(const struct lane *lane);
 

@@ -71,9 +71,6 @@ struct lane *session_lane(struct session *session, enum side from);
 /* Decides on what was received in the lane of `from`. */
 void session_hear(struct session *session, enum side from, msec_t now);
 
-/* What that side sends next passes as it comes: it goes on with a message that passes in parts. */
-bool session_passes_parts(const struct session *session, enum side from);
-
 /* No more bytes from that side: what lies there without a newline is decided. */
 void session_end_of_input(struct session *session, enum side from, msec_t now);
 

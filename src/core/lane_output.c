@@ -83,14 +83,6 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 	return n;
 }
 
-uint64_t
-lane_output_position(const struct lane *lane)
-{
-	if (urgent_is_next(lane) || lane->count == 0 || segment_at(lane, 0)->kind != SEGMENT_PASS)
-		return LANE_FREE;
-	return segment_at(lane, 0)->at;
-}
-
 /* Takes up to n bytes of the span as written. */
 static size_t
 wrote(struct lane *lane, struct span span, size_t n)

@@ -328,14 +328,6 @@ session_hear(struct session *session, enum side from, msec_t now)
 	hear(session, from, false);
 }
 
-bool
-session_passes_parts(const struct session *session, enum side from)
-{
-	enum reading reading = session->party[from].reading;
-
-	return reading == READ_PASS || reading == READ_PASSED;
-}
-
 /* The last line, which has no newline: it gets one. */
 static void
 end_line(struct session *session, enum side from)

@@ -90,14 +90,6 @@ on_control(struct ev_loop *loop, ev_io *watcher, int events)
 	proxy->child_changed = true;
 }
 
-/* The server's pipe is of our making, and nobody else reads from it. */
-static bool
-may_splice(const struct proxy *proxy, enum side from)
-{
-	return from == SIDE_SERVER && session_passes_parts(proxy->session, from) &&
-	    lane_backlog(session_lane(proxy->session, from)) == 0;
-}
-
 /* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
 static size_t
 read_once(struct proxy *proxy, enum side from)
@@ -106,18 +98,12 @@ read_once(struct proxy *proxy, enum side from)
 	struct lane *lane = session_lane(proxy->session, from);
 	size_t room;
 	char *space = lane_space(lane, LIMIT_READ, &room);
-	size_t kept = 0;
 	ssize_t n;
 
 	if (room > 4 * LIMIT_READ)
 		room = 4 * LIMIT_READ;
-	if (may_splice(proxy, from))
-		kept = splice_keep(&proxy->splice, port->in.fd, proxy->port[SIDE_CLIENT].out.fd, lane_received_to(lane),
-		    room);
 	n = descriptor_read(&port->in, space, room);
 	port->ready = false;
-	if (n < (ssize_t)kept)
-		splice_drop(&proxy->splice);
 	if (n <= 0)
 		return 0;
 	lane_received(lane, (size_t)n);
@@ -186,11 +172,7 @@ flush(struct proxy *proxy, enum side to)
 	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
 		return;
 	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
-		n = 0;
-		if (to == SIDE_CLIENT)
-			n = (ssize_t)splice_pass(&proxy->splice, out->fd, lane_output_position(lane), spans[0].len);
-		if (n == 0)
-			n = descriptor_write(out, spans, count);
+		n = descriptor_write(out, spans, count);
 		if (n <= 0)
 			break;
 		lane_sent(lane, (size_t)n);
@@ -384,7 +366,6 @@ proxy_detach_server(struct proxy *proxy)
 	ev_io_stop(proxy->loop, &proxy->control);
 	descriptor_close(&server->in);
 	descriptor_close(&server->out);
-	splice_drop(&proxy->splice);
 	child_close(&proxy->child);
 }
 
@@ -462,7 +443,6 @@ start(struct proxy *proxy)
 	proxy->wake = proxy->drain_until = proxy->hung_until = MSEC_NEVER;
 	proxy->restart_at = proxy->deaf_until = proxy->linger_until = MSEC_NEVER;
 	spin_init(&proxy->spin);
-	splice_init(&proxy->splice);
 	restart_init(&proxy->restart, options->restarts, options->restarts_within);
 	watch_descriptors(proxy);
 	proxy_start_server(proxy);

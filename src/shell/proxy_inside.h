@@ -15,7 +15,6 @@
 #include "shell/proxy.h"
 #include "shell/relay.h"
 #include "shell/spin.h"
-#include "shell/splice.h"
 
 enum { ENDING_SIGNALS = 4 };
 
@@ -42,7 +41,6 @@ struct proxy {
 	ev_io reader_gone, hung_up, client_ended;
 	ev_prepare settle;
 	struct spin spin;
-	struct splice splice; /* of what the server wrote */
 	ev_timer timer;
 	ev_signal endings[ENDING_SIGNALS], child_signal, statistics;
 	msec_t now, wake; /* what the timer is set to */

@@ -8,7 +8,7 @@
 Suite *lane_suite(void);
 
 static struct lane *lane;
-static char got[16384], received[1 << 20];
+static char got[16384];
 static size_t got_len;
 
 static void
@@ -29,20 +29,8 @@ receive(const char *text)
 {
 	size_t room, len = strlen(text);
 
-	ck_assert_uint_le(lane_received_to(lane) + len, sizeof(received));
-	memcpy(received + lane_received_to(lane), text, len);
 	memcpy(lane_space(lane, len, &room), text, len);
 	lane_received(lane, len);
-}
-
-/* What has a position stood there when it was received. */
-static void
-check_position(struct span first)
-{
-	uint64_t position = lane_output_position(lane);
-
-	if (position != LANE_FREE)
-		ck_assert_mem_eq(received + position, first.ptr, first.len);
 }
 
 /* Writes at most n bytes, several spans at a time. */
@@ -55,7 +43,6 @@ write_out(size_t n)
 	while (n > 0 && (count = lane_output(lane, spans, 3)) > 0) {
 		size_t sent = 0;
 
-		check_position(spans[0]);
 		for (i = 0; i < count && sent < n; i++) {
 			struct span span = spans[i];
 
@@ -108,30 +95,6 @@ START_TEST(replaces_a_part)
 	lane_drop(lane, 1);
 	lane_pass(lane, 3);
 	expect("id=99 x\n");
-}
-END_TEST
-
-START_TEST(tells_where_the_next_byte_stood)
-{
-	ck_assert_uint_eq(lane_output_position(lane), LANE_FREE);
-	receive("gone\none\ntwo\n");
-	ck_assert_uint_eq(lane_output_position(lane), LANE_FREE);
-	lane_drop(lane, 5);
-	lane_pass(lane, 4);
-	ck_assert_uint_eq(lane_output_position(lane), 5);
-	write_out(2);
-	ck_assert_uint_eq(lane_output_position(lane), 7);
-	lane_overtake(lane, SPAN("now"));
-	ck_assert_uint_eq(lane_output_position(lane), 7);
-	write_out(2);
-	ck_assert_uint_eq(lane_output_position(lane), LANE_FREE);
-	write_out(4);
-	lane_insert(lane, SPAN("own"));
-	lane_pass(lane, 4);
-	ck_assert_uint_eq(lane_output_position(lane), LANE_FREE);
-	write_out(3);
-	ck_assert_uint_eq(lane_output_position(lane), 9);
-	expect("one\nnow\nowntwo\n");
 }
 END_TEST
 
@@ -814,7 +777,6 @@ lane_suite(void)
 	tcase_add_checked_fixture(bytes, setup, teardown);
 	tcase_add_test(bytes, passes_and_drops);
 	tcase_add_test(bytes, replaces_a_part);
-	tcase_add_test(bytes, tells_where_the_next_byte_stood);
 	tcase_add_test(bytes, overtakes_between_messages);
 	tcase_add_test(bytes, an_urgent_message_is_not_torn);
 	tcase_add_test(bytes, answers_wait_for_an_open_message);

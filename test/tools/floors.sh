@@ -24,7 +24,7 @@ floors='
 3  compose envelope finished pending policy restart
 3  decide
 4  session supervisor
-5  descriptor proc spin splice
+5  descriptor proc spin
 5  ancestor log sweep
 5  guardian
 6  options child report relay
