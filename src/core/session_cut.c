@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "core/id.h"
 #include "core/limits.h"
 #include "session_inside.h"
 
@@ -74,7 +75,9 @@ begin_known(struct session *session, enum side from, struct request *request, co
 	copy(&party->passing.method, text_span(request->method));
 	copy(&party->passing.name, text_span(request->name));
 	party->passing.received = request->received;
-	party->passing.patience = patience(request->idle_after, request->cap_after, session_grace(session, request));
+	party->passing.grace = session_grace(session, request);
+	party->passing.patience = patience(request->idle_after, request->cap_after, party->passing.grace);
+	party->passing.abandoned = false;
 	if (passes) {
 		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 		lane_set_open(party->lane, true); /* who wanted to know of its end is told behind it */
@@ -370,7 +373,7 @@ session_truncate(struct session *session, enum side from, bool stalled)
 	session->timed_out |= why == WHY_STALLED && reading == READ_PASSED;
 	if (reading == READ_PASSED)
 		describe(session, &party->passing, &action);
-	if (!whole && reading == READ_PASSED)
+	if (!whole && reading == READ_PASSED && !party->passing.abandoned)
 		answer_broken(session, from, stalled);
 	session_report(session, &action);
 	if (whole && reading == READ_PASS) { /* only the end of its line was missing */
@@ -378,4 +381,17 @@ session_truncate(struct session *session, enum side from, bool stalled)
 		account(session, &message);
 	}
 	return true;
+}
+
+void
+session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed)
+{
+	struct party *party = &session->party[side_other(requester)];
+	struct passing *passing = &party->passing;
+
+	if (party->reading != READ_PASSED || !id_equal(buf_span(&passing->id), id))
+		return;
+	if (passing->patience > passing->grace)
+		passing->patience = passing->grace;
+	passing->abandoned = !owed;
 }

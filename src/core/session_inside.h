@@ -23,7 +23,9 @@ enum reading {          /* what becomes of the frame that is being read */
 struct replay;
 
 struct passing {                     /* READ_PASS, READ_PASSED */
-	msec_t patience;             /* how long it may stand still */
+	msec_t patience;             /* how long it may stand still ... */
+	msec_t grace;                /* ... once its requester has cancelled it */
+	bool abandoned;              /* READ_PASSED: cancelled, and no answer is owed any more */
 	struct buf id, method, name; /* READ_PASSED: of the request that is being answered */
 	msec_t received;             /* ... and its time, steady */
 };
@@ -301,5 +303,8 @@ void session_cut(struct session *session, enum side from);
 void session_cut_end(struct session *session, enum side from);
 /* The rest of a message that passes in parts will not come, or is not waited for any more: closes it. true if there was one. */
 bool session_truncate(struct session *session, enum side from, bool stalled);
+
+/* A cancel by `requester`: if the answer to this id is passing in parts, it may stand still for the grace only. */
+void session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed);
 
 #endif

@@ -66,6 +66,7 @@ static void
 on_cancel(struct session *session, struct message *message)
 {
 	struct span id = id_field(message, message->cancel->field);
+	bool owed = session_owes_answer(session, message->from) || message->cancel->owes;
 	struct request *request;
 
 	if (id.len == 0) {
@@ -73,15 +74,14 @@ on_cancel(struct session *session, struct message *message)
 		return;
 	}
 	request = pending_by_id(&session->party[message->from].pending, id);
-	if (request == NULL)
+	if (request == NULL) {
+		session_cut_cancelled(session, message->from, id, owed);
 		on_foreign_cancel(session, message, id);
-	else if ((request->flags & REQUEST_NO_CANCEL) && !may_cancel_start(session, message->from))
+	} else if ((request->flags & REQUEST_NO_CANCEL) && !may_cancel_start(session, message->from)) {
 		message_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
-	else
-		session_decide(session, message->from, request,
-		    session_owes_answer(session, message->from) || message->cancel->owes ? EVENT_CANCEL_OWED :
-											   EVENT_CANCEL,
-		    message);
+	} else {
+		session_decide(session, message->from, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
+	}
 }
 
 /* Progress of a request is dropped once nobody waits for it: clients tear the connection down on it. */
