@@ -182,12 +182,13 @@ is_equal(struct span a, struct span b)
 	return span_equal(a, b) || id_equal(a, b);
 }
 
-/* Whoever finds a request goes on to its other lines, which may be far from the processor. */
+/* Whoever finds a request goes on to its other lines and to its link, which may be far from the processor. */
 static void
-request_prefetch(const struct request *request)
+prefetch(const struct request *request, const uint32_t *next)
 {
 	__builtin_prefetch(&request->flags);
 	__builtin_prefetch(&request->method);
+	__builtin_prefetch(next);
 }
 
 /* The link to the next entry, from this one on, that may have the hash; or 0. */
@@ -206,7 +207,7 @@ find_from(const struct table *table, const struct slab *slab, struct span key, u
 
 	for (; link != 0; link = link_with(table, slab, *next_of(table, slab, link), hash)) {
 		request = slab_at(slab, handle_in(link));
-		request_prefetch(request);
+		prefetch(request, next_of(table, slab, link));
 		if (is_equal(key_of(table, request), key))
 			return request;
 	}
