@@ -113,6 +113,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 		action = action_of(session, VERB_NOTE, side_other(message->from), WHY_ALIASED, NULL);
 		action.id = names->id;
 		action.method = names->method;
+		action.name = names->name;
 		action.detail = names->wire_id;
 		session_report(session, &action);
 	}

@@ -206,7 +206,7 @@ set_value(struct options *options, int option, const char *argument)
 		return set_log_format(options, value);
 	default:
 		options->log.file = argument;
-		return value.len > 0;
+		return value.len > 0 && !span_equal(value, SPAN("--"));
 	}
 }
 
@@ -232,7 +232,7 @@ value_wanted(int option)
 	case OPTION_LOG_FORMAT:
 		return "text or json";
 	case 'l':
-		return "the name of a file";
+		return "the name of a file (./-- for one of that name)";
 	default:
 		return "DURATION; " DURATION;
 	}

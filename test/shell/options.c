@@ -401,6 +401,7 @@ static const struct {
 	{ "--max-inflight 5K server", "--max-inflight '5K'", "from 1 to 16777216" },
 	{ "--log-format xml server", "--log-format 'xml'", "text or json" },
 	{ "--log= server", "--log ''", "file" },
+	{ "--log -- server", "--log '--'", "./--" },
 	{ "--nonsense server", "'--nonsense'", "--help" },
 	{ "--max server", "'--max'", "ambiguous" },
 	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-stuck, --kill-after;" },
