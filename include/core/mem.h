@@ -3,6 +3,7 @@
 
 /* The one place of the core that takes memory. Running out of it ends the program with a message. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Like realloc for count elements of size bytes; never returns NULL, never overflows. */
@@ -12,13 +13,11 @@ void *mem_resize(void *old, size_t count, size_t size) __attribute__((warn_unuse
 void *mem_new(size_t size) __attribute__((warn_unused_result));
 
 /*
- * size bytes, a power of two and a multiple of the system's pages, at a multiple of size; zeroed, and not resident before
- * they are touched. mem_unmap gives them back to the system.
+ * size bytes, a power of two and a multiple of the system's pages, at a multiple of size; zeroed. huge: in huge pages, if
+ * the system has any, so that the processor has far fewer addresses to translate; otherwise no part is resident before it
+ * is touched. A child of fork does not have them. mem_unmap gives them back to the system.
  */
-void *mem_map(size_t size) __attribute__((warn_unused_result));
+void *mem_map(size_t size, bool huge) __attribute__((warn_unused_result));
 void mem_unmap(void *at, size_t size);
-
-/* Asks for huge pages behind them, if the system has any: far fewer addresses for the processor to translate. */
-void mem_want_huge(void *at, size_t size);
 
 #endif

@@ -55,7 +55,7 @@ struct request_part { /* of an entry's text: its ids and tokens, one behind the 
 
 /*
  * There may be a million, far from the processor: so its size counts, and how many lines of its cache an operation
- * reads. A look-up reads the first, entering and leaving its lists the second, of its neighbours too.
+ * reads. A look-up reads the first; whoever leaves the lists reads the second, of its neighbours too.
  */
 struct request {
 	struct span id;                 /* as the requester spelled it */
@@ -66,20 +66,20 @@ struct request {
 	union {
 		char here[REQUEST_INLINE];
 		char *block;
-	} bytes;        /* private: the text */
-	uint64_t start; /* the frame's position in its lane */
+	} bytes;         /* private: the text */
+	uint32_t handle; /* private */
+	uint16_t flags;  /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
+	uint8_t state;   /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
 
-	uint32_t handle, older, newer; /* private */
-	uint16_t flags;    /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
-	uint8_t state;     /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
-	struct alarm idle; /* in pending->idle, or not armed */
-	struct alarm hard; /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+	uint32_t older, newer; /* private */
+	struct alarm idle;     /* in pending->idle, or not armed */
+	struct alarm hard;     /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+	msec_t received;       /* when the frame's last byte was */
 
 	struct text *method;          /* never NULL */
 	struct text *name;            /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
 	struct text *meta;            /* SCAN_PARAMS_META; or NULL */
-	uint64_t end;                 /* the frame's end in its lane */
-	msec_t received;              /* when its last byte was */
+	uint64_t start, end;          /* the frame's positions in its lane */
 	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
 } __attribute__((aligned(CACHE_LINE)));
 

@@ -26,8 +26,16 @@ mem_new(size_t size)
 	return fresh;
 }
 
+/* Only advice: a system that has no huge pages gives small ones, and a child that never looks is no worse off. */
+static void
+advise(void *at, size_t size, bool huge)
+{
+	(void)madvise(at, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	(void)madvise(at, size, MADV_DONTFORK);
+}
+
 void *
-mem_map(size_t size)
+mem_map(size_t size, bool huge)
 {
 	char *fresh = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -38,6 +46,7 @@ mem_map(size_t size)
 	if (before > 0)
 		munmap(fresh, before);
 	munmap(fresh + before + size, size - before);
+	advise(fresh + before, size, huge);
 	return fresh + before;
 }
 
@@ -45,15 +54,4 @@ void
 mem_unmap(void *at, size_t size)
 {
 	munmap(at, size);
-}
-
-void
-mem_want_huge(void *at, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-	(void)madvise(at, size, MADV_HUGEPAGE);
-#else
-	(void)at;
-	(void)size;
-#endif
 }

@@ -56,7 +56,7 @@ number_take(struct slab *slab)
 		slab->holes--;
 		return number;
 	}
-	assert(slab->count < ((uint32_t)1 << HANDLE_BITS) / SLAB_PAGE - 1 && "more requests than there can be");
+	assert(slab->count < ((uint32_t)1 << HANDLE_BITS) / SLAB_ENTRIES - 1 && "more requests than there can be");
 	if ((slab->count & (slab->count - 1)) == 0)
 		slab->pages = mem_resize(slab->pages, 2 * (size_t)slab->count + 1, sizeof(struct slab_page *));
 	return slab->count++;
@@ -65,11 +65,10 @@ number_take(struct slab *slab)
 static void
 page_new(struct slab *slab)
 {
-	struct slab_page *page = mem_map(SLAB_BYTES);
+	uint32_t number = number_take(slab);
+	struct slab_page *page = mem_map(SLAB_BYTES, number > 0);
 
-	page->number = number_take(slab);
-	if (page->number > 0)
-		mem_want_huge(page, SLAB_BYTES);
+	page->number = number;
 	page->used = page->fresh = 0;
 	page->given = 0;
 	slab->pages[page->number] = page;
@@ -100,7 +99,7 @@ page_take(const struct slab *slab, struct slab_page *page)
 	if (request != NULL) {
 		page->given = request->newer;
 	} else {
-		handle = page->number * SLAB_PAGE + page->fresh + 1;
+		handle = page->number * SLAB_ENTRIES + page->fresh + 1;
 		request = &page->entries[page->fresh++];
 	}
 	page->used++;
@@ -118,7 +117,7 @@ slab_take(struct slab *slab)
 	page = slab->roomy;
 	if (page->used == 0)
 		slab->empty--;
-	if (page->used == SLAB_PAGE - 1)
+	if (page->used == SLAB_ENTRIES - 1)
 		roomy_remove(slab, page);
 	return page_take(slab, page);
 }
@@ -126,11 +125,11 @@ slab_take(struct slab *slab)
 void
 slab_give(struct slab *slab, struct request *request)
 {
-	struct slab_page *page = slab->pages[(request->handle - 1) / SLAB_PAGE];
+	struct slab_page *page = slab->pages[(request->handle - 1) / SLAB_ENTRIES];
 
 	request->newer = page->given;
 	page->given = request->handle;
-	if (page->used-- == SLAB_PAGE)
+	if (page->used-- == SLAB_ENTRIES)
 		roomy_add(slab, page);
 	if (page->used > 0)
 		return;

@@ -186,7 +186,7 @@ is_equal(struct span a, struct span b)
 static void
 prefetch(const struct request *request, const uint32_t *next)
 {
-	__builtin_prefetch(&request->flags);
+	__builtin_prefetch(&request->older);
 	__builtin_prefetch(&request->method);
 	__builtin_prefetch(next);
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -305,24 +304,6 @@ stalled(const char *line)
 	answer_big(line, NULL);
 }
 
-/* A long answer whose rest comes in small pieces, each when the one before has been read. */
-static void
-trickle(const char *line)
-{
-	int unread;
-
-	answer_big(line, NULL);
-	for (int piece = 0; piece < 400; piece++) {
-		for (int wait = 0; ioctl(STDOUT_FILENO, FIONREAD, &unread) == 0 && unread > 0; wait++) {
-			if (wait == HARNESS_LIMIT)
-				exit(1);
-			poll(NULL, 0, 1);
-		}
-		write_all("z", 1);
-	}
-	write_all("\"}\n", 3);
-}
-
 static void
 broken(const char *line)
 {
@@ -428,7 +409,6 @@ static const struct {
 	{ "big", big },
 	{ "broken", broken },
 	{ "stalled", stalled },
-	{ "trickle", trickle },
 	{ "resting", rest },
 	{ "mute-out", close_output },
 	{ "mute-in", close_input },

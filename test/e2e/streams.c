@@ -1,7 +1,6 @@
 /* Bytes: what passes is unchanged and in order, whatever its size; what is too much is refused. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "peers.h"
@@ -222,25 +221,6 @@ START_TEST(long_answers_are_unchanged)
 }
 END_TEST
 
-/* As much as the client's pipe holds stands in it when canceld has gone, in however small pieces it came. */
-START_TEST(small_pieces_take_little_of_the_clients_pipe)
-{
-	struct run *run = run_options("--drain", "peer trickle 100000 first");
-	const char *line;
-
-	ck_assert_int_ge(fcntl(run->from, F_SETPIPE_SZ, 256 << 10), 256 << 10);
-	run->deaf = true;
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
-	run_close_in(run);
-	run_expect_exit(run, 0, HARNESS_LIMIT);
-	run->deaf = false;
-	line = run_line(run, HARNESS_LIMIT);
-	ck_assert_ptr_nonnull(line);
-	ck_assert_uint_eq(strlen(line), strlen("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"x\"}") + 100000 + 400);
-	run_end(run);
-}
-END_TEST
-
 Suite *
 suite_streams(void)
 {
@@ -255,7 +235,6 @@ suite_streams(void)
 	tcase_add_test(tests, pipelined_calls_keep_their_order);
 	tcase_add_loop_test(tests, five_megabytes_pass_each_way, 0, 2);
 	tcase_add_test(tests, long_answers_are_unchanged);
-	tcase_add_test(tests, small_pieces_take_little_of_the_clients_pipe);
 	tcase_add_test(tests, a_last_line_without_newline_is_sent);
 	tcase_add_test(tests, too_many_requests_are_refused);
 	tcase_add_test(tests, a_response_beyond_the_limit_is_an_error);
