@@ -13,9 +13,9 @@ void *mem_resize(void *old, size_t count, size_t size) __attribute__((warn_unuse
 void *mem_new(size_t size) __attribute__((warn_unused_result));
 
 /*
- * size bytes, a power of two and a multiple of the system's pages, at a multiple of size; zeroed. huge: in huge pages, if
- * the system has any, so that the processor has far fewer addresses to translate; otherwise no part is resident before it
- * is touched. A child of fork does not have them. mem_unmap gives them back to the system.
+ * size bytes, a power of two and a multiple of the system's pages, at a multiple of size; zeroed. mem_unmap gives them back
+ * to the system. On Linux: huge: in huge pages, if there are any, so that the processor has far fewer addresses to
+ * translate; otherwise no part is resident before it is touched. A child of fork does not have them.
  */
 void *mem_map(size_t size, bool huge) __attribute__((warn_unused_result));
 void mem_unmap(void *at, size_t size);

@@ -26,23 +26,27 @@ mem_new(size_t size)
 	return fresh;
 }
 
-/* Only advice: a system that has no huge pages gives small ones, and a child that never looks is no worse off. */
+/* Only advice: a system that has no huge pages gives small ones, and one where a child gets all wastes them on it. */
 static void
 advise(void *at, size_t size, bool huge)
 {
+#ifdef __linux__
 	(void)madvise(at, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	(void)madvise(at, size, MADV_DONTFORK);
+#else
+	(void)at;
+	(void)size;
+	(void)huge;
+#endif
 }
 
 void *
 mem_map(size_t size, bool huge)
 {
 	char *fresh = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t past = (uintptr_t)fresh % size, before = past > 0 ? size - past : 0;
 
 	assert(fresh != MAP_FAILED && "out of memory");
-
-	size_t before = (size_t) - (uintptr_t)fresh % size;
-
 	if (before > 0)
 		munmap(fresh, before);
 	munmap(fresh + before + size, size - before);
