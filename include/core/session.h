@@ -71,6 +71,13 @@ struct lane *session_lane(struct session *session, enum side from);
 /* Decides on what was received in the lane of `from`. */
 void session_hear(struct session *session, enum side from, msec_t now);
 
+/*
+ * The same, but stops behind the message with which it has heard at least so many bytes. false: there is no more to
+ * decide; else session_hear decides the rest, which must follow before anything else is heard or expires.
+ */
+bool session_hear_first(struct session *session, enum side from, size_t enough, msec_t now)
+    __attribute__((warn_unused_result));
+
 /* No more bytes from that side: what lies there without a newline is decided. */
 void session_end_of_input(struct session *session, enum side from, msec_t now);
 

@@ -297,19 +297,20 @@ pass_everything(struct lane *lane)
 	lane_pass(lane, (size_t)(lane_received_to(lane) - lane_decided_to(lane)));
 }
 
-static void
-hear(struct session *session, enum side from, bool ended)
+/* Message by message, up to the first boundary at `until` or behind it. false: nothing more can be decided now. */
+static bool
+hear(struct session *session, enum side from, uint64_t until, bool ended)
 {
 	struct party *party = &session->party[from];
 	struct span fresh;
 
 	if (!session_settle_framing(session, from, ended))
-		return;
+		return false;
 	if (session->plain) {
 		pass_everything(party->lane);
-		return;
+		return false;
 	}
-	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
+	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0 && party->frame.scanned < until) {
 		party->heard = session->steady;
 		if (frame_feed(&party->frame, fresh))
 			on_frame(session, from);
@@ -319,13 +320,21 @@ hear(struct session *session, enum side from, bool ended)
 	session_release_withheld(session);
 	if (from == SIDE_CLIENT && session->party[SIDE_SERVER].gone)
 		lane_abandon(party->lane);
+	return fresh.len > 0;
 }
 
 void
 session_hear(struct session *session, enum side from, msec_t now)
 {
 	session_set_clock(session, now);
-	hear(session, from, false);
+	hear(session, from, UINT64_MAX, false);
+}
+
+bool
+session_hear_first(struct session *session, enum side from, size_t enough, msec_t now)
+{
+	session_set_clock(session, now);
+	return hear(session, from, session->party[from].frame.scanned + enough, false);
 }
 
 /* The last line, which has no newline: it gets one. */
@@ -337,7 +346,7 @@ end_line(struct session *session, enum side from)
 
 	*lane_space(party->lane, 1, &room) = '\n';
 	lane_received(party->lane, 1);
-	hear(session, from, true);
+	hear(session, from, UINT64_MAX, true);
 }
 
 void
@@ -346,7 +355,7 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	struct party *party = &session->party[from];
 
 	session_set_clock(session, now);
-	hear(session, from, true);
+	hear(session, from, UINT64_MAX, true);
 	if (session->plain || session_truncate(session, from, false) || party->frame.scanned == party->frame.start)
 		return;
 	party->ended = true;

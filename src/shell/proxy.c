@@ -22,6 +22,7 @@
 
 enum {
 	SETTLE_READ_MAX = 1 << 20, /* what a pipe holds at most: read before a deadline is believed */
+	SETTLE_FIRST = 1 << 10,    /* of what one read gave, written before the rest is decided */
 	SETTLE_SPANS = 16,
 };
 
@@ -90,6 +91,50 @@ on_control(struct ev_loop *loop, ev_io *watcher, int events)
 	proxy->child_changed = true;
 }
 
+/* Writes what the side's peer left for it, as much as is taken now. */
+static void
+flush(struct proxy *proxy, enum side to)
+{
+	struct lane *lane = session_lane(proxy->session, side_other(to));
+	struct descriptor *out = &proxy->port[to].out;
+	struct span spans[SETTLE_SPANS];
+	ssize_t n;
+	int count;
+
+	if (out->fd >= 0 && !out->broken && lane_backlog(lane) == 0)
+		return;
+	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
+		return;
+	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
+		n = descriptor_write(out, spans, count);
+		if (n <= 0)
+			break;
+		lane_sent(lane, (size_t)n);
+	}
+	if (out->broken && to == SIDE_SERVER) {
+		ev_io_stop(proxy->loop, &proxy->port[to].writable);
+		descriptor_close(out);
+		if (proxy_keeps_queue(proxy)) {
+			proxy->deaf_until = proxy->now + TIME_EOF_WAIT;
+			return;
+		}
+		session_quote(proxy->session, relay_last_lines(&proxy->relay));
+		session_server_deaf(proxy->session, proxy->now);
+	}
+	if (out->fd < 0 || out->broken)
+		lane_abandon(lane);
+}
+
+/* Of many messages the first ones are written at once: their reader wakes up while the others are decided. */
+static void
+hear_all(struct proxy *proxy, enum side from)
+{
+	if (!session_hear_first(proxy->session, from, SETTLE_FIRST, proxy->now))
+		return;
+	flush(proxy, side_other(from));
+	session_hear(proxy->session, from, proxy->now);
+}
+
 /* One read; returns how many bytes it gave, 0 if there is nothing (more) now. */
 static size_t
 read_once(struct proxy *proxy, enum side from)
@@ -108,7 +153,7 @@ read_once(struct proxy *proxy, enum side from)
 		return 0;
 	lane_received(lane, (size_t)n);
 	spin_heard(&proxy->spin, from);
-	session_hear(proxy->session, from, proxy->now);
+	hear_all(proxy, from);
 	return (size_t)n;
 }
 
@@ -155,40 +200,6 @@ expire(struct proxy *proxy)
 	while (may_read(proxy, SIDE_SERVER) && total < SETTLE_READ_MAX && (n = read_once(proxy, SIDE_SERVER)) > 0)
 		total += n;
 	session_expire(proxy->session, !stalled, proxy->now);
-}
-
-/* Writes what the side's peer left for it, as much as is taken now. */
-static void
-flush(struct proxy *proxy, enum side to)
-{
-	struct lane *lane = session_lane(proxy->session, side_other(to));
-	struct descriptor *out = &proxy->port[to].out;
-	struct span spans[SETTLE_SPANS];
-	ssize_t n;
-	int count;
-
-	if (out->fd >= 0 && !out->broken && lane_backlog(lane) == 0)
-		return;
-	if (to == SIDE_SERVER && (out->fd < 0 || proxy->child.exited) && proxy_keeps_queue(proxy))
-		return;
-	while (out->fd >= 0 && !out->broken && (count = lane_output(lane, spans, SETTLE_SPANS)) > 0) {
-		n = descriptor_write(out, spans, count);
-		if (n <= 0)
-			break;
-		lane_sent(lane, (size_t)n);
-	}
-	if (out->broken && to == SIDE_SERVER) {
-		ev_io_stop(proxy->loop, &proxy->port[to].writable);
-		descriptor_close(out);
-		if (proxy_keeps_queue(proxy)) {
-			proxy->deaf_until = proxy->now + TIME_EOF_WAIT;
-			return;
-		}
-		session_quote(proxy->session, relay_last_lines(&proxy->relay));
-		session_server_deaf(proxy->session, proxy->now);
-	}
-	if (out->fd < 0 || out->broken)
-		lane_abandon(lane);
 }
 
 static void

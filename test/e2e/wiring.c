@@ -1,5 +1,6 @@
 /* Descriptors and signals: what the server is given, what the client gets back as it was. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,44 @@ START_TEST(no_descriptor_is_lost_over_many_calls)
 }
 END_TEST
 
+enum { MANY_LINES = 10, LINE_BYTES = 350, PACKET = 65536 };
+
+/* What one write of canceld's gave, with a pipe that keeps writes apart (pipe(7), O_DIRECT). */
+static size_t
+next_write(struct run *run, char *bytes)
+{
+	struct pollfd ready = { .fd = run->from, .events = POLLIN };
+	ssize_t got;
+
+	if (poll(&ready, 1, HARNESS_LIMIT) != 1)
+		run_fail(run, "nothing was written");
+	got = read(run->from, bytes, PACKET);
+	ck_assert_int_gt(got, 0);
+	return (size_t)got;
+}
+
+/* So its reader wakes up while the rest is decided. */
+START_TEST(the_first_of_many_messages_is_written_before_the_others)
+{
+	static const char server[] =
+	    "sh:read line; printf '{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":[\"%0305d\"]}\\n' 1 2 3 4 5 6 7 8 9 10; read line";
+	const struct setup setup = { .command = server, .keep = true };
+	struct run *run = run_start(&setup);
+	static char bytes[PACKET];
+	size_t first, rest;
+
+	ck_assert_int_eq(fcntl(run->kept[1], F_SETFL, O_DIRECT), 0);
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}");
+	first = next_write(run, bytes);
+	ck_assert_int_eq(bytes[first - 1], '\n');
+	rest = next_write(run, bytes);
+	ck_assert_uint_eq(first % LINE_BYTES, 0);
+	ck_assert_uint_lt(first, rest);
+	ck_assert_uint_eq(first + rest, MANY_LINES * LINE_BYTES);
+	run_end(run);
+}
+END_TEST
+
 Suite *
 suite_wiring(void)
 {
@@ -237,6 +276,7 @@ suite_wiring(void)
 	tcase_add_test(tests, the_server_gets_what_canceld_was_given);
 	tcase_add_loop_test(tests, o_nonblock_is_never_set_on_what_the_client_shares, 0, 3);
 	tcase_add_loop_test(tests, it_works_over, 0, 3);
+	tcase_add_test(tests, the_first_of_many_messages_is_written_before_the_others);
 	tcase_add_test(tests, a_half_closed_socket_still_takes_answers);
 	tcase_add_loop_test(tests, dev_null_as_input_is_an_end, 0, 2);
 	tcase_add_test(tests, dev_null_as_output_costs_nothing);
