@@ -173,7 +173,7 @@ cancel_finished(struct session *session, struct span id, struct span target)
 		[FINISH_CANCELLED] = OUTCOME_CANCELLED,
 	};
 
-	session_cut_cancelled(session, SIDE_CLIENT, target, session_owes_answer(session, SIDE_CLIENT));
+	session_cut_cancelled(session, SIDE_CLIENT, target, true);
 	acknowledge(session, id, target, how[finished_find(&session->finished, hash_of_id(session, target))]);
 }
 

@@ -76,7 +76,9 @@ begin_known(struct session *session, enum side from, struct request *request, co
 	copy(&party->passing.name, text_span(request->name));
 	party->passing.received = request->received;
 	party->passing.grace = session_grace(session, request);
-	party->passing.patience = patience(request->idle_after, request->cap_after, party->passing.grace);
+	party->passing.patience = party->passing.grace;
+	if (request->state != REQUEST_CANCELLING)
+		party->passing.patience = patience(request->idle_after, request->cap_after, party->passing.grace);
 	party->passing.abandoned = false;
 	if (passes) {
 		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
