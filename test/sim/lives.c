@@ -154,6 +154,8 @@ lives_look(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
 
+	if (wire_backed_up(world, SERVER))
+		oracle->unread = world->now;
 	if (wire_backed_up(world, SERVER) || wire_is_passing(world))
 		oracle->moved = world->now;
 	if (lives_is_there(world) && session_server_stuck(world->session) && !oracle->stuck)

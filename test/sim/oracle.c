@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* the manual's deadlines of what opens a session */
+enum { GRACE = 5000, GRACE_TURN = 30000 };          /* what the manual says is built in */
+enum { START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for what opens a session */
 
 void
 oracle_init(struct oracle *oracle)
@@ -129,6 +130,14 @@ oracle_lives(const struct oracle *oracle, const struct ask *ask)
 {
 	return oracle->said[ask->said].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours &&
 	    ask->lost == 0;
+}
+
+int64_t
+oracle_grace(const struct oracle *oracle, const struct ask *ask)
+{
+	if (oracle->grace != INT64_MAX)
+		return oracle->grace;
+	return ask->deed->traits & TURN ? GRACE_TURN : GRACE;
 }
 
 /* The protocol lets its asker cancel it. */
@@ -359,6 +368,20 @@ expired(struct oracle *oracle, struct ask *ask)
 		ask->ending_at = oracle->now;
 }
 
+/* Its answer stood still half way: one that was cancelled may do so for the grace. */
+static void
+check_stalled(struct oracle *oracle, const struct ask *ask)
+{
+	int64_t since = oracle->spoke > ask->ending_at ? oracle->spoke : ask->ending_at;
+
+	if (oracle->unread > since)
+		since = oracle->unread;
+	if (ask->by == CLIENT && ask->cancelled != 0 && !ask->by_turn &&
+	    oracle->now - since > oracle_grace(oracle, ask))
+		oracle_blame(oracle, "1: %s, which was cancelled, stood still for %lld ms", ask->id,
+		    (long long)(oracle->now - since));
+}
+
 void
 oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision)
 {
@@ -370,6 +393,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 		expired(oracle, ask);
 		return;
 	}
+	if (decision == DECIDED_STALLED)
+		check_stalled(oracle, ask);
 	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)

@@ -177,6 +177,7 @@ struct oracle {
 	uint64_t probed, free;        /* when it last said so; when it last heard one */
 	int64_t moved;                /* when a byte went to or from the server, or none could */
 	int64_t spoke;                /* when one came from it */
+	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
 	bool unheld;                  /* an answer passes in parts, so that what it says does not wait */
 	bool unprobed;                /* a cancel arrived since the server was asked that */
@@ -205,7 +206,7 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int said);
 void oracle_heard(struct oracle *oracle, int said);
 
-enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+enum decision { DECIDED_ANSWER, DECIDED_STALLED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
  * Canceld's log says that it answers the request, or tells its receiver that it is cancelled. What is written arrives

@@ -27,6 +27,8 @@ bool look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 /* oracle.c */
 /* It is on its way, or works, and nothing is known of an end. */
 bool oracle_lives(const struct oracle *oracle, const struct ask *ask);
+/* How long its receiver may take to answer it once it was cancelled. */
+int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 
 /* oracle_restart.c: what one server leaves to the next. */
 /* The answer to a request that lasts was heard. */

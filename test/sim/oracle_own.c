@@ -4,8 +4,6 @@
 
 #include "oracle_inside.h"
 
-enum { GRACE = 5000, GRACE_TURN = 30000 }; /* what the manual says is built in */
-
 /* The request of `by` that canceld answers under this id: the first that it said so of, else the newest. */
 static struct ask *
 find_answered(struct oracle *oracle, int by, const char *id)
@@ -95,14 +93,6 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	oracle_got_turn_cancel(oracle, session, told ? telling->step : 0);
 }
 
-static int64_t
-grace_of(const struct oracle *oracle, const struct ask *ask)
-{
-	if (oracle->grace != INT64_MAX)
-		return oracle->grace;
-	return ask->deed->traits & TURN ? GRACE_TURN : GRACE;
-}
-
 /* Nobody is answered in another's stead before that one had its time. */
 static void
 check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
@@ -122,7 +112,7 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 		return;
 	if (ask->ending_at == INT64_MAX)
 		oracle_blame(oracle, "1: %s is said to be cancelled, and nobody did", ask->id);
-	else if (!ask->at_once && ask->decided_at - ask->ending_at < grace_of(oracle, ask))
+	else if (!ask->at_once && ask->decided_at - ask->ending_at < oracle_grace(oracle, ask))
 		oracle_blame(oracle, "1: %s had %lld ms to be answered", ask->id,
 		    (long long)(ask->decided_at - ask->ending_at));
 }
@@ -130,14 +120,12 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 static void
 note_answer(struct oracle *oracle, struct ask *ask, const char *cause)
 {
-	bool broke_off = strcmp(cause, "truncated-response") == 0 && ask->reply_begun < ask->cancelled;
-
 	ask->answered = true;
 	ask->refused = ask->wire[0] == '\0' && strcmp(cause, "timeout") != 0 && strcmp(cause, "cancelled") != 0 &&
 	    strcmp(cause, "terminated") != 0;
 	if (ask->decided == 0)
 		oracle_blame(oracle, "5: canceld answers %s and does not say so", ask->id);
-	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed && !broke_off)
+	if (ask->cancelled != 0 && ask->cancelled < ask->decided && !ask->owed)
 		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", ask->id, cause);
 }
 

@@ -40,7 +40,7 @@ canceld_acts(struct world *world)
 	else if (chance_percent(&world->chance, 20)) {
 		(void)session_wake(world->session, false, world->now);
 		world->now += 60000;
-		world->oracle.moved = world->now;
+		world->oracle.moved = world->oracle.unread = world->now;
 		clock_expire(world);
 	}
 }
@@ -115,12 +115,14 @@ static void
 note_answer(struct world *world, const struct action *action, const char *id)
 {
 	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_TOO_MANY,
-		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_TRUNCATED, WHY_STALLED, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
+		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_TRUNCATED, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (action->why == answers[i] && (action->verb != VERB_NOTE || is_broken_off(action)))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_STALLED)
+		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_STALLED);
 	if (action->why == WHY_SERVER_LOST)
 		oracle_decided(&world->oracle, CLIENT, id, DECIDED_LOST);
 	if (action->why == WHY_CANCEL_UNSENT)
