@@ -72,8 +72,8 @@ struct lane *session_lane(struct session *session, enum side from);
 void session_hear(struct session *session, enum side from, msec_t now);
 
 /*
- * The same, but stops behind the message with which it has heard at least so many bytes. false: there is no more to
- * decide; else session_hear decides the rest, which must follow before anything else is heard or expires.
+ * The same, message by message, until at least so many bytes were heard. true: there are more; they must be heard, with
+ * either function, before the other side is or anything expires.
  */
 bool session_hear_first(struct session *session, enum side from, size_t enough, msec_t now)
     __attribute__((warn_unused_result));

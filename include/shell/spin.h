@@ -3,18 +3,24 @@
 
 /*
  * Where an answer comes within some microseconds, to be put to sleep and woken for it takes longer than all that canceld
- * does with it. So while the two sides speak in turn, and as closely, it looks for the next message before it sleeps: never
- * longer than SPIN_TIME, and not at all where it may use one processor only, which the others need. A virtual machine
- * takes up to 50 us to wake a processor, and the other two may sleep as well.
+ * does with it, and on a virtual machine longer still. So while the two sides speak in turn, and closely, it looks for
+ * the next message before it sleeps; not at all where it may use one processor only, which the others need. Looking in
+ * vain takes a processor from whoever is waited for, so it is given up for a while where that happens again and again.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SPIN_TIME = 150 }; /* microseconds */
+enum {
+	SPIN_TIME = 100, /* how long it looks, in microseconds */
+	SPIN_NEAR = 200, /* both sides have spoken within so many */
+	SPIN_TRIES = 3,  /* in vain, one after the other; then each try in vain costs it ... */
+	SPIN_PAUSE = 64, /* ... so many occasions */
+};
 
 struct spin {
 	bool alone; /* there is one processor */
+	unsigned in_vain, pause;
 	unsigned heard,
 	    before;   /* a bit for each side that bytes came from: since spin_wait; before the last one that was so */
 	int64_t last; /* when they last did, in microseconds */
@@ -26,9 +32,9 @@ void spin_init(struct spin *spin);
 void spin_heard(struct spin *spin, unsigned side);
 
 /*
- * Waits until one of the descriptors is readable, if bytes have come since the last call, at now (CLOCK_MONOTONIC, in
- * microseconds), and others, from the other side, less than SPIN_TIME before. Returns whether one is readable; false: not
- * waited, or in vain.
+ * Waits until one of the descriptors is readable, at most SPIN_TIME from now (CLOCK_MONOTONIC, in microseconds), if bytes
+ * have come since the last call and others, from the other side, less than SPIN_NEAR before. Returns whether one is
+ * readable; false: not waited, or in vain.
  */
 bool spin_wait(struct spin *spin, const int *fds, int count, int64_t now);
 

@@ -297,7 +297,7 @@ pass_everything(struct lane *lane)
 	lane_pass(lane, (size_t)(lane_received_to(lane) - lane_decided_to(lane)));
 }
 
-/* Message by message, up to the first boundary at `until` or behind it. false: nothing more can be decided now. */
+/* Message by message, to the end of the first one at `until` or behind it. Returns whether there is more. */
 static bool
 hear(struct session *session, enum side from, uint64_t until, bool ended)
 {

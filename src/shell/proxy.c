@@ -5,7 +5,8 @@
  *         ──▶ settle (ev_prepare):  read ─▶ hear ─▶ write ─▶ expire ─▶ supervise ─▶ write ─▶ watch
  *
  * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
- * bytes are read. So nothing is decided in a callback: each settle first reads and hears what is there.
+ * bytes are read. So nothing is decided in a callback: each settle first reads and hears what is there. (Of many messages
+ * the first are written before the others are heard.)
  */
 #include "shell/proxy.h"
 
@@ -125,7 +126,10 @@ flush(struct proxy *proxy, enum side to)
 		lane_abandon(lane);
 }
 
-/* Of many messages the first ones are written at once: their reader wakes up while the others are decided. */
+/*
+ * The first of many messages are written at once: their reader wakes up while the others are decided. A cancel among those
+ * comes behind them, as if it had been read later.
+ */
 static void
 hear_all(struct proxy *proxy, enum side from)
 {

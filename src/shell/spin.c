@@ -43,26 +43,51 @@ clock_now(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-bool
-spin_wait(struct spin *spin, const int *fds, int count, int64_t now)
+/* false: none was readable in time. */
+static bool
+look(const int *fds, int count, int64_t now)
 {
 	struct pollfd ready[DESCRIPTORS];
-	unsigned sides = spin->heard | spin->before;
-	int64_t last = spin->last;
 
 	assert(count <= DESCRIPTORS);
-	if (spin->heard == 0)
-		return false;
-	spin->before = spin->heard;
-	spin->heard = 0;
-	spin->last = now;
-	if (spin->alone || count == 0 || sides != BOTH_SIDES || now - last >= SPIN_TIME)
-		return false;
 	for (int i = 0; i < count; i++)
 		ready[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	do
 		if (poll(ready, (nfds_t)count, 0) != 0)
 			return true;
 	while (clock_now() - now < SPIN_TIME);
+	return false;
+}
+
+/* The two sides speak in turn, and closely. */
+static bool
+is_occasion(struct spin *spin, int64_t now)
+{
+	unsigned sides = spin->heard | spin->before;
+	int64_t last = spin->last;
+
+	if (spin->heard == 0)
+		return false;
+	spin->before = spin->heard;
+	spin->heard = 0;
+	spin->last = now;
+	return sides == BOTH_SIDES && now - last < SPIN_NEAR;
+}
+
+bool
+spin_wait(struct spin *spin, const int *fds, int count, int64_t now)
+{
+	if (!is_occasion(spin, now) || spin->alone || count == 0)
+		return false;
+	if (spin->pause > 0) {
+		spin->pause--;
+		return false;
+	}
+	if (look(fds, count, now)) {
+		spin->in_vain = 0;
+		return true;
+	}
+	if (++spin->in_vain >= SPIN_TRIES)
+		spin->pause = SPIN_PAUSE;
 	return false;
 }

@@ -128,10 +128,12 @@ START_TEST(the_first_messages_are_heard_alone)
 {
 	struct span note = SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n");
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		receive(SIDE_CLIENT, note);
 	receive(SIDE_CLIENT, span_part(note, 0, 7));
 	ck_assert(session_hear_first(session, SIDE_CLIENT, 1, 0));
+	ck_assert_uint_eq(take(SIDE_CLIENT), note.len);
+	ck_assert(session_hear_first(session, SIDE_CLIENT, note.len, 0));
 	ck_assert_uint_eq(take(SIDE_CLIENT), note.len);
 	ck_assert(session_hear_first(session, SIDE_CLIENT, note.len + 1, 0));
 	ck_assert_uint_eq(take(SIDE_CLIENT), 2 * note.len);

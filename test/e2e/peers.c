@@ -399,6 +399,19 @@ puppet(const char *kind)
 	return each_line(obey);
 }
 
+/* Ten messages of 350 bytes in one write, which a pipe takes whole (pipe(7): PIPE_BUF). */
+static void
+burst(const char *line)
+{
+	struct text text = { 0 };
+
+	(void)line;
+	for (int i = 0; i < 10; i++)
+		text_print(&text, "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":[\"%0305d\"]}\n", i);
+	write_all(text.data, text.len);
+	free(text.data);
+}
+
 static const struct {
 	const char *mode;
 	line_function *function;
@@ -407,6 +420,7 @@ static const struct {
 	{ "lockstep", answer_padded },
 	{ "flood", flood },
 	{ "big", big },
+	{ "burst", burst },
 	{ "broken", broken },
 	{ "stalled", stalled },
 	{ "resting", rest },

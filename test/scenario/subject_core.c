@@ -23,8 +23,8 @@ hear_core(void *self, enum side from, struct span bytes, msec_t now)
 
 	memcpy(space, bytes.ptr, bytes.len);
 	lane_received(lane, bytes.len);
-	while (session_hear_first(self, from, 1, now))
-		;
+	if (session_hear_first(self, from, 1, now))
+		session_hear(self, from, now);
 }
 
 static void

@@ -32,8 +32,8 @@ hear(unsigned side, int64_t now)
 START_TEST(a_message_alone_is_not_followed)
 {
 	ck_assert(!hear(0, 1000000));
-	ck_assert(!hear(1, 1000000 + SPIN_TIME));
-	ck_assert(!hear(0, 1000000 + 10 * SPIN_TIME));
+	ck_assert(!hear(1, 1000000 + SPIN_NEAR));
+	ck_assert(!hear(0, 1000000 + 10 * SPIN_NEAR));
 }
 END_TEST
 
@@ -42,8 +42,8 @@ START_TEST(what_follows_closely_is_looked_for)
 	const int fds[] = { full[0] };
 
 	ck_assert(!hear(0, 1000000));
-	ck_assert(hear(1, 1000000 + SPIN_TIME - 1));
-	ck_assert(!spin_wait(&spin, fds, 1, 1000000 + SPIN_TIME)); /* nothing came since */
+	ck_assert(hear(1, 1000000 + SPIN_NEAR - 1));
+	ck_assert(!spin_wait(&spin, fds, 1, 1000000 + SPIN_NEAR)); /* nothing came since */
 }
 END_TEST
 
@@ -80,6 +80,39 @@ START_TEST(nothing_comes)
 }
 END_TEST
 
+static void
+look_in_vain(int times)
+{
+	const int fds[] = { empty[0] };
+
+	for (int i = 0; i < times; i++) {
+		spin_heard(&spin, 0);
+		spin_heard(&spin, 1);
+		ck_assert(!spin_wait(&spin, fds, 1, spin.last));
+	}
+}
+
+static void
+expect_pause(void)
+{
+	for (int i = 0; i < SPIN_PAUSE; i++)
+		ck_assert(!hear((unsigned)i % 2, spin.last));
+}
+
+/* From then on one try in vain is enough, until one is not. */
+START_TEST(what_is_always_in_vain_is_given_up_for_a_while)
+{
+	hear(0, now());
+	look_in_vain(SPIN_TRIES);
+	expect_pause();
+	look_in_vain(1);
+	expect_pause();
+	ck_assert(hear(0, spin.last));
+	look_in_vain(SPIN_TRIES - 1);
+	ck_assert(hear(1, spin.last));
+}
+END_TEST
+
 START_TEST(one_processor_is_left_to_the_others)
 {
 	cpu_set_t one;
@@ -104,6 +137,7 @@ spin_suite(void)
 	tcase_add_test(tests, what_follows_closely_is_looked_for);
 	tcase_add_test(tests, who_speaks_alone_is_not_followed);
 	tcase_add_test(tests, nothing_comes);
+	tcase_add_test(tests, what_is_always_in_vain_is_given_up_for_a_while);
 	tcase_add_test(tests, one_processor_is_left_to_the_others);
 	suite_add_tcase(suite, tests);
 	return suite;
