@@ -21,9 +21,8 @@ enum {
 struct spin {
 	bool alone; /* there is one processor */
 	unsigned in_vain, pause;
-	unsigned heard,
-	    before;   /* a bit for each side that bytes came from: since spin_wait; before the last one that was so */
-	int64_t last; /* when they last did, in microseconds */
+	unsigned heard;  /* a bit for each side that bytes came from since spin_wait */
+	int64_t last[2]; /* when they did before, in microseconds */
 };
 
 void spin_init(struct spin *spin);
@@ -33,8 +32,8 @@ void spin_heard(struct spin *spin, unsigned side);
 
 /*
  * Waits until one of the descriptors is readable, at most SPIN_TIME from now (CLOCK_MONOTONIC, in microseconds), if bytes
- * have come since the last call and others, from the other side, less than SPIN_NEAR before. Returns whether one is
- * readable; false: not waited, or in vain.
+ * have come since the last call, and from the other side too less than SPIN_NEAR before. Returns whether one is readable;
+ * false: not waited, or in vain.
  */
 bool spin_wait(struct spin *spin, const int *fds, int count, int64_t now);
 

@@ -8,7 +8,7 @@
 #include <sched.h>
 #endif
 
-enum { DESCRIPTORS = 2, BOTH_SIDES = 3 };
+enum { DESCRIPTORS = 2, SIDES = 2 };
 
 static bool
 is_alone(void)
@@ -25,7 +25,7 @@ is_alone(void)
 void
 spin_init(struct spin *spin)
 {
-	*spin = (struct spin){ .alone = is_alone(), .last = INT64_MIN / 2 };
+	*spin = (struct spin){ .alone = is_alone(), .last = { INT64_MIN / 2, INT64_MIN / 2 } };
 }
 
 void
@@ -59,19 +59,20 @@ look(const int *fds, int count, int64_t now)
 	return false;
 }
 
-/* The two sides speak in turn, and closely. */
+/* Bytes have come, and from both sides lately. */
 static bool
 is_occasion(struct spin *spin, int64_t now)
 {
-	unsigned sides = spin->heard | spin->before;
-	int64_t last = spin->last;
+	unsigned heard = spin->heard;
+	bool both = true;
 
-	if (spin->heard == 0)
-		return false;
-	spin->before = spin->heard;
 	spin->heard = 0;
-	spin->last = now;
-	return sides == BOTH_SIDES && now - last < SPIN_NEAR;
+	for (int side = 0; side < SIDES; side++) {
+		if (heard & 1u << side)
+			spin->last[side] = now;
+		both &= now - spin->last[side] < SPIN_NEAR;
+	}
+	return heard != 0 && both;
 }
 
 bool

@@ -47,6 +47,16 @@ START_TEST(what_follows_closely_is_looked_for)
 }
 END_TEST
 
+/* Whoever of them spoke last. */
+START_TEST(one_may_speak_several_times)
+{
+	ck_assert(!hear(0, 1000000));
+	for (int i = 1; i < SPIN_NEAR; i++)
+		ck_assert(hear(1, 1000000 + i));
+	ck_assert(!hear(1, 1000000 + SPIN_NEAR));
+}
+END_TEST
+
 START_TEST(who_speaks_alone_is_not_followed)
 {
 	for (int i = 0; i < 10; i++)
@@ -88,7 +98,7 @@ look_in_vain(int times)
 	for (int i = 0; i < times; i++) {
 		spin_heard(&spin, 0);
 		spin_heard(&spin, 1);
-		ck_assert(!spin_wait(&spin, fds, 1, spin.last));
+		ck_assert(!spin_wait(&spin, fds, 1, spin.last[0]));
 	}
 }
 
@@ -96,7 +106,7 @@ static void
 expect_pause(void)
 {
 	for (int i = 0; i < SPIN_PAUSE; i++)
-		ck_assert(!hear((unsigned)i % 2, spin.last));
+		ck_assert(!hear((unsigned)i % 2, spin.last[0]));
 }
 
 /* From then on one try in vain is enough, until one is not. */
@@ -107,9 +117,9 @@ START_TEST(what_is_always_in_vain_is_given_up_for_a_while)
 	expect_pause();
 	look_in_vain(1);
 	expect_pause();
-	ck_assert(hear(0, spin.last));
+	ck_assert(hear(0, spin.last[0]));
 	look_in_vain(SPIN_TRIES - 1);
-	ck_assert(hear(1, spin.last));
+	ck_assert(hear(1, spin.last[0]));
 }
 END_TEST
 
@@ -135,6 +145,7 @@ spin_suite(void)
 	tcase_add_checked_fixture(tests, setup, NULL);
 	tcase_add_test(tests, a_message_alone_is_not_followed);
 	tcase_add_test(tests, what_follows_closely_is_looked_for);
+	tcase_add_test(tests, one_may_speak_several_times);
 	tcase_add_test(tests, who_speaks_alone_is_not_followed);
 	tcase_add_test(tests, nothing_comes);
 	tcase_add_test(tests, what_is_always_in_vain_is_given_up_for_a_while);
