@@ -11,9 +11,9 @@
 
 #define METHOD_ACKNOWLEDGED SPAN("$/canceld/cancel")
 
-struct ack { /* waits until the request that it is to cancel has ended */
-	const struct request *request;
-	struct buf id, target; /* its own id, and what it called the request, as spelled */
+struct ack {                           /* waits until the request that it is to cancel has ended */
+	const struct request *request; /* NULL: its answer passes in parts, and nothing else is known of it any more */
+	struct buf id, target;         /* its own id, and what it called the request, as spelled */
 };
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_FORBIDDEN, OUTCOME_CANCELLED, OUTCOME_CONFIRMED };
@@ -57,7 +57,7 @@ ack_free(struct ack *ack)
 }
 
 static void
-settle(struct session *session, const struct request *request)
+settle(struct session *session, const struct request *request, enum outcome outcome)
 {
 	size_t i, kept = 0;
 
@@ -68,7 +68,7 @@ settle(struct session *session, const struct request *request)
 			session->acks[kept++] = *ack;
 			continue;
 		}
-		acknowledge(session, buf_span(&ack->id), buf_span(&ack->target), outcome_of(request));
+		acknowledge(session, buf_span(&ack->id), buf_span(&ack->target), outcome);
 		ack_free(ack);
 	}
 	session->ack_count = kept;
@@ -88,9 +88,15 @@ session_note_end(struct session *session, enum side requester, const struct requ
 	if (requester != SIDE_CLIENT || (request->flags & REQUEST_OURS))
 		return;
 	if (session->ack_count > 0)
-		settle(session, request);
+		settle(session, request, outcome_of(request));
 	session_record_end(session, request);
 	finished_note(&session->finished, request->hash, request->flags & REQUEST_CANCELLED);
+}
+
+void
+session_note_passed(struct session *session, bool whole)
+{
+	settle(session, NULL, whole ? OUTCOME_COMPLETED : OUTCOME_CANCELLED);
 }
 
 /* As the client's requests have it. */
@@ -133,11 +139,17 @@ reject(struct session *session, struct span id, int code, const char *text, cons
 	session_send_error(session, SIDE_CLIENT, &answer);
 }
 
-static void
+/* false: it was refused. */
+static bool
 ack_add(struct session *session, struct span id, struct span target, const struct request *request)
 {
 	struct ack *ack;
 
+	if (session->ack_count >= LIMIT_ACKS) {
+		reject(session, id, session->dialect->failure_code, "canceld: too many cancels wait for their requests",
+		    NULL);
+		return false;
+	}
 	session->acks = mem_resize(session->acks, session->ack_count + 1, sizeof(*session->acks));
 	ack = &session->acks[session->ack_count++];
 	ack->request = request;
@@ -145,6 +157,7 @@ ack_add(struct session *session, struct span id, struct span target, const struc
 	buf_init(&ack->target);
 	buf_append(&ack->id, id);
 	buf_append(&ack->target, target);
+	return true;
 }
 
 static void
@@ -152,16 +165,11 @@ cancel(struct session *session, struct span id, struct span target, struct reque
 {
 	bool owed = session_owes_answer(session, SIDE_CLIENT) || session_answer_is_passing(session, SIDE_CLIENT);
 
-	if (request->flags & REQUEST_NO_CANCEL) {
+	if (request->flags & REQUEST_NO_CANCEL)
 		acknowledge(session, id, target, OUTCOME_FORBIDDEN);
-	} else if (session->ack_count >= LIMIT_ACKS) {
-		reject(session, id, session->dialect->failure_code, "canceld: too many cancels wait for their requests",
-		    NULL);
-	} else {
-		ack_add(session, id, target, request);
+	else if (ack_add(session, id, target, request))
 		session_decide(session, SIDE_CLIENT, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED,
 		    NULL);
-	}
 }
 
 static void
@@ -173,8 +181,10 @@ cancel_finished(struct session *session, struct span id, struct span target)
 		[FINISH_CANCELLED] = OUTCOME_CANCELLED,
 	};
 
-	session_cut_cancelled(session, SIDE_CLIENT, target, true);
-	acknowledge(session, id, target, how[finished_find(&session->finished, hash_of_id(session, target))]);
+	if (session_cut_cancelled(session, SIDE_CLIENT, target, true))
+		ack_add(session, id, target, NULL);
+	else
+		acknowledge(session, id, target, how[finished_find(&session->finished, hash_of_id(session, target))]);
 }
 
 /* Under the id of the request that is meant. */

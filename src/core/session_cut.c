@@ -313,6 +313,8 @@ session_cut_end(struct session *session, enum side from)
 		account_lost(session, &message);
 	else if (reading == READ_PASSED && scan_fault(party->frame.scan) != SCAN_FINE)
 		report_fault(session, &message);
+	if (reading == READ_PASSED && from == SIDE_SERVER)
+		session_note_passed(session, true);
 }
 
 /* Nobody will get more of the response than its first part. */
@@ -321,7 +323,7 @@ answer_broken(struct session *session, enum side from, bool stalled)
 {
 	const struct passing *passing = &session->party[from].passing;
 	const char *text = stalled ?
-	    "canceld: the response stood still in the middle and was given up (see canceld --timeout)" :
+	    "canceld: the response stood still in the middle and was given up (see canceld --timeout, --grace)" :
 	    "canceld: the response broke off in the middle";
 	struct answer answer = {
 		.id = buf_span(&passing->id),
@@ -330,7 +332,7 @@ answer_broken(struct session *session, enum side from, bool stalled)
 		.cause = "truncated-response",
 		.method = buf_span(&passing->method),
 		.elapsed = session->steady - passing->received,
-		.timeout = MSEC_NEVER,
+		.timeout = stalled ? passing->patience : MSEC_NEVER,
 		.status = -1,
 		.signal = -1,
 	};
@@ -375,8 +377,12 @@ session_truncate(struct session *session, enum side from, bool stalled)
 	session->timed_out |= why == WHY_STALLED && reading == READ_PASSED;
 	if (reading == READ_PASSED)
 		describe(session, &party->passing, &action);
+	if (why == WHY_STALLED)
+		action.timeout = party->passing.patience;
 	if (!whole && reading == READ_PASSED && !party->passing.abandoned)
 		answer_broken(session, from, stalled);
+	if (reading == READ_PASSED && from == SIDE_SERVER)
+		session_note_passed(session, whole);
 	session_report(session, &action);
 	if (whole && reading == READ_PASS) { /* only the end of its line was missing */
 		message_of_parts(session, from, &message);
@@ -385,15 +391,16 @@ session_truncate(struct session *session, enum side from, bool stalled)
 	return true;
 }
 
-void
+bool
 session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed)
 {
 	struct party *party = &session->party[side_other(requester)];
 	struct passing *passing = &party->passing;
 
 	if (party->reading != READ_PASSED || !id_equal(buf_span(&passing->id), id))
-		return;
+		return false;
 	if (passing->patience > passing->grace)
 		passing->patience = passing->grace;
 	passing->abandoned = !owed;
+	return true;
 }

@@ -172,6 +172,8 @@ bool session_is_acknowledged_cancel(struct span method);
 void session_on_acknowledged_cancel(struct session *session, struct message *message);
 /* The request is answered, or nobody waits for it any more: whoever wanted to know that is told, and it is remembered. */
 void session_note_end(struct session *session, enum side requester, const struct request *request);
+/* The same of one whose answer was passing to the client in parts, to its end or not. */
+void session_note_passed(struct session *session, bool whole);
 /* The same of one that was answered at once. */
 void session_note_refused(struct session *session, const struct message *message);
 void session_free_acks(struct session *session);
@@ -304,7 +306,8 @@ void session_cut_end(struct session *session, enum side from);
 /* The rest of a message that passes in parts will not come, or is not waited for any more: closes it. true if there was one. */
 bool session_truncate(struct session *session, enum side from, bool stalled);
 
-/* A cancel by `requester`: if the answer to this id is passing in parts, it may stand still for the grace only. */
-void session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed);
+/* A cancel by `requester`: if the answer to this id is passing in parts, which it returns, that may stand still for the grace
+ * only. */
+bool session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed);
 
 #endif

@@ -127,6 +127,7 @@ START_TEST(with_e_an_answer_that_stands_still_does_too)
 	ck_assert_ptr_nonnull(run_line(run, HARNESS_LIMIT));
 	run_expect_error(run, "2", CODE_INTERNAL, "truncated-response");
 	run_expect_logged(run, "STALLED");
+	run_expect_logged(run, "timeout=200ms");
 	run_close_in(run);
 	run_expect_exit(run, 124, 1600);
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
