@@ -48,6 +48,7 @@ party_init(struct session *session, enum side side, msec_t now)
 	buf_init(&party->passing.id);
 	buf_init(&party->passing.method);
 	buf_init(&party->passing.name);
+	buf_init(&party->passing.turn);
 	party->heard = now;
 }
 
@@ -60,6 +61,7 @@ party_free(struct party *party)
 	buf_free(&party->passing.id);
 	buf_free(&party->passing.method);
 	buf_free(&party->passing.name);
+	buf_free(&party->passing.turn);
 }
 
 struct session *

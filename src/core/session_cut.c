@@ -59,6 +59,24 @@ copy(struct buf *to, struct span from)
 	buf_append(to, from);
 }
 
+/* What the end of the answer needs of its request, which is forgotten by then. */
+static void
+note_passing(const struct session *session, struct passing *passing, const struct request *request)
+{
+	bool turn = session_is_turn(session, request);
+
+	copy(&passing->id, request->id);
+	copy(&passing->method, text_span(request->method));
+	copy(&passing->name, text_span(request->name));
+	copy(&passing->turn, turn ? request_token(request) : (struct span){ NULL, 0 });
+	passing->received = request->received;
+	passing->cancelled = request->state == REQUEST_CANCELLING;
+	passing->abandoned = false;
+	passing->patience = passing->grace = session_grace(session, request);
+	if (!passing->cancelled)
+		passing->patience = patience(request->idle_after, request->cap_after, passing->grace);
+}
+
 /* The request is accounted for here, before its answer has ended. */
 static enum reading
 begin_known(struct session *session, enum side from, struct request *request, const struct decision *decision)
@@ -71,15 +89,7 @@ begin_known(struct session *session, enum side from, struct request *request, co
 	action.message = lane_from(party->lane, party->frame.body);
 	session_report(session, &action);
 	session->served |= requester == SIDE_CLIENT;
-	copy(&party->passing.id, request->id);
-	copy(&party->passing.method, text_span(request->method));
-	copy(&party->passing.name, text_span(request->name));
-	party->passing.received = request->received;
-	party->passing.grace = session_grace(session, request);
-	party->passing.patience = party->passing.grace;
-	if (request->state != REQUEST_CANCELLING)
-		party->passing.patience = patience(request->idle_after, request->cap_after, party->passing.grace);
-	party->passing.abandoned = false;
+	note_passing(session, &party->passing, request);
 	if (passes) {
 		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
 		lane_set_open(party->lane, true); /* who wanted to know of its end is told behind it */
@@ -391,6 +401,17 @@ session_truncate(struct session *session, enum side from, bool stalled)
 	return true;
 }
 
+/* The first cancel decides whether an answer is owed. */
+static void
+hurry(struct passing *passing, bool owed)
+{
+	if (passing->patience > passing->grace)
+		passing->patience = passing->grace;
+	if (!passing->cancelled)
+		passing->abandoned = !owed;
+	passing->cancelled = true;
+}
+
 bool
 session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed)
 {
@@ -399,8 +420,16 @@ session_cut_cancelled(struct session *session, enum side requester, struct span 
 
 	if (party->reading != READ_PASSED || !id_equal(buf_span(&passing->id), id))
 		return false;
-	if (passing->patience > passing->grace)
-		passing->patience = passing->grace;
-	passing->abandoned = !owed;
+	hurry(passing, owed);
 	return true;
+}
+
+void
+session_cut_turn_cancelled(struct session *session, struct span session_id)
+{
+	struct party *party = &session->party[SIDE_SERVER];
+	struct passing *passing = &party->passing;
+
+	if (party->reading == READ_PASSED && passing->turn.len > 0 && id_equal(buf_span(&passing->turn), session_id))
+		hurry(passing, true);
 }

@@ -25,8 +25,10 @@ struct replay;
 struct passing {                     /* READ_PASS, READ_PASSED */
 	msec_t patience;             /* how long it may stand still ... */
 	msec_t grace;                /* ... once its requester has cancelled it */
-	bool abandoned;              /* READ_PASSED: cancelled, and no answer is owed any more */
+	bool cancelled;              /* READ_PASSED: it has ... */
+	bool abandoned;              /* ... and no answer is owed any more */
 	struct buf id, method, name; /* READ_PASSED: of the request that is being answered */
+	struct buf turn;             /* ... the session whose turn it is, if it is one */
 	msec_t received;             /* ... and its time, steady */
 };
 
@@ -309,5 +311,7 @@ bool session_truncate(struct session *session, enum side from, bool stalled);
 /* A cancel by `requester`: if the answer to this id is passing in parts, which it returns, that may stand still for the grace
  * only. */
 bool session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed);
+/* The same by session/cancel. */
+void session_cut_turn_cancelled(struct session *session, struct span session_id);
 
 #endif

@@ -187,6 +187,7 @@ session_on_turn_cancel(struct session *session, struct message *message)
 	struct turn_cancel cancel = { .session = session, .session_id = scan_text(message->scan, SCAN_SESSION_ID) };
 
 	pending_each(&session->party[SIDE_CLIENT].pending, cancel_turn, &cancel);
+	session_cut_turn_cancelled(session, cancel.session_id);
 	session_cascade(session, cancel.session_id, true);
 	if (message->envelope.kind == ENVELOPE_REQUEST)
 		repair(session, message);

@@ -127,8 +127,8 @@ flush(struct proxy *proxy, enum side to)
 }
 
 /*
- * The first of many messages are written at once: their reader wakes up while the others are decided. A cancel among those
- * comes behind them, as if it had been read later.
+ * The first of many messages are written at once: their reader wakes up while the others are decided. A cancel among the
+ * others finds the first ones written.
  */
 static void
 hear_all(struct proxy *proxy, enum side from)

@@ -43,17 +43,23 @@ clock_now(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* false: none was readable in time. */
 static bool
-look(const int *fds, int count, int64_t now)
+is_readable(const int *fds, int count)
 {
 	struct pollfd ready[DESCRIPTORS];
 
 	assert(count <= DESCRIPTORS);
 	for (int i = 0; i < count; i++)
 		ready[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	return poll(ready, (nfds_t)count, 0) > 0;
+}
+
+/* false: none became readable in time. */
+static bool
+look(const int *fds, int count, int64_t now)
+{
 	do
-		if (poll(ready, (nfds_t)count, 0) != 0)
+		if (is_readable(fds, count))
 			return true;
 	while (clock_now() - now < SPIN_TIME);
 	return false;
@@ -84,6 +90,8 @@ spin_wait(struct spin *spin, const int *fds, int count, int64_t now)
 		spin->pause--;
 		return false;
 	}
+	if (is_readable(fds, count))
+		return true; /* it was there before */
 	if (look(fds, count, now)) {
 		spin->in_vain = 0;
 		return true;

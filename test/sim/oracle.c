@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE = 5000, GRACE_TURN = 30000 };          /* what the manual says is built in */
-enum { START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for what opens a session */
+enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* what the manual says is built in */
+enum { IDLE = 300000, START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for what opens a session */
 
 void
 oracle_init(struct oracle *oracle)
@@ -368,18 +368,28 @@ expired(struct oracle *oracle, struct ask *ask)
 		ask->ending_at = oracle->now;
 }
 
-/* Its answer stood still half way: one that was cancelled may do so for the grace. */
+/* Its answer stood still half way: never for less than the grace, and for no more once it was cancelled. */
 static void
 check_stalled(struct oracle *oracle, const struct ask *ask)
 {
-	int64_t since = oracle->spoke > ask->ending_at ? oracle->spoke : ask->ending_at;
+	bool ending = ask->cancelled != 0 || ask->expired != 0;
+	int64_t since = ending && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
+	int64_t limit = ask->idle < ask->cap ? ask->idle : ask->cap, grace = oracle_grace(oracle, ask);
+
+	if (limit == INT64_MAX)
+		limit = IDLE;
+	if (ending || limit < grace)
+		limit = grace;
 
 	if (oracle->unread > since)
 		since = oracle->unread;
-	if (ask->by == CLIENT && ask->cancelled != 0 && !ask->by_turn &&
-	    oracle->now - since > oracle_grace(oracle, ask))
-		oracle_blame(oracle, "1: %s, which was cancelled, stood still for %lld ms", ask->id,
-		    (long long)(oracle->now - since));
+	if (ask->by != CLIENT)
+		return;
+	if (oracle->now - oracle->spoke < limit)
+		oracle_blame(oracle, "1: %s was given up when it had stood still for %lld ms", ask->id,
+		    (long long)(oracle->now - oracle->spoke));
+	if (oracle->now - since > limit)
+		oracle_blame(oracle, "1: %s stood still for %lld ms", ask->id, (long long)(oracle->now - since));
 }
 
 void
