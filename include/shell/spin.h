@@ -3,8 +3,8 @@
 
 /*
  * Where an answer comes within some microseconds, to be put to sleep and woken for it takes longer than all that canceld
- * does with it, and on a virtual machine longer still. So while the two sides speak in turn, and closely, it looks for
- * the next message before it sleeps; not at all where its affinity is one processor, which the others need. Looking in
+ * does with it, and on a virtual machine longer still. So while both sides have just spoken, it looks for the next
+ * message before it sleeps; not at all where its affinity is one processor, which the others need. Looking in
  * vain takes a processor from whoever is waited for, so it is given up for a while where that happens again and again.
  */
 

@@ -370,6 +370,19 @@ describe(const struct session *session, const struct passing *passing, struct ac
 	action->elapsed = session->steady - passing->received;
 }
 
+/* Its request is answered, if it was not and is owed that, and then whoever asked canceld to cancel it. */
+static void
+end_passed(struct session *session, enum side from, bool whole, bool stalled, struct action *action)
+{
+	const struct passing *passing = &session->party[from].passing;
+
+	describe(session, passing, action);
+	if (!whole && !passing->abandoned)
+		answer_broken(session, from, stalled);
+	if (from == SIDE_SERVER)
+		session_note_passed(session, whole);
+}
+
 bool
 session_truncate(struct session *session, enum side from, bool stalled)
 {
@@ -385,14 +398,10 @@ session_truncate(struct session *session, enum side from, bool stalled)
 	close_frame(party);
 	party->reading = READ_DISCARDED;
 	session->timed_out |= why == WHY_STALLED && reading == READ_PASSED;
-	if (reading == READ_PASSED)
-		describe(session, &party->passing, &action);
 	if (why == WHY_STALLED)
 		action.timeout = party->passing.patience;
-	if (!whole && reading == READ_PASSED && !party->passing.abandoned)
-		answer_broken(session, from, stalled);
-	if (reading == READ_PASSED && from == SIDE_SERVER)
-		session_note_passed(session, whole);
+	if (reading == READ_PASSED)
+		end_passed(session, from, whole, stalled, &action);
 	session_report(session, &action);
 	if (whole && reading == READ_PASS) { /* only the end of its line was missing */
 		message_of_parts(session, from, &message);

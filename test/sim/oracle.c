@@ -380,7 +380,6 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 		limit = IDLE;
 	if (ending || limit < grace)
 		limit = grace;
-
 	if (oracle->unread > since)
 		since = oracle->unread;
 	if (ask->by != CLIENT)
