@@ -308,8 +308,7 @@ void session_cut_end(struct session *session, enum side from);
 /* The rest of a message that passes in parts will not come, or is not waited for any more: closes it. true if there was one. */
 bool session_truncate(struct session *session, enum side from, bool stalled);
 
-/* A cancel by `requester`: if the answer to this id is passing in parts, which it returns, that may stand still for the grace
- * only. */
+/* A cancel by `requester`: if the answer to this id is passing in parts, it may stand still for the grace only; else false. */
 bool session_cut_cancelled(struct session *session, enum side requester, struct span id, bool owed);
 /* The same by session/cancel. */
 void session_cut_turn_cancelled(struct session *session, struct span session_id);

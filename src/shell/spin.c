@@ -58,10 +58,9 @@ is_readable(const int *fds, int count)
 static bool
 look(const int *fds, int count, int64_t now)
 {
-	do
+	while (clock_now() - now < SPIN_TIME)
 		if (is_readable(fds, count))
 			return true;
-	while (clock_now() - now < SPIN_TIME);
 	return false;
 }
 
