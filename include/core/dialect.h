@@ -23,7 +23,7 @@ enum method_trait {
 	METHOD_HANDSHAKE = 1 << 7, /* its answer opens the session; its expiry ends the server */
 	METHOD_STREAM = 1 << 8,    /* the receiver may end it with a cancel of its own */
 	METHOD_TURN = 1 << 9,      /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
-	METHOD_SETTING = 1 << 10, /* lasts, and replaces an earlier one for the same name: said again to a new server */
+	METHOD_SETTING = 1 << 10,   /* lasts, and replaces an earlier one for the same name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 11, /* ends the setting of the same name */
 };
 
@@ -39,7 +39,7 @@ struct method {
 struct cancel {
 	const char *method, *key;
 	enum scan_field field;
-	bool owes; /* who cancels so waits for an answer all the same */
+	bool owes; /* the sender of such a cancel still waits for an answer */
 };
 
 #ifdef DECISIONS_MUTABLE /* the mutation test changes one fact at a time */
@@ -62,9 +62,15 @@ enum dialect_flag {
 	DIALECT_CANCELS_START = 1 << 7,        /* the requester may cancel what METHOD_NO_CANCEL says */
 	DIALECT_DEADLINE_WAITS = 1 << 8,       /* after a deadline the receiver has the grace to answer */
 	DIALECT_SESSIONS = 1 << 9,             /* the token is a session's: requests share it, and it outlives them */
+	DIALECT_REPLAYS = 1 << 10,             /* a new server can be told all that the session needs */
 };
 
-enum { DIALECT_TOKENS = 2 };
+enum { DIALECT_TOKENS = 2, DIALECT_LISTS = 3 };
+
+struct list_change { /* a list of the server's that may change, as it does with a new server */
+	enum scan_field declared; /* true in the answer to the handshake: the server may send ... */
+	const char *notification; /* NULL: there is no such list */
+};
 
 struct dialect {
 	const char *name;
@@ -86,6 +92,8 @@ struct dialect {
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* of errors: a deadline passed; the server is gone, and what else fails */
 	int closed_code;                /* ... no session is open yet */
+	const char *omits_id_since;     /* from this protocolVersion on errors without an id leave the member out; NULL: never */
+	struct list_change lists[DIALECT_LISTS];
 	const struct method *methods;   /* ended by a NULL name */
 };
 
@@ -95,15 +103,30 @@ extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, diale
 const struct dialect *dialect_named(struct span name);
 
 /*
- * Which one a client speaks whose first request this is: method is unescaped, version the type of its
+ * The dialect of a client whose first request this is: method is unescaped, version the type of its
  * params.protocolVersion.
  */
 const struct dialect *dialect_of_request(enum framing framing, struct span method, enum value_type version);
 
-/* What a client speaks that frames its messages so and has not said more yet. */
+/* The dialect of a client of which only the framing is known. */
 const struct dialect *dialect_of_framing(enum framing framing);
 
 /* What the row says of a method; NULL if nothing. method is unescaped. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);
+
+/* The method has this name, which may be NULL: of none. */
+bool dialect_is(struct span method, const char *name);
+
+/* How a notification with this method spells a cancel; NULL if it is none, or the dialect has none. */
+const struct cancel *dialect_cancel(const struct dialect *dialect, struct span method);
+
+/* The response says that its request was cancelled (LSP "ErrorCodes", ACP "Stop Reasons"). */
+bool dialect_says_cancelled(const struct scan *response);
+
+/* The id of the task that the response created, as spelled (MCP basic/utilities/tasks, SEP-2663); or empty. */
+struct span dialect_created_task(const struct dialect *dialect, const struct scan *response);
+
+/* A task with this status, as spelled, has ended (MCP basic/utilities/tasks). */
+bool dialect_ends_task(struct span status);
 
 #endif

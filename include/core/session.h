@@ -9,56 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/clock.h"
-#include "core/dialect.h"
+#include "core/action.h"
+#include "core/config.h"
 #include "core/lane.h"
-#include "core/policy.h"
-#include "core/why.h"
-
-enum side { SIDE_CLIENT, SIDE_SERVER };
-
-static inline enum side
-side_other(enum side side)
-{
-	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
-}
-
-enum verb {
-	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
-	VERB_DROP, /* a message from the other side of `side` does not reach it */
-	VERB_NOTE, /* nothing moved */
-};
-
-/* Every span is valid during the call only; empty, or MSEC_NEVER, where there is nothing to say. */
-struct action {
-	enum verb verb;
-	enum side side;
-	enum why why;
-	struct span message; /* without its newline; of one that passes in parts only the held part */
-	struct span id;      /* as the requester spelled it */
-	struct span method, name;
-	struct span detail; /* a person's reason, a word on what was wrong */
-	msec_t elapsed, timeout;
-};
-
-/* Told of each decision, after the lanes were changed. It must not call the session. */
-typedef void action_fn(void *user, const struct action *action);
-
-struct session_config {
-	const struct dialect *dialect; /* NULL: the one that the traffic shows */
-	const struct policy *policy;   /* borrowed as long as the session lives */
-	msec_t grace;                  /* MSEC_NEVER: what is built in */
-	size_t max_message, max_inflight;
-	bool no_cancel, answer_cancelled, tool_errors;
-	bool ask_progress;   /* a request without a progress token is given one */
-	bool legacy;         /* server/discover is answered as an unknown method */
-	bool strict;         /* hold every frame whole */
-	bool restarts;       /* the server may be started again: keep what a new one has to be told */
-	bool stateless;      /* ... even if the protocol cannot tell it everything */
-	bool traffic_unseen; /* what has LEVEL_TRAFFIC is only counted, and not told */
-	msec_t kill_stuck;   /* how long the server has to show that it is alive, after a cancel; 0: for ever */
-	uint64_t seed;       /* of the hash tables: any random number */
-};
+#include "core/server.h"
 
 struct session;
 
@@ -71,13 +25,6 @@ struct lane *session_lane(struct session *session, enum side from);
 /* Decides on what was received in the lane of `from`. */
 void session_hear(struct session *session, enum side from, msec_t now);
 
-/*
- * The same, message by message, until at least so many bytes were heard. true: there are more; they must be heard, with
- * either function, before the other side is or anything expires.
- */
-bool session_hear_first(struct session *session, enum side from, size_t enough, msec_t now)
-    __attribute__((warn_unused_result));
-
 /* No more bytes from that side: what lies there without a newline is decided. */
 void session_end_of_input(struct session *session, enum side from, msec_t now);
 
@@ -89,12 +36,12 @@ enum leaving {
 
 void session_client_leaves(struct session *session, enum leaving leaving, msec_t now);
 
-/* The server has gone, or can no longer be written to: who waits is answered; so is whoever asks later. -1: unknown. */
+/* The server has gone for good: what is outstanding is answered, as is what is asked later. status, signal: -1: unknown. */
 void session_server_gone(struct session *session, int status, int signal, msec_t now);
 
 /*
- * The server has gone, and another one will be started: what it was at work on is answered, what it asked is withdrawn.
- * What is not written yet, and whatever is asked until session_server_back, waits for that one.
+ * The server has gone, and another one will be started: what it was working on is answered, what it asked is withdrawn. What is
+ * not written yet, and what is asked until session_server_back, waits for that one.
  */
 void session_server_lost(struct session *session, int status, int signal, msec_t now);
 
@@ -104,7 +51,10 @@ void session_server_back(struct session *session, msec_t now);
 /* Why no other server could go on with this session; NULL: it could. */
 const char *session_cannot_restart(const struct session *session);
 
-/* The server does not answer at all, or would not be told what a new one must know: it is to be ended. */
+/* What the session can tell the server now. */
+enum server_life session_server(const struct session *session);
+
+/* The last server was found STUCK, even if it has gone since. */
 bool session_server_stuck(const struct session *session);
 
 /* This server has answered a request of the client's. */
@@ -126,7 +76,7 @@ void session_give_up(struct session *session);
 void session_server_deaf(struct session *session, msec_t now);
 
 /* The server has a whole request of the client's, and the client waits for the answer. */
-bool session_server_owes(struct session *session);
+bool session_server_owes(const struct session *session);
 
 /*
  * Expires what is due. heard: all that the server had written by now was read; without it no request of the client's
@@ -135,11 +85,16 @@ bool session_server_owes(struct session *session);
 void session_expire(struct session *session, bool heard, msec_t now);
 
 /*
- * When to call session_expire next; MSEC_NEVER if nothing waits. stalled: the server is not read from now on; so long the
- * idle deadlines of the client's requests stand still. A call that comes much later than this said shifts all deadlines:
- * the machine or canceld stood still.
+ * When session_expire is due next by the caller's clock, or earlier; MSEC_NEVER if nothing waits. stalled: the server is not read
+ * from now on.
  */
-msec_t session_wake(struct session *session, bool stalled, msec_t now);
+msec_t session_wake(const struct session *session, bool stalled);
+
+/*
+ * The caller is about to wait, until session_wake's time at most. A later call that comes long after that shifts all deadlines:
+ * the machine or canceld stood still. While the server is stalled the idle deadlines of the client's requests stand still.
+ */
+void session_sleep(struct session *session, bool stalled, msec_t now);
 
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);

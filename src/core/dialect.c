@@ -46,7 +46,7 @@ static const struct method mcp_methods[] = {
 DIALECT_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
 	.flags = DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
-	    DIALECT_TASKS | DIALECT_REASONS,
+	    DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
 	.framing = FRAMING_NEWLINE,
 	.version = VALUE_STRING,
 	.cancel = &dialect_cancels[CANCEL_MCP],
@@ -65,6 +65,12 @@ DIALECT_CONST struct dialect dialect_mcp = {
 	.timeout_code = REQUEST_CANCELLED,
 	.failure_code = INTERNAL_ERROR,
 	.closed_code = INVALID_REQUEST,
+	.omits_id_since = "\"2025-11-25\"",
+	.lists = {
+	    { SCAN_TOOLS_CHANGE, "notifications/tools/list_changed" },
+	    { SCAN_PROMPTS_CHANGE, "notifications/prompts/list_changed" },
+	    { SCAN_RESOURCES_CHANGE, "notifications/resources/list_changed" },
+	},
 	.methods = mcp_methods,
 };
 
@@ -179,10 +185,10 @@ static const struct dialect *const dialects[] = {
 
 enum { DIALECTS = sizeof(dialects) / sizeof(dialects[0]) };
 
-static bool
-is(struct span text, const char *string)
+bool
+dialect_is(struct span method, const char *name)
 {
-	return span_equal(text, (struct span){ string, strlen(string) });
+	return name != NULL && span_equal(method, (struct span){ name, strlen(name) });
 }
 
 const struct dialect *
@@ -191,7 +197,7 @@ dialect_named(struct span name)
 	size_t i;
 
 	for (i = 0; i < DIALECTS; i++)
-		if (is(name, dialects[i]->name))
+		if (dialect_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
 }
@@ -202,7 +208,7 @@ dialect_of_framing(enum framing framing)
 	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 }
 
-/* Whether who opens a session so speaks it: method is one of its own that does. */
+/* Whether this opening request selects the dialect; method is the dialect's row of it. */
 static bool
 is_opened_by(const struct dialect *dialect, const struct method *method, enum framing framing, enum value_type version)
 {
@@ -236,4 +242,44 @@ dialect_method(const struct dialect *dialect, struct span method)
 		if (span_equal((struct span){ row->name, row->len }, method))
 			return row;
 	return NULL;
+}
+
+const struct cancel *
+dialect_cancel(const struct dialect *dialect, struct span method)
+{
+	const struct cancel *cancel;
+
+	for (cancel = dialect_cancels; dialect->cancel != NULL && cancel->method != NULL; cancel++)
+		if (dialect_is(method, cancel->method))
+			return cancel;
+	return NULL;
+}
+
+bool
+dialect_says_cancelled(const struct scan *response)
+{
+	struct span code = scan_text(response, SCAN_ERROR_CODE);
+
+	return span_equal(code, SPAN("-32800")) || span_equal(code, SPAN("-32802")) ||
+	    span_equal(scan_text(response, SCAN_STOP_REASON), SPAN("\"cancelled\""));
+}
+
+struct span
+dialect_created_task(const struct dialect *dialect, const struct scan *response)
+{
+	if (!(dialect->flags & DIALECT_TASKS))
+		return (struct span){ NULL, 0 };
+	if (scan_value(response, SCAN_CREATED_TASK_ID)->type == VALUE_STRING)
+		return scan_text(response, SCAN_CREATED_TASK_ID);
+	if (scan_value(response, SCAN_RESULT_TASK_ID)->type == VALUE_STRING &&
+	    span_equal(scan_text(response, SCAN_RESULT_TYPE), SPAN("\"task\"")))
+		return scan_text(response, SCAN_RESULT_TASK_ID);
+	return (struct span){ NULL, 0 };
+}
+
+bool
+dialect_ends_task(struct span status)
+{
+	return span_equal(status, SPAN("\"completed\"")) || span_equal(status, SPAN("\"failed\"")) ||
+	    span_equal(status, SPAN("\"cancelled\""));
 }

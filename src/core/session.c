@@ -1,54 +1,38 @@
 /*
- *              client's lane (party[SIDE_CLIENT].lane)
- *   client  ──▶ read ─▶ frame ─▶ envelope ─▶ decide ─▶ written ──▶  server
- *           ◀── written ◀─ decide ◀─ envelope ◀─ frame ◀─ read ◀──
- *              server's lane (party[SIDE_SERVER].lane)
+ *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
+ *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
  *
- *   session.c         bytes to messages, messages to their handlers
- *   session_message   a message passes, as it is or changed, or does not
- *   session_open      which framing, which protocol, which era
- *   session_request   a request is entered in `pending` and passes
- *   session_answer    a response finds its request
- *   session_notice    cancels and progress
- *   session_ack       a cancel that canceld answers
- *   session_ask       progress for everybody
- *   session_turn      what ACP calls session/cancel
- *   session_cancel    the receiver is told
- *   session_reply     the requester is answered in its stead
- *   session_decide    a cell of the table `decisions` is carried out
- *   session_time      deadlines
- *   session_end       one of the two has gone
- *   session_restart   the server has gone, and another one comes
- *   session_record    what that one will have to be told
- *   session_replay    ... and is told
- *   session_probe     is the server alive?
- *   session_quote     its last words
- *   session_noise     what is no message
- *   session_cut       messages too large to be held
+ *   session.c    bytes to messages, messages to what receives them; the clock; the ends of both sides
+ *   receive.c    a request is entered in the table, a response finds its request, cancels, progress
+ *   noise.c      what is no message
+ *   parts.c      messages that are too large to be held
+ *   requests.c   the table is carried out: deadlines, turns
+ *   recovery.c   is the server alive? what a new one is told
+ *   cancel.c, reply.c, pass.c    the receiver is told; the requester is answered; the message at hand leaves its lane
+ *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c, report.c    what is kept: see state.h
  */
 #include "core/session.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "core/cancel.h"
 #include "core/limits.h"
 #include "core/mem.h"
-#include "session_inside.h"
+#include "core/noise.h"
+#include "core/parts.h"
+#include "core/pass.h"
+#include "core/receive.h"
+#include "core/recovery.h"
+#include "core/requests.h"
+#include "core/state.h"
 
 static void
-party_init(struct session *session, enum side side, msec_t now)
+party_init(struct party *party, uint64_t seed, msec_t now)
 {
-	struct party *party = &session->party[side];
-
 	party->lane = lane_new();
 	frame_init(&party->frame, FRAMING_NEWLINE);
-	pending_init(&party->pending, &session->texts, session->config.seed);
-	buf_init(&party->passing.id);
-	buf_init(&party->passing.method);
-	buf_init(&party->passing.name);
-	buf_init(&party->passing.turn);
+	pending_init(&party->pending, seed);
 	party->heard = now;
 }
 
@@ -58,54 +42,50 @@ party_free(struct party *party)
 	lane_free(party->lane);
 	frame_free(&party->frame);
 	pending_free(&party->pending);
-	buf_free(&party->passing.id);
-	buf_free(&party->passing.method);
-	buf_free(&party->passing.name);
-	buf_free(&party->passing.turn);
 }
 
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
 {
 	struct session *session = mem_new(sizeof(*session));
+	enum side side;
 
 	session->config = *config;
-	session->dialect_known = config->dialect != NULL;
-	session->dialect = config->dialect != NULL ? config->dialect : dialect_of_framing(FRAMING_NEWLINE);
-	session->act = act;
-	session->user = user;
-	text_table_init(&session->texts);
-	session->now = session->steady = session->idle = now;
-	session->planned = MSEC_NEVER;
-	session->server_status = session->server_signal = -1;
-	finished_init(&session->finished);
-	session->replay = config->restarts ? session_new_replay() : NULL;
-	buf_init(&session->quote);
-	buf_init(&session->refusal);
-	buf_init(&session->probe_meta);
-	session->salvage = scan_new(SCAN_END_EXPLICIT);
+	report_init(&session->report, act, user, config->traffic_unseen);
+	clocks_init(&session->clocks, now);
+	handshake_init(&session->handshake, config->dialect);
+	server_init(&session->server);
+	questions_init(&session->questions, config->seed);
+	acks_init(&session->acks, config->seed);
+	records_init(&session->records, config->restarts);
+	buf_init(&session->probe.meta);
 	buf_init(&session->scratch);
-	party_init(session, SIDE_CLIENT, now);
-	party_init(session, SIDE_SERVER, now);
+	session->salvage = scan_new(SCAN_END_EXPLICIT);
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		party_init(&session->party[side], config->seed, now);
+		tasks_init(&session->tasks[side]);
+	}
 	return session;
 }
 
 void
 session_free(struct session *session)
 {
+	enum side side;
+
 	if (session == NULL)
 		return;
-	party_free(&session->party[SIDE_CLIENT]);
-	party_free(&session->party[SIDE_SERVER]);
-	text_table_free(&session->texts);
-	finished_free(&session->finished);
-	session_free_acks(session);
-	session_free_replay(session->replay);
-	buf_free(&session->quote);
-	buf_free(&session->refusal);
-	buf_free(&session->probe_meta);
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		party_free(&session->party[side]);
+		tasks_free(&session->tasks[side]);
+	}
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
+	buf_free(&session->probe.meta);
+	records_free(&session->records);
+	acks_free(&session->acks);
+	questions_free(&session->questions);
+	server_free(&session->server);
 	free(session);
 }
 
@@ -115,76 +95,91 @@ session_lane(struct session *session, enum side from)
 	return session->party[from].lane;
 }
 
-bool
-session_tells(const struct session *session, enum why why)
+/* The idle clock of the client's requests stands still while a person is asked something. */
+static void
+set_clock(struct session *session, msec_t now)
 {
-	return session->act != NULL && !(session->config.traffic_unseen && why_level(why) == LEVEL_TRAFFIC);
-}
+	msec_t gap = clocks_set(&session->clocks, now, session->party[SIDE_SERVER].pending.persons > 0);
+	struct action action = report_new(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED);
 
-void
-session_report(struct session *session, const struct action *action)
-{
-	session->counts[action->why]++;
-	if (session_tells(session, action->why))
-		session->act(session->user, action);
-}
-
-struct action
-action_of(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
-{
-	struct action action = { .verb = verb, .side = side, .why = why };
-
-	action.elapsed = action.timeout = MSEC_NEVER;
-	if (request != NULL) {
-		action.id = request->id;
-		action.method = text_span(request->method);
-		action.name = text_span(request->name);
-		action.elapsed = session->steady - request->received;
+	if (gap > 0) {
+		action.elapsed = gap;
+		report_action(&session->report, &action);
 	}
-	return action;
-}
-
-void
-session_note(struct session *session, enum side to, enum why why)
-{
-	struct action action = action_of(session, VERB_NOTE, to, why, NULL);
-
-	session_report(session, &action);
+	if (state_outstanding(session, SIDE_SERVER) > 0)
+		session->client_owed = session->clocks.steady;
 }
 
 static void
-on_batch(struct session *session, struct message *message)
+set_framing(struct session *session, enum framing framing)
 {
-	session->party[message->from].untracked = true;
-	message_pass(session, message, session->batch_said ? WHY_UNTRACKED : WHY_BATCH, NULL);
-	session->batch_said = true;
+	enum side side;
+
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct party *party = &session->party[side];
+
+		if (party->frame.framing == framing || party->parts.reading != READ_HOLD)
+			continue;
+		frame_set_framing(&party->frame, framing);
+		lane_set_framing(party->lane, framing);
+	}
+	handshake_set_framing(&session->handshake, framing);
 }
 
-void
-session_on_message(struct session *session, struct message *message)
+/* false: the first bytes do not show yet how to read on. */
+static bool
+settle_framing(struct session *session, enum side from, bool ended)
+{
+	const struct party *party = &session->party[from];
+	enum framing framing;
+
+	if (session->handshake.framing_known || party->parts.reading != READ_HOLD)
+		return true;
+	switch (handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
+	    &framing)) {
+	case FRAMING_UNDECIDED:
+		return false;
+	case FRAMING_KEPT:
+		break;
+	case FRAMING_CHANGED:
+		set_framing(session, framing);
+		break;
+	case FRAMING_PLAIN:
+		report_note(&session->report, SIDE_CLIENT, WHY_PLAIN, (struct span){ NULL, 0 },
+		    SPAN("the client's first bytes are no JSON-RPC"));
+		break;
+	}
+	return true;
+}
+
+static void
+dispatch(struct session *session, struct message *message)
 {
 	switch (message->envelope.kind) {
 	case ENVELOPE_REQUEST:
-		session_on_request(session, message);
+		session->party[message->from].requests++;
+		receive_request(session, message);
 		break;
 	case ENVELOPE_NOTIFICATION:
-		session_on_notification(session, message);
+		receive_notification(session, message);
 		break;
 	case ENVELOPE_RESPONSE:
-		session_on_response(session, message);
+		receive_response(session, message);
 		break;
 	case ENVELOPE_BATCH:
-		on_batch(session, message);
+		receive_batch(session, message);
 		break;
 	case ENVELOPE_BLANK:
-		message_drop(session, message, WHY_BLANK, NULL);
+		pass_drop(session, message, WHY_BLANK, NULL);
 		break;
 	case ENVELOPE_UNKNOWN:
 	case ENVELOPE_NOT_JSON:
 	case ENVELOPE_NO_MESSAGE:
-		session_on_bad(session, message);
+		noise_receive(session, message);
 		break;
 	}
+	requests_trim(session, SIDE_CLIENT);
+	requests_trim(session, SIDE_SERVER);
 }
 
 /* Whether the first message of a side had "jsonrpc" decides whether its later ones need it, and all of its peer's. */
@@ -204,19 +199,15 @@ note_first(struct session *session, const struct message *message)
 
 /* The frame that has just ended and is held whole, as a message. */
 static void
-message_of_frame(struct session *session, enum side from, struct message *message)
+message_of_frame(const struct party *party, enum side from, struct message *message)
 {
-	/* Copied, as gcc clears so much with rep stos, which takes as long as all the rest. */
-	static const struct message none;
-	struct party *party = &session->party[from];
 	const struct frame *frame = &party->frame;
 	struct span body = lane_from(party->lane, frame->body);
 	size_t bom = scan_bom(frame->scan) ? 3 : 0;
 
 	body.len = (size_t)(frame->scanned - frame->body);
-	memcpy(message, &none, offsetof(struct message, envelope));
-	message->from = from;
-	message->scan = frame->scan;
+	message_init(message, from, frame->scan);
+	message->origin = frame->body;
 	message->end = message->next = frame->scanned;
 	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
 		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
@@ -229,14 +220,14 @@ message_of_frame(struct session *session, enum side from, struct message *messag
 static void
 note_changes(struct session *session, const struct message *message)
 {
-	const struct frame *frame = &session->party[message->from].frame;
+	struct span nothing = { NULL, 0 };
 
 	if (message->envelope.kind > ENVELOPE_BATCH)
 		return;
-	if (message->start > frame->body)
-		session_note(session, side_other(message->from), WHY_BOM_STRIPPED);
+	if (message->start > message->origin)
+		report_note(&session->report, side_other(message->from), WHY_BOM_STRIPPED, nothing, nothing);
 	if (message->next - message->end > 1)
-		session_note(session, side_other(message->from), WHY_CR_STRIPPED);
+		report_note(&session->report, side_other(message->from), WHY_CR_STRIPPED, nothing, nothing);
 }
 
 static bool
@@ -252,94 +243,91 @@ is_blank(struct span text)
 
 /* What stood where a header should be. */
 static void
-on_text(struct session *session, enum side from)
+receive_text(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
-	struct message message = { .from = from, .scan = party->frame.scan };
+	struct message message;
 
-	message.begin = message.start = party->frame.start;
+	message_init(&message, from, party->frame.scan);
+	message.begin = message.start = message.origin = party->frame.start;
 	message.end = message.next = party->frame.scanned;
 	message.text = lane_from(party->lane, message.start);
 	message.text.len = (size_t)(message.end - message.start);
 	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
-		session_note(session, side_other(from), WHY_BOM_STRIPPED);
-		message_discard(session, &message);
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, (struct span){ NULL, 0 });
+		pass_discard(session, &message);
 		return;
 	}
-	message.envelope.kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON;
-	session_on_message(session, &message);
+	message.envelope = (struct envelope){ .kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
+	dispatch(session, &message);
 }
 
 static void
-on_frame(struct session *session, enum side from)
+receive_frame(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct message message;
 
 	if (party->frame.scanned - party->frame.start > session->config.max_message)
-		session_cut(session, from);
+		parts_continue(session, from);
 	if (party->frame.text) {
-		on_text(session, from);
-	} else if (party->reading != READ_HOLD) {
-		session_cut_end(session, from);
-	} else {
-		message_of_frame(session, from, &message);
+		receive_text(session, from);
+	} else if (party->parts.reading == READ_HOLD) {
+		message_of_frame(party, from, &message);
 		note_first(session, &message);
 		note_changes(session, &message);
-		session_on_message(session, &message);
+		dispatch(session, &message);
+	} else if (parts_end(session, from, &message) == PARTS_MESSAGE) {
+		dispatch(session, &message);
 	}
 	assert(lane_decided_to(party->lane) == party->frame.scanned);
 	frame_next(&party->frame);
 }
 
-/* A plain relay: whatever it is, it passes. */
-static void
-pass_everything(struct lane *lane)
+/* Nothing more of the message that passes in parts is waited for. true: there was one. */
+static bool
+truncate_parts(struct session *session, enum side from, bool stalled)
 {
-	lane_pass(lane, (size_t)(lane_received_to(lane) - lane_decided_to(lane)));
+	struct message message;
+	enum parts_result result = parts_truncate(session, from, stalled, &message);
+
+	if (result == PARTS_MESSAGE)
+		dispatch(session, &message);
+	return result != PARTS_NONE;
 }
 
-/* Message by message, to the end of the first one at `until` or behind it. Returns whether there is more. */
-static bool
-hear(struct session *session, enum side from, uint64_t until, bool ended)
+static void
+hear(struct session *session, enum side from, bool ended)
 {
 	struct party *party = &session->party[from];
 	struct span fresh;
 
-	if (!session_settle_framing(session, from, ended))
-		return false;
-	if (session->plain) {
-		pass_everything(party->lane);
-		return false;
+	if (!settle_framing(session, from, ended))
+		return;
+	if (session->handshake.plain) { /* a plain relay: everything passes */
+		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
+		return;
 	}
-	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0 && party->frame.scanned < until) {
-		party->heard = session->steady;
+	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
+		party->heard = session->clocks.steady;
 		if (frame_feed(&party->frame, fresh))
-			on_frame(session, from);
+			receive_frame(session, from);
 		else
-			session_cut(session, from);
+			parts_continue(session, from);
 	}
-	session_release_withheld(session);
-	if (from == SIDE_CLIENT && session->party[SIDE_SERVER].gone)
+	cancel_release(session);
+	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
-	return fresh.len > 0;
 }
 
 void
 session_hear(struct session *session, enum side from, msec_t now)
 {
-	session_set_clock(session, now);
-	hear(session, from, UINT64_MAX, false);
+	set_clock(session, now);
+	hear(session, from, false);
 }
 
-bool
-session_hear_first(struct session *session, enum side from, size_t enough, msec_t now)
-{
-	session_set_clock(session, now);
-	return hear(session, from, session->party[from].frame.scanned + enough, false);
-}
-
-/* The last line, which has no newline: it gets one. */
+/* The last line has no newline: it gets one. */
 static void
 end_line(struct session *session, enum side from)
 {
@@ -348,7 +336,7 @@ end_line(struct session *session, enum side from)
 
 	*lane_space(party->lane, 1, &room) = '\n';
 	lane_received(party->lane, 1);
-	hear(session, from, UINT64_MAX, true);
+	hear(session, from, true);
 }
 
 void
@@ -356,31 +344,232 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 {
 	struct party *party = &session->party[from];
 
-	session_set_clock(session, now);
-	hear(session, from, UINT64_MAX, true);
-	if (session->plain || session_truncate(session, from, false) || party->frame.scanned == party->frame.start)
+	set_clock(session, now);
+	hear(session, from, true);
+	if (session->handshake.plain || truncate_parts(session, from, false) || party->frame.scanned == party->frame.start)
 		return;
 	party->ended = true;
 	if (party->frame.framing == FRAMING_NEWLINE)
 		end_line(session, from);
 	else if (frame_finish(&party->frame))
-		on_frame(session, from);
+		receive_frame(session, from);
+}
+
+void
+session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
+{
+	set_clock(session, now);
+	session->client_gone = true;
+	truncate_parts(session, SIDE_CLIENT, false); /* cancels cannot be written behind half a message */
+	if (leaving != LEAVE_DRAIN)
+		recovery_end_probe(session);
+	switch (leaving) {
+	case LEAVE_CANCEL:
+		requests_sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, 0);
+		break;
+	case LEAVE_DRAIN:
+		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
+		break;
+	case LEAVE_TERMINATED:
+		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, 0);
+		break;
+	}
+	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+}
+
+void
+session_server_gone(struct session *session, int status, int signal, msec_t now)
+{
+	set_clock(session, now);
+	server_ended(&session->server, status, signal);
+	server_enter(&session->server, SERVER_GONE);
+	truncate_parts(session, SIDE_SERVER, false);
+	recovery_drop_questions(session);
+	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	lane_abandon(session->party[SIDE_CLIENT].lane);
+}
+
+void
+session_server_lost(struct session *session, int status, int signal, msec_t now)
+{
+	struct party *client = &session->party[SIDE_CLIENT];
+
+	set_clock(session, now);
+	server_ended(&session->server, status, signal);
+	server_enter(&session->server, SERVER_AWAY);
+	recovery_drop_questions(session);
+	truncate_parts(session, SIDE_SERVER, false);
+	parts_forget(session);
+	session->party[SIDE_SERVER].ended = false;
+	tasks_free(&session->tasks[SIDE_CLIENT]);
+	tasks_init(&session->tasks[SIDE_CLIENT]);
+	requests_lose_server(session);
+	/* Keep unsent messages, except those bound to the old server. */
+	if (!lane_keep(client->lane))
+		parts_lose_reader(session);
+	lane_hold(client->lane, 0);
+}
+
+void
+session_server_back(struct session *session, msec_t now)
+{
+	set_clock(session, now);
+	recovery_replay(session);
+}
+
+void
+session_server_deaf(struct session *session, msec_t now)
+{
+	set_clock(session, now);
+	server_enter(&session->server, SERVER_DEAF);
+	requests_fail_unwritten(session);
+	lane_abandon(session->party[SIDE_CLIENT].lane);
+}
+
+/* Whatever of that side's is due, heard or not: what its receiver has answered may not have been read yet. */
+static void
+expire(struct session *session, enum side side, bool heard)
+{
+	requests_expire_tombstones(session, side);
+	tasks_expire(&session->tasks[side], session->clocks.steady);
+	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
+		truncate_parts(session, side, true);
+	if ((side == SIDE_CLIENT && !heard) || state_answer_is_passing(session, side))
+		return;
+	requests_expire(session, side);
+	recovery_expire(session, side);
+}
+
+void
+session_expire(struct session *session, bool heard, msec_t now)
+{
+	set_clock(session, now);
+	cancel_release(session);
+	expire(session, SIDE_SERVER, heard); /* first: what ends there may give a turn more time */
+	expire(session, SIDE_CLIENT, heard);
+}
+
+static msec_t
+earlier(msec_t a, msec_t b)
+{
+	return a < b ? a : b;
+}
+
+/* From the session's steady clock to the caller's. */
+static msec_t
+by_caller(const struct session *session, msec_t steady)
+{
+	return steady == MSEC_NEVER ? MSEC_NEVER : steady + session->clocks.skew;
+}
+
+static msec_t
+wake_of(const struct session *session, enum side side, bool stalled)
+{
+	const struct alarm *question = timeline_first(&session->questions.asked[side].hard);
+	msec_t wake = requests_tombstones_wake(session, side);
+
+	wake = earlier(wake, by_caller(session, tasks_wake(&session->tasks[side])));
+	if (side == SIDE_SERVER && !stalled)
+		wake = earlier(wake, by_caller(session, parts_due(session)));
+	if ((side == SIDE_CLIENT && stalled) || state_answer_is_passing(session, side))
+		return wake;
+	if (question != NULL)
+		wake = earlier(wake, by_caller(session, alarm_due(question)));
+	return earlier(wake, requests_wake(session, side));
+}
+
+msec_t
+session_wake(const struct session *session, bool stalled)
+{
+	if (session->cancel_withheld && state_is_settled(session))
+		return session->clocks.now;
+	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
+}
+
+void
+session_sleep(struct session *session, bool stalled, msec_t now)
+{
+	set_clock(session, now);
+	clocks_plan(&session->clocks, session_wake(session, stalled), stalled);
+}
+
+void
+session_quote(struct session *session, struct span words)
+{
+	server_quote(&session->server, words);
+}
+
+void
+session_give_up(struct session *session)
+{
+	server_give_up(&session->server);
+}
+
+const char *
+session_cannot_restart(const struct session *session)
+{
+	return recovery_obstacle(session);
+}
+
+enum server_life
+session_server(const struct session *session)
+{
+	return session->server.life;
+}
+
+bool
+session_server_stuck(const struct session *session)
+{
+	return session->server.stuck;
+}
+
+bool
+session_server_served(const struct session *session)
+{
+	return session->server.served;
+}
+
+bool
+session_server_owes(const struct session *session)
+{
+	return requests_server_owes(session);
+}
+
+bool
+session_closed(const struct session *session)
+{
+	return session->server.closed;
+}
+
+bool
+session_opened(const struct session *session)
+{
+	return session->party[SIDE_CLIENT].requests > 0 || session->handshake.plain;
 }
 
 size_t
 session_outstanding(const struct session *session, enum side requester)
 {
-	const struct pending *pending = &session->party[requester].pending;
+	return state_outstanding(session, requester);
+}
 
-	/* What is being answered in parts is no longer in `pending`. */
-	return pending->in_state[REQUEST_WAITING] + pending->in_state[REQUEST_CANCELLING] +
-	    (session->party[side_other(requester)].reading == READ_PASSED);
+bool
+session_wants_end(const struct session *session)
+{
+	return session->wants_end;
+}
+
+bool
+session_timed_out(const struct session *session)
+{
+	return session->timed_out;
 }
 
 uint64_t
 session_count(const struct session *session, enum why why)
 {
-	return session->counts[why];
+	return session->report.counts[why];
 }
 
 uint64_t

@@ -1,26 +1,33 @@
+#include "core/noise.h"
+
 #include <string.h>
 
 #include "core/limits.h"
-#include "session_inside.h"
+#include "core/pass.h"
+#include "core/receive.h"
+#include "core/reply.h"
+#include "core/requests.h"
 
 /* The request that waits for the response which the scan has read, whole or in part; or NULL. */
 static struct request *
-awaited(struct session *session, enum side from, const struct scan *scan)
+awaited(const struct session *session, enum side from, const struct scan *scan)
 {
-	struct request *request = session_named_request(session, from, scan);
+	struct request *request = requests_named(session, from, scan);
 
-	if (request == NULL || session_is_own_question(request))
-		return request;
-	if (request->flags & REQUEST_OURS)
-		return NULL;
-	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING ? request : NULL;
+	return request != NULL && request_is_awaited(request) ? request : NULL;
 }
 
-static void
-replace_malformed(struct session *session, enum side from, struct request *request)
+/* The same of a question: a response to it is taken, but an unsound one is not worth an error. */
+static bool
+answers_question(const struct session *session, enum side from, const struct scan *scan)
 {
-	session_fail(session, side_other(from), request, "malformed-response",
-	    "canceld: the response was malformed and was replaced by this error", WHY_MALFORMED);
+	struct span id = message_id(scan, SCAN_ID);
+	bool response = scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
+	    scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
+	const struct request *question =
+	    response && id.len > 0 ? questions_find(&session->questions, side_other(from), id) : NULL;
+
+	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL;
 }
 
 static struct span
@@ -31,22 +38,21 @@ without_line_end(struct span line)
 	return line;
 }
 
-/* Bytes up to position `to` are no message. */
+/* What is not decided before this position is no message. */
 static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
 	struct lane *lane = session->party[line->from].lane;
-	struct action action = action_of(session, VERB_DROP, side_other(line->from), WHY_NOISE, NULL);
-
+	struct action action = report_new(VERB_DROP, side_other(line->from), WHY_NOISE);
 	size_t len = (size_t)(to - lane_decided_to(lane));
 
 	action.message = without_line_end(span_part(lane_from(lane, lane_decided_to(lane)), 0, len));
 	if (action.message.len > 0)
-		session_report(session, &action);
+		report_action(&session->report, &action);
 	lane_drop(lane, len);
 }
 
-/* The text from the brace on, scanned as if a message started there. Returns how much of it was read. */
+/* Scans the text from a brace on, as if a message started there. Returns how much of it was read. */
 static size_t
 scan_candidate(struct scan *scan, struct span text)
 {
@@ -58,7 +64,7 @@ scan_candidate(struct scan *scan, struct span text)
 	return scan_fault_offset(scan) > 0 ? (size_t)scan_fault_offset(scan) : 1;
 }
 
-/* A whole response, whatever stands behind it. */
+/* A whole response, whatever follows it. */
 static bool
 is_sound(const struct party *party, const struct scan *scan)
 {
@@ -68,45 +74,49 @@ is_sound(const struct party *party, const struct scan *scan)
 	    (scan_fault(scan) == SCAN_FINE || scan_fault(scan) == SCAN_TRAILING);
 }
 
-/* A response in the middle of a line: passes as a message of its own. */
+/* A response in the middle of a line passes as a message of its own. */
 static void
 recover(struct session *session, const struct message *line, uint64_t start, size_t len)
 {
-	struct lane *lane = session->party[line->from].lane;
-	struct message found = { .from = line->from, .scan = session->salvage, .word = WHY_RECOVERED };
+	struct message found;
 
 	drop_noise(session, line, start);
-	found.start = start;
+	message_init(&found, line->from, session->salvage);
+	found.word = WHY_RECOVERED;
+	found.origin = found.begin = found.start = start;
 	found.end = found.next = start + len;
-	found.text = span_part(lane_from(lane, start), 0, len);
+	found.text = span_part(lane_from(session->party[line->from].lane, start), 0, len);
 	found.envelope.kind = ENVELOPE_RESPONSE;
 	found.envelope.id = scan_text(session->salvage, SCAN_ID);
-	session_on_response(session, &found);
+	found.envelope.untracked = false;
+	found.envelope.method = (struct span){ NULL, 0 };
+	receive_response(session, &found);
 }
 
-/* Looks at what starts at the brace; returns how far to go on from there. */
+/* Looks at what starts at that brace of the line; returns how far to go on from there. */
 static size_t
 try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
 {
-	struct span rest = span_part(line->text, offset, line->text.len - offset);
-	size_t len = scan_candidate(session->salvage, rest);
-	struct request *request = awaited(session, line->from, session->salvage);
+	const struct party *party = &session->party[line->from];
+	struct scan *scan = session->salvage;
+	size_t len = scan_candidate(scan, span_part(line->text, offset, line->text.len - offset));
+	struct request *request = awaited(session, line->from, scan);
+	bool question = request == NULL && answers_question(session, line->from, scan);
 
-	if (request == NULL)
+	if (request == NULL && !question)
 		return len;
-	if (!is_sound(&session->party[line->from], session->salvage)) {
-		/*
-		 * What breaks off as the server ends is answered with that end, which says more; behind text it is a
-		 * log that abbreviates.
-		 */
-		if (!session->party[line->from].ended && !session_is_own_question(request) &&
-		    (offset == 0 || scan_complete(session->salvage)))
-			*malformed = request;
+	if (is_sound(party, scan)) {
+		if (request != NULL && request == *malformed)
+			*malformed = NULL;
+		recover(session, line, line->start + offset, len);
 		return len;
 	}
-	if (request == *malformed)
-		*malformed = NULL;
-	recover(session, line, line->start + offset, len);
+	/*
+	 * What breaks off as the server ends is answered with that end, which says more; after text it is a log that
+	 * abbreviates.
+	 */
+	if (request != NULL && !party->ended && (offset == 0 || scan_complete(scan)))
+		*malformed = request;
 	return len;
 }
 
@@ -127,7 +137,7 @@ salvage(struct session *session, const struct message *line)
 		offset += try_candidate(session, line, offset, &malformed);
 	}
 	if (malformed != NULL)
-		replace_malformed(session, line->from, malformed);
+		requests_decide(session, side_other(line->from), malformed, EVENT_MALFORMED, NULL);
 	drop_noise(session, line, line->next);
 }
 
@@ -142,14 +152,13 @@ complain(struct session *session, struct message *message)
 				     SPAN("canceld: the line is no JSON-RPC message and was dropped"),
 	};
 
-	session_send_error(session, message->from, &answer);
-	message_drop(session, message, no_json ? WHY_PARSE_ERROR : WHY_INVALID_REQUEST, NULL);
+	reply_error(session, message->from, &answer);
+	pass_drop(session, message, no_json ? WHY_PARSE_ERROR : WHY_INVALID_REQUEST, NULL);
 }
 
 void
-session_on_bad(struct session *session, struct message *message)
+noise_receive(struct session *session, struct message *message)
 {
-	struct lane *lane = session->party[message->from].lane;
 	struct request *request;
 
 	if (message->from == SIDE_SERVER) {
@@ -161,6 +170,6 @@ session_on_bad(struct session *session, struct message *message)
 		complain(session, message);
 		return;
 	}
-	replace_malformed(session, message->from, request);
-	lane_drop(lane, (size_t)(message->next - lane_decided_to(lane)));
+	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, NULL);
+	pass_discard(session, message);
 }

@@ -1,0 +1,54 @@
+#ifndef CORE_ACKS_H
+#define CORE_ACKS_H
+
+/*
+ * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation": each waits
+ * until the request that it names has ended, and then says {id, cancelled, reason?, confirmed?}. And a bounded memory of how the
+ * client's requests ended.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/finished.h"
+#include "core/lane.h"
+#include "core/pending.h"
+
+#define ACKS_METHOD SPAN("$/canceld/cancel")
+
+enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_FORBIDDEN, OUTCOME_CANCELLED, OUTCOME_CONFIRMED };
+
+struct ack {
+	const struct request *request; /* the one that it waits for */
+	struct buf id, target;         /* its own id, and the named one, as spelled */
+};
+
+struct acks {
+	struct ack *list; /* owned, oldest first */
+	size_t count;
+	struct finished finished; /* requests of the client's that have ended */
+	uint64_t seed;            /* of the hashes of their ids */
+};
+
+void acks_init(struct acks *acks, uint64_t seed);
+void acks_free(struct acks *acks);
+
+/* Waits for the end of the request. false: there are LIMIT_ACKS already. */
+bool acks_add(struct acks *acks, struct span id, struct span target, const struct request *request);
+
+/* A request with this id was refused, or has ended. */
+void acks_note_refused(struct acks *acks, struct span id);
+
+/*
+ * The client's request has ended: this is remembered, and the acknowledgements that wait for it are written to the lane of the
+ * server's messages.
+ */
+void acks_end(struct acks *acks, const struct request *request, struct lane *lane);
+
+/* How the client's request with this id ended. */
+enum outcome acks_outcome(const struct acks *acks, struct span id);
+
+/* Writes the acknowledgement of this outcome to the lane of the server's messages; id and target as spelled. */
+void acks_send(struct lane *lane, struct span id, struct span target, enum outcome outcome);
+
+#endif

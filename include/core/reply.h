@@ -1,0 +1,36 @@
+#ifndef CORE_REPLY_H
+#define CORE_REPLY_H
+
+/* What canceld answers in a receiver's stead: an error that names canceld and the option that would change it, or a result. */
+
+#include "core/compose.h"
+#include "core/decide.h"
+#include "core/message.h"
+#include "core/state.h"
+
+/*
+ * The answer to a request that ends, or is given up, at this event. timeout: the duration of the deadline that has passed, or
+ * MSEC_NEVER.
+ */
+void reply_to(struct session *session, enum side requester, const struct request *request, enum decide_event event,
+    msec_t timeout);
+
+/* The error to the request at hand, which does not go on: the side has gone that would answer it. */
+void reply_gone(struct session *session, const struct message *message);
+
+/* ... the server was restarted while it was on its way. */
+void reply_lost(struct session *session, const struct message *message);
+
+/* ... for another reason. cause: error.data.cause; text: for a person. */
+void reply_refused(struct session *session, const struct message *message, const char *cause, const char *text);
+
+/* --legacy: server/discover is an unknown method. */
+void reply_unknown_method(struct session *session, const struct message *message);
+
+/* Any other error; answer->omit_id is filled in. */
+void reply_error(struct session *session, enum side to, const struct answer *answer);
+
+/* The result, a JSON text, of a request with this id. */
+void reply_result(struct session *session, enum side to, struct span id, const char *result);
+
+#endif

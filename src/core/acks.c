@@ -1,0 +1,116 @@
+#include "core/acks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/compose.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/mem.h"
+
+/* ABP "Edge Cases". */
+static const char *const outcomes[] = {
+	[OUTCOME_UNKNOWN] = "\"cancelled\":false,\"reason\":\"Operation not found\"",
+	[OUTCOME_COMPLETED] = "\"cancelled\":false,\"reason\":\"Operation already completed\"",
+	[OUTCOME_FORBIDDEN] = "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"",
+	[OUTCOME_CANCELLED] = "\"cancelled\":true",
+	[OUTCOME_CONFIRMED] = "\"cancelled\":true,\"confirmed\":true",
+};
+
+void
+acks_init(struct acks *acks, uint64_t seed)
+{
+	*acks = (struct acks){ .seed = seed };
+	finished_init(&acks->finished);
+}
+
+static void
+ack_free(struct ack *ack)
+{
+	buf_free(&ack->id);
+	buf_free(&ack->target);
+}
+
+void
+acks_free(struct acks *acks)
+{
+	while (acks->count > 0)
+		ack_free(&acks->list[--acks->count]);
+	free(acks->list);
+	finished_free(&acks->finished);
+}
+
+bool
+acks_add(struct acks *acks, struct span id, struct span target, const struct request *request)
+{
+	struct ack *ack;
+
+	if (acks->count >= LIMIT_ACKS)
+		return false;
+	acks->list = mem_resize(acks->list, acks->count + 1, sizeof(*acks->list));
+	ack = &acks->list[acks->count++];
+	ack->request = request;
+	buf_init(&ack->id);
+	buf_init(&ack->target);
+	buf_append(&ack->id, id);
+	buf_append(&ack->target, target);
+	return true;
+}
+
+void
+acks_note_refused(struct acks *acks, struct span id)
+{
+	finished_note(&acks->finished, id_hash(id, acks->seed), false);
+}
+
+void
+acks_send(struct lane *lane, struct span id, struct span target, enum outcome outcome)
+{
+	struct buf message;
+
+	buf_init(&message);
+	compose_acknowledgement(&message, id, target, outcomes[outcome]);
+	lane_answer(lane, buf_span(&message));
+	buf_free(&message);
+}
+
+static enum outcome
+outcome_of(const struct request *request)
+{
+	if (!(request->flags & REQUEST_CANCELLED))
+		return OUTCOME_COMPLETED;
+	return request->flags & REQUEST_CONFIRMED ? OUTCOME_CONFIRMED : OUTCOME_CANCELLED;
+}
+
+void
+acks_end(struct acks *acks, const struct request *request, struct lane *lane)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < acks->count; i++) {
+		struct ack *ack = &acks->list[i];
+
+		if (ack->request != request) {
+			acks->list[kept++] = *ack;
+			continue;
+		}
+		acks_send(lane, buf_span(&ack->id), buf_span(&ack->target), outcome_of(request));
+		ack_free(ack);
+	}
+	acks->count = kept;
+	finished_note(&acks->finished, id_hash(request->id, acks->seed), request->flags & REQUEST_CANCELLED);
+}
+
+enum outcome
+acks_outcome(const struct acks *acks, struct span id)
+{
+	switch (finished_find(&acks->finished, id_hash(id, acks->seed))) {
+	case FINISH_COMPLETED:
+		return OUTCOME_COMPLETED;
+	case FINISH_CANCELLED:
+		return OUTCOME_CANCELLED;
+	case FINISH_UNKNOWN:
+		break;
+	}
+	return OUTCOME_UNKNOWN;
+}

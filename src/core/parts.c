@@ -1,0 +1,393 @@
+#include "core/parts.h"
+
+#include <string.h>
+
+#include "core/limits.h"
+#include "core/pass.h"
+#include "core/recovery.h"
+#include "core/reply.h"
+#include "core/requests.h"
+
+/* It opens the session, or a new server would have to be told. */
+static bool
+is_kept(const struct session *session, const struct method *row)
+{
+	return row != NULL && ((row->traits & METHOD_START) || records_keeps(&session->records, row));
+}
+
+/* It may be dropped, or change a request: that is known at its end only. */
+static bool
+is_read_whole(const struct dialect *dialect, struct span method)
+{
+	return dialect_cancel(dialect, method) != NULL || span_equal(method, ACKS_METHOD) ||
+	    dialect_is(method, dialect->turn_cancel) || dialect_is(method, dialect->progress) ||
+	    dialect_is(method, dialect->task_status);
+}
+
+/* Names are checked at the end of a frame, when nothing can be changed any more: only what needs no change passes in parts. */
+static bool
+request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct party *party = &session->party[from];
+	uint64_t held = party->frame.scanned - party->frame.start;
+
+	if (is_read_whole(dialect, envelope->method) || is_kept(session, dialect_method(dialect, envelope->method)))
+		return false;
+	if (state_is_gone(session, side_other(from)) || state_outstanding(session, from) >= session->config.max_inflight)
+		return false;
+	if (state_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES)
+		return false;
+	if (session->party[side_other(from)].pending.aliased > 0)
+		return false;
+	if (envelope->id.len > 0)
+		return pending_by_wire(&party->pending, envelope->id) == NULL &&
+		    questions_find(&session->questions, from, envelope->id) == NULL;
+	return party->pending.in_state[REQUEST_ABANDONED] + session->questions.asked[from].count == 0;
+}
+
+/*
+ * How long a message may stand still of which a part has passed, and others wait behind it: as long as its request has, but never
+ * less than the grace, and not for ever if that has no deadline.
+ */
+static msec_t
+patience(msec_t idle, msec_t cap, msec_t grace)
+{
+	msec_t least = idle < cap ? idle : cap;
+
+	if (least == MSEC_NEVER)
+		least = TIME_IDLE;
+	return least > grace ? least : grace;
+}
+
+/* An answer with a known id: its request is PASSING from the first part on. */
+static enum reading
+begin_answer(struct session *session, enum side from, const struct envelope *envelope)
+{
+	struct party *party = &session->party[from];
+	enum side requester = side_other(from);
+	struct request *request = pending_by_wire(&session->party[requester].pending, envelope->id);
+	struct message message;
+
+	if (request == NULL || (request->flags & REQUEST_TASK) || request_is_aliased(request) ||
+	    is_kept(session, request->row) || state_of(session, requester, request) == REQUEST_QUEUED)
+		return READ_HOLD;
+	message_init(&message, from, party->frame.scan);
+	message.extent = MESSAGE_BEGINS;
+	message.text = lane_from(party->lane, party->frame.body);
+	party->parts.request = request->state == REQUEST_ABANDONED ? NULL : request;
+	party->parts.patience =
+	    patience(request->idle_after, request->cap_after, state_grace(session, request));
+	if (requester == SIDE_CLIENT)
+		server_note_served(&session->server);
+	requests_decide(session, requester, request, EVENT_RESPONSE_BEGINS, &message);
+	return party->parts.request != NULL ? READ_PASSED : READ_DROPPED;
+}
+
+/* What can be done with a frame that is too long to be held and has not ended. */
+static enum reading
+judge(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	const struct pending *asked = &session->party[side_other(from)].pending;
+	struct deadlines deadlines;
+	struct envelope envelope;
+
+	envelope_peek(&envelope, party->frame.scan);
+	if (envelope.kind == ENVELOPE_UNKNOWN)
+		return READ_HOLD;
+	deadlines =
+	    policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 }, NULL, false);
+	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
+	if (envelope.kind != ENVELOPE_RESPONSE)
+		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
+	if (from == SIDE_CLIENT && server_is_replaying(&session->server))
+		return READ_HOLD; /* it has to pass what waits for the end of the replay */
+	if (envelope.id.len > 0)
+		return begin_answer(session, from, &envelope);
+	if (asked->in_state[REQUEST_ABANDONED] + asked->aliased + session->questions.asked[side_other(from)].count > 0)
+		return READ_HOLD;
+	return READ_PASS;
+}
+
+static void
+pass_line_end(struct session *session, enum side from, size_t len)
+{
+	struct lane *lane = session->party[from].lane;
+
+	state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, (struct span){ NULL, 0 });
+	lane_pass(lane, len - 2);
+	lane_drop(lane, 1);
+	lane_pass(lane, 1);
+}
+
+/* Everything scanned so far passes, or is dropped; but a carriage return only if no newline follows. */
+static void
+move_on(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	struct span part = lane_from(party->lane, lane_decided_to(party->lane));
+
+	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
+	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED)
+		lane_drop(party->lane, part.len);
+	else if (party->frame.framing == FRAMING_HEADER)
+		lane_pass(party->lane, part.len);
+	else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0)
+		pass_line_end(session, from, part.len);
+	else
+		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
+}
+
+/* A client's answer must reach this server now: it cannot wait, nor overtake what does. Release the queue. */
+static void
+bind_answer(struct session *session)
+{
+	struct party *party = &session->party[SIDE_CLIENT];
+	struct envelope envelope;
+
+	envelope_peek(&envelope, party->frame.scan);
+	if (envelope.kind != ENVELOPE_RESPONSE)
+		return;
+	lane_bind(party->lane, true);
+	recovery_free_queue(session);
+}
+
+static void
+begin(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
+
+	if (bom > 0)
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, (struct span){ NULL, 0 });
+	if (party->parts.reading >= READ_DISCARD)
+		return;
+	if (from == SIDE_CLIENT)
+		bind_answer(session);
+	pass_head(party, party->frame.body + bom, party->frame.length - bom);
+	lane_set_open(party->lane, true);
+}
+
+void
+parts_continue(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	uint64_t held = party->frame.scanned - party->frame.start;
+
+	if (party->parts.reading == READ_HOLD) {
+		if (held >= LIMIT_HOLD && !session->config.strict)
+			party->parts.reading = judge(session, from);
+		if (party->parts.reading == READ_HOLD && held > session->config.max_message)
+			party->parts.reading = READ_DISCARD;
+		if (party->parts.reading == READ_HOLD)
+			return;
+		begin(session, from);
+	}
+	move_on(session, from);
+}
+
+static void
+message_of_frame(const struct session *session, enum side from, struct message *message)
+{
+	const struct party *party = &session->party[from];
+
+	message_init(message, from, party->frame.scan);
+	message->extent = MESSAGE_PASSED;
+	message->start = party->frame.body + (scan_bom(party->frame.scan) ? 3 : 0);
+	message->begin = party->frame.framing == FRAMING_NEWLINE ? message->start : party->frame.start;
+	message->end = message->next = party->frame.scanned;
+	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
+}
+
+static void
+report_fault(struct session *session, const struct message *message)
+{
+	struct action action = report_new(VERB_NOTE, side_other(message->from), WHY_LATE_FAULT);
+
+	action.id = scan_text(message->scan, SCAN_ID);
+	report_action(&session->report, &action);
+}
+
+/* A frame of unknown id has passed: it is entered now as if it had been held, unless it is no message. */
+static enum parts_result
+end_unknown(struct session *session, struct message *message)
+{
+	struct request *request;
+
+	if (message->envelope.kind <= ENVELOPE_RESPONSE)
+		return PARTS_MESSAGE;
+	report_fault(session, message);
+	request = requests_named(session, message->from, message->scan);
+	if (request != NULL)
+		requests_decide(session, side_other(message->from), request, EVENT_LATE_FAULT, NULL);
+	return PARTS_ENDED;
+}
+
+/* A frame that was too large to hold and could not be decided. */
+static void
+end_discarded(struct session *session, struct message *message)
+{
+	enum side requester = side_other(message->from);
+	struct request *request = requests_named(session, message->from, message->scan);
+	struct request *question = questions_find(&session->questions, requester, message->envelope.id);
+	struct action action = report_new(VERB_DROP, requester, WHY_OVERSIZED);
+	struct answer answer = {
+		.id = message->envelope.id,
+		.code = session->handshake.dialect->failure_code,
+		.message = SPAN("canceld: a message was larger than --max-message and was discarded"),
+		.cause = "oversized-message",
+		.timeout = MSEC_NEVER,
+		.status = -1,
+		.signal = -1,
+	};
+
+	if (request != NULL && request->state != REQUEST_ABANDONED) {
+		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
+		return;
+	}
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+		reply_error(session, message->from, &answer);
+	action.id = message->envelope.id;
+	action.method = message->envelope.method;
+	if (request != NULL || question != NULL)
+		action.method = request != NULL ? request->method : question->method;
+	report_action(&session->report, &action);
+	if (request != NULL)
+		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
+	else if (question != NULL && message->envelope.kind == ENVELOPE_RESPONSE)
+		recovery_answered(session, requester, question, message);
+}
+
+/* A request that was passing to a server that has gone. */
+static void
+end_lost(struct session *session, struct message *message)
+{
+	if (message->envelope.kind != ENVELOPE_REQUEST || message->envelope.untracked)
+		return;
+	reply_lost(session, message);
+	acks_note_refused(&session->acks, message->envelope.id);
+	message->extent = MESSAGE_BEGINS; /* its bytes went nowhere */
+	pass_drop(session, message, WHY_SERVER_LOST, NULL);
+}
+
+static void
+end_passed(struct session *session, enum side from, struct message *message)
+{
+	struct parts *parts = &session->party[from].parts;
+	struct request *request = parts->request;
+
+	if (scan_fault(message->scan) != SCAN_FINE)
+		report_fault(session, message);
+	parts->request = NULL;
+	requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
+}
+
+enum parts_result
+parts_end(struct session *session, enum side from, struct message *message)
+{
+	struct party *party = &session->party[from];
+	enum reading reading = party->parts.reading;
+
+	move_on(session, from);
+	if (reading < READ_DISCARD)
+		lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
+	party->parts.reading = READ_HOLD;
+	message_of_frame(session, from, message);
+	switch (reading) {
+	case READ_PASS:
+		return end_unknown(session, message);
+	case READ_PASSED:
+		end_passed(session, from, message);
+		break;
+	case READ_DISCARD:
+		end_discarded(session, message);
+		break;
+	case READ_LOST:
+		end_lost(session, message);
+		break;
+	case READ_HOLD:
+	case READ_DROPPED:
+		break;
+	}
+	return PARTS_ENDED;
+}
+
+static void
+close_frame(struct party *party)
+{
+	if (party->frame.framing == FRAMING_NEWLINE)
+		lane_insert(party->lane, SPAN("\n"));
+	else
+		lane_insert_blanks(party->lane, party->frame.body + party->frame.length - party->frame.scanned);
+	lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
+}
+
+/* How long the message that passes in parts may stand still; less once its request was cancelled. */
+static msec_t
+patience_with(const struct session *session, const struct parts *parts)
+{
+	msec_t grace;
+
+	if (parts->request == NULL || !(parts->request->flags & REQUEST_CANCELLED))
+		return parts->patience;
+	grace = state_grace(session, parts->request);
+	return grace < parts->patience ? grace : parts->patience;
+}
+
+enum parts_result
+parts_truncate(struct session *session, enum side from, bool stalled, struct message *message)
+{
+	struct party *party = &session->party[from];
+	enum reading reading = party->parts.reading;
+	struct request *request = party->parts.request;
+	bool whole = scan_complete(party->frame.scan) && scan_fault(party->frame.scan) == SCAN_FINE;
+	struct action action;
+
+	if (reading != READ_PASSED && reading != READ_PASS)
+		return PARTS_NONE;
+	close_frame(party);
+	action = state_action(session, VERB_NOTE, side_other(from), stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, request);
+	if (action.why == WHY_STALLED)
+		action.timeout = patience_with(session, &party->parts);
+	report_action(&session->report, &action);
+	party->parts.reading = READ_DROPPED;
+	party->parts.request = NULL;
+	if (request != NULL && whole)
+		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
+	else if (request != NULL)
+		requests_break_off(session, side_other(from), request, action.timeout);
+	if (!whole || reading != READ_PASS)
+		return PARTS_ENDED;
+	message_of_frame(session, from, message); /* only the end of its line was missing */
+	return end_unknown(session, message);
+}
+
+void
+parts_forget(struct session *session)
+{
+	struct party *server = &session->party[SIDE_SERVER];
+
+	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
+	server->frame.scanned = lane_decided_to(server->lane);
+	frame_next(&server->frame);
+	server->parts.reading = READ_HOLD;
+}
+
+void
+parts_lose_reader(struct session *session)
+{
+	session->party[SIDE_CLIENT].parts.reading = READ_LOST;
+}
+
+msec_t
+parts_due(const struct session *session)
+{
+	const struct party *party = &session->party[SIDE_SERVER];
+
+	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED)
+		return MSEC_NEVER;
+	return party->heard + patience_with(session, &party->parts);
+}

@@ -1,0 +1,135 @@
+#include "core/pass.h"
+
+static void
+tell(struct session *session, const struct message *message, enum verb verb, enum why why, const struct request *request)
+{
+	struct action action;
+
+	if (!report_count(&session->report, why))
+		return;
+	action = state_action(session, verb, side_other(message->from), why, request);
+	action.message = message->text;
+	if (request == NULL) {
+		action.id =
+		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
+		action.method = message->envelope.method;
+	}
+	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+		action.detail = scan_text(message->scan, SCAN_REASON);
+	report_tell(&session->report, &action);
+}
+
+/* Passes, or drops, what lies before this position and is not decided. */
+static void
+pass_to(struct lane *lane, uint64_t position)
+{
+	lane_pass(lane, (size_t)(position - lane_decided_to(lane)));
+}
+
+static void
+drop_to(struct lane *lane, uint64_t position)
+{
+	lane_drop(lane, (size_t)(position - lane_decided_to(lane)));
+}
+
+void
+pass_head(struct party *party, uint64_t start, uint64_t len)
+{
+	char storage[FRAMING_HEAD_MAX];
+	struct span head = framing_head(party->frame.framing, len, storage);
+	struct span before = lane_from(party->lane, lane_decided_to(party->lane));
+
+	before.len = (size_t)(start - lane_decided_to(party->lane));
+	if (head.len > 0 && span_equal(before, head)) {
+		lane_pass(party->lane, head.len);
+		return;
+	}
+	lane_insert_head(party->lane, len);
+	lane_drop(party->lane, before.len);
+}
+
+static void
+pass_bytes(struct party *party, const struct message *message)
+{
+	uint64_t len = message->end - message->start;
+	const struct edit *edit, *end = message->edits + message->edit_count;
+
+	for (edit = message->edits; edit < end; edit++)
+		len = len - edit->len + edit->with.len;
+	pass_head(party, message->start, len);
+	for (edit = message->edits; edit < end; edit++) {
+		pass_to(party->lane, message->origin + edit->offset);
+		lane_insert(party->lane, edit->with);
+		lane_drop(party->lane, edit->len);
+	}
+	if (party->frame.framing == FRAMING_NEWLINE && message->next != message->end + 1) { /* no newline, or CR LF */
+		pass_to(party->lane, message->end);
+		if (message->next == message->end)
+			lane_insert(party->lane, SPAN("\n"));
+		else
+			drop_to(party->lane, message->next - 1);
+	}
+	pass_to(party->lane, message->next);
+}
+
+/* Past what waits: the new server may need it before it answers. */
+static void
+pass_ahead(struct session *session, const struct message *message)
+{
+	struct buf copy;
+
+	buf_init(&copy);
+	message_copy(message, &copy);
+	lane_overtake(session->party[message->from].lane, buf_span(&copy));
+	buf_free(&copy);
+	pass_discard(session, message);
+}
+
+static void
+pass_bound(struct session *session, const struct message *message)
+{
+	struct party *party = &session->party[message->from];
+
+	if (state_holds(session)) {
+		pass_ahead(session, message);
+		return;
+	}
+	lane_bind(party->lane, true);
+	pass_bytes(party, message);
+	lane_bind(party->lane, false);
+}
+
+void
+pass_on(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	if (message->swallowed) {
+		pass_drop(session, message, WHY_SWALLOWED, request);
+		return;
+	}
+	if (message->extent == MESSAGE_WHOLE && message->bound)
+		pass_bound(session, message);
+	else if (message->extent == MESSAGE_WHOLE)
+		pass_bytes(&session->party[message->from], message);
+	tell(session, message, VERB_SEND, why, request);
+}
+
+void
+pass_discard(struct session *session, const struct message *message)
+{
+	if (message->extent == MESSAGE_WHOLE)
+		drop_to(session->party[message->from].lane, message->next);
+}
+
+void
+pass_take(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	tell(session, message, VERB_SEND, why, request);
+	pass_discard(session, message);
+}
+
+void
+pass_drop(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	tell(session, message, message->extent == MESSAGE_PASSED ? VERB_SEND : VERB_DROP, why, request);
+	pass_discard(session, message);
+}

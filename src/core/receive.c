@@ -1,0 +1,713 @@
+#include "core/receive.h"
+
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/pass.h"
+#include "core/recovery.h"
+#include "core/reply.h"
+#include "core/cancel.h"
+#include "core/requests.h"
+
+enum { TOKEN_TEXT_MAX = 128 }; /* a minted token as a member, within the objects that have to be made around it */
+
+/* --- $/canceld/cancel */
+
+static void
+reject_ack(struct session *session, const struct message *message, int code, const char *text, const char *code_name)
+{
+	struct answer answer = {
+		.id = message->envelope.id,
+		.code = code,
+		.message = { text, strlen(text) },
+		.code_name = code_name,
+	};
+
+	reply_error(session, SIDE_CLIENT, &answer);
+}
+
+/* The event of a cancel after which its sender may, or may not, wait for an answer; unowed: the one if none is owed. */
+static enum decide_event
+cancel_event(const struct session *session, enum side requester, bool owed, enum decide_event unowed)
+{
+	return owed || state_owes_answer(session, requester) ? EVENT_CANCEL_OWED : unowed;
+}
+
+static void
+acknowledge_cancel(struct session *session, const struct message *message, struct span target)
+{
+	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
+	struct lane *lane = session->party[SIDE_SERVER].lane;
+	struct span id = message->envelope.id;
+
+	if (request == NULL || request->state == REQUEST_ABANDONED) {
+		acks_send(lane, id, target, acks_outcome(&session->acks, target));
+		return;
+	}
+	if (request_traits(request) & METHOD_NO_CANCEL) {
+		acks_send(lane, id, target, OUTCOME_FORBIDDEN);
+		return;
+	}
+	if (!acks_add(&session->acks, id, target, request)) {
+		reject_ack(session, message, session->handshake.dialect->failure_code,
+		    "canceld: too many cancels wait for their requests", NULL);
+		return;
+	}
+	requests_decide(session, SIDE_CLIENT, request,
+	    cancel_event(session, SIDE_CLIENT, state_answer_is_passing(session, SIDE_CLIENT), EVENT_CANCEL_ACKNOWLEDGED),
+	    NULL);
+}
+
+static void
+on_acknowledged_cancel(struct session *session, struct message *message)
+{
+	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
+	struct action action = report_new(VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED);
+
+	if (message->envelope.untracked) {
+		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+		return;
+	}
+	action.message = message->text;
+	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
+	action.detail = scan_text(message->scan, SCAN_REASON);
+	report_action(&session->report, &action);
+	pass_discard(session, message);
+	if (!handshake_is_done(&session->handshake))
+		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
+		    "NOT_INITIALIZED");
+	else if (target.len == 0)
+		reject_ack(session, message, CODE_INVALID_PARAMS,
+		    "canceld: $/canceld/cancel needs the id of a request as params.id", NULL);
+	else
+		acknowledge_cancel(session, message, target);
+}
+
+/* --- ACP session/cancel */
+
+static bool
+is_turn_cancel(const struct session *session, const struct message *message)
+{
+	if (message->from != SIDE_CLIENT || message->extent != MESSAGE_WHOLE ||
+	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
+		return false;
+	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
+		return false;
+	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
+	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
+}
+
+/* Agents know session/cancel as a notification only: a request goes on as one, and canceld answers it. */
+static void
+repair(struct session *session, const struct message *message)
+{
+	struct action action = report_new(VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED);
+
+	action.id = message->envelope.id;
+	action.method = message->envelope.method;
+	report_action(&session->report, &action);
+	reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+}
+
+static void
+forward_turn_cancel(struct session *session, struct message *message, const struct turns *turns)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	if (session->config.no_cancel) {
+		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
+		return;
+	}
+	if (turns->live == 0 && turns->repeated + turns->unsent > 0) {
+		pass_drop(session, message, turns->repeated > 0 ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
+		return;
+	}
+	buf_clear(&session->scratch);
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel,
+		    scan_text(message->scan, SCAN_SESSION_ID));
+	else
+		buf_append(&session->scratch, message->text);
+	pass_take(session, message, turns->live > 0 ? WHY_CANCEL_FORWARDED : WHY_RELAYED, NULL);
+	if (turns->live > 0)
+		lane_overtake(lane, buf_span(&session->scratch));
+	else
+		lane_answer(lane, buf_span(&session->scratch));
+	if (turns->last != NULL)
+		recovery_probe(session, turns->last);
+}
+
+static void
+on_turn_cancel(struct session *session, struct message *message)
+{
+	struct turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
+
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		repair(session, message);
+	forward_turn_cancel(session, message, &turns);
+}
+
+/* --- requests */
+
+/* The first request shows the dialect, and in MCP the first ones show the era. */
+static void
+read_handshake(struct session *session, const struct message *message)
+{
+	struct handshake *handshake = &session->handshake;
+	struct span method = message->envelope.method;
+	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].frame.framing, message);
+
+	if (news & NEWS_DIALECT)
+		report_note(&session->report, SIDE_CLIENT, WHY_DIALECT, method,
+		    (struct span){ handshake->dialect->name, strlen(handshake->dialect->name) });
+	if (news & NEWS_ERA)
+		report_note(&session->report, SIDE_CLIENT, WHY_ERA, method,
+		    handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy"));
+}
+
+/* true: the request does not go on, and was answered. */
+static bool
+refuse(struct session *session, struct message *message)
+{
+	bool gone = state_is_gone(session, side_other(message->from));
+
+	if (!gone && (message->extent != MESSAGE_WHOLE ||
+			 state_outstanding(session, message->from) < session->config.max_inflight))
+		return false;
+	if (message->from == SIDE_CLIENT)
+		acks_note_refused(&session->acks, message->envelope.id);
+	if (gone) {
+		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
+		return true;
+	}
+	reply_refused(session, message, "too-many-requests", "canceld: too many requests are outstanding (--max-inflight)");
+	pass_drop(session, message, WHY_TOO_MANY, NULL);
+	return true;
+}
+
+/* LSP: a request may have a token for progress and one for partial results. */
+static void
+read_tokens(const struct dialect *dialect, const struct scan *scan, struct pending_names *names)
+{
+	struct span second = message_id(scan, dialect->token_fields[1]);
+
+	names->token = message_id(scan, dialect->token_fields[0]);
+	names->wire_token = second.len > 0 ? second : names->token;
+	if (names->token.len == 0)
+		names->token = second;
+	else if (second.len > 0 && !id_equal(names->token, second))
+		names->flags |= REQUEST_TWO_TOKENS;
+}
+
+/* What the request names, unescaped into storage; empty if its method names nothing, or too much. */
+static struct span
+read_name(const struct scan *scan, const struct method *row, char storage[SCAN_VALUE_MAX])
+{
+	if (row == NULL || row->name_field == SCAN_FIELDS || scan_value(scan, row->name_field)->type != VALUE_STRING)
+		return (struct span){ NULL, 0 };
+	return id_unescaped(scan_text(scan, row->name_field), storage, SCAN_VALUE_MAX);
+}
+
+static void
+read_names(const struct session *session, const struct message *message, const struct method *row,
+    struct pending_names *names, char storage[SCAN_VALUE_MAX])
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct scan *scan = message->scan;
+
+	*names = (struct pending_names){ .id = message->envelope.id, .wire_id = message->envelope.id, .row = row };
+	names->method = message->envelope.method;
+	names->name = read_name(scan, row, storage);
+	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* its cancel needs the same */
+		names->meta = scan_text(scan, SCAN_PARAMS_META);
+	if (row != NULL && (row->traits & METHOD_PERSON))
+		names->flags |= REQUEST_PERSON;
+	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
+		names->flags |= REQUEST_TASK;
+	read_tokens(dialect, scan, names);
+}
+
+static bool
+id_is_in_use(const struct session *session, enum side requester, struct span id)
+{
+	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
+	    questions_find(&session->questions, requester, id) != NULL;
+}
+
+static bool
+token_is_in_use(const struct session *session, enum side requester, struct span token)
+{
+	const struct request *holder;
+	const struct task *task;
+
+	if (token.len == 0)
+		return false;
+	holder = pending_by_token(&session->party[requester].pending, token);
+	if (holder != NULL && id_equal(holder->wire_token, token))
+		return true;
+	task = tasks_by_token(&session->tasks[requester], token);
+	return task != NULL && id_equal(buf_span(&task->wire_token), token);
+}
+
+static struct span
+mint(struct session *session, enum side requester, bool string, char storage[MINTED_MAX])
+{
+	return questions_mint(&session->questions, requester, &session->party[requester].pending, string, storage);
+}
+
+/*
+ * An id that is in use may be replaced. Of a server that was started again the ids begin anew, and the client may still answer the
+ * former one.
+ */
+static bool
+may_alias(const struct session *session, const struct message *message)
+{
+	bool renewed = session->server.restarted && message->from == SIDE_SERVER;
+
+	return message->extent == MESSAGE_WHOLE &&
+	    (renewed || (session->handshake.dialect->flags & DIALECT_ALIASES_IDS));
+}
+
+/* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
+static void
+alias(struct session *session, struct message *message, struct pending_names *names, char id_storage[MINTED_MAX],
+    char token_storage[MINTED_MAX])
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct action action = report_new(VERB_NOTE, side_other(message->from), WHY_ALIASED);
+
+	if (id_is_in_use(session, message->from, names->id)) {
+		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
+		message_replace(message, SCAN_ID, names->wire_id);
+		action.id = names->id;
+		action.method = names->method;
+		action.name = names->name;
+		action.detail = names->wire_id;
+		report_action(&session->report, &action);
+	}
+	if ((dialect->flags & DIALECT_ALIASES_IDS) && token_is_in_use(session, message->from, names->token)) {
+		names->wire_token = mint(session, message->from, names->token.ptr[0] == '"', token_storage);
+		message_replace(message, dialect->token_fields[0], names->wire_token);
+	}
+}
+
+/*
+ * Where a token is put into a request: as the first member of the object at that offset of the scan, within the objects that have
+ * to be made around it. false: nowhere. MCP: params._meta; LSP: params.
+ */
+static bool
+find_token_place(const struct session *session, const struct message *message, uint64_t *object, const char **around,
+    bool *empty)
+{
+	const struct scan_value *params = scan_value(message->scan, SCAN_PARAMS);
+	const struct scan_value *meta = scan_value(message->scan, SCAN_REQUEST_META);
+	bool in_meta = session->handshake.dialect->asked_object == SCAN_REQUEST_META;
+	const struct scan_value *place = in_meta && meta->type == VALUE_OBJECT ? meta : params;
+
+	if (params->type == VALUE_ABSENT && in_meta) {
+		*object = scan_value_start(message->scan);
+		*around = "\"params\":{\"_meta\":{";
+		*empty = false;
+		return true;
+	}
+	if (place->type != VALUE_OBJECT || (in_meta && place == params && meta->type != VALUE_ABSENT))
+		return false;
+	*object = place->offset;
+	*around = in_meta && place == params ? "\"_meta\":{" : "";
+	*empty = place->empty;
+	return true;
+}
+
+/* Progress for every request: one that has asked for none is given a token, so that work can be told from hanging. */
+static void
+ask_progress(struct session *session, struct message *message, struct pending_names *names,
+    char token_storage[MINTED_MAX], struct buf *text)
+{
+	const char *member = session->handshake.dialect->asked_member, *around, *c;
+	struct action action = report_new(VERB_NOTE, SIDE_SERVER, WHY_PROGRESS_ASKED);
+	struct span token;
+	uint64_t object;
+	bool empty;
+
+	token = mint(session, message->from, false, token_storage);
+	if (!find_token_place(session, message, &object, &around, &empty))
+		return;
+	buf_append(text, (struct span){ around, strlen(around) });
+	buf_append(text, SPAN("\""));
+	buf_append(text, (struct span){ member, strlen(member) });
+	buf_append(text, SPAN("\":"));
+	buf_append(text, token);
+	for (c = around; *c != '\0'; c++)
+		if (*c == '{')
+			buf_append(text, SPAN("}"));
+	if (!empty)
+		buf_append(text, SPAN(","));
+	message_insert(message, object + 1, buf_span(text));
+	names->token = names->wire_token = token;
+	names->flags |= REQUEST_ASKED;
+	action.id = names->id;
+	action.method = names->method;
+	action.detail = token;
+	report_action(&session->report, &action);
+}
+
+static bool
+may_ask_progress(const struct session *session, const struct message *message, const struct pending_names *names)
+{
+	unsigned traits = names->row == NULL ? 0 : names->row->traits;
+
+	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
+	    message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE && names->token.len == 0 &&
+	    !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
+}
+
+static void
+record(struct session *session, const struct message *message, struct request *request)
+{
+	if (message->from != SIDE_CLIENT || message->extent != MESSAGE_WHOLE)
+		return;
+	if (!records_add_request(&session->records, message, request))
+		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, request, (struct span){ NULL, 0 });
+}
+
+/* Enters the request in the table, and passes it. */
+static void
+enter(struct session *session, struct message *message, const struct method *row)
+{
+	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
+	struct pending_names names;
+	struct request *request;
+	struct buf token_text;
+
+	read_names(session, message, row, &names, name);
+	if (may_alias(session, message))
+		alias(session, message, &names, id_storage, token_storage);
+	buf_init(&token_text);
+	if (may_ask_progress(session, message, &names))
+		ask_progress(session, message, &names, token_storage, &token_text);
+	request = pending_add(&session->party[message->from].pending, &names);
+	request->start = message->begin;
+	request->end = message->next;
+	requests_set_deadlines(session, message->from, request);
+	record(session, message, request);
+	if (message->from == SIDE_SERVER)
+		requests_join_turn(session, request);
+	pass_on(session, message, WHY_RELAYED, request);
+	buf_free(&token_text);
+}
+
+static bool
+is_era_probe(const struct message *message, const struct method *row)
+{
+	return message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE && row != NULL &&
+	    (row->traits & METHOD_PROBE);
+}
+
+/* --legacy: the client is to take the server for one of the legacy era. */
+static void
+answer_era_probe(struct session *session, struct message *message)
+{
+	reply_unknown_method(session, message);
+	acks_note_refused(&session->acks, message->envelope.id);
+	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
+}
+
+void
+receive_request(struct session *session, struct message *message)
+{
+	struct party *party = &session->party[message->from];
+	const struct method *row;
+	bool ambiguous;
+
+	if (message->from == SIDE_CLIENT && span_equal(message->envelope.method, ACKS_METHOD)) {
+		on_acknowledged_cancel(session, message);
+		return;
+	}
+	if (message->from == SIDE_CLIENT)
+		read_handshake(session, message);
+	row = dialect_method(session->handshake.dialect, message->envelope.method);
+	ambiguous = !message->envelope.untracked && !may_alias(session, message) &&
+	    id_is_in_use(session, message->from, message->envelope.id);
+	if (message->envelope.untracked || ambiguous) {
+		party->untracked = true;
+		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
+	} else if (session->config.legacy && is_era_probe(message, row)) {
+		answer_era_probe(session, message);
+	} else if (is_turn_cancel(session, message)) {
+		on_turn_cancel(session, message);
+	} else if (!refuse(session, message)) {
+		enter(session, message, row);
+	}
+}
+
+/* --- responses */
+
+/* Puts back what the requester called the request. */
+static void
+restore_ids(struct message *message, const struct request *request)
+{
+	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
+
+	if (message->extent != MESSAGE_WHOLE || !request_is_aliased(request))
+		return;
+	message_replace(message, SCAN_ID, request->id);
+	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
+		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
+}
+
+/* MCP: what the request became goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
+static void
+note_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
+{
+	if (request->state != REQUEST_WAITING)
+		cancel_task(session, requester, request, task_id);
+	else if (request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
+		tasks_add(&session->tasks[requester], request->token, request->wire_token, task_id, session->clocks.steady);
+}
+
+static void
+on_answer(struct session *session, struct message *message, struct request *request)
+{
+	enum side requester = side_other(message->from);
+	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+
+	if (task_id.len > 0)
+		note_task(session, requester, request, task_id);
+	if (requester == SIDE_CLIENT) {
+		server_note_served(&session->server);
+		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
+			handshake_read_answer(&session->handshake, message);
+			records_note_server(&session->records, session->handshake.dialect, message);
+		}
+		records_answer(&session->records, request, granted);
+	}
+	if (dialect_says_cancelled(message->scan))
+		request->flags |= REQUEST_CONFIRMED;
+	restore_ids(message, request);
+	requests_decide(session, requester, request, EVENT_RESPONSE, message);
+}
+
+void
+receive_response(struct session *session, struct message *message)
+{
+	enum side requester = side_other(message->from);
+	const struct party *party = &session->party[requester];
+	struct span id = message->envelope.id;
+	struct request *request, *question;
+
+	message->bound = message->from == SIDE_CLIENT;
+	if (message->envelope.untracked) {
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+		return;
+	}
+	request = pending_by_wire(&party->pending, id);
+	if (request == NULL && (question = questions_find(&session->questions, requester, id)) != NULL) {
+		pass_drop(session, message, WHY_SWALLOWED, question);
+		recovery_answered(session, requester, question, message);
+		return;
+	}
+	if (request == NULL && (request = pending_loosely(&party->pending, id)) != NULL)
+		message->word = WHY_ID_COERCED;
+	if (request != NULL)
+		on_answer(session, message, request);
+	else if (party->untracked)
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+	else
+		requests_decide(session, requester, NULL, EVENT_RESPONSE, message);
+}
+
+/* --- notifications */
+
+/* A cancel that names a request of the other side: a server may end the stream that it was asked for, and no other request. */
+static void
+on_foreign_cancel(struct session *session, struct message *message, struct span id)
+{
+	enum side requester = side_other(message->from);
+	struct request *request = pending_by_wire(&session->party[requester].pending, id);
+
+	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
+		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
+	else if (session->party[message->from].untracked)
+		cancel_untracked(session, message, id);
+	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
+		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
+	else
+		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
+}
+
+/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
+static bool
+is_forbidden(const struct session *session, enum side requester, const struct request *request)
+{
+	bool may_cancel_start =
+	    (session->handshake.dialect->flags & DIALECT_CANCELS_START) && !session->handshake.declared[requester];
+
+	return (request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start;
+}
+
+static void
+on_cancel(struct session *session, struct message *message)
+{
+	struct span id = message_id(message->scan, message->cancel->field);
+	struct request *request;
+
+	if (id.len == 0) {
+		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+		return;
+	}
+	request = pending_by_id(&session->party[message->from].pending, id);
+	if (request == NULL)
+		on_foreign_cancel(session, message, id);
+	else if (is_forbidden(session, message->from, request))
+		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
+	else
+		requests_decide(session, message->from, request,
+		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
+}
+
+/* The token is a session's: an update shows that all its requests live, and passes whatever became of them. */
+static void
+on_update(struct session *session, struct message *message, enum side requester, struct span token,
+    const struct request *newest)
+{
+	struct pending *pending = &session->party[requester].pending;
+	struct request *request = NULL;
+
+	while ((request = pending_next_by_token(pending, token, request)) != NULL)
+		if (alarm_armed(&request->idle))
+			alarm_arm(&pending->idle, &request->idle, request->idle_after,
+			    clocks_idle(&session->clocks, requester));
+	pass_on(session, message, WHY_RELAYED, newest);
+}
+
+static void
+on_task_progress(struct session *session, struct message *message, const struct task *task, struct span token)
+{
+	struct span own = buf_span(&task->token), wire = buf_span(&task->wire_token);
+
+	if (!span_equal(own, wire) && id_equal(token, wire))
+		message_replace(message, session->handshake.dialect->progress_field, own);
+	pass_on(session, message, WHY_RELAYED, NULL);
+}
+
+static void
+on_progress(struct session *session, struct message *message)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	enum side requester = side_other(message->from);
+	const struct party *party = &session->party[requester];
+	struct span token = message_id(message->scan, dialect->progress_field);
+	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
+	const struct task *task = token.len == 0 ? NULL : tasks_by_token(&session->tasks[requester], token);
+	bool kept = party->untracked || !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+
+	message->bound = message->from == SIDE_CLIENT;
+	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
+		on_update(session, message, requester, token, request);
+	} else if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
+		on_task_progress(session, message, task, token);
+	} else if (request == NULL) {
+		kept = kept && !questions_has_minted(&session->questions, token);
+		requests_decide(session, requester, NULL, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+	} else {
+		message->swallowed = (request->flags & REQUEST_ASKED) != 0;
+		if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
+		    id_equal(token, request->wire_token))
+			message_replace(message, dialect->progress_field, request->token);
+		kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+		requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+	}
+}
+
+static void
+on_task_status(struct session *session, struct message *message)
+{
+	struct span id = message_id(message->scan, SCAN_TASK_ID);
+
+	if (id.len > 0 && dialect_ends_task(scan_text(message->scan, SCAN_STATUS)))
+		tasks_end(&session->tasks[side_other(message->from)], id);
+	pass_on(session, message, WHY_RELAYED, NULL);
+}
+
+/* The first message of a stream that was said again to a new server, and that the client has had before. */
+static bool
+is_repeated_beginning(struct session *session, const struct message *message)
+{
+	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
+
+	return message->from == SIDE_SERVER && message->extent == MESSAGE_WHOLE && id.len > 0 &&
+	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened) &&
+	    records_begin_stream(&session->records, id);
+}
+
+/* A notification may name a subscription by the id that its request travelled under. */
+static void
+restore_subscription(struct session *session, struct message *message)
+{
+	struct span id = message_id(message->scan, SCAN_META_SUBSCRIPTION);
+	const struct request *request;
+
+	if (id.len == 0 || message->extent != MESSAGE_WHOLE)
+		return;
+	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
+	if (request != NULL && request_is_aliased(request))
+		message_replace(message, SCAN_META_SUBSCRIPTION, request->id);
+}
+
+/* The notification behind the handshake: it is kept for a new server, and while one is awaited said in its place by the replay. */
+static void
+on_opened(struct session *session, struct message *message)
+{
+	struct action action = report_new(VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED);
+	enum server_life life = session->server.life;
+
+	message->bound = records_add_opened(&session->records, message);
+	if (!message->bound) {
+		action.method = message->envelope.method;
+		report_action(&session->report, &action);
+	}
+	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
+		pass_take(session, message, WHY_RELAYED, NULL);
+	else
+		pass_on(session, message, WHY_RELAYED, NULL);
+}
+
+void
+receive_notification(struct session *session, struct message *message)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct span method = message->envelope.method;
+
+	message->cancel = dialect_cancel(dialect, method);
+	if (message->cancel != NULL) {
+		on_cancel(session, message);
+	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
+		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+	} else if (is_turn_cancel(session, message)) {
+		on_turn_cancel(session, message);
+	} else if (dialect_is(method, dialect->progress)) {
+		on_progress(session, message);
+	} else if (dialect_is(method, dialect->task_status)) {
+		on_task_status(session, message);
+	} else if (is_repeated_beginning(session, message)) {
+		pass_drop(session, message, WHY_SWALLOWED, NULL);
+	} else {
+		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
+			server_note_closed(&session->server);
+		restore_subscription(session, message);
+		if (state_is_opening(session, message->from, method))
+			on_opened(session, message);
+		else
+			pass_on(session, message, WHY_RELAYED, NULL);
+	}
+}
+
+void
+receive_batch(struct session *session, struct message *message)
+{
+	session->party[message->from].untracked = true;
+	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
+	session->batch_told = true;
+}

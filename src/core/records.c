@@ -1,0 +1,247 @@
+#include "core/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/mem.h"
+
+void
+records_init(struct records *records, bool wanted)
+{
+	*records = (struct records){ .wanted = wanted };
+	buf_init(&records->version);
+	buf_init(&records->capabilities);
+}
+
+static void
+remove_at(struct records *records, size_t i)
+{
+	struct record *record = &records->list[i];
+
+	records->bytes -= record->text.len;
+	records->open -= record->request != NULL;
+	buf_free(&record->text);
+	buf_free(&record->name);
+	records->count--;
+	memmove(record, record + 1, (records->count - i) * sizeof(*record));
+}
+
+void
+records_free(struct records *records)
+{
+	while (records->count > 0)
+		remove_at(records, records->count - 1);
+	free(records->list);
+	buf_free(&records->version);
+	buf_free(&records->capabilities);
+}
+
+/* NULL: there is no room. */
+static struct record *
+add(struct records *records, const struct message *message, enum record_kind kind)
+{
+	struct record *record;
+
+	/* What undoes a setting lasts only until its answer, and must find room where nothing else does. */
+	if (kind != RECORD_UNSETTING &&
+	    (records->count >= LIMIT_RECORDS || records->bytes + message->text.len > LIMIT_RECORD_BYTES))
+		return NULL;
+	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
+	record = &records->list[records->count++];
+	*record = (struct record){ .kind = kind };
+	buf_init(&record->text);
+	buf_init(&record->name);
+	buf_append(&record->text, message->text);
+	records->bytes += message->text.len;
+	return record;
+}
+
+static bool
+kind_of(const struct method *row, enum record_kind *kind)
+{
+	unsigned traits = row == NULL ? 0 : row->traits;
+
+	if (traits & METHOD_HANDSHAKE)
+		*kind = RECORD_HANDSHAKE;
+	else if (traits & METHOD_STREAM)
+		*kind = RECORD_STREAM;
+	else if (traits & METHOD_SETTING)
+		*kind = RECORD_SETTING;
+	else if (traits & METHOD_UNSETTING)
+		*kind = RECORD_UNSETTING;
+	else
+		return false;
+	return true;
+}
+
+bool
+records_keeps(const struct records *records, const struct method *row)
+{
+	enum record_kind kind;
+
+	return records->wanted && kind_of(row, &kind);
+}
+
+bool
+records_add_request(struct records *records, const struct message *message, struct request *request)
+{
+	const struct method *row = request->row;
+	struct record *record = NULL;
+	enum record_kind kind;
+
+	if (!records->wanted || !kind_of(row, &kind))
+		return true;
+	if (row->name_field == SCAN_FIELDS || request->name.len > 0)
+		record = add(records, message, kind);
+	if (record == NULL) {
+		records->overflow |= kind == RECORD_HANDSHAKE;
+		return false;
+	}
+	records->open++;
+	record->row = row;
+	record->request = request;
+	record->id_at = (size_t)(message->origin + scan_value(message->scan, SCAN_ID)->offset - message->start);
+	record->id_len = scan_text(message->scan, SCAN_ID).len;
+	buf_append(&record->name, request->name);
+	return true;
+}
+
+bool
+records_add_opened(struct records *records, const struct message *message)
+{
+	size_t i;
+
+	for (i = records->count; i-- > 0;)
+		if (records->list[i].kind == RECORD_OPENED)
+			remove_at(records, i);
+	return message->extent == MESSAGE_WHOLE && add(records, message, RECORD_OPENED) != NULL;
+}
+
+struct record *
+records_find(const struct records *records, const struct request *request)
+{
+	size_t i;
+
+	for (i = 0; records->open > 0 && i < records->count; i++)
+		if (records->list[i].request == request)
+			return &records->list[i];
+	return NULL;
+}
+
+/* An earlier one says nothing any more once the later one counts. */
+static bool
+is_replaced(const struct record *earlier, const struct record *later)
+{
+	if (earlier == later || earlier->request != NULL)
+		return false;
+	if (later->kind == RECORD_HANDSHAKE)
+		return earlier->kind == RECORD_HANDSHAKE;
+	return earlier->kind == RECORD_SETTING && span_equal(buf_span(&earlier->name), buf_span(&later->name));
+}
+
+static void
+settle(struct records *records, size_t later)
+{
+	size_t i;
+
+	records->list[later].request = NULL;
+	records->open--;
+	for (i = records->count; i-- > 0;)
+		if (is_replaced(&records->list[i], &records->list[later])) {
+			remove_at(records, i);
+			later -= i < later;
+		}
+	if (records->list[later].kind == RECORD_UNSETTING)
+		remove_at(records, later);
+}
+
+void
+records_answer(struct records *records, const struct request *request, bool granted)
+{
+	struct record *record = records_find(records, request);
+
+	if (granted && record != NULL && record->kind != RECORD_STREAM)
+		settle(records, (size_t)(record - records->list));
+}
+
+void
+records_end(struct records *records, const struct request *request)
+{
+	struct record *record = records_find(records, request);
+
+	if (record != NULL)
+		remove_at(records, (size_t)(record - records->list));
+}
+
+static struct span
+capabilities_of(const struct message *message)
+{
+	const struct scan_value *value = scan_value(message->scan, SCAN_CAPABILITIES);
+
+	if (value->type != VALUE_OBJECT || message->extent != MESSAGE_WHOLE)
+		return (struct span){ NULL, 0 };
+	return message_part(message, value->offset, value->end);
+}
+
+void
+records_note_server(struct records *records, const struct dialect *dialect, const struct message *message)
+{
+	size_t i;
+
+	if (!records->wanted)
+		return;
+	buf_clear(&records->version);
+	buf_append(&records->version, scan_text(message->scan, SCAN_RESULT_VERSION));
+	buf_clear(&records->capabilities);
+	buf_append(&records->capabilities, capabilities_of(message));
+	for (i = 0; i < DIALECT_LISTS; i++)
+		records->lists[i] = dialect->lists[i].notification != NULL &&
+		    span_equal(scan_text(message->scan, dialect->lists[i].declared), SPAN("true"));
+}
+
+const char *
+records_compare(const struct records *records, const struct message *message)
+{
+	if (!span_equal(buf_span(&records->version), scan_text(message->scan, SCAN_RESULT_VERSION)))
+		return "another protocolVersion";
+	if (message->extent == MESSAGE_WHOLE && !span_equal(buf_span(&records->capabilities), capabilities_of(message)))
+		return "other capabilities";
+	return NULL;
+}
+
+bool
+records_has_handshake(const struct records *records)
+{
+	size_t i;
+
+	for (i = 0; i < records->count; i++)
+		if (records->list[i].kind == RECORD_HANDSHAKE)
+			return true;
+	return false;
+}
+
+void
+records_replayed_stream(struct record *record)
+{
+	record->begins = true;
+}
+
+bool
+records_begin_stream(struct records *records, struct span wire_id)
+{
+	size_t i;
+
+	for (i = 0; i < records->count; i++) {
+		struct record *record = &records->list[i];
+		bool again = record->begins && record->known;
+
+		if (record->kind != RECORD_STREAM || !id_equal(record->request->wire_id, wire_id))
+			continue;
+		record->begins = false;
+		record->known = true;
+		return again;
+	}
+	return false;
+}

@@ -1,0 +1,410 @@
+#include "core/recovery.h"
+
+#include <string.h>
+
+#include "core/compose.h"
+#include "core/id.h"
+#include "core/limits.h"
+
+/* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
+#define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
+
+static struct span
+text_of(const char *string)
+{
+	return (struct span){ string, strlen(string) };
+}
+
+static const char *
+probe_method(const struct session *session)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	const char *method = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
+
+	return method != NULL ? method : METHOD_UNKNOWN_TO_ALL;
+}
+
+/*
+ * Until the answer nothing goes to the server that has not begun. But what has waited for one answer does not wait for the next,
+ * nor longer than the server has for it: many cancels, or a person who never answers, would keep it for ever.
+ */
+static void
+free_queue(struct session *session)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	session->probe.freed_to = lane_decided_to(lane);
+	lane_hold(lane, LANE_FREE);
+}
+
+static void
+send_probe(struct session *session)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct probe *probe = &session->probe;
+	const char *method = probe_method(session);
+	bool modern = session->handshake.era == ERA_MODERN;
+	uint64_t written_to = lane_written_to(lane);
+
+	probe->question = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
+	    QUESTION_PROBE, method, false, session->config.kill_stuck, session->clocks.steady);
+	probe->taken = lane_taken(lane);
+	probe->again = false;
+	lane_hold(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
+	buf_clear(&session->scratch);
+	compose_probe(&session->scratch, method, probe->question->id,
+	    modern ? buf_span(&probe->meta) : (struct span){ NULL, 0 });
+	lane_overtake(lane, buf_span(&session->scratch));
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, (struct span){ NULL, 0 });
+}
+
+void
+recovery_probe(struct session *session, const struct request *request)
+{
+	enum server_life life = session->server.life;
+
+	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || life == SERVER_AWAY ||
+	    life == SERVER_STUCK || !state_is_settled(session))
+		return;
+	if (session->probe.question != NULL) {
+		session->probe.again = true;
+		return;
+	}
+	buf_clear(&session->probe.meta);
+	buf_append(&session->probe.meta, request->meta);
+	send_probe(session);
+}
+
+void
+recovery_free_queue(struct session *session)
+{
+	if (session->probe.question != NULL)
+		free_queue(session);
+}
+
+void
+recovery_end_probe(struct session *session)
+{
+	if (session->probe.question == NULL)
+		return;
+	pending_remove(&session->questions.asked[SIDE_CLIENT], session->probe.question);
+	session->probe.question = NULL;
+	free_queue(session);
+}
+
+void
+recovery_drop_questions(struct session *session)
+{
+	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
+
+	while (asked->oldest != NULL)
+		pending_remove(asked, asked->oldest);
+	session->probe.question = NULL;
+	session->replaying = 0;
+	free_queue(session);
+}
+
+/* It has not read the probe yet, and reads: a long message stands before it. */
+static bool
+is_reading(const struct session *session)
+{
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	return lane_overtaking(lane) && lane_taken(lane) > session->probe.taken;
+}
+
+/*
+ * How long the server still has. What it writes is a sign of life, as its answer may lie behind a long message; one that waits for
+ * the client, as for a person, may be able to do nothing else.
+ */
+static msec_t
+time_left(const struct session *session)
+{
+	msec_t heard = session->party[SIDE_SERVER].heard;
+	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
+
+	if (is_reading(session))
+		return session->config.kill_stuck;
+	return session->config.kill_stuck - (session->clocks.steady - alive);
+}
+
+static void
+expire_probe(struct session *session)
+{
+	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
+	struct request *question = session->probe.question;
+	msec_t left = time_left(session);
+	struct action action;
+
+	session->probe.taken = lane_taken(session->party[SIDE_CLIENT].lane);
+	if (left > 0) {
+		free_queue(session);
+		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
+		return;
+	}
+	action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
+	action.timeout = session->config.kill_stuck;
+	server_enter(&session->server, SERVER_STUCK);
+	server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
+	report_action(&session->report, &action);
+	session->probe.question = NULL;
+	pending_remove(asked, question);
+}
+
+/* Something was asked, and answered, that a session needs no handshake for; or one is open. */
+static bool
+was_opened(const struct session *session)
+{
+	const struct server *server = &session->server;
+
+	if (session->party[SIDE_CLIENT].requests == 0)
+		return false;
+	if (handshake_is_done(&session->handshake))
+		return true;
+	if (session->handshake.era != ERA_NONE || records_has_handshake(&session->records))
+		return false;
+	return server->served || server->restarted;
+}
+
+const char *
+recovery_obstacle(const struct session *session)
+{
+	if (session->handshake.plain)
+		return "the client speaks no JSON-RPC";
+	if (!(session->handshake.dialect->flags & DIALECT_REPLAYS) && !session->config.stateless)
+		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
+	if (!was_opened(session))
+		return "no session was open";
+	if (!session->records.wanted || session->records.overflow)
+		return "initialize was too long to be kept";
+	return NULL;
+}
+
+/* The recorded message under another id, ahead of what waits. */
+static void
+say_again(struct session *session, const struct record *record, const struct request *request)
+{
+	struct span text = buf_span(&record->text);
+	size_t behind = record->id_at + record->id_len;
+
+	buf_clear(&session->scratch);
+	buf_append(&session->scratch, span_part(text, 0, record->id_at));
+	buf_append(&session->scratch, request->wire_id);
+	buf_append(&session->scratch, span_part(text, behind, text.len - behind));
+	lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&session->scratch));
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, (struct span){ NULL, 0 });
+}
+
+/* Asks what was answered before; its answer is waited for. */
+static void
+ask_again(struct session *session, enum record_kind kind)
+{
+	const struct record *record, *end = session->records.list + session->records.count;
+
+	for (record = session->records.list; record < end; record++) {
+		const struct request *question;
+
+		if (record->kind != kind || record->request != NULL)
+			continue;
+		question = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
+		    QUESTION_REPLAY, record->row->name, buf_span(&record->text).ptr[record->id_at] == '"', TIME_REPLAY,
+		    session->clocks.steady);
+		session->replaying++;
+		say_again(session, record, question);
+	}
+}
+
+static void
+say_opened(struct session *session)
+{
+	const struct record *record, *end = session->records.list + session->records.count;
+	struct action action = report_new(VERB_SEND, SIDE_SERVER, WHY_REPLAYED);
+
+	for (record = session->records.list; record < end; record++) {
+		if (record->kind != RECORD_OPENED)
+			continue;
+		action.method = text_of(session->handshake.dialect->opened);
+		lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&record->text));
+		report_action(&session->report, &action);
+	}
+}
+
+/* Streams that the former server had: requests.c left them unsent. */
+static void
+say_streams(struct session *session)
+{
+	struct record *record, *end = session->records.list + session->records.count;
+
+	for (record = session->records.list; record < end; record++) {
+		struct request *request = record->request;
+
+		if (record->kind != RECORD_STREAM || request->start != REQUEST_UNSENT)
+			continue;
+		request->start = request->end = 0;
+		records_replayed_stream(record);
+		say_again(session, record, request);
+	}
+}
+
+/* MCP server/tools "List Changed Notification": only a server that has declared it may send it. */
+static void
+say_lists(struct session *session)
+{
+	struct action action = report_new(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT);
+	size_t i;
+
+	if (session->handshake.era == ERA_MODERN)
+		return;
+	for (i = 0; i < DIALECT_LISTS; i++) {
+		const char *notification = session->handshake.dialect->lists[i].notification;
+
+		if (!session->records.lists[i])
+			continue;
+		action.method = text_of(notification);
+		buf_clear(&session->scratch);
+		compose_notification(&session->scratch, notification);
+		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
+		report_action(&session->report, &action);
+	}
+}
+
+/* The server lives: what has waited for it has a whole deadline from here on. */
+static void
+renew_deadlines(struct session *session)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct request *request;
+
+	for (request = pending->oldest; request != NULL; request = request->newer)
+		if (alarm_armed(&request->idle) && state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+			alarm_arm(&pending->idle, &request->idle, request->idle_after, session->clocks.idle);
+}
+
+static void
+finish(struct session *session)
+{
+	server_enter(&session->server, SERVER_OPEN);
+	server_refuse(&session->server, (struct span){ NULL, 0 });
+	renew_deadlines(session);
+	say_streams(session);
+	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
+	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, (struct span){ NULL, 0 });
+	say_lists(session);
+}
+
+static void
+say_settings(struct session *session)
+{
+	server_enter(&session->server, SERVER_SETTINGS);
+	say_opened(session);
+	ask_again(session, RECORD_SETTING);
+	if (session->replaying == 0)
+		finish(session);
+}
+
+void
+recovery_replay(struct session *session)
+{
+	server_enter(&session->server, SERVER_HANDSHAKE);
+	ask_again(session, RECORD_HANDSHAKE);
+	if (session->replaying == 0)
+		say_settings(session);
+}
+
+static void
+fail(struct session *session, const struct request *question, struct span log_word, struct span refusal)
+{
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, log_word);
+	server_refuse(&session->server, refusal);
+}
+
+/* In the server's own words, where it has any. */
+static void
+report_refusal(struct session *session, const struct request *question, const struct message *message)
+{
+	const struct scan_value *words = scan_value(message->scan, SCAN_ERROR_MESSAGE);
+	char text[LIMIT_LAST_WORDS];
+	struct buf detail;
+	size_t len;
+
+	buf_init(&detail);
+	buf_append(&detail, SPAN("it answered with an error"));
+	if (words->type == VALUE_STRING && message->extent == MESSAGE_WHOLE && words->end > words->offset + 2) {
+		len = id_unescape(message_part(message, words->offset, words->end), text, sizeof(text));
+		buf_append(&detail, SPAN(": "));
+		buf_append(&detail, (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
+	}
+	fail(session, question, buf_span(&detail), buf_span(&detail));
+	buf_free(&detail);
+}
+
+static void
+replay_answered(struct session *session, const struct request *question, const struct message *message)
+{
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+	enum server_life life = session->server.life;
+	const char *difference;
+
+	session->replaying--;
+	if (server_is_replaying(&session->server) && !granted)
+		report_refusal(session, question, message);
+	if (life == SERVER_HANDSHAKE && !granted) {
+		server_enter(&session->server, SERVER_STUCK);
+	} else if (life == SERVER_HANDSHAKE) {
+		if ((difference = records_compare(&session->records, message)) != NULL)
+			report_note(&session->report, SIDE_CLIENT, WHY_SERVER_CHANGED, (struct span){ NULL, 0 },
+			    text_of(difference));
+		say_settings(session);
+	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
+		finish(session);
+	}
+}
+
+void
+recovery_answered(struct session *session, enum side asker, struct request *question, const struct message *message)
+{
+	switch (question_kind(question)) {
+	case QUESTION_PROBE:
+		session->probe.question = NULL;
+		free_queue(session);
+		if (session->probe.again)
+			send_probe(session);
+		break;
+	case QUESTION_REPLAY:
+		replay_answered(session, question, message);
+		break;
+	case QUESTION_TASK_CANCEL:
+		break;
+	}
+	pending_remove(&session->questions.asked[asker], question);
+}
+
+static void
+replay_expired(struct session *session, const struct request *question)
+{
+	session->replaying--;
+	if (!server_is_replaying(&session->server))
+		return;
+	fail(session, question, SPAN("no answer"), SPAN("it did not answer"));
+	server_enter(&session->server, SERVER_STUCK);
+}
+
+void
+recovery_expire(struct session *session, enum side asker)
+{
+	struct pending *asked = &session->questions.asked[asker];
+	struct request *question;
+
+	while ((question = request_of_hard(timeline_first(&asked->hard))) != NULL &&
+	    alarm_due(&question->hard) <= session->clocks.steady) {
+		if (question_kind(question) == QUESTION_PROBE) {
+			expire_probe(session);
+			continue;
+		}
+		if (question_kind(question) == QUESTION_REPLAY)
+			replay_expired(session, question);
+		else
+			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, (struct span){ NULL, 0 });
+		pending_remove(asked, question);
+	}
+}

@@ -1,0 +1,549 @@
+/*
+ *              response, progress, cancel                 deadline, end of a side
+ *   receive ──────────────┐                                  │ session
+ *                         ▼                                  ▼
+ *                 decisions[state][event]  (decide.c)
+ *                         │ steps
+ *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ next state ─▶ acknowledgements
+ *        lane       pass                cancel    recovery   reply    pending        acks
+ */
+#include "core/requests.h"
+
+#include <assert.h>
+
+#include "core/cancel.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/pass.h"
+#include "core/recovery.h"
+#include "core/reply.h"
+
+/* The deadline that has just passed. */
+static msec_t
+passed_deadline(const struct session *session, const struct request *request)
+{
+	if (request->state != REQUEST_WAITING && !(request->flags & REQUEST_EXPIRED))
+		return MSEC_NEVER;
+	if (request->cap_after <= session->clocks.steady - request->received)
+		return request->cap_after;
+	return request->idle_after;
+}
+
+/* The table speaks of the client's requests; this is the word for one of `requester`. */
+static enum why
+word_for(enum side requester, enum why why)
+{
+	if (requester == SIDE_SERVER && why == WHY_SERVER_GONE)
+		return WHY_UNANSWERABLE;
+	if (requester == SIDE_SERVER && why == WHY_CLIENT_GONE)
+		return WHY_SERVER_GONE;
+	return why;
+}
+
+static void
+report(struct session *session, enum side requester, const struct request *request, const struct decision *decision,
+    msec_t timeout)
+{
+	bool answers = decision->steps & DECIDE_ANSWER;
+	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
+	    answers ? requester : side_other(requester), word_for(requester, decision->why), request);
+
+	action.timeout = timeout;
+	if (decision->why == WHY_TIMED_OUT)
+		action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
+	report_action(&session->report, &action);
+}
+
+/* The message at hand passes, goes on as a cancel, or is dropped. true: a whole turn was told. */
+static bool
+decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
+    struct message *message)
+{
+	enum why why = decision->why == WHY_RELAYED ? message->word : word_for(requester, decision->why);
+
+	if (decision->steps & DECIDE_CANCEL)
+		return cancel_forward(session, message, request, why);
+	if (!(decision->steps & DECIDE_PASS))
+		pass_drop(session, message, why, request);
+	else if (message->cancel != NULL)
+		cancel_stream(session, message, request);
+	else
+		pass_on(session, message, why, request);
+	return false;
+}
+
+static bool
+is_cancel(enum decide_event event)
+{
+	return event == EVENT_CANCEL || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED ||
+	    event == EVENT_TURN_CANCELLED;
+}
+
+/* The first half: the request leaves the queue, the message at hand its lane, the receiver is told. true: of a whole turn. */
+static bool
+begin(struct session *session, enum side requester, struct request *request, const struct decision *decision,
+    struct message *message, msec_t timeout)
+{
+	bool whole_turn = false;
+
+	if ((decision->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
+		lane_withdraw(session->party[requester].lane, request->start, request->end);
+	if (message != NULL)
+		whole_turn = decide_message(session, requester, request, decision, message);
+	else if (decision->steps & DECIDE_REPORT)
+		report(session, requester, request, decision, timeout);
+	if (message == NULL && (decision->steps & DECIDE_CANCEL))
+		whole_turn = cancel_send(session, requester, request);
+	if (whole_turn)
+		request->flags |= REQUEST_TURN_TOLD;
+	return whole_turn;
+}
+
+/* The request has ended, or nobody waits for its answer any more. */
+static void
+note_end(struct session *session, enum side requester, const struct request *request)
+{
+	if (requester != SIDE_CLIENT)
+		return;
+	records_end(&session->records, request);
+	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane);
+}
+
+static void
+enter(struct session *session, enum side requester, struct request *request, enum request_state next)
+{
+	struct pending *pending = &session->party[requester].pending;
+	bool ended = request->state == REQUEST_ABANDONED;
+
+	switch (next) {
+	case REQUEST_NONE:
+		if (!ended)
+			note_end(session, requester, request);
+		pending_remove(pending, request);
+		break;
+	case REQUEST_ABANDONED:
+		request->flags |= REQUEST_CANCELLED;
+		note_end(session, requester, request);
+		pending_move(pending, request, next);
+		alarm_disarm(&request->idle);
+		alarm_arm(&pending->linger, &request->hard, TIME_LINGER, session->clocks.steady);
+		break;
+	case REQUEST_CANCELLING:
+		request->flags |= REQUEST_CANCELLED;
+		pending_move(pending, request, next);
+		alarm_disarm(&request->idle);
+		alarm_arm(&pending->hard, &request->hard, state_grace(session, request), session->clocks.steady);
+		break;
+	case REQUEST_PASSING:
+		pending_move(pending, request, next);
+		alarm_disarm(&request->idle);
+		alarm_disarm(&request->hard);
+		break;
+	case REQUEST_QUEUED:
+	case REQUEST_WAITING:
+	case REQUEST_STATES:
+		assert(!"a request does not go back");
+	}
+}
+
+/* Until its grace is over the other deadline may pass too, and is not why the request was given up. */
+static void
+note_expired(struct request *request, msec_t timeout)
+{
+	request->flags |= REQUEST_EXPIRED;
+	if (timeout == request->idle_after)
+		request->cap_after = MSEC_NEVER;
+	else
+		request->idle_after = MSEC_NEVER;
+}
+
+/* The server has the request, and the client, which is still there, wants nothing more of it. */
+static bool
+is_given_up(enum side requester, const struct request *request, enum decide_event event, const struct decision *decision)
+{
+	return requester == SIDE_CLIENT && (decision->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE &&
+	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
+}
+
+/* The second half: what follows for the request itself. */
+static void
+end(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    const struct decision *decision, msec_t timeout)
+{
+	struct pending *pending = &session->party[requester].pending;
+
+	if (is_given_up(requester, request, event, decision))
+		recovery_probe(session, request);
+	if (decision->steps & DECIDE_ANSWER)
+		reply_to(session, requester, request, event, timeout);
+	if ((decision->steps & DECIDE_EXTEND) && alarm_armed(&request->idle))
+		alarm_arm(&pending->idle, &request->idle, request->idle_after, clocks_idle(&session->clocks, requester));
+	if ((decision->steps & DECIDE_WITHDRAW) && event != EVENT_RECEIVER_GONE)
+		request->flags |= REQUEST_CANCELLED;
+	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
+		note_expired(request, timeout);
+	if (request->state == REQUEST_PASSING && is_cancel(event)) {
+		if (event == EVENT_CANCEL && !(request->flags & REQUEST_CANCELLED))
+			request->flags |= REQUEST_UNOWED;
+		request->flags |= REQUEST_CANCELLED;
+	}
+	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE && !(request->flags & REQUEST_CONFIRMED))
+		request->flags &= ~(unsigned)REQUEST_CANCELLED;
+	if (decision->next != request->state)
+		enter(session, requester, request, (enum request_state)decision->next);
+}
+
+/* One request, without what follows for others. true: a whole turn was told. */
+static bool
+decide_one(struct session *session, enum side requester, struct request *request, enum decide_event event)
+{
+	const struct decision *decision = &decisions[state_of(session, requester, request)][event];
+	bool whole_turn = begin(session, requester, request, decision, NULL, MSEC_NEVER);
+
+	end(session, requester, request, event, decision, MSEC_NEVER);
+	return whole_turn;
+}
+
+/* The request ends with its turn: canceld answers it if the client has not within the grace. */
+static void
+end_with_turn(struct session *session, struct request *request)
+{
+	request->flags |= REQUEST_CASCADED;
+	alarm_disarm(&request->idle);
+	alarm_arm(&session->party[SIDE_SERVER].pending.hard, &request->hard, state_grace(session, request),
+	    session->clocks.steady);
+}
+
+/* A session/cancel goes out: what the agent asked in that turn ends too. told: the client knows, as it cancelled itself. */
+static void
+cascade(struct session *session, struct span session_id, bool told)
+{
+	struct request *request, *next;
+
+	for (request = session->party[SIDE_SERVER].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (request->state != REQUEST_WAITING || (request->flags & REQUEST_CASCADED) ||
+		    !id_equal(request->token, session_id))
+			continue;
+		request->flags |= REQUEST_CASCADED;
+		if (told || session->client_gone)
+			end_with_turn(session, request);
+		else
+			decide_one(session, SIDE_SERVER, request, EVENT_CANCEL_OWED);
+	}
+}
+
+static void
+decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message, msec_t timeout)
+{
+	const struct decision *decision = &decisions[state_of(session, requester, request)][event];
+
+	if (request == NULL) {
+		if (decision->steps & DECIDE_ANSWER)
+			reply_gone(session, message);
+		decide_message(session, requester, NULL, decision, message);
+		return;
+	}
+	/* What is told of a turn's end stays with the request until its own end, which follows. */
+	if (begin(session, requester, request, decision, message, timeout))
+		cascade(session, request->token, false);
+	end(session, requester, request, event, decision, timeout);
+}
+
+void
+requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message)
+{
+	bool expired = request != NULL &&
+	    (event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED || (request->flags & REQUEST_EXPIRED));
+
+	decide(session, requester, request, event, message,
+	    expired ? passed_deadline(session, request) : MSEC_NEVER);
+}
+
+void
+requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout)
+{
+	bool owed = !(request->flags & REQUEST_UNOWED);
+
+	session->timed_out |= timeout != MSEC_NEVER;
+	decide(session, requester, request, owed ? EVENT_BROKEN_OFF_OWED : EVENT_BROKEN_OFF, NULL, timeout);
+}
+
+struct request *
+requests_named(const struct session *session, enum side from, const struct scan *scan)
+{
+	struct span id = message_id(scan, SCAN_ID);
+
+	if (scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT && scan_value(scan, SCAN_ERROR)->type == VALUE_ABSENT)
+		return NULL;
+	return id.len > 0 ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
+}
+
+void
+requests_set_deadlines(struct session *session, enum side requester, struct request *request)
+{
+	struct pending *pending = &session->party[requester].pending;
+	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name, request->row,
+	    requester == SIDE_SERVER);
+
+	request->received = session->clocks.steady;
+	request->idle_after = deadlines.idle;
+	request->cap_after = deadlines.cap;
+	alarm_arm(&pending->idle, &request->idle, deadlines.idle, clocks_idle(&session->clocks, requester));
+	alarm_arm(&pending->hard, &request->hard, deadlines.cap, session->clocks.steady);
+}
+
+/*
+ * The agent asked it before it had read the cancel of its turn, or goes on all the same: a client that has cancelled may leave it
+ * open. It gives the turn no more time, as there may always be another one.
+ */
+void
+requests_join_turn(struct session *session, struct request *request)
+{
+	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
+	const struct request *turn = NULL;
+
+	if (session->handshake.dialect->turn_cancel == NULL || request->token.len == 0)
+		return;
+	do
+		turn = pending_next_by_token(asked, request->token, turn);
+	while (turn != NULL && !request_is_turn(turn));
+	if (turn == NULL || turn->state == REQUEST_WAITING)
+		return;
+	request->flags |= REQUEST_CROSSED;
+	end_with_turn(session, request);
+}
+
+/* Counts a turn that a session/cancel names, before it is decided. */
+static void
+count_turn(struct turns *turns, enum request_state state, const struct request *request)
+{
+	if (state == REQUEST_QUEUED)
+		turns->unsent++;
+	else if (state == REQUEST_CANCELLING && (request->flags & REQUEST_TURN_TOLD))
+		turns->repeated++;
+	else if (state == REQUEST_WAITING || state == REQUEST_CANCELLING)
+		turns->live++;
+	if (state == REQUEST_WAITING)
+		turns->last = request;
+}
+
+struct turns
+requests_cancel_turns(struct session *session, struct span session_id)
+{
+	struct turns turns = { 0, 0, 0, NULL };
+	struct request *request, *next;
+
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (!request_is_turn(request) || !id_equal(request->token, session_id))
+			continue;
+		count_turn(&turns, state_of(session, SIDE_CLIENT, request), request);
+		request->flags |= REQUEST_TURN_TOLD;
+		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED);
+	}
+	cascade(session, session_id, true);
+	return turns;
+}
+
+/* What the agent asked in a cancelled turn is answered only now: the turn has its whole grace from here on. */
+static void
+renew_grace(struct session *session, struct span session_id)
+{
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct request *turn = NULL;
+
+	while ((turn = pending_next_by_token(pending, session_id, turn)) != NULL)
+		if (turn->state == REQUEST_CANCELLING && request_is_turn(turn))
+			alarm_arm(&pending->hard, &turn->hard, state_grace(session, turn), session->clocks.steady);
+}
+
+/* The client has had its time to answer what the agent had asked in a cancelled turn. */
+static void
+expire_with_turn(struct session *session, struct request *request)
+{
+	bool crossed = request->flags & REQUEST_CROSSED;
+
+	if (state_of(session, SIDE_SERVER, request) == REQUEST_QUEUED) {
+		decide_one(session, SIDE_SERVER, request, EVENT_CANCEL_OWED);
+		return;
+	}
+	if (request->state == REQUEST_WAITING)
+		decide_one(session, SIDE_SERVER, request, crossed ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED);
+	if (request->state == REQUEST_CANCELLING && !crossed)
+		renew_grace(session, request->token);
+	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
+}
+
+/* The response has begun to arrive: its id was read, and its end was not. */
+static bool
+is_arriving(const struct session *session, enum side requester, const struct request *request)
+{
+	const struct party *party = &session->party[side_other(requester)];
+	struct envelope envelope;
+
+	if (party->parts.reading != READ_HOLD || party->frame.scanned == party->frame.start)
+		return false;
+	envelope_peek(&envelope, party->frame.scan);
+	return envelope.kind == ENVELOPE_RESPONSE && envelope.id.len > 0 &&
+	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+}
+
+/* Is the receiver to answer the request itself, once it was told? */
+static enum decide_event
+deadline_event(const struct session *session, enum side requester, const struct request *request)
+{
+	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
+
+	return owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
+}
+
+static void
+expire(struct session *session, enum side requester, struct request *request)
+{
+	struct pending *pending = &session->party[requester].pending;
+
+	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
+	    is_arriving(session, requester, request)) {
+		request->flags |= REQUEST_GRACED;
+		alarm_disarm(&request->idle);
+		alarm_arm(&pending->hard, &request->hard, state_grace(session, request), session->clocks.steady);
+		return;
+	}
+	if (request->flags & REQUEST_CASCADED) {
+		expire_with_turn(session, request);
+		return;
+	}
+	if (request->state == REQUEST_WAITING) {
+		session->timed_out = true;
+		session->wants_end |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
+	}
+	requests_decide(session, requester, request, deadline_event(session, requester, request), NULL);
+}
+
+static bool
+is_due(const struct alarm *alarm, msec_t now)
+{
+	return alarm != NULL && alarm_due(alarm) <= now;
+}
+
+void
+requests_expire(struct session *session, enum side requester)
+{
+	struct pending *pending = &session->party[requester].pending;
+	struct alarm *first;
+
+	while (is_due(first = timeline_first(&pending->hard), session->clocks.steady))
+		expire(session, requester, request_of_hard(first));
+	while (is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
+		expire(session, requester, request_of_idle(first));
+}
+
+void
+requests_expire_tombstones(struct session *session, enum side requester)
+{
+	struct alarm *first;
+
+	while (is_due(first = timeline_first(&session->party[requester].pending.linger), session->clocks.steady))
+		requests_decide(session, requester, request_of_hard(first), EVENT_DEADLINE, NULL);
+}
+
+void
+requests_trim(struct session *session, enum side requester)
+{
+	struct pending *pending = &session->party[requester].pending;
+
+	while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
+		requests_decide(session, requester, request_of_hard(timeline_first(&pending->linger)), EVENT_DEADLINE, NULL);
+}
+
+/* When the timeline's first alarm is due by the caller's clock; `ahead` is how far its own clock lags behind that. */
+static msec_t
+due_of(const struct timeline *timeline, msec_t ahead)
+{
+	const struct alarm *first = timeline_first(timeline);
+
+	return first == NULL ? MSEC_NEVER : alarm_due(first) + ahead;
+}
+
+msec_t
+requests_wake(const struct session *session, enum side requester)
+{
+	const struct pending *pending = &session->party[requester].pending;
+	const struct clocks *clocks = &session->clocks;
+	msec_t hard = due_of(&pending->hard, clocks->skew);
+	msec_t idle = due_of(&pending->idle, clocks->now - clocks_idle(clocks, requester));
+
+	/* The idle clock of the client's requests stands still while a person is asked something. */
+	if (requester == SIDE_CLIENT && session->party[SIDE_SERVER].pending.persons > 0)
+		return hard;
+	return hard < idle ? hard : idle;
+}
+
+msec_t
+requests_tombstones_wake(const struct session *session, enum side requester)
+{
+	return due_of(&session->party[requester].pending.linger, session->clocks.skew);
+}
+
+void
+requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits)
+{
+	struct request *request, *next;
+
+	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (traits == 0 || (request_traits(request) & traits))
+			requests_decide(session, requester, request, event, NULL);
+	}
+}
+
+/* MCP 2026-07-28 basic/patterns/subscriptions: a client asks again for its streams, which have ended with the server. */
+static bool
+is_open_stream(const struct session *session, const struct request *request)
+{
+	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM) &&
+	    records_find(&session->records, request) != NULL;
+}
+
+void
+requests_lose_server(struct session *session)
+{
+	struct request *request, *next;
+
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (is_open_stream(session, request))
+			request->start = request->end = REQUEST_UNSENT;
+		else
+			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
+	}
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+}
+
+void
+requests_fail_unwritten(struct session *session)
+{
+	uint64_t written_to = lane_written_to(session->party[SIDE_CLIENT].lane);
+	struct request *request, *next;
+
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+		next = request->newer;
+		if (request_is_awaited(request) && request->end > written_to)
+			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_GONE, NULL);
+	}
+}
+
+bool
+requests_server_owes(const struct session *session)
+{
+	const struct request *request;
+
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (request_is_awaited(request) && state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED)
+			return true;
+	return false;
+}

@@ -1,0 +1,86 @@
+#include "core/server.h"
+
+#include "core/limits.h"
+#include "core/utf8.h"
+
+void
+server_init(struct server *server)
+{
+	*server = (struct server){ .life = SERVER_OPEN, .status = -1, .signal = -1 };
+	buf_init(&server->quote);
+	buf_init(&server->refusal);
+}
+
+void
+server_free(struct server *server)
+{
+	buf_free(&server->quote);
+	buf_free(&server->refusal);
+}
+
+void
+server_enter(struct server *server, enum server_life life)
+{
+	server->life = life;
+	if (life == SERVER_STUCK)
+		server->stuck = true;
+	if (life == SERVER_AWAY)
+		server->served = server->stuck = false;
+	if (life == SERVER_HANDSHAKE)
+		server->restarted = true;
+}
+
+void
+server_ended(struct server *server, int status, int signal)
+{
+	server->status = status;
+	server->signal = signal;
+}
+
+void
+server_note_served(struct server *server)
+{
+	server->served = true;
+}
+
+void
+server_note_closed(struct server *server)
+{
+	server->closed = true;
+}
+
+void
+server_give_up(struct server *server)
+{
+	server->given_up = true;
+}
+
+static struct span
+last_part(struct span words)
+{
+	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
+		words.len--;
+	if (words.len > LIMIT_LAST_WORDS)
+		words = span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS);
+	return words;
+}
+
+void
+server_quote(struct server *server, struct span words)
+{
+	size_t at, len;
+
+	words = last_part(words);
+	buf_clear(&server->quote);
+	for (at = 0; at < words.len; at += len > 0 ? len : 1) {
+		len = utf8_length(words, at);
+		buf_append(&server->quote, len > 0 ? span_part(words, at, len) : SPAN("?"));
+	}
+}
+
+void
+server_refuse(struct server *server, struct span words)
+{
+	buf_clear(&server->refusal);
+	buf_append(&server->refusal, words);
+}
