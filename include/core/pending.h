@@ -2,10 +2,9 @@
 #define CORE_PENDING_H
 
 /*
- * The outstanding requests of one direction: found by the requester's id, by the id that the
- * receiver sees, by progress token; each with an idle deadline and an absolute one. It keeps
- * them and decides nothing. Every look-up costs the same for ten and for a million
- * (of different ids: those that share one are gone through one by one).
+ * The outstanding requests of one direction: found by the requester's id, by the id that the receiver sees, by progress
+ * token; each with an idle deadline and an absolute one. A table: it keeps requests and decides nothing. Look-ups are O(1)
+ * on average, except among entries that share one id.
  */
 
 #include <stdbool.h>
@@ -13,7 +12,7 @@
 
 #include "core/buf.h"
 #include "core/clock.h"
-#include "core/text.h"
+#include "core/map.h"
 #include "core/timeline.h"
 
 enum request_state {
@@ -21,98 +20,67 @@ enum request_state {
 	REQUEST_QUEUED,     /* not one byte written to the receiver; derived, never stored */
 	REQUEST_WAITING,    /* the requester waits for the answer */
 	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
-	REQUEST_ABANDONED,  /* nobody waits any more: a tombstone */
+	REQUEST_PASSING,    /* its answer goes out in parts */
+	REQUEST_ABANDONED,  /* a tombstone: its late answer will be dropped */
 	REQUEST_STATES
 };
 
 enum request_flag {
-	REQUEST_PERSON = 1 << 0,      /* its answer waits for a person */
-	REQUEST_TASK = 1 << 1,        /* params.task: cancelled with tasks/cancel only */
-	REQUEST_NO_CANCEL = 1 << 2,   /* must never be cancelled on the wire */
-	REQUEST_WITHHELD = 1 << 3,    /* its cancel waits until the era is settled */
-	REQUEST_STREAM = 1 << 4,      /* has no end of its own */
-	REQUEST_GRACED = 1 << 5,      /* its deadline was put off once, as its response is arriving */
-	REQUEST_OURS = 1 << 6,        /* canceld asked; its response is swallowed */
-	REQUEST_TOKEN_ONLY = 1 << 7,  /* answered; only its progress token lives on (a task) */
-	REQUEST_EXPIRED = 1 << 8,     /* CANCELLING because its deadline passed */
-	REQUEST_CASCADED = 1 << 9,    /* the turn that it was asked in is cancelled */
-	REQUEST_TWO_TOKENS = 1 << 10, /* token and wire_token are two, and it is found by either */
-	REQUEST_CANCELLED = 1 << 11,  /* it was cancelled before its answer came */
-	REQUEST_CONFIRMED = 1 << 12,  /* ... and its receiver said so */
-	REQUEST_ASKED = 1 << 13,      /* canceld gave it its token, for itself */
-	REQUEST_TURN_TOLD = 1 << 14,  /* a cancel of its whole session has gone out */
-	REQUEST_CROSSED = 1 << 15,    /* CASCADED, and was so already when it came */
+	REQUEST_PERSON = 1 << 0, /* its answer waits for a person; fixed from pending_add on */
+	REQUEST_TWO_TOKENS =
+	    1 << 1,            /* token and wire_token are two, and it is found by either; fixed from pending_add on */
+	REQUEST_TASK = 1 << 2, /* params.task: cancelled with tasks/cancel only */
+	REQUEST_WITHHELD = 1 << 3,   /* its cancel waits until the era is settled */
+	REQUEST_GRACED = 1 << 4,     /* its deadline was put off once, as its response is arriving */
+	REQUEST_EXPIRED = 1 << 5,    /* CANCELLING because its deadline passed */
+	REQUEST_CASCADED = 1 << 6,   /* the turn that it was asked in is cancelled */
+	REQUEST_CROSSED = 1 << 7,    /* CASCADED, and was so already when it came */
+	REQUEST_CANCELLED = 1 << 8,  /* it was cancelled before its answer came */
+	REQUEST_CONFIRMED = 1 << 9,  /* ... and its receiver said so */
+	REQUEST_ASKED = 1 << 10,     /* canceld gave it its token, for itself */
+	REQUEST_TURN_TOLD = 1 << 11, /* a cancel of its whole ACP session has gone out */
+	REQUEST_UNOWED = 1 << 12,    /* PASSING, and its first cancel waived the answer */
+
+	/* only for the former session code */
+	REQUEST_NO_CANCEL = 1 << 20,
+	REQUEST_STREAM = 1 << 21,
+	REQUEST_OURS = 1 << 22,
+	REQUEST_TOKEN_ONLY = 1 << 23,
+	/* up to here */
 };
 
 /* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
-enum { REQUEST_INLINE = 8, CACHE_LINE = 64 }; /* bytes */
+struct method; /* core/dialect.h */
 
-struct request_part { /* of an entry's text: its ids and tokens, one behind the other; the id comes first */
-	uint32_t at, len;
+struct request_name {                  /* private: an id or token that a request is found by */
+	struct map_entry exact, loose; /* in pending->exact, ->loose */
+	struct request *request;
+	struct span key; /* its canonical form */
+	double value;    /* if numeric: id_number */
+	bool numeric;
+	unsigned kinds; /* what it is to the request */
 };
 
-/*
- * There may be a million, far from the processor: so its size counts, and how many lines of its cache an operation
- * reads. A look-up reads the first; whoever leaves the lists reads the second, of its neighbours too.
- */
 struct request {
-	struct span id;                 /* as the requester spelled it */
-	uint64_t hash;                  /* of the id; see pending_hash */
-	struct request_part wire_id;    /* as the receiver sees it; the id's own bytes unless aliased */
-	struct request_part token;      /* progress token; len 0 if none */
-	struct request_part wire_token; /* as the receiver sees it */
-	union {
-		char here[REQUEST_INLINE];
-		char *block;
-	} bytes;         /* private: the text */
-	uint32_t handle; /* private */
-	uint16_t flags;  /* enum request_flag; PERSON, OURS and TWO_TOKENS are fixed from pending_add on */
-	uint8_t state;   /* enum request_state; set with pending_move; NONE once TOKEN_ONLY */
-
-	uint32_t older, newer; /* private */
-	struct alarm idle;     /* in pending->idle, or not armed */
-	struct alarm hard;     /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
-	msec_t received;       /* when the frame's last byte was */
-
-	struct text *method;          /* never NULL */
-	struct text *name;            /* tool, prompt or resource; its task id once TOKEN_ONLY; or NULL */
-	struct text *meta;            /* SCAN_PARAMS_META; or NULL */
-	uint64_t start, end;          /* the frame's positions in its lane */
-	msec_t idle_after, cap_after; /* its deadlines' durations; MSEC_NEVER if none */
-} __attribute__((aligned(CACHE_LINE)));
-
-static inline struct span
-request_part(const struct request *request, struct request_part part)
-{
-	return (struct span){ request->id.ptr + part.at, part.len };
-}
-
-static inline struct span
-request_wire_id(const struct request *request)
-{
-	return request_part(request, request->wire_id);
-}
-
-static inline struct span
-request_token(const struct request *request)
-{
-	return request_part(request, request->token);
-}
-
-static inline struct span
-request_wire_token(const struct request *request)
-{
-	return request_part(request, request->wire_token);
-}
-
-/* The receiver sees another id than the requester's. */
-static inline bool
-request_is_aliased(const struct request *request)
-{
-	return request->wire_id.at > 0;
-}
+	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
+	struct span token, wire_token; /* progress token; both empty if there is none */
+	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
+	struct span meta;              /* raw members of params._meta for its cancel; or empty */
+	const struct method *row;      /* what the dialect says of the method; NULL: nothing. Borrowed, static */
+	unsigned flags;                /* enum request_flag */
+	enum request_state state;      /* set with pending_move */
+	uint64_t start, end;           /* the frame's positions in its lane; see REQUEST_UNSENT */
+	msec_t received;               /* when the frame's last byte was */
+	msec_t idle_after, cap_after;  /* its deadlines' durations; MSEC_NEVER if none */
+	struct alarm idle;             /* in pending->idle, or not armed */
+	struct alarm hard;             /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+	struct request *older, *newer; /* by age, within its table; read only */
+	char *task;                    /* only for the former session code */
+	size_t name_count;             /* private */
+	struct request_name names[];   /* private; the bytes of all spans stand behind them */
+};
 
 struct pending {
 	struct timeline idle;   /* on a clock of the caller's that may stand still */
@@ -120,50 +88,52 @@ struct pending {
 	struct timeline linger; /* how long tombstones stay */
 	size_t count;           /* all entries */
 	struct request *oldest, *newest;
-	size_t in_state[REQUEST_STATES]; /* without TOKEN_ONLY */
-	size_t persons;                  /* WAITING with REQUEST_PERSON */
-	size_t aliased;                  /* entries whose wire_id differs from id */
-	struct pending_index *index;     /* private */
-	struct text_table *texts;        /* shared with the other direction; not owned */
+	size_t in_state[REQUEST_STATES];
+	size_t persons;          /* WAITING with REQUEST_PERSON */
+	size_t aliased;          /* entries whose wire_id differs from id */
+	struct map exact, loose; /* private: names by key; by value, those of ids while WAITING or CANCELLING */
+	uint64_t seed;           /* private */
+	struct walk *walks;      /* only for the former session code */
 };
 
-void pending_init(struct pending *pending, struct text_table *texts, uint64_t seed);
-void pending_free(struct pending *pending);
+/* only for the former session code */
+void pending_keep_token(struct pending *pending, struct request *request, struct span task_id);
+void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user);
+/* up to here */
 
-struct pending_names { /* what is known of a new request; everything is copied; no id is empty */
+void pending_init(struct pending *pending, uint64_t seed);
+void pending_free(struct pending *pending); /* removes every entry */
+
+struct pending_names { /* what is known of a new request; the bytes are copied; no id is empty */
 	struct span id, wire_id, token, wire_token, method, name, meta;
-	uint16_t flags;
-	uint64_t hash; /* pending_hash of the id, or 0: it is not known yet */
+	const struct method *row;
+	unsigned flags;
 };
 
-/* A new entry, WAITING. Pointers to entries stay valid until pending_remove. */
+/* A new entry, WAITING. It stays where it is until pending_remove. */
 struct request *pending_add(struct pending *pending, const struct pending_names *names);
 
-/* Changes its state and the counts that follow from it. */
+/* Changes its state and the counts that follow from it. Not to NONE or QUEUED. */
 void pending_move(struct pending *pending, struct request *request, enum request_state state);
 
 /* Disarms and frees it. */
 void pending_remove(struct pending *pending, struct request *request);
 
-/* Disarms it; it is no longer found by its ids, only by its token, which it must have. */
-void pending_keep_token(struct pending *pending, struct request *request, struct span task_id);
-
-/* id_hash of the id with the seed of all that is kept here. */
-uint64_t pending_hash(const struct pending *pending, struct span id);
-
-/* By the requester's id: the newest that is not ABANDONED, else the newest. Not REQUEST_OURS. */
+/*
+ * By the requester's id: of several the newest that WAITS or is CANCELLING, else the newest that is PASSING, else the newest.
+ */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
-/* The receiver cannot tell several with the same wire id apart: then it is one that is not ABANDONED, if any. */
+/*
+ * The one that a response with this wire id would answer: as above, but never one that is PASSING, since its answer
+ * has come. NULL if there is none.
+ */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
-/* The same, with the id's pending_hash. */
-struct request *pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash);
-
 /*
- * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the
- * newest; where one has it as wire token and another as its other one: either, but none that is ABANDONED if one is
- * not), else the one whose wire token is alike as text (id_twin), if that is unique.
+ * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the newest;
+ * one that is PASSING counts as ABANDONED, as its progress is late), else the one whose wire token is the same as text or
+ * as a number (id_loosely_equal), if that is unique.
  */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
 
@@ -172,16 +142,20 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
     const struct request *after);
 
 /*
- * The one WAITING or CANCELLING request whose wire id is alike (id_alike) but not equal; NULL if none
- * or several. One look-up while all numbers among the ids are integers of up to 15 digits; else linear.
+ * The one WAITING or CANCELLING request whose wire id a peer might confuse with this one (id_loosely_equal) and that is
+ * not equal to it; NULL if there is none, or more than one. O(1) on average whatever the ids.
  */
-struct request *pending_alike(const struct pending *pending, struct span wire_id);
+struct request *pending_loosely(const struct pending *pending, struct span wire_id);
 
 /* true if any entry has this id in either form: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
 
-/* Every entry once, oldest first; visit may remove any, and add some, which may be left out. */
-void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user);
+/* The receiver sees another id than the requester's. */
+static inline bool
+request_is_aliased(const struct request *request)
+{
+	return request->wire_id.ptr != request->id.ptr;
+}
 
 /* The request that an alarm is in; NULL for NULL. */
 struct request *request_of_idle(struct alarm *alarm);

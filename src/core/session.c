@@ -44,7 +44,7 @@ party_init(struct session *session, enum side side, msec_t now)
 
 	party->lane = lane_new();
 	frame_init(&party->frame, FRAMING_NEWLINE);
-	pending_init(&party->pending, &session->texts, session->config.seed);
+	pending_init(&party->pending, session->config.seed);
 	buf_init(&party->passing.id);
 	buf_init(&party->passing.method);
 	buf_init(&party->passing.name);
@@ -74,7 +74,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->dialect = config->dialect != NULL ? config->dialect : dialect_of_framing(FRAMING_NEWLINE);
 	session->act = act;
 	session->user = user;
-	text_table_init(&session->texts);
 	session->now = session->steady = session->idle = now;
 	session->planned = MSEC_NEVER;
 	session->server_status = session->server_signal = -1;
@@ -97,7 +96,6 @@ session_free(struct session *session)
 		return;
 	party_free(&session->party[SIDE_CLIENT]);
 	party_free(&session->party[SIDE_SERVER]);
-	text_table_free(&session->texts);
 	finished_free(&session->finished);
 	session_free_acks(session);
 	session_free_replay(session->replay);
@@ -137,8 +135,8 @@ action_of(struct session *session, enum verb verb, enum side side, enum why why,
 	action.elapsed = action.timeout = MSEC_NEVER;
 	if (request != NULL) {
 		action.id = request->id;
-		action.method = text_span(request->method);
-		action.name = text_span(request->name);
+		action.method = request->method;
+		action.name = request->name;
 		action.elapsed = session->steady - request->received;
 	}
 	return action;

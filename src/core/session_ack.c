@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/mem.h"
 #include "session_inside.h"
@@ -90,7 +91,7 @@ session_note_end(struct session *session, enum side requester, const struct requ
 	if (session->ack_count > 0)
 		settle(session, request, outcome_of(request));
 	session_record_end(session, request);
-	finished_note(&session->finished, request->hash, request->flags & REQUEST_CANCELLED);
+	finished_note(&session->finished, id_hash(request->id, session->config.seed), request->flags & REQUEST_CANCELLED);
 }
 
 void
@@ -103,7 +104,7 @@ session_note_passed(struct session *session, bool whole)
 static uint64_t
 hash_of_id(const struct session *session, struct span id)
 {
-	return pending_hash(&session->party[SIDE_CLIENT].pending, id);
+	return id_hash(id, session->config.seed);
 }
 
 void

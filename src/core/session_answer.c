@@ -33,7 +33,7 @@ read_version(const struct scan *scan)
 static void
 note_handshake(struct session *session, const struct message *message, const struct request *request)
 {
-	const struct method *traits = dialect_method(session->dialect, text_span(request->method));
+	const struct method *traits = dialect_method(session->dialect, request->method);
 	struct span first = SPAN("\"2025-11-25\""), version;
 
 	if (traits == NULL || !(traits->traits & METHOD_HANDSHAKE) ||
@@ -58,7 +58,7 @@ restore_names(struct message *message, const struct request *request)
 		return;
 	subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
 	message_edit(message, SCAN_ID, request->id);
-	if (subscription.len > 0 && id_equal(subscription, request_wire_id(request)))
+	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
 		message_edit(message, SCAN_RESULT_SUBSCRIPTION, request->id);
 }
 
@@ -150,7 +150,7 @@ session_on_response(struct session *session, struct message *message)
 		return;
 	}
 	request = pending_by_wire(pending, message->envelope.id);
-	if (request == NULL && (request = pending_alike(pending, message->envelope.id)) != NULL)
+	if (request == NULL && (request = pending_loosely(pending, message->envelope.id)) != NULL)
 		message->word = WHY_ID_COERCED;
 	if (request != NULL) {
 		take_up(session, message, request);

@@ -13,7 +13,7 @@ session_native_cancel(const struct session *session, enum side receiver)
 bool
 session_is_turn(const struct session *session, const struct request *request)
 {
-	const struct method *method = dialect_method(session->dialect, text_span(request->method));
+	const struct method *method = dialect_method(session->dialect, request->method);
 
 	return method != NULL && (method->traits & METHOD_TURN) && request->token.len > 0;
 }
@@ -25,7 +25,7 @@ has_newer_turn(const struct session *session, const struct request *request)
 	const struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	const struct request *turn = NULL;
 
-	while ((turn = pending_next_by_token(pending, request_token(request), turn)) != NULL && turn != request)
+	while ((turn = pending_next_by_token(pending, request->token, turn)) != NULL && turn != request)
 		if (turn->state == REQUEST_WAITING && session_is_turn(session, turn))
 			return true;
 	return false;
@@ -71,11 +71,11 @@ compose_native(struct session *session, enum side requester, const struct reques
 	struct span meta = { NULL, 0 };
 
 	if (session->dialect->flags & DIALECT_CANCELS_META)
-		meta = text_span(request->meta);
+		meta = request->meta;
 	if (!(session->dialect->flags & DIALECT_REASONS))
 		reason.len = 0;
 	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, cancel, request_wire_id(request), reason, meta);
+	compose_cancel(&session->scratch, cancel, request->wire_id, reason, meta);
 }
 
 static struct span
@@ -95,10 +95,10 @@ static void
 send_turn_cancel(struct session *session, enum side requester, struct request *request)
 {
 	buf_clear(&session->scratch);
-	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request_token(request));
+	compose_turn_cancel(&session->scratch, session->dialect->turn_cancel, request->token);
 	overtake(session, requester, request);
 	request->flags |= REQUEST_TURN_TOLD;
-	session_cascade(session, request_token(request), false);
+	session_cascade(session, request->token, false);
 }
 
 void
@@ -128,10 +128,10 @@ copy_cancel(struct session *session, const struct message *message, const struct
 
 	buf_clear(copy);
 	buf_append(copy, span_part(message->text, 0, before));
-	if (span_equal(request->id, request_wire_id(request)))
+	if (span_equal(request->id, request->wire_id))
 		buf_append(copy, scan_text(message->scan, field));
 	else
-		buf_append(copy, request_wire_id(request));
+		buf_append(copy, request->wire_id);
 	buf_append(copy, span_part(message->text, behind, message->text.len - behind));
 }
 
@@ -194,7 +194,7 @@ session_cancel_task(struct session *session, enum side requester, const struct r
 	pending_move(&party->pending, ours, REQUEST_ABANDONED);
 	alarm_arm(&party->pending.linger, &ours->hard, TIME_LINGER, session->steady);
 	buf_init(&copy);
-	compose_task_cancel(&copy, session->dialect, ours->id, task_id, text_span(request->meta));
+	compose_task_cancel(&copy, session->dialect, ours->id, task_id, request->meta);
 	lane_overtake(party->lane, buf_span(&copy));
 	buf_free(&copy);
 	report(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
@@ -207,7 +207,7 @@ release(void *user, struct request *request)
 
 	if (!(request->flags & REQUEST_WITHHELD))
 		return;
-	request->flags = (uint16_t)(request->flags & ~REQUEST_WITHHELD);
+	request->flags = request->flags & ~(unsigned)REQUEST_WITHHELD;
 	session_send_cancel(session, SIDE_CLIENT, request);
 }
 
@@ -228,7 +228,7 @@ session_end_stream(struct session *session, struct message *message, const struc
 	const struct cancel *native = session_native_cancel(session, side_other(message->from));
 
 	if (message->cancel == native) {
-		if (!span_equal(request->id, request_wire_id(request)))
+		if (!span_equal(request->id, request->wire_id))
 			message_edit(message, message->cancel->field, request->id);
 		message_pass(session, message, WHY_CANCEL_FORWARDED, request);
 		return;

@@ -66,9 +66,9 @@ note_passing(const struct session *session, struct passing *passing, const struc
 	bool turn = session_is_turn(session, request);
 
 	copy(&passing->id, request->id);
-	copy(&passing->method, text_span(request->method));
-	copy(&passing->name, text_span(request->name));
-	copy(&passing->turn, turn ? request_token(request) : (struct span){ NULL, 0 });
+	copy(&passing->method, request->method);
+	copy(&passing->name, request->name);
+	copy(&passing->turn, turn ? request->token : (struct span){ NULL, 0 });
 	passing->received = request->received;
 	passing->cancelled = request->state == REQUEST_CANCELLING;
 	passing->abandoned = false;
@@ -91,7 +91,7 @@ begin_known(struct session *session, enum side from, struct request *request, co
 	session->served |= requester == SIDE_CLIENT;
 	note_passing(session, &party->passing, request);
 	if (passes) {
-		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
+		request->flags = request->flags & ~(unsigned)REQUEST_CANCELLED;
 		lane_set_open(party->lane, true); /* who wanted to know of its end is told behind it */
 	}
 	session_forget(session, requester, request);
@@ -108,9 +108,9 @@ begin_response(struct session *session, enum side from, const struct envelope *e
 	const struct decision *decision;
 
 	if (request == NULL || (request->flags & (REQUEST_TASK | REQUEST_OURS)) ||
-	    !span_equal(request->id, request_wire_id(request)))
+	    !span_equal(request->id, request->wire_id))
 		return READ_HOLD;
-	if (is_kept(session, dialect_method(session->dialect, text_span(request->method))))
+	if (is_kept(session, dialect_method(session->dialect, request->method)))
 		return READ_HOLD;
 	decision = &decisions[session_state(session, requester, request)][EVENT_RESPONSE];
 	if (decision->next != REQUEST_NONE)
@@ -283,7 +283,7 @@ account_discarded(struct session *session, struct message *message)
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
 		session_send_error(session, message->from, &answer);
 	action.id = message->envelope.id;
-	action.method = request != NULL ? text_span(request->method) : message->envelope.method;
+	action.method = request != NULL ? request->method : message->envelope.method;
 	session_report(session, &action);
 	if (request == NULL)
 		return;

@@ -205,6 +205,6 @@ session_decide(struct session *session, enum side requester, struct request *req
 	else
 		carry_out(session, requester, request, event, message, decision);
 	if (decision->steps & DECIDE_PASS && !(request->flags & REQUEST_CONFIRMED))
-		request->flags = (uint16_t)(request->flags & ~REQUEST_CANCELLED);
+		request->flags = request->flags & ~(unsigned)REQUEST_CANCELLED;
 	session_move(session, requester, request, (enum request_state)decision->next);
 }

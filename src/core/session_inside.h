@@ -56,7 +56,6 @@ struct session {
 	bool plain; /* the client speaks no JSON-RPC: everything passes */
 	action_fn *act;
 	void *user;
-	struct text_table texts;
 	struct party party[2]; /* by enum side */
 	struct scan *salvage;
 	struct buf scratch; /* of a message being composed */

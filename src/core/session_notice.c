@@ -33,7 +33,7 @@ ends_stream(struct session *session, struct message *message, struct span id)
 
 	if (request == NULL || request->state != REQUEST_WAITING)
 		return false;
-	traits = dialect_method(session->dialect, text_span(request->method));
+	traits = dialect_method(session->dialect, request->method);
 	if (traits == NULL || !(traits->traits & METHOD_STREAM))
 		return false;
 	session_end_stream(session, message, request);
@@ -145,9 +145,9 @@ on_progress(struct session *session, struct message *message)
 		return;
 	}
 	if ((dialect->flags & DIALECT_ALIASES_IDS) &&
-	    !span_equal(request_token(request), request_wire_token(request)) &&
-	    id_equal(token, request_wire_token(request)))
-		message_edit(message, dialect->progress_field, request_token(request));
+	    !span_equal(request->token, request->wire_token) &&
+	    id_equal(token, request->wire_token))
+		message_edit(message, dialect->progress_field, request->token);
 	message_pass(session, message, WHY_RELAYED, request);
 }
 
@@ -161,7 +161,7 @@ forget_task(void *user, struct request *request)
 {
 	const struct task_search *search = user;
 
-	if ((request->flags & REQUEST_TOKEN_ONLY) && id_equal(text_span(request->name), search->task_id))
+	if ((request->flags & REQUEST_TOKEN_ONLY) && id_equal(request->name, search->task_id))
 		pending_remove(search->pending, request);
 }
 
@@ -192,7 +192,7 @@ restore_subscription(struct session *session, struct message *message)
 	if (id.len == 0 || message->passed)
 		return;
 	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
-	if (request != NULL && !span_equal(request->id, request_wire_id(request)))
+	if (request != NULL && !span_equal(request->id, request->wire_id))
 		message_edit(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 

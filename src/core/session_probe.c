@@ -98,7 +98,7 @@ session_probe(struct session *session, const struct request *request)
 		return;
 	}
 	buf_clear(&session->probe_meta);
-	buf_append(&session->probe_meta, text_span(request->meta));
+	buf_append(&session->probe_meta, request->meta);
 	send_probe(session, buf_span(&session->probe_meta));
 }
 

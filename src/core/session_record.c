@@ -106,7 +106,7 @@ session_record_request(struct session *session, const struct message *message, s
 	if (session->replay == NULL || message->from != SIDE_CLIENT || message->passed || method == NULL ||
 	    !kind_of(method->traits, &kind))
 		return;
-	if (method->name_field == SCAN_FIELDS || request->name != NULL)
+	if (method->name_field == SCAN_FIELDS || request->name.len > 0)
 		record = record_add(session, message, kind);
 	if (record == NULL) {
 		session->replay->overflow |= kind == RECORD_HANDSHAKE;
@@ -117,7 +117,7 @@ session_record_request(struct session *session, const struct message *message, s
 	session->replay->open++;
 	record->request = request;
 	record->method = method;
-	buf_append(&record->name, text_span(request->name));
+	buf_append(&record->name, request->name);
 }
 
 static void

@@ -100,7 +100,7 @@ ask_again(struct session *session, const struct record *record)
 	bool string = buf_span(&record->text).ptr[record->id_at] == '"';
 	struct request *request = session_ask(session, record->method->name, string, TIME_REPLAY);
 
-	say_again(session, record, request_wire_id(request));
+	say_again(session, record, request->wire_id);
 	session->replay->waiting++;
 	report(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, "");
 }
@@ -132,7 +132,7 @@ say_streams(struct session *session)
 			continue;
 		request->start = request->end = 0;
 		record->begins = true;
-		say_again(session, record, request_wire_id(request));
+		say_again(session, record, request->wire_id);
 		report(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, "");
 	}
 }
@@ -315,7 +315,7 @@ session_is_replayed_beginning(struct session *session, const struct message *mes
 		struct record *record = &replay->records[i];
 		bool again = record->begins && record->known;
 
-		if (record->kind != RECORD_STREAM || !id_equal(request_wire_id(record->request), id))
+		if (record->kind != RECORD_STREAM || !id_equal(record->request->wire_id, id))
 			continue;
 		record->begins = false;
 		record->known = true;

@@ -36,10 +36,10 @@ put(struct buf *text, const char *string)
 static void
 describe(struct buf *text, const struct request *request)
 {
-	struct span name = text_span(request->name);
+	struct span name = request->name;
 
 	put(text, "canceld: ");
-	buf_append(text, text_span(request->method));
+	buf_append(text, request->method);
 	if (name.len > 0) {
 		put(text, " ");
 		buf_append(text, name);
@@ -156,7 +156,7 @@ answer_to(const struct session *session, const struct request *request)
 		.id = request->id,
 		.code = session->dialect->failure_code,
 		.cancelled = true,
-		.method = text_span(request->method),
+		.method = request->method,
 		.elapsed = session->steady - request->received,
 		.timeout = MSEC_NEVER,
 		.status = -1,
@@ -180,7 +180,7 @@ void
 session_reply(struct session *session, enum side requester, const struct request *request, enum decide_event event,
     msec_t timeout)
 {
-	const struct method *method = dialect_method(session->dialect, text_span(request->method));
+	const struct method *method = dialect_method(session->dialect, request->method);
 	unsigned traits = method == NULL ? 0 : method->traits;
 	enum ending ending = ending_of(request, event);
 	const char *result = cancelled_result(session, method, ending);
@@ -196,7 +196,7 @@ session_reply(struct session *session, enum side requester, const struct request
 	if (result != NULL)
 		compose_result(&session->scratch, request->id, result);
 	else if (ending == ENDING_TIMEOUT && (traits & METHOD_TOOL) && session->config.tool_errors)
-		compose_tool_error(&session->scratch, &answer, request->meta != NULL);
+		compose_tool_error(&session->scratch, &answer, request->meta.len > 0);
 	else
 		compose_error(&session->scratch, &answer);
 	write_answer(session, requester);

@@ -96,7 +96,7 @@ token_held(const struct pending *pending, struct span token)
 {
 	const struct request *holder = token.len == 0 ? NULL : pending_by_token(pending, token);
 
-	return holder != NULL && id_equal(request_wire_token(holder), token);
+	return holder != NULL && id_equal(holder->wire_token, token);
 }
 
 /* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
@@ -107,7 +107,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	const struct pending *pending = &session->party[message->from].pending;
 	struct action action;
 
-	if (pending_by_wire_hash(pending, names->id, names->hash) != NULL) {
+	if (pending_by_wire(pending, names->id) != NULL) {
 		names->wire_id = mint_like(session, message->from, names->id, id_storage);
 		message_edit(message, SCAN_ID, names->wire_id);
 		action = action_of(session, VERB_NOTE, side_other(message->from), WHY_ALIASED, NULL);
@@ -141,7 +141,7 @@ ask(struct session *session, struct message *message, struct pending_names *name
 	session_report(session, &action);
 }
 
-static uint16_t
+static unsigned
 flags_of(const struct dialect *dialect, const struct message *message, unsigned traits)
 {
 	unsigned flags = 0;
@@ -154,7 +154,7 @@ flags_of(const struct dialect *dialect, const struct message *message, unsigned 
 		flags |= REQUEST_STREAM;
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(message->scan, SCAN_TASK)->type == VALUE_OBJECT)
 		flags |= REQUEST_TASK;
-	return (uint16_t)flags;
+	return flags;
 }
 
 /* What the request names, unescaped into storage; empty if its method names nothing, or too much. */
@@ -180,8 +180,8 @@ static void
 set_deadlines(struct session *session, enum side requester, struct request *request, const struct method *traits)
 {
 	struct pending *pending = &session->party[requester].pending;
-	struct deadlines deadlines = policy_deadlines(session->config.policy, text_span(request->method),
-	    text_span(request->name), traits, requester == SIDE_SERVER);
+	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method,
+	    request->name, traits, requester == SIDE_SERVER);
 
 	request->received = session->steady;
 	request->idle_after = deadlines.idle;
@@ -211,7 +211,7 @@ enter(struct session *session, struct message *message, const struct method *tra
 	struct buf asked;
 
 	names.id = names.wire_id = message->envelope.id;
-	names.hash = pending_hash(&party->pending, names.id);
+	names.row = traits;
 	names.method = message->envelope.method;
 	names.name = read_name(message->scan, traits, name);
 	names.meta = read_meta(message->scan);

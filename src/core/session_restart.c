@@ -5,7 +5,7 @@
 static bool
 is_stream(const struct session *session, const struct request *request)
 {
-	const struct method *method = dialect_method(session->dialect, text_span(request->method));
+	const struct method *method = dialect_method(session->dialect, request->method);
 	size_t i;
 
 	return session_find_record(session, request, &i) && request->state == REQUEST_WAITING && method != NULL &&

@@ -77,7 +77,7 @@ is_arriving(const struct session *session, enum side requester, const struct req
 static void
 note_timeout(struct session *session, const struct request *request)
 {
-	const struct method *traits = dialect_method(session->dialect, text_span(request->method));
+	const struct method *traits = dialect_method(session->dialect, request->method);
 
 	session->timed_out = true;
 	if (traits != NULL && (traits->traits & METHOD_HANDSHAKE))
@@ -105,7 +105,7 @@ end_cascaded(struct session *session, struct request *request)
 	if (request->state == REQUEST_WAITING)
 		pending_move(&session->party[SIDE_SERVER].pending, request, REQUEST_CANCELLING);
 	if (request->state == REQUEST_CANCELLING && !(request->flags & REQUEST_CROSSED))
-		session_regrace(session, request_token(request));
+		session_regrace(session, request->token);
 	return EVENT_DEADLINE_OWED;
 }
 

@@ -17,7 +17,7 @@ cancel_turn(void *user, struct request *request)
 	struct turn_cancel *cancel = user;
 	struct session *session = cancel->session;
 
-	if (!session_is_turn(session, request) || !id_equal(request_token(request), cancel->session_id))
+	if (!session_is_turn(session, request) || !id_equal(request->token, cancel->session_id))
 		return;
 	switch (session_state(session, SIDE_CLIENT, request)) {
 	case REQUEST_QUEUED:
@@ -39,6 +39,7 @@ cancel_turn(void *user, struct request *request)
 		request->flags |= REQUEST_TURN_TOLD;
 		break;
 	case REQUEST_NONE:
+	case REQUEST_PASSING:
 	case REQUEST_ABANDONED:
 	case REQUEST_STATES:
 		break;
@@ -68,7 +69,7 @@ cancel_nested(void *user, struct request *request)
 	struct session *session = cascade->session;
 
 	if (request->state != REQUEST_WAITING || request->flags & REQUEST_CASCADED ||
-	    !id_equal(request_token(request), cascade->session_id))
+	    !id_equal(request->token, cascade->session_id))
 		return;
 	request->flags |= REQUEST_CASCADED;
 	if (!cascade->known && !session->party[SIDE_CLIENT].gone) {
@@ -110,7 +111,7 @@ session_join_cascade(struct session *session, struct request *request)
 	if (session->dialect->turn_cancel == NULL || request->token.len == 0)
 		return;
 	do
-		turn = pending_next_by_token(asked, request_token(request), turn);
+		turn = pending_next_by_token(asked, request->token, turn);
 	while (turn != NULL && !session_is_turn(session, turn));
 	if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
