@@ -180,8 +180,8 @@ static void
 set_deadlines(struct session *session, enum side requester, struct request *request, const struct method *traits)
 {
 	struct pending *pending = &session->party[requester].pending;
-	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method,
-	    request->name, traits, requester == SIDE_SERVER);
+	struct deadlines deadlines =
+	    policy_deadlines(session->config.policy, request->method, request->name, traits, requester == SIDE_SERVER);
 
 	request->received = session->steady;
 	request->idle_after = deadlines.idle;

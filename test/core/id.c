@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/scan.h"
+
 Suite *id_suite(void);
 
 static struct span
@@ -261,6 +263,7 @@ START_TEST(long_ids_are_as_they_are_spelled)
 	char id[ID_MAX + 1], storage[ID_CANONICAL_MAX];
 	double value;
 
+	ck_assert_uint_ge(ID_MAX, SCAN_VALUE_MAX);
 	memset(id, '7', sizeof(id));
 	id[0] = '-';
 	memcpy(id + ID_MAX - 20, "3e-99999999999999999", 20);
