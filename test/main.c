@@ -21,6 +21,7 @@
 	X(hash) \
 	X(id) \
 	X(lane) \
+	X(map) \
 	X(policy) \
 	X(report) \
 	X(restart) \
@@ -40,7 +41,6 @@
 	X(spin) \
 	X(supervisor) \
 	X(sweep) \
-	X(text) \
 	X(timeline)
 /* clang-format on */
 

@@ -3,7 +3,7 @@
 
 /*
  * A bounded memory of requests that have ended, by the hashes of their ids (id_hash, with one seed for all): enough to
- * tell who cancels too late from who names no request at all. Of the oldest nothing is known any more.
+ * tell a cancel that comes too late from one that names no request at all. The oldest are forgotten.
  */
 
 #include <stdbool.h>

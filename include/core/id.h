@@ -2,9 +2,10 @@
 #define CORE_ID_H
 
 /*
- * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON
- * string with its quotes, or a JSON number. JSON-RPC 2.0 section 4: strings are compared
- * unescaped, numbers by value: 1 is 1.0 and 10e-1, and is not "1". Integers of any size are exact.
+ * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON string with its quotes,
+ * or a JSON number. JSON-RPC 2.0 section 4: strings are compared unescaped, numbers by value: 1 is 1.0 and 10e-1, and is
+ * not "1". Numbers of any size are exact; exponents beyond 10^16 count as that. What is longer than ID_MAX is compared as
+ * it is spelled.
  */
 
 #include <stdbool.h>
@@ -13,27 +14,24 @@
 #include "core/buf.h"
 
 enum {
-	ID_TWIN_MAX = 1026,
-	ID_PLAIN_DIGITS = 15, /* every integer of as many digits survives a double */
+	ID_MAX = 1024,
+	ID_CANONICAL_MAX = ID_MAX + 24, /* a number's exponent may come to it */
 };
 
-uint64_t id_hash(struct span id, uint64_t seed);
+/*
+ * The one spelling of all ids that are equal: equal ids have equal bytes, others have not. Nearly always the id itself,
+ * else written to storage. It need not be valid JSON.
+ */
+struct span id_canonical(struct span id, char storage[ID_CANONICAL_MAX]);
+
 bool id_equal(struct span a, struct span b);
+uint64_t id_hash(struct span id, uint64_t seed); /* of its canonical form */
+
+/* The IEEE double nearest to the number that the id is, or that it spells as a string; false if it is none. */
+bool id_number(struct span id, double *value);
 
 /* true for ids that a peer might confuse: equal as text ("5" and 5), or as an IEEE double. */
-bool id_alike(struct span a, struct span b);
-
-/*
- * The other spelling of an id: "5" for 5, 5 for "5". Written to out (ID_TWIN_MAX bytes at least).
- * An empty span if there is none (a string that is no JSON number, an id that is too long).
- */
-struct span id_twin(struct span id, char *out);
-
-/* A number as nearly all are: an integer of at most ID_PLAIN_DIGITS digits and nothing else. */
-bool id_is_plain(struct span id);
-
-/* A number that a peer which reads numbers as IEEE doubles cannot keep apart from its neighbours. */
-bool id_is_coarse(struct span id);
+bool id_loosely_equal(struct span a, struct span b);
 
 /*
  * The string's characters without quotes and escapes, as UTF-8. A lone surrogate is kept as

@@ -12,6 +12,7 @@
 
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/map.h"
 #include "core/timeline.h"
 
 enum request_state {
@@ -25,9 +26,10 @@ enum request_state {
 };
 
 enum request_flag {
-	REQUEST_PERSON = 1 << 0,     /* its answer waits for a person; fixed from pending_add on */
-	REQUEST_TWO_TOKENS = 1 << 1, /* token and wire_token are two, and it is found by either; fixed from pending_add on */
-	REQUEST_TASK = 1 << 2,       /* params.task: cancelled with tasks/cancel only */
+	REQUEST_PERSON = 1 << 0, /* its answer waits for a person; fixed from pending_add on */
+	REQUEST_TWO_TOKENS =
+	    1 << 1,            /* token and wire_token are two, and it is found by either; fixed from pending_add on */
+	REQUEST_TASK = 1 << 2, /* params.task: cancelled with tasks/cancel only */
 	REQUEST_WITHHELD = 1 << 3,   /* its cancel waits until the era is settled */
 	REQUEST_GRACED = 1 << 4,     /* its deadline was put off once, as its response is arriving */
 	REQUEST_EXPIRED = 1 << 5,    /* CANCELLING because its deadline passed */
@@ -38,6 +40,13 @@ enum request_flag {
 	REQUEST_ASKED = 1 << 10,     /* canceld gave it its token, for itself */
 	REQUEST_TURN_TOLD = 1 << 11, /* a cancel of its whole ACP session has gone out */
 	REQUEST_UNOWED = 1 << 12,    /* PASSING, and its first cancel waived the answer */
+
+	/* only for the former session code */
+	REQUEST_NO_CANCEL = 1 << 20,
+	REQUEST_STREAM = 1 << 21,
+	REQUEST_OURS = 1 << 22,
+	REQUEST_TOKEN_ONLY = 1 << 23,
+	/* up to here */
 };
 
 /* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
@@ -45,9 +54,13 @@ enum request_flag {
 
 struct method; /* core/dialect.h */
 
-struct map_entry { /* private */
-	struct map_entry *next;
-	uint64_t hash;
+struct request_name {                  /* private: an id or token that a request is found by */
+	struct map_entry exact, loose; /* in pending->exact, ->loose */
+	struct request *request;
+	struct span key; /* its canonical form */
+	double value;    /* if numeric: id_number */
+	bool numeric;
+	unsigned kinds; /* what it is to the request */
 };
 
 struct request {
@@ -64,7 +77,9 @@ struct request {
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer; /* by age, within its table; read only */
-	/* private: map entries, and the bytes of all spans in the same allocation */
+	char *task;                    /* only for the former session code */
+	size_t name_count;             /* private */
+	struct request_name names[];   /* private; the bytes of all spans stand behind them */
 };
 
 struct pending {
@@ -74,10 +89,17 @@ struct pending {
 	size_t count;           /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
-	size_t persons; /* WAITING with REQUEST_PERSON */
-	size_t aliased; /* entries whose wire_id differs from id */
-	/* private: maps, seed */
+	size_t persons;          /* WAITING with REQUEST_PERSON */
+	size_t aliased;          /* entries whose wire_id differs from id */
+	struct map exact, loose; /* private: names by key; by value, those of ids while WAITING or CANCELLING */
+	uint64_t seed;           /* private */
+	struct walk *walks;      /* only for the former session code */
 };
+
+/* only for the former session code */
+void pending_keep_token(struct pending *pending, struct request *request, struct span task_id);
+void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user);
+/* up to here */
 
 void pending_init(struct pending *pending, uint64_t seed);
 void pending_free(struct pending *pending); /* removes every entry */
@@ -116,7 +138,8 @@ struct request *pending_by_wire(const struct pending *pending, struct span wire_
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
 
 /* Those with exactly this wire token, newest first: the first one, with after NULL, or the one behind that; or NULL. */
-struct request *pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after);
+struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
+    const struct request *after);
 
 /*
  * The one WAITING or CANCELLING request whose wire id a peer might confuse with this one (id_loosely_equal) and that is

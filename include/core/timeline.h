@@ -42,7 +42,4 @@ msec_t alarm_due(const struct alarm *alarm); /* MSEC_NEVER if not armed */
 /* The one that is due first, or NULL if none is armed. */
 struct alarm *timeline_first(const struct timeline *timeline);
 
-/* Every armed one is visited once, in no particular order; visit may disarm the one it is given. */
-void timeline_each(struct timeline *timeline, void (*visit)(void *user, struct alarm *alarm), void *user);
-
 #endif

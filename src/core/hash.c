@@ -1,12 +1,39 @@
 #include "core/hash.h"
 
-uint64_t
-hash_of_long(struct span bytes, uint64_t seed)
-{
-	struct hash hash;
+#include <string.h>
 
-	hash_init(&hash, seed);
-	for (; bytes.len >= HASH_BLOCK; bytes = span_part(bytes, HASH_BLOCK, bytes.len - HASH_BLOCK))
-		hash_block(&hash, bytes.ptr);
-	return hash_end(&hash, bytes);
+/* The two halves of the product, combined. */
+static uint64_t
+fold(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+	uint64_t low = a_low * b_low;
+	uint64_t middle = a_high * b_low + (low >> 32);
+	uint64_t other = a_low * b_high + (uint32_t)middle;
+
+	return (other << 32 | (uint32_t)low) ^ (a_high * b_high + (middle >> 32) + (other >> 32));
+#endif
+}
+
+uint64_t
+hash_of(struct span bytes, uint64_t seed)
+{
+	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
+	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed;
+	size_t at = 0;
+
+	for (; bytes.len - at >= sizeof(uint64_t); at += sizeof(uint64_t))
+		state = fold(span_word(bytes.ptr + at) ^ first, state ^ second);
+	if (at < bytes.len) {
+		uint64_t rest = 0;
+
+		memcpy(&rest, bytes.ptr + at, bytes.len - at);
+		state = fold(rest ^ first, state ^ second);
+	}
+	return fold(state ^ first, bytes.len ^ second);
 }

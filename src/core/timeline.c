@@ -143,15 +143,3 @@ timeline_first(const struct timeline *timeline)
 	}
 	return first;
 }
-
-void
-timeline_each(struct timeline *timeline, void (*visit)(void *user, struct alarm *alarm), void *user)
-{
-	struct alarm *alarm, *next;
-
-	for (size_t i = 0; i < timeline->count; i++)
-		for (alarm = timeline->lists[i]->ring.next; alarm != &timeline->lists[i]->ring; alarm = next) {
-			next = alarm->next;
-			visit(user, alarm);
-		}
-}

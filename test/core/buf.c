@@ -1,12 +1,10 @@
 #include "core/buf.h"
 
 #include <check.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/mem.h"
 
@@ -192,46 +190,6 @@ START_TEST(memory_is_never_null)
 }
 END_TEST
 
-/* What the kernel was advised of the mapping that `at` lies in: proc(5), VmFlags. */
-static void
-read_flags(const void *at, char flags[512])
-{
-	FILE *maps = fopen("/proc/self/smaps", "r");
-	uintptr_t from, to;
-	bool inside = false;
-	char line[512];
-
-	ck_assert_ptr_nonnull(maps);
-	flags[0] = '\0';
-	while (fgets(line, sizeof(line), maps) != NULL) {
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
-			inside = from <= (uintptr_t)at && (uintptr_t)at < to;
-		if (inside && strncmp(line, "VmFlags:", 8) == 0)
-			snprintf(flags, 512, "%s", line);
-	}
-	fclose(maps);
-}
-
-START_TEST(maps_memory)
-{
-	enum { SIZE = 2 << 20 };
-	bool huge = _i == 1, has_huge = access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0;
-	char *mapped = mem_map(SIZE, huge), *other = mem_map(SIZE, huge), flags[512];
-
-	ck_assert_uint_eq((uintptr_t)mapped % SIZE, 0);
-	ck_assert_uint_eq((uintptr_t)other % SIZE, 0);
-	read_flags(mapped, flags);
-	ck_assert_msg(strstr(flags, " dc") != NULL, "a child gets it: %s", flags);
-	ck_assert_msg(!has_huge || strstr(flags, huge ? " hg" : " nh") != NULL, "huge: %d, %s", huge, flags);
-	ck_assert_int_eq(mapped[0], 0);
-	memset(mapped, 'x', SIZE);
-	ck_assert_int_eq(other[0], 0);
-	mem_unmap(other, SIZE);
-	ck_assert_int_eq(mapped[SIZE - 1], 'x');
-	mem_unmap(mapped, SIZE);
-}
-END_TEST
-
 Suite *
 buf_suite(void)
 {
@@ -244,7 +202,6 @@ buf_suite(void)
 	tcase_add_loop_test(cases, is_a_queue, 0, 5);
 	tcase_add_test(cases, moves_seldom);
 	tcase_add_test(cases, memory_is_never_null);
-	tcase_add_loop_test(cases, maps_memory, 0, 2);
 	tcase_add_loop_test_raise_signal(misuse, refuses_misuse, SIGABRT, 0, 6);
 	suite_add_tcase(suite, cases);
 	suite_add_tcase(suite, misuse);

@@ -4,31 +4,11 @@
 
 Suite *hash_suite(void);
 
-enum { BYTES = 5 * HASH_BLOCK };
+enum { BYTES = 80 };
 
 static const char zeros[BYTES];
 
-static uint64_t
-in_parts(struct span bytes, uint64_t seed)
-{
-	struct hash hash;
-
-	hash_init(&hash, seed);
-	for (; bytes.len >= HASH_BLOCK; bytes = span_part(bytes, HASH_BLOCK, bytes.len - HASH_BLOCK))
-		hash_block(&hash, bytes.ptr);
-	return hash_end(&hash, bytes);
-}
-
-START_TEST(parts_make_no_difference)
-{
-	struct span bytes = { "whoever chooses the bytes must not be able to choose the buckets, be they as many", 0 };
-
-	for (; bytes.len < BYTES; bytes.len++)
-		ck_assert_uint_eq(in_parts(bytes, 7), hash_of(bytes, 7));
-}
-END_TEST
-
-/* Bytes that stand in both words of the last piece, and none at all, are told apart by the length. */
+/* Bytes that are 0 are told apart by the length. */
 START_TEST(every_bit_and_the_length_count)
 {
 	char text[BYTES] = { 0 };
@@ -51,19 +31,16 @@ START_TEST(every_bit_and_the_length_count)
 }
 END_TEST
 
-/* Neither the halves nor the pieces can be exchanged, whatever is added to both. */
 START_TEST(the_order_counts)
 {
-	char text[2][2 * HASH_BLOCK];
-	int i;
+	char text[2][32];
 
-	for (i = 0; i < 2 * HASH_BLOCK; i++) {
+	for (int i = 0; i < 32; i++) {
 		text[0][i] = (char)('a' + i / 8);
 		text[1][i ^ 8] = text[0][i];
 	}
-	ck_assert(hash_of((struct span){ text[0], HASH_BLOCK }, 7) != hash_of((struct span){ text[1], HASH_BLOCK }, 7));
-	ck_assert(hash_of((struct span){ text[0], sizeof(text[0]) }, 7) !=
-	    hash_of((struct span){ text[1], sizeof(text[1]) }, 7));
+	ck_assert(hash_of((struct span){ text[0], 16 }, 7) != hash_of((struct span){ text[1], 16 }, 7));
+	ck_assert(hash_of((struct span){ text[0], 32 }, 7) != hash_of((struct span){ text[1], 32 }, 7));
 }
 END_TEST
 
@@ -76,16 +53,43 @@ START_TEST(a_seed_changes_all)
 }
 END_TEST
 
+/* How many others of its bucket a word meets on average, among as many as there are buckets. */
+static double
+mean_company(uint64_t stride, uint64_t seed)
+{
+	enum { WORDS = 1 << 12 };
+	static unsigned counts[WORDS];
+	double sum = 0;
+
+	memset(counts, 0, sizeof(counts));
+	for (uint64_t i = 0; i < WORDS; i++) {
+		uint64_t word = i * stride;
+
+		counts[hash_of((struct span){ (const char *)&word, sizeof(word) }, seed) % WORDS]++;
+	}
+	for (int i = 0; i < WORDS; i++)
+		sum += (double)counts[i] * counts[i];
+	return sum / WORDS;
+}
+
+/* Whatever they have in common, and whatever the seed. */
+START_TEST(chosen_bytes_spread)
+{
+	for (uint64_t seed = 0; seed < 50; seed++)
+		ck_assert_double_lt(mean_company((uint64_t)1 << _i, seed), 3);
+}
+END_TEST
+
 Suite *
 hash_suite(void)
 {
 	Suite *suite = suite_create("hash");
 	TCase *cases = tcase_create("cases");
 
-	tcase_add_test(cases, parts_make_no_difference);
 	tcase_add_test(cases, every_bit_and_the_length_count);
 	tcase_add_test(cases, the_order_counts);
 	tcase_add_test(cases, a_seed_changes_all);
+	tcase_add_loop_test(cases, chosen_bytes_spread, 0, 48);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -19,16 +19,15 @@ struct entry {
 };
 
 struct model {
-	struct text_table texts;
 	struct pending pending;
 	struct entry entries[ENTRIES_MAX]; /* oldest first */
-	size_t count, visited;
+	size_t count;
 	msec_t now;
 	char pool[POOL][48];
 	size_t wanted; /* how many there should be about now */
 };
 
-/* Spellings that are equal, alike or neither to each other and to the plain ones. */
+/* Spellings that are equal, loosely equal or neither to each other and to the plain ones. */
 static const char *const odd[] = { "1.0", "\"1.0\"", "10e-1", "\"\\u0031\"", "-0", "\"-0\"", "0", "\"\"",
 	"9007199254740992", "9007199254740993", "\"9007199254740993\"", "\"\\u0061\"", "\"a\"", "12345678901234567890",
 	"12345678901234567891", "\"1-1\"" };
@@ -66,70 +65,75 @@ any_of_pool(const struct model *model)
 }
 
 static bool
-has_ids(const struct entry *entry)
-{
-	return !(entry->flags & REQUEST_TOKEN_ONLY);
-}
-
-static bool
 matches_id(const struct entry *entry, struct span id)
 {
-	return has_ids(entry) && !(entry->flags & REQUEST_OURS) && id_equal(entry->id, id);
+	return id_equal(entry->id, id);
 }
 
 static bool
 matches_wire(const struct entry *entry, struct span id)
 {
-	return has_ids(entry) && id_equal(entry->wire_id, id);
+	return id_equal(entry->wire_id, id);
 }
 
 static bool
-matches_either(const struct entry *entry, struct span id)
-{
-	return has_ids(entry) && (id_equal(entry->id, id) || id_equal(entry->wire_id, id));
-}
-
-static bool
-matches_token(const struct entry *entry, struct span token)
+matches_wire_token(const struct entry *entry, struct span token)
 {
 	return entry->wire_token.len > 0 && id_equal(entry->wire_token, token);
 }
 
 static bool
-matches_second(const struct entry *entry, struct span token)
+matches_token(const struct entry *entry, struct span token)
 {
-	return (entry->flags & REQUEST_TWO_TOKENS) && id_equal(entry->token, token);
+	return matches_wire_token(entry, token) ||
+	    ((entry->flags & REQUEST_TWO_TOKENS) && id_equal(entry->token, token));
 }
 
 static bool
-matches_any_token(const struct entry *entry, struct span token)
+is_awaited(const struct entry *entry)
 {
-	return matches_token(entry, token) || matches_second(entry, token);
+	return entry->state == REQUEST_WAITING || entry->state == REQUEST_CANCELLING;
 }
 
 static bool
-matches_likely(const struct entry *entry, struct span id)
+matches_wire_loosely(const struct entry *entry, struct span id)
 {
-	return (entry->state == REQUEST_WAITING || entry->state == REQUEST_CANCELLING) &&
-	    !id_equal(entry->wire_id, id) && id_alike(entry->wire_id, id);
+	return is_awaited(entry) && !id_equal(entry->wire_id, id) && id_loosely_equal(entry->wire_id, id);
+}
+
+static bool
+matches_token_loosely(const struct entry *entry, struct span token)
+{
+	return entry->wire_token.len > 0 && id_loosely_equal(entry->wire_token, token);
 }
 
 typedef bool match_fn(const struct entry *entry, struct span key);
 
-static struct request *
-best(const struct model *model, match_fn *matches, struct span key)
+/* The newest that is awaited, else the newest that is PASSING, else the newest that is ABANDONED. */
+enum passing { PASSING_FIRST, PASSING_NEVER, PASSING_AS_ABANDONED };
+
+static int
+rank(const struct entry *entry, enum passing passing)
 {
-	struct request *found = NULL;
+	if (is_awaited(entry))
+		return 3;
+	if (entry->state == REQUEST_ABANDONED || passing == PASSING_AS_ABANDONED)
+		return 1;
+	return passing == PASSING_FIRST ? 2 : 0;
+}
+
+static struct request *
+best(const struct model *model, match_fn *matches, struct span key, enum passing passing)
+{
+	const struct entry *found = NULL;
 
 	for (size_t i = model->count; i-- > 0;) {
-		if (!matches(&model->entries[i], key))
-			continue;
-		if (model->entries[i].state != REQUEST_ABANDONED)
-			return model->entries[i].request;
-		if (found == NULL)
-			found = model->entries[i].request;
+		const struct entry *entry = &model->entries[i];
+
+		if (matches(entry, key) && rank(entry, passing) > (found == NULL ? 0 : rank(found, passing)))
+			found = entry;
 	}
-	return found;
+	return found == NULL ? NULL : found->request;
 }
 
 static struct request *
@@ -147,32 +151,6 @@ only(const struct model *model, match_fn *matches, struct span key)
 	return found;
 }
 
-/* No exact one: the only one that is alike as text. */
-static struct request *
-twin_by_token(const struct model *model, struct span token)
-{
-	char storage[ID_TWIN_MAX];
-	struct span twin = id_twin(token, storage);
-
-	return twin.len == 0 ? NULL : only(model, matches_token, twin);
-}
-
-/* Where one has it as its first token and another as its second, any will do that is not abandoned. */
-static void
-check_token(const struct model *model, struct span token)
-{
-	const struct request *found = pending_by_token(&model->pending, token);
-	const struct request *first = best(model, matches_token, token);
-	const struct request *expected = best(model, matches_any_token, token);
-
-	if (expected == NULL || first == NULL || best(model, matches_second, token) == NULL) {
-		ck_assert_ptr_eq(found, expected != NULL ? expected : twin_by_token(model, token));
-		return;
-	}
-	ck_assert(id_equal(request_wire_token(found), token) || id_equal(request_token(found), token));
-	ck_assert_int_eq(found->state == REQUEST_ABANDONED, expected->state == REQUEST_ABANDONED);
-}
-
 /* All that share it, newest first. */
 static void
 check_sharers(const struct model *model, struct span token)
@@ -180,7 +158,7 @@ check_sharers(const struct model *model, struct span token)
 	struct request *found = NULL;
 
 	for (size_t i = model->count; i-- > 0;) {
-		if (!matches_token(&model->entries[i], token))
+		if (!matches_wire_token(&model->entries[i], token))
 			continue;
 		found = pending_next_by_token(&model->pending, token, found);
 		ck_assert_ptr_eq(found, model->entries[i].request);
@@ -188,32 +166,22 @@ check_sharers(const struct model *model, struct span token)
 	ck_assert_ptr_null(pending_next_by_token(&model->pending, token, found));
 }
 
-/* Several may have the wire id; then any will do that is not abandoned while another waits. */
-static void
-check_wire(const struct model *model, struct span id)
-{
-	const struct request *found = pending_by_wire(&model->pending, id);
-	const struct request *expected = best(model, matches_wire, id);
-
-	ck_assert_int_eq(found == NULL, expected == NULL);
-	if (found == NULL)
-		return;
-	ck_assert(id_equal(request_wire_id(found), id));
-	ck_assert_int_eq(found->state == REQUEST_ABANDONED, expected->state == REQUEST_ABANDONED);
-}
-
 static void
 check_finds(const struct model *model)
 {
 	const struct pending *pending = &model->pending;
 	struct span key = any_of_pool(model);
+	struct request *exact = best(model, matches_token, key, PASSING_AS_ABANDONED);
+	bool held = best(model, matches_id, key, PASSING_FIRST) != NULL ||
+	    best(model, matches_wire, key, PASSING_FIRST) != NULL;
 
-	check_wire(model, key);
-	ck_assert_ptr_eq(pending_by_id(pending, key), best(model, matches_id, key));
-	check_token(model, key);
+	ck_assert_ptr_eq(pending_by_wire(pending, key), best(model, matches_wire, key, PASSING_NEVER));
+	ck_assert_ptr_eq(pending_by_id(pending, key), best(model, matches_id, key, PASSING_FIRST));
+	ck_assert_ptr_eq(pending_by_token(pending, key),
+	    exact != NULL ? exact : only(model, matches_token_loosely, key));
 	check_sharers(model, key);
-	ck_assert_ptr_eq(pending_alike(pending, key), only(model, matches_likely, key));
-	ck_assert_int_eq(pending_holds(pending, key), best(model, matches_either, key) != NULL);
+	ck_assert_ptr_eq(pending_loosely(pending, key), only(model, matches_wire_loosely, key));
+	ck_assert_int_eq(pending_holds(pending, key), held);
 }
 
 static void
@@ -225,8 +193,6 @@ check_counts(const struct model *model)
 		const struct entry *entry = &model->entries[i];
 
 		aliased += !span_equal(entry->id, entry->wire_id);
-		if (!has_ids(entry))
-			continue;
 		in_state[entry->state]++;
 		persons += entry->state == REQUEST_WAITING && (entry->flags & REQUEST_PERSON);
 	}
@@ -269,35 +235,45 @@ check_deadlines(const struct model *model)
 }
 
 static void
-visit(void *user, struct request *request)
+check_entry(const struct entry *entry, const struct request *request)
 {
-	struct model *model = user;
-	const struct entry *entry = &model->entries[model->visited++];
-
-	ck_assert_uint_le(model->visited, model->count);
 	ck_assert_ptr_eq(request, entry->request);
 	ck_assert(span_equal(request->id, entry->id));
-	ck_assert(span_equal(request_wire_id(request), entry->wire_id));
-	ck_assert(span_equal(request_token(request), entry->token));
-	ck_assert(span_equal(request_wire_token(request), entry->wire_token));
+	ck_assert(span_equal(request->wire_id, entry->wire_id));
+	ck_assert(span_equal(request->token, entry->token));
+	ck_assert(span_equal(request->wire_token, entry->wire_token));
 	ck_assert_uint_eq(request->state, entry->state);
 	ck_assert_uint_eq(request->flags, entry->flags);
 }
 
 static void
-check_all(struct model *model)
+check_order(const struct model *model)
+{
+	const struct request *request = model->pending.oldest, *older = NULL;
+
+	for (size_t i = 0; i < model->count; i++) {
+		ck_assert_ptr_nonnull(request);
+		ck_assert_ptr_eq(request->older, older);
+		check_entry(&model->entries[i], request);
+		older = request;
+		request = request->newer;
+	}
+	ck_assert_ptr_null(request);
+	ck_assert_ptr_eq(model->pending.newest, older);
+}
+
+static void
+check_all(const struct model *model)
 {
 	check_counts(model);
 	check_deadlines(model);
-	model->visited = 0;
-	pending_each(&model->pending, visit, model);
-	ck_assert_uint_eq(model->visited, model->count);
+	check_order(model);
 }
 
 static void
 add(struct model *model)
 {
-	static const unsigned flags[] = { 0, 0, 0, REQUEST_PERSON, REQUEST_OURS, REQUEST_TASK };
+	static const unsigned flags[] = { 0, 0, 0, REQUEST_PERSON, REQUEST_TASK, REQUEST_ASKED };
 	struct entry *entry = &model->entries[model->count++];
 	struct pending_names names = { .method = any_of_pool(model) };
 
@@ -310,7 +286,7 @@ add(struct model *model)
 		names.wire_token = any_of_pool(model);
 	if (below(2) == 0)
 		names.name = any_of_pool(model);
-	names.flags = (uint16_t)flags[below(sizeof(flags) / sizeof(flags[0]))];
+	names.flags = flags[below(sizeof(flags) / sizeof(flags[0]))];
 	if (names.token.len > 0 && below(2) == 0)
 		names.flags |= REQUEST_TWO_TOKENS;
 	*entry = (struct entry){
@@ -337,23 +313,11 @@ remove_one(struct model *model, size_t which)
 static void
 move(struct model *model, struct entry *entry)
 {
-	static const enum request_state states[] = { REQUEST_WAITING, REQUEST_CANCELLING, REQUEST_ABANDONED };
+	static const enum request_state states[] = { REQUEST_WAITING, REQUEST_CANCELLING, REQUEST_PASSING,
+		REQUEST_ABANDONED };
 
-	if (!has_ids(entry))
-		return;
-	entry->state = states[below(3)];
+	entry->state = states[below(4)];
 	pending_move(&model->pending, entry->request, entry->state);
-}
-
-static void
-keep_token(struct model *model, struct entry *entry)
-{
-	if (!has_ids(entry) || entry->wire_token.len == 0 || below(4) > 0)
-		return;
-	pending_keep_token(&model->pending, entry->request, any_of_pool(model));
-	entry->flags |= REQUEST_TOKEN_ONLY;
-	entry->state = REQUEST_NONE;
-	entry->idle_due = entry->hard_due = MSEC_NEVER;
 }
 
 static void
@@ -384,7 +348,6 @@ step(struct model *model)
 		return;
 	move(model, entry);
 	arm(model, entry);
-	keep_token(model, entry);
 }
 
 START_TEST(like_a_naive_array)
@@ -394,8 +357,7 @@ START_TEST(like_a_naive_array)
 	srand((unsigned)_i + 1);
 	memset(&model, 0, sizeof(model));
 	fill_pool(&model, _i % 2 == 1);
-	text_table_init(&model.texts);
-	pending_init(&model.pending, &model.texts, (uint64_t)_i);
+	pending_init(&model.pending, (uint64_t)_i);
 	for (int i = 0; i < STEPS; i++) {
 		if (i % 500 == 0)
 			model.wanted = i / 500 % 2 == 0 ? ENTRIES_MAX : 3;
@@ -409,12 +371,10 @@ START_TEST(like_a_naive_array)
 		remove_one(&model, below(model.count));
 	check_all(&model);
 	pending_free(&model.pending);
-	ck_assert_uint_eq(model.texts.count, 0);
-	text_table_free(&model.texts);
 }
 END_TEST
 
-enum { MANY = 64000 }; /* pages of them become empty, and are given back */
+enum { MANY = 64000 };
 
 static struct span
 numbered(size_t number, char storage[24])
@@ -480,8 +440,7 @@ START_TEST(many_at_once)
 	struct pending *pending = &model.pending;
 
 	srand(7);
-	text_table_init(&model.texts);
-	pending_init(pending, &model.texts, 7);
+	pending_init(pending, 7);
 	for (size_t i = 0; i < MANY; i++)
 		order[i] = i;
 	for (int round = 0; round < 3; round++) {
@@ -498,7 +457,6 @@ START_TEST(many_at_once)
 		shuffle(order);
 	}
 	pending_free(pending);
-	text_table_free(&model.texts);
 }
 END_TEST
 

@@ -1,0 +1,38 @@
+#ifndef CORE_MAP_H
+#define CORE_MAP_H
+
+/*
+ * A hash map of entries that are embedded in what it finds. It knows hashes only: the caller compares the keys. Entries
+ * with the same hash are found newest first. Every call is O(1) on average, except among entries with the same hash.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_entry { /* zeroed: in no map */
+	struct map_entry *next, **link;
+	uint64_t hash;
+};
+
+struct map {
+	struct map_entry **buckets;
+	size_t size; /* of the buckets, a power of two */
+	size_t count;
+};
+
+void map_init(struct map *map);
+void map_free(struct map *map); /* its entries are the caller's */
+
+/* The entry must stay where it is until it is removed. */
+void map_add(struct map *map, struct map_entry *entry, uint64_t hash);
+
+/* Nothing happens to an entry that is in no map. */
+void map_remove(struct map *map, struct map_entry *entry);
+
+/* The newest entry with this hash, or NULL. */
+struct map_entry *map_first(const struct map *map, uint64_t hash);
+
+/* The next older one with the same hash, or NULL. */
+struct map_entry *map_next(const struct map_entry *entry);
+
+#endif

@@ -1,0 +1,98 @@
+#include "core/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum { SIZE_MIN = 16 };
+
+void
+map_init(struct map *map)
+{
+	*map = (struct map){ .size = SIZE_MIN };
+	map->buckets = mem_new(SIZE_MIN * sizeof(*map->buckets));
+}
+
+void
+map_free(struct map *map)
+{
+	free(map->buckets);
+	*map = (struct map){ 0 };
+}
+
+/* At the head of a chain, or behind another entry. */
+static void
+put_at(struct map_entry **link, struct map_entry *entry)
+{
+	entry->next = *link;
+	entry->link = link;
+	*link = entry;
+	if (entry->next != NULL)
+		entry->next->link = &entry->next;
+}
+
+/* Each chain is divided between its bucket and the new one; both parts keep their order, the newest first. */
+static void
+double_size(struct map *map)
+{
+	size_t size = map->size;
+	struct map_entry *entry, *next, **ends[2], ***end;
+
+	map->buckets = mem_resize(map->buckets, 2 * size, sizeof(*map->buckets));
+	map->size = 2 * size;
+	for (size_t i = 0; i < size; i++) {
+		entry = map->buckets[i];
+		map->buckets[i] = map->buckets[i + size] = NULL;
+		ends[0] = &map->buckets[i];
+		ends[1] = &map->buckets[i + size];
+		for (; entry != NULL; entry = next) {
+			next = entry->next;
+			end = &ends[(entry->hash & size) != 0];
+			put_at(*end, entry);
+			*end = &entry->next;
+		}
+	}
+}
+
+void
+map_add(struct map *map, struct map_entry *entry, uint64_t hash)
+{
+	if (map->count == map->size)
+		double_size(map);
+	entry->hash = hash;
+	put_at(&map->buckets[hash & (map->size - 1)], entry);
+	map->count++;
+}
+
+void
+map_remove(struct map *map, struct map_entry *entry)
+{
+	if (entry->link == NULL)
+		return;
+	*entry->link = entry->next;
+	if (entry->next != NULL)
+		entry->next->link = entry->link;
+	entry->link = NULL;
+	map->count--;
+}
+
+static struct map_entry *
+with_hash(struct map_entry *entry, uint64_t hash)
+{
+	while (entry != NULL && entry->hash != hash)
+		entry = entry->next;
+	return entry;
+}
+
+struct map_entry *
+map_first(const struct map *map, uint64_t hash)
+{
+	return with_hash(map->buckets[hash & (map->size - 1)], hash);
+}
+
+struct map_entry *
+map_next(const struct map_entry *entry)
+{
+	return with_hash(entry->next, entry->hash);
+}

@@ -1,0 +1,113 @@
+#include "core/map.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "core/buf.h"
+#include "core/hash.h"
+
+Suite *map_suite(void);
+
+static struct map map;
+
+static void
+setup(void)
+{
+	map_init(&map);
+}
+
+static void
+teardown(void)
+{
+	map_free(&map);
+}
+
+START_TEST(empty_finds_nothing)
+{
+	static struct map_entry entry;
+
+	ck_assert_ptr_null(map_first(&map, 0));
+	map_remove(&map, &entry);
+	ck_assert_uint_eq(map.count, 0);
+}
+END_TEST
+
+/* Some in one bucket with other hashes between them, while the map grows. */
+START_TEST(same_hash_newest_first)
+{
+	enum { SAME = 100 };
+	static struct map_entry same[SAME], others[SAME];
+	const struct map_entry *entry;
+
+	for (size_t i = 0; i < SAME; i++) {
+		map_add(&map, &same[i], 5);
+		map_add(&map, &others[i], 5 + ((i + 1) << (i % 20)));
+	}
+	entry = map_first(&map, 5);
+	for (size_t i = SAME; i-- > 0; entry = map_next(entry))
+		ck_assert_ptr_eq(entry, &same[i]);
+	ck_assert_ptr_null(entry);
+	for (size_t i = 1; i < SAME; i += 2)
+		map_remove(&map, &same[i]);
+	entry = map_first(&map, 5);
+	for (size_t i = SAME; i > 0; i -= 2, entry = map_next(entry))
+		ck_assert_ptr_eq(entry, &same[i - 2]);
+	ck_assert_ptr_null(entry);
+}
+END_TEST
+
+START_TEST(an_entry_may_come_again)
+{
+	struct map_entry entry = { 0 };
+
+	map_add(&map, &entry, 1);
+	map_remove(&map, &entry);
+	map_remove(&map, &entry);
+	ck_assert_ptr_null(map_first(&map, 1));
+	map_add(&map, &entry, 2);
+	ck_assert_ptr_null(map_first(&map, 1));
+	ck_assert_ptr_eq(map_first(&map, 2), &entry);
+	ck_assert_uint_eq(map.count, 1);
+}
+END_TEST
+
+/* Counted, not timed: what a look-up goes through. */
+START_TEST(chains_stay_short)
+{
+	enum { MANY = 70000 };
+	struct map_entry *entries = calloc(MANY, sizeof(*entries));
+	size_t longest = 0;
+
+	ck_assert_ptr_nonnull(entries);
+	for (uint64_t i = 0; i < MANY; i++)
+		map_add(&map, &entries[i], hash_of((struct span){ (const char *)&i, sizeof(i) }, 3));
+	ck_assert_uint_eq(map.count, MANY);
+	for (size_t i = 0; i < map.size; i++) {
+		size_t len = 0;
+
+		for (const struct map_entry *entry = map.buckets[i]; entry != NULL; entry = entry->next)
+			len++;
+		longest = len > longest ? len : longest;
+	}
+	ck_assert_uint_lt(longest, 12);
+	for (uint64_t i = 0; i < MANY; i++)
+		map_remove(&map, &entries[i]);
+	ck_assert_uint_eq(map.count, 0);
+	free(entries);
+}
+END_TEST
+
+Suite *
+map_suite(void)
+{
+	Suite *suite = suite_create("map");
+	TCase *cases = tcase_create("map");
+
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, empty_finds_nothing);
+	tcase_add_test(cases, same_hash_newest_first);
+	tcase_add_test(cases, an_entry_may_come_again);
+	tcase_add_test(cases, chains_stay_short);
+	suite_add_tcase(suite, cases);
+	return suite;
+}
