@@ -189,7 +189,7 @@ drop_segment(struct lane *lane, struct segment *segment)
 	segment->kind = SEGMENT_GAP;
 }
 
-/* Makes one gap of neighbouring ones among the segments [start, end): there may be as many as requests. */
+/* Makes one gap of neighbouring ones among the segments [start, end), and removes empty ones. */
 static void
 merge_gaps(struct lane *lane, size_t start, size_t end)
 {
@@ -199,6 +199,8 @@ merge_gaps(struct lane *lane, size_t start, size_t end)
 		const struct segment *segment = segment_at(lane, next);
 		struct segment *last = kept > 0 ? segment_at(lane, kept - 1) : NULL;
 
+		if (segment->len == 0)
+			continue;
 		if (segment->kind == SEGMENT_GAP && last != NULL && last->kind == SEGMENT_GAP)
 			last->len += segment->len;
 		else
