@@ -2,7 +2,7 @@
 #define CORE_BUF_H
 
 /*
- * span: bytes that somebody else owns. It dies at the next call that can change their owner.
+ * span: borrowed bytes, of a buf for example. It dies at the next call that can change their owner.
  * buf: a growable queue of bytes, appended at the tail and consumed at the head.
  */
 
@@ -44,19 +44,11 @@ span_half(const char *at)
 	return half;
 }
 
-/* What is short, as most is, is compared without a call: cheapest with a literal as b. */
+/* Give a literal as b, if there is one: the compiler then needs no call of memcmp. */
 static inline bool
 span_equal(struct span a, struct span b)
 {
-	if (a.len != b.len)
-		return false;
-	if (a.len >= 8 && a.len <= 16)
-		return span_word(a.ptr) == span_word(b.ptr) &&
-		    span_word(a.ptr + a.len - 8) == span_word(b.ptr + a.len - 8);
-	if (a.len >= 4 && a.len < 8)
-		return span_half(a.ptr) == span_half(b.ptr) &&
-		    span_half(a.ptr + a.len - 4) == span_half(b.ptr + a.len - 4);
-	return a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0;
+	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
 }
 
 /* The part of whole from offset on, len bytes. Both must lie within whole. */

@@ -34,78 +34,82 @@ uint64_t lane_received_to(const struct lane *lane);
 /* Undecided bytes from position on, which must not be before lane_decided_to. */
 struct span lane_from(const struct lane *lane, uint64_t position);
 
-/* Decide the next n undecided bytes. */
+/* Decide the next n undecided bytes: they are written, or they are not. */
 void lane_pass(struct lane *lane, size_t n);
 void lane_drop(struct lane *lane, size_t n);
 
-/* How its reader tells messages apart: a line each, unless set before anything is decided. */
+/* How the reader of the lane tells messages apart. Default: FRAMING_NEWLINE. Set it before anything is decided. */
 void lane_set_framing(struct lane *lane, enum framing framing);
 enum framing lane_framing(const struct lane *lane);
 
-/* Bytes of our own, at the decided position, inside a message that passes. */
+/* Add own bytes at the decided position, as a part of the message that passes there. */
 void lane_insert(struct lane *lane, struct span bytes);
 
-/* The header of a message of len bytes, which passes next; it belongs to the message. Nothing with FRAMING_NEWLINE. */
+/* Add the header of the next message that passes, of len bytes; it belongs to that message. FRAMING_NEWLINE: nothing. */
 void lane_insert_head(struct lane *lane, uint64_t len);
 
-/* n spaces that take no memory: the rest of a message that will not come. */
+/* Add n spaces, which take no memory, in place of the rest of a message that will not come. */
 void lane_insert_blanks(struct lane *lane, uint64_t n);
 
 /*
- * The next lane_pass starts (or, with false, has ended) a message that passes in parts. Meanwhile lane_answer
- * keeps its messages back until the end.
+ * true: the next lane_pass starts a message that passes in parts. false: that message has ended. Between the two,
+ * lane_answer keeps its messages until the end.
  */
 void lane_set_open(struct lane *lane, bool open);
 
-/* A whole message of our own, which the lane frames: behind all decided ones, never inside an open one. */
+/* Queue an own message, which the lane frames, behind all decided messages; never inside an open one. */
 void lane_answer(struct lane *lane, struct span message);
 
-/* The same, but it overtakes what is queued, at the next boundary between two messages. */
+/* Queue an own message, which the lane frames, as urgent: it is written at the next boundary between two messages. */
 void lane_overtake(struct lane *lane, struct span message);
 
-/* Not a byte of the message that starts there was written, nor of the header that was inserted for it. */
+/* Whether no byte of the message that starts at this position was written, its inserted header included. */
 bool lane_untouched(const struct lane *lane, uint64_t start);
 
-/* Takes the message at [start, end) out of the queue; it must be untouched. */
+/* Take the message at [start, end) out of the queue; it must be untouched. */
 void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
 
-/* Drops everything that is queued: nobody will take it any more. */
+/* Drop everything that is queued: there is no reader any more. */
 void lane_abandon(struct lane *lane);
 
-/* What is decided from here on (or, with false, no more) says nothing to another reader. So does every lane_answer. */
+/*
+ * true: what is decided from now on is meaningful to the current reader only, and lane_keep drops it. false: it is
+ * not. Messages of lane_answer and lane_overtake always are.
+ */
 void lane_bind(struct lane *lane, bool bound);
 
 /*
- * Its reader has gone, and another one will come, which has read nothing: drops what is half written, what overtakes and
- * what was for the former one only. false: the open message was, too, and is open no longer.
+ * The reader has gone and another one will come. Keep the whole messages that are queued; drop the rest of a message
+ * that is half written, urgent messages, and what was meaningful to the former reader only. false: the open message was
+ * dropped, and is open no longer.
  */
 bool lane_keep(struct lane *lane);
 
 /*
- * What stands at this position or behind it is not written until it is set again, but what overtakes, and the rest of a
- * message that has begun. LANE_FREE: all is written.
+ * Write nothing at or after this position, except urgent messages and the rest of a message already begun. It holds
+ * until the next call; LANE_FREE: everything may be written.
  */
 #define LANE_FREE UINT64_MAX
 void lane_hold(struct lane *lane, uint64_t position);
 
-/* What to write next, in order; returns how many spans (at most max). Then say how many bytes were written. */
+/* What to write next, in order: returns the number of spans, at most max. Then lane_sent: how many bytes were written. */
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
-uint64_t lane_taken(const struct lane *lane); /* how many, ever */
+uint64_t lane_taken(const struct lane *lane); /* all bytes that were ever sent */
 
-/* Something that overtakes is not written to its end. */
+/* Whether an urgent message has bytes left to write. */
 bool lane_overtaking(const struct lane *lane);
 
-/* Bytes that lane_output would still give; while some are held, those of its next call. */
+/* Bytes that lane_output will give; after lane_hold, only those of its next call. */
 size_t lane_backlog(const struct lane *lane);
 
-/* What is decided and keeps memory, gaps included: for the marks. */
+/* Decided bytes that take memory, gaps included: compare this with the high and low marks. */
 size_t lane_queued(const struct lane *lane);
 
-/* Of that, bytes of canceld's own. */
+/* Own bytes among lane_queued. */
 size_t lane_own(const struct lane *lane);
 
-/* All bytes that this lane holds. */
+/* All bytes of this lane that take memory, undecided ones included. */
 size_t lane_size(const struct lane *lane);
 
 #endif

@@ -1,11 +1,50 @@
+#include "core/lane.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "lane_inside.h"
 
-enum { LANE_KEEP = 1 << 20 }; /* an empty buffer above this size is given back */
+enum {
+	LANE_KEEP = 1 << 20, /* an empty buffer above this size is given back */
+	SEGMENTS_FIRST = 8,
+	BACKLOG_SPANS = 4,
+};
+
+enum segment_kind {
+	SEGMENT_PASS,  /* bytes of the buffer */
+	SEGMENT_GAP,   /* bytes of the buffer that are dropped */
+	SEGMENT_OWN,   /* bytes of our own; this and the kinds below take no position */
+	SEGMENT_HEAD,  /* bytes of our own: the header of the message behind it */
+	SEGMENT_BLANK, /* spaces, which are not stored */
+};
+
+struct segment {
+	enum segment_kind kind;
+	bool bound;  /* see lane_bind */
+	uint64_t at; /* position of its first byte; without a position: of the byte behind the segment */
+	size_t len;  /* bytes not yet written */
+	char *own;   /* OWN, HEAD: allocated */
+	size_t sent; /* OWN, HEAD: bytes of `own` already written */
+};
+
+struct lane {
+	struct buf bytes; /* from `written` to the last byte received */
+	uint64_t written, decided;
+	uint64_t taken;           /* see lane_taken */
+	struct segment *segments; /* in order; [first, first + count) */
+	size_t first, count, capacity;
+	size_t backlog;           /* bytes of all segments but gaps */
+	size_t own;               /* bytes of OWN and HEAD segments */
+	struct buf urgent;        /* whole messages, framed */
+	struct buf kept;          /* whole messages, framed, that wait for the end of an open one */
+	uint64_t held;            /* see lane_hold */
+	bool open;                /* see lane_set_open */
+	bool bound;               /* see lane_bind */
+	struct boundary boundary; /* of the bytes written so far */
+	bool inside_urgent;       /* the last byte written belongs to an urgent message */
+};
 
 struct lane *
 lane_new(void)
@@ -32,6 +71,149 @@ lane_free(struct lane *lane)
 	free(lane);
 }
 
+/* Segments */
+
+static struct segment *
+segment_at(const struct lane *lane, size_t index)
+{
+	assert(lane->segments != NULL && index <= lane->count);
+	return &lane->segments[lane->first + index];
+}
+
+/* Whether the segment stands for bytes of the buffer. */
+static bool
+has_position(const struct segment *segment)
+{
+	return segment->kind == SEGMENT_PASS || segment->kind == SEGMENT_GAP;
+}
+
+#define BLANKS_64 "                                                                "
+#define BLANKS_512 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64
+
+static const char blanks[] = BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512;
+
+/* What can be written of the segment at once: all of it, except of long blanks. */
+static struct span
+segment_span(const struct lane *lane, const struct segment *segment)
+{
+	if (segment->own != NULL)
+		return (struct span){ segment->own + segment->sent, segment->len };
+	if (segment->kind == SEGMENT_BLANK)
+		return (struct span){ blanks, segment->len < sizeof(blanks) - 1 ? segment->len : sizeof(blanks) - 1 };
+	return span_part(buf_span(&lane->bytes), (size_t)(segment->at - lane->written), segment->len);
+}
+
+static void
+make_room_for_segment(struct lane *lane)
+{
+	if (lane->first + lane->count < lane->capacity)
+		return;
+	if (lane->first > lane->capacity / 2) {
+		memmove(lane->segments, segment_at(lane, 0), lane->count * sizeof(*lane->segments));
+		lane->first = 0;
+		return;
+	}
+	lane->capacity = lane->capacity == 0 ? SEGMENTS_FIRST : lane->capacity * 2;
+	lane->segments = mem_resize(lane->segments, lane->capacity, sizeof(*lane->segments));
+}
+
+/* Puts a segment before the one at index. */
+static struct segment *
+insert_segment(struct lane *lane, size_t index, struct segment segment)
+{
+	struct segment *place;
+
+	make_room_for_segment(lane);
+	place = segment_at(lane, index);
+	memmove(place + 1, place, (lane->count - index) * sizeof(*place));
+	lane->count++;
+	*place = segment;
+	return place;
+}
+
+static void
+shift_segment(struct lane *lane)
+{
+	free(segment_at(lane, 0)->own);
+	lane->first++;
+	lane->count--;
+	if (lane->count == 0)
+		lane->first = 0;
+}
+
+/* Gives back n bytes of the buffer, which are written or dropped. */
+static void
+release_bytes(struct lane *lane, size_t n)
+{
+	lane->written += n;
+	buf_consume(&lane->bytes, n);
+	if (lane->bytes.len == 0 && lane->bytes.cap > LANE_KEEP)
+		buf_free(&lane->bytes);
+}
+
+/* A gap that comes next is written without a byte. */
+static void
+release_gaps(struct lane *lane)
+{
+	while (lane->count > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
+		release_bytes(lane, segment_at(lane, 0)->len);
+		shift_segment(lane);
+	}
+}
+
+/* Cuts the segment, which has a position, into two behind len bytes. */
+static void
+cut_segment(struct lane *lane, size_t index, size_t len)
+{
+	struct segment rest = *segment_at(lane, index);
+
+	segment_at(lane, index)->len = len;
+	rest.at += len;
+	rest.len -= len;
+	insert_segment(lane, index + 1, rest);
+}
+
+/* Makes a gap of the segment, empty if the segment has no position. */
+static void
+drop_segment(struct lane *lane, struct segment *segment)
+{
+	if (segment->kind == SEGMENT_GAP)
+		return;
+	lane->backlog -= segment->len;
+	if (segment->own != NULL)
+		lane->own -= segment->len;
+	free(segment->own);
+	segment->own = NULL;
+	if (!has_position(segment))
+		segment->len = 0;
+	segment->kind = SEGMENT_GAP;
+}
+
+/* Makes one gap of neighbouring ones among the segments [start, end), and removes empty ones. */
+static void
+merge_gaps(struct lane *lane, size_t start, size_t end)
+{
+	size_t next, kept = start;
+
+	for (next = start; next < end; next++) {
+		const struct segment *segment = segment_at(lane, next);
+		struct segment *last = kept > 0 ? segment_at(lane, kept - 1) : NULL;
+
+		if (segment->len == 0)
+			continue;
+		if (segment->kind == SEGMENT_GAP && last != NULL && last->kind == SEGMENT_GAP)
+			last->len += segment->len;
+		else
+			*segment_at(lane, kept++) = *segment;
+	}
+	if (kept == end)
+		return;
+	memmove(segment_at(lane, kept), segment_at(lane, end), (lane->count - end) * sizeof(struct segment));
+	lane->count -= end - kept;
+}
+
+/* What is received, and decided */
+
 char *
 lane_space(struct lane *lane, size_t want, size_t *room)
 {
@@ -47,28 +229,10 @@ lane_received(struct lane *lane, size_t n)
 	buf_added(&lane->bytes, n);
 }
 
-void
-lane_set_framing(struct lane *lane, enum framing framing)
-{
-	lane->boundary.framing = framing;
-}
-
-enum framing
-lane_framing(const struct lane *lane)
-{
-	return lane->boundary.framing;
-}
-
 uint64_t
 lane_written_to(const struct lane *lane)
 {
 	return lane->written;
-}
-
-uint64_t
-lane_taken(const struct lane *lane)
-{
-	return lane->taken;
 }
 
 uint64_t
@@ -93,78 +257,13 @@ lane_from(const struct lane *lane, uint64_t position)
 	return span_part(all, offset, all.len - offset);
 }
 
-/* Room for one segment before the index-th; its fields are the caller's to set. */
-static struct segment *
-segment_add(struct lane *lane, size_t index)
-{
-	struct segment *place;
-
-	if (lane->first + lane->count == lane->capacity) {
-		if (lane->first > lane->capacity / 2) {
-			assert(lane->segments != NULL);
-			memmove(lane->segments, segment_at(lane, 0), lane->count * sizeof(*place));
-			lane->first = 0;
-		} else {
-			lane->capacity = lane->capacity == 0 ? 8 : lane->capacity * 2;
-			lane->segments = mem_resize(lane->segments, lane->capacity, sizeof(*lane->segments));
-		}
-	}
-	assert(lane->segments != NULL);
-	place = segment_at(lane, index);
-	memmove(place + 1, place, (lane->count - index) * sizeof(*place));
-	lane->count++;
-	*place = (struct segment){ .kind = SEGMENT_GAP };
-	return place;
-}
-
-void
-lane_shift(struct lane *lane)
-{
-	struct segment *segment = segment_at(lane, 0);
-
-	free(segment->own);
-	lane->first++;
-	lane->count--;
-	if (lane->count == 0)
-		lane->first = 0;
-}
-
-void
-lane_release(struct lane *lane, size_t n)
-{
-	lane->written += n;
-	buf_consume(&lane->bytes, n);
-	if (lane->bytes.len == 0 && lane->bytes.cap > LANE_KEEP)
-		buf_free(&lane->bytes);
-}
-
-void
-lane_trim(struct lane *lane)
-{
-	while (lane->count > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
-		lane_release(lane, segment_at(lane, 0)->len);
-		lane_shift(lane);
-	}
-}
-
-static APART void
-begin_segment(struct lane *lane, enum segment_kind kind, uint64_t at, size_t len)
-{
-	struct segment *segment = segment_add(lane, lane->count);
-
-	segment->kind = kind;
-	segment->bound = lane->bound;
-	segment->at = at;
-	segment->len = len;
-}
-
 static void
 decide(struct lane *lane, enum segment_kind kind, size_t n)
 {
 	struct segment *last = lane->count == 0 ? NULL : segment_at(lane, lane->count - 1);
-	uint64_t at = lane->decided;
+	struct segment segment = { .kind = kind, .bound = lane->bound, .at = lane->decided, .len = n };
 
-	assert(at + n <= lane_received_to(lane));
+	assert(lane->decided + n <= lane_received_to(lane));
 	if (n == 0)
 		return;
 	lane->decided += n;
@@ -173,7 +272,7 @@ decide(struct lane *lane, enum segment_kind kind, size_t n)
 	if (last != NULL && last->kind == kind && last->bound == lane->bound)
 		last->len += n;
 	else
-		begin_segment(lane, kind, at, n);
+		insert_segment(lane, lane->count, segment);
 }
 
 void
@@ -186,33 +285,34 @@ void
 lane_drop(struct lane *lane, size_t n)
 {
 	decide(lane, SEGMENT_GAP, n);
-	lane_trim(lane);
+	release_gaps(lane);
 }
 
-/* A segment without a position, at the decided one. */
-static struct segment *
-insert(struct lane *lane, enum segment_kind kind, size_t len)
-{
-	struct segment *segment = segment_add(lane, lane->count);
+/* Bytes of our own */
 
-	segment->kind = kind;
-	segment->at = lane->decided;
-	segment->len = len;
-	lane->backlog += len;
-	return segment;
+void
+lane_set_framing(struct lane *lane, enum framing framing)
+{
+	lane->boundary.framing = framing;
+}
+
+enum framing
+lane_framing(const struct lane *lane)
+{
+	return lane->boundary.framing;
 }
 
 static void
 insert_bytes(struct lane *lane, enum segment_kind kind, bool bound, struct span bytes)
 {
-	struct segment *segment;
+	struct segment segment = { .kind = kind, .bound = bound, .at = lane->decided, .len = bytes.len };
 
 	if (bytes.len == 0)
 		return;
-	segment = insert(lane, kind, bytes.len);
-	segment->bound = bound;
-	segment->own = mem_resize(NULL, bytes.len, 1);
-	memcpy(segment->own, bytes.ptr, bytes.len);
+	segment.own = mem_resize(NULL, bytes.len, 1);
+	memcpy(segment.own, bytes.ptr, bytes.len);
+	insert_segment(lane, lane->count, segment);
+	lane->backlog += bytes.len;
 	lane->own += bytes.len;
 }
 
@@ -233,8 +333,12 @@ lane_insert_head(struct lane *lane, uint64_t len)
 void
 lane_insert_blanks(struct lane *lane, uint64_t n)
 {
-	if (n > 0)
-		insert(lane, SEGMENT_BLANK, n);
+	struct segment segment = { .kind = SEGMENT_BLANK, .at = lane->decided, .len = (size_t)n };
+
+	if (n == 0)
+		return;
+	insert_segment(lane, lane->count, segment);
+	lane->backlog += (size_t)n;
 }
 
 void
@@ -250,28 +354,9 @@ lane_set_open(struct lane *lane, bool open)
 void
 lane_answer(struct lane *lane, struct span message)
 {
-	struct buf framed;
-
-	if (lane->open) {
-		framing_append(&lane->kept, lane->boundary.framing, message);
-		return;
-	}
-	buf_init(&framed);
-	framing_append(&framed, lane->boundary.framing, message);
-	insert_bytes(lane, SEGMENT_OWN, true, buf_span(&framed));
-	buf_free(&framed);
-}
-
-void
-lane_bind(struct lane *lane, bool bound)
-{
-	lane->bound = bound;
-}
-
-void
-lane_hold(struct lane *lane, uint64_t position)
-{
-	lane->held = position;
+	framing_append(&lane->kept, lane->boundary.framing, message);
+	if (!lane->open)
+		lane_set_open(lane, false);
 }
 
 void
@@ -280,28 +365,13 @@ lane_overtake(struct lane *lane, struct span message)
 	framing_append(&lane->urgent, lane->boundary.framing, message);
 }
 
-/* Makes position a border between two segments; returns the index of the one that starts there. */
-static size_t
-split(struct lane *lane, uint64_t position)
+void
+lane_bind(struct lane *lane, bool bound)
 {
-	struct segment *segment, *rest;
-	size_t i = 0;
-
-	while (i < lane->count && segment_at(lane, i)->at < position)
-		i++;
-	if (i == 0)
-		return 0;
-	segment = segment_at(lane, i - 1);
-	if (!has_position(segment) || segment->at + segment->len <= position)
-		return i;
-	rest = segment_add(lane, i);
-	segment = segment_at(lane, i - 1);
-	*rest = *segment;
-	rest->at = position;
-	rest->len = (size_t)(segment->at + segment->len - position);
-	segment->len -= rest->len;
-	return i;
+	lane->bound = bound;
 }
+
+/* What is taken out of the queue */
 
 bool
 lane_untouched(const struct lane *lane, uint64_t start)
@@ -313,21 +383,21 @@ lane_untouched(const struct lane *lane, uint64_t start)
 	return start >= lane->written;
 }
 
-/* Makes one gap of those at [i, end) and of one before them: there may be as many as requests. */
-static void
-merge_gaps(struct lane *lane, size_t i, size_t end)
+/* Makes position a border between two segments; returns the index of the first segment behind it. */
+static size_t
+split_at(struct lane *lane, uint64_t position)
 {
-	struct segment *gap;
+	const struct segment *segment;
+	size_t i = 0;
 
-	if (i > 0 && segment_at(lane, i - 1)->kind == SEGMENT_GAP)
-		i--;
-	if (end - i < 2)
-		return;
-	gap = segment_at(lane, i);
-	for (size_t next = i + 1; next < end; next++)
-		gap->len += segment_at(lane, next)->len;
-	memmove(gap + 1, segment_at(lane, end), (lane->count - end) * sizeof(*gap));
-	lane->count -= end - i - 1;
+	while (i < lane->count && segment_at(lane, i)->at < position)
+		i++;
+	if (i == 0)
+		return 0;
+	segment = segment_at(lane, i - 1);
+	if (has_position(segment) && segment->at + segment->len > position)
+		cut_segment(lane, i - 1, (size_t)(position - segment->at));
+	return i;
 }
 
 void
@@ -336,43 +406,234 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 	size_t i, first, last;
 
 	assert(lane_untouched(lane, start) && end <= lane->decided);
-	i = split(lane, start);
-	last = split(lane, end);
-	/* An answer, or the end of another message, at `start` stands before this one; what stands inside is part of it. */
-	while (i < last && segment_at(lane, i)->at == start &&
-	    (segment_at(lane, i)->kind == SEGMENT_OWN || segment_at(lane, i)->kind == SEGMENT_BLANK))
-		i++;
-	for (first = i; i < last; i++) {
-		struct segment *segment = segment_at(lane, i);
-
-		if (segment->kind == SEGMENT_GAP)
-			continue;
-		lane->backlog -= segment->len;
-		if (segment->own != NULL)
-			lane->own -= segment->len;
-		free(segment->own);
-		segment->own = NULL;
-		if (!has_position(segment))
-			segment->len = 0;
-		segment->kind = SEGMENT_GAP;
-	}
+	first = split_at(lane, start);
+	last = split_at(lane, end);
+	/* Answers and the end of another message may stand before this one; inside it they are a part of it. */
+	while (first < last && segment_at(lane, first)->at == start &&
+	    (segment_at(lane, first)->kind == SEGMENT_OWN || segment_at(lane, first)->kind == SEGMENT_BLANK))
+		first++;
+	for (i = first; i < last; i++)
+		drop_segment(lane, segment_at(lane, i));
 	merge_gaps(lane, first, last);
-	lane_trim(lane);
+	release_gaps(lane);
+}
+
+/* The next byte that is written is the first one of a message, behind no urgent one. */
+static void
+restart_output(struct lane *lane)
+{
+	buf_clear(&lane->urgent);
+	buf_clear(&lane->kept);
+	lane->inside_urgent = false;
+	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
 }
 
 void
 lane_abandon(struct lane *lane)
 {
-	while (lane->count > 0) {
-		struct segment *segment = segment_at(lane, 0);
+	while (lane->count > 0)
+		shift_segment(lane);
+	release_bytes(lane, (size_t)(lane->decided - lane->written));
+	lane->backlog = lane->own = 0;
+	restart_output(lane);
+}
 
-		if (has_position(segment))
-			lane_release(lane, segment->len);
-		lane_shift(lane);
+/* Whether the half written message ends within the segment, which is then cut behind it. */
+static bool
+ends_within(struct lane *lane, size_t index, struct boundary *boundary)
+{
+	const struct segment *segment = segment_at(lane, index);
+	struct span span = segment_span(lane, segment);
+	size_t len;
+	bool ends;
+
+	if (segment->kind == SEGMENT_BLANK) /* which stands for the rest of its message */
+		return true;
+	len = boundary_within(boundary, span, &ends);
+	boundary_advance(boundary, span_part(span, 0, len));
+	if (segment->kind == SEGMENT_PASS && len < span.len)
+		cut_segment(lane, index, len);
+	return ends;
+}
+
+bool
+lane_keep(struct lane *lane)
+{
+	struct boundary boundary = lane->boundary;
+	bool was_open = lane->open, half_written = boundary.inside && !lane->inside_urgent;
+	size_t i;
+
+	for (i = 0; i < lane->count; i++) {
+		bool drop = half_written || segment_at(lane, i)->bound;
+
+		if (half_written && segment_at(lane, i)->kind != SEGMENT_GAP)
+			half_written = !ends_within(lane, i, &boundary);
+		if (drop)
+			drop_segment(lane, segment_at(lane, i));
 	}
-	lane->backlog = 0;
-	lane->own = 0;
-	buf_clear(&lane->urgent);
-	buf_clear(&lane->kept);
-	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
+	merge_gaps(lane, 0, lane->count);
+	release_gaps(lane);
+	lane->open = was_open && !half_written && !lane->bound;
+	lane->bound = false;
+	restart_output(lane);
+	return lane->open == was_open;
+}
+
+/* What is written next */
+
+void
+lane_hold(struct lane *lane, uint64_t position)
+{
+	lane->held = position;
+}
+
+/* Urgent messages are written now, unless another message is half written. */
+static bool
+urgent_is_next(const struct lane *lane)
+{
+	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
+}
+
+/* How many bytes of the span lane_hold lets be written: those before the position, and the rest of a message begun there. */
+static size_t
+len_to_held(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
+{
+	size_t len = 0;
+	bool ends;
+
+	if (segment->at < lane->held)
+		len = span.len;
+	if (len > 0 && has_position(segment) && lane->held - segment->at < len)
+		len = (size_t)(lane->held - segment->at);
+	if (len == span.len)
+		return len;
+	boundary_advance(&boundary, span_part(span, 0, len));
+	if (boundary.inside)
+		len += boundary_within(&boundary, span_part(span, len, span.len - len), &ends);
+	return len;
+}
+
+int
+lane_output(const struct lane *lane, struct span *spans, int max)
+{
+	bool cuts = lane->urgent.len > 0 || lane->held != LANE_FREE, stop = false;
+	struct boundary boundary = lane->boundary;
+	int n = 0;
+	size_t i;
+
+	if (urgent_is_next(lane)) {
+		spans[0] = buf_span(&lane->urgent);
+		return 1;
+	}
+	for (i = 0; i < lane->count && n < max && !stop; i++) {
+		const struct segment *segment = segment_at(lane, i);
+		struct span span = segment_span(lane, segment);
+
+		if (segment->kind == SEGMENT_GAP)
+			continue;
+		if (lane->urgent.len > 0)
+			span.len = boundary_within(&boundary, span, &stop);
+		if (lane->held != LANE_FREE)
+			span.len = len_to_held(lane, boundary, segment, span);
+		if (cuts)
+			boundary_advance(&boundary, span);
+		stop = stop || span.len < segment->len;
+		if (span.len > 0)
+			spans[n++] = span;
+	}
+	return n;
+}
+
+/* Takes up to n bytes of the urgent messages as written; returns how many. */
+static size_t
+take_urgent(struct lane *lane, size_t n)
+{
+	struct span span = buf_span(&lane->urgent);
+
+	n = n < span.len ? n : span.len;
+	boundary_advance(&lane->boundary, span_part(span, 0, n));
+	buf_consume(&lane->urgent, n);
+	return n;
+}
+
+/* Takes up to n bytes of the first segment as written; returns how many. */
+static size_t
+take_segment(struct lane *lane, size_t n)
+{
+	struct segment *segment = segment_at(lane, 0);
+	struct span span = segment_span(lane, segment);
+
+	n = n < span.len ? n : span.len;
+	boundary_advance(&lane->boundary, span_part(span, 0, n));
+	lane->backlog -= n;
+	segment->len -= n;
+	if (segment->own != NULL) {
+		segment->sent += n;
+		lane->own -= n;
+	}
+	if (has_position(segment)) {
+		segment->at += n;
+		release_bytes(lane, n);
+	}
+	if (segment->len == 0)
+		shift_segment(lane);
+	release_gaps(lane);
+	return n;
+}
+
+void
+lane_sent(struct lane *lane, size_t n)
+{
+	lane->taken += n;
+	while (n > 0) {
+		lane->inside_urgent = urgent_is_next(lane);
+		assert((lane->inside_urgent || lane->count > 0) && "more was written than there is");
+		n -= lane->inside_urgent ? take_urgent(lane, n) : take_segment(lane, n);
+	}
+}
+
+uint64_t
+lane_taken(const struct lane *lane)
+{
+	return lane->taken;
+}
+
+bool
+lane_overtaking(const struct lane *lane)
+{
+	return lane->urgent.len > 0;
+}
+
+/* Sizes */
+
+size_t
+lane_backlog(const struct lane *lane)
+{
+	struct span spans[BACKLOG_SPANS];
+	size_t sum = 0;
+	int n;
+
+	if (lane->held == LANE_FREE)
+		return lane->backlog + lane->urgent.len;
+	for (n = lane_output(lane, spans, BACKLOG_SPANS); n > 0; n--)
+		sum += spans[n - 1].len;
+	return sum;
+}
+
+size_t
+lane_queued(const struct lane *lane)
+{
+	return (size_t)(lane->decided - lane->written) + lane_own(lane);
+}
+
+size_t
+lane_own(const struct lane *lane)
+{
+	return lane->own + lane->urgent.len + lane->kept.len;
+}
+
+size_t
+lane_size(const struct lane *lane)
+{
+	return lane->bytes.len + lane_own(lane);
 }

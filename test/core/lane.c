@@ -672,6 +672,18 @@ START_TEST(what_is_kept_can_be_withdrawn)
 }
 END_TEST
 
+START_TEST(an_answer_in_the_place_of_a_dropped_one_is_not_withdrawn)
+{
+	pass("one\n");
+	lane_answer(lane, SPAN("former"));
+	ck_assert(lane_keep(lane));
+	lane_answer(lane, SPAN("later"));
+	pass("two\n");
+	lane_withdraw(lane, 4, 8);
+	expect("one\nlater\n");
+}
+END_TEST
+
 START_TEST(what_is_held_waits_for_all_but_what_is_urgent)
 {
 	pass("one\n");
@@ -788,6 +800,7 @@ lane_suite(void)
 	tcase_add_loop_test(bytes, an_open_message_that_was_not_begun_stays_open, 0, 3);
 	tcase_add_loop_test(bytes, what_stands_before_the_held_position_is_written, 0, 2);
 	tcase_add_test(bytes, what_is_kept_can_be_withdrawn);
+	tcase_add_test(bytes, an_answer_in_the_place_of_a_dropped_one_is_not_withdrawn);
 	tcase_add_test(bytes, what_is_held_waits_for_all_but_what_is_urgent);
 	tcase_add_loop_test(bytes, order_is_kept_whatever_is_written_when, 0, 200);
 	suite_add_tcase(suite, bytes);

@@ -1,74 +1,71 @@
 #!/bin/sh
-# Usage: [SEEDS=3000] test/sim/bugs.sh [PATCH...], from the top of the tree. Builds the simulation once for each patch in
-# test/sim/bugs, or for these, and runs up to so many seeds: each planted bug must be found. A patch is for one file.
+# Usage: [SEEDS=3000] test/sim/bugs.sh [NAME...], from the top of the tree. Plants each bug of test/sim/bugs.txt, or
+# these, alone into the core: the simulation must find each of them within so many seeds.
 set -eu
 top=build/sim-bugs
-seeds=${SEEDS:-3000}
-jobs=2
-missed=0
-count=0
-
-[ $# -gt 0 ] || set -- test/sim/bugs/*.patch
-rm -rf "$top"
-mkdir -p "$top/sound"
-
-# So many at a time.
-pace() {
-	count=$((count + 1))
-	[ $((count % jobs)) -ne 0 ] || wait
-}
+bugs=test/sim/bugs.txt
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+export SEEDS="${SEEDS:-3000}"
 
 compile() { # source, object
 	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc/core -c -o "$2" "$1"
 }
 
-# All objects but the one that has the bug.
-sound_but() {
-	for object in "$top"/sound/*.o; do
-		[ "${object##*/}" = "$1" ] || echo "$object"
-	done
+build_with_bug() { # name, directory
+	source=$(awk -v bug="$1" -v dir="$2" -f test/sim/bugs.awk "$bugs" src/core/*.c) || {
+		echo "CANNOT BE PLANTED: $source"
+		return 1
+	}
+	object=$2/bug.o
+	compile "$2/$(basename "$source")" "$object" || {
+		echo "DOES NOT COMPILE in $source"
+		return 1
+	}
+	# The linker takes nothing from the archive for what the changed object has.
+	${CC:-cc} -o "$2/sim" "$object" "$top"/sim/*.o "$top/core.a" -ljansson -lm
 }
 
-# The last line of its output tells how it ended.
+# Prints one line about the bug; fails if it was not found.
 try_bug() {
-	tree=$top/$(basename "$1" .patch)
-	source=$(sed -n 's,^+++ b/,,p' "$1")
-	object=$(basename "$source" .c).o
-	mkdir -p "$tree/$(dirname "$source")"
-	cp "$source" "$tree/$source"
-	# shellcheck disable=SC2046
-	if ! patch -s -p1 -d "$tree" <"$1" >"$tree/out" 2>&1; then
-		echo "DOES NOT APPLY" >>"$tree/out"
-	elif ! compile "$tree/$source" "$tree/$object" >>"$tree/out" 2>&1 ||
-		! ${CC:-cc} -o "$tree/world" "$tree/$object" $(sound_but "$object") -ljansson -lm >>"$tree/out" 2>&1; then
-		echo "DOES NOT COMPILE" >>"$tree/out"
-	else
-		timeout 120 "$tree/world" --seeds "$seeds" --most 1 >>"$tree/out" 2>&1 && echo "NOT FOUND" >>"$tree/out"
+	dir=$top/bugs/$1
+	mkdir -p "$dir"
+	status=0
+	if build_with_bug "$1" "$dir" >"$dir/out" 2>&1; then
+		timeout 120 "$dir/sim" --seeds "$SEEDS" --most 1 >"$dir/out" 2>&1 && echo "NOT FOUND" >"$dir/out"
 	fi
+	case $(tail -n 1 "$dir/out") in
+	"NOT FOUND" | "CANNOT BE PLANTED"* | "DOES NOT"*)
+		sed -n '$s/^/MISSED: /; $p' "$dir/out" >"$dir/result"
+		status=1
+		;;
+	*) sed -n 1p "$dir/out" >"$dir/result" ;;
+	esac
+	printf '%-42s %.200s\n' "$1" "$(cat "$dir/result")"
+	return "$status"
 }
 
-for source in src/core/*.c test/sim/*.c; do
-	compile "$source" "$top/sound/$(basename "$source" .c).o" &
-	pace
-done
-wait
+case ${1:-} in
+--compile)
+	compile "$3" "$top/$2/$(basename "$3" .c).o"
+	exit
+	;;
+--try)
+	try_bug "$2"
+	exit
+	;;
+esac
 
-for patch; do
-	try_bug "$patch" &
-	pace
-done
-wait
+rm -rf "$top"
+mkdir -p "$top/core" "$top/sim" "$top/bugs"
+{
+	printf 'core %s\n' src/core/*.c
+	printf 'sim %s\n' test/sim/*.c
+} | xargs -n 2 -P "$jobs" "$0" --compile
+ar rcs "$top/core.a" "$top"/core/*.o
 
-for patch; do
-	name=$(basename "$patch" .patch)
-	out=$top/$name/out
-	case $(tail -n 1 "$out") in
-	"NOT FOUND" | "DOES NOT"*)
-		missed=$((missed + 1))
-		printf '%-34s %s\n' "$name" "$(tail -n 1 "$out")"
-		;;
-	*) printf '%-34s %.90s\n' "$name" "$(head -n 1 "$out")" ;;
-	esac
-done
-echo "$# planted bugs, $missed not found within $seeds seeds"
-[ "$missed" -eq 0 ]
+# shellcheck disable=SC2046
+[ $# -gt 0 ] || set -- $(sed -n 's/^\([a-z-]*\): .*/\1/p' "$bugs")
+missed=0
+printf '%s\n' "$@" | xargs -n 1 -P "$jobs" "$0" --try || missed=1
+echo "$# planted bugs, $([ "$missed" -eq 0 ] && echo all || echo NOT ALL) found within $SEEDS seeds"
+exit "$missed"
