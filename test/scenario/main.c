@@ -11,8 +11,11 @@
 #include "scenario/script.h"
 #include "scenario/seeds.h"
 
+#define KNOWN "known" /* the directory of the scenarios that are known to fail, below the others */
+
 struct run {
 	struct script script;
+	struct script known; /* scenarios that are known to fail */
 	struct seeds *seeds; /* NULL: single files, nothing is said of what is missing */
 	bool trace, mutants;
 	unsigned failed, faults;
@@ -62,53 +65,90 @@ is_scenario_file(const struct dirent *entry)
 	return len > 4 && strcmp(entry->d_name + len - 4, ".scn") == 0;
 }
 
-static void
-read_in(struct run *run, const char *directory, const char *name)
+static char *
+path_of(const char *directory, const char *name)
 {
 	char *path;
 
 	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		abort();
-	script_read(&run->script, path);
+	return path;
+}
+
+static void
+read_in(struct script *script, const char *directory, const char *name)
+{
+	char *path = path_of(directory, name);
+
+	script_read(script, path);
 	free(path);
+}
+
+/* The *.scn files of a directory, by name; returns how many there are. */
+static int
+read_scenarios(struct script *script, const char *directory)
+{
+	struct dirent **entries;
+	int i, count = scandir(directory, &entries, is_scenario_file, alphasort);
+
+	for (i = 0; i < count; i++) {
+		read_in(script, directory, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return count;
+}
+
+static void
+read_known(struct run *run, const char *directory)
+{
+	char *known = path_of(directory, KNOWN);
+
+	read_in(&run->known, directory, "words.inc");
+	(void)read_scenarios(&run->known, known);
+	free(known);
 }
 
 static void
 read_directory(struct run *run, const char *directory)
 {
-	struct dirent **entries;
-	int i, count = scandir(directory, &entries, is_scenario_file, alphasort);
-	char *path;
+	char *path = path_of(directory, "seeds.txt");
 
-	if (count <= 0) {
+	read_in(&run->script, directory, "words.inc");
+	if (read_scenarios(&run->script, directory) <= 0) {
 		printf("%s: no *.scn there\n", directory);
 		run->faults++;
-		return;
+	} else {
+		read_known(run, directory);
+		run->seeds = seeds_read(path);
 	}
-	read_in(run, directory, "words.inc");
-	for (i = 0; i < count; i++) {
-		read_in(run, directory, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
-	if (asprintf(&path, "%s/seeds.txt", directory) < 0)
-		abort();
-	run->seeds = seeds_read(path);
 	free(path);
+}
+
+/* words.inc stands beside the scenarios, and above those that are known to fail. */
+static void
+read_words(struct run *run, const char *file)
+{
+	char *directory = strdup(file), *slash = strrchr(directory, '/');
+
+	if (slash == NULL) {
+		read_in(&run->script, ".", "words.inc");
+	} else {
+		*slash = '\0';
+		slash = strrchr(directory, '/');
+		if (slash != NULL && strcmp(slash + 1, KNOWN) == 0)
+			*slash = '\0';
+		read_in(&run->script, directory, "words.inc");
+	}
+	free(directory);
 }
 
 static void
 read_file(struct run *run, const char *path)
 {
-	char *slash, *directory = strdup(path);
-
-	if (run->script.file_count == 0) {
-		slash = strrchr(directory, '/');
-		if (slash != NULL)
-			*slash = '\0';
-		read_in(run, slash == NULL ? "." : directory, "words.inc");
-	}
-	free(directory);
+	if (run->script.file_count == 0)
+		read_words(run, path);
 	script_read(&run->script, path);
 }
 
@@ -162,6 +202,42 @@ play_all(struct run *run)
 	}
 }
 
+static bool
+passes(const struct scenario *scenario)
+{
+	bool failed = false;
+	int split;
+
+	for (split = 0; split < SPLITS && !failed; split++) {
+		struct play_setup setup = { &subject_core, (enum split)split, false, NULL };
+		struct verdict verdict;
+
+		play(scenario, &setup, &verdict);
+		failed = verdict.failed;
+		buf_free(&verdict.text);
+	}
+	return !failed;
+}
+
+/* What is mended is kept: it moves to the file of the same name that is played as the rule. */
+static void
+play_known(struct run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->known.count; i++) {
+		const struct scenario *scenario = &run->known.scenarios[i];
+		const char *name = strrchr(scenario->file, '/');
+		size_t above = (size_t)(name - scenario->file) - strlen(KNOWN);
+
+		if (!passes(scenario))
+			continue;
+		printf("%s:%u: %s: now passes: move it to %.*s%s\n", scenario->file, scenario->number, scenario->title,
+		    (int)above, scenario->file, name + 1);
+		run->faults++;
+	}
+}
+
 static void
 check_words(struct run *run)
 {
@@ -194,7 +270,7 @@ read_arguments(struct run *run, int argc, char **argv)
 		else
 			read_directory(run, argv[i]);
 	}
-	run->faults += run->script.faults;
+	run->faults += run->script.faults + run->known.faults;
 	if (run->script.count == 0) {
 		printf("usage: %s [-v] [--mutants] DIRECTORY | FILE.scn...\n", argv[0]);
 		run->faults++;
@@ -205,13 +281,15 @@ static void
 play_and_report(struct run *run)
 {
 	play_all(run);
+	play_known(run);
 	if (run->seeds != NULL) {
 		check_words(run);
 		run->faults += seeds_check(run->seeds);
 	}
-	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu sentences of the "
-	       "specifications; %u other faults\n",
-	    run->script.count, SPLITS, run->failed, run->seeds == NULL ? 0 : seeds_count(run->seeds), run->faults);
+	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu more are known to fail; "
+	       "%zu sentences of the specifications; %u other faults\n",
+	    run->script.count, SPLITS, run->failed, run->known.count, run->seeds == NULL ? 0 : seeds_count(run->seeds),
+	    run->faults);
 }
 
 int
@@ -221,12 +299,14 @@ main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	script_init(&run.script);
+	script_init(&run.known);
 	read_arguments(&run, argc, argv);
 	if (run.mutants)
 		run.failed += run.faults == 0 && !mutants_run(&run.script);
 	else
 		play_and_report(&run);
 	script_free(&run.script);
+	script_free(&run.known);
 	if (run.seeds != NULL)
 		seeds_free(run.seeds);
 	return run.failed + run.faults > 0;

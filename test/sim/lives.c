@@ -23,7 +23,10 @@ choose_mood(struct world *world)
 	world->mood_delay = chance_below(&world->chance, 1500);
 }
 
-/* What it has written of a message that needs no more than its line's end is one. */
+/*
+ * What it has written of a message that needs no more than its line's end is one; but a malformed answer without its
+ * line's end may have broken off, and is answered with the server's end.
+ */
 static void
 end_line(struct world *world)
 {
@@ -33,7 +36,7 @@ end_line(struct world *world)
 	if (server->fed == 0 || world->oracle.header)
 		return;
 	said = &world->oracle.said[server->queue[server->first]];
-	if (said->kind != KIND_JUNK && !said->salvaged && server->fed >= said->arrives_len)
+	if (said->kind != KIND_JUNK && !said->salvaged && !said->bad && server->fed >= said->arrives_len)
 		oracle_heard(&world->oracle, server->queue[server->first]);
 }
 

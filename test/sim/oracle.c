@@ -402,11 +402,11 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 		expired(oracle, ask);
 		return;
 	}
-	if (decision == DECIDED_STALLED) {
+	if (decision == DECIDED_STALLED)
 		check_stalled(oracle, ask);
-		if (ask->cancelled != 0 && !ask->owed)
-			return;
-	}
+	/* What breaks off is closed, and answered only if that is owed. */
+	if ((decision == DECIDED_STALLED || decision == DECIDED_TRUNCATED) && ask->cancelled != 0 && !ask->owed)
+		return;
 	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)

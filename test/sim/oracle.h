@@ -206,7 +206,7 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int said);
 void oracle_heard(struct oracle *oracle, int said);
 
-enum decision { DECIDED_ANSWER, DECIDED_STALLED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
  * Canceld's log says that it answers the request, or tells its receiver that it is cancelled. What is written arrives

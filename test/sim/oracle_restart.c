@@ -362,6 +362,19 @@ oracle_is_probe(const char *method)
 	    strcmp(method, "$/canceld/probe") == 0;
 }
 
+/* A part of a large answer of the client's was read: when it passes in parts, what stands before it does too. */
+static bool
+is_answering_at_length(const struct oracle *oracle)
+{
+	const struct said *said;
+
+	for (said = oracle->said; said < oracle->said + oracle->said_count; said++)
+		if (said->from == CLIENT && said->kind == KIND_RESPONSE && said->len > HELD && said->begun != 0 &&
+		    said->heard == 0)
+			return true;
+	return false;
+}
+
 void
 oracle_probes(struct oracle *oracle, bool half)
 {
@@ -371,7 +384,7 @@ oracle_probes(struct oracle *oracle, bool half)
 	oracle->probe_at = oracle->now;
 	oracle->probed = ++oracle->step;
 	oracle->may_pass = half;
-	oracle->unheld = false;
+	oracle->unheld = is_answering_at_length(oracle);
 }
 
 void

@@ -32,6 +32,14 @@ peer_last_of_id(const struct world *world, int number)
 	return number;
 }
 
+bool
+peer_may_answer_again(const struct world *world, int number)
+{
+	const char *id = world->oracle.asks[number].id;
+
+	return peer_last_of_id(world, number) == number && strcmp(id, "1") != 0 && strcmp(id, "\"1\"") != 0;
+}
+
 /* A server that knows tasks answers canceld's cancel of one. */
 void
 peer_reads(struct world *world, int to, const char *text, size_t len)

@@ -5,14 +5,10 @@
 
 #include "world_inside.h"
 
-/* A second answer to 1 would be taken for that to "1", if just that is awaited; to an old 1, for that to a new 1. */
 static bool
 may_double(const struct world *world, int number)
 {
-	const struct ask *ask = &world->oracle.asks[number];
-
-	return peer_last_of_id(world, number) == number && strcmp(ask->id, "1") != 0 && strcmp(ask->id, "\"1\"") != 0 &&
-	    !(ask->deed->traits & HANDSHAKE);
+	return peer_may_answer_again(world, number) && !(world->oracle.asks[number].deed->traits & HANDSHAKE);
 }
 
 /* What a server says of itself; differs: another one. */
@@ -111,8 +107,9 @@ peer_answers_badly(struct world *world)
 	char *answer = NULL;
 
 	if (number < 0 || !oracle_is_at_work(&world->oracle, ask) || ask->replied != 0 || ask->deed->traits & FINAL ||
-	    ask->task)
+	    ask->task || (ask->written && !may_double(world, number)))
 		return;
+	world->oracle.asks[number].doubled |= ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 50)) {
 		peer_says(world, SERVER, KIND_RESPONSE, number,

@@ -50,10 +50,12 @@ void
 peer_answers_of_old(struct world *world)
 {
 	int number = peer_some_ask(world, CLIENT);
-	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
+	struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 
-	if (number < 0 || ask->lost == 0 || ask->wire[0] == '\0' || !oracle_is_nobodys(&world->oracle, ask->wire))
+	if (number < 0 || ask->lost == 0 || ask->wire[0] == '\0' || !peer_may_answer_again(world, number) ||
+	    !oracle_is_nobodys(&world->oracle, ask->wire))
 		return;
+	ask->doubled = true;
 	peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire,
 	    peer_next(world));
 }

@@ -115,12 +115,14 @@ static void
 note_answer(struct world *world, const struct action *action, const char *id)
 {
 	static const enum why answers[] = { WHY_CANCEL_ANSWERED, WHY_SERVER_GONE, WHY_TERMINATED, WHY_TOO_MANY,
-		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_TRUNCATED, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
+		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-		if (action->why == answers[i] && (action->verb != VERB_NOTE || is_broken_off(action)))
+		if (action->why == answers[i] && action->verb != VERB_NOTE)
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
+	if (action->why == WHY_TRUNCATED)
+		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_TRUNCATED);
 	if (action->why == WHY_STALLED)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_STALLED);
 	if (action->why == WHY_SERVER_LOST)

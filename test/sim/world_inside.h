@@ -59,6 +59,12 @@ void peers_act(struct world *world);
 int peer_some_ask(struct world *world, int by);
 /* The request that its asker means by this one's id: the last that bore it. */
 int peer_last_of_id(const struct world *world, int number);
+/*
+ * Another answer to it could be taken for nothing but that: not one to 1, which would be that to "1" if just that is
+ * awaited; nor one to an old 1, which would be that to a new 1. Who writes one marks the request as doubled, so that its
+ * id is not used again while the answer is on its way.
+ */
+bool peer_may_answer_again(const struct world *world, int number);
 /* It has read this message (without framing). */
 void peer_reads(struct world *world, int to, const char *text, size_t len);
 
