@@ -27,6 +27,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(utf8) \
 	X(why)
 
 #define OWN(X) \

@@ -41,12 +41,6 @@ enum request_flag {
 	REQUEST_TURN_TOLD = 1 << 11, /* a cancel of its whole ACP session has gone out */
 	REQUEST_UNOWED = 1 << 12,    /* PASSING, and its first cancel waived the answer */
 
-	/* only for the former session code */
-	REQUEST_NO_CANCEL = 1 << 20,
-	REQUEST_STREAM = 1 << 21,
-	REQUEST_OURS = 1 << 22,
-	REQUEST_TOKEN_ONLY = 1 << 23,
-	/* up to here */
 };
 
 /* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
@@ -77,7 +71,6 @@ struct request {
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer; /* by age, within its table; read only */
-	char *task;                    /* only for the former session code */
 	size_t name_count;             /* private */
 	struct request_name names[];   /* private; the bytes of all spans stand behind them */
 };
@@ -93,13 +86,7 @@ struct pending {
 	size_t aliased;          /* entries whose wire_id differs from id */
 	struct map exact, loose; /* private: names by key; by value, those of ids while WAITING or CANCELLING */
 	uint64_t seed;           /* private */
-	struct walk *walks;      /* only for the former session code */
 };
-
-/* only for the former session code */
-void pending_keep_token(struct pending *pending, struct request *request, struct span task_id);
-void pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user);
-/* up to here */
 
 void pending_init(struct pending *pending, uint64_t seed);
 void pending_free(struct pending *pending); /* removes every entry */

@@ -15,7 +15,9 @@ failed=0
 floors='
 0  clock limits mem why
 0  buf
-1  alike hash map unescape
+0  utf8
+1  alike hash unescape
+1  text
 1  scan framing
 1  frame
 2  lane
@@ -33,8 +35,8 @@ floors='
 
 # All that the core may take from outside: of the headers, and of the names that its objects leave undefined.
 core_headers='assert.h emmintrin.h errno.h float.h immintrin.h inttypes.h limits.h arm_neon.h stdalign.h stdarg.h stdbool.h
-	stddef.h stdint.h stdlib.h stdnoreturn.h string.h'
-core_names='malloc calloc realloc reallocarray free abort __assert_fail __errno_location
+	stddef.h stdint.h stdlib.h stdnoreturn.h string.h sys/mman.h'
+core_names='malloc calloc realloc reallocarray free mmap munmap madvise abort __assert_fail __errno_location
 	memcpy memmove memset memcmp bcmp memchr memrchr rawmemchr memmem
 	strlen strnlen strcmp strncmp strchr strrchr strstr strtod __cpu_model'
 
