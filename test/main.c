@@ -10,7 +10,6 @@
 /* Those in OWN need a process for each test: they start others, take descriptors, or abort. */
 /* clang-format off */
 #define TOGETHER(X) \
-	X(alike) \
 	X(compose) \
 	X(decide) \
 	X(dialect) \

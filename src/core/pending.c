@@ -93,8 +93,6 @@ enter_state(struct pending *pending, struct request *request, enum request_state
 static void
 leave_state(struct pending *pending, struct request *request)
 {
-	if (request->flags & REQUEST_TOKEN_ONLY) /* only for the former session code */
-		return;
 	pending->in_state[request->state]--;
 	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
 		pending->persons--;
@@ -147,8 +145,6 @@ add_names(struct pending *pending, struct request *request, char **at)
 {
 	unsigned id_kinds = request_is_aliased(request) ? NAME_ID : NAME_ID | NAME_WIRE_ID;
 
-	if (request->flags & REQUEST_OURS) /* only for the former session code */
-		id_kinds = NAME_WIRE_ID;
 	add_name(pending, request, request->id, id_kinds, at);
 	if (request_is_aliased(request))
 		add_name(pending, request, request->wire_id, NAME_WIRE_ID, at);
@@ -248,52 +244,9 @@ pending_move(struct pending *pending, struct request *request, enum request_stat
 	enter_state(pending, request, state);
 }
 
-/* only for the former session code */
-struct walk { /* a pending_each that is under way */
-	struct request *next;
-	struct walk *outer;
-};
-
-void
-pending_keep_token(struct pending *pending, struct request *request, struct span task_id)
-{
-	assert(request->token.len > 0 && !(request->flags & REQUEST_TOKEN_ONLY));
-	alarm_disarm(&request->idle);
-	alarm_disarm(&request->hard);
-	leave_state(pending, request);
-	for (size_t i = 0; i < request->name_count; i++)
-		if (!(request->names[i].kinds & NAMES_OF_TOKENS))
-			map_remove(&pending->exact, &request->names[i].exact);
-	request->state = REQUEST_NONE;
-	request->flags |= REQUEST_TOKEN_ONLY;
-	request->task = mem_resize(NULL, task_id.len, 1);
-	memcpy(request->task, task_id.ptr, task_id.len);
-	request->name = (struct span){ request->task, task_id.len };
-}
-
-void
-pending_each(struct pending *pending, void (*visit)(void *user, struct request *request), void *user)
-{
-	struct walk walk = { pending->oldest, pending->walks };
-	struct request *request;
-
-	pending->walks = &walk;
-	while ((request = walk.next) != NULL) {
-		walk.next = request->newer;
-		visit(user, request);
-	}
-	pending->walks = walk.outer;
-}
-/* up to here */
-
 void
 pending_remove(struct pending *pending, struct request *request)
 {
-	for (struct walk *walk = pending->walks; walk != NULL;
-	     walk = walk->outer) /* only for the former session code */
-		if (walk->next == request)
-			walk->next = request->newer;
-	free(request->task); /* only for the former session code */
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
 	leave_state(pending, request);
@@ -337,7 +290,6 @@ static const unsigned char ranks_by_token[REQUEST_STATES] = {
 	[REQUEST_CANCELLING] = RANK_TOP,
 	[REQUEST_PASSING] = 1,
 	[REQUEST_ABANDONED] = 1,
-	[REQUEST_NONE] = RANK_TOP, /* only for the former session code */
 };
 
 /* This one or the next older one that has such a name with this key. */
