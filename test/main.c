@@ -12,6 +12,7 @@
 #define TOGETHER(X) \
 	X(compose) \
 	X(decide) \
+	X(digest) \
 	X(dialect) \
 	X(envelope) \
 	X(finished) \

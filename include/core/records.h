@@ -36,9 +36,10 @@ struct records {
 	struct record *list; /* owned, in the order in which they were said */
 	size_t count, bytes;
 	size_t open;                      /* of requests that are not answered yet */
-	bool overflow;                    /* the handshake was too long */
-	struct buf version, capabilities; /* of the server, as spelled in its answer to the handshake */
-	bool lists[DIALECT_LISTS];        /* the server says when they change; see struct dialect */
+	bool overflow;             /* the handshake was too long */
+	struct buf version;        /* of the server, as spelled in its answer to the handshake */
+	uint64_t capabilities;     /* ... their digest */
+	bool lists[DIALECT_LISTS]; /* the server says when they change; see struct dialect */
 };
 
 void records_init(struct records *records, bool wanted);

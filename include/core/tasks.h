@@ -14,6 +14,7 @@
 
 struct task {
 	struct buf token, wire_token, id; /* as spelled; the token as the requester and as the receiver see it */
+	bool asked;                       /* canceld gave it its token, for itself */
 	msec_t due;                       /* when it is forgotten, steady */
 };
 
@@ -26,7 +27,7 @@ void tasks_init(struct tasks *tasks);
 void tasks_free(struct tasks *tasks);
 
 /* Keeps the token until TIME_CAP after now. false: there are too many. */
-bool tasks_add(struct tasks *tasks, struct span token, struct span wire_token, struct span id, msec_t now);
+bool tasks_add(struct tasks *tasks, struct span token, struct span wire_token, struct span id, bool asked, msec_t now);
 
 /* The newest with this wire token, spelled in any way; NULL if there is none. It dies at the next call that adds or removes. */
 const struct task *tasks_by_token(const struct tasks *tasks, struct span wire_token);

@@ -463,7 +463,8 @@ note_task(struct session *session, enum side requester, const struct request *re
 	if (request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
 	else if (request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
-		tasks_add(&session->tasks[requester], request->token, request->wire_token, task_id, session->clocks.steady);
+		tasks_add(&session->tasks[requester], request->token, request->wire_token, task_id,
+		    request->flags & REQUEST_ASKED, session->clocks.steady);
 }
 
 static void
@@ -587,6 +588,7 @@ on_task_progress(struct session *session, struct message *message, const struct 
 {
 	struct span own = buf_span(&task->token), wire = buf_span(&task->wire_token);
 
+	message->swallowed = task->asked;
 	if (!span_equal(own, wire) && id_equal(token, wire))
 		message_replace(message, session->handshake.dialect->progress_field, own);
 	pass_on(session, message, WHY_RELAYED, NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digest.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/mem.h"
@@ -12,7 +13,6 @@ records_init(struct records *records, bool wanted)
 {
 	*records = (struct records){ .wanted = wanted };
 	buf_init(&records->version);
-	buf_init(&records->capabilities);
 }
 
 static void
@@ -35,7 +35,6 @@ records_free(struct records *records)
 		remove_at(records, records->count - 1);
 	free(records->list);
 	buf_free(&records->version);
-	buf_free(&records->capabilities);
 }
 
 /* NULL: there is no room. */
@@ -175,14 +174,14 @@ records_end(struct records *records, const struct request *request)
 		remove_at(records, (size_t)(record - records->list));
 }
 
-static struct span
+static uint64_t
 capabilities_of(const struct message *message)
 {
 	const struct scan_value *value = scan_value(message->scan, SCAN_CAPABILITIES);
 
 	if (value->type != VALUE_OBJECT || message->extent != MESSAGE_WHOLE)
-		return (struct span){ NULL, 0 };
-	return message_part(message, value->offset, value->end);
+		return 0;
+	return digest_of(message_part(message, value->offset, value->end), 0);
 }
 
 void
@@ -194,8 +193,7 @@ records_note_server(struct records *records, const struct dialect *dialect, cons
 		return;
 	buf_clear(&records->version);
 	buf_append(&records->version, scan_text(message->scan, SCAN_RESULT_VERSION));
-	buf_clear(&records->capabilities);
-	buf_append(&records->capabilities, capabilities_of(message));
+	records->capabilities = capabilities_of(message);
 	for (i = 0; i < DIALECT_LISTS; i++)
 		records->lists[i] = dialect->lists[i].notification != NULL &&
 		    span_equal(scan_text(message->scan, dialect->lists[i].declared), SPAN("true"));
@@ -206,7 +204,7 @@ records_compare(const struct records *records, const struct message *message)
 {
 	if (!span_equal(buf_span(&records->version), scan_text(message->scan, SCAN_RESULT_VERSION)))
 		return "another protocolVersion";
-	if (message->extent == MESSAGE_WHOLE && !span_equal(buf_span(&records->capabilities), capabilities_of(message)))
+	if (message->extent == MESSAGE_WHOLE && records->capabilities != capabilities_of(message))
 		return "other capabilities";
 	return NULL;
 }

@@ -44,12 +44,13 @@ copy_of(struct span bytes)
 }
 
 bool
-tasks_add(struct tasks *tasks, struct span token, struct span wire_token, struct span id, msec_t now)
+tasks_add(struct tasks *tasks, struct span token, struct span wire_token, struct span id, bool asked, msec_t now)
 {
 	if (tasks->count >= LIMIT_TASKS)
 		return false;
 	tasks->list = mem_resize(tasks->list, tasks->count + 1, sizeof(*tasks->list));
-	tasks->list[tasks->count++] = (struct task){ copy_of(token), copy_of(wire_token), copy_of(id), now + TIME_CAP };
+	tasks->list[tasks->count++] =
+	    (struct task){ copy_of(token), copy_of(wire_token), copy_of(id), asked, now + TIME_CAP };
 	return true;
 }
 

@@ -15,13 +15,16 @@ START_TEST(each_cell_makes_sense)
 		ck_assert_uint_lt(cell->next, REQUEST_STATES);
 		ck_assert_uint_ne(cell->next, REQUEST_QUEUED);
 		if (cell->steps & DECIDE_PASS)
-			ck_assert_int_eq(event, EVENT_RESPONSE);
+			ck_assert(event <= EVENT_RESPONSE_BEGINS || event == EVENT_STREAM_ENDED ||
+			    event == EVENT_PROGRESS || event == EVENT_PROGRESS_OWED);
 		if (cell->steps & DECIDE_WITHDRAW)
 			ck_assert_int_eq(_i, REQUEST_QUEUED);
 		if (cell->steps & DECIDE_CANCEL)
 			ck_assert_int_eq(_i, REQUEST_WAITING);
-		if (cell->steps & DECIDE_SILENT)
-			ck_assert_uint_eq(cell->steps, DECIDE_SILENT);
+		if (cell->steps & DECIDE_EXTEND)
+			ck_assert(event == EVENT_PROGRESS || event == EVENT_PROGRESS_OWED);
+		if (_i != REQUEST_NONE && (cell->steps & DECIDE_ANSWER)) /* of what canceld answers a person is told */
+			ck_assert((cell->steps & DECIDE_REPORT) || _i == REQUEST_PASSING);
 	}
 }
 END_TEST
@@ -51,14 +54,14 @@ START_TEST(who_is_owed_an_answer_gets_one)
 	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_OWED];
 	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_OWED];
 
-	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER);
+	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER | DECIDE_REPORT);
 	ck_assert_uint_eq(queued->next, REQUEST_NONE);
 	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL);
 	ck_assert_uint_eq(waiting->next, REQUEST_CANCELLING);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].steps, 0);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].steps, DECIDE_REPORT);
 	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].next, REQUEST_CANCELLING);
 	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_RESPONSE].steps, DECIDE_PASS);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].steps, DECIDE_ANSWER);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].steps, DECIDE_ANSWER | DECIDE_REPORT);
 	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].why, WHY_CANCEL_ANSWERED);
 }
 END_TEST
@@ -69,13 +72,13 @@ START_TEST(who_wants_it_acknowledged_is_answered_at_once)
 	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_ACKNOWLEDGED];
 	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_ACKNOWLEDGED];
 
-	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER);
+	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER | DECIDE_REPORT);
 	ck_assert_uint_eq(queued->next, REQUEST_NONE);
-	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL | DECIDE_ANSWER);
+	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL | DECIDE_ANSWER | DECIDE_REPORT);
 	ck_assert_uint_eq(waiting->next, REQUEST_ABANDONED);
 	ck_assert_uint_eq(waiting->why, WHY_CANCEL_ANSWERED);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_ACKNOWLEDGED].steps, 0);
-	ck_assert_uint_eq(decisions[REQUEST_ABANDONED][EVENT_CANCEL_ACKNOWLEDGED].steps, 0);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_ACKNOWLEDGED].steps, DECIDE_REPORT);
+	ck_assert_uint_eq(decisions[REQUEST_ABANDONED][EVENT_CANCEL_ACKNOWLEDGED].steps, DECIDE_REPORT);
 }
 END_TEST
 
@@ -84,11 +87,12 @@ START_TEST(a_deadline_may_wait_for_the_receiver)
 {
 	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_DEADLINE_OWED];
 
-	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL);
+	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL | DECIDE_REPORT);
 	ck_assert_uint_eq(waiting->next, REQUEST_CANCELLING);
 	ck_assert_uint_eq(waiting->why, WHY_TIMED_OUT);
-	ck_assert_uint_eq(decisions[REQUEST_QUEUED][EVENT_DEADLINE_OWED].steps, DECIDE_WITHDRAW | DECIDE_ANSWER);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE_OWED].steps, DECIDE_ANSWER);
+	ck_assert_uint_eq(decisions[REQUEST_QUEUED][EVENT_DEADLINE_OWED].steps,
+	    DECIDE_WITHDRAW | DECIDE_ANSWER | DECIDE_REPORT);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE_OWED].steps, DECIDE_ANSWER | DECIDE_REPORT);
 }
 END_TEST
 
@@ -101,6 +105,22 @@ START_TEST(nobody_is_cancelled_twice)
 		ck_assert_uint_eq(cell->steps & (DECIDE_CANCEL | DECIDE_WITHDRAW), 0);
 		ck_assert_uint_ne(cell->next, REQUEST_WAITING);
 	}
+}
+END_TEST
+
+/* What passes in parts has begun to be answered: canceld answers only where the rest will not come and an answer is owed. */
+START_TEST(an_answer_that_passes_is_answered_once)
+{
+	for (int event = 0; event < DECIDE_EVENTS; event++) {
+		const struct decision *cell = &decisions[REQUEST_PASSING][event];
+
+		ck_assert(cell->next == REQUEST_PASSING || cell->next == REQUEST_NONE);
+		if (event != EVENT_BROKEN_OFF_OWED)
+			ck_assert_uint_eq(cell->steps, 0);
+	}
+	ck_assert_uint_eq(decisions[REQUEST_PASSING][EVENT_BROKEN_OFF_OWED].steps, DECIDE_ANSWER);
+	ck_assert_uint_eq(decisions[REQUEST_PASSING][EVENT_BROKEN_OFF_OWED].next, REQUEST_NONE);
+	ck_assert_uint_eq(decisions[REQUEST_PASSING][EVENT_RESPONSE].next, REQUEST_NONE);
 }
 END_TEST
 
@@ -117,6 +137,7 @@ decide_suite(void)
 	tcase_add_test(table, who_wants_it_acknowledged_is_answered_at_once);
 	tcase_add_test(table, a_deadline_may_wait_for_the_receiver);
 	tcase_add_test(table, nobody_is_cancelled_twice);
+	tcase_add_test(table, an_answer_that_passes_is_answered_once);
 	suite_add_tcase(suite, table);
 	return suite;
 }

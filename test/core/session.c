@@ -123,29 +123,6 @@ START_TEST(an_endless_response_takes_no_memory)
 }
 END_TEST
 
-/* It stops at the end of the message that has the last byte of what is enough, and says whether there is more. */
-START_TEST(the_first_messages_are_heard_alone)
-{
-	struct span note = SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n");
-
-	for (int i = 0; i < 4; i++)
-		receive(SIDE_CLIENT, note);
-	receive(SIDE_CLIENT, span_part(note, 0, 7));
-	ck_assert(session_hear_first(session, SIDE_CLIENT, 1, 0));
-	ck_assert_uint_eq(take(SIDE_CLIENT), note.len);
-	ck_assert(session_hear_first(session, SIDE_CLIENT, note.len, 0));
-	ck_assert_uint_eq(take(SIDE_CLIENT), note.len);
-	ck_assert(session_hear_first(session, SIDE_CLIENT, note.len + 1, 0));
-	ck_assert_uint_eq(take(SIDE_CLIENT), 2 * note.len);
-	ck_assert(!session_hear_first(session, SIDE_CLIENT, 1, 0));
-	ck_assert_uint_eq(take(SIDE_CLIENT), 0);
-	receive(SIDE_CLIENT, span_part(note, 7, note.len - 7));
-	ck_assert(!session_hear_first(session, SIDE_CLIENT, 1, 0));
-	ck_assert_uint_eq(take(SIDE_CLIENT), note.len);
-	ck_assert(!session_hear_first(session, SIDE_CLIENT, 1, 0));
-}
-END_TEST
-
 /* What nobody looks at is counted as ever, and told to nobody. */
 START_TEST(traffic_may_go_unseen)
 {
@@ -175,7 +152,6 @@ session_suite(void)
 	tcase_add_checked_fixture(large, setup, teardown);
 	tcase_set_timeout(large, 300);
 	tcase_add_checked_fixture(first, setup, teardown);
-	tcase_add_test(first, the_first_messages_are_heard_alone);
 	suite_add_tcase(suite, first);
 	tcase_add_loop_test(small, traffic_may_go_unseen, 0, 2);
 	suite_add_tcase(suite, small);

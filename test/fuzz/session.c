@@ -31,7 +31,7 @@ enum option {
 	DIALECT_LEGACY = 128,
 };
 
-enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300, FIRST = 100 };
+enum { FILLER = 1 << 10, FILLERS_MAX = 16, FILLERS_LARGE_MAX = 300 };
 
 struct reader {
 	char body[1 << 16]; /* what fits of the message, or the header */
@@ -206,11 +206,7 @@ give(struct world *world, enum side from, struct span bytes)
 		memcpy(lane_space(lane, bytes.len, &room), bytes.ptr, bytes.len);
 	lane_received(lane, bytes.len);
 	world->given += bytes.len;
-	if (session_hear_first(world->session, from, FIRST, world->now)) {
-		note_framing(world);
-		take(world, side_other(from), SIZE_MAX);
-		session_hear(world->session, from, world->now);
-	}
+	session_hear(world->session, from, world->now);
 	note_framing(world);
 }
 
@@ -251,7 +247,8 @@ pass_time(struct world *world, unsigned what, size_t len)
 {
 	world->now += (msec_t)len * 10;
 	session_expire(world->session, what < 128, world->now);
-	(void)session_wake(world->session, what < 64, world->now);
+	session_sleep(world->session, what < 64, world->now);
+	(void)session_wake(world->session, what < 64);
 }
 
 static bool

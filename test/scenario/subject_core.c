@@ -23,8 +23,7 @@ hear_core(void *self, enum side from, struct span bytes, msec_t now)
 
 	memcpy(space, bytes.ptr, bytes.len);
 	lane_received(lane, bytes.len);
-	if (session_hear_first(self, from, 1, now))
-		session_hear(self, from, now);
+	session_hear(self, from, now);
 }
 
 static void
@@ -102,7 +101,8 @@ expire_core(void *self, bool heard, msec_t now)
 static msec_t
 wake_core(void *self, bool stalled, msec_t now)
 {
-	return session_wake(self, stalled, now);
+	session_sleep(self, stalled, now);
+	return session_wake(self, stalled);
 }
 
 static struct session *

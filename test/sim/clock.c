@@ -14,14 +14,20 @@ clock_expire(struct world *world)
 		oracle_blame(&world->oracle, "4: memory is not bounded");
 }
 
+int64_t
+clock_sleep(struct world *world, bool stalled)
+{
+	session_sleep(world->session, stalled, world->now);
+	return session_wake(world->session, stalled);
+}
+
 void
 clock_passes(struct world *world, int64_t ms)
 {
 	int64_t end = world->now + ms, wake;
 	int turns = 0;
 
-	while ((wake = session_wake(world->session, wire_backed_up(world, SERVER), world->now)) <= end &&
-	    turns++ < 100000) {
+	while ((wake = clock_sleep(world, wire_backed_up(world, SERVER))) <= end && turns++ < 100000) {
 		if (wake > world->now)
 			world->now = wake;
 		clock_expire(world);
@@ -57,7 +63,7 @@ clock_runs_out(struct world *world)
 
 	clock_settle(world);
 	for (turns = 0; turns < TURNS && world->oracle.verdict[0] == '\0'; turns++) {
-		wake = session_wake(world->session, false, world->now);
+		wake = clock_sleep(world, false);
 		if (lives_wake(world) < wake)
 			wake = lives_wake(world);
 		if (wake == MSEC_NEVER)

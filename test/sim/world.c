@@ -38,7 +38,7 @@ canceld_acts(struct world *world)
 	else if (what < 98)
 		world->peer[side].stalled = !world->peer[side].stalled;
 	else if (chance_percent(&world->chance, 20)) {
-		(void)session_wake(world->session, false, world->now);
+		clock_sleep(world, false);
 		world->now += 60000;
 		world->oracle.moved = world->oracle.unread = world->now;
 		clock_expire(world);

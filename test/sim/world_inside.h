@@ -142,6 +142,9 @@ bool wire_is_passing(const struct world *world);
 
 /* clock.c */
 void clock_expire(struct world *world);
+/* The session hears that nothing happens until its next wake, which is returned. stalled: the server is not read meanwhile. */
+int64_t clock_sleep(struct world *world, bool stalled);
+
 void clock_passes(struct world *world, int64_t ms);
 /* All that was written is read. */
 void clock_settle(struct world *world);

@@ -1,0 +1,79 @@
+#include "core/digest.h"
+
+#include <stdbool.h>
+
+#include "core/hash.h"
+
+enum { LEVELS = 64 };
+
+struct level {
+	bool object;
+	uint64_t sum;  /* of the members, in any order; or of the elements, in theirs */
+	uint64_t name; /* of the member whose value is next */
+};
+
+static uint64_t
+mix(uint64_t a, uint64_t b)
+{
+	uint64_t both[] = { a, b };
+
+	return hash_of((struct span){ (const char *)both, sizeof(both) }, 0);
+}
+
+/* How long the string or other scalar is that starts there; a byte of structure counts for itself. */
+static size_t
+token_len(struct span json, size_t at)
+{
+	size_t i = at + 1;
+
+	if (json.ptr[at] != '"') {
+		while (i < json.len && memchr(" \t\r\n,:{}[]\"", json.ptr[i], 11) == NULL)
+			i++;
+		return i - at;
+	}
+	while (i < json.len && json.ptr[i] != '"')
+		i += json.ptr[i] == '\\' ? 2 : 1;
+	return (i < json.len ? i + 1 : json.len) - at;
+}
+
+static void
+add_value(struct level *level, uint64_t value)
+{
+	if (level->object)
+		level->sum += mix(level->name, value);
+	else
+		level->sum = mix(level->sum, value);
+}
+
+uint64_t
+digest_of(struct span json, uint64_t seed)
+{
+	struct level levels[LEVELS + 1] = { { .object = false } }, *level = levels;
+	uint64_t value = 0; /* the last one that has ended and was not added */
+	size_t at, len;
+
+	for (at = 0; at < json.len; at += len) {
+		char c = json.ptr[at];
+
+		len = 1;
+		if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+			continue;
+		if (c == '{' || c == '[') {
+			if (level == levels + LEVELS)
+				return hash_of(json, seed);
+			*++level = (struct level){ .object = c == '{', .sum = (uint64_t)c };
+			value = 0;
+		} else if ((c == '}' || c == ']') && level > levels) {
+			add_value(level, value);
+			value = (level--)->sum;
+		} else if (c == ',') {
+			add_value(level, value);
+		} else if (c == ':') {
+			level->name = value;
+		} else {
+			len = token_len(json, at);
+			value = hash_of(span_part(json, at, len), seed);
+		}
+	}
+	return value;
+}
