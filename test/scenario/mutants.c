@@ -2,137 +2,127 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/decide.h"
+#include "core/dialect.h"
 #include "core/mem.h"
-#include "scenario/mutate.h"
 #include "scenario/play.h"
 
 #ifdef DECISIONS_MUTABLE
 
-enum { SECONDS_MAX = 2 /* of processor time; a tenth is enough */ };
-
-struct candidate { /* a scenario that may find a mutant */
-	const struct scenario *scenario;
-	size_t size;
+enum {
+	SECONDS_MAX = 2, /* of processor time; a tenth is enough */
+	BITS = 16,       /* that are looked at in a mask */
 };
 
 struct mutants {
-	struct candidate *candidates; /* the short ones first: most mutants are found by them */
-	size_t candidate_count;
-	size_t found, excused, survived;
-	size_t *progress; /* shared with the children: which candidate is played */
+	const struct script *script;
+	size_t count, found, excused, survived;
 };
+
+/* Names, for the report and for the excuses; what has none is told by its number. */
+
+static const char *const states[REQUEST_STATES] = {
+	[REQUEST_NONE] = "none",
+	[REQUEST_QUEUED] = "queued",
+	[REQUEST_WAITING] = "waiting",
+	[REQUEST_CANCELLING] = "cancelling",
+	[REQUEST_ABANDONED] = "abandoned",
+};
+
+static const char *const events[DECIDE_EVENTS] = {
+	[EVENT_RESPONSE] = "response",
+	[EVENT_CANCEL] = "cancel",
+	[EVENT_CANCEL_OWED] = "cancel-owed",
+	[EVENT_CANCEL_ACKNOWLEDGED] = "cancel-acknowledged",
+	[EVENT_DEADLINE] = "deadline",
+	[EVENT_DEADLINE_OWED] = "deadline-owed",
+	[EVENT_REQUESTER_GONE] = "requester-gone",
+	[EVENT_TERMINATED] = "terminated",
+	[EVENT_RECEIVER_GONE] = "receiver-gone",
+	[EVENT_RECEIVER_LOST] = "receiver-lost",
+};
+
+static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "silent" };
+
+static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_IDS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
+	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS" };
+
+static const char *const traits[BITS] = { "START", "NO_CANCEL", "EXEMPT", "PERSON", "CODE", "PROBE", "TOOL",
+	"HANDSHAKE", "STREAM", "TURN", "SETTING", "UNSETTING" };
 
 struct excuse {
 	const char *name; /* a pattern of fnmatch(3) */
 	const char *reason;
+	bool needed;
 };
 
-#define NO_DEADLINE "it has no deadline"
-#define NO_CLOCK "it has no deadline, and requests of the client stop no clock"
-#define NO_LIMIT "what waits for a person has no deadline either"
-#define OWN_RESULT "it is answered with a result of its own, never with an error"
+#define NO_MESSAGE "there is no message at hand that could pass"
+#define REPORTED "a message at hand is always reported"
+#define NO_REQUEST "there is no request that a step or a state could be for"
+#define NOT_ASKED "this event comes to existing requests only"
+#define SILENT "its word is not reported"
+#define NO_HANDSHAKE "it has no handshake"
+#define NO_CANCEL "it has no cancel"
+#define NO_PROGRESS "it has no progress tokens"
+#define NAMED_ONLY "requests of the agent have no deadline unless they are named"
 
-#define NO_SETTING "its sessions have no setting that could be undone"
-#define OWN_KIND "it is kept as what comes first of the two"
-#define NOT_THE_CLIENTS "the server asks it, and nothing of that is kept"
-
-/* What cannot be told apart from outside, each with its reason. */
-static const struct excuse excuses[] = {
-	{ "none/*: also *", "there is no request that a step could be for" },
-	{ "none/*: no *", "there is no request that a step could be for" },
-	{ "none/*: then *", "there is no request that could go on" },
-	{ "none/cancel-owed: another word*", "what does not exist is owed no answer" },
-	{ "none/cancel-acknowledged: another word*", "it is looked for among what has ended" },
-	{ "none/deadline*: another word*", "what does not exist has no deadline" },
-	{ "none/requester-gone: another word*", "it is asked of existing requests only" },
-	{ "none/terminated: another word*", "it is asked of existing requests only" },
-	{ "waiting/cancel: also pass", "a cancel that is handed on has passed" },
-	{ "waiting/cancel-owed: also pass", "a cancel that is handed on has passed" },
-	{ "abandoned/cancel-acknowledged: *", "a tombstone is cancelled: nothing has to be decided" },
-	{ "abandoned/*-gone: another word*", "it is silent" },
-	{ "abandoned/terminated: another word*", "it is silent" },
-	{ "mcp: another framing", "its handshake is told by the version" },
-	{ "acp: another framing", "its handshake is told by the version" },
-	{ "lsp: another version", "what has a header is taken for LSP in the end" },
-	{ "none: another framing", "it has no handshake" },
-	{ "none: another version", "it has no handshake" },
-	{ "none: another closed_code", "it has no handshake" },
-	{ "none: another name", "it is what one asks for, and is not said" },
-	{ "none: another declared_cancel", "it has no cancel, so no peer has another one" },
-	{ "none: also CANCELS_META", "it has no cancel" },
-	{ "none: also REASONS", "it has no cancel" },
-	{ "none: also CANCELS_START", "it has no cancel" },
-	{ "none: also DROPS_UNKNOWN_TOKENS", "it knows no progress" },
-	{ "none: also SESSIONS", "it knows no progress" },
-	{ "bsp: also DROPS_UNKNOWN_TOKENS", "it knows no progress" },
-	{ "bsp: also SESSIONS", "it knows no progress" },
-	{ "bsp: * also TURN", "its requests have no token, so belong to no session" },
-	{ "*initialize also CODE", "start-up has a deadline of its own" },
-	{ "mcp: server/discover also CODE", "start-up has a deadline of its own" },
-	{ "mcp: subscriptions/listen also CODE", NO_DEADLINE },
-	{ "mcp: tasks/result also CODE", NO_DEADLINE },
-	{ "mcp: elicitation/create also CODE", NO_DEADLINE },
-	{ "mcp: sampling/createMessage also CODE", NO_DEADLINE },
-	{ "acp: authenticate also CODE", NO_DEADLINE },
-	{ "acp: auth/login also CODE", NO_DEADLINE },
-	{ "acp: session/prompt also CODE", NO_DEADLINE },
-	{ "acp: session/request_permission also CODE", NO_DEADLINE },
-	{ "acp: elicitation/create also CODE", NO_DEADLINE },
-	{ "acp: terminal/wait_for_exit also CODE", NO_DEADLINE },
-	{ "lsp: workspace/diagnostic also CODE", NO_DEADLINE },
-	{ "lsp: window/showMessageRequest also CODE", NO_DEADLINE },
-	{ "bsp: buildTarget/run also CODE", NO_DEADLINE },
-	{ "bsp: buildTarget/test also CODE", NO_DEADLINE },
-	{ "bsp: debugSession/start also CODE", NO_DEADLINE },
-	{ "mcp: subscriptions/listen also PERSON", NO_CLOCK },
-	{ "mcp: tasks/result also PERSON", NO_CLOCK },
-	{ "acp: session/prompt also PERSON", NO_CLOCK },
-	{ "lsp: workspace/diagnostic also PERSON", NO_CLOCK },
-	{ "bsp: buildTarget/run also PERSON", NO_CLOCK },
-	{ "bsp: buildTarget/test also PERSON", NO_CLOCK },
-	{ "bsp: debugSession/start also PERSON", NO_CLOCK },
-	{ "acp: auth* also EXEMPT", NO_LIMIT },
-	{ "mcp: elicitation/create also EXEMPT", NO_LIMIT },
-	{ "mcp: sampling/createMessage also EXEMPT", NO_LIMIT },
-	{ "acp: session/request_permission also EXEMPT", NO_LIMIT },
-	{ "acp: elicitation/create also EXEMPT", NO_LIMIT },
-	{ "acp: terminal/wait_for_exit not EXEMPT", "requests of the agent have no deadline unless they are named" },
-	{ "acp: terminal/wait_for_exit has another name",
-	    "requests of the agent have no deadline unless they are named" },
-	{ "lsp: window/showMessageRequest also EXEMPT", NO_LIMIT },
-	{ "acp: session/request_permission also PROBE", OWN_RESULT },
-	{ "acp: session/request_permission also TOOL", OWN_RESULT },
-	{ "acp: elicitation/create also PROBE", OWN_RESULT },
-	{ "acp: elicitation/create also TOOL", OWN_RESULT },
-	{ "none/receiver-lost: another word*", "it is silent" },
-	{ "queued/receiver-lost: another word*", "it is silent" },
-	{ "abandoned/receiver-lost: another word*", "it is silent" },
-	{ "acp: * also UNSETTING", NO_SETTING },
-	{ "lsp: * also UNSETTING", NO_SETTING },
-	{ "bsp: * also UNSETTING", NO_SETTING },
-	{ "mcp: initialize also SETTING", OWN_KIND },
-	{ "mcp: initialize also UNSETTING", OWN_KIND },
-	{ "acp: initialize also SETTING", OWN_KIND },
-	{ "lsp: initialize also SETTING", OWN_KIND },
-	{ "bsp: build/initialize also SETTING", OWN_KIND },
-	{ "mcp: subscriptions/listen also *SETTING", OWN_KIND },
-	{ "mcp: logging/setLevel also UNSETTING", OWN_KIND },
-	{ "mcp: resources/subscribe also UNSETTING", OWN_KIND },
-	{ "mcp: elicitation/create also *SETTING", NOT_THE_CLIENTS },
-	{ "acp: session/request_permission also SETTING", NOT_THE_CLIENTS },
-	{ "acp: elicitation/create also SETTING", NOT_THE_CLIENTS },
-	{ "acp: terminal/wait_for_exit also SETTING", NOT_THE_CLIENTS },
-	{ "lsp: window/showMessageRequest also SETTING", NOT_THE_CLIENTS },
-	{ NULL, NULL },
+/* What cannot be seen from outside, each with its reason. One that excuses nothing any more is a fault. */
+static struct excuse excuses[] = {
+	{ "*/deadline*: also pass", NO_MESSAGE, false },
+	{ "*/*-gone: also pass", NO_MESSAGE, false },
+	{ "*/terminated: also pass", NO_MESSAGE, false },
+	{ "*/receiver-lost: also pass", NO_MESSAGE, false },
+	{ "*/cancel-acknowledged: also pass", NO_MESSAGE, false },
+	{ "*/response: also silent", REPORTED, false },
+	{ "*/cancel: also silent", REPORTED, false },
+	{ "*/cancel-owed: also silent", REPORTED, false },
+	{ "none/*: also *", NO_REQUEST, false },
+	{ "none/*: no *", NO_REQUEST, false },
+	{ "none/*: then *", NO_REQUEST, false },
+	{ "none/cancel-owed: another word", "what does not exist is owed no answer", false },
+	{ "none/cancel-acknowledged: another word", "it is looked for among what has ended", false },
+	{ "none/deadline*: another word", NOT_ASKED, false },
+	{ "none/requester-gone: another word", NOT_ASKED, false },
+	{ "none/terminated: another word", NOT_ASKED, false },
+	{ "none/receiver-lost: another word", SILENT, false },
+	{ "queued/receiver-lost: another word", SILENT, false },
+	{ "waiting/cancel: also pass", "a cancel that is forwarded has passed", false },
+	{ "waiting/cancel-owed: also pass", "a cancel that is forwarded has passed", false },
+	{ "abandoned/cancel-acknowledged: *", "it has been cancelled: nothing has to be decided", false },
+	{ "abandoned/*-gone: another word", SILENT, false },
+	{ "abandoned/receiver-lost: another word", SILENT, false },
+	{ "abandoned/terminated: another word", SILENT, false },
+	{ "mcp: another framing", "its handshake is told by the version", false },
+	{ "acp: another framing", "its handshake is told by the version", false },
+	{ "lsp: another version", "what has a header is taken for LSP in the end", false },
+	{ "none: another framing", NO_HANDSHAKE, false },
+	{ "none: another version", NO_HANDSHAKE, false },
+	{ "none: another closed_code", NO_HANDSHAKE, false },
+	{ "none: another name", "users ask for it by this name, and it is reported nowhere", false },
+	{ "none: another declared_cancel", NO_CANCEL, false },
+	{ "none: also CANCELS_META", NO_CANCEL, false },
+	{ "none: also REASONS", NO_CANCEL, false },
+	{ "none: also CANCELS_START", NO_CANCEL, false },
+	{ "none: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
+	{ "none: also SESSIONS", NO_PROGRESS, false },
+	{ "bsp: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
+	{ "bsp: also SESSIONS", NO_PROGRESS, false },
+	{ "acp: terminal/wait_for_exit: not EXEMPT", NAMED_ONLY, false },
+	{ "acp: terminal/wait_for_exit: is unknown", NAMED_ONLY, false },
 };
+
+enum { EXCUSES = sizeof(excuses) / sizeof(excuses[0]) };
+
+/* Trying one */
 
 static bool
 holds(const struct scenario *scenario)
@@ -145,136 +135,304 @@ holds(const struct scenario *scenario)
 	return !verdict.failed;
 }
 
-/* In a child of its own: a mutant may trip an assertion, or never come to an end. */
+/* In a child of its own, as a mutant may trip an assertion or loop for ever: 1, some scenario failed. */
 static int
-play_mutant(const struct mutant *mutant, const struct mutants *mutants)
+play_all(const struct mutants *mutants, const char *name)
 {
 	struct rlimit limit = { SECONDS_MAX, SECONDS_MAX + 1 };
+	int null = open("/dev/null", O_WRONLY);
 	size_t i;
 
-	mutate_apply(mutant);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
 	setrlimit(RLIMIT_CPU, &limit);
-	for (i = 0; i < mutants->candidate_count; i++) {
-		*mutants->progress = i;
-		if (!holds(mutants->candidates[i].scenario))
+	for (i = 0; i < mutants->script->count; i++) {
+		const struct scenario *scenario = &mutants->script->scenarios[i];
+
+		if (!holds(scenario)) {
+			printf("%-56s -> %s:%u %s\n", name, scenario->file, scenario->number, scenario->title);
+			fflush(stdout);
 			return 1;
+		}
 	}
 	return 0;
 }
 
-/* true: some scenario fails, crashes or does not end. */
-static bool
-is_found(const struct mutant *mutant, struct mutants *mutants, int *status)
+static void
+count_survivor(struct mutants *mutants, const char *name)
 {
-	pid_t pid;
-	int null;
+	size_t i = 0;
 
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		abort();
-	if (pid == 0) {
-		null = open("/dev/null", O_WRONLY);
-		if (null >= 0)
-			dup2(null, STDERR_FILENO);
-		_exit(play_mutant(mutant, mutants));
+	while (i < EXCUSES && fnmatch(excuses[i].name, name, 0) != 0)
+		i++;
+	if (i < EXCUSES) {
+		excuses[i].needed = true;
+		mutants->excused++;
+	} else {
+		mutants->survived++;
 	}
-	if (waitpid(pid, status, 0) != pid)
-		abort();
-	return !WIFEXITED(*status) || WEXITSTATUS(*status) != 0;
+	printf("%-56s -> %s%s\n", name, i < EXCUSES ? "cannot be seen: " : "SURVIVED",
+	    i < EXCUSES ? excuses[i].reason : "");
 }
 
-static const char *
-excuse_of(const struct mutant *mutant)
+/* Plays the scenarios with these bytes at this place of the tables. */
+static void __attribute__((format(printf, 5, 6)))
+try_mutant(struct mutants *mutants, void *at, const void *bytes, size_t size, const char *format, ...)
 {
-	const struct excuse *excuse;
+	char name[96];
+	va_list list;
+	int status;
+	pid_t pid;
 
-	for (excuse = excuses; excuse->name != NULL; excuse++)
-		if (fnmatch(excuse->name, mutant->name, 0) == 0)
-			return excuse->reason;
-	return NULL;
+	va_start(list, format);
+	vsnprintf(name, sizeof(name), format, list);
+	va_end(list);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		memcpy(at, bytes, size);
+		_exit(play_all(mutants, name));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		abort();
+	mutants->count++;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		count_survivor(mutants, name);
+		return;
+	}
+	mutants->found++;
+	if (!WIFEXITED(status))
+		printf("%-56s -> crash\n", name);
+}
+
+/* What there is to change */
+
+enum { NUMBER_MAX = 16 };
+
+static const char *
+named(const char *const *names, int i, char number[NUMBER_MAX])
+{
+	snprintf(number, NUMBER_MAX, "%d", i);
+	return names[i] != NULL ? names[i] : number;
 }
 
 static void
-try_mutant(const struct mutant *mutant, struct mutants *mutants)
+try_cell(struct mutants *mutants, int state, int event)
 {
-	const char *excuse = excuse_of(mutant);
-	const struct scenario *scenario;
-	int status;
+	struct decision *cell = &decisions[state][event];
+	unsigned char value;
+	char name[64], a[NUMBER_MAX], b[NUMBER_MAX];
+	int i;
 
-	if (!is_found(mutant, mutants, &status)) {
-		mutants->excused += excuse != NULL;
-		mutants->survived += excuse == NULL;
-		printf("%-56s -> %s%s\n", mutant->name,
-		    excuse == NULL ? "SURVIVED" : "cannot be seen: ", excuse == NULL ? "" : excuse);
-		return;
+	snprintf(name, sizeof(name), "%s/%s", named(states, state, a), named(events, event, b));
+	for (i = 0; steps[i] != NULL; i++) {
+		value = (unsigned char)(cell->steps ^ 1u << i);
+		try_mutant(mutants, &cell->steps, &value, 1, "%s: %s %s", name, cell->steps >> i & 1 ? "no" : "also",
+		    steps[i]);
 	}
-	scenario = mutants->candidates[*mutants->progress].scenario;
-	printf("%-56s -> %s:%u %s%s\n", mutant->name, scenario->file, scenario->number, scenario->title,
-	    WIFEXITED(status) ? "" : " (crash)");
-	mutants->found++;
-	if (excuse != NULL) {
-		printf("%-56s    is found, so needs no excuse\n", mutant->name);
-		mutants->survived++;
+	for (i = 0; i < REQUEST_STATES; i++) {
+		value = (unsigned char)i;
+		if (i != cell->next && i != REQUEST_QUEUED) /* which is derived, and never stored */
+			try_mutant(mutants, &cell->next, &value, 1, "%s: then %s", name, named(states, i, a));
 	}
+	value = (unsigned char)((cell->why + 1) % WHY_COUNT);
+	try_mutant(mutants, &cell->why, &value, 1, "%s: another word", name);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const struct candidate *left = a, *right = b;
+/* Members of a row that are a number or an enum: `one`, or `other` where it is that already. */
+struct number {
+	const char *name;
+	size_t offset;
+	int one, other;
+	bool optional; /* SCAN_FIELDS stands for none */
+};
 
-	if (left->size != right->size)
-		return left->size < right->size ? -1 : 1;
-	return left->scenario < right->scenario ? -1 : left->scenario > right->scenario;
+#define NUMBER(type, member, one, other, optional) \
+	{ \
+#member, offsetof(struct type, member), one, other, optional \
+	}
+
+static const struct number dialect_numbers[] = {
+	NUMBER(dialect, framing, FRAMING_HEADER, FRAMING_NEWLINE, false),
+	NUMBER(dialect, version, VALUE_STRING, VALUE_NUMBER, false),
+	NUMBER(dialect, progress_field, SCAN_SESSION_ID, SCAN_TASK_ID, true),
+	NUMBER(dialect, token_fields[0], SCAN_SESSION_ID, SCAN_TASK_ID, true),
+	NUMBER(dialect, token_fields[1], SCAN_SESSION_ID, SCAN_TASK_ID, true),
+	NUMBER(dialect, timeout_code, 1, 2, false),
+	NUMBER(dialect, failure_code, 1, 2, false),
+	NUMBER(dialect, closed_code, 1, 2, false),
+};
+
+static const struct number asked_object = NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
+static const struct number name_field = NUMBER(method, name_field, SCAN_URI, SCAN_NAME, false);
+static const struct number cancel_field = NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
+
+static void
+try_number(struct mutants *mutants, void *row, const char *name, const struct number *number)
+{
+	int *at = (int *)(void *)((char *)row + number->offset);
+	int value = *at == number->one ? number->other : number->one;
+
+	if (!number->optional || *at != SCAN_FIELDS)
+		try_mutant(mutants, at, &value, sizeof(value), "%s: another %s", name, number->name);
 }
 
-/* Those that hold without any change. false: some do not. */
+static void
+try_text(struct mutants *mutants, const char **at, const char *name, const char *member)
+{
+	const char *value = "mutant";
+
+	if (*at != NULL)
+		try_mutant(mutants, at, &value, sizeof(value), "%s: another %s", name, member);
+}
+
+static void
+try_cancel(struct mutants *mutants, const struct cancel **at, const char *name, const char *member)
+{
+	const struct cancel *value = *at == &dialect_cancels[0] ? &dialect_cancels[1] : &dialect_cancels[0];
+
+	try_mutant(mutants, at, &value, sizeof(value), "%s: another %s", name, member);
+}
+
+static void
+try_method(struct mutants *mutants, const char *dialect, struct method *method)
+{
+	const char *cancelled = method->cancelled == NULL ? "{}" : NULL;
+	char name[64], number[NUMBER_MAX];
+	size_t none = 0;
+	int i;
+
+	snprintf(name, sizeof(name), "%s: %s", dialect, method->name);
+	for (i = 0; i < BITS; i++) {
+		unsigned less = method->traits & ~(1u << i);
+
+		if (less != method->traits)
+			try_mutant(mutants, &method->traits, &less, sizeof(less), "%s: not %s", name,
+			    named(traits, i, number));
+	}
+	try_mutant(mutants, &method->len, &none, sizeof(none), "%s: is unknown", name);
+	try_number(mutants, method, name, &name_field);
+	try_mutant(mutants, &method->cancelled, &cancelled, sizeof(cancelled), "%s: another cancelled", name);
+}
+
+/* The methods of the dialect, copied to where they can be changed. */
+static struct method *
+copy_methods(struct dialect *dialect)
+{
+	const struct method *methods = dialect->methods;
+	struct method *copy;
+	size_t count = 0;
+
+	while (methods[count++].name != NULL)
+		;
+	copy = mem_new(count * sizeof(*copy));
+	memcpy(copy, methods, count * sizeof(*copy));
+	dialect->methods = copy;
+	return copy;
+}
+
+static void
+try_dialect(struct mutants *mutants, struct dialect *dialect)
+{
+	const struct method *original = dialect->methods;
+	struct method *copy = copy_methods(dialect), *method;
+	const char *name = dialect->name;
+	size_t i;
+	int bit;
+
+	for (bit = 0; flags[bit] != NULL; bit++) {
+		unsigned value = dialect->flags ^ 1u << bit;
+
+		try_mutant(mutants, &dialect->flags, &value, sizeof(value), "%s: %s %s", name,
+		    dialect->flags >> bit & 1 ? "not" : "also", flags[bit]);
+	}
+	try_text(mutants, &dialect->name, name, "name");
+	try_text(mutants, &dialect->turn_cancel, name, "turn_cancel");
+	try_text(mutants, &dialect->progress, name, "progress");
+	try_text(mutants, &dialect->task_cancel, name, "task_cancel");
+	try_text(mutants, &dialect->task_status, name, "task_status");
+	try_text(mutants, &dialect->asked_member, name, "asked_member");
+	try_text(mutants, &dialect->opened, name, "opened");
+	try_text(mutants, &dialect->stream_opened, name, "stream_opened");
+	try_text(mutants, &dialect->ping, name, "ping");
+	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
+	for (i = 0; i < sizeof(dialect_numbers) / sizeof(dialect_numbers[0]); i++)
+		try_number(mutants, dialect, name, &dialect_numbers[i]);
+	if (dialect->asked_member != NULL)
+		try_number(mutants, dialect, name, &asked_object);
+	try_cancel(mutants, &dialect->cancel, name, "cancel");
+	try_cancel(mutants, &dialect->declared_cancel, name, "declared_cancel");
+	for (method = copy; method->name != NULL; method++)
+		try_method(mutants, name, method);
+	dialect->methods = original;
+	free(copy);
+}
+
+static void
+try_spelling(struct mutants *mutants, struct cancel *cancel)
+{
+	bool owes = !cancel->owes;
+
+	try_text(mutants, &cancel->method, cancel->method, "method");
+	try_text(mutants, &cancel->key, cancel->method, "key");
+	try_number(mutants, cancel, cancel->method, &cancel_field);
+	try_mutant(mutants, &cancel->owes, &owes, sizeof(owes), "%s: another duty to answer", cancel->method);
+}
+
+static void
+try_all(struct mutants *mutants)
+{
+	struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp, &dialect_none };
+	struct cancel *cancel;
+	int state, event;
+	size_t i;
+
+	for (state = 0; state < REQUEST_STATES; state++)
+		for (event = 0; event < DECIDE_EVENTS; event++)
+			try_cell(mutants, state, event);
+	for (i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
+		try_dialect(mutants, dialects[i]);
+	for (cancel = dialect_cancels; cancel->method != NULL; cancel++)
+		try_spelling(mutants, cancel);
+}
+
+/* The run */
+
+/* Whether all scenarios hold without any change. */
 static bool
-choose_candidates(const struct script *script, struct mutants *mutants)
+is_sound(const struct script *script)
 {
-	size_t i, line;
+	bool sound = true;
+	size_t i;
 
-	mutants->candidates = mem_new(script->count * sizeof(*mutants->candidates));
 	for (i = 0; i < script->count; i++) {
 		const struct scenario *scenario = &script->scenarios[i];
-		struct candidate *candidate = &mutants->candidates[mutants->candidate_count];
 
-		if (!holds(scenario)) {
-			printf("%s:%u: %s: fails without any change\n", scenario->file, scenario->number,
-			    scenario->title);
+		if (holds(scenario))
 			continue;
-		}
-		candidate->scenario = scenario;
-		for (line = 0; line < scenario->line_count; line++)
-			candidate->size += scenario->lines[line].text.len;
-		mutants->candidate_count++;
+		printf("%s:%u: %s: fails without any change\n", scenario->file, scenario->number, scenario->title);
+		sound = false;
 	}
-	qsort(mutants->candidates, mutants->candidate_count, sizeof(*mutants->candidates), compare);
-	return mutants->candidate_count == script->count;
+	return sound;
 }
 
 bool
 mutants_run(const struct script *script)
 {
-	struct mutants mutants = { .found = 0 };
-	struct mutant_list list = { NULL, 0 };
-	bool sound;
+	struct mutants mutants = { .script = script };
+	bool sound = is_sound(script);
 	size_t i;
 
-	mutants.progress =
-	    mmap(NULL, sizeof(*mutants.progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (mutants.progress == MAP_FAILED)
-		abort();
-	sound = choose_candidates(script, &mutants);
-	mutate_list(&list);
-	for (i = 0; i < list.count; i++)
-		try_mutant(&list.first[i], &mutants);
-	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", list.count, mutants.found, mutants.excused,
-	    mutants.survived);
-	free(list.first);
-	free(mutants.candidates);
-	munmap(mutants.progress, sizeof(*mutants.progress));
+	if (!sound)
+		return false;
+	try_all(&mutants);
+	for (i = 0; i < EXCUSES; i++) {
+		if (!excuses[i].needed)
+			printf("%-56s    excuses nothing\n", excuses[i].name);
+		sound = sound && excuses[i].needed;
+	}
+	printf("%zu mutants: %zu found, %zu cannot be seen, %zu survived\n", mutants.count, mutants.found,
+	    mutants.excused, mutants.survived);
 	return sound && mutants.survived == 0;
 }
 
