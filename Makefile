@@ -57,8 +57,8 @@ VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 else ifeq ($(VARIANT),mutants)
 VARIANT_CPPFLAGS = -DDECISIONS_MUTABLE
 else ifeq ($(VARIANT),floors)
-# For nm: nothing that hides a name or adds one, whatever the packager's flags say.
-override CFLAGS := -O1 -U_FORTIFY_SOURCE -fno-stack-protector -fno-pic -fno-pie -fno-lto
+# For floors.sh: each call as it is written, and nothing that hides a name or adds one, whatever the packager's flags say.
+override CFLAGS := -O0 -ffunction-sections -U_FORTIFY_SOURCE -fno-stack-protector -fno-pic -fno-pie -fno-lto
 override CPPFLAGS :=
 else
 $(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz, mutants or floors)
@@ -297,8 +297,10 @@ $(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(B)/fuzz-%
 floors:
 	@$(MAKE) VARIANT=floors floors-run
 
-floors-run: $(B)/libcanceld.a
-	@CC='$(CC) $(COMPILE_FLAGS)' test/tools/floors.sh $<
+floors-run: export CC := $(CC) $(subst ',,$(COMPILE_FLAGS))
+floors-run: $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS)
+	@test/tools/floors-test.sh $(B)/test
+	@test/tools/floors.sh test/tools/floors.txt $(B)/obj
 
 lint:
 	@test/tools/lint.sh

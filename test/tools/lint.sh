@@ -37,8 +37,6 @@ manuals=$(find . -path './man/*.[1-8]')
 # The lists are names without blanks, meant to be split.
 # shellcheck disable=SC2086
 {
-	awk -f test/tools/length.awk $sources || fail 'too long'
-
 	status=0
 	test/tools/format.sh --dry-run || status=$?
 	case $status in
