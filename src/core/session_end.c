@@ -54,7 +54,7 @@ session_server_gone(struct session *session, int status, int signal, msec_t now)
 	session_set_clock(session, now);
 	session->server_status = status;
 	session->server_signal = signal;
-	session->party[SIDE_SERVER].gone = true;
+	session->party[SIDE_SERVER].gone = session->over = true;
 	session_drop_questions(session);
 	sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
 	sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);

@@ -90,6 +90,7 @@ struct session {
 	bool away;             /* the server has gone, and another one will come */
 	bool restarted;        /* another one has */
 	bool given_up;         /* no other one will: they have failed too often */
+	bool over;             /* the server has gone for good */
 	bool stuck, served;    /* see session_server_stuck, session_server_served */
 	uint32_t minted;
 	int server_status, server_signal;

@@ -98,3 +98,17 @@ session_opened(const struct session *session)
 {
 	return session->party[SIDE_CLIENT].requests > 0 || session->plain;
 }
+
+enum server_life
+session_server(const struct session *session)
+{
+	if (session->over)
+		return SERVER_GONE;
+	if (session->away)
+		return SERVER_AWAY;
+	if (session->stuck)
+		return SERVER_STUCK;
+	if (session->party[SIDE_SERVER].gone)
+		return SERVER_DEAF;
+	return session_replays(session) ? SERVER_HANDSHAKE : SERVER_OPEN;
+}

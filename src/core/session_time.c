@@ -238,6 +238,12 @@ session_wake(struct session *session, bool stalled, msec_t now)
 	return wake;
 }
 
+void
+session_sleep(struct session *session, bool stalled, msec_t now)
+{
+	(void)session_wake(session, stalled, now);
+}
+
 bool
 session_wants_end(const struct session *session)
 {
