@@ -37,7 +37,6 @@
 	X(options) \
 	X(pending) \
 	X(relay) \
-	X(spin) \
 	X(supervisor) \
 	X(sweep) \
 	X(text) \

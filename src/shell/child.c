@@ -16,53 +16,6 @@
 
 enum { STATUS_OWN_FAILURE = 125 };
 
-static const int changed[CHILD_SIGNALS] = {
-	SIGPIPE,
-	SIGCHLD,
-	SIGHUP,
-	SIGINT,
-	SIGQUIT,
-	SIGTERM,
-	SIGUSR1,
-};
-
-void
-signals_save(struct saved_signals *saved)
-{
-	sigset_t heard;
-	int i;
-
-	sigemptyset(&heard);
-	for (i = 0; i < CHILD_SIGNALS; i++) {
-		sigaction(changed[i], NULL, &saved->actions[i]);
-		sigaddset(&heard, changed[i]);
-	}
-	sigprocmask(SIG_UNBLOCK, &heard, &saved->mask);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-}
-
-bool
-signals_ignored(const struct saved_signals *saved, int signal)
-{
-	int i;
-
-	for (i = 0; i < CHILD_SIGNALS; i++)
-		if (changed[i] == signal)
-			return saved->actions[i].sa_handler == SIG_IGN;
-	return false;
-}
-
-static void
-signals_restore(const struct saved_signals *saved)
-{
-	int i;
-
-	for (i = 0; i < CHILD_SIGNALS; i++)
-		sigaction(changed[i], &saved->actions[i], NULL);
-	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
-}
-
 struct plumbing { /* [0] reads what [1] writes */
 	int input[2], output[2], failure[2];
 	int control[2]; /* [0] is canceld's, [1] the guardian's */

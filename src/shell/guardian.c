@@ -11,11 +11,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+
+#include "shell/monotonic.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
@@ -37,15 +38,6 @@ struct watch {
 	bool exited;
 	struct sweep sweep;
 };
-
-static long
-clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* It never waits: canceld may be stopped. */
 static void
@@ -85,7 +77,7 @@ listen_to_children(void)
 
 /* Until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is. */
 static bool
-wait_for_news(bool control, long time)
+wait_for_news(bool control, msec_t time)
 {
 	struct timespec timeout = { .tv_sec = time / 1000, .tv_nsec = time % 1000 * 1000000 };
 	sigset_t mask;
@@ -194,15 +186,15 @@ wait_for_end(struct watch *watch)
 static void
 terminate(struct watch *watch)
 {
-	long end = clock_now() + TERM_TIME;
-	long left = TERM_TIME;
+	msec_t end = monotonic_now() + TERM_TIME;
+	msec_t left = TERM_TIME;
 
 	hear_children(watch);
 	if (watch->exited)
 		return;
 	kill(-watch->server, SIGTERM);
 	kill(-watch->server, SIGCONT);
-	for (; !watch->exited && left > 0; left = end - clock_now()) {
+	for (; !watch->exited && left > 0; left = end - monotonic_now()) {
 		wait_for_news(false, left);
 		hear_children(watch);
 	}
@@ -211,10 +203,10 @@ terminate(struct watch *watch)
 static bool
 sweep(struct watch *watch)
 {
-	long end = clock_now() + SWEEP_TIME;
+	msec_t end = monotonic_now() + SWEEP_TIME;
 
 	while (!sweep_round(&watch->sweep)) {
-		if (clock_now() >= end)
+		if (monotonic_now() >= end)
 			return false;
 		wait_for_news(false, SWEEP_PAUSE);
 	}
