@@ -26,6 +26,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(utf8) \
 	X(why)
 
 #define OWN(X) \

@@ -37,6 +37,7 @@ enum scan_field {
 	SCAN_RESULT,              /* result: its type only */
 	SCAN_ERROR,               /* error: its type only */
 	SCAN_ERROR_CODE,          /* error.code */
+	SCAN_ERROR_MESSAGE,       /* error.message; a second one is no fault */
 	SCAN_PARAMS_ID,           /* params.id */
 	SCAN_REQUEST_ID,          /* params.requestId */
 	SCAN_NAME,                /* params.name */
@@ -88,7 +89,9 @@ enum scan_fault {
 struct scan_value {
 	enum value_type type;
 	bool overflow;    /* longer than what is kept; text is empty then */
+	bool empty;       /* an object or array without members; valid once end > 0 */
 	uint64_t offset;  /* of its first byte, from the first byte fed since scan_start */
+	uint64_t end;     /* behind its last byte, counted likewise; 0 until the value has ended */
 	uint32_t at, len; /* where its bytes are kept; use scan_text */
 };
 
@@ -127,7 +130,7 @@ bool scan_bom(const struct scan *scan);             /* the frame starts with a U
 /*
  * What was found of a field so far: VALUE_ABSENT until its value has been read to its end (for the fields
  * of "its type only": until its first byte was read). An object or array gives its type and no text.
- * Of duplicates the first is kept. SCAN_PARAMS_META is an object from its first complete member on.
+ * Of duplicates the first is kept. SCAN_PARAMS_META is an object from its first complete member on, and has no end.
  */
 const struct scan_value *scan_value(const struct scan *scan, enum scan_field field);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/utf8.h"
+
 static void
 put(struct buf *out, const char *text)
 {
@@ -31,17 +33,6 @@ put_escape(struct buf *out, unsigned unit)
 	buf_append(out, (struct span){ escape, sizeof(escape) });
 }
 
-/* A lone surrogate, which id_unescape leaves as three bytes that are no UTF-8; 0 if none starts here. */
-static unsigned
-lone_surrogate(struct span text, size_t at)
-{
-	const unsigned char *c = (const unsigned char *)text.ptr + at;
-
-	if (text.len - at < 3 || c[0] != 0xed || c[1] < 0xa0)
-		return 0;
-	return 0xd000u | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
-}
-
 void
 compose_string(struct buf *out, struct span text)
 {
@@ -54,7 +45,7 @@ compose_string(struct buf *out, struct span text)
 
 		if (c < 0x20) {
 			put_escape(out, c);
-		} else if ((unit = lone_surrogate(text, i)) != 0) {
+		} else if ((unit = utf8_surrogate(text, i)) != 0) {
 			put_escape(out, unit);
 			i += 2;
 		} else {

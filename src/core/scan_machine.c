@@ -84,8 +84,8 @@ leave(struct scan *scan, const char *at)
 {
 	if ((*at == ']') != (scan->container == PLAIN_ARRAY))
 		return fail(scan, at, SCAN_SYNTAX);
-	scan->container = scan->stack[--scan->depth];
-	return end_value(scan, at + 1);
+	scan->state = machine_pop(scan, scan->state != NEXT, at + 1);
+	return at + 1;
 }
 
 static inline const char *

@@ -82,12 +82,24 @@ static inline enum state
 machine_end_value(struct scan *scan, const char *at)
 {
 	if (scan->container > ROOT)
-		watch_value_end(&scan->watch, at);
+		watch_value_end(&scan->watch, at, offset_of(scan, at));
 	if (scan->container != ROOT)
 		return NEXT;
 	scan->complete = true;
 	scan->value_end = offset_of(scan, at);
 	return TAIL;
+}
+
+/* The innermost container ends before this place: the state behind it. */
+static inline enum state
+machine_pop(struct scan *scan, bool empty, const char *at)
+{
+	enum container left = scan->container;
+
+	scan->container = scan->stack[--scan->depth];
+	if (scan->container > ROOT)
+		watch_container_end(&scan->watch, left, empty, offset_of(scan, at));
+	return machine_end_value(scan, at);
 }
 
 static inline bool

@@ -57,6 +57,7 @@ static const struct path paths[] = {
 	PATH(PATH_META_PREFIX "subscriptionId", RESULT_META, SCAN_RESULT_SUBSCRIPTION, 0),
 	PATH("taskId", RESULT_TASK, SCAN_CREATED_TASK_ID, 0),
 	PATH("code", ERROR, SCAN_ERROR_CODE, 0),
+	PATH("message", ERROR, SCAN_ERROR_MESSAGE, 0),
 };
 
 enum { PATHS = sizeof(paths) / sizeof(paths[0]) };

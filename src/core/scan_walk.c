@@ -100,8 +100,8 @@ leave(struct walk *walk)
 
 	if ((*walk->at == ']') != (scan->container == PLAIN_ARRAY))
 		return false;
-	scan->container = scan->stack[--scan->depth];
-	walk->state = machine_end_value(scan, ++walk->at);
+	walk->at++;
+	walk->state = machine_pop(scan, walk->state != NEXT, walk->at);
 	return true;
 }
 

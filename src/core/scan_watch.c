@@ -164,7 +164,7 @@ set_path(struct watch *watch, const struct path *path)
 	if (again)
 		watch->path = NULL;
 	watch->seen |= path_bit(path);
-	return !again;
+	return !again || path->field == SCAN_ERROR_MESSAGE;
 }
 
 bool
@@ -249,7 +249,7 @@ watch_whole_value(struct watch *watch, enum value_type type, struct span text, u
 		return;
 	watch->path = NULL;
 	value = set_value(watch, path->field);
-	*value = (struct scan_value){ .type = type, .offset = offset, .at = watch->kept_len };
+	*value = (struct scan_value){ .type = type, .offset = offset, .end = offset + text.len, .at = watch->kept_len };
 	if (path->opens != 0)
 		return;
 	value->overflow = text.len > SCAN_VALUE_MAX;
@@ -260,13 +260,45 @@ watch_whole_value(struct watch *watch, enum value_type type, struct span text, u
 }
 
 void
-watch_kept_value_end(struct watch *watch, const char *at)
+watch_kept_value_end(struct watch *watch, const char *at, uint64_t end)
 {
 	if (watch->path != NULL && watch->path->opens == 0)
 		keep_value(watch, at);
+	if (watch->path != NULL)
+		watch->values[watch->path->field].end = end;
 	watch->path = NULL;
 	if (watch->member.active)
 		end_member(watch, at);
+}
+
+void
+watch_container_end(struct watch *watch, enum container container, bool empty, uint64_t end)
+{
+	static const unsigned char fields[CONTAINERS] = {
+		[MESSAGE] = SCAN_FIELDS,
+		[PARAMS] = SCAN_PARAMS,
+		[PARAMS_META] = SCAN_REQUEST_META,
+		[CLIENT_CAPABILITIES] = SCAN_FIELDS,
+		[CLIENT_CANCELLATION] = SCAN_FIELDS,
+		[RESULT] = SCAN_RESULT,
+		[RESULT_META] = SCAN_FIELDS,
+		[RESULT_TASK] = SCAN_FIELDS,
+		[AGENT_CAPABILITIES] = SCAN_FIELDS,
+		[AGENT_CANCELLATION] = SCAN_FIELDS,
+		[SERVER_CAPABILITIES] = SCAN_CAPABILITIES,
+		[SERVER_TOOLS] = SCAN_FIELDS,
+		[SERVER_PROMPTS] = SCAN_FIELDS,
+		[SERVER_RESOURCES] = SCAN_FIELDS,
+		[ERROR] = SCAN_ERROR,
+	};
+
+	if (container >= MESSAGE) {
+		watch->values[fields[container]].empty = empty;
+		watch->values[fields[container]].end = end;
+	} else if (watch->path != NULL) {
+		watch->open.empty = empty;
+		watch->values[watch->path->field].empty = empty;
+	}
 }
 
 enum container

@@ -55,14 +55,18 @@ bool watch_key_end(struct watch *watch, enum container container, const char *qu
 
 /* A member's value begins, ends before this place. */
 void watch_value(struct watch *watch, enum value_type type, const char *at, uint64_t offset);
-void watch_kept_value_end(struct watch *watch, const char *at); /* the part of watch_value_end that is seldom needed */
+void watch_kept_value_end(struct watch *watch, const char *at,
+    uint64_t end); /* the part of watch_value_end that is seldom needed */
 
 static inline void
-watch_value_end(struct watch *watch, const char *at)
+watch_value_end(struct watch *watch, const char *at, uint64_t end)
 {
 	if (watch->path != NULL || watch->member.active)
-		watch_kept_value_end(watch, at);
+		watch_kept_value_end(watch, at, end);
 }
+
+/* The object or array that the member has ends; if it was watched itself, as this container. */
+void watch_container_end(struct watch *watch, enum container container, bool empty, uint64_t end);
 
 /* The same for a key without a backslash and a value that is no container, which lie whole within the piece. */
 bool watch_whole_key(struct watch *watch, enum container container, struct span key, uint64_t offset);

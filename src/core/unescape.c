@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/utf8.h"
+
 void
 unescape_init(struct unescape *walk, struct span inside)
 {
@@ -42,23 +44,17 @@ code_unit(const char *at, const char *end)
 	return unit;
 }
 
-static int
-tail_byte(uint32_t code, int shift)
-{
-	return (int)(0x80 | ((code >> shift) & 0x3F));
-}
-
-/* Gives the first byte of the character and lays the others by. */
+/* Gives the first byte of the character and keeps the others. */
 static int
 encode(struct unescape *walk, uint32_t code)
 {
-	int count = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-	static const int lead[] = { 0, 0xC0, 0xE0, 0xF0 };
+	char bytes[UTF8_MAX];
+	size_t len = utf8_encode(code, bytes);
 
-	for (int i = 0; i < count; i++)
-		walk->rest[i] = (unsigned char)tail_byte(code, 6 * i);
-	walk->count = (unsigned char)count;
-	return lead[count] | (int)(code >> (6 * count));
+	for (size_t i = 1; i < len; i++)
+		walk->rest[len - 1 - i] = (unsigned char)bytes[i];
+	walk->count = (unsigned char)(len - 1);
+	return (unsigned char)bytes[0];
 }
 
 static int

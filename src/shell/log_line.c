@@ -6,37 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/utf8.h"
+
 static void
 append(struct buf *line, const char *text)
 {
 	buf_append(line, (struct span){ text, strlen(text) });
-}
-
-/*
- * The length of the UTF-8 sequence (RFC 3629) that text starts with, 0 if it is none; text is not
- * empty.
- */
-static size_t
-utf8_decode(struct span text, uint32_t *code)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned char first = (unsigned char)text.ptr[0];
-	size_t len = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-	size_t i;
-
-	if (len == 0 || len > text.len || first > 0xf4)
-		return 0;
-	*code = len == 1 ? first : first & (0x7fU >> len);
-	for (i = 1; i < len; i++) {
-		unsigned char next = (unsigned char)text.ptr[i];
-
-		if ((next & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (next & 0x3f);
-	}
-	if (*code < least[len] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
-		return 0;
-	return len;
 }
 
 /* Not what moves the cursor, starts an escape sequence, or turns the direction of what follows. */
@@ -66,8 +41,8 @@ static void
 append_escaped(struct buf *line, struct span bytes, const char *escaped)
 {
 	while (bytes.len > 0) {
-		uint32_t code = 0;
-		size_t len = utf8_decode(bytes, &code);
+		size_t len = utf8_length(bytes, 0);
+		uint32_t code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
 		struct span piece = span_part(bytes, 0, len == 0 ? 1 : len);
 
 		if (len == 0 || !is_printable(code)) {
@@ -204,8 +179,7 @@ json_of_bytes(struct span bytes, bool cut)
 
 	buf_init(&clean);
 	while (bytes.len > 0) {
-		uint32_t code;
-		size_t len = utf8_decode(bytes, &code);
+		size_t len = utf8_length(bytes, 0);
 
 		if (len == 0)
 			append(&clean, "\xef\xbf\xbd");

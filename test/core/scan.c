@@ -22,6 +22,7 @@ static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_RESULT] = "result",
 	[SCAN_ERROR] = "error",
 	[SCAN_ERROR_CODE] = "error.code",
+	[SCAN_ERROR_MESSAGE] = "error.message",
 	[SCAN_PARAMS_ID] = "params.id",
 	[SCAN_REQUEST_ID] = "requestId",
 	[SCAN_NAME] = "name",
@@ -64,9 +65,58 @@ starts_with(struct span bytes, struct span start)
 	return bytes.len >= start.len && memcmp(bytes.ptr, start.ptr, start.len) == 0;
 }
 
-/* The value's offset must lead back to what was kept of it. */
+static size_t
+string_end(struct span input, size_t quote)
+{
+	size_t at = quote + 1;
+
+	while (input.ptr[at] != '"')
+		at += input.ptr[at] == '\\' ? 2 : 1;
+	return at + 1;
+}
+
+/* Behind the valid value that starts there: found a second time, in the simplest way. */
+static size_t
+value_end(struct span input, size_t at)
+{
+	int depth = 0;
+
+	if (input.ptr[at] != '"' && input.ptr[at] != '{' && input.ptr[at] != '[')
+		return at + strcspn(input.ptr + at, ",]} \t\r\n");
+	do {
+		if (strchr("{[", input.ptr[at]) != NULL)
+			depth++;
+		else if (strchr("}]", input.ptr[at]) != NULL)
+			depth--;
+		at = input.ptr[at] == '"' ? string_end(input, at) : at + 1;
+	} while (depth > 0);
+	return at;
+}
+
+static bool
+has_members(struct span input, size_t at)
+{
+	size_t first = at + 1 + strspn(input.ptr + at + 1, " \t\r\n");
+
+	return input.ptr[first] != '}' && input.ptr[first] != ']';
+}
+
 static void
-check_offset(const struct scan *scan, enum scan_field field, struct span input)
+check_end(const struct scan *scan, const struct scan_value *value, struct span input)
+{
+	bool nested = value->type == VALUE_OBJECT || value->type == VALUE_ARRAY;
+
+	if (scan_complete(scan))
+		ck_assert_uint_gt(value->end, 0);
+	if (value->end == 0 || scan_fault(scan) == SCAN_SYNTAX)
+		return;
+	ck_assert_uint_eq(value->end, value_end(input, value->offset));
+	ck_assert_int_eq(value->empty, nested && !has_members(input, value->offset));
+}
+
+/* The value's offset must lead back to what was kept of it, and its end be where it ends. */
+static void
+check_place(const struct scan *scan, enum scan_field field, struct span input)
 {
 	const struct scan_value *value = scan_value(scan, field);
 	struct span kept = scan_text(scan, field);
@@ -76,6 +126,7 @@ check_offset(const struct scan *scan, enum scan_field field, struct span input)
 		return;
 	ck_assert(starts_with(span_part(input, value->offset, input.len - value->offset), kept));
 	ck_assert(strchr("nnt-\"{[f0123456789", input.ptr[value->offset]) != NULL);
+	check_end(scan, value, input);
 }
 
 /* The value is all that the frame has. */
@@ -108,7 +159,7 @@ dump(const struct scan *scan, struct span input)
 
 		if (value->type == VALUE_ABSENT)
 			continue;
-		check_offset(scan, i, input);
+		check_place(scan, i, input);
 		len += sprintf(text + len, ", %s", field_names[i]);
 		if (value->overflow)
 			len += sprintf(text + len, " too long");
@@ -218,6 +269,15 @@ static const struct {
 	    "object whole, id=-1.50E+2, error:object, error.code=-32800" },
 	{ "{\"id\":null,\"method\":true,\"params\":false,\"error\":[],\"result\":1}",
 	    "object whole, id=null, method=true, params:bool, result:number, error:array" },
+	{ "{\"error\":{\"message\":\"no \\u0022x\\u0022\",\"code\":-1,\"data\":{\"message\":1}},\"message\":2}",
+	    "object whole, error:object, error.code=-1, error.message=\"no \\u0022x\\u0022\"" },
+	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}",
+	    "object whole, error:object, error.message:object" },
+	{ "{\"id\":[ ],\"params\":{ },\"result\":[{}],\"error\":{\"message\":{},\"code\":[ [] ]},\"method\":{\"a\":{}}}",
+	    "object whole, id:array, method:object, params:object, result:array, error:object, error.code:array, "
+	    "error.message:object" },
+	{ "{\"params\":{\"_meta\":{},\"task\":{\"x\":{}}},\"result\":{\"capabilities\": { \"tools\":{} } ,\"task\":{}}}",
+	    "object whole, params:object, result:object, task:object, params._meta:object, capabilities:object" },
 	{ "{\"id\":{\"id\":1},\"method\":[\"id\"],\"jsonrpc\":{}}",
 	    "object whole, jsonrpc:object, id:object, method:array" },
 	{ "{\"id\":\"caf\xC3\xA9 \xE6\x97\xA5\xE6\x9C\xAC\"}",
@@ -430,6 +490,7 @@ static const struct {
 	    "object whole, duplicate@63, result:object, agent.cancels=true" },
 	{ "{\"result\":{\"stopReason\":\"a\",\"stopReason\":\"b\"}}",
 	    "object whole, duplicate@28, result:object, stopReason=\"a\"" },
+	{ "{\"error\":{\"message\":\"a\",\"message\":\"b\"}}", "object whole, error:object, error.message=\"a\"" },
 	{ "{\"params\":{\"task\":1,\"task\":2}}", "object whole, duplicate@20, params:object, task:number" },
 	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3},\"id\":4}",
 	    "object whole, id=4, params:object, params.id=3" },

@@ -34,12 +34,16 @@ note_field(struct buf *facts, const struct scan *scan, enum scan_field field, st
 	if (field != SCAN_PARAMS_META) {
 		assert(text.len <= SCAN_VALUE_MAX && text.len <= frame.len - value->offset);
 		assert(span_equal(text, span_part(frame, value->offset, text.len)));
+		assert(text.len == 0 || value->end == value->offset + text.len);
+		assert(value->end == 0 || (value->end > value->offset && value->end <= frame.len));
 	}
 	assert(text.len <= SCAN_META_MAX);
 	note_number(facts, field);
 	note_number(facts, value->type);
 	note_number(facts, value->overflow);
 	note_number(facts, value->offset);
+	note_number(facts, value->end);
+	note_number(facts, value->end > 0 && value->empty);
 	buf_append(facts, text);
 }
 
@@ -191,8 +195,22 @@ check_string(struct span text, const json_t *json)
 	assert(span_equal((struct span){ plain, want.len }, want));
 }
 
+/* jansson reads the same value between its offset and its end. */
 static void
-check_fields(const struct scan *scan, const json_t *root)
+check_place(const struct scan_value *value, const json_t *json, struct span input)
+{
+	struct span text = span_part(input, value->offset, value->end - value->offset);
+	json_t *again = json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+
+	assert(json_equal(again, json));
+	assert(value->empty ==
+	    ((json_is_object(json) && json_object_size(json) == 0) ||
+		(json_is_array(json) && json_array_size(json) == 0)));
+	json_decref(again);
+}
+
+static void
+check_fields(const struct scan *scan, const json_t *root, struct span input)
 {
 	assert(scan_type(scan) == type_of(root));
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -202,6 +220,8 @@ check_fields(const struct scan *scan, const json_t *root)
 		for (int j = 0; paths[i].keys[j] != NULL; j++)
 			json = json_object_get(json, paths[i].keys[j]);
 		assert(value->type == type_of(json));
+		if (json != NULL)
+			check_place(value, json, input);
 		if (value->type == VALUE_STRING && scan_text(scan, paths[i].field).len > 0)
 			check_string(scan_text(scan, paths[i].field), json);
 	}
@@ -233,7 +253,7 @@ check_oracle(struct span input)
 	else if (scan_complete(scan) && fault == SCAN_FINE)
 		assert(scan_bom(scan) || is_excused(&error));
 	if (root != NULL && fault == SCAN_FINE)
-		check_fields(scan, root);
+		check_fields(scan, root, input);
 	json_decref(root);
 	scan_free(scan);
 }

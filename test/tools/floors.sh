@@ -15,6 +15,7 @@ failed=0
 floors='
 0  clock limits mem why
 0  buf
+0  utf8
 1  alike hash unescape
 1  text
 1  scan framing
