@@ -35,6 +35,8 @@ struct child {
 	bool swept;     /* nothing is left of it */
 	bool sweeping;
 	struct sweep own; /* what canceld does if the guardian dies */
+	sweep_ended *ended;
+	void *context;
 };
 
 /*

@@ -41,7 +41,7 @@ struct watch {
 
 /* It never waits: canceld may be stopped. */
 static void
-report(enum guardian_kind kind, pid_t pid, int number, const char *name)
+send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
 	struct guardian_report report;
 
@@ -57,7 +57,7 @@ static void
 report_swept(void *context, pid_t pid, const char *name)
 {
 	(void)context;
-	report(GUARDIAN_SWEPT, pid, 0, name);
+	send_report(GUARDIAN_SWEPT, pid, 0, name);
 }
 
 static void
@@ -150,7 +150,7 @@ note_exit(struct watch *watch, const siginfo_t *info)
 	bool by_itself = info->si_code == CLD_EXITED;
 
 	watch->exited = true;
-	report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
+	send_report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
 }
 
 /* Orphans that have ended are taken away; the server stays a zombie, so that its group's id stays taken. */
@@ -205,7 +205,7 @@ sweep(struct watch *watch)
 {
 	msec_t end = monotonic_now() + SWEEP_TIME;
 
-	while (!sweep_round(&watch->sweep)) {
+	while (!sweep_round(&watch->sweep, report_swept, NULL)) {
 		if (monotonic_now() >= end)
 			return false;
 		wait_for_news(false, SWEEP_PAUSE);
@@ -231,16 +231,18 @@ stand_apart(void)
 _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
-	struct watch watch = { .sweep = { .group = guardian->group, .ended = report_swept } };
+	struct watch watch = { 0 };
 	int error;
 
 	stand_apart();
-	watch.server = watch.sweep.leader = start_server(guardian);
+	watch.server = start_server(guardian);
 	error = errno;
 	keep_only(guardian->control);
-	report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");
+	send_report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");
 	if (watch.server < 0)
 		_exit(1);
+	sweep_init(&watch.sweep, guardian->group);
+	sweep_set_leader(&watch.sweep, watch.server);
 	listen_to_children();
 	wait_for_end(&watch);
 	terminate(&watch);
