@@ -7,7 +7,7 @@
 #include "shell/descriptor.h"
 #include "shell/log.h"
 #include "shell/options.h"
-#include "shell/proxy.h"
+#include "shell/loop.h"
 
 enum { BORROWED = 256 << 10 }; /* a buffer above this size goes back to the system when it is freed or moved */
 
@@ -41,7 +41,7 @@ main(int argc, char *argv[])
 		status = STATUS_FAILED;
 	}
 	if (status == OPTIONS_RUN) {
-		status = proxy_run(&options, &log, &signals);
+		status = loop_run(&options, &log, &signals);
 		log_close(&log);
 	}
 	options_free(&options);

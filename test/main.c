@@ -39,7 +39,6 @@
 	X(options) \
 	X(pending) \
 	X(relay) \
-	X(spin) \
 	X(supervisor) \
 	X(sweep) \
 	X(timeline)

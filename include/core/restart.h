@@ -2,8 +2,9 @@
 #define CORE_RESTART_H
 
 /*
- * How often and how soon a server that has failed is started again: at most so many times within a time, at once after
- * one that has served or is the first that has not, and after ever longer waits while none does.
+ * How often and how soon a server that has failed is started again: at most so many times within a time; at once if it had
+ * answered anything or is the first in a row that had not, else after a wait that doubles (TIME_RESTART_WAIT,
+ * TIME_RESTART_MOST).
  */
 
 #include <stdbool.h>
@@ -12,17 +13,23 @@
 #include "core/clock.h"
 
 struct restart {
-	size_t most;   /* 0: never */
-	msec_t within; /* MSEC_NEVER: in all */
-	msec_t *times; /* of the last ones, `most` of them, in a ring; owned */
-	size_t count;  /* how many there ever were */
-	unsigned idle; /* in a row that have not served */
+	size_t most;     /* restarts within the time; 0: none */
+	msec_t within;   /* MSEC_NEVER: in all */
+	msec_t *times;   /* when the last ones were counted: a ring of `most`; owned; NULL before the first */
+	size_t count;    /* restarts so far */
+	unsigned failed; /* servers in a row that had answered nothing */
 };
 
 void restart_init(struct restart *restart, size_t most, msec_t within);
 void restart_free(struct restart *restart);
 
-/* One has failed; served: it had answered something. How long to wait before the next; MSEC_NEVER: give up. */
+/*
+ * A server has failed; served: it had answered something. Counts a restart and returns how long to wait before it;
+ * MSEC_NEVER: too many have failed, and nothing is counted.
+ */
 msec_t restart_after(struct restart *restart, bool served, msec_t now) __attribute__((warn_unused_result));
+
+/* What restart_after returned for the last one that was counted. */
+msec_t restart_wait(const struct restart *restart);
 
 #endif

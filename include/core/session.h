@@ -96,6 +96,20 @@ msec_t session_wake(const struct session *session, bool stalled);
  */
 void session_sleep(struct session *session, bool stalled, msec_t now);
 
+/* The caller is about to wait, until session_wake's time at most. */
+void session_sleep(struct session *session, bool stalled, msec_t now);
+
+enum server_life {
+	SERVER_OPEN,
+	SERVER_STUCK,
+	SERVER_DEAF,
+	SERVER_AWAY,
+	SERVER_HANDSHAKE,
+	SERVER_SETTINGS,
+	SERVER_GONE
+};
+enum server_life session_server(const struct session *session);
+
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);
 

@@ -2,12 +2,12 @@
 #define CORE_SUPERVISOR_H
 
 /*
- * The server process's life as one const table: what happened in which state leads to which steps. It
- * signals and waits for nothing itself.
+ * The life of the server process, from its start to its end and the start of the next one, as one const table: an event in
+ * a state leads to steps and to the next state. The supervisor itself starts, signals and waits for nothing.
  *
- * The ladder after the client's end: cancels written (at most TIME_FLUSH_WAIT), stdin closed, time, SIGTERM, time, SIGKILL, and
- * the sweep of what is left of its tree. With the times that are built in it is over within 1.6 s after end of file, and within
- * 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
+ * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM, time,
+ * SIGKILL, and the sweep of what is left of the server's tree. With the built-in times it takes at most 1.6 s after end of
+ * file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
  */
 
 #include <stdbool.h>
@@ -15,53 +15,80 @@
 #include "core/clock.h"
 
 enum supervisor_state {
-	SERVER_RUNNING,
-	SERVER_SILENT,      /* its stdout is at end of file; most often its exit is about to be known */
-	SERVER_FLUSHING,    /* the client's end: what it is owed is being written */
-	SERVER_CLOSING,     /* its stdin is closed */
-	SERVER_TERMINATING, /* SIGTERM was sent */
-	SERVER_KILLING,     /* SIGKILL was sent */
-	SERVER_LINGERING,   /* exited, and its stdout is still held open */
-	SERVER_SWEEPING,    /* exited and at end of file, or no longer waited for: what is left of its tree is ended */
-	SERVER_OVER,
-	SERVER_STATES
+	PROCESS_WAITING,     /* none runs; one is to be started */
+	PROCESS_STARTING,    /* the result of STEP_START is awaited */
+	PROCESS_RUNNING,     /* it runs */
+	PROCESS_DEAF,        /* it closed its stdin; it may be about to exit, or still owe answers */
+	PROCESS_SILENT,      /* its stdout is at end of file; most often it is about to exit */
+	PROCESS_FLUSHING,    /* it is to be ended: what it is owed is being written */
+	PROCESS_CLOSING,     /* its stdin is closed */
+	PROCESS_TERMINATING, /* SIGTERM was sent */
+	PROCESS_KILLING,     /* SIGKILL was sent */
+	PROCESS_LINGERING,   /* it has exited; its stdout is still open elsewhere, or not read to the end */
+	PROCESS_SWEEPING,    /* it is no longer waited for: what is left of its tree is being ended */
+	PROCESS_ENDED,       /* none runs, none follows; a client that has asked nothing yet may ask for the reason */
+	PROCESS_OVER,        /* the same, and the client has had the time to ask */
+	PROCESS_STATES
 };
 
 enum supervisor_event {
+	SUPERVISE_STARTED, /* the process runs */
+	SUPERVISE_FAILED,  /* it could not be started */
 	SUPERVISE_END,     /* the session ends in order: end of file, initialize timed out ... */
-	SUPERVISE_SIGNAL,  /* a terminating signal arrived: end in haste */
-	SUPERVISE_FLUSHED, /* all that is owed to the server is written, or cannot be any more */
+	SUPERVISE_HASTEN,  /* end it soon: a terminating signal arrived, or the server does not work any more */
+	SUPERVISE_DEAF,    /* it closed its stdin */
+	SUPERVISE_FLUSHED, /* all that it is owed is written, or cannot be any more */
 	SUPERVISE_TICK,    /* the wake time has come */
-	SUPERVISE_EXITED,  /* the process has ended */
-	SUPERVISE_EOF,     /* its stdout is at end of file, all bytes of it heard */
+	SUPERVISE_EXITED,  /* it has exited, and its stdout is not at end of file */
+	SUPERVISE_EOF,     /* its stdout is at end of file, all bytes of it heard, and it has not exited */
+	SUPERVISE_GONE,    /* both */
+	SUPERVISE_BLOCKED, /* its stdout is not read, as the client takes nothing */
 	SUPERVISE_SWEPT,   /* no process is left that could be ended */
-	SUPERVISE_EVENTS
+	SUPERVISE_EVENTS,
+	SUPERVISE_NOTHING = SUPERVISE_EVENTS
 };
 
-enum supervisor_step {        /* a set; carried out in this order */
-	STEP_ANSWER = 1 << 0, /* the server is gone: answer what is outstanding */
-	STEP_CLOSE_STDIN = 1 << 1,
-	STEP_TERMINATE = 1 << 2, /* SIGTERM, then SIGCONT, to its process group */
-	STEP_KILL = 1 << 3,      /* SIGKILL to its process group */
-	STEP_SWEEP = 1 << 4,     /* end all that is left of its tree */
-	STEP_FINISH = 1 << 5,    /* exit once stdout took what is queued */
+enum supervisor_step {             /* a set; carried out in this order */
+	STEP_ANSWER = 1 << 0,      /* the process is gone: answer what is outstanding, or plan its successor */
+	STEP_CLOSE_STDIN = 1 << 1, /* close its stdin */
+	STEP_TERMINATE = 1 << 2,   /* SIGTERM, then SIGCONT, to its process group */
+	STEP_KILL = 1 << 3,        /* SIGKILL to its process group */
+	STEP_SWEEP = 1 << 4,       /* end all that is left of its tree */
+	STEP_RELEASE = 1 << 5,     /* nothing is left of it, and another one follows: free what belongs to this one */
+	STEP_START = 1 << 6,       /* start one; tell SUPERVISE_STARTED or SUPERVISE_FAILED */
+	STEP_FINISH = 1 << 7,      /* none follows: answer all that waits */
 };
 
 struct supervisor {
 	enum supervisor_state state;
-	bool exited, eof; /* seen so far */
-	bool hasty;       /* after a signal */
-	bool ended;       /* the end was ours, not the server's */
+	enum supervisor_event cause; /* what began the process's end; SUPERVISE_NOTHING: it has not begun */
+	bool hasty;                  /* ... and it is to end soon */
+	unsigned given;              /* the steps since the last start */
+	msec_t wake;                 /* when to tell SUPERVISE_TICK; MSEC_NEVER: not at all */
+	msec_t next_start;           /* when the successor is to be started; MSEC_NEVER: there is none */
 	msec_t term_after, kill_after;
-	unsigned given; /* the steps so far */
-	msec_t wake;    /* when to say SUPERVISE_TICK; MSEC_NEVER: not at all */
 };
 
-/* How long after its stdin was closed SIGTERM comes, and SIGKILL after that; MSEC_NEVER: the times that are built in. */
+/*
+ * PROCESS_WAITING, the start being due at once. term_after: how long after its stdin was closed SIGTERM is sent, kill_after:
+ * how long after that SIGKILL; MSEC_NEVER: the built-in times.
+ */
 void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_after);
 
-/* What has to be done now. Events may come in any order and more than once; each step is given once. */
+/* The steps that are due now. Events may come in any order and repeatedly; each step is given once between two starts. */
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
+
+/* Another process is to be started at that time, once nothing is left of this one; MSEC_NEVER: none is. */
+void supervisor_plan(struct supervisor *supervisor, msec_t next_start);
+
+/* The process has exited, or is about to be replaced, because canceld ends it, and not by itself. */
+bool supervisor_ended_it(const struct supervisor *supervisor);
+
+/* It was sent SIGTERM or SIGKILL. */
+bool supervisor_signalled_it(const struct supervisor *supervisor);
+
+/* No process runs, and none follows. */
+bool supervisor_is_over(const struct supervisor *supervisor);
 
 #endif

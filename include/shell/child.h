@@ -12,35 +12,16 @@
  * ev_loop_new(), an ev_signal for SIGCHLD, an ev_io for control, and call child_hear().
  */
 
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "shell/signals.h"
 #include "shell/sweep.h"
 
 enum {
 	STATUS_NOT_EXECUTABLE = 126,
 	STATUS_NOT_FOUND = 127,
-	CHILD_SIGNALS = 7, /* those whose disposition canceld changes */
 };
-
-struct saved_signals { /* as canceld was given them */
-	struct sigaction actions[CHILD_SIGNALS];
-	sigset_t mask;
-};
-
-/*
- * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default and
- * unblocks what canceld listens to: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. First thing in
- * main.
- */
-void signals_save(struct saved_signals *saved);
-
-/*
- * true if canceld was started with this signal ignored (nohup, sh -c 'canceld &'): it should stay
- * so.
- */
-bool signals_ignored(const struct saved_signals *saved, int signal);
 
 struct child {
 	pid_t pid;      /* 0: not started, or swept */
@@ -54,6 +35,8 @@ struct child {
 	bool swept;     /* nothing is left of it */
 	bool sweeping;
 	struct sweep own; /* what canceld does if the guardian dies */
+	sweep_ended *ended;
+	void *context;
 };
 
 /*

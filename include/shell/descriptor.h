@@ -39,6 +39,11 @@ int descriptor_sanitize(void) __attribute__((warn_unused_result));
  * be set. Whoever writes has to ignore SIGPIPE.
  */
 void descriptor_init(struct descriptor *descriptor, int fd, bool ours);
+
+/* No descriptor: nothing is read or written. */
+void descriptor_clear(struct descriptor *descriptor);
+
+/* Afterwards it is none. */
 void descriptor_close(struct descriptor *descriptor);
 
 /*
@@ -56,6 +61,9 @@ ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans
     __attribute__((warn_unused_result));
 
 enum { DESCRIPTOR_SPANS = 32 };
+
+/* A broken one is written to again: a full disk may have room later. */
+void descriptor_retry(struct descriptor *descriptor);
 
 /*
  * A new descriptor that turns readable once nobody is there any more to read what is written here;

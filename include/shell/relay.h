@@ -6,6 +6,7 @@
  * taken is dropped by lines, and counted. A terminal is not relayed: the server writes to it itself.
  */
 
+#include <ev.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ enum {
 
 struct relay {
 	struct descriptor in, out;
+	ev_io readable, writable;
+	bool ready;            /* there is something to read */
 	int write_end;         /* what the server gets as stderr; -1: ours */
 	struct buf queue;      /* bytes not written yet */
 	struct buf tail;       /* the last ones that were read */
@@ -35,6 +38,16 @@ int relay_open(struct relay *relay, bool inherited) __attribute__((warn_unused_r
 
 /* Waits at most RELAY_LAST_WAIT for the last bytes to be taken. */
 void relay_close(struct relay *relay);
+
+/* Has the loop woken up for it from now on. relay must stay where it is until relay_unwatch. */
+void relay_watch(struct relay *relay, struct ev_loop *loop);
+void relay_unwatch(struct relay *relay, struct ev_loop *loop);
+
+/* Says what the next wait is for. */
+void relay_update(struct relay *relay, struct ev_loop *loop);
+
+/* A turn of the loop: relay_move, if there is anything to do. */
+void relay_turn(struct relay *relay);
 
 /* Reads what is there, as much as one turn has time for, and writes what is taken. */
 void relay_move(struct relay *relay);

@@ -16,36 +16,38 @@
 
 enum { SWEEP_NAME = 16 }; /* what Linux keeps of a process's name, and the NUL */
 
+/* name: empty if it is unknown. */
 typedef void sweep_ended(void *context, pid_t pid, const char *name);
 
 struct sweep {
-	pid_t
-	    leader; /* ended with its group, and not reaped before, so that the group's id stays taken; 0: none, or reaped */
-	bool group;    /* spare what is not in its group */
-	pid_t *spared; /* not to be touched */
+	pid_t leader; /* of the group; not reaped before the sweep, so that the group's id stays taken; 0: none */
+	bool group;   /* spare what is not in the leader's group */
+	pid_t *spared;
 	size_t spared_count;
 	bool begun;
-	pid_t ended_group;  /* the leader's, once it was sent SIGKILL */
-	pid_t next, tried;  /* the number to be tried next, and how many were since the last that was a child */
-	sweep_ended *ended; /* told of each that SIGKILL ended, if it is not NULL; name may be empty */
-	void *context;
+	pid_t ended_group; /* the leader's, once it was sent SIGKILL */
+	pid_t next, tried; /* the number to be tried next, and how many were since the last that was a child */
 };
+
+void sweep_init(struct sweep *sweep, bool group);
+void sweep_free(struct sweep *sweep);
+
+/* 0: there is none, or it was reaped elsewhere. */
+void sweep_set_leader(struct sweep *sweep, pid_t leader);
 
 /* Spares the children that there are now; if they cannot be listed, whatever is not in the leader's group. */
 void sweep_spare(struct sweep *sweep);
 
-/* It was reaped elsewhere: its number may become another's. */
+/* A child was reaped elsewhere: its number may become another process's. */
 void sweep_forget(struct sweep *sweep, pid_t pid);
 
 /* Reaps what is dead but the leader, as far as children can be listed. */
 void sweep_reap(struct sweep *sweep);
 
 /*
- * SIGKILL for each child that is alive; what is dead is reaped. true: none is left. To be called again whenever a child
- * has ended, and now and then. It never blocks.
+ * SIGKILL for each child that is alive; what is dead is reaped. ended, unless NULL, is told of each process that SIGKILL ended.
+ * true: none is left. To be called again whenever a child has ended, and now and then. It never blocks.
  */
-bool sweep_round(struct sweep *sweep);
-
-void sweep_free(struct sweep *sweep);
+bool sweep_round(struct sweep *sweep, sweep_ended *ended, void *context);
 
 #endif

@@ -18,7 +18,6 @@ restart_free(struct restart *restart)
 	*restart = (struct restart){ 0 };
 }
 
-/* As many as are allowed were started within the time that ends now. */
 static bool
 is_exhausted(const struct restart *restart, msec_t now)
 {
@@ -28,15 +27,15 @@ is_exhausted(const struct restart *restart, msec_t now)
 	    now - restart->times[restart->count % restart->most] < restart->within;
 }
 
-/* The first one in a row comes at once. */
-static msec_t
-wait_of(unsigned idle)
+msec_t
+restart_wait(const struct restart *restart)
 {
 	msec_t wait = TIME_RESTART_WAIT;
+	unsigned i;
 
-	if (idle == 0)
+	if (restart->failed < 2)
 		return 0;
-	while (--idle > 0 && wait < TIME_RESTART_MOST)
+	for (i = 2; i < restart->failed && wait < TIME_RESTART_MOST; i++)
 		wait *= 2;
 	return wait < TIME_RESTART_MOST ? wait : TIME_RESTART_MOST;
 }
@@ -49,6 +48,6 @@ restart_after(struct restart *restart, bool served, msec_t now)
 	if (restart->times == NULL)
 		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
 	restart->times[restart->count++ % restart->most] = now;
-	restart->idle = served ? 0 : restart->idle + 1;
-	return wait_of(restart->idle == 0 ? 0 : restart->idle - 1);
+	restart->failed = served ? 0 : restart->failed + 1;
+	return restart_wait(restart);
 }

@@ -3,195 +3,210 @@
 #include "core/limits.h"
 
 enum {
-	COLUMN_GONE = SUPERVISE_EVENTS, /* the second of SUPERVISE_EXITED and SUPERVISE_EOF */
+	COLUMN_REPLACED =
+	    SUPERVISE_EVENTS, /* no process is left, or none could be started, and a successor is planned */
 	COLUMNS
 };
 
-struct cell {
-	unsigned char steps, next;
+enum { SAME = PROCESS_STATES }; /* no other state is entered */
+
+enum move {
+	STAY,
+	AGAIN, /* the wait of the state begins anew */
+	ANSWER,
+	START,
+	RUN,
+	DEAF,
+	SILENT,
+	FLUSH,
+	CLOSE,
+	LOSE,
+	TERM,
+	KILL,
+	LINGER,
+	SWEEP,
+	NEXT,
+	RETRY,
+	LAST,
+	QUIT,
+	OVER,
 };
 
-static const struct cell life[SERVER_STATES][COLUMNS] = {
-	[SERVER_RUNNING] = {
-		[SUPERVISE_END] = { 0, SERVER_FLUSHING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_FLUSHING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_RUNNING },
-		[SUPERVISE_TICK] = { 0, SERVER_RUNNING },
-		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_EOF] = { 0, SERVER_SILENT },
-		[SUPERVISE_SWEPT] = { 0, SERVER_RUNNING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_SILENT] = {
-		[SUPERVISE_END] = { STEP_ANSWER | STEP_CLOSE_STDIN, SERVER_CLOSING },
-		[SUPERVISE_SIGNAL] = { STEP_ANSWER | STEP_CLOSE_STDIN, SERVER_CLOSING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_SILENT },
-		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_CLOSE_STDIN, SERVER_CLOSING },
-		[SUPERVISE_EXITED] = { 0, SERVER_SILENT }, /* always COLUMN_GONE */
-		[SUPERVISE_EOF] = { 0, SERVER_SILENT },
-		[SUPERVISE_SWEPT] = { 0, SERVER_SILENT },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_FLUSHING] = {
-		[SUPERVISE_END] = { 0, SERVER_FLUSHING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_FLUSHING },
-		[SUPERVISE_FLUSHED] = { STEP_CLOSE_STDIN, SERVER_CLOSING },
-		[SUPERVISE_TICK] = { STEP_CLOSE_STDIN, SERVER_CLOSING },
-		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_FLUSHING },
-		[SUPERVISE_SWEPT] = { 0, SERVER_FLUSHING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_CLOSING] = {
-		[SUPERVISE_END] = { 0, SERVER_CLOSING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_CLOSING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_CLOSING },
-		[SUPERVISE_TICK] = { STEP_TERMINATE, SERVER_TERMINATING },
-		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_CLOSING },
-		[SUPERVISE_SWEPT] = { 0, SERVER_CLOSING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_TERMINATING] = {
-		[SUPERVISE_END] = { 0, SERVER_TERMINATING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_TERMINATING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_TERMINATING },
-		[SUPERVISE_TICK] = { STEP_KILL, SERVER_KILLING },
-		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_TERMINATING },
-		[SUPERVISE_SWEPT] = { 0, SERVER_TERMINATING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_KILLING] = {
-		[SUPERVISE_END] = { 0, SERVER_KILLING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_KILLING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_KILLING },
-		/* Stuck in the kernel: it dies when it leaves it. */
-		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_EOF] = { STEP_ANSWER, SERVER_KILLING },
-		[SUPERVISE_SWEPT] = { 0, SERVER_KILLING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_LINGERING] = {
-		[SUPERVISE_END] = { 0, SERVER_LINGERING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_LINGERING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_TICK] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-		[SUPERVISE_EXITED] = { 0, SERVER_LINGERING },
-		[SUPERVISE_EOF] = { 0, SERVER_LINGERING }, /* always COLUMN_GONE */
-		[SUPERVISE_SWEPT] = { 0, SERVER_LINGERING },
-		[COLUMN_GONE] = { STEP_ANSWER | STEP_SWEEP, SERVER_SWEEPING },
-	},
-	[SERVER_SWEEPING] = {
-		[SUPERVISE_END] = { 0, SERVER_SWEEPING },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_SWEEPING },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_SWEEPING },
-		[SUPERVISE_TICK] = { STEP_FINISH, SERVER_OVER },
-		[SUPERVISE_EXITED] = { 0, SERVER_SWEEPING },
-		[SUPERVISE_EOF] = { 0, SERVER_SWEEPING },
-		[SUPERVISE_SWEPT] = { STEP_FINISH, SERVER_OVER },
-		[COLUMN_GONE] = { 0, SERVER_SWEEPING },
-	},
-	[SERVER_OVER] = {
-		[SUPERVISE_END] = { 0, SERVER_OVER },
-		[SUPERVISE_SIGNAL] = { 0, SERVER_OVER },
-		[SUPERVISE_FLUSHED] = { 0, SERVER_OVER },
-		[SUPERVISE_TICK] = { 0, SERVER_OVER },
-		[SUPERVISE_EXITED] = { 0, SERVER_OVER },
-		[SUPERVISE_EOF] = { 0, SERVER_OVER },
-		[SUPERVISE_SWEPT] = { 0, SERVER_OVER },
-		[COLUMN_GONE] = { 0, SERVER_OVER },
-	},
+static const struct {
+	unsigned steps;
+	unsigned next; /* enum supervisor_state, or SAME */
+} moves[] = {
+	[STAY] = { 0, SAME },
+	[AGAIN] = { 0, SAME },
+	[ANSWER] = { STEP_ANSWER, SAME },
+	[START] = { STEP_START, PROCESS_STARTING },
+	[RUN] = { 0, PROCESS_RUNNING },
+	[DEAF] = { 0, PROCESS_DEAF },
+	[SILENT] = { 0, PROCESS_SILENT },
+	[FLUSH] = { 0, PROCESS_FLUSHING },
+	[CLOSE] = { STEP_CLOSE_STDIN, PROCESS_CLOSING },
+	[LOSE] = { STEP_ANSWER | STEP_CLOSE_STDIN, PROCESS_CLOSING },
+	[TERM] = { STEP_TERMINATE, PROCESS_TERMINATING },
+	[KILL] = { STEP_KILL, PROCESS_KILLING },
+	[LINGER] = { 0, PROCESS_LINGERING },
+	[SWEEP] = { STEP_ANSWER | STEP_SWEEP, PROCESS_SWEEPING },
+	[NEXT] = { STEP_RELEASE, PROCESS_WAITING },
+	[RETRY] = { 0, PROCESS_WAITING },
+	[LAST] = { STEP_FINISH, PROCESS_ENDED },
+	[QUIT] = { STEP_FINISH, PROCESS_OVER },
+	[OVER] = { 0, PROCESS_OVER },
 };
+
+/* KILLING, TICK: the process is stuck in the kernel, and dies when it leaves it. */
+/* clang-format off */
+static const unsigned char life[PROCESS_STATES][COLUMNS] = {
+/*                        START FAIL  END    HASTE  DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
+[PROCESS_WAITING]     = { STAY, STAY, QUIT,  QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_STARTING]    = { RUN,  LAST, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, RETRY },
+[PROCESS_RUNNING]     = { STAY, STAY, FLUSH, FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
+[PROCESS_DEAF]        = { STAY, STAY, FLUSH, FLUSH, STAY, STAY,  AGAIN, LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
+[PROCESS_SILENT]      = { STAY, STAY, LOSE,  LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
+[PROCESS_FLUSHING]    = { STAY, STAY, STAY,  STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_CLOSING]     = { STAY, STAY, STAY,  STAY,  STAY, STAY,  TERM,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_TERMINATING] = { STAY, STAY, STAY,  STAY,  STAY, STAY,  KILL,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_KILLING]     = { STAY, STAY, STAY,  STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_LINGERING]   = { STAY, STAY, STAY,  STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
+[PROCESS_SWEEPING]    = { STAY, STAY, STAY,  STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_ENDED]       = { STAY, STAY, OVER,  OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_OVER]        = { STAY, STAY, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+};
+/* clang-format on */
 
 enum pace {
-	PACE_SERVERS, /* it went by itself */
+	PACE_OWN, /* it ends by itself */
 	PACE_ORDERLY,
 	PACE_HASTY,
 	PACES
 };
 
-static const msec_t waits[SERVER_STATES][PACES] = {
-	[SERVER_RUNNING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
-	[SERVER_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT, TIME_EOF_WAIT },
-	[SERVER_FLUSHING] = { TIME_FLUSH_WAIT, TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
-	[SERVER_CLOSING] = { TIME_CLOSE_WAIT, TIME_CLOSE_WAIT, TIME_HASTY_CLOSE_WAIT },
-	[SERVER_TERMINATING] = { TIME_TERM_WAIT, TIME_TERM_WAIT, TIME_HASTY_TERM_WAIT },
-	[SERVER_KILLING] = { TIME_KILL_WAIT, TIME_KILL_WAIT, TIME_KILL_WAIT },
-	[SERVER_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT, TIME_LAST_WAIT },
-	[SERVER_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
-	[SERVER_OVER] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
+static const msec_t waits[PROCESS_STATES][PACES] = {
+	[PROCESS_WAITING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER }, /* next_start */
+	[PROCESS_STARTING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
+	[PROCESS_RUNNING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
+	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT, TIME_EOF_WAIT },
+	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT, TIME_EOF_WAIT },
+	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
+	[PROCESS_CLOSING] = { TIME_CLOSE_WAIT, TIME_CLOSE_WAIT, TIME_HASTY_CLOSE_WAIT },
+	[PROCESS_TERMINATING] = { TIME_TERM_WAIT, TIME_TERM_WAIT, TIME_HASTY_TERM_WAIT },
+	[PROCESS_KILLING] = { TIME_KILL_WAIT, TIME_KILL_WAIT, TIME_KILL_WAIT },
+	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT, TIME_LAST_WAIT },
+	[PROCESS_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
+	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
+	[PROCESS_OVER] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
 };
 
 void
 supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_after)
 {
 	*supervisor = (struct supervisor){
-		.state = SERVER_RUNNING,
-		.wake = MSEC_NEVER,
+		.state = PROCESS_WAITING,
+		.cause = SUPERVISE_NOTHING,
+		.next_start = MSEC_NEVER,
 		.term_after = term_after,
 		.kill_after = kill_after,
 	};
 }
 
-/* Keeps what the event says; returns its column. */
-static unsigned
-note(struct supervisor *supervisor, enum supervisor_event event)
+bool
+supervisor_ended_it(const struct supervisor *supervisor)
 {
-	if (event == SUPERVISE_SIGNAL)
-		supervisor->hasty = true;
-	if ((event == SUPERVISE_END || event == SUPERVISE_SIGNAL) && supervisor->state == SERVER_RUNNING)
-		supervisor->ended = true;
-	if (event == SUPERVISE_EXITED)
-		supervisor->exited = true;
-	if (event == SUPERVISE_EOF)
-		supervisor->eof = true;
-	if ((event == SUPERVISE_EXITED || event == SUPERVISE_EOF) && supervisor->exited && supervisor->eof)
-		return COLUMN_GONE;
-	return event;
+	return supervisor->cause == SUPERVISE_END || supervisor->cause == SUPERVISE_HASTEN;
 }
 
-static enum pace
-pace_of(const struct supervisor *supervisor)
+bool
+supervisor_signalled_it(const struct supervisor *supervisor)
 {
-	if (supervisor->hasty)
-		return PACE_HASTY;
-	return supervisor->ended ? PACE_ORDERLY : PACE_SERVERS;
+	return (supervisor->given & (STEP_TERMINATE | STEP_KILL)) != 0;
+}
+
+bool
+supervisor_is_over(const struct supervisor *supervisor)
+{
+	return supervisor->state == PROCESS_ENDED || supervisor->state == PROCESS_OVER;
+}
+
+void
+supervisor_plan(struct supervisor *supervisor, msec_t next_start)
+{
+	supervisor->next_start = next_start;
+}
+
+static unsigned
+column_of(const struct supervisor *supervisor, enum supervisor_event event)
+{
+	bool swept = supervisor->state == PROCESS_SWEEPING && (event == SUPERVISE_SWEPT || event == SUPERVISE_TICK);
+	bool failed = supervisor->state == PROCESS_STARTING && event == SUPERVISE_FAILED;
+
+	return (swept || failed) && supervisor->next_start != MSEC_NEVER ? COLUMN_REPLACED : event;
+}
+
+static void
+note_cause(struct supervisor *supervisor, enum supervisor_event event)
+{
+	bool runs = supervisor->state == PROCESS_RUNNING || supervisor->state == PROCESS_DEAF;
+
+	if (event == SUPERVISE_HASTEN)
+		supervisor->hasty = true;
+	if (runs &&
+	    (event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_EXITED ||
+		event == SUPERVISE_EOF || event == SUPERVISE_GONE))
+		supervisor->cause = event;
 }
 
 static msec_t
 wait_in(const struct supervisor *supervisor, enum supervisor_state state)
 {
-	if (state == SERVER_CLOSING && supervisor->term_after != MSEC_NEVER)
+	enum pace pace = supervisor->hasty ? PACE_HASTY : supervisor_ended_it(supervisor) ? PACE_ORDERLY : PACE_OWN;
+
+	if (state == PROCESS_CLOSING && supervisor->term_after != MSEC_NEVER)
 		return supervisor->term_after;
-	if (state == SERVER_TERMINATING && supervisor->kill_after != MSEC_NEVER)
+	if (state == PROCESS_TERMINATING && supervisor->kill_after != MSEC_NEVER)
 		return supervisor->kill_after;
-	return waits[state][pace_of(supervisor)];
+	return waits[state][pace];
+}
+
+/* A state that stays keeps its wake time, unless haste brings it forward. */
+static void
+set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, msec_t now)
+{
+	msec_t wait = wait_in(supervisor, next);
+	msec_t wake = wait == MSEC_NEVER ? MSEC_NEVER : now + wait;
+
+	if (next == PROCESS_WAITING)
+		wake = supervisor->next_start;
+	if (next != supervisor->state || again || wake < supervisor->wake)
+		supervisor->wake = wake;
 }
 
 static void
-enter(struct supervisor *supervisor, enum supervisor_state state, msec_t now)
+begin_anew(struct supervisor *supervisor)
 {
-	msec_t wait = wait_in(supervisor, state);
-	msec_t wake = wait == MSEC_NEVER ? MSEC_NEVER : now + wait;
-
-	if (state != supervisor->state || wake < supervisor->wake)
-		supervisor->wake = wake;
-	supervisor->state = state;
+	supervisor->cause = SUPERVISE_NOTHING;
+	supervisor->hasty = false;
+	supervisor->given = 0;
+	supervisor->next_start = MSEC_NEVER;
 }
 
 unsigned
 supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
-	const struct cell *cell;
+	enum move move = life[supervisor->state][column_of(supervisor, event)];
+	enum supervisor_state next = moves[move].next == SAME ? supervisor->state : moves[move].next;
 	unsigned steps;
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	cell = &life[supervisor->state][note(supervisor, event)];
-	steps = cell->steps & ~supervisor->given;
+	if (next == PROCESS_STARTING && next != supervisor->state)
+		begin_anew(supervisor);
+	note_cause(supervisor, event);
+	steps = moves[move].steps & ~supervisor->given;
 	supervisor->given |= steps;
-	enter(supervisor, (enum supervisor_state)cell->next, now);
+	set_wake(supervisor, next, move == AGAIN, now);
+	supervisor->state = next;
 	return steps;
 }

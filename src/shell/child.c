@@ -16,92 +16,65 @@
 
 enum { STATUS_OWN_FAILURE = 125 };
 
-static const int changed[CHILD_SIGNALS] = {
-	SIGPIPE,
-	SIGCHLD,
-	SIGHUP,
-	SIGINT,
-	SIGQUIT,
-	SIGTERM,
-	SIGUSR1,
+/* Three pipes and a socket pair, each with its reading end first. */
+enum pipe_end {
+	INPUT_READ,
+	INPUT_WRITE,
+	OUTPUT_READ,
+	OUTPUT_WRITE,
+	FAILURE_READ,
+	FAILURE_WRITE,
+	CONTROL_OWN,
+	CONTROL_GUARDIAN,
+	PIPE_ENDS
 };
 
-void
-signals_save(struct saved_signals *saved)
-{
-	sigset_t heard;
-	int i;
-
-	sigemptyset(&heard);
-	for (i = 0; i < CHILD_SIGNALS; i++) {
-		sigaction(changed[i], NULL, &saved->actions[i]);
-		sigaddset(&heard, changed[i]);
-	}
-	sigprocmask(SIG_UNBLOCK, &heard, &saved->mask);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-}
-
-bool
-signals_ignored(const struct saved_signals *saved, int signal)
-{
-	int i;
-
-	for (i = 0; i < CHILD_SIGNALS; i++)
-		if (changed[i] == signal)
-			return saved->actions[i].sa_handler == SIG_IGN;
-	return false;
-}
-
-static void
-signals_restore(const struct saved_signals *saved)
-{
-	int i;
-
-	for (i = 0; i < CHILD_SIGNALS; i++)
-		sigaction(changed[i], &saved->actions[i], NULL);
-	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
-}
-
-struct plumbing { /* [0] reads what [1] writes */
-	int input[2], output[2], failure[2];
-	int control[2]; /* [0] is canceld's, [1] the guardian's */
+struct plumbing {
+	int fd[PIPE_ENDS]; /* -1: closed */
 };
 
 static void
-close_both(int pair[2])
+close_end(struct plumbing *plumbing, enum pipe_end end)
 {
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (pair[i] >= 0)
-			close(pair[i]);
-		pair[i] = -1;
-	}
+	if (plumbing->fd[end] >= 0)
+		close(plumbing->fd[end]);
+	plumbing->fd[end] = -1;
 }
 
+/* Keeps errno. */
 static void
 plumbing_close(struct plumbing *plumbing)
 {
-	int kept = errno;
+	int kept = errno, end;
 
-	close_both(plumbing->input);
-	close_both(plumbing->output);
-	close_both(plumbing->failure);
-	close_both(plumbing->control);
+	for (end = 0; end < PIPE_ENDS; end++)
+		close_end(plumbing, (enum pipe_end)end);
 	errno = kept;
 }
 
 static int
 plumbing_open(struct plumbing *plumbing)
 {
-	*plumbing = (struct plumbing){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
-	if (pipe2(plumbing->input, O_CLOEXEC) == 0 && pipe2(plumbing->output, O_CLOEXEC) == 0 &&
-	    pipe2(plumbing->failure, O_CLOEXEC) == 0 &&
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, plumbing->control) == 0)
+	int end;
+
+	for (end = 0; end < PIPE_ENDS; end++)
+		plumbing->fd[end] = -1;
+	if (pipe2(&plumbing->fd[INPUT_READ], O_CLOEXEC) == 0 && pipe2(&plumbing->fd[OUTPUT_READ], O_CLOEXEC) == 0 &&
+	    pipe2(&plumbing->fd[FAILURE_READ], O_CLOEXEC) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &plumbing->fd[CONTROL_OWN]) == 0)
 		return 0;
 	plumbing_close(plumbing);
 	return -1;
+}
+
+/* The caller's from now on. */
+static int
+take_end(struct plumbing *plumbing, enum pipe_end end)
+{
+	int fd = plumbing->fd[end];
+
+	plumbing->fd[end] = -1;
+	return fd;
 }
 
 /* To be ended with the guardian, should that be killed (prctl(2)); and not to start if it already has been. */
@@ -136,13 +109,13 @@ become(const void *what, pid_t guardian)
 	 * stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1
 	 * itself.
 	 */
-	if (dup2(plumbing->input[0], STDIN_FILENO) >= 0 && dup2(plumbing->output[1], STDOUT_FILENO) >= 0 &&
+	if (dup2(plumbing->fd[INPUT_READ], STDIN_FILENO) >= 0 && dup2(plumbing->fd[OUTPUT_WRITE], STDOUT_FILENO) >= 0 &&
 	    (server->errors < 0 || dup2(server->errors, STDERR_FILENO) >= 0)) {
 		signals_restore(server->saved);
 		execvp(server->command[0], server->command);
 	}
 	error = errno;
-	while (write(plumbing->failure[1], &error, sizeof(error)) < 0 && errno == EINTR)
+	while (write(plumbing->fd[FAILURE_WRITE], &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	_exit(STATUS_NOT_EXECUTABLE);
 }
@@ -155,7 +128,7 @@ static pid_t
 fork_guardian(const struct server *server, bool group)
 {
 	const struct guardian guardian = {
-		.control = server->plumbing->control[1],
+		.control = server->plumbing->fd[CONTROL_GUARDIAN],
 		.group = group,
 		.become = become,
 		.what = server,
@@ -199,19 +172,6 @@ adopt_orphans(void)
 #endif
 }
 
-/* The guardian's ends are its own now. */
-static void
-plumbing_keep_own(struct plumbing *plumbing)
-{
-	int *others[] = { &plumbing->input[0], &plumbing->output[1], &plumbing->failure[1], &plumbing->control[1] };
-	size_t i;
-
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		close(*others[i]);
-		*others[i] = -1;
-	}
-}
-
 /* The next of what the guardian has to say. */
 static bool
 next_report(int control, struct guardian_report *report, int flags)
@@ -228,20 +188,22 @@ next_report(int control, struct guardian_report *report, int flags)
 static int
 server_started(struct child *child, const struct plumbing *plumbing)
 {
-	int error = failure_read(plumbing->failure[0]);
+	int error = failure_read(plumbing->fd[FAILURE_READ]);
 	struct guardian_report report;
 
 	if (error != 0) {
 		errno = error;
 		return failure_status(error);
 	}
-	if (!next_report(plumbing->control[0], &report, 0) || report.pid <= 0) {
+	if (!next_report(plumbing->fd[CONTROL_OWN], &report, 0) || report.pid <= 0) {
 		errno = EAGAIN;
 		return STATUS_OWN_FAILURE;
 	}
 	/* Else it is init of another pid namespace (unshare(1) without --fork), where that number is another's here. */
-	if (report.number == (int)child->guardian)
-		child->pid = child->own.leader = report.pid;
+	if (report.number == (int)child->guardian) {
+		child->pid = report.pid;
+		sweep_set_leader(&child->own, report.pid);
+	}
 	return 0;
 }
 
@@ -275,19 +237,21 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 	if (plumbing_open(&plumbing) < 0)
 		return STATUS_OWN_FAILURE;
 	adopt_orphans();
-	child->own.group = group;
+	sweep_init(&child->own, group);
 	sweep_spare(&child->own);
 	child->guardian = fork_guardian(&server, group);
 	if (child->guardian < 0)
 		return give_up(child, &plumbing, STATUS_OWN_FAILURE);
-	plumbing_keep_own(&plumbing);
+	close_end(&plumbing, INPUT_READ);
+	close_end(&plumbing, OUTPUT_WRITE);
+	close_end(&plumbing, FAILURE_WRITE);
+	close_end(&plumbing, CONTROL_GUARDIAN);
 	status = server_started(child, &plumbing);
 	if (status != 0)
 		return give_up(child, &plumbing, status);
-	child->input = plumbing.input[1];
-	child->output = plumbing.output[0];
-	child->control = plumbing.control[0];
-	plumbing.input[1] = plumbing.output[0] = plumbing.control[0] = -1;
+	child->input = take_end(&plumbing, INPUT_WRITE);
+	child->output = take_end(&plumbing, OUTPUT_READ);
+	child->control = take_end(&plumbing, CONTROL_OWN);
 	plumbing_close(&plumbing);
 	return 0;
 }
@@ -314,12 +278,11 @@ note_exit(struct child *child, bool killed, int number)
 static void
 hear_reports(struct child *child)
 {
-	const struct sweep *own = &child->own;
 	struct guardian_report report;
 
 	while (child->control >= 0 && next_report(child->control, &report, MSG_DONTWAIT)) {
-		if (report.kind == GUARDIAN_SWEPT && own->ended != NULL)
-			own->ended(own->context, report.pid, report.name);
+		if (report.kind == GUARDIAN_SWEPT && child->ended != NULL)
+			child->ended(child->context, report.pid, report.name);
 		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
 			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
 	}
@@ -344,7 +307,8 @@ lose_guardian(struct child *child, const siginfo_t *info)
 	child->guardian = 0;
 	child->swept = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
 	if (child->pid > 0 && !is_own(child->pid)) {
-		child->pid = child->own.leader = 0;
+		child->pid = 0;
+		sweep_set_leader(&child->own, 0);
 		child->exited = true;
 	}
 }
@@ -383,12 +347,12 @@ hear_children(struct child *child)
 void
 child_hear(struct child *child, sweep_ended *ended, void *context)
 {
-	child->own.ended = ended;
-	child->own.context = context;
+	child->ended = ended;
+	child->context = context;
 	hear_reports(child);
 	hear_children(child);
 	if (sweeps_itself(child) && !child->swept)
-		child->swept = sweep_round(&child->own);
+		child->swept = sweep_round(&child->own, ended, context);
 	if (child->swept)
 		child->pid = 0;
 }

@@ -130,6 +130,12 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 }
 
 void
+descriptor_clear(struct descriptor *descriptor)
+{
+	*descriptor = (struct descriptor){ .fd = -1, .given = -1 };
+}
+
+void
 descriptor_close(struct descriptor *descriptor)
 {
 	if (descriptor->fd >= 0)
@@ -273,6 +279,12 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	if (is_for_good(put))
 		descriptor->broken = true;
 	return put;
+}
+
+void
+descriptor_retry(struct descriptor *descriptor)
+{
+	descriptor->broken = false;
 }
 
 #ifdef __linux__

@@ -11,11 +11,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+
+#include "shell/monotonic.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
@@ -38,18 +39,9 @@ struct watch {
 	struct sweep sweep;
 };
 
-static long
-clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* It never waits: canceld may be stopped. */
 static void
-report(enum guardian_kind kind, pid_t pid, int number, const char *name)
+send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
 	struct guardian_report report;
 
@@ -65,7 +57,7 @@ static void
 report_swept(void *context, pid_t pid, const char *name)
 {
 	(void)context;
-	report(GUARDIAN_SWEPT, pid, 0, name);
+	send_report(GUARDIAN_SWEPT, pid, 0, name);
 }
 
 static void
@@ -85,7 +77,7 @@ listen_to_children(void)
 
 /* Until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is. */
 static bool
-wait_for_news(bool control, long time)
+wait_for_news(bool control, msec_t time)
 {
 	struct timespec timeout = { .tv_sec = time / 1000, .tv_nsec = time % 1000 * 1000000 };
 	sigset_t mask;
@@ -158,7 +150,7 @@ note_exit(struct watch *watch, const siginfo_t *info)
 	bool by_itself = info->si_code == CLD_EXITED;
 
 	watch->exited = true;
-	report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
+	send_report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
 }
 
 /* Orphans that have ended are taken away; the server stays a zombie, so that its group's id stays taken. */
@@ -194,15 +186,15 @@ wait_for_end(struct watch *watch)
 static void
 terminate(struct watch *watch)
 {
-	long end = clock_now() + TERM_TIME;
-	long left = TERM_TIME;
+	msec_t end = monotonic_now() + TERM_TIME;
+	msec_t left = TERM_TIME;
 
 	hear_children(watch);
 	if (watch->exited)
 		return;
 	kill(-watch->server, SIGTERM);
 	kill(-watch->server, SIGCONT);
-	for (; !watch->exited && left > 0; left = end - clock_now()) {
+	for (; !watch->exited && left > 0; left = end - monotonic_now()) {
 		wait_for_news(false, left);
 		hear_children(watch);
 	}
@@ -211,10 +203,10 @@ terminate(struct watch *watch)
 static bool
 sweep(struct watch *watch)
 {
-	long end = clock_now() + SWEEP_TIME;
+	msec_t end = monotonic_now() + SWEEP_TIME;
 
-	while (!sweep_round(&watch->sweep)) {
-		if (clock_now() >= end)
+	while (!sweep_round(&watch->sweep, report_swept, NULL)) {
+		if (monotonic_now() >= end)
 			return false;
 		wait_for_news(false, SWEEP_PAUSE);
 	}
@@ -239,16 +231,18 @@ stand_apart(void)
 _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
-	struct watch watch = { .sweep = { .group = guardian->group, .ended = report_swept } };
+	struct watch watch = { 0 };
 	int error;
 
 	stand_apart();
-	watch.server = watch.sweep.leader = start_server(guardian);
+	watch.server = start_server(guardian);
 	error = errno;
 	keep_only(guardian->control);
-	report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");
+	send_report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");
 	if (watch.server < 0)
 		_exit(1);
+	sweep_init(&watch.sweep, guardian->group);
+	sweep_set_leader(&watch.sweep, watch.server);
 	listen_to_children();
 	wait_for_end(&watch);
 	terminate(&watch);

@@ -2,13 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "log_line.h"
+#include "core/utf8.h"
+#include "shell/monotonic.h"
 
 int
 log_open(struct log *log, const struct log_config *config)
@@ -32,25 +34,16 @@ log_open(struct log *log, const struct log_config *config)
 	return 0;
 }
 
-static msec_t
-monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void
 log_close(struct log *log)
 {
-	msec_t end = monotonic() + LOG_LAST_WAIT;
+	msec_t end = monotonic_now() + LOG_LAST_WAIT;
 	msec_t left;
 
 	for (log_flush(log); log_wants_write(log); log_flush(log)) {
 		struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
 
-		left = end - monotonic();
+		left = end - monotonic_now();
 		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
 			break;
 	}
@@ -91,7 +84,7 @@ give_up_queue(struct log *log)
 {
 	log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
 	log->told = 0;
-	log->descriptor.broken = false;
+	descriptor_retry(&log->descriptor);
 	buf_clear(&log->queue);
 }
 
@@ -122,6 +115,260 @@ write_queue(struct log *log)
 		if (!write_line(log))
 			return false;
 	return true;
+}
+
+static void
+append(struct buf *line, const char *text)
+{
+	buf_append(line, (struct span){ text, strlen(text) });
+}
+
+/* Not what moves the cursor, starts an escape sequence, or turns the direction of what follows. */
+static bool
+is_printable(uint32_t code)
+{
+	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && (code < 0x2028 || code > 0x202e) &&
+	    (code < 0x2066 || code > 0x2069);
+}
+
+static void
+append_hex(struct buf *line, struct span bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t i;
+
+	for (i = 0; i < bytes.len; i++) {
+		unsigned char byte = (unsigned char)bytes.ptr[i];
+		char text[] = { '\\', 'x', digits[byte >> 4], digits[byte & 15] };
+
+		buf_append(line, (struct span){ text, sizeof(text) });
+	}
+}
+
+/* escaped: characters that get a backslash. */
+static void
+append_escaped(struct buf *line, struct span bytes, const char *escaped)
+{
+	while (bytes.len > 0) {
+		size_t len = utf8_length(bytes, 0);
+		uint32_t code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
+		struct span piece = span_part(bytes, 0, len == 0 ? 1 : len);
+
+		if (len == 0 || !is_printable(code)) {
+			append_hex(line, piece);
+		} else {
+			if (code < 0x80 && strchr(escaped, (int)code) != NULL)
+				append(line, "\\");
+			buf_append(line, piece);
+		}
+		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
+	}
+}
+
+/* Any bytes made fit for a terminal: what is no printable UTF-8 becomes \xNN. */
+static void
+line_bytes(struct buf *line, struct span bytes)
+{
+	append_escaped(line, bytes, "");
+}
+
+static void
+append_time(struct buf *line)
+{
+	struct timespec now;
+	struct tm parts;
+	char text[64];
+	size_t len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &parts);
+	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	append(line, text);
+}
+
+/* `canceld[PID]: WHY`, after the time if dated. */
+static void
+line_head(struct buf *line, enum why why, bool dated)
+{
+	char text[64];
+
+	if (dated) {
+		append_time(line);
+		append(line, " ");
+	}
+	snprintf(text, sizeof(text), "canceld[%ld]: ", (long)getpid());
+	append(line, text);
+	append(line, why_word(why));
+}
+
+static bool
+is_left_out(const struct log_field *field)
+{
+	switch (field->kind) {
+	case LOG_TEXT:
+	case LOG_ID:
+		return field->text.len == 0;
+	case LOG_TIME:
+		return field->number == MSEC_NEVER;
+	case LOG_NUMBER:
+		break;
+	}
+	return false;
+}
+
+static struct span
+shown_part(const struct log_field *field)
+{
+	return span_part(field->text, 0, field->text.len < LOG_VALUE_MAX ? field->text.len : LOG_VALUE_MAX);
+}
+
+/* Only what can be told from its surroundings goes without quotes. */
+static bool
+is_plain(struct span text)
+{
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		unsigned char byte = (unsigned char)text.ptr[i];
+
+		if (byte <= ' ' || byte >= 0x7f || strchr("\"'=\\", byte) != NULL)
+			return false;
+	}
+	return true;
+}
+
+static void
+append_text(struct buf *line, const struct log_field *field)
+{
+	struct span text = shown_part(field);
+	bool plain = field->kind == LOG_ID || is_plain(text);
+
+	if (!plain)
+		append(line, "\"");
+	append_escaped(line, text, plain ? "" : "\"\\");
+	if (!plain)
+		append(line, "\"");
+	if (text.len < field->text.len)
+		append(line, "...");
+}
+
+static void
+append_value(struct buf *line, const struct log_field *field)
+{
+	char text[32];
+
+	if (field->kind == LOG_TEXT || field->kind == LOG_ID) {
+		append_text(line, field);
+		return;
+	}
+	snprintf(text, sizeof(text), "%lld%s", (long long)field->number, field->kind == LOG_TIME ? "ms" : "");
+	append(line, text);
+}
+
+/* ` key=value` for each field. */
+static void
+line_fields(struct buf *line, const struct log_field *fields, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (is_left_out(&fields[i]))
+			continue;
+		append(line, " ");
+		append(line, fields[i].key);
+		append(line, "=");
+		append_value(line, &fields[i]);
+	}
+}
+
+/* jansson takes valid UTF-8 only. cut: more would follow. */
+static json_t *
+json_of_bytes(struct span bytes, bool cut)
+{
+	struct buf clean;
+	json_t *string;
+
+	buf_init(&clean);
+	while (bytes.len > 0) {
+		size_t len = utf8_length(bytes, 0);
+
+		if (len == 0)
+			append(&clean, "\xef\xbf\xbd");
+		else
+			buf_append(&clean, span_part(bytes, 0, len));
+		len += len == 0;
+		bytes = span_part(bytes, len, bytes.len - len);
+	}
+	append(&clean, cut ? "..." : "");
+	string = json_stringn(clean.len == 0 ? "" : buf_span(&clean).ptr, clean.len);
+	buf_free(&clean);
+	return string;
+}
+
+static json_t *
+json_of_field(const struct log_field *field)
+{
+	struct span text;
+	json_t *value;
+
+	if (field->kind == LOG_NUMBER || field->kind == LOG_TIME)
+		return json_integer(field->number);
+	text = shown_part(field);
+	/* An integer that jansson cannot hold, or would round, is shown as it is spelled. */
+	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
+	if (value != NULL && !json_is_real(value))
+		return value;
+	json_decref(value);
+	return json_of_bytes(text, text.len < field->text.len);
+}
+
+/* jansson leaves DEL as it is. */
+static int
+append_dumped(const char *bytes, size_t len, void *line)
+{
+	struct span rest = { bytes, len };
+	const char *found;
+
+	while (rest.len > 0 && (found = memchr(rest.ptr, 0x7f, rest.len)) != NULL) {
+		size_t before = (size_t)(found - rest.ptr);
+
+		buf_append(line, span_part(rest, 0, before));
+		append(line, "\\u007f");
+		rest = span_part(rest, before + 1, rest.len - before - 1);
+	}
+	buf_append(line, rest);
+	return 0;
+}
+
+static void
+set_head(json_t *object, enum why why)
+{
+	struct buf now;
+
+	buf_init(&now);
+	append_time(&now);
+	json_object_set_new(object, "time", json_of_bytes(buf_span(&now), false));
+	json_object_set_new(object, "pid", json_integer(getpid()));
+	json_object_set_new(object, "why", json_string(why_word(why)));
+	buf_free(&now);
+}
+
+/* The fields as one JSON object; why, unless NULL: behind what line_head says. */
+static void
+line_object(struct buf *line, const enum why *why, const struct log_field *fields, size_t count)
+{
+	json_t *object = json_object();
+	size_t i;
+
+	if (why != NULL)
+		set_head(object, *why);
+	for (i = 0; i < count; i++)
+		if (!is_left_out(&fields[i]))
+			json_object_set_new(object, fields[i].key, json_of_field(&fields[i]));
+	/* ASCII: whatever reads the log, nothing in it can turn or clear a terminal. */
+	json_dump_callback(object, append_dumped, line, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(object);
 }
 
 /* In either format, with its newline. */

@@ -1,14 +1,13 @@
 #include "shell/options.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/limits.h"
-#include "options_value.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
-#define DURATION "a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none"
 
 enum {
 	OPTION_NO_CANCEL = 256, /* above every character */
@@ -24,6 +23,8 @@ enum {
 	OPTION_STRICT,
 	OPTION_LOG_FORMAT,
 
+	HOURS_MAX = 100000, /* of a duration */
+	RESTARTS_MAX = 100000,
 	MESSAGE_LEAST = 64 << 10,
 	INFLIGHT_MOST = 16 << 20,
 };
@@ -58,16 +59,356 @@ static const struct option table[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+/* The options that set a bool, alone or along with a value. */
+static const struct {
+	int option;
+	size_t offset; /* within struct options */
+} flags[] = {
+	{ 'd', offsetof(struct options, drain) },
+	{ 'e', offsetof(struct options, fail_on_timeout) },
+	{ OPTION_NO_CANCEL, offsetof(struct options, no_cancel) },
+	{ OPTION_ANSWER_CANCELLED, offsetof(struct options, answer_cancelled) },
+	{ OPTION_TOOL_ERRORS, offsetof(struct options, tool_errors) },
+	{ OPTION_ASK_PROGRESS, offsetof(struct options, ask_progress) },
+	{ OPTION_LEGACY, offsetof(struct options, legacy) },
+	{ OPTION_STRICT, offsetof(struct options, strict) },
+};
+
+static const char help[] =
+    "usage: canceld [options] [--] command [arg...]\n"
+    "\n"
+    "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and stands between it\n"
+    "and its client: every request is answered in bounded time, and the server hears when nobody waits\n"
+    "for an answer any more.\n"
+    "\n"
+    "  -D, --dialect DIALECT                    auto, mcp, acp, lsp, bsp, or none, which has no\n"
+    "                                           cancel (auto: what the client's first bytes show)\n"
+    "\n"
+    "Deadlines:\n"
+    "  -t, --timeout [METHOD[:NAME]=]DURATION   how long a request may go without progress\n"
+    "                                           (5m; tools/call 30m); repeatable\n"
+    "  -T, --max-time [METHOD[:NAME]=]DURATION  how long it may take at all (24h); repeatable\n"
+    "  -g, --grace DURATION                     for what is on its way already, and for answers\n"
+    "                                           that a cancelled request is still owed (5s; 30s for\n"
+    "                                           session/prompt)\n"
+    "  NAME is the tool, prompt or resource. The most specific rule wins. DURATION is 250ms, 30s,\n"
+    "  5m or 2h; 0 or none is none.\n"
+    "\n"
+    "Cancels and answers:\n"
+    "      --no-cancel          write no cancels to the server, not even the client's\n"
+    "      --answer-cancelled   answer what the client itself has cancelled with an error, if the\n"
+    "                           server does not within the grace\n"
+    "      --tool-errors        a tools/call that timed out gets a result with isError, which the\n"
+    "                           model sees, instead of an error\n"
+    "      --ask-progress       ask for progress in the client's stead: a slow tool that reports some is\n"
+    "                           told from one that hangs\n"
+    "      --legacy             answer server/discover without the server: old ones exit on it\n"
+    "\n"
+    "The end:\n"
+    "  -d, --drain[=DURATION]   at end of file on stdin wait for what is outstanding; so does a\n"
+    "                           regular file on stdin\n"
+    "  -e, --fail-on-timeout    exit with 124 instead of 0 if a request timed out\n"
+    "      --term-after DURATION  from the end of the server's stdin to SIGTERM (700ms; 100ms after a\n"
+    "                           signal, or if it is stuck)\n"
+    "      --kill-after DURATION  from there to SIGKILL (450ms; 250ms likewise)\n"
+    "      --sweep WHAT         what is ended when the server has ended: tree, all that it started,\n"
+    "                           or group, which spares what left its process group (tree)\n"
+    "\n"
+    "A server that fails:\n"
+    "  -r, --restart[=stateless | =[stateless,]N[/DURATION]]\n"
+    "                           start it again when it crashes in an open session, at most N times\n"
+    "                           in DURATION, or in all (5/1m); agents (ACP) and language servers,\n"
+    "                           whose sessions cannot be replayed, only if stateless\n"
+    "  -k, --kill-stuck[=DURATION]\n"
+    "                           after a cancel ask it whether it is alive; if it does not answer\n"
+    "                           within DURATION (10s), end it; implies -r. The session of an agent or\n"
+    "                           a language server is over then, unless -r says stateless\n"
+    "\n"
+    "Limits:\n"
+    "      --max-message SIZE   longest message that is kept in memory (256M); a longer one\n"
+    "                           passes in parts, or is refused if it cannot; 64K, 10M, 1G\n"
+    "      --max-inflight N     requests outstanding in one direction (65536)\n"
+    "      --strict             hold every message whole until it is checked to its end\n"
+    "\n"
+    "The log:\n"
+    "  -l, --log FILE           append to FILE instead of writing to stderr\n"
+    "      --log-format FORMAT  text or json\n"
+    "  -v                       say more: each decision; -vv: each message, without its contents\n"
+    "  -q                       say less: only what canceld fails at\n"
+    "\n"
+    "A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
+    "\n"
+    "  -h, --help               this text\n"
+    "  -V, --version            the version\n"
+    "\n"
+    "Exit status: the server's own, with -r the last one's; 128 + n if signal n ended it or\n"
+    "canceld; 0 if canceld ended the server when the client had gone; 124 see -e; 125 canceld\n"
+    "itself failed; 126 command cannot be executed; 127 command not found.\n";
+
 const struct option *
 options_table(void)
 {
 	return table;
 }
 
+const char *
+options_help(void)
+{
+	return help;
+}
+
 static struct span
 span_of(const char *string)
 {
 	return (struct span){ string, strlen(string) };
+}
+
+/* Takes the digits off the front of text. */
+static bool
+take_number(struct span *text, uint64_t most, uint64_t *number)
+{
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < text->len && text->ptr[i] >= '0' && text->ptr[i] <= '9'; i++) {
+		uint64_t digit = (uint64_t)(text->ptr[i] - '0');
+
+		if (value > (most - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	if (i == 0 || value > most)
+		return false;
+	*text = span_part(*text, i, text->len - i);
+	*number = value;
+	return true;
+}
+
+/* 250ms, 30s, 5m, 2h, at most HOURS_MAX; 0 and none are MSEC_NEVER. */
+static bool
+read_duration(struct span text, msec_t *duration)
+{
+	static const struct {
+		struct span unit;
+		uint64_t msec;
+	} units[] = { { { "ms", 2 }, 1 }, { { "s", 1 }, 1000 }, { { "m", 1 }, 60 * 1000 },
+		{ { "h", 1 }, 60 * 60 * 1000 } };
+	const uint64_t most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
+	uint64_t number;
+	size_t i;
+
+	if (span_equal(text, SPAN("none")) || span_equal(text, SPAN("0"))) {
+		*duration = MSEC_NEVER;
+		return true;
+	}
+	if (!take_number(&text, most, &number))
+		return false;
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!span_equal(text, units[i].unit) || number > most / units[i].msec)
+			continue;
+		*duration = number == 0 ? MSEC_NEVER : (msec_t)(number * units[i].msec);
+		return true;
+	}
+	return false;
+}
+
+/* Bytes, or K, M, G for 1024 and its powers. */
+static bool
+read_size(struct span text, size_t least, size_t most, size_t *size)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	uint64_t number;
+	unsigned shift = 0;
+
+	if (!take_number(&text, most, &number))
+		return false;
+	if (text.len > 0) {
+		unit = text.len == 1 ? memchr(units, text.ptr[0], sizeof(units) - 1) : NULL;
+		if (unit == NULL)
+			return false;
+		shift = 10 * (unsigned)(unit - units + 1);
+	}
+	if (number > most >> shift || number << shift < least)
+		return false;
+	*size = (size_t)(number << shift);
+	return true;
+}
+
+static bool
+read_count(struct span text, size_t least, size_t most, size_t *count)
+{
+	uint64_t number;
+
+	if (!take_number(&text, most, &number) || text.len > 0 || number < least)
+		return false;
+	*count = (size_t)number;
+	return true;
+}
+
+/* N[/DURATION] */
+static bool
+read_restarts(struct span text, struct options *options)
+{
+	const char *slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
+	size_t len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
+
+	options->restarts_within = MSEC_NEVER;
+	if (!read_count(span_part(text, 0, len), 1, RESTARTS_MAX, &options->restarts))
+		return false;
+	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
+}
+
+/* stateless, or [stateless,]N[/DURATION]; what is not named stays as it is. */
+static bool
+set_restart(struct options *options, struct span text)
+{
+	struct span stateless = SPAN("stateless");
+
+	if (text.len >= stateless.len && span_equal(span_part(text, 0, stateless.len), stateless)) {
+		options->stateless = true;
+		text = span_part(text, stateless.len, text.len - stateless.len);
+		if (text.len == 0)
+			return true;
+		if (text.ptr[0] != ',')
+			return false;
+		text = span_part(text, 1, text.len - 1);
+	}
+	return read_restarts(text, options);
+}
+
+/* [METHOD[:NAME]=]DURATION, split at the first ':' and the last '=': a NAME may be a URI. */
+static bool
+set_rule(struct options *options, enum policy_clock clock, struct span text)
+{
+	const char *equals = text.len == 0 ? NULL : memrchr(text.ptr, '=', text.len);
+	size_t target = equals == NULL ? 0 : (size_t)(equals - text.ptr);
+	struct span method = span_part(text, 0, target), name = { NULL, 0 };
+	const char *colon = target == 0 ? NULL : memchr(text.ptr, ':', target);
+	msec_t duration;
+
+	if (equals != NULL)
+		text = span_part(text, target + 1, text.len - target - 1);
+	if (colon != NULL) {
+		method.len = (size_t)(colon - method.ptr);
+		name = (struct span){ colon + 1, target - method.len - 1 };
+	}
+	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) || !read_duration(text, &duration))
+		return false;
+	policy_add(&options->policy, clock, method, name, duration);
+	return true;
+}
+
+/* A time to wait, where none is no time at all. */
+static bool
+set_wait(msec_t *wait, struct span value)
+{
+	if (!read_duration(value, wait))
+		return false;
+	if (*wait == MSEC_NEVER)
+		*wait = 0;
+	return true;
+}
+
+static bool
+set_sweep(struct options *options, struct span value)
+{
+	options->sweep_group = span_equal(value, SPAN("group"));
+	return options->sweep_group || span_equal(value, SPAN("tree"));
+}
+
+static bool
+set_dialect(struct options *options, struct span value)
+{
+	options->dialect = dialect_named(value);
+	return options->dialect != NULL || span_equal(value, SPAN("auto"));
+}
+
+static bool
+set_log_format(struct options *options, struct span value)
+{
+	options->log.json = span_equal(value, SPAN("json"));
+	return options->log.json || span_equal(value, SPAN("text"));
+}
+
+static const char duration_wanted[] = "DURATION; a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none";
+static const char rule_wanted[] = "[METHOD[:NAME]=]DURATION; a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none";
+
+/* NULL, or what would be right. */
+static const char *
+set_value(struct options *options, int option, const char *argument)
+{
+	struct span value = span_of(argument);
+
+	switch (option) {
+	case 'D':
+		return set_dialect(options, value) ? NULL : "auto, mcp, acp, lsp, bsp or none";
+	case 't':
+		return set_rule(options, POLICY_IDLE, value) ? NULL : rule_wanted;
+	case 'T':
+		return set_rule(options, POLICY_CAP, value) ? NULL : rule_wanted;
+	case 'g':
+		return set_wait(&options->grace, value) ? NULL : duration_wanted;
+	case OPTION_TERM_AFTER:
+		return set_wait(&options->term_after, value) ? NULL : duration_wanted;
+	case OPTION_KILL_AFTER:
+		return set_wait(&options->kill_after, value) ? NULL : duration_wanted;
+	case 'd':
+		return read_duration(value, &options->drain_for) ? NULL : duration_wanted;
+	case OPTION_SWEEP:
+		return set_sweep(options, value) ? NULL : "tree or group";
+	case 'r':
+		return set_restart(options, value) ?
+		    NULL :
+		    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; "
+		    "a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none";
+	case 'k':
+		return read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER ?
+		    NULL :
+		    "a time such as 500ms or 10s";
+	case OPTION_MAX_MESSAGE:
+		return read_size(value, MESSAGE_LEAST, message_most, &options->max_message) ?
+		    NULL :
+		    "a size from 64K on, such as 10M or 1G";
+	case OPTION_MAX_INFLIGHT:
+		return read_count(value, 1, INFLIGHT_MOST, &options->max_inflight) ? NULL :
+										     "a number from 1 to 16777216";
+	case OPTION_LOG_FORMAT:
+		return set_log_format(options, value) ? NULL : "text or json";
+	default:
+		options->log.file = argument;
+		return value.len > 0 && !span_equal(value, SPAN("--")) ?
+		    NULL :
+		    "the name of a file (./-- for one of that name)";
+	}
+}
+
+static void
+allow_restarts(struct options *options)
+{
+	if (options->restarts > 0)
+		return;
+	options->restarts = LIMIT_RESTARTS;
+	options->restarts_within = TIME_RESTARTS;
+}
+
+/* What an option means by itself, before its value is read. */
+static void
+set_flag(struct options *options, int option)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].option == option)
+			*(bool *)((char *)options + flags[i].offset) = true;
+	if (option == 'k')
+		options->kill_stuck = TIME_STUCK;
+	if (option == 'k' || option == 'r')
+		allow_restarts(options);
+	if (option == 'q')
+		options->log.level = LEVEL_ERROR;
+	if (option == 'v' && options->log.level < LEVEL_TRAFFIC)
+		options->log.level++;
 }
 
 static const char *
@@ -116,184 +457,6 @@ refuse_option(int option, int found, const char *argument)
 	return STATUS_FAILED;
 }
 
-static bool
-set_rule(struct options *options, enum policy_clock clock, struct span value)
-{
-	struct value_rule rule;
-
-	if (!value_rule(value, &rule))
-		return false;
-	policy_add(&options->policy, clock, rule.method, rule.name, rule.duration);
-	return true;
-}
-
-/* A time to wait, where none is no time at all. */
-static bool
-set_wait(msec_t *wait, struct span value)
-{
-	if (!value_duration(value, wait))
-		return false;
-	if (*wait == MSEC_NEVER)
-		*wait = 0;
-	return true;
-}
-
-static bool
-set_sweep(struct options *options, struct span value)
-{
-	options->sweep_group = span_equal(value, SPAN("group"));
-	return options->sweep_group || span_equal(value, SPAN("tree"));
-}
-
-static bool
-set_restart(struct options *options, struct span value)
-{
-	struct value_restart restart = { options->stateless, options->restarts, options->restarts_within };
-
-	if (!value_restart(value, &restart))
-		return false;
-	options->stateless = restart.stateless;
-	options->restarts = restart.most;
-	options->restarts_within = restart.within;
-	return true;
-}
-
-static bool
-set_dialect(struct options *options, struct span value)
-{
-	options->dialect = dialect_named(value);
-	return options->dialect != NULL || span_equal(value, SPAN("auto"));
-}
-
-static bool
-set_log_format(struct options *options, struct span value)
-{
-	options->log.json = span_equal(value, SPAN("json"));
-	return options->log.json || span_equal(value, SPAN("text"));
-}
-
-static bool
-set_value(struct options *options, int option, const char *argument)
-{
-	struct span value = span_of(argument);
-
-	switch (option) {
-	case 'D':
-		return set_dialect(options, value);
-	case 't':
-		return set_rule(options, POLICY_IDLE, value);
-	case 'T':
-		return set_rule(options, POLICY_CAP, value);
-	case 'g':
-		return set_wait(&options->grace, value);
-	case OPTION_TERM_AFTER:
-		return set_wait(&options->term_after, value);
-	case OPTION_KILL_AFTER:
-		return set_wait(&options->kill_after, value);
-	case OPTION_SWEEP:
-		return set_sweep(options, value);
-	case 'r':
-		return set_restart(options, value);
-	case 'k':
-		return value_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER;
-	case 'd':
-		return value_duration(value, &options->drain_for);
-	case OPTION_MAX_MESSAGE:
-		return value_size(value, MESSAGE_LEAST, message_most, &options->max_message);
-	case OPTION_MAX_INFLIGHT:
-		return value_count(value, 1, INFLIGHT_MOST, &options->max_inflight);
-	case OPTION_LOG_FORMAT:
-		return set_log_format(options, value);
-	default:
-		options->log.file = argument;
-		return value.len > 0 && !span_equal(value, SPAN("--"));
-	}
-}
-
-static const char *
-value_wanted(int option)
-{
-	switch (option) {
-	case 't':
-	case 'T':
-		return "[METHOD[:NAME]=]DURATION; " DURATION;
-	case OPTION_MAX_MESSAGE:
-		return "a size from 64K on, such as 10M or 1G";
-	case OPTION_MAX_INFLIGHT:
-		return "a number from 1 to 16777216";
-	case 'D':
-		return "auto, mcp, acp, lsp, bsp or none";
-	case 'r':
-		return "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; " DURATION;
-	case 'k':
-		return "a time such as 500ms or 10s";
-	case OPTION_SWEEP:
-		return "tree or group";
-	case OPTION_LOG_FORMAT:
-		return "text or json";
-	case 'l':
-		return "the name of a file (./-- for one of that name)";
-	default:
-		return "DURATION; " DURATION;
-	}
-}
-
-static void
-allow_restarts(struct options *options)
-{
-	if (options->restarts > 0)
-		return;
-	options->restarts = LIMIT_RESTARTS;
-	options->restarts_within = TIME_RESTARTS;
-}
-
-static void
-set_flag(struct options *options, int option)
-{
-	switch (option) {
-	case 'd':
-		options->drain = true;
-		break;
-	case 'k':
-		options->kill_stuck = TIME_STUCK;
-		allow_restarts(options);
-		break;
-	case 'r':
-		allow_restarts(options);
-		break;
-	case 'e':
-		options->fail_on_timeout = true;
-		break;
-	case 'q':
-		options->log.level = LEVEL_ERROR;
-		break;
-	case 'v':
-		if (options->log.level < LEVEL_TRAFFIC)
-			options->log.level++;
-		break;
-	case OPTION_NO_CANCEL:
-		options->no_cancel = true;
-		break;
-	case OPTION_ANSWER_CANCELLED:
-		options->answer_cancelled = true;
-		break;
-	case OPTION_TOOL_ERRORS:
-		options->tool_errors = true;
-		break;
-	case OPTION_ASK_PROGRESS:
-		options->ask_progress = true;
-		break;
-	case OPTION_LEGACY:
-		options->legacy = true;
-		break;
-	case OPTION_STRICT:
-		options->strict = true;
-		break;
-	default:
-		break;
-	}
-}
-
 static int
 print(const char *text)
 {
@@ -307,14 +470,17 @@ print(const char *text)
 static int
 apply(struct options *options, int option, const char *argument)
 {
+	const char *wanted;
+
 	if (option == 'h')
-		return print(options_help());
+		return print(help);
 	if (option == 'V')
 		return print("canceld " CANCELD_VERSION "\n");
 	set_flag(options, option);
-	if (argument == NULL || set_value(options, option, argument))
+	wanted = argument == NULL ? NULL : set_value(options, option, argument);
+	if (wanted == NULL)
 		return OPTIONS_RUN;
-	fprintf(stderr, "canceld: --%s '%s': want %s\n", option_name(option), argument, value_wanted(option));
+	fprintf(stderr, "canceld: --%s '%s': want %s\n", option_name(option), argument, wanted);
 	return STATUS_FAILED;
 }
 
@@ -337,12 +503,12 @@ set_defaults(struct options *options)
 static bool
 is_value(int option, struct span word)
 {
-	struct value_restart restart = { 0 };
+	struct options scratch = { 0 };
 	msec_t duration;
 
 	if (option != 'd' && option != 'k' && option != 'r')
 		return false;
-	return value_duration(word, &duration) || (option == 'r' && value_restart(word, &restart));
+	return read_duration(word, &duration) || (option == 'r' && set_restart(&scratch, word));
 }
 
 /* behind: the option without a value right before it; 0: none. */

@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "shell/monotonic.h"
+#include "shell/watcher.h"
 
 enum {
 	READ_SIZE = 16 << 10,
@@ -19,7 +21,8 @@ relay_open(struct relay *relay, bool inherited)
 	int pair[2], out = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	*relay = (struct relay){ .write_end = -1 };
-	relay->in.fd = relay->in.given = relay->out.fd = relay->out.given = -1;
+	descriptor_clear(&relay->in);
+	descriptor_clear(&relay->out);
 	buf_init(&relay->queue);
 	buf_init(&relay->tail);
 	if (out < 0)
@@ -102,7 +105,7 @@ flush(struct relay *relay)
 		if (relay->out.broken) {
 			/* The disk may have room again later. */
 			relay->lost += count_lines(bytes);
-			relay->out.broken = false;
+			descriptor_retry(&relay->out);
 			buf_clear(&relay->queue);
 		}
 		if (put <= 0)
@@ -135,6 +138,35 @@ relay_move(struct relay *relay)
 }
 
 void
+relay_watch(struct relay *relay, struct ev_loop *loop)
+{
+	watcher_init(&relay->readable, relay->in.fd, EV_READ, &relay->ready);
+	watcher_init(&relay->writable, relay->out.fd, EV_WRITE, NULL);
+	watcher_set(loop, &relay->readable, true);
+}
+
+void
+relay_unwatch(struct relay *relay, struct ev_loop *loop)
+{
+	watcher_set(loop, &relay->readable, false);
+	watcher_set(loop, &relay->writable, false);
+}
+
+void
+relay_update(struct relay *relay, struct ev_loop *loop)
+{
+	watcher_set(loop, &relay->writable, relay->queue.len > 0);
+}
+
+void
+relay_turn(struct relay *relay)
+{
+	if (relay->ready || relay->queue.len > 0)
+		relay_move(relay);
+	relay->ready = false;
+}
+
+void
 relay_say(struct relay *relay, struct span line)
 {
 	if (relay->inside)
@@ -144,24 +176,15 @@ relay_say(struct relay *relay, struct span line)
 	flush(relay);
 }
 
-static long
-clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void
 relay_close(struct relay *relay)
 {
-	long end = clock_now() + RELAY_LAST_WAIT, left;
+	msec_t end = monotonic_now() + RELAY_LAST_WAIT, left;
 
 	for (move(relay, LAST_READS); relay_wants_write(relay); flush(relay)) {
 		struct pollfd ready = { .fd = relay->out.fd, .events = POLLOUT };
 
-		left = end - clock_now();
+		left = end - monotonic_now();
 		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
 			break;
 	}

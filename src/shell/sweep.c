@@ -15,6 +15,26 @@ enum {
 	TRIES = 1 << 18,    /* in one round: some 50 ms */
 };
 
+void
+sweep_init(struct sweep *sweep, bool group)
+{
+	*sweep = (struct sweep){ .group = group };
+}
+
+void
+sweep_free(struct sweep *sweep)
+{
+	free(sweep->spared);
+	sweep->spared = NULL;
+	sweep->spared_count = 0;
+}
+
+void
+sweep_set_leader(struct sweep *sweep, pid_t leader)
+{
+	sweep->leader = leader;
+}
+
 /* An own child, alive or not yet reaped; dead: with how it ended in info. */
 static bool
 look_at(pid_t pid, siginfo_t *info)
@@ -34,6 +54,8 @@ has_children(idtype_t type, pid_t id)
 /* One look at all children. */
 struct pass {
 	struct sweep *sweep;
+	sweep_ended *ended;
+	void *context;
 	size_t alive, dead;
 };
 
@@ -144,7 +166,7 @@ sweep_forget(struct sweep *sweep, pid_t pid)
 }
 
 static void
-tell(const struct sweep *sweep, pid_t pid)
+tell(const struct pass *pass, pid_t pid)
 {
 	char path[sizeof("/proc//comm") + 3 * sizeof(pid_t)];
 	char name[SWEEP_NAME + 1] = "";
@@ -153,18 +175,19 @@ tell(const struct sweep *sweep, pid_t pid)
 	if (proc_is_own())
 		proc_read(path, name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
-	sweep->ended(sweep->context, pid, name);
+	pass->ended(pass->context, pid, name);
 }
 
 static void
-take(struct sweep *sweep, pid_t pid, const siginfo_t *info)
+take(const struct pass *pass, pid_t pid, const siginfo_t *info)
 {
-	bool by_us = info->si_code != CLD_EXITED && info->si_status == SIGKILL && sweep->begun;
+	struct sweep *sweep = pass->sweep;
+	bool killed = info->si_code != CLD_EXITED && info->si_status == SIGKILL;
 
 	if (pid == sweep->leader)
 		sweep->leader = 0;
-	else if (by_us && sweep->ended != NULL && find_spared(sweep, pid) == NULL)
-		tell(sweep, pid);
+	else if (killed && pass->ended != NULL && find_spared(sweep, pid) == NULL)
+		tell(pass, pid);
 	sweep_forget(sweep, pid);
 	waitpid(pid, NULL, WNOHANG);
 }
@@ -173,7 +196,7 @@ static void
 reap(struct pass *pass, pid_t pid, const siginfo_t *info)
 {
 	if (info->si_pid == pid && pid != pass->sweep->leader)
-		take(pass->sweep, pid, info);
+		take(pass, pid, info);
 }
 
 void
@@ -186,12 +209,12 @@ sweep_reap(struct sweep *sweep)
 
 /* The leader too: it is not needed any more. */
 static void
-reap_all(struct sweep *sweep)
+reap_all(const struct pass *pass)
 {
 	siginfo_t info = { 0 };
 
 	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
-		take(sweep, info.si_pid, &info);
+		take(pass, info.si_pid, &info);
 		info.si_pid = 0;
 	}
 }
@@ -230,29 +253,21 @@ begin(struct sweep *sweep)
 }
 
 bool
-sweep_round(struct sweep *sweep)
+sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 {
-	struct pass pass = { .sweep = sweep };
+	struct pass pass = { .sweep = sweep, .ended = ended, .context = context };
 
 	begin(sweep);
 	do {
+		pass.alive = pass.dead = 0;
 		end_group(sweep);
-		reap_all(sweep);
+		reap_all(&pass);
 		if (sweep->group)
 			return sweep->ended_group == 0 || !has_children(P_PGID, sweep->ended_group);
 		if (!has_children(P_ALL, 0))
 			return true;
-		pass = (struct pass){ .sweep = sweep };
 		if (!visit_listed(&pass, end) && visit_numbers(&pass, end) && pass.dead == 0)
 			return false;
 	} while (pass.dead > 0);
 	return pass.alive == 0;
-}
-
-void
-sweep_free(struct sweep *sweep)
-{
-	free(sweep->spared);
-	sweep->spared = NULL;
-	sweep->spared_count = 0;
 }

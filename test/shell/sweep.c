@@ -62,9 +62,7 @@ sweep(struct sweep *sweep)
 {
 	int tries = 0;
 
-	sweep->ended = on_ended;
-	sweep->context = &count;
-	while (!sweep_round(sweep)) {
+	while (!sweep_round(sweep, on_ended, &count)) {
 		ck_assert_int_lt(tries++, 2000);
 		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 	}
@@ -206,7 +204,7 @@ START_TEST(without_proc_and_orphans_it_takes_no_time)
 	if (!hide_proc())
 		return;
 	before = clock();
-	ck_assert(sweep_round(&all));
+	ck_assert(sweep_round(&all, NULL, NULL));
 	ck_assert_int_lt(clock() - before, CLOCKS_PER_SEC / 100);
 	ck_assert_int_eq(all.tried, 0);
 	show_proc();

@@ -1,0 +1,75 @@
+#ifndef SHELL_LIFE_H
+#define SHELL_LIFE_H
+
+/*
+ * The server, from its start to its end and its restarts: carries out the supervisor's steps, and tells the session what became
+ * of the server. It decides nothing of JSON-RPC.
+ */
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "core/restart.h"
+#include "core/session.h"
+#include "core/supervisor.h"
+#include "shell/child.h"
+#include "shell/client.h"
+#include "shell/log.h"
+#include "shell/options.h"
+#include "shell/port.h"
+#include "shell/relay.h"
+#include "shell/signals.h"
+
+struct life {
+	const struct options *options;
+	struct log *log;
+	const struct saved_signals *saved;
+	struct session *session;
+	const struct client *client;
+	struct port *port; /* the server's */
+	struct ev_loop *loop;
+	struct child child;
+	struct relay relay; /* of its stderr */
+	struct restart restart;
+	struct supervisor supervisor;
+	ev_io control;
+	bool child_changed; /* child_hear would tell something */
+	bool stuck;         /* it was ended because it did not answer at all */
+	int start_status;   /* why no server runs: the status to exit with; 0: it was started */
+	msec_t now;
+};
+
+/* Borrows all that it is given. 0, or -1 after a line in the log. life must stay where it is until life_close. */
+int life_open(struct life *life, const struct options *options, struct log *log, const struct saved_signals *saved)
+    __attribute__((warn_unused_result));
+
+/* Starts the server. If that fails, the client's first request is answered with the reason. */
+void life_start(struct life *life, struct session *session, const struct client *client, struct port *port,
+    struct ev_loop *loop, msec_t now);
+
+/* Ends what is left of the server and frees everything; neither is waited for. */
+void life_close(struct life *life);
+
+/* Passes on what the server wrote to stderr: what quotes it reads the rest of it first. */
+void life_relay(struct life *life);
+void life_report_lost(struct life *life);
+
+/* SIGCHLD has arrived. */
+void life_note_child(struct life *life);
+
+/* Writes to the server what the session has for it. */
+void life_write(struct life *life, msec_t now);
+
+/* Takes the steps that are due. Returns the time, as starting a server may take some. */
+msec_t life_turn(struct life *life, enum client_end end, msec_t now);
+
+/* When life_turn is due; MSEC_NEVER: not before something happens. */
+msec_t life_wake(const struct life *life);
+
+/* Says what the next wait is for. */
+void life_watch(struct life *life);
+
+/* The status to exit with, for the server's part. */
+int life_status(const struct life *life);
+
+#endif

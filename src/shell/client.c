@@ -1,0 +1,188 @@
+#include "shell/client.h"
+
+#include <unistd.h>
+
+#include "core/limits.h"
+#include "shell/ancestor.h"
+#include "shell/watcher.h"
+
+enum {
+	READER_GONE, /* nobody reads stdout any more */
+	HUNG_UP,     /* nobody writes to stdin any more; it may hold more to be read */
+	PROCESS_GONE,
+};
+
+/*
+ * The end of the client's process is none where work goes on without it: in the background of a shell that was left, or
+ * with the input in a file.
+ */
+static bool
+outlives_client(const struct client *client, const struct saved_signals *saved)
+{
+	return client->options->drain || client->port->in.file || signals_ignored(saved, SIGHUP);
+}
+
+void
+client_open(struct client *client, const struct options *options, struct log *log, struct session *session,
+    const struct port *port, struct ev_loop *loop, const struct saved_signals *saved)
+{
+	int fds[CLIENT_WATCHES], i;
+
+	*client = (struct client){ .options = options, .log = log, .session = session, .port = port, .loop = loop };
+	client->hung_until = client->drain_until = client->leave_by = MSEC_NEVER;
+	fds[READER_GONE] = descriptor_watch(&port->out);
+	fds[HUNG_UP] = descriptor_watch_hangup(&port->in);
+	/* PR_SET_PDEATHSIG would tell of the end of the thread that started us, and of no other process. */
+	fds[PROCESS_GONE] = outlives_client(client, saved) ? -1 : ancestor_watch(port->in.given);
+	for (i = 0; i < CLIENT_WATCHES; i++) {
+		watcher_init(&client->watchers[i], fds[i], EV_READ, &client->noted[i]);
+		watcher_set(loop, &client->watchers[i], true);
+	}
+}
+
+void
+client_close(struct client *client)
+{
+	int i;
+
+	for (i = 0; i < CLIENT_WATCHES; i++) {
+		watcher_set(client->loop, &client->watchers[i], false);
+		if (client->watchers[i].fd >= 0)
+			close(client->watchers[i].fd);
+	}
+}
+
+bool
+client_is_deaf(const struct client *client)
+{
+	return client->noted[READER_GONE] || client->noted[PROCESS_GONE] || client->port->out.broken;
+}
+
+bool
+client_is_over(const struct client *client)
+{
+	return client->state != CLIENT_PRESENT || session_wants_end(client->session);
+}
+
+bool
+client_needs_server(const struct client *client)
+{
+	if (client->state == CLIENT_DRAINING)
+		return session_outstanding(client->session, SIDE_CLIENT) > 0 &&
+		    lane_queued(session_lane(client->session, SIDE_CLIENT)) > 0;
+	return client->state == CLIENT_PRESENT;
+}
+
+msec_t
+client_wake(const struct client *client)
+{
+	msec_t wake = client->state == CLIENT_DRAINING ? client->drain_until : MSEC_NEVER;
+
+	return client->hung_until < wake ? client->hung_until : wake;
+}
+
+/* A watcher's descriptor stays readable; that of a hangup may turn readable for another reason. */
+static void
+settle_watchers(struct client *client)
+{
+	int i;
+
+	if (client->noted[HUNG_UP] && ev_is_active(&client->watchers[HUNG_UP]))
+		client->noted[HUNG_UP] = descriptor_hung_up(client->watchers[HUNG_UP].fd);
+	for (i = 0; i < CLIENT_WATCHES; i++)
+		if (client->noted[i])
+			watcher_set(client->loop, &client->watchers[i], false);
+}
+
+/*
+ * Its end of stdin is closed, and what stdin holds is not read because the server reads nothing, or the client does not read
+ * its answers.
+ */
+static void
+note_hangup(struct client *client, msec_t now)
+{
+	const struct port *port = client->port;
+
+	if (client->state != CLIENT_PRESENT || client->options->drain || port->in.ended || !port->throttled ||
+	    !client->noted[HUNG_UP])
+		client->hung_until = MSEC_NEVER;
+	else if (client->hung_until == MSEC_NEVER)
+		client->hung_until = now + TIME_HANGUP_WAIT;
+}
+
+static msec_t
+time_or(msec_t given, msec_t built_in)
+{
+	return given == MSEC_NEVER ? built_in : given;
+}
+
+static void
+leave(struct client *client, enum leaving leaving, msec_t now)
+{
+	struct log_field fields[] = {
+		log_number("outstanding", (int64_t)session_outstanding(client->session, SIDE_CLIENT)),
+		log_string("hint", "--drain would wait for the answers"),
+	};
+	bool hint = leaving == LEAVE_CANCEL && !client_is_deaf(client) && fields[0].number > 0;
+
+	client->state = leaving == LEAVE_DRAIN ? CLIENT_DRAINING : CLIENT_LEFT;
+	client->leave_by = now + TIME_FLUSH_WAIT + time_or(client->options->term_after, TIME_CLOSE_WAIT) +
+	    time_or(client->options->kill_after, TIME_TERM_WAIT);
+	if (leaving != LEAVE_TERMINATED)
+		log_event(client->log, hint ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED, fields, hint ? 2 : 1);
+	session_client_leaves(client->session, leaving, now);
+}
+
+static void
+leave_on_signal(struct client *client, msec_t now)
+{
+	msec_t leave_by = now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
+
+	if (client->state != CLIENT_LEFT)
+		leave(client, LEAVE_TERMINATED, now);
+	if (leave_by < client->leave_by)
+		client->leave_by = leave_by;
+}
+
+static void
+leave_at_end(struct client *client, msec_t now)
+{
+	bool deaf = client_is_deaf(client);
+	bool drain = !deaf && (client->options->drain || client->port->in.file);
+
+	if (drain && client->options->drain_for != MSEC_NEVER)
+		client->drain_until = now + client->options->drain_for;
+	leave(client, drain ? LEAVE_DRAIN : LEAVE_CANCEL, now);
+}
+
+static void
+end_drain(struct client *client, msec_t now)
+{
+	bool deaf = client_is_deaf(client);
+
+	client->drain_failed = !deaf && session_outstanding(client->session, SIDE_CLIENT) > 0;
+	leave(client, deaf ? LEAVE_CANCEL : LEAVE_TERMINATED, now);
+}
+
+enum client_end
+client_turn(struct client *client, bool signalled, msec_t now)
+{
+	bool gone, deaf = client_is_deaf(client);
+
+	settle_watchers(client);
+	note_hangup(client, now);
+	gone = deaf || client->port->in.ended || now >= client->hung_until;
+	if (signalled) {
+		leave_on_signal(client, now);
+		return CLIENT_ENDS_SOON;
+	}
+	if (session_wants_end(client->session))
+		return CLIENT_ENDS;
+	if (client->state == CLIENT_PRESENT && gone)
+		leave_at_end(client, now);
+	else if (client->state == CLIENT_DRAINING && (deaf || now >= client->drain_until))
+		end_drain(client, now);
+	if (client->state == CLIENT_DRAINING && session_outstanding(client->session, SIDE_CLIENT) > 0)
+		return CLIENT_STAYS;
+	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;
+}

@@ -1,0 +1,437 @@
+/*
+ *   WAITING ─▶ started ─▶ runs ─▶ gone: what it owed is answered; is another one to follow?
+ *      ▲                                                                  │
+ *      └──── nothing is left of it ◀── swept ◀──────────────────── yes ───┤
+ *   the end ◀── what waits is answered ◀── swept ◀──────────────── no ────┘
+ *
+ * The states, and what leads from one to the next: core/supervisor.c.
+ */
+#include "shell/life.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/limits.h"
+#include "shell/monotonic.h"
+#include "shell/watcher.h"
+
+/* A person looks for this on stderr, wherever the log goes. */
+static void
+report_failure(struct life *life, int error)
+{
+	const char *command = life->options->command[0], *own = "canceld: ";
+	char doing[256], words[512];
+	struct span line = { words, 0 };
+
+	snprintf(doing, sizeof(doing), "start %s", command);
+	log_failure(life->log, doing, error);
+	line.len = (size_t)snprintf(words, sizeof(words), "%scannot %s: %s", own, doing, strerror(error));
+	if (life->options->log.file != NULL)
+		relay_say(&life->relay, line);
+	session_quote(life->session, span_part(line, strlen(own), line.len - strlen(own)));
+}
+
+static void
+report_restart(struct life *life)
+{
+	struct log_field fields[] = {
+		log_number("count", (int64_t)life->restart.count),
+		log_time("after", restart_wait(&life->restart)),
+	};
+
+	log_event(life->log, WHY_RESTARTING, fields, 2);
+}
+
+static void
+report_refusal(struct life *life, const char *reason)
+{
+	struct log_field fields[] = { log_string("reason", reason) };
+
+	log_event(life->log, WHY_RESTART_REFUSED, fields, 1);
+}
+
+static void
+report_ending(struct life *life, const char *step)
+{
+	struct log_field fields[] = { log_string("step", step) };
+
+	log_event(life->log, WHY_ENDING, fields, 1);
+}
+
+static void
+report_exit(struct life *life)
+{
+	const struct child *child = &life->child;
+	bool ended = supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
+	    client_is_over(life->client);
+	struct log_field fields[] = {
+		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
+		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
+	};
+
+	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields, child->exited ? 2 : 0);
+}
+
+static void
+attach(struct life *life)
+{
+	port_open(life->port, life->child.output, life->child.input, true);
+	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
+	watcher_set(life->loop, &life->control, true);
+	life->child_changed = true; /* it may have ended already */
+}
+
+static void
+detach(struct life *life)
+{
+	port_close_in(life->port, life->loop);
+	port_close_out(life->port, life->loop);
+	watcher_set(life->loop, &life->control, false);
+	child_close(&life->child);
+}
+
+/* Whether another server is to follow one that has failed; *wait: after how long. */
+static bool
+has_successor(struct life *life, bool served, msec_t *wait)
+{
+	const char *reason = session_cannot_restart(life->session);
+
+	if (life->options->restarts == 0 || !client_needs_server(life->client) || session_wants_end(life->session))
+		return false;
+	if (reason != NULL) {
+		report_refusal(life, reason);
+		return false;
+	}
+	*wait = restart_after(&life->restart, served, life->now);
+	if (*wait != MSEC_NEVER)
+		return true;
+	report_refusal(life, "it has failed too often (see --restart)");
+	session_give_up(life->session);
+	return false;
+}
+
+static enum supervisor_event
+start_server(struct life *life)
+{
+	bool again = session_server(life->session) == SERVER_AWAY;
+	struct log_field fields[2];
+	msec_t wait;
+
+	relay_forget(&life->relay);
+	life->stuck = false;
+	life->start_status = child_start(&life->child, life->options->command, life->saved, life->relay.write_end,
+	    life->options->sweep_group);
+	life->now = monotonic_now();
+	if (life->start_status != 0) {
+		report_failure(life, errno);
+		if (again && has_successor(life, false, &wait)) {
+			report_restart(life);
+			supervisor_plan(&life->supervisor, life->now + wait);
+		}
+		return SUPERVISE_FAILED;
+	}
+	fields[0] = log_string("command", life->options->command[0]);
+	fields[1] = log_number("server", life->child.pid);
+	log_event(life->log, WHY_STARTED, fields, 2);
+	attach(life);
+	if (again)
+		session_server_back(life->session, life->now);
+	return SUPERVISE_STARTED;
+}
+
+/* It was told to exit, or exited with success when there was nothing more to do. */
+static bool
+exited_in_order(const struct life *life)
+{
+	if (session_closed(life->session))
+		return true;
+	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
+	    session_outstanding(life->session, SIDE_CLIENT) == 0;
+}
+
+static void
+lose_server(struct life *life)
+{
+	const struct child *child = &life->child;
+	msec_t wait;
+
+	port_end_input(life->port, life->now);
+	session_quote(life->session, relay_last_lines(&life->relay));
+	life->stuck = session_server(life->session) == SERVER_STUCK;
+	if (exited_in_order(life) || !has_successor(life, session_server_served(life->session), &wait)) {
+		session_server_gone(life->session, child->status, child->signal, life->now);
+		return;
+	}
+	supervisor_plan(&life->supervisor, life->now + wait);
+	/* What it left behind may still write to its stdout: that is no part of the session. */
+	port_close_in(life->port, life->loop);
+	session_server_lost(life->session, child->status, child->signal, life->now);
+}
+
+static void
+finish(struct life *life)
+{
+	if (session_server(life->session) != SERVER_GONE)
+		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
+}
+
+/* Returns what came of them. */
+static enum supervisor_event
+take_steps(struct life *life, unsigned steps)
+{
+	if (steps & STEP_ANSWER)
+		lose_server(life);
+	if (steps & STEP_CLOSE_STDIN) {
+		report_ending(life, "stdin closed");
+		port_close_out(life->port, life->loop);
+	}
+	if (steps & STEP_TERMINATE) {
+		report_ending(life, "SIGTERM");
+		child_signal_group(&life->child, SIGTERM);
+		child_signal_group(&life->child, SIGCONT);
+	}
+	if (steps & STEP_KILL) {
+		report_ending(life, "SIGKILL");
+		child_signal_group(&life->child, SIGKILL);
+	}
+	if (steps & STEP_SWEEP) {
+		report_exit(life);
+		child_sweep(&life->child);
+	}
+	if (steps & STEP_RELEASE) {
+		detach(life);
+		report_restart(life);
+	}
+	if (steps & STEP_FINISH)
+		finish(life);
+	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
+}
+
+static void
+tell(struct life *life, enum supervisor_event event)
+{
+	while (event != SUPERVISE_NOTHING)
+		event = take_steps(life, supervisor_handle(&life->supervisor, event, life->now));
+}
+
+int
+life_open(struct life *life, const struct options *options, struct log *log, const struct saved_signals *saved)
+{
+	*life = (struct life){ .options = options, .log = log, .saved = saved };
+	if (relay_open(&life->relay, options->sweep_group) < 0) {
+		log_failure(log, "relay the server's stderr", errno);
+		return -1;
+	}
+	restart_init(&life->restart, options->restarts, options->restarts_within);
+	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
+	return 0;
+}
+
+void
+life_start(struct life *life, struct session *session, const struct client *client, struct port *port,
+    struct ev_loop *loop, msec_t now)
+{
+	life->session = session;
+	life->client = client;
+	life->port = port;
+	life->loop = loop;
+	life->now = now;
+	watcher_init(&life->control, -1, EV_READ, NULL);
+	relay_watch(&life->relay, loop);
+	tell(life, SUPERVISE_TICK);
+}
+
+void
+life_close(struct life *life)
+{
+	if (life->loop != NULL) {
+		detach(life);
+		relay_unwatch(&life->relay, life->loop);
+	}
+	relay_close(&life->relay);
+	restart_free(&life->restart);
+}
+
+void
+life_relay(struct life *life)
+{
+	relay_turn(&life->relay);
+}
+
+void
+life_report_lost(struct life *life)
+{
+	struct log_field fields[] = {
+		log_number("lines", (int64_t)relay_lost(&life->relay)),
+		log_string("of", "server"),
+	};
+
+	if (fields[0].number > 0)
+		log_event(life->log, WHY_LINES_LOST, fields, 2);
+}
+
+void
+life_note_child(struct life *life)
+{
+	life->child_changed = true;
+}
+
+/* What cannot be written to this server is kept for another one. */
+static bool
+keeps_queue(const struct life *life)
+{
+	enum server_life server = session_server(life->session);
+
+	if (server == SERVER_AWAY)
+		return true;
+	return server != SERVER_GONE && life->options->restarts > 0 && client_needs_server(life->client) &&
+	    session_cannot_restart(life->session) == NULL;
+}
+
+void
+life_write(struct life *life, msec_t now)
+{
+	struct port *port = life->port;
+
+	life->now = now;
+	if ((port_is_closed(port) || life->child.exited) && keeps_queue(life))
+		return;
+	port_write(port);
+	if (port->out.broken && port->out.fd >= 0) {
+		port_close_out(port, life->loop);
+		if (keeps_queue(life)) {
+			tell(life, SUPERVISE_DEAF);
+			return;
+		}
+		session_quote(life->session, relay_last_lines(&life->relay));
+		session_server_deaf(life->session, now);
+	}
+	if (port_is_closed(port))
+		port_abandon(port);
+}
+
+static void
+on_swept(void *context, pid_t pid, const char *name)
+{
+	struct life *life = context;
+	struct log_field fields[] = { log_number("process", pid), log_string("name", name) };
+
+	log_event(life->log, WHY_SWEPT, fields, 2);
+}
+
+static void
+hear_child(struct life *life)
+{
+	life->child_changed = false;
+	child_hear(&life->child, on_swept, life);
+}
+
+static bool
+is_flushed(const struct life *life)
+{
+	return port_is_closed(life->port) || port_backlog(life->port) == 0;
+}
+
+/* The server is to be ended and replaced. */
+static bool
+has_failed(const struct life *life)
+{
+	const struct supervisor *supervisor = &life->supervisor;
+
+	if (life->options->restarts == 0)
+		return false;
+	return session_server(life->session) == SERVER_STUCK ||
+	    (supervisor->state == PROCESS_DEAF && life->now >= supervisor->wake && !session_server_owes(life->session));
+}
+
+static void
+tell_end(struct life *life, enum client_end end)
+{
+	if (life->supervisor.state == PROCESS_WAITING && session_closed(life->session))
+		tell(life, SUPERVISE_END);
+	else if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
+		tell(life, SUPERVISE_HASTEN);
+	else if (end == CLIENT_ENDS)
+		tell(life, SUPERVISE_END);
+}
+
+static void
+tell_exit(struct life *life)
+{
+	bool ended = life->port->in.ended;
+
+	if (life->child_changed)
+		hear_child(life);
+	if (life->child.exited)
+		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
+	else if (ended)
+		tell(life, SUPERVISE_EOF);
+}
+
+static void
+tell_swept(struct life *life)
+{
+	if (!client_needs_server(life->client))
+		supervisor_plan(&life->supervisor, MSEC_NEVER);
+	hear_child(life);
+	tell(life, life->child.swept ? SUPERVISE_SWEPT : SUPERVISE_TICK);
+}
+
+msec_t
+life_turn(struct life *life, enum client_end end, msec_t now)
+{
+	const struct supervisor *supervisor = &life->supervisor;
+
+	life->now = now;
+	tell_end(life, end);
+	if (supervisor->state != PROCESS_WAITING) {
+		if (is_flushed(life))
+			tell(life, SUPERVISE_FLUSHED);
+		tell_exit(life);
+		if (end == CLIENT_STAYS && life->port->throttled)
+			tell(life, SUPERVISE_BLOCKED);
+	}
+	if (supervisor->state != PROCESS_SWEEPING)
+		tell(life, SUPERVISE_TICK);
+	if (supervisor->state == PROCESS_SWEEPING)
+		tell_swept(life);
+	return life->now;
+}
+
+msec_t
+life_wake(const struct life *life)
+{
+	/* All is written, and nothing else would wake the loop. */
+	if (life->supervisor.state == PROCESS_FLUSHING && is_flushed(life))
+		return life->now;
+	return life->supervisor.wake;
+}
+
+void
+life_watch(struct life *life)
+{
+	struct port *port = life->port;
+	bool writing = !port_is_closed(port) && !life->child.exited && port_backlog(port) > 0;
+
+	port_watch(port, life->loop, port_may_read(port), writing);
+	relay_update(&life->relay, life->loop);
+	/* The control socket stays readable when the guardian has ended. */
+	watcher_set(life->loop, &life->control, life->child.guardian > 0 && life->child.control >= 0);
+}
+
+int
+life_status(const struct life *life)
+{
+	bool ours = supervisor_ended_it(&life->supervisor) && supervisor_signalled_it(&life->supervisor) &&
+	    client_is_over(life->client);
+	int status = ours ? 0 : child_status(&life->child);
+
+	if (life->start_status != 0)
+		return life->start_status;
+	/* A stuck server may end as soon as its stdin is closed; else it would have been sent SIGTERM. */
+	if (status == 0 && life->stuck && !client_is_over(life->client))
+		return 128 + SIGTERM;
+	return status;
+}

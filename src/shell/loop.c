@@ -1,0 +1,309 @@
+/*
+ *   one turn of the loop
+ *
+ *   libev ──▶ watchers note what happened, nothing more
+ *         ──▶ on_settle (ev_prepare):  read and hear ─▶ write ─▶ expire ─▶ client, server ─▶ write ─▶ watch
+ *
+ * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
+ * bytes are read. So nothing is decided in a callback: each turn first reads and hears what is there.
+ */
+#include "shell/loop.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/limits.h"
+#include "shell/client.h"
+#include "shell/life.h"
+#include "shell/monotonic.h"
+#include "shell/port.h"
+#include "shell/report.h"
+#include "shell/watcher.h"
+
+enum { SETTLE_READ_MAX = 1 << 20 }; /* what a pipe holds at most: read before a deadline is believed */
+
+struct loop {
+	const struct options *options;
+	struct log *log;
+	struct ev_loop *ev;
+	struct session *session;
+	struct port port[2]; /* by enum side */
+	struct signals signals;
+	struct client client;
+	struct life life;
+	ev_io log_writable;
+	ev_prepare settle;
+	ev_timer timer;
+	msec_t now;   /* of this turn */
+	msec_t alarm; /* what the timer is set to; MSEC_NEVER: it is not */
+};
+
+static bool
+may_read(const struct loop *loop, enum side from)
+{
+	return port_may_read(&loop->port[from]) && (from == SIDE_SERVER || loop->client.state == CLIENT_PRESENT);
+}
+
+static void
+hear(struct loop *loop, enum side from)
+{
+	struct port *port = &loop->port[from];
+
+	if (may_read(loop, from) && port_is_ready(port))
+		port_read(port, loop->now);
+	if (port->in.ended)
+		port_end_input(port, loop->now);
+}
+
+static void
+write_to_client(struct loop *loop)
+{
+	struct port *client = &loop->port[SIDE_CLIENT];
+
+	port_write(client);
+	if (port_is_closed(client))
+		port_abandon(client);
+}
+
+/* The server is not read because the client does not take what it wrote; not because it reads nothing itself. */
+static bool
+is_stalled(const struct loop *loop)
+{
+	return loop->port[SIDE_SERVER].throttled &&
+	    lane_queued(session_lane(loop->session, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
+}
+
+/* Deadlines are believed only after all that the server had written by then was read. */
+static void
+expire(struct loop *loop)
+{
+	bool stalled = is_stalled(loop);
+	size_t total = 0, n;
+
+	if (session_wake(loop->session, stalled, loop->now) > loop->now)
+		return;
+	while (may_read(loop, SIDE_SERVER) && total < SETTLE_READ_MAX &&
+	    (n = port_read(&loop->port[SIDE_SERVER], loop->now)) > 0)
+		total += n;
+	session_expire(loop->session, !stalled, loop->now);
+}
+
+static void
+hear_signals(struct loop *loop)
+{
+	int signal;
+
+	while ((signal = signals_take_ending(&loop->signals)) != 0) {
+		struct log_field fields[] = {
+			log_number("signal", signal),
+			log_string("reason", strsignal(signal)),
+		};
+
+		log_event(loop->log, WHY_SIGNALLED, fields, 2);
+	}
+	if (signals_take(&loop->signals, SIGCHLD))
+		life_note_child(&loop->life);
+	if (signals_take(&loop->signals, SIGUSR1))
+		report_statistics(loop->log, loop->session);
+}
+
+/* The server is gone, and the client has taken its answers, or will not. */
+static bool
+is_over(const struct loop *loop)
+{
+	const struct supervisor *supervisor = &loop->life.supervisor;
+	const struct client *client = &loop->client;
+
+	if (!supervisor_is_over(supervisor))
+		return false;
+	if (client_is_deaf(client))
+		return true;
+	if (supervisor->state == PROCESS_ENDED && !session_opened(loop->session))
+		return false;
+	/* A client that closed its stdin may still read what was answered before, but not for long. */
+	if (client->state == CLIENT_LEFT && loop->now >= client->leave_by)
+		return true;
+	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
+}
+
+static void
+bring_forward(msec_t *wake, msec_t other)
+{
+	if (other < *wake)
+		*wake = other;
+}
+
+static msec_t
+next_wake(const struct loop *loop)
+{
+	msec_t wake = session_wake(loop->session, is_stalled(loop), loop->now);
+
+	bring_forward(&wake, life_wake(&loop->life));
+	bring_forward(&wake, client_wake(&loop->client));
+	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
+		bring_forward(&wake, loop->client.leave_by);
+	if (may_read(loop, SIDE_CLIENT) && !loop->port[SIDE_CLIENT].in.pollable)
+		return loop->now;
+	return wake;
+}
+
+static void
+set_alarm(struct loop *loop, msec_t wake)
+{
+	if (wake == loop->alarm)
+		return;
+	loop->alarm = wake;
+	ev_timer_stop(loop->ev, &loop->timer);
+	if (wake == MSEC_NEVER)
+		return;
+	ev_timer_set(&loop->timer, wake > loop->now ? (double)(wake - loop->now) / 1000.0 : 0., 0.);
+	ev_timer_start(loop->ev, &loop->timer);
+}
+
+static void
+watch(struct loop *loop)
+{
+	struct port *client = &loop->port[SIDE_CLIENT];
+
+	port_throttle(client);
+	port_throttle(&loop->port[SIDE_SERVER]);
+	port_watch(client, loop->ev, may_read(loop, SIDE_CLIENT), !port_is_closed(client) && port_backlog(client) > 0);
+	life_watch(&loop->life);
+	watcher_set(loop->ev, &loop->log_writable, log_wants_write(loop->log));
+	set_alarm(loop, next_wake(loop));
+	session_sleep(loop->session, is_stalled(loop), loop->now);
+}
+
+static void
+on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
+{
+	struct loop *loop = watcher->data;
+	enum client_end end;
+
+	(void)events;
+	loop->now = monotonic_now();
+	hear_signals(loop);
+	life_relay(&loop->life);
+	hear(loop, SIDE_SERVER);
+	hear(loop, SIDE_CLIENT);
+	life_write(&loop->life, loop->now); /* what is written decides what may be cancelled, and how */
+	expire(loop);
+	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
+	loop->now = life_turn(&loop->life, end, loop->now);
+	life_write(&loop->life, loop->now);
+	write_to_client(loop);
+	if (is_over(loop))
+		ev_break(ev, EVBREAK_ALL);
+	life_report_lost(&loop->life);
+	log_flush(loop->log);
+	watch(loop);
+}
+
+static void
+on_timer(struct ev_loop *ev, ev_timer *watcher, int events)
+{
+	struct loop *loop = watcher->data;
+
+	(void)ev;
+	(void)events;
+	loop->alarm = MSEC_NEVER;
+}
+
+static struct session *
+new_session(const struct options *options, struct log *log, msec_t now)
+{
+	struct session_config config = {
+		.dialect = options->dialect,
+		.policy = &options->policy,
+		.grace = options->grace,
+		.max_message = options->max_message,
+		.max_inflight = options->max_inflight,
+		.no_cancel = options->no_cancel,
+		.answer_cancelled = options->answer_cancelled,
+		.tool_errors = options->tool_errors,
+		.ask_progress = options->ask_progress,
+		.legacy = options->legacy,
+		.strict = options->strict,
+		.traffic_unseen = !log_shows(log, WHY_RELAYED),
+		.restarts = options->restarts > 0,
+		.stateless = options->stateless,
+		.kill_stuck = options->kill_stuck,
+	};
+
+	/* Without randomness the hash tables still work; only their order can be foreseen. */
+	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
+		config.seed = (uint64_t)now;
+	return session_new(&config, report_action, log, now);
+}
+
+static void
+start(struct loop *loop, const struct saved_signals *saved)
+{
+	struct port *client = &loop->port[SIDE_CLIENT], *server = &loop->port[SIDE_SERVER];
+
+	loop->now = monotonic_now();
+	loop->alarm = MSEC_NEVER;
+	loop->session = new_session(loop->options, loop->log, loop->now);
+	port_init(client, SIDE_CLIENT, loop->session);
+	port_init(server, SIDE_SERVER, loop->session);
+	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
+	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
+	life_start(&loop->life, loop->session, &loop->client, server, loop->ev, loop->now);
+	signals_watch(&loop->signals, loop->ev, saved);
+	watcher_init(&loop->log_writable, loop->log->descriptor.fd, EV_WRITE, NULL);
+	ev_timer_init(&loop->timer, on_timer, 0., 0.);
+	loop->timer.data = loop;
+	ev_prepare_init(&loop->settle, on_settle);
+	loop->settle.data = loop;
+	ev_prepare_start(loop->ev, &loop->settle);
+}
+
+static void
+finish(struct loop *loop)
+{
+	struct port *client = &loop->port[SIDE_CLIENT];
+
+	signals_unwatch();
+	client_close(&loop->client);
+	life_close(&loop->life);
+	port_close_in(client, loop->ev);
+	port_close_out(client, loop->ev);
+	session_free(loop->session);
+	ev_loop_destroy(loop->ev);
+}
+
+static int
+exit_status(const struct loop *loop)
+{
+	int status = life_status(&loop->life);
+
+	if (loop->signals.ending != 0)
+		return 128 + loop->signals.ending;
+	if (status == 0 && loop->options->fail_on_timeout &&
+	    (session_timed_out(loop->session) || loop->client.drain_failed))
+		return STATUS_TIMED_OUT;
+	return status;
+}
+
+int
+loop_run(const struct options *options, struct log *log, const struct saved_signals *saved)
+{
+	struct loop loop = { .options = options, .log = log };
+	int status;
+
+	if (life_open(&loop.life, options, log, saved) < 0)
+		return STATUS_FAILED;
+	loop.ev = ev_loop_new(EVFLAG_AUTO);
+	if (loop.ev == NULL) {
+		log_failure(log, "cannot start an event loop", 0);
+		life_close(&loop.life);
+		return STATUS_FAILED;
+	}
+	start(&loop, saved);
+	ev_run(loop.ev, 0);
+	report_summary(log, loop.session);
+	status = exit_status(&loop);
+	finish(&loop);
+	return status;
+}

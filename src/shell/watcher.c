@@ -1,0 +1,30 @@
+#include "shell/watcher.h"
+
+#include <stddef.h>
+
+static void
+on_event(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	bool *noted = watcher->data;
+
+	(void)loop;
+	(void)events;
+	if (noted != NULL)
+		*noted = true;
+}
+
+void
+watcher_init(ev_io *watcher, int fd, int events, bool *noted)
+{
+	ev_io_init(watcher, on_event, fd, events);
+	watcher->data = noted;
+}
+
+void
+watcher_set(struct ev_loop *loop, ev_io *watcher, bool wanted)
+{
+	if (wanted && watcher->fd >= 0)
+		ev_io_start(loop, watcher);
+	else
+		ev_io_stop(loop, watcher);
+}
