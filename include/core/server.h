@@ -20,7 +20,6 @@ enum server_life {
 struct server {
 	enum server_life life;
 	bool served;     /* this one has answered a request of the client's */
-	bool stuck;      /* this one was found STUCK, even if it has gone since */
 	bool restarted;  /* it is not the first one */
 	bool given_up;   /* no other one will be started: they have failed too often */
 	bool closed;     /* the client has told it to end */

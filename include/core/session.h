@@ -54,9 +54,6 @@ const char *session_cannot_restart(const struct session *session);
 /* What the session can tell the server now. */
 enum server_life session_server(const struct session *session);
 
-/* The last server was found STUCK, even if it has gone since. */
-bool session_server_stuck(const struct session *session);
-
 /* This server has answered a request of the client's. */
 bool session_server_served(const struct session *session);
 
@@ -95,20 +92,6 @@ msec_t session_wake(const struct session *session, bool stalled);
  * the machine or canceld stood still. While the server is stalled the idle deadlines of the client's requests stand still.
  */
 void session_sleep(struct session *session, bool stalled, msec_t now);
-
-/* The caller is about to wait, until session_wake's time at most. */
-void session_sleep(struct session *session, bool stalled, msec_t now);
-
-enum server_life {
-	SERVER_OPEN,
-	SERVER_STUCK,
-	SERVER_DEAF,
-	SERVER_AWAY,
-	SERVER_HANDSHAKE,
-	SERVER_SETTINGS,
-	SERVER_GONE
-};
-enum server_life session_server(const struct session *session);
 
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);

@@ -15,7 +15,7 @@
 #include "core/pending.h"
 #include "core/questions.h"
 #include "core/records.h"
-#include "core/report.h"
+#include "core/journal.h"
 #include "core/server.h"
 #include "core/tasks.h"
 
@@ -57,7 +57,7 @@ struct party { /* one side: what it writes, and what it asked */
 
 struct session {
 	struct session_config config;
-	struct report report;
+	struct journal journal;
 	struct clocks clocks;
 	struct handshake handshake;
 	struct server server;

@@ -203,10 +203,10 @@ message_of_frame(const struct session *session, enum side from, struct message *
 static void
 report_fault(struct session *session, const struct message *message)
 {
-	struct action action = report_new(VERB_NOTE, side_other(message->from), WHY_LATE_FAULT);
+	struct action action = journal_new(VERB_NOTE, side_other(message->from), WHY_LATE_FAULT);
 
 	action.id = scan_text(message->scan, SCAN_ID);
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 }
 
 /* A frame of unknown id has passed: it is entered now as if it had been held, unless it is no message. */
@@ -231,7 +231,7 @@ end_discarded(struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	struct request *request = requests_named(session, message->from, message->scan);
 	struct request *question = questions_find(&session->questions, requester, message->envelope.id);
-	struct action action = report_new(VERB_DROP, requester, WHY_OVERSIZED);
+	struct action action = journal_new(VERB_DROP, requester, WHY_OVERSIZED);
 	struct answer answer = {
 		.id = message->envelope.id,
 		.code = session->handshake.dialect->failure_code,
@@ -252,7 +252,7 @@ end_discarded(struct session *session, struct message *message)
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
 		action.method = request != NULL ? request->method : question->method;
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 	if (request != NULL)
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 	else if (question != NULL && message->envelope.kind == ENVELOPE_RESPONSE)
@@ -352,7 +352,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	action = state_action(session, VERB_NOTE, side_other(from), stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, request);
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	if (request != NULL && whole)

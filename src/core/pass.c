@@ -5,7 +5,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 {
 	struct action action;
 
-	if (!report_count(&session->report, why))
+	if (!journal_count(&session->journal, why))
 		return;
 	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
@@ -16,7 +16,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 	}
 	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
-	report_tell(&session->report, &action);
+	journal_tell(&session->journal, &action);
 }
 
 /* Passes, or drops, what lies before this position and is not decided. */

@@ -63,7 +63,7 @@ static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
-	struct action action = report_new(VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED);
+	struct action action = journal_new(VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED);
 
 	if (message->envelope.untracked) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
@@ -72,7 +72,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	action.message = message->text;
 	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
 	action.detail = scan_text(message->scan, SCAN_REASON);
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 	pass_discard(session, message);
 	if (!handshake_is_done(&session->handshake))
 		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
@@ -102,11 +102,11 @@ is_turn_cancel(const struct session *session, const struct message *message)
 static void
 repair(struct session *session, const struct message *message)
 {
-	struct action action = report_new(VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED);
+	struct action action = journal_new(VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED);
 
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 	reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
 }
 
@@ -159,10 +159,10 @@ read_handshake(struct session *session, const struct message *message)
 	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].frame.framing, message);
 
 	if (news & NEWS_DIALECT)
-		report_note(&session->report, SIDE_CLIENT, WHY_DIALECT, method,
+		journal_note(&session->journal, SIDE_CLIENT, WHY_DIALECT, method,
 		    (struct span){ handshake->dialect->name, strlen(handshake->dialect->name) });
 	if (news & NEWS_ERA)
-		report_note(&session->report, SIDE_CLIENT, WHY_ERA, method,
+		journal_note(&session->journal, SIDE_CLIENT, WHY_ERA, method,
 		    handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy"));
 }
 
@@ -275,7 +275,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
     char token_storage[MINTED_MAX])
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct action action = report_new(VERB_NOTE, side_other(message->from), WHY_ALIASED);
+	struct action action = journal_new(VERB_NOTE, side_other(message->from), WHY_ALIASED);
 
 	if (id_is_in_use(session, message->from, names->id)) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
@@ -284,7 +284,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 		action.method = names->method;
 		action.name = names->name;
 		action.detail = names->wire_id;
-		report_action(&session->report, &action);
+		journal_action(&session->journal, &action);
 	}
 	if ((dialect->flags & DIALECT_ALIASES_IDS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = mint(session, message->from, names->token.ptr[0] == '"', token_storage);
@@ -325,7 +325,7 @@ ask_progress(struct session *session, struct message *message, struct pending_na
     char token_storage[MINTED_MAX], struct buf *text)
 {
 	const char *member = session->handshake.dialect->asked_member, *around, *c;
-	struct action action = report_new(VERB_NOTE, SIDE_SERVER, WHY_PROGRESS_ASKED);
+	struct action action = journal_new(VERB_NOTE, SIDE_SERVER, WHY_PROGRESS_ASKED);
 	struct span token;
 	uint64_t object;
 	bool empty;
@@ -349,7 +349,7 @@ ask_progress(struct session *session, struct message *message, struct pending_na
 	action.id = names->id;
 	action.method = names->method;
 	action.detail = token;
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 }
 
 static bool
@@ -662,13 +662,13 @@ restore_subscription(struct session *session, struct message *message)
 static void
 on_opened(struct session *session, struct message *message)
 {
-	struct action action = report_new(VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED);
+	struct action action = journal_new(VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED);
 	enum server_life life = session->server.life;
 
 	message->bound = records_add_opened(&session->records, message);
 	if (!message->bound) {
 		action.method = message->envelope.method;
-		report_action(&session->report, &action);
+		journal_action(&session->journal, &action);
 	}
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED, NULL);

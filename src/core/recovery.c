@@ -146,7 +146,7 @@ expire_probe(struct session *session)
 	action.timeout = session->config.kill_stuck;
 	server_enter(&session->server, SERVER_STUCK);
 	server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 	session->probe.question = NULL;
 	pending_remove(asked, question);
 }
@@ -218,14 +218,14 @@ static void
 say_opened(struct session *session)
 {
 	const struct record *record, *end = session->records.list + session->records.count;
-	struct action action = report_new(VERB_SEND, SIDE_SERVER, WHY_REPLAYED);
+	struct action action = journal_new(VERB_SEND, SIDE_SERVER, WHY_REPLAYED);
 
 	for (record = session->records.list; record < end; record++) {
 		if (record->kind != RECORD_OPENED)
 			continue;
 		action.method = text_of(session->handshake.dialect->opened);
 		lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&record->text));
-		report_action(&session->report, &action);
+		journal_action(&session->journal, &action);
 	}
 }
 
@@ -250,7 +250,7 @@ say_streams(struct session *session)
 static void
 say_lists(struct session *session)
 {
-	struct action action = report_new(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT);
+	struct action action = journal_new(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT);
 	size_t i;
 
 	if (session->handshake.era == ERA_MODERN)
@@ -264,7 +264,7 @@ say_lists(struct session *session)
 		buf_clear(&session->scratch);
 		compose_notification(&session->scratch, notification);
 		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
-		report_action(&session->report, &action);
+		journal_action(&session->journal, &action);
 	}
 }
 
@@ -352,7 +352,7 @@ replay_answered(struct session *session, const struct request *question, const s
 		server_enter(&session->server, SERVER_STUCK);
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
-			report_note(&session->report, SIDE_CLIENT, WHY_SERVER_CHANGED, (struct span){ NULL, 0 },
+			journal_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, (struct span){ NULL, 0 },
 			    text_of(difference));
 		say_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {

@@ -22,10 +22,8 @@ void
 server_enter(struct server *server, enum server_life life)
 {
 	server->life = life;
-	if (life == SERVER_STUCK)
-		server->stuck = true;
 	if (life == SERVER_AWAY)
-		server->served = server->stuck = false;
+		server->served = false;
 	if (life == SERVER_HANDSHAKE)
 		server->restarted = true;
 }

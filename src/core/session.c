@@ -9,7 +9,7 @@
  *   requests.c   the table is carried out: deadlines, turns
  *   recovery.c   is the server alive? what a new one is told
  *   cancel.c, reply.c, pass.c    the receiver is told; the requester is answered; the message at hand leaves its lane
- *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c, report.c    what is kept: see state.h
+ *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c, journal.c    what is kept: see state.h
  */
 #include "core/session.h"
 
@@ -51,7 +51,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	enum side side;
 
 	session->config = *config;
-	report_init(&session->report, act, user, config->traffic_unseen);
+	journal_init(&session->journal, act, user, config->traffic_unseen);
 	clocks_init(&session->clocks, now);
 	handshake_init(&session->handshake, config->dialect);
 	server_init(&session->server);
@@ -100,11 +100,11 @@ static void
 set_clock(struct session *session, msec_t now)
 {
 	msec_t gap = clocks_set(&session->clocks, now, session->party[SIDE_SERVER].pending.persons > 0);
-	struct action action = report_new(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED);
+	struct action action = journal_new(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED);
 
 	if (gap > 0) {
 		action.elapsed = gap;
-		report_action(&session->report, &action);
+		journal_action(&session->journal, &action);
 	}
 	if (state_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = session->clocks.steady;
@@ -145,7 +145,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 		set_framing(session, framing);
 		break;
 	case FRAMING_PLAIN:
-		report_note(&session->report, SIDE_CLIENT, WHY_PLAIN, (struct span){ NULL, 0 },
+		journal_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, (struct span){ NULL, 0 },
 		    SPAN("the client's first bytes are no JSON-RPC"));
 		break;
 	}
@@ -225,9 +225,9 @@ note_changes(struct session *session, const struct message *message)
 	if (message->envelope.kind > ENVELOPE_BATCH)
 		return;
 	if (message->start > message->origin)
-		report_note(&session->report, side_other(message->from), WHY_BOM_STRIPPED, nothing, nothing);
+		journal_note(&session->journal, side_other(message->from), WHY_BOM_STRIPPED, nothing, nothing);
 	if (message->next - message->end > 1)
-		report_note(&session->report, side_other(message->from), WHY_CR_STRIPPED, nothing, nothing);
+		journal_note(&session->journal, side_other(message->from), WHY_CR_STRIPPED, nothing, nothing);
 }
 
 static bool
@@ -519,12 +519,6 @@ session_server(const struct session *session)
 }
 
 bool
-session_server_stuck(const struct session *session)
-{
-	return session->server.stuck;
-}
-
-bool
 session_server_served(const struct session *session)
 {
 	return session->server.served;
@@ -569,7 +563,7 @@ session_timed_out(const struct session *session)
 uint64_t
 session_count(const struct session *session, enum why why)
 {
-	return session->report.counts[why];
+	return session->journal.counts[why];
 }
 
 uint64_t

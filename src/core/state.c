@@ -5,7 +5,7 @@
 struct action
 state_action(const struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
 {
-	struct action action = report_new(verb, side, why);
+	struct action action = journal_new(verb, side, why);
 
 	if (request != NULL) {
 		action.id = request->id;
@@ -23,7 +23,7 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 	struct action action = state_action(session, verb, side, why, request);
 
 	action.detail = detail;
-	report_action(&session->report, &action);
+	journal_action(&session->journal, &action);
 }
 
 enum request_state

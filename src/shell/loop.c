@@ -81,7 +81,7 @@ expire(struct loop *loop)
 	bool stalled = is_stalled(loop);
 	size_t total = 0, n;
 
-	if (session_wake(loop->session, stalled, loop->now) > loop->now)
+	if (session_wake(loop->session, stalled) > loop->now)
 		return;
 	while (may_read(loop, SIDE_SERVER) && total < SETTLE_READ_MAX &&
 	    (n = port_read(&loop->port[SIDE_SERVER], loop->now)) > 0)
@@ -137,7 +137,7 @@ bring_forward(msec_t *wake, msec_t other)
 static msec_t
 next_wake(const struct loop *loop)
 {
-	msec_t wake = session_wake(loop->session, is_stalled(loop), loop->now);
+	msec_t wake = session_wake(loop->session, is_stalled(loop));
 
 	bring_forward(&wake, life_wake(&loop->life));
 	bring_forward(&wake, client_wake(&loop->client));

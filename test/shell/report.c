@@ -97,7 +97,7 @@ static void
 time_out(void)
 {
 	hear(SIDE_CLIENT, call, 0);
-	(void)session_wake(session, false, 0);
+	session_sleep(session, false, 0);
 	session_expire(session, true, 2000);
 	lane_sent(session_lane(session, SIDE_CLIENT), lane_backlog(session_lane(session, SIDE_CLIENT)));
 	lane_sent(session_lane(session, SIDE_SERVER), lane_backlog(session_lane(session, SIDE_SERVER)));

@@ -161,7 +161,7 @@ lives_look(struct world *world)
 		oracle->unread = world->now;
 	if (wire_backed_up(world, SERVER) || wire_is_passing(world))
 		oracle->moved = world->now;
-	if (lives_is_there(world) && session_server_stuck(world->session) && !oracle->stuck)
+	if (lives_is_there(world) && session_server(world->session) == SERVER_STUCK && !oracle->stuck)
 		oracle_stuck(oracle);
 	oracle_still(oracle, false);
 }
