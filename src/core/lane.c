@@ -103,32 +103,25 @@ segment_span(const struct lane *lane, const struct segment *segment)
 	return span_part(buf_span(&lane->bytes), (size_t)(segment->at - lane->written), segment->len);
 }
 
-static void
-make_room_for_segment(struct lane *lane)
-{
-	if (lane->first + lane->count < lane->capacity)
-		return;
-	if (lane->first > lane->capacity / 2) {
-		memmove(lane->segments, segment_at(lane, 0), lane->count * sizeof(*lane->segments));
-		lane->first = 0;
-		return;
-	}
-	lane->capacity = lane->capacity == 0 ? SEGMENTS_FIRST : lane->capacity * 2;
-	lane->segments = mem_resize(lane->segments, lane->capacity, sizeof(*lane->segments));
-}
-
 /* Puts a segment before the one at index. */
-static struct segment *
+static void
 insert_segment(struct lane *lane, size_t index, struct segment segment)
 {
 	struct segment *place;
 
-	make_room_for_segment(lane);
+	if (lane->first + lane->count == lane->capacity) {
+		if (lane->first > lane->capacity / 2) {
+			memmove(lane->segments, segment_at(lane, 0), lane->count * sizeof(segment));
+			lane->first = 0;
+		} else {
+			lane->capacity = lane->capacity == 0 ? SEGMENTS_FIRST : lane->capacity * 2;
+			lane->segments = mem_resize(lane->segments, lane->capacity, sizeof(segment));
+		}
+	}
 	place = segment_at(lane, index);
-	memmove(place + 1, place, (lane->count - index) * sizeof(*place));
+	memmove(place + 1, place, (lane->count - index) * sizeof(segment));
 	lane->count++;
 	*place = segment;
-	return place;
 }
 
 static void
