@@ -56,7 +56,7 @@ static const struct {
 } facts[] = {
 	{ &dialect_mcp, "notifications/cancelled", "notifications/cancelled", NULL, "notifications/progress",
 	    DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
-		DIALECT_TASKS | DIALECT_REASONS,
+		DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
 	    -32800, -32603, -32600, "progressToken", SCAN_REQUEST_META, FRAMING_NEWLINE, VALUE_STRING,
 	    SCAN_PROGRESS_TOKEN, { SCAN_META_TOKEN, SCAN_FIELDS } },
 	{ &dialect_acp, "$/cancel_request", "$/cancelRequest", "session/cancel", "session/update",
