@@ -148,7 +148,7 @@ core=$(echo "$files" | grep '/core/')
 	' $(echo "$sources" | grep /core/) >"$work/complaints"
 	nm -A -P $core | awk -v allowed="$(words core-calls)" '
 	BEGIN {
-		count = split(allowed "_GLOBAL_OFFSET_TABLE_", word)
+		count = split(allowed " _GLOBAL_OFFSET_TABLE_", word)
 		for (i = 1; i <= count; i++)
 			listed[word[i]]
 	}
