@@ -297,10 +297,10 @@ $(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(B)/fuzz-%
 floors:
 	@$(MAKE) VARIANT=floors floors-run
 
-floors-run: export CC := $(CC) $(subst ',,$(COMPILE_FLAGS))
+FLOORS_CC = CC='$(CC) $(subst ',,$(COMPILE_FLAGS))'
 floors-run: $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS)
-	@test/tools/floors-test.sh $(B)/test
-	@test/tools/floors.sh test/tools/floors.txt $(B)/obj
+	@$(FLOORS_CC) test/tools/floors-test.sh $(B)/test
+	@$(FLOORS_CC) test/tools/floors.sh test/tools/floors.txt $(B)/obj
 
 lint:
 	@test/tools/lint.sh
