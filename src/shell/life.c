@@ -1,10 +1,9 @@
 /*
- *   WAITING ─▶ started ─▶ runs ─▶ gone: what it owed is answered; is another one to follow?
- *      ▲                                                                  │
- *      └──── nothing is left of it ◀── swept ◀──────────────────── yes ───┤
- *   the end ◀── what waits is answered ◀── swept ◀──────────────── no ────┘
+ *   WAITING ─ start ─▶ RUNNING ─ exit, end of file, or canceld ends it ─▶ SWEEPING ─▶ ENDED
+ *      ▲                                                                     │
+ *      └─────────────── another server follows ◀──────────────────────────────┘
  *
- * The states, and what leads from one to the next: core/supervisor.c.
+ * All states, and the steps from one to the next: core/supervisor.c.
  */
 #include "shell/life.h"
 
@@ -17,7 +16,7 @@
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
-/* A person looks for this on stderr, wherever the log goes. */
+/* On stderr too if the log goes to a file: a person looks there first. */
 static void
 report_failure(struct life *life, int error)
 {
@@ -255,12 +254,6 @@ life_close(struct life *life)
 }
 
 void
-life_relay(struct life *life)
-{
-	relay_turn(&life->relay);
-}
-
-void
 life_report_lost(struct life *life)
 {
 	struct log_field fields[] = {
@@ -270,12 +263,6 @@ life_report_lost(struct life *life)
 
 	if (fields[0].number > 0)
 		log_event(life->log, WHY_LINES_LOST, fields, 2);
-}
-
-void
-life_note_child(struct life *life)
-{
-	life->child_changed = true;
 }
 
 /* What cannot be written to this server is kept for another one. */
@@ -380,11 +367,12 @@ tell_swept(struct life *life)
 }
 
 msec_t
-life_turn(struct life *life, enum client_end end, msec_t now)
+life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 {
 	const struct supervisor *supervisor = &life->supervisor;
 
 	life->now = now;
+	life->child_changed |= child_signal;
 	tell_end(life, end);
 	if (supervisor->state != PROCESS_WAITING) {
 		if (is_flushed(life))

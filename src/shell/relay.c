@@ -11,8 +11,8 @@
 
 enum {
 	READ_SIZE = 16 << 10,
-	READS = 4,       /* a turn */
-	LAST_READS = 64, /* what a pipe holds at most */
+	READS = 4,       /* in one turn of the loop */
+	LAST_READS = 64, /* READ_SIZE times this is what a pipe can contain at most */
 };
 
 int
@@ -49,7 +49,7 @@ count_lines(struct span bytes)
 	return lines;
 }
 
-/* Behind the first newline; 0 if there is none. */
+/* The length of the first line with its newline; 0 if there is no newline. */
 static size_t
 first_line(struct span bytes)
 {
@@ -58,7 +58,7 @@ first_line(struct span bytes)
 	return newline == NULL ? 0 : (size_t)(newline - bytes.ptr) + 1;
 }
 
-/* The lines that fit: what begins a line that does not is dropped to its end. */
+/* Queues what fits, in whole lines; a line that does not fit is dropped to its end, even if that comes later. */
 static void
 enqueue(struct relay *relay, struct span bytes)
 {
