@@ -2,17 +2,16 @@
 
 #include "core/limits.h"
 
-enum {
-	COLUMN_REPLACED =
-	    SUPERVISE_EVENTS, /* no process is left, or none could be started, and a successor is planned */
-	COLUMNS
-};
+/* Besides the events: no process is left, or none could be started, and a successor is planned. */
+enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
 
 enum {
 	SAME = PROCESS_STATES, /* the state stays */
 	ANEW,                  /* the same, and its wait begins anew */
 	STEPS = 4,             /* where the steps stand in a move: above the next state */
 };
+
+_Static_assert(ANEW < 1 << STEPS, "a state fits below the steps");
 
 enum move {
 	STAY = SAME,

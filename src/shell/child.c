@@ -199,7 +199,7 @@ server_started(struct child *child, const struct plumbing *plumbing)
 		errno = EAGAIN;
 		return STATUS_OWN_FAILURE;
 	}
-	/* Otherwise it is init of another pid namespace (unshare(1) without --fork): here its number names another process. */
+	/* Otherwise the guardian is init of another pid namespace (unshare(1)): the number is meaningless here. */
 	if (report.number == (int)child->guardian) {
 		child->pid = report.pid;
 		sweep_set_leader(&child->own, report.pid);

@@ -138,7 +138,7 @@ start_server(const struct guardian *guardian)
 		guardian->become(guardian->what, own);
 		_exit(1);
 	}
-	/* As in the server: canceld may signal the group before the server has run. After its exec this fails, harmlessly. */
+	/* As in the server: canceld may signal the group before the server has run. */
 	if (pid > 0)
 		setpgid(pid, pid);
 	return pid;

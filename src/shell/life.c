@@ -91,11 +91,12 @@ detach(struct life *life)
 	child_close(&life->child);
 }
 
-/* Whether another server is to follow one that has failed; *wait: after how long. */
+/* Plans another server after one that has failed; false: none is to follow. */
 static bool
-has_successor(struct life *life, bool served, msec_t *wait)
+plan_successor(struct life *life, bool served)
 {
 	const char *reason = session_cannot_restart(life->session);
+	msec_t wait;
 
 	if (life->options->restarts == 0 || !client_needs_server(life->client) || session_wants_end(life->session))
 		return false;
@@ -103,12 +104,14 @@ has_successor(struct life *life, bool served, msec_t *wait)
 		report_refusal(life, reason);
 		return false;
 	}
-	*wait = restart_after(&life->restart, served, life->now);
-	if (*wait != MSEC_NEVER)
-		return true;
-	report_refusal(life, "it has failed too often (see --restart)");
-	session_give_up(life->session);
-	return false;
+	wait = restart_after(&life->restart, served, life->now);
+	if (wait == MSEC_NEVER) {
+		report_refusal(life, "it has failed too often (see --restart)");
+		session_give_up(life->session);
+		return false;
+	}
+	supervisor_plan(&life->supervisor, life->now + wait);
+	return true;
 }
 
 static enum supervisor_event
@@ -116,7 +119,6 @@ start_server(struct life *life)
 {
 	bool again = session_server(life->session) == SERVER_AWAY;
 	struct log_field fields[2];
-	msec_t wait;
 
 	relay_forget(&life->relay);
 	life->stuck = false;
@@ -125,10 +127,8 @@ start_server(struct life *life)
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
-		if (again && has_successor(life, false, &wait)) {
+		if (again && plan_successor(life, false))
 			report_restart(life);
-			supervisor_plan(&life->supervisor, life->now + wait);
-		}
 		return SUPERVISE_FAILED;
 	}
 	fields[0] = log_string("command", life->options->command[0]);
@@ -154,16 +154,14 @@ static void
 lose_server(struct life *life)
 {
 	const struct child *child = &life->child;
-	msec_t wait;
 
 	port_end_input(life->port, life->now);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = session_server(life->session) == SERVER_STUCK;
-	if (exited_in_order(life) || !has_successor(life, session_server_served(life->session), &wait)) {
+	if (exited_in_order(life) || !plan_successor(life, session_server_served(life->session))) {
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	supervisor_plan(&life->supervisor, life->now + wait);
 	/* What it left behind may still write to its stdout: that is no part of the session. */
 	port_close_in(life->port, life->loop);
 	session_server_lost(life->session, child->status, child->signal, life->now);
@@ -176,7 +174,7 @@ finish(struct life *life)
 		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 }
 
-/* Returns what came of them. */
+/* Returns the event that a step has led to. */
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
 {
