@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "core/buf.h"
+#include "core/clock.h"
 
 enum descriptor_way {
 	DESCRIPTOR_PLAIN,   /* files, which never block, and descriptions of canceld's own with O_NONBLOCK */
@@ -58,6 +59,9 @@ ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans
     __attribute__((warn_unused_result));
 
 enum { DESCRIPTOR_SPANS = 32 };
+
+/* Waits until something may be taken, until that time (monotonic_now) at the latest; false: the time is over. */
+bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
 
 /* A broken one is written to again: a full disk may have room later. */
 void descriptor_retry(struct descriptor *descriptor);

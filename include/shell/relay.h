@@ -27,7 +27,7 @@ struct relay {
 	int write_end;         /* what the server gets as stderr; -1: ours */
 	struct buf queue;      /* bytes not written yet */
 	struct buf tail;       /* the last bytes that were read */
-	uint64_t lost, told;   /* lines dropped; how many of them relay_lost has told */
+	uint64_t lost;         /* lines dropped since relay_lost told of some */
 	bool dropping, inside; /* within a line that is dropped; within one that is queued */
 };
 
@@ -47,17 +47,14 @@ void relay_unwatch(struct relay *relay, struct ev_loop *loop);
 /* Says what the next wait is for. */
 void relay_update(struct relay *relay, struct ev_loop *loop);
 
-/* A turn of the loop: relay_move, if there is anything to do. */
+/* A turn of the loop: reads what is ready, as much as one turn has time for, and writes what is taken. */
 void relay_turn(struct relay *relay);
-
-/* Reads as much as one turn has time for, and writes what is taken. */
-void relay_move(struct relay *relay);
 
 /* A line of canceld's own, without its newline. */
 void relay_say(struct relay *relay, struct span line);
 bool relay_wants_write(const struct relay *relay);
 
-/* Lines that were lost since it was last asked, once there is room again; else 0. */
+/* Lines that were lost since it last told of some; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);
 
 /*

@@ -16,6 +16,8 @@
 #include <sys/ioctl.h>
 #endif
 
+#include "shell/monotonic.h"
+
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
 #endif
@@ -276,6 +278,15 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	if (is_for_good(put))
 		descriptor->broken = true;
 	return put;
+}
+
+bool
+descriptor_wait(const struct descriptor *descriptor, msec_t until)
+{
+	struct pollfd ready = { .fd = descriptor->fd, .events = POLLOUT };
+	msec_t left = until - monotonic_now();
+
+	return left > 0 && poll(&ready, 1, (int)left) != 0;
 }
 
 void

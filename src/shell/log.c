@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -38,15 +37,10 @@ void
 log_close(struct log *log)
 {
 	msec_t end = monotonic_now() + LOG_LAST_WAIT;
-	msec_t left;
 
-	for (log_flush(log); log_wants_write(log); log_flush(log)) {
-		struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
-
-		left = end - monotonic_now();
-		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
-			break;
-	}
+	do
+		log_flush(log);
+	while (log_wants_write(log) && descriptor_wait(&log->descriptor, end));
 	descriptor_close(&log->descriptor);
 	buf_free(&log->queue);
 }
@@ -66,15 +60,10 @@ log_wants_write(const struct log *log)
 static size_t
 count_lines(struct span bytes)
 {
-	size_t lines = 0;
-	const char *newline;
+	size_t lines = 0, i;
 
-	while (bytes.len > 0 && (newline = memchr(bytes.ptr, '\n', bytes.len)) != NULL) {
-		size_t len = (size_t)(newline - bytes.ptr) + 1;
-
-		bytes = span_part(bytes, len, bytes.len - len);
-		lines++;
-	}
+	for (i = 0; i < bytes.len; i++)
+		lines += bytes.ptr[i] == '\n';
 	return lines;
 }
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -132,12 +131,6 @@ move(struct relay *relay, int reads)
 }
 
 void
-relay_move(struct relay *relay)
-{
-	move(relay, READS);
-}
-
-void
 relay_watch(struct relay *relay, struct ev_loop *loop)
 {
 	watcher_init(&relay->readable, relay->in.fd, EV_READ, &relay->ready);
@@ -155,14 +148,14 @@ relay_unwatch(struct relay *relay, struct ev_loop *loop)
 void
 relay_update(struct relay *relay, struct ev_loop *loop)
 {
-	watcher_set(loop, &relay->writable, relay->queue.len > 0);
+	watcher_set(loop, &relay->writable, relay_wants_write(relay));
 }
 
 void
 relay_turn(struct relay *relay)
 {
-	if (relay->ready || relay->queue.len > 0)
-		relay_move(relay);
+	if (relay->ready || relay_wants_write(relay))
+		move(relay, READS);
 	relay->ready = false;
 }
 
@@ -179,15 +172,11 @@ relay_say(struct relay *relay, struct span line)
 void
 relay_close(struct relay *relay)
 {
-	msec_t end = monotonic_now() + RELAY_LAST_WAIT, left;
+	msec_t end = monotonic_now() + RELAY_LAST_WAIT;
 
-	for (move(relay, LAST_READS); relay_wants_write(relay); flush(relay)) {
-		struct pollfd ready = { .fd = relay->out.fd, .events = POLLOUT };
-
-		left = end - monotonic_now();
-		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
-			break;
-	}
+	move(relay, LAST_READS);
+	while (relay_wants_write(relay) && descriptor_wait(&relay->out, end))
+		flush(relay);
 	descriptor_close(&relay->in);
 	descriptor_close(&relay->out);
 	if (relay->write_end >= 0)
@@ -205,12 +194,10 @@ relay_wants_write(const struct relay *relay)
 uint64_t
 relay_lost(struct relay *relay)
 {
-	uint64_t fresh = relay->lost - relay->told;
+	uint64_t lost = relay_wants_write(relay) ? 0 : relay->lost;
 
-	if (relay->queue.len > 0)
-		return 0;
-	relay->told = relay->lost;
-	return fresh;
+	relay->lost -= lost;
+	return lost;
 }
 
 struct span
