@@ -334,11 +334,11 @@ has_failed(const struct life *life)
 static void
 tell_end(struct life *life, enum client_end end)
 {
-	if (life->supervisor.state == PROCESS_WAITING && session_closed(life->session))
-		tell(life, SUPERVISE_END);
-	else if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
+	bool closed = life->supervisor.state == PROCESS_WAITING && session_closed(life->session);
+
+	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
 		tell(life, SUPERVISE_HASTEN);
-	else if (end == CLIENT_ENDS)
+	else if (end == CLIENT_ENDS || closed)
 		tell(life, SUPERVISE_END);
 }
 
