@@ -34,11 +34,14 @@
 	X(ancestor) \
 	X(buf) \
 	X(child) \
+	X(client) \
 	X(descriptor) \
 	X(log) \
 	X(options) \
 	X(pending) \
+	X(port) \
 	X(relay) \
+	X(signals) \
 	X(supervisor) \
 	X(sweep) \
 	X(timeline)
