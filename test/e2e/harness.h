@@ -19,7 +19,7 @@
 
 enum {
 	HARNESS_LIMIT = 30000, /* milliseconds to wait for a condition */
-	TEST_LIMIT = 120,      /* seconds for one test, for Check */
+	TEST_LIMIT = 40,       /* seconds for one test, for Check (times CK_TIMEOUT_MULTIPLIER) */
 	ANY_STATUS = -1,       /* any exit status, but not death by a signal */
 };
 
