@@ -19,7 +19,8 @@
 
 enum {
 	WORKERS = 4,
-	QUEUED = 10000,
+	QUEUED = 3000,
+	PIPE = 1 << 20,  /* bytes; takes the answers to all of them, as canceld does not wait at a signal */
 	STARTED = 50000, /* npx is slow on a busy machine */
 };
 
@@ -61,7 +62,7 @@ static const char *const fault_names[FAULTS] = {
 
 enum state { IDLE, IN_FLIGHT, HALF_WRITTEN, MANY_QUEUED, STATES };
 
-static const char *const state_names[STATES] = { "idle", "in flight", "half written", "10,000 queued" };
+static const char *const state_names[STATES] = { "idle", "in flight", "half written", "3,000 queued" };
 static const char *const wrappers[] = { NULL, "sh", "npx" };
 
 enum {
@@ -292,6 +293,7 @@ START_TEST(cell)
 		kill_client(&setup, state);
 	} else {
 		run = run_start(&setup);
+		fcntl(run->from, F_SETPIPE_SZ, PIPE);
 		bring_to(run, state);
 		strike(run, fault, state, behind == NULL);
 		run_end(run);
