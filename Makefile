@@ -84,8 +84,8 @@ DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,$(addprefix test/e2e/,harness.c process.c client.c wire.c))
 STRESS_OBJECTS := $(call objects,test/e2e/cost.c test/e2e/load.c test/e2e/stress*.c)
 E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/e2e/*.c))
-BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c rows.c way.c load.c report.c goals.c scanner.c shapes.c))
-BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c test/bench/shapes.c)
+BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c))
+BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_PENDING_OBJECTS := $(call objects,test/bench/pending.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
@@ -127,8 +127,8 @@ $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 $(B)/demo-server: $(DEMO_SERVER_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
 
-$(B)/bench: $(BENCH_OBJECTS) $(B)/libcanceld.a
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS)
+$(B)/bench: $(BENCH_OBJECTS)
+	$(call say,LINK)$(LINK) $^
 
 $(B)/bench-server: $(BENCH_SERVER_OBJECTS)
 	$(call say,LINK)$(LINK) $^
@@ -233,11 +233,11 @@ stress: $(B)/stress $(B)/canceld $(B)/demo-server
 cost: $(B)/stress $(B)/canceld
 	@$(BINARIES) $< --cost
 
-# What canceld costs beside a relay that understands nothing (test/README has BENCH_ARGS).
+# What canceld costs beside a blind relay. BENCH_ARGS='-r 3 "1 MB"': 3 rounds of some rows; '--busy 1': beside other work.
 .PHONY: bench bench-pending
 bench: $(BENCH_PROGRAMS) $(B)/canceld
 	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
-		$< -o $(B)/bench.csv $(BENCH_ARGS)
+		$< $(BENCH_ARGS)
 	@size $(B)/canceld
 
 bench-pending: $(B)/bench-pending
