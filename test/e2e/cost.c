@@ -11,7 +11,7 @@
 
 #include "process.h"
 #include "stress.h"
-#include "talk.h"
+#include "client.h"
 
 enum {
 	ROUNDS = 5,
@@ -118,7 +118,7 @@ suite_cost(void)
 	stress_report("CPU time of canceld and the most memory it had, for a response of %d MB and one of %d MB\n",
 	    BYTES / 10 / MEGABYTE, BYTES / MEGABYTE);
 	stress_report("id     options     CPU/10         CPU      ratio  memory/10  memory     pace\n");
-	tcase_set_timeout(tests, 0);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_long_response, 0, 4);
 	suite_add_tcase(suite, tests);
 	return suite;

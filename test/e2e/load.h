@@ -28,28 +28,28 @@ struct flow {
 
 struct end {
 	int in, out; /* must not block; in becomes -1 at its end */
-	struct flow heard, said;
+	struct flow received, sent;
 	size_t piece;    /* not 0: each read and write has a random size up to this */
 	long long moved; /* bytes, both ways */
 	bool wrong;      /* what came is not what was expected; heard says where */
 };
 
-bool end_can_say(const struct end *end, long limit); /* of the messages up to limit some is unwritten */
-void end_say(struct end *end, long limit);           /* at most one write */
-void end_hear(struct end *end);                      /* at most one read */
+bool end_can_send(const struct end *end, long limit); /* of the messages up to limit some is unwritten */
+void end_send(struct end *end, long limit);           /* at most one write */
+void end_receive(struct end *end);                    /* at most one read */
 void end_free(struct end *end);
 
 /* In memory that a test and its server share: how far the server is, and what it is to do. */
 struct board {
 	atomic_llong moved;
-	atomic_bool resting; /* not to read */
+	atomic_bool server_pauses; /* the server must not read */
 };
 
 struct board *board_open(const char *path);
 
 /*
  * A server: mirror BOARD REQUEST ANSWER KIND. Answers each request, in order, with an answer of
- * such padding. KIND lockstep reads nothing while it has an answer to write; hungry reads always.
+ * such padding. KIND lockstep reads nothing while it has an answer to write; eager reads always.
  * Ends at the end of its input; with 9 if a request is wrong.
  */
 int load_mirror(int count, char **arguments);

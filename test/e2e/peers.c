@@ -15,8 +15,6 @@
 
 enum { PIECE = 4096 };
 
-static volatile sig_atomic_t woken;
-
 static void
 write_all(const char *data, size_t len)
 {
@@ -123,7 +121,7 @@ add_signals(struct text *text)
 }
 
 static void
-tell_facts(const char *line)
+answer_facts(const char *line)
 {
 	struct text text = { 0 };
 
@@ -136,7 +134,7 @@ tell_facts(const char *line)
 	free(text.data);
 }
 
-/* Pieces of random sizes; at times others get the processor between two of them. */
+/* In pieces of random sizes, sometimes yielding the processor in between. */
 static void
 write_pieces(const struct text *text)
 {
@@ -170,14 +168,14 @@ check_request(const char *line)
 
 	wire_request(&wanted, number);
 	if (strcmp(wanted.data, line) != 0) {
-		fprintf(stderr, "peer: changed on its way: %.300s\n", line);
+		fprintf(stderr, "peer: changed on the way: %.300s\n", line);
 		exit(9);
 	}
 	free(wanted.data);
 	return number;
 }
 
-/* What one read brought is answered in an order of its own. */
+/* Requests read at once are answered in random order. */
 static int
 verbatim(const char *seed)
 {
@@ -205,47 +203,6 @@ verbatim(const char *seed)
 	return 0;
 }
 
-static void
-answer_padded(const char *line)
-{
-	static char result[400];
-
-	if (*result == '\0') {
-		memset(result, 'x', sizeof(result) - 1);
-		result[0] = result[sizeof(result) - 2] = '"';
-	}
-	answer(line, result);
-}
-
-/* Never blocks in a write, so it always reads. */
-static int
-hungry(void)
-{
-	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = STDOUT_FILENO, .events = POLLOUT } };
-	struct text input = { 0 };
-	struct text output = { 0 };
-	size_t start = 0;
-	size_t done = 0;
-	char *line;
-
-	for (;;) {
-		fds[1].fd = output.len > done ? STDOUT_FILENO : -1;
-		poll(fds, 2, -1);
-		if (fds[0].revents != 0 && !read_some(&input))
-			return 0;
-		while ((line = next_line(&input, &start)) != NULL)
-			text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":\"%0*d\"}\n",
-			    (int)(value_end(member_find(line, "id")) - member_find(line, "id")),
-			    member_find(line, "id"), 400, 7);
-		if ((fds[1].revents & POLLOUT) != 0) {
-			size_t len = output.len - done < PIECE ? output.len - done : PIECE;
-
-			write_all(output.data + done, len);
-			done += len;
-		}
-	}
-}
-
 static long long amount;
 static const char *order = "first";
 
@@ -266,7 +223,7 @@ flood(const char *line)
 }
 
 static void
-answer_big(const char *line, const char *ending) /* NULL: it never ends */
+answer_big(const char *line, const char *ending) /* NULL: the answer never ends */
 {
 	static char piece[PIECE];
 	struct text head = { 0 };
@@ -314,25 +271,6 @@ broken(const char *line)
 }
 
 static void
-on_wake(int number)
-{
-	(void)number;
-	woken = 1;
-}
-
-static void
-rest(const char *line)
-{
-	static long count;
-	char result[64];
-
-	snprintf(result, sizeof(result), "{\"count\":%ld}", ++count);
-	answer(line, result);
-	while (!woken)
-		poll(NULL, 0, 10);
-}
-
-static void
 close_output(const char *line)
 {
 	(void)line;
@@ -361,7 +299,7 @@ on_puppet_signal(int number)
 		pause();
 }
 
-/* 200,000 bytes are more than canceld holds back. */
+/* 200,000 bytes are more than canceld holds before it passes a message on. */
 static void
 answer_half(const char *line)
 {
@@ -383,7 +321,7 @@ obey(const char *line)
 		answer(line, "{}");
 	else if (strstr(line, "\"half\"") != NULL)
 		answer_half(line);
-	while (strstr(line, "\"rest\"") != NULL)
+	while (strstr(line, "\"stop-reading\"") != NULL)
 		pause();
 }
 
@@ -395,35 +333,19 @@ puppet(const char *kind)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		signal(numbers[i], on_puppet_signal);
 	if (kind != NULL)
-		brood_start(kind);
+		descendant_start(kind);
 	return each_line(obey);
-}
-
-/* Ten messages of 350 bytes in one write, which a pipe takes whole (pipe(7): PIPE_BUF). */
-static void
-burst(const char *line)
-{
-	struct text text = { 0 };
-
-	(void)line;
-	for (int i = 0; i < 10; i++)
-		text_print(&text, "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":[\"%0305d\"]}\n", i);
-	write_all(text.data, text.len);
-	free(text.data);
 }
 
 static const struct {
 	const char *mode;
 	line_function *function;
 } modes[] = {
-	{ "facts", tell_facts },
-	{ "lockstep", answer_padded },
+	{ "facts", answer_facts },
 	{ "flood", flood },
 	{ "big", big },
-	{ "burst", burst },
 	{ "broken", broken },
 	{ "stalled", stalled },
-	{ "resting", rest },
 	{ "mute-out", close_output },
 	{ "mute-in", close_input },
 };
@@ -439,10 +361,6 @@ peer_main(int count, char **arguments)
 		return verbatim(count > 1 ? arguments[1] : "1");
 	if (strcmp(arguments[0], "puppet") == 0)
 		return puppet(count > 1 ? arguments[1] : NULL);
-	if (strcmp(arguments[0], "hungry") == 0)
-		return hungry();
-	if (strcmp(arguments[0], "resting") == 0)
-		signal(SIGUSR1, on_wake);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (strcmp(arguments[0], modes[i].mode) == 0)
 			return each_line(modes[i].function);

@@ -26,14 +26,14 @@ struct traffic {
 	struct run *run;
 	struct board *board;
 	char path[300];
-	struct end end;   /* the client's */
-	bool deaf;        /* the client reads nothing */
-	long idle;        /* canceld's bytes in memory at the start */
-	long peak;        /* the most there were since */
-	long outstanding; /* the most requests without an answer */
-	long looked;      /* when the memory was last looked at */
-	long moved;       /* when either end last read or wrote a byte */
-	long long sum;    /* the bytes of both ends up to then */
+	struct end end;     /* the client's */
+	bool client_pauses; /* the client reads nothing */
+	long idle;          /* canceld's bytes in memory at the start */
+	long peak;          /* the most there were since */
+	long outstanding;   /* the most requests without an answer */
+	long looked;        /* when the memory was last looked at */
+	long moved;         /* when either end last read or wrote a byte */
+	long long sum;      /* the bytes of both ends up to then */
 };
 
 struct traffic *traffic_start(const struct plan *plan);

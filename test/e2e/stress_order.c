@@ -9,17 +9,17 @@ enum {
 static void
 refuse_in_turn(struct traffic *traffic, int turn)
 {
-	traffic->deaf = turn % 3 != 1;
-	traffic->board->resting = turn % 3 != 0;
+	traffic->client_pauses = turn % 3 != 1;
+	traffic->board->server_pauses = turn % 3 != 0;
 	traffic_until_stuck(traffic);
-	traffic->board->resting = false;
-	traffic->deaf = false;
+	traffic->board->server_pauses = false;
+	traffic->client_pauses = false;
 }
 
 START_TEST(a_million_requests_pass_in_order)
 {
 	const struct plan plan = { .options = "--max-inflight 300000",
-		.kind = _i == 0 ? "lockstep" : "hungry",
+		.kind = _i == 0 ? "lockstep" : "eager",
 		.requests = REQUESTS,
 		.window = 250000 };
 	struct traffic *traffic = traffic_start(&plan);
@@ -44,7 +44,7 @@ suite_order(void)
 	Suite *suite = suite_create("order");
 	TCase *tests = tcase_create("order");
 
-	tcase_set_timeout(tests, 120);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_million_requests_pass_in_order, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;

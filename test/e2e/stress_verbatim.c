@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "peers.h"
-#include "talk.h"
+#include "client.h"
 
 enum {
 	REQUESTS = 10000,
@@ -106,7 +106,7 @@ verbatim_serve(int count, char **arguments)
 static struct text expected[IN_FLIGHT];
 
 static void
-say_request(struct run *run, struct text *answer, long number)
+send_request(struct run *run, struct text *answer, long number)
 {
 	struct text request = { 0 };
 
@@ -120,7 +120,7 @@ say_request(struct run *run, struct text *answer, long number)
 }
 
 static struct text *
-hear_answer(struct run *run)
+receive_answer(struct run *run)
 {
 	long limit = milliseconds() + HARNESS_LIMIT;
 	const char *line;
@@ -146,14 +146,14 @@ START_TEST(ten_thousand_answers_are_unchanged)
 	snprintf(command, sizeof(command), "peer verbatim %ld", random());
 	run = run_options(_i == 0 ? "" : "--strict", command);
 	for (long number = 0; number < IN_FLIGHT; number++)
-		say_request(run, &expected[number], number);
+		send_request(run, &expected[number], number);
 	for (long number = IN_FLIGHT; number < REQUESTS; number++)
-		say_request(run, hear_answer(run), number);
+		send_request(run, receive_answer(run), number);
 	for (int i = 0; i < IN_FLIGHT; i++)
-		hear_answer(run)->len = 0;
+		receive_answer(run)->len = 0;
 	run_close_in(run);
 	run_expect_end(run);
-	run_expect_exit(run, 0, HARNESS_LIMIT);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -164,7 +164,7 @@ suite_verbatim(void)
 	Suite *suite = suite_create("verbatim");
 	TCase *tests = tcase_create("verbatim");
 
-	tcase_set_timeout(tests, 60);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, ten_thousand_answers_are_unchanged, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;
