@@ -110,7 +110,9 @@ capture_start(struct capture *capture, char *to, size_t max, const char *at)
 	*capture = (struct capture){ .mark = at, .to = to, .max = (uint32_t)max, .active = true };
 }
 
-/* Most values are short: then bytes behind them are copied too, which saves a call. */
+enum { COPY_SHORT = 32 };
+
+/* Copies COPY_SHORT bytes of a shorter token where that is possible: a fixed length needs no call. */
 static inline void
 capture_until(struct capture *capture, const char *at, const char *piece_end)
 {
@@ -120,8 +122,8 @@ capture_until(struct capture *capture, const char *at, const char *piece_end)
 		capture->overflow = true;
 		len = room;
 	}
-	if (len <= FIELDS_COPY_SHORT && piece_end - capture->mark >= FIELDS_COPY_SHORT)
-		memcpy(capture->to + capture->len, capture->mark, FIELDS_COPY_SHORT);
+	if (len <= COPY_SHORT && room >= COPY_SHORT && piece_end - capture->mark >= COPY_SHORT)
+		memcpy(capture->to + capture->len, capture->mark, COPY_SHORT);
 	else
 		memcpy(capture->to + capture->len, capture->mark, len);
 	capture->len += (uint32_t)len;
@@ -258,8 +260,8 @@ fields_key_end(struct fields *fields, enum container container, const char *quot
 	return fields_key(fields, container, unescaped_key((struct span){ fields->key_text, fields->key.len }, text));
 }
 
-inline enum container
-fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
+static inline enum container
+start_value(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
 {
 	const struct path *path = fields->path;
 
@@ -283,8 +285,8 @@ end_text(struct fields *fields, struct scan_value *value, const char *at)
 	fields->kept_len += value->len;
 }
 
-inline void
-fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
+static inline void
+end_value(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
 {
 	struct scan_value *value = NULL;
 
@@ -305,9 +307,21 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 		end_member(fields, at);
 }
 
+enum container
+fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
+{
+	return start_value(fields, type, at, offset);
+}
+
+void
+fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
+{
+	end_value(fields, left, empty, at, end);
+}
+
 void
 fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset)
 {
-	fields_value_start(fields, type, at, offset);
-	fields_value_end(fields, PLAIN_ARRAY, false, end, offset + (uint64_t)(end - at));
+	start_value(fields, type, at, offset);
+	end_value(fields, PLAIN_ARRAY, false, end, offset + (uint64_t)(end - at));
 }

@@ -1,7 +1,7 @@
 #ifndef CORE_SCAN_INTERNAL_H
 #define CORE_SCAN_INTERNAL_H
 
-/* The two parts of the scanner below its machine: the values it keeps, and the bytes it skips. */
+/* What stands below the scanner's machine: the values that are kept, and skipping inside strings. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #define HAVE_BLOCKS
 #endif
 
-/* What is being read. From MESSAGE on, the members are looked up in the table of paths. */
+/* The kinds of containers. Those from MESSAGE on are watched: their keys are looked up in the table of paths. */
 enum container {
 	PLAIN_ARRAY,
 	PLAIN_OBJECT,
@@ -42,9 +42,8 @@ enum container {
 
 enum {
 	FIELDS_PATHS = 64,
-	FIELDS_PATH_MAX = 39,  /* the longest watched key */
-	FIELDS_KEY_MAX = 256,  /* no watched key is as long, with every character escaped */
-	FIELDS_COPY_SHORT = 32 /* bytes that are copied at once where so many may be read */
+	FIELDS_PATH_MAX = 39, /* the longest watched key */
+	FIELDS_KEY_MAX = 256, /* no watched key is as long, with every character escaped */
 };
 
 /* Bytes of one token or member, copied only when the piece ends before it does, or when they are to be kept. */
@@ -55,7 +54,7 @@ struct capture {
 	bool active, overflow;
 };
 
-/* The values at the paths of enum scan_field. Only members of watched containers are reported to it. */
+/* The values at the paths of enum scan_field. The machine reports the members of watched containers only. */
 struct fields {
 	const struct path *path; /* of the member being read; NULL if it is not watched */
 	uint64_t present;        /* a bit for each of values that is set */
@@ -64,45 +63,48 @@ struct fields {
 	struct capture key, value, member;
 	const char *piece_end;
 	uint32_t kept_len;
-	struct scan_value values[SCAN_FIELDS + 1]; /* the last one: of paths without a field */
-	unsigned char first_path[CONTAINERS][FIELDS_PATH_MAX + 1],
-	    next_path[FIELDS_PATHS + 1];     /* numbers from 1 on; 0: none */
-	unsigned char opened_as[CONTAINERS]; /* enum scan_field */
+	struct scan_value values[SCAN_FIELDS + 1];                 /* the last one: of paths without a field */
+	unsigned char first_path[CONTAINERS][FIELDS_PATH_MAX + 1]; /* a path's number from 1 on, or 0 */
+	unsigned char next_path[FIELDS_PATHS + 1];                 /* likewise */
+	unsigned char opened_as[CONTAINERS];                       /* enum scan_field: what an open container is */
 	char key_text[FIELDS_KEY_MAX];
-	char kept[SCAN_FIELDS * SCAN_VALUE_MAX + FIELDS_COPY_SHORT];
-	char members[SCAN_META_MAX + FIELDS_COPY_SHORT];
+	char kept[SCAN_FIELDS * SCAN_VALUE_MAX];
+	char members[SCAN_META_MAX];
 };
 
 void fields_init(struct fields *fields); /* of zeroed memory, once */
 void fields_start(struct fields *fields);
 const struct scan_value *fields_value(const struct fields *fields, enum scan_field field);
 
-/* A piece of the frame begins, ends. Of tokens that go on in the next piece the bytes are copied. */
+/* A piece of the frame begins or ends. Of a token that continues in the next piece the bytes are copied. */
 void fields_piece(struct fields *fields, const char *piece, const char *end);
 void fields_piece_end(struct fields *fields, const char *at);
 
 /*
- * A key of a watched container begins at its quote, unless it lies whole in the piece, and none of params._meta. It ends,
- * and is this one if it has no escapes and lies whole in the piece; or any other one. false: it is a duplicate.
+ * The key of a member of a watched container. One that lies whole in the piece and has no escapes needs fields_key only
+ * (in params._meta behind fields_key_start), any other one fields_key_start and fields_key_end. false: a duplicate.
  */
 void fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset);
 bool fields_key(struct fields *fields, enum container container, struct span key);
 bool fields_key_end(struct fields *fields, enum container container, const char *quote);
 
-/* false: the value behind the last key is not watched, and nothing need be reported of it. */
+/* Whether the value of the last key must be reported. */
 static inline bool
 fields_watches_value(const struct fields *fields)
 {
 	return fields->path != NULL || fields->member.active;
 }
 
-/* A value begins at this place. Returns the container as which its members are read, if it is an object. */
+/* That value begins here. Returns the container as which its members are read, if it is an object. */
 enum container fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset);
 
-/* It ends before this place, at offset end. left: the container that it was, of a scalar PLAIN_ARRAY; empty: has no members. */
+/*
+ * It ends before this place, which is offset end. left: the container as which it was read, of a scalar PLAIN_ARRAY.
+ * empty: it has no members.
+ */
 void fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end);
 
-/* Both, of a scalar that lies whole in the piece. */
+/* Both, for a scalar that lies whole in the piece. */
 void fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset);
 
 static inline bool
