@@ -74,6 +74,26 @@ static const struct path paths[] = {
 static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "seen has a bit for each");
 static_assert(SCAN_FIELDS < 64, "present has a bit for each");
 
+/* The key as a number, which differs for any two of up to eight bytes and of the same length. */
+static inline uint64_t
+key_head(struct span key)
+{
+	uint64_t head = 0;
+	uint32_t first, last;
+
+	if (key.len >= 8) {
+		memcpy(&head, key.ptr, 8);
+	} else if (key.len >= 4) {
+		memcpy(&first, key.ptr, 4);
+		memcpy(&last, key.ptr + key.len - 4, 4);
+		head = (uint64_t)first << 32 | last;
+	} else if (key.len >= 2) {
+		head = (uint64_t)(unsigned char)key.ptr[0] << 16 | (unsigned)(unsigned char)key.ptr[1] << 8 |
+		    (unsigned char)key.ptr[key.len - 1];
+	}
+	return head;
+}
+
 /* Paths are found by container and length: three at most have both in common. */
 void
 fields_init(struct fields *fields)
@@ -83,17 +103,20 @@ fields_init(struct fields *fields)
 		unsigned char *first = &fields->first_path[path->parent][path->len];
 
 		fields->next_path[i] = *first;
+		fields->path_heads[i] = key_head((struct span){ path->key, path->len });
 		*first = (unsigned char)i;
 		fields->opened_as[path->opens] = path->field;
 	}
 }
 
-static unsigned
+static inline unsigned
 path_find(const struct fields *fields, enum container container, struct span key)
 {
 	unsigned i = key.len <= FIELDS_PATH_MAX ? fields->first_path[container][key.len] : 0;
+	uint64_t head = key_head(key);
 
-	while (i > 0 && !span_equal((struct span){ paths[i - 1].key, key.len }, key))
+	while (i > 0 &&
+	    (fields->path_heads[i] != head || (key.len > 8 && memcmp(paths[i - 1].key, key.ptr, key.len) != 0)))
 		i = fields->next_path[i];
 	return i;
 }
@@ -110,11 +133,8 @@ capture_start(struct capture *capture, char *to, size_t max, const char *at)
 	*capture = (struct capture){ .mark = at, .to = to, .max = (uint32_t)max, .active = true };
 }
 
-enum { COPY_SHORT = 32 };
-
-/* Copies COPY_SHORT bytes of a shorter token where that is possible: a fixed length needs no call. */
-static inline void
-capture_until(struct capture *capture, const char *at, const char *piece_end)
+static void
+capture_until(struct capture *capture, const char *at)
 {
 	size_t len = (size_t)(at - capture->mark), room = capture->max - capture->len;
 
@@ -122,10 +142,7 @@ capture_until(struct capture *capture, const char *at, const char *piece_end)
 		capture->overflow = true;
 		len = room;
 	}
-	if (len <= COPY_SHORT && room >= COPY_SHORT && piece_end - capture->mark >= COPY_SHORT)
-		memcpy(capture->to + capture->len, capture->mark, COPY_SHORT);
-	else
-		memcpy(capture->to + capture->len, capture->mark, len);
+	memcpy(capture->to + capture->len, capture->mark, len);
 	capture->len += (uint32_t)len;
 	capture->mark = at;
 }
@@ -134,7 +151,7 @@ static void
 capture_piece(struct capture *capture, const char *at)
 {
 	if (capture->active)
-		capture_until(capture, at, at);
+		capture_until(capture, at);
 }
 
 void
@@ -186,7 +203,7 @@ end_member(struct fields *fields, const char *at)
 {
 	struct scan_value *members = &fields->values[SCAN_PARAMS_META];
 
-	capture_until(&fields->member, at, at);
+	capture_until(&fields->member, at);
 	fields->member.active = false;
 	if (!(fields->present & bit_of(SCAN_PARAMS_META)))
 		*members = (struct scan_value){ .type = VALUE_OBJECT, .offset = fields->key_start };
@@ -256,12 +273,12 @@ fields_key_end(struct fields *fields, enum container container, const char *quot
 {
 	char text[FIELDS_KEY_MAX];
 
-	capture_until(&fields->key, quote, quote);
+	capture_until(&fields->key, quote);
 	return fields_key(fields, container, unescaped_key((struct span){ fields->key_text, fields->key.len }, text));
 }
 
-static inline enum container
-start_value(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
+enum container
+fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
 {
 	const struct path *path = fields->path;
 
@@ -275,18 +292,18 @@ start_value(struct fields *fields, enum value_type type, const char *at, uint64_
 	return path->opens != 0 ? path->opens : PLAIN_OBJECT;
 }
 
-static inline void
+static void
 end_text(struct fields *fields, struct scan_value *value, const char *at)
 {
-	capture_until(&fields->value, at, fields->piece_end);
+	capture_until(&fields->value, at);
 	fields->value.active = false;
 	value->overflow = fields->value.overflow;
 	value->len = value->overflow ? 0 : fields->value.len;
 	fields->kept_len += value->len;
 }
 
-static inline void
-end_value(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
+void
+fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
 {
 	struct scan_value *value = NULL;
 
@@ -307,21 +324,40 @@ end_value(struct fields *fields, enum container left, bool empty, const char *at
 		end_member(fields, at);
 }
 
-enum container
-fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
+/* Where so many bytes may be read, COPY_SHORT of them are copied: a fixed length needs no call. */
+static inline void
+keep_text(struct fields *fields, struct scan_value *value, const char *at, size_t len)
 {
-	return start_value(fields, type, at, offset);
-}
+	enum { COPY_SHORT = 32 };
+	char *to = fields->kept + fields->kept_len;
 
-void
-fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
-{
-	end_value(fields, left, empty, at, end);
+	value->overflow = len > SCAN_VALUE_MAX;
+	if (value->overflow)
+		return;
+	if (len <= COPY_SHORT && fields->piece_end - at >= COPY_SHORT)
+		memcpy(to, at, COPY_SHORT);
+	else
+		memcpy(to, at, len);
+	value->len = (uint32_t)len;
+	fields->kept_len += value->len;
 }
 
 void
 fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset)
 {
-	start_value(fields, type, at, offset);
-	end_value(fields, PLAIN_ARRAY, false, end, offset + (uint64_t)(end - at));
+	const struct path *path = fields->path;
+	size_t len = (size_t)(end - at);
+
+	if (path != NULL) {
+		struct scan_value *value = &fields->values[path->field];
+
+		*value =
+		    (struct scan_value){ .type = type, .offset = offset, .end = offset + len, .at = fields->kept_len };
+		fields->present |= bit_of(path->field);
+		if (path->opens == 0)
+			keep_text(fields, value, at, len);
+		fields->path = NULL;
+	}
+	if (fields->member.active)
+		end_member(fields, end);
 }

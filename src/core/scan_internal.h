@@ -64,6 +64,7 @@ struct fields {
 	const char *piece_end;
 	uint32_t kept_len;
 	struct scan_value values[SCAN_FIELDS + 1];                 /* the last one: of paths without a field */
+	uint64_t path_heads[FIELDS_PATHS + 1];                     /* what of each path's key is compared first */
 	unsigned char first_path[CONTAINERS][FIELDS_PATH_MAX + 1]; /* a path's number from 1 on, or 0 */
 	unsigned char next_path[FIELDS_PATHS + 1];                 /* likewise */
 	unsigned char opened_as[CONTAINERS];                       /* enum scan_field: what an open container is */
