@@ -7,7 +7,7 @@
 #include "core/decide.h"
 #include "core/envelope.h"
 #include "core/finished.h"
-#include "core/frame.h"
+#include "core/framing.h"
 #include "core/pending.h"
 #include "core/session.h"
 

@@ -18,8 +18,8 @@ floors='
 0  utf8
 1  alike hash unescape
 1  text
-1  scan framing
-1  frame
+1  scan
+1  framing
 2  lane
 2  dialect id timeline
 3  compose envelope finished pending policy restart
