@@ -138,7 +138,7 @@ expire_probe(struct session *session)
 	action.timeout = session->config.kill_stuck;
 	server_enter(&session->server, SERVER_STUCK);
 	server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	session->probe.question = NULL;
 	pending_remove(asked, question);
 }
@@ -210,14 +210,14 @@ static void
 say_opened(struct session *session)
 {
 	const struct record *record, *end = session->records.list + session->records.count;
-	struct action action = journal_new(VERB_SEND, SIDE_SERVER, WHY_REPLAYED);
+	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, NULL);
 
 	for (record = session->records.list; record < end; record++) {
 		if (record->kind != RECORD_OPENED)
 			continue;
 		action.method = span_of(session->handshake.dialect->opened);
 		lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&record->text));
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 }
 
@@ -242,7 +242,7 @@ say_streams(struct session *session)
 static void
 say_lists(struct session *session)
 {
-	struct action action = journal_new(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT);
+	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
 	size_t i;
 
 	if (session->handshake.era == ERA_MODERN)
@@ -256,7 +256,7 @@ say_lists(struct session *session)
 		buf_clear(&session->scratch);
 		compose_notification(&session->scratch, notification);
 		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 }
 
@@ -344,8 +344,7 @@ replay_answered(struct session *session, const struct request *question, const s
 		server_enter(&session->server, SERVER_STUCK);
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
-			journal_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, SPAN_NONE,
-			    span_of(difference));
+			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, span_of(difference));
 		say_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
 		finish(session);

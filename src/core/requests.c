@@ -51,7 +51,7 @@ report(struct session *session, enum side requester, const struct request *reque
 	action.timeout = timeout;
 	if (decision->why == WHY_TIMED_OUT)
 		action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 }
 
 /* The message at hand passes, goes on as a cancel, or is dropped. true: a whole turn was told. */

@@ -100,11 +100,11 @@ static void
 set_clock(struct session *session, msec_t now)
 {
 	msec_t gap = clocks_set(&session->clocks, now, session->party[SIDE_SERVER].pending.persons > 0);
-	struct action action = journal_new(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED);
+	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 	if (gap > 0) {
 		action.elapsed = gap;
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 	if (state_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = session->clocks.steady;
@@ -145,8 +145,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 		set_framing(session, framing);
 		break;
 	case FRAMING_PLAIN:
-		journal_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, SPAN_NONE,
-		    SPAN("the client's first bytes are no JSON-RPC"));
+		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
 		break;
 	}
 	return true;
@@ -220,14 +219,14 @@ message_of_frame(const struct party *party, enum side from, struct message *mess
 static void
 note_changes(struct session *session, const struct message *message)
 {
-	struct span nothing = { NULL, 0 };
+	enum side reader = side_other(message->from);
 
 	if (message->envelope.kind > ENVELOPE_BATCH)
 		return;
 	if (message->start > message->origin)
-		journal_note(&session->journal, side_other(message->from), WHY_BOM_STRIPPED, nothing, nothing);
+		state_note(session, VERB_NOTE, reader, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (message->next - message->end > 1)
-		journal_note(&session->journal, side_other(message->from), WHY_CR_STRIPPED, nothing, nothing);
+		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
 
 static bool
