@@ -222,16 +222,14 @@ id_is_in_use(const struct session *session, enum side requester, struct span id)
 static bool
 token_is_in_use(const struct session *session, enum side requester, struct span token)
 {
-	const struct request *holder;
-	const struct task *task;
+	const struct request *request = NULL, *task = NULL;
 
-	if (token.len == 0)
-		return false;
-	holder = pending_by_token(&session->party[requester].pending, token);
-	if (holder != NULL && id_equal(holder->wire_token, token))
-		return true;
-	task = tasks_by_token(&session->tasks[requester], token);
-	return task != NULL && id_equal(buf_span(&task->wire_token), token);
+	if (token.len > 0) {
+		request = pending_by_token(&session->party[requester].pending, token);
+		task = pending_by_token(&session->tasks[requester], token);
+	}
+	return (request != NULL && id_equal(request->wire_token, token)) ||
+	    (task != NULL && id_equal(task->wire_token, token));
 }
 
 static struct span
@@ -427,8 +425,7 @@ note_task(struct session *session, enum side requester, const struct request *re
 	if (request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
 	else if (request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
-		tasks_add(&session->tasks[requester], request->token, request->wire_token, task_id,
-		    request->flags & REQUEST_ASKED, session->clocks.steady);
+		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 }
 
 static void
@@ -537,25 +534,23 @@ static void
 on_update(struct session *session, struct message *message, enum side requester, struct span token,
     const struct request *newest)
 {
-	struct pending *pending = &session->party[requester].pending;
 	struct request *request = NULL;
 
-	while ((request = pending_next_by_token(pending, token, request)) != NULL)
-		if (alarm_armed(&request->idle))
-			alarm_arm(&pending->idle, &request->idle, request->idle_after,
-			    clocks_idle(&session->clocks, requester));
+	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL)
+		state_extend(session, requester, request);
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
-/* Puts back what the requester called the token. */
+/* Puts back what the requester called the token of its request or task. */
 static void
-restore_token(const struct session *session, struct message *message, struct span token, struct span own,
-    struct span wire)
+restore_token(const struct session *session, struct message *message, struct span token, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 
-	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(own, wire) && id_equal(token, wire))
-		message_replace(message, dialect->progress_field, own);
+	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
+	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
+	    id_equal(token, request->wire_token))
+		message_replace(message, dialect->progress_field, request->token);
 }
 
 static void
@@ -566,7 +561,7 @@ on_progress(struct session *session, struct message *message)
 	const struct party *party = &session->party[requester];
 	struct span token = message_id(message->scan, dialect->progress_field);
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
-	const struct task *task = token.len == 0 ? NULL : tasks_by_token(&session->tasks[requester], token);
+	const struct request *task = token.len == 0 ? NULL : pending_by_token(&session->tasks[requester], token);
 	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
@@ -575,17 +570,14 @@ on_progress(struct session *session, struct message *message)
 		return;
 	}
 	if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
-		message->swallowed = task->asked;
-		restore_token(session, message, token, buf_span(&task->token), buf_span(&task->wire_token));
+		restore_token(session, message, token, task);
 		pass_on(session, message, WHY_RELAYED, NULL);
 		return;
 	}
-	if (request == NULL) {
+	if (request != NULL)
+		restore_token(session, message, token, request);
+	else
 		kept = (kept || party->untracked) && !questions_has_minted(&session->questions, token);
-	} else {
-		message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-		restore_token(session, message, token, request->token, request->wire_token);
-	}
 	requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 }
 

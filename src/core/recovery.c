@@ -264,12 +264,11 @@ say_lists(struct session *session)
 static void
 renew_deadlines(struct session *session)
 {
-	struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	struct request *request;
 
-	for (request = pending->oldest; request != NULL; request = request->newer)
-		if (alarm_armed(&request->idle) && state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
-			alarm_arm(&pending->idle, &request->idle, request->idle_after, session->clocks.idle);
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+			state_extend(session, SIDE_CLIENT, request);
 }
 
 static void

@@ -52,3 +52,11 @@ state_grace(const struct session *session, const struct request *request)
 		return session->config.grace;
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
+
+void
+state_extend(struct session *session, enum side requester, struct request *request)
+{
+	if (alarm_armed(&request->idle))
+		alarm_arm(&session->party[requester].pending.idle, &request->idle, request->idle_after,
+		    clocks_idle(&session->clocks, requester));
+}
