@@ -10,12 +10,12 @@
 /* Those in OWN need a process for each test: they start others, take descriptors, or abort. */
 /* clang-format off */
 #define TOGETHER(X) \
+	X(acks) \
 	X(compose) \
 	X(decide) \
 	X(digest) \
 	X(dialect) \
 	X(envelope) \
-	X(finished) \
 	X(frame) \
 	X(framing) \
 	X(hash) \

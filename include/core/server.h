@@ -35,8 +35,8 @@ void server_free(struct server *server);
 /* It enters this part of its life: SERVER_AWAY forgets what held for the former one only. */
 void server_enter(struct server *server, enum server_life life);
 
-/* How it ended. -1: unknown. */
-void server_ended(struct server *server, int status, int signal);
+/* It has ended, and is AWAY or GONE. status, signal: -1: unknown. */
+void server_end(struct server *server, enum server_life life, int status, int signal);
 
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);

@@ -63,7 +63,7 @@ struct session {
 	struct server server;
 	struct party party[2]; /* by enum side */
 	struct questions questions;
-	struct tasks tasks[2]; /* by requester */
+	struct pending tasks[2]; /* by requester */
 	struct acks acks;
 	struct records records;
 	size_t replaying;     /* recovery.c: answers of the replay that are still to come */
@@ -94,6 +94,9 @@ bool state_is_opening(const struct session *session, enum side from, struct span
 
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
+
+/* The request's idle deadline, if it has one, starts again. */
+void state_extend(struct session *session, enum side requester, struct request *request);
 
 /* Requests of that side whose answers are still awaited. */
 static inline size_t

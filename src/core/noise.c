@@ -43,12 +43,12 @@ static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
 	struct lane *lane = session->party[line->from].lane;
-	struct action action = journal_new(VERB_DROP, side_other(line->from), WHY_NOISE);
+	struct action action = state_action(session, VERB_DROP, side_other(line->from), WHY_NOISE, NULL);
 	size_t len = (size_t)(to - lane_decided_to(lane));
 
 	action.message = without_line_end(span_part(lane_from(lane, lane_decided_to(lane)), 0, len));
 	if (action.message.len > 0)
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	lane_drop(lane, len);
 }
 
@@ -89,7 +89,7 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 	found.envelope.kind = ENVELOPE_RESPONSE;
 	found.envelope.id = scan_text(session->salvage, SCAN_ID);
 	found.envelope.untracked = false;
-	found.envelope.method = (struct span){ NULL, 0 };
+	found.envelope.method = SPAN_NONE;
 	receive_response(session, &found);
 }
 

@@ -97,7 +97,7 @@ judge(struct session *session, enum side from)
 	if (envelope.kind == ENVELOPE_UNKNOWN)
 		return READ_HOLD;
 	deadlines =
-	    policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 }, NULL, false);
+	    policy_deadlines(session->config.policy, envelope.method, SPAN_NONE, NULL, false);
 	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
@@ -115,7 +115,7 @@ pass_line_end(struct session *session, enum side from, size_t len)
 {
 	struct lane *lane = session->party[from].lane;
 
-	state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, (struct span){ NULL, 0 });
+	state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
 	lane_pass(lane, len - 2);
 	lane_drop(lane, 1);
 	lane_pass(lane, 1);
@@ -160,7 +160,7 @@ begin(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 
 	if (bom > 0)
-		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, (struct span){ NULL, 0 });
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
 		return;
 	if (from == SIDE_CLIENT)
@@ -203,10 +203,10 @@ message_of_frame(const struct session *session, enum side from, struct message *
 static void
 report_fault(struct session *session, const struct message *message)
 {
-	struct action action = journal_new(VERB_NOTE, side_other(message->from), WHY_LATE_FAULT);
+	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
 
 	action.id = scan_text(message->scan, SCAN_ID);
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 }
 
 /* A frame of unknown id has passed: it is entered now as if it had been held, unless it is no message. */
@@ -231,28 +231,22 @@ end_discarded(struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	struct request *request = requests_named(session, message->from, message->scan);
 	struct request *question = questions_find(&session->questions, requester, message->envelope.id);
-	struct action action = journal_new(VERB_DROP, requester, WHY_OVERSIZED);
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = session->handshake.dialect->failure_code,
-		.message = SPAN("canceld: a message was larger than --max-message and was discarded"),
-		.cause = "oversized-message",
-		.timeout = MSEC_NEVER,
-		.status = -1,
-		.signal = -1,
-	};
+	struct action action = state_action(session, VERB_DROP, requester, WHY_OVERSIZED, NULL);
+	struct answer answer = reply_answer(session, message, "oversized-message",
+	    "canceld: a message was larger than --max-message and was discarded");
 
 	if (request != NULL && request->state != REQUEST_ABANDONED) {
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 		return;
 	}
+	answer.method = SPAN_NONE;
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
 		reply_error(session, message->from, &answer);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
 		action.method = request != NULL ? request->method : question->method;
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	if (request != NULL)
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 	else if (question != NULL && message->envelope.kind == ENVELOPE_RESPONSE)
@@ -263,10 +257,14 @@ end_discarded(struct session *session, struct message *message)
 static void
 end_lost(struct session *session, struct message *message)
 {
+	struct answer answer = reply_answer(session, message, "server-restarted",
+	    "canceld: the server was restarted while the request was on its way");
+
 	if (message->envelope.kind != ENVELOPE_REQUEST || message->envelope.untracked)
 		return;
-	reply_lost(session, message);
-	acks_note_refused(&session->acks, message->envelope.id);
+	answer.status = session->server.status;
+	answer.signal = session->server.signal;
+	reply_error(session, message->from, &answer);
 	message->extent = MESSAGE_BEGINS; /* its bytes went nowhere */
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
@@ -352,7 +350,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	action = state_action(session, VERB_NOTE, side_other(from), stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, request);
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	if (request != NULL && whole)

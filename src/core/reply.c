@@ -19,6 +19,8 @@ reply_error(struct session *session, enum side to, const struct answer *answer)
 {
 	struct answer named = *answer;
 
+	if (to == SIDE_CLIENT && answer->id.len > 0)
+		acks_note_end(&session->acks, answer->id, false);
 	named.omit_id = session->handshake.omits_id || session->handshake.era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);
@@ -36,7 +38,7 @@ reply_result(struct session *session, enum side to, struct span id, const char *
 static void
 put(struct buf *text, const char *string)
 {
-	buf_append(text, (struct span){ string, strlen(string) });
+	buf_append(text, span_of(string));
 }
 
 /* Why the request ends. */
@@ -72,12 +74,22 @@ ending_of(const struct request *request, enum decide_event event)
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
 }
 
-/* Why no other server comes, and what the last one said, where that tells why there is no session or server. */
+/* Says which side has gone, and of the server why no other one comes, and what the last one said. */
 static void
-put_quote(const struct session *session, struct buf *text, unsigned traits)
+explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester, unsigned traits)
 {
 	const struct server *server = &session->server;
 
+	answer->cancelled = false;
+	if (requester == SIDE_SERVER) {
+		answer->cause = "client-gone";
+		put(text, "the client has gone");
+		return;
+	}
+	answer->cause = "server-exited";
+	answer->status = server->status;
+	answer->signal = server->signal;
+	put(text, "the server has gone");
 	if (server->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
 	if (server->refusal.len > 0) {
@@ -101,29 +113,7 @@ put_deadline(struct buf *text, const struct request *request, msec_t timeout)
 	    idle ? " ms and was given up (see canceld --timeout)" : " ms and was given up (see canceld --max-time)");
 }
 
-/* Says in the answer what became of the server. */
-static void
-add_server_end(const struct session *session, struct answer *answer)
-{
-	answer->cancelled = false;
-	answer->status = session->server.status;
-	answer->signal = session->server.signal;
-}
 
-static void
-explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester, unsigned traits)
-{
-	answer->cancelled = false;
-	if (requester == SIDE_SERVER) {
-		answer->cause = "client-gone";
-		put(text, " cannot be answered: the client has gone");
-		return;
-	}
-	answer->cause = "server-exited";
-	add_server_end(session, answer);
-	put(text, " cannot be answered: the server has gone");
-	put_quote(session, text, traits);
-}
 
 /* A response that came, and cannot be passed on. The text does not name the request. */
 static void
@@ -172,11 +162,14 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		put(text, " was cancelled as canceld ends");
 		break;
 	case ENDING_GONE:
+		put(text, " cannot be answered: ");
 		explain_gone(session, answer, text, requester, request_traits(request));
 		break;
 	case ENDING_RESTARTED:
 		answer->cause = "server-restarted";
-		add_server_end(session, answer);
+		answer->cancelled = false;
+		answer->status = session->server.status;
+		answer->signal = session->server.signal;
 		put(text, " was not finished when the server was restarted, and is not repeated");
 		break;
 	case ENDING_MALFORMED:
@@ -236,13 +229,13 @@ reply_to(struct session *session, enum side requester, const struct request *req
 	buf_free(&text);
 }
 
-static struct answer
-answer_to_message(const struct session *session, const struct message *message, const char *cause, const char *text)
+struct answer
+reply_answer(const struct session *session, const struct message *message, const char *cause, const char *text)
 {
 	return (struct answer){
 		.id = message->envelope.id,
 		.code = session->handshake.dialect->failure_code,
-		.message = { text, strlen(text) },
+		.message = span_of(text),
 		.cause = cause,
 		.method = message->envelope.method,
 		.timeout = MSEC_NEVER,
@@ -252,52 +245,17 @@ answer_to_message(const struct session *session, const struct message *message, 
 }
 
 void
-reply_refused(struct session *session, const struct message *message, const char *cause, const char *text)
-{
-	struct answer answer = answer_to_message(session, message, cause, text);
-
-	reply_error(session, message->from, &answer);
-}
-
-void
-reply_lost(struct session *session, const struct message *message)
-{
-	struct answer answer = answer_to_message(session, message, "server-restarted",
-	    "canceld: the server was restarted while the request was on its way");
-
-	add_server_end(session, &answer);
-	reply_error(session, message->from, &answer);
-}
-
-void
 reply_gone(struct session *session, const struct message *message)
 {
 	const struct method *row = dialect_method(session->handshake.dialect, message->envelope.method);
-	struct answer answer = answer_to_message(session, message, "client-gone", "canceld: the client has gone");
+	struct answer answer = reply_answer(session, message, NULL, "");
 	struct buf text;
 
-	if (message->from == SIDE_SERVER) {
-		reply_error(session, SIDE_SERVER, &answer);
-		return;
-	}
 	buf_init(&text);
-	put(&text, "canceld: the server has gone");
-	put_quote(session, &text, row == NULL ? 0 : row->traits);
-	answer.cause = "server-exited";
+	put(&text, "canceld: ");
+	explain_gone(session, &answer, &text, message->from, row == NULL ? 0 : row->traits);
 	answer.message = buf_span(&text);
-	add_server_end(session, &answer);
-	reply_error(session, SIDE_CLIENT, &answer);
+	reply_error(session, message->from, &answer);
 	buf_free(&text);
 }
 
-void
-reply_unknown_method(struct session *session, const struct message *message)
-{
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = CODE_METHOD_NOT_FOUND,
-		.message = SPAN("canceld: the server does not know server/discover (see canceld --legacy)"),
-	};
-
-	reply_error(session, message->from, &answer);
-}

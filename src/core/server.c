@@ -29,10 +29,11 @@ server_enter(struct server *server, enum server_life life)
 }
 
 void
-server_ended(struct server *server, int status, int signal)
+server_end(struct server *server, enum server_life life, int status, int signal)
 {
 	server->status = status;
 	server->signal = signal;
+	server_enter(server, life);
 }
 
 void

@@ -63,7 +63,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		party_init(&session->party[side], config->seed, now);
-		tasks_init(&session->tasks[side]);
+		pending_init(&session->tasks[side], config->seed);
 	}
 	return session;
 }
@@ -77,7 +77,7 @@ session_free(struct session *session)
 		return;
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		party_free(&session->party[side]);
-		tasks_free(&session->tasks[side]);
+		pending_free(&session->tasks[side]);
 	}
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
@@ -96,15 +96,21 @@ session_lane(struct session *session, enum side from)
 }
 
 /* The idle clock of the client's requests stands still while a person is asked something. */
+static bool
+is_idle_frozen(const struct session *session)
+{
+	return session->party[SIDE_SERVER].pending.persons > 0;
+}
+
 static void
 set_clock(struct session *session, msec_t now)
 {
-	msec_t gap = clocks_set(&session->clocks, now, session->party[SIDE_SERVER].pending.persons > 0);
-	struct action action = journal_new(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED);
+	msec_t gap = clocks_set(&session->clocks, now, is_idle_frozen(session));
+	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 	if (gap > 0) {
 		action.elapsed = gap;
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 	if (state_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = session->clocks.steady;
@@ -145,8 +151,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 		set_framing(session, framing);
 		break;
 	case FRAMING_PLAIN:
-		journal_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, (struct span){ NULL, 0 },
-		    SPAN("the client's first bytes are no JSON-RPC"));
+		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
 		break;
 	}
 	return true;
@@ -220,14 +225,14 @@ message_of_frame(const struct party *party, enum side from, struct message *mess
 static void
 note_changes(struct session *session, const struct message *message)
 {
-	struct span nothing = { NULL, 0 };
+	enum side reader = side_other(message->from);
 
 	if (message->envelope.kind > ENVELOPE_BATCH)
 		return;
 	if (message->start > message->origin)
-		journal_note(&session->journal, side_other(message->from), WHY_BOM_STRIPPED, nothing, nothing);
+		state_note(session, VERB_NOTE, reader, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (message->next - message->end > 1)
-		journal_note(&session->journal, side_other(message->from), WHY_CR_STRIPPED, nothing, nothing);
+		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
 
 static bool
@@ -254,7 +259,7 @@ receive_text(struct session *session, enum side from)
 	message.text = lane_from(party->lane, message.start);
 	message.text.len = (size_t)(message.end - message.start);
 	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
-		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, (struct span){ NULL, 0 });
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		pass_discard(session, &message);
 		return;
 	}
@@ -381,8 +386,7 @@ void
 session_server_gone(struct session *session, int status, int signal, msec_t now)
 {
 	set_clock(session, now);
-	server_ended(&session->server, status, signal);
-	server_enter(&session->server, SERVER_GONE);
+	server_end(&session->server, SERVER_GONE, status, signal);
 	truncate_parts(session, SIDE_SERVER, false);
 	recovery_drop_questions(session);
 	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
@@ -396,14 +400,13 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	struct party *client = &session->party[SIDE_CLIENT];
 
 	set_clock(session, now);
-	server_ended(&session->server, status, signal);
-	server_enter(&session->server, SERVER_AWAY);
+	server_end(&session->server, SERVER_AWAY, status, signal);
 	recovery_drop_questions(session);
 	truncate_parts(session, SIDE_SERVER, false);
 	parts_forget(session);
 	session->party[SIDE_SERVER].ended = false;
-	tasks_free(&session->tasks[SIDE_CLIENT]);
-	tasks_init(&session->tasks[SIDE_CLIENT]);
+	pending_free(&session->tasks[SIDE_CLIENT]);
+	pending_init(&session->tasks[SIDE_CLIENT], session->config.seed);
 	requests_lose_server(session);
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))
@@ -456,27 +459,32 @@ earlier(msec_t a, msec_t b)
 	return a < b ? a : b;
 }
 
-/* From the session's steady clock to the caller's. */
+/* When the first alarm is due, `lag` ms later by the caller's clock. */
 static msec_t
-by_caller(const struct session *session, msec_t steady)
+due_by_caller(const struct timeline *timeline, msec_t lag)
 {
-	return steady == MSEC_NEVER ? MSEC_NEVER : steady + session->clocks.skew;
+	const struct alarm *first = timeline_first(timeline);
+
+	return first == NULL ? MSEC_NEVER : alarm_due(first) + lag;
 }
 
 static msec_t
 wake_of(const struct session *session, enum side side, bool stalled)
 {
-	const struct alarm *question = timeline_first(&session->questions.asked[side].hard);
-	msec_t wake = requests_tombstones_wake(session, side);
+	const struct pending *pending = &session->party[side].pending;
+	const struct clocks *clocks = &session->clocks;
+	msec_t parts = side == SIDE_SERVER && !stalled ? parts_due(session) : MSEC_NEVER;
+	msec_t wake = parts == MSEC_NEVER ? MSEC_NEVER : parts + clocks->skew;
 
-	wake = earlier(wake, by_caller(session, tasks_wake(&session->tasks[side])));
-	if (side == SIDE_SERVER && !stalled)
-		wake = earlier(wake, by_caller(session, parts_due(session)));
+	wake = earlier(wake, due_by_caller(&pending->linger, clocks->skew));
+	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, clocks->skew));
 	if ((side == SIDE_CLIENT && stalled) || state_answer_is_passing(session, side))
 		return wake;
-	if (question != NULL)
-		wake = earlier(wake, by_caller(session, alarm_due(question)));
-	return earlier(wake, requests_wake(session, side));
+	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
+	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));
+	if (side == SIDE_CLIENT && is_idle_frozen(session))
+		return wake;
+	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
 }
 
 msec_t

@@ -5,7 +5,9 @@
 struct action
 state_action(const struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
 {
-	struct action action = journal_new(verb, side, why);
+	struct action action = {
+		.verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER
+	};
 
 	if (request != NULL) {
 		action.id = request->id;
@@ -23,7 +25,7 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 	struct action action = state_action(session, verb, side, why, request);
 
 	action.detail = detail;
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 }
 
 enum request_state
@@ -49,4 +51,12 @@ state_grace(const struct session *session, const struct request *request)
 	if (session->config.grace != MSEC_NEVER)
 		return session->config.grace;
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
+}
+
+void
+state_extend(struct session *session, enum side requester, struct request *request)
+{
+	if (alarm_armed(&request->idle))
+		alarm_arm(&session->party[requester].pending.idle, &request->idle, request->idle_after,
+		    clocks_idle(&session->clocks, requester));
 }

@@ -187,12 +187,6 @@ find_row(int option)
 	return NULL;
 }
 
-static struct span
-span_of(const char *string)
-{
-	return (struct span){ string, strlen(string) };
-}
-
 struct unit {
 	const char *name;
 	uint64_t factor;
