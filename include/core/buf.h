@@ -24,6 +24,13 @@ struct span {
 };
 
 #define SPAN(literal) ((struct span){ (literal), sizeof(literal) - 1 })
+#define SPAN_NONE ((struct span){ NULL, 0 })
+
+static inline struct span
+span_of(const char *string)
+{
+	return (struct span){ string, strlen(string) };
+}
 
 /* Eight bytes as they stand. */
 static inline uint64_t

@@ -64,7 +64,7 @@ static void
 compose_native(struct session *session, enum side requester, const struct request *request, struct span reason)
 {
 	unsigned flags = session->handshake.dialect->flags;
-	struct span meta = flags & DIALECT_CANCELS_META ? request->meta : (struct span){ NULL, 0 };
+	struct span meta = flags & DIALECT_CANCELS_META ? request->meta : SPAN_NONE;
 
 	if (!(flags & DIALECT_REASONS))
 		reason.len = 0;
@@ -77,7 +77,7 @@ static void
 overtake(struct session *session, enum side requester, const struct request *request)
 {
 	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, (struct span){ NULL, 0 });
+	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, SPAN_NONE);
 }
 
 /* A later turn of the same session waits for its answer: a cancel of the session would hit that. */
@@ -172,7 +172,7 @@ translate(struct session *session, struct message *message, const struct request
 {
 	buf_clear(&session->scratch);
 	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(message->from)), id, reason,
-	    (struct span){ NULL, 0 });
+	    SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
 	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
 }
@@ -193,7 +193,7 @@ void
 cancel_untracked(struct session *session, struct message *message, struct span id)
 {
 	if (message->cancel != handshake_cancel(&session->handshake, side_other(message->from)))
-		translate(session, message, NULL, id, (struct span){ NULL, 0 });
+		translate(session, message, NULL, id, SPAN_NONE);
 	else
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 }

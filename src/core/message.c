@@ -68,6 +68,6 @@ message_id(const struct scan *scan, enum scan_field field)
 	enum value_type type = field == SCAN_FIELDS ? VALUE_ABSENT : scan_value(scan, field)->type;
 
 	if (type != VALUE_STRING && type != VALUE_NUMBER)
-		return (struct span){ NULL, 0 };
+		return SPAN_NONE;
 	return scan_text(scan, field);
 }

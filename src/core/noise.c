@@ -89,7 +89,7 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 	found.envelope.kind = ENVELOPE_RESPONSE;
 	found.envelope.id = scan_text(session->salvage, SCAN_ID);
 	found.envelope.untracked = false;
-	found.envelope.method = (struct span){ NULL, 0 };
+	found.envelope.method = SPAN_NONE;
 	receive_response(session, &found);
 }
 

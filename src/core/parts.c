@@ -97,7 +97,7 @@ judge(struct session *session, enum side from)
 	if (envelope.kind == ENVELOPE_UNKNOWN)
 		return READ_HOLD;
 	deadlines =
-	    policy_deadlines(session->config.policy, envelope.method, (struct span){ NULL, 0 }, NULL, false);
+	    policy_deadlines(session->config.policy, envelope.method, SPAN_NONE, NULL, false);
 	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
@@ -115,7 +115,7 @@ pass_line_end(struct session *session, enum side from, size_t len)
 {
 	struct lane *lane = session->party[from].lane;
 
-	state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, (struct span){ NULL, 0 });
+	state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
 	lane_pass(lane, len - 2);
 	lane_drop(lane, 1);
 	lane_pass(lane, 1);
@@ -160,7 +160,7 @@ begin(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 
 	if (bom > 0)
-		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, (struct span){ NULL, 0 });
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
 		return;
 	if (from == SIDE_CLIENT)

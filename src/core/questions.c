@@ -70,7 +70,7 @@ questions_add(struct questions *questions, enum side asker, const struct pending
 {
 	struct pending *asked = &questions->asked[asker];
 	char storage[MINTED_MAX];
-	struct pending_names names = { .method = { method, strlen(method) }, .flags = kind };
+	struct pending_names names = { .method = span_of(method), .flags = kind };
 	struct request *question;
 
 	names.id = names.wire_id = questions_mint(questions, asker, pending, string, storage);

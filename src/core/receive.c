@@ -20,7 +20,7 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	struct answer answer = {
 		.id = message->envelope.id,
 		.code = code,
-		.message = { text, strlen(text) },
+		.message = span_of(text),
 		.code_name = code_name,
 	};
 
@@ -160,7 +160,7 @@ read_handshake(struct session *session, const struct message *message)
 
 	if (news & NEWS_DIALECT)
 		journal_note(&session->journal, SIDE_CLIENT, WHY_DIALECT, method,
-		    (struct span){ handshake->dialect->name, strlen(handshake->dialect->name) });
+		    span_of(handshake->dialect->name));
 	if (news & NEWS_ERA)
 		journal_note(&session->journal, SIDE_CLIENT, WHY_ERA, method,
 		    handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy"));
@@ -205,7 +205,7 @@ static struct span
 read_name(const struct scan *scan, const struct method *row, char storage[SCAN_VALUE_MAX])
 {
 	if (row == NULL || row->name_field == SCAN_FIELDS || scan_value(scan, row->name_field)->type != VALUE_STRING)
-		return (struct span){ NULL, 0 };
+		return SPAN_NONE;
 	return id_unescaped(scan_text(scan, row->name_field), storage, SCAN_VALUE_MAX);
 }
 
@@ -333,9 +333,9 @@ ask_progress(struct session *session, struct message *message, struct pending_na
 	token = mint(session, message->from, false, token_storage);
 	if (!find_token_place(session, message, &object, &around, &empty))
 		return;
-	buf_append(text, (struct span){ around, strlen(around) });
+	buf_append(text, span_of(around));
 	buf_append(text, SPAN("\""));
-	buf_append(text, (struct span){ member, strlen(member) });
+	buf_append(text, span_of(member));
 	buf_append(text, SPAN("\":"));
 	buf_append(text, token);
 	for (c = around; *c != '\0'; c++)
@@ -368,7 +368,7 @@ record(struct session *session, const struct message *message, struct request *r
 	if (message->from != SIDE_CLIENT || message->extent != MESSAGE_WHOLE)
 		return;
 	if (!records_add_request(&session->records, message, request))
-		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, request, (struct span){ NULL, 0 });
+		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, request, SPAN_NONE);
 }
 
 /* Enters the request in the table, and passes it. */

@@ -1,19 +1,11 @@
 #include "core/recovery.h"
 
-#include <string.h>
-
 #include "core/compose.h"
 #include "core/id.h"
 #include "core/limits.h"
 
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
-
-static struct span
-text_of(const char *string)
-{
-	return (struct span){ string, strlen(string) };
-}
 
 static const char *
 probe_method(const struct session *session)
@@ -53,9 +45,9 @@ send_probe(struct session *session)
 	lane_hold(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
 	buf_clear(&session->scratch);
 	compose_probe(&session->scratch, method, probe->question->id,
-	    modern ? buf_span(&probe->meta) : (struct span){ NULL, 0 });
+	    modern ? buf_span(&probe->meta) : SPAN_NONE);
 	lane_overtake(lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, (struct span){ NULL, 0 });
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, SPAN_NONE);
 }
 
 void
@@ -192,7 +184,7 @@ say_again(struct session *session, const struct record *record, const struct req
 	buf_append(&session->scratch, request->wire_id);
 	buf_append(&session->scratch, span_part(text, behind, text.len - behind));
 	lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, (struct span){ NULL, 0 });
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, SPAN_NONE);
 }
 
 /* Asks what was answered before; its answer is waited for. */
@@ -223,7 +215,7 @@ say_opened(struct session *session)
 	for (record = session->records.list; record < end; record++) {
 		if (record->kind != RECORD_OPENED)
 			continue;
-		action.method = text_of(session->handshake.dialect->opened);
+		action.method = span_of(session->handshake.dialect->opened);
 		lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&record->text));
 		journal_action(&session->journal, &action);
 	}
@@ -260,7 +252,7 @@ say_lists(struct session *session)
 
 		if (!session->records.lists[i])
 			continue;
-		action.method = text_of(notification);
+		action.method = span_of(notification);
 		buf_clear(&session->scratch);
 		compose_notification(&session->scratch, notification);
 		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
@@ -284,11 +276,11 @@ static void
 finish(struct session *session)
 {
 	server_enter(&session->server, SERVER_OPEN);
-	server_refuse(&session->server, (struct span){ NULL, 0 });
+	server_refuse(&session->server, SPAN_NONE);
 	renew_deadlines(session);
 	say_streams(session);
 	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
-	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, (struct span){ NULL, 0 });
+	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	say_lists(session);
 }
 
@@ -352,8 +344,8 @@ replay_answered(struct session *session, const struct request *question, const s
 		server_enter(&session->server, SERVER_STUCK);
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
-			journal_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, (struct span){ NULL, 0 },
-			    text_of(difference));
+			journal_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, SPAN_NONE,
+			    span_of(difference));
 		say_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
 		finish(session);
@@ -404,7 +396,7 @@ recovery_expire(struct session *session, enum side asker)
 		if (question_kind(question) == QUESTION_REPLAY)
 			replay_expired(session, question);
 		else
-			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, (struct span){ NULL, 0 });
+			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 		pending_remove(asked, question);
 	}
 }

@@ -36,7 +36,7 @@ reply_result(struct session *session, enum side to, struct span id, const char *
 static void
 put(struct buf *text, const char *string)
 {
-	buf_append(text, (struct span){ string, strlen(string) });
+	buf_append(text, span_of(string));
 }
 
 /* Why the request ends. */
@@ -242,7 +242,7 @@ answer_to_message(const struct session *session, const struct message *message, 
 	return (struct answer){
 		.id = message->envelope.id,
 		.code = session->handshake.dialect->failure_code,
-		.message = { text, strlen(text) },
+		.message = span_of(text),
 		.cause = cause,
 		.method = message->envelope.method,
 		.timeout = MSEC_NEVER,

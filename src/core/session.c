@@ -145,7 +145,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 		set_framing(session, framing);
 		break;
 	case FRAMING_PLAIN:
-		journal_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, (struct span){ NULL, 0 },
+		journal_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, SPAN_NONE,
 		    SPAN("the client's first bytes are no JSON-RPC"));
 		break;
 	}
@@ -254,7 +254,7 @@ receive_text(struct session *session, enum side from)
 	message.text = lane_from(party->lane, message.start);
 	message.text.len = (size_t)(message.end - message.start);
 	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
-		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, (struct span){ NULL, 0 });
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		pass_discard(session, &message);
 		return;
 	}

@@ -157,12 +157,6 @@ options_help(void)
 	return help;
 }
 
-static struct span
-span_of(const char *string)
-{
-	return (struct span){ string, strlen(string) };
-}
-
 /* Takes the digits off the front of text. */
 static bool
 take_number(struct span *text, uint64_t most, uint64_t *number)

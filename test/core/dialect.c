@@ -7,12 +7,6 @@ Suite *dialect_suite(void);
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 static const struct dialect *const all[] = { &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp, &dialect_none };
 
 START_TEST(a_name_is_found_whole_or_not_at_all)

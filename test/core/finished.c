@@ -24,12 +24,6 @@ teardown(void)
 	ck_assert_ptr_null(finished.marks);
 }
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 static void
 note(struct span id, bool cancelled)
 {

@@ -11,12 +11,6 @@ Suite *frame_suite(void);
 
 enum { SEEN_MAX = 4096 };
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 /* What is found in the bytes, in words: "'a b\n' text, 5:'{}'": text, and bodies with the lengths of their headers. */
 struct seen {
 	char words[SEEN_MAX];

@@ -10,12 +10,6 @@ Suite *framing_suite(void);
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 static void
 expect(struct span is, const char *wanted)
 {

@@ -9,12 +9,6 @@
 
 Suite *id_suite(void);
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 /* How near two ids are; each includes the ones behind it. */
 enum likeness { EQUAL, LOOSE, OTHER };
 

@@ -32,12 +32,6 @@ teardown(void)
 	pending_free(&pending);
 }
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 static struct request *
 add_names(const char *id, const char *wire_id, const char *token, const char *wire_token)
 {

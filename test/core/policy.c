@@ -68,12 +68,6 @@ static const struct {
 	    MSEC_NEVER, TIME_CAP },
 };
 
-static struct span
-span_of(const char *text)
-{
-	return (struct span){ text, strlen(text) };
-}
-
 START_TEST(what_a_request_gets)
 {
 	struct policy policy;
