@@ -4,7 +4,7 @@
 /*
  * The outstanding requests of one direction: found by the requester's id, by the id that the receiver sees, by progress
  * token; each with an idle deadline and an absolute one. A table: it keeps requests and decides nothing. Look-ups are O(1)
- * on average, except among entries that share one id.
+ * on average, except among entries that share one id or token.
  */
 
 #include <stdbool.h>
@@ -40,7 +40,6 @@ enum request_flag {
 	REQUEST_ASKED = 1 << 10,     /* canceld gave it its token, for itself */
 	REQUEST_TURN_TOLD = 1 << 11, /* a cancel of its whole ACP session has gone out */
 	REQUEST_UNOWED = 1 << 12,    /* PASSING, and its first cancel waived the answer */
-
 };
 
 /* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
@@ -48,14 +47,14 @@ enum request_flag {
 
 struct method; /* core/dialect.h */
 
-struct request_name {                  /* private: an id or token that a request is found by */
-	struct map_entry exact, loose; /* in pending->exact, ->loose */
+struct request_name {                  /* private: an id or token of a request */
+	struct map_entry exact, loose; /* in pending->exact; in ->loose if it is a number */
 	struct request *request;
-	struct span key; /* its canonical form */
-	double value;    /* if numeric: id_number */
-	bool numeric;
-	unsigned kinds; /* what it is to the request */
+	struct span text;
+	unsigned kinds; /* which ids and tokens of the request it is */
 };
+
+enum { REQUEST_NAMES = 4 };
 
 struct request {
 	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
@@ -72,7 +71,7 @@ struct request {
 	struct alarm hard;             /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer; /* by age, within its table; read only */
 	size_t name_count;             /* private */
-	struct request_name names[];   /* private; the bytes of all spans stand behind them */
+	struct request_name names[REQUEST_NAMES]; /* private */
 };
 
 struct pending {
@@ -84,7 +83,7 @@ struct pending {
 	size_t in_state[REQUEST_STATES];
 	size_t persons;          /* WAITING with REQUEST_PERSON */
 	size_t aliased;          /* entries whose wire_id differs from id */
-	struct map exact, loose; /* private: names by key; by value, those of ids while WAITING or CANCELLING */
+	struct map exact, loose; /* private: names by id_hash; by the double that id_number gives */
 	uint64_t seed;           /* private */
 };
 
@@ -130,7 +129,8 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
 
 /*
  * The one WAITING or CANCELLING request whose wire id a peer might confuse with this one (id_loosely_equal) and that is
- * not equal to it; NULL if there is none, or more than one. O(1) on average whatever the ids.
+ * not equal to it; NULL if there is none, or more than one. O(1) on average, except among PASSING and ABANDONED entries
+ * with ids that are the same number.
  */
 struct request *pending_loosely(const struct pending *pending, struct span wire_id);
 

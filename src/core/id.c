@@ -175,7 +175,7 @@ id_equal(struct span a, struct span b)
 {
 	char storage_a[ID_CANONICAL_MAX], storage_b[ID_CANONICAL_MAX];
 
-	return span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
+	return span_equal(a, b) || span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
 }
 
 uint64_t

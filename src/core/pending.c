@@ -8,13 +8,12 @@
 #include "core/id.h"
 #include "core/mem.h"
 
-/* What a name is to its request; an id that is not aliased is two of them. */
+/* Which ids and tokens of its request a name is: those that are spelled alike are one name. */
 enum name_kind {
 	NAME_ID = 1 << 0,
 	NAME_WIRE_ID = 1 << 1,
 	NAME_WIRE_TOKEN = 1 << 2,
-	NAME_OTHER_TOKEN = 1 << 3, /* of one that has two */
-	NAMES_OF_TOKENS = NAME_WIRE_TOKEN | NAME_OTHER_TOKEN,
+	NAME_TOKEN = 1 << 3, /* with REQUEST_TWO_TOKENS */
 };
 
 void
@@ -41,42 +40,18 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-/* Ids and tokens share the maps and never meet: clients use the id as token too. */
 static uint64_t
-hash_of_name(const struct pending *pending, struct span bytes, unsigned kinds)
+hash_of_number(const struct pending *pending, double number)
 {
-	return hash_of(bytes, pending->seed + (kinds & NAMES_OF_TOKENS ? 1 : 0));
-}
+	double no_sign = number == 0 ? 0 : number; /* -0 has other bytes */
 
-static uint64_t
-hash_of_value(const struct pending *pending, double value, unsigned kinds)
-{
-	double no_sign = value == 0 ? 0 : value; /* -0 has other bytes */
-
-	return hash_of_name(pending, (struct span){ (const char *)&no_sign, sizeof(no_sign) }, kinds);
-}
-
-static size_t
-index_of(const struct request *request, unsigned kind)
-{
-	size_t i = 0;
-
-	while (!(request->names[i].kinds & kind))
-		i++;
-	return i;
+	return hash_of((struct span){ (const char *)&no_sign, sizeof(no_sign) }, pending->seed);
 }
 
 static bool
-is_awaited(enum request_state state)
+is_awaited(const struct request *request)
 {
-	return state == REQUEST_WAITING || state == REQUEST_CANCELLING;
-}
-
-static void
-add_loosely(struct pending *pending, struct request_name *name)
-{
-	if (name->numeric)
-		map_add(&pending->loose, &name->loose, hash_of_value(pending, name->value, name->kinds));
+	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
 }
 
 static void
@@ -86,17 +61,14 @@ enter_state(struct pending *pending, struct request *request, enum request_state
 	pending->in_state[state]++;
 	if (state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
 		pending->persons++;
-	if (is_awaited(state))
-		add_loosely(pending, &request->names[index_of(request, NAME_WIRE_ID)]);
 }
 
 static void
-leave_state(struct pending *pending, struct request *request)
+leave_state(struct pending *pending, const struct request *request)
 {
 	pending->in_state[request->state]--;
 	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
 		pending->persons--;
-	map_remove(&pending->loose, &request->names[index_of(request, NAME_WIRE_ID)].loose);
 }
 
 static struct span
@@ -110,88 +82,27 @@ copy(char **at, struct span bytes)
 	return kept;
 }
 
-/* How many bytes a canonical form takes beside the id. */
-static size_t
-room_for_key(struct span id)
-{
-	char storage[ID_CANONICAL_MAX];
-	struct span key = id_canonical(id, storage);
-
-	return key.ptr != id.ptr ? key.len : 0;
-}
-
+/* Gives the request this id or token: a name that it has, or a new one. Returns the request's own copy of the text. */
 static struct span
-key_of(char **at, struct span id)
+add_name(struct pending *pending, struct request *request, struct span text, unsigned kinds, char **at)
 {
-	char storage[ID_CANONICAL_MAX];
-	struct span key = id_canonical(id, storage);
+	struct request_name *name = request->names, *end = name + request->name_count;
+	double number;
 
-	return key.ptr != id.ptr ? copy(at, key) : id;
-}
-
-static struct request_name *
-add_name(struct pending *pending, struct request *request, struct span id, unsigned kinds, char **at)
-{
-	struct request_name *name = &request->names[request->name_count++];
-
-	*name = (struct request_name){ .request = request, .key = key_of(at, id), .kinds = kinds };
-	name->numeric = id_number(id, &name->value);
-	map_add(&pending->exact, &name->exact, hash_of_name(pending, name->key, kinds));
-	return name;
-}
-
-static void
-add_names(struct pending *pending, struct request *request, char **at)
-{
-	unsigned id_kinds = request_is_aliased(request) ? NAME_ID : NAME_ID | NAME_WIRE_ID;
-
-	add_name(pending, request, request->id, id_kinds, at);
-	if (request_is_aliased(request))
-		add_name(pending, request, request->wire_id, NAME_WIRE_ID, at);
-	if (request->flags & REQUEST_TWO_TOKENS)
-		add_name(pending, request, request->token, NAME_OTHER_TOKEN, at);
-	if (request->wire_token.len > 0)
-		add_loosely(pending, add_name(pending, request, request->wire_token, NAME_WIRE_TOKEN, at));
-}
-
-static bool
-is_aliased(const struct pending_names *names)
-{
-	return names->wire_id.ptr != names->id.ptr && !span_equal(names->wire_id, names->id);
-}
-
-/* *bytes: where its texts and what is canonical of them are to be written. */
-static struct request *
-request_new(const struct pending_names *names, char **bytes)
-{
-	const struct span texts[] = { names->id, names->wire_id, names->token, names->wire_token };
-	size_t two = names->flags & REQUEST_TWO_TOKENS ? 1 : 0;
-	size_t count = (size_t)1 + is_aliased(names) + (names->wire_token.len > 0) + two;
-	size_t size = names->method.len + names->name.len + names->meta.len;
-	struct request *request;
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		size += texts[i].len + room_for_key(texts[i]);
-	size += sizeof(*request) + count * sizeof(request->names[0]);
-	request = mem_resize(NULL, size, 1);
-	*request = (struct request){ .row = names->row, .flags = names->flags };
-	request->idle_after = request->cap_after = MSEC_NEVER;
-	*bytes = (char *)&request->names[count];
-	return request;
-}
-
-static void
-copy_texts(struct request *request, const struct pending_names *names, char **at)
-{
-	bool own_wire_token = !span_equal(names->wire_token, names->token);
-
-	request->id = copy(at, names->id);
-	request->wire_id = is_aliased(names) ? copy(at, names->wire_id) : request->id;
-	request->token = copy(at, names->token);
-	request->wire_token = own_wire_token ? copy(at, names->wire_token) : request->token;
-	request->method = copy(at, names->method);
-	request->name = copy(at, names->name);
-	request->meta = copy(at, names->meta);
+	if (text.len == 0)
+		return text;
+	while (name < end && !span_equal(name->text, text))
+		name++;
+	if (name < end) {
+		name->kinds |= kinds;
+		return name->text;
+	}
+	*name = (struct request_name){ .request = request, .text = copy(at, text), .kinds = kinds };
+	request->name_count++;
+	map_add(&pending->exact, &name->exact, id_hash(text, pending->seed));
+	if (id_number(text, &number))
+		map_add(&pending->loose, &name->loose, hash_of_number(pending, number));
+	return name->text;
 }
 
 static void
@@ -221,14 +132,25 @@ unlink_by_age(struct pending *pending, struct request *request)
 struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
-	char *at;
-	struct request *request;
+	size_t size = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len +
+	    names->method.len + names->name.len + names->meta.len;
+	struct request *request = mem_resize(NULL, sizeof(*request) + size, 1);
+	char *at = (char *)(request + 1);
 
 	assert(names->id.len > 0 && names->wire_id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
-	request = request_new(names, &at);
-	copy_texts(request, names, &at);
-	add_names(pending, request, &at);
+	memset(request, 0, offsetof(struct request, names));
+	request->id = add_name(pending, request, names->id, NAME_ID, &at);
+	request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, &at);
+	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, &at);
+	request->token = names->flags & REQUEST_TWO_TOKENS ? add_name(pending, request, names->token, NAME_TOKEN, &at) :
+							     copy(&at, names->token);
+	request->method = copy(&at, names->method);
+	request->name = copy(&at, names->name);
+	request->meta = copy(&at, names->meta);
+	request->row = names->row;
+	request->flags = names->flags;
+	request->idle_after = request->cap_after = MSEC_NEVER;
 	link_newest(pending, request);
 	enter_state(pending, request, REQUEST_WAITING);
 	pending->count++;
@@ -261,13 +183,13 @@ pending_remove(struct pending *pending, struct request *request)
 }
 
 static struct request_name *
-name_by_key(struct map_entry *entry)
+name_of_exact(struct map_entry *entry)
 {
 	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, exact));
 }
 
 static struct request_name *
-name_by_value(struct map_entry *entry)
+name_of_loose(struct map_entry *entry)
 {
 	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, loose));
 }
@@ -292,65 +214,59 @@ static const unsigned char ranks_by_token[REQUEST_STATES] = {
 	[REQUEST_ABANDONED] = 1,
 };
 
-/* This one or the next older one that has such a name with this key. */
-static struct map_entry *
-with_key(struct map_entry *entry, struct span key, unsigned kinds)
+/* The name of this entry, or else of the next older one, that is such an id or token; NULL if there is none. */
+static struct request_name *
+with_text(struct map_entry *entry, struct span text, unsigned kinds)
 {
-	while (entry != NULL && (!(name_by_key(entry)->kinds & kinds) || !span_equal(name_by_key(entry)->key, key)))
-		entry = map_next(entry);
-	return entry;
+	for (; entry != NULL; entry = map_next(entry)) {
+		struct request_name *name = name_of_exact(entry);
+
+		if ((name->kinds & kinds) && id_equal(name->text, text))
+			return name;
+	}
+	return NULL;
 }
 
-static struct map_entry *
-first_with_key(const struct pending *pending, struct span id, unsigned kinds)
+static struct request_name *
+first_with_text(const struct pending *pending, struct span text, unsigned kinds)
 {
-	char storage[ID_CANONICAL_MAX];
-	struct span key = id_canonical(id, storage);
-
-	return with_key(map_first(&pending->exact, hash_of_name(pending, key, kinds)), key, kinds);
-}
-
-static struct map_entry *
-next_with_key(const struct request_name *name, unsigned kinds)
-{
-	return with_key(map_next(&name->exact), name->key, kinds);
+	return with_text(map_first(&pending->exact, id_hash(text, pending->seed)), text, kinds);
 }
 
 static struct request *
-best(const struct pending *pending, struct span id, unsigned kinds, const unsigned char ranks[REQUEST_STATES])
+best(const struct pending *pending, struct span text, unsigned kinds, const unsigned char ranks[REQUEST_STATES])
 {
-	struct map_entry *entry = first_with_key(pending, id, kinds);
+	struct request_name *name = first_with_text(pending, text, kinds);
 	struct request *found = NULL;
 	unsigned rank = 0;
 
-	for (; entry != NULL && rank < RANK_TOP; entry = next_with_key(name_by_key(entry), kinds)) {
-		struct request *request = name_by_key(entry)->request;
-
-		if (ranks[request->state] <= rank)
+	for (; name != NULL && rank < RANK_TOP; name = with_text(map_next(&name->exact), text, kinds)) {
+		if (ranks[name->request->state] <= rank)
 			continue;
-		found = request;
-		rank = ranks[request->state];
+		found = name->request;
+		rank = ranks[found->state];
 	}
 	return found;
 }
 
-/* The only one whose name is the same number as the id and not equal to it. */
+/* The only one whose id, if it is awaited, or token is the same number as the text and not equal to it. */
 static struct request *
-only_loosely(const struct pending *pending, struct span id, unsigned kinds)
+only_loosely(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	char storage[ID_CANONICAL_MAX];
-	struct span key = id_canonical(id, storage);
-	struct map_entry *entry;
+	uint64_t exactly = id_hash(text, pending->seed);
 	struct request *found = NULL;
-	double value;
+	struct map_entry *entry;
+	double number;
 
-	if (!id_number(id, &value))
+	if (!id_number(text, &number))
 		return NULL;
-	entry = map_first(&pending->loose, hash_of_value(pending, value, kinds));
+	entry = map_first(&pending->loose, hash_of_number(pending, number));
 	for (; entry != NULL; entry = map_next(entry)) {
-		const struct request_name *name = name_by_value(entry);
+		const struct request_name *name = name_of_loose(entry);
 
-		if (!(name->kinds & kinds) || name->value != value || span_equal(name->key, key))
+		if (!(name->kinds & kind) || name->exact.hash == exactly)
+			continue;
+		if (kind == NAME_WIRE_ID && !is_awaited(name->request))
 			continue;
 		if (found != NULL)
 			return NULL;
@@ -374,7 +290,7 @@ pending_by_wire(const struct pending *pending, struct span wire_id)
 struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *exact = best(pending, wire_token, NAMES_OF_TOKENS, ranks_by_token);
+	struct request *exact = best(pending, wire_token, NAME_WIRE_TOKEN | NAME_TOKEN, ranks_by_token);
 
 	return exact != NULL ? exact : only_loosely(pending, wire_token, NAME_WIRE_TOKEN);
 }
@@ -382,13 +298,15 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	struct map_entry *entry;
+	struct request_name *name = first_with_text(pending, wire_token, NAME_WIRE_TOKEN);
+	size_t i = 0;
 
-	if (after == NULL)
-		entry = first_with_key(pending, wire_token, NAME_WIRE_TOKEN);
-	else
-		entry = next_with_key(&after->names[index_of(after, NAME_WIRE_TOKEN)], NAME_WIRE_TOKEN);
-	return entry != NULL ? name_by_key(entry)->request : NULL;
+	if (after != NULL) {
+		while (!(after->names[i].kinds & NAME_WIRE_TOKEN))
+			i++;
+		name = with_text(map_next(&after->names[i].exact), wire_token, NAME_WIRE_TOKEN);
+	}
+	return name != NULL ? name->request : NULL;
 }
 
 struct request *
@@ -400,7 +318,7 @@ pending_loosely(const struct pending *pending, struct span wire_id)
 bool
 pending_holds(const struct pending *pending, struct span id)
 {
-	return first_with_key(pending, id, NAME_ID | NAME_WIRE_ID) != NULL;
+	return first_with_text(pending, id, NAME_ID | NAME_WIRE_ID) != NULL;
 }
 
 struct request *

@@ -624,7 +624,7 @@ static void
 make_unreadable(struct request *request)
 {
 	for (size_t i = 0; i < request->name_count; i++)
-		request->names[i].key.ptr = (const char *)(uintptr_t)1;
+		request->names[i].text.ptr = (const char *)(uintptr_t)1;
 }
 
 START_TEST(no_more_than_two_candidates_are_compared)
