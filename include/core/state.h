@@ -9,7 +9,7 @@
 #include "core/acks.h"
 #include "core/clocks.h"
 #include "core/config.h"
-#include "core/frame.h"
+#include "core/framing.h"
 #include "core/handshake.h"
 #include "core/lane.h"
 #include "core/pending.h"
