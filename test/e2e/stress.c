@@ -1,10 +1,10 @@
 /*
- * The stress tests: the real binary ($CANCELD), real pipes, real processes, and much of everything.
+ * The stress tests: the real binary ($CANCELD), real pipes, real processes, much traffic.
  * Each prints what it measured.
  *
  *   stress                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose, STRESS_SEED repeats
  *   stress --cost              print what a long response costs
- *   stress --peer MODE [ARG]   be a server of a certain kind (see load.h, stress.h)
+ *   stress --peer MODE [ARG]   be a server with a special behaviour (load.h, stress.h)
  */
 #include "stress.h"
 

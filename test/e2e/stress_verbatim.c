@@ -13,7 +13,7 @@ enum {
 	PIECE_MAX = 65536,
 };
 
-/* Mostly some hundred bytes; now and then a few, or all there are. */
+/* Mostly some hundred bytes, sometimes a few or all there are. */
 static size_t
 random_piece(void)
 {
@@ -49,7 +49,7 @@ check_request(const char *line)
 
 	wire_request(&wanted, number);
 	if (strcmp(wanted.data, line) != 0) {
-		fprintf(stderr, "verbatim: changed on its way: %.300s\n", line);
+		fprintf(stderr, "verbatim: changed on the way: %.300s\n", line);
 		exit(9);
 	}
 	free(wanted.data);
@@ -72,7 +72,7 @@ take_requests(struct text *input, long *numbers)
 	return count;
 }
 
-/* What one read completed is answered in an order of its own. */
+/* Requests completed by one read are answered in random order. */
 int
 verbatim_serve(int count, char **arguments)
 {
@@ -102,7 +102,7 @@ verbatim_serve(int count, char **arguments)
 	return 0;
 }
 
-/* The answers that are waited for; no two are alike. */
+/* The answers that are waited for, all different. */
 static struct text expected[IN_FLIGHT];
 
 static void
@@ -135,7 +135,7 @@ receive_answer(struct run *run)
 	for (size_t i = 0; i < IN_FLIGHT; i++)
 		if (expected[i].len == len && memcmp(expected[i].data, line, len) == 0)
 			return &expected[i];
-	run_fail(run, "this is what no server said: %.600s", line);
+	run_fail(run, "no server has sent this: %.600s", line);
 }
 
 START_TEST(ten_thousand_answers_are_unchanged)

@@ -1,6 +1,6 @@
 #include "peers.h"
 
-/* Spellings that a parser and a printer between the two ends would not leave as they are. */
+/* Values whose spelling does not survive a parser and a printer. */
 static const char *const spellings[] = {
 	"null",
 	"{\"v\":1.10,\"w\":1e2,\"x\":-0,\"y\":0.30000000000000000001}",
@@ -14,7 +14,7 @@ static const char *const spellings[] = {
 
 enum {
 	SPELLINGS = sizeof(spellings) / sizeof(*spellings),
-	LONG = 300000, /* more than is held whole */
+	LONG = 300000, /* more than canceld holds */
 };
 
 void
