@@ -48,10 +48,6 @@ void traffic_end(struct traffic *traffic);
 /* Prints a line at once, as Check ends its children by _exit. */
 __attribute__((format(printf, 1, 2))) void stress_report(const char *format, ...);
 
-/* A server: verbatim SEED. Answers wire_request with wire_answer, in pieces and out of order; exits
-   with 9 if a request has changed on the way. */
-int verbatim_serve(int count, char **arguments);
-
 Suite *suite_verbatim(void);
 Suite *suite_order(void);
 Suite *suite_memory(void);
