@@ -342,10 +342,10 @@ suite_ends(void)
 }
 
 Suite *
-suite_server_ends(void)
+suite_drain(void)
 {
-	Suite *suite = suite_create("server-ends");
-	TCase *tests = tcase_create("server-ends");
+	Suite *suite = suite_create("drain");
+	TCase *tests = tcase_create("drain");
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, drain_waits_for_the_answers, 0, 2);
@@ -353,6 +353,17 @@ suite_server_ends(void)
 	tcase_add_test(tests, an_answer_in_time_is_no_timeout);
 	tcase_add_test(tests, a_signal_ends_the_drain);
 	tcase_add_test(tests, a_file_as_input_is_drained);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+Suite *
+suite_server_ends(void)
+{
+	Suite *suite = suite_create("server-ends");
+	TCase *tests = tcase_create("server-ends");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, a_grandchild_on_stdout_is_not_waited_for);
 	tcase_add_test(tests, a_server_that_closes_stdout_is_ended);
 	tcase_add_test(tests, a_stopped_server_is_ended);

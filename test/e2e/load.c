@@ -9,12 +9,12 @@
 
 enum {
 	BATCH = 65536,  /* of messages to write at once */
-	PATTERN = 1000, /* bytes of padding that are alike */
+	PATTERN = 1000, /* equal bytes of padding in a row */
 	GLANCE = 5,     /* milliseconds between two looks at the board */
 	SMALL_PIPE = 4096,
 };
 
-/* No two neighbouring stretches are alike, nor are those of two neighbouring messages. */
+/* Neighbouring stretches differ, also from those of neighbouring messages. */
 static void
 append_padding(struct text *text, long number, size_t len)
 {

@@ -38,6 +38,7 @@ static const struct suite {
 	{ "restarts", suite_restarts, false },
 	{ "idle", suite_idle, false },
 	{ "not-ends", suite_not_ends, false },
+	{ "drain", suite_drain, false },
 	{ "server-ends", suite_server_ends, false },
 	{ "statuses", suite_statuses, false },
 	{ "cancels", suite_cancels, false },

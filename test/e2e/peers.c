@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -132,75 +131,6 @@ answer_facts(const char *line)
 	text_print(&text, "}");
 	answer(line, text.data);
 	free(text.data);
-}
-
-/* In pieces of random sizes, sometimes yielding the processor in between. */
-static void
-write_pieces(const struct text *text)
-{
-	size_t done = 0;
-
-	while (done < text->len) {
-		size_t len = 1 + (size_t)random() % 5000;
-
-		if (len > text->len - done)
-			len = text->len - done;
-		write_all(text->data + done, len);
-		done += len;
-		if (random() % 4 == 0)
-			sched_yield();
-	}
-}
-
-static long
-number_in(const char *line)
-{
-	const char *number = member_find(member_find(line, "params"), "number");
-
-	return number == NULL ? -1 : atol(number);
-}
-
-static long
-check_request(const char *line)
-{
-	struct text wanted = { 0 };
-	long number = number_in(line);
-
-	wire_request(&wanted, number);
-	if (strcmp(wanted.data, line) != 0) {
-		fprintf(stderr, "peer: changed on the way: %.300s\n", line);
-		exit(9);
-	}
-	free(wanted.data);
-	return number;
-}
-
-/* Requests read at once are answered in random order. */
-static int
-verbatim(const char *seed)
-{
-	struct text input = { 0 };
-	struct text output = { 0 };
-	long numbers[4096];
-	size_t start = 0;
-	size_t count;
-	char *line;
-
-	srandom((unsigned)atoi(seed));
-	while (read_some(&input)) {
-		for (count = 0; count < 4096 && (line = next_line(&input, &start)) != NULL; count++)
-			numbers[count] = check_request(line);
-		while (count > 0) {
-			size_t chosen = (size_t)random() % count;
-
-			wire_answer(&output, numbers[chosen]);
-			text_append(&output, "\n", 1);
-			numbers[chosen] = numbers[--count];
-		}
-		write_pieces(&output);
-		output.len = 0;
-	}
-	return 0;
 }
 
 static long long amount;
@@ -358,7 +288,7 @@ peer_main(int count, char **arguments)
 	if (count > 2)
 		order = arguments[2];
 	if (strcmp(arguments[0], "verbatim") == 0)
-		return verbatim(count > 1 ? arguments[1] : "1");
+		return wire_serve(count, arguments);
 	if (strcmp(arguments[0], "puppet") == 0)
 		return puppet(count > 1 ? arguments[1] : NULL);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)

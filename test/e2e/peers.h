@@ -39,4 +39,10 @@ void wire_id(struct text *text, long number);
 void wire_request(struct text *text, long number);
 void wire_answer(struct text *text, long number);
 
+/* A random size for a read or a write: mostly some hundred bytes, sometimes a few or many. */
+size_t wire_piece(void);
+
+/* The peer verbatim. */
+int wire_serve(int count, char **arguments);
+
 #endif

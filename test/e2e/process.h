@@ -38,7 +38,7 @@ pid_t process_session(pid_t pid);
 long process_share(pid_t pid);                             /* PSS in bytes; -1 if that cannot be known */
 long process_switches(pid_t pid);                          /* voluntary context switches so far */
 long process_resident(pid_t pid);                          /* bytes in memory now; -1 if there is no such process */
-long process_peak(pid_t pid);                              /* the most bytes there ever were */
+long process_peak(pid_t pid);                              /* the most bytes so far */
 double process_seconds(pid_t pid);                         /* CPU time so far */
 int process_descriptors(pid_t pid);                        /* how many are open */
 bool process_stopped(pid_t pid);                           /* by SIGSTOP or the like */

@@ -1,4 +1,4 @@
-/* However much is on its way to somebody who does not read, canceld takes no more memory for it. */
+/* canceld's memory stays bounded while the client or the server does not read. */
 #include "stress.h"
 
 #include "process.h"
@@ -8,7 +8,7 @@ enum {
 	BOUND = 8 << 20,
 };
 
-/* What a request costs in memory while it has no answer is not at issue here: so few are large, or many small. */
+/* Few large messages and many small ones: the memory of the outstanding requests themselves is not measured here. */
 static const struct {
 	const char *options;
 	long size;

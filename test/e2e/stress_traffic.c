@@ -7,7 +7,7 @@
 #include "client.h"
 
 enum {
-	SAMPLE = 10, /* milliseconds between two looks at the memory */
+	SAMPLE = 10, /* milliseconds between two samples of the memory */
 	STILL = 250, /* milliseconds without a byte: it is stuck */
 };
 
@@ -22,7 +22,7 @@ stress_report(const char *format, ...)
 	fflush(stdout);
 }
 
-/* canceld answers this by itself: it has started, and the mirror counts no request. */
+/* canceld answers this itself, so the mirror counts no request. */
 static void
 wait_until_ready(struct run *run)
 {
@@ -136,7 +136,7 @@ traffic_until(struct traffic *traffic, long answers)
 	while (traffic->end.received.count < answers) {
 		step(traffic);
 		if (milliseconds() - traffic->moved > HARNESS_LIMIT)
-			run_fail(traffic->run, "it is stuck: %ld requests said, %ld answers heard",
+			run_fail(traffic->run, "it is stuck: %ld requests sent, %ld answers received",
 			    traffic->end.sent.count, traffic->end.received.count);
 	}
 }

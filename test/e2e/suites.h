@@ -9,6 +9,7 @@ Suite *suite_demo_server(void);
 Suite *suite_timeouts(void);
 Suite *suite_cancels(void);
 Suite *suite_ends(void);
+Suite *suite_drain(void);
 Suite *suite_server_ends(void);
 Suite *suite_statuses(void);
 Suite *suite_restarts(void);
