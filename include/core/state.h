@@ -95,6 +95,9 @@ bool state_is_opening(const struct session *session, enum side from, struct span
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
 
+/* The frame that has just ended, as a message: held WHOLE, or PASSED. */
+void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
+
 /* The request's idle deadline, if it has one, starts again. */
 void state_extend(struct session *session, enum side requester, struct request *request);
 

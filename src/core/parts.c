@@ -188,19 +188,6 @@ parts_continue(struct session *session, enum side from)
 }
 
 static void
-message_of_frame(const struct session *session, enum side from, struct message *message)
-{
-	const struct party *party = &session->party[from];
-
-	message_init(message, from, party->frame.scan);
-	message->extent = MESSAGE_PASSED;
-	message->start = party->frame.body + (scan_bom(party->frame.scan) ? 3 : 0);
-	message->begin = party->frame.framing == FRAMING_NEWLINE ? message->start : party->frame.start;
-	message->end = message->next = party->frame.scanned;
-	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
-}
-
-static void
 report_fault(struct session *session, const struct message *message)
 {
 	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
@@ -292,7 +279,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
 	party->parts.reading = READ_HOLD;
-	message_of_frame(session, from, message);
+	state_message(session, from, MESSAGE_PASSED, message);
 	switch (reading) {
 	case READ_PASS:
 		return end_unknown(session, message);
@@ -359,7 +346,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 		requests_break_off(session, side_other(from), request, action.timeout);
 	if (!whole || reading != READ_PASS)
 		return PARTS_ENDED;
-	message_of_frame(session, from, message); /* only the end of its line was missing */
+	state_message(session, from, MESSAGE_PASSED, message); /* only the end of its line was missing */
 	return end_unknown(session, message);
 }
 

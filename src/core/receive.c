@@ -492,7 +492,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
 	else if (session->party[message->from].untracked)
-		cancel_untracked(session, message, id);
+		cancel_pass(session, message, NULL);
 	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else

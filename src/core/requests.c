@@ -68,7 +68,7 @@ decide_message(struct session *session, enum side requester, struct request *req
 	if (!(decision->steps & DECIDE_PASS))
 		pass_drop(session, message, why, request);
 	else if (message->cancel != NULL)
-		cancel_stream(session, message, request);
+		cancel_pass(session, message, request);
 	else
 		pass_on(session, message, why, request);
 	return false;

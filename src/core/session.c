@@ -176,26 +176,6 @@ note_first(struct session *session, const struct message *message)
 		peer->needs_jsonrpc = party->needs_jsonrpc;
 }
 
-/* The frame that has just ended and is held whole, as a message. */
-static void
-message_of_frame(const struct party *party, enum side from, struct message *message)
-{
-	const struct frame *frame = &party->frame;
-	struct span body = lane_from(party->lane, frame->body);
-	size_t bom = scan_bom(frame->scan) ? 3 : 0;
-
-	body.len = (size_t)(frame->scanned - frame->body);
-	message_init(message, from, frame->scan);
-	message->origin = frame->body;
-	message->end = message->next = frame->scanned;
-	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
-		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
-	message->start = frame->body + bom;
-	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
-	message->text = span_part(body, bom, (size_t)(message->end - message->start));
-	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
-}
-
 static void
 note_changes(struct session *session, const struct message *message)
 {
@@ -246,7 +226,7 @@ receive_frame(struct session *session, enum side from)
 	if (party->frame.text) {
 		receive_text(session, from);
 	} else if (party->parts.reading == READ_HOLD) {
-		message_of_frame(party, from, &message);
+		state_message(session, from, MESSAGE_WHOLE, &message);
 		note_first(session, &message);
 		note_changes(session, &message);
 		dispatch(session, &message);
@@ -379,7 +359,7 @@ session_server_deaf(struct session *session, msec_t now)
 	lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
-/* What that side asked, and what its peer is writing. Nothing ends while its answer may lie in the pipe, or be the one that passes. */
+/* What that side asked, unless its answer may still lie in the pipe or may be the one that passes; and what stalls as it writes. */
 static void
 expire(struct session *session, enum side side, bool heard)
 {

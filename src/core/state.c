@@ -54,6 +54,29 @@ state_grace(const struct session *session, const struct request *request)
 }
 
 void
+state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message)
+{
+	const struct party *party = &session->party[from];
+	const struct frame *frame = &party->frame;
+	struct span body;
+
+	message_init(message, from, frame->scan);
+	message->extent = extent;
+	message->origin = frame->body;
+	message->start = frame->body + (scan_bom(frame->scan) ? 3 : 0);
+	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
+	message->end = message->next = frame->scanned;
+	if (extent == MESSAGE_WHOLE) {
+		body = lane_from(party->lane, message->start);
+		body.len = (size_t)(frame->scanned - message->start);
+		if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
+			message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
+		message->text = span_part(body, 0, (size_t)(message->end - message->start));
+	}
+	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
+}
+
+void
 state_extend(struct session *session, enum side requester, struct request *request)
 {
 	if (alarm_armed(&request->idle))
