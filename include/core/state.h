@@ -34,7 +34,7 @@ struct parts { /* parts.c */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long it may stand still */
 };
 
-struct probe { /* recovery.c: is the server alive? */
+struct probe {                    /* recovery.c: is the server alive? */
 	struct request *question; /* not answered yet; or NULL */
 	uint64_t taken;           /* how much of the client's lane the server had taken when it was looked at last */
 	uint64_t freed_to;        /* how far its queue has waited for an answer already */
@@ -66,7 +66,7 @@ struct session {
 	struct pending tasks[2]; /* by requester */
 	struct acks acks;
 	struct records records;
-	size_t replaying;     /* recovery.c: answers of the replay that are still to come */
+	size_t replaying; /* recovery.c: answers of the replay that are still to come */
 	struct probe probe;
 	bool cancel_withheld; /* cancel.c: some cancel waits until the era is settled */
 	bool timed_out;       /* requests.c: some request was */

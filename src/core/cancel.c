@@ -6,8 +6,6 @@
 #include "core/limits.h"
 #include "core/pass.h"
 
-
-
 /* Why a cancel does not go out; empty: it does. ours: canceld sends it on its own account. */
 static struct span
 obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
@@ -50,8 +48,8 @@ compose_native(struct session *session, enum side requester, const struct reques
 	if (!(flags & DIALECT_REASONS))
 		reason.len = 0;
 	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(requester)), request->wire_id,
-	    reason, meta);
+	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(requester)),
+	    request->wire_id, reason, meta);
 }
 
 static void

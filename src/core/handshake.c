@@ -11,7 +11,8 @@ handshake_init(struct handshake *handshake, const struct dialect *dialect)
 }
 
 bool
-handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended, enum framing *framing)
+handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
+    enum framing *framing)
 {
 	enum framing_guess guess = framing_guess(bytes);
 
@@ -75,7 +76,8 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
 		news |= read_era(handshake, message);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
-		handshake->declared[SIDE_CLIENT] = span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
+		handshake->declared[SIDE_CLIENT] =
+		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
 	return news;
 }
 

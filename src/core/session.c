@@ -116,10 +116,12 @@ settle_framing(struct session *session, enum side from, bool ended)
 
 	if (session->handshake.framing_known || party->parts.reading != READ_HOLD)
 		return true;
-	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended, &framing))
+	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
+		&framing))
 		return false;
 	if (session->handshake.plain)
-		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
+		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
+		    SPAN("the client's first bytes are no JSON-RPC"));
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *changed = &session->party[side];
 
@@ -209,9 +211,7 @@ receive_text(struct session *session, enum side from)
 	}
 	while (blank < message.text.len && memchr(" \t\r\n", message.text.ptr[blank], 4) != NULL)
 		blank++;
-	message.envelope = (struct envelope){
-		.kind = blank == message.text.len ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON
-	};
+	message.envelope = (struct envelope){ .kind = blank == message.text.len ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
 	dispatch(session, &message);
 }
 
@@ -286,7 +286,8 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 
 	set_clock(session, now);
 	hear(session, from, true);
-	if (session->handshake.plain || truncate_parts(session, from, false) || party->frame.scanned == party->frame.start)
+	if (session->handshake.plain || truncate_parts(session, from, false) ||
+	    party->frame.scanned == party->frame.start)
 		return;
 	party->ended = true;
 	if (party->frame.framing == FRAMING_NEWLINE) { /* the last line gets the newline that it lacks */

@@ -5,9 +5,7 @@
 struct action
 state_action(const struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
 {
-	struct action action = {
-		.verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER
-	};
+	struct action action = { .verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
 
 	if (request != NULL) {
 		action.id = request->id;
