@@ -33,7 +33,7 @@ struct record {
 };
 
 struct records {
-	bool wanted; /* the server may be started again */
+	bool wanted;         /* the server may be started again */
 	struct record *list; /* owned, in the order in which they were said */
 	size_t count, bytes;
 

@@ -19,11 +19,11 @@ enum server_life {
 
 struct server {
 	enum server_life life;
-	bool served;     /* this one has answered a request of the client's */
-	bool restarted;  /* it is not the first one */
-	bool given_up;   /* no other one will be started: they have failed too often */
-	bool closed;     /* the client has told it to end */
-	int status;      /* of the last one that ended; -1: unknown, as signal */
+	bool served;    /* this one has answered a request of the client's */
+	bool restarted; /* it is not the first one */
+	bool given_up;  /* no other one will be started: they have failed too often */
+	bool closed;    /* the client has told it to end */
+	int status;     /* of the last one that ended; -1: unknown, as signal */
 	int signal;
 	struct buf quote;   /* its last words, valid UTF-8 */
 	struct buf refusal; /* why the last one did not go on with the session; empty: it did */

@@ -34,7 +34,7 @@ struct parts { /* parts.c */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long it may stand still */
 };
 
-struct probe { /* recovery.c: is the server alive? */
+struct probe {                    /* recovery.c: is the server alive? */
 	struct request *question; /* not answered yet; or NULL */
 	uint64_t taken;           /* how much of the client's lane the server had taken when it was looked at last */
 	uint64_t freed_to;        /* how far its queue has waited for an answer already */
@@ -66,7 +66,7 @@ struct session {
 	struct pending tasks[2]; /* by requester */
 	struct acks acks;
 	struct records records;
-	size_t replaying;     /* recovery.c: answers of the replay that are still to come */
+	size_t replaying; /* recovery.c: answers of the replay that are still to come */
 	struct probe probe;
 	bool cancel_withheld; /* cancel.c: some cancel waits until the era is settled */
 	bool timed_out;       /* requests.c: some request was */
@@ -94,6 +94,9 @@ bool state_is_opening(const struct session *session, enum side from, struct span
 
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
+
+/* The frame that has just ended, as a message: held WHOLE, or PASSED. */
+void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
 
 /* The request's idle deadline, if it has one, starts again. */
 void state_extend(struct session *session, enum side requester, struct request *request);

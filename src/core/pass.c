@@ -1,7 +1,8 @@
 #include "core/pass.h"
 
 static void
-tell(struct session *session, const struct message *message, enum verb verb, enum why why, const struct request *request)
+tell(struct session *session, const struct message *message, enum verb verb, enum why why,
+    const struct request *request)
 {
 	struct action action = state_action(session, verb, side_other(message->from), why, request);
 

@@ -10,8 +10,6 @@
 #include "core/cancel.h"
 #include "core/requests.h"
 
-
-
 /* --- $/canceld/cancel */
 
 static void
@@ -37,23 +35,18 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
 	struct span id = message->envelope.id;
+	bool owed = state_answer_is_passing(session, SIDE_CLIENT);
 
-	if (request == NULL || request->state == REQUEST_ABANDONED) {
+	if (request == NULL || request->state == REQUEST_ABANDONED)
 		acks_send(lane, id, target, acks_outcome(&session->acks, target));
-		return;
-	}
-	if (request_traits(request) & METHOD_NO_CANCEL) {
+	else if (request_traits(request) & METHOD_NO_CANCEL)
 		acks_send(lane, id, target, OUTCOME_FORBIDDEN);
-		return;
-	}
-	if (!acks_add(&session->acks, id, target, request)) {
+	else if (!acks_add(&session->acks, id, target, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "canceld: too many cancels wait for their requests", NULL);
-		return;
-	}
-	requests_decide(session, SIDE_CLIENT, request,
-	    cancel_event(session, SIDE_CLIENT, state_answer_is_passing(session, SIDE_CLIENT), EVENT_CANCEL_ACKNOWLEDGED),
-	    NULL);
+	else
+		requests_decide(session, SIDE_CLIENT, request,
+		    cancel_event(session, SIDE_CLIENT, owed, EVENT_CANCEL_ACKNOWLEDGED), NULL);
 }
 
 static void
@@ -169,7 +162,8 @@ refuse(struct session *session, struct message *message)
 		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
-	if (message->extent != MESSAGE_WHOLE || state_outstanding(session, message->from) < session->config.max_inflight)
+	if (message->extent != MESSAGE_WHOLE ||
+	    state_outstanding(session, message->from) < session->config.max_inflight)
 		return false;
 	answer = reply_answer(session, message, "too-many-requests",
 	    "canceld: too many requests are outstanding (--max-inflight)");
@@ -268,8 +262,8 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	}
 }
 
-struct place { /* for a token in a request: as the first member of an object */
-	uint64_t offset; /* of the scan */
+struct place {                      /* for a token in a request: as the first member of an object */
+	uint64_t offset;            /* of the scan */
 	const char *before, *after; /* of objects that have to be made around it */
 	bool empty;                 /* no other member follows */
 };
@@ -289,7 +283,8 @@ find_token_place(const struct dialect *dialect, const struct scan *scan, struct 
 	else if (params->type != VALUE_OBJECT || (in_meta && meta->type != VALUE_ABSENT))
 		return false;
 	else
-		*place = (struct place){ params->offset + 1, in_meta ? "\"_meta\":{" : "", in_meta ? "}" : "", params->empty };
+		*place = (struct place){ params->offset + 1, in_meta ? "\"_meta\":{" : "", in_meta ? "}" : "",
+			params->empty };
 	return true;
 }
 
@@ -356,13 +351,6 @@ enter(struct session *session, struct message *message, const struct method *row
 	pass_on(session, message, WHY_RELAYED, request);
 }
 
-static bool
-is_era_probe(const struct message *message, const struct method *row)
-{
-	return message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE && row != NULL &&
-	    (row->traits & METHOD_PROBE);
-}
-
 /* --legacy: the client is to take the server for one of the legacy era. */
 static void
 answer_era_probe(struct session *session, struct message *message)
@@ -379,14 +367,15 @@ void
 receive_request(struct session *session, struct message *message)
 {
 	struct party *party = &session->party[message->from];
+	bool client = message->from == SIDE_CLIENT, whole = message->extent == MESSAGE_WHOLE;
 	const struct method *row;
 	bool ambiguous;
 
-	if (message->from == SIDE_CLIENT && span_equal(message->envelope.method, ACKS_METHOD)) {
+	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
-	if (message->from == SIDE_CLIENT)
+	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
 	ambiguous = !message->envelope.untracked && !may_alias(session, message) &&
@@ -394,7 +383,7 @@ receive_request(struct session *session, struct message *message)
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
-	} else if (session->config.legacy && is_era_probe(message, row)) {
+	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_PROBE)) {
 		answer_era_probe(session, message);
 	} else if (is_turn_cancel(session, message)) {
 		on_turn_cancel(session, message);
@@ -418,16 +407,6 @@ restore_ids(struct message *message, const struct request *request)
 		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
 }
 
-/* MCP: what the request became goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
-static void
-note_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
-{
-	if (request->state != REQUEST_WAITING)
-		cancel_task(session, requester, request, task_id);
-	else if (request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
-		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
-}
-
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
@@ -435,8 +414,11 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
 
-	if (task_id.len > 0)
-		note_task(session, requester, request, task_id);
+	/* MCP: it goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
+	if (task_id.len > 0 && request->state != REQUEST_WAITING)
+		cancel_task(session, requester, request, task_id);
+	else if (task_id.len > 0 && request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
+		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
 		server_note_served(&session->server);
 		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
@@ -492,27 +474,21 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
 	else if (session->party[message->from].untracked)
-		cancel_untracked(session, message, id);
+		cancel_pass(session, message, NULL);
 	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
 		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
 }
 
-/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
-static bool
-is_forbidden(const struct session *session, enum side requester, const struct request *request)
-{
-	bool may_cancel_start =
-	    (session->handshake.dialect->flags & DIALECT_CANCELS_START) && !session->handshake.declared[requester];
-
-	return (request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start;
-}
-
 static void
 on_cancel(struct session *session, struct message *message)
 {
+	const struct handshake *handshake = &session->handshake;
 	struct span id = message_id(message->scan, message->cancel->field);
+	/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
+	bool may_cancel_start =
+	    (handshake->dialect->flags & DIALECT_CANCELS_START) && !handshake->declared[message->from];
 	struct request *request;
 
 	if (id.len == 0) {
@@ -522,7 +498,7 @@ on_cancel(struct session *session, struct message *message)
 	request = pending_by_id(&session->party[message->from].pending, id);
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
-	else if (is_forbidden(session, message->from, request))
+	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
 		requests_decide(session, message->from, request,

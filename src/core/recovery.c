@@ -44,8 +44,7 @@ send_probe(struct session *session)
 	probe->again = false;
 	lane_hold(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
 	buf_clear(&session->scratch);
-	compose_probe(&session->scratch, method, probe->question->id,
-	    modern ? buf_span(&probe->meta) : SPAN_NONE);
+	compose_probe(&session->scratch, method, probe->question->id, modern ? buf_span(&probe->meta) : SPAN_NONE);
 	lane_overtake(lane, buf_span(&session->scratch));
 	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, SPAN_NONE);
 }

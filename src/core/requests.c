@@ -68,7 +68,7 @@ decide_message(struct session *session, enum side requester, struct request *req
 	if (!(decision->steps & DECIDE_PASS))
 		pass_drop(session, message, why, request);
 	else if (message->cancel != NULL)
-		cancel_stream(session, message, request);
+		cancel_pass(session, message, request);
 	else
 		pass_on(session, message, why, request);
 	return false;
@@ -169,7 +169,8 @@ note_expired(struct request *request, msec_t timeout)
 
 /* The server has the request, and the client, which is still there, wants nothing more of it. */
 static bool
-is_given_up(enum side requester, const struct request *request, enum decide_event event, const struct decision *decision)
+is_given_up(enum side requester, const struct request *request, enum decide_event event,
+    const struct decision *decision)
 {
 	return requester == SIDE_CLIENT && (decision->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE &&
 	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
@@ -279,8 +280,8 @@ void
 requests_set_deadlines(struct session *session, enum side requester, struct request *request)
 {
 	struct pending *pending = &session->party[requester].pending;
-	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name, request->row,
-	    requester == SIDE_SERVER);
+	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name,
+	    request->row, requester == SIDE_SERVER);
 
 	request->received = session->clocks.steady;
 	request->idle_after = deadlines.idle;
@@ -310,20 +311,6 @@ requests_join_turn(struct session *session, struct request *request)
 	start_grace(session, SIDE_SERVER, request);
 }
 
-/* Counts a turn that a session/cancel names, before it is decided. */
-static void
-count_turn(struct turns *turns, enum request_state state, const struct request *request)
-{
-	if (state == REQUEST_QUEUED)
-		turns->unsent++;
-	else if (state == REQUEST_CANCELLING && (request->flags & REQUEST_TURN_TOLD))
-		turns->repeated++;
-	else if (state == REQUEST_WAITING || state == REQUEST_CANCELLING)
-		turns->live++;
-	if (state == REQUEST_WAITING)
-		turns->last = request;
-}
-
 struct turns
 requests_cancel_turns(struct session *session, struct span session_id)
 {
@@ -331,10 +318,17 @@ requests_cancel_turns(struct session *session, struct span session_id)
 	struct request *request, *next;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+		enum request_state state = state_of(session, SIDE_CLIENT, request);
+		bool told = request->flags & REQUEST_TURN_TOLD;
+
 		next = request->newer;
 		if (!request_is_turn(request) || !id_equal(request->token, session_id))
 			continue;
-		count_turn(&turns, state_of(session, SIDE_CLIENT, request), request);
+		turns.unsent += state == REQUEST_QUEUED;
+		turns.repeated += state == REQUEST_CANCELLING && told;
+		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
+		if (state == REQUEST_WAITING)
+			turns.last = request;
 		request->flags |= REQUEST_TURN_TOLD;
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
 	}
@@ -361,8 +355,8 @@ expire_with_turn(struct session *session, struct request *request)
 	bool unsent = state_of(session, SIDE_SERVER, request) == REQUEST_QUEUED;
 
 	if (request->state == REQUEST_WAITING)
-		decide_one(session, SIDE_SERVER, request,
-		    crossed || unsent ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
+		decide_one(session, SIDE_SERVER, request, crossed || unsent ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED,
+		    NULL, MSEC_NEVER);
 	if (unsent)
 		return;
 	if (request->state == REQUEST_CANCELLING && !crossed)
@@ -447,7 +441,8 @@ requests_trim(struct session *session, enum side requester)
 	struct pending *pending = &session->party[requester].pending;
 
 	while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
-		requests_decide(session, requester, request_of_hard(timeline_first(&pending->linger)), EVENT_DEADLINE, NULL);
+		requests_decide(session, requester, request_of_hard(timeline_first(&pending->linger)), EVENT_DEADLINE,
+		    NULL);
 }
 
 void
@@ -466,8 +461,8 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 static bool
 is_open_stream(const struct session *session, const struct request *request)
 {
-	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM) &&
-	    records_find(&session->records, request) != NULL;
+	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
+	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
 }
 
 void

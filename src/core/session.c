@@ -27,23 +27,6 @@
 #include "core/requests.h"
 #include "core/state.h"
 
-static void
-party_init(struct party *party, uint64_t seed, msec_t now)
-{
-	party->lane = lane_new();
-	frame_init(&party->frame, FRAMING_NEWLINE);
-	pending_init(&party->pending, seed);
-	party->heard = now;
-}
-
-static void
-party_free(struct party *party)
-{
-	lane_free(party->lane);
-	frame_free(&party->frame);
-	pending_free(&party->pending);
-}
-
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
 {
@@ -62,7 +45,12 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	buf_init(&session->scratch);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		party_init(&session->party[side], config->seed, now);
+		struct party *party = &session->party[side];
+
+		party->lane = lane_new();
+		frame_init(&party->frame, FRAMING_NEWLINE);
+		pending_init(&party->pending, config->seed);
+		party->heard = now;
 		pending_init(&session->tasks[side], config->seed);
 	}
 	return session;
@@ -76,7 +64,9 @@ session_free(struct session *session)
 	if (session == NULL)
 		return;
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		party_free(&session->party[side]);
+		lane_free(session->party[side].lane);
+		frame_free(&session->party[side].frame);
+		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
 	}
 	scan_free(session->salvage);
@@ -116,43 +106,29 @@ set_clock(struct session *session, msec_t now)
 		session->client_owed = session->clocks.steady;
 }
 
-static void
-set_framing(struct session *session, enum framing framing)
-{
-	enum side side;
-
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		struct party *party = &session->party[side];
-
-		if (party->frame.framing == framing || party->parts.reading != READ_HOLD)
-			continue;
-		frame_set_framing(&party->frame, framing);
-		lane_set_framing(party->lane, framing);
-	}
-	handshake_set_framing(&session->handshake, framing);
-}
-
-/* false: the first bytes do not show yet how to read on. */
+/* How both sides frame their messages. false: the first bytes do not show that yet. */
 static bool
 settle_framing(struct session *session, enum side from, bool ended)
 {
 	const struct party *party = &session->party[from];
-	enum framing framing;
+	enum framing framing = party->frame.framing;
+	enum side side;
 
 	if (session->handshake.framing_known || party->parts.reading != READ_HOLD)
 		return true;
-	switch (handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
-	    &framing)) {
-	case FRAMING_UNDECIDED:
+	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
+		&framing))
 		return false;
-	case FRAMING_KEPT:
-		break;
-	case FRAMING_CHANGED:
-		set_framing(session, framing);
-		break;
-	case FRAMING_PLAIN:
-		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL, SPAN("the client's first bytes are no JSON-RPC"));
-		break;
+	if (session->handshake.plain)
+		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
+		    SPAN("the client's first bytes are no JSON-RPC"));
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct party *changed = &session->party[side];
+
+		if (changed->frame.framing == framing || changed->parts.reading != READ_HOLD)
+			continue;
+		frame_set_framing(&changed->frame, framing);
+		lane_set_framing(changed->lane, framing);
 	}
 	return true;
 }
@@ -202,26 +178,6 @@ note_first(struct session *session, const struct message *message)
 		peer->needs_jsonrpc = party->needs_jsonrpc;
 }
 
-/* The frame that has just ended and is held whole, as a message. */
-static void
-message_of_frame(const struct party *party, enum side from, struct message *message)
-{
-	const struct frame *frame = &party->frame;
-	struct span body = lane_from(party->lane, frame->body);
-	size_t bom = scan_bom(frame->scan) ? 3 : 0;
-
-	body.len = (size_t)(frame->scanned - frame->body);
-	message_init(message, from, frame->scan);
-	message->origin = frame->body;
-	message->end = message->next = frame->scanned;
-	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
-		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
-	message->start = frame->body + bom;
-	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
-	message->text = span_part(body, bom, (size_t)(message->end - message->start));
-	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
-}
-
 static void
 note_changes(struct session *session, const struct message *message)
 {
@@ -235,23 +191,13 @@ note_changes(struct session *session, const struct message *message)
 		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
 
-static bool
-is_blank(struct span text)
-{
-	size_t i;
-
-	for (i = 0; i < text.len; i++)
-		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && text.ptr[i] != '\r' && text.ptr[i] != '\n')
-			return false;
-	return true;
-}
-
 /* What stood where a header should be. */
 static void
 receive_text(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct message message;
+	size_t blank = 0;
 
 	message_init(&message, from, party->frame.scan);
 	message.begin = message.start = message.origin = party->frame.start;
@@ -263,7 +209,9 @@ receive_text(struct session *session, enum side from)
 		pass_discard(session, &message);
 		return;
 	}
-	message.envelope = (struct envelope){ .kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
+	while (blank < message.text.len && memchr(" \t\r\n", message.text.ptr[blank], 4) != NULL)
+		blank++;
+	message.envelope = (struct envelope){ .kind = blank == message.text.len ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
 	dispatch(session, &message);
 }
 
@@ -278,7 +226,7 @@ receive_frame(struct session *session, enum side from)
 	if (party->frame.text) {
 		receive_text(session, from);
 	} else if (party->parts.reading == READ_HOLD) {
-		message_of_frame(party, from, &message);
+		state_message(session, from, MESSAGE_WHOLE, &message);
 		note_first(session, &message);
 		note_changes(session, &message);
 		dispatch(session, &message);
@@ -309,11 +257,9 @@ hear(struct session *session, enum side from, bool ended)
 
 	if (!settle_framing(session, from, ended))
 		return;
-	if (session->handshake.plain) { /* a plain relay: everything passes */
+	if (session->handshake.plain)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
-		return;
-	}
-	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
+	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
 		party->heard = session->clocks.steady;
 		if (frame_feed(&party->frame, fresh))
 			receive_frame(session, from);
@@ -332,32 +278,25 @@ session_hear(struct session *session, enum side from, msec_t now)
 	hear(session, from, false);
 }
 
-/* The last line has no newline: it gets one. */
-static void
-end_line(struct session *session, enum side from)
-{
-	struct party *party = &session->party[from];
-	size_t room;
-
-	*lane_space(party->lane, 1, &room) = '\n';
-	lane_received(party->lane, 1);
-	hear(session, from, true);
-}
-
 void
 session_end_of_input(struct session *session, enum side from, msec_t now)
 {
 	struct party *party = &session->party[from];
+	size_t room;
 
 	set_clock(session, now);
 	hear(session, from, true);
-	if (session->handshake.plain || truncate_parts(session, from, false) || party->frame.scanned == party->frame.start)
+	if (session->handshake.plain || truncate_parts(session, from, false) ||
+	    party->frame.scanned == party->frame.start)
 		return;
 	party->ended = true;
-	if (party->frame.framing == FRAMING_NEWLINE)
-		end_line(session, from);
-	else if (frame_finish(&party->frame))
+	if (party->frame.framing == FRAMING_NEWLINE) { /* the last line gets the newline that it lacks */
+		*lane_space(party->lane, 1, &room) = '\n';
+		lane_received(party->lane, 1);
+		hear(session, from, true);
+	} else if (frame_finish(&party->frame)) {
 		receive_frame(session, from);
+	}
 }
 
 void
@@ -368,17 +307,8 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	truncate_parts(session, SIDE_CLIENT, false); /* cancels cannot be written behind half a message */
 	if (leaving != LEAVE_DRAIN)
 		recovery_end_probe(session);
-	switch (leaving) {
-	case LEAVE_CANCEL:
-		requests_sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, 0);
-		break;
-	case LEAVE_DRAIN:
-		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
-		break;
-	case LEAVE_TERMINATED:
-		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, 0);
-		break;
-	}
+	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
@@ -430,7 +360,7 @@ session_server_deaf(struct session *session, msec_t now)
 	lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
-/* Whatever of that side's is due, heard or not: what its receiver has answered may not have been read yet. */
+/* What that side asked, unless its answer may still lie in the pipe or may be the one that passes; and what stalls as it writes. */
 static void
 expire(struct session *session, enum side side, bool heard)
 {
