@@ -51,24 +51,6 @@ policy_add(struct policy *policy, enum policy_clock clock, struct span method, s
 	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration };
 }
 
-static bool
-same(const char *string, struct span text)
-{
-	return span_equal(string != NULL ? span_of(string) : SPAN_NONE, text);
-}
-
-/* The last rule for just this; empty spans mean the rules that leave it open. */
-static const struct policy_rule *
-rule_find(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
-{
-	const struct policy_rule *rules = policy->clock[clock].rules;
-
-	for (size_t i = policy->clock[clock].count; i-- > 0;)
-		if (same(rules[i].method, method) && same(rules[i].name, name))
-			return &rules[i];
-	return NULL;
-}
-
 /* What holds without a rule. */
 static struct deadlines
 built_in(unsigned traits, bool from_server)
@@ -80,22 +62,27 @@ built_in(unsigned traits, bool from_server)
 	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
 }
 
-/* What a rule says, or what holds without one. bare: rules without a method count. */
+/* What the most specific rule says, of several the last one, or what holds without any. bare: rules for any method count. */
 static msec_t
 ruled(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {
-	const struct policy_rule *rule = NULL;
+	const struct policy_rule *rule = policy->clock[clock].rules, *end = rule + policy->clock[clock].count;
+	int best = 0;
 
-	if (policy->clock[clock].count == 0)
-		return otherwise;
-	if (method.len > 0)
-		rule = rule_find(policy, clock, method, name);
-	if (rule == NULL && method.len > 0)
-		rule = rule_find(policy, clock, method, SPAN_NONE);
-	if (rule == NULL && bare)
-		rule = rule_find(policy, clock, SPAN_NONE, SPAN_NONE);
-	return rule != NULL ? rule->duration : otherwise;
+	for (; rule < end; rule++) {
+		int given = (rule->method != NULL) + (rule->name != NULL);
+
+		if (given < best || (rule->method == NULL && !bare))
+			continue;
+		if (rule->method != NULL && !dialect_is(method, rule->method))
+			continue;
+		if (rule->name != NULL && !dialect_is(name, rule->name))
+			continue;
+		best = given;
+		otherwise = rule->duration;
+	}
+	return otherwise;
 }
 
 struct deadlines

@@ -7,12 +7,6 @@
 
 #define DUE_MAX (MSEC_NEVER / 2)
 
-void
-timeline_init(struct timeline *timeline)
-{
-	*timeline = (struct timeline){ 0 };
-}
-
 static bool
 is_empty(const struct alarm_list *list)
 {
@@ -27,7 +21,7 @@ timeline_free(struct timeline *timeline)
 		free(timeline->lists[i]);
 	}
 	free(timeline->lists);
-	timeline_init(timeline);
+	*timeline = (struct timeline){ 0 };
 }
 
 /* The list of this duration: the one that there is, else an empty one, else a new one. */
