@@ -12,12 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * A function that is kept apart from its callers: put into them, its variables and its calls would cost them registers to
- * save each time, even where they do not come to it.
- */
-#define APART __attribute__((noinline))
-
 struct span {
 	const char *ptr;
 	size_t len;
@@ -30,25 +24,6 @@ static inline struct span
 span_of(const char *string)
 {
 	return (struct span){ string, strlen(string) };
-}
-
-/* Eight bytes as they stand. */
-static inline uint64_t
-span_word(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return word;
-}
-
-static inline uint64_t
-span_half(const char *at)
-{
-	uint32_t half;
-
-	memcpy(&half, at, sizeof(half));
-	return half;
 }
 
 /* Give a literal as b, if there is one: the compiler then needs no call of memcmp. */
@@ -65,6 +40,10 @@ span_part(struct span whole, size_t offset, size_t len)
 	assert(offset <= whole.len && len <= whole.len - offset);
 	return (struct span){ offset > 0 ? whole.ptr + offset : whole.ptr, len };
 }
+
+/* The number in decimal, in storage. */
+enum { SPAN_NUMBER_MAX = 24 };
+struct span span_number(int64_t number, char storage[SPAN_NUMBER_MAX]);
 
 struct buf {
 	char *data;  /* owned; NULL while nothing was ever added */

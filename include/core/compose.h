@@ -9,15 +9,6 @@
 #include "core/clock.h"
 #include "core/dialect.h"
 
-enum { /* JSON-RPC 2.0 section 5.1; LSP base protocol "ErrorCodes" */
-	CODE_PARSE_ERROR = -32700,
-	CODE_INVALID_REQUEST = -32600,
-	CODE_METHOD_NOT_FOUND = -32601,
-	CODE_INVALID_PARAMS = -32602,
-	CODE_INTERNAL_ERROR = -32603,
-	CODE_REQUEST_CANCELLED = -32800,
-};
-
 struct answer {
 	struct span id; /* as spelled; empty: null, or left out with omit_id */
 	bool omit_id;

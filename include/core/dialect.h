@@ -12,17 +12,28 @@
 #include "core/framing.h"
 #include "core/scan.h"
 
+enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
+	CODE_PARSE_ERROR = -32700,
+	CODE_INVALID_REQUEST = -32600,
+	CODE_METHOD_NOT_FOUND = -32601,
+	CODE_INVALID_PARAMS = -32602,
+	CODE_INTERNAL_ERROR = -32603,
+	CODE_SERVER_NOT_INITIALIZED = -32002,
+	CODE_REQUEST_CANCELLED = -32800,
+	CODE_REQUEST_FAILED = -32803,
+};
+
 enum method_trait {
-	METHOD_START = 1 << 0,     /* opens the session: its deadline is built in, a bare -t leaves it */
-	METHOD_NO_CANCEL = 1 << 1, /* canceld never cancels it on the wire; see DIALECT_CANCELS_START */
-	METHOD_EXEMPT = 1 << 2,    /* lives long by nature: no deadline unless a rule names it */
-	METHOD_PERSON = 1 << 3,    /* waits for a person: exempt, and stops the other side's idle clock */
-	METHOD_CODE = 1 << 4,      /* runs a user's code: the longer built-in deadline */
-	METHOD_PROBE = 1 << 5,     /* asks which era it is: expiry is answered as an unknown method */
-	METHOD_TOOL = 1 << 6,      /* --tool-errors applies */
-	METHOD_HANDSHAKE = 1 << 7, /* its answer opens the session; its expiry ends the server */
-	METHOD_STREAM = 1 << 8,    /* the receiver may end it with a cancel of its own */
-	METHOD_TURN = 1 << 9,      /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
+	METHOD_START = 1 << 0,      /* opens the session: its deadline is built in, a bare -t leaves it */
+	METHOD_NO_CANCEL = 1 << 1,  /* canceld never cancels it on the wire; see DIALECT_CANCELS_START */
+	METHOD_EXEMPT = 1 << 2,     /* lives long by nature: no deadline unless a rule names it */
+	METHOD_PERSON = 1 << 3,     /* waits for a person: exempt, and stops the other side's idle clock */
+	METHOD_CODE = 1 << 4,       /* runs a user's code: the longer built-in deadline */
+	METHOD_PROBE = 1 << 5,      /* asks which era it is: expiry is answered as an unknown method */
+	METHOD_TOOL = 1 << 6,       /* --tool-errors applies */
+	METHOD_HANDSHAKE = 1 << 7,  /* its answer opens the session; its expiry ends the server */
+	METHOD_STREAM = 1 << 8,     /* the receiver may end it with a cancel of its own */
+	METHOD_TURN = 1 << 9,       /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
 	METHOD_SETTING = 1 << 10,   /* lasts, and replaces an earlier one for the same name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 11, /* ends the setting of the same name */
 };
@@ -67,7 +78,7 @@ enum dialect_flag {
 
 enum { DIALECT_TOKENS = 2, DIALECT_LISTS = 3 };
 
-struct list_change { /* a list of the server's that may change, as it does with a new server */
+struct list_change {              /* a list of the server's that may change, as it does with a new server */
 	enum scan_field declared; /* true in the answer to the handshake: the server may send ... */
 	const char *notification; /* NULL: there is no such list */
 };
@@ -92,9 +103,10 @@ struct dialect {
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* of errors: a deadline passed; the server is gone, and what else fails */
 	int closed_code;                /* ... no session is open yet */
-	const char *omits_id_since;     /* from this protocolVersion on errors without an id leave the member out; NULL: never */
+	const char
+	    *omits_id_since; /* from this protocolVersion on errors without an id leave the member out; NULL: never */
 	struct list_change lists[DIALECT_LISTS];
-	const struct method *methods;   /* ended by a NULL name */
+	const struct method *methods; /* ended by a NULL name */
 };
 
 extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, dialect_bsp, dialect_none;

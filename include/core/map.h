@@ -14,13 +14,12 @@ struct map_entry { /* zeroed: in no map */
 	uint64_t hash;
 };
 
-struct map {
+struct map { /* zeroed: empty */
 	struct map_entry **buckets;
 	size_t size; /* of the buckets, a power of two */
 	size_t count;
 };
 
-void map_init(struct map *map);
 void map_free(struct map *map); /* its entries are the caller's */
 
 /* The entry must stay where it is until it is removed. */

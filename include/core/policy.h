@@ -41,9 +41,9 @@ void policy_add(struct policy *policy, enum policy_clock clock, struct span meth
 
 /*
  * The deadlines of a request of the client's (or, with from_server, of the server's, which has only those
- * that a rule with its METHOD gives it). method and name are unescaped; traits may be NULL.
+ * that a rule with its METHOD gives it). method and name are unescaped; row, of the dialect, may be NULL.
  */
 struct deadlines policy_deadlines(const struct policy *policy, struct span method, struct span name,
-    const struct method *traits, bool from_server);
+    const struct method *row, bool from_server);
 
 #endif

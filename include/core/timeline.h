@@ -22,12 +22,11 @@ struct alarm_list {
 	struct alarm ring; /* the list's ends; not an alarm itself */
 };
 
-struct timeline {
+struct timeline {                  /* zeroed: nothing is armed */
 	struct alarm_list **lists; /* each allocated, so that alarms can point to it */
 	size_t count;              /* as many as durations were ever armed at a time */
 };
 
-void timeline_init(struct timeline *timeline);
 void timeline_free(struct timeline *timeline); /* nothing may be armed any more */
 
 /*

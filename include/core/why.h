@@ -4,7 +4,7 @@
 /*
  * The one vocabulary of what canceld does and why. Each word names a line of the log, a counter of the statistics,
  * an entry under DIAGNOSTICS in the manual, and what tests assert.
- * WHY_LIST(X): X(name, level, meaning); the meaning says what happened to which message.
+ * WHY_LIST(X): X(name, level, meaning); the meaning, for readers only, says what happened to which message.
  */
 
 enum why_level {
@@ -100,8 +100,7 @@ enum why {
 	    WHY_COUNT
 };
 
-const char *why_word(enum why why);    /* "TIMED_OUT" */
-const char *why_meaning(enum why why); /* one line, without a period */
+const char *why_word(enum why why); /* "TIMED_OUT" */
 enum why_level why_level(enum why why);
 
 #endif

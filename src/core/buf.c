@@ -9,6 +9,20 @@
 
 enum { SMALLEST = 4096 };
 
+struct span
+span_number(int64_t number, char storage[SPAN_NUMBER_MAX])
+{
+	char *end = storage + SPAN_NUMBER_MAX, *first = end;
+	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
+	do
+		*--first = (char)('0' + rest % 10);
+	while ((rest /= 10) > 0);
+	if (number < 0)
+		*--first = '-';
+	return (struct span){ first, (size_t)(end - first) };
+}
+
 void
 buf_init(struct buf *buf)
 {
@@ -28,25 +42,10 @@ buf_room(const struct buf *buf)
 	return buf->cap - buf->head - buf->len;
 }
 
-static char *
-tail(const struct buf *buf)
-{
-	return buf->data != NULL ? buf->data + buf->head + buf->len : NULL;
-}
-
-static void
-move_to_front(struct buf *buf)
-{
-	if (buf->head == 0)
-		return;
-	memmove(buf->data, buf->data + buf->head, buf->len);
-	buf->head = 0;
-}
-
 static void
 grow(struct buf *buf, size_t want)
 {
-	size_t half_more = buf->cap < SIZE_MAX / 2 ? buf->cap + buf->cap / 2 : buf->cap;
+	size_t half_more = buf->cap + buf->cap / 2;
 	size_t cap = buf->len + want;
 
 	if (cap < half_more)
@@ -60,16 +59,18 @@ grow(struct buf *buf, size_t want)
 char *
 buf_space(struct buf *buf, size_t want)
 {
-	if (buf_room(buf) >= want)
-		return tail(buf);
-	assert(want <= SIZE_MAX - buf->len && "more memory than there can be");
-	/* Bytes move only after half as many were consumed: so each is moved about twice at most. */
-	bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
+	if (buf_room(buf) < want) {
+		assert(want <= SIZE_MAX / 2 - buf->len && "more memory than there can be");
+		/* Bytes move only after half as many were consumed: so each is moved about twice at most. */
+		bool worth_moving = buf->head >= buf->len / 2 && buf->cap - buf->len >= want;
 
-	move_to_front(buf);
-	if (!worth_moving)
-		grow(buf, want);
-	return tail(buf);
+		if (buf->head > 0)
+			memmove(buf->data, buf->data + buf->head, buf->len);
+		buf->head = 0;
+		if (!worth_moving)
+			grow(buf, want);
+	}
+	return buf->data != NULL ? buf->data + buf->head + buf->len : NULL;
 }
 
 void

@@ -1,27 +1,16 @@
 #include "core/compose.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "core/utf8.h"
 
-static void
-put(struct buf *out, const char *text)
-{
-	buf_append(out, (struct span){ text, strlen(text) });
-}
-
 void
 compose_number(struct buf *out, int64_t number)
 {
-	char digits[24], *first = digits + sizeof(digits);
-	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+	char storage[SPAN_NUMBER_MAX];
 
-	do
-		*--first = (char)('0' + rest % 10);
-	while ((rest /= 10) > 0);
-	if (number < 0)
-		*--first = '-';
-	buf_append(out, (struct span){ first, (size_t)(digits + sizeof(digits) - first) });
+	buf_append(out, span_number(number, storage));
 }
 
 static void
@@ -37,10 +26,9 @@ void
 compose_string(struct buf *out, struct span text)
 {
 	unsigned unit;
-	size_t i;
 
-	put(out, "\"");
-	for (i = 0; i < text.len; i++) {
+	buf_append(out, SPAN("\""));
+	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
 
 		if (c < 0x20) {
@@ -50,31 +38,52 @@ compose_string(struct buf *out, struct span text)
 			i += 2;
 		} else {
 			if (c == '"' || c == '\\')
-				put(out, "\\");
+				buf_append(out, SPAN("\\"));
 			buf_append(out, span_part(text, i, 1));
 		}
 	}
-	put(out, "\"");
+	buf_append(out, SPAN("\""));
+}
+
+/*
+ * Appends JSON: ' in the format stands for a quote, %s for a const char *, %d for an int64_t, %b for the bytes of a span,
+ * %t for the JSON string of the text in a span.
+ */
+static void
+put(struct buf *out, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	for (const char *at = format; *at != '\0'; at++) {
+		if (*at == '\'')
+			buf_append(out, SPAN("\""));
+		else if (*at != '%')
+			buf_append(out, (struct span){ at, 1 });
+		else if (*++at == 's')
+			buf_append(out, span_of(va_arg(values, const char *)));
+		else if (*at == 'd')
+			compose_number(out, va_arg(values, int64_t));
+		else if (*at == 'b')
+			buf_append(out, va_arg(values, struct span));
+		else
+			compose_string(out, va_arg(values, struct span));
+	}
+	va_end(values);
 }
 
 static void
 put_member(struct buf *out, const char *key, int64_t number)
 {
-	put(out, ",\"");
-	put(out, key);
-	put(out, "\":");
-	compose_number(out, number);
+	put(out, ",'%s':%d", key, number);
 }
 
 static void
 put_data(struct buf *out, const struct answer *answer)
 {
-	put(out, "{\"cause\":\"");
-	put(out, answer->cause);
-	put(out, answer->cancelled ? "\",\"cancelled\":true" : "\",\"cancelled\":false");
+	put(out, "{'cause':'%s','cancelled':%s", answer->cause, answer->cancelled ? "true" : "false");
 	if (answer->method.len > 0) {
-		put(out, ",\"method\":");
-		compose_string(out, answer->method);
+		put(out, ",'method':%t", answer->method);
 		put_member(out, "elapsedMs", answer->elapsed);
 	}
 	if (answer->timeout != MSEC_NEVER)
@@ -86,30 +95,17 @@ put_data(struct buf *out, const struct answer *answer)
 	put(out, "}");
 }
 
-static void
-put_head(struct buf *out, struct span id)
-{
-	put(out, "{\"jsonrpc\":\"2.0\",\"id\":");
-	buf_append(out, id.len > 0 ? id : SPAN("null"));
-}
-
 void
 compose_error(struct buf *out, const struct answer *answer)
 {
-	if (answer->omit_id && answer->id.len == 0)
-		put(out, "{\"jsonrpc\":\"2.0\"");
-	else
-		put_head(out, answer->id);
-	put(out, ",\"error\":{\"code\":");
-	compose_number(out, answer->code);
-	put(out, ",\"message\":");
-	compose_string(out, answer->message);
+	put(out, "{'jsonrpc':'2.0'");
+	if (answer->id.len > 0 || !answer->omit_id)
+		put(out, ",'id':%b", answer->id.len > 0 ? answer->id : SPAN("null"));
+	put(out, ",'error':{'code':%d,'message':%t", (int64_t)answer->code, answer->message);
 	if (answer->code_name != NULL) {
-		put(out, ",\"data\":{\"code\":\"");
-		put(out, answer->code_name);
-		put(out, "\"}");
+		put(out, ",'data':{'code':'%s'}", answer->code_name);
 	} else if (answer->cause != NULL) {
-		put(out, ",\"data\":");
+		put(out, ",'data':");
 		put_data(out, answer);
 	}
 	put(out, "}}");
@@ -118,13 +114,9 @@ compose_error(struct buf *out, const struct answer *answer)
 void
 compose_tool_error(struct buf *out, const struct answer *answer, bool modern)
 {
-	put_head(out, answer->id);
-	put(out, ",\"result\":{");
-	if (modern)
-		put(out, "\"resultType\":\"complete\",");
-	put(out, "\"content\":[{\"type\":\"text\",\"text\":");
-	compose_string(out, answer->message);
-	put(out, "}],\"isError\":true,\"_meta\":{\"canceld/error\":");
+	put(out, "{'jsonrpc':'2.0','id':%b,'result':{%s'content':[{'type':'text','text':%t}],'isError':true,",
+	    answer->id, modern ? "\"resultType\":\"complete\"," : "", answer->message);
+	put(out, "'_meta':{'canceld/error':");
 	put_data(out, answer);
 	put(out, "}}}");
 }
@@ -132,26 +124,16 @@ compose_tool_error(struct buf *out, const struct answer *answer, bool modern)
 static void
 put_meta(struct buf *out, struct span meta)
 {
-	if (meta.len == 0)
-		return;
-	put(out, ",\"_meta\":{");
-	buf_append(out, meta);
-	put(out, "}");
+	if (meta.len > 0)
+		put(out, ",'_meta':{%b}", meta);
 }
 
 void
 compose_cancel(struct buf *out, const struct cancel *cancel, struct span id, struct span reason, struct span meta)
 {
-	put(out, "{\"jsonrpc\":\"2.0\",\"method\":\"");
-	put(out, cancel->method);
-	put(out, "\",\"params\":{\"");
-	put(out, cancel->key);
-	put(out, "\":");
-	buf_append(out, id);
-	if (reason.len > 0) {
-		put(out, ",\"reason\":");
-		buf_append(out, reason);
-	}
+	put(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", cancel->method, cancel->key, id);
+	if (reason.len > 0)
+		put(out, ",'reason':%b", reason);
 	put_meta(out, meta);
 	put(out, "}}");
 }
@@ -159,65 +141,41 @@ compose_cancel(struct buf *out, const struct cancel *cancel, struct span id, str
 void
 compose_turn_cancel(struct buf *out, const char *method, struct span session_id)
 {
-	put(out, "{\"jsonrpc\":\"2.0\",\"method\":\"");
-	put(out, method);
-	put(out, "\",\"params\":{\"sessionId\":");
-	buf_append(out, session_id);
-	put(out, "}}");
+	put(out, "{'jsonrpc':'2.0','method':'%s','params':{'sessionId':%b}}", method, session_id);
 }
 
 void
 compose_notification(struct buf *out, const char *method)
 {
-	put(out, "{\"jsonrpc\":\"2.0\",\"method\":\"");
-	put(out, method);
-	put(out, "\"}");
+	put(out, "{'jsonrpc':'2.0','method':'%s'}", method);
 }
 
 void
 compose_probe(struct buf *out, const char *method, struct span id, struct span meta)
 {
-	put_head(out, id);
-	put(out, ",\"method\":\"");
-	put(out, method);
-	put(out, "\"");
-	if (meta.len > 0) {
-		put(out, ",\"params\":{\"_meta\":{");
-		buf_append(out, meta);
-		put(out, "}}");
-	}
+	put(out, "{'jsonrpc':'2.0','id':%b,'method':'%s'", id, method);
+	if (meta.len > 0)
+		put(out, ",'params':{'_meta':{%b}}", meta);
 	put(out, "}");
 }
 
 void
 compose_result(struct buf *out, struct span id, const char *result)
 {
-	put_head(out, id);
-	put(out, ",\"result\":");
-	put(out, result);
-	put(out, "}");
+	put(out, "{'jsonrpc':'2.0','id':%b,'result':%s}", id, result);
 }
 
 void
 compose_acknowledgement(struct buf *out, struct span id, struct span target, const char *outcome)
 {
-	put_head(out, id);
-	put(out, ",\"result\":{\"id\":");
-	buf_append(out, target);
-	put(out, ",");
-	put(out, outcome);
-	put(out, "}}");
+	put(out, "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", id, target, outcome);
 }
 
 void
 compose_task_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span task_id,
     struct span meta)
 {
-	put_head(out, id);
-	put(out, ",\"method\":\"");
-	put(out, dialect->task_cancel);
-	put(out, "\",\"params\":{\"taskId\":");
-	buf_append(out, task_id);
+	put(out, "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b", id, dialect->task_cancel, task_id);
 	put_meta(out, meta);
 	put(out, "}}");
 }

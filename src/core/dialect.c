@@ -1,15 +1,5 @@
 #include "core/dialect.h"
 
-#include <string.h>
-
-enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
-	INTERNAL_ERROR = -32603,
-	REQUEST_CANCELLED = -32800,
-	REQUEST_FAILED = -32803,
-	INVALID_REQUEST = -32600,
-	SERVER_NOT_INITIALIZED = -32002,
-};
-
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
 
 DIALECT_CONST struct cancel dialect_cancels[] = {
@@ -62,9 +52,9 @@ DIALECT_CONST struct dialect dialect_mcp = {
 	.stream_opened = "notifications/subscriptions/acknowledged",
 	.ping = "ping",
 	.modern_ping = "server/discover",
-	.timeout_code = REQUEST_CANCELLED,
-	.failure_code = INTERNAL_ERROR,
-	.closed_code = INVALID_REQUEST,
+	.timeout_code = CODE_REQUEST_CANCELLED,
+	.failure_code = CODE_INTERNAL_ERROR,
+	.closed_code = CODE_INVALID_REQUEST,
 	.omits_id_since = "\"2025-11-25\"",
 	.lists = {
 	    { SCAN_TOOLS_CHANGE, "notifications/tools/list_changed" },
@@ -97,9 +87,9 @@ DIALECT_CONST struct dialect dialect_acp = {
 	.progress = "session/update",
 	.progress_field = SCAN_SESSION_ID,
 	.token_fields = { SCAN_SESSION_ID, SCAN_FIELDS },
-	.timeout_code = REQUEST_CANCELLED,
-	.failure_code = INTERNAL_ERROR,
-	.closed_code = INVALID_REQUEST,
+	.timeout_code = CODE_REQUEST_CANCELLED,
+	.failure_code = CODE_INTERNAL_ERROR,
+	.closed_code = CODE_INVALID_REQUEST,
 	.methods = acp_methods,
 };
 
@@ -127,9 +117,9 @@ DIALECT_CONST struct dialect dialect_lsp = {
 	.asked_member = "workDoneToken",
 	.opened = "initialized",
 	.closed = "exit",
-	.timeout_code = REQUEST_FAILED,
-	.failure_code = REQUEST_FAILED,
-	.closed_code = SERVER_NOT_INITIALIZED,
+	.timeout_code = CODE_REQUEST_FAILED,
+	.failure_code = CODE_REQUEST_FAILED,
+	.closed_code = CODE_SERVER_NOT_INITIALIZED,
 	.methods = lsp_methods,
 };
 
@@ -155,9 +145,9 @@ DIALECT_CONST struct dialect dialect_bsp = {
 	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
 	.opened = "build/initialized",
 	.closed = "build/exit",
-	.timeout_code = REQUEST_FAILED,
-	.failure_code = REQUEST_FAILED,
-	.closed_code = SERVER_NOT_INITIALIZED,
+	.timeout_code = CODE_REQUEST_FAILED,
+	.failure_code = CODE_REQUEST_FAILED,
+	.closed_code = CODE_SERVER_NOT_INITIALIZED,
 	.methods = bsp_methods,
 };
 
@@ -169,9 +159,9 @@ DIALECT_CONST struct dialect dialect_none = {
 	.version = VALUE_ABSENT,
 	.progress_field = SCAN_FIELDS,
 	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
-	.timeout_code = REQUEST_CANCELLED,
-	.failure_code = INTERNAL_ERROR,
-	.closed_code = INVALID_REQUEST,
+	.timeout_code = CODE_REQUEST_CANCELLED,
+	.failure_code = CODE_INTERNAL_ERROR,
+	.closed_code = CODE_INVALID_REQUEST,
 	.methods = no_methods,
 };
 
@@ -188,15 +178,13 @@ enum { DIALECTS = sizeof(dialects) / sizeof(dialects[0]) };
 bool
 dialect_is(struct span method, const char *name)
 {
-	return name != NULL && span_equal(method, (struct span){ name, strlen(name) });
+	return name != NULL && span_equal(method, span_of(name));
 }
 
 const struct dialect *
 dialect_named(struct span name)
 {
-	size_t i;
-
-	for (i = 0; i < DIALECTS; i++)
+	for (size_t i = 0; i < DIALECTS; i++)
 		if (dialect_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
@@ -222,11 +210,9 @@ is_opened_by(const struct dialect *dialect, const struct method *method, enum fr
 const struct dialect *
 dialect_of_request(enum framing framing, struct span method, enum value_type version)
 {
-	const struct method *row;
-	size_t i;
+	for (size_t i = 0; i < DIALECTS; i++) {
+		const struct method *row = dialect_method(dialects[i], method);
 
-	for (i = 0; i < DIALECTS; i++) {
-		row = dialect_method(dialects[i], method);
 		if (row != NULL && is_opened_by(dialects[i], row, framing, version))
 			return dialects[i];
 	}
@@ -268,13 +254,13 @@ struct span
 dialect_created_task(const struct dialect *dialect, const struct scan *response)
 {
 	if (!(dialect->flags & DIALECT_TASKS))
-		return (struct span){ NULL, 0 };
+		return SPAN_NONE;
 	if (scan_value(response, SCAN_CREATED_TASK_ID)->type == VALUE_STRING)
 		return scan_text(response, SCAN_CREATED_TASK_ID);
 	if (scan_value(response, SCAN_RESULT_TASK_ID)->type == VALUE_STRING &&
 	    span_equal(scan_text(response, SCAN_RESULT_TYPE), SPAN("\"task\"")))
 		return scan_text(response, SCAN_RESULT_TASK_ID);
-	return (struct span){ NULL, 0 };
+	return SPAN_NONE;
 }
 
 bool

@@ -24,16 +24,17 @@ uint64_t
 hash_of(struct span bytes, uint64_t seed)
 {
 	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
-	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed;
+	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed, word;
 	size_t at = 0;
 
-	for (; bytes.len - at >= sizeof(uint64_t); at += sizeof(uint64_t))
-		state = fold(span_word(bytes.ptr + at) ^ first, state ^ second);
+	for (; bytes.len - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, bytes.ptr + at, sizeof(word));
+		state = fold(word ^ first, state ^ second);
+	}
 	if (at < bytes.len) {
-		uint64_t rest = 0;
-
-		memcpy(&rest, bytes.ptr + at, bytes.len - at);
-		state = fold(rest ^ first, state ^ second);
+		word = 0;
+		memcpy(&word, bytes.ptr + at, bytes.len - at);
+		state = fold(word ^ first, state ^ second);
 	}
 	return fold(state ^ first, bytes.len ^ second);
 }

@@ -40,35 +40,23 @@ has_escape(struct span string)
 	return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
-static const char *
-skip_digits(const char *at, const char *end)
-{
-	while (at < end && is_digit(*at))
-		at++;
-	return at;
-}
-
-/* 0, or an integer of a few digits without leading zeros. */
+/* The value of an integer of a few digits that is spelled as usual. */
 static bool
-is_plain(struct span id)
+read_plain(struct span id, int64_t *value)
 {
-	const char *at = id.ptr, *end;
+	size_t sign = id.len > 0 && id.ptr[0] == '-', digits = id.len - sign;
 
-	if (id.len == 0)
+	*value = 0;
+	if (digits == 0 || digits > PLAIN_DIGITS || (id.ptr[sign] == '0' && id.len > 1))
 		return false;
-	if (*at == '0')
-		return id.len == 1;
-	end = at + id.len;
-	at += *at == '-';
-	return at < end && *at != '0' && end - at <= PLAIN_DIGITS && skip_digits(at, end) == end;
-}
-
-static int64_t
-within_limits(int64_t exponent)
-{
-	if (exponent > exponent_max)
-		return exponent_max;
-	return exponent < -exponent_max ? -exponent_max : exponent;
+	for (size_t i = sign; i < id.len; i++) {
+		if (!is_digit(id.ptr[i]))
+			return false;
+		*value = *value * 10 + (id.ptr[i] - '0');
+	}
+	if (sign > 0)
+		*value = -*value;
+	return true;
 }
 
 /* at: behind the e. It stops far beyond exponent_max, so that no digits of the number lead back below that. */
@@ -83,25 +71,6 @@ read_exponent(const char *at, const char *end)
 	for (; at < end && is_digit(*at) && exponent < 10 * exponent_max; at++)
 		exponent = exponent * 10 + (*at - '0');
 	return negative ? -exponent : exponent;
-}
-
-static size_t
-write_exponent(char *out, int64_t exponent)
-{
-	uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);
-	char digits[20];
-	size_t count = 0, len = 0;
-
-	out[len++] = 'e';
-	if (exponent < 0)
-		out[len++] = '-';
-	do {
-		digits[count++] = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest > 0);
-	while (count > 0)
-		out[len++] = digits[--count];
-	return len;
 }
 
 /*
@@ -129,7 +98,13 @@ write_digits(char *out, struct span number, int64_t *exponent)
 		++*exponent;
 	if (at < end)
 		*exponent += read_exponent(at + 1, end);
-	*exponent = within_limits(*exponent + (int64_t)count) - (int64_t)count;
+	/* The limits are those of the number 0.DIGITS, so that they do not depend on how many digits there are. */
+	*exponent += (int64_t)count;
+	if (*exponent > exponent_max)
+		*exponent = exponent_max;
+	if (*exponent < -exponent_max)
+		*exponent = -exponent_max;
+	*exponent -= (int64_t)count;
 	return count;
 }
 
@@ -138,36 +113,39 @@ static struct span
 canonical_number(struct span number, char *storage)
 {
 	size_t sign = number.ptr[0] == '-', len = sign;
+	char exponent_text[SPAN_NUMBER_MAX];
+	struct span text;
 	int64_t exponent;
 
 	storage[0] = '-';
 	len += write_digits(storage + sign, span_part(number, sign, number.len - sign), &exponent);
 	if (len == sign)
 		return SPAN("0");
-	if (exponent < 0 || (int64_t)(len - sign) + exponent > PLAIN_DIGITS)
-		return (struct span){ storage, len + write_exponent(storage + len, exponent) };
-	for (; exponent > 0; exponent--)
-		storage[len++] = '0';
-	return (struct span){ storage, len };
-}
-
-static struct span
-canonical_string(struct span string, char *storage)
-{
-	size_t len = id_unescape(string, storage + 1, ID_MAX);
-
-	storage[0] = storage[len + 1] = '"';
-	return (struct span){ storage, len + 2 };
+	if (exponent < 0 || (int64_t)(len - sign) + exponent > PLAIN_DIGITS) {
+		text = span_number(exponent, exponent_text);
+		storage[len++] = 'e';
+		memcpy(storage + len, text.ptr, text.len);
+		return (struct span){ storage, len + text.len };
+	}
+	memset(storage + len, '0', (size_t)exponent);
+	return (struct span){ storage, len + (size_t)exponent };
 }
 
 struct span
 id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
 {
-	if (id.len > ID_MAX || is_plain(id))
+	int64_t value;
+	size_t len;
+
+	if (id.len > ID_MAX || read_plain(id, &value))
 		return id;
-	if (is_string(id))
-		return has_escape(id) ? canonical_string(id, storage) : id;
-	return is_number(id) ? canonical_number(id, storage) : id;
+	if (is_number(id))
+		return canonical_number(id, storage);
+	if (!is_string(id) || !has_escape(id))
+		return id;
+	len = id_unescape(id, storage + 1, ID_MAX);
+	storage[0] = storage[len + 1] = '"';
+	return (struct span){ storage, len + 2 };
 }
 
 bool
@@ -188,11 +166,13 @@ id_hash(struct span id, uint64_t seed)
 
 /* Behind one digit or more; NULL if there is none. */
 static const char *
-need_digits(const char *at, const char *end)
+skip_digits(const char *at, const char *end)
 {
-	const char *behind = skip_digits(at, end);
+	const char *start = at;
 
-	return behind > at ? behind : NULL;
+	while (at < end && is_digit(*at))
+		at++;
+	return at > start ? at : NULL;
 }
 
 /* RFC 8259 section 6. */
@@ -203,55 +183,41 @@ is_json_number(struct span text)
 
 	at += at < end && *at == '-';
 	start = at;
-	at = need_digits(at, end);
+	at = skip_digits(at, end);
 	if (at == NULL || (*start == '0' && at > start + 1))
 		return false;
 	if (at < end && *at == '.')
-		at = need_digits(at + 1, end);
+		at = skip_digits(at + 1, end);
 	if (at != NULL && at < end && (*at == 'e' || *at == 'E')) {
 		at++;
 		at += at < end && (*at == '+' || *at == '-');
-		at = need_digits(at, end);
+		at = skip_digits(at, end);
 	}
 	return at == end;
-}
-
-static double
-plain_value(struct span id)
-{
-	bool negative = id.ptr[0] == '-';
-	int64_t value = 0;
-
-	for (size_t i = negative; i < id.len; i++)
-		value = value * 10 + (id.ptr[i] - '0');
-	return (double)(negative ? -value : value);
-}
-
-/* The canonical form has no point: what strtod takes for one depends on the locale. */
-static double
-value_of(struct span number)
-{
-	char text[ID_CANONICAL_MAX + 1];
-	struct span canonical = id_canonical(number, text);
-
-	if (is_plain(canonical))
-		return plain_value(canonical);
-	memmove(text, canonical.ptr, canonical.len);
-	text[canonical.len] = '\0';
-	return strtod(text, NULL);
 }
 
 bool
 id_number(struct span id, double *value)
 {
-	char storage[ID_CANONICAL_MAX];
-	struct span text = id_canonical(id, storage);
+	char storage[ID_CANONICAL_MAX], text[ID_CANONICAL_MAX + 1];
+	struct span number = id_canonical(id, storage);
+	int64_t integer;
 
-	if (is_string(text))
-		text = inside(text);
-	if (id.len == 0 || id.len > ID_MAX || !is_json_number(text))
+	if (id.len > ID_MAX)
 		return false;
-	*value = value_of(text);
+	if (is_string(number))
+		number = inside(number);
+	if (read_plain(number, &integer)) {
+		*value = (double)integer;
+		return true;
+	}
+	if (number.len == 0 || !is_json_number(number))
+		return false;
+	/* The canonical form has no point: what strtod takes for one depends on the locale. */
+	number = canonical_number(number, text);
+	memmove(text, number.ptr, number.len);
+	text[number.len] = '\0';
+	*value = strtod(text, NULL);
 	return true;
 }
 

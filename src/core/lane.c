@@ -8,7 +8,6 @@
 
 enum {
 	LANE_KEEP = 1 << 20, /* an empty buffer above this size is given back */
-	SEGMENTS_FIRST = 8,
 	BACKLOG_SPANS = 4,
 };
 
@@ -33,8 +32,7 @@ struct lane {
 	struct buf bytes; /* from `written` to the last byte received */
 	uint64_t written, decided;
 	uint64_t taken;           /* see lane_taken */
-	struct segment *segments; /* in order; [first, first + count) */
-	size_t first, count, capacity;
+	struct buf segments;      /* struct segment, in order */
 	size_t backlog;           /* bytes of all segments but gaps */
 	size_t own;               /* bytes of OWN and HEAD segments */
 	struct buf urgent;        /* whole messages, framed */
@@ -52,6 +50,7 @@ lane_new(void)
 	struct lane *lane = mem_new(sizeof(*lane));
 
 	buf_init(&lane->bytes);
+	buf_init(&lane->segments);
 	buf_init(&lane->urgent);
 	buf_init(&lane->kept);
 	lane->held = LANE_FREE;
@@ -67,17 +66,23 @@ lane_free(struct lane *lane)
 	buf_free(&lane->bytes);
 	buf_free(&lane->urgent);
 	buf_free(&lane->kept);
-	free(lane->segments);
+	buf_free(&lane->segments);
 	free(lane);
 }
 
 /* Segments */
 
+static size_t
+count_of(const struct lane *lane)
+{
+	return lane->segments.len / sizeof(struct segment);
+}
+
 static struct segment *
 segment_at(const struct lane *lane, size_t index)
 {
-	assert(lane->segments != NULL && index <= lane->count);
-	return &lane->segments[lane->first + index];
+	assert(index < count_of(lane));
+	return (struct segment *)(void *)(lane->segments.data + lane->segments.head) + index;
 }
 
 /* Whether the segment stands for bytes of the buffer. */
@@ -109,18 +114,9 @@ insert_segment(struct lane *lane, size_t index, struct segment segment)
 {
 	struct segment *place;
 
-	if (lane->first + lane->count == lane->capacity) {
-		if (lane->first > lane->capacity / 2) {
-			memmove(lane->segments, segment_at(lane, 0), lane->count * sizeof(segment));
-			lane->first = 0;
-		} else {
-			lane->capacity = lane->capacity == 0 ? SEGMENTS_FIRST : lane->capacity * 2;
-			lane->segments = mem_resize(lane->segments, lane->capacity, sizeof(segment));
-		}
-	}
+	buf_append(&lane->segments, (struct span){ (const char *)&segment, sizeof(segment) });
 	place = segment_at(lane, index);
-	memmove(place + 1, place, (lane->count - index) * sizeof(segment));
-	lane->count++;
+	memmove(place + 1, place, (count_of(lane) - 1 - index) * sizeof(segment));
 	*place = segment;
 }
 
@@ -128,10 +124,7 @@ static void
 shift_segment(struct lane *lane)
 {
 	free(segment_at(lane, 0)->own);
-	lane->first++;
-	lane->count--;
-	if (lane->count == 0)
-		lane->first = 0;
+	buf_consume(&lane->segments, sizeof(struct segment));
 }
 
 /* Gives back n bytes of the buffer, which are written or dropped. */
@@ -148,7 +141,7 @@ release_bytes(struct lane *lane, size_t n)
 static void
 release_gaps(struct lane *lane)
 {
-	while (lane->count > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
+	while (count_of(lane) > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
 		release_bytes(lane, segment_at(lane, 0)->len);
 		shift_segment(lane);
 	}
@@ -180,29 +173,6 @@ drop_segment(struct lane *lane, struct segment *segment)
 	if (!has_position(segment))
 		segment->len = 0;
 	segment->kind = SEGMENT_GAP;
-}
-
-/* Makes one gap of neighbouring ones among the segments [start, end), and removes empty ones. */
-static void
-merge_gaps(struct lane *lane, size_t start, size_t end)
-{
-	size_t next, kept = start;
-
-	for (next = start; next < end; next++) {
-		const struct segment *segment = segment_at(lane, next);
-		struct segment *last = kept > 0 ? segment_at(lane, kept - 1) : NULL;
-
-		if (segment->len == 0)
-			continue;
-		if (segment->kind == SEGMENT_GAP && last != NULL && last->kind == SEGMENT_GAP)
-			last->len += segment->len;
-		else
-			*segment_at(lane, kept++) = *segment;
-	}
-	if (kept == end)
-		return;
-	memmove(segment_at(lane, kept), segment_at(lane, end), (lane->count - end) * sizeof(struct segment));
-	lane->count -= end - kept;
 }
 
 /* What is received, and decided */
@@ -253,7 +223,7 @@ lane_from(const struct lane *lane, uint64_t position)
 static void
 decide(struct lane *lane, enum segment_kind kind, size_t n)
 {
-	struct segment *last = lane->count == 0 ? NULL : segment_at(lane, lane->count - 1);
+	struct segment *last = count_of(lane) == 0 ? NULL : segment_at(lane, count_of(lane) - 1);
 	struct segment segment = { .kind = kind, .bound = lane->bound, .at = lane->decided, .len = n };
 
 	assert(lane->decided + n <= lane_received_to(lane));
@@ -265,7 +235,7 @@ decide(struct lane *lane, enum segment_kind kind, size_t n)
 	if (last != NULL && last->kind == kind && last->bound == lane->bound)
 		last->len += n;
 	else
-		insert_segment(lane, lane->count, segment);
+		insert_segment(lane, count_of(lane), segment);
 }
 
 void
@@ -304,7 +274,7 @@ insert_bytes(struct lane *lane, enum segment_kind kind, bool bound, struct span 
 		return;
 	segment.own = mem_resize(NULL, bytes.len, 1);
 	memcpy(segment.own, bytes.ptr, bytes.len);
-	insert_segment(lane, lane->count, segment);
+	insert_segment(lane, count_of(lane), segment);
 	lane->backlog += bytes.len;
 	lane->own += bytes.len;
 }
@@ -330,7 +300,7 @@ lane_insert_blanks(struct lane *lane, uint64_t n)
 
 	if (n == 0)
 		return;
-	insert_segment(lane, lane->count, segment);
+	insert_segment(lane, count_of(lane), segment);
 	lane->backlog += (size_t)n;
 }
 
@@ -369,7 +339,7 @@ lane_bind(struct lane *lane, bool bound)
 bool
 lane_untouched(const struct lane *lane, uint64_t start)
 {
-	const struct segment *first = lane->count == 0 ? NULL : segment_at(lane, 0);
+	const struct segment *first = count_of(lane) == 0 ? NULL : segment_at(lane, 0);
 
 	if (first != NULL && first->kind == SEGMENT_HEAD && first->at == start && first->sent > 0)
 		return false;
@@ -383,7 +353,7 @@ split_at(struct lane *lane, uint64_t position)
 	const struct segment *segment;
 	size_t i = 0;
 
-	while (i < lane->count && segment_at(lane, i)->at < position)
+	while (i < count_of(lane) && segment_at(lane, i)->at < position)
 		i++;
 	if (i == 0)
 		return 0;
@@ -396,18 +366,17 @@ split_at(struct lane *lane, uint64_t position)
 void
 lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 {
-	size_t i, first, last;
+	size_t i, last;
 
 	assert(lane_untouched(lane, start) && end <= lane->decided);
-	first = split_at(lane, start);
+	i = split_at(lane, start);
 	last = split_at(lane, end);
 	/* Answers and the end of another message may stand before this one; inside it they are a part of it. */
-	while (first < last && segment_at(lane, first)->at == start &&
-	    (segment_at(lane, first)->kind == SEGMENT_OWN || segment_at(lane, first)->kind == SEGMENT_BLANK))
-		first++;
-	for (i = first; i < last; i++)
+	while (i < last && segment_at(lane, i)->at == start && segment_at(lane, i)->kind != SEGMENT_HEAD &&
+	    segment_at(lane, i)->kind != SEGMENT_PASS)
+		i++;
+	for (; i < last; i++)
 		drop_segment(lane, segment_at(lane, i));
-	merge_gaps(lane, first, last);
 	release_gaps(lane);
 }
 
@@ -424,7 +393,7 @@ restart_output(struct lane *lane)
 void
 lane_abandon(struct lane *lane)
 {
-	while (lane->count > 0)
+	while (count_of(lane) > 0)
 		shift_segment(lane);
 	release_bytes(lane, (size_t)(lane->decided - lane->written));
 	lane->backlog = lane->own = 0;
@@ -456,7 +425,7 @@ lane_keep(struct lane *lane)
 	bool was_open = lane->open, half_written = boundary.inside && !lane->inside_urgent;
 	size_t i;
 
-	for (i = 0; i < lane->count; i++) {
+	for (i = 0; i < count_of(lane); i++) {
 		bool drop = half_written || segment_at(lane, i)->bound;
 
 		if (half_written && segment_at(lane, i)->kind != SEGMENT_GAP)
@@ -464,7 +433,6 @@ lane_keep(struct lane *lane)
 		if (drop)
 			drop_segment(lane, segment_at(lane, i));
 	}
-	merge_gaps(lane, 0, lane->count);
 	release_gaps(lane);
 	lane->open = was_open && !half_written && !lane->bound;
 	lane->bound = false;
@@ -518,7 +486,7 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 		spans[0] = buf_span(&lane->urgent);
 		return 1;
 	}
-	for (i = 0; i < lane->count && n < max && !stop; i++) {
+	for (i = 0; i < count_of(lane) && n < max && !stop; i++) {
 		const struct segment *segment = segment_at(lane, i);
 		struct span span = segment_span(lane, segment);
 
@@ -537,27 +505,12 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 	return n;
 }
 
-/* Takes up to n bytes of the urgent messages as written; returns how many. */
-static size_t
-take_urgent(struct lane *lane, size_t n)
-{
-	struct span span = buf_span(&lane->urgent);
-
-	n = n < span.len ? n : span.len;
-	boundary_advance(&lane->boundary, span_part(span, 0, n));
-	buf_consume(&lane->urgent, n);
-	return n;
-}
-
-/* Takes up to n bytes of the first segment as written; returns how many. */
-static size_t
+/* n bytes of the first segment were written. */
+static void
 take_segment(struct lane *lane, size_t n)
 {
 	struct segment *segment = segment_at(lane, 0);
-	struct span span = segment_span(lane, segment);
 
-	n = n < span.len ? n : span.len;
-	boundary_advance(&lane->boundary, span_part(span, 0, n));
 	lane->backlog -= n;
 	segment->len -= n;
 	if (segment->own != NULL) {
@@ -571,17 +524,23 @@ take_segment(struct lane *lane, size_t n)
 	if (segment->len == 0)
 		shift_segment(lane);
 	release_gaps(lane);
-	return n;
 }
 
 void
 lane_sent(struct lane *lane, size_t n)
 {
+	struct span span;
+
 	lane->taken += n;
-	while (n > 0) {
+	for (; n > 0; n -= span.len) {
 		lane->inside_urgent = urgent_is_next(lane);
-		assert((lane->inside_urgent || lane->count > 0) && "more was written than there is");
-		n -= lane->inside_urgent ? take_urgent(lane, n) : take_segment(lane, n);
+		span = lane->inside_urgent ? buf_span(&lane->urgent) : segment_span(lane, segment_at(lane, 0));
+		span.len = n < span.len ? n : span.len;
+		boundary_advance(&lane->boundary, span);
+		if (lane->inside_urgent)
+			buf_consume(&lane->urgent, span.len);
+		else
+			take_segment(lane, span.len);
 	}
 }
 

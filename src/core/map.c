@@ -8,13 +8,6 @@
 enum { SIZE_MIN = 16 };
 
 void
-map_init(struct map *map)
-{
-	*map = (struct map){ .size = SIZE_MIN };
-	map->buckets = mem_new(SIZE_MIN * sizeof(*map->buckets));
-}
-
-void
 map_free(struct map *map)
 {
 	free(map->buckets);
@@ -39,11 +32,12 @@ double_size(struct map *map)
 	size_t size = map->size;
 	struct map_entry *entry, *next, **ends[2], ***end;
 
-	map->buckets = mem_resize(map->buckets, 2 * size, sizeof(*map->buckets));
-	map->size = 2 * size;
+	map->size = size > 0 ? 2 * size : SIZE_MIN;
+	map->buckets = mem_resize(map->buckets, map->size, sizeof(*map->buckets));
+	memset(map->buckets + size, 0, (map->size - size) * sizeof(*map->buckets));
 	for (size_t i = 0; i < size; i++) {
 		entry = map->buckets[i];
-		map->buckets[i] = map->buckets[i + size] = NULL;
+		map->buckets[i] = NULL;
 		ends[0] = &map->buckets[i];
 		ends[1] = &map->buckets[i + size];
 		for (; entry != NULL; entry = next) {
@@ -88,7 +82,7 @@ with_hash(struct map_entry *entry, uint64_t hash)
 struct map_entry *
 map_first(const struct map *map, uint64_t hash)
 {
-	return with_hash(map->buckets[hash & (map->size - 1)], hash);
+	return map->count > 0 ? with_hash(map->buckets[hash & (map->size - 1)], hash) : NULL;
 }
 
 struct map_entry *

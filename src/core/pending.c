@@ -20,11 +20,6 @@ void
 pending_init(struct pending *pending, uint64_t seed)
 {
 	*pending = (struct pending){ .seed = seed };
-	timeline_init(&pending->idle);
-	timeline_init(&pending->hard);
-	timeline_init(&pending->linger);
-	map_init(&pending->exact);
-	map_init(&pending->loose);
 }
 
 void

@@ -17,11 +17,8 @@ policy_init(struct policy *policy)
 void
 policy_free(struct policy *policy)
 {
-	size_t i;
-	int clock;
-
-	for (clock = 0; clock < POLICY_CLOCKS; clock++) {
-		for (i = 0; i < policy->clock[clock].count; i++) {
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
+		for (size_t i = 0; i < policy->clock[clock].count; i++) {
 			free(policy->clock[clock].rules[i].method);
 			free(policy->clock[clock].rules[i].name);
 		}
@@ -54,27 +51,6 @@ policy_add(struct policy *policy, enum policy_clock clock, struct span method, s
 	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration };
 }
 
-static bool
-same(const char *string, struct span text)
-{
-	if (string == NULL)
-		return text.len == 0;
-	return span_equal((struct span){ string, strlen(string) }, text);
-}
-
-/* The last rule for just this; empty spans mean the rules that leave it open. */
-static const struct policy_rule *
-rule_find(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
-{
-	const struct policy_rule *rules = policy->clock[clock].rules;
-	size_t i;
-
-	for (i = policy->clock[clock].count; i-- > 0;)
-		if (same(rules[i].method, method) && same(rules[i].name, name))
-			return &rules[i];
-	return NULL;
-}
-
 /* What holds without a rule. */
 static struct deadlines
 built_in(unsigned traits, bool from_server)
@@ -86,52 +62,39 @@ built_in(unsigned traits, bool from_server)
 	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
 }
 
-/* The last rule for the method; of these rather one for the name. */
-static const struct policy_rule *
-rule_of_method(const struct policy *policy, enum policy_clock clock, struct span method, struct span name)
-{
-	const struct policy_rule *rule;
-
-	if (method.len == 0)
-		return NULL;
-	rule = rule_find(policy, clock, method, name);
-	return rule != NULL ? rule : rule_find(policy, clock, method, (struct span){ NULL, 0 });
-}
-
-/* What a rule says, or what holds without one. */
+/* What the most specific rule says, of several the last one, or what holds without any. bare: rules for any method count. */
 static msec_t
 ruled(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {
-	const struct span any = { NULL, 0 };
-	const struct policy_rule *rule = rule_of_method(policy, clock, method, name);
+	const struct policy_rule *rule = policy->clock[clock].rules, *end = rule + policy->clock[clock].count;
+	int best = 0;
 
-	if (rule == NULL && bare)
-		rule = rule_find(policy, clock, any, any);
-	return rule != NULL ? rule->duration : otherwise;
-}
+	for (; rule < end; rule++) {
+		int given = (rule->method != NULL) + (rule->name != NULL);
 
-static APART struct deadlines
-by_rules(const struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
-{
-	/* A rule without a method leaves these alone. */
-	bool bare = !from_server && !(traits & (METHOD_EXEMPT | METHOD_PERSON | METHOD_START));
-	struct deadlines deadlines = built_in(traits, from_server);
-
-	if (policy->clock[POLICY_IDLE].count > 0)
-		deadlines.idle = ruled(policy, POLICY_IDLE, method, name, bare, deadlines.idle);
-	if (policy->clock[POLICY_CAP].count > 0)
-		deadlines.cap = ruled(policy, POLICY_CAP, method, name, bare, deadlines.cap);
-	return deadlines;
+		if (given < best || (rule->method == NULL && !bare))
+			continue;
+		if (rule->method != NULL && !dialect_is(method, rule->method))
+			continue;
+		if (rule->name != NULL && !dialect_is(name, rule->name))
+			continue;
+		best = given;
+		otherwise = rule->duration;
+	}
+	return otherwise;
 }
 
 struct deadlines
-policy_deadlines(const struct policy *policy, struct span method, struct span name, const struct method *traits,
+policy_deadlines(const struct policy *policy, struct span method, struct span name, const struct method *row,
     bool from_server)
 {
-	unsigned set = traits == NULL ? 0 : traits->traits;
+	unsigned traits = row != NULL ? row->traits : 0;
+	bool bare = !from_server && !(traits & (METHOD_EXEMPT | METHOD_PERSON | METHOD_START));
+	struct deadlines built = built_in(traits, from_server);
 
-	if (policy->clock[POLICY_IDLE].count == 0 && policy->clock[POLICY_CAP].count == 0)
-		return built_in(set, from_server);
-	return by_rules(policy, method, name, set, from_server);
+	return (struct deadlines){
+		.idle = ruled(policy, POLICY_IDLE, method, name, bare, built.idle),
+		.cap = ruled(policy, POLICY_CAP, method, name, bare, built.cap),
+	};
 }

@@ -1,10 +1,10 @@
 #include "core/why.h"
 
 static const struct {
-	const char *word, *meaning;
+	const char *word;
 	enum why_level level;
 } whys[] = {
-#define WHY_ROW(name, level, meaning) [WHY_##name] = { #name, meaning, LEVEL_##level },
+#define WHY_ROW(name, level, meaning) [WHY_##name] = { #name, LEVEL_##level },
 	WHY_LIST(WHY_ROW)
 #undef WHY_ROW
 };
@@ -13,12 +13,6 @@ const char *
 why_word(enum why why)
 {
 	return whys[why].word;
-}
-
-const char *
-why_meaning(enum why why)
-{
-	return whys[why].meaning;
 }
 
 enum why_level

@@ -13,7 +13,7 @@ static struct map map;
 static void
 setup(void)
 {
-	map_init(&map);
+	map = (struct map){ 0 };
 }
 
 static void

@@ -13,7 +13,7 @@ static struct timeline timeline;
 static void
 setup(void)
 {
-	timeline_init(&timeline);
+	timeline = (struct timeline){ 0 };
 }
 
 /* An assertion is about to fail, and says so. */
@@ -84,10 +84,9 @@ END_TEST
 
 START_TEST(an_alarm_may_change_its_timeline)
 {
-	struct timeline other;
+	struct timeline other = { 0 };
 	static struct alarm alarm;
 
-	timeline_init(&other);
 	alarm_arm(&other, &alarm, 10, 0);
 	alarm_arm(&timeline, &alarm, 20, 0);
 	ck_assert_ptr_null(timeline_first(&other));

@@ -6,13 +6,11 @@
 
 Suite *why_suite(void);
 
-START_TEST(words_are_capitals_and_meanings_are_lines)
+START_TEST(words_are_capitals)
 {
-	const char *word = why_word((enum why)_i), *meaning = why_meaning((enum why)_i);
+	const char *word = why_word((enum why)_i);
 	const char *c;
 
-	ck_assert_uint_gt(strlen(meaning), 10);
-	ck_assert_ptr_null(strchr(meaning, '\n'));
 	for (c = word; *c != '\0'; c++)
 		ck_assert(isupper((unsigned char)*c) || *c == '_');
 	ck_assert_int_le(why_level((enum why)_i), LEVEL_TRAFFIC);
@@ -34,7 +32,7 @@ why_suite(void)
 	Suite *suite = suite_create("why");
 	TCase *words = tcase_create("words");
 
-	tcase_add_loop_test(words, words_are_capitals_and_meanings_are_lines, 0, WHY_COUNT);
+	tcase_add_loop_test(words, words_are_capitals, 0, WHY_COUNT);
 	tcase_add_loop_test(words, no_word_stands_twice, 0, WHY_COUNT);
 	suite_add_tcase(suite, words);
 	return suite;
