@@ -9,14 +9,14 @@
 #include "shell/options.h"
 #include "shell/loop.h"
 
-enum { BORROWED = 256 << 10 }; /* a buffer above this size goes back to the system when it is freed or moved */
+enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
-/* glibc forgets to: each large buffer that was freed makes it keep larger ones. */
+/* By default glibc raises this threshold with each large allocation that is freed, and keeps memory below it. */
 static void
 bound_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, BORROWED);
+	mallopt(M_MMAP_THRESHOLD, MAPPED);
 #endif
 }
 

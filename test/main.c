@@ -10,12 +10,12 @@
 /* Those in OWN need a process for each test: they start others, take descriptors, or abort. */
 /* clang-format off */
 #define TOGETHER(X) \
+	X(acks) \
 	X(compose) \
 	X(decide) \
 	X(digest) \
 	X(dialect) \
 	X(envelope) \
-	X(finished) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
@@ -34,11 +34,14 @@
 	X(ancestor) \
 	X(buf) \
 	X(child) \
+	X(client) \
 	X(descriptor) \
 	X(log) \
 	X(options) \
 	X(pending) \
+	X(port) \
 	X(relay) \
+	X(signals) \
 	X(supervisor) \
 	X(sweep) \
 	X(timeline)

@@ -3,14 +3,13 @@
 
 /*
  * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation": each waits
- * until the request that it names has ended, and then says {id, cancelled, reason?, confirmed?}. And a bounded memory of how the
- * client's requests ended.
+ * until the request that it names has ended, and then says {id, cancelled, reason?, confirmed?}. And a memory of how the last
+ * LIMIT_FINISHED requests of the client's have ended, by the hashes of their ids.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/finished.h"
 #include "core/lane.h"
 #include "core/pending.h"
 
@@ -26,8 +25,9 @@ struct ack {
 struct acks {
 	struct ack *list; /* owned, oldest first */
 	size_t count;
-	struct finished finished; /* requests of the client's that have ended */
-	uint64_t seed;            /* of the hashes of their ids */
+	uint64_t *marks; /* owned: a ring of what is remembered; NULL: nothing */
+	size_t marked;   /* how many marks were ever made */
+	uint64_t seed;   /* of the hashes */
 };
 
 void acks_init(struct acks *acks, uint64_t seed);
@@ -36,8 +36,8 @@ void acks_free(struct acks *acks);
 /* Waits for the end of the request. false: there are LIMIT_ACKS already. */
 bool acks_add(struct acks *acks, struct span id, struct span target, const struct request *request);
 
-/* A request with this id was refused, or has ended. */
-void acks_note_refused(struct acks *acks, struct span id);
+/* A request with this id has ended. The same id may be noted again, and then the last counts. */
+void acks_note_end(struct acks *acks, struct span id, bool cancelled);
 
 /*
  * The client's request has ended: this is remembered, and the acknowledgements that wait for it are written to the lane of the
@@ -45,7 +45,7 @@ void acks_note_refused(struct acks *acks, struct span id);
  */
 void acks_end(struct acks *acks, const struct request *request, struct lane *lane);
 
-/* How the client's request with this id ended. */
+/* How the client's last request with this id ended: COMPLETED, CANCELLED or UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
 /* Writes the acknowledgement of this outcome to the lane of the server's messages; id and target as spelled. */

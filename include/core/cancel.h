@@ -17,11 +17,11 @@ bool cancel_send(struct session *session, enum side requester, struct request *r
 /* Hands the requester's own cancel on, likewise. why: the word if it goes on unchanged. */
 bool cancel_forward(struct session *session, struct message *message, struct request *request, enum why why);
 
-/* The cancel at hand ends the stream that its sender was asked for: the requester hears it. */
-void cancel_stream(struct session *session, struct message *message, const struct request *request);
-
-/* The cancel at hand names what cannot be tracked: it goes on in its place. */
-void cancel_untracked(struct session *session, struct message *message, struct span id);
+/*
+ * The cancel at hand goes on in its place: it ends the stream that its sender was asked for, or, with NULL, names what cannot be
+ * tracked.
+ */
+void cancel_pass(struct session *session, struct message *message, const struct request *request);
 
 /* Tells the server to cancel the task that the request created; task_id as spelled. */
 void cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id);

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/action.h"
+#include "core/journal.h"
 #include "core/clock.h"
 
 struct clocks {

@@ -23,13 +23,13 @@ enum decide_event {
 	EVENT_CANCEL,              /* its requester cancels, and no answer is owed then */
 	EVENT_CANCEL_OWED,         /* its requester cancels, and still waits for an answer */
 	EVENT_CANCEL_ACKNOWLEDGED, /* its requester has canceld cancel it, and wants an answer at once */
-	EVENT_TURN_CANCELLED,      /* the turn that it is, or was asked in, is cancelled by the client's session/cancel */
-	EVENT_DEADLINE,            /* its deadline, grace or linger has passed */
-	EVENT_DEADLINE_OWED,       /* the same, and its receiver is to answer it itself, within the grace */
-	EVENT_REQUESTER_GONE,      /* nobody is there any more to take the answer */
-	EVENT_TERMINATED,          /* canceld ends; the requester may still listen */
-	EVENT_RECEIVER_GONE,       /* nobody is there any more to answer */
-	EVENT_RECEIVER_LOST,       /* a new receiver will come, which knows nothing of it */
+	EVENT_TURN_CANCELLED, /* the turn that it is, or was asked in, is cancelled by the client's session/cancel */
+	EVENT_DEADLINE,       /* its deadline, grace or linger has passed */
+	EVENT_DEADLINE_OWED,  /* the same, and its receiver is to answer it itself, within the grace */
+	EVENT_REQUESTER_GONE, /* nobody is there any more to take the answer */
+	EVENT_TERMINATED,     /* canceld ends; the requester may still listen */
+	EVENT_RECEIVER_GONE,  /* nobody is there any more to answer */
+	EVENT_RECEIVER_LOST,  /* a new receiver will come, which knows nothing of it */
 	DECIDE_EVENTS
 };
 

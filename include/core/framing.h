@@ -2,50 +2,105 @@
 #define CORE_FRAMING_H
 
 /*
- * How messages are told apart on the wire: a line each (MCP basic/transports "stdio", ACP transports), or a
- * header "Content-Length: N" before each (LSP base protocol "Header Part"). Here stands what is written.
+ * Bytes <-> messages: where one message ends and the next begins on the wire. Either one message a line (MCP
+ * basic/transports "stdio", ACP transports), or a header "Content-Length: N" before each (LSP base protocol "Header
+ * Part").
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/buf.h"
+#include "core/scan.h"
 
 enum framing { FRAMING_NEWLINE, FRAMING_HEADER };
 
+/* Writing */
+
 enum { FRAMING_HEAD_MAX = 48 };
 
-/* What stands before a message of len bytes, in storage; empty for FRAMING_NEWLINE. */
+/* The header of a message of len bytes, in storage; empty with FRAMING_NEWLINE. */
 struct span framing_head(enum framing framing, uint64_t len, char storage[FRAMING_HEAD_MAX]);
 
 /* Appends the message, framed. */
 void framing_append(struct buf *out, enum framing framing, struct span message);
 
 /*
- * Where between two messages the bytes are that were written so far. Zeroed, with framing set: before the
- * first one. It reads only what framing_append and framing_head make.
+ * Whether the bytes written so far end within a message. Zeroed, with framing set: before the first byte. It understands
+ * only what framing_append and framing_head produce.
  */
 struct boundary {
 	enum framing framing;
 	bool inside;   /* a message has begun and not ended */
-	int newlines;  /* FRAMING_HEADER: of its header; two end it */
+	int newlines;  /* FRAMING_HEADER: of the current header; two end it */
 	uint64_t left; /* FRAMING_HEADER: bytes of the body still to come; within the header, the number so far */
 };
 
-/* How many of the bytes come before the end of the message that they are in, or begin: all, if it does not end. */
+/* How many of the bytes belong to the current or, between two, the next message. *ends: it ends among them. */
 size_t boundary_within(const struct boundary *boundary, struct span bytes, bool *ends);
 
 /* These bytes were written. */
 void boundary_advance(struct boundary *boundary, struct span bytes);
 
+/* Guessing */
+
 enum framing_guess {
-	GUESS_MORE, /* too little to tell */
+	GUESS_MORE, /* too few bytes to tell */
 	GUESS_NEWLINE,
 	GUESS_HEADER,
-	GUESS_FOREIGN, /* nothing that a JSON-RPC peer on stdio would say first */
+	GUESS_FOREIGN, /* no JSON-RPC peer begins so on stdio */
 };
 
 /* From the first bytes of a stream, or of a line. */
 enum framing_guess framing_guess(struct span bytes);
+
+/* Reading */
+
+enum {
+	FRAME_HEAD_MAX = 4096, /* bytes of one header, or of one piece of text before it */
+};
+
+/* A header that announces a longer body is text. A body that breaks off can be padded up to this length. */
+#define FRAME_LENGTH_MAX ((uint64_t)1 << 32)
+
+/*
+ * One message of a lane, scanned as its bytes arrive. Headers are read as real peers write them: the name of a field in
+ * any case, blanks around the colon, other fields, lines that end with "\n" alone, and text between two messages.
+ */
+struct frame {
+	enum framing framing;
+	struct scan *scan;               /* of the frame being read, or of the one that has ended */
+	uint64_t start;                  /* position of its first byte in the lane, its header included */
+	uint64_t body;                   /* position of the first byte that is scanned */
+	uint64_t scanned;                /* position behind the last byte read */
+	bool in_body;                    /* the header has ended; always true with FRAMING_NEWLINE */
+	uint64_t length;                 /* FRAMING_HEADER, in_body: bytes of the whole body */
+	bool text;                       /* it has ended and is no message: text where a header should be */
+	struct head {                    /* private, FRAMING_HEADER */
+		bool has_length, fields; /* a length was read; a length or any other field */
+		bool bare;               /* the line with the length ended with "\n" alone */
+		size_t len;
+		char line[FRAME_HEAD_MAX]; /* what was read of the current line */
+	} head;
+};
+
+void frame_init(struct frame *frame, enum framing framing);
+void frame_free(struct frame *frame);
+
+/* The current frame will be read again, from frame->start on, in this framing. */
+void frame_set_framing(struct frame *frame, enum framing framing);
+
+/*
+ * Reads bytes, which start at position frame->scanned. Afterwards frame->scanned is behind the last byte that belongs to
+ * the frame, which may be before these bytes, when text turns out to end where a header begins. true: the frame has
+ * ended.
+ */
+bool frame_feed(struct frame *frame, struct span bytes) __attribute__((warn_unused_result));
+
+/* No more bytes will come: the frame ends here. false: it has no bytes. */
+bool frame_finish(struct frame *frame) __attribute__((warn_unused_result));
+
+/* Begins the next frame, behind this one. */
+void frame_next(struct frame *frame);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/action.h"
+#include "core/journal.h"
 #include "core/dialect.h"
 #include "core/message.h"
 
@@ -29,22 +29,13 @@ struct handshake {
 /* dialect: the one that a person has named; NULL: none. */
 void handshake_init(struct handshake *handshake, const struct dialect *dialect);
 
-enum framing_verdict {
-	FRAMING_UNDECIDED, /* more bytes are needed before anything can be read */
-	FRAMING_KEPT,      /* read on as before */
-	FRAMING_CHANGED,   /* both sides use *framing */
-	FRAMING_PLAIN,     /* no JSON-RPC: relay everything from here on */
-};
-
 /*
- * Looks at the first bytes of a side. The client's decide; a server that speaks before its client is read as what it looks like
- * until then. ended: no more bytes will come.
+ * Looks at the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The client's
+ * decide; a server that speaks before its client is read as what it looks like until then. ended: no more bytes will come.
+ * *framing: the present one. false: more bytes are needed before anything can be read.
  */
-enum framing_verdict handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
+bool handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
     enum framing *framing);
-
-/* Both sides use this framing. */
-void handshake_set_framing(struct handshake *handshake, enum framing framing);
 
 enum news { /* what a request has shown: a set */
 	NEWS_DIALECT = 1 << 0,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/action.h"
+#include "core/journal.h"
 #include "core/dialect.h"
 #include "core/envelope.h"
 

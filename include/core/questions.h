@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-#include "core/action.h"
+#include "core/journal.h"
 #include "core/pending.h"
 
-enum question { /* beside enum request_flag */
+enum question {                         /* beside enum request_flag */
 	QUESTION_PROBE = 1 << 16,       /* is the server alive? */
 	QUESTION_REPLAY = 1 << 17,      /* what the client had said to the former server */
 	QUESTION_TASK_CANCEL = 1 << 18, /* MCP tasks/cancel */

@@ -13,6 +13,7 @@
 #include "core/pending.h"
 
 enum record_kind {
+	RECORD_NONE, /* the message is not kept */
 	RECORD_HANDSHAKE,
 	RECORD_OPENED,    /* the notification behind the handshake */
 	RECORD_SETTING,   /* lasts, and replaces an earlier one of the same name */
@@ -32,10 +33,10 @@ struct record {
 };
 
 struct records {
-	bool wanted; /* the server may be started again */
+	bool wanted;         /* the server may be started again */
 	struct record *list; /* owned, in the order in which they were said */
 	size_t count, bytes;
-	size_t open;                      /* of requests that are not answered yet */
+
 	bool overflow;             /* the handshake was too long */
 	struct buf version;        /* of the server, as spelled in its answer to the handshake */
 	uint64_t capabilities;     /* ... their digest */

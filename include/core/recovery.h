@@ -29,7 +29,8 @@ void recovery_end_probe(struct session *session);
 void recovery_drop_questions(struct session *session);
 
 /* A response to a question has come, or was discarded: it is not passed on. The question is forgotten. */
-void recovery_answered(struct session *session, enum side asker, struct request *question, const struct message *message);
+void recovery_answered(struct session *session, enum side asker, struct request *question,
+    const struct message *message);
 
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);

@@ -18,16 +18,14 @@ void reply_to(struct session *session, enum side requester, const struct request
 /* The error to the request at hand, which does not go on: the side has gone that would answer it. */
 void reply_gone(struct session *session, const struct message *message);
 
-/* ... the server was restarted while it was on its way. */
-void reply_lost(struct session *session, const struct message *message);
+/*
+ * An error to the request at hand, to be completed, for reply_error: with the dialect's code for failures. cause: error.data.cause,
+ * or NULL; text: for a person; both outlive the answer.
+ */
+struct answer reply_answer(const struct session *session, const struct message *message, const char *cause,
+    const char *text);
 
-/* ... for another reason. cause: error.data.cause; text: for a person. */
-void reply_refused(struct session *session, const struct message *message, const char *cause, const char *text);
-
-/* --legacy: server/discover is an unknown method. */
-void reply_unknown_method(struct session *session, const struct message *message);
-
-/* Any other error; answer->omit_id is filled in. */
+/* Answers a request that was not entered, if it has an id: it counts as ended. answer->omit_id is filled in. */
 void reply_error(struct session *session, enum side to, const struct answer *answer);
 
 /* The result, a JSON text, of a request with this id. */

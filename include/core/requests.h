@@ -44,10 +44,6 @@ void requests_expire(struct session *session, enum side requester);
 void requests_expire_tombstones(struct session *session, enum side requester);
 void requests_trim(struct session *session, enum side requester);
 
-/* When requests_expire, or requests_expire_tombstones, is due by the caller's clock; MSEC_NEVER: nothing waits. */
-msec_t requests_wake(const struct session *session, enum side requester);
-msec_t requests_tombstones_wake(const struct session *session, enum side requester);
-
 /* The event happens to all requests of that side, or to those whose methods have one of these traits. */
 void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
 

@@ -2,8 +2,8 @@
 #define CORE_RESTART_H
 
 /*
- * How often and how soon a server that has failed is started again: at most so many times within a time; at once if it had
- * answered anything or is the first in a row that had not, else after a wait that doubles (TIME_RESTART_WAIT,
+ * How often and how soon a server that has failed is started again: at most so many times within a time; at once if
+ * it had answered anything or is the first in a row that had not, else after a wait that doubles (TIME_RESTART_WAIT,
  * TIME_RESTART_MOST).
  */
 

@@ -105,7 +105,7 @@ struct scan; /* opaque: its size is fixed and it keeps its memory between frames
 struct scan *scan_new(enum scan_end end);
 void scan_free(struct scan *scan);
 
-/* Forgets the last frame. With vectors false, its twin reads it, a byte at a time (tests compare). */
+/* Forgets the last frame. With vectors false strings are skipped a byte at a time: tests compare the two. */
 void scan_start(struct scan *scan);
 void scan_use_vectors(struct scan *scan, bool vectors);
 

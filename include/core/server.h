@@ -19,11 +19,11 @@ enum server_life {
 
 struct server {
 	enum server_life life;
-	bool served;     /* this one has answered a request of the client's */
-	bool restarted;  /* it is not the first one */
-	bool given_up;   /* no other one will be started: they have failed too often */
-	bool closed;     /* the client has told it to end */
-	int status;      /* of the last one that ended; -1: unknown, as signal */
+	bool served;    /* this one has answered a request of the client's */
+	bool restarted; /* it is not the first one */
+	bool given_up;  /* no other one will be started: they have failed too often */
+	bool closed;    /* the client has told it to end */
+	int status;     /* of the last one that ended; -1: unknown, as signal */
 	int signal;
 	struct buf quote;   /* its last words, valid UTF-8 */
 	struct buf refusal; /* why the last one did not go on with the session; empty: it did */
@@ -35,8 +35,8 @@ void server_free(struct server *server);
 /* It enters this part of its life: SERVER_AWAY forgets what held for the former one only. */
 void server_enter(struct server *server, enum server_life life);
 
-/* How it ended. -1: unknown. */
-void server_ended(struct server *server, int status, int signal);
+/* It has ended, and is AWAY or GONE. status, signal: -1: unknown. */
+void server_end(struct server *server, enum server_life life, int status, int signal);
 
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/action.h"
+#include "core/journal.h"
 #include "core/config.h"
 #include "core/lane.h"
 #include "core/server.h"

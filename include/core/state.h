@@ -9,7 +9,7 @@
 #include "core/acks.h"
 #include "core/clocks.h"
 #include "core/config.h"
-#include "core/frame.h"
+#include "core/framing.h"
 #include "core/handshake.h"
 #include "core/lane.h"
 #include "core/pending.h"
@@ -34,7 +34,7 @@ struct parts { /* parts.c */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long it may stand still */
 };
 
-struct probe { /* recovery.c: is the server alive? */
+struct probe {                    /* recovery.c: is the server alive? */
 	struct request *question; /* not answered yet; or NULL */
 	uint64_t taken;           /* how much of the client's lane the server had taken when it was looked at last */
 	uint64_t freed_to;        /* how far its queue has waited for an answer already */
@@ -63,10 +63,10 @@ struct session {
 	struct server server;
 	struct party party[2]; /* by enum side */
 	struct questions questions;
-	struct tasks tasks[2]; /* by requester */
+	struct pending tasks[2]; /* by requester */
 	struct acks acks;
 	struct records records;
-	size_t replaying;     /* recovery.c: answers of the replay that are still to come */
+	size_t replaying; /* recovery.c: answers of the replay that are still to come */
 	struct probe probe;
 	bool cancel_withheld; /* cancel.c: some cancel waits until the era is settled */
 	bool timed_out;       /* requests.c: some request was */
@@ -94,6 +94,12 @@ bool state_is_opening(const struct session *session, enum side from, struct span
 
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. request may be NULL. */
 msec_t state_grace(const struct session *session, const struct request *request);
+
+/* The frame that has just ended, as a message: held WHOLE, or PASSED. */
+void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
+
+/* The request's idle deadline, if it has one, starts again. */
+void state_extend(struct session *session, enum side requester, struct request *request);
 
 /* Requests of that side whose answers are still awaited. */
 static inline size_t

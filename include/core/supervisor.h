@@ -2,12 +2,13 @@
 #define CORE_SUPERVISOR_H
 
 /*
- * The life of the server process, from its start to its end and the start of the next one, as one const table: an event in
- * a state leads to steps and to the next state. The supervisor itself starts, signals and waits for nothing.
+ * The life of the server process, from its start to its end and the start of the next one, as one const table: an
+ * event in a state leads to steps and to the next state. The supervisor itself starts, signals and waits for
+ * nothing.
  *
- * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM, time,
- * SIGKILL, and the sweep of what is left of the server's tree. With the built-in times it takes at most 1.6 s after end of
- * file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
+ * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM,
+ * time, SIGKILL, and the sweep of what is left of the server's tree. With the built-in times it takes at most 1.6 s
+ * after end of file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
  */
 
 #include <stdbool.h>
@@ -70,12 +71,15 @@ struct supervisor {
 };
 
 /*
- * PROCESS_WAITING, the start being due at once. term_after: how long after its stdin was closed SIGTERM is sent, kill_after:
- * how long after that SIGKILL; MSEC_NEVER: the built-in times.
+ * PROCESS_WAITING, the start being due at once. term_after: how long after its stdin was closed SIGTERM is sent,
+ * kill_after: how long after that SIGKILL; MSEC_NEVER: the built-in times.
  */
 void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_after);
 
-/* The steps that are due now. Events may come in any order and repeatedly; each step is given once between two starts. */
+/*
+ * The steps that are due now. Events may come in any order and repeatedly; each step is given once between two
+ * starts.
+ */
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
 

@@ -3,39 +3,18 @@
 
 /*
  * The progress tokens of MCP tasks, which outlive the requests that created them (MCP 2025-11-25 basic/utilities/progress):
- * until the task's status is final, or for TIME_CAP. A list of at most LIMIT_TASKS.
+ * until the task's status is final, or for TIME_CAP. Each stands in a table under its task's id, at most LIMIT_TASKS of them, with
+ * REQUEST_ASKED if canceld gave it for itself.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "core/pending.h"
 
-#include "core/buf.h"
-#include "core/clock.h"
-
-struct task {
-	struct buf token, wire_token, id; /* as spelled; the token as the requester and as the receiver see it */
-	bool asked;                       /* canceld gave it its token, for itself */
-	msec_t due;                       /* when it is forgotten, steady */
-};
-
-struct tasks {
-	struct task *list; /* owned; oldest first */
-	size_t count;
-};
-
-void tasks_init(struct tasks *tasks);
-void tasks_free(struct tasks *tasks);
-
-/* Keeps the token until TIME_CAP after now. false: there are too many. */
-bool tasks_add(struct tasks *tasks, struct span token, struct span wire_token, struct span id, bool asked, msec_t now);
-
-/* The newest with this wire token, spelled in any way; NULL if there is none. It dies at the next call that adds or removes. */
-const struct task *tasks_by_token(const struct tasks *tasks, struct span wire_token);
+/* The answer to this request says that it goes on as a task with this id. */
+void tasks_add(struct pending *tasks, const struct request *request, struct span id, msec_t now);
 
 /* The tasks with this id have ended. */
-void tasks_end(struct tasks *tasks, struct span id);
+void tasks_end(struct pending *tasks, struct span id);
 
-void tasks_expire(struct tasks *tasks, msec_t now);
-msec_t tasks_wake(const struct tasks *tasks); /* when tasks_expire is due; MSEC_NEVER: not at all */
+void tasks_expire(struct pending *tasks, msec_t now);
 
 #endif

@@ -2,13 +2,14 @@
 #define SHELL_ANCESTOR_H
 
 /*
- * Which of the processes that this one descends from is the client: the nearest that holds the other end of our stdin. A
- * shell or a launcher between us holds none, and may go when it likes.
+ * Finds the client among the ancestors of this process: the nearest one that has the other end of stdin open. A
+ * shell or a launcher in between does not, and its end means nothing.
  */
 
 /*
- * A new descriptor that turns readable when that process ends; the caller closes it. The parent's, if that cannot be looked
- * at; -1 if there is none, or init would be it, or the system has no such thing (other systems than Linux).
+ * input: stdin. A new descriptor that turns readable when the client's process ends; the caller closes it. If the
+ * parent's descriptors cannot be read, the parent counts as the client. -1 if there is no client, or it would be
+ * init, and on other systems than Linux.
  */
 int ancestor_watch(int input) __attribute__((warn_unused_result));
 

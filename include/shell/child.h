@@ -2,14 +2,15 @@
 #define SHELL_CHILD_H
 
 /*
- * The server process: started by a guardian (shell/guardian.h) with two pipes and canceld's own stderr, in a process
- * group of its own; signalled as a group; swept with all that it left. No policy: the supervisor says when.
+ * The server process: started by a guardian (shell/guardian.h) with a pipe each for stdin and stdout, in a process
+ * group of its own; signalled as a group; swept with all processes that it left behind. When, is the supervisor's to
+ * say.
  *
- * If the guardian dies, the kernel ends the server, and what it left becomes canceld's own children (canceld is a
- * subreaper too): they are swept all the same.
+ * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
+ * subreaper too: they are swept all the same.
  *
- * Do not use libev's default loop along with it, whose SIGCHLD watcher reaps every child: take
- * ev_loop_new(), an ev_signal for SIGCHLD, an ev_io for control, and call child_hear().
+ * libev's default loop must not be used along with it, as its SIGCHLD watcher reaps every child: take ev_loop_new(),
+ * an ev_signal for SIGCHLD, an ev_io for control, and call child_hear().
  */
 
 #include <stdbool.h>
@@ -28,11 +29,11 @@ struct child {
 	pid_t guardian; /* 0: not started, or reaped */
 	int input;      /* the caller's to close: writes to its stdin */
 	int output;     /* the caller's to close: reads its stdout */
-	int control;    /* readable when the guardian has something to say, and for ever when it has ended */
+	int control;    /* readable when the guardian has reported something, and for ever once it has ended */
 	int status;     /* once exited: its exit status; -1 if a signal ended it, or unknown */
 	int signal;     /* the signal; -1 if none */
-	bool exited;    /* it stays a zombie until it is swept, so that its group's id cannot be taken by others */
-	bool swept;     /* nothing is left of it */
+	bool exited;    /* it stays a zombie until the sweep, so that its group's id stays taken */
+	bool swept;     /* no process is left */
 	bool sweeping;
 	struct sweep own; /* what canceld does if the guardian dies */
 	sweep_ended *ended;
@@ -40,33 +41,32 @@ struct child {
 };
 
 /*
- * 0, or the status to exit with: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot
- * be run, 125 if no process or pipe can be had; errno says why. errors: what it gets as stderr, which stays the
- * caller's; -1: the caller's own. group: what has left the server's
- * process group is spared by the sweep.
+ * 0, or the status to exit with: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, 125 if no
+ * process or pipe can be had; errno says why. errors: the server's stderr, which the caller closes; -1: the caller's
+ * own. group: the sweep spares processes that have left the server's process group.
  */
 int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
     __attribute__((warn_unused_result));
 
-/* To its whole group. Nothing happens once it is being swept: its id may be another's. */
+/* To the server's process group; does nothing once it is being swept, as its id may be another group's. */
 void child_signal_group(const struct child *child, int signal);
 
 /*
- * Notes what has happened, and reaps; tells ended of each process that was swept. To be called when control is
- * readable, on SIGCHLD, and from time to time while sweeping. It never blocks.
+ * Notes what has happened, and reaps; ended, unless NULL, is told of each process that the sweep ended. To be called
+ * when control is readable, on SIGCHLD, and repeatedly while sweeping. Never blocks.
  */
 void child_hear(struct child *child, sweep_ended *ended, void *context);
 
 /*
- * Has all that is left of it ended: SIGKILL. child_hear() says when that is done; if it is not waited for, the guardian
- * goes on alone.
+ * Begins to end all that is left, with SIGKILL; swept tells when that is done. The guardian finishes it without the
+ * caller.
  */
 void child_sweep(struct child *child);
 
-/* Closes control. What is not swept is left to the guardian, which ends it. */
+/* Closes control: the guardian ends what is not swept yet. */
 void child_close(struct child *child);
 
-/* Its exit status as a shell gives it: 128 + n after a signal. 0 if unknown. */
+/* Its exit status in the way of a shell: 128 + n for signal n; 0 if it is unknown. */
 int child_status(const struct child *child);
 
 #endif

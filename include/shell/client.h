@@ -2,8 +2,8 @@
 #define SHELL_CLIENT_H
 
 /*
- * The client's end, in each of its forms: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
- * The session is told of it here; what it means for the server is the caller's to carry out.
+ * The client's end, in each of its forms: end of file on stdin, a closed stdout, the end of its process, a signal to
+ * canceld. The session is told of it here; what it means for the server is the caller's to carry out.
  */
 
 #include <ev.h>

@@ -2,11 +2,13 @@
 #define SHELL_GUARDIAN_H
 
 /*
- * The process between canceld and the server. It starts the server in a process group of its own, and ends it and all that it left
- * when the other end of its socket is closed: because canceld asks for that, or because canceld is gone, however.
+ * The process between canceld and the server. It starts the server in a process group of its own, and ends it with
+ * all processes that it left behind when the other end of its socket is closed: canceld asks for that, or has ended
+ * in any way.
  *
- * It is in a session of its own, so that no signal to canceld's group or terminal reaches it, and a subreaper (prctl(2)): what the
- * server's processes leave becomes its child, and not init's. On other systems than Linux it ends the server's group only.
+ * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and is a subreaper
+ * (prctl(2)): orphans of the server become its children, and not init's. On other systems than Linux it ends the
+ * server's group only.
  */
 
 #include <stdbool.h>
@@ -14,10 +16,10 @@
 #include "shell/sweep.h"
 
 enum guardian_kind {
-	GUARDIAN_STARTED, /* first of all, with the server's pid, and its own in number; with -1 and errno in number: no process can be had */
-	GUARDIAN_EXITED, /* the server: its status in number; it stays a zombie until the sweep */
-	GUARDIAN_KILLED, /* the same, by the signal in number */
-	GUARDIAN_SWEPT,  /* a process that was left behind was ended */
+	GUARDIAN_STARTED, /* the first report: the server's pid, its own pid in number; or pid -1 and errno in number */
+	GUARDIAN_EXITED,  /* the server, with its status in number; it stays a zombie until the sweep */
+	GUARDIAN_KILLED,  /* the server was ended by the signal in number */
+	GUARDIAN_SWEPT,   /* a process that was left behind was ended */
 };
 
 struct guardian_report {
@@ -34,9 +36,7 @@ struct guardian {
 	const void *what;
 };
 
-/*
- * In a process forked for it, with all signals blocked. Exits with 0 if nothing is left.
- */
+/* In a process that was forked for it, with all signals blocked. Exits with 0 if no process is left. */
 _Noreturn void guardian_run(const struct guardian *guardian);
 
 #endif

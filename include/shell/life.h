@@ -2,8 +2,8 @@
 #define SHELL_LIFE_H
 
 /*
- * The server, from its start to its end and its restarts: carries out the supervisor's steps, and tells the session what became
- * of the server. It decides nothing of JSON-RPC.
+ * The server, from its start to its end and its restarts: carries out the supervisor's steps, and tells the session
+ * what became of the server. It decides nothing of JSON-RPC.
  */
 
 #include <ev.h>
@@ -50,18 +50,17 @@ void life_start(struct life *life, struct session *session, const struct client 
 /* Ends what is left of the server and frees everything; neither is waited for. */
 void life_close(struct life *life);
 
-/* Passes on what the server wrote to stderr: what quotes it reads the rest of it first. */
-void life_relay(struct life *life);
-void life_report_lost(struct life *life);
-
-/* SIGCHLD has arrived. */
-void life_note_child(struct life *life);
-
 /* Writes to the server what the session has for it. */
 void life_write(struct life *life, msec_t now);
 
-/* Takes the steps that are due. Returns the time, as starting a server may take some. */
-msec_t life_turn(struct life *life, enum client_end end, msec_t now);
+/*
+ * Takes the steps that are due. child_signal: SIGCHLD has arrived. Returns the time, as starting a server may take
+ * some.
+ */
+msec_t life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now);
+
+/* One line in the log, if lines of the server's stderr were lost. */
+void life_report_lost(struct life *life);
 
 /* When life_turn is due; MSEC_NEVER: not before something happens. */
 msec_t life_wake(const struct life *life);

@@ -1,7 +1,7 @@
 #ifndef SHELL_OPTIONS_H
 #define SHELL_OPTIONS_H
 
-/* The command line. It reads argv and decides nothing else. */
+/* The command line. */
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -20,16 +20,16 @@ enum {
 
 struct options {
 	struct policy policy;
-	const struct dialect *dialect; /* NULL: what the traffic shows */
+	const struct dialect *dialect; /* NULL: the traffic shows it */
 	msec_t grace;                  /* MSEC_NEVER: what is built in */
 	bool drain;
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */
 	msec_t term_after, kill_after; /* MSEC_NEVER: what is built in */
-	bool sweep_group;              /* spare what has left the server's process group */
+	bool sweep_group;              /* the sweep spares processes that have left the server's process group */
 	size_t restarts;               /* 0: the server is not started again */
-	msec_t restarts_within;        /* MSEC_NEVER: so often in all */
-	bool stateless;                /* ... even in sessions that cannot be replayed */
-	msec_t kill_stuck;             /* 0: a server that does not answer is left alone */
+	msec_t restarts_within;        /* MSEC_NEVER: that many in all */
+	bool stateless;                /* restart it even if the session cannot be replayed */
+	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, strict;
 	size_t max_message, max_inflight;
 	struct log_config log;
@@ -44,9 +44,7 @@ struct options {
 int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
 void options_free(struct options *options);
 
-/*
- * For the test that holds help and manual complete: the table, ended by a NULL name, and the text.
- */
+/* For the test that compares them with the manual: the table, ended by a NULL name, and the text of --help. */
 const struct option *options_table(void);
 const char *options_help(void);
 

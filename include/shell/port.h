@@ -2,8 +2,8 @@
 #define SHELL_PORT_H
 
 /*
- * One side of the session as the loop sees it: what is read from it goes to the session, and what the session has for it is
- * written to it. A port decides nothing.
+ * One side of the session as the loop sees it: what is read from it goes to the session, and what the session has
+ * for it is written to it. A port decides nothing.
  */
 
 #include <ev.h>

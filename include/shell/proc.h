@@ -1,15 +1,15 @@
 #ifndef SHELL_PROC_H
 #define SHELL_PROC_H
 
-/* What proc(5) tells. Nothing, where there is none. */
+/* Reads proc(5). */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Mounted, and for our pid namespace: in another one's the numbers are those of others. */
+/* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
 bool proc_is_own(void);
 
-/* As much of the file as there is room for, with a NUL behind it; empty and false if it cannot be read. */
+/* Reads as much of the file as there is room for, with a NUL at the end; empty and false if it cannot be read. */
 bool proc_read(const char *path, char *to, size_t room);
 
 #endif

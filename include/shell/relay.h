@@ -2,8 +2,9 @@
 #define SHELL_RELAY_H
 
 /*
- * What the server writes to stderr goes on to canceld's own, and its end is kept. Neither ever waits for the other: what is not
- * taken is dropped by lines, and counted. A terminal is not relayed: the server writes to it itself.
+ * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:
+ * what does not fit into the queue is dropped in whole lines, and counted. If stderr is a terminal, the server
+ * writes to it itself.
  */
 
 #include <ev.h>
@@ -25,14 +26,14 @@ struct relay {
 	bool ready;            /* there is something to read */
 	int write_end;         /* what the server gets as stderr; -1: ours */
 	struct buf queue;      /* bytes not written yet */
-	struct buf tail;       /* the last ones that were read */
-	uint64_t lost, told;   /* lines dropped; how many of them somebody was told of */
-	bool dropping, inside; /* the rest of the line goes too; what was queued last does not end a line */
+	struct buf tail;       /* the last bytes that were read */
+	uint64_t lost;         /* lines dropped since relay_lost told of some */
+	bool dropping, inside; /* within a line that is dropped; within one that is queued */
 };
 
 /*
- * 0, or -1 with errno. inherited: the server writes to our stderr itself, as if it were a terminal: what outlives canceld
- * can go on writing.
+ * 0, or -1 with errno. inherited: the server writes to canceld's stderr itself, as to a terminal, so that a process
+ * that outlives canceld can still write.
  */
 int relay_open(struct relay *relay, bool inherited) __attribute__((warn_unused_result));
 
@@ -46,23 +47,23 @@ void relay_unwatch(struct relay *relay, struct ev_loop *loop);
 /* Says what the next wait is for. */
 void relay_update(struct relay *relay, struct ev_loop *loop);
 
-/* A turn of the loop: relay_move, if there is anything to do. */
+/* A turn of the loop: reads what is ready, as much as one turn has time for, and writes what is taken. */
 void relay_turn(struct relay *relay);
-
-/* Reads what is there, as much as one turn has time for, and writes what is taken. */
-void relay_move(struct relay *relay);
 
 /* A line of canceld's own, without its newline. */
 void relay_say(struct relay *relay, struct span line);
 bool relay_wants_write(const struct relay *relay);
 
-/* Lines that were lost since it was last asked, once there is room again; else 0. */
+/* Lines that were lost since it last told of some; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);
 
-/* The last lines, whole ones if there are any; valid until the next call. All that was written until now is read first. */
+/*
+ * The last lines, whole ones if there are any; valid until the next call. Reads all that was written until now
+ * first.
+ */
 struct span relay_last_lines(struct relay *relay);
 
-/* Another server begins: what the former one wrote is not its. */
+/* Forgets the last lines: another server is to be started. */
 void relay_forget(struct relay *relay);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef SHELL_REPORT_H
 #define SHELL_REPORT_H
 
-/* What the session decided, as lines of the log. */
+/* Writes the session's decisions to the log. */
 
 #include "core/session.h"
 #include "shell/log.h"
@@ -9,10 +9,10 @@
 /* An action_fn: user is the struct log. */
 void report_action(void *user, const struct action *action);
 
-/* SUMMARY: what the session came to. */
+/* SUMMARY: the counts of the whole session. */
 void report_summary(struct log *log, const struct session *session);
 
-/* STATISTICS: every counter that is not zero, what is outstanding, and what is queued, as one line of JSON. */
+/* STATISTICS: every counter that is not zero, the outstanding requests and the queued bytes, as one line of JSON. */
 void report_statistics(struct log *log, struct session *session);
 
 #endif

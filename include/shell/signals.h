@@ -21,9 +21,9 @@ struct saved_signals { /* as canceld was given them */
 };
 
 /*
- * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default and
- * unblocks what canceld listens to: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. First thing in
- * main.
+ * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default disposition and unblocks
+ * what canceld listens to: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. To be called before anything else starts a
+ * process or a loop.
  */
 void signals_save(struct saved_signals *saved);
 
@@ -39,7 +39,7 @@ struct signals {
 	int ending;                        /* the first one that ends canceld; 0: none */
 };
 
-/* Listens; what was ignored stays ignored. signals must stay where it is until signals_unwatch. */
+/* Listens from now on; what was ignored stays ignored. signals must stay where it is until signals_unwatch. */
 void signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved);
 
 /* From now on none arrives any more. To be called before the loop is freed, to which libev's handlers would write. */

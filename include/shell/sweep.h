@@ -2,12 +2,12 @@
 #define SHELL_SWEEP_H
 
 /*
- * Ends processes that were left behind. Only own children are signalled: nobody else can reap them, so their ids cannot
- * have become those of others. What they leave becomes a child when they have ended, as the caller is a subreaper
- * (prctl(2)); so it goes round by round, until none is left.
+ * Ends processes that were left behind. Only children are signalled: no other process can reap them, so their ids
+ * cannot have become those of other processes. When a child ends, its own children become the caller's, which is a
+ * subreaper (prctl(2)): so the sweep takes rounds, until no child is left.
  *
- * Children are found in /proc/thread-self/children. Without it (no /proc, or a kernel without CONFIG_PROC_CHILDREN) every
- * number is tried, but only while a child is left that was not in the leader's group.
+ * Children are listed in /proc/thread-self/children. Without it (no /proc, or a kernel without CONFIG_PROC_CHILDREN)
+ * all numbers are tried, as long as there is a child that was not in the leader's group.
  */
 
 #include <stdbool.h>
@@ -35,18 +35,19 @@ void sweep_free(struct sweep *sweep);
 /* 0: there is none, or it was reaped elsewhere. */
 void sweep_set_leader(struct sweep *sweep, pid_t leader);
 
-/* Spares the children that there are now; if they cannot be listed, whatever is not in the leader's group. */
+/* Spares the children that exist now; if they cannot be listed, all processes outside of the leader's group. */
 void sweep_spare(struct sweep *sweep);
 
 /* A child was reaped elsewhere: its number may become another process's. */
 void sweep_forget(struct sweep *sweep, pid_t pid);
 
-/* Reaps what is dead but the leader, as far as children can be listed. */
+/* Reaps dead children, but not the leader, if children can be listed. */
 void sweep_reap(struct sweep *sweep);
 
 /*
- * SIGKILL for each child that is alive; what is dead is reaped. ended, unless NULL, is told of each process that SIGKILL ended.
- * true: none is left. To be called again whenever a child has ended, and now and then. It never blocks.
+ * SIGKILL for each child that is alive; dead ones are reaped. ended, unless NULL, is told of each process that
+ * SIGKILL ended. true: no child is left. To be called again when a child has ended, and from time to time. Never
+ * blocks.
  */
 bool sweep_round(struct sweep *sweep, sweep_ended *ended, void *context);
 

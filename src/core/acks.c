@@ -21,7 +21,6 @@ void
 acks_init(struct acks *acks, uint64_t seed)
 {
 	*acks = (struct acks){ .seed = seed };
-	finished_init(&acks->finished);
 }
 
 static void
@@ -37,7 +36,7 @@ acks_free(struct acks *acks)
 	while (acks->count > 0)
 		ack_free(&acks->list[--acks->count]);
 	free(acks->list);
-	finished_free(&acks->finished);
+	free(acks->marks);
 }
 
 bool
@@ -57,10 +56,19 @@ acks_add(struct acks *acks, struct span id, struct span target, const struct req
 	return true;
 }
 
-void
-acks_note_refused(struct acks *acks, struct span id)
+/* The last bit says that it was cancelled; the others are taken for the id. */
+static uint64_t
+mark_of(const struct acks *acks, struct span id)
 {
-	finished_note(&acks->finished, id_hash(id, acks->seed), false);
+	return id_hash(id, acks->seed) << 1;
+}
+
+void
+acks_note_end(struct acks *acks, struct span id, bool cancelled)
+{
+	if (acks->marks == NULL)
+		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = mark_of(acks, id) | cancelled;
 }
 
 void
@@ -98,19 +106,21 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane)
 		ack_free(ack);
 	}
 	acks->count = kept;
-	finished_note(&acks->finished, id_hash(request->id, acks->seed), request->flags & REQUEST_CANCELLED);
+	acks_note_end(acks, request->id, request->flags & REQUEST_CANCELLED);
 }
 
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
-	switch (finished_find(&acks->finished, id_hash(id, acks->seed))) {
-	case FINISH_COMPLETED:
-		return OUTCOME_COMPLETED;
-	case FINISH_CANCELLED:
-		return OUTCOME_CANCELLED;
-	case FINISH_UNKNOWN:
-		break;
+	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
+	uint64_t wanted = mark_of(acks, id);
+	size_t i;
+
+	for (i = 1; i <= known; i++) {
+		uint64_t mark = acks->marks[(acks->marked - i) % LIMIT_FINISHED];
+
+		if ((mark & ~(uint64_t)1) == wanted)
+			return mark & 1 ? OUTCOME_CANCELLED : OUTCOME_COMPLETED;
 	}
 	return OUTCOME_UNKNOWN;
 }

@@ -6,50 +6,22 @@
 #include "core/limits.h"
 #include "core/pass.h"
 
-enum obstacle { /* why a cancel does not go out */
-	OBSTACLE_NONE,
-	OBSTACLE_PROTOCOL,
-	OBSTACLE_METHOD,
-	OBSTACLE_OPTION,
-	OBSTACLE_TASK,
-	OBSTACLE_ERA,
-};
-
-static const char *const obstacles[] = {
-	[OBSTACLE_PROTOCOL] = "the protocol has none",
-	[OBSTACLE_METHOD] = "the protocol forbids it",
-	[OBSTACLE_OPTION] = "--no-cancel",
-	[OBSTACLE_TASK] = "it may become a task",
-	[OBSTACLE_ERA] = "the era is not settled",
-};
-
-/* ours: canceld sends it on its own account. */
-static enum obstacle
+/* Why a cancel does not go out; empty: it does. ours: canceld sends it on its own account. */
+static struct span
 obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	bool may_cancel_start = !ours && (dialect->flags & DIALECT_CANCELS_START);
 
 	if (dialect->cancel == NULL)
-		return OBSTACLE_PROTOCOL;
+		return SPAN("the protocol has none");
 	if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
-		return OBSTACLE_METHOD;
+		return SPAN("the protocol forbids it");
 	if (session->config.no_cancel && requester == SIDE_CLIENT)
-		return OBSTACLE_OPTION;
+		return SPAN("--no-cancel");
 	if (request->flags & REQUEST_TASK)
-		return OBSTACLE_TASK;
-	if (ours && requester == SIDE_CLIENT && !state_is_settled(session))
-		return OBSTACLE_ERA;
-	return OBSTACLE_NONE;
-}
-
-static void
-note_withheld(struct session *session, enum verb verb, enum side side, const struct request *request,
-    enum obstacle obstacle)
-{
-	struct span reason = { obstacles[obstacle], strlen(obstacles[obstacle]) };
-
-	state_note(session, verb, side, WHY_CANCEL_WITHHELD, request, reason);
+		return SPAN("it may become a task");
+	return SPAN_NONE;
 }
 
 /* The one reason of canceld's own cancels: the receiver cannot tell a deadline from an abort. */
@@ -57,6 +29,13 @@ static struct span
 own_reason(enum side requester)
 {
 	return requester == SIDE_CLIENT ? COMPOSE_REASON("client") : COMPOSE_REASON("server");
+}
+
+/* The cancel at hand is spelled as its receiver spells it. */
+static bool
+is_native(const struct session *session, const struct message *message)
+{
+	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
 }
 
 /* The dialect's own cancel of the request, into scratch. reason: as spelled, or empty. */
@@ -69,8 +48,8 @@ compose_native(struct session *session, enum side requester, const struct reques
 	if (!(flags & DIALECT_REASONS))
 		reason.len = 0;
 	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(requester)), request->wire_id,
-	    reason, meta);
+	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(requester)),
+	    request->wire_id, reason, meta);
 }
 
 static void
@@ -80,122 +59,99 @@ overtake(struct session *session, enum side requester, const struct request *req
 	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, SPAN_NONE);
 }
 
-/* A later turn of the same session waits for its answer: a cancel of the session would hit that. */
+/* No later turn of the same session waits for its answer: a cancel of the session would hit that too. */
 static bool
-has_newer_turn(const struct session *session, const struct request *request)
+is_newest_turn(const struct session *session, const struct request *request)
 {
 	const struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	const struct request *turn = NULL;
 
+	if (!request_is_turn(request))
+		return false;
 	while ((turn = pending_next_by_token(pending, request->token, turn)) != NULL && turn != request)
 		if (turn->state == REQUEST_WAITING && request_is_turn(turn))
-			return true;
-	return false;
-}
-
-static bool
-is_newest_turn(const struct session *session, const struct request *request)
-{
-	return request_is_turn(request) && !has_newer_turn(session, request);
+			return false;
+	return true;
 }
 
 static void
-send_turn_cancel(struct session *session, enum side requester, struct request *request)
+compose_session_cancel(struct session *session, const struct request *turn)
 {
 	buf_clear(&session->scratch);
-	compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel, request->token);
-	overtake(session, requester, request);
+	compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel, turn->token);
 }
 
 bool
 cancel_send(struct session *session, enum side requester, struct request *request)
 {
-	enum obstacle obstacle = obstacle_to(session, requester, request, true);
+	struct span obstacle = obstacle_to(session, requester, request, true);
+	bool whole_turn = is_newest_turn(session, request);
 
-	if (obstacle != OBSTACLE_NONE) {
-		if (obstacle == OBSTACLE_ERA) {
-			request->flags |= REQUEST_WITHHELD;
-			session->cancel_withheld = true;
-		}
-		note_withheld(session, VERB_NOTE, side_other(requester), request, obstacle);
+	if (obstacle.len == 0 && requester == SIDE_CLIENT && !state_is_settled(session)) {
+		obstacle = SPAN("the era is not settled");
+		request->flags |= REQUEST_WITHHELD;
+		session->cancel_withheld = true;
+	}
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
 		return false;
 	}
-	if (is_newest_turn(session, request)) {
-		send_turn_cancel(session, requester, request);
-		return true;
-	}
-	compose_native(session, requester, request, own_reason(requester));
+	if (whole_turn)
+		compose_session_cancel(session, request);
+	else
+		compose_native(session, requester, request, own_reason(requester));
 	overtake(session, requester, request);
-	return false;
-}
-
-/* The cancel at hand, byte for byte but for the id that its request travels under, into scratch. */
-static void
-copy_cancel(struct session *session, struct message *message, const struct request *request)
-{
-	if (request_is_aliased(request))
-		message_replace(message, message->cancel->field, request->wire_id);
-	buf_clear(&session->scratch);
-	message_copy(message, &session->scratch);
+	return whole_turn;
 }
 
 bool
 cancel_forward(struct session *session, struct message *message, struct request *request, enum why why)
 {
-	enum obstacle obstacle = obstacle_to(session, message->from, request, false);
-	bool translated = message->cancel != handshake_cancel(&session->handshake, side_other(message->from));
+	struct span obstacle = obstacle_to(session, message->from, request, false);
+	struct span reason = scan_text(message->scan, SCAN_REASON);
 
-	if (obstacle != OBSTACLE_NONE) {
-		note_withheld(session, VERB_DROP, side_other(message->from), request, obstacle);
+	if (obstacle.len > 0) {
+		state_note(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request, obstacle);
 		pass_discard(session, message);
 		return false;
 	}
-	if (!translated)
-		copy_cancel(session, message, request);
-	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
-		compose_native(session, message->from, request, scan_text(message->scan, SCAN_REASON));
-	else
-		compose_native(session, message->from, request, own_reason(message->from));
-	pass_take(session, message, translated ? WHY_CANCEL_TRANSLATED : why, request);
+	if (!is_native(session, message)) {
+		why = WHY_CANCEL_TRANSLATED;
+		compose_native(session, message->from, request,
+		    scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING ? reason : own_reason(message->from));
+	} else { /* byte for byte but for the id that its request travels under */
+		if (request_is_aliased(request))
+			message_replace(message, message->cancel->field, request->wire_id);
+		buf_clear(&session->scratch);
+		message_copy(message, &session->scratch);
+	}
+	pass_take(session, message, why, request);
 	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_newest_turn(session, request))
 		return false;
-	send_turn_cancel(session, message->from, request);
+	compose_session_cancel(session, request);
+	overtake(session, message->from, request);
 	return true;
 }
 
-/* The cancel at hand goes on in its place, in the words of the side that hears it. */
-static void
-translate(struct session *session, struct message *message, const struct request *request, struct span id,
-    struct span reason)
-{
-	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(message->from)), id, reason,
-	    SPAN_NONE);
-	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
-	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
-}
-
 void
-cancel_stream(struct session *session, struct message *message, const struct request *request)
+cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
-	if (message->cancel != handshake_cancel(&session->handshake, side_other(message->from))) {
-		translate(session, message, request, request->id, own_reason(message->from));
+	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
+
+	if (is_native(session, message)) {
+		if (request != NULL && request_is_aliased(request))
+			message_replace(message, message->cancel->field, request->id);
+		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
 		return;
 	}
-	if (request_is_aliased(request))
-		message_replace(message, message->cancel->field, request->id);
-	pass_on(session, message, WHY_CANCEL_FORWARDED, request);
-}
-
-void
-cancel_untracked(struct session *session, struct message *message, struct span id)
-{
-	if (message->cancel != handshake_cancel(&session->handshake, side_other(message->from)))
-		translate(session, message, NULL, id, SPAN_NONE);
-	else
-		pass_on(session, message, WHY_UNTRACKED, NULL);
+	buf_clear(&session->scratch);
+	compose_cancel(&session->scratch, native,
+	    request != NULL ? request->id : scan_text(message->scan, message->cancel->field),
+	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
+	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
 }
 
 void

@@ -10,39 +10,26 @@ handshake_init(struct handshake *handshake, const struct dialect *dialect)
 		handshake->dialect = dialect_of_framing(FRAMING_NEWLINE);
 }
 
-static enum framing_verdict
-read_client(struct handshake *handshake, struct span bytes, bool ended, enum framing *framing)
+bool
+handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
+    enum framing *framing)
 {
 	enum framing_guess guess = framing_guess(bytes);
 
-	if (guess == GUESS_MORE && !ended)
-		return FRAMING_UNDECIDED;
-	handshake->framing_known = true;
-	handshake->plain = guess == GUESS_FOREIGN && !handshake->dialect_known;
-	if (handshake->plain)
-		return FRAMING_PLAIN;
-	*framing = guess == GUESS_HEADER ? FRAMING_HEADER : FRAMING_NEWLINE;
-	return FRAMING_CHANGED;
-}
-
-enum framing_verdict
-handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended, enum framing *framing)
-{
-	if (handshake->framing_known || bytes.len == 0)
-		return FRAMING_KEPT;
-	if (from == SIDE_CLIENT)
-		return read_client(handshake, bytes, ended, framing);
-	if (framing_guess(bytes) != GUESS_HEADER)
-		return FRAMING_KEPT;
-	*framing = FRAMING_HEADER;
-	return FRAMING_CHANGED;
-}
-
-void
-handshake_set_framing(struct handshake *handshake, enum framing framing)
-{
+	if (bytes.len == 0)
+		return true;
+	if (from == SIDE_CLIENT && guess == GUESS_MORE && !ended)
+		return false;
+	if (from == SIDE_CLIENT) {
+		handshake->framing_known = true;
+		handshake->plain = guess == GUESS_FOREIGN && !handshake->dialect_known;
+		*framing = FRAMING_NEWLINE;
+	}
+	if (guess == GUESS_HEADER)
+		*framing = FRAMING_HEADER;
 	if (!handshake->dialect_known)
-		handshake->dialect = dialect_of_framing(framing);
+		handshake->dialect = dialect_of_framing(*framing);
+	return true;
 }
 
 static unsigned
@@ -89,7 +76,8 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
 		news |= read_era(handshake, message);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
-		handshake->declared[SIDE_CLIENT] = span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
+		handshake->declared[SIDE_CLIENT] =
+		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
 	return news;
 }
 

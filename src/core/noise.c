@@ -8,34 +8,17 @@
 #include "core/reply.h"
 #include "core/requests.h"
 
-/* The request that waits for the response which the scan has read, whole or in part; or NULL. */
-static struct request *
-awaited(const struct session *session, enum side from, const struct scan *scan)
-{
-	struct request *request = requests_named(session, from, scan);
-
-	return request != NULL && request_is_awaited(request) ? request : NULL;
-}
-
-/* The same of a question: a response to it is taken, but an unsound one is not worth an error. */
-static bool
-answers_question(const struct session *session, enum side from, const struct scan *scan)
+/* The question that is answered by the response which the scan has read. One that cancels a task is not worth looking for. */
+static const struct request *
+question_named(const struct session *session, enum side from, const struct scan *scan)
 {
 	struct span id = message_id(scan, SCAN_ID);
-	bool response = scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
-	    scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
+	bool response =
+	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
 	const struct request *question =
 	    response && id.len > 0 ? questions_find(&session->questions, side_other(from), id) : NULL;
 
-	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL;
-}
-
-static struct span
-without_line_end(struct span line)
-{
-	while (line.len > 0 && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
-		line.len--;
-	return line;
+	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL ? question : NULL;
 }
 
 /* What is not decided before this position is no message. */
@@ -43,12 +26,15 @@ static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
 	struct lane *lane = session->party[line->from].lane;
-	struct action action = journal_new(VERB_DROP, side_other(line->from), WHY_NOISE);
+	struct action action = state_action(session, VERB_DROP, side_other(line->from), WHY_NOISE, NULL);
 	size_t len = (size_t)(to - lane_decided_to(lane));
+	struct span text = span_part(lane_from(lane, lane_decided_to(lane)), 0, len);
 
-	action.message = without_line_end(span_part(lane_from(lane, lane_decided_to(lane)), 0, len));
-	if (action.message.len > 0)
-		journal_action(&session->journal, &action);
+	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
+		text.len--;
+	action.message = text;
+	if (text.len > 0)
+		journal_tell(&session->journal, &action);
 	lane_drop(lane, len);
 }
 
@@ -86,27 +72,28 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 	found.origin = found.begin = found.start = start;
 	found.end = found.next = start + len;
 	found.text = span_part(lane_from(session->party[line->from].lane, start), 0, len);
-	found.envelope.kind = ENVELOPE_RESPONSE;
-	found.envelope.id = scan_text(session->salvage, SCAN_ID);
-	found.envelope.untracked = false;
-	found.envelope.method = SPAN_NONE;
+	found.envelope = (struct envelope){ .kind = ENVELOPE_RESPONSE, .id = scan_text(session->salvage, SCAN_ID) };
 	receive_response(session, &found);
 }
 
-/* Looks at what starts at that brace of the line; returns how far to go on from there. */
+/*
+ * Looks at what starts at that brace of the line; returns how far to go on from there. *malformed: the request whose response is
+ * unsound. An unsound answer to a question is not worth an error.
+ */
 static size_t
 try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
 {
 	const struct party *party = &session->party[line->from];
 	struct scan *scan = session->salvage;
 	size_t len = scan_candidate(scan, span_part(line->text, offset, line->text.len - offset));
-	struct request *request = awaited(session, line->from, scan);
-	bool question = request == NULL && answers_question(session, line->from, scan);
+	struct request *request = requests_named(session, line->from, scan);
 
-	if (request == NULL && !question)
+	if (request != NULL && !request_is_awaited(request))
+		return len;
+	if (request == NULL && question_named(session, line->from, scan) == NULL)
 		return len;
 	if (is_sound(party, scan)) {
-		if (request != NULL && request == *malformed)
+		if (request == *malformed)
 			*malformed = NULL;
 		recover(session, line, line->start + offset, len);
 		return len;
@@ -165,8 +152,8 @@ noise_receive(struct session *session, struct message *message)
 		salvage(session, message);
 		return;
 	}
-	request = awaited(session, message->from, message->scan);
-	if (request == NULL) {
+	request = requests_named(session, message->from, message->scan);
+	if (request == NULL || !request_is_awaited(request)) {
 		complain(session, message);
 		return;
 	}

@@ -34,7 +34,8 @@ request_may_pass(const struct session *session, enum side from, const struct env
 
 	if (is_read_whole(dialect, envelope->method) || is_kept(session, dialect_method(dialect, envelope->method)))
 		return false;
-	if (state_is_gone(session, side_other(from)) || state_outstanding(session, from) >= session->config.max_inflight)
+	if (state_is_gone(session, side_other(from)) ||
+	    state_outstanding(session, from) >= session->config.max_inflight)
 		return false;
 	if (state_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES)
 		return false;
@@ -76,8 +77,7 @@ begin_answer(struct session *session, enum side from, const struct envelope *env
 	message.extent = MESSAGE_BEGINS;
 	message.text = lane_from(party->lane, party->frame.body);
 	party->parts.request = request->state == REQUEST_ABANDONED ? NULL : request;
-	party->parts.patience =
-	    patience(request->idle_after, request->cap_after, state_grace(session, request));
+	party->parts.patience = patience(request->idle_after, request->cap_after, state_grace(session, request));
 	if (requester == SIDE_CLIENT)
 		server_note_served(&session->server);
 	requests_decide(session, requester, request, EVENT_RESPONSE_BEGINS, &message);
@@ -96,8 +96,7 @@ judge(struct session *session, enum side from)
 	envelope_peek(&envelope, party->frame.scan);
 	if (envelope.kind == ENVELOPE_UNKNOWN)
 		return READ_HOLD;
-	deadlines =
-	    policy_deadlines(session->config.policy, envelope.method, SPAN_NONE, NULL, false);
+	deadlines = policy_deadlines(session->config.policy, envelope.method, SPAN_NONE, NULL, false);
 	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
@@ -110,17 +109,6 @@ judge(struct session *session, enum side from)
 	return READ_PASS;
 }
 
-static void
-pass_line_end(struct session *session, enum side from, size_t len)
-{
-	struct lane *lane = session->party[from].lane;
-
-	state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
-	lane_pass(lane, len - 2);
-	lane_drop(lane, 1);
-	lane_pass(lane, 1);
-}
-
 /* Everything scanned so far passes, or is dropped; but a carriage return only if no newline follows. */
 static void
 move_on(struct session *session, enum side from)
@@ -129,28 +117,18 @@ move_on(struct session *session, enum side from)
 	struct span part = lane_from(party->lane, lane_decided_to(party->lane));
 
 	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
-	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED)
+	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED) {
 		lane_drop(party->lane, part.len);
-	else if (party->frame.framing == FRAMING_HEADER)
+	} else if (party->frame.framing == FRAMING_HEADER) {
 		lane_pass(party->lane, part.len);
-	else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0)
-		pass_line_end(session, from, part.len);
-	else
+	} else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0) {
+		state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
+		lane_pass(party->lane, part.len - 2);
+		lane_drop(party->lane, 1);
+		lane_pass(party->lane, 1);
+	} else {
 		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
-}
-
-/* A client's answer must reach this server now: it cannot wait, nor overtake what does. Release the queue. */
-static void
-bind_answer(struct session *session)
-{
-	struct party *party = &session->party[SIDE_CLIENT];
-	struct envelope envelope;
-
-	envelope_peek(&envelope, party->frame.scan);
-	if (envelope.kind != ENVELOPE_RESPONSE)
-		return;
-	lane_bind(party->lane, true);
-	recovery_free_queue(session);
+	}
 }
 
 static void
@@ -158,13 +136,18 @@ begin(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
+	struct envelope envelope;
 
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
 		return;
-	if (from == SIDE_CLIENT)
-		bind_answer(session);
+	envelope_peek(&envelope, party->frame.scan);
+	if (from == SIDE_CLIENT &&
+	    envelope.kind == ENVELOPE_RESPONSE) { /* this server needs it, and it cannot overtake */
+		lane_bind(party->lane, true);
+		recovery_free_queue(session);
+	}
 	pass_head(party, party->frame.body + bom, party->frame.length - bom);
 	lane_set_open(party->lane, true);
 }
@@ -188,25 +171,12 @@ parts_continue(struct session *session, enum side from)
 }
 
 static void
-message_of_frame(const struct session *session, enum side from, struct message *message)
-{
-	const struct party *party = &session->party[from];
-
-	message_init(message, from, party->frame.scan);
-	message->extent = MESSAGE_PASSED;
-	message->start = party->frame.body + (scan_bom(party->frame.scan) ? 3 : 0);
-	message->begin = party->frame.framing == FRAMING_NEWLINE ? message->start : party->frame.start;
-	message->end = message->next = party->frame.scanned;
-	envelope_read(&message->envelope, party->frame.scan, party->needs_jsonrpc);
-}
-
-static void
 report_fault(struct session *session, const struct message *message)
 {
-	struct action action = journal_new(VERB_NOTE, side_other(message->from), WHY_LATE_FAULT);
+	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
 
 	action.id = scan_text(message->scan, SCAN_ID);
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 }
 
 /* A frame of unknown id has passed: it is entered now as if it had been held, unless it is no message. */
@@ -231,28 +201,22 @@ end_discarded(struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	struct request *request = requests_named(session, message->from, message->scan);
 	struct request *question = questions_find(&session->questions, requester, message->envelope.id);
-	struct action action = journal_new(VERB_DROP, requester, WHY_OVERSIZED);
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = session->handshake.dialect->failure_code,
-		.message = SPAN("canceld: a message was larger than --max-message and was discarded"),
-		.cause = "oversized-message",
-		.timeout = MSEC_NEVER,
-		.status = -1,
-		.signal = -1,
-	};
+	struct action action = state_action(session, VERB_DROP, requester, WHY_OVERSIZED, NULL);
+	struct answer answer = reply_answer(session, message, "oversized-message",
+	    "canceld: a message was larger than --max-message and was discarded");
 
 	if (request != NULL && request->state != REQUEST_ABANDONED) {
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 		return;
 	}
+	answer.method = SPAN_NONE;
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
 		reply_error(session, message->from, &answer);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
 		action.method = request != NULL ? request->method : question->method;
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	if (request != NULL)
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 	else if (question != NULL && message->envelope.kind == ENVELOPE_RESPONSE)
@@ -263,10 +227,14 @@ end_discarded(struct session *session, struct message *message)
 static void
 end_lost(struct session *session, struct message *message)
 {
+	struct answer answer = reply_answer(session, message, "server-restarted",
+	    "canceld: the server was restarted while the request was on its way");
+
 	if (message->envelope.kind != ENVELOPE_REQUEST || message->envelope.untracked)
 		return;
-	reply_lost(session, message);
-	acks_note_refused(&session->acks, message->envelope.id);
+	answer.status = session->server.status;
+	answer.signal = session->server.signal;
+	reply_error(session, message->from, &answer);
 	message->extent = MESSAGE_BEGINS; /* its bytes went nowhere */
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
@@ -294,7 +262,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
 	party->parts.reading = READ_HOLD;
-	message_of_frame(session, from, message);
+	state_message(session, from, MESSAGE_PASSED, message);
 	switch (reading) {
 	case READ_PASS:
 		return end_unknown(session, message);
@@ -349,10 +317,11 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	if (reading != READ_PASSED && reading != READ_PASS)
 		return PARTS_NONE;
 	close_frame(party);
-	action = state_action(session, VERB_NOTE, side_other(from), stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, request);
+	action = state_action(session, VERB_NOTE, side_other(from), stalled && !whole ? WHY_STALLED : WHY_TRUNCATED,
+	    request);
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	if (request != NULL && whole)
@@ -361,7 +330,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 		requests_break_off(session, side_other(from), request, action.timeout);
 	if (!whole || reading != READ_PASS)
 		return PARTS_ENDED;
-	message_of_frame(session, from, message); /* only the end of its line was missing */
+	state_message(session, from, MESSAGE_PASSED, message); /* only the end of its line was missing */
 	return end_unknown(session, message);
 }
 

@@ -1,13 +1,11 @@
 #include "core/pass.h"
 
 static void
-tell(struct session *session, const struct message *message, enum verb verb, enum why why, const struct request *request)
+tell(struct session *session, const struct message *message, enum verb verb, enum why why,
+    const struct request *request)
 {
-	struct action action;
+	struct action action = state_action(session, verb, side_other(message->from), why, request);
 
-	if (!journal_count(&session->journal, why))
-		return;
-	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
 		action.id =

@@ -21,46 +21,39 @@ questions_free(struct questions *questions)
 	pending_free(&questions->asked[SIDE_SERVER]);
 }
 
-static struct span
-mint(uint32_t count, bool string, char storage[MINTED_MAX])
-{
-	struct buf text;
-	size_t len;
-
-	buf_init(&text);
-	if (string)
-		buf_append(&text, SPAN("\"canceld-"));
-	compose_number(&text, (string ? 1 : MINTED_FIRST) + (int64_t)count);
-	if (string)
-		buf_append(&text, SPAN("\""));
-	len = text.len;
-	memcpy(storage, buf_span(&text).ptr, len);
-	buf_free(&text);
-	return (struct span){ storage, len };
-}
-
 struct span
 questions_mint(struct questions *questions, enum side asker, const struct pending *pending, bool string,
     char storage[MINTED_MAX])
 {
-	struct span minted;
+	struct span minted = { storage, 0 };
+	struct buf text;
 
-	do
-		minted = mint(questions->minted++, string, storage);
-	while (pending_holds(pending, minted) || pending_holds(&questions->asked[asker], minted));
+	buf_init(&text);
+	do {
+		buf_clear(&text);
+		if (string)
+			buf_append(&text, SPAN("\"canceld-"));
+		compose_number(&text, (string ? 1 : MINTED_FIRST) + (int64_t)questions->minted++);
+		if (string)
+			buf_append(&text, SPAN("\""));
+	} while (pending_holds(pending, buf_span(&text)) || pending_holds(&questions->asked[asker], buf_span(&text)));
+	minted.len = text.len;
+	memcpy(storage, buf_span(&text).ptr, text.len);
+	buf_free(&text);
 	return minted;
 }
 
 bool
 questions_has_minted(const struct questions *questions, struct span number)
 {
-	uint32_t value = 0;
+	int64_t value = 0;
 	size_t i;
 
-	if (number.len != MINTED_DIGITS || number.ptr[0] != '1')
-		return false;
-	for (i = 0; i < number.len; i++)
-		value = value * 10 + (uint32_t)(number.ptr[i] - '0');
+	for (i = 0; i < number.len && number.len == MINTED_DIGITS; i++) {
+		if (number.ptr[i] < '0' || number.ptr[i] > '9')
+			return false;
+		value = value * 10 + (number.ptr[i] - '0');
+	}
 	return value >= MINTED_FIRST && value - MINTED_FIRST < questions->minted;
 }
 

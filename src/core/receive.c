@@ -10,20 +10,15 @@
 #include "core/cancel.h"
 #include "core/requests.h"
 
-enum { TOKEN_TEXT_MAX = 128 }; /* a minted token as a member, within the objects that have to be made around it */
-
 /* --- $/canceld/cancel */
 
 static void
 reject_ack(struct session *session, const struct message *message, int code, const char *text, const char *code_name)
 {
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = code,
-		.message = span_of(text),
-		.code_name = code_name,
-	};
+	struct answer answer = reply_answer(session, message, NULL, text);
 
+	answer.code = code;
+	answer.code_name = code_name;
 	reply_error(session, SIDE_CLIENT, &answer);
 }
 
@@ -40,30 +35,25 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
 	struct span id = message->envelope.id;
+	bool owed = state_answer_is_passing(session, SIDE_CLIENT);
 
-	if (request == NULL || request->state == REQUEST_ABANDONED) {
+	if (request == NULL || request->state == REQUEST_ABANDONED)
 		acks_send(lane, id, target, acks_outcome(&session->acks, target));
-		return;
-	}
-	if (request_traits(request) & METHOD_NO_CANCEL) {
+	else if (request_traits(request) & METHOD_NO_CANCEL)
 		acks_send(lane, id, target, OUTCOME_FORBIDDEN);
-		return;
-	}
-	if (!acks_add(&session->acks, id, target, request)) {
+	else if (!acks_add(&session->acks, id, target, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "canceld: too many cancels wait for their requests", NULL);
-		return;
-	}
-	requests_decide(session, SIDE_CLIENT, request,
-	    cancel_event(session, SIDE_CLIENT, state_answer_is_passing(session, SIDE_CLIENT), EVENT_CANCEL_ACKNOWLEDGED),
-	    NULL);
+	else
+		requests_decide(session, SIDE_CLIENT, request,
+		    cancel_event(session, SIDE_CLIENT, owed, EVENT_CANCEL_ACKNOWLEDGED), NULL);
 }
 
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
-	struct action action = journal_new(VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED);
+	struct action action = state_action(session, VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	if (message->envelope.untracked) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
@@ -72,7 +62,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	action.message = message->text;
 	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
 	action.detail = scan_text(message->scan, SCAN_REASON);
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	pass_discard(session, message);
 	if (!handshake_is_done(&session->handshake))
 		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
@@ -96,18 +86,6 @@ is_turn_cancel(const struct session *session, const struct message *message)
 		return false;
 	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
-}
-
-/* Agents know session/cancel as a notification only: a request goes on as one, and canceld answers it. */
-static void
-repair(struct session *session, const struct message *message)
-{
-	struct action action = journal_new(VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED);
-
-	action.id = message->envelope.id;
-	action.method = message->envelope.method;
-	journal_action(&session->journal, &action);
-	reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
 }
 
 static void
@@ -142,9 +120,15 @@ static void
 on_turn_cancel(struct session *session, struct message *message)
 {
 	struct turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
+	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
 
-	if (message->envelope.kind == ENVELOPE_REQUEST)
-		repair(session, message);
+	/* Agents know session/cancel as a notification only: a request goes on as one, and canceld answers it. */
+	if (message->envelope.kind == ENVELOPE_REQUEST) {
+		action.id = message->envelope.id;
+		action.method = message->envelope.method;
+		journal_tell(&session->journal, &action);
+		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+	}
 	forward_turn_cancel(session, message, &turns);
 }
 
@@ -155,33 +139,35 @@ static void
 read_handshake(struct session *session, const struct message *message)
 {
 	struct handshake *handshake = &session->handshake;
-	struct span method = message->envelope.method;
 	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].frame.framing, message);
+	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_DIALECT, NULL);
 
+	action.method = message->envelope.method;
+	action.detail = span_of(handshake->dialect->name);
 	if (news & NEWS_DIALECT)
-		journal_note(&session->journal, SIDE_CLIENT, WHY_DIALECT, method,
-		    span_of(handshake->dialect->name));
+		journal_tell(&session->journal, &action);
+	action.why = WHY_ERA;
+	action.detail = handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy");
 	if (news & NEWS_ERA)
-		journal_note(&session->journal, SIDE_CLIENT, WHY_ERA, method,
-		    handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy"));
+		journal_tell(&session->journal, &action);
 }
 
 /* true: the request does not go on, and was answered. */
 static bool
 refuse(struct session *session, struct message *message)
 {
-	bool gone = state_is_gone(session, side_other(message->from));
+	struct answer answer;
 
-	if (!gone && (message->extent != MESSAGE_WHOLE ||
-			 state_outstanding(session, message->from) < session->config.max_inflight))
-		return false;
-	if (message->from == SIDE_CLIENT)
-		acks_note_refused(&session->acks, message->envelope.id);
-	if (gone) {
+	if (state_is_gone(session, side_other(message->from))) {
 		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
-	reply_refused(session, message, "too-many-requests", "canceld: too many requests are outstanding (--max-inflight)");
+	if (message->extent != MESSAGE_WHOLE ||
+	    state_outstanding(session, message->from) < session->config.max_inflight)
+		return false;
+	answer = reply_answer(session, message, "too-many-requests",
+	    "canceld: too many requests are outstanding (--max-inflight)");
+	reply_error(session, message->from, &answer);
 	pass_drop(session, message, WHY_TOO_MANY, NULL);
 	return true;
 }
@@ -200,25 +186,17 @@ read_tokens(const struct dialect *dialect, const struct scan *scan, struct pendi
 		names->flags |= REQUEST_TWO_TOKENS;
 }
 
-/* What the request names, unescaped into storage; empty if its method names nothing, or too much. */
-static struct span
-read_name(const struct scan *scan, const struct method *row, char storage[SCAN_VALUE_MAX])
-{
-	if (row == NULL || row->name_field == SCAN_FIELDS || scan_value(scan, row->name_field)->type != VALUE_STRING)
-		return SPAN_NONE;
-	return id_unescaped(scan_text(scan, row->name_field), storage, SCAN_VALUE_MAX);
-}
-
 static void
 read_names(const struct session *session, const struct message *message, const struct method *row,
-    struct pending_names *names, char storage[SCAN_VALUE_MAX])
+    struct pending_names *names, char name[SCAN_VALUE_MAX])
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
 
 	*names = (struct pending_names){ .id = message->envelope.id, .wire_id = message->envelope.id, .row = row };
 	names->method = message->envelope.method;
-	names->name = read_name(scan, row, storage);
+	if (row != NULL && row->name_field != SCAN_FIELDS && scan_value(scan, row->name_field)->type == VALUE_STRING)
+		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* its cancel needs the same */
 		names->meta = scan_text(scan, SCAN_PARAMS_META);
 	if (row != NULL && (row->traits & METHOD_PERSON))
@@ -238,16 +216,14 @@ id_is_in_use(const struct session *session, enum side requester, struct span id)
 static bool
 token_is_in_use(const struct session *session, enum side requester, struct span token)
 {
-	const struct request *holder;
-	const struct task *task;
+	const struct request *request = NULL, *task = NULL;
 
-	if (token.len == 0)
-		return false;
-	holder = pending_by_token(&session->party[requester].pending, token);
-	if (holder != NULL && id_equal(holder->wire_token, token))
-		return true;
-	task = tasks_by_token(&session->tasks[requester], token);
-	return task != NULL && id_equal(buf_span(&task->wire_token), token);
+	if (token.len > 0) {
+		request = pending_by_token(&session->party[requester].pending, token);
+		task = pending_by_token(&session->tasks[requester], token);
+	}
+	return (request != NULL && id_equal(request->wire_token, token)) ||
+	    (task != NULL && id_equal(task->wire_token, token));
 }
 
 static struct span
@@ -275,16 +251,10 @@ alias(struct session *session, struct message *message, struct pending_names *na
     char token_storage[MINTED_MAX])
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct action action = journal_new(VERB_NOTE, side_other(message->from), WHY_ALIASED);
 
 	if (id_is_in_use(session, message->from, names->id)) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);
-		action.id = names->id;
-		action.method = names->method;
-		action.name = names->name;
-		action.detail = names->wire_id;
-		journal_action(&session->journal, &action);
 	}
 	if ((dialect->flags & DIALECT_ALIASES_IDS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = mint(session, message->from, names->token.ptr[0] == '"', token_storage);
@@ -292,64 +262,54 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	}
 }
 
-/*
- * Where a token is put into a request: as the first member of the object at that offset of the scan, within the objects that have
- * to be made around it. false: nowhere. MCP: params._meta; LSP: params.
- */
-static bool
-find_token_place(const struct session *session, const struct message *message, uint64_t *object, const char **around,
-    bool *empty)
-{
-	const struct scan_value *params = scan_value(message->scan, SCAN_PARAMS);
-	const struct scan_value *meta = scan_value(message->scan, SCAN_REQUEST_META);
-	bool in_meta = session->handshake.dialect->asked_object == SCAN_REQUEST_META;
-	const struct scan_value *place = in_meta && meta->type == VALUE_OBJECT ? meta : params;
+struct place {                      /* for a token in a request: as the first member of an object */
+	uint64_t offset;            /* of the scan */
+	const char *before, *after; /* of objects that have to be made around it */
+	bool empty;                 /* no other member follows */
+};
 
-	if (params->type == VALUE_ABSENT && in_meta) {
-		*object = scan_value_start(message->scan);
-		*around = "\"params\":{\"_meta\":{";
-		*empty = false;
-		return true;
-	}
-	if (place->type != VALUE_OBJECT || (in_meta && place == params && meta->type != VALUE_ABSENT))
+/* MCP: params._meta; LSP: params. false: nowhere. */
+static bool
+find_token_place(const struct dialect *dialect, const struct scan *scan, struct place *place)
+{
+	const struct scan_value *params = scan_value(scan, SCAN_PARAMS);
+	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
+	bool in_meta = dialect->asked_object == SCAN_REQUEST_META;
+
+	if (in_meta && meta->type == VALUE_OBJECT)
+		*place = (struct place){ meta->offset + 1, "", "", meta->empty };
+	else if (in_meta && params->type == VALUE_ABSENT)
+		*place = (struct place){ scan_value_start(scan) + 1, "\"params\":{\"_meta\":{", "}}", false };
+	else if (params->type != VALUE_OBJECT || (in_meta && meta->type != VALUE_ABSENT))
 		return false;
-	*object = place->offset;
-	*around = in_meta && place == params ? "\"_meta\":{" : "";
-	*empty = place->empty;
+	else
+		*place = (struct place){ params->offset + 1, in_meta ? "\"_meta\":{" : "", in_meta ? "}" : "",
+			params->empty };
 	return true;
 }
 
 /* Progress for every request: one that has asked for none is given a token, so that work can be told from hanging. */
 static void
-ask_progress(struct session *session, struct message *message, struct pending_names *names,
-    char token_storage[MINTED_MAX], struct buf *text)
+ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
 {
-	const char *member = session->handshake.dialect->asked_member, *around, *c;
-	struct action action = journal_new(VERB_NOTE, SIDE_SERVER, WHY_PROGRESS_ASKED);
-	struct span token;
-	uint64_t object;
-	bool empty;
+	const struct dialect *dialect = session->handshake.dialect;
+	struct buf *text = &session->scratch;
+	struct place place;
 
-	token = mint(session, message->from, false, token_storage);
-	if (!find_token_place(session, message, &object, &around, &empty))
+	if (!find_token_place(dialect, message->scan, &place))
 		return;
-	buf_append(text, span_of(around));
-	buf_append(text, SPAN("\""));
-	buf_append(text, span_of(member));
-	buf_append(text, SPAN("\":"));
-	buf_append(text, token);
-	for (c = around; *c != '\0'; c++)
-		if (*c == '{')
-			buf_append(text, SPAN("}"));
-	if (!empty)
-		buf_append(text, SPAN(","));
-	message_insert(message, object + 1, buf_span(text));
-	names->token = names->wire_token = token;
+	names->token = names->wire_token = mint(session, message->from, false, storage);
 	names->flags |= REQUEST_ASKED;
-	action.id = names->id;
-	action.method = names->method;
-	action.detail = token;
-	journal_action(&session->journal, &action);
+	buf_clear(text);
+	buf_append(text, span_of(place.before));
+	buf_append(text, SPAN("\""));
+	buf_append(text, span_of(dialect->asked_member));
+	buf_append(text, SPAN("\":"));
+	buf_append(text, names->token);
+	buf_append(text, span_of(place.after));
+	if (!place.empty)
+		buf_append(text, SPAN(","));
+	message_insert(message, place.offset, buf_span(text));
 }
 
 static bool
@@ -362,54 +322,44 @@ may_ask_progress(const struct session *session, const struct message *message, c
 	    !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
 }
 
-static void
-record(struct session *session, const struct message *message, struct request *request)
-{
-	if (message->from != SIDE_CLIENT || message->extent != MESSAGE_WHOLE)
-		return;
-	if (!records_add_request(&session->records, message, request))
-		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, request, SPAN_NONE);
-}
-
 /* Enters the request in the table, and passes it. */
 static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
 	char name[SCAN_VALUE_MAX], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
+	enum side receiver = side_other(message->from);
 	struct pending_names names;
 	struct request *request;
-	struct buf token_text;
 
 	read_names(session, message, row, &names, name);
 	if (may_alias(session, message))
 		alias(session, message, &names, id_storage, token_storage);
-	buf_init(&token_text);
 	if (may_ask_progress(session, message, &names))
-		ask_progress(session, message, &names, token_storage, &token_text);
+		ask_progress(session, message, &names, token_storage);
 	request = pending_add(&session->party[message->from].pending, &names);
 	request->start = message->begin;
 	request->end = message->next;
 	requests_set_deadlines(session, message->from, request);
-	record(session, message, request);
+	if (request_is_aliased(request))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
+	if (request->flags & REQUEST_ASKED)
+		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
 		requests_join_turn(session, request);
+	else if (message->extent == MESSAGE_WHOLE && !records_add_request(&session->records, message, request))
+		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	pass_on(session, message, WHY_RELAYED, request);
-	buf_free(&token_text);
-}
-
-static bool
-is_era_probe(const struct message *message, const struct method *row)
-{
-	return message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE && row != NULL &&
-	    (row->traits & METHOD_PROBE);
 }
 
 /* --legacy: the client is to take the server for one of the legacy era. */
 static void
 answer_era_probe(struct session *session, struct message *message)
 {
-	reply_unknown_method(session, message);
-	acks_note_refused(&session->acks, message->envelope.id);
+	struct answer answer = reply_answer(session, message, NULL,
+	    "canceld: the server does not know server/discover (see canceld --legacy)");
+
+	answer.code = CODE_METHOD_NOT_FOUND;
+	reply_error(session, message->from, &answer);
 	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
@@ -417,14 +367,15 @@ void
 receive_request(struct session *session, struct message *message)
 {
 	struct party *party = &session->party[message->from];
+	bool client = message->from == SIDE_CLIENT, whole = message->extent == MESSAGE_WHOLE;
 	const struct method *row;
 	bool ambiguous;
 
-	if (message->from == SIDE_CLIENT && span_equal(message->envelope.method, ACKS_METHOD)) {
+	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
-	if (message->from == SIDE_CLIENT)
+	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
 	ambiguous = !message->envelope.untracked && !may_alias(session, message) &&
@@ -432,7 +383,7 @@ receive_request(struct session *session, struct message *message)
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
-	} else if (session->config.legacy && is_era_probe(message, row)) {
+	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_PROBE)) {
 		answer_era_probe(session, message);
 	} else if (is_turn_cancel(session, message)) {
 		on_turn_cancel(session, message);
@@ -456,17 +407,6 @@ restore_ids(struct message *message, const struct request *request)
 		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
 }
 
-/* MCP: what the request became goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
-static void
-note_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
-{
-	if (request->state != REQUEST_WAITING)
-		cancel_task(session, requester, request, task_id);
-	else if (request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
-		tasks_add(&session->tasks[requester], request->token, request->wire_token, task_id,
-		    request->flags & REQUEST_ASKED, session->clocks.steady);
-}
-
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
@@ -474,8 +414,11 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
 
-	if (task_id.len > 0)
-		note_task(session, requester, request, task_id);
+	/* MCP: it goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
+	if (task_id.len > 0 && request->state != REQUEST_WAITING)
+		cancel_task(session, requester, request, task_id);
+	else if (task_id.len > 0 && request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
+		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
 		server_note_served(&session->server);
 		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
@@ -531,27 +474,21 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
 	else if (session->party[message->from].untracked)
-		cancel_untracked(session, message, id);
+		cancel_pass(session, message, NULL);
 	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
 		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
 }
 
-/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
-static bool
-is_forbidden(const struct session *session, enum side requester, const struct request *request)
-{
-	bool may_cancel_start =
-	    (session->handshake.dialect->flags & DIALECT_CANCELS_START) && !session->handshake.declared[requester];
-
-	return (request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start;
-}
-
 static void
 on_cancel(struct session *session, struct message *message)
 {
+	const struct handshake *handshake = &session->handshake;
 	struct span id = message_id(message->scan, message->cancel->field);
+	/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
+	bool may_cancel_start =
+	    (handshake->dialect->flags & DIALECT_CANCELS_START) && !handshake->declared[message->from];
 	struct request *request;
 
 	if (id.len == 0) {
@@ -561,7 +498,7 @@ on_cancel(struct session *session, struct message *message)
 	request = pending_by_id(&session->party[message->from].pending, id);
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
-	else if (is_forbidden(session, message->from, request))
+	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
 		requests_decide(session, message->from, request,
@@ -573,25 +510,23 @@ static void
 on_update(struct session *session, struct message *message, enum side requester, struct span token,
     const struct request *newest)
 {
-	struct pending *pending = &session->party[requester].pending;
 	struct request *request = NULL;
 
-	while ((request = pending_next_by_token(pending, token, request)) != NULL)
-		if (alarm_armed(&request->idle))
-			alarm_arm(&pending->idle, &request->idle, request->idle_after,
-			    clocks_idle(&session->clocks, requester));
+	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL)
+		state_extend(session, requester, request);
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
+/* Puts back what the requester called the token of its request or task. */
 static void
-on_task_progress(struct session *session, struct message *message, const struct task *task, struct span token)
+restore_token(const struct session *session, struct message *message, struct span token, const struct request *request)
 {
-	struct span own = buf_span(&task->token), wire = buf_span(&task->wire_token);
+	const struct dialect *dialect = session->handshake.dialect;
 
-	message->swallowed = task->asked;
-	if (!span_equal(own, wire) && id_equal(token, wire))
-		message_replace(message, session->handshake.dialect->progress_field, own);
-	pass_on(session, message, WHY_RELAYED, NULL);
+	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
+	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
+	    id_equal(token, request->wire_token))
+		message_replace(message, dialect->progress_field, request->token);
 }
 
 static void
@@ -602,25 +537,24 @@ on_progress(struct session *session, struct message *message)
 	const struct party *party = &session->party[requester];
 	struct span token = message_id(message->scan, dialect->progress_field);
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
-	const struct task *task = token.len == 0 ? NULL : tasks_by_token(&session->tasks[requester], token);
-	bool kept = party->untracked || !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+	const struct request *task = token.len == 0 ? NULL : pending_by_token(&session->tasks[requester], token);
+	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
 		on_update(session, message, requester, token, request);
-	} else if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
-		on_task_progress(session, message, task, token);
-	} else if (request == NULL) {
-		kept = kept && !questions_has_minted(&session->questions, token);
-		requests_decide(session, requester, NULL, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
-	} else {
-		message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-		if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
-		    id_equal(token, request->wire_token))
-			message_replace(message, dialect->progress_field, request->token);
-		kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
-		requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+		return;
 	}
+	if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
+		restore_token(session, message, token, task);
+		pass_on(session, message, WHY_RELAYED, NULL);
+		return;
+	}
+	if (request != NULL)
+		restore_token(session, message, token, request);
+	else
+		kept = (kept || party->untracked) && !questions_has_minted(&session->questions, token);
+	requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 }
 
 static void
@@ -662,13 +596,13 @@ restore_subscription(struct session *session, struct message *message)
 static void
 on_opened(struct session *session, struct message *message)
 {
-	struct action action = journal_new(VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED);
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL);
 	enum server_life life = session->server.life;
 
 	message->bound = records_add_opened(&session->records, message);
 	if (!message->bound) {
 		action.method = message->envelope.method;
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED, NULL);

@@ -21,7 +21,7 @@ remove_at(struct records *records, size_t i)
 	struct record *record = &records->list[i];
 
 	records->bytes -= record->text.len;
-	records->open -= record->request != NULL;
+
 	buf_free(&record->text);
 	buf_free(&record->name);
 	records->count--;
@@ -57,40 +57,34 @@ add(struct records *records, const struct message *message, enum record_kind kin
 	return record;
 }
 
-static bool
-kind_of(const struct method *row, enum record_kind *kind)
+static enum record_kind
+kind_of(const struct method *row)
 {
 	unsigned traits = row == NULL ? 0 : row->traits;
 
 	if (traits & METHOD_HANDSHAKE)
-		*kind = RECORD_HANDSHAKE;
-	else if (traits & METHOD_STREAM)
-		*kind = RECORD_STREAM;
-	else if (traits & METHOD_SETTING)
-		*kind = RECORD_SETTING;
-	else if (traits & METHOD_UNSETTING)
-		*kind = RECORD_UNSETTING;
-	else
-		return false;
-	return true;
+		return RECORD_HANDSHAKE;
+	if (traits & METHOD_STREAM)
+		return RECORD_STREAM;
+	if (traits & METHOD_SETTING)
+		return RECORD_SETTING;
+	return traits & METHOD_UNSETTING ? RECORD_UNSETTING : RECORD_NONE;
 }
 
 bool
 records_keeps(const struct records *records, const struct method *row)
 {
-	enum record_kind kind;
-
-	return records->wanted && kind_of(row, &kind);
+	return records->wanted && kind_of(row) != RECORD_NONE;
 }
 
 bool
 records_add_request(struct records *records, const struct message *message, struct request *request)
 {
 	const struct method *row = request->row;
+	enum record_kind kind = kind_of(row);
 	struct record *record = NULL;
-	enum record_kind kind;
 
-	if (!records->wanted || !kind_of(row, &kind))
+	if (!records_keeps(records, row))
 		return true;
 	if (row->name_field == SCAN_FIELDS || request->name.len > 0)
 		record = add(records, message, kind);
@@ -98,7 +92,6 @@ records_add_request(struct records *records, const struct message *message, stru
 		records->overflow |= kind == RECORD_HANDSHAKE;
 		return false;
 	}
-	records->open++;
 	record->row = row;
 	record->request = request;
 	record->id_at = (size_t)(message->origin + scan_value(message->scan, SCAN_ID)->offset - message->start);
@@ -123,7 +116,7 @@ records_find(const struct records *records, const struct request *request)
 {
 	size_t i;
 
-	for (i = 0; records->open > 0 && i < records->count; i++)
+	for (i = 0; i < records->count; i++)
 		if (records->list[i].request == request)
 			return &records->list[i];
 	return NULL;
@@ -140,13 +133,16 @@ is_replaced(const struct record *earlier, const struct record *later)
 	return earlier->kind == RECORD_SETTING && span_equal(buf_span(&earlier->name), buf_span(&later->name));
 }
 
-static void
-settle(struct records *records, size_t later)
+void
+records_answer(struct records *records, const struct request *request, bool granted)
 {
-	size_t i;
+	struct record *record = records_find(records, request);
+	size_t i, later;
 
-	records->list[later].request = NULL;
-	records->open--;
+	if (!granted || record == NULL || record->kind == RECORD_STREAM)
+		return;
+	record->request = NULL;
+	later = (size_t)(record - records->list);
 	for (i = records->count; i-- > 0;)
 		if (is_replaced(&records->list[i], &records->list[later])) {
 			remove_at(records, i);
@@ -154,15 +150,6 @@ settle(struct records *records, size_t later)
 		}
 	if (records->list[later].kind == RECORD_UNSETTING)
 		remove_at(records, later);
-}
-
-void
-records_answer(struct records *records, const struct request *request, bool granted)
-{
-	struct record *record = records_find(records, request);
-
-	if (granted && record != NULL && record->kind != RECORD_STREAM)
-		settle(records, (size_t)(record - records->list));
 }
 
 void

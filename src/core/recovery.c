@@ -44,8 +44,7 @@ send_probe(struct session *session)
 	probe->again = false;
 	lane_hold(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
 	buf_clear(&session->scratch);
-	compose_probe(&session->scratch, method, probe->question->id,
-	    modern ? buf_span(&probe->meta) : SPAN_NONE);
+	compose_probe(&session->scratch, method, probe->question->id, modern ? buf_span(&probe->meta) : SPAN_NONE);
 	lane_overtake(lane, buf_span(&session->scratch));
 	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, SPAN_NONE);
 }
@@ -138,24 +137,19 @@ expire_probe(struct session *session)
 	action.timeout = session->config.kill_stuck;
 	server_enter(&session->server, SERVER_STUCK);
 	server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 	session->probe.question = NULL;
 	pending_remove(asked, question);
 }
 
-/* Something was asked, and answered, that a session needs no handshake for; or one is open. */
+/* A new server has something to go on with: a session was opened, or answers came that need none. */
 static bool
 was_opened(const struct session *session)
 {
-	const struct server *server = &session->server;
-
-	if (session->party[SIDE_CLIENT].requests == 0)
-		return false;
 	if (handshake_is_done(&session->handshake))
-		return true;
-	if (session->handshake.era != ERA_NONE || records_has_handshake(&session->records))
-		return false;
-	return server->served || server->restarted;
+		return session->party[SIDE_CLIENT].requests > 0;
+	return session->handshake.era == ERA_NONE && !records_has_handshake(&session->records) &&
+	    (session->server.served || session->server.restarted);
 }
 
 const char *
@@ -167,73 +161,48 @@ recovery_obstacle(const struct session *session)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
 	if (!was_opened(session))
 		return "no session was open";
-	if (!session->records.wanted || session->records.overflow)
-		return "initialize was too long to be kept";
-	return NULL;
+	return session->records.overflow ? "initialize was too long to be kept" : NULL;
 }
 
-/* The recorded message under another id, ahead of what waits. */
+/* The message is said again under the id of this request, or, with NULL, as it was. */
 static void
 say_again(struct session *session, const struct record *record, const struct request *request)
 {
 	struct span text = buf_span(&record->text);
 	size_t behind = record->id_at + record->id_len;
+	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
 
+	if (request == NULL)
+		action.method = span_of(session->handshake.dialect->opened);
 	buf_clear(&session->scratch);
 	buf_append(&session->scratch, span_part(text, 0, record->id_at));
-	buf_append(&session->scratch, request->wire_id);
+	buf_append(&session->scratch, request != NULL ? request->wire_id : SPAN_NONE);
 	buf_append(&session->scratch, span_part(text, behind, text.len - behind));
 	lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request, SPAN_NONE);
+	journal_tell(&session->journal, &action);
 }
 
-/* Asks what was answered before; its answer is waited for. */
+/* Says what stands of this kind, ahead of what waits. What was answered before is a question now, whose answer is waited for. */
 static void
-ask_again(struct session *session, enum record_kind kind)
-{
-	const struct record *record, *end = session->records.list + session->records.count;
-
-	for (record = session->records.list; record < end; record++) {
-		const struct request *question;
-
-		if (record->kind != kind || record->request != NULL)
-			continue;
-		question = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
-		    QUESTION_REPLAY, record->row->name, buf_span(&record->text).ptr[record->id_at] == '"', TIME_REPLAY,
-		    session->clocks.steady);
-		session->replaying++;
-		say_again(session, record, question);
-	}
-}
-
-static void
-say_opened(struct session *session)
-{
-	const struct record *record, *end = session->records.list + session->records.count;
-	struct action action = journal_new(VERB_SEND, SIDE_SERVER, WHY_REPLAYED);
-
-	for (record = session->records.list; record < end; record++) {
-		if (record->kind != RECORD_OPENED)
-			continue;
-		action.method = span_of(session->handshake.dialect->opened);
-		lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&record->text));
-		journal_action(&session->journal, &action);
-	}
-}
-
-/* Streams that the former server had: requests.c left them unsent. */
-static void
-say_streams(struct session *session)
+say_all(struct session *session, enum record_kind kind)
 {
 	struct record *record, *end = session->records.list + session->records.count;
 
 	for (record = session->records.list; record < end; record++) {
 		struct request *request = record->request;
+		bool unsent = request != NULL && request->start == REQUEST_UNSENT;
 
-		if (record->kind != RECORD_STREAM || request->start != REQUEST_UNSENT)
+		if (record->kind != kind || (request != NULL && !unsent))
 			continue;
-		request->start = request->end = 0;
-		records_replayed_stream(record);
+		if (unsent) { /* a stream that the former server had: see requests.c */
+			request->start = request->end = 0;
+			records_replayed_stream(record);
+		} else if (kind != RECORD_OPENED) {
+			request = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
+			    QUESTION_REPLAY, record->row->name, buf_span(&record->text).ptr[record->id_at] == '"',
+			    TIME_REPLAY, session->clocks.steady);
+			session->replaying++;
+		}
 		say_again(session, record, request);
 	}
 }
@@ -242,7 +211,7 @@ say_streams(struct session *session)
 static void
 say_lists(struct session *session)
 {
-	struct action action = journal_new(VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT);
+	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
 	size_t i;
 
 	if (session->handshake.era == ERA_MODERN)
@@ -256,7 +225,7 @@ say_lists(struct session *session)
 		buf_clear(&session->scratch);
 		compose_notification(&session->scratch, notification);
 		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 }
 
@@ -264,12 +233,11 @@ say_lists(struct session *session)
 static void
 renew_deadlines(struct session *session)
 {
-	struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	struct request *request;
 
-	for (request = pending->oldest; request != NULL; request = request->newer)
-		if (alarm_armed(&request->idle) && state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
-			alarm_arm(&pending->idle, &request->idle, request->idle_after, session->clocks.idle);
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+			state_extend(session, SIDE_CLIENT, request);
 }
 
 static void
@@ -278,7 +246,7 @@ finish(struct session *session)
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
 	renew_deadlines(session);
-	say_streams(session);
+	say_all(session, RECORD_STREAM);
 	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	say_lists(session);
@@ -288,8 +256,8 @@ static void
 say_settings(struct session *session)
 {
 	server_enter(&session->server, SERVER_SETTINGS);
-	say_opened(session);
-	ask_again(session, RECORD_SETTING);
+	say_all(session, RECORD_OPENED);
+	say_all(session, RECORD_SETTING);
 	if (session->replaying == 0)
 		finish(session);
 }
@@ -298,15 +266,16 @@ void
 recovery_replay(struct session *session)
 {
 	server_enter(&session->server, SERVER_HANDSHAKE);
-	ask_again(session, RECORD_HANDSHAKE);
+	say_all(session, RECORD_HANDSHAKE);
 	if (session->replaying == 0)
 		say_settings(session);
 }
 
+/* The new server did not accept what was said to it: refusal quotes it for the client. */
 static void
-fail(struct session *session, const struct request *question, struct span log_word, struct span refusal)
+fail(struct session *session, const struct request *question, struct span detail, struct span refusal)
 {
-	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, log_word);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, detail);
 	server_refuse(&session->server, refusal);
 }
 
@@ -344,8 +313,7 @@ replay_answered(struct session *session, const struct request *question, const s
 		server_enter(&session->server, SERVER_STUCK);
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
-			journal_note(&session->journal, SIDE_CLIENT, WHY_SERVER_CHANGED, SPAN_NONE,
-			    span_of(difference));
+			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, span_of(difference));
 		say_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
 		finish(session);
@@ -371,16 +339,6 @@ recovery_answered(struct session *session, enum side asker, struct request *ques
 	pending_remove(&session->questions.asked[asker], question);
 }
 
-static void
-replay_expired(struct session *session, const struct request *question)
-{
-	session->replaying--;
-	if (!server_is_replaying(&session->server))
-		return;
-	fail(session, question, SPAN("no answer"), SPAN("it did not answer"));
-	server_enter(&session->server, SERVER_STUCK);
-}
-
 void
 recovery_expire(struct session *session, enum side asker)
 {
@@ -389,14 +347,21 @@ recovery_expire(struct session *session, enum side asker)
 
 	while ((question = request_of_hard(timeline_first(&asked->hard))) != NULL &&
 	    alarm_due(&question->hard) <= session->clocks.steady) {
-		if (question_kind(question) == QUESTION_PROBE) {
+		switch (question_kind(question)) {
+		case QUESTION_PROBE:
 			expire_probe(session);
 			continue;
-		}
-		if (question_kind(question) == QUESTION_REPLAY)
-			replay_expired(session, question);
-		else
+		case QUESTION_REPLAY:
+			session->replaying--;
+			if (server_is_replaying(&session->server)) {
+				fail(session, question, SPAN("no answer"), SPAN("it did not answer"));
+				server_enter(&session->server, SERVER_STUCK);
+			}
+			break;
+		case QUESTION_TASK_CANCEL:
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
+			break;
+		}
 		pending_remove(asked, question);
 	}
 }

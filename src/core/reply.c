@@ -19,6 +19,8 @@ reply_error(struct session *session, enum side to, const struct answer *answer)
 {
 	struct answer named = *answer;
 
+	if (to == SIDE_CLIENT && answer->id.len > 0)
+		acks_note_end(&session->acks, answer->id, false);
 	named.omit_id = session->handshake.omits_id || session->handshake.era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);
@@ -46,20 +48,37 @@ enum ending {
 	ENDING_TERMINATED,
 	ENDING_GONE,
 	ENDING_RESTARTED,
-	ENDING_MALFORMED,
+	ENDING_MALFORMED, /* from here on the text does not name the request */
 	ENDING_OVERSIZED,
 	ENDING_BROKEN_OFF,
+	ENDING_STALLED,
+};
+
+static const struct {
+	const char *cause, *text; /* the text goes on behind the request */
+} endings[] = {
+	[ENDING_TIMEOUT] = { "timeout", "" },
+	[ENDING_CANCELLED] = { "cancelled", " was cancelled" },
+	[ENDING_TERMINATED] = { "terminated", " was cancelled as canceld ends" },
+	[ENDING_GONE] = { NULL, " cannot be answered: " },
+	[ENDING_RESTARTED] = { "server-restarted",
+	    " was not finished when the server was restarted, and is not repeated" },
+	[ENDING_MALFORMED] = { "malformed-response", "the response was malformed and was replaced by this error" },
+	[ENDING_OVERSIZED] = { "oversized-message", "a message was larger than --max-message and was discarded" },
+	[ENDING_BROKEN_OFF] = { "truncated-response", "the response broke off in the middle" },
+	[ENDING_STALLED] = { "truncated-response",
+	    "the response stood still in the middle and was given up (see canceld --timeout, --grace)" },
 };
 
 static enum ending
-ending_of(const struct request *request, enum decide_event event)
+ending_of(const struct request *request, enum decide_event event, msec_t timeout)
 {
 	if (event == EVENT_MALFORMED)
 		return ENDING_MALFORMED;
 	if (event == EVENT_OVERSIZED)
 		return ENDING_OVERSIZED;
 	if (event == EVENT_BROKEN_OFF_OWED)
-		return ENDING_BROKEN_OFF;
+		return timeout == MSEC_NEVER ? ENDING_BROKEN_OFF : ENDING_STALLED;
 	if (event == EVENT_TERMINATED)
 		return ENDING_TERMINATED;
 	if (request->flags & REQUEST_EXPIRED)
@@ -72,12 +91,22 @@ ending_of(const struct request *request, enum decide_event event)
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
 }
 
-/* Why no other server comes, and what the last one said, where that tells why there is no session or server. */
+/* Says which side has gone, and of the server why no other one comes, and what the last one said. */
 static void
-put_quote(const struct session *session, struct buf *text, unsigned traits)
+explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
+    unsigned traits)
 {
 	const struct server *server = &session->server;
 
+	if (requester == SIDE_SERVER) {
+		answer->cause = "client-gone";
+		put(text, "the client has gone");
+		return;
+	}
+	answer->cause = "server-exited";
+	answer->status = server->status;
+	answer->signal = server->signal;
+	put(text, "the server has gone");
 	if (server->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
 	if (server->refusal.len > 0) {
@@ -101,89 +130,32 @@ put_deadline(struct buf *text, const struct request *request, msec_t timeout)
 	    idle ? " ms and was given up (see canceld --timeout)" : " ms and was given up (see canceld --max-time)");
 }
 
-/* Says in the answer what became of the server. */
-static void
-add_server_end(const struct session *session, struct answer *answer)
-{
-	answer->cancelled = false;
-	answer->status = session->server.status;
-	answer->signal = session->server.signal;
-}
-
-static void
-explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester, unsigned traits)
-{
-	answer->cancelled = false;
-	if (requester == SIDE_SERVER) {
-		answer->cause = "client-gone";
-		put(text, " cannot be answered: the client has gone");
-		return;
-	}
-	answer->cause = "server-exited";
-	add_server_end(session, answer);
-	put(text, " cannot be answered: the server has gone");
-	put_quote(session, text, traits);
-}
-
-/* A response that came, and cannot be passed on. The text does not name the request. */
-static void
-explain_response(struct answer *answer, struct buf *text, enum ending ending)
-{
-	answer->cancelled = false;
-	buf_clear(text);
-	if (ending == ENDING_MALFORMED) {
-		answer->cause = "malformed-response";
-		put(text, "canceld: the response was malformed and was replaced by this error");
-	} else if (ending == ENDING_OVERSIZED) {
-		answer->cause = "oversized-message";
-		put(text, "canceld: a message was larger than --max-message and was discarded");
-	} else {
-		answer->cause = "truncated-response";
-		put(text, answer->timeout != MSEC_NEVER ?
-			"canceld: the response stood still in the middle and was given up (see canceld --timeout, --grace)" :
-			"canceld: the response broke off in the middle");
-	}
-}
-
 static void
 explain(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
     const struct request *request, enum ending ending)
 {
 	put(text, "canceld: ");
-	buf_append(text, request->method);
-	if (request->name.len > 0) {
+	if (ending < ENDING_MALFORMED)
+		buf_append(text, request->method);
+	if (ending < ENDING_MALFORMED && request->name.len > 0) {
 		put(text, " ");
 		buf_append(text, request->name);
 	}
-	switch (ending) {
-	case ENDING_TIMEOUT:
+	put(text, endings[ending].text);
+	answer->cause = endings[ending].cause;
+	answer->cancelled = ending == ENDING_TIMEOUT || ending == ENDING_CANCELLED || ending == ENDING_TERMINATED;
+	if (ending == ENDING_TIMEOUT) {
 		answer->code = session->handshake.dialect->timeout_code;
-		answer->cause = "timeout";
 		put_deadline(text, request, answer->timeout);
-		break;
-	case ENDING_CANCELLED:
+	} else if (ending == ENDING_CANCELLED) {
 		answer->code = CODE_REQUEST_CANCELLED;
-		answer->cause = "cancelled";
-		put(text, request->state == REQUEST_CANCELLING ? " was cancelled and not answered (see canceld --grace)" :
-								 " was cancelled");
-		break;
-	case ENDING_TERMINATED:
-		answer->cause = "terminated";
-		put(text, " was cancelled as canceld ends");
-		break;
-	case ENDING_GONE:
+		if (request->state == REQUEST_CANCELLING)
+			put(text, " and not answered (see canceld --grace)");
+	} else if (ending == ENDING_GONE) {
 		explain_gone(session, answer, text, requester, request_traits(request));
-		break;
-	case ENDING_RESTARTED:
-		answer->cause = "server-restarted";
-		add_server_end(session, answer);
-		put(text, " was not finished when the server was restarted, and is not repeated");
-		break;
-	case ENDING_MALFORMED:
-	case ENDING_OVERSIZED:
-	case ENDING_BROKEN_OFF:
-		explain_response(answer, text, ending);
-		break;
+	} else if (ending == ENDING_RESTARTED) {
+		answer->status = session->server.status;
+		answer->signal = session->server.signal;
 	}
 	answer->message = buf_span(text);
 }
@@ -205,15 +177,14 @@ reply_to(struct session *session, enum side requester, const struct request *req
     msec_t timeout)
 {
 	unsigned traits = request_traits(request);
-	enum ending ending = ending_of(request, event);
+	enum ending ending = ending_of(request, event, timeout);
 	const char *result = cancelled_result(session, request, ending);
 	struct answer answer = {
 		.id = request->id,
 		.code = session->handshake.dialect->failure_code,
-		.cancelled = true,
 		.method = request->method,
 		.elapsed = session->clocks.steady - request->received,
-		.timeout = ending == ENDING_TIMEOUT || ending == ENDING_BROKEN_OFF ? timeout : MSEC_NEVER,
+		.timeout = ending == ENDING_TIMEOUT || ending == ENDING_STALLED ? timeout : MSEC_NEVER,
 		.status = -1,
 		.signal = -1,
 	};
@@ -236,8 +207,8 @@ reply_to(struct session *session, enum side requester, const struct request *req
 	buf_free(&text);
 }
 
-static struct answer
-answer_to_message(const struct session *session, const struct message *message, const char *cause, const char *text)
+struct answer
+reply_answer(const struct session *session, const struct message *message, const char *cause, const char *text)
 {
 	return (struct answer){
 		.id = message->envelope.id,
@@ -252,52 +223,16 @@ answer_to_message(const struct session *session, const struct message *message, 
 }
 
 void
-reply_refused(struct session *session, const struct message *message, const char *cause, const char *text)
-{
-	struct answer answer = answer_to_message(session, message, cause, text);
-
-	reply_error(session, message->from, &answer);
-}
-
-void
-reply_lost(struct session *session, const struct message *message)
-{
-	struct answer answer = answer_to_message(session, message, "server-restarted",
-	    "canceld: the server was restarted while the request was on its way");
-
-	add_server_end(session, &answer);
-	reply_error(session, message->from, &answer);
-}
-
-void
 reply_gone(struct session *session, const struct message *message)
 {
 	const struct method *row = dialect_method(session->handshake.dialect, message->envelope.method);
-	struct answer answer = answer_to_message(session, message, "client-gone", "canceld: the client has gone");
+	struct answer answer = reply_answer(session, message, NULL, "");
 	struct buf text;
 
-	if (message->from == SIDE_SERVER) {
-		reply_error(session, SIDE_SERVER, &answer);
-		return;
-	}
 	buf_init(&text);
-	put(&text, "canceld: the server has gone");
-	put_quote(session, &text, row == NULL ? 0 : row->traits);
-	answer.cause = "server-exited";
+	put(&text, "canceld: ");
+	explain_gone(session, &answer, &text, message->from, row == NULL ? 0 : row->traits);
 	answer.message = buf_span(&text);
-	add_server_end(session, &answer);
-	reply_error(session, SIDE_CLIENT, &answer);
-	buf_free(&text);
-}
-
-void
-reply_unknown_method(struct session *session, const struct message *message)
-{
-	struct answer answer = {
-		.id = message->envelope.id,
-		.code = CODE_METHOD_NOT_FOUND,
-		.message = SPAN("canceld: the server does not know server/discover (see canceld --legacy)"),
-	};
-
 	reply_error(session, message->from, &answer);
+	buf_free(&text);
 }

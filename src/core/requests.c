@@ -18,11 +18,13 @@
 #include "core/recovery.h"
 #include "core/reply.h"
 
-/* The deadline that has just passed. */
+/* The duration of the deadline that has passed, now or before its grace; or MSEC_NEVER. */
 static msec_t
-passed_deadline(const struct session *session, const struct request *request)
+passed_deadline(const struct session *session, const struct request *request, enum decide_event event)
 {
-	if (request->state != REQUEST_WAITING && !(request->flags & REQUEST_EXPIRED))
+	bool now = request->state == REQUEST_WAITING && (event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED);
+
+	if (!now && !(request->flags & REQUEST_EXPIRED))
 		return MSEC_NEVER;
 	if (request->cap_after <= session->clocks.steady - request->received)
 		return request->cap_after;
@@ -51,7 +53,7 @@ report(struct session *session, enum side requester, const struct request *reque
 	action.timeout = timeout;
 	if (decision->why == WHY_TIMED_OUT)
 		action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 }
 
 /* The message at hand passes, goes on as a cancel, or is dropped. true: a whole turn was told. */
@@ -66,7 +68,7 @@ decide_message(struct session *session, enum side requester, struct request *req
 	if (!(decision->steps & DECIDE_PASS))
 		pass_drop(session, message, why, request);
 	else if (message->cancel != NULL)
-		cancel_stream(session, message, request);
+		cancel_pass(session, message, request);
 	else
 		pass_on(session, message, why, request);
 	return false;
@@ -109,6 +111,15 @@ note_end(struct session *session, enum side requester, const struct request *req
 	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane);
 }
 
+/* From now on it has only its grace. */
+static void
+start_grace(struct session *session, enum side requester, struct request *request)
+{
+	alarm_disarm(&request->idle);
+	alarm_arm(&session->party[requester].pending.hard, &request->hard, state_grace(session, request),
+	    session->clocks.steady);
+}
+
 static void
 enter(struct session *session, enum side requester, struct request *request, enum request_state next)
 {
@@ -131,8 +142,7 @@ enter(struct session *session, enum side requester, struct request *request, enu
 	case REQUEST_CANCELLING:
 		request->flags |= REQUEST_CANCELLED;
 		pending_move(pending, request, next);
-		alarm_disarm(&request->idle);
-		alarm_arm(&pending->hard, &request->hard, state_grace(session, request), session->clocks.steady);
+		start_grace(session, requester, request);
 		break;
 	case REQUEST_PASSING:
 		pending_move(pending, request, next);
@@ -159,7 +169,8 @@ note_expired(struct request *request, msec_t timeout)
 
 /* The server has the request, and the client, which is still there, wants nothing more of it. */
 static bool
-is_given_up(enum side requester, const struct request *request, enum decide_event event, const struct decision *decision)
+is_given_up(enum side requester, const struct request *request, enum decide_event event,
+    const struct decision *decision)
 {
 	return requester == SIDE_CLIENT && (decision->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE &&
 	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
@@ -170,14 +181,12 @@ static void
 end(struct session *session, enum side requester, struct request *request, enum decide_event event,
     const struct decision *decision, msec_t timeout)
 {
-	struct pending *pending = &session->party[requester].pending;
-
 	if (is_given_up(requester, request, event, decision))
 		recovery_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
 		reply_to(session, requester, request, event, timeout);
-	if ((decision->steps & DECIDE_EXTEND) && alarm_armed(&request->idle))
-		alarm_arm(&pending->idle, &request->idle, request->idle_after, clocks_idle(&session->clocks, requester));
+	if (decision->steps & DECIDE_EXTEND)
+		state_extend(session, requester, request);
 	if ((decision->steps & DECIDE_WITHDRAW) && event != EVENT_RECEIVER_GONE)
 		request->flags |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
@@ -195,23 +204,14 @@ end(struct session *session, enum side requester, struct request *request, enum 
 
 /* One request, without what follows for others. true: a whole turn was told. */
 static bool
-decide_one(struct session *session, enum side requester, struct request *request, enum decide_event event)
+decide_one(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message, msec_t timeout)
 {
 	const struct decision *decision = &decisions[state_of(session, requester, request)][event];
-	bool whole_turn = begin(session, requester, request, decision, NULL, MSEC_NEVER);
+	bool whole_turn = begin(session, requester, request, decision, message, timeout);
 
-	end(session, requester, request, event, decision, MSEC_NEVER);
+	end(session, requester, request, event, decision, timeout);
 	return whole_turn;
-}
-
-/* The request ends with its turn: canceld answers it if the client has not within the grace. */
-static void
-end_with_turn(struct session *session, struct request *request)
-{
-	request->flags |= REQUEST_CASCADED;
-	alarm_disarm(&request->idle);
-	alarm_arm(&session->party[SIDE_SERVER].pending.hard, &request->hard, state_grace(session, request),
-	    session->clocks.steady);
 }
 
 /* A session/cancel goes out: what the agent asked in that turn ends too. told: the client knows, as it cancelled itself. */
@@ -227,39 +227,34 @@ cascade(struct session *session, struct span session_id, bool told)
 			continue;
 		request->flags |= REQUEST_CASCADED;
 		if (told || session->client_gone)
-			end_with_turn(session, request);
+			start_grace(session, SIDE_SERVER, request);
 		else
-			decide_one(session, SIDE_SERVER, request, EVENT_CANCEL_OWED);
+			decide_one(session, SIDE_SERVER, request, EVENT_CANCEL_OWED, NULL, MSEC_NEVER);
 	}
 }
 
+/* A request whose turn was told stays in the table, and its token valid: it waits for its answer, or is a tombstone. */
 static void
 decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
 {
-	const struct decision *decision = &decisions[state_of(session, requester, request)][event];
-
-	if (request == NULL) {
-		if (decision->steps & DECIDE_ANSWER)
-			reply_gone(session, message);
-		decide_message(session, requester, NULL, decision, message);
-		return;
-	}
-	/* What is told of a turn's end stays with the request until its own end, which follows. */
-	if (begin(session, requester, request, decision, message, timeout))
+	if (decide_one(session, requester, request, event, message, timeout))
 		cascade(session, request->token, false);
-	end(session, requester, request, event, decision, timeout);
 }
 
 void
 requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message)
 {
-	bool expired = request != NULL &&
-	    (event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED || (request->flags & REQUEST_EXPIRED));
+	const struct decision *decision = &decisions[REQUEST_NONE][event];
 
-	decide(session, requester, request, event, message,
-	    expired ? passed_deadline(session, request) : MSEC_NEVER);
+	if (request != NULL) {
+		decide(session, requester, request, event, message, passed_deadline(session, request, event));
+		return;
+	}
+	if (decision->steps & DECIDE_ANSWER)
+		reply_gone(session, message);
+	decide_message(session, requester, NULL, decision, message);
 }
 
 void
@@ -285,8 +280,8 @@ void
 requests_set_deadlines(struct session *session, enum side requester, struct request *request)
 {
 	struct pending *pending = &session->party[requester].pending;
-	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name, request->row,
-	    requester == SIDE_SERVER);
+	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name,
+	    request->row, requester == SIDE_SERVER);
 
 	request->received = session->clocks.steady;
 	request->idle_after = deadlines.idle;
@@ -312,22 +307,8 @@ requests_join_turn(struct session *session, struct request *request)
 	while (turn != NULL && !request_is_turn(turn));
 	if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
-	request->flags |= REQUEST_CROSSED;
-	end_with_turn(session, request);
-}
-
-/* Counts a turn that a session/cancel names, before it is decided. */
-static void
-count_turn(struct turns *turns, enum request_state state, const struct request *request)
-{
-	if (state == REQUEST_QUEUED)
-		turns->unsent++;
-	else if (state == REQUEST_CANCELLING && (request->flags & REQUEST_TURN_TOLD))
-		turns->repeated++;
-	else if (state == REQUEST_WAITING || state == REQUEST_CANCELLING)
-		turns->live++;
-	if (state == REQUEST_WAITING)
-		turns->last = request;
+	request->flags |= REQUEST_CASCADED | REQUEST_CROSSED;
+	start_grace(session, SIDE_SERVER, request);
 }
 
 struct turns
@@ -337,12 +318,19 @@ requests_cancel_turns(struct session *session, struct span session_id)
 	struct request *request, *next;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+		enum request_state state = state_of(session, SIDE_CLIENT, request);
+		bool told = request->flags & REQUEST_TURN_TOLD;
+
 		next = request->newer;
 		if (!request_is_turn(request) || !id_equal(request->token, session_id))
 			continue;
-		count_turn(&turns, state_of(session, SIDE_CLIENT, request), request);
+		turns.unsent += state == REQUEST_QUEUED;
+		turns.repeated += state == REQUEST_CANCELLING && told;
+		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
+		if (state == REQUEST_WAITING)
+			turns.last = request;
 		request->flags |= REQUEST_TURN_TOLD;
-		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED);
+		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
 	}
 	cascade(session, session_id, true);
 	return turns;
@@ -352,12 +340,11 @@ requests_cancel_turns(struct session *session, struct span session_id)
 static void
 renew_grace(struct session *session, struct span session_id)
 {
-	struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	struct request *turn = NULL;
 
-	while ((turn = pending_next_by_token(pending, session_id, turn)) != NULL)
+	while ((turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, session_id, turn)) != NULL)
 		if (turn->state == REQUEST_CANCELLING && request_is_turn(turn))
-			alarm_arm(&pending->hard, &turn->hard, state_grace(session, turn), session->clocks.steady);
+			start_grace(session, SIDE_CLIENT, turn);
 }
 
 /* The client has had its time to answer what the agent had asked in a cancelled turn. */
@@ -365,13 +352,13 @@ static void
 expire_with_turn(struct session *session, struct request *request)
 {
 	bool crossed = request->flags & REQUEST_CROSSED;
+	bool unsent = state_of(session, SIDE_SERVER, request) == REQUEST_QUEUED;
 
-	if (state_of(session, SIDE_SERVER, request) == REQUEST_QUEUED) {
-		decide_one(session, SIDE_SERVER, request, EVENT_CANCEL_OWED);
-		return;
-	}
 	if (request->state == REQUEST_WAITING)
-		decide_one(session, SIDE_SERVER, request, crossed ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED);
+		decide_one(session, SIDE_SERVER, request, crossed || unsent ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED,
+		    NULL, MSEC_NEVER);
+	if (unsent)
+		return;
 	if (request->state == REQUEST_CANCELLING && !crossed)
 		renew_grace(session, request->token);
 	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
@@ -404,13 +391,10 @@ deadline_event(const struct session *session, enum side requester, const struct 
 static void
 expire(struct session *session, enum side requester, struct request *request)
 {
-	struct pending *pending = &session->party[requester].pending;
-
 	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
 		request->flags |= REQUEST_GRACED;
-		alarm_disarm(&request->idle);
-		alarm_arm(&pending->hard, &request->hard, state_grace(session, request), session->clocks.steady);
+		start_grace(session, requester, request);
 		return;
 	}
 	if (request->flags & REQUEST_CASCADED) {
@@ -457,36 +441,8 @@ requests_trim(struct session *session, enum side requester)
 	struct pending *pending = &session->party[requester].pending;
 
 	while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
-		requests_decide(session, requester, request_of_hard(timeline_first(&pending->linger)), EVENT_DEADLINE, NULL);
-}
-
-/* When the timeline's first alarm is due by the caller's clock; `ahead` is how far its own clock lags behind that. */
-static msec_t
-due_of(const struct timeline *timeline, msec_t ahead)
-{
-	const struct alarm *first = timeline_first(timeline);
-
-	return first == NULL ? MSEC_NEVER : alarm_due(first) + ahead;
-}
-
-msec_t
-requests_wake(const struct session *session, enum side requester)
-{
-	const struct pending *pending = &session->party[requester].pending;
-	const struct clocks *clocks = &session->clocks;
-	msec_t hard = due_of(&pending->hard, clocks->skew);
-	msec_t idle = due_of(&pending->idle, clocks->now - clocks_idle(clocks, requester));
-
-	/* The idle clock of the client's requests stands still while a person is asked something. */
-	if (requester == SIDE_CLIENT && session->party[SIDE_SERVER].pending.persons > 0)
-		return hard;
-	return hard < idle ? hard : idle;
-}
-
-msec_t
-requests_tombstones_wake(const struct session *session, enum side requester)
-{
-	return due_of(&session->party[requester].pending.linger, session->clocks.skew);
+		requests_decide(session, requester, request_of_hard(timeline_first(&pending->linger)), EVENT_DEADLINE,
+		    NULL);
 }
 
 void
@@ -505,8 +461,8 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 static bool
 is_open_stream(const struct session *session, const struct request *request)
 {
-	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM) &&
-	    records_find(&session->records, request) != NULL;
+	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
+	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
 }
 
 void

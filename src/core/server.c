@@ -29,10 +29,11 @@ server_enter(struct server *server, enum server_life life)
 }
 
 void
-server_ended(struct server *server, int status, int signal)
+server_end(struct server *server, enum server_life life, int status, int signal)
 {
 	server->status = status;
 	server->signal = signal;
+	server_enter(server, life);
 }
 
 void
@@ -53,24 +54,17 @@ server_give_up(struct server *server)
 	server->given_up = true;
 }
 
-static struct span
-last_part(struct span words)
-{
-	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
-		words.len--;
-	if (words.len > LIMIT_LAST_WORDS)
-		words = span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS);
-	return words;
-}
-
 void
 server_quote(struct server *server, struct span words)
 {
 	size_t at, len;
 
-	words = last_part(words);
+	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
+		words.len--;
+	if (words.len > LIMIT_LAST_WORDS)
+		words = span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS);
 	buf_clear(&server->quote);
-	for (at = 0; at < words.len; at += len > 0 ? len : 1) {
+	for (at = 0; at<words.len; at += len> 0 ? len : 1) {
 		len = utf8_length(words, at);
 		buf_append(&server->quote, len > 0 ? span_part(words, at, len) : SPAN("?"));
 	}

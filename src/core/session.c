@@ -27,23 +27,6 @@
 #include "core/requests.h"
 #include "core/state.h"
 
-static void
-party_init(struct party *party, uint64_t seed, msec_t now)
-{
-	party->lane = lane_new();
-	frame_init(&party->frame, FRAMING_NEWLINE);
-	pending_init(&party->pending, seed);
-	party->heard = now;
-}
-
-static void
-party_free(struct party *party)
-{
-	lane_free(party->lane);
-	frame_free(&party->frame);
-	pending_free(&party->pending);
-}
-
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
 {
@@ -62,8 +45,13 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	buf_init(&session->scratch);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		party_init(&session->party[side], config->seed, now);
-		tasks_init(&session->tasks[side]);
+		struct party *party = &session->party[side];
+
+		party->lane = lane_new();
+		frame_init(&party->frame, FRAMING_NEWLINE);
+		pending_init(&party->pending, config->seed);
+		party->heard = now;
+		pending_init(&session->tasks[side], config->seed);
 	}
 	return session;
 }
@@ -76,8 +64,10 @@ session_free(struct session *session)
 	if (session == NULL)
 		return;
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		party_free(&session->party[side]);
-		tasks_free(&session->tasks[side]);
+		lane_free(session->party[side].lane);
+		frame_free(&session->party[side].frame);
+		pending_free(&session->party[side].pending);
+		pending_free(&session->tasks[side]);
 	}
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
@@ -96,58 +86,49 @@ session_lane(struct session *session, enum side from)
 }
 
 /* The idle clock of the client's requests stands still while a person is asked something. */
+static bool
+is_idle_frozen(const struct session *session)
+{
+	return session->party[SIDE_SERVER].pending.persons > 0;
+}
+
 static void
 set_clock(struct session *session, msec_t now)
 {
-	msec_t gap = clocks_set(&session->clocks, now, session->party[SIDE_SERVER].pending.persons > 0);
-	struct action action = journal_new(VERB_NOTE, SIDE_CLIENT, WHY_SKEWED);
+	msec_t gap = clocks_set(&session->clocks, now, is_idle_frozen(session));
+	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 	if (gap > 0) {
 		action.elapsed = gap;
-		journal_action(&session->journal, &action);
+		journal_tell(&session->journal, &action);
 	}
 	if (state_outstanding(session, SIDE_SERVER) > 0)
 		session->client_owed = session->clocks.steady;
 }
 
-static void
-set_framing(struct session *session, enum framing framing)
-{
-	enum side side;
-
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
-		struct party *party = &session->party[side];
-
-		if (party->frame.framing == framing || party->parts.reading != READ_HOLD)
-			continue;
-		frame_set_framing(&party->frame, framing);
-		lane_set_framing(party->lane, framing);
-	}
-	handshake_set_framing(&session->handshake, framing);
-}
-
-/* false: the first bytes do not show yet how to read on. */
+/* How both sides frame their messages. false: the first bytes do not show that yet. */
 static bool
 settle_framing(struct session *session, enum side from, bool ended)
 {
 	const struct party *party = &session->party[from];
-	enum framing framing;
+	enum framing framing = party->frame.framing;
+	enum side side;
 
 	if (session->handshake.framing_known || party->parts.reading != READ_HOLD)
 		return true;
-	switch (handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
-	    &framing)) {
-	case FRAMING_UNDECIDED:
+	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
+		&framing))
 		return false;
-	case FRAMING_KEPT:
-		break;
-	case FRAMING_CHANGED:
-		set_framing(session, framing);
-		break;
-	case FRAMING_PLAIN:
-		journal_note(&session->journal, SIDE_CLIENT, WHY_PLAIN, SPAN_NONE,
+	if (session->handshake.plain)
+		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
 		    SPAN("the client's first bytes are no JSON-RPC"));
-		break;
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct party *changed = &session->party[side];
+
+		if (changed->frame.framing == framing || changed->parts.reading != READ_HOLD)
+			continue;
+		frame_set_framing(&changed->frame, framing);
+		lane_set_framing(changed->lane, framing);
 	}
 	return true;
 }
@@ -197,48 +178,17 @@ note_first(struct session *session, const struct message *message)
 		peer->needs_jsonrpc = party->needs_jsonrpc;
 }
 
-/* The frame that has just ended and is held whole, as a message. */
-static void
-message_of_frame(const struct party *party, enum side from, struct message *message)
-{
-	const struct frame *frame = &party->frame;
-	struct span body = lane_from(party->lane, frame->body);
-	size_t bom = scan_bom(frame->scan) ? 3 : 0;
-
-	body.len = (size_t)(frame->scanned - frame->body);
-	message_init(message, from, frame->scan);
-	message->origin = frame->body;
-	message->end = message->next = frame->scanned;
-	if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
-		message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
-	message->start = frame->body + bom;
-	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
-	message->text = span_part(body, bom, (size_t)(message->end - message->start));
-	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
-}
-
 static void
 note_changes(struct session *session, const struct message *message)
 {
-	struct span nothing = { NULL, 0 };
+	enum side reader = side_other(message->from);
 
 	if (message->envelope.kind > ENVELOPE_BATCH)
 		return;
 	if (message->start > message->origin)
-		journal_note(&session->journal, side_other(message->from), WHY_BOM_STRIPPED, nothing, nothing);
+		state_note(session, VERB_NOTE, reader, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (message->next - message->end > 1)
-		journal_note(&session->journal, side_other(message->from), WHY_CR_STRIPPED, nothing, nothing);
-}
-
-static bool
-is_blank(struct span text)
-{
-	size_t i;
-
-	for (i = 0; i < text.len; i++)
-		if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && text.ptr[i] != '\r' && text.ptr[i] != '\n')
-			return false;
-	return true;
+		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
 
 /* What stood where a header should be. */
@@ -247,6 +197,7 @@ receive_text(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct message message;
+	size_t blank = 0;
 
 	message_init(&message, from, party->frame.scan);
 	message.begin = message.start = message.origin = party->frame.start;
@@ -258,7 +209,9 @@ receive_text(struct session *session, enum side from)
 		pass_discard(session, &message);
 		return;
 	}
-	message.envelope = (struct envelope){ .kind = is_blank(message.text) ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
+	while (blank < message.text.len && memchr(" \t\r\n", message.text.ptr[blank], 4) != NULL)
+		blank++;
+	message.envelope = (struct envelope){ .kind = blank == message.text.len ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
 	dispatch(session, &message);
 }
 
@@ -273,7 +226,7 @@ receive_frame(struct session *session, enum side from)
 	if (party->frame.text) {
 		receive_text(session, from);
 	} else if (party->parts.reading == READ_HOLD) {
-		message_of_frame(party, from, &message);
+		state_message(session, from, MESSAGE_WHOLE, &message);
 		note_first(session, &message);
 		note_changes(session, &message);
 		dispatch(session, &message);
@@ -304,11 +257,9 @@ hear(struct session *session, enum side from, bool ended)
 
 	if (!settle_framing(session, from, ended))
 		return;
-	if (session->handshake.plain) { /* a plain relay: everything passes */
+	if (session->handshake.plain)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
-		return;
-	}
-	while ((fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
+	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
 		party->heard = session->clocks.steady;
 		if (frame_feed(&party->frame, fresh))
 			receive_frame(session, from);
@@ -327,32 +278,25 @@ session_hear(struct session *session, enum side from, msec_t now)
 	hear(session, from, false);
 }
 
-/* The last line has no newline: it gets one. */
-static void
-end_line(struct session *session, enum side from)
-{
-	struct party *party = &session->party[from];
-	size_t room;
-
-	*lane_space(party->lane, 1, &room) = '\n';
-	lane_received(party->lane, 1);
-	hear(session, from, true);
-}
-
 void
 session_end_of_input(struct session *session, enum side from, msec_t now)
 {
 	struct party *party = &session->party[from];
+	size_t room;
 
 	set_clock(session, now);
 	hear(session, from, true);
-	if (session->handshake.plain || truncate_parts(session, from, false) || party->frame.scanned == party->frame.start)
+	if (session->handshake.plain || truncate_parts(session, from, false) ||
+	    party->frame.scanned == party->frame.start)
 		return;
 	party->ended = true;
-	if (party->frame.framing == FRAMING_NEWLINE)
-		end_line(session, from);
-	else if (frame_finish(&party->frame))
+	if (party->frame.framing == FRAMING_NEWLINE) { /* the last line gets the newline that it lacks */
+		*lane_space(party->lane, 1, &room) = '\n';
+		lane_received(party->lane, 1);
+		hear(session, from, true);
+	} else if (frame_finish(&party->frame)) {
 		receive_frame(session, from);
+	}
 }
 
 void
@@ -363,17 +307,8 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	truncate_parts(session, SIDE_CLIENT, false); /* cancels cannot be written behind half a message */
 	if (leaving != LEAVE_DRAIN)
 		recovery_end_probe(session);
-	switch (leaving) {
-	case LEAVE_CANCEL:
-		requests_sweep(session, SIDE_CLIENT, EVENT_REQUESTER_GONE, 0);
-		break;
-	case LEAVE_DRAIN:
-		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
-		break;
-	case LEAVE_TERMINATED:
-		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, 0);
-		break;
-	}
+	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
@@ -381,8 +316,7 @@ void
 session_server_gone(struct session *session, int status, int signal, msec_t now)
 {
 	set_clock(session, now);
-	server_ended(&session->server, status, signal);
-	server_enter(&session->server, SERVER_GONE);
+	server_end(&session->server, SERVER_GONE, status, signal);
 	truncate_parts(session, SIDE_SERVER, false);
 	recovery_drop_questions(session);
 	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
@@ -396,14 +330,13 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	struct party *client = &session->party[SIDE_CLIENT];
 
 	set_clock(session, now);
-	server_ended(&session->server, status, signal);
-	server_enter(&session->server, SERVER_AWAY);
+	server_end(&session->server, SERVER_AWAY, status, signal);
 	recovery_drop_questions(session);
 	truncate_parts(session, SIDE_SERVER, false);
 	parts_forget(session);
 	session->party[SIDE_SERVER].ended = false;
-	tasks_free(&session->tasks[SIDE_CLIENT]);
-	tasks_init(&session->tasks[SIDE_CLIENT]);
+	pending_free(&session->tasks[SIDE_CLIENT]);
+	pending_init(&session->tasks[SIDE_CLIENT], session->config.seed);
 	requests_lose_server(session);
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))
@@ -427,7 +360,7 @@ session_server_deaf(struct session *session, msec_t now)
 	lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
-/* Whatever of that side's is due, heard or not: what its receiver has answered may not have been read yet. */
+/* What that side asked, unless its answer may still lie in the pipe or may be the one that passes; and what stalls as it writes. */
 static void
 expire(struct session *session, enum side side, bool heard)
 {
@@ -456,27 +389,32 @@ earlier(msec_t a, msec_t b)
 	return a < b ? a : b;
 }
 
-/* From the session's steady clock to the caller's. */
+/* When the first alarm is due, `lag` ms later by the caller's clock. */
 static msec_t
-by_caller(const struct session *session, msec_t steady)
+due_by_caller(const struct timeline *timeline, msec_t lag)
 {
-	return steady == MSEC_NEVER ? MSEC_NEVER : steady + session->clocks.skew;
+	const struct alarm *first = timeline_first(timeline);
+
+	return first == NULL ? MSEC_NEVER : alarm_due(first) + lag;
 }
 
 static msec_t
 wake_of(const struct session *session, enum side side, bool stalled)
 {
-	const struct alarm *question = timeline_first(&session->questions.asked[side].hard);
-	msec_t wake = requests_tombstones_wake(session, side);
+	const struct pending *pending = &session->party[side].pending;
+	const struct clocks *clocks = &session->clocks;
+	msec_t parts = side == SIDE_SERVER && !stalled ? parts_due(session) : MSEC_NEVER;
+	msec_t wake = parts == MSEC_NEVER ? MSEC_NEVER : parts + clocks->skew;
 
-	wake = earlier(wake, by_caller(session, tasks_wake(&session->tasks[side])));
-	if (side == SIDE_SERVER && !stalled)
-		wake = earlier(wake, by_caller(session, parts_due(session)));
+	wake = earlier(wake, due_by_caller(&pending->linger, clocks->skew));
+	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, clocks->skew));
 	if ((side == SIDE_CLIENT && stalled) || state_answer_is_passing(session, side))
 		return wake;
-	if (question != NULL)
-		wake = earlier(wake, by_caller(session, alarm_due(question)));
-	return earlier(wake, requests_wake(session, side));
+	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
+	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));
+	if (side == SIDE_CLIENT && is_idle_frozen(session))
+		return wake;
+	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
 }
 
 msec_t

@@ -5,7 +5,7 @@
 struct action
 state_action(const struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
 {
-	struct action action = journal_new(verb, side, why);
+	struct action action = { .verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
 
 	if (request != NULL) {
 		action.id = request->id;
@@ -23,7 +23,7 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 	struct action action = state_action(session, verb, side, why, request);
 
 	action.detail = detail;
-	journal_action(&session->journal, &action);
+	journal_tell(&session->journal, &action);
 }
 
 enum request_state
@@ -49,4 +49,35 @@ state_grace(const struct session *session, const struct request *request)
 	if (session->config.grace != MSEC_NEVER)
 		return session->config.grace;
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
+}
+
+void
+state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message)
+{
+	const struct party *party = &session->party[from];
+	const struct frame *frame = &party->frame;
+	struct span body;
+
+	message_init(message, from, frame->scan);
+	message->extent = extent;
+	message->origin = frame->body;
+	message->start = frame->body + (scan_bom(frame->scan) ? 3 : 0);
+	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
+	message->end = message->next = frame->scanned;
+	if (extent == MESSAGE_WHOLE) {
+		body = lane_from(party->lane, message->start);
+		body.len = (size_t)(frame->scanned - message->start);
+		if (frame->framing == FRAMING_NEWLINE && body.ptr[body.len - 1] == '\n')
+			message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
+		message->text = span_part(body, 0, (size_t)(message->end - message->start));
+	}
+	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
+}
+
+void
+state_extend(struct session *session, enum side requester, struct request *request)
+{
+	if (alarm_armed(&request->idle))
+		alarm_arm(&session->party[requester].pending.idle, &request->idle, request->idle_after,
+		    clocks_idle(&session->clocks, requester));
 }

@@ -2,64 +2,42 @@
 
 #include "core/limits.h"
 
+/* Besides the events: no process is left, or none could be started, and a successor is planned. */
+enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
+
 enum {
-	COLUMN_REPLACED =
-	    SUPERVISE_EVENTS, /* no process is left, or none could be started, and a successor is planned */
-	COLUMNS
+	SAME = PROCESS_STATES, /* the state stays */
+	ANEW,                  /* the same, and its wait begins anew */
+	STEPS = 4,             /* where the steps stand in a move: above the next state */
 };
 
-enum { SAME = PROCESS_STATES }; /* no other state is entered */
+_Static_assert(ANEW < 1 << STEPS, "a state fits below the steps");
 
 enum move {
-	STAY,
-	AGAIN, /* the wait of the state begins anew */
-	ANSWER,
-	START,
-	RUN,
-	DEAF,
-	SILENT,
-	FLUSH,
-	CLOSE,
-	LOSE,
-	TERM,
-	KILL,
-	LINGER,
-	SWEEP,
-	NEXT,
-	RETRY,
-	LAST,
-	QUIT,
-	OVER,
-};
-
-static const struct {
-	unsigned steps;
-	unsigned next; /* enum supervisor_state, or SAME */
-} moves[] = {
-	[STAY] = { 0, SAME },
-	[AGAIN] = { 0, SAME },
-	[ANSWER] = { STEP_ANSWER, SAME },
-	[START] = { STEP_START, PROCESS_STARTING },
-	[RUN] = { 0, PROCESS_RUNNING },
-	[DEAF] = { 0, PROCESS_DEAF },
-	[SILENT] = { 0, PROCESS_SILENT },
-	[FLUSH] = { 0, PROCESS_FLUSHING },
-	[CLOSE] = { STEP_CLOSE_STDIN, PROCESS_CLOSING },
-	[LOSE] = { STEP_ANSWER | STEP_CLOSE_STDIN, PROCESS_CLOSING },
-	[TERM] = { STEP_TERMINATE, PROCESS_TERMINATING },
-	[KILL] = { STEP_KILL, PROCESS_KILLING },
-	[LINGER] = { 0, PROCESS_LINGERING },
-	[SWEEP] = { STEP_ANSWER | STEP_SWEEP, PROCESS_SWEEPING },
-	[NEXT] = { STEP_RELEASE, PROCESS_WAITING },
-	[RETRY] = { 0, PROCESS_WAITING },
-	[LAST] = { STEP_FINISH, PROCESS_ENDED },
-	[QUIT] = { STEP_FINISH, PROCESS_OVER },
-	[OVER] = { 0, PROCESS_OVER },
+	STAY = SAME,
+	AGAIN = ANEW,
+	ANSWER = SAME | STEP_ANSWER << STEPS,
+	START = PROCESS_STARTING | STEP_START << STEPS,
+	RUN = PROCESS_RUNNING,
+	DEAF = PROCESS_DEAF,
+	SILENT = PROCESS_SILENT,
+	FLUSH = PROCESS_FLUSHING,
+	CLOSE = PROCESS_CLOSING | STEP_CLOSE_STDIN << STEPS,
+	LOSE = PROCESS_CLOSING | (STEP_ANSWER | STEP_CLOSE_STDIN) << STEPS,
+	TERM = PROCESS_TERMINATING | STEP_TERMINATE << STEPS,
+	KILL = PROCESS_KILLING | STEP_KILL << STEPS,
+	LINGER = PROCESS_LINGERING,
+	SWEEP = PROCESS_SWEEPING | (STEP_ANSWER | STEP_SWEEP) << STEPS,
+	NEXT = PROCESS_WAITING | STEP_RELEASE << STEPS,
+	RETRY = PROCESS_WAITING,
+	LAST = PROCESS_ENDED | STEP_FINISH << STEPS,
+	QUIT = PROCESS_OVER | STEP_FINISH << STEPS,
+	OVER = PROCESS_OVER,
 };
 
 /* KILLING, TICK: the process is stuck in the kernel, and dies when it leaves it. */
 /* clang-format off */
-static const unsigned char life[PROCESS_STATES][COLUMNS] = {
+static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 /*                        START FAIL  END    HASTE  DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
 [PROCESS_WAITING]     = { STAY, STAY, QUIT,  QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
 [PROCESS_STARTING]    = { RUN,  LAST, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, RETRY },
@@ -195,18 +173,18 @@ begin_anew(struct supervisor *supervisor)
 unsigned
 supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
-	enum move move = life[supervisor->state][column_of(supervisor, event)];
-	enum supervisor_state next = moves[move].next == SAME ? supervisor->state : moves[move].next;
-	unsigned steps;
+	unsigned move = life[supervisor->state][column_of(supervisor, event)];
+	unsigned target = move & ((1U << STEPS) - 1), steps;
+	enum supervisor_state next = target < PROCESS_STATES ? target : supervisor->state;
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (next == PROCESS_STARTING && next != supervisor->state)
+	if (target == PROCESS_STARTING)
 		begin_anew(supervisor);
 	note_cause(supervisor, event);
-	steps = moves[move].steps & ~supervisor->given;
+	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;
-	set_wake(supervisor, next, move == AGAIN, now);
+	set_wake(supervisor, next, target == ANEW, now);
 	supervisor->state = next;
 	return steps;
 }

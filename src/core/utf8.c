@@ -33,11 +33,12 @@ length_of(const unsigned char *at, size_t left)
 {
 	struct utf8_tails tails;
 
+	if (at[0] < 0xE0)
+		return at[0] >= 0xC2 && left >= 2 && is_tail(at[1]) ? 2 : 0;
 	if (!utf8_tails(at[0], &tails) || tails.count >= left || at[1] < tails.low || at[1] > tails.high)
 		return 0;
-	for (size_t i = 2; i <= tails.count; i++)
-		if (!is_tail(at[i]))
-			return 0;
+	if (!is_tail(at[2]) || (tails.count == 3 && !is_tail(at[3])))
+		return 0;
 	return (size_t)tails.count + 1;
 }
 
@@ -49,21 +50,15 @@ utf8_length(struct span text, size_t at)
 	return bytes[0] < 0x80 ? 1 : length_of(bytes, text.len - at);
 }
 
-/* Most characters that are not ASCII have three bytes, and the first of them allows any two tails. */
 const char *
 utf8_skip(const char *at, const char *end)
 {
-	const unsigned char *bytes = (const unsigned char *)at;
-	size_t len = 0, left = (size_t)(end - at);
+	size_t len;
 
-	for (; left > 0 && bytes[0] >= 0x80; bytes += len, left -= len) {
-		if (left >= 3 && (bytes[0] & 0xF0) == 0xE0 && (bytes[0] & 0x0F) != 0 && bytes[0] != 0xED &&
-		    is_tail(bytes[1]) && is_tail(bytes[2]))
-			len = 3;
-		else if ((len = length_of(bytes, left)) == 0)
-			break;
-	}
-	return (const char *)bytes;
+	while (at < end && (unsigned char)*at >= 0x80 &&
+	    (len = length_of((const unsigned char *)at, (size_t)(end - at))) > 0)
+		at += len;
+	return at;
 }
 
 uint32_t

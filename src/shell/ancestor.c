@@ -64,7 +64,7 @@ writes_pipe(pid_t pid, const char *pipe)
 	return answer;
 }
 
-/* Who made the pair, or connected (unix(7)); 0: not known, or outside of our pid namespace. */
+/* The process that made the pair, or connected (unix(7)); 0: unknown, or outside of our pid namespace. */
 static pid_t
 socket_peer(int fd)
 {
@@ -85,7 +85,7 @@ parent_of(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
 	proc_read(path, text, sizeof(text));
-	/* The name before it is in parentheses and may hold any byte. */
+	/* The fields follow the name, which stands in parentheses and may contain any byte. */
 	after = strrchr(text, ')');
 	return after == NULL ? 0 : (pid_t)strtol(after + strlen(") S "), NULL, 10);
 }
@@ -131,7 +131,7 @@ watch_client(const struct input *input)
 	int i, fd;
 
 	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = parent_of(pid)) {
-		/* Only now: who has that number holds it for good, or is dead. */
+		/* Only now: with the descriptor open, the number names that process or none. */
 		answer = is_client(input, pid);
 		if (answer == YES)
 			return fd;

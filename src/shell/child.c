@@ -67,7 +67,7 @@ plumbing_open(struct plumbing *plumbing)
 	return -1;
 }
 
-/* The caller's from now on. */
+/* The caller has to close it from now on. */
 static int
 take_end(struct plumbing *plumbing, enum pipe_end end)
 {
@@ -77,7 +77,7 @@ take_end(struct plumbing *plumbing, enum pipe_end end)
 	return fd;
 }
 
-/* To be ended with the guardian, should that be killed (prctl(2)); and not to start if it already has been. */
+/* SIGKILL for this process when the guardian dies (prctl(2)); exits if it is already dead. */
 static void
 die_with(pid_t guardian)
 {
@@ -121,7 +121,7 @@ become(const void *what, pid_t guardian)
 }
 
 /*
- * All signals wait: a handler of the event loop must not run in the new process, which shares its
+ * All signals are blocked: a handler of the event loop must not run in the new process, which shares its
  * descriptors.
  */
 static pid_t
@@ -145,7 +145,7 @@ fork_guardian(const struct server *server, bool group)
 	return pid;
 }
 
-/* What kept it from running; 0 once it runs: exec has closed the other end. */
+/* The errno of a failed exec; 0 if it succeeded, which has closed the other end. */
 static int
 failure_read(int fd)
 {
@@ -172,7 +172,7 @@ adopt_orphans(void)
 #endif
 }
 
-/* The next of what the guardian has to say. */
+/* The guardian's next report, if there is one. */
 static bool
 next_report(int control, struct guardian_report *report, int flags)
 {
@@ -184,7 +184,7 @@ next_report(int control, struct guardian_report *report, int flags)
 	return got == (ssize_t)sizeof(*report);
 }
 
-/* 0, or the status to exit with, and errno. */
+/* Waits until the server is executed. 0, or the status to exit with, and errno. */
 static int
 server_started(struct child *child, const struct plumbing *plumbing)
 {
@@ -199,7 +199,7 @@ server_started(struct child *child, const struct plumbing *plumbing)
 		errno = EAGAIN;
 		return STATUS_OWN_FAILURE;
 	}
-	/* Else it is init of another pid namespace (unshare(1) without --fork), where that number is another's here. */
+	/* Otherwise the guardian is init of another pid namespace (unshare(1)): the number is meaningless here. */
 	if (report.number == (int)child->guardian) {
 		child->pid = report.pid;
 		sweep_set_leader(&child->own, report.pid);
@@ -297,8 +297,8 @@ is_own(pid_t pid)
 }
 
 /*
- * Unless all is done, what it guarded is canceld's own now. If the server is not, as on systems without subreapers,
- * init may reap it at any time, and its number become another's.
+ * Unless the sweep is done, the guardian's children have become canceld's. Where the server has not, as on systems
+ * without subreapers, init may reap it at any time, and its number may become another process's.
  */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
@@ -320,8 +320,8 @@ sweeps_itself(const struct child *child)
 }
 
 /*
- * Who has ended: the guardian; the server, if that has lost its guardian; or a stranger, whom we have to reap as his
- * subreaper, or as init of a pid namespace.
+ * A child that has ended is the guardian, the server if its guardian is dead, or another process that canceld has to
+ * reap as a subreaper, or as init of a pid namespace.
  */
 static void
 hear_children(struct child *child)
@@ -363,7 +363,7 @@ child_sweep(struct child *child)
 	child->sweeping = true;
 	if (child->control >= 0)
 		shutdown(child->control, SHUT_WR);
-	/* It may have been stopped along with the others. */
+	/* The guardian may have been stopped (SIGSTOP). */
 	if (child->guardian > 0)
 		kill(child->guardian, SIGCONT);
 }

@@ -95,8 +95,8 @@ settle_watchers(struct client *client)
 }
 
 /*
- * Its end of stdin is closed, and what stdin holds is not read because the server reads nothing, or the client does not read
- * its answers.
+ * Its end of stdin is closed, and what stdin holds is not read because the server reads nothing, or the client does
+ * not read its answers.
  */
 static void
 note_hangup(struct client *client, msec_t now)

@@ -16,12 +16,14 @@
 #include <sys/ioctl.h>
 #endif
 
+#include "shell/monotonic.h"
+
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
 #endif
 
 enum {
-	/* The kernel's terminals call themselves writable as soon as there is room for one byte. */
+	/* A terminal polls writable as soon as there is room for one byte. */
 	TERMINAL_TAKES = 64,
 	/* pipe(7): a write of at most PIPE_BUF to a pipe that polls writable finds room. */
 	PIPE_TAKES = PIPE_BUF,
@@ -40,10 +42,7 @@ descriptor_sanitize(void)
 	return close(fd);
 }
 
-/*
- * A description of our own of the same pipe or terminal, or -1. It must not become the server's
- * stderr.
- */
+/* Another description of the same pipe or terminal, which only canceld uses; -1: it cannot be had. */
 static int
 open_anew(int fd, const struct stat *status)
 {
@@ -52,13 +51,13 @@ open_anew(int fd, const struct stat *status)
 	int flags = fcntl(fd, F_GETFL);
 	unsigned number;
 
-	/* To open the master of a terminal would make another terminal (pts(4)). */
+	/* Opening the master of a terminal would make another terminal (pts(4)). */
 	if (flags < 0 || status->st_uid != geteuid() || ioctl(fd, TIOCGPTN, &number) == 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 #else
-	/* Elsewhere /dev/fd gives the same description again. */
+	/* On other systems /dev/fd gives the same description again. */
 	(void)fd;
 	(void)status;
 	return -1;
@@ -145,7 +144,7 @@ descriptor_close(struct descriptor *descriptor)
 	descriptor->fd = descriptor->given = -1;
 }
 
-/* true: errno says that a way does not work here, and another one was taken. */
+/* true: errno says that this way does not work here, and another one was chosen. */
 static bool
 way_changed(struct descriptor *descriptor)
 {
@@ -281,6 +280,15 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	return put;
 }
 
+bool
+descriptor_wait(const struct descriptor *descriptor, msec_t until)
+{
+	struct pollfd ready = { .fd = descriptor->fd, .events = POLLOUT };
+	msec_t left = until - monotonic_now();
+
+	return left > 0 && poll(&ready, 1, (int)left) != 0;
+}
+
 void
 descriptor_retry(struct descriptor *descriptor)
 {
@@ -318,7 +326,7 @@ int
 descriptor_watch_hangup(const struct descriptor *descriptor)
 {
 #ifdef __linux__
-	/* At the edge only: a half-closed socket stays so. */
+	/* Edge-triggered: a half-closed socket stays readable. */
 	return watch_for(descriptor->fd, EPOLLRDHUP | EPOLLET);
 #else
 	(void)descriptor;

@@ -23,11 +23,11 @@
 #endif
 
 enum {
-	CONTROL = 0, /* where it is moved to: the only descriptor */
+	CONTROL = 0, /* the only descriptor that stays open */
 
 	/* Milliseconds. */
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
-	SWEEP_TIME = 5000, /* until what does not end is given up: stuck in the kernel, or another user's */
+	SWEEP_TIME = 5000, /* for the sweep; what is left then is stuck in the kernel, or another user's */
 	SWEEP_PAUSE = 20,
 
 	CLOSE_MOST = 1 << 20, /* descriptors, if they cannot be listed */
@@ -39,7 +39,7 @@ struct watch {
 	struct sweep sweep;
 };
 
-/* It never waits: canceld may be stopped. */
+/* It never blocks: canceld may be stopped (SIGSTOP). */
 static void
 send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
@@ -103,7 +103,7 @@ close_from(int first)
 	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
 		return;
 #endif
-	/* What is open may lie above the limit, and the limit may be a thousand million, or infinite. */
+	/* Open descriptors may lie above the limit, and the limit may be huge, or infinite. */
 	list = opendir("/dev/fd");
 	if (list != NULL) {
 		while ((entry = readdir(list)) != NULL)
@@ -119,7 +119,7 @@ close_from(int first)
 		close(fd);
 }
 
-/* Else nobody would see the end of a pipe that canceld or the server closes. */
+/* An end of a pipe that stayed open here would keep its other end from seeing end of file. */
 static void
 keep_only(int control)
 {
@@ -138,7 +138,7 @@ start_server(const struct guardian *guardian)
 		guardian->become(guardian->what, own);
 		_exit(1);
 	}
-	/* Here too: canceld may signal the group before the server has come to it. Too late after exec, and harmless. */
+	/* As in the server: canceld may signal the group before the server has run. */
 	if (pid > 0)
 		setpgid(pid, pid);
 	return pid;
@@ -153,7 +153,7 @@ note_exit(struct watch *watch, const siginfo_t *info)
 	send_report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
 }
 
-/* Orphans that have ended are taken away; the server stays a zombie, so that its group's id stays taken. */
+/* Orphans that have ended are reaped; the server stays a zombie, so that its group's id stays taken. */
 static void
 hear_children(struct watch *watch)
 {
@@ -170,7 +170,7 @@ hear_children(struct watch *watch)
 		sweep_reap(&watch->sweep);
 }
 
-/* Nothing is ever said to the guardian: what comes is the end. */
+/* canceld never writes to the socket: end of file, or an error, asks for the end. */
 static void
 wait_for_end(struct watch *watch)
 {
@@ -214,8 +214,8 @@ sweep(struct watch *watch)
 }
 
 /*
- * When canceld dies, SIGCONT comes: a guardian that was stopped must not sleep through that. Its name does not hold
- * canceld's, so that pkill(1) does not end both at once.
+ * When canceld dies, the kernel sends SIGCONT, for a guardian that is stopped. The name does not contain "canceld",
+ * so that pkill(1) does not end both at once.
  */
 static void
 stand_apart(void)

@@ -1,10 +1,9 @@
 /*
- *   WAITING ─▶ started ─▶ runs ─▶ gone: what it owed is answered; is another one to follow?
- *      ▲                                                                  │
- *      └──── nothing is left of it ◀── swept ◀──────────────────── yes ───┤
- *   the end ◀── what waits is answered ◀── swept ◀──────────────── no ────┘
+ *   WAITING ─ start ─▶ RUNNING ─ exit, end of file, or canceld ends it ─▶ SWEEPING ─▶ ENDED
+ *      ▲                                                                     │
+ *      └─────────────── another server follows ◀──────────────────────────────┘
  *
- * The states, and what leads from one to the next: core/supervisor.c.
+ * All states, and the steps from one to the next: core/supervisor.c.
  */
 #include "shell/life.h"
 
@@ -17,7 +16,7 @@
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
-/* A person looks for this on stderr, wherever the log goes. */
+/* On stderr too if the log goes to a file: a person looks there first. */
 static void
 report_failure(struct life *life, int error)
 {
@@ -92,11 +91,12 @@ detach(struct life *life)
 	child_close(&life->child);
 }
 
-/* Whether another server is to follow one that has failed; *wait: after how long. */
+/* Plans another server after one that has failed; false: none is to follow. */
 static bool
-has_successor(struct life *life, bool served, msec_t *wait)
+plan_successor(struct life *life, bool served)
 {
 	const char *reason = session_cannot_restart(life->session);
+	msec_t wait;
 
 	if (life->options->restarts == 0 || !client_needs_server(life->client) || session_wants_end(life->session))
 		return false;
@@ -104,12 +104,14 @@ has_successor(struct life *life, bool served, msec_t *wait)
 		report_refusal(life, reason);
 		return false;
 	}
-	*wait = restart_after(&life->restart, served, life->now);
-	if (*wait != MSEC_NEVER)
-		return true;
-	report_refusal(life, "it has failed too often (see --restart)");
-	session_give_up(life->session);
-	return false;
+	wait = restart_after(&life->restart, served, life->now);
+	if (wait == MSEC_NEVER) {
+		report_refusal(life, "it has failed too often (see --restart)");
+		session_give_up(life->session);
+		return false;
+	}
+	supervisor_plan(&life->supervisor, life->now + wait);
+	return true;
 }
 
 static enum supervisor_event
@@ -117,7 +119,6 @@ start_server(struct life *life)
 {
 	bool again = session_server(life->session) == SERVER_AWAY;
 	struct log_field fields[2];
-	msec_t wait;
 
 	relay_forget(&life->relay);
 	life->stuck = false;
@@ -126,10 +127,8 @@ start_server(struct life *life)
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
-		if (again && has_successor(life, false, &wait)) {
+		if (again && plan_successor(life, false))
 			report_restart(life);
-			supervisor_plan(&life->supervisor, life->now + wait);
-		}
 		return SUPERVISE_FAILED;
 	}
 	fields[0] = log_string("command", life->options->command[0]);
@@ -155,16 +154,14 @@ static void
 lose_server(struct life *life)
 {
 	const struct child *child = &life->child;
-	msec_t wait;
 
 	port_end_input(life->port, life->now);
 	session_quote(life->session, relay_last_lines(&life->relay));
 	life->stuck = session_server(life->session) == SERVER_STUCK;
-	if (exited_in_order(life) || !has_successor(life, session_server_served(life->session), &wait)) {
+	if (exited_in_order(life) || !plan_successor(life, session_server_served(life->session))) {
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	supervisor_plan(&life->supervisor, life->now + wait);
 	/* What it left behind may still write to its stdout: that is no part of the session. */
 	port_close_in(life->port, life->loop);
 	session_server_lost(life->session, child->status, child->signal, life->now);
@@ -177,7 +174,7 @@ finish(struct life *life)
 		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 }
 
-/* Returns what came of them. */
+/* Returns the event that a step has led to. */
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
 {
@@ -255,12 +252,6 @@ life_close(struct life *life)
 }
 
 void
-life_relay(struct life *life)
-{
-	relay_turn(&life->relay);
-}
-
-void
 life_report_lost(struct life *life)
 {
 	struct log_field fields[] = {
@@ -270,12 +261,6 @@ life_report_lost(struct life *life)
 
 	if (fields[0].number > 0)
 		log_event(life->log, WHY_LINES_LOST, fields, 2);
-}
-
-void
-life_note_child(struct life *life)
-{
-	life->child_changed = true;
 }
 
 /* What cannot be written to this server is kept for another one. */
@@ -349,11 +334,11 @@ has_failed(const struct life *life)
 static void
 tell_end(struct life *life, enum client_end end)
 {
-	if (life->supervisor.state == PROCESS_WAITING && session_closed(life->session))
-		tell(life, SUPERVISE_END);
-	else if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
+	bool closed = life->supervisor.state == PROCESS_WAITING && session_closed(life->session);
+
+	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
 		tell(life, SUPERVISE_HASTEN);
-	else if (end == CLIENT_ENDS)
+	else if (end == CLIENT_ENDS || closed)
 		tell(life, SUPERVISE_END);
 }
 
@@ -380,11 +365,12 @@ tell_swept(struct life *life)
 }
 
 msec_t
-life_turn(struct life *life, enum client_end end, msec_t now)
+life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 {
 	const struct supervisor *supervisor = &life->supervisor;
 
 	life->now = now;
+	life->child_changed |= child_signal;
 	tell_end(life, end);
 	if (supervisor->state != PROCESS_WAITING) {
 		if (is_flushed(life))

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +16,7 @@ log_open(struct log *log, const struct log_config *config)
 {
 	int fd;
 
-	/* Of stderr a duplicate: closing the log leaves the process its stderr. */
+	/* A duplicate of stderr, so that closing the log leaves stderr open. */
 	if (config->file == NULL)
 		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else
@@ -38,15 +37,10 @@ void
 log_close(struct log *log)
 {
 	msec_t end = monotonic_now() + LOG_LAST_WAIT;
-	msec_t left;
 
-	for (log_flush(log); log_wants_write(log); log_flush(log)) {
-		struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
-
-		left = end - monotonic_now();
-		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
-			break;
-	}
+	do
+		log_flush(log);
+	while (log_wants_write(log) && descriptor_wait(&log->descriptor, end));
 	descriptor_close(&log->descriptor);
 	buf_free(&log->queue);
 }
@@ -66,19 +60,14 @@ log_wants_write(const struct log *log)
 static size_t
 count_lines(struct span bytes)
 {
-	size_t lines = 0;
-	const char *newline;
+	size_t lines = 0, i;
 
-	while (bytes.len > 0 && (newline = memchr(bytes.ptr, '\n', bytes.len)) != NULL) {
-		size_t len = (size_t)(newline - bytes.ptr) + 1;
-
-		bytes = span_part(bytes, len, bytes.len - len);
-		lines++;
-	}
+	for (i = 0; i < bytes.len; i++)
+		lines += bytes.ptr[i] == '\n';
 	return lines;
 }
 
-/* The disk may have room again later, so what breaks one write does not end the log. */
+/* A full disk may have room again later, so a failed write does not end the log. */
 static void
 give_up_queue(struct log *log)
 {
@@ -88,7 +77,7 @@ give_up_queue(struct log *log)
 	buf_clear(&log->queue);
 }
 
-/* One write a line: what others write to the same pipe cannot come between its bytes. */
+/* One write a line, so that other writers to the same pipe cannot split it. */
 static bool
 write_line(struct log *log)
 {
@@ -123,7 +112,7 @@ append(struct buf *line, const char *text)
 	buf_append(line, (struct span){ text, strlen(text) });
 }
 
-/* Not what moves the cursor, starts an escape sequence, or turns the direction of what follows. */
+/* Excludes what moves the cursor, starts an escape sequence, or changes the direction of the text. */
 static bool
 is_printable(uint32_t code)
 {
@@ -165,7 +154,7 @@ append_escaped(struct buf *line, struct span bytes, const char *escaped)
 	}
 }
 
-/* Any bytes made fit for a terminal: what is no printable UTF-8 becomes \xNN. */
+/* Safe for a terminal: bytes that are not printable UTF-8 become \xNN. */
 static void
 line_bytes(struct buf *line, struct span bytes)
 {
@@ -223,7 +212,7 @@ shown_part(const struct log_field *field)
 	return span_part(field->text, 0, field->text.len < LOG_VALUE_MAX ? field->text.len : LOG_VALUE_MAX);
 }
 
-/* Only what can be told from its surroundings goes without quotes. */
+/* Whether the value needs no quotes to be told from its surroundings. */
 static bool
 is_plain(struct span text)
 {
@@ -282,7 +271,7 @@ line_fields(struct buf *line, const struct log_field *fields, size_t count)
 	}
 }
 
-/* jansson takes valid UTF-8 only. cut: more would follow. */
+/* jansson takes valid UTF-8 only. cut: "..." is appended. */
 static json_t *
 json_of_bytes(struct span bytes, bool cut)
 {
@@ -315,7 +304,7 @@ json_of_field(const struct log_field *field)
 	if (field->kind == LOG_NUMBER || field->kind == LOG_TIME)
 		return json_integer(field->number);
 	text = shown_part(field);
-	/* An integer that jansson cannot hold, or would round, is shown as it is spelled. */
+	/* A number that jansson would round becomes a string. */
 	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
 	if (value != NULL && !json_is_real(value))
 		return value;
@@ -323,7 +312,7 @@ json_of_field(const struct log_field *field)
 	return json_of_bytes(text, text.len < field->text.len);
 }
 
-/* jansson leaves DEL as it is. */
+/* jansson does not escape DEL. */
 static int
 append_dumped(const char *bytes, size_t len, void *line)
 {
@@ -354,7 +343,7 @@ set_head(json_t *object, enum why why)
 	buf_free(&now);
 }
 
-/* The fields as one JSON object; why, unless NULL: behind what line_head says. */
+/* One JSON object: time, pid and why, unless that is NULL, then the fields. */
 static void
 line_object(struct buf *line, const enum why *why, const struct log_field *fields, size_t count)
 {
@@ -366,7 +355,7 @@ line_object(struct buf *line, const enum why *why, const struct log_field *field
 	for (i = 0; i < count; i++)
 		if (!is_left_out(&fields[i]))
 			json_object_set_new(object, fields[i].key, json_of_field(&fields[i]));
-	/* ASCII: whatever reads the log, nothing in it can turn or clear a terminal. */
+	/* ASCII: safe on any terminal. */
 	json_dump_callback(object, append_dumped, line, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(object);
 }
@@ -400,7 +389,7 @@ log_flush(struct log *log)
 	errno = kept;
 }
 
-/* Takes the line over. */
+/* Queues the line, or counts it as lost, and frees it. */
 static void
 put(struct log *log, struct buf *line)
 {

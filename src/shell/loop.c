@@ -102,8 +102,6 @@ hear_signals(struct loop *loop)
 
 		log_event(loop->log, WHY_SIGNALLED, fields, 2);
 	}
-	if (signals_take(&loop->signals, SIGCHLD))
-		life_note_child(&loop->life);
 	if (signals_take(&loop->signals, SIGUSR1))
 		report_statistics(loop->log, loop->session);
 }
@@ -184,13 +182,13 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	(void)events;
 	loop->now = monotonic_now();
 	hear_signals(loop);
-	life_relay(&loop->life);
+	relay_turn(&loop->life.relay);
 	hear(loop, SIDE_SERVER);
 	hear(loop, SIDE_CLIENT);
 	life_write(&loop->life, loop->now); /* what is written decides what may be cancelled, and how */
 	expire(loop);
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
-	loop->now = life_turn(&loop->life, end, loop->now);
+	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
 	life_write(&loop->life, loop->now);
 	write_to_client(loop);
 	if (is_over(loop))

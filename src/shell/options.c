@@ -8,21 +8,9 @@
 #include "core/limits.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
+#define DURATION "DURATION; a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none"
 
 enum {
-	OPTION_NO_CANCEL = 256, /* above every character */
-	OPTION_ANSWER_CANCELLED,
-	OPTION_TOOL_ERRORS,
-	OPTION_ASK_PROGRESS,
-	OPTION_LEGACY,
-	OPTION_TERM_AFTER,
-	OPTION_KILL_AFTER,
-	OPTION_SWEEP,
-	OPTION_MAX_MESSAGE,
-	OPTION_MAX_INFLIGHT,
-	OPTION_STRICT,
-	OPTION_LOG_FORMAT,
-
 	HOURS_MAX = 100000, /* of a duration */
 	RESTARTS_MAX = 100000,
 	MESSAGE_LEAST = 64 << 10,
@@ -32,46 +20,69 @@ enum {
 /* Twice of it, and what grows to hold it, still fits into a size_t. */
 static const size_t message_most = SIZE_MAX >> 3;
 
-static const struct option table[] = {
-	{ "dialect", required_argument, NULL, 'D' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "max-time", required_argument, NULL, 'T' },
-	{ "grace", required_argument, NULL, 'g' },
-	{ "drain", optional_argument, NULL, 'd' },
-	{ "no-cancel", no_argument, NULL, OPTION_NO_CANCEL },
-	{ "answer-cancelled", no_argument, NULL, OPTION_ANSWER_CANCELLED },
-	{ "tool-errors", no_argument, NULL, OPTION_TOOL_ERRORS },
-	{ "ask-progress", no_argument, NULL, OPTION_ASK_PROGRESS },
-	{ "legacy", no_argument, NULL, OPTION_LEGACY },
-	{ "fail-on-timeout", no_argument, NULL, 'e' },
-	{ "restart", optional_argument, NULL, 'r' },
-	{ "kill-stuck", optional_argument, NULL, 'k' },
-	{ "term-after", required_argument, NULL, OPTION_TERM_AFTER },
-	{ "kill-after", required_argument, NULL, OPTION_KILL_AFTER },
-	{ "sweep", required_argument, NULL, OPTION_SWEEP },
-	{ "max-message", required_argument, NULL, OPTION_MAX_MESSAGE },
-	{ "max-inflight", required_argument, NULL, OPTION_MAX_INFLIGHT },
-	{ "strict", no_argument, NULL, OPTION_STRICT },
-	{ "log", required_argument, NULL, 'l' },
-	{ "log-format", required_argument, NULL, OPTION_LOG_FORMAT },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
+enum kind {
+	DIALECT,
+	IDLE,
+	CAP,
+	WAIT, /* a time, where none is no time at all */
+	DRAIN,
+	FLAG,
+	RESTART,
+	STUCK,
+	SWEEP,
+	SIZE,
+	COUNT,
+	LOG_FILE,
+	LOG_FORMAT,
+	LOUDER,
+	QUIET,
+	HELP,
+	VERSION,
 };
 
-/* The options that set a bool, alone or along with a value. */
-static const struct {
-	int option;
-	size_t offset; /* within struct options */
-} flags[] = {
-	{ 'd', offsetof(struct options, drain) },
-	{ 'e', offsetof(struct options, fail_on_timeout) },
-	{ OPTION_NO_CANCEL, offsetof(struct options, no_cancel) },
-	{ OPTION_ANSWER_CANCELLED, offsetof(struct options, answer_cancelled) },
-	{ OPTION_TOOL_ERRORS, offsetof(struct options, tool_errors) },
-	{ OPTION_ASK_PROGRESS, offsetof(struct options, ask_progress) },
-	{ OPTION_LEGACY, offsetof(struct options, legacy) },
-	{ OPTION_STRICT, offsetof(struct options, strict) },
+static const struct row {
+	int letter; /* 0: there is only the name */
+	const char *name;
+	int argument; /* as in struct option */
+	enum kind kind;
+	size_t at; /* FLAG, WAIT, SIZE, COUNT: what is set, in struct options */
+	const char *wanted;
+} rows[] = {
+	{ 'D', "dialect", required_argument, DIALECT, 0, "auto, mcp, acp, lsp, bsp or none" },
+	{ 't', "timeout", required_argument, IDLE, 0, "[METHOD[:NAME]=]" DURATION },
+	{ 'T', "max-time", required_argument, CAP, 0, "[METHOD[:NAME]=]" DURATION },
+	{ 'g', "grace", required_argument, WAIT, offsetof(struct options, grace), DURATION },
+	{ 'd', "drain", optional_argument, DRAIN, 0, DURATION },
+	{ 0, "no-cancel", no_argument, FLAG, offsetof(struct options, no_cancel), NULL },
+	{ 0, "answer-cancelled", no_argument, FLAG, offsetof(struct options, answer_cancelled), NULL },
+	{ 0, "tool-errors", no_argument, FLAG, offsetof(struct options, tool_errors), NULL },
+	{ 0, "ask-progress", no_argument, FLAG, offsetof(struct options, ask_progress), NULL },
+	{ 0, "legacy", no_argument, FLAG, offsetof(struct options, legacy), NULL },
+	{ 'e', "fail-on-timeout", no_argument, FLAG, offsetof(struct options, fail_on_timeout), NULL },
+	{ 'r', "restart", optional_argument, RESTART, 0,
+	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; " DURATION },
+	{ 'k', "kill-stuck", optional_argument, STUCK, 0, "a time such as 500ms or 10s" },
+	{ 0, "term-after", required_argument, WAIT, offsetof(struct options, term_after), DURATION },
+	{ 0, "kill-after", required_argument, WAIT, offsetof(struct options, kill_after), DURATION },
+	{ 0, "sweep", required_argument, SWEEP, 0, "tree or group" },
+	{ 0, "max-message", required_argument, SIZE, offsetof(struct options, max_message),
+	    "a size from 64K on, such as 10M or 1G" },
+	{ 0, "max-inflight", required_argument, COUNT, offsetof(struct options, max_inflight),
+	    "a number from 1 to 16777216" },
+	{ 0, "strict", no_argument, FLAG, offsetof(struct options, strict), NULL },
+	{ 'l', "log", required_argument, LOG_FILE, 0, "the name of a file (./-- for one of that name)" },
+	{ 0, "log-format", required_argument, LOG_FORMAT, 0, "text or json" },
+	{ 'h', "help", no_argument, HELP, 0, NULL },
+	{ 'V', "version", no_argument, VERSION, 0, NULL },
+	{ 'v', NULL, no_argument, LOUDER, 0, NULL },
+	{ 'q', NULL, no_argument, QUIET, 0, NULL },
+};
+
+static const char letters[] = "+:D:t:T:g:d::r::k::el:vqhV"; /* "+": what follows the command is the command's */
+
+enum {
+	ROWS = sizeof(rows) / sizeof(rows[0]),
+	BY_NAME = 256, /* what getopt_long returns for an option without a letter: this and its row */
 };
 
 static const char help[] =
@@ -145,98 +156,94 @@ static const char help[] =
     "canceld; 0 if canceld ended the server when the client had gone; 124 see -e; 125 canceld\n"
     "itself failed; 126 command cannot be executed; 127 command not found.\n";
 
-const struct option *
-options_table(void)
-{
-	return table;
-}
-
 const char *
 options_help(void)
 {
 	return help;
 }
 
-/* Takes the digits off the front of text. */
+const struct option *
+options_table(void)
+{
+	static struct option table[ROWS + 1];
+	int i, count = 0;
+
+	for (i = 0; i < ROWS; i++)
+		if (rows[i].name != NULL)
+			table[count++] = (struct option){ rows[i].name, rows[i].argument, NULL,
+				rows[i].letter != 0 ? rows[i].letter : BY_NAME + i };
+	return table;
+}
+
+/* By what getopt_long returns; NULL: none. */
+static const struct row *
+find_row(int option)
+{
+	int i;
+
+	for (i = 0; i < ROWS; i++)
+		if (option == BY_NAME + i || (option != 0 && option == rows[i].letter))
+			return &rows[i];
+	return NULL;
+}
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit plain_units[] = { { "", 1 }, { NULL, 0 } };
+static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
+	{ NULL, 0 } };
+static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
+	{ NULL, 0 } };
+
+/* Digits and one of the units; false as well if the number is below least or above most. */
 static bool
-take_number(struct span *text, uint64_t most, uint64_t *number)
+read_number(struct span text, const struct unit *units, uint64_t least, uint64_t most, uint64_t *number)
 {
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < text->len && text->ptr[i] >= '0' && text->ptr[i] <= '9'; i++) {
-		uint64_t digit = (uint64_t)(text->ptr[i] - '0');
+	for (i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++) {
+		uint64_t digit = (uint64_t)(text.ptr[i] - '0');
 
 		if (value > (most - digit) / 10)
 			return false;
 		value = value * 10 + digit;
 	}
-	if (i == 0 || value > most)
+	if (i == 0)
 		return false;
-	*text = span_part(*text, i, text->len - i);
-	*number = value;
-	return true;
+	text = span_part(text, i, text.len - i);
+	while (units->name != NULL && !span_equal(text, span_of(units->name)))
+		units++;
+	if (units->name == NULL || value > most / units->factor)
+		return false;
+	*number = value * units->factor;
+	return *number >= least;
 }
 
 /* 250ms, 30s, 5m, 2h, at most HOURS_MAX; 0 and none are MSEC_NEVER. */
 static bool
 read_duration(struct span text, msec_t *duration)
 {
-	static const struct {
-		struct span unit;
-		uint64_t msec;
-	} units[] = { { { "ms", 2 }, 1 }, { { "s", 1 }, 1000 }, { { "m", 1 }, 60 * 1000 },
-		{ { "h", 1 }, 60 * 60 * 1000 } };
-	const uint64_t most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
-	uint64_t number;
-	size_t i;
+	uint64_t number = 0;
 
-	if (span_equal(text, SPAN("none")) || span_equal(text, SPAN("0"))) {
-		*duration = MSEC_NEVER;
-		return true;
-	}
-	if (!take_number(&text, most, &number))
+	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) &&
+	    !read_number(text, time_units, 0, (uint64_t)HOURS_MAX * 60 * 60 * 1000, &number))
 		return false;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (!span_equal(text, units[i].unit) || number > most / units[i].msec)
-			continue;
-		*duration = number == 0 ? MSEC_NEVER : (msec_t)(number * units[i].msec);
-		return true;
-	}
-	return false;
-}
-
-/* Bytes, or K, M, G for 1024 and its powers. */
-static bool
-read_size(struct span text, size_t least, size_t most, size_t *size)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	uint64_t number;
-	unsigned shift = 0;
-
-	if (!take_number(&text, most, &number))
-		return false;
-	if (text.len > 0) {
-		unit = text.len == 1 ? memchr(units, text.ptr[0], sizeof(units) - 1) : NULL;
-		if (unit == NULL)
-			return false;
-		shift = 10 * (unsigned)(unit - units + 1);
-	}
-	if (number > most >> shift || number << shift < least)
-		return false;
-	*size = (size_t)(number << shift);
+	*duration = number == 0 ? MSEC_NEVER : (msec_t)number;
 	return true;
 }
 
 static bool
-read_count(struct span text, size_t least, size_t most, size_t *count)
+read_size(struct span text, const struct unit *units, size_t least, size_t most, size_t *size)
 {
 	uint64_t number;
 
-	if (!take_number(&text, most, &number) || text.len > 0 || number < least)
+	if (!read_number(text, units, least, most, &number))
 		return false;
-	*count = (size_t)number;
+	*size = (size_t)number;
 	return true;
 }
 
@@ -248,7 +255,7 @@ read_restarts(struct span text, struct options *options)
 	size_t len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
 
 	options->restarts_within = MSEC_NEVER;
-	if (!read_count(span_part(text, 0, len), 1, RESTARTS_MAX, &options->restarts))
+	if (!read_size(span_part(text, 0, len), plain_units, 1, RESTARTS_MAX, &options->restarts))
 		return false;
 	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
 }
@@ -293,7 +300,6 @@ set_rule(struct options *options, enum policy_clock clock, struct span text)
 	return true;
 }
 
-/* A time to wait, where none is no time at all. */
 static bool
 set_wait(msec_t *wait, struct span value)
 {
@@ -325,58 +331,6 @@ set_log_format(struct options *options, struct span value)
 	return options->log.json || span_equal(value, SPAN("text"));
 }
 
-static const char duration_wanted[] = "DURATION; a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none";
-static const char rule_wanted[] = "[METHOD[:NAME]=]DURATION; a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none";
-
-/* NULL, or what would be right. */
-static const char *
-set_value(struct options *options, int option, const char *argument)
-{
-	struct span value = span_of(argument);
-
-	switch (option) {
-	case 'D':
-		return set_dialect(options, value) ? NULL : "auto, mcp, acp, lsp, bsp or none";
-	case 't':
-		return set_rule(options, POLICY_IDLE, value) ? NULL : rule_wanted;
-	case 'T':
-		return set_rule(options, POLICY_CAP, value) ? NULL : rule_wanted;
-	case 'g':
-		return set_wait(&options->grace, value) ? NULL : duration_wanted;
-	case OPTION_TERM_AFTER:
-		return set_wait(&options->term_after, value) ? NULL : duration_wanted;
-	case OPTION_KILL_AFTER:
-		return set_wait(&options->kill_after, value) ? NULL : duration_wanted;
-	case 'd':
-		return read_duration(value, &options->drain_for) ? NULL : duration_wanted;
-	case OPTION_SWEEP:
-		return set_sweep(options, value) ? NULL : "tree or group";
-	case 'r':
-		return set_restart(options, value) ?
-		    NULL :
-		    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; "
-		    "a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none";
-	case 'k':
-		return read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER ?
-		    NULL :
-		    "a time such as 500ms or 10s";
-	case OPTION_MAX_MESSAGE:
-		return read_size(value, MESSAGE_LEAST, message_most, &options->max_message) ?
-		    NULL :
-		    "a size from 64K on, such as 10M or 1G";
-	case OPTION_MAX_INFLIGHT:
-		return read_count(value, 1, INFLIGHT_MOST, &options->max_inflight) ? NULL :
-										     "a number from 1 to 16777216";
-	case OPTION_LOG_FORMAT:
-		return set_log_format(options, value) ? NULL : "text or json";
-	default:
-		options->log.file = argument;
-		return value.len > 0 && !span_equal(value, SPAN("--")) ?
-		    NULL :
-		    "the name of a file (./-- for one of that name)";
-	}
-}
-
 static void
 allow_restarts(struct options *options)
 {
@@ -388,66 +342,96 @@ allow_restarts(struct options *options)
 
 /* What an option means by itself, before its value is read. */
 static void
-set_flag(struct options *options, int option)
+set_option(struct options *options, const struct row *row)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (flags[i].option == option)
-			*(bool *)((char *)options + flags[i].offset) = true;
-	if (option == 'k')
+	if (row->kind == FLAG)
+		*(bool *)((char *)options + row->at) = true;
+	if (row->kind == DRAIN)
+		options->drain = true;
+	if (row->kind == STUCK)
 		options->kill_stuck = TIME_STUCK;
-	if (option == 'k' || option == 'r')
+	if (row->kind == STUCK || row->kind == RESTART)
 		allow_restarts(options);
-	if (option == 'q')
+	if (row->kind == QUIET)
 		options->log.level = LEVEL_ERROR;
-	if (option == 'v' && options->log.level < LEVEL_TRAFFIC)
+	if (row->kind == LOUDER && options->log.level < LEVEL_TRAFFIC)
 		options->log.level++;
 }
 
-static const char *
-option_name(int option)
+static bool
+set_value(struct options *options, const struct row *row, const char *argument)
 {
-	const struct option *row;
+	struct span value = span_of(argument);
+	void *at = (char *)options + row->at;
 
-	for (row = table; row->name != NULL; row++)
-		if (row->val == option)
-			return row->name;
-	return NULL;
+	switch (row->kind) {
+	case DIALECT:
+		return set_dialect(options, value);
+	case IDLE:
+		return set_rule(options, POLICY_IDLE, value);
+	case CAP:
+		return set_rule(options, POLICY_CAP, value);
+	case WAIT:
+		return set_wait(at, value);
+	case DRAIN:
+		return read_duration(value, &options->drain_for);
+	case RESTART:
+		return set_restart(options, value);
+	case STUCK:
+		return read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER;
+	case SWEEP:
+		return set_sweep(options, value);
+	case SIZE:
+		return read_size(value, size_units, MESSAGE_LEAST, message_most, at);
+	case COUNT:
+		return read_size(value, plain_units, 1, INFLIGHT_MOST, at);
+	case LOG_FILE:
+		options->log.file = argument;
+		return value.len > 0 && !span_equal(value, SPAN("--"));
+	case LOG_FORMAT:
+		return set_log_format(options, value);
+	case FLAG:
+	case LOUDER:
+	case QUIET:
+	case HELP:
+	case VERSION:
+		break;
+	}
+	return false;
 }
 
-/* One that is no option, nor the beginning of just one. */
+/* A name that is none, or the beginning of more than one. */
 static void
-refuse_long_option(const char *argument)
+refuse_name(const char *argument)
 {
 	const char *name = argument + strlen("--"), *before = ": it could be ";
 	size_t len = strcspn(name, "=");
-	const struct option *row;
+	int i;
 
 	fprintf(stderr, "canceld: unknown or ambiguous option '%s'", argument);
-	for (row = table; row->name != NULL; row++) {
-		if (len == 0 || strncmp(row->name, name, len) != 0)
+	for (i = 0; i < ROWS; i++) {
+		if (len == 0 || rows[i].name == NULL || strncmp(rows[i].name, name, len) != 0)
 			continue;
-		fprintf(stderr, "%s--%s", before, row->name);
+		fprintf(stderr, "%s--%s", before, rows[i].name);
 		before = ", ";
 	}
 	fputs("; see canceld --help\n", stderr);
 }
 
-/* argument: as getopt_long left it when it did not understand it. */
+/* option, found: what getopt_long returned and found; argument: as it left it. */
 static int
-refuse_option(int option, int found, const char *argument)
+refuse(int option, int found, const char *argument)
 {
-	const char *name = option_name(found);
+	const struct row *row = find_row(found);
 
 	if (option == ':')
-		fprintf(stderr, "canceld: --%s wants a value; see canceld --help\n", name);
-	else if (name != NULL)
-		fprintf(stderr, "canceld: --%s takes no value: '%s'\n", name, argument);
+		fprintf(stderr, "canceld: --%s wants a value; see canceld --help\n", row->name);
+	else if (row != NULL)
+		fprintf(stderr, "canceld: --%s takes no value: '%s'\n", row->name, argument);
 	else if (found != 0)
 		fprintf(stderr, "canceld: unknown option -%c; see canceld --help\n", found);
 	else
-		refuse_long_option(argument);
+		refuse_name(argument);
 	return STATUS_FAILED;
 }
 
@@ -462,19 +446,16 @@ print(const char *text)
 }
 
 static int
-apply(struct options *options, int option, const char *argument)
+apply(struct options *options, const struct row *row, const char *argument)
 {
-	const char *wanted;
-
-	if (option == 'h')
+	if (row->kind == HELP)
 		return print(help);
-	if (option == 'V')
+	if (row->kind == VERSION)
 		return print("canceld " CANCELD_VERSION "\n");
-	set_flag(options, option);
-	wanted = argument == NULL ? NULL : set_value(options, option, argument);
-	if (wanted == NULL)
+	set_option(options, row);
+	if (argument == NULL || set_value(options, row, argument))
 		return OPTIONS_RUN;
-	fprintf(stderr, "canceld: --%s '%s': want %s\n", option_name(option), argument, wanted);
+	fprintf(stderr, "canceld: --%s '%s': want %s\n", row->name, argument, row->wanted);
 	return STATUS_FAILED;
 }
 
@@ -493,21 +474,21 @@ set_defaults(struct options *options)
 	policy_init(&options->policy);
 }
 
-/* What stands behind an option whose value is optional, and could be that. */
+/* Whether a word could be the value of the option before it, which has an optional one. */
 static bool
-is_value(int option, struct span word)
+is_value(const struct row *row, struct span word)
 {
 	struct options scratch = { 0 };
 	msec_t duration;
 
-	if (option != 'd' && option != 'k' && option != 'r')
+	if (row->argument != optional_argument)
 		return false;
-	return read_duration(word, &duration) || (option == 'r' && set_restart(&scratch, word));
+	return read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
 }
 
-/* behind: the option without a value right before it; 0: none. */
+/* last: the option without a value right before the command, or NULL. */
 static int
-check_command(const struct options *options, int behind)
+check_command(const struct options *options, const struct row *last)
 {
 	const char *command = options->command[0];
 
@@ -515,9 +496,9 @@ check_command(const struct options *options, int behind)
 		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
 		return STATUS_FAILED;
 	}
-	if (is_value(behind, span_of(command))) {
+	if (last != NULL && is_value(last, span_of(command))) {
 		fprintf(stderr, "canceld: '%s' is no command; a value needs an equals sign: --%s=%s\n", command,
-		    option_name(behind), command);
+		    last->name, command);
 		return STATUS_FAILED;
 	}
 	return OPTIONS_RUN;
@@ -526,25 +507,24 @@ check_command(const struct options *options, int behind)
 int
 options_parse(struct options *options, int argc, char *argv[])
 {
-	int option, behind = 0;
-	int status = OPTIONS_RUN;
+	const struct row *row, *last = NULL;
+	int option, status = OPTIONS_RUN;
 
 	set_defaults(options);
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
-	/* "+": what follows the command is the command's. */
-	while (status == OPTIONS_RUN &&
-	    (option = getopt_long(argc, argv, "+:D:t:T:g:d::r::k::el:vqhV", table, NULL)) != -1) {
-		if (option == '?' || option == ':')
-			status = refuse_option(option, optopt, argv[optind - 1]);
+	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, letters, options_table(), NULL)) != -1) {
+		row = find_row(option);
+		if (option == '?' || option == ':' || row == NULL)
+			status = refuse(option, optopt, argv[optind - 1]);
 		else
-			status = apply(options, option, optarg);
-		behind = optarg == NULL ? option : 0;
+			status = apply(options, row, optarg);
+		last = optarg == NULL ? row : NULL;
 	}
 	if (status != OPTIONS_RUN)
 		return status;
 	options->command = argv + optind;
-	return check_command(options, strcmp(argv[optind - 1], "--") == 0 ? 0 : behind);
+	return check_command(options, strcmp(argv[optind - 1], "--") == 0 ? NULL : last);
 }
 
 void

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +10,8 @@
 
 enum {
 	READ_SIZE = 16 << 10,
-	READS = 4,       /* a turn */
-	LAST_READS = 64, /* what a pipe holds at most */
+	READS = 4,       /* in one turn of the loop */
+	LAST_READS = 64, /* READ_SIZE times this is what a pipe can contain at most */
 };
 
 int
@@ -49,7 +48,7 @@ count_lines(struct span bytes)
 	return lines;
 }
 
-/* Behind the first newline; 0 if there is none. */
+/* The length of the first line with its newline; 0 if there is no newline. */
 static size_t
 first_line(struct span bytes)
 {
@@ -58,7 +57,7 @@ first_line(struct span bytes)
 	return newline == NULL ? 0 : (size_t)(newline - bytes.ptr) + 1;
 }
 
-/* The lines that fit: what begins a line that does not is dropped to its end. */
+/* Queues what fits, in whole lines; a line that does not fit is dropped to its end, even if that comes later. */
 static void
 enqueue(struct relay *relay, struct span bytes)
 {
@@ -132,12 +131,6 @@ move(struct relay *relay, int reads)
 }
 
 void
-relay_move(struct relay *relay)
-{
-	move(relay, READS);
-}
-
-void
 relay_watch(struct relay *relay, struct ev_loop *loop)
 {
 	watcher_init(&relay->readable, relay->in.fd, EV_READ, &relay->ready);
@@ -155,14 +148,14 @@ relay_unwatch(struct relay *relay, struct ev_loop *loop)
 void
 relay_update(struct relay *relay, struct ev_loop *loop)
 {
-	watcher_set(loop, &relay->writable, relay->queue.len > 0);
+	watcher_set(loop, &relay->writable, relay_wants_write(relay));
 }
 
 void
 relay_turn(struct relay *relay)
 {
-	if (relay->ready || relay->queue.len > 0)
-		relay_move(relay);
+	if (relay->ready || relay_wants_write(relay))
+		move(relay, READS);
 	relay->ready = false;
 }
 
@@ -179,15 +172,11 @@ relay_say(struct relay *relay, struct span line)
 void
 relay_close(struct relay *relay)
 {
-	msec_t end = monotonic_now() + RELAY_LAST_WAIT, left;
+	msec_t end = monotonic_now() + RELAY_LAST_WAIT;
 
-	for (move(relay, LAST_READS); relay_wants_write(relay); flush(relay)) {
-		struct pollfd ready = { .fd = relay->out.fd, .events = POLLOUT };
-
-		left = end - monotonic_now();
-		if (left <= 0 || poll(&ready, 1, (int)left) == 0)
-			break;
-	}
+	move(relay, LAST_READS);
+	while (relay_wants_write(relay) && descriptor_wait(&relay->out, end))
+		flush(relay);
 	descriptor_close(&relay->in);
 	descriptor_close(&relay->out);
 	if (relay->write_end >= 0)
@@ -205,12 +194,10 @@ relay_wants_write(const struct relay *relay)
 uint64_t
 relay_lost(struct relay *relay)
 {
-	uint64_t fresh = relay->lost - relay->told;
+	uint64_t lost = relay_wants_write(relay) ? 0 : relay->lost;
 
-	if (relay->queue.len > 0)
-		return 0;
-	relay->told = relay->lost;
-	return fresh;
+	relay->lost -= lost;
+	return lost;
 }
 
 struct span

@@ -8,7 +8,7 @@ count(const struct session *session, enum why why)
 	return (int64_t)session_count(session, why);
 }
 
-/* What the detail is called, where it is no reason. */
+/* The key of an action's detail, where it is not "reason". */
 static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_DIALECT] = "dialect",
 	[WHY_ERA] = "era",
@@ -17,7 +17,7 @@ static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_TASK_CANCEL_SENT] = "task",
 };
 
-/* A peer's own words are JSON. */
+/* A detail that begins with a quote is a JSON string of a peer's. */
 static struct log_field
 detail_of(const struct action *action)
 {

@@ -35,7 +35,7 @@ sweep_set_leader(struct sweep *sweep, pid_t leader)
 	sweep->leader = leader;
 }
 
-/* An own child, alive or not yet reaped; dead: with how it ended in info. */
+/* Whether pid is a child that is not reaped yet; info tells how it ended, or has si_pid 0 while it is alive. */
 static bool
 look_at(pid_t pid, siginfo_t *info)
 {
@@ -51,7 +51,7 @@ has_children(idtype_t type, pid_t id)
 	return waitid(type, (id_t)id, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* One look at all children. */
+/* One visit of all children. */
 struct pass {
 	struct sweep *sweep;
 	sweep_ended *ended;
@@ -70,7 +70,7 @@ visit_child(struct pass *pass, visitor *visit, pid_t pid)
 		visit(pass, pid, &info);
 }
 
-/* The numbers are decimal, each with a blank behind it (proc(5)). false: they cannot be had. */
+/* Decimal numbers, each followed by a blank (proc(5)). false: the children cannot be listed. */
 static bool
 visit_listed(struct pass *pass, visitor *visit)
 {
@@ -104,7 +104,10 @@ pid_most(void)
 	return most > 0 && most < PID_MOST ? (pid_t)most : PID_MOST;
 }
 
-/* false when all were tried, and none of them was a child that is to be ended. They are looked for upwards from the leader. */
+/*
+ * Tries the numbers upwards from the leader's. false when all were tried since the last one that was a child to be
+ * ended.
+ */
 static bool
 visit_numbers(struct pass *pass, visitor *visit)
 {
@@ -207,7 +210,7 @@ sweep_reap(struct sweep *sweep)
 	visit_listed(&pass, reap);
 }
 
-/* The leader too: it is not needed any more. */
+/* The leader too: its group was sent SIGKILL. */
 static void
 reap_all(const struct pass *pass)
 {
@@ -232,7 +235,7 @@ end(struct pass *pass, pid_t pid, const siginfo_t *info)
 	kill(pid, SIGKILL);
 }
 
-/* SIGKILL reaches all of a group at once: none of it can start another one that is missed. */
+/* The signal reaches the whole group at once: no member can start a process that is missed. */
 static void
 end_group(struct sweep *sweep)
 {

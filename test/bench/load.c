@@ -3,16 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TOGETHER = 1024, INPUT = 256 << 10, ID_FIRST = 1000000, ID_DIGITS = 7, TIMEOUT = 60000 };
-
-static char requests[TOGETHER * REQUEST_LEN];
-static char input[INPUT];
-static size_t id_at;
+enum { REQUEST = 200, INPUT = 256 << 10, ID_FIRST = 1000000, ID_DIGITS = 7, TIMEOUT = 60000 };
 
 double
 clock_ns(void)
@@ -23,38 +22,18 @@ clock_ns(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* All requests are alike but for the digits of their id. */
-static void
-make_requests(void)
+_Noreturn static void
+give_up(const char *what)
 {
-	static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":", end[] = "\"}}}\n";
-	char *request = requests;
-	int len;
-
-	memset(request, 'x', REQUEST_LEN);
-	len = snprintf(request, REQUEST_LEN,
-	    "%s1000000,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"", head);
-	request[len] = 'x';
-	memcpy(request + REQUEST_LEN - strlen(end), end, strlen(end));
-	id_at = strlen(head);
-	for (unsigned i = 1; i < TOGETHER; i++)
-		memcpy(requests + i * REQUEST_LEN, request, REQUEST_LEN);
-}
-
-static void
-number_request(char *request, uint64_t number)
-{
-	char *id = request + id_at;
-
-	for (int i = ID_DIGITS; i-- > 0; number /= 10)
-		id[i] = (char)('0' + number % 10);
+	fprintf(stderr, "bench: %s: %s\n", what, errno != 0 ? strerror(errno) : "the other end has closed");
+	exit(1);
 }
 
 static void
 set_blocking(struct load *load, bool blocking)
 {
-	fcntl(load->peer->to, F_SETFL, blocking ? 0 : O_NONBLOCK);
-	fcntl(load->peer->from, F_SETFL, blocking ? 0 : O_NONBLOCK);
+	fcntl(load->to, F_SETFL, blocking ? 0 : O_NONBLOCK);
+	fcntl(load->from, F_SETFL, blocking ? 0 : O_NONBLOCK);
 }
 
 static void
@@ -81,33 +60,75 @@ count_lines(const char *bytes, size_t len)
 static void
 read_some(struct load *load)
 {
-	ssize_t got = read(load->peer->from, input, INPUT);
+	static char input[INPUT];
+	ssize_t got = read(load->from, input, INPUT);
 
-	if (got == 0 || (got < 0 && errno != EAGAIN)) {
-		errno = got == 0 ? 0 : errno;
-		give_up(way_name(load->peer->way));
-	}
-	if (got < 0)
+	if (got < 0 && errno == EAGAIN)
 		return;
+	errno = got == 0 ? 0 : errno;
+	if (got <= 0)
+		give_up("read");
 	load->bytes += (uint64_t)got;
 	load->answered += count_lines(input, (size_t)got);
 }
 
-void
-load_start(struct load *load, struct peer *peer, bool bulk)
+static void
+shake_hands(struct load *load)
 {
-	static const char greeting[] =
+	static const char initialize[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
 	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
-	static const char ready[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+	static const char initialized[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
-	*load = (struct load){ .peer = peer, .bulk = bulk };
-	make_requests();
-	write_all(peer->to, greeting, strlen(greeting));
+	write_all(load->to, initialize, strlen(initialize));
 	while (load->answered == 0)
 		read_some(load);
-	write_all(peer->to, ready, strlen(ready));
+	write_all(load->to, initialized, strlen(initialized));
 	load->answered = load->bytes = 0;
+}
+
+void
+load_start(struct load *load, char *const *command)
+{
+	int input[2], output[2];
+
+	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
+		give_up("pipe2");
+	*load = (struct load){ .to = input[1], .from = output[0] };
+	load->pid = fork();
+	if (load->pid < 0)
+		give_up("fork");
+	if (load->pid == 0) {
+		dup2(input[0], STDIN_FILENO);
+		dup2(output[1], STDOUT_FILENO);
+		execvp(command[0], command);
+		_exit(127);
+	}
+	close(input[0]);
+	close(output[1]);
+	shake_hands(load);
+}
+
+/* All requests are the same except for the digits of their id. */
+static const char *
+next_request(struct load *load)
+{
+	static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":", end[] = "\"}}}\n";
+	static char request[REQUEST];
+	uint64_t number = ID_FIRST + load->sent++;
+	char *id = request + strlen(head);
+
+	if (request[0] == '\0') {
+		int len = snprintf(request, REQUEST,
+		    "%s%d,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"", head,
+		    ID_FIRST);
+
+		memset(request + len, 'x', (size_t)(REQUEST - len));
+		memcpy(request + REQUEST - strlen(end), end, strlen(end));
+	}
+	for (int i = ID_DIGITS; i-- > 0; number /= 10)
+		id[i] = (char)('0' + number % 10);
+	return request;
 }
 
 void
@@ -118,79 +139,103 @@ load_round_trips(struct load *load, double *ns, unsigned count)
 		uint64_t before = load->answered;
 		double start = clock_ns();
 
-		number_request(requests, ID_FIRST + load->sent++);
-		write_all(load->peer->to, requests, REQUEST_LEN);
+		write_all(load->to, next_request(load), REQUEST);
 		while (load->answered == before)
 			read_some(load);
 		ns[i] = clock_ns() - start;
 	}
 }
 
-static void
-prepare(struct load *load, uint64_t count)
+/* A pipe takes a write of up to PIPE_BUF bytes whole or not at all (pipe(7)). */
+static bool
+send_one(struct load *load)
 {
-	if (count > TOGETHER)
-		count = TOGETHER;
-	for (uint64_t i = 0; i < count; i++)
-		number_request(requests + i * REQUEST_LEN, ID_FIRST + load->sent++);
-	load->prepared = load->unwritten = count * REQUEST_LEN;
+	if (write(load->to, next_request(load), REQUEST) == REQUEST)
+		return true;
+	if (errno != EAGAIN)
+		give_up("write");
+	load->sent--;
+	return false;
 }
 
 static void
-write_some(struct load *load)
-{
-	uint64_t len;
-	ssize_t put;
-
-	do {
-		len = load->bulk ? load->unwritten : (load->unwritten - 1) % REQUEST_LEN + 1;
-		put = write(load->peer->to, requests + load->prepared - load->unwritten, len);
-		if (put < 0 && errno != EAGAIN)
-			give_up("write");
-		if (put > 0)
-			load->unwritten -= (uint64_t)put;
-	} while (put > 0 && load->unwritten > 0);
-}
-
-static void
-wait_for_peer(const struct load *load)
+wait_for_peer(const struct load *load, bool sending)
 {
 	struct pollfd ready[2] = {
-		{ .fd = load->peer->from, .events = POLLIN },
-		{ .fd = load->unwritten > 0 ? load->peer->to : -1, .events = POLLOUT },
+		{ .fd = load->from, .events = POLLIN },
+		{ .fd = sending ? load->to : -1, .events = POLLOUT },
 	};
 
 	errno = ETIMEDOUT;
 	if (poll(ready, 2, TIMEOUT) <= 0)
-		give_up(way_name(load->peer->way));
+		give_up("poll");
 }
 
 void
-load_stream(struct load *load, uint64_t answers, uint64_t window, uint64_t held)
+load_stream(struct load *load, uint64_t count, uint64_t window)
 {
-	uint64_t goal = load->answered + answers, last = goal + held, allowed;
+	uint64_t goal = load->answered + count, limit;
+	bool full;
 
 	set_blocking(load, false);
 	while (load->answered < goal) {
-		allowed = load->answered + window + held < last ? load->answered + window + held : last;
-		if (load->unwritten == 0 && load->sent < allowed)
-			prepare(load, allowed - load->sent);
-		if (load->unwritten > 0)
-			write_some(load);
-		if (load->unwritten == 0 && load->sent < allowed)
-			continue;
-		wait_for_peer(load);
+		limit = load->answered + window < goal ? load->answered + window : goal;
+		for (full = false; !full && load->sent < limit;)
+			full = !send_one(load);
+		wait_for_peer(load, full);
 		read_some(load);
 	}
 }
 
-void
-load_flush(struct load *load)
+static size_t
+read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
-	static const char flush[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/flush\"}\n";
-	uint64_t held = load->sent - load->answered;
+	char path[64];
+	size_t len = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
+	file = fopen(path, "re");
+	if (file != NULL) {
+		len = fread(text, 1, size - 1, file);
+		fclose(file);
+	}
+	text[len] = '\0';
+	return len;
+}
+
+static long
+status_field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at == NULL ? 0 : strtol(at + strlen(name), NULL, 10);
+}
+
+struct usage
+load_usage(const struct load *load)
+{
+	struct usage usage = { 0 };
+	char text[4096];
+
+	if (read_proc(load->pid, "schedstat", text, sizeof(text)) > 0)
+		usage.cpu = strtod(text, NULL);
+	read_proc(load->pid, "status", text, sizeof(text));
+	usage.peak = status_field(text, "VmHWM:");
+	usage.resident = status_field(text, "VmRSS:");
+	return usage;
+}
+
+void
+load_end(struct load *load)
+{
+	char rest[4096];
 
 	set_blocking(load, true);
-	write_all(load->peer->to, flush, strlen(flush));
-	load_stream(load, held, 0, 0);
+	close(load->to);
+	while (read(load->from, rest, sizeof(rest)) > 0)
+		;
+	close(load->from);
+	if (waitpid(load->pid, NULL, 0) < 0)
+		give_up("waitpid");
 }

@@ -1,35 +1,40 @@
+/*
+ * load: a client that starts a server, directly or behind another program, sends requests of one size and counts the
+ * lines that come back. Every failure ends the program.
+ */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
-/* The client: sends requests of one size, counts the lines that come back, and looks at the clock. */
-
 #include <stdint.h>
-
-#include "way.h"
-
-enum { REQUEST_LEN = 200 };
+#include <sys/types.h>
 
 struct load {
-	struct peer *peer;
+	pid_t pid; /* of what was started */
+	int to, from;
 	uint64_t sent, answered; /* requests; lines that came back */
 	uint64_t bytes;          /* that came back */
-	uint64_t unwritten;      /* bytes of requests that are prepared and not taken yet */
-	uint64_t prepared;
-	bool bulk; /* requests are written together */
+};
+
+struct usage {
+	double cpu;          /* nanoseconds of processor time so far; 0: not known */
+	long peak, resident; /* KiB in memory: the most so far, and now */
 };
 
 double clock_ns(void);
 
-/* Greets the server and waits for its answer. */
-void load_start(struct load *load, struct peer *peer, bool bulk);
+/* Starts the command (NULL at its end) with pipes as stdin and stdout; returns after the handshake. */
+void load_start(struct load *load, char *const *command);
 
-/* One request at a time: how many nanoseconds each took. */
+/* Sends so many requests, each after the answer to the one before; stores how many nanoseconds each took. */
 void load_round_trips(struct load *load, double *ns, unsigned count);
 
-/* Until so many more lines came back, with as many requests on their way as the window has, and `held` besides. */
-void load_stream(struct load *load, uint64_t answers, uint64_t window, uint64_t held);
+/* Sends so many requests, each in one write, at most `window` of them unanswered; returns after the last answer. */
+void load_stream(struct load *load, uint64_t count, uint64_t window);
 
-/* Makes the server answer all that it holds back. */
-void load_flush(struct load *load);
+/* Of the process that was started, not of its children. */
+struct usage load_usage(const struct load *load);
+
+/* Closes the pipes and waits for the exit. */
+void load_end(struct load *load);
 
 #endif

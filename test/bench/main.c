@@ -1,110 +1,340 @@
 /*
- * bench [-r ROUNDS] [-o CSV] [ROW...]: what canceld costs, beside no relay, a blind relay, socat if it is there, and tee
- * in both directions. Each round runs every row in every way, so that whatever else the machine does hits all of them.
- * In bulk: as many messages in one write as there are; elsewhere each has its own, as those of real clients and servers.
- * ROW is a part of a row's name; "scanner" is the scanner alone.
+ * bench [-r ROUNDS] [-b PROCESSES] [ROW...]: what canceld costs beside a blind relay. ROW is a part of a row's name.
+ * Each round runs every row through both programs, in random order; what counts is the median of the ratios of single
+ * rounds. With -b as many processes compute meanwhile, and only the rows that have a goal then are run.
  */
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
-#include "report.h"
+#include "load.h"
 
-/* socat waits for one direction while the other one is full: more requests at once than a pipe holds stop it for good. */
-enum { ROUNDS = 7, SOCAT_WINDOW = 64 };
+enum { ROUNDS = 15, ROUNDS_MAX = 101, WARM = 200 };
+
+enum program { RELAY, CANCELD, DIRECT, PROGRAMS };
+
+enum figure { P50, P99, RATE, CPU, PEAK, RESIDENT, START, FIGURES };
+
+/* How canceld's figure is compared with another program's. */
+enum comparison { RATIO, ALONE, EXCESS };
+
+static const struct {
+	const char *name;
+	enum comparison comparison;
+	enum program other;
+	bool less_is_better;
+} figures[FIGURES] = {
+	[P50] = { "p50 us", RATIO, RELAY, true },
+	[P99] = { "p99 us", RATIO, RELAY, true },
+	[RATE] = { "answers/s", RATIO, RELAY, false },
+	[CPU] = { "cpu us a pair", RATIO, RELAY, true },
+	[PEAK] = { "peak MiB", ALONE, RELAY, true },
+	[RESIDENT] = { "idle MiB", ALONE, RELAY, true },
+	[START] = { "ms to answer", EXCESS, DIRECT, true },
+};
+
+struct row {
+	const char *name, *size, *id, *shape; /* the last three: arguments of the server */
+	unsigned window, count;               /* requests in flight, in all; window 0: the start is measured */
+	double goals[FIGURES];                /* 0: the figure is not shown; SHOWN: it has no goal */
+	double busy[FIGURES];                 /* the same while other processes compute */
+};
+
+#define SMALL "100", "first", "ascii"
+#define MEGABYTE "1048576"
+#define SHOWN (-1)
+
+static const struct row rows[] = {
+	{ "round trip", SMALL, 1, 8000, { [P50] = 1.2, [P99] = 1.25, [CPU] = 1.5 },
+	    { [P50] = 1.3, [P99] = 2, [CPU] = 1.5 } },
+	{ "16 in flight", SMALL, 16, 100000, { [RATE] = SHOWN, [CPU] = 1.8 }, { [RATE] = 0.6, [CPU] = 1.8 } },
+	{ "64 in flight", SMALL, 64, 150000, { [RATE] = 0.95, [CPU] = 2 }, { 0 } },
+	{ "64 in flight, 4 KB", "4000", "first", "ascii", 64, 40000, { [RATE] = 0.95 }, { 0 } },
+	{ "1024 in flight", SMALL, 1024, 150000, { [RATE] = 0.8 }, { 0 } },
+	{ "1 MB, id first", MEGABYTE, "first", "ascii", 4, 250, { [RATE] = 0.95 }, { 0 } },
+	{ "1 MB, id last", MEGABYTE, "last", "ascii", 4, 250, { [RATE] = 0.95 }, { 0 } },
+	{ "1 MB, CJK", MEGABYTE, "first", "cjk", 4, 250, { [RATE] = 0.5 }, { 0 } },
+	{ "1 MB, quoted JSON", MEGABYTE, "first", "quoted", 4, 250, { [RATE] = 0.5 }, { 0 } },
+	{ "1 MB, dense tokens", MEGABYTE, "first", "tokens", 4, 250, { [RATE] = 0.5 }, { 0 } },
+	{ "64 MB, id first", "67108864", "first", "ascii", 1, 3, { [PEAK] = 4 }, { 0 } },
+	{ "64 MB, id last", "67108864", "last", "ascii", 1, 3, { [PEAK] = 4 }, { 0 } },
+	{ "start", SMALL, 0, 0, { [START] = 3, [RESIDENT] = 3 }, { 0 } },
+};
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* By row, program, figure and round. */
+static double results[ROWS][PROGRAMS][FIGURES][ROUNDS_MAX];
+static int rounds = ROUNDS, busy;
+
+static const double *
+goals_of(const struct row *row)
+{
+	return busy > 0 ? row->busy : row->goals;
+}
 
 static bool
-is_wanted(const char *name, char **wanted)
+has_goal(const struct row *row)
 {
-	if (*wanted == NULL)
-		return true;
-	for (; *wanted != NULL; wanted++)
-		if (strstr(name, *wanted) != NULL)
+	for (int figure = 0; figure < FIGURES; figure++)
+		if (goals_of(row)[figure] != 0)
 			return true;
 	return false;
 }
 
-static void
-run_row(struct results *results, enum row_id row, const bool exists[WAYS])
+static bool
+is_wanted(const struct row *row, char **wanted)
 {
-	for (enum way way = 0; way < WAYS; way++) {
-		double figures[FIGURES] = { 0 };
+	if (!has_goal(row))
+		return false;
+	if (*wanted == NULL)
+		return true;
+	for (; *wanted != NULL; wanted++)
+		if (strstr(row->name, *wanted) != NULL)
+			return true;
+	return false;
+}
 
-		if (!exists[way] || (way == WAY_SOCAT && rows[row].window > SOCAT_WINDOW))
-			continue;
-		row_run(&rows[row], way, figures);
+/* Measurements */
+
+static char *
+program_path(const char *variable)
+{
+	char *path = getenv(variable);
+
+	if (path != NULL)
+		return path;
+	fprintf(stderr, "bench: %s is not set: use make bench\n", variable);
+	exit(2);
+}
+
+/* Copies the words, as exec takes no const; NULL ends both lists. */
+static char **
+make_command(enum program program, const struct row *row)
+{
+	static char *command[8];
+	const char *const server[] = { program_path("SERVER"), row->size, row->id, row->shape };
+	int count = 0;
+
+	for (int i = 0; command[i] != NULL; i++)
+		free(command[i]);
+	if (program != DIRECT)
+		command[count++] = strdup(program_path(program == RELAY ? "RELAY" : "CANCELD"));
+	if (program == CANCELD)
+		command[count++] = strdup("-q");
+	for (int i = 0; i < 4; i++)
+		command[count++] = strdup(server[i]);
+	command[count] = NULL;
+	return command;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+
+	return (first > second) - (first < second);
+}
+
+static void
+run_round_trips(struct load *load, unsigned count, double values[FIGURES])
+{
+	double *ns = calloc(count, sizeof(*ns));
+
+	if (ns == NULL)
+		abort();
+	load_round_trips(load, ns, count);
+	qsort(ns, count, sizeof(*ns), compare);
+	values[P50] = ns[count / 2] / 1e3;
+	values[P99] = ns[(uint64_t)count * 99 / 100] / 1e3;
+	free(ns);
+}
+
+static void
+run_stream(struct load *load, const struct row *row, double values[FIGURES])
+{
+	double start = clock_ns();
+
+	load_stream(load, row->count, row->window);
+	values[RATE] = row->count / ((clock_ns() - start) / 1e9);
+}
+
+static void
+run_row(const struct row *row, enum program program, double values[FIGURES])
+{
+	double begun = clock_ns(), warm[WARM];
+	struct usage before, after;
+	struct load load;
+
+	load_start(&load, make_command(program, row));
+	values[START] = (clock_ns() - begun) / 1e6;
+	before = load_usage(&load);
+	values[RESIDENT] = (double)before.resident / 1024;
+	if (row->goals[P50] > 0) {
+		load_round_trips(&load, warm, WARM);
+		before = load_usage(&load);
+		run_round_trips(&load, row->count, values);
+	} else if (row->window > 0) {
+		load_stream(&load, 1, 1);
+		before = load_usage(&load);
+		run_stream(&load, row, values);
+	}
+	after = load_usage(&load);
+	if (row->count > 0)
+		values[CPU] = (after.cpu - before.cpu) / row->count / 1e3;
+	values[PEAK] = (double)after.peak / 1024;
+	load_end(&load);
+}
+
+static void
+run_programs(int row, int round)
+{
+	enum program order[PROGRAMS] = { RELAY, CANCELD, DIRECT };
+	int count = rows[row].window == 0 ? 3 : 2; /* only the start is compared with no relay at all */
+
+	for (int left = count; left > 0; left--) {
+		int chosen = (int)(random() % left);
+		double values[FIGURES] = { 0 };
+
+		run_row(&rows[row], order[chosen], values);
 		for (int figure = 0; figure < FIGURES; figure++)
-			series_add(&results->figures[row][way][figure], figures[figure]);
+			results[row][order[chosen]][figure][round] = values[figure];
+		order[chosen] = order[left - 1];
+	}
+}
+
+/* Busy processes */
+
+static pid_t *
+start_busy(int count)
+{
+	pid_t *pids = calloc((size_t)count + 1, sizeof(*pids));
+
+	for (int i = 0; pids != NULL && i < count; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (volatile unsigned sum = 0;; sum++)
+				;
+		}
+	}
+	return pids;
+}
+
+static void
+end_busy(pid_t *pids)
+{
+	for (int i = 0; pids != NULL && pids[i] > 0; i++)
+		kill(pids[i], SIGKILL);
+	free(pids);
+}
+
+/* The table */
+
+static double
+median(const double *values)
+{
+	double sorted[ROUNDS_MAX];
+
+	memcpy(sorted, values, (size_t)rounds * sizeof(*sorted));
+	qsort(sorted, (size_t)rounds, sizeof(*sorted), compare);
+	return sorted[rounds / 2];
+}
+
+static double
+compared(int row, int figure)
+{
+	const double *canceld = results[row][CANCELD][figure];
+	const double *other = results[row][figures[figure].other][figure];
+	double values[ROUNDS_MAX];
+
+	if (figures[figure].comparison == ALONE)
+		return median(canceld);
+	for (int i = 0; i < rounds; i++)
+		values[i] = figures[figure].comparison == EXCESS ? canceld[i] - other[i] :
+		    other[i] > 0                                 ? canceld[i] / other[i] :
+								   0;
+	return median(values);
+}
+
+static void
+print_figure(int row, int figure, bool first)
+{
+	static const char *const means[] = { [RATIO] = "", [ALONE] = " (alone)", [EXCESS] = " (over direct)" };
+	double goal = goals_of(&rows[row])[figure];
+	double value = compared(row, figure);
+	bool less = figures[figure].less_is_better;
+	bool met = less ? value <= goal : value >= goal;
+
+	printf("%-20s %-14s %10.2f %10.2f %8.2f", first ? rows[row].name : "", figures[figure].name,
+	    median(results[row][figures[figure].other][figure]), median(results[row][CANCELD][figure]), value);
+	if (goal != SHOWN)
+		printf("  %s %4.2f  %s%s", less ? "<=" : ">=", goal, met ? "met" : "MISSED",
+		    means[figures[figure].comparison]);
+	printf("\n");
+}
+
+static void
+print_table(char **wanted)
+{
+	printf("\nMedians of %d rounds; beside it %d computing processes\n%-20s %-14s %10s %10s %8s  %s\n", rounds,
+	    busy, "row", "", "relay", "canceld", "ratio", "goal");
+	for (int row = 0; row < ROWS; row++) {
+		bool first = true;
+
+		for (int figure = 0; figure < FIGURES && is_wanted(&rows[row], wanted); figure++)
+			if (goals_of(&rows[row])[figure] != 0) {
+				print_figure(row, figure, first);
+				first = false;
+			}
 	}
 }
 
 static void
-run_round(struct results *results, char **wanted, const bool exists[WAYS])
+read_options(int argc, char **argv)
 {
-	double speeds[SPEEDS];
+	static const struct option options[] = {
+		{ "rounds", required_argument, NULL, 'r' },
+		{ "busy", required_argument, NULL, 'b' },
+		{ 0 },
+	};
+	int option;
 
-	for (enum row_id row = 0; row < ROWS; row++)
-		if (is_wanted(rows[row].name, wanted))
-			run_row(results, row, exists);
-	if (!is_wanted("scanner", wanted))
-		return;
-	scanner_run(speeds);
-	for (int speed = 0; speed < SPEEDS; speed++)
-		series_add(&results->speeds[speed], speeds[speed]);
-}
-
-static void
-write_csv(const struct results *results, const char *path)
-{
-	FILE *file = fopen(path, "w");
-
-	if (file == NULL) {
-		perror(path);
-		exit(1);
+	while ((option = getopt_long(argc, argv, "r:b:", options, NULL)) != -1) {
+		if (option == 'r')
+			rounds = atoi(optarg);
+		else if (option == 'b')
+			busy = atoi(optarg);
+		else
+			exit(2);
 	}
-	report_csv(results, file);
-	if (fclose(file) != 0)
-		give_up(path);
-	printf("\nas CSV: %s\n", path);
-}
-
-static void
-report(const struct results *results, const char *csv)
-{
-	report_rows(results);
-	if (results->speeds[0].count > 0)
-		report_speeds(results);
-	if (csv != NULL)
-		write_csv(results, csv);
-	report_goals(results);
+	if (rounds < 1 || rounds > ROUNDS_MAX || busy < 0) {
+		fprintf(stderr, "bench: 1 to %d rounds\n", ROUNDS_MAX);
+		exit(2);
+	}
 }
 
 int
 main(int argc, char **argv)
 {
-	static struct results results;
-	const char *csv = NULL;
-	bool exists[WAYS];
-	int rounds = ROUNDS, option;
+	pid_t *others;
 
-	while ((option = getopt(argc, argv, "r:o:")) != -1) {
-		if (option == 'r')
-			rounds = atoi(optarg);
-		else if (option == 'o')
-			csv = optarg;
-		else
-			return 2;
-	}
+	read_options(argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-	for (enum way way = 0; way < WAYS; way++)
-		exists[way] = way_exists(way);
-	if (!exists[WAY_SOCAT])
-		fputs("bench: socat is not there: skipped\n", stderr);
-	for (int round = 0; round < rounds && round < ROUNDS_MAX; round++) {
+	srandom((unsigned)clock_ns());
+	others = start_busy(busy);
+	for (int round = 0; round < rounds; round++) {
 		fprintf(stderr, "bench: round %d of %d\n", round + 1, rounds);
-		run_round(&results, argv + optind, exists);
+		for (int row = 0; row < ROWS; row++)
+			if (is_wanted(&rows[row], argv + optind))
+				run_programs(row, round);
 	}
-	report(&results, csv);
+	end_busy(others);
+	print_table(argv + optind);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * relay COMMAND...: a relay that understands nothing. It starts the command and copies what comes in to it, and what it
- * says back: poll, read, write, through a buffer of 256 KiB. What a relay that does understand is measured against.
+ * relay COMMAND...: a blind relay, against which canceld is measured. It starts the command and copies its own stdin to
+ * it and its output back: poll, read, write, through a buffer of 256 KiB.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ start(char **command, int *to, int *from)
 struct direction {
 	int from, to;
 	char bytes[BUFFER];
-	ssize_t start, end; /* what is not written yet */
+	ssize_t start, end; /* of what is not written yet */
 };
 
 static void
@@ -66,7 +66,7 @@ write_some(struct direction *direction)
 		direction->start += n;
 }
 
-/* One read, and one write if it takes all. False: there is no more. */
+/* At most one read and one write; false at the end. */
 static bool
 copy(struct direction *direction)
 {

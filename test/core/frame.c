@@ -1,9 +1,9 @@
-#include "core/frame.h"
-
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/framing.h"
 
 Suite *frame_suite(void);
 

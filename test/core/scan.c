@@ -845,6 +845,9 @@ START_TEST(ignores_long_keys)
 	check_long(message, message.len, "object whole, id=2");
 	message = repeated(input, "{\"params\":{\"_meta\":{\"", "ab", 20000, "\":1,\"" META "x\":2}}}");
 	check_long(message, 5000, "object whole, params:object, params._meta:object, _meta=\"" META "x\":2");
+	message = repeated(input, "{\"method\":\"mmm\",\"\\u0061", "kkk", 2000, "\":1,\"id\":2}");
+	for (size_t step = 200; step < 300; step += 7)
+		check_long(message, step, "object whole, id=2, method=\"mmm\"");
 }
 END_TEST
 

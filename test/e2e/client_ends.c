@@ -1,4 +1,7 @@
-/* The client's end in each of its forms, idle and while nothing is taken any more; and what watching for it costs. */
+/*
+ * The client's end in each of its forms, idle and while canceld's queues are full; ends that only look like one; and
+ * what watching for it costs.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,16 +13,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "client.h"
+#include "leak.h"
 #include "process.h"
 #include "suites.h"
-#include "talk.h"
 
 enum {
-	NOTICED = 500,
-	AFTER_ALL = 2000,
-	STUFFING = 6 << 20, /* more than canceld queues */
-	FULL_FOR = 200,
-	WATCHED = 1000,
+	UNCHANGED_FOR = 1000, /* milliseconds; canceld notices a client's end within 500 */
+	WATCHED_FOR = 1000,
 	WAKE_UPS = 10,
 };
 
@@ -30,59 +31,22 @@ begin(struct run *run)
 	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
 }
 
-static bool
-is_full(const struct run *run)
-{
-	struct pollfd room = { .fd = run->to, .events = POLLOUT };
-
-	return poll(&room, 1, 0) == 0;
-}
-
-/* The server reads nothing any more, and canceld, whose queue is full, neither. */
-static void
-stuff(struct run *run)
-{
-	long limit = milliseconds() + HARNESS_LIMIT;
-	long since = milliseconds();
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"rest\"}");
-	while (run->unsent.len < STUFFING)
-		text_print(&run->unsent, "{\"jsonrpc\":\"2.0\",\"method\":\"%01000d\"}\n", 0);
-	while (milliseconds() - since < FULL_FOR) {
-		if (!is_full(run))
-			since = milliseconds();
-		run_pump(run, 10);
-		ck_assert_int_lt(milliseconds(), limit);
-	}
-	ck_assert_uint_gt(run->unsent.len, 0);
-	run->unsent.len = 0;
-}
-
 /* As it is when the client's process has gone: what it had not written yet is lost. */
 static void
 close_input(struct run *run, enum wiring wiring)
 {
-	if (wiring == WIRED_ONE_SOCKET)
+	if (wiring == WIRED_ONE_SOCKET) {
 		shutdown(run->to, SHUT_WR);
-	else
+	} else {
 		close(run->to);
-	if (wiring != WIRED_ONE_SOCKET)
 		run->to = -1;
-}
-
-static void
-expect_noticed(struct run *run, const char *word, long start)
-{
-	run_expect_logged(run, word);
-	if (milliseconds() - start > NOTICED + slack())
-		run_fail(run, "it took %ld ms to notice", milliseconds() - start);
+	}
 }
 
 static void
 finish(struct run *run, int status)
 {
-	run_expect_exit(run, status, AFTER_ALL);
-	run_expect_gone(run, 0);
+	run_expect_exit(run, status);
 	run_end(run);
 }
 
@@ -91,47 +55,41 @@ START_TEST(end_of_input)
 	enum wiring wiring = (enum wiring)(_i % 3);
 	const struct setup setup = { .wiring = wiring, .options = "-v", .command = "peer puppet" };
 	struct run *run = run_start(&setup);
-	long start;
 
 	begin(run);
 	if (_i >= 3)
-		stuff(run);
-	start = milliseconds();
+		run_fill(run);
 	close_input(run, wiring);
-	expect_noticed(run, "INPUT_ENDED", start);
+	run_expect_logged(run, "INPUT_ENDED");
 	finish(run, 0);
 }
 END_TEST
 
-START_TEST(nobody_reads)
+START_TEST(stdout_without_a_reader)
 {
 	enum wiring wiring = (enum wiring)(_i % 2);
 	const struct setup setup = { .wiring = wiring, .options = "-v", .command = "peer puppet" };
 	struct run *run = run_start(&setup);
-	long start;
 
 	begin(run);
 	if (_i >= 2)
-		stuff(run);
-	start = milliseconds();
+		run_fill(run);
 	run_close_out(run);
-	expect_noticed(run, "INPUT_ENDED", start);
+	run_expect_logged(run, "INPUT_ENDED");
 	finish(run, 0);
 }
 END_TEST
 
-/* It is still open, and nothing tells of it but a write. */
-START_TEST(a_socket_that_is_not_read_any_more)
+/* Only a write can find out. */
+START_TEST(a_socket_shut_down_for_reading)
 {
 	const struct setup setup = { .wiring = WIRED_SOCKETS, .options = "-v", .command = "peer puppet" };
 	struct run *run = run_start(&setup);
-	long start;
 
 	begin(run);
 	shutdown(run->from, SHUT_RD);
-	start = milliseconds();
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
-	expect_noticed(run, "INPUT_ENDED", start);
+	run_expect_logged(run, "INPUT_ENDED");
 	finish(run, 0);
 }
 END_TEST
@@ -139,128 +97,78 @@ END_TEST
 START_TEST(a_signal)
 {
 	struct run *run = run_options("-v", "peer puppet");
-	long start;
 
 	begin(run);
 	if (_i == 1)
-		stuff(run);
-	start = milliseconds();
+		run_fill(run);
 	kill(run->pid, SIGINT);
-	expect_noticed(run, "SIGNALLED", start);
+	run_expect_logged(run, "SIGNALLED");
 	finish(run, 128 + SIGINT);
 }
 END_TEST
 
-/* Clients close stdin and wait for 2 seconds before they send signals (MCP lifecycle, "Shutdown"). */
-START_TEST(all_is_over_before_clients_use_force)
+/* How soon, times.c checks. */
+START_TEST(a_server_that_ignores_the_end_is_killed)
 {
-	const struct setup setup = { .options = "-v", .command = "peer puppet", .behind = "deaf" };
+	const struct setup setup = { .options = "-v", .command = "peer puppet", .behind = "noterm" };
 	struct run *run = run_start(&setup);
 
 	begin(run);
 	if (_i % 2 == 1)
-		stuff(run);
+		run_fill(run);
 	else
-		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"rest\"}");
+		run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"stop-reading\"}");
 	if (_i < 2)
 		close_input(run, WIRED_PIPES);
 	else
 		kill(run->pid, SIGTERM);
-	run_expect_exit(run, _i < 2 ? 0 : 128 + SIGTERM, _i == 0 ? 1600 : _i == 1 ? 1850 : 700);
+	run_expect_exit(run, _i < 2 ? 0 : 128 + SIGTERM);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "SIGKILL"));
-	run_expect_gone(run, 0);
+	run_expect_gone(run);
 	run_end(run);
 }
 END_TEST
 
-/* The other side closed its end while the server was slow only: all is read, and nothing lost. */
+/* The client closed its end and the server is only slow: nothing may be lost. */
 START_TEST(with_drain_a_full_queue_is_waited_for)
 {
 	struct run *run = run_options("-v --drain", "peer puppet");
 
 	begin(run);
-	stuff(run);
+	run_fill(run);
 	close_input(run, WIRED_PIPES);
-	run_expect_quiet(run, 2 * NOTICED);
+	run_expect_quiet(run, UNCHANGED_FOR);
 	ck_assert_ptr_null(strstr(run->error.data, "INPUT_ENDED"));
 	kill(run->pid, SIGTERM);
 	finish(run, 128 + SIGTERM);
 }
 END_TEST
 
-/* Starts canceld, and somebody who holds all its descriptors open and whose id goes to ready. */
-_Noreturn static void
-be_leaky_client(const struct setup *setup, bool full, int ready)
-{
-	struct run *run = run_start(setup);
-	pid_t holder;
-
-	begin(run);
-	if (full)
-		stuff(run);
-	holder = fork();
-	if (holder != 0 && write(ready, &holder, sizeof(holder)) != sizeof(holder))
-		_exit(1);
-	for (;;)
-		pause();
-}
-
-struct leak {
-	struct run *run;
-	pid_t client, holder;
-};
-
-static struct leak
-start_leak(struct setup setup, bool full)
-{
-	char mark[64];
-	struct leak leak;
-	int ends[2];
-
-	mark_new(mark, sizeof(mark));
-	setup.command = "peer puppet";
-	setup.mark = mark;
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-	leak.client = fork();
-	if (leak.client == 0)
-		be_leaky_client(&setup, full, ends[1]);
-	ck_assert_int_eq(read(ends[0], &leak.holder, sizeof(leak.holder)), sizeof(leak.holder));
-	leak.run = run_observe(mark);
-	return leak;
-}
-
-static void
-end_leak(const struct leak *leak)
-{
-	kill(leak->holder, SIGKILL);
-	waitpid(leak->client, NULL, 0);
-	run_end(leak->run);
-}
-
-/* However many stand between it and canceld, and live on. */
+/* With as many wrappers between it and canceld, which live on. */
 START_TEST(the_clients_end_while_descriptors_leak)
 {
 	static const char *const between[] = { NULL, "sh", "sh sh" };
 	char path[300], options[400];
 	struct setup setup = { .before = between[_i / 2 % 3], .wiring = (enum wiring)(_i / 6), .options = options };
+	long limit = milliseconds() + HARNESS_LIMIT;
 	struct leak leak;
-	long start;
 
 	snprintf(path, sizeof(path), "%s/log-%d", getenv("E2E_DIRECTORY"), (int)getpid());
 	snprintf(options, sizeof(options), "-v -l %s", path);
-	leak = start_leak(setup, _i % 2 == 1);
-	start = milliseconds();
+	leak = leak_start(setup, _i % 2 == 1);
 	kill(leak.client, SIGKILL);
-	while (!process_has_text(path, "INPUT_ENDED"))
-		if (milliseconds() - start > NOTICED + slack())
-			run_fail(leak.run, "it was not noticed within %d ms", NOTICED);
-	run_expect_gone(leak.run, AFTER_ALL);
-	end_leak(&leak);
+	while (!process_has_text(path, "INPUT_ENDED")) {
+		if (milliseconds() > limit)
+			run_fail(leak.run, "it was not noticed");
+		run_pump(leak.run, 5);
+	}
+	run_expect_gone(leak.run);
+	leak_end(&leak);
 }
 END_TEST
 
-/* Who starts canceld in the background and exits is not the client. */
-START_TEST(the_launchers_end_is_none)
+/* A wrapper that starts canceld in the background and exits is not the client. */
+START_TEST(the_end_of_a_wrapper_is_not_the_clients)
 {
 	const struct setup setup = { .before = _i % 2 == 0 ? "sh" : "sh sh", .wiring = (enum wiring)(_i / 2) };
 	struct run *run = run_start(&setup);
@@ -270,7 +178,7 @@ START_TEST(the_launchers_end_is_none)
 	run_handshake(run);
 	kill(run->pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOWAIT), 0);
-	run_expect_quiet(run, 2 * NOTICED);
+	run_expect_quiet(run, UNCHANGED_FOR);
 	run_expect_echo(run, "2");
 	ck_assert_int_ge(process_marked(run->mark, list, sizeof(list)), 3);
 	run_close_out(run);
@@ -278,26 +186,26 @@ START_TEST(the_launchers_end_is_none)
 }
 END_TEST
 
-START_TEST(with_drain_the_clients_end_is_none)
+START_TEST(with_drain_the_session_outlives_the_client)
 {
-	struct leak leak = start_leak((struct setup){ .options = "--drain" }, false);
+	struct leak leak = leak_start((struct setup){ .options = "--drain" }, false);
 	char list[4096];
 	long end;
 
 	kill(leak.client, SIGKILL);
-	for (end = milliseconds() + 2 * NOTICED; milliseconds() < end;)
+	for (end = milliseconds() + UNCHANGED_FOR; milliseconds() < end;)
 		ck_assert_int_ge(process_marked(leak.run->mark, list, sizeof(list)), 3);
-	end_leak(&leak);
+	leak_end(&leak);
 }
 END_TEST
 
-/* Who never waits is never switched from either, but uses the processor. */
+/* A process that never waits has no voluntary switches, but uses processor time. */
 static void
-expect_rest(struct run *run)
+expect_idle(struct run *run)
 {
 	long before = process_switches(run->pid);
 	double used = process_seconds(run->pid);
-	long end = milliseconds() + WATCHED;
+	long end = milliseconds() + WATCHED_FOR;
 	long count;
 
 	ck_assert_int_ge(before, 0);
@@ -309,7 +217,7 @@ expect_rest(struct run *run)
 	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.05);
 }
 
-/* Nothing happens; stdout is what is always writable. */
+/* /dev/null and files are always writable and never hang up. */
 START_TEST(watching_stdout_costs_nothing)
 {
 	char path[300];
@@ -320,12 +228,14 @@ START_TEST(watching_stdout_costs_nothing)
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	run = run_start(&setup);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	for (long end = milliseconds() + HARNESS_LIMIT; process_child(run->pid, "--peer") < 0;)
+	for (long end = milliseconds() + HARNESS_LIMIT; process_child(run->pid, "--peer") < 0;) {
 		ck_assert_int_lt(milliseconds(), end);
+		run_pump(run, 5);
+	}
 	if (_i >= 2)
-		stuff(run);
-	run_pump(run, 100);
-	expect_rest(run);
+		run_fill(run);
+	run_settle(run);
+	expect_idle(run);
 	close_input(run, WIRED_PIPES);
 	finish(run, 0);
 }
@@ -340,18 +250,15 @@ START_TEST(watching_half_a_socket_costs_nothing)
 	begin(run);
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"hang\"}");
 	if (_i >= 2)
-		stuff(run);
-	else
-		run_pump(run, 100);
+		run_fill(run);
 	shutdown(run->to, SHUT_WR);
-	run_pump(run, 100);
-	expect_rest(run);
+	run_settle(run);
+	expect_idle(run);
 	kill(run->pid, SIGTERM);
 	finish(run, 128 + SIGTERM);
 }
 END_TEST
 
-/* What was there before is there afterwards, whatever ends it. */
 START_TEST(flags_are_as_they_were)
 {
 	const struct setup setup = { .wiring = (enum wiring)(_i % 3), .keep = true, .command = "peer puppet" };
@@ -362,7 +269,7 @@ START_TEST(flags_are_as_they_were)
 		before[i] = fcntl(run->kept[i], F_GETFL);
 	begin(run);
 	kill(run->pid, _i < 3 ? SIGTERM : SIGKILL);
-	run_expect_gone(run, AFTER_ALL);
+	run_expect_gone(run);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL), before[i]);
 	run_end(run);
@@ -383,7 +290,7 @@ open_terminal(void)
 	return master;
 }
 
-/* Both ends; a hang-up of the terminal is the client's end. */
+/* A hang-up of the terminal is the client's end. */
 START_TEST(a_terminal_for_both)
 {
 	int master = open_terminal();
@@ -398,11 +305,11 @@ START_TEST(a_terminal_for_both)
 	begin(run);
 	if (_i == 0) {
 		kill(run->pid, SIGTERM);
-		run_expect_exit(run, 128 + SIGTERM, AFTER_ALL);
+		run_expect_exit(run, 128 + SIGTERM);
 	} else {
 		run_close_out(run);
 		run_close_in(run);
-		run_expect_exit(run, 0, AFTER_ALL);
+		run_expect_exit(run, 0);
 	}
 	ck_assert_int_eq(fcntl(slave, F_GETFL), flags);
 	close(slave);
@@ -414,22 +321,55 @@ Suite *
 suite_client_ends(void)
 {
 	Suite *suite = suite_create("client-ends");
-	TCase *tests = tcase_create("forms");
+	TCase *tests = tcase_create("client-ends");
 
-	tcase_set_timeout(tests, 40);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, end_of_input, 0, 6);
-	tcase_add_loop_test(tests, nobody_reads, 0, 4);
-	tcase_add_test(tests, a_socket_that_is_not_read_any_more);
+	tcase_add_loop_test(tests, stdout_without_a_reader, 0, 4);
+	tcase_add_test(tests, a_socket_shut_down_for_reading);
 	tcase_add_loop_test(tests, a_signal, 0, 2);
-	tcase_add_loop_test(tests, all_is_over_before_clients_use_force, 0, 4);
-	tcase_add_test(tests, with_drain_a_full_queue_is_waited_for);
-	tcase_add_loop_test(tests, the_clients_end_while_descriptors_leak, 0, 18);
-	tcase_add_loop_test(tests, the_launchers_end_is_none, 0, 6);
-	tcase_add_test(tests, with_drain_the_clients_end_is_none);
-	tcase_add_loop_test(tests, watching_stdout_costs_nothing, 0, 4);
-	tcase_add_loop_test(tests, watching_half_a_socket_costs_nothing, 0, 4);
+	tcase_add_loop_test(tests, a_server_that_ignores_the_end_is_killed, 0, 4);
 	tcase_add_loop_test(tests, flags_are_as_they_were, 0, 6);
 	tcase_add_loop_test(tests, a_terminal_for_both, 0, 2);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+Suite *
+suite_client_leaks(void)
+{
+	Suite *suite = suite_create("client-leaks");
+	TCase *tests = tcase_create("client-leaks");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, the_clients_end_while_descriptors_leak, 0, 18);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+Suite *
+suite_not_ends(void)
+{
+	Suite *suite = suite_create("not-ends");
+	TCase *tests = tcase_create("not-ends");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_test(tests, with_drain_a_full_queue_is_waited_for);
+	tcase_add_loop_test(tests, the_end_of_a_wrapper_is_not_the_clients, 0, 6);
+	tcase_add_test(tests, with_drain_the_session_outlives_the_client);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+Suite *
+suite_idle(void)
+{
+	Suite *suite = suite_create("idle");
+	TCase *tests = tcase_create("idle");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, watching_stdout_costs_nothing, 0, 4);
+	tcase_add_loop_test(tests, watching_half_a_socket_costs_nothing, 0, 4);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,8 +1,7 @@
 /*
- * What a long response costs canceld: one line of so many bytes and one of a tenth of them, through pipes that hold no
- * more than 4 KiB, so that neither canceld nor its client ever reads more at a time. Linear is a ratio of 10. All
- * processes share one processor and each time is the best of some rounds: where the scheduler puts them is not at
- * issue. It prints a table and judges nothing.
+ * What a long response costs canceld: a line of BYTES and one of a tenth of that, through pipes that hold 4 KiB, so that
+ * neither canceld nor its client reads more at a time. A ratio of 10 is linear. All processes share one processor and
+ * each time is the best of some rounds, to keep the scheduler out of it. It prints a table and has no goals.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +10,7 @@
 
 #include "process.h"
 #include "stress.h"
-#include "talk.h"
+#include "client.h"
 
 enum {
 	ROUNDS = 5,
@@ -25,7 +24,7 @@ struct cost {
 	long peak; /* bytes in memory, idle ones included */
 };
 
-/* Reads a line to its end and throws it away; how many bytes it had. */
+/* Reads a line and discards it; returns its length. */
 static long long
 skip_line(struct run *run)
 {
@@ -57,7 +56,7 @@ measure(const char *options, const char *order, long long bytes)
 	run = run_options(options, command);
 	fcntl(run->from, F_SETPIPE_SZ, PIECE);
 	run_send(run, "{?");
-	skip_line(run); /* canceld's own answer: it has started */
+	skip_line(run); /* an error from canceld itself: it has started */
 	cost.seconds = process_seconds(run->pid);
 	start = milliseconds();
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}");
@@ -118,7 +117,7 @@ suite_cost(void)
 	stress_report("CPU time of canceld and the most memory it had, for a response of %d MB and one of %d MB\n",
 	    BYTES / 10 / MEGABYTE, BYTES / MEGABYTE);
 	stress_report("id     options     CPU/10         CPU      ratio  memory/10  memory     pace\n");
-	tcase_set_timeout(tests, 0);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_long_response, 0, 4);
 	suite_add_tcase(suite, tests);
 	return suite;

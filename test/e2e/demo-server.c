@@ -1,17 +1,18 @@
 /*
- * demo-server: a small MCP server on stdin and stdout, for people to watch and for tests to lean
- * on. One process, one poll loop, both eras: initialize, and server/discover with a _meta in each
- * request. Ids and progress tokens go back as the very bytes they came as, whatever their size.
+ * demo-server: a small MCP server on stdin and stdout, for the demo and the tests. One process,
+ * one poll loop, both eras: initialize, and server/discover with a _meta in each request. Ids and
+ * progress tokens are returned byte for byte, whatever their size.
  *
  * Tools: echo answers with its arguments; sleep answers after ms and stops when it is cancelled;
- * stubborn does not stop; block hears nothing any more; crash dies (of a signal, with a status, after half an answer); noise
- * prints what is no message around its answer; flood sends count notifications, then an answer of
- * bytes; ask asks the client first, with the very id of its call; progress reports in steps;
- * twice answers twice; late-progress reports after its answer.
+ * stubborn does not stop, and answers after ms or at the next release; block stops reading for
+ * ever; crash dies (of a signal, with a status, after half an answer); noise prints lines that are
+ * no messages around its answer; flood sends count notifications, then an answer of bytes; ask sends
+ * the client a request with the id of its own call; progress reports in steps; twice answers
+ * twice; late-progress reports after its answer.
  *
  *   --record FILE   append every line received to FILE
  *   --mute METHOD   never answer requests of that method
- *   --ignore-eof    live on when stdin ends      --ignore-term   live on at SIGTERM
+ *   --ignore-eof    go on when stdin ends        --ignore-term   ignore SIGTERM
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ call_free(struct call *call)
 }
 
 static void
-say_answer(const struct call *call, const char *text)
+put_answer(const struct call *call, const char *text)
 {
 	text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{", call->id);
 	text_print(&output, "%s", call->modern ? "\"resultType\":\"complete\"," : "");
@@ -110,7 +111,7 @@ call_reply(struct call *call, const char *kind, const char *value)
 static void
 call_finish(struct call *call, const char *text)
 {
-	say_answer(call, text);
+	put_answer(call, text);
 	text_print(&output, "\n");
 	if (call->cancelled)
 		fprintf(stderr, "demo-server: late answer id=%s\n", call->id);
@@ -118,7 +119,7 @@ call_finish(struct call *call, const char *text)
 }
 
 static void
-say_progress(const struct call *call, int step, int steps)
+put_progress(const struct call *call, int step, int steps)
 {
 	if (call->token != NULL)
 		text_print(&output,
@@ -146,6 +147,22 @@ start_stubborn(struct call *call, const struct arguments *arguments)
 	call->stubborn = true;
 }
 
+/* Answers every stubborn call, then its own. */
+static void
+start_release(struct call *call, const struct arguments *arguments)
+{
+	struct call *other = calls;
+	struct call *next;
+
+	(void)arguments;
+	for (; other != NULL; other = next) {
+		next = other->next;
+		if (other->stubborn)
+			call_finish(other, "released");
+	}
+	call_finish(call, "done");
+}
+
 static void
 start_progress(struct call *call, const struct arguments *arguments)
 {
@@ -167,7 +184,7 @@ flush(void)
 		sent = output.len = 0;
 }
 
-/* Hears nothing any more, neither cancels nor questions. */
+/* Reads nothing any more. */
 static void
 start_block(struct call *call, const struct arguments *arguments)
 {
@@ -182,7 +199,7 @@ static void
 start_crash(struct call *call, const struct arguments *arguments)
 {
 	if (json_is_true(json_object_get(arguments->json, "half"))) {
-		say_answer(call, "only the first half of this answer is ever written");
+		put_answer(call, "only the first half of this answer is ever written");
 		output.len -= 30;
 	}
 	flush();
@@ -193,7 +210,7 @@ start_crash(struct call *call, const struct arguments *arguments)
 	_exit((int)number_of(arguments, "status"));
 }
 
-/* What stands before and after the answer of the noise tool, by kind. */
+/* What the noise tool prints before and after its answer, by kind. */
 static const struct {
 	const char *kind, *before, *after;
 } noises[] = {
@@ -216,7 +233,7 @@ start_noise(struct call *call, const struct arguments *arguments)
 	while (i + 1 < sizeof(noises) / sizeof(noises[0]) && strcmp(kind, noises[i].kind) != 0)
 		i++;
 	text_print(&output, "%s", noises[i].before);
-	say_answer(call, arguments->text);
+	put_answer(call, arguments->text);
 	text_print(&output, "%s", noises[i].after);
 	call_free(call);
 }
@@ -240,7 +257,7 @@ start_flood(struct call *call, const struct arguments *arguments)
 	free(big);
 }
 
-/* By default the request bears the id of the call that it serves: they live in two spaces. */
+/* By default the request has the id of the call it serves: each direction numbers its own requests. */
 static void
 start_ask(struct call *call, const struct arguments *arguments)
 {
@@ -266,7 +283,7 @@ static void
 start_late_progress(struct call *call, const struct arguments *arguments)
 {
 	start_echo(call_new(call->id, NULL), arguments);
-	say_progress(call, 1, 1);
+	put_progress(call, 1, 1);
 	call_free(call);
 }
 
@@ -277,6 +294,7 @@ static const struct tool {
 	{ "echo", start_echo },
 	{ "sleep", start_sleep },
 	{ "stubborn", start_stubborn },
+	{ "release", start_release },
 	{ "crash", start_crash },
 	{ "block", start_block },
 	{ "noise", start_noise },
@@ -288,7 +306,7 @@ static const struct tool {
 };
 
 static void
-say_tools(const struct call *call)
+put_tools(const struct call *call)
 {
 	text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{%s\"tools\":[", call->id,
 	    call->modern ? "\"resultType\":\"complete\"," : "");
@@ -335,7 +353,7 @@ on_request(const char *method, const char *id, const char *params)
 	if (strcmp(method, "tools/call") == 0) {
 		start_tool(call, params);
 	} else if (strcmp(method, "tools/list") == 0) {
-		say_tools(call);
+		put_tools(call);
 		call_free(call);
 	} else if (strcmp(method, "initialize") == 0) {
 		call_reply(call, "result",
@@ -435,14 +453,14 @@ static void
 call_tick(struct call *call)
 {
 	if (call->step < call->steps) {
-		say_progress(call, ++call->step, call->steps);
+		put_progress(call, ++call->step, call->steps);
 		call->due += call->every;
 	} else {
 		call_finish(call, "done");
 	}
 }
 
-/* Does what is due and returns how long nothing will be, -1 for ever. */
+/* Does what is due; returns the milliseconds until something is due again, -1 for never. */
 static int
 tick(void)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: CANCELD=... DEMO_SERVER=... demo.sh
-# Shows canceld at work in front of a small server: what each side says and hears, and what goes to stderr. Fails if
+# Shows canceld at work in front of a small server: what each side sends and receives, and what goes to stderr. Fails if
 # anything that it shows did not happen.
 set -eu
 
@@ -78,21 +78,21 @@ matches() # line, pattern
 	case $1 in $2) ;; *) return 1 ;; esac
 }
 
-# The very next line.
-client_hears() # pattern
+# Exactly the next line.
+client_receives() # pattern
 {
-	IFS= read -r line <&4 || fail "the client heard nothing more, but should hear $1"
-	show 'client hears' "$line"
-	matches "$line" "$1" || fail "the client should have heard $1"
+	IFS= read -r line <&4 || fail "the client received nothing more, but should receive $1"
+	show 'client gets' "$line"
+	matches "$line" "$1" || fail "the client should have received $1"
 }
 
-# What comes before is not shown.
-server_hears() # pattern
+# Lines before it are not shown.
+server_receives() # pattern
 {
 	while IFS= read -r line <&6; do
-		matches "$line" "$1" && show 'server hears' "$line" && return
+		matches "$line" "$1" && show 'server gets' "$line" && return
 	done
-	fail "the server never heard $1"
+	fail "the server never received $1"
 }
 
 # Two processes write there, so the lines come in any order. All are shown.
@@ -118,11 +118,11 @@ introduce()
 	echo '{"jsonrpc":"2.0","method":"notifications/initialized"}' >&3
 }
 
-# The ends of all three pipes: nobody is left who could write to them.
+# All three pipes are at their end: no process is left that could write to them.
 expect_end()
 {
 	if IFS= read -r line <&4; then
-		fail "the client heard more: $line"
+		fail "the client received more: $line"
 	fi
 	while IFS= read -r line <&5; do
 		show stderr "$line"
@@ -140,32 +140,32 @@ introduce
 
 title '1. What is answered in time passes, byte for byte.'
 call 1 echo '{"price":1.10}'
-client_hears '{"jsonrpc":"2.0","id":1,"result":*price*1.10*'
+client_receives '{"jsonrpc":"2.0","id":1,"result":*price*1.10*'
 
 title '2. A call that would take ten minutes: after a second the server is told to stop, and the client is answered.'
 call 2 sleep '{"ms":600000}'
-client_hears '{"jsonrpc":"2.0","id":2,"error":{"code":-32800,*"cause":"timeout"*'
-server_hears '*"notifications/cancelled"*"requestId":2,*'
+client_receives '{"jsonrpc":"2.0","id":2,"error":{"code":-32800,*"cause":"timeout"*'
+server_receives '*"notifications/cancelled"*"requestId":2,*'
 stderr_has 'canceld*: TIMED_OUT *id=2 *' 'demo-server: cancelled id=2'
 
-title '3. A tool that does not stop and answers too late: the client hears none of it, and the connection goes on.'
+title '3. A tool that does not stop and answers too late: the client gets none of it, and the connection goes on.'
 call 3 stubborn '{"ms":1500}'
-client_hears '{"jsonrpc":"2.0","id":3,"error":{"code":-32800,*"cause":"timeout"*'
+client_receives '{"jsonrpc":"2.0","id":3,"error":{"code":-32800,*"cause":"timeout"*'
 stderr_has 'canceld*: TIMED_OUT *id=3 *' 'demo-server: late answer id=3' 'canceld*: LATE *id=3 *'
 call 4 echo '{}'
-client_hears '{"jsonrpc":"2.0","id":4,"result":*'
+client_receives '{"jsonrpc":"2.0","id":4,"result":*'
 
 title '4. What the server prints on stdout that is no message goes to stderr and does not break the connection.'
 call 5 noise '{"kind":"text"}'
-client_hears '{"jsonrpc":"2.0","id":5,"result":*'
+client_receives '{"jsonrpc":"2.0","id":5,"result":*'
 stderr_has 'canceld*: NOISE *starting up...' 'canceld*: NOISE *listening on port 8080'
 
-title '5. The client goes away in the middle of a call: the server hears that too, and no process is left.'
+title '5. The client goes away in the middle of a call: the server is told, and no process is left.'
 call 6 sleep '{"ms":600000}'
-server_hears '*"id":6,*' >/dev/null
+server_receives '*"id":6,*' >/dev/null
 show 'client' '... is gone'
 exec 3>&-
-server_hears '*"notifications/cancelled"*"requestId":6,*'
+server_receives '*"notifications/cancelled"*"requestId":6,*'
 stderr_has 'canceld*: CLIENT_GONE *id=6 *' 'demo-server: cancelled id=6'
 expect_end
 

@@ -1,4 +1,4 @@
-/* The ways a session ends: the server hears its cancels, and nothing is left behind. */
+/* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,17 +10,11 @@
 
 #include "process.h"
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 
-enum {
-	AFTER_EOF = 1600,
-	AFTER_SIGNAL = 700,
-	AFTER_ALL = 2000,
-};
-
-static const char *const obstinate = "demo --ignore-eof --ignore-term";
+static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
 static struct run *
 busy_session(const char *options, const char *command)
@@ -39,16 +33,15 @@ expect_both_cancelled(struct run *run)
 {
 	run_expect_cancelled(run, "2");
 	run_expect_cancelled(run, "3");
-	run_expect_gone(run, 0);
 	run_end(run);
 }
 
-START_TEST(at_the_end_of_input_all_is_cancelled)
+START_TEST(at_the_end_of_input_requests_are_cancelled)
 {
-	struct run *run = busy_session("", _i == 0 ? NULL : obstinate);
+	struct run *run = busy_session("", _i == 0 ? NULL : unwilling);
 
 	run_close_in(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "--drain"));
 	expect_both_cancelled(run);
 }
@@ -56,10 +49,10 @@ END_TEST
 
 START_TEST(at_the_end_of_input_an_idle_session_ends)
 {
-	struct run *run = run_session("", _i == 0 ? NULL : obstinate);
+	struct run *run = run_session("", _i == 0 ? NULL : unwilling);
 
 	run_close_in(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	run_expect_end(run);
 	run_end(run);
 }
@@ -75,10 +68,10 @@ expect_terminated(struct run *run, const char *id)
 
 START_TEST(a_signal_ends_it)
 {
-	struct run *run = busy_session("", _i % 2 == 0 ? NULL : obstinate);
+	struct run *run = busy_session("", _i % 2 == 0 ? NULL : unwilling);
 
 	kill(run->pid, signals[_i / 2]);
-	run_expect_exit(run, 128 + signals[_i / 2], AFTER_SIGNAL);
+	run_expect_exit(run, 128 + signals[_i / 2]);
 	expect_terminated(run, "2");
 	expect_terminated(run, "3");
 	run_expect_end(run);
@@ -88,18 +81,18 @@ END_TEST
 
 START_TEST(a_second_signal_changes_nothing)
 {
-	struct run *run = busy_session("", obstinate);
+	struct run *run = busy_session("", unwilling);
 
 	kill(run->pid, SIGTERM);
 	run_expect_logged(run, "SIGNALLED");
 	kill(run->pid, SIGINT);
 	kill(run->pid, SIGTERM);
-	run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
+	run_expect_exit(run, 128 + SIGTERM);
 	expect_both_cancelled(run);
 }
 END_TEST
 
-/* Holds the client's ends until it is killed; writes a byte to ready when the call is running. */
+/* Keeps the client's ends open until it is killed; writes a byte to ready when the call is running. */
 _Noreturn static void
 be_client(const struct setup *setup, int ready)
 {
@@ -117,7 +110,7 @@ be_client(const struct setup *setup, int ready)
 START_TEST(nothing_is_left_when_the_client_is_killed)
 {
 	char mark[64];
-	const struct setup setup = { .command = _i < 3 ? NULL : obstinate,
+	const struct setup setup = { .command = _i < 3 ? NULL : unwilling,
 		.wiring = (enum wiring)(_i % 3),
 		.mark = mark };
 	struct pollfd ready = { .events = POLLIN };
@@ -131,12 +124,14 @@ START_TEST(nothing_is_left_when_the_client_is_killed)
 	client = fork();
 	if (client == 0)
 		be_client(&setup, ends[1]);
+	close(ends[1]);
 	ready.fd = ends[0];
 	ck_assert_int_eq(poll(&ready, 1, HARNESS_LIMIT), 1);
+	ck_assert_int_ne(ready.revents & POLLIN, 0);
 	run = run_observe(mark);
 	ck_assert_int_ge(process_marked(mark, list, sizeof(list)), 2);
 	kill(client, SIGKILL);
-	run_expect_gone(run, AFTER_ALL);
+	run_expect_gone(run);
 	run_expect_cancelled(run, "2");
 	waitpid(client, NULL, 0);
 	run_end(run);
@@ -148,44 +143,41 @@ START_TEST(nothing_is_left_when_canceld_is_killed)
 	struct run *run = busy_session("", NULL);
 
 	kill(run->pid, SIGKILL);
-	run_expect_gone(run, AFTER_ALL);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(when_nobody_reads_stdout_it_ends)
+START_TEST(stdout_without_a_reader_ends_it)
 {
-	struct run *run = run_session("", _i == 0 ? NULL : obstinate);
+	struct run *run = run_session("", _i == 0 ? NULL : unwilling);
 
 	run_close_out(run);
-	run_expect_exit(run, 0, AFTER_EOF);
-	run_expect_gone(run, 0);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(when_nobody_reads_stdout_what_runs_is_cancelled)
+START_TEST(stdout_without_a_reader_cancels_what_runs)
 {
-	struct run *run = busy_session("", _i == 0 ? NULL : obstinate);
+	struct run *run = busy_session("", _i == 0 ? NULL : unwilling);
 
 	run_close_out(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	expect_both_cancelled(run);
 }
 END_TEST
 
-START_TEST(a_reader_that_leaves_in_the_middle_of_a_flood)
+START_TEST(a_reader_that_leaves_amid_a_flood)
 {
 	struct run *run = run_session("", "demo");
 
-	run->deaf = true;
+	run->stdout_unread = true;
 	run_call(run, "2", "flood", "{\"count\":100000,\"bytes\":10}");
 	run_call(run, "3", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":3,");
 	run_close_out(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	run_expect_cancelled(run, "3");
-	run_expect_gone(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -199,7 +191,7 @@ START_TEST(drain_waits_for_the_answers)
 	run_expect_answer(run, "2");
 	ck_assert(at_exists(run->message, _i == 0 ? "result" : "error"));
 	run_expect_end(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -214,21 +206,21 @@ START_TEST(drain_has_a_limit)
 	run_close_in(run);
 	run_expect_answer(run, "2");
 	ck_assert_int_eq(at_number(run->message, "error code"), -32603);
-	run_expect_exit(run, _i == 0 ? 0 : 124, 300 + AFTER_EOF);
+	run_expect_exit(run, _i == 0 ? 0 : 124);
 	ck_assert_int_ge(milliseconds() - start, 300);
 	run_expect_cancelled(run, "2");
 	run_end(run);
 }
 END_TEST
 
-/* The time passes while the server is slow to go: that is nobody's request. */
-START_TEST(what_was_answered_in_time_did_not_fail)
+/* The limit passes while the server is slow to exit: no request timed out. */
+START_TEST(an_answer_in_time_is_no_timeout)
 {
 	struct run *run = run_session("-e --drain=300ms", "demo --ignore-eof");
 
 	run_expect_echo(run, "2");
 	run_close_in(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -240,7 +232,7 @@ START_TEST(a_signal_ends_the_drain)
 	run_close_in(run);
 	run_expect_quiet(run, 100);
 	kill(run->pid, SIGTERM);
-	run_expect_exit(run, 128 + SIGTERM, AFTER_SIGNAL);
+	run_expect_exit(run, 128 + SIGTERM);
 	expect_both_cancelled(run);
 }
 END_TEST
@@ -269,7 +261,7 @@ START_TEST(a_file_as_input_is_drained)
 	run_expect_answer(run, "3");
 	run_expect_answer(run, "2");
 	run_expect_end(run);
-	run_expect_exit(run, 0, AFTER_EOF);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -281,21 +273,19 @@ START_TEST(a_grandchild_on_stdout_is_not_waited_for)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 5, 1000);
-	run_expect_gone(run, AFTER_ALL);
+	run_expect_exit(run, 5);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(a_server_that_closes_stdout_is_gone)
+START_TEST(a_server_that_closes_stdout_is_ended)
 {
 	struct run *run = run_options("", "peer mute-out");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_end(run);
-	run_expect_exit(run, ANY_STATUS, AFTER_EOF);
-	run_expect_gone(run, 0);
+	run_expect_exit(run, ANY_STATUS);
 	run_end(run);
 }
 END_TEST
@@ -311,8 +301,7 @@ START_TEST(a_stopped_server_is_ended)
 	while (!process_stopped(server) && milliseconds() < limit)
 		run_pump(run, 2);
 	run_close_in(run);
-	run_expect_exit(run, 0, AFTER_EOF);
-	run_expect_gone(run, 0);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -325,48 +314,60 @@ START_TEST(a_server_that_closed_its_stdin_is_ended)
 	run_expect_answer(run, "1");
 	run_expect_logged(run, "peer: stdin is closed\n");
 	for (int i = 2; i < 50; i++)
-		run_say(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
+		run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
 	run_close_in(run);
-	run_expect_exit(run, ANY_STATUS, AFTER_EOF);
-	run_expect_gone(run, 0);
+	run_expect_exit(run, ANY_STATUS);
 	run_end(run);
 }
 END_TEST
-
-static void
-add_clients(TCase *tests)
-{
-	tcase_add_loop_test(tests, at_the_end_of_input_all_is_cancelled, 0, 2);
-	tcase_add_loop_test(tests, at_the_end_of_input_an_idle_session_ends, 0, 2);
-	tcase_add_loop_test(tests, a_signal_ends_it, 0, 6);
-	tcase_add_test(tests, a_second_signal_changes_nothing);
-	tcase_add_loop_test(tests, nothing_is_left_when_the_client_is_killed, 0, 6);
-	tcase_add_test(tests, nothing_is_left_when_canceld_is_killed);
-	tcase_add_loop_test(tests, when_nobody_reads_stdout_it_ends, 0, 2);
-	tcase_add_loop_test(tests, when_nobody_reads_stdout_what_runs_is_cancelled, 0, 2);
-	tcase_add_test(tests, a_reader_that_leaves_in_the_middle_of_a_flood);
-	tcase_add_loop_test(tests, drain_waits_for_the_answers, 0, 2);
-	tcase_add_loop_test(tests, drain_has_a_limit, 0, 2);
-	tcase_add_test(tests, what_was_answered_in_time_did_not_fail);
-	tcase_add_test(tests, a_signal_ends_the_drain);
-	tcase_add_test(tests, a_file_as_input_is_drained);
-}
 
 Suite *
 suite_ends(void)
 {
 	Suite *suite = suite_create("ends");
-	TCase *clients = tcase_create("clients");
-	TCase *servers = tcase_create("servers");
+	TCase *tests = tcase_create("ends");
 
-	tcase_set_timeout(clients, 40);
-	tcase_set_timeout(servers, 40);
-	add_clients(clients);
-	tcase_add_test(servers, a_grandchild_on_stdout_is_not_waited_for);
-	tcase_add_test(servers, a_server_that_closes_stdout_is_gone);
-	tcase_add_test(servers, a_stopped_server_is_ended);
-	tcase_add_test(servers, a_server_that_closed_its_stdin_is_ended);
-	suite_add_tcase(suite, clients);
-	suite_add_tcase(suite, servers);
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, at_the_end_of_input_requests_are_cancelled, 0, 2);
+	tcase_add_loop_test(tests, at_the_end_of_input_an_idle_session_ends, 0, 2);
+	tcase_add_loop_test(tests, a_signal_ends_it, 0, 6);
+	tcase_add_test(tests, a_second_signal_changes_nothing);
+	tcase_add_loop_test(tests, nothing_is_left_when_the_client_is_killed, 0, 6);
+	tcase_add_test(tests, nothing_is_left_when_canceld_is_killed);
+	tcase_add_loop_test(tests, stdout_without_a_reader_ends_it, 0, 2);
+	tcase_add_loop_test(tests, stdout_without_a_reader_cancels_what_runs, 0, 2);
+	tcase_add_test(tests, a_reader_that_leaves_amid_a_flood);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+Suite *
+suite_drain(void)
+{
+	Suite *suite = suite_create("drain");
+	TCase *tests = tcase_create("drain");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, drain_waits_for_the_answers, 0, 2);
+	tcase_add_loop_test(tests, drain_has_a_limit, 0, 2);
+	tcase_add_test(tests, an_answer_in_time_is_no_timeout);
+	tcase_add_test(tests, a_signal_ends_the_drain);
+	tcase_add_test(tests, a_file_as_input_is_drained);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+Suite *
+suite_server_ends(void)
+{
+	Suite *suite = suite_create("server-ends");
+	TCase *tests = tcase_create("server-ends");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_test(tests, a_grandchild_on_stdout_is_not_waited_for);
+	tcase_add_test(tests, a_server_that_closes_stdout_is_ended);
+	tcase_add_test(tests, a_stopped_server_is_ended);
+	tcase_add_test(tests, a_server_that_closed_its_stdin_is_ended);
+	suite_add_tcase(suite, tests);
 	return suite;
 }

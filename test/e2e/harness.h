@@ -1,7 +1,9 @@
 /*
- * harness: starts canceld with a server behind it, as a client would, and holds the client's ends.
- * Whatever waits, waits for a condition and has a limit; when the limit passes, the running Check
- * test fails and both streams are printed. No process of a run outlives run_end unnoticed.
+ * harness: starts canceld with a server behind it, as a client would, and owns the client's ends.
+ *
+ * Every wait is for a condition and has a generous limit, so that a busy machine fails no test;
+ * how long canceld may take is checked in times.c only. When a limit passes, the running Check test
+ * fails and both streams are printed. run_end fails if a process of the run is left.
  */
 #ifndef E2E_HARNESS_H
 #define E2E_HARNESS_H
@@ -16,8 +18,9 @@
 #include "text.h"
 
 enum {
-	HARNESS_LIMIT = 10000, /* milliseconds after which a condition will never come */
-	ANY_STATUS = -1,       /* any but death by a signal */
+	HARNESS_LIMIT = 30000, /* milliseconds to wait for a condition */
+	TEST_LIMIT = 40,       /* seconds for one test, for Check (times CK_TIMEOUT_MULTIPLIER) */
+	ANY_STATUS = -1,       /* any exit status, but not death by a signal */
 };
 
 enum wiring {
@@ -26,24 +29,24 @@ enum wiring {
 	WIRED_ONE_SOCKET, /* one for both */
 };
 
-/* How to start; all zero is: the demo server behind canceld without options, over pipes. */
+/* How to start. All zero: the demo server behind canceld without options, over pipes. */
 struct setup {
 	const char *options; /* words for canceld */
-	const char *command; /* words; the first may be "demo", "peer" (a mode of this program), or
-	                        "sh:SCRIPT" takes the rest; NULL is "demo" */
-	const char
-	    *behind; /* words: what the command is run by, the outermost first: npx, sh, canceld, deaf (to SIGTERM) */
-	const char *before; /* the same for canceld; run->pid is then the outermost's */
+	/* Words; the first may be "demo" or "peer" (a mode of this program, see peers.h), or it is "sh:SCRIPT". NULL: demo. */
+	const char *command;
+	/* Words, the outermost first: wrappers of the command: npx, sh, canceld, noterm (ignores SIGTERM). */
+	const char *behind;
+	const char *before; /* the same for canceld; run->pid is then the outermost wrapper's */
 	const char *mark;   /* NULL: a fresh one */
-	const char *in;     /* a path to open as stdin, out as stdout, instead of the wiring */
-	const char *out;
+	const char *in;     /* a path to open as stdin instead of the wiring */
+	const char *out;    /* the same for stdout */
 	enum wiring wiring;
 	bool own_group;   /* start it in a process group of its own */
-	bool as_init;     /* ... in a pid namespace of its own, as its first process; run->pid is who waits for it */
+	bool as_init;     /* start it as process 1 of a pid namespace; run->pid is then its parent */
 	bool bare;        /* run the command without canceld */
 	bool keep;        /* keep copies of canceld's own ends in kept[] */
 	bool ignore_pipe; /* start it with SIGPIPE ignored */
-	bool stuffed;     /* its stderr takes nothing until it has ended */
+	bool stderr_full; /* its stderr pipe is full, and not read until it has exited */
 	int blocked;      /* start it with this signal blocked */
 	int extra;        /* start it with this descriptor open (0: none) */
 };
@@ -55,13 +58,13 @@ struct run {
 	int errors;
 	int kept[2];
 	struct text unsent;
-	struct text out;   /* all that came on stdout and is not taken */
+	struct text out;   /* what came on stdout; before `taken` it is consumed */
 	struct text error; /* all that came on stderr */
 	size_t taken;
-	size_t piece;    /* not 0: each read and write has a random size up to this */
-	json_t *message; /* the last that was taken */
-	bool deaf;       /* does not read stdout */
-	bool stuffed;    /* ... nor stderr, which is full */
+	size_t piece;       /* not 0: each read and write has a random size up to this */
+	json_t *message;    /* the last one taken */
+	bool stdout_unread; /* run_pump does not read stdout */
+	bool stderr_unread; /* run_pump does not read stderr, whose pipe is full */
 	bool exited;
 	int status; /* as waitpid gives it */
 	char mark[64];
@@ -71,38 +74,39 @@ struct run {
 struct run *run_start(const struct setup *setup);
 struct run *run_options(const char *options, const char *command);
 
-/* A run that another process started with this mark: only what is recorded and left of it. */
+/* A run that another process started with this mark: to look at its record and its processes only. */
 struct run *run_observe(const char *mark);
 
 /* Moves bytes for at most wait milliseconds; returns early as soon as any were moved. */
 void run_pump(struct run *run, int wait);
 
-/* Not to be had here: as_init, without the right to it. The tests that need it are left out. */
+/* Whether as_init is permitted here; tests that need it are skipped otherwise. */
 bool can_be_init(void);
 
 /* Closes the client's stdin end (after all is sent), its stdout end. */
 void run_close_in(struct run *run);
 void run_close_out(struct run *run);
 
-/*
- * Fails the test unless it exits with this status within milliseconds (and a machine's slack), and reads the rest of its
- * stderr; or leaves that, as others hold it.
- */
-void run_expect_exit(struct run *run, int status, long within);
-void run_expect_exit_alone(struct run *run, int status, long within);
-void run_expect_gone(struct run *run, long within); /* no process of the run is left */
+/* Fails the test unless canceld exits with this status; then reads stderr to its end. */
+void run_expect_exit(struct run *run, int status);
+
+/* The same without the rest of stderr, which another process may hold open. */
+void run_expect_exit_alone(struct run *run, int status);
+
+/* Whether a process of the run is left, and which. */
+bool run_leaves(const struct run *run, char *left, size_t size);
+
+/* Waits until none is left. */
+void run_expect_gone(struct run *run);
 
 /*
- * From now on what a run leaves becomes this process's child, and run_expect_gone sees it whether it bears the mark
- * (node overwrites it) or not.
+ * Makes this process the parent of all orphans of later runs, so that run_expect_gone also sees those without a mark
+ * (node overwrites its environment).
  */
 void adopt_orphans(void);
 
-/* Closes all that is open, waits for the exit, expects that nothing is left, frees. */
+/* Closes the client's ends, waits for the exit, expects that no process is left, frees. */
 void run_end(struct run *run);
-
-/* For limits that the product promises: how much a busy machine may add. */
-long slack(void);
 
 void mark_new(char *mark, size_t size);
 __attribute__((format(printf, 2, 3), noreturn)) void run_fail(struct run *run, const char *format, ...);

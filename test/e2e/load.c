@@ -9,12 +9,12 @@
 
 enum {
 	BATCH = 65536,  /* of messages to write at once */
-	PATTERN = 1000, /* bytes of padding that are alike */
+	PATTERN = 1000, /* equal bytes of padding in a row */
 	GLANCE = 5,     /* milliseconds between two looks at the board */
 	SMALL_PIPE = 4096,
 };
 
-/* No two neighbouring stretches are alike, nor are those of two neighbouring messages. */
+/* Neighbouring stretches differ, also from those of neighbouring messages. */
 static void
 append_padding(struct text *text, long number, size_t len)
 {
@@ -53,9 +53,9 @@ piece_size(const struct end *end, size_t most)
 }
 
 bool
-end_can_say(const struct end *end, long limit)
+end_can_send(const struct end *end, long limit)
 {
-	return end->said.done < end->said.text.len || end->said.count < limit;
+	return end->sent.done < end->sent.text.len || end->sent.count < limit;
 }
 
 static void
@@ -69,15 +69,15 @@ fill(struct flow *flow, long limit)
 }
 
 void
-end_say(struct end *end, long limit)
+end_send(struct end *end, long limit)
 {
-	struct flow *said = &end->said;
+	struct flow *sent = &end->sent;
 	ssize_t done;
 
-	fill(said, limit);
-	done = write(end->out, said->text.data + said->done, piece_size(end, said->text.len - said->done));
+	fill(sent, limit);
+	done = write(end->out, sent->text.data + sent->done, piece_size(end, sent->text.len - sent->done));
 	if (done > 0) {
-		said->done += (size_t)done;
+		sent->done += (size_t)done;
 		end->moved += done;
 	}
 }
@@ -112,14 +112,14 @@ flow_matches(struct flow *flow, const char *data, size_t len)
 }
 
 void
-end_hear(struct end *end)
+end_receive(struct end *end)
 {
 	char piece[BATCH];
 	ssize_t done = read(end->in, piece, piece_size(end, sizeof(piece)));
 
 	if (done > 0) {
 		end->moved += done;
-		end->wrong = end->wrong || !flow_matches(&end->heard, piece, (size_t)done);
+		end->wrong = end->wrong || !flow_matches(&end->received, piece, (size_t)done);
 	} else if (done == 0 || (errno != EAGAIN && errno != EINTR)) {
 		close(end->in);
 		end->in = -1;
@@ -129,8 +129,8 @@ end_hear(struct end *end)
 void
 end_free(struct end *end)
 {
-	free(end->heard.text.data);
-	free(end->said.text.data);
+	free(end->received.text.data);
+	free(end->sent.text.data);
 }
 
 struct board *
@@ -147,20 +147,20 @@ board_open(const char *path)
 }
 
 static void
-mirror_step(struct end *end, struct board *board, bool hungry)
+mirror_step(struct end *end, struct board *board, bool eager)
 {
-	bool answering = end_can_say(end, end->heard.count);
-	bool listening = !board->resting && (hungry || !answering);
+	bool answering = end_can_send(end, end->received.count);
+	bool listening = !board->server_pauses && (eager || !answering);
 	struct pollfd fds[2] = {
 		{ .fd = listening ? end->in : -1, .events = POLLIN },
 		{ .fd = answering ? end->out : -1, .events = POLLOUT },
 	};
 
 	poll(fds, 2, listening ? -1 : GLANCE);
-	if (fds[0].revents != 0 && !board->resting)
-		end_hear(end);
+	if (fds[0].revents != 0 && !board->server_pauses)
+		end_receive(end);
 	if (fds[1].revents != 0)
-		end_say(end, end->heard.count);
+		end_send(end, end->received.count);
 	board->moved = end->moved;
 }
 
@@ -172,14 +172,14 @@ load_mirror(int count, char **arguments)
 
 	if (board == NULL)
 		return 2;
-	end.heard = (struct flow){ .message = load_request, .padding = (size_t)atol(arguments[2]) };
-	end.said = (struct flow){ .message = load_answer, .padding = (size_t)atol(arguments[3]) };
+	end.received = (struct flow){ .message = load_request, .padding = (size_t)atol(arguments[2]) };
+	end.sent = (struct flow){ .message = load_answer, .padding = (size_t)atol(arguments[3]) };
 	fcntl(end.in, F_SETFL, fcntl(end.in, F_GETFL) | O_NONBLOCK);
 	fcntl(end.out, F_SETFL, fcntl(end.out, F_GETFL) | O_NONBLOCK);
 	while (end.in >= 0 && !end.wrong)
-		mirror_step(&end, board, strcmp(arguments[4], "hungry") == 0);
+		mirror_step(&end, board, strcmp(arguments[4], "eager") == 0);
 	if (end.wrong)
-		fprintf(stderr, "mirror: request %ld has changed on its way\n", end.heard.count);
+		fprintf(stderr, "mirror: request %ld has changed on its way\n", end.received.count);
 	end_free(&end);
 	return end.wrong ? 9 : 0;
 }

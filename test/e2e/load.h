@@ -1,6 +1,6 @@
 /*
- * load: the two ends of a connection that talk as fast as it lets them. What each says is known to
- * the other, so every byte that is lost, doubled, changed or out of order is seen at once.
+ * load: the two ends of a connection that send as fast as it takes. Each end knows what the other
+ * sends, so every byte that is lost, doubled, changed or out of order is found at once.
  */
 #ifndef E2E_LOAD_H
 #define E2E_LOAD_H
@@ -21,35 +21,35 @@ message_function load_answer;
 struct flow {
 	message_function *message;
 	size_t padding;
-	long count;       /* whole messages heard, or messages put into text to be said */
-	struct text text; /* the message that is expected, or those on their way out */
-	size_t done;      /* bytes of text that have come, or are written */
+	long count;       /* whole messages received, or messages put into text to be sent */
+	struct text text; /* the message that is expected, or those to be sent */
+	size_t done;      /* bytes of text received, or written */
 };
 
 struct end {
 	int in, out; /* must not block; in becomes -1 at its end */
-	struct flow heard, said;
+	struct flow received, sent;
 	size_t piece;    /* not 0: each read and write has a random size up to this */
 	long long moved; /* bytes, both ways */
-	bool wrong;      /* what came is not what was expected; heard says where */
+	bool wrong;      /* an unexpected byte came; received.count is the message */
 };
 
-bool end_can_say(const struct end *end, long limit); /* of the messages up to limit some is unwritten */
-void end_say(struct end *end, long limit);           /* at most one write */
-void end_hear(struct end *end);                      /* at most one read */
+bool end_can_send(const struct end *end, long limit); /* a message before number `limit` is unwritten */
+void end_send(struct end *end, long limit);           /* at most one write */
+void end_receive(struct end *end);                    /* at most one read */
 void end_free(struct end *end);
 
-/* In memory that a test and its server share: how far the server is, and what it is to do. */
+/* Memory shared by a test and its server: the server's progress, and the test's orders. */
 struct board {
 	atomic_llong moved;
-	atomic_bool resting; /* not to read */
+	atomic_bool server_pauses; /* the server must not read */
 };
 
 struct board *board_open(const char *path);
 
 /*
  * A server: mirror BOARD REQUEST ANSWER KIND. Answers each request, in order, with an answer of
- * such padding. KIND lockstep reads nothing while it has an answer to write; hungry reads always.
+ * such padding. KIND lockstep reads nothing while it has an answer to write; eager reads always.
  * Ends at the end of its input; with 9 if a request is wrong.
  */
 int load_mirror(int count, char **arguments);

@@ -1,4 +1,4 @@
-/* The log: one line an event, in the words of include/core/why.h, and never what a message holds. */
+/* The log: one line per event, in the words of include/core/why.h, without the contents of messages. */
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,25 +8,25 @@
 
 #include "process.h"
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 #define FOR_EVER "{\"ms\":600000,\"secret\":\"swordfish\"}"
 
-/* A timeout, a client's cancel, and the end; all that a log of it says is in run->error. */
+/* A timeout, a client's cancel, and the end; the whole log is then in run->error. */
 static struct run *
-eventful(const char *options)
+run_events(const char *options)
 {
 	struct run *run = run_session(options, NULL);
 
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_call(run, "3", "sleep", FOR_EVER);
+	run_call(run, "3", "stubborn", FOR_EVER);
 	run_expect_received(run, "\"id\":3");
 	run_cancel(run, "3");
 	run_expect_cancelled(run, "3");
 	run_expect_echo(run, "4");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	return run;
 }
 
@@ -41,7 +41,7 @@ count_lines(const char *text)
 }
 
 static bool
-said(struct run *run, const char *word)
+has_event(struct run *run, const char *word)
 {
 	char wanted[64];
 
@@ -49,15 +49,15 @@ said(struct run *run, const char *word)
 	return strstr(run->error.data, wanted) != NULL;
 }
 
-START_TEST(by_default_a_person_is_told_what_matters)
+START_TEST(by_default_important_events_are_logged)
 {
-	struct run *run = eventful("-t 300ms");
+	struct run *run = run_events("-t tools/call:sleep=300ms");
 
-	ck_assert(said(run, "TIMED_OUT"));
-	ck_assert(said(run, "CANCEL_FORWARDED"));
-	ck_assert(said(run, "SUMMARY"));
-	ck_assert(!said(run, "CANCEL_SENT"));
-	ck_assert(!said(run, "RELAYED"));
+	ck_assert(has_event(run, "TIMED_OUT"));
+	ck_assert(has_event(run, "CANCEL_FORWARDED"));
+	ck_assert(has_event(run, "SUMMARY"));
+	ck_assert(!has_event(run, "CANCEL_SENT"));
+	ck_assert(!has_event(run, "RELAYED"));
 	ck_assert_ptr_nonnull(strstr(run->error.data, "the user pressed escape"));
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "cancelled=1"));
@@ -65,17 +65,18 @@ START_TEST(by_default_a_person_is_told_what_matters)
 }
 END_TEST
 
-START_TEST(each_v_says_more)
+START_TEST(each_v_logs_more)
 {
-	static const char *const levels[] = { "-q -t 300ms", "-t 300ms", "-v -t 300ms", "-vv -t 300ms" };
+	static const char *const levels[] = { "-q -t tools/call:sleep=300ms", "-t tools/call:sleep=300ms",
+		"-v -t tools/call:sleep=300ms", "-vv -t tools/call:sleep=300ms" };
 	size_t counts[4];
 
 	for (int i = 0; i < 4; i++) {
-		struct run *run = eventful(levels[i]);
+		struct run *run = run_events(levels[i]);
 
 		counts[i] = count_lines(run->error.data);
-		ck_assert_int_eq(said(run, "CANCEL_SENT"), i >= 2);
-		ck_assert_int_eq(said(run, "RELAYED"), i == 3);
+		ck_assert_int_eq(has_event(run, "CANCEL_SENT"), i >= 2);
+		ck_assert_int_eq(has_event(run, "RELAYED"), i == 3);
 		ck_assert_ptr_null(strstr(run->error.data, "swordfish"));
 		run_end(run);
 	}
@@ -93,8 +94,8 @@ START_TEST(a_log_file_is_written_instead)
 	struct run *run;
 
 	snprintf(path, sizeof(path), "%s/log-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(options, sizeof(options), "-t 300ms --log %s", path);
-	run = eventful(options);
+	snprintf(options, sizeof(options), "-t tools/call:sleep=300ms --log %s", path);
+	run = run_events(options);
 	ck_assert_uint_eq(count_lines(run->error.data), 0);
 	ck_assert(process_has_text(path, "TIMED_OUT "));
 	ck_assert(process_has_text(path, "SUMMARY "));
@@ -102,10 +103,10 @@ START_TEST(a_log_file_is_written_instead)
 }
 END_TEST
 
-/* What does not start with a brace is the server's own stderr. */
+/* Lines that do not start with a brace are the server's own stderr. */
 START_TEST(as_json_each_line_is_an_object)
 {
-	struct run *run = eventful("-vv -t 300ms --log-format json");
+	struct run *run = run_events("-vv -t tools/call:sleep=300ms --log-format json");
 	char *rest = run->error.data;
 	size_t objects = 0;
 	char *line;
@@ -125,7 +126,7 @@ START_TEST(as_json_each_line_is_an_object)
 }
 END_TEST
 
-/* The number that a key of the statistics has, however deep it stands; -1 if it is not there. */
+/* The number under this key of the statistics, at any depth; -1 without it. */
 static long
 statistic(json_t *value, const char *key)
 {
@@ -145,7 +146,7 @@ statistic(json_t *value, const char *key)
 
 START_TEST(sigusr1_prints_statistics)
 {
-	struct run *run = run_session("-t 300ms", NULL);
+	struct run *run = run_session("-t tools/call:sleep=300ms", NULL);
 	const char *line;
 	json_t *object;
 
@@ -170,9 +171,9 @@ suite_logs(void)
 	Suite *suite = suite_create("logs");
 	TCase *tests = tcase_create("logs");
 
-	tcase_set_timeout(tests, 40);
-	tcase_add_test(tests, by_default_a_person_is_told_what_matters);
-	tcase_add_test(tests, each_v_says_more);
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_test(tests, by_default_important_events_are_logged);
+	tcase_add_test(tests, each_v_logs_more);
 	tcase_add_test(tests, a_log_file_is_written_instead);
 	tcase_add_test(tests, as_json_each_line_is_an_object);
 	tcase_add_test(tests, sigusr1_prints_statistics);

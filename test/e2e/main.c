@@ -2,9 +2,10 @@
  * The end-to-end tests: the real binary ($CANCELD), real pipes, real processes, against
  * $DEMO_SERVER and the peers in this program.
  *
- *   e2e                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose
- *   e2e --matrix [ROUNDS]   every fault in every state (matrix.c), and print how often each passed
- *   e2e --peer MODE [ARG]   be a server of a certain kind (see peers.h)
+ *   e2e                           run the suites side by side; CK_RUN_SUITE chooses one (npx runs only so)
+ *   e2e --list                    print the names of the suites
+ *   e2e --matrix [ROUNDS [npx]]   every fault in every state (matrix.c), also behind npx
+ *   e2e --peer MODE [ARG]         be a server with a special behaviour (peers.h)
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,32 +19,41 @@
 #include "peers.h"
 #include "process.h"
 #include "suites.h"
+#include "text.h"
 
-struct suite {
-	const char *name; /* as it calls itself, for CK_RUN_SUITE */
+/* The longest ones first, so that they do not run alone in the end. */
+static const struct suite {
+	const char *name; /* as in suite_create */
 	Suite *(*make)(void);
+	bool on_request; /* runs only if chosen */
+} suites[] = {
+	{ "times", suite_times, false },
+	{ "tree", suite_tree, false },
+	{ "timeouts", suite_timeouts, false },
+	{ "client-leaks", suite_client_leaks, false },
+	{ "client-ends", suite_client_ends, false },
+	{ "ends", suite_ends, false },
+	{ "guardian", suite_guardian, false },
+	{ "sweep", suite_sweep, false },
+	{ "restarts", suite_restarts, false },
+	{ "idle", suite_idle, false },
+	{ "not-ends", suite_not_ends, false },
+	{ "drain", suite_drain, false },
+	{ "server-ends", suite_server_ends, false },
+	{ "statuses", suite_statuses, false },
+	{ "cancels", suite_cancels, false },
+	{ "descriptors", suite_descriptors, false },
+	{ "streams", suite_streams, false },
+	{ "logs", suite_logs, false },
+	{ "lost-servers", suite_lost_servers, false },
+	{ "options", suite_options, false },
+	{ "demo-server", suite_demo_server, false },
+	{ "noise", suite_noise, false },
+	{ "early-exits", suite_early_exits, false },
+	{ "npx", suite_npx, true },
 };
 
-/* What takes longest stands first. */
-static const struct suite suites[] = {
-	{ "client-ends", suite_client_ends },
-	{ "tree", suite_tree },
-	{ "losses", suite_losses },
-	{ "ends", suite_ends },
-	{ "timeouts", suite_timeouts },
-	{ "restarts", suite_restarts },
-	{ "wiring", suite_wiring },
-	{ "cancels", suite_cancels },
-	{ "streams", suite_streams },
-	{ "statuses", suite_statuses },
-	{ "beginnings", suite_beginnings },
-	{ "logs", suite_logs },
-	{ "noise", suite_noise },
-	{ "options", suite_options },
-	{ "demo-server", suite_demo_server },
-};
-
-enum { SUITES = sizeof(suites) / sizeof(suites[0]), WORKERS = 3 };
+enum { SUITES = sizeof(suites) / sizeof(suites[0]), WORKERS = 8 };
 
 static atomic_int *next_suite; /* shared with the workers */
 
@@ -52,15 +62,16 @@ static int
 run_suite(const struct suite *suite)
 {
 	const char *only = getenv("CK_RUN_SUITE");
+	long start = milliseconds();
 	SRunner *runner;
 	int failed;
 
-	if (only != NULL && strcmp(only, suite->name) != 0)
+	if (only == NULL ? suite->on_request : strcmp(only, suite->name) != 0)
 		return 0;
 	runner = srunner_create(suite->make());
 	srunner_run_all(runner, CK_SILENT);
 	failed = srunner_ntests_failed(runner);
-	printf("%s: ", suite->name);
+	printf("%-14s %5.1f s  ", suite->name, (double)(milliseconds() - start) / 1000);
 	srunner_print(runner, getenv("CK_VERBOSITY") != NULL ? CK_ENV : CK_NORMAL);
 	fflush(stdout);
 	srunner_free(runner);
@@ -86,7 +97,7 @@ is_suite(const char *name)
 	return false;
 }
 
-/* In a few processes at a time, as most of it is waiting. */
+/* In several processes at a time, as most of it is waiting. */
 static int
 run_suites(void)
 {
@@ -95,7 +106,7 @@ run_suites(void)
 	int status;
 
 	if (only != NULL && !is_suite(only)) {
-		fprintf(stderr, "e2e: there is no suite '%s'\n", only);
+		fprintf(stderr, "e2e: there is no suite '%s'; see --list\n", only);
 		return 1;
 	}
 	next_suite = mmap(NULL, sizeof(*next_suite), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -109,12 +120,21 @@ run_suites(void)
 	return failed | (atomic_load(next_suite) < SUITES);
 }
 
+static int
+list_suites(void)
+{
+	for (int i = 0; i < SUITES; i++)
+		puts(suites[i].name);
+	return 0;
+}
+
 static int rounds = 1;
+static bool with_npx;
 
 static int
 run_matrix(void)
 {
-	return matrix(rounds);
+	return matrix(rounds, with_npx);
 }
 
 int
@@ -124,7 +144,14 @@ main(int count, char **arguments)
 
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return peer_main(count - 2, arguments + 2);
+	if (count > 1 && strcmp(arguments[1], "--list") == 0)
+		return list_suites();
 	if (all_faults && count > 2)
 		rounds = atoi(arguments[2]);
+	with_npx = count > 3 && strcmp(arguments[3], "npx") == 0;
+	if (getenv("CANCELD") == NULL || getenv("DEMO_SERVER") == NULL) {
+		fputs("e2e: CANCELD and DEMO_SERVER are not set: use make e2e or make matrix\n", stderr);
+		return 2;
+	}
 	return process_guard("e2e", all_faults ? run_matrix : run_suites);
 }

@@ -1,14 +1,14 @@
-/* What a server prints that is no message: never to the client, always to the person. */
+/* Output of a server that is not a message: never passed to the client, always logged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 struct noise {
 	const char *kind;
-	const char *seen; /* on stderr; NULL if there is nothing for a person to see */
+	const char *seen; /* on stderr; NULL: nothing is logged */
 	int count;        /* in the summary */
 };
 
@@ -33,7 +33,7 @@ expect_prefixed(struct run *run, const char *seen)
 	while (found > run->error.data && found[-1] != '\n')
 		found--;
 	if (strncmp(found, "canceld[", 8) != 0)
-		run_fail(run, "this noise is not said to be one: %s", found);
+		run_fail(run, "this noise is not logged by canceld: %s", found);
 }
 
 static void
@@ -44,7 +44,7 @@ expect_summary(struct run *run, const char *key, int count)
 
 	snprintf(wanted, sizeof(wanted), " %s=%d", key, count);
 	if (summary == NULL || strstr(summary, wanted) == NULL)
-		run_fail(run, "the summary does not say%s", wanted);
+		run_fail(run, "the summary lacks%s", wanted);
 }
 
 START_TEST(noise_is_kept_from_the_client)
@@ -65,7 +65,7 @@ START_TEST(noise_is_kept_from_the_client)
 	if (noise->seen != NULL)
 		expect_prefixed(run, noise->seen);
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_expect_end(run);
 	if (noise->count >= 0)
 		expect_summary(run, "noise", noise->count);
@@ -120,7 +120,7 @@ START_TEST(a_malformed_response_is_answered_with_an_error)
 }
 END_TEST
 
-/* Ten thousand lines, and nobody reads stderr: the answer behind them arrives all the same. */
+/* Ten thousand lines of noise before an answer, while stderr is not read. */
 START_TEST(a_full_stderr_does_not_stop_the_relay)
 {
 	struct run *run = run_options("",
@@ -144,7 +144,7 @@ suite_noise(void)
 	Suite *suite = suite_create("noise");
 	TCase *tests = tcase_create("noise");
 
-	tcase_set_timeout(tests, 40);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, noise_is_kept_from_the_client, 0, sizeof(noises) / sizeof(*noises));
 	tcase_add_test(tests, a_request_inside_a_line_of_text_is_text);
 	tcase_add_test(tests, two_answers_on_one_line_are_both_found);

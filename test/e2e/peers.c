@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,8 +13,6 @@
 #include "harness.h"
 
 enum { PIECE = 4096 };
-
-static volatile sig_atomic_t woken;
 
 static void
 write_all(const char *data, size_t len)
@@ -123,7 +120,7 @@ add_signals(struct text *text)
 }
 
 static void
-tell_facts(const char *line)
+answer_facts(const char *line)
 {
 	struct text text = { 0 };
 
@@ -134,116 +131,6 @@ tell_facts(const char *line)
 	text_print(&text, "}");
 	answer(line, text.data);
 	free(text.data);
-}
-
-/* Pieces of random sizes; at times others get the processor between two of them. */
-static void
-write_pieces(const struct text *text)
-{
-	size_t done = 0;
-
-	while (done < text->len) {
-		size_t len = 1 + (size_t)random() % 5000;
-
-		if (len > text->len - done)
-			len = text->len - done;
-		write_all(text->data + done, len);
-		done += len;
-		if (random() % 4 == 0)
-			sched_yield();
-	}
-}
-
-static long
-number_in(const char *line)
-{
-	const char *number = member_find(member_find(line, "params"), "number");
-
-	return number == NULL ? -1 : atol(number);
-}
-
-static long
-check_request(const char *line)
-{
-	struct text wanted = { 0 };
-	long number = number_in(line);
-
-	wire_request(&wanted, number);
-	if (strcmp(wanted.data, line) != 0) {
-		fprintf(stderr, "peer: changed on its way: %.300s\n", line);
-		exit(9);
-	}
-	free(wanted.data);
-	return number;
-}
-
-/* What one read brought is answered in an order of its own. */
-static int
-verbatim(const char *seed)
-{
-	struct text input = { 0 };
-	struct text output = { 0 };
-	long numbers[4096];
-	size_t start = 0;
-	size_t count;
-	char *line;
-
-	srandom((unsigned)atoi(seed));
-	while (read_some(&input)) {
-		for (count = 0; count < 4096 && (line = next_line(&input, &start)) != NULL; count++)
-			numbers[count] = check_request(line);
-		while (count > 0) {
-			size_t chosen = (size_t)random() % count;
-
-			wire_answer(&output, numbers[chosen]);
-			text_append(&output, "\n", 1);
-			numbers[chosen] = numbers[--count];
-		}
-		write_pieces(&output);
-		output.len = 0;
-	}
-	return 0;
-}
-
-static void
-answer_padded(const char *line)
-{
-	static char result[400];
-
-	if (*result == '\0') {
-		memset(result, 'x', sizeof(result) - 1);
-		result[0] = result[sizeof(result) - 2] = '"';
-	}
-	answer(line, result);
-}
-
-/* Never blocks in a write, so it always reads. */
-static int
-hungry(void)
-{
-	struct pollfd fds[2] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = STDOUT_FILENO, .events = POLLOUT } };
-	struct text input = { 0 };
-	struct text output = { 0 };
-	size_t start = 0;
-	size_t done = 0;
-	char *line;
-
-	for (;;) {
-		fds[1].fd = output.len > done ? STDOUT_FILENO : -1;
-		poll(fds, 2, -1);
-		if (fds[0].revents != 0 && !read_some(&input))
-			return 0;
-		while ((line = next_line(&input, &start)) != NULL)
-			text_print(&output, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":\"%0*d\"}\n",
-			    (int)(value_end(member_find(line, "id")) - member_find(line, "id")),
-			    member_find(line, "id"), 400, 7);
-		if ((fds[1].revents & POLLOUT) != 0) {
-			size_t len = output.len - done < PIECE ? output.len - done : PIECE;
-
-			write_all(output.data + done, len);
-			done += len;
-		}
-	}
 }
 
 static long long amount;
@@ -266,7 +153,7 @@ flood(const char *line)
 }
 
 static void
-answer_big(const char *line, const char *ending) /* NULL: it never ends */
+answer_big(const char *line, const char *ending) /* NULL: the answer never ends */
 {
 	static char piece[PIECE];
 	struct text head = { 0 };
@@ -314,25 +201,6 @@ broken(const char *line)
 }
 
 static void
-on_wake(int number)
-{
-	(void)number;
-	woken = 1;
-}
-
-static void
-rest(const char *line)
-{
-	static long count;
-	char result[64];
-
-	snprintf(result, sizeof(result), "{\"count\":%ld}", ++count);
-	answer(line, result);
-	while (!woken)
-		poll(NULL, 0, 10);
-}
-
-static void
 close_output(const char *line)
 {
 	(void)line;
@@ -361,7 +229,7 @@ on_puppet_signal(int number)
 		pause();
 }
 
-/* 200,000 bytes are more than canceld holds back. */
+/* 200,000 bytes are more than canceld holds before it passes a message on. */
 static void
 answer_half(const char *line)
 {
@@ -383,7 +251,7 @@ obey(const char *line)
 		answer(line, "{}");
 	else if (strstr(line, "\"half\"") != NULL)
 		answer_half(line);
-	while (strstr(line, "\"rest\"") != NULL)
+	while (strstr(line, "\"stop-reading\"") != NULL)
 		pause();
 }
 
@@ -395,35 +263,19 @@ puppet(const char *kind)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		signal(numbers[i], on_puppet_signal);
 	if (kind != NULL)
-		brood_start(kind);
+		descendant_start(kind);
 	return each_line(obey);
-}
-
-/* Ten messages of 350 bytes in one write, which a pipe takes whole (pipe(7): PIPE_BUF). */
-static void
-burst(const char *line)
-{
-	struct text text = { 0 };
-
-	(void)line;
-	for (int i = 0; i < 10; i++)
-		text_print(&text, "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":[\"%0305d\"]}\n", i);
-	write_all(text.data, text.len);
-	free(text.data);
 }
 
 static const struct {
 	const char *mode;
 	line_function *function;
 } modes[] = {
-	{ "facts", tell_facts },
-	{ "lockstep", answer_padded },
+	{ "facts", answer_facts },
 	{ "flood", flood },
 	{ "big", big },
-	{ "burst", burst },
 	{ "broken", broken },
 	{ "stalled", stalled },
-	{ "resting", rest },
 	{ "mute-out", close_output },
 	{ "mute-in", close_input },
 };
@@ -436,13 +288,9 @@ peer_main(int count, char **arguments)
 	if (count > 2)
 		order = arguments[2];
 	if (strcmp(arguments[0], "verbatim") == 0)
-		return verbatim(count > 1 ? arguments[1] : "1");
+		return wire_serve(count, arguments);
 	if (strcmp(arguments[0], "puppet") == 0)
 		return puppet(count > 1 ? arguments[1] : NULL);
-	if (strcmp(arguments[0], "hungry") == 0)
-		return hungry();
-	if (strcmp(arguments[0], "resting") == 0)
-		signal(SIGUSR1, on_wake);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (strcmp(arguments[0], modes[i].mode) == 0)
 			return each_line(modes[i].function);

@@ -124,6 +124,22 @@ process_marked(const char *mark, char *list, size_t size)
 	return count;
 }
 
+static void
+look_at_sleep(pid_t pid, void *context)
+{
+	bool *all = context;
+
+	*all = *all && strchr("ST", process_state(pid)) != NULL;
+}
+
+bool
+process_all_sleep(const char *mark)
+{
+	bool all = true;
+
+	return each_marked(mark, look_at_sleep, &all) > 0 && all;
+}
+
 void
 process_sweep(const char *mark)
 {
@@ -140,7 +156,7 @@ has_word(pid_t pid, const char *word)
 	return found && is_live(pid);
 }
 
-/* A process that has just been forked still has its parent's words: the lowest is the one. */
+/* Until it calls exec, a child has its parent's command line: the last in line is the one wanted. */
 pid_t
 process_child(pid_t parent, const char *word)
 {
@@ -222,7 +238,7 @@ process_session(pid_t pid)
 	return (pid_t)stat_field(pid, 2);
 }
 
-/* The number behind a name in a file of lines; -1 without it. */
+/* The number that follows a name in a file of lines; -1 without it. */
 static long
 number_behind(pid_t pid, const char *file, const char *name)
 {

@@ -1,7 +1,4 @@
-/*
- * process: what /proc tells about other processes. Nothing here changes anything but
- * process_sweep and process_guard.
- */
+/* process: what /proc tells about other processes. Only process_sweep and process_guard change anything. */
 #ifndef E2E_PROCESS_H
 #define E2E_PROCESS_H
 
@@ -13,17 +10,20 @@
 #define PROCESS_MARK "E2E_MARK"
 
 /*
- * How many live processes bear a mark that starts with this one; zombies are not live. Their
- * names and ids are written to list, for a person to read.
+ * Counts the processes with a mark that starts with this one; zombies do not count. Writes their
+ * names and ids to list, for failure messages.
  */
 int process_marked(const char *mark, char *list, size_t size);
 
-/* Ends all that process_marked counts. */
+/* Whether there are such processes and each of them sleeps or is stopped. */
+bool process_all_sleep(const char *mark);
+
+/* Kills all that process_marked counts. */
 void process_sweep(const char *mark);
 
 /*
- * Runs the tests of that name with a directory of their own (E2E_DIRECTORY), which is removed behind them, as
- * are the processes that a failed one has left (of E2E_FAMILY). What run returns.
+ * Runs the tests in a fresh directory (E2E_DIRECTORY), removes it afterwards and kills what failed tests have left
+ * (processes with a mark that starts with E2E_FAMILY). Returns what run returns.
  */
 int process_guard(const char *name, int (*run)(void));
 
@@ -31,14 +31,14 @@ int process_guard(const char *name, int (*run)(void));
 pid_t process_child(pid_t parent, const char *word);
 
 pid_t process_first(pid_t parent);                  /* its oldest child; -1 if there is none */
-bool process_has_child(pid_t parent, pid_t beside); /* a live one, beside this one */
+bool process_has_child(pid_t parent, pid_t beside); /* a live one other than this */
 pid_t process_group(pid_t pid);
 pid_t process_session(pid_t pid);
 
 long process_share(pid_t pid);                             /* PSS in bytes; -1 if that cannot be known */
-long process_switches(pid_t pid);                          /* how often it was switched to or from so far */
+long process_switches(pid_t pid);                          /* voluntary context switches so far */
 long process_resident(pid_t pid);                          /* bytes in memory now; -1 if there is no such process */
-long process_peak(pid_t pid);                              /* the most bytes there ever were */
+long process_peak(pid_t pid);                              /* the most bytes so far */
 double process_seconds(pid_t pid);                         /* CPU time so far */
 int process_descriptors(pid_t pid);                        /* how many are open */
 bool process_stopped(pid_t pid);                           /* by SIGSTOP or the like */

@@ -1,10 +1,10 @@
-/* canceld's exit status, and what each open request hears when the server goes. */
+/* canceld's exit status, and how each open request is answered when the server exits. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 
@@ -28,17 +28,17 @@ START_TEST(its_status_is_the_servers)
 {
 	struct run *run = run_options("", deaths[_i].command);
 
-	run_expect_exit(run, deaths[_i].status, 1000);
+	run_expect_exit(run, deaths[_i].status);
 	run_expect_end(run);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(what_cannot_be_started_is_named)
+START_TEST(a_command_that_cannot_be_started_is_named)
 {
 	struct run *run = run_options("", deaths[_i].command);
 
-	run_expect_exit(run, deaths[_i].status, 1000);
+	run_expect_exit(run, deaths[_i].status);
 	ck_assert_ptr_nonnull(strstr(run->error.data, deaths[_i].command));
 	run_end(run);
 }
@@ -50,7 +50,7 @@ START_TEST(a_server_that_ends_by_itself_at_end_of_input_keeps_its_status)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
 	run_close_in(run);
-	run_expect_exit(run, 3, 1600);
+	run_expect_exit(run, 3);
 	run_end(run);
 }
 END_TEST
@@ -73,12 +73,12 @@ START_TEST(a_crash_answers_each_open_request_once)
 		ck_assert_str_eq(at_text(message, "error data method"), "tools/call");
 	}
 	run_expect_end(run);
-	run_expect_exit(run, _i == 0 ? 7 : 128 + SIGKILL, 1000);
+	run_expect_exit(run, _i == 0 ? 7 : 128 + SIGKILL);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(half_an_answer_is_none)
+START_TEST(half_an_answer_is_discarded)
 {
 	struct run *run = run_session("", NULL);
 
@@ -86,13 +86,12 @@ START_TEST(half_an_answer_is_none)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
 	ck_assert_int_eq(at_number(run->message, "error data status"), 3);
 	run_expect_end(run);
-	run_expect_exit(run, 3, 1000);
+	run_expect_exit(run, 3);
 	run_end(run);
 }
 END_TEST
 
-/* The answer is there before the server is gone: it is not lost in the server's exit. */
-START_TEST(the_last_words_of_a_server_arrive)
+START_TEST(output_written_before_the_exit_arrives)
 {
 	struct run *run = run_options("",
 	    "sh:read line; printf '%s\\n%s' '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}'"
@@ -102,7 +101,7 @@ START_TEST(the_last_words_of_a_server_arrive)
 	ck_assert_str_eq(at_text(run_expect_message(run), "method"), "notifications/message");
 	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
 	run_expect_end(run);
-	run_expect_exit(run, 4, 1000);
+	run_expect_exit(run, 4);
 	run_end(run);
 }
 END_TEST
@@ -114,22 +113,22 @@ START_TEST(with_e_a_timeout_shows_in_the_status)
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_close_in(run);
-	run_expect_exit(run, 124, 1600);
+	run_expect_exit(run, 124);
 	run_end(run);
 }
 END_TEST
 
 START_TEST(with_e_an_answer_that_stands_still_does_too)
 {
-	struct run *run = run_options("-e -t 200ms -g 100ms", "peer stalled 200000 first");
+	struct run *run = run_options("-e -t 1s -g 100ms", "peer stalled 200000 first");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
 	ck_assert_ptr_nonnull(run_line(run, HARNESS_LIMIT));
 	run_expect_error(run, "2", CODE_INTERNAL, "truncated-response");
 	run_expect_logged(run, "STALLED");
-	run_expect_logged(run, "timeout=200ms");
+	run_expect_logged(run, "timeout=1000ms");
 	run_close_in(run);
-	run_expect_exit(run, 124, 1600);
+	run_expect_exit(run, 124);
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
 	run_end(run);
 }
@@ -141,20 +140,20 @@ START_TEST(with_e_and_no_timeout_it_does_not)
 
 	run_expect_echo(run, "2");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
 
 START_TEST(with_e_the_servers_own_failure_counts_more)
 {
-	struct run *run = run_session("-e -t 200ms", NULL);
+	struct run *run = run_session("-e -t tools/call:sleep=200ms", NULL);
 
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_call(run, "3", "crash", "{\"status\":7}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 7, 1000);
+	run_expect_exit(run, 7);
 	run_end(run);
 }
 END_TEST
@@ -165,13 +164,13 @@ suite_statuses(void)
 	Suite *suite = suite_create("statuses");
 	TCase *tests = tcase_create("statuses");
 
-	tcase_set_timeout(tests, 40);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, its_status_is_the_servers, 0, sizeof(deaths) / sizeof(*deaths));
-	tcase_add_loop_test(tests, what_cannot_be_started_is_named, 6, sizeof(deaths) / sizeof(*deaths));
+	tcase_add_loop_test(tests, a_command_that_cannot_be_started_is_named, 6, sizeof(deaths) / sizeof(*deaths));
 	tcase_add_test(tests, a_server_that_ends_by_itself_at_end_of_input_keeps_its_status);
 	tcase_add_loop_test(tests, a_crash_answers_each_open_request_once, 0, 2);
-	tcase_add_test(tests, half_an_answer_is_none);
-	tcase_add_test(tests, the_last_words_of_a_server_arrive);
+	tcase_add_test(tests, half_an_answer_is_discarded);
+	tcase_add_test(tests, output_written_before_the_exit_arrives);
 	tcase_add_loop_test(tests, with_e_a_timeout_shows_in_the_status, 0, 2);
 	tcase_add_test(tests, with_e_an_answer_that_stands_still_does_too);
 	tcase_add_test(tests, with_e_and_no_timeout_it_does_not);

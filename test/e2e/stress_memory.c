@@ -1,4 +1,4 @@
-/* However much is on its way to somebody who does not read, canceld takes no more memory for it. */
+/* canceld's memory stays bounded while the client or the server does not read. */
 #include "stress.h"
 
 #include "process.h"
@@ -8,7 +8,7 @@ enum {
 	BOUND = 8 << 20,
 };
 
-/* What a request costs in memory while it has no answer is not at issue here: so few are large, or many small. */
+/* Few large messages and many small ones: the memory of the outstanding requests themselves is not measured here. */
 static const struct {
 	const char *options;
 	long size;
@@ -43,10 +43,10 @@ START_TEST(a_client_that_does_not_read)
 	struct traffic *traffic = traffic_start(&plan);
 	long long answered;
 
-	traffic->deaf = true;
+	traffic->client_pauses = true;
 	traffic_until_stuck(traffic);
 	answered = traffic->board->moved;
-	traffic->deaf = false;
+	traffic->client_pauses = false;
 	traffic_until(traffic, plan.requests);
 	expect_bounded(traffic, "client does not read", answered);
 	traffic_end(traffic);
@@ -63,9 +63,9 @@ START_TEST(a_server_that_does_not_read)
 	struct traffic *traffic = traffic_start(&plan);
 	long long accepted;
 
-	traffic->board->resting = true;
+	traffic->board->server_pauses = true;
 	accepted = traffic_until_stuck(traffic);
-	traffic->board->resting = false;
+	traffic->board->server_pauses = false;
 	traffic_until(traffic, plan.requests);
 	expect_bounded(traffic, "server does not read", accepted);
 	traffic_end(traffic);
@@ -79,7 +79,7 @@ suite_memory(void)
 	TCase *tests = tcase_create("memory");
 	int count = sizeof(shapes) / sizeof(*shapes);
 
-	tcase_set_timeout(tests, 60);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_client_that_does_not_read, 0, count);
 	tcase_add_loop_test(tests, a_server_that_does_not_read, 0, count);
 	suite_add_tcase(suite, tests);

@@ -1,25 +1,25 @@
-/* A million requests, while each end in turn refuses to read until the other can do no more. */
+/* A million requests; in turn each end stops reading until nothing moves any more. */
 #include "stress.h"
 
 enum {
 	REQUESTS = 1000000,
-	BETWEEN = 60000, /* answers between two refusals */
+	BETWEEN = 60000, /* answers between two pauses */
 };
 
 static void
-refuse_in_turn(struct traffic *traffic, int turn)
+pause_in_turn(struct traffic *traffic, int turn)
 {
-	traffic->deaf = turn % 3 != 1;
-	traffic->board->resting = turn % 3 != 0;
+	traffic->client_pauses = turn % 3 != 1;
+	traffic->board->server_pauses = turn % 3 != 0;
 	traffic_until_stuck(traffic);
-	traffic->board->resting = false;
-	traffic->deaf = false;
+	traffic->board->server_pauses = false;
+	traffic->client_pauses = false;
 }
 
 START_TEST(a_million_requests_pass_in_order)
 {
 	const struct plan plan = { .options = "--max-inflight 300000",
-		.kind = _i == 0 ? "lockstep" : "hungry",
+		.kind = _i == 0 ? "lockstep" : "eager",
 		.requests = REQUESTS,
 		.window = 250000 };
 	struct traffic *traffic = traffic_start(&plan);
@@ -28,10 +28,10 @@ START_TEST(a_million_requests_pass_in_order)
 
 	for (long answers = BETWEEN; answers < REQUESTS; answers += BETWEEN) {
 		traffic_until(traffic, answers);
-		refuse_in_turn(traffic, turn++);
+		pause_in_turn(traffic, turn++);
 	}
 	traffic_until(traffic, REQUESTS);
-	stress_report("order: %d requests, %s server, %d refusals: %.1f s; at most %ld outstanding, memory +%.1f MB\n",
+	stress_report("order: %d requests, %s server, %d pauses: %.1f s; at most %ld outstanding, memory +%.1f MB\n",
 	    REQUESTS, plan.kind, turn, (double)(milliseconds() - start) / 1000, traffic->outstanding,
 	    (double)(traffic->peak - traffic->idle) / MEGABYTE);
 	traffic_end(traffic);
@@ -44,7 +44,7 @@ suite_order(void)
 	Suite *suite = suite_create("order");
 	TCase *tests = tcase_create("order");
 
-	tcase_set_timeout(tests, 120);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_million_requests_pass_in_order, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "talk.h"
+#include "client.h"
 
 enum {
-	SAMPLE = 10, /* milliseconds between two looks at the memory */
+	SAMPLE = 10, /* milliseconds between two samples of the memory */
 	STILL = 250, /* milliseconds without a byte: it is stuck */
 };
 
@@ -22,7 +22,7 @@ stress_report(const char *format, ...)
 	fflush(stdout);
 }
 
-/* canceld answers this by itself: it has started, and the mirror counts no request. */
+/* canceld answers this itself, so the mirror counts no request. */
 static void
 wait_until_ready(struct run *run)
 {
@@ -48,11 +48,11 @@ traffic_start(const struct plan *plan)
 	ck_assert_ptr_nonnull(traffic->board);
 	traffic->run = run_options(plan->options, command);
 	wait_until_ready(traffic->run);
-	traffic->run->deaf = true;
+	traffic->run->stdout_unread = true;
 	traffic->end.in = traffic->run->from;
 	traffic->end.out = traffic->run->to;
-	traffic->end.heard = (struct flow){ .message = load_answer, .padding = (size_t)plan->answer };
-	traffic->end.said = (struct flow){ .message = load_request, .padding = (size_t)plan->request };
+	traffic->end.received = (struct flow){ .message = load_answer, .padding = (size_t)plan->answer };
+	traffic->end.sent = (struct flow){ .message = load_request, .padding = (size_t)plan->request };
 	traffic->idle = traffic->peak = process_resident(traffic->run->pid);
 	traffic->moved = milliseconds();
 	return traffic;
@@ -61,7 +61,7 @@ traffic_start(const struct plan *plan)
 static long
 allowed(const struct traffic *traffic)
 {
-	long limit = traffic->end.heard.count + traffic->plan.window;
+	long limit = traffic->end.received.count + traffic->plan.window;
 
 	return limit < traffic->plan.requests ? limit : traffic->plan.requests;
 }
@@ -69,7 +69,7 @@ allowed(const struct traffic *traffic)
 static void
 look(struct traffic *traffic)
 {
-	long outstanding = traffic->end.said.count - traffic->end.heard.count;
+	long outstanding = traffic->end.sent.count - traffic->end.received.count;
 	long long sum = traffic->end.moved + traffic->board->moved;
 	long now = milliseconds();
 	long resident;
@@ -91,10 +91,10 @@ static void
 check(struct traffic *traffic)
 {
 	if (traffic->end.wrong)
-		run_fail(traffic->run, "answer %ld is not what was expected", traffic->end.heard.count);
+		run_fail(traffic->run, "answer %ld is not what was expected", traffic->end.received.count);
 	if (traffic->end.in < 0) {
 		traffic->run->from = -1;
-		run_fail(traffic->run, "the answers ended before %ld", traffic->end.heard.count);
+		run_fail(traffic->run, "the answers ended before %ld", traffic->end.received.count);
 	}
 }
 
@@ -104,16 +104,16 @@ step(struct traffic *traffic)
 {
 	struct end *end = &traffic->end;
 	struct pollfd fds[3] = {
-		{ .fd = traffic->deaf ? -1 : end->in, .events = POLLIN },
-		{ .fd = end_can_say(end, allowed(traffic)) ? end->out : -1, .events = POLLOUT },
+		{ .fd = traffic->client_pauses ? -1 : end->in, .events = POLLIN },
+		{ .fd = end_can_send(end, allowed(traffic)) ? end->out : -1, .events = POLLOUT },
 		{ .fd = traffic->run->errors, .events = POLLIN },
 	};
 
 	poll(fds, 3, SAMPLE);
 	if (fds[0].revents != 0)
-		end_hear(end);
+		end_receive(end);
 	if (fds[1].revents != 0)
-		end_say(end, allowed(traffic));
+		end_send(end, allowed(traffic));
 	if (fds[2].revents != 0)
 		run_pump(traffic->run, 0);
 	look(traffic);
@@ -133,11 +133,11 @@ void
 traffic_until(struct traffic *traffic, long answers)
 {
 	traffic->moved = milliseconds();
-	while (traffic->end.heard.count < answers) {
+	while (traffic->end.received.count < answers) {
 		step(traffic);
 		if (milliseconds() - traffic->moved > HARNESS_LIMIT)
-			run_fail(traffic->run, "it is stuck: %ld requests said, %ld answers heard",
-			    traffic->end.said.count, traffic->end.heard.count);
+			run_fail(traffic->run, "it is stuck: %ld requests sent, %ld answers received",
+			    traffic->end.sent.count, traffic->end.received.count);
 	}
 }
 
@@ -146,11 +146,11 @@ traffic_end(struct traffic *traffic)
 {
 	struct run *run = traffic->run;
 
-	ck_assert_int_eq(traffic->end.heard.count, traffic->plan.requests);
-	run->deaf = false;
+	ck_assert_int_eq(traffic->end.received.count, traffic->plan.requests);
+	run->stdout_unread = false;
 	run_close_in(run);
 	run_expect_end(run);
-	run_expect_exit(run, 0, HARNESS_LIMIT);
+	run_expect_exit(run, 0);
 	run_end(run);
 	unlink(traffic->path);
 	end_free(&traffic->end);

@@ -1,26 +1,36 @@
-/* suites: one function a file of tests; main runs them in this order. */
+/* suites: the suites of each file of tests. */
 #ifndef E2E_SUITES_H
 #define E2E_SUITES_H
 
 #include <check.h>
+#include <stdbool.h>
 
-Suite *suite_demo_server(void); /* the server that all the others lean on, without canceld */
+Suite *suite_demo_server(void);
 Suite *suite_timeouts(void);
 Suite *suite_cancels(void);
 Suite *suite_ends(void);
+Suite *suite_drain(void);
+Suite *suite_server_ends(void);
 Suite *suite_statuses(void);
 Suite *suite_restarts(void);
-Suite *suite_losses(void);
-Suite *suite_beginnings(void);
+Suite *suite_lost_servers(void);
+Suite *suite_early_exits(void);
 Suite *suite_options(void);
 Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);
-Suite *suite_wiring(void);
+Suite *suite_descriptors(void);
 Suite *suite_tree(void);
+Suite *suite_sweep(void);
+Suite *suite_npx(void);
+Suite *suite_guardian(void);
 Suite *suite_client_ends(void);
+Suite *suite_client_leaks(void);
+Suite *suite_not_ends(void);
+Suite *suite_idle(void);
+Suite *suite_times(void);
 
-/* Runs it that many times over, prints the table of passes; 0 if there was no failure. */
-int matrix(int rounds);
+/* Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none failed. */
+int matrix(int rounds, bool with_npx);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * text: a growable text, and walks over JSON text that is known to be sound, to get at the very
- * bytes of a member (an id of 20 digits survives no parser). All inline: the demo server is built
- * of one file.
+ * text: a growable text, and functions that find the bytes of a member in valid JSON text (a parser
+ * would not keep an id of 20 digits). All inline, as the demo server is built from one file.
  */
 #ifndef E2E_TEXT_H
 #define E2E_TEXT_H
@@ -49,7 +48,7 @@ text_print(struct text *text, const char *format, ...)
 	free(piece);
 }
 
-/* Appends a JSON string that says what text says. */
+/* Appends the string as a JSON string. */
 static inline void
 text_quote(struct text *text, const char *string)
 {
@@ -104,7 +103,7 @@ value_end(const char *at)
 	return at;
 }
 
-/* Returns where the member's value starts; NULL if object is NULL, no object, or lacks it. */
+/* Returns where the member's value starts; NULL if object is NULL or no object, or has no such member. */
 static inline const char *
 member_find(const char *object, const char *key)
 {

@@ -1,6 +1,9 @@
 #include "peers.h"
 
-/* Spellings that a parser and a printer between the two ends would not leave as they are. */
+#include <sched.h>
+#include <unistd.h>
+
+/* Values whose spelling does not survive a parser and a printer. */
 static const char *const spellings[] = {
 	"null",
 	"{\"v\":1.10,\"w\":1e2,\"x\":-0,\"y\":0.30000000000000000001}",
@@ -14,7 +17,8 @@ static const char *const spellings[] = {
 
 enum {
 	SPELLINGS = sizeof(spellings) / sizeof(*spellings),
-	LONG = 300000, /* more than is held whole */
+	LONG = 300000, /* more than canceld holds */
+	PIECE_MAX = 65536,
 };
 
 void
@@ -78,4 +82,92 @@ wire_answer(struct text *text, long number)
 		text_print(text, number % 3 == 1 ? "]" : "]}");
 	}
 	text_print(text, "}");
+}
+
+size_t
+wire_piece(void)
+{
+	static const size_t most[] = { 16, 600, 600, 600, 5000, 5000, PIECE_MAX, PIECE_MAX };
+
+	return 1 + (size_t)random() % most[random() % 8];
+}
+
+static void
+write_pieces(const struct text *text)
+{
+	size_t done = 0;
+
+	while (done < text->len) {
+		size_t piece = wire_piece();
+		ssize_t part =
+		    write(STDOUT_FILENO, text->data + done, piece < text->len - done ? piece : text->len - done);
+
+		if (part <= 0)
+			exit(8);
+		done += (size_t)part;
+		if (random() % 4 == 0)
+			sched_yield();
+	}
+}
+
+static long
+check_request(const char *line)
+{
+	struct text wanted = { 0 };
+	const char *found = member_find(member_find(line, "params"), "number");
+	long number = found == NULL ? -1 : atol(found);
+
+	wire_request(&wanted, number);
+	if (strcmp(wanted.data, line) != 0) {
+		fprintf(stderr, "peer: changed on the way: %.300s\n", line);
+		exit(9);
+	}
+	free(wanted.data);
+	return number;
+}
+
+static size_t
+take_requests(struct text *input, long *numbers)
+{
+	char *start = input->data;
+	char *newline;
+	size_t count = 0;
+
+	while ((newline = memchr(start, '\n', input->len - (size_t)(start - input->data))) != NULL) {
+		*newline = '\0';
+		numbers[count++] = check_request(start);
+		start = newline + 1;
+	}
+	text_drop(input, (size_t)(start - input->data));
+	return count;
+}
+
+/* Requests completed by one read are answered in random order. */
+int
+wire_serve(int count, char **arguments)
+{
+	static char piece[PIECE_MAX];
+	static long numbers[PIECE_MAX];
+	struct text input = { 0 };
+	struct text output = { 0 };
+	ssize_t done;
+
+	srandom(count < 2 ? 1 : (unsigned)atol(arguments[1]));
+	while ((done = read(STDIN_FILENO, piece, wire_piece())) > 0) {
+		size_t requests;
+
+		text_append(&input, piece, (size_t)done);
+		for (requests = take_requests(&input, numbers); requests > 0; requests--) {
+			size_t chosen = (size_t)random() % requests;
+
+			wire_answer(&output, numbers[chosen]);
+			text_append(&output, "\n", 1);
+			numbers[chosen] = numbers[requests - 1];
+		}
+		write_pieces(&output);
+		output.len = 0;
+	}
+	free(input.data);
+	free(output.data);
+	return 0;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/frame.h"
+#include "core/framing.h"
 #include "core/lane.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
 /* The server crashes, is ended, and is started again, as often as canceld's shell would do that. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "world_inside.h"
@@ -24,20 +25,27 @@ choose_mood(struct world *world)
 }
 
 /*
- * What it has written of a message that needs no more than its line's end is one; but a malformed answer without its
- * line's end may have broken off, and is answered with the server's end.
+ * How much of a message is enough when nothing follows: what needs no more than its line's end, and a whole answer among
+ * text; but a malformed answer without its line's end may have broken off, and is answered with the server's end.
  */
-static void
-end_line(struct world *world)
+static size_t
+enough_of(const struct world *world, const struct said *said)
 {
-	struct peer *server = &world->peer[SERVER];
-	const struct said *said;
+	if (said->kind == KIND_JUNK || said->bad)
+		return said->len;
+	if (said->salvaged)
+		return (size_t)(strstr(said->bytes, said->arrives) - said->bytes) + said->arrives_len;
+	return world->oracle.header ? said->len : said->arrives_len;
+}
 
-	if (server->fed == 0 || world->oracle.header)
-		return;
-	said = &world->oracle.said[server->queue[server->first]];
-	if (said->kind != KIND_JUNK && !said->salvaged && !said->bad && server->fed >= said->arrives_len)
-		oracle_heard(&world->oracle, server->queue[server->first]);
+static void
+end_input(struct world *world)
+{
+	const struct peer *server = &world->peer[SERVER];
+	int number = server->queue[server->first];
+
+	if (server->fed > 0 && server->fed >= enough_of(world, &world->oracle.said[number]))
+		oracle_heard(&world->oracle, number);
 }
 
 static void
@@ -103,7 +111,7 @@ crash(struct world *world)
 	world->oracle.now = world->now;
 	if (chance_percent(&world->chance, 50))
 		wire_feed(world, SERVER, wire_some_bytes(world));
-	end_line(world);
+	end_input(world);
 	world_tell(world, "the server goes\n");
 	session_end_of_input(world->session, SIDE_SERVER, world->now);
 	may = session_cannot_restart(world->session) == NULL;

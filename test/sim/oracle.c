@@ -342,17 +342,24 @@ oracle_heard(struct oracle *oracle, int number)
 	}
 }
 
-/* The newest request of that id that canceld knows and has not answered. */
+/*
+ * The newest request of that id that canceld knows and has not answered; broken: whose answer broke off, if there is
+ * one, as a request that was cancelled meanwhile may have left its id to another one.
+ */
 static struct ask *
-find_undecided(struct oracle *oracle, int by, const char *id)
+find_undecided(struct oracle *oracle, int by, const char *id, bool broken)
 {
-	struct ask *ask, *found = NULL;
+	struct ask *ask, *found = NULL, *newest = NULL;
 
-	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == by && ask->decided == 0 && !ask->ours && !(by == SERVER && ask->lost != 0) &&
-		    oracle->said[ask->said].begun != 0 && strcmp(ask->id, id) == 0)
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
+		if (ask->by != by || ask->decided != 0 || ask->ours || (by == SERVER && ask->lost != 0) ||
+		    oracle->said[ask->said].begun == 0 || strcmp(ask->id, id) != 0)
+			continue;
+		newest = ask;
+		if (broken && ask->reply_begun != 0 && ask->replied == 0)
 			found = ask;
-	return found;
+	}
+	return found != NULL ? found : newest;
 }
 
 static void
@@ -394,7 +401,8 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 void
 oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision)
 {
-	struct ask *ask = find_undecided(oracle, by, id);
+	bool broken = decision == DECIDED_STALLED || decision == DECIDED_TRUNCATED;
+	struct ask *ask = find_undecided(oracle, by, id, broken);
 
 	if (ask == NULL)
 		return;
@@ -405,7 +413,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	if (decision == DECIDED_STALLED)
 		check_stalled(oracle, ask);
 	/* What breaks off is closed, and answered only if that is owed. */
-	if ((decision == DECIDED_STALLED || decision == DECIDED_TRUNCATED) && ask->cancelled != 0 && !ask->owed)
+	if (broken && ask->cancelled != 0 && !ask->owed)
 		return;
 	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
 		ask->flying = true;

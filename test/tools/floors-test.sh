@@ -30,6 +30,7 @@ values
 	pair
 writers
 	low.seen core/high
+	high.scratch *
 END
 }
 
@@ -54,7 +55,7 @@ write_house()
 		#ifndef HIGH_H
 		#define HIGH_H
 		#include "core/low.h"
-		struct high { struct low low; int level[2]; };
+		struct high { struct low low; struct pair scratch; int level[2]; };
 		int high_tell(struct high *high, int n);
 		#endif
 	END
@@ -76,7 +77,12 @@ write_house()
 	END
 	cat >src/core/high.c <<-'END'
 		#include "core/high.h"
-		static void note(struct high *high) { high->level[0] = 1; }
+		static void note(struct high *high)
+		{
+			*high = (struct high){ .low = high->low };
+			high->level[0] = 1;
+			high->scratch.a++;
+		}
 		int high_tell(struct high *high, int n)
 		{
 			struct pair pair;
@@ -93,6 +99,7 @@ write_house()
 		int port_open(int n)
 		{
 			struct high high = { .level = { n, n } };
+			high.scratch = (struct pair){ n, n };
 			return high_tell(&high, n);
 		}
 	END

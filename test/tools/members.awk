@@ -32,6 +32,8 @@ function mark(member,    owner)
 		owner = writer[tag]
 	if ((tag "." member) in writer)
 		owner = writer[tag "." member]
+	if (owner == "*")
+		return member
 	gsub(/[^A-Za-z0-9_]/, "_", owner)
 	return "WRITTEN_BY_" owner " " member
 }

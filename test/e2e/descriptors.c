@@ -1,4 +1,4 @@
-/* Descriptors and signals: what the server is given, what the client gets back as it was. */
+/* Descriptors and signals: what the server inherits, and what canceld must leave as it was for the client. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include "process.h"
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 static json_t *
 server_facts(struct run *run)
@@ -48,7 +48,7 @@ START_TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 	json_t *facts = server_facts(run);
 
 	expect_descriptors(facts, 0);
-	ck_assert_int_eq((int64_t)at_number(facts, "SigIgn") & 0x7fffffff, 0); /* what libc keeps for itself aside */
+	ck_assert_int_eq((int64_t)at_number(facts, "SigIgn") & 0x7fffffff, 0); /* without those reserved by libc */
 	ck_assert_int_eq(at_number(facts, "SigBlk"), 0);
 	run_end(run);
 }
@@ -94,15 +94,15 @@ START_TEST(o_nonblock_is_never_set_on_what_the_client_shares)
 	run_close_in(run);
 	if (setup.wiring == WIRED_ONE_SOCKET)
 		shutdown(run->from, SHUT_RDWR);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	expect_blocking(run);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(it_works_over)
+START_TEST(each_wiring_carries_a_session)
 {
-	const struct setup setup = { .wiring = (enum wiring)_i, .options = "-t 300ms" };
+	const struct setup setup = { .wiring = (enum wiring)_i, .options = "-t tools/call:sleep=300ms" };
 	struct run *run = run_start(&setup);
 
 	run_handshake(run);
@@ -115,7 +115,7 @@ START_TEST(it_works_over)
 	run_close_in(run);
 	if (setup.wiring == WIRED_ONE_SOCKET)
 		shutdown(run->from, SHUT_WR);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_expect_end(run);
 	run_end(run);
 }
@@ -130,7 +130,7 @@ START_TEST(a_half_closed_socket_still_takes_answers)
 	run_call(run, "2", "sleep", "{\"ms\":300}");
 	shutdown(run->to, SHUT_WR);
 	ck_assert_str_eq(answer_text(run_expect_answer(run, "2")), "done");
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -140,13 +140,13 @@ START_TEST(dev_null_as_input_is_an_end)
 	const struct setup setup = { .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" };
 	struct run *run = run_start(&setup);
 
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_expect_end(run);
 	run_end(run);
 }
 END_TEST
 
-/* /dev/null is always writable and never hangs up: watching it must not cost anything. */
+/* /dev/null is always writable and never hangs up. */
 START_TEST(dev_null_as_output_costs_nothing)
 {
 	const struct setup setup = { .out = "/dev/null" };
@@ -164,7 +164,7 @@ START_TEST(dev_null_as_output_costs_nothing)
 		run_pump(run, 50);
 	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.1);
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -208,7 +208,7 @@ START_TEST(a_terminal_as_input_works)
 		run_send_text(run, "\x04", 1);
 	else
 		run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -227,54 +227,17 @@ START_TEST(no_descriptor_is_lost_over_many_calls)
 }
 END_TEST
 
-enum { MANY_LINES = 10, LINE_BYTES = 350, PACKET = 65536 };
-
-/* What one write of canceld's gave, with a pipe that keeps writes apart (pipe(7), O_DIRECT). */
-static size_t
-next_write(struct run *run, char *bytes)
-{
-	struct pollfd ready = { .fd = run->from, .events = POLLIN };
-	ssize_t got;
-
-	if (poll(&ready, 1, HARNESS_LIMIT) != 1)
-		run_fail(run, "nothing was written");
-	got = read(run->from, bytes, PACKET);
-	ck_assert_int_gt(got, 0);
-	return (size_t)got;
-}
-
-/* So its reader wakes up while the rest is decided. */
-START_TEST(the_first_of_many_messages_is_written_before_the_others)
-{
-	const struct setup setup = { .command = "peer burst", .keep = true };
-	struct run *run = run_start(&setup);
-	static char bytes[PACKET];
-	size_t first, rest;
-
-	ck_assert_int_eq(fcntl(run->kept[1], F_SETFL, O_DIRECT), 0);
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}");
-	first = next_write(run, bytes);
-	ck_assert_int_eq(bytes[first - 1], '\n');
-	rest = next_write(run, bytes);
-	ck_assert_uint_eq(first % LINE_BYTES, 0);
-	ck_assert_uint_lt(first, rest);
-	ck_assert_uint_eq(first + rest, MANY_LINES * LINE_BYTES);
-	run_end(run);
-}
-END_TEST
-
 Suite *
-suite_wiring(void)
+suite_descriptors(void)
 {
-	Suite *suite = suite_create("wiring");
-	TCase *tests = tcase_create("wiring");
+	Suite *suite = suite_create("descriptors");
+	TCase *tests = tcase_create("descriptors");
 
-	tcase_set_timeout(tests, 40);
+	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, the_server_gets_three_descriptors_and_no_changed_signals);
 	tcase_add_test(tests, the_server_gets_what_canceld_was_given);
 	tcase_add_loop_test(tests, o_nonblock_is_never_set_on_what_the_client_shares, 0, 3);
-	tcase_add_loop_test(tests, it_works_over, 0, 3);
-	tcase_add_test(tests, the_first_of_many_messages_is_written_before_the_others);
+	tcase_add_loop_test(tests, each_wiring_carries_a_session, 0, 3);
 	tcase_add_test(tests, a_half_closed_socket_still_takes_answers);
 	tcase_add_loop_test(tests, dev_null_as_input_is_an_end, 0, 2);
 	tcase_add_test(tests, dev_null_as_output_costs_nothing);

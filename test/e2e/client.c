@@ -1,6 +1,7 @@
-#include "talk.h"
+#include "client.h"
 
 #include <check.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,11 @@
 
 #include "process.h"
 
-enum { COMPACT = 1 << 20 };
+enum {
+	COMPACT = 1 << 20,
+	FILLING = 6 << 20, /* bytes; more than canceld queues */
+	LOOKS = 3,         /* in a row at processes that all sleep */
+};
 
 void
 run_send_text(struct run *run, const char *data, size_t len)
@@ -26,11 +31,11 @@ run_send_text(struct run *run, const char *data, size_t len)
 void
 run_send(struct run *run, const char *line)
 {
-	run_say(run, "%s", line);
+	run_sendf(run, "%s", line);
 }
 
 void
-run_say(struct run *run, const char *format, ...)
+run_sendf(struct run *run, const char *format, ...)
 {
 	va_list arguments;
 	char *line;
@@ -48,7 +53,7 @@ run_say(struct run *run, const char *format, ...)
 void
 run_call(struct run *run, const char *id, const char *tool, const char *arguments)
 {
-	run_say(run,
+	run_sendf(run,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
 	    "\"arguments\":%s,\"_meta\":{\"progressToken\":%s}}}",
 	    id, tool, arguments, id);
@@ -57,7 +62,7 @@ run_call(struct run *run, const char *id, const char *tool, const char *argument
 void
 run_cancel(struct run *run, const char *id)
 {
-	run_say(run,
+	run_sendf(run,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
 	    "{\"requestId\":%s,\"reason\":\"the user pressed escape\"}}",
 	    id);
@@ -129,7 +134,7 @@ parse(struct run *run, const char *line)
 	json_decref(run->message);
 	run->message = json_loads(line, JSON_DECODE_INT_AS_REAL, NULL);
 	if (run->message == NULL || strcmp(at_text(run->message, "jsonrpc"), "2.0") != 0)
-		run_fail(run, "no message came, but: %s", line);
+		run_fail(run, "not a message: %s", line);
 }
 
 json_t *
@@ -148,7 +153,7 @@ run_expect_answer(struct run *run, const char *id)
 	parse(run, line);
 	found = member_copy(line, "id");
 	if (found == NULL || strcmp(found, id) != 0 || at_exists(run->message, "method"))
-		run_fail(run, "no answer to %s came, but: %.500s", id, line);
+		run_fail(run, "not an answer to %s: %.500s", id, line);
 	free(found);
 	return run->message;
 }
@@ -159,7 +164,7 @@ run_expect_result(struct run *run, const char *id)
 	json_t *message = run_expect_answer(run, id);
 
 	if (!at_exists(message, "result"))
-		run_fail(run, "no result came, but %s", json_dumps(message, JSON_COMPACT));
+		run_fail(run, "not a result: %s", json_dumps(message, JSON_COMPACT));
 	return message;
 }
 
@@ -169,7 +174,7 @@ run_expect_error(struct run *run, const char *id, int code, const char *cause)
 	json_t *message = run_expect_answer(run, id);
 
 	if (!at_exists(message, "error"))
-		run_fail(run, "no error came, but %s", json_dumps(message, JSON_COMPACT));
+		run_fail(run, "not an error: %s", json_dumps(message, JSON_COMPACT));
 	ck_assert_int_eq(at_number(message, "error code"), code);
 	ck_assert_str_eq(at_text(message, "error data cause"), cause);
 	ck_assert_ptr_nonnull(strstr(at_text(message, "error message"), "canceld"));
@@ -190,12 +195,19 @@ run_expect_echo(struct run *run, const char *id)
 }
 
 void
+run_release(struct run *run)
+{
+	run_call(run, "\"release\"", "release", "{}");
+	run_expect_result(run, "\"release\"");
+}
+
+void
 run_expect_quiet(struct run *run, long time)
 {
 	const char *line = run_line(run, time);
 
 	if (line != NULL)
-		run_fail(run, "a line came too many: %.500s", line);
+		run_fail(run, "a line too many: %.500s", line);
 }
 
 void
@@ -215,7 +227,7 @@ run_expect_logged(struct run *run, const char *text)
 
 	while (memmem(run->error.data, run->error.len, text, strlen(text)) == NULL) {
 		if (milliseconds() > end || run->errors < 0)
-			run_fail(run, "stderr does not say: %s", text);
+			run_fail(run, "not on stderr: %s", text);
 		run_pump(run, 10);
 	}
 }
@@ -283,7 +295,7 @@ at_text(json_t *message, const char *path)
 {
 	const char *text = json_string_value(at(message, path));
 
-	ck_assert_msg(text != NULL, "\"%s\" is no string", path);
+	ck_assert_msg(text != NULL, "\"%s\" is not a string", path);
 	return text;
 }
 
@@ -292,7 +304,7 @@ at_number(json_t *message, const char *path)
 {
 	json_t *found = at(message, path);
 
-	ck_assert_msg(json_is_number(found), "\"%s\" is no number", path);
+	ck_assert_msg(json_is_number(found), "\"%s\" is not a number", path);
 	return (long)json_number_value(found);
 }
 
@@ -302,4 +314,45 @@ answer_text(json_t *message)
 	json_t *first = json_array_get(at(message, "result content"), 0);
 
 	return at_text(first, "text");
+}
+
+void
+run_settle(struct run *run)
+{
+	long limit = milliseconds() + HARNESS_LIMIT;
+
+	for (int looks = 0; looks < LOOKS; looks++) {
+		if (milliseconds() > limit)
+			run_fail(run, "it does not come to rest");
+		run_pump(run, 10);
+		if (!process_all_sleep(run->mark))
+			looks = -1;
+	}
+}
+
+static bool
+is_full(const struct run *run)
+{
+	struct pollfd room = { .fd = run->to, .events = POLLOUT };
+
+	return poll(&room, 1, 0) == 0;
+}
+
+void
+run_fill(struct run *run)
+{
+	long limit = milliseconds() + HARNESS_LIMIT;
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"stop-reading\"}");
+	while (run->unsent.len < FILLING)
+		text_print(&run->unsent, "{\"jsonrpc\":\"2.0\",\"method\":\"%01000d\"}\n", 0);
+	for (int looks = 0; looks < LOOKS; looks++) {
+		if (milliseconds() > limit)
+			run_fail(run, "canceld reads on and on");
+		run_pump(run, 10);
+		if (!is_full(run) || !process_all_sleep(run->mark))
+			looks = -1;
+	}
+	ck_assert_uint_gt(run->unsent.len, 0);
+	run->unsent.len = 0;
 }

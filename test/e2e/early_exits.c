@@ -1,16 +1,16 @@
-/* Servers that end before they begin: what the client hears, and what of their stderr. */
+/* Servers that exit before the handshake: what the client is told, and how much of their stderr. */
 #include <stdio.h>
 #include <string.h>
 
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 #define INITIALIZE \
 	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":" \
 	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
 
 static const struct {
-	const char *command, *words;
+	const char *command, *message;
 	int status;
 } deaths[] = {
 	{ "sh:echo 'npm error 404 no such package' >&2; read line; exit 1",
@@ -23,7 +23,7 @@ static const struct {
 };
 
 static void
-expect_words(const char *is, const char *wanted)
+expect_message(const char *is, const char *wanted)
 {
 	const char *star = strchr(wanted, '*');
 
@@ -36,51 +36,51 @@ expect_words(const char *is, const char *wanted)
 	ck_assert_str_eq(is + strlen(is) - strlen(star + 1), star + 1);
 }
 
-START_TEST(initialize_hears_why)
+START_TEST(initialize_is_told_why)
 {
 	struct run *run = run_options("", deaths[_i].command);
 
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
-	expect_words(at_text(run->message, "error message"), deaths[_i].words);
+	expect_message(at_text(run->message, "error message"), deaths[_i].message);
 	run_expect_end(run);
-	run_expect_exit(run, deaths[_i].status, 1000);
+	run_expect_exit(run, deaths[_i].status);
 	run_end(run);
 }
 END_TEST
 
-/* It has ended before the client's first word. */
-START_TEST(a_client_that_comes_later_hears_it_too)
+/* The server has exited before the client's first message. */
+START_TEST(a_client_that_comes_later_is_told_too)
 {
 	struct run *run = run_options("", "sh:echo 'cannot find module' >&2; exit 3");
 
 	run_expect_logged(run, "SERVER_EXITED");
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
-	expect_words(at_text(run->message, "error message"), "canceld: *cannot find module");
-	run_expect_exit(run, 3, 1000);
+	expect_message(at_text(run->message, "error message"), "canceld: *cannot find module");
+	run_expect_exit(run, 3);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(whoever_closes_its_end_is_not_waited_for)
+START_TEST(a_client_that_closes_stdin_gets_the_status)
 {
 	struct run *run = run_options("", "sh:exit 3");
 
 	run_close_in(run);
-	run_expect_exit(run, 3, 300);
+	run_expect_exit(run, 3);
 	run_end(run);
 }
 END_TEST
 
-START_TEST(an_open_session_is_not_told_what_was_on_stderr)
+START_TEST(after_the_handshake_stderr_is_not_quoted)
 {
 	struct run *run = run_session("", NULL);
 
 	run_call(run, "2", "crash", "{\"status\":7}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
 	ck_assert_ptr_null(strstr(at_text(run->message, "error message"), "demo"));
-	run_expect_exit(run, 7, 1000);
+	run_expect_exit(run, 7);
 	run_end(run);
 }
 END_TEST
@@ -93,22 +93,22 @@ START_TEST(stderr_passes_to_its_last_byte)
 	run_expect_logged(run, "line 0\nline 1\n");
 	run_expect_logged(run, "line 498\nline 499\nlast");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
 
 Suite *
-suite_beginnings(void)
+suite_early_exits(void)
 {
-	Suite *suite = suite_create("beginnings");
-	TCase *tests = tcase_create("beginnings");
+	Suite *suite = suite_create("early-exits");
+	TCase *tests = tcase_create("early-exits");
 
-	tcase_set_timeout(tests, 40);
-	tcase_add_loop_test(tests, initialize_hears_why, 0, sizeof(deaths) / sizeof(*deaths));
-	tcase_add_test(tests, a_client_that_comes_later_hears_it_too);
-	tcase_add_test(tests, whoever_closes_its_end_is_not_waited_for);
-	tcase_add_test(tests, an_open_session_is_not_told_what_was_on_stderr);
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, initialize_is_told_why, 0, sizeof(deaths) / sizeof(*deaths));
+	tcase_add_test(tests, a_client_that_comes_later_is_told_too);
+	tcase_add_test(tests, a_client_that_closes_stdin_gets_the_status);
+	tcase_add_test(tests, after_the_handshake_stderr_is_not_quoted);
 	tcase_add_test(tests, stderr_passes_to_its_last_byte);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -1,4 +1,4 @@
-/* Processes that a server leaves behind. */
+/* Processes that a server starts and leaves. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { MANY = 300 };
 static int ready[2];
 
 static void
-name_it(const char *kind)
+set_name(const char *kind)
 {
 	char name[16];
 
@@ -25,7 +25,7 @@ name_it(const char *kind)
 }
 
 static void
-leave_stdio(void)
+drop_stdio(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -35,7 +35,7 @@ leave_stdio(void)
 }
 
 static void
-on_poked(int number)
+on_sigusr1(int number)
 {
 	static const char words[] = "left: still here\n";
 
@@ -47,7 +47,7 @@ on_poked(int number)
 _Noreturn static void
 stay(void)
 {
-	signal(SIGUSR1, on_poked);
+	signal(SIGUSR1, on_sigusr1);
 	if (write(ready[1], "!", 1) != 1)
 		_exit(1);
 	close(ready[0]);
@@ -57,7 +57,7 @@ stay(void)
 }
 
 _Noreturn static void
-run_away(void)
+fork_on(void)
 {
 	static const struct timespec step = { .tv_nsec = 1000000 };
 
@@ -74,15 +74,15 @@ run_away(void)
 }
 
 _Noreturn static void
-be(const char *kind)
+become(const char *kind)
 {
-	name_it(kind);
-	if (strcmp(kind, "pipe") == 0 || strcmp(kind, "deaf") == 0) {
-		if (strcmp(kind, "deaf") == 0)
+	set_name(kind);
+	if (strcmp(kind, "pipe") == 0 || strcmp(kind, "noterm") == 0) {
+		if (strcmp(kind, "noterm") == 0)
 			signal(SIGTERM, SIG_IGN);
 		stay();
 	}
-	leave_stdio();
+	drop_stdio();
 	if (strcmp(kind, "group") == 0)
 		setpgid(0, 0);
 	else
@@ -92,12 +92,12 @@ be(const char *kind)
 	if (strcmp(kind, "stopped") == 0)
 		raise(SIGSTOP);
 	if (strcmp(kind, "runaway") == 0)
-		run_away();
+		fork_on();
 	stay();
 }
 
 void
-brood_start(const char *kind)
+descendant_start(const char *kind)
 {
 	int count = strcmp(kind, "many") == 0 ? MANY : 1;
 	char byte;
@@ -109,7 +109,7 @@ brood_start(const char *kind)
 	for (int i = 0; i < count; i++) {
 		pid = fork();
 		if (pid == 0)
-			be(kind);
+			become(kind);
 	}
 	if (strcmp(kind, "stopped") == 0)
 		waitpid(pid, &status, WUNTRACED);

@@ -1,47 +1,55 @@
 /*
- * talk: what the client says, and what it and others must then be seen to hear. Every
- * run_expect_* fails the test when the limit passes. A message that a function returns lives until
- * the next one is taken.
+ * client: the client's side of a session: what it sends, and what must then come back, be logged or
+ * be received by the server. Every run_expect_* fails the test when HARNESS_LIMIT passes. A message
+ * that a function returns lives until the next one is taken. Ids are given as JSON text.
  */
-#ifndef E2E_TALK_H
-#define E2E_TALK_H
+#ifndef E2E_CLIENT_H
+#define E2E_CLIENT_H
 
 #include "harness.h"
 
 #define CODE_CANCELLED (-32800)
 #define CODE_INTERNAL (-32603)
 
-/* A line to canceld's stdin; the newline is added. Returns when it is on its way. */
+/* Writes a line to canceld's stdin, with its newline; returns when all is written. */
 void run_send(struct run *run, const char *line);
 void run_send_text(struct run *run, const char *data, size_t len);
-__attribute__((format(printf, 2, 3))) void run_say(struct run *run, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void run_sendf(struct run *run, const char *format, ...);
 
-/* ids are JSON text. */
 void run_call(struct run *run, const char *id, const char *tool, const char *arguments);
 void run_cancel(struct run *run, const char *id);
 void run_handshake(struct run *run);
 
-/* The same for run_options and then run_handshake. */
+/* run_options, then run_handshake. */
 struct run *run_session(const char *options, const char *command);
 
 /* The next line on stdout, or NULL if the stream ends or the time passes first. */
 const char *run_line(struct run *run, long limit);
 
-/* The next line must be a message; an answer with this very id; one that is a result; an error of canceld's own. */
+/* The next line must be: a message; a response with this id; one with a result; an error made by canceld. */
 json_t *run_expect_message(struct run *run);
 json_t *run_expect_answer(struct run *run, const char *id);
 json_t *run_expect_result(struct run *run, const char *id);
 json_t *run_expect_error(struct run *run, const char *id, int code, const char *cause);
 
-/* Calls echo; its answer must be the very next line: so nothing else was on its way before. */
+/* Makes the demo server answer all stubborn calls, of which no answer may be passed on. */
+void run_release(struct run *run);
+
+/* Calls echo; its answer must be the next line, so nothing else was sent before. */
 void run_expect_echo(struct run *run, const char *id);
 void run_expect_quiet(struct run *run, long time); /* no line on stdout for so long */
-void run_expect_end(struct run *run);              /* stdout is at its end, and had no more lines */
+void run_expect_end(struct run *run);              /* stdout is at its end, without further lines */
 
 void run_expect_logged(struct run *run, const char *text);
 void run_expect_received(struct run *run, const char *text); /* by the demo server */
 void run_expect_cancelled(struct run *run, const char *id);  /* the demo server received a cancel */
 bool run_received(const struct run *run, const char *text);  /* up to now */
+
+/* Waits until every process of the run sleeps: nothing goes on any more. */
+void run_settle(struct run *run);
+
+/* Makes the puppet (peers.h) stop reading, and writes until canceld reads nothing any more either. */
+void run_fill(struct run *run);
 
 /* The member at a path of names with a space between them; the test fails if it is not there. */
 json_t *at(json_t *message, const char *path);

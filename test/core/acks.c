@@ -1,39 +1,37 @@
-#include "core/finished.h"
+#include "core/acks.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/id.h"
 #include "core/limits.h"
 
-Suite *finished_suite(void);
+Suite *acks_suite(void);
 
-static struct finished finished;
+static struct acks acks;
 
 static void
 setup(void)
 {
-	finished_init(&finished);
+	acks_init(&acks, 42);
 }
 
 static void
 teardown(void)
 {
-	finished_free(&finished);
-	ck_assert_ptr_null(finished.marks);
+	acks_free(&acks);
 }
 
 static void
 note(struct span id, bool cancelled)
 {
-	finished_note(&finished, id_hash(id, 42), cancelled);
+	acks_note_end(&acks, id, cancelled);
 }
 
-static enum finish
+static enum outcome
 find(struct span id)
 {
-	return finished_find(&finished, id_hash(id, 42));
+	return acks_outcome(&acks, id);
 }
 
 static void
@@ -45,7 +43,7 @@ note_number(int number, bool cancelled)
 	note(span_of(id), cancelled);
 }
 
-static enum finish
+static enum outcome
 find_number(int number)
 {
 	char id[16];
@@ -56,10 +54,9 @@ find_number(int number)
 
 START_TEST(nothing_is_known_at_first)
 {
-	ck_assert_int_eq(find(SPAN("1")), FINISH_UNKNOWN);
-	ck_assert_int_eq(find(SPAN("0")), FINISH_UNKNOWN);
-	ck_assert_int_eq(find(SPAN("\"\"")), FINISH_UNKNOWN);
-	ck_assert_ptr_null(finished.marks);
+	ck_assert_int_eq(find(SPAN("1")), OUTCOME_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("0")), OUTCOME_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("\"\"")), OUTCOME_UNKNOWN);
 }
 END_TEST
 
@@ -67,9 +64,9 @@ START_TEST(how_it_ended_is_remembered)
 {
 	note(SPAN("1"), false);
 	note(SPAN("\"a\""), true);
-	ck_assert_int_eq(find(SPAN("1")), FINISH_COMPLETED);
-	ck_assert_int_eq(find(SPAN("\"a\"")), FINISH_CANCELLED);
-	ck_assert_int_eq(find(SPAN("2")), FINISH_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("1")), OUTCOME_COMPLETED);
+	ck_assert_int_eq(find(SPAN("\"a\"")), OUTCOME_CANCELLED);
+	ck_assert_int_eq(find(SPAN("2")), OUTCOME_UNKNOWN);
 }
 END_TEST
 
@@ -78,10 +75,10 @@ START_TEST(an_id_may_be_spelled_otherwise)
 {
 	note(SPAN("10e-1"), false);
 	note(SPAN("\"\\u0061\""), true);
-	ck_assert_int_eq(find(SPAN("1")), FINISH_COMPLETED);
-	ck_assert_int_eq(find(SPAN("1.0")), FINISH_COMPLETED);
-	ck_assert_int_eq(find(SPAN("\"1\"")), FINISH_UNKNOWN);
-	ck_assert_int_eq(find(SPAN("\"a\"")), FINISH_CANCELLED);
+	ck_assert_int_eq(find(SPAN("1")), OUTCOME_COMPLETED);
+	ck_assert_int_eq(find(SPAN("1.0")), OUTCOME_COMPLETED);
+	ck_assert_int_eq(find(SPAN("\"1\"")), OUTCOME_UNKNOWN);
+	ck_assert_int_eq(find(SPAN("\"a\"")), OUTCOME_CANCELLED);
 }
 END_TEST
 
@@ -89,9 +86,9 @@ START_TEST(the_last_one_counts)
 {
 	note(SPAN("1"), true);
 	note(SPAN("1"), false);
-	ck_assert_int_eq(find(SPAN("1")), FINISH_COMPLETED);
+	ck_assert_int_eq(find(SPAN("1")), OUTCOME_COMPLETED);
 	note(SPAN("1"), true);
-	ck_assert_int_eq(find(SPAN("1")), FINISH_CANCELLED);
+	ck_assert_int_eq(find(SPAN("1")), OUTCOME_CANCELLED);
 }
 END_TEST
 
@@ -101,21 +98,21 @@ START_TEST(the_memory_is_bounded)
 	for (int i = 0; i < LIMIT_FINISHED; i++)
 		note_number(i, i % 2 == 0);
 	for (int i = 0; i < LIMIT_FINISHED; i++)
-		ck_assert_int_eq(find_number(i), i % 2 == 0 ? FINISH_CANCELLED : FINISH_COMPLETED);
+		ck_assert_int_eq(find_number(i), i % 2 == 0 ? OUTCOME_CANCELLED : OUTCOME_COMPLETED);
 	for (int i = 0; i < 10; i++) {
-		ck_assert_int_ne(find_number(i), FINISH_UNKNOWN);
+		ck_assert_int_ne(find_number(i), OUTCOME_UNKNOWN);
 		note_number(LIMIT_FINISHED + i, true);
-		ck_assert_int_eq(find_number(i), FINISH_UNKNOWN);
-		ck_assert_int_eq(find_number(LIMIT_FINISHED + i), FINISH_CANCELLED);
+		ck_assert_int_eq(find_number(i), OUTCOME_UNKNOWN);
+		ck_assert_int_eq(find_number(LIMIT_FINISHED + i), OUTCOME_CANCELLED);
 	}
-	ck_assert_int_eq(find_number(10), FINISH_CANCELLED);
+	ck_assert_int_eq(find_number(10), OUTCOME_CANCELLED);
 }
 END_TEST
 
 Suite *
-finished_suite(void)
+acks_suite(void)
 {
-	Suite *suite = suite_create("finished");
+	Suite *suite = suite_create("acks");
 	TCase *memory = tcase_create("memory");
 
 	tcase_add_checked_fixture(memory, setup, teardown);

@@ -1,4 +1,4 @@
-/* A server is lost while something is under way: what it must not take along, and what must not wait for it. */
+/* A server is lost while a long message is under way, or leaves its stdout or stderr to others. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,17 +9,17 @@
 
 #include "process.h"
 #include "suites.h"
-#include "talk.h"
+#include "client.h"
 
 enum {
 	LONG = 9000000,  /* bytes; more than canceld ever queues of its own */
 	FLOOD = 3000000, /* bytes; more than canceld queues for a client that does not read */
 };
 
-/* In a script: the place of a file that is this run's own. */
+/* In a script: the path of a file of this run only; the name follows. */
 #define OWN "$E2E_DIRECTORY/$E2E_MARK."
 
-/* The servers behind the first one open their sessions when somebody writes to the fifo. */
+/* Each server after the first starts when a line is written to the fifo. */
 #define NEXT_WAITS "sh:if [ -e " OWN "first ]; then read go <" OWN "go; else : >" OWN "first; fi; exec $DEMO_SERVER"
 
 static void
@@ -65,8 +65,8 @@ send_long(struct run *run, const char *before, const char *behind)
 	free(load);
 }
 
-/* What waits for the new server is no reason not to hear it. */
-START_TEST(a_long_request_waits_and_the_new_server_is_heard)
+/* canceld must read the new server's handshake while a long request waits for it. */
+START_TEST(a_long_request_waits_for_the_new_server)
 {
 	struct run *run = run_session(_i == 0 ? "-r" : "-r --strict", NEXT_WAITS);
 	int gate = make_gate(run);
@@ -77,38 +77,38 @@ START_TEST(a_long_request_waits_and_the_new_server_is_heard)
 	open_gate(gate);
 	run_expect_result(run, "3");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	close(gate);
 	run_end(run);
 }
 END_TEST
 
-/* A server of one thread: it reads when all is written, which is when the client reads. */
-START_TEST(a_long_request_waits_and_the_server_is_read)
+/* A server with one thread: it reads nothing before all its output is written, and the client reads late. */
+START_TEST(a_long_request_waits_for_a_server_that_writes)
 {
 	char command[64];
 	struct run *run;
 
 	snprintf(command, sizeof(command), "peer flood %d", FLOOD);
 	run = run_options("--strict", command);
-	run->deaf = true;
+	run->stdout_unread = true;
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	send_long(run, "\"id\":2,", "");
-	run->deaf = false;
+	run->stdout_unread = false;
 	while (!at_exists(run_expect_message(run), "id"))
 		;
 	ck_assert_int_eq(at_number(run->message, "id"), 1);
 	run_expect_result(run, "2");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
 
-/* The words of a start that fails go to stderr wherever the log goes; but whoever reads none is not waited for. */
-START_TEST(who_does_not_read_stderr_is_answered_when_no_server_starts)
+/* The message of a failed start goes to stderr wherever the log goes, but must not block on it. */
+START_TEST(a_full_stderr_does_not_hide_that_no_server_starts)
 {
-	struct setup setup = { .stuffed = true };
+	struct setup setup = { .stderr_full = true };
 	char mark[64], options[600], server[512], log[512];
 	struct run *run;
 
@@ -127,14 +127,14 @@ START_TEST(who_does_not_read_stderr_is_answered_when_no_server_starts)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 127, 2000);
+	run_expect_exit(run, 127);
 	ck_assert(process_has_text(log, "No such file"));
 	run_end(run);
 }
 END_TEST
 
-/* Its stdout is open in a process that outlives it, and writes until it is swept. */
-START_TEST(what_a_lost_server_leaves_is_not_heard)
+/* A process that outlives the server holds its stdout and writes to it until it is swept. */
+START_TEST(output_of_a_lost_servers_descendants_is_discarded)
 {
 	struct run *run = run_options("-r",
 	    "sh:if [ -e " OWN "first ]; then exec $DEMO_SERVER; fi; : >" OWN "first;"
@@ -150,16 +150,16 @@ START_TEST(what_a_lost_server_leaves_is_not_heard)
 	lost = strstr(run->error.data, "SERVER_LOST");
 	ck_assert_ptr_nonnull(lost);
 	if (strstr(lost, "NOISE") != NULL)
-		run_fail(run, "a server that was lost is heard");
+		run_fail(run, "output of a lost server was read");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
 
-/* The guardian, which has slept since, has told canceld of it, and canceld has heard that. */
+/* The guardian has reported the server's exit, and canceld has read the report. */
 static void
-expect_told(struct run *run, pid_t server, pid_t guardian, long switches)
+expect_reported(struct run *run, pid_t server, pid_t guardian, long switches)
 {
 	long limit = milliseconds() + HARNESS_LIMIT;
 
@@ -171,8 +171,8 @@ expect_told(struct run *run, pid_t server, pid_t guardian, long switches)
 	}
 }
 
-/* The server has ended, and its pipes have not: what comes then is not written to them. */
-START_TEST(what_is_asked_at_the_end_of_a_server_is_answered_by_the_next)
+/* The server has exited but its pipes are open: a request must not be written to them any more. */
+START_TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 {
 	struct run *run = run_options("-r",
 	    "sh:if [ -e " OWN "first ]; then exec $DEMO_SERVER; fi; : >" OWN "first;"
@@ -187,28 +187,28 @@ START_TEST(what_is_asked_at_the_end_of_a_server_is_answered_by_the_next)
 	ck_assert_int_gt(server, 1);
 	switches = process_switches(guardian);
 	run_call(run, "2", "echo", "{}");
-	expect_told(run, server, guardian, switches);
+	expect_reported(run, server, guardian, switches);
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_expect_result(run, "3");
 	run_close_in(run);
-	run_expect_exit(run, 0, 1600);
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
 
 Suite *
-suite_losses(void)
+suite_lost_servers(void)
 {
-	Suite *suite = suite_create("losses");
-	TCase *tests = tcase_create("losses");
+	Suite *suite = suite_create("lost-servers");
+	TCase *tests = tcase_create("lost-servers");
 
-	tcase_set_timeout(tests, 40);
-	tcase_add_loop_test(tests, a_long_request_waits_and_the_new_server_is_heard, 0, 2);
-	tcase_add_test(tests, a_long_request_waits_and_the_server_is_read);
-	tcase_add_test(tests, who_does_not_read_stderr_is_answered_when_no_server_starts);
-	tcase_add_test(tests, what_a_lost_server_leaves_is_not_heard);
-	tcase_add_test(tests, what_is_asked_at_the_end_of_a_server_is_answered_by_the_next);
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, a_long_request_waits_for_the_new_server, 0, 2);
+	tcase_add_test(tests, a_long_request_waits_for_a_server_that_writes);
+	tcase_add_test(tests, a_full_stderr_does_not_hide_that_no_server_starts);
+	tcase_add_test(tests, output_of_a_lost_servers_descendants_is_discarded);
+	tcase_add_test(tests, a_request_after_the_exit_is_answered_by_the_next_server);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,0 +1,363 @@
+#include <assert.h>
+#include <string.h>
+
+#include "core/unescape.h"
+#include "scan_internal.h"
+
+#define META_PREFIX "io.modelcontextprotocol/"
+
+/* A member that is watched. */
+struct path {
+	const char *key;
+	unsigned char len;
+	unsigned char parent; /* enum container: whose member it is */
+	unsigned char field;  /* enum scan_field; SCAN_FIELDS: none */
+	unsigned char opens;  /* enum container: what its object is read as; 0: nothing, the value's text is kept */
+};
+
+#define PATH(key, parent, field, opens) \
+	{ \
+		key, sizeof(key) - 1, parent, field, opens \
+	}
+
+static const struct path paths[] = {
+	PATH("jsonrpc", MESSAGE, SCAN_JSONRPC, 0),
+	PATH("id", MESSAGE, SCAN_ID, 0),
+	PATH("method", MESSAGE, SCAN_METHOD, 0),
+	PATH("params", MESSAGE, SCAN_PARAMS, PARAMS),
+	PATH("result", MESSAGE, SCAN_RESULT, RESULT),
+	PATH("error", MESSAGE, SCAN_ERROR, ERROR),
+	PATH("id", PARAMS, SCAN_PARAMS_ID, 0),
+	PATH("requestId", PARAMS, SCAN_REQUEST_ID, 0),
+	PATH("name", PARAMS, SCAN_NAME, 0),
+	PATH("uri", PARAMS, SCAN_URI, 0),
+	PATH("sessionId", PARAMS, SCAN_SESSION_ID, 0),
+	PATH("reason", PARAMS, SCAN_REASON, 0),
+	PATH("task", PARAMS, SCAN_TASK, PLAIN_OBJECT),
+	PATH("taskId", PARAMS, SCAN_TASK_ID, 0),
+	PATH("status", PARAMS, SCAN_STATUS, 0),
+	PATH("token", PARAMS, SCAN_TOKEN, 0),
+	PATH("progressToken", PARAMS, SCAN_PROGRESS_TOKEN, 0),
+	PATH("workDoneToken", PARAMS, SCAN_WORK_TOKEN, 0),
+	PATH("partialResultToken", PARAMS, SCAN_PARTIAL_TOKEN, 0),
+	PATH("protocolVersion", PARAMS, SCAN_PARAMS_VERSION, 0),
+	PATH("clientCapabilities", PARAMS, SCAN_FIELDS, CLIENT_CAPABILITIES),
+	PATH("_meta", PARAMS, SCAN_REQUEST_META, PARAMS_META),
+	PATH("cancellation", CLIENT_CAPABILITIES, SCAN_FIELDS, CLIENT_CANCELLATION),
+	PATH("request", CLIENT_CANCELLATION, SCAN_CLIENT_CANCELS, 0),
+	PATH("progressToken", PARAMS_META, SCAN_META_TOKEN, 0),
+	PATH(META_PREFIX "subscriptionId", PARAMS_META, SCAN_META_SUBSCRIPTION, 0),
+	PATH(META_PREFIX "protocolVersion", PARAMS_META, SCAN_META_VERSION, 0),
+	PATH("protocolVersion", RESULT, SCAN_RESULT_VERSION, 0),
+	PATH("resultType", RESULT, SCAN_RESULT_TYPE, 0),
+	PATH("taskId", RESULT, SCAN_RESULT_TASK_ID, 0),
+	PATH("status", RESULT, SCAN_RESULT_STATUS, 0),
+	PATH("task", RESULT, SCAN_FIELDS, RESULT_TASK),
+	PATH("stopReason", RESULT, SCAN_STOP_REASON, 0),
+	PATH("agentCapabilities", RESULT, SCAN_FIELDS, AGENT_CAPABILITIES),
+	PATH("capabilities", RESULT, SCAN_CAPABILITIES, SERVER_CAPABILITIES),
+	PATH("_meta", RESULT, SCAN_FIELDS, RESULT_META),
+	PATH("cancellation", AGENT_CAPABILITIES, SCAN_FIELDS, AGENT_CANCELLATION),
+	PATH("request", AGENT_CANCELLATION, SCAN_AGENT_CANCELS, 0),
+	PATH("tools", SERVER_CAPABILITIES, SCAN_FIELDS, SERVER_TOOLS),
+	PATH("prompts", SERVER_CAPABILITIES, SCAN_FIELDS, SERVER_PROMPTS),
+	PATH("resources", SERVER_CAPABILITIES, SCAN_FIELDS, SERVER_RESOURCES),
+	PATH("listChanged", SERVER_TOOLS, SCAN_TOOLS_CHANGE, 0),
+	PATH("listChanged", SERVER_PROMPTS, SCAN_PROMPTS_CHANGE, 0),
+	PATH("listChanged", SERVER_RESOURCES, SCAN_RESOURCES_CHANGE, 0),
+	PATH(META_PREFIX "subscriptionId", RESULT_META, SCAN_RESULT_SUBSCRIPTION, 0),
+	PATH("taskId", RESULT_TASK, SCAN_CREATED_TASK_ID, 0),
+	PATH("code", ERROR, SCAN_ERROR_CODE, 0),
+	PATH("message", ERROR, SCAN_ERROR_MESSAGE, 0),
+};
+
+static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "seen has a bit for each");
+static_assert(SCAN_FIELDS < 64, "present has a bit for each");
+
+/* The key as a number, which differs for any two of up to eight bytes and of the same length. */
+static inline uint64_t
+key_head(struct span key)
+{
+	uint64_t head = 0;
+	uint32_t first, last;
+
+	if (key.len >= 8) {
+		memcpy(&head, key.ptr, 8);
+	} else if (key.len >= 4) {
+		memcpy(&first, key.ptr, 4);
+		memcpy(&last, key.ptr + key.len - 4, 4);
+		head = (uint64_t)first << 32 | last;
+	} else if (key.len >= 2) {
+		head = (uint64_t)(unsigned char)key.ptr[0] << 16 | (unsigned)(unsigned char)key.ptr[1] << 8 |
+		    (unsigned char)key.ptr[key.len - 1];
+	}
+	return head;
+}
+
+/* Paths are found by container and length: three at most have both in common. */
+void
+fields_init(struct fields *fields)
+{
+	for (size_t i = sizeof(paths) / sizeof(paths[0]); i > 0; i--) {
+		const struct path *path = &paths[i - 1];
+		unsigned char *first = &fields->first_path[path->parent][path->len];
+
+		fields->next_path[i] = *first;
+		fields->path_heads[i] = key_head((struct span){ path->key, path->len });
+		*first = (unsigned char)i;
+		fields->opened_as[path->opens] = path->field;
+	}
+}
+
+static inline unsigned
+path_find(const struct fields *fields, enum container container, struct span key)
+{
+	unsigned i = key.len <= FIELDS_PATH_MAX ? fields->first_path[container][key.len] : 0;
+	uint64_t head = key_head(key);
+
+	while (i > 0 &&
+	    (fields->path_heads[i] != head || (key.len > 8 && memcmp(paths[i - 1].key, key.ptr, key.len) != 0)))
+		i = fields->next_path[i];
+	return i;
+}
+
+static uint64_t
+bit_of(unsigned number)
+{
+	return (uint64_t)1 << number;
+}
+
+static void
+capture_start(struct capture *capture, char *to, size_t max, const char *at)
+{
+	*capture = (struct capture){ .mark = at, .to = to, .max = (uint32_t)max, .active = true };
+}
+
+static void
+capture_until(struct capture *capture, const char *at)
+{
+	size_t len = (size_t)(at - capture->mark), room = capture->max - capture->len;
+
+	if (len > room) {
+		capture->overflow = true;
+		len = room;
+	}
+	memcpy(capture->to + capture->len, capture->mark, len);
+	capture->len += (uint32_t)len;
+	capture->mark = at;
+}
+
+static void
+capture_piece(struct capture *capture, const char *at)
+{
+	if (capture->active)
+		capture_until(capture, at);
+}
+
+void
+fields_start(struct fields *fields)
+{
+	fields->path = NULL;
+	fields->present = fields->seen = 0;
+	fields->kept_len = 0;
+	fields->key.active = fields->value.active = fields->member.active = false;
+}
+
+const struct scan_value *
+fields_value(const struct fields *fields, enum scan_field field)
+{
+	static const struct scan_value absent = { 0 };
+
+	return fields->present & bit_of(field) ? &fields->values[field] : &absent;
+}
+
+void
+fields_piece(struct fields *fields, const char *piece, const char *end)
+{
+	fields->piece_end = end;
+	fields->key.mark = fields->value.mark = fields->member.mark = piece;
+}
+
+void
+fields_piece_end(struct fields *fields, const char *at)
+{
+	capture_piece(&fields->key, at);
+	capture_piece(&fields->value, at);
+	capture_piece(&fields->member, at);
+}
+
+/* Whether the key has the prefix is known only at its end: each member is captured from its quote on. */
+static void
+start_member(struct fields *fields, const char *quote)
+{
+	const struct scan_value *members = fields_value(fields, SCAN_PARAMS_META);
+	uint32_t start = members->len > 0 ? members->len + 1 : 0;
+
+	if (start > SCAN_META_MAX)
+		start = SCAN_META_MAX;
+	capture_start(&fields->member, fields->members + start, SCAN_META_MAX - start, quote);
+}
+
+static void
+end_member(struct fields *fields, const char *at)
+{
+	struct scan_value *members = &fields->values[SCAN_PARAMS_META];
+
+	capture_until(&fields->member, at);
+	fields->member.active = false;
+	if (!(fields->present & bit_of(SCAN_PARAMS_META)))
+		*members = (struct scan_value){ .type = VALUE_OBJECT, .offset = fields->key_start };
+	fields->present |= bit_of(SCAN_PARAMS_META);
+	members->overflow |= fields->member.overflow;
+	if (members->overflow) {
+		members->len = 0;
+		return;
+	}
+	if (members->len > 0)
+		fields->members[members->len++] = ',';
+	members->len += fields->member.len;
+}
+
+static struct span
+unescaped_key(struct span key, char out[FIELDS_KEY_MAX])
+{
+	struct unescape walk;
+	size_t len = 0;
+	int byte;
+
+	unescape_init(&walk, key);
+	while ((byte = unescape_next(&walk)) >= 0)
+		out[len++] = (char)byte;
+	return (struct span){ out, len };
+}
+
+static bool
+has_prefix(struct span key)
+{
+	struct span prefix = SPAN(META_PREFIX);
+
+	return key.len >= prefix.len && memcmp(key.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+void
+fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset)
+{
+	fields->key_start = offset;
+	capture_start(&fields->key, fields->key_text, FIELDS_KEY_MAX, quote + 1);
+	if (container == PARAMS_META)
+		start_member(fields, quote);
+}
+
+bool
+fields_key(struct fields *fields, enum container container, struct span key)
+{
+	unsigned number = path_find(fields, container, key);
+	bool again;
+
+	fields->path = NULL;
+	fields->key.active = false;
+	if (fields->member.active && !has_prefix(key))
+		fields->member.active = false;
+	if (number == 0)
+		return true;
+	again = fields->seen & bit_of(number - 1);
+	if (again)
+		return paths[number - 1].field == SCAN_ERROR_MESSAGE;
+	fields->seen |= bit_of(number - 1);
+	fields->path = &paths[number - 1];
+	return true;
+}
+
+bool
+fields_key_end(struct fields *fields, enum container container, const char *quote)
+{
+	char text[FIELDS_KEY_MAX];
+
+	capture_until(&fields->key, quote);
+	return fields_key(fields, container, unescaped_key((struct span){ fields->key_text, fields->key.len }, text));
+}
+
+enum container
+fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset)
+{
+	const struct path *path = fields->path;
+
+	if (path == NULL)
+		return PLAIN_OBJECT;
+	fields->values[path->field] = (struct scan_value){ .type = type, .offset = offset, .at = fields->kept_len };
+	if (path->opens != 0)
+		fields->present |= bit_of(path->field);
+	else if (type != VALUE_OBJECT && type != VALUE_ARRAY)
+		capture_start(&fields->value, fields->kept + fields->kept_len, SCAN_VALUE_MAX, at);
+	return path->opens != 0 ? path->opens : PLAIN_OBJECT;
+}
+
+static void
+end_text(struct fields *fields, struct scan_value *value, const char *at)
+{
+	capture_until(&fields->value, at);
+	fields->value.active = false;
+	value->overflow = fields->value.overflow;
+	value->len = value->overflow ? 0 : fields->value.len;
+	fields->kept_len += value->len;
+}
+
+void
+fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end)
+{
+	struct scan_value *value = NULL;
+
+	if (left > ROOT)
+		value = &fields->values[fields->opened_as[left]];
+	else if (fields->path != NULL) {
+		value = &fields->values[fields->path->field];
+		fields->present |= bit_of(fields->path->field);
+	}
+	if (value != NULL) {
+		if (fields->value.active)
+			end_text(fields, value, at);
+		value->end = end;
+		value->empty = empty;
+	}
+	fields->path = NULL;
+	if (fields->member.active)
+		end_member(fields, at);
+}
+
+/* Where so many bytes may be read, COPY_SHORT of them are copied: a fixed length needs no call. */
+static inline void
+keep_text(struct fields *fields, struct scan_value *value, const char *at, size_t len)
+{
+	enum { COPY_SHORT = 32 };
+	char *to = fields->kept + fields->kept_len;
+
+	value->overflow = len > SCAN_VALUE_MAX;
+	if (value->overflow)
+		return;
+	if (len <= COPY_SHORT && fields->piece_end - at >= COPY_SHORT)
+		memcpy(to, at, COPY_SHORT);
+	else
+		memcpy(to, at, len);
+	value->len = (uint32_t)len;
+	fields->kept_len += value->len;
+}
+
+void
+fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset)
+{
+	const struct path *path = fields->path;
+	size_t len = (size_t)(end - at);
+
+	if (path != NULL) {
+		struct scan_value *value = &fields->values[path->field];
+
+		*value =
+		    (struct scan_value){ .type = type, .offset = offset, .end = offset + len, .at = fields->kept_len };
+		fields->present |= bit_of(path->field);
+		if (path->opens == 0)
+			keep_text(fields, value, at, len);
+		fields->path = NULL;
+	}
+	if (fields->member.active)
+		end_member(fields, end);
+}

@@ -1,0 +1,231 @@
+#ifndef CORE_SCAN_INTERNAL_H
+#define CORE_SCAN_INTERNAL_H
+
+/* What stands below the scanner's machine: the values that are kept, and skipping inside strings. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/scan.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#define HAVE_BLOCKS
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+#define HAVE_BLOCKS
+#endif
+
+/* The kinds of containers. Those from MESSAGE on are watched: their keys are looked up in the table of paths. */
+enum container {
+	PLAIN_ARRAY,
+	PLAIN_OBJECT,
+	ROOT, /* the whole text, not a container */
+	MESSAGE,
+	PARAMS,
+	PARAMS_META,
+	CLIENT_CAPABILITIES,
+	CLIENT_CANCELLATION,
+	RESULT,
+	RESULT_META,
+	RESULT_TASK,
+	AGENT_CAPABILITIES,
+	AGENT_CANCELLATION,
+	SERVER_CAPABILITIES,
+	SERVER_TOOLS,
+	SERVER_PROMPTS,
+	SERVER_RESOURCES,
+	ERROR,
+	CONTAINERS
+};
+
+enum {
+	FIELDS_PATHS = 64,
+	FIELDS_PATH_MAX = 39, /* the longest watched key */
+	FIELDS_KEY_MAX = 256, /* no watched key is as long, with every character escaped */
+};
+
+/* Bytes of one token or member, copied only when the piece ends before it does, or when they are to be kept. */
+struct capture {
+	const char *mark; /* in the piece at hand: the first byte that is not copied yet */
+	char *to;
+	uint32_t len, max;
+	bool active, overflow;
+};
+
+/* The values at the paths of enum scan_field. The machine reports the members of watched containers only. */
+struct fields {
+	const struct path *path; /* of the member being read; NULL if it is not watched */
+	uint64_t present;        /* a bit for each of values that is set */
+	uint64_t seen;           /* a bit for each path, to find duplicates */
+	uint64_t key_start;
+	struct capture key, value, member;
+	const char *piece_end;
+	uint32_t kept_len;
+	struct scan_value values[SCAN_FIELDS + 1];                 /* the last one: of paths without a field */
+	uint64_t path_heads[FIELDS_PATHS + 1];                     /* what of each path's key is compared first */
+	unsigned char first_path[CONTAINERS][FIELDS_PATH_MAX + 1]; /* a path's number from 1 on, or 0 */
+	unsigned char next_path[FIELDS_PATHS + 1];                 /* likewise */
+	unsigned char opened_as[CONTAINERS];                       /* enum scan_field: what an open container is */
+	char key_text[FIELDS_KEY_MAX];
+	char kept[SCAN_FIELDS * SCAN_VALUE_MAX];
+	char members[SCAN_META_MAX];
+};
+
+void fields_init(struct fields *fields); /* of zeroed memory, once */
+void fields_start(struct fields *fields);
+const struct scan_value *fields_value(const struct fields *fields, enum scan_field field);
+
+/* A piece of the frame begins or ends. Of a token that continues in the next piece the bytes are copied. */
+void fields_piece(struct fields *fields, const char *piece, const char *end);
+void fields_piece_end(struct fields *fields, const char *at);
+
+/*
+ * The key of a member of a watched container. One that lies whole in the piece and has no escapes needs fields_key only
+ * (in params._meta behind fields_key_start), any other one fields_key_start and fields_key_end. false: a duplicate.
+ */
+void fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset);
+bool fields_key(struct fields *fields, enum container container, struct span key);
+bool fields_key_end(struct fields *fields, enum container container, const char *quote);
+
+/* Whether the value of the last key must be reported. */
+static inline bool
+fields_watches_value(const struct fields *fields)
+{
+	return fields->path != NULL || fields->member.active;
+}
+
+/* That value begins here. Returns the container as which its members are read, if it is an object. */
+enum container fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset);
+
+/*
+ * It ends before this place, which is offset end. left: the container as which it was read, of a scalar PLAIN_ARRAY.
+ * empty: it has no members.
+ */
+void fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end);
+
+/* Both, for a scalar that lies whole in the piece. */
+void fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset);
+
+static inline bool
+is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Behind a backslash: RFC 8259 section 7 without \u. */
+static inline bool
+is_short_escape(char c)
+{
+	return c == '"' || c == '\\' || c == '/' || c == 'b' || c == 'f' || c == 'n' || c == 'r' || c == 't';
+}
+
+/*
+ * Skipping inside a string. With vectors false a scalar twin does the same, a byte at a time; tests compare the two.
+ */
+
+/* The first byte that ends the string, is wrong, or begins an escape or a character that is not whole before end. */
+const char *skip_text(const char *at, const char *end, bool vectors);
+
+static inline const char *
+skip_plain_scalar(const char *at, const char *end)
+{
+	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+		at++;
+	return at;
+}
+
+#ifdef HAVE_BLOCKS
+
+enum { BLOCK = 16, BLOCK_ALL = 0xFFFF };
+
+/* The bytes are signed: those from 0x80 on come before ASCII. A comparison gives 0 or -1 for each. */
+struct block {
+	signed char bytes __attribute__((vector_size(BLOCK)));
+};
+
+static inline struct block
+block_load(const char *at)
+{
+	struct block block;
+
+	memcpy(&block, at, BLOCK);
+	return block;
+}
+
+/* A bit for each byte that is -1. */
+static inline uint32_t
+block_mask(struct block block)
+{
+#if defined(__SSE2__)
+	return (uint32_t)_mm_movemask_epi8((__m128i)block.bytes);
+#else
+	static const uint8_t bits[BLOCK] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+	uint8x16_t set = vandq_u8((uint8x16_t)block.bytes, vld1q_u8(bits));
+
+	return vaddv_u8(vget_low_u8(set)) | (uint32_t)vaddv_u8(vget_high_u8(set)) << 8;
+#endif
+}
+
+static inline uint32_t
+block_equal(struct block block, int byte)
+{
+	return block_mask((struct block){ block.bytes == (signed char)byte });
+}
+
+static inline uint32_t
+block_below(struct block block, int limit)
+{
+	return block_mask((struct block){ block.bytes < (signed char)limit });
+}
+
+/* Quotes, backslashes, control characters, and whatever is not ASCII. */
+static inline struct block
+block_special(struct block block)
+{
+	return (struct block){ (block.bytes < 0x20) | (block.bytes == '"') | (block.bytes == '\\') };
+}
+
+static inline bool
+four_blocks_are_plain(const char *at)
+{
+	struct block first = block_special(block_load(at)), second = block_special(block_load(at + BLOCK));
+	struct block third = block_special(block_load(at + 2 * BLOCK)),
+		     fourth = block_special(block_load(at + 3 * BLOCK));
+
+	return block_mask((struct block){ first.bytes | second.bytes | third.bytes | fourth.bytes }) == 0;
+}
+
+/* Most strings are short; the longer ones are passed four blocks at a time. */
+__attribute__((always_inline)) static inline const char *
+skip_plain_vector(const char *at, const char *end)
+{
+	for (unsigned blocks = 1; end - at >= BLOCK; blocks++) {
+		uint32_t special = block_mask(block_special(block_load(at)));
+
+		if (special != 0)
+			return at + __builtin_ctz(special);
+		at += BLOCK;
+		while (blocks >= 4 && end - at >= 4 * BLOCK && four_blocks_are_plain(at))
+			at += 4 * BLOCK;
+	}
+	return skip_plain_scalar(at, end);
+}
+
+#endif
+
+/* The first byte inside a string that is not printable ASCII, or is a quote or a backslash. */
+__attribute__((always_inline)) static inline const char *
+skip_plain(const char *at, const char *end, bool vectors)
+{
+#ifdef HAVE_BLOCKS
+	if (vectors)
+		return skip_plain_vector(at, end);
+#else
+	(void)vectors;
+#endif
+	return skip_plain_scalar(at, end);
+}
+
+#endif
