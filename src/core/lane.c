@@ -220,20 +220,24 @@ lane_from(const struct lane *lane, uint64_t position)
 	return span_part(all, offset, all.len - offset);
 }
 
+/* Adds a segment at the decided position. */
 static void
-decide(struct lane *lane, enum segment_kind kind, size_t n)
+append(struct lane *lane, struct segment segment)
 {
 	struct segment *last = count_of(lane) == 0 ? NULL : segment_at(lane, count_of(lane) - 1);
-	struct segment segment = { .kind = kind, .bound = lane->bound, .at = lane->decided, .len = n };
 
-	assert(lane->decided + n <= lane_received_to(lane));
-	if (n == 0)
+	if (segment.len == 0)
 		return;
-	lane->decided += n;
-	if (kind == SEGMENT_PASS)
-		lane->backlog += n;
-	if (last != NULL && last->kind == kind && last->bound == lane->bound)
-		last->len += n;
+	segment.at = lane->decided;
+	if (segment.kind != SEGMENT_GAP)
+		lane->backlog += segment.len;
+	if (segment.own != NULL)
+		lane->own += segment.len;
+	if (has_position(&segment))
+		lane->decided += segment.len;
+	assert(lane->decided <= lane_received_to(lane));
+	if (has_position(&segment) && last != NULL && last->kind == segment.kind && last->bound == segment.bound)
+		last->len += segment.len;
 	else
 		insert_segment(lane, count_of(lane), segment);
 }
@@ -241,13 +245,13 @@ decide(struct lane *lane, enum segment_kind kind, size_t n)
 void
 lane_pass(struct lane *lane, size_t n)
 {
-	decide(lane, SEGMENT_PASS, n);
+	append(lane, (struct segment){ .kind = SEGMENT_PASS, .bound = lane->bound, .len = n });
 }
 
 void
 lane_drop(struct lane *lane, size_t n)
 {
-	decide(lane, SEGMENT_GAP, n);
+	append(lane, (struct segment){ .kind = SEGMENT_GAP, .len = n });
 	release_gaps(lane);
 }
 
@@ -268,15 +272,13 @@ lane_framing(const struct lane *lane)
 static void
 insert_bytes(struct lane *lane, enum segment_kind kind, bool bound, struct span bytes)
 {
-	struct segment segment = { .kind = kind, .bound = bound, .at = lane->decided, .len = bytes.len };
+	struct segment segment = { .kind = kind, .bound = bound, .len = bytes.len };
 
 	if (bytes.len == 0)
 		return;
 	segment.own = mem_resize(NULL, bytes.len, 1);
 	memcpy(segment.own, bytes.ptr, bytes.len);
-	insert_segment(lane, count_of(lane), segment);
-	lane->backlog += bytes.len;
-	lane->own += bytes.len;
+	append(lane, segment);
 }
 
 void
@@ -296,12 +298,7 @@ lane_insert_head(struct lane *lane, uint64_t len)
 void
 lane_insert_blanks(struct lane *lane, uint64_t n)
 {
-	struct segment segment = { .kind = SEGMENT_BLANK, .at = lane->decided, .len = (size_t)n };
-
-	if (n == 0)
-		return;
-	insert_segment(lane, count_of(lane), segment);
-	lane->backlog += (size_t)n;
+	append(lane, (struct segment){ .kind = SEGMENT_BLANK, .len = (size_t)n });
 }
 
 void
@@ -366,17 +363,25 @@ split_at(struct lane *lane, uint64_t position)
 void
 lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 {
-	size_t i, last;
+	struct segment *gap;
+	size_t first, last, i;
 
-	assert(lane_untouched(lane, start) && end <= lane->decided);
-	i = split_at(lane, start);
+	assert(lane_untouched(lane, start) && start < end && end <= lane->decided);
+	first = split_at(lane, start);
 	last = split_at(lane, end);
 	/* Answers and the end of another message may stand before this one; inside it they are a part of it. */
-	while (i < last && segment_at(lane, i)->at == start && segment_at(lane, i)->kind != SEGMENT_HEAD &&
-	    segment_at(lane, i)->kind != SEGMENT_PASS)
-		i++;
-	for (; i < last; i++)
+	while (first < last && segment_at(lane, first)->at == start && segment_at(lane, first)->kind != SEGMENT_HEAD &&
+	    segment_at(lane, first)->kind != SEGMENT_PASS)
+		first++;
+	for (i = first; i < last; i++)
 		drop_segment(lane, segment_at(lane, i));
+	/* One gap, with the one before it: of thousands that are withdrawn in turn, each is found at once. */
+	if (first > 0 && segment_at(lane, first - 1)->kind == SEGMENT_GAP)
+		first--;
+	gap = segment_at(lane, first);
+	gap->len = (size_t)(end - gap->at);
+	memmove(gap + 1, gap + (last - first), (count_of(lane) - last) * sizeof(*gap));
+	lane->segments.len -= (last - first - 1) * sizeof(*gap);
 	release_gaps(lane);
 }
 

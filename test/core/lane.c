@@ -167,6 +167,23 @@ START_TEST(withdraws_with_its_edits_and_nothing_else)
 }
 END_TEST
 
+/* Thousands of queued requests are withdrawn in turn when their client goes: each must be found at once. */
+START_TEST(many_are_withdrawn_in_turn)
+{
+	enum { MANY = 100000 };
+	uint64_t i;
+
+	pass("one\n");
+	for (i = 0; i < MANY; i++)
+		pass("two\n");
+	write_out(2);
+	for (i = 1; i <= MANY; i++)
+		lane_withdraw(lane, 4 * i, 4 * i + 4);
+	pass("three\n");
+	expect("one\nthree\n");
+}
+END_TEST
+
 START_TEST(abandons_what_is_queued_and_goes_on)
 {
 	pass("one\n");
@@ -794,6 +811,7 @@ lane_suite(void)
 	tcase_add_test(bytes, answers_wait_for_an_open_message);
 	tcase_add_test(bytes, nothing_overtakes_into_an_open_message);
 	tcase_add_test(bytes, withdraws_with_its_edits_and_nothing_else);
+	tcase_add_test(bytes, many_are_withdrawn_in_turn);
 	tcase_add_test(bytes, abandons_what_is_queued_and_goes_on);
 	tcase_add_test(bytes, memory_is_given_back);
 	tcase_add_loop_test(bytes, keeps_for_another_reader_what_was_not_begun, 0, 37);
