@@ -348,7 +348,13 @@ parts_forget(struct session *session)
 void
 parts_lose_reader(struct session *session)
 {
-	session->party[SIDE_CLIENT].parts.reading = READ_LOST;
+	struct parts *parts = &session->party[SIDE_CLIENT].parts;
+	struct request *request = parts->request;
+
+	parts->reading = READ_LOST;
+	parts->request = NULL;
+	if (request != NULL)
+		requests_decide(session, SIDE_SERVER, request, EVENT_BROKEN_OFF, NULL);
 }
 
 msec_t

@@ -125,7 +125,7 @@ expire_probe(struct session *session)
 	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
 	struct request *question = session->probe.question;
 	msec_t left = time_left(session);
-	struct action action;
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
 
 	session->probe.taken = lane_taken(session->party[SIDE_CLIENT].lane);
 	if (left > 0) {
@@ -133,11 +133,12 @@ expire_probe(struct session *session)
 		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
-	action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
-	action.timeout = session->config.kill_stuck;
-	server_enter(&session->server, SERVER_STUCK);
-	server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
-	journal_tell(&session->journal, &action);
+	if (!server_is_gone(&session->server)) { /* one that reads no more may not have got the probe */
+		action.timeout = session->config.kill_stuck;
+		server_enter(&session->server, SERVER_STUCK);
+		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
+		journal_tell(&session->journal, &action);
+	}
 	session->probe.question = NULL;
 	pending_remove(asked, question);
 }
