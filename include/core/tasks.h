@@ -15,6 +15,10 @@ void tasks_add(struct pending *tasks, const struct request *request, struct span
 /* The tasks with this id have ended. */
 void tasks_end(struct pending *tasks, struct span id);
 
+/* Forgets all. */
+void tasks_clear(struct pending *tasks);
+
+/* Forgets those that are too old. */
 void tasks_expire(struct pending *tasks, msec_t now);
 
 #endif

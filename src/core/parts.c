@@ -32,14 +32,12 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	const struct party *party = &session->party[from];
 	uint64_t held = party->frame.scanned - party->frame.start;
 
-	if (is_read_whole(dialect, envelope->method) || is_kept(session, dialect_method(dialect, envelope->method)))
+	if (is_read_whole(dialect, envelope->method) || is_kept(session, dialect_method(dialect, envelope->method)) ||
+	    (state_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES))
 		return false;
 	if (state_is_gone(session, side_other(from)) ||
-	    state_outstanding(session, from) >= session->config.max_inflight)
-		return false;
-	if (state_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES)
-		return false;
-	if (session->party[side_other(from)].pending.aliased > 0)
+	    state_outstanding(session, from) >= session->config.max_inflight ||
+	    session->party[side_other(from)].pending.aliased > 0)
 		return false;
 	if (envelope->id.len > 0)
 		return pending_by_wire(&party->pending, envelope->id) == NULL &&
@@ -239,35 +237,28 @@ end_lost(struct session *session, struct message *message)
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
 
-static void
-end_passed(struct session *session, enum side from, struct message *message)
-{
-	struct parts *parts = &session->party[from].parts;
-	struct request *request = parts->request;
-
-	if (scan_fault(message->scan) != SCAN_FINE)
-		report_fault(session, message);
-	parts->request = NULL;
-	requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
-}
-
 enum parts_result
 parts_end(struct session *session, enum side from, struct message *message)
 {
 	struct party *party = &session->party[from];
-	enum reading reading = party->parts.reading;
+	struct parts *parts = &party->parts;
+	enum reading reading = parts->reading;
+	struct request *request = parts->request;
 
 	move_on(session, from);
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
-	party->parts.reading = READ_HOLD;
+	parts->reading = READ_HOLD;
+	parts->request = NULL;
 	state_message(session, from, MESSAGE_PASSED, message);
 	switch (reading) {
 	case READ_PASS:
 		return end_unknown(session, message);
 	case READ_PASSED:
-		end_passed(session, from, message);
+		if (scan_fault(message->scan) != SCAN_FINE)
+			report_fault(session, message);
+		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
 		break;
 	case READ_DISCARD:
 		end_discarded(session, message);
@@ -280,17 +271,6 @@ parts_end(struct session *session, enum side from, struct message *message)
 		break;
 	}
 	return PARTS_ENDED;
-}
-
-static void
-close_frame(struct party *party)
-{
-	if (party->frame.framing == FRAMING_NEWLINE)
-		lane_insert(party->lane, SPAN("\n"));
-	else
-		lane_insert_blanks(party->lane, party->frame.body + party->frame.length - party->frame.scanned);
-	lane_set_open(party->lane, false);
-	lane_bind(party->lane, false);
 }
 
 /* How long the message that passes in parts may stand still; less once its request was cancelled. */
@@ -309,16 +289,21 @@ enum parts_result
 parts_truncate(struct session *session, enum side from, bool stalled, struct message *message)
 {
 	struct party *party = &session->party[from];
+	const struct frame *frame = &party->frame;
 	enum reading reading = party->parts.reading;
 	struct request *request = party->parts.request;
-	bool whole = scan_complete(party->frame.scan) && scan_fault(party->frame.scan) == SCAN_FINE;
-	struct action action;
+	bool whole = scan_complete(frame->scan) && scan_fault(frame->scan) == SCAN_FINE;
+	struct action action = state_action(session, VERB_NOTE, side_other(from),
+	    stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, request);
 
 	if (reading != READ_PASSED && reading != READ_PASS)
 		return PARTS_NONE;
-	close_frame(party);
-	action = state_action(session, VERB_NOTE, side_other(from), stalled && !whole ? WHY_STALLED : WHY_TRUNCATED,
-	    request);
+	if (frame->framing == FRAMING_NEWLINE)
+		lane_insert(party->lane, SPAN("\n"));
+	else
+		lane_insert_blanks(party->lane, frame->body + frame->length - frame->scanned);
+	lane_set_open(party->lane, false);
+	lane_bind(party->lane, false);
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
 	journal_tell(&session->journal, &action);
@@ -348,7 +333,13 @@ parts_forget(struct session *session)
 void
 parts_lose_reader(struct session *session)
 {
-	session->party[SIDE_CLIENT].parts.reading = READ_LOST;
+	struct parts *parts = &session->party[SIDE_CLIENT].parts;
+	struct request *request = parts->request;
+
+	parts->reading = READ_LOST;
+	parts->request = NULL;
+	if (request != NULL)
+		requests_decide(session, SIDE_SERVER, request, EVENT_BROKEN_OFF, NULL);
 }
 
 msec_t

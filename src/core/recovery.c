@@ -7,15 +7,6 @@
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
-static const char *
-probe_method(const struct session *session)
-{
-	const struct dialect *dialect = session->handshake.dialect;
-	const char *method = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
-
-	return method != NULL ? method : METHOD_UNKNOWN_TO_ALL;
-}
-
 /*
  * Until the answer nothing goes to the server that has not begun. But what has waited for one answer does not wait for the next,
  * nor longer than the server has for it: many cancels, or a person who never answers, would keep it for ever.
@@ -32,10 +23,12 @@ free_queue(struct session *session)
 static void
 send_probe(struct session *session)
 {
+	const struct dialect *dialect = session->handshake.dialect;
+	bool modern = session->handshake.era == ERA_MODERN;
+	const char *ping = modern ? dialect->modern_ping : dialect->ping;
+	const char *method = ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct probe *probe = &session->probe;
-	const char *method = probe_method(session);
-	bool modern = session->handshake.era == ERA_MODERN;
 	uint64_t written_to = lane_written_to(lane);
 
 	probe->question = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
@@ -95,15 +88,6 @@ recovery_drop_questions(struct session *session)
 	free_queue(session);
 }
 
-/* It has not read the probe yet, and reads: a long message stands before it. */
-static bool
-is_reading(const struct session *session)
-{
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	return lane_overtaking(lane) && lane_taken(lane) > session->probe.taken;
-}
-
 /*
  * How long the server still has. What it writes is a sign of life, as its answer may lie behind a long message; one that waits for
  * the client, as for a person, may be able to do nothing else.
@@ -111,10 +95,12 @@ is_reading(const struct session *session)
 static msec_t
 time_left(const struct session *session)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
 	msec_t heard = session->party[SIDE_SERVER].heard;
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
 
-	if (is_reading(session))
+	/* It has not read the probe yet, and reads: a long message stands before it. */
+	if (lane_overtaking(lane) && lane_taken(lane) > session->probe.taken)
 		return session->config.kill_stuck;
 	return session->config.kill_stuck - (session->clocks.steady - alive);
 }
@@ -125,7 +111,7 @@ expire_probe(struct session *session)
 	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
 	struct request *question = session->probe.question;
 	msec_t left = time_left(session);
-	struct action action;
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
 
 	session->probe.taken = lane_taken(session->party[SIDE_CLIENT].lane);
 	if (left > 0) {
@@ -133,33 +119,30 @@ expire_probe(struct session *session)
 		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
-	action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
-	action.timeout = session->config.kill_stuck;
-	server_enter(&session->server, SERVER_STUCK);
-	server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
-	journal_tell(&session->journal, &action);
+	if (!server_is_gone(&session->server)) { /* one that reads no more may not have got the probe */
+		action.timeout = session->config.kill_stuck;
+		server_enter(&session->server, SERVER_STUCK);
+		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
+		journal_tell(&session->journal, &action);
+	}
 	session->probe.question = NULL;
 	pending_remove(asked, question);
-}
-
-/* A new server has something to go on with: a session was opened, or answers came that need none. */
-static bool
-was_opened(const struct session *session)
-{
-	if (handshake_is_done(&session->handshake))
-		return session->party[SIDE_CLIENT].requests > 0;
-	return session->handshake.era == ERA_NONE && !records_has_handshake(&session->records) &&
-	    (session->server.served || session->server.restarted);
 }
 
 const char *
 recovery_obstacle(const struct session *session)
 {
-	if (session->handshake.plain)
+	const struct handshake *handshake = &session->handshake;
+	/* Without a handshake a session is open once a server has answered something that needs none. */
+	bool opened = handshake_is_done(handshake) ? session->party[SIDE_CLIENT].requests > 0 :
+						     handshake->era == ERA_NONE &&
+		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
+
+	if (handshake->plain)
 		return "the client speaks no JSON-RPC";
-	if (!(session->handshake.dialect->flags & DIALECT_REPLAYS) && !session->config.stateless)
+	if (!(handshake->dialect->flags & DIALECT_REPLAYS) && !session->config.stateless)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (!was_opened(session))
+	if (!opened)
 		return "no session was open";
 	return session->records.overflow ? "initialize was too long to be kept" : NULL;
 }
@@ -229,23 +212,16 @@ say_lists(struct session *session)
 	}
 }
 
-/* The server lives: what has waited for it has a whole deadline from here on. */
-static void
-renew_deadlines(struct session *session)
-{
-	struct request *request;
-
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
-			state_extend(session, SIDE_CLIENT, request);
-}
-
 static void
 finish(struct session *session)
 {
+	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
-	renew_deadlines(session);
+	for (; request != NULL; request = request->newer) /* what has waited for it has a whole deadline from here on */
+		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+			state_extend(session, SIDE_CLIENT, request);
 	say_all(session, RECORD_STREAM);
 	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);

@@ -120,17 +120,6 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 }
 
 static void
-put_deadline(struct buf *text, const struct request *request, msec_t timeout)
-{
-	bool idle = timeout == request->idle_after;
-
-	put(text, idle ? " made no progress for " : " was not answered within ");
-	compose_number(text, timeout);
-	put(text,
-	    idle ? " ms and was given up (see canceld --timeout)" : " ms and was given up (see canceld --max-time)");
-}
-
-static void
 explain(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
     const struct request *request, enum ending ending)
 {
@@ -146,7 +135,12 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 	answer->cancelled = ending == ENDING_TIMEOUT || ending == ENDING_CANCELLED || ending == ENDING_TERMINATED;
 	if (ending == ENDING_TIMEOUT) {
 		answer->code = session->handshake.dialect->timeout_code;
-		put_deadline(text, request, answer->timeout);
+		put(text,
+		    answer->timeout == request->idle_after ? " made no progress for " : " was not answered within ");
+		compose_number(text, answer->timeout);
+		put(text,
+		    answer->timeout == request->idle_after ? " ms and was given up (see canceld --timeout)" :
+							     " ms and was given up (see canceld --max-time)");
 	} else if (ending == ENDING_CANCELLED) {
 		answer->code = CODE_REQUEST_CANCELLED;
 		if (request->state == REQUEST_CANCELLING)

@@ -126,6 +126,7 @@ enter(struct session *session, enum side requester, struct request *request, enu
 	struct pending *pending = &session->party[requester].pending;
 	bool ended = request->state == REQUEST_ABANDONED;
 
+	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING); /* a request does not go back */
 	switch (next) {
 	case REQUEST_NONE:
 		if (!ended)
@@ -152,7 +153,7 @@ enter(struct session *session, enum side requester, struct request *request, enu
 	case REQUEST_QUEUED:
 	case REQUEST_WAITING:
 	case REQUEST_STATES:
-		assert(!"a request does not go back");
+		break;
 	}
 }
 
@@ -378,19 +379,13 @@ is_arriving(const struct session *session, enum side requester, const struct req
 	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
 }
 
-/* Is the receiver to answer the request itself, once it was told? */
-static enum decide_event
-deadline_event(const struct session *session, enum side requester, const struct request *request)
-{
-	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
-	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
-
-	return owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
-}
-
 static void
 expire(struct session *session, enum side requester, struct request *request)
 {
+	/* Is the receiver to answer the request itself, once it was told? */
+	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
+
 	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
 		request->flags |= REQUEST_GRACED;
@@ -405,7 +400,7 @@ expire(struct session *session, enum side requester, struct request *request)
 		session->timed_out = true;
 		session->wants_end |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
 	}
-	requests_decide(session, requester, request, deadline_event(session, requester, request), NULL);
+	requests_decide(session, requester, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
 static bool
@@ -457,14 +452,6 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	}
 }
 
-/* MCP 2026-07-28 basic/patterns/subscriptions: a client asks again for its streams, which have ended with the server. */
-static bool
-is_open_stream(const struct session *session, const struct request *request)
-{
-	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
-	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
-}
-
 void
 requests_lose_server(struct session *session)
 {
@@ -472,7 +459,9 @@ requests_lose_server(struct session *session)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		if (is_open_stream(session, request))
+		/* MCP 2026-07-28 basic/patterns/subscriptions: a client asks again for its streams, which end with the server. */
+		if (state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
+		    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL)
 			request->start = request->end = REQUEST_UNSENT;
 		else
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);

@@ -335,8 +335,8 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	truncate_parts(session, SIDE_SERVER, false);
 	parts_forget(session);
 	session->party[SIDE_SERVER].ended = false;
-	pending_free(&session->tasks[SIDE_CLIENT]);
-	pending_init(&session->tasks[SIDE_CLIENT], session->config.seed);
+	tasks_clear(&session->tasks[SIDE_CLIENT]);
+	tasks_clear(&session->tasks[SIDE_SERVER]);
 	requests_lose_server(session);
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))

@@ -123,6 +123,30 @@ START_TEST(an_endless_response_takes_no_memory)
 }
 END_TEST
 
+/* The server that asked has gone while the client's answer was passing in parts: nobody waits for the rest. */
+START_TEST(an_answer_ends_with_its_server)
+{
+	struct span opens = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n");
+	struct span opened = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\"}}\n");
+	struct span asks = SPAN("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n");
+	struct span answers = SPAN("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"");
+	static char text[2 * PIECE];
+
+	memset(text, 'x', sizeof(text));
+	ck_assert_uint_eq(say(SIDE_CLIENT, opens), opens.len);
+	ck_assert_uint_eq(say(SIDE_SERVER, opened), opened.len);
+	ck_assert_uint_eq(say(SIDE_SERVER, asks), asks.len);
+	say(SIDE_CLIENT, answers);
+	ck_assert_uint_gt(say(SIDE_CLIENT, (struct span){ text, sizeof(text) }), 0);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), 1);
+	session_server_lost(session, -1, 9, 0);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), 0);
+	session_server_back(session, 0);
+	say(SIDE_CLIENT, SPAN("\"}\n"));
+	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), 0);
+}
+END_TEST
+
 /* What nobody looks at is counted as ever, and told to nobody. */
 START_TEST(traffic_may_go_unseen)
 {
@@ -152,6 +176,7 @@ session_suite(void)
 	tcase_add_checked_fixture(large, setup, teardown);
 	tcase_set_timeout(large, 300);
 	tcase_add_checked_fixture(first, setup, teardown);
+	tcase_add_test(first, an_answer_ends_with_its_server);
 	suite_add_tcase(suite, first);
 	tcase_add_loop_test(small, traffic_may_go_unseen, 0, 2);
 	suite_add_tcase(suite, small);
