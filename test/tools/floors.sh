@@ -34,11 +34,11 @@ floors='
 '
 
 # All that the core may take from outside: of the headers, and of the names that its objects leave undefined.
-core_headers='assert.h emmintrin.h errno.h float.h immintrin.h inttypes.h limits.h arm_neon.h stdalign.h stdarg.h stdbool.h
+core_headers='assert.h emmintrin.h errno.h float.h inttypes.h limits.h arm_neon.h stdalign.h stdarg.h stdbool.h
 	stddef.h stdint.h stdlib.h stdnoreturn.h string.h sys/mman.h'
 core_names='malloc calloc realloc reallocarray free mmap munmap madvise abort __assert_fail __errno_location
 	memcpy memmove memset memcmp bcmp memchr memrchr rawmemchr memmem
-	strlen strnlen strcmp strncmp strchr strrchr strstr strtod __cpu_model'
+	strlen strnlen strcmp strncmp strchr strrchr strstr strtod'
 
 # `nm -u` of these would show a name that stands for no call.
 ignored_names='_GLOBAL_OFFSET_TABLE_'
