@@ -1,7 +1,7 @@
 #ifndef CORE_ENVELOPE_H
 #define CORE_ENVELOPE_H
 
-/* What kind of JSON-RPC 2.0 message a frame is, from its top-level members alone. */
+/* The kind of JSON-RPC 2.0 message that a frame contains, judged by its top-level members alone. */
 
 #include <stdbool.h>
 
@@ -9,35 +9,32 @@
 #include "core/scan.h"
 
 enum envelope_kind {
-	ENVELOPE_UNKNOWN, /* not to its end yet, and undecided */
+	ENVELOPE_UNKNOWN, /* the frame has not ended, and what was read of it does not tell */
 	ENVELOPE_REQUEST,
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
-	ENVELOPE_BLANK,
-	ENVELOPE_NOT_JSON,
-	ENVELOPE_NO_MESSAGE, /* JSON, but no JSON-RPC message */
+	ENVELOPE_BLANK,      /* white space only */
+	ENVELOPE_NOT_JSON,   /* also JSON with invalid UTF-8, or with a repeated member that is read */
+	ENVELOPE_NO_MESSAGE, /* valid JSON, but no JSON-RPC message */
 };
 
 enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span id;     /* as spelled; empty if absent, null or not usable */
-	bool untracked;     /* a request or response whose id is null, absent or too long to keep */
-	struct span method; /* unescaped; lives as long as the envelope and the scan */
+	struct span id; /* as spelled; empty if absent, null or too long to keep; lives as long as the scan's text */
+	bool untracked; /* a request or response with an empty id */
+	struct span method; /* unescaped; empty if there is none; lives as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
 
-/*
- * Reads a frame that has ended. needs_jsonrpc: a message without the member "jsonrpc" is none.
- * JSON with duplicate envelope keys or invalid UTF-8 is ENVELOPE_NOT_JSON.
- */
+/* Reads a frame that has ended. needs_jsonrpc: what has no member "jsonrpc" is ENVELOPE_NO_MESSAGE. */
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
 
 /*
- * Reads a frame that has not ended: REQUEST or NOTIFICATION once the method was read (which of the two is not
- * known without an id), RESPONSE once `result` or `error` was, else UNKNOWN.
+ * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were. NOTIFICATION:
+ * a method was, but no id, which may still come. UNKNOWN otherwise.
  */
 void envelope_peek(struct envelope *envelope, const struct scan *scan);
 

@@ -8,10 +8,27 @@ present(const struct scan *scan, enum scan_field field)
 	return scan_value(scan, field)->type != VALUE_ABSENT;
 }
 
-/* The id of a message: kept as spelled, or untracked. false: it is of a type that no id may have. */
 static bool
-read_id(struct envelope *envelope, const struct scan *scan, const struct scan_value *id)
+has_answer(const struct scan *scan)
 {
+	return present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+}
+
+static void
+read_method(struct envelope *envelope, const struct scan *scan)
+{
+	envelope->method = (struct span){ NULL, 0 };
+	if (scan_value(scan, SCAN_METHOD)->type == VALUE_STRING)
+		envelope->method =
+		    id_unescaped(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
+}
+
+/* false: the id has a type that JSON-RPC does not allow. */
+static bool
+read_id(struct envelope *envelope, const struct scan *scan)
+{
+	const struct scan_value *id = scan_value(scan, SCAN_ID);
+
 	switch (id->type) {
 	case VALUE_STRING:
 	case VALUE_NUMBER:
@@ -30,65 +47,65 @@ read_id(struct envelope *envelope, const struct scan *scan, const struct scan_va
 	return false;
 }
 
-static void
-read_method(struct envelope *envelope, const struct scan *scan, enum value_type method)
-{
-	if (method == VALUE_STRING)
-		envelope->method =
-		    id_unescaped(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
-}
-
 static enum envelope_kind
-read_object(struct envelope *envelope, const struct scan *scan, enum value_type method, bool needs_jsonrpc)
+read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
 {
-	const struct scan_value *id = scan_value(scan, SCAN_ID);
-	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+	bool answer = has_answer(scan);
 
-	if (method != (answer ? VALUE_ABSENT : VALUE_STRING))
+	if (scan_value(scan, SCAN_METHOD)->type != (answer ? VALUE_ABSENT : VALUE_STRING))
 		return ENVELOPE_NO_MESSAGE;
 	if (needs_jsonrpc && !present(scan, SCAN_JSONRPC))
 		return ENVELOPE_NO_MESSAGE;
-	if (!read_id(envelope, scan, id))
+	if (!read_id(envelope, scan))
 		return ENVELOPE_NO_MESSAGE;
 	if (answer)
 		return ENVELOPE_RESPONSE;
-	return id->type != VALUE_ABSENT ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
+	return present(scan, SCAN_ID) ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
+}
+
+static enum envelope_kind
+read_kind(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
+{
+	if (scan_fault(scan) != SCAN_FINE)
+		return ENVELOPE_NOT_JSON;
+	switch (scan_type(scan)) {
+	case VALUE_ABSENT:
+		return ENVELOPE_BLANK;
+	case VALUE_ARRAY:
+		return ENVELOPE_BATCH;
+	case VALUE_OBJECT:
+		return read_object(envelope, scan, needs_jsonrpc);
+	case VALUE_NULL:
+	case VALUE_BOOL:
+	case VALUE_NUMBER:
+	case VALUE_STRING:
+		break;
+	}
+	return ENVELOPE_NO_MESSAGE;
 }
 
 void
 envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
 {
-	enum value_type type = scan_type(scan), method = scan_value(scan, SCAN_METHOD)->type;
-
-	envelope->id = envelope->method = (struct span){ NULL, 0 };
+	envelope->id = (struct span){ NULL, 0 };
 	envelope->untracked = false;
-	read_method(envelope, scan, method);
-	if (scan_fault(scan) != SCAN_FINE)
-		envelope->kind = ENVELOPE_NOT_JSON;
-	else if (type == VALUE_ABSENT)
-		envelope->kind = ENVELOPE_BLANK;
-	else if (type == VALUE_ARRAY)
-		envelope->kind = ENVELOPE_BATCH;
-	else if (type != VALUE_OBJECT)
-		envelope->kind = ENVELOPE_NO_MESSAGE;
-	else
-		envelope->kind = read_object(envelope, scan, method, needs_jsonrpc);
+	read_method(envelope, scan);
+	envelope->kind = read_kind(envelope, scan, needs_jsonrpc);
 }
 
 void
 envelope_peek(struct envelope *envelope, const struct scan *scan)
 {
-	enum value_type method = scan_value(scan, SCAN_METHOD)->type;
-	bool answer = present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+	bool answer = has_answer(scan), method = scan_value(scan, SCAN_METHOD)->type == VALUE_STRING;
 
 	envelope->id = envelope->method = (struct span){ NULL, 0 };
 	envelope->untracked = false;
 	envelope->kind = ENVELOPE_UNKNOWN;
-	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != VALUE_OBJECT || (method == VALUE_STRING) == answer)
+	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != VALUE_OBJECT || method == answer)
 		return;
-	if (!read_id(envelope, scan, scan_value(scan, SCAN_ID)))
+	if (!read_id(envelope, scan))
 		return;
-	read_method(envelope, scan, method);
+	read_method(envelope, scan);
 	if (answer)
 		envelope->kind = ENVELOPE_RESPONSE;
 	else

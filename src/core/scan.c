@@ -456,6 +456,27 @@ pass_watched_key(struct scan *scan, const char *first, const char *last)
 		note_fault(scan, SCAN_DUPLICATE, offset_of(scan, first));
 }
 
+/* Reads a key. The state is COLON afterwards, VALUE if the colon was read as well, or STRING if the key goes on. */
+static inline const char *
+on_key(struct scan *scan, const char *at, const char *end)
+{
+	size_t known = scan->container > ROOT ? fields_known_key(&scan->fields, scan->container, at, end) : 0;
+	const char *quote;
+
+	if (known > 0) {
+		scan->state = VALUE;
+		return at + known;
+	}
+	quote = skip_plain(at + 1, end, scan->vectors);
+	if (quote == end || *quote != '"')
+		return begin_key(scan, at, quote, end);
+	if (scan->container > ROOT)
+		pass_watched_key(scan, at, quote);
+	scan->state = COLON;
+	return quote + 1;
+}
+
+/* The piece has ended: the next one goes on in this state. */
 static inline const char *
 pause(struct scan *scan, enum state state, const char *end)
 {
@@ -468,7 +489,6 @@ static inline const char *
 pass_member(struct scan *scan, const char *at, const char *end)
 {
 	enum state state = scan->state;
-	const char *quote;
 
 	at = skip_space(scan, at, end);
 	if (at == end)
@@ -488,15 +508,13 @@ pass_member(struct scan *scan, const char *at, const char *end)
 	if (state == KEY) {
 		if (*at != '"')
 			return fail(scan, at, SCAN_SYNTAX);
-		quote = skip_plain(at + 1, end, scan->vectors);
-		if (quote == end || *quote != '"')
-			return begin_key(scan, at, quote, end);
-		if (scan->container > ROOT)
-			pass_watched_key(scan, at, quote);
-		state = COLON;
-		at = skip_space(scan, quote + 1, end);
+		at = on_key(scan, at, end);
+		state = scan->state;
+		if (state > VALUE)
+			return at;
+		at = skip_space(scan, at, end);
 		if (at == end)
-			return pause(scan, state, end);
+			return at;
 	}
 	if (state == COLON) {
 		if (*at != ':')

@@ -8,8 +8,8 @@
 
 /* A member that is watched. */
 struct path {
-	const char *key;
-	unsigned char len;
+	const char *quoted;   /* the key in quotes, and a colon */
+	unsigned char len;    /* of the key */
 	unsigned char parent; /* enum container: whose member it is */
 	unsigned char field;  /* enum scan_field; SCAN_FIELDS: none */
 	unsigned char opens;  /* enum container: what its object is read as; 0: nothing, the value's text is kept */
@@ -17,7 +17,7 @@ struct path {
 
 #define PATH(key, parent, field, opens) \
 	{ \
-		key, sizeof(key) - 1, parent, field, opens \
+		"\"" key "\":", sizeof(key) - 1, parent, field, opens \
 	}
 
 static const struct path paths[] = {
@@ -74,51 +74,24 @@ static const struct path paths[] = {
 static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "seen has a bit for each");
 static_assert(SCAN_FIELDS < 64, "present has a bit for each");
 
-/* The key as a number, which differs for any two of up to eight bytes and of the same length. */
-static inline uint64_t
-key_head(struct span key)
+static unsigned
+letter_of(char first)
 {
-	uint64_t head = 0;
-	uint32_t first, last;
-
-	if (key.len >= 8) {
-		memcpy(&head, key.ptr, 8);
-	} else if (key.len >= 4) {
-		memcpy(&first, key.ptr, 4);
-		memcpy(&last, key.ptr + key.len - 4, 4);
-		head = (uint64_t)first << 32 | last;
-	} else if (key.len >= 2) {
-		head = (uint64_t)(unsigned char)key.ptr[0] << 16 | (unsigned)(unsigned char)key.ptr[1] << 8 |
-		    (unsigned char)key.ptr[key.len - 1];
-	}
-	return head;
+	return (unsigned char)first % FIELDS_LETTERS;
 }
 
-/* Paths are found by container and length: three at most have both in common. */
+/* Paths are found by container and first letter: three at most have both in common. */
 void
 fields_init(struct fields *fields)
 {
 	for (size_t i = sizeof(paths) / sizeof(paths[0]); i > 0; i--) {
 		const struct path *path = &paths[i - 1];
-		unsigned char *first = &fields->first_path[path->parent][path->len];
+		unsigned char *first = &fields->first_path[path->parent][letter_of(path->quoted[1])];
 
 		fields->next_path[i] = *first;
-		fields->path_heads[i] = key_head((struct span){ path->key, path->len });
 		*first = (unsigned char)i;
 		fields->opened_as[path->opens] = path->field;
 	}
-}
-
-static inline unsigned
-path_find(const struct fields *fields, enum container container, struct span key)
-{
-	unsigned i = key.len <= FIELDS_PATH_MAX ? fields->first_path[container][key.len] : 0;
-	uint64_t head = key_head(key);
-
-	while (i > 0 &&
-	    (fields->path_heads[i] != head || (key.len > 8 && memcmp(paths[i - 1].key, key.ptr, key.len) != 0)))
-		i = fields->next_path[i];
-	return i;
 }
 
 static uint64_t
@@ -248,24 +221,46 @@ fields_key_start(struct fields *fields, enum container container, const char *qu
 		start_member(fields, quote);
 }
 
+/* The next value is that of this path; false: it is a duplicate. */
+static inline bool
+take_path(struct fields *fields, unsigned number)
+{
+	uint64_t bit = bit_of(number - 1);
+
+	if (fields->seen & bit)
+		return false;
+	fields->seen |= bit;
+	fields->path = &paths[number - 1];
+	return true;
+}
+
+size_t
+fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end)
+{
+	unsigned i =
+	    container != PARAMS_META && end - quote > 1 ? fields->first_path[container][letter_of(quote[1])] : 0;
+
+	for (; i > 0; i = fields->next_path[i]) {
+		size_t len = paths[i - 1].len + sizeof("\"\":") - 1;
+
+		if ((size_t)(end - quote) >= len && memcmp(paths[i - 1].quoted, quote, len) == 0)
+			return take_path(fields, i) ? len : 0;
+	}
+	return 0;
+}
+
 bool
 fields_key(struct fields *fields, enum container container, struct span key)
 {
-	unsigned number = path_find(fields, container, key);
-	bool again;
+	unsigned i = key.len > 0 ? fields->first_path[container][letter_of(key.ptr[0])] : 0;
 
 	fields->path = NULL;
 	fields->key.active = false;
 	if (fields->member.active && !has_prefix(key))
 		fields->member.active = false;
-	if (number == 0)
-		return true;
-	again = fields->seen & bit_of(number - 1);
-	if (again)
-		return paths[number - 1].field == SCAN_ERROR_MESSAGE;
-	fields->seen |= bit_of(number - 1);
-	fields->path = &paths[number - 1];
-	return true;
+	while (i > 0 && (paths[i - 1].len != key.len || memcmp(paths[i - 1].quoted + 1, key.ptr, key.len) != 0))
+		i = fields->next_path[i];
+	return i == 0 || take_path(fields, i) || paths[i - 1].field == SCAN_ERROR_MESSAGE;
 }
 
 bool

@@ -42,7 +42,7 @@ enum container {
 
 enum {
 	FIELDS_PATHS = 64,
-	FIELDS_PATH_MAX = 39, /* the longest watched key */
+	FIELDS_LETTERS = 32,
 	FIELDS_KEY_MAX = 256, /* no watched key is as long, with every character escaped */
 };
 
@@ -63,11 +63,10 @@ struct fields {
 	struct capture key, value, member;
 	const char *piece_end;
 	uint32_t kept_len;
-	struct scan_value values[SCAN_FIELDS + 1];                 /* the last one: of paths without a field */
-	uint64_t path_heads[FIELDS_PATHS + 1];                     /* what of each path's key is compared first */
-	unsigned char first_path[CONTAINERS][FIELDS_PATH_MAX + 1]; /* a path's number from 1 on, or 0 */
-	unsigned char next_path[FIELDS_PATHS + 1];                 /* likewise */
-	unsigned char opened_as[CONTAINERS];                       /* enum scan_field: what an open container is */
+	struct scan_value values[SCAN_FIELDS + 1];            /* the last one: of paths without a field */
+	unsigned char first_path[CONTAINERS][FIELDS_LETTERS]; /* a path's number from 1 on, or 0 */
+	unsigned char next_path[FIELDS_PATHS + 1];            /* likewise */
+	unsigned char opened_as[CONTAINERS];                  /* enum scan_field: what an open container is */
 	char key_text[FIELDS_KEY_MAX];
 	char kept[SCAN_FIELDS * SCAN_VALUE_MAX];
 	char members[SCAN_META_MAX];
@@ -82,11 +81,14 @@ void fields_piece(struct fields *fields, const char *piece, const char *end);
 void fields_piece_end(struct fields *fields, const char *at);
 
 /*
- * The key of a member of a watched container. One that lies whole in the piece and has no escapes needs fields_key only
- * (in params._meta behind fields_key_start), any other one fields_key_start and fields_key_end. false: a duplicate.
+ * The key of a member of a watched container. First fields_known_key: the length of the key with its colon, if this is a
+ * watched key without escapes and blanks; else 0. Then, a key that lies whole in the piece and has no escapes needs
+ * fields_key only (in params._meta behind fields_key_start), any other one fields_key_start and fields_key_end; false:
+ * a duplicate.
  */
-void fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset);
+size_t fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end);
 bool fields_key(struct fields *fields, enum container container, struct span key);
+void fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset);
 bool fields_key_end(struct fields *fields, enum container container, const char *quote);
 
 /* Whether the value of the last key must be reported. */
