@@ -414,10 +414,14 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
 
+	if (state_of(session, requester, request) == REQUEST_QUEUED) { /* no answer: the request was not seen yet */
+		requests_decide(session, requester, request, EVENT_RESPONSE, message);
+		return;
+	}
 	/* MCP: it goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
-	else if (task_id.len > 0 && request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
+	else if (task_id.len > 0 && request->token.len > 0)
 		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
 		server_note_served(&session->server);
