@@ -45,7 +45,7 @@ void acks_note_end(struct acks *acks, struct span id, bool cancelled);
  */
 void acks_end(struct acks *acks, const struct request *request, struct lane *lane);
 
-/* How the client's last request with this id ended: COMPLETED, CANCELLED or UNKNOWN. */
+/* How the client's last request with this id ended: OUTCOME_COMPLETED, _CANCELLED or _UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
 /* Writes the acknowledgement of this outcome to the lane of the server's messages; id and target as spelled. */

@@ -30,10 +30,10 @@ enum parts_result parts_end(struct session *session, enum side from, struct mess
  */
 enum parts_result parts_truncate(struct session *session, enum side from, bool stalled, struct message *message);
 
-/* The server has gone: the frame of its that is not whole is no part of what the next one writes. */
+/* The server has gone: its last frame, which is not whole, is dropped, so that the next server's output starts anew. */
 void parts_forget(struct session *session);
 
-/* The reader of what the client is writing has gone, and the message was half written: the rest goes nowhere. */
+/* The server has gone in the middle of a message that the client is writing: the rest is dropped. */
 void parts_lose_reader(struct session *session);
 
 /* When a message of the server's has stood still for too long, steady; MSEC_NEVER: none passes. */

@@ -2,12 +2,12 @@
 #define CORE_RECOVERY_H
 
 /*
- * Is the server alive, and what has a new one to be told?
+ * Finds out whether the server is alive, and tells a new one what it has to know.
  *
  * The probe: after a cancel the server is asked what every server answers at once; one that does not, within --kill-stuck, is
  * STUCK. What the client says waits for the answer, so that a stuck server does not get it.
  *
- * The replay: canceld says to a new server what had opened the session, and takes the answers. What the client says waits.
+ * The replay: canceld repeats to a new server what had opened the session, and takes the answers. What the client says waits.
  *
  *   AWAY ──▶ HANDSHAKE ──answered──▶ SETTINGS ──all answered──▶ OPEN: streams, then all that waits
  *                     └──refused, or not in time──▶ STUCK
@@ -16,19 +16,19 @@
 #include "core/message.h"
 #include "core/state.h"
 
-/* The client's request was cancelled on the wire: asks, with --kill-stuck, whether the server is alive. */
+/* The client's request was cancelled: with --kill-stuck the server is asked whether it is alive. */
 void recovery_probe(struct session *session, const struct request *request);
 
-/* The server need not answer the probe before it gets what waits: it may need that. */
+/* What waits for the answer to the probe goes to the server now, which may need it. */
 void recovery_free_queue(struct session *session);
 
-/* The client has gone: nothing waits for the answer. */
+/* The client has gone: the probe is given up. */
 void recovery_end_probe(struct session *session);
 
-/* The server has gone: nobody answers the questions. */
+/* The server has gone: what canceld asked it in the client's place is given up. */
 void recovery_drop_questions(struct session *session);
 
-/* A response to a question has come, or was discarded: it is not passed on. The question is forgotten. */
+/* A response to a question has come, or was discarded as too long; it does not pass. The question is forgotten. */
 void recovery_answered(struct session *session, enum side asker, struct request *question,
     const struct message *message);
 

@@ -2,8 +2,8 @@
 #define CORE_REQUESTS_H
 
 /*
- * What happens to the outstanding requests: the table (decide.h) is carried out here, and nowhere else does a request change its
- * state. Deadlines, turns, and the ends of both sides are events of the table.
+ * Carries out the table (decide.h): nowhere else does an outstanding request change its state. Deadlines, turns, and the ends of both
+ * sides are events of the table.
  */
 
 #include "core/decide.h"
@@ -17,7 +17,7 @@
 void requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message);
 
-/* A response that was passing has broken off; timeout: how long it stood still, or MSEC_NEVER if that is not why. */
+/* A response that was passing has broken off. timeout: how long it stood still; MSEC_NEVER: it ended for another reason. */
 void requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout);
 
 /* The request that a response of `from` names, even if the response is malformed or not whole; or NULL. */
@@ -26,12 +26,14 @@ struct request *requests_named(const struct session *session, enum side from, co
 /* Arms the deadlines of a new request, which came just now. */
 void requests_set_deadlines(struct session *session, enum side requester, struct request *request);
 
-/* A new request of the server's ends with its turn if that was cancelled before. */
+/* A new request of the server's: if the turn that it belongs to was cancelled before, it ends with that. */
 void requests_join_turn(struct session *session, struct request *request);
 
-struct turns {                         /* turns that a session/cancel names: */
-	size_t live, unsent, repeated; /* that run; that were never sent; that were cancelled so before */
-	const struct request *last;    /* one that runs; or NULL */
+struct turns {                      /* the turns of a session that is cancelled */
+	size_t live;                /* the agent works on them */
+	size_t unsent;              /* they were not written yet, and are not sent */
+	size_t repeated;            /* they were cancelled by a session/cancel before */
+	const struct request *last; /* one that the client was waiting for; or NULL */
 };
 
 /* The client's session/cancel for this ACP session: its turns are cancelled, and what the agent asked in them. */

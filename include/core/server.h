@@ -45,7 +45,7 @@ void server_give_up(struct server *server);
 /* Keeps the end of these words, any bytes, with `?` for what is not UTF-8. */
 void server_quote(struct server *server, struct span words);
 
-/* Keeps why this server does not go on with the session; empty: it does. */
+/* Keeps the reason why this server does not go on with the session; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
 /* It will read nothing any more. */

@@ -25,30 +25,30 @@ struct lane *session_lane(struct session *session, enum side from);
 /* Decides on what was received in the lane of `from`. */
 void session_hear(struct session *session, enum side from, msec_t now);
 
-/* No more bytes from that side: what lies there without a newline is decided. */
+/* That side has closed its output: a last line without a newline is decided. */
 void session_end_of_input(struct session *session, enum side from, msec_t now);
 
 enum leaving {
-	LEAVE_CANCEL,     /* the client has gone: what is outstanding is cancelled */
-	LEAVE_DRAIN,      /* ... is waited for; only what never ends is cancelled, and answered */
-	LEAVE_TERMINATED, /* canceld was told to end: cancelled, and answered as the client may still listen */
+	LEAVE_CANCEL, /* the client has gone: what is outstanding is cancelled */
+	LEAVE_DRAIN, /* the client has closed its output: answers are awaited; only streams are cancelled, and answered */
+	LEAVE_TERMINATED, /* canceld was told to end: all is cancelled, and answered, as the client may still listen */
 };
 
 void session_client_leaves(struct session *session, enum leaving leaving, msec_t now);
 
-/* The server has gone for good: what is outstanding is answered, as is what is asked later. status, signal: -1: unknown. */
+/* The server has gone for good: all requests are answered with an error, later ones too. status, signal: -1: unknown. */
 void session_server_gone(struct session *session, int status, int signal, msec_t now);
 
 /*
- * The server has gone, and another one will be started: what it was working on is answered, what it asked is withdrawn. What is
- * not written yet, and what is asked until session_server_back, waits for that one.
+ * The server has gone, and another one will be started. Requests that it was working on are answered with an error, what it asked is
+ * cancelled. Requests that were not written yet, and those that come until session_server_back, wait for the new one.
  */
 void session_server_lost(struct session *session, int status, int signal, msec_t now);
 
-/* Another one is there: it is told what the session was opened with, and then gets what waits. */
+/* The new server is there: what had opened the session is replayed to it, then it gets what waits. */
 void session_server_back(struct session *session, msec_t now);
 
-/* Why no other server could go on with this session; NULL: it could. */
+/* Why a new server could not go on with this session; NULL: it could. */
 const char *session_cannot_restart(const struct session *session);
 
 /* What the session can tell the server now. */
@@ -63,13 +63,13 @@ bool session_closed(const struct session *session);
 /* The client has opened the session, or has asked anything at all. */
 bool session_opened(const struct session *session);
 
-/* What is known of the server's end, any bytes: quoted in the answer to what would have opened the session. */
+/* The server's last words, any bytes: quoted in the error to a request that would have opened the session. */
 void session_quote(struct session *session, struct span words);
 
-/* The servers have failed too often: whatever is answered in their stead from now on says so, and quotes the same. */
+/* The servers have failed too often: from now on every error in their place says so, with the last words. */
 void session_give_up(struct session *session);
 
-/* The server closed its stdin: what is queued for it is answered; what it has, it may still answer. */
+/* The server closed its stdin: requests that it did not read are answered with an error; it may still answer the others. */
 void session_server_deaf(struct session *session, msec_t now);
 
 /* The server has a whole request of the client's, and the client waits for the answer. */

@@ -89,7 +89,7 @@ void state_note(struct session *session, enum verb verb, enum side side, enum wh
 /* The request's state, QUEUED included. */
 enum request_state state_of(const struct session *session, enum side requester, const struct request *request);
 
-/* The notification that opens the session, of which a new server would have to be told. */
+/* The method is the client's notification behind the handshake, and a new server would have to be told. */
 bool state_is_opening(const struct session *session, enum side from, struct span method);
 
 /* How long the receiver may still answer what was cancelled, or what it has begun to answer. request may be NULL. */
@@ -110,14 +110,14 @@ state_outstanding(const struct session *session, enum side requester)
 	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING] + in_state[REQUEST_PASSING];
 }
 
-/* Nothing is handed to that side any more. */
+/* That side reads nothing any more. */
 static inline bool
 state_is_gone(const struct session *session, enum side side)
 {
 	return side == SIDE_SERVER ? server_is_gone(&session->server) : session->client_gone;
 }
 
-/* What the client says waits, except what the server may need to answer. */
+/* Messages of the client's wait, except those that the server may need now. */
 static inline bool
 state_holds(const struct session *session)
 {
@@ -132,7 +132,7 @@ state_is_settled(const struct session *session)
 	return handshake_is_settled(&session->handshake, lane_written_to(session->party[SIDE_CLIENT].lane));
 }
 
-/* A response of unknown id to one of that side's requests is passing in parts: it may be the answer of any. */
+/* A response is passing in parts before its id is known: it may answer any request of that side. */
 static inline bool
 state_answer_is_passing(const struct session *session, enum side requester)
 {
@@ -141,7 +141,7 @@ state_answer_is_passing(const struct session *session, enum side requester)
 	return party->parts.reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
 
-/* The requester that cancels so still waits for an answer. */
+/* A requester of that side still waits for an answer after its cancel. */
 static inline bool
 state_owes_answer(const struct session *session, enum side requester)
 {
