@@ -213,11 +213,16 @@ bool
 id_number(struct span id, double *value)
 {
 	char storage[ID_CANONICAL_MAX], text[ID_CANONICAL_MAX + 1];
-	struct span number = id_canonical(id, storage);
+	struct span number;
 	int64_t integer;
 
 	if (id.len > ID_MAX)
 		return false;
+	if (read_plain(id, &integer)) {
+		*value = (double)integer;
+		return true;
+	}
+	number = id_canonical(id, storage);
 	if (is_string(number))
 		number = inside(number);
 	if (read_plain(number, &integer)) {
