@@ -56,7 +56,7 @@ acks_add(struct acks *acks, struct span id, struct span target, const struct req
 	return true;
 }
 
-/* The last bit says that it was cancelled; the others are taken for the id. */
+/* The upper 63 bits of the id's hash, and a last bit for `cancelled`. */
 static uint64_t
 mark_of(const struct acks *acks, struct span id)
 {

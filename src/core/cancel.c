@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "core/pass.h"
 
-/* Why a cancel does not go out; empty: it does. ours: canceld sends it on its own account. */
+/* Why no cancel may be sent; empty: it may. ours: it is canceld's own, not the requester's. */
 static struct span
 obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
 {
@@ -31,7 +31,7 @@ own_reason(enum side requester)
 	return requester == SIDE_CLIENT ? COMPOSE_REASON("client") : COMPOSE_REASON("server");
 }
 
-/* The cancel at hand is spelled as its receiver spells it. */
+/* The cancel at hand is in the form that its receiver expects. */
 static bool
 is_native(const struct session *session, const struct message *message)
 {
@@ -59,7 +59,7 @@ overtake(struct session *session, enum side requester, const struct request *req
 	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, SPAN_NONE);
 }
 
-/* No later turn of the same session waits for its answer: a cancel of the session would hit that too. */
+/* The request is a turn, and no later turn of the same session is waiting: session/cancel would end that too. */
 static bool
 is_newest_turn(const struct session *session, const struct request *request)
 {

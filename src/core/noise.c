@@ -8,7 +8,7 @@
 #include "core/reply.h"
 #include "core/requests.h"
 
-/* The question that is answered by the response which the scan has read. One that cancels a task is not worth looking for. */
+/* The question that the scanned response answers; the answer to a tasks/cancel is not worth a recovery. */
 static const struct request *
 question_named(const struct session *session, enum side from, const struct scan *scan)
 {
@@ -21,7 +21,7 @@ question_named(const struct session *session, enum side from, const struct scan 
 	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL ? question : NULL;
 }
 
-/* What is not decided before this position is no message. */
+/* Drops what is undecided before this position. */
 static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
@@ -77,8 +77,8 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 }
 
 /*
- * Looks at what starts at that brace of the line; returns how far to go on from there. *malformed: the request whose response is
- * unsound. An unsound answer to a question is not worth an error.
+ * Tries what starts at that brace of the line, and returns how many bytes to skip. *malformed: set to the request whose response is
+ * there and is malformed.
  */
 static size_t
 try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
@@ -99,15 +99,15 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 		return len;
 	}
 	/*
-	 * What breaks off as the server ends is answered with that end, which says more; after text it is a log that
-	 * abbreviates.
+	 * A response that breaks off because the server ended is answered as that end is, which says more. One that breaks off
+	 * behind text is a log line that was cut.
 	 */
 	if (request != NULL && !party->ended && (offset == 0 || scan_complete(scan)))
 		*malformed = request;
 	return len;
 }
 
-/* Looks for responses that share their line with text; the rest is noise. */
+/* Recovers responses that share their line with text; drops the rest. */
 static void
 salvage(struct session *session, const struct message *line)
 {

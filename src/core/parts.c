@@ -8,14 +8,14 @@
 #include "core/reply.h"
 #include "core/requests.h"
 
-/* It opens the session, or a new server would have to be told. */
+/* The request opens the session or is kept for the replay: it, and its answer, must be held whole. */
 static bool
 is_kept(const struct session *session, const struct method *row)
 {
 	return row != NULL && ((row->traits & METHOD_START) || records_keeps(&session->records, row));
 }
 
-/* It may be dropped, or change a request: that is known at its end only. */
+/* A message that may be dropped or may change a request, which only its end shows. */
 static bool
 is_read_whole(const struct dialect *dialect, struct span method)
 {
@@ -24,7 +24,7 @@ is_read_whole(const struct dialect *dialect, struct span method)
 	    dialect_is(method, dialect->task_status);
 }
 
-/* Names are checked at the end of a frame, when nothing can be changed any more: only what needs no change passes in parts. */
+/* Once its first part has passed nothing can be changed: a request that may need a fresh id, an answer or a record is held. */
 static bool
 request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
 {
@@ -46,8 +46,8 @@ request_may_pass(const struct session *session, enum side from, const struct env
 }
 
 /*
- * How long a message may stand still of which a part has passed, and others wait behind it: as long as its request has, but never
- * less than the grace, and not for ever if that has no deadline.
+ * How long a message may stand still after a part of it has passed, as all others wait behind it: the shorter deadline of its request,
+ * or TIME_IDLE if that has none, but never less than the grace.
  */
 static msec_t
 patience(msec_t idle, msec_t cap, msec_t grace)
@@ -99,7 +99,7 @@ judge(struct session *session, enum side from)
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
 	if (from == SIDE_CLIENT && server_is_replaying(&session->server))
-		return READ_HOLD; /* it has to pass what waits for the end of the replay */
+		return READ_HOLD; /* the whole answer has to overtake what waits for the end of the replay */
 	if (envelope.id.len > 0)
 		return begin_answer(session, from, &envelope);
 	if (asked->in_state[REQUEST_ABANDONED] + asked->aliased + session->questions.asked[side_other(from)].count > 0)
@@ -107,7 +107,7 @@ judge(struct session *session, enum side from)
 	return READ_PASS;
 }
 
-/* Everything scanned so far passes, or is dropped; but a carriage return only if no newline follows. */
+/* Passes or drops all that was scanned, but keeps a last carriage return back, which is dropped before a newline. */
 static void
 move_on(struct session *session, enum side from)
 {
@@ -142,7 +142,8 @@ begin(struct session *session, enum side from)
 		return;
 	envelope_peek(&envelope, party->frame.scan);
 	if (from == SIDE_CLIENT &&
-	    envelope.kind == ENVELOPE_RESPONSE) { /* this server needs it, and it cannot overtake */
+	    envelope.kind ==
+		ENVELOPE_RESPONSE) { /* the present server may need it now: the queue before it is released */
 		lane_bind(party->lane, true);
 		recovery_free_queue(session);
 	}
@@ -177,7 +178,7 @@ report_fault(struct session *session, const struct message *message)
 	journal_tell(&session->journal, &action);
 }
 
-/* A frame of unknown id has passed: it is entered now as if it had been held, unless it is no message. */
+/* A frame has passed before its id was known: it is entered now as if it had been held, unless it is no message. */
 static enum parts_result
 end_unknown(struct session *session, struct message *message)
 {
@@ -221,7 +222,7 @@ end_discarded(struct session *session, struct message *message)
 		recovery_answered(session, requester, question, message);
 }
 
-/* A request that was passing to a server that has gone. */
+/* A message was passing to a server that has gone: a request is answered. */
 static void
 end_lost(struct session *session, struct message *message)
 {
@@ -233,7 +234,7 @@ end_lost(struct session *session, struct message *message)
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	reply_error(session, message->from, &answer);
-	message->extent = MESSAGE_BEGINS; /* its bytes went nowhere */
+	message->extent = MESSAGE_BEGINS; /* as after a drop: its bytes reached nobody */
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
 

@@ -70,7 +70,7 @@ pass_bytes(struct party *party, const struct message *message)
 	pass_to(party->lane, message->next);
 }
 
-/* Past what waits: the new server may need it before it answers. */
+/* Overtakes the messages that are held back: the server may need this one to answer its probe or the replay. */
 static void
 pass_ahead(struct session *session, const struct message *message)
 {
@@ -83,31 +83,22 @@ pass_ahead(struct session *session, const struct message *message)
 	pass_discard(session, message);
 }
 
-static void
-pass_bound(struct session *session, const struct message *message)
-{
-	struct party *party = &session->party[message->from];
-
-	if (state_holds(session)) {
-		pass_ahead(session, message);
-		return;
-	}
-	lane_bind(party->lane, true);
-	pass_bytes(party, message);
-	lane_bind(party->lane, false);
-}
-
 void
 pass_on(struct session *session, struct message *message, enum why why, const struct request *request)
 {
+	struct party *party = &session->party[message->from];
+
 	if (message->swallowed) {
 		pass_drop(session, message, WHY_SWALLOWED, request);
 		return;
 	}
-	if (message->extent == MESSAGE_WHOLE && message->bound)
-		pass_bound(session, message);
-	else if (message->extent == MESSAGE_WHOLE)
-		pass_bytes(&session->party[message->from], message);
+	if (message->extent == MESSAGE_WHOLE && message->bound && state_holds(session)) {
+		pass_ahead(session, message);
+	} else if (message->extent == MESSAGE_WHOLE) {
+		lane_bind(party->lane, message->bound);
+		pass_bytes(party, message);
+		lane_bind(party->lane, false);
+	}
 	tell(session, message, VERB_SEND, why, request);
 }
 

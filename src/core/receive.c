@@ -22,7 +22,7 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	reply_error(session, SIDE_CLIENT, &answer);
 }
 
-/* The event of a cancel after which its sender may, or may not, wait for an answer; unowed: the one if none is owed. */
+/* The event of a cancel. owed: its sender waits for an answer in any case; unowed: the event if it does not. */
 static enum decide_event
 cancel_event(const struct session *session, enum side requester, bool owed, enum decide_event unowed)
 {
@@ -134,7 +134,7 @@ on_turn_cancel(struct session *session, struct message *message)
 
 /* --- requests */
 
-/* The first request shows the dialect, and in MCP the first ones show the era. */
+/* Reads the dialect from the first request, and the era of MCP from the first ones. */
 static void
 read_handshake(struct session *session, const struct message *message)
 {
@@ -152,7 +152,7 @@ read_handshake(struct session *session, const struct message *message)
 		journal_tell(&session->journal, &action);
 }
 
-/* true: the request does not go on, and was answered. */
+/* true: the request was answered by canceld, and dropped. */
 static bool
 refuse(struct session *session, struct message *message)
 {
@@ -197,7 +197,7 @@ read_names(const struct session *session, const struct message *message, const s
 	names->method = message->envelope.method;
 	if (row != NULL && row->name_field != SCAN_FIELDS && scan_value(scan, row->name_field)->type == VALUE_STRING)
 		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
-	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* its cancel needs the same */
+	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel carries the same _meta */
 		names->meta = scan_text(scan, SCAN_PARAMS_META);
 	if (row != NULL && (row->traits & METHOD_PERSON))
 		names->flags |= REQUEST_PERSON;
@@ -233,8 +233,8 @@ mint(struct session *session, enum side requester, bool string, char storage[MIN
 }
 
 /*
- * An id that is in use may be replaced. Of a server that was started again the ids begin anew, and the client may still answer the
- * former one.
+ * An id that is in use may be replaced: where the dialect allows it, and for a restarted server, whose ids begin anew while the client
+ * may still answer the former server.
  */
 static bool
 may_alias(const struct session *session, const struct message *message)
@@ -262,13 +262,13 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	}
 }
 
-struct place {                      /* for a token in a request: as the first member of an object */
-	uint64_t offset;            /* of the scan */
-	const char *before, *after; /* of objects that have to be made around it */
-	bool empty;                 /* no other member follows */
+struct place {                      /* where a token is inserted into a request, as the first member of an object */
+	uint64_t offset;            /* counted as the scan counts */
+	const char *before, *after; /* opens and closes the objects that are missing around it */
+	bool empty;                 /* the object has no other member: no comma */
 };
 
-/* MCP: params._meta; LSP: params. false: nowhere. */
+/* MCP: in params._meta; LSP: in params. false: params or _meta is no object. */
 static bool
 find_token_place(const struct dialect *dialect, const struct scan *scan, struct place *place)
 {
@@ -288,7 +288,7 @@ find_token_place(const struct dialect *dialect, const struct scan *scan, struct 
 	return true;
 }
 
-/* Progress for every request: one that has asked for none is given a token, so that work can be told from hanging. */
+/* --ask-progress: gives a token to a request that has none, so that a server that works can be told from one that hangs. */
 static void
 ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
 {
@@ -351,7 +351,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	pass_on(session, message, WHY_RELAYED, request);
 }
 
-/* --legacy: the client is to take the server for one of the legacy era. */
+/* --legacy: makes the client take the server for one of the legacy era. */
 static void
 answer_era_probe(struct session *session, struct message *message)
 {
@@ -394,7 +394,7 @@ receive_request(struct session *session, struct message *message)
 
 /* --- responses */
 
-/* Puts back what the requester called the request. */
+/* Puts the requester's own id back into the response. */
 static void
 restore_ids(struct message *message, const struct request *request)
 {
@@ -414,10 +414,15 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
 
-	/* MCP: it goes on as a task, whose progress keeps its token; nobody waits for it after a cancel. */
+	if (state_of(session, requester, request) ==
+	    REQUEST_QUEUED) { /* it cannot be the answer: the server has not seen the request */
+		requests_decide(session, requester, request, EVENT_RESPONSE, message);
+		return;
+	}
+	/* MCP: the request goes on as a task, which keeps its progress token, or is cancelled as the request was. */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
-	else if (task_id.len > 0 && request->token.len > 0 && state_of(session, requester, request) == REQUEST_WAITING)
+	else if (task_id.len > 0 && request->token.len > 0)
 		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
 		server_note_served(&session->server);
@@ -464,7 +469,7 @@ receive_response(struct session *session, struct message *message)
 
 /* --- notifications */
 
-/* A cancel that names a request of the other side: a server may end the stream that it was asked for, and no other request. */
+/* A cancel that names a request of the other side: only a stream may be ended so, by the server that serves it. */
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct span id)
 {
@@ -505,7 +510,7 @@ on_cancel(struct session *session, struct message *message)
 		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
 }
 
-/* The token is a session's: an update shows that all its requests live, and passes whatever became of them. */
+/* ACP: the token is a session's. An update renews the deadlines of all its requests, and always passes. */
 static void
 on_update(struct session *session, struct message *message, enum side requester, struct span token,
     const struct request *newest)
@@ -517,7 +522,7 @@ on_update(struct session *session, struct message *message, enum side requester,
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
-/* Puts back what the requester called the token of its request or task. */
+/* Puts the requester's own token back into progress for its request or task. */
 static void
 restore_token(const struct session *session, struct message *message, struct span token, const struct request *request)
 {
@@ -567,7 +572,7 @@ on_task_status(struct session *session, struct message *message)
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
 
-/* The first message of a stream that was said again to a new server, and that the client has had before. */
+/* The first message of a stream that was replayed to a new server: the client had it from the former one. */
 static bool
 is_repeated_beginning(struct session *session, const struct message *message)
 {
@@ -578,7 +583,7 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	    records_begin_stream(&session->records, id);
 }
 
-/* A notification may name a subscription by the id that its request travelled under. */
+/* A notification may name a subscription by the fresh id of its request: puts the requester's own id back. */
 static void
 restore_subscription(struct session *session, struct message *message)
 {
@@ -592,7 +597,7 @@ restore_subscription(struct session *session, struct message *message)
 		message_replace(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 
-/* The notification behind the handshake: it is kept for a new server, and while one is awaited said in its place by the replay. */
+/* The notification behind the handshake is kept for a new server. While one is awaited it is dropped: the replay will send it. */
 static void
 on_opened(struct session *session, struct message *message)
 {

@@ -43,7 +43,7 @@ add(struct records *records, const struct message *message, enum record_kind kin
 {
 	struct record *record;
 
-	/* What undoes a setting lasts only until its answer, and must find room where nothing else does. */
+	/* What ends a setting is kept only until its answer, and makes room: it is never refused. */
 	if (kind != RECORD_UNSETTING &&
 	    (records->count >= LIMIT_RECORDS || records->bytes + message->text.len > LIMIT_RECORD_BYTES))
 		return NULL;
@@ -122,7 +122,7 @@ records_find(const struct records *records, const struct request *request)
 	return NULL;
 }
 
-/* An earlier one says nothing any more once the later one counts. */
+/* The later record, once granted, makes the earlier one obsolete. */
 static bool
 is_replaced(const struct record *earlier, const struct record *later)
 {

@@ -8,8 +8,8 @@
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
 /*
- * Until the answer nothing goes to the server that has not begun. But what has waited for one answer does not wait for the next,
- * nor longer than the server has for it: many cancels, or a person who never answers, would keep it for ever.
+ * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for --kill-stuck:
+ * many cancels, or a person who never answers, would otherwise hold the queue for ever.
  */
 static void
 free_queue(struct session *session)
@@ -89,8 +89,8 @@ recovery_drop_questions(struct session *session)
 }
 
 /*
- * How long the server still has. What it writes is a sign of life, as its answer may lie behind a long message; one that waits for
- * the client, as for a person, may be able to do nothing else.
+ * How long the server still has. Any output shows that it is alive, as its answer may lie behind a long message. While it waits for an
+ * answer of the client's, it may be unable to do anything else.
  */
 static msec_t
 time_left(const struct session *session)
@@ -99,7 +99,7 @@ time_left(const struct session *session)
 	msec_t heard = session->party[SIDE_SERVER].heard;
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
 
-	/* It has not read the probe yet, and reads: a long message stands before it. */
+	/* It is still reading a long message that stands before the probe. */
 	if (lane_overtaking(lane) && lane_taken(lane) > session->probe.taken)
 		return session->config.kill_stuck;
 	return session->config.kill_stuck - (session->clocks.steady - alive);
@@ -119,7 +119,7 @@ expire_probe(struct session *session)
 		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
-	if (!server_is_gone(&session->server)) { /* one that reads no more may not have got the probe */
+	if (!server_is_gone(&session->server)) { /* a server that reads no more may not have got the probe */
 		action.timeout = session->config.kill_stuck;
 		server_enter(&session->server, SERVER_STUCK);
 		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
@@ -147,7 +147,7 @@ recovery_obstacle(const struct session *session)
 	return session->records.overflow ? "initialize was too long to be kept" : NULL;
 }
 
-/* The message is said again under the id of this request, or, with NULL, as it was. */
+/* Sends a record again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
 static void
 say_again(struct session *session, const struct record *record, const struct request *request)
 {
@@ -165,7 +165,7 @@ say_again(struct session *session, const struct record *record, const struct req
 	journal_tell(&session->journal, &action);
 }
 
-/* Says what stands of this kind, ahead of what waits. What was answered before is a question now, whose answer is waited for. */
+/* Sends all records of this kind again. A request that was answered before becomes a question, whose answer is awaited. */
 static void
 say_all(struct session *session, enum record_kind kind)
 {
@@ -219,7 +219,7 @@ finish(struct session *session)
 
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
-	for (; request != NULL; request = request->newer) /* what has waited for it has a whole deadline from here on */
+	for (; request != NULL; request = request->newer) /* queued requests get their whole deadline from now on */
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
 			state_extend(session, SIDE_CLIENT, request);
 	say_all(session, RECORD_STREAM);
@@ -247,7 +247,7 @@ recovery_replay(struct session *session)
 		say_settings(session);
 }
 
-/* The new server did not accept what was said to it: refusal quotes it for the client. */
+/* The new server did not accept the replay. detail: for the log; refusal: for the client. */
 static void
 fail(struct session *session, const struct request *question, struct span detail, struct span refusal)
 {
@@ -255,7 +255,7 @@ fail(struct session *session, const struct request *question, struct span detail
 	server_refuse(&session->server, refusal);
 }
 
-/* In the server's own words, where it has any. */
+/* Quotes the server's error message, if it has one. */
 static void
 report_refusal(struct session *session, const struct request *question, const struct message *message)
 {

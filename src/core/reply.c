@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A server that waits for an answer cannot wait for what is held: the answer overtakes that. */
+/* An answer to the server overtakes the messages that are held back: the server may need it to go on. */
 static void
 write_scratch(struct session *session, enum side to)
 {
@@ -41,7 +41,7 @@ put(struct buf *text, const char *string)
 	buf_append(text, span_of(string));
 }
 
-/* Why the request ends. */
+/* Why canceld answers the request. */
 enum ending {
 	ENDING_TIMEOUT,
 	ENDING_CANCELLED,
@@ -55,7 +55,7 @@ enum ending {
 };
 
 static const struct {
-	const char *cause, *text; /* the text goes on behind the request */
+	const char *cause, *text; /* error.data.cause, and the text behind the method and name */
 } endings[] = {
 	[ENDING_TIMEOUT] = { "timeout", "" },
 	[ENDING_CANCELLED] = { "cancelled", " was cancelled" },
@@ -91,7 +91,7 @@ ending_of(const struct request *request, enum decide_event event, msec_t timeout
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
 }
 
-/* Says which side has gone, and of the server why no other one comes, and what the last one said. */
+/* Which side has gone; of the server also why no other one comes, and its last words. */
 static void
 explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
     unsigned traits)

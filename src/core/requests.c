@@ -18,7 +18,7 @@
 #include "core/recovery.h"
 #include "core/reply.h"
 
-/* The duration of the deadline that has passed, now or before its grace; or MSEC_NEVER. */
+/* The duration of the deadline that passes at this event, or has passed before the grace; or MSEC_NEVER. */
 static msec_t
 passed_deadline(const struct session *session, const struct request *request, enum decide_event event)
 {
@@ -31,7 +31,7 @@ passed_deadline(const struct session *session, const struct request *request, en
 	return request->idle_after;
 }
 
-/* The table speaks of the client's requests; this is the word for one of `requester`. */
+/* The table's words are about requests of the client's; these are the ones for the server's. */
 static enum why
 word_for(enum side requester, enum why why)
 {
@@ -56,7 +56,7 @@ report(struct session *session, enum side requester, const struct request *reque
 	journal_tell(&session->journal, &action);
 }
 
-/* The message at hand passes, goes on as a cancel, or is dropped. true: a whole turn was told. */
+/* The message at hand passes, goes on as a cancel, or is dropped. true: the receiver was told to cancel a whole turn. */
 static bool
 decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message)
@@ -81,7 +81,7 @@ is_cancel(enum decide_event event)
 	    event == EVENT_TURN_CANCELLED;
 }
 
-/* The first half: the request leaves the queue, the message at hand its lane, the receiver is told. true: of a whole turn. */
+/* The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: as above. */
 static bool
 begin(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message, msec_t timeout)
@@ -111,7 +111,7 @@ note_end(struct session *session, enum side requester, const struct request *req
 	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane);
 }
 
-/* From now on it has only its grace. */
+/* Replaces its deadlines by the grace. */
 static void
 start_grace(struct session *session, enum side requester, struct request *request)
 {
@@ -157,7 +157,7 @@ enter(struct session *session, enum side requester, struct request *request, enu
 	}
 }
 
-/* Until its grace is over the other deadline may pass too, and is not why the request was given up. */
+/* The other deadline may pass within the grace: it is not why the request was given up, and is forgotten. */
 static void
 note_expired(struct request *request, msec_t timeout)
 {
@@ -168,7 +168,7 @@ note_expired(struct request *request, msec_t timeout)
 		request->idle_after = MSEC_NEVER;
 }
 
-/* The server has the request, and the client, which is still there, wants nothing more of it. */
+/* The client, which is still there, has given up a request that the server is working on. */
 static bool
 is_given_up(enum side requester, const struct request *request, enum decide_event event,
     const struct decision *decision)
@@ -177,7 +177,7 @@ is_given_up(enum side requester, const struct request *request, enum decide_even
 	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
 }
 
-/* The second half: what follows for the request itself. */
+/* The steps for the requester, and the request's next state. */
 static void
 end(struct session *session, enum side requester, struct request *request, enum decide_event event,
     const struct decision *decision, msec_t timeout)
@@ -203,7 +203,7 @@ end(struct session *session, enum side requester, struct request *request, enum 
 		enter(session, requester, request, (enum request_state)decision->next);
 }
 
-/* One request, without what follows for others. true: a whole turn was told. */
+/* Carries out the cell for this request alone. true: the receiver was told to cancel a whole turn. */
 static bool
 decide_one(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
@@ -215,7 +215,7 @@ decide_one(struct session *session, enum side requester, struct request *request
 	return whole_turn;
 }
 
-/* A session/cancel goes out: what the agent asked in that turn ends too. told: the client knows, as it cancelled itself. */
+/* A turn was cancelled: what the agent asked in it ends too. told: the client cancelled it itself, and needs no cancels from us. */
 static void
 cascade(struct session *session, struct span session_id, bool told)
 {
@@ -234,7 +234,7 @@ cascade(struct session *session, struct span session_id, bool told)
 	}
 }
 
-/* A request whose turn was told stays in the table, and its token valid: it waits for its answer, or is a tombstone. */
+/* A request with a cancelled turn stays in the table (CANCELLING or ABANDONED), so its token is valid after decide_one. */
 static void
 decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
@@ -292,8 +292,8 @@ requests_set_deadlines(struct session *session, enum side requester, struct requ
 }
 
 /*
- * The agent asked it before it had read the cancel of its turn, or goes on all the same: a client that has cancelled may leave it
- * open. It gives the turn no more time, as there may always be another one.
+ * A request of the agent's that crossed the cancel of its turn, which the client may leave open. Unlike an earlier one its end does not
+ * renew the grace of the turn, as the agent might send another one each time.
  */
 void
 requests_join_turn(struct session *session, struct request *request)
@@ -337,7 +337,7 @@ requests_cancel_turns(struct session *session, struct span session_id)
 	return turns;
 }
 
-/* What the agent asked in a cancelled turn is answered only now: the turn has its whole grace from here on. */
+/* A request of the agent's in a cancelled turn was answered only now: the turn gets its whole grace again. */
 static void
 renew_grace(struct session *session, struct span session_id)
 {
@@ -348,7 +348,7 @@ renew_grace(struct session *session, struct span session_id)
 			start_grace(session, SIDE_CLIENT, turn);
 }
 
-/* The client has had its time to answer what the agent had asked in a cancelled turn. */
+/* The client did not answer in time what the agent had asked in a cancelled turn. */
 static void
 expire_with_turn(struct session *session, struct request *request)
 {
@@ -365,7 +365,7 @@ expire_with_turn(struct session *session, struct request *request)
 	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
 }
 
-/* The response has begun to arrive: its id was read, and its end was not. */
+/* The response is arriving: its id was read, but not its end. */
 static bool
 is_arriving(const struct session *session, enum side requester, const struct request *request)
 {
@@ -382,7 +382,7 @@ is_arriving(const struct session *session, enum side requester, const struct req
 static void
 expire(struct session *session, enum side requester, struct request *request)
 {
-	/* Is the receiver to answer the request itself, once it was told? */
+	/* The receiver gets the grace to answer by itself after our cancel. */
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
 
@@ -459,7 +459,7 @@ requests_lose_server(struct session *session)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		/* MCP 2026-07-28 basic/patterns/subscriptions: a client asks again for its streams, which end with the server. */
+		/* An open stream stays, and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
 		    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL)
 			request->start = request->end = REQUEST_UNSENT;

@@ -2,14 +2,14 @@
  *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
  *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
  *
- *   session.c    bytes to messages, messages to what receives them; the clock; the ends of both sides
- *   receive.c    a request is entered in the table, a response finds its request, cancels, progress
- *   noise.c      what is no message
- *   parts.c      messages that are too large to be held
- *   requests.c   the table is carried out: deadlines, turns
- *   recovery.c   is the server alive? what a new one is told
- *   cancel.c, reply.c, pass.c    the receiver is told; the requester is answered; the message at hand leaves its lane
- *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c, journal.c    what is kept: see state.h
+ *   session.c    finds the messages in the bytes and hands each on; the clock; the ends of both sides
+ *   receive.c    enters a request in the table, finds the request of a response, a cancel, progress
+ *   noise.c      handles what is not a message
+ *   parts.c      handles messages that are too large to be held
+ *   requests.c   carries out the table; deadlines, turns
+ *   recovery.c   probes whether the server is alive; replays the session to a new one
+ *   cancel.c, reply.c, pass.c    tell the receiver; answer the requester; let the message at hand leave its lane
+ *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c, journal.c    keep the state: see state.h
  */
 #include "core/session.h"
 
@@ -85,7 +85,7 @@ session_lane(struct session *session, enum side from)
 	return session->party[from].lane;
 }
 
-/* The idle clock of the client's requests stands still while a person is asked something. */
+/* The client's requests do not idle while the client asks a person something for the server. */
 static bool
 is_idle_frozen(const struct session *session)
 {
@@ -163,7 +163,7 @@ dispatch(struct session *session, struct message *message)
 	requests_trim(session, SIDE_SERVER);
 }
 
-/* Whether the first message of a side had "jsonrpc" decides whether its later ones need it, and all of its peer's. */
+/* If the first message of a side had "jsonrpc", all later ones must have it, and all of a peer that has not spoken. */
 static void
 note_first(struct session *session, const struct message *message)
 {
@@ -191,7 +191,7 @@ note_changes(struct session *session, const struct message *message)
 		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
 
-/* What stood where a header should be. */
+/* FRAMING_HEADER: text where a header should be. */
 static void
 receive_text(struct session *session, enum side from)
 {
@@ -237,7 +237,7 @@ receive_frame(struct session *session, enum side from)
 	frame_next(&party->frame);
 }
 
-/* Nothing more of the message that passes in parts is waited for. true: there was one. */
+/* Ends the message that is passing in parts, if there is one. true: there was. */
 static bool
 truncate_parts(struct session *session, enum side from, bool stalled)
 {
@@ -360,7 +360,10 @@ session_server_deaf(struct session *session, msec_t now)
 	lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
-/* What that side asked, unless its answer may still lie in the pipe or may be the one that passes; and what stalls as it writes. */
+/*
+ * Expires the requests of that side, unless an answer that was not read yet, or that is passing without its id, may be for them. And
+ * closes a message of the server's that has stood still.
+ */
 static void
 expire(struct session *session, enum side side, bool heard)
 {
@@ -389,7 +392,7 @@ earlier(msec_t a, msec_t b)
 	return a < b ? a : b;
 }
 
-/* When the first alarm is due, `lag` ms later by the caller's clock. */
+/* When the first alarm is due by the caller's clock, which is `lag` ms ahead. */
 static msec_t
 due_by_caller(const struct timeline *timeline, msec_t lag)
 {
