@@ -234,6 +234,29 @@ take_path(struct fields *fields, unsigned number)
 	return true;
 }
 
+/* memcmp of at least four bytes, without a call where they are few. */
+static inline bool
+equal(const char *a, const char *b, size_t len)
+{
+	uint64_t first_a, first_b, last_a, last_b;
+	uint32_t half_a, half_b, end_a, end_b;
+
+	if (len > 2 * sizeof(first_a))
+		return memcmp(a, b, len) == 0;
+	if (len < sizeof(first_a)) {
+		memcpy(&half_a, a, sizeof(half_a));
+		memcpy(&half_b, b, sizeof(half_b));
+		memcpy(&end_a, a + len - sizeof(end_a), sizeof(end_a));
+		memcpy(&end_b, b + len - sizeof(end_b), sizeof(end_b));
+		return half_a == half_b && end_a == end_b;
+	}
+	memcpy(&first_a, a, sizeof(first_a));
+	memcpy(&first_b, b, sizeof(first_b));
+	memcpy(&last_a, a + len - sizeof(last_a), sizeof(last_a));
+	memcpy(&last_b, b + len - sizeof(last_b), sizeof(last_b));
+	return first_a == first_b && last_a == last_b;
+}
+
 size_t
 fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end)
 {
@@ -243,7 +266,7 @@ fields_known_key(struct fields *fields, enum container container, const char *qu
 	for (; i > 0; i = fields->next_path[i]) {
 		size_t len = paths[i - 1].len + sizeof("\"\":") - 1;
 
-		if ((size_t)(end - quote) >= len && memcmp(paths[i - 1].quoted, quote, len) == 0)
+		if ((size_t)(end - quote) >= len && equal(paths[i - 1].quoted, quote, len))
 			return take_path(fields, i) ? len : 0;
 	}
 	return 0;
