@@ -184,7 +184,7 @@ CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
 check-run: $(addprefix $(B)/,canceld demo-server test-canceld scenario sim e2e) $(REPLAYS)
 	@rm -rf $(B)/check
 	@$(MAKE) -k $(CHECK_JOBS) LTO='$(LTO)' $(CHECK_SUITES:%=check-%) || :
-	@test/tools/check.sh report $(B)/check '$(CHECK_SUITES)' 'make VARIANT=$(VARIANT)'
+	@test/tools/check.sh report $(B)/check '$(CHECK_SUITES)' 'make$(if $(filter release,$(VARIANT)),, VARIANT=$(VARIANT))'
 
 .PHONY: $(CHECK_SUITES:%=check-%)
 $(CHECK_SUITES:%=check-%): check-%:

@@ -31,8 +31,8 @@ void compose_tool_error(struct buf *out, const struct answer *answer, bool moder
 /* id and reason as spelled; meta: raw members of _meta, joined by commas. Empty ones are left out. */
 void compose_cancel(struct buf *out, const struct cancel *cancel, struct span id, struct span reason, struct span meta);
 
-/* The one reason of cancels that canceld authors: who hears it cannot tell a deadline from an abort. */
-#define COMPOSE_REASON(who) SPAN("\"The " who " no longer waits for the answer\"")
+/* The one reason of cancels that canceld authors: their receiver cannot tell a deadline from an abort. */
+#define COMPOSE_REASON(requester) SPAN("\"The " requester " no longer waits for the answer\"")
 
 /* ACP "Prompt Turn: Cancellation"; session_id as spelled. */
 void compose_turn_cancel(struct buf *out, const char *method, struct span session_id);

@@ -72,7 +72,7 @@ enum dialect_flag {
 	DIALECT_REASONS = 1 << 6,              /* a cancel may say why */
 	DIALECT_CANCELS_START = 1 << 7,        /* the requester may cancel what METHOD_NO_CANCEL says */
 	DIALECT_DEADLINE_WAITS = 1 << 8,       /* after a deadline the receiver has the grace to answer */
-	DIALECT_SESSIONS = 1 << 9,             /* the token is a session's: requests share it, and it outlives them */
+	DIALECT_SESSIONS = 1 << 9,             /* the token is that of an ACP session, which several requests share */
 	DIALECT_REPLAYS = 1 << 10,             /* a new server can be told all that the session needs */
 };
 

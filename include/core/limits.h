@@ -33,12 +33,12 @@ enum {
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */
 	TIME_LINGER = 10 * 60 * 1000, /* a tombstone */
-	TIME_REPLAY = 60 * 1000,      /* for a restarted server to answer what is said to it again */
+	TIME_REPLAY = 60 * 1000,      /* for a restarted server to answer what is repeated to it */
 	TIME_RESTART_WAIT = 100,      /* before a server is started again that has not served; doubled each time ... */
 	TIME_RESTART_MOST = 10000,    /* ... up to this */
 	TIME_STUCK = 10 * 1000,       /* --kill-stuck without a value */
 	TIME_RESTARTS = 60 * 1000,    /* --restart without a value: LIMIT_RESTARTS within this */
-	TIME_FIRST_REQUEST = 500,     /* for the client to ask a server that has gone, so that it hears why */
+	TIME_FIRST_REQUEST = 500,     /* for the client to ask a server that has gone, so that it is told why */
 	TIME_SKEW = 2 * 1000,         /* a later wake than planned by this much: the clock stood */
 	TIME_EOF_WAIT = 250,          /* for the rest of stdout after the server's exit */
 	TIME_FLUSH_WAIT = 200,        /* for cancels to be written before stdin is closed */

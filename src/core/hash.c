@@ -27,14 +27,16 @@ hash_of(struct span bytes, uint64_t seed)
 	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed, word;
 	size_t at = 0;
 
-	for (; bytes.len - at >= sizeof(word); at += sizeof(word)) {
+	for (; bytes.len - at > sizeof(word); at += sizeof(word)) {
 		memcpy(&word, bytes.ptr + at, sizeof(word));
 		state = fold(word ^ first, state ^ second);
 	}
-	if (at < bytes.len) {
-		word = 0;
-		memcpy(&word, bytes.ptr + at, bytes.len - at);
-		state = fold(word ^ first, state ^ second);
+	if (bytes.len >= sizeof(word)) { /* the last word, some of whose bytes may have been read before */
+		memcpy(&word, bytes.ptr + bytes.len - sizeof(word), sizeof(word));
+	} else {
+		for (word = 0; at < bytes.len; at++)
+			word = word << 8 | (unsigned char)bytes.ptr[at];
 	}
+	state = fold(word ^ first, state ^ second);
 	return fold(state ^ first, bytes.len ^ second);
 }

@@ -40,6 +40,19 @@ has_escape(struct span string)
 	return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
+/* A natural number of a few digits that is spelled as usual, as most ids are. */
+static bool
+is_plain(struct span id)
+{
+	size_t i = 0;
+
+	if (id.len == 0 || id.len > PLAIN_DIGITS || (id.ptr[0] == '0' && id.len > 1))
+		return false;
+	while (i < id.len && is_digit(id.ptr[i]))
+		i++;
+	return i == id.len;
+}
+
 /* The value of an integer of a few digits that is spelled as usual. */
 static bool
 read_plain(struct span id, int64_t *value)
@@ -137,7 +150,7 @@ id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
 	int64_t value;
 	size_t len;
 
-	if (id.len > ID_MAX || read_plain(id, &value))
+	if (is_plain(id) || id.len > ID_MAX || read_plain(id, &value))
 		return id;
 	if (is_number(id))
 		return canonical_number(id, storage);
@@ -200,11 +213,16 @@ bool
 id_number(struct span id, double *value)
 {
 	char storage[ID_CANONICAL_MAX], text[ID_CANONICAL_MAX + 1];
-	struct span number = id_canonical(id, storage);
+	struct span number;
 	int64_t integer;
 
 	if (id.len > ID_MAX)
 		return false;
+	if (read_plain(id, &integer)) {
+		*value = (double)integer;
+		return true;
+	}
+	number = id_canonical(id, storage);
 	if (is_string(number))
 		number = inside(number);
 	if (read_plain(number, &integer)) {

@@ -8,7 +8,7 @@
 #include "core/id.h"
 #include "core/mem.h"
 
-/* Which ids and tokens of its request a name is: those that are spelled alike are one name. */
+/* Which ids and tokens of its request a name is: those with the same spelling are one name. */
 enum name_kind {
 	NAME_ID = 1 << 0,
 	NAME_WIRE_ID = 1 << 1,

@@ -409,7 +409,7 @@ on_literal(struct scan *scan, enum value_type type, struct span literal, const c
 static inline const char *
 on_string(struct scan *scan, const char *at, const char *end)
 {
-	const char *quote = skip_plain(at + 1, end, scan->vectors);
+	const char *quote = skip_plain_soon(at + 1, end, scan->vectors);
 
 	if (quote < end && *quote == '"')
 		return pass_value(scan, VALUE_STRING, at, quote + 1);
@@ -467,7 +467,7 @@ on_key(struct scan *scan, const char *at, const char *end)
 		scan->state = VALUE;
 		return at + known;
 	}
-	quote = skip_plain(at + 1, end, scan->vectors);
+	quote = skip_plain_soon(at + 1, end, scan->vectors);
 	if (quote == end || *quote != '"')
 		return begin_key(scan, at, quote, end);
 	if (scan->container > ROOT)
@@ -537,7 +537,7 @@ pass_members(struct scan *scan, const char *at, const char *end)
 /* The frame */
 
 static const char *
-on_start(struct scan *scan, const char *at)
+on_start(struct scan *scan, const char *at, const char *end)
 {
 	static const char bom[] = "\xEF\xBB\xBF";
 
@@ -548,7 +548,7 @@ on_start(struct scan *scan, const char *at)
 	}
 	if (scan->state == START) {
 		scan->state = VALUE;
-		return at;
+		return pass_members(scan, at, end);
 	}
 	note_fault(scan, SCAN_SYNTAX, 0);
 	return fail(scan, at, SCAN_SYNTAX);
@@ -583,7 +583,7 @@ step(struct scan *scan, const char *at, const char *end)
 	case START:
 	case BOM_SECOND:
 	case BOM_THIRD:
-		return on_start(scan, at);
+		return on_start(scan, at, end);
 	case STRING:
 		return in_string(scan, at, end);
 	case ESCAPE:

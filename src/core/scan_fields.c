@@ -221,7 +221,7 @@ fields_key_start(struct fields *fields, enum container container, const char *qu
 		start_member(fields, quote);
 }
 
-/* The next value is that of this path; false: it is a duplicate. */
+/* The next value is at the path of this number. false: it is a duplicate. */
 static inline bool
 take_path(struct fields *fields, unsigned number)
 {
@@ -234,6 +234,35 @@ take_path(struct fields *fields, unsigned number)
 	return true;
 }
 
+static inline uint64_t
+word_at(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static inline uint32_t
+half_at(const char *at)
+{
+	uint32_t half;
+
+	memcpy(&half, at, sizeof(half));
+	return half;
+}
+
+/* len is at least four. Most keys are short: their two ends, which may overlap, are compared without a call. */
+static inline bool
+equal(const char *a, const char *b, size_t len)
+{
+	if (len > 16)
+		return memcmp(a, b, len) == 0;
+	if (len >= 8)
+		return word_at(a) == word_at(b) && word_at(a + len - 8) == word_at(b + len - 8);
+	return half_at(a) == half_at(b) && half_at(a + len - 4) == half_at(b + len - 4);
+}
+
 size_t
 fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end)
 {
@@ -243,7 +272,7 @@ fields_known_key(struct fields *fields, enum container container, const char *qu
 	for (; i > 0; i = fields->next_path[i]) {
 		size_t len = paths[i - 1].len + sizeof("\"\":") - 1;
 
-		if ((size_t)(end - quote) >= len && memcmp(paths[i - 1].quoted, quote, len) == 0)
+		if ((size_t)(end - quote) >= len && equal(paths[i - 1].quoted, quote, len))
 			return take_path(fields, i) ? len : 0;
 	}
 	return 0;

@@ -130,14 +130,6 @@ is_short_escape(char c)
 /* The first byte that ends the string, is wrong, or begins an escape or a character that is not whole before end. */
 const char *skip_text(const char *at, const char *end, bool vectors);
 
-static inline const char *
-skip_plain_scalar(const char *at, const char *end)
-{
-	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
-		at++;
-	return at;
-}
-
 #ifdef HAVE_BLOCKS
 
 enum { BLOCK = 16, BLOCK_ALL = 0xFFFF };
@@ -189,45 +181,25 @@ block_special(struct block block)
 	return (struct block){ (block.bytes < 0x20) | (block.bytes == '"') | (block.bytes == '\\') };
 }
 
-static inline bool
-four_blocks_are_plain(const char *at)
-{
-	struct block first = block_special(block_load(at)), second = block_special(block_load(at + BLOCK));
-	struct block third = block_special(block_load(at + 2 * BLOCK)),
-		     fourth = block_special(block_load(at + 3 * BLOCK));
+#endif
 
-	return block_mask((struct block){ first.bytes | second.bytes | third.bytes | fourth.bytes }) == 0;
-}
+/* The first byte that is not printable ASCII, or is a quote or a backslash. */
+const char *skip_plain(const char *at, const char *end, bool vectors);
 
-/* Most strings are short; the longer ones are passed four blocks at a time. */
-__attribute__((always_inline)) static inline const char *
-skip_plain_vector(const char *at, const char *end)
+/* The same; most strings end within a block. */
+static inline const char *
+skip_plain_soon(const char *at, const char *end, bool vectors)
 {
-	for (unsigned blocks = 1; end - at >= BLOCK; blocks++) {
+#ifdef HAVE_BLOCKS
+	if (vectors && end - at >= BLOCK) {
 		uint32_t special = block_mask(block_special(block_load(at)));
 
 		if (special != 0)
 			return at + __builtin_ctz(special);
 		at += BLOCK;
-		while (blocks >= 4 && end - at >= 4 * BLOCK && four_blocks_are_plain(at))
-			at += 4 * BLOCK;
 	}
-	return skip_plain_scalar(at, end);
-}
-
 #endif
-
-/* The first byte inside a string that is not printable ASCII, or is a quote or a backslash. */
-__attribute__((always_inline)) static inline const char *
-skip_plain(const char *at, const char *end, bool vectors)
-{
-#ifdef HAVE_BLOCKS
-	if (vectors)
-		return skip_plain_vector(at, end);
-#else
-	(void)vectors;
-#endif
-	return skip_plain_scalar(at, end);
+	return skip_plain(at, end, vectors);
 }
 
 #endif

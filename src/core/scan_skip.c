@@ -2,6 +2,14 @@
 #include "scan_internal.h"
 
 static const char *
+skip_plain_scalar(const char *at, const char *end)
+{
+	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+		at++;
+	return at;
+}
+
+static const char *
 skip_escapes_scalar(const char *at, const char *end)
 {
 	while (end - at >= 2 && *at == '\\' && is_short_escape(at[1]))
@@ -11,10 +19,34 @@ skip_escapes_scalar(const char *at, const char *end)
 
 #ifdef HAVE_BLOCKS
 
+/* Long strings: four blocks at a time. */
+static const char *
+skip_plain_vector(const char *at, const char *end)
+{
+	uint64_t special;
+
+	for (; end - at >= 4 * BLOCK; at += 4 * BLOCK) {
+		struct block a = block_special(block_load(at));
+		struct block b = block_special(block_load(at + BLOCK));
+		struct block c = block_special(block_load(at + 2 * BLOCK));
+		struct block d = block_special(block_load(at + 3 * BLOCK));
+
+		if (block_mask((struct block){ a.bytes | b.bytes | c.bytes | d.bytes }) != 0) {
+			special = (uint64_t)block_mask(c) | (uint64_t)block_mask(d) << BLOCK;
+			special = special << 2 * BLOCK | block_mask(a) | block_mask(b) << BLOCK;
+			return at + __builtin_ctzll(special);
+		}
+	}
+	for (; end - at >= BLOCK; at += BLOCK)
+		if ((special = block_mask(block_special(block_load(at)))) != 0)
+			return at + __builtin_ctzll(special);
+	return skip_plain_scalar(at, end);
+}
+
 static inline uint32_t
 short_escape_mask(struct block block)
 {
-	static const char names[] = "\"\\/bfnrt";
+	static const signed char names[] = "\"\\/bfnrt";
 	struct block found = { block.bytes == names[0] };
 
 	for (size_t i = 1; i < sizeof(names) - 1; i++)
@@ -80,6 +112,18 @@ skip_triples(const char *at, const char *end)
 }
 
 #endif
+
+const char *
+skip_plain(const char *at, const char *end, bool vectors)
+{
+#ifdef HAVE_BLOCKS
+	if (vectors)
+		return skip_plain_vector(at, end);
+#else
+	(void)vectors;
+#endif
+	return skip_plain_scalar(at, end);
+}
 
 /* Escapes \uXXXX that lie whole in the piece. */
 static const char *

@@ -12,7 +12,7 @@ const records = join(here, 'records');
 const tap = join(here, 'tap.mjs');
 
 // Nothing in the tests sleeps to be in step with another process: it waits until something is so.
-export async function until(what, condition, limit = 10_000) {
+export async function until(what, condition, limit = 30_000) {
   for (const end = Date.now() + limit; Date.now() < end; await wait(10)) {
     const value = condition();
 
@@ -176,7 +176,7 @@ export class Wire {
     return [...this.records('client'), ...this.records('server')].flatMap(record => record.pids);
   }
 
-  gone(limit = 2_000) {
+  gone(limit = 20_000) {
     return until(`${this.pids.filter(alive)} are gone`, () => !this.pids.some(alive), limit);
   }
 
@@ -236,7 +236,7 @@ export async function assertTransparent(talk, view) {
   assertSame(direct, through, view);
 }
 
-export const limit = { timeout: 20_000 };
+export const limit = { timeout: 60_000 };
 
 // More at once would wait for each other's processor, and pass their deadlines.
 export const together = { concurrency: 3 };

@@ -35,7 +35,7 @@ report() # directory, suites, make
 		return 1
 	fi
 	printf '\ncheck: all passed. What it does not run (test/README says what each proves):\n'
-	printf '  %-34s %s\n' \
+	printf '  %-42s %s\n' \
 		"$3 sim SEEDS=5000" 'more simulated sessions' \
 		"$3 matrix ROUNDS=5 NPX=1" 'faults more often, and behind npx' \
 		'make mutants sim-bugs' 'do the scenarios and the simulation find planted bugs?' \
