@@ -221,7 +221,7 @@ fields_key_start(struct fields *fields, enum container container, const char *qu
 		start_member(fields, quote);
 }
 
-/* The next value is that of this path; false: it is a duplicate. */
+/* The next value is at the path of this number. false: it is a duplicate. */
 static inline bool
 take_path(struct fields *fields, unsigned number)
 {
@@ -234,27 +234,33 @@ take_path(struct fields *fields, unsigned number)
 	return true;
 }
 
-/* memcmp of at least four bytes, without a call where they are few. */
+static inline uint64_t
+word_at(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static inline uint32_t
+half_at(const char *at)
+{
+	uint32_t half;
+
+	memcpy(&half, at, sizeof(half));
+	return half;
+}
+
+/* len is at least four. Most keys are short: their two ends, which may overlap, are compared without a call. */
 static inline bool
 equal(const char *a, const char *b, size_t len)
 {
-	uint64_t first_a, first_b, last_a, last_b;
-	uint32_t half_a, half_b, end_a, end_b;
-
-	if (len > 2 * sizeof(first_a))
+	if (len > 16)
 		return memcmp(a, b, len) == 0;
-	if (len < sizeof(first_a)) {
-		memcpy(&half_a, a, sizeof(half_a));
-		memcpy(&half_b, b, sizeof(half_b));
-		memcpy(&end_a, a + len - sizeof(end_a), sizeof(end_a));
-		memcpy(&end_b, b + len - sizeof(end_b), sizeof(end_b));
-		return half_a == half_b && end_a == end_b;
-	}
-	memcpy(&first_a, a, sizeof(first_a));
-	memcpy(&first_b, b, sizeof(first_b));
-	memcpy(&last_a, a + len - sizeof(last_a), sizeof(last_a));
-	memcpy(&last_b, b + len - sizeof(last_b), sizeof(last_b));
-	return first_a == first_b && last_a == last_b;
+	if (len >= 8)
+		return word_at(a) == word_at(b) && word_at(a + len - 8) == word_at(b + len - 8);
+	return half_at(a) == half_at(b) && half_at(a + len - 4) == half_at(b + len - 4);
 }
 
 size_t
