@@ -46,6 +46,9 @@ void requests_expire(struct session *session, enum side requester);
 void requests_expire_tombstones(struct session *session, enum side requester);
 void requests_trim(struct session *session, enum side requester);
 
+/* The era is settled: sends the cancels that were withheld until then. */
+void requests_release_cancels(struct session *session);
+
 /* The event happens to all requests of that side, or to those whose methods have one of these traits. */
 void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
 

@@ -68,7 +68,7 @@ struct session {
 	struct records records;
 	size_t replaying; /* recovery.c: answers of the replay that are still to come */
 	struct probe probe;
-	bool cancel_withheld; /* cancel.c: some cancel waits until the era is settled */
+	bool cancel_withheld; /* requests.c: some cancel waits until the era is settled */
 	bool timed_out;       /* requests.c: some request was */
 	bool wants_end;       /* requests.c: the handshake was never answered */
 	bool client_gone;     /* session.c */

@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/cancel.h"
 #include "core/limits.h"
 #include "core/mem.h"
 #include "core/noise.h"
@@ -41,7 +40,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	questions_init(&session->questions, config->seed);
 	acks_init(&session->acks, config->seed);
 	records_init(&session->records, config->restarts);
-	buf_init(&session->probe.meta);
 	buf_init(&session->scratch);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
@@ -71,7 +69,7 @@ session_free(struct session *session)
 	}
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
-	buf_free(&session->probe.meta);
+	recovery_free(session);
 	records_free(&session->records);
 	acks_free(&session->acks);
 	questions_free(&session->questions);
@@ -136,6 +134,8 @@ settle_framing(struct session *session, enum side from, bool ended)
 static void
 dispatch(struct session *session, struct message *message)
 {
+	enum side side;
+
 	switch (message->envelope.kind) {
 	case ENVELOPE_REQUEST:
 		session->party[message->from].requests++;
@@ -159,8 +159,9 @@ dispatch(struct session *session, struct message *message)
 		noise_receive(session, message);
 		break;
 	}
-	requests_trim(session, SIDE_CLIENT);
-	requests_trim(session, SIDE_SERVER);
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+		if (session->party[side].pending.in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
+			requests_trim(session, side);
 }
 
 /* If the first message of a side had "jsonrpc", all later ones must have it, and all of a peer that has not spoken. */
@@ -266,7 +267,8 @@ hear(struct session *session, enum side from, bool ended)
 		else
 			parts_continue(session, from);
 	}
-	cancel_release(session);
+	if (session->cancel_withheld && state_is_settled(session))
+		requests_release_cancels(session);
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
 }
@@ -381,7 +383,8 @@ void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	cancel_release(session);
+	if (session->cancel_withheld && state_is_settled(session))
+		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: what ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
 }
