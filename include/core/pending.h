@@ -32,13 +32,13 @@ enum request_flag {                  /* what is known of it from the start */
 	REQUEST_ASKED = 1 << 3,      /* canceld gave it its token, for itself */
 };
 
-enum request_mark {                /* what has happened to it */
-	REQUEST_WITHHELD = 1 << 0, /* its cancel waits until the era is settled */
-	REQUEST_GRACED = 1 << 1,   /* its deadline was put off once, as its response is arriving */
-	REQUEST_EXPIRED = 1 << 2,  /* CANCELLING because its deadline passed ... */
-	REQUEST_CAPPED = 1 << 3,   /* ... which was the absolute one */
-	REQUEST_CASCADED = 1 << 4, /* the turn that it was asked in is cancelled */
-	REQUEST_CROSSED = 1 << 5,  /* CASCADED, and was so already when it came */
+enum request_mark {                 /* what has happened to it */
+	REQUEST_WITHHELD = 1 << 0,  /* its cancel waits until the era is settled */
+	REQUEST_GRACED = 1 << 1,    /* its deadline was put off once, as its response is arriving */
+	REQUEST_EXPIRED = 1 << 2,   /* CANCELLING because its deadline passed ... */
+	REQUEST_CAPPED = 1 << 3,    /* ... which was the absolute one */
+	REQUEST_CASCADED = 1 << 4,  /* the turn that it was asked in is cancelled */
+	REQUEST_CROSSED = 1 << 5,   /* CASCADED, and was so already when it came */
 	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver said so */
 	REQUEST_TURN_TOLD = 1 << 8, /* a cancel of its whole ACP session has gone out */

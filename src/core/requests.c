@@ -177,7 +177,7 @@ static void
 end(struct session *session, enum side requester, struct request *request, enum decide_event event,
     const struct decision *decision, const struct message *message, msec_t timeout)
 {
-	if (is_given_up(requester, request, event, decision))
+	if (session->config.kill_stuck > 0 && is_given_up(requester, request, event, decision))
 		recovery_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
 		reply_to(session, requester, request, event, timeout);
@@ -405,24 +405,17 @@ is_due(const struct alarm *alarm, msec_t now)
 }
 
 void
-requests_expire(struct session *session, enum side requester)
+requests_expire(struct session *session, enum side requester, bool deadlines)
 {
 	struct pending *pending = &session->party[requester].pending;
 	struct alarm *first;
 
-	while (is_due(first = timeline_first(&pending->hard), session->clocks.steady))
-		expire(session, requester, request_of_hard(first));
-	while (is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		expire(session, requester, request_of_idle(first));
-}
-
-void
-requests_expire_tombstones(struct session *session, enum side requester)
-{
-	struct alarm *first;
-
-	while (is_due(first = timeline_first(&session->party[requester].pending.linger), session->clocks.steady))
+	while (is_due(first = timeline_first(&pending->linger), session->clocks.steady))
 		requests_decide(session, requester, request_of_hard(first), EVENT_DEADLINE, NULL);
+	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
+		expire(session, requester, request_of_hard(first));
+	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
+		expire(session, requester, request_of_idle(first));
 }
 
 void

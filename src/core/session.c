@@ -94,9 +94,10 @@ static void
 set_clock(struct session *session, msec_t now)
 {
 	msec_t gap = clocks_set(&session->clocks, now, is_idle_frozen(session));
-	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 	if (gap > 0) {
+		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
 		action.elapsed = gap;
 		journal_tell(&session->journal, &action);
 	}
@@ -369,14 +370,15 @@ session_server_deaf(struct session *session, msec_t now)
 static void
 expire(struct session *session, enum side side, bool heard)
 {
-	requests_expire_tombstones(session, side);
+	bool deadlines;
+
 	tasks_expire(&session->tasks[side], session->clocks.steady);
 	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
 		truncate_parts(session, side, true);
-	if ((side == SIDE_CLIENT && !heard) || state_answer_is_passing(session, side))
-		return;
-	requests_expire(session, side);
-	recovery_expire(session, side);
+	deadlines = (side == SIDE_SERVER || heard) && !state_answer_is_passing(session, side);
+	requests_expire(session, side, deadlines);
+	if (deadlines && session->questions.asked[side].count > 0)
+		recovery_expire(session, side);
 }
 
 void
