@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shell/proc.h"
@@ -35,20 +34,26 @@ sweep_set_leader(struct sweep *sweep, pid_t leader)
 	sweep->leader = leader;
 }
 
-/* Whether pid is a child that is not reaped yet; info tells how it ended, or has si_pid 0 while it is alive. */
+/* info tells how it ended, or has si_pid 0 while it is alive; false: there is no such child. */
 static bool
-look_at(pid_t pid, siginfo_t *info)
+look_at(idtype_t type, pid_t id, siginfo_t *info)
 {
 	*info = (siginfo_t){ 0 };
-	return waitid(P_PID, (id_t)pid, info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	return waitid(type, (id_t)id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-static bool
-has_children(idtype_t type, pid_t id)
+bool
+sweep_has_children(idtype_t type, pid_t id)
 {
 	siginfo_t info;
 
-	return waitid(type, (id_t)id, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	return look_at(type, id, &info);
+}
+
+bool
+sweep_find_dead(siginfo_t *info)
+{
+	return look_at(P_ALL, 0, info) && info->si_pid > 0;
 }
 
 /* One visit of all children. */
@@ -66,7 +71,7 @@ visit_child(struct pass *pass, visitor *visit, pid_t pid)
 {
 	siginfo_t info;
 
-	if (pid > 0 && look_at(pid, &info))
+	if (pid > 0 && look_at(P_PID, pid, &info))
 		visit(pass, pid, &info);
 }
 
@@ -144,7 +149,7 @@ sweep_spare(struct sweep *sweep)
 {
 	struct pass pass = { .sweep = sweep };
 
-	if (has_children(P_ALL, 0) && !visit_listed(&pass, spare))
+	if (sweep_has_children(P_ALL, 0) && !visit_listed(&pass, spare))
 		sweep->group = true;
 }
 
@@ -210,18 +215,6 @@ sweep_reap(struct sweep *sweep)
 	visit_listed(&pass, reap);
 }
 
-/* The leader too: its group was sent SIGKILL. */
-static void
-reap_all(const struct pass *pass)
-{
-	siginfo_t info = { 0 };
-
-	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
-		take(pass, info.si_pid, &info);
-		info.si_pid = 0;
-	}
-}
-
 static void
 end(struct pass *pass, pid_t pid, const siginfo_t *info)
 {
@@ -259,15 +252,18 @@ bool
 sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 {
 	struct pass pass = { .sweep = sweep, .ended = ended, .context = context };
+	siginfo_t info;
 
 	begin(sweep);
 	do {
 		pass.alive = pass.dead = 0;
 		end_group(sweep);
-		reap_all(&pass);
+		/* The leader too: its group was sent SIGKILL. */
+		while (sweep_find_dead(&info))
+			take(&pass, info.si_pid, &info);
 		if (sweep->group)
-			return sweep->ended_group == 0 || !has_children(P_PGID, sweep->ended_group);
-		if (!has_children(P_ALL, 0))
+			return sweep->ended_group == 0 || !sweep_has_children(P_PGID, sweep->ended_group);
+		if (!sweep_has_children(P_ALL, 0))
 			return true;
 		if (!visit_listed(&pass, end) && visit_numbers(&pass, end) && pass.dead == 0)
 			return false;
