@@ -169,55 +169,9 @@ is_ready(int fd, short events)
 	return false;
 }
 
-static ssize_t
-read_once(struct descriptor *descriptor, char *to, size_t room)
-{
-	switch (descriptor->way) {
-	case DESCRIPTOR_SOCKET:
-		return recv(descriptor->fd, to, room, MSG_DONTWAIT);
-	case DESCRIPTOR_NOWAIT: {
-#ifdef RWF_NOWAIT
-		struct iovec piece = { to, room };
-
-		return preadv2(descriptor->fd, &piece, 1, -1, RWF_NOWAIT);
-#else
-		errno = EOPNOTSUPP;
-		return -1;
-#endif
-	}
-	case DESCRIPTOR_CAREFUL:
-		if (!is_ready(descriptor->fd, POLLIN))
-			return -1;
-		break;
-	case DESCRIPTOR_PLAIN:
-		break;
-	}
-	return read(descriptor->fd, to, room);
-}
-
-static bool
-is_for_good(ssize_t result)
-{
-	return result < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
-}
-
-ssize_t
-descriptor_read(struct descriptor *descriptor, char *to, size_t room)
-{
-	ssize_t got;
-
-	assert(room > 0);
-	do
-		got = read_once(descriptor, to, room);
-	while (got < 0 && (errno == EINTR || way_changed(descriptor)));
-	if (got == 0 || is_for_good(got))
-		descriptor->ended = true;
-	return got;
-}
-
 /* Cuts the pieces after so many bytes; returns how many pieces are left. */
 static int
-pieces_limit(struct iovec *pieces, int count, size_t limit)
+limit_pieces(struct iovec *pieces, int count, size_t limit)
 {
 	int i;
 
@@ -230,39 +184,67 @@ pieces_limit(struct iovec *pieces, int count, size_t limit)
 }
 
 static ssize_t
-write_once(struct descriptor *descriptor, struct iovec *pieces, int count)
+transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int count, bool writing)
 {
 	struct msghdr message = { .msg_iov = pieces };
+	int fd = descriptor->fd;
 
 	switch (descriptor->way) {
 	case DESCRIPTOR_SOCKET:
 		message.msg_iovlen = (size_t)count;
-		return sendmsg(descriptor->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return writing ? sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) :
+				 recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 #ifdef RWF_NOWAIT
-		return pwritev2(descriptor->fd, pieces, count, -1, RWF_NOWAIT);
+		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
+				 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
 #else
 		errno = EOPNOTSUPP;
 		return -1;
 #endif
 	case DESCRIPTOR_CAREFUL:
-		if (!is_ready(descriptor->fd, POLLOUT))
+		if (!is_ready(fd, writing ? POLLOUT : POLLIN))
 			return -1;
-		count = pieces_limit(pieces, count, isatty(descriptor->fd) ? TERMINAL_TAKES : PIPE_TAKES);
+		if (writing)
+			count = limit_pieces(pieces, count, isatty(fd) ? TERMINAL_TAKES : PIPE_TAKES);
 		break;
 	case DESCRIPTOR_PLAIN:
 		break;
 	}
-	if (count == 1)
-		return write(descriptor->fd, pieces->iov_base, pieces->iov_len);
-	return writev(descriptor->fd, pieces, count);
+	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
+}
+
+/* failed: set for an error that does not go away by itself. */
+static ssize_t
+transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
+{
+	ssize_t done;
+
+	do
+		done = transfer_once(descriptor, pieces, count, writing);
+	while (done < 0 && (errno == EINTR || way_changed(descriptor)));
+	if (done < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+		*failed = true;
+	return done;
+}
+
+ssize_t
+descriptor_read(struct descriptor *descriptor, char *to, size_t room)
+{
+	struct iovec piece = { to, room };
+	ssize_t got;
+
+	assert(room > 0);
+	got = transfer(descriptor, &piece, 1, false, &descriptor->ended);
+	if (got == 0)
+		descriptor->ended = true;
+	return got;
 }
 
 ssize_t
 descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
 {
 	struct iovec pieces[DESCRIPTOR_SPANS];
-	ssize_t put;
 	int i;
 
 	assert(count > 0);
@@ -272,12 +254,7 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
 		pieces[i].iov_len = spans[i].len;
 	}
-	do
-		put = write_once(descriptor, pieces, count);
-	while (put < 0 && (errno == EINTR || way_changed(descriptor)));
-	if (is_for_good(put))
-		descriptor->broken = true;
-	return put;
+	return transfer(descriptor, pieces, count, true, &descriptor->broken);
 }
 
 bool
