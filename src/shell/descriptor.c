@@ -74,24 +74,36 @@ use_own_or_be_careful(struct descriptor *descriptor, const struct stat *status)
 		descriptor->fd = fd;
 }
 
-static bool
-is_pollable(int fd)
+/* A new epoll descriptor that waits for fd. -1: errno is EPERM where epoll refuses this kind of file. */
+static int
+watch_for(int fd, unsigned events)
 {
 #ifdef __linux__
-	struct epoll_event event = { .events = 0 };
+	struct epoll_event event = { .events = events };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	bool refused;
 
-	if (epoll < 0)
-		return true;
-	refused = epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 && errno == EPERM;
-	close(epoll);
-	return !refused;
+	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return epoll;
+	if (epoll >= 0)
+		close(epoll);
 #else
 	struct stat status;
 
-	return fstat(fd, &status) < 0 || !S_ISREG(status.st_mode);
+	(void)events;
+	errno = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? EPERM : ENOSYS;
 #endif
+	return -1;
+}
+
+static bool
+is_pollable(int fd)
+{
+	int epoll = watch_for(fd, 0);
+
+	if (epoll < 0)
+		return errno != EPERM;
+	close(epoll);
+	return true;
 }
 
 static void
@@ -272,54 +284,44 @@ descriptor_retry(struct descriptor *descriptor)
 	descriptor->broken = false;
 }
 
-#ifdef __linux__
-/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked. */
-static int
-watch_for(int fd, uint32_t events)
-{
-	struct epoll_event event = { .events = events };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
-		return epoll;
-	if (epoll >= 0)
-		close(epoll);
-	return -1;
-}
-#endif
-
 int
 descriptor_watch(const struct descriptor *descriptor)
 {
-#ifdef __linux__
+	/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked. */
 	return watch_for(descriptor->fd, 0);
-#else
-	(void)descriptor;
-	return -1;
-#endif
 }
+
+#ifdef __linux__
 
 int
 descriptor_watch_hangup(const struct descriptor *descriptor)
 {
-#ifdef __linux__
 	/* Edge-triggered: a half-closed socket stays readable. */
 	return watch_for(descriptor->fd, EPOLLRDHUP | EPOLLET);
-#else
-	(void)descriptor;
-	return -1;
-#endif
 }
 
 bool
 descriptor_hung_up(int watch)
 {
-#ifdef __linux__
 	struct epoll_event event;
 
 	return epoll_wait(watch, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+}
+
 #else
+
+int
+descriptor_watch_hangup(const struct descriptor *descriptor)
+{
+	(void)descriptor;
+	return -1;
+}
+
+bool
+descriptor_hung_up(int watch)
+{
 	(void)watch;
 	return false;
-#endif
 }
+
+#endif

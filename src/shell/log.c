@@ -293,17 +293,10 @@ json_of_field(const struct log_field *field)
 static int
 append_dumped(const char *bytes, size_t len, void *line)
 {
-	struct span rest = { bytes, len };
-	const char *found;
+	size_t i;
 
-	while (rest.len > 0 && (found = memchr(rest.ptr, 0x7f, rest.len)) != NULL) {
-		size_t before = (size_t)(found - rest.ptr);
-
-		buf_append(line, span_part(rest, 0, before));
-		append(line, "\\u007f");
-		rest = span_part(rest, before + 1, rest.len - before - 1);
-	}
-	buf_append(line, rest);
+	for (i = 0; i < len; i++)
+		buf_append(line, bytes[i] == 0x7f ? SPAN("\\u007f") : (struct span){ &bytes[i], 1 });
 	return 0;
 }
 
