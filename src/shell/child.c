@@ -96,15 +96,10 @@ hear_start(struct child *child, int control)
 	return 0;
 }
 
-/* Starts the guardian, and it the server. As child_start; after a failure a guardian may be left. */
+/* Starts the guardian, which starts the server. As child_start; after a failure a guardian may be left. */
 static int
-start(struct child *child, int ends[], struct guardian *guardian)
+start(struct child *child, int ends[], const struct guardian *guardian)
 {
-	if (open_ends(ends) < 0)
-		return STATUS_OWN_FAILURE;
-	guardian->control = ends[CONTROL_GUARDIAN];
-	guardian->input = ends[INPUT_READ];
-	guardian->output = ends[OUTPUT_WRITE];
 	child->guardian = fork_guardian(guardian);
 	if (child->guardian < 0)
 		return STATUS_OWN_FAILURE;
@@ -117,14 +112,25 @@ start(struct child *child, int ends[], struct guardian *guardian)
 int
 child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
 {
-	struct guardian guardian = { .group = group, .command = command, .errors = errors, .saved = saved };
-	int ends[ENDS], status, error, i;
+	int ends[ENDS], status = STATUS_OWN_FAILURE, error, i;
 
 	*child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };
 	adopt_orphans();
 	sweep_init(&child->own, group);
 	sweep_spare(&child->own);
-	status = start(child, ends, &guardian);
+	if (open_ends(ends) == 0) {
+		const struct guardian guardian = {
+			.control = ends[CONTROL_GUARDIAN],
+			.group = group,
+			.command = command,
+			.input = ends[INPUT_READ],
+			.output = ends[OUTPUT_WRITE],
+			.errors = errors,
+			.saved = saved,
+		};
+
+		status = start(child, ends, &guardian);
+	}
 	if (status == 0) {
 		child->input = ends[INPUT_WRITE];
 		child->output = ends[OUTPUT_READ];

@@ -7,14 +7,14 @@
 #include "shell/watcher.h"
 
 enum {
-	READER_GONE, /* nobody reads stdout any more */
-	HUNG_UP,     /* nobody writes to stdin any more; it may hold more to be read */
-	PROCESS_GONE,
+	READER_GONE,  /* stdout has no reader any more */
+	HUNG_UP,      /* stdin has no writer any more, but may hold more to be read */
+	PROCESS_GONE, /* the client's process has ended */
 };
 
 /*
- * The end of the client's process is none where work goes on without it: in the background of a shell that was left, or
- * with the input in a file.
+ * The end of the client's process is ignored where the work is to go on without it: in the background of a shell that
+ * has exited, or with the input in a file.
  */
 static bool
 outlives_client(const struct client *client, const struct saved_signals *saved)
@@ -81,7 +81,7 @@ client_wake(const struct client *client)
 	return client->hung_until < wake ? client->hung_until : wake;
 }
 
-/* A watcher's descriptor stays readable; that of a hangup may turn readable for another reason. */
+/* These descriptors stay readable, so each wakes the loop once; a hangup's may turn readable for another reason. */
 static void
 settle_watchers(struct client *client)
 {
@@ -95,8 +95,8 @@ settle_watchers(struct client *client)
 }
 
 /*
- * Its end of stdin is closed, and what stdin holds is not read because the server reads nothing, or the client does
- * not read its answers.
+ * The client has closed its end of stdin, and what stdin still holds is not read, as the server reads nothing or the
+ * client does not read its answers.
  */
 static void
 note_hangup(struct client *client, msec_t now)

@@ -106,38 +106,29 @@ is_pollable(int fd)
 	return true;
 }
 
-static void
-choose_way(struct descriptor *descriptor, const struct stat *status)
-{
-	if (S_ISSOCK(status->st_mode))
-		descriptor->way = DESCRIPTOR_SOCKET;
-	else if (S_ISFIFO(status->st_mode))
-		descriptor->way = DESCRIPTOR_NOWAIT;
-	else if (isatty(descriptor->given))
-		use_own_or_be_careful(descriptor, status);
-	else if (descriptor->pollable)
-		descriptor->way = DESCRIPTOR_CAREFUL;
-	else
-		descriptor->way = DESCRIPTOR_PLAIN;
-}
-
 void
 descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 {
-	struct stat status = { 0 };
+	struct stat status;
 
-	*descriptor = (struct descriptor){ .fd = fd, .given = fd };
+	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL };
 	descriptor->pollable = is_pollable(fd);
 	if (ours) {
 		descriptor->way = DESCRIPTOR_PLAIN;
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 		return;
 	}
-	descriptor->way = DESCRIPTOR_CAREFUL;
 	if (fstat(fd, &status) < 0)
 		return;
 	descriptor->file = S_ISREG(status.st_mode);
-	choose_way(descriptor, &status);
+	if (S_ISSOCK(status.st_mode))
+		descriptor->way = DESCRIPTOR_SOCKET;
+	else if (S_ISFIFO(status.st_mode))
+		descriptor->way = DESCRIPTOR_NOWAIT;
+	else if (isatty(fd))
+		use_own_or_be_careful(descriptor, &status);
+	else if (!descriptor->pollable)
+		descriptor->way = DESCRIPTOR_PLAIN;
 }
 
 void

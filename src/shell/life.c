@@ -44,19 +44,11 @@ report_restart(struct life *life)
 }
 
 static void
-report_refusal(struct life *life, const char *reason)
+report(struct life *life, enum why why, const char *key, const char *text)
 {
-	struct log_field fields[] = { log_string("reason", reason) };
+	struct log_field field = log_string(key, text);
 
-	log_event(life->log, WHY_RESTART_REFUSED, fields, 1);
-}
-
-static void
-report_ending(struct life *life, const char *step)
-{
-	struct log_field fields[] = { log_string("step", step) };
-
-	log_event(life->log, WHY_ENDING, fields, 1);
+	log_event(life->log, why, &field, 1);
 }
 
 static void
@@ -71,15 +63,6 @@ report_exit(struct life *life)
 	};
 
 	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields, child->exited ? 2 : 0);
-}
-
-static void
-attach(struct life *life)
-{
-	port_open(life->port, life->child.output, life->child.input, true);
-	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
-	watcher_set(life->loop, &life->control, true);
-	life->child_changed = true; /* it may have ended already */
 }
 
 static void
@@ -101,12 +84,12 @@ plan_successor(struct life *life, bool served)
 	if (life->options->restarts == 0 || !client_needs_server(life->client) || session_wants_end(life->session))
 		return false;
 	if (reason != NULL) {
-		report_refusal(life, reason);
+		report(life, WHY_RESTART_REFUSED, "reason", reason);
 		return false;
 	}
 	wait = restart_after(&life->restart, served, life->now);
 	if (wait == MSEC_NEVER) {
-		report_refusal(life, "it has failed too often (see --restart)");
+		report(life, WHY_RESTART_REFUSED, "reason", "it has failed too often (see --restart)");
 		session_give_up(life->session);
 		return false;
 	}
@@ -134,13 +117,15 @@ start_server(struct life *life)
 	fields[0] = log_string("command", life->options->command[0]);
 	fields[1] = log_number("server", life->child.pid);
 	log_event(life->log, WHY_STARTED, fields, 2);
-	attach(life);
+	port_open(life->port, life->child.output, life->child.input, true);
+	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
+	life->child_changed = true; /* it may have ended already */
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_STARTED;
 }
 
-/* It was told to exit, or exited with success when there was nothing more to do. */
+/* It was told to exit, or exited with status 0 while no request was outstanding. */
 static bool
 exited_in_order(const struct life *life)
 {
@@ -167,13 +152,6 @@ lose_server(struct life *life)
 	session_server_lost(life->session, child->status, child->signal, life->now);
 }
 
-static void
-finish(struct life *life)
-{
-	if (session_server(life->session) != SERVER_GONE)
-		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
-}
-
 /* Returns the event that a step has led to. */
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
@@ -181,16 +159,16 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_ANSWER)
 		lose_server(life);
 	if (steps & STEP_CLOSE_STDIN) {
-		report_ending(life, "stdin closed");
+		report(life, WHY_ENDING, "step", "stdin closed");
 		port_close_out(life->port, life->loop);
 	}
 	if (steps & STEP_TERMINATE) {
-		report_ending(life, "SIGTERM");
+		report(life, WHY_ENDING, "step", "SIGTERM");
 		child_signal_group(&life->child, SIGTERM);
 		child_signal_group(&life->child, SIGCONT);
 	}
 	if (steps & STEP_KILL) {
-		report_ending(life, "SIGKILL");
+		report(life, WHY_ENDING, "step", "SIGKILL");
 		child_signal_group(&life->child, SIGKILL);
 	}
 	if (steps & STEP_SWEEP) {
@@ -201,8 +179,8 @@ take_steps(struct life *life, unsigned steps)
 		detach(life);
 		report_restart(life);
 	}
-	if (steps & STEP_FINISH)
-		finish(life);
+	if (steps & STEP_FINISH && session_server(life->session) != SERVER_GONE)
+		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
 
