@@ -161,15 +161,6 @@ set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, 
 		supervisor->wake = wake;
 }
 
-static void
-begin_anew(struct supervisor *supervisor)
-{
-	supervisor->cause = SUPERVISE_NOTHING;
-	supervisor->hasty = false;
-	supervisor->given = 0;
-	supervisor->next_start = MSEC_NEVER;
-}
-
 unsigned
 supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
@@ -179,8 +170,12 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (target == PROCESS_STARTING)
-		begin_anew(supervisor);
+	if (target == PROCESS_STARTING) {
+		supervisor->cause = SUPERVISE_NOTHING;
+		supervisor->hasty = false;
+		supervisor->given = 0;
+		supervisor->next_start = MSEC_NEVER;
+	}
 	note_cause(supervisor, event);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;

@@ -119,14 +119,6 @@ close_from(int first)
 		close(fd);
 }
 
-/* An end of a pipe that stayed open here would keep its other end from seeing end of file. */
-static void
-keep_only(int control)
-{
-	dup2(control, CONTROL);
-	close_from(CONTROL + 1);
-}
-
 /* In the server's process. Returns, with errno, only if the command cannot be executed. */
 static void
 execute(const struct guardian *guardian, pid_t parent)
@@ -258,7 +250,9 @@ guardian_run(const struct guardian *guardian)
 
 	stand_apart();
 	kind = start_server(guardian, &watch.server, &error);
-	keep_only(guardian->control);
+	/* An end of a pipe that stayed open here would keep its other end from seeing end of file. */
+	dup2(guardian->control, CONTROL);
+	close_from(CONTROL + 1);
 	if (kind != GUARDIAN_STARTED) {
 		send_report(kind, 0, error, "");
 		_exit(1);

@@ -69,16 +69,6 @@ count_lines(struct span bytes)
 	return lines;
 }
 
-/* A full disk may have room again later, so a failed write does not end the log. */
-static void
-give_up_queue(struct log *log)
-{
-	log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
-	log->told = 0;
-	descriptor_retry(&log->descriptor);
-	buf_clear(&log->queue);
-}
-
 /* One write a line, so that other writers to the same pipe cannot split it. */
 static bool
 write_line(struct log *log)
@@ -89,8 +79,13 @@ write_line(struct log *log)
 
 	line.len = (size_t)(newline - line.ptr) + 1;
 	put = descriptor_write(&log->descriptor, &line, 1);
-	if (log->descriptor.broken)
-		give_up_queue(log);
+	if (log->descriptor.broken) {
+		/* A full disk may have room again later, so a failed write does not end the log. */
+		log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
+		log->told = 0;
+		descriptor_retry(&log->descriptor);
+		buf_clear(&log->queue);
+	}
 	if (put < 0)
 		return false;
 	buf_consume(&log->queue, (size_t)put);

@@ -56,16 +56,6 @@ hear(struct loop *loop, enum side from)
 		port_end_input(port, loop->now);
 }
 
-static void
-write_to_client(struct loop *loop)
-{
-	struct port *client = &loop->port[SIDE_CLIENT];
-
-	port_write(client);
-	if (port_is_closed(client))
-		port_abandon(client);
-}
-
 /* The server is not read because the client does not take what it wrote; not because it reads nothing itself. */
 static bool
 is_stalled(const struct loop *loop)
@@ -177,6 +167,7 @@ static void
 on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
 	struct loop *loop = watcher->data;
+	struct port *client = &loop->port[SIDE_CLIENT];
 	enum client_end end;
 
 	(void)events;
@@ -190,7 +181,9 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
 	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
 	life_write(&loop->life, loop->now);
-	write_to_client(loop);
+	port_write(client);
+	if (port_is_closed(client))
+		port_abandon(client);
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
 	life_report_lost(&loop->life);

@@ -178,16 +178,6 @@ sweep_reap(struct sweep *sweep)
 			take(sweep, &info, NULL, NULL);
 }
 
-/* The signal reaches the whole group at once: no member can start a process that is missed. */
-static void
-end_group(struct sweep *sweep)
-{
-	if (sweep->leader <= 1)
-		return;
-	sweep->ended_group = sweep->leader;
-	kill(-sweep->leader, SIGKILL);
-}
-
 struct found {
 	size_t alive, dead;
 };
@@ -262,8 +252,12 @@ sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 	}
 	do {
 		found = (struct found){ 0, 0 };
-		end_group(sweep);
-		/* The leader too: its group was sent SIGKILL. */
+		/* The signal reaches the whole group at once: no member can start a process that is missed. */
+		if (sweep->leader > 1) {
+			sweep->ended_group = sweep->leader;
+			kill(-sweep->leader, SIGKILL);
+		}
+		/* The leader too. */
 		while (sweep_find_dead(&info))
 			take(sweep, &info, ended, context);
 		if (sweep->group)
