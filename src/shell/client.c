@@ -119,17 +119,16 @@ time_or(msec_t given, msec_t built_in)
 static void
 leave(struct client *client, enum leaving leaving, msec_t now)
 {
-	struct log_field fields[] = {
-		log_number("outstanding", (int64_t)session_outstanding(client->session, SIDE_CLIENT)),
-		log_string("hint", "--drain would wait for the answers"),
-	};
-	bool hint = leaving == LEAVE_CANCEL && !client_is_deaf(client) && fields[0].number > 0;
+	int64_t outstanding = (int64_t)session_outstanding(client->session, SIDE_CLIENT);
+	bool early = leaving == LEAVE_CANCEL && !client_is_deaf(client) && outstanding > 0;
 
 	client->state = leaving == LEAVE_DRAIN ? CLIENT_DRAINING : CLIENT_LEFT;
 	client->leave_by = now + TIME_FLUSH_WAIT + time_or(client->options->term_after, TIME_CLOSE_WAIT) +
 	    time_or(client->options->kill_after, TIME_TERM_WAIT);
 	if (leaving != LEAVE_TERMINATED)
-		log_event(client->log, hint ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED, fields, hint ? 2 : 1);
+		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
+		    LOG_FIELDS(log_number("outstanding", outstanding),
+			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
 	session_client_leaves(client->session, leaving, now);
 }
 

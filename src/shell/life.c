@@ -35,20 +35,15 @@ report_failure(struct life *life, int error)
 static void
 report_restart(struct life *life)
 {
-	struct log_field fields[] = {
-		log_number("count", (int64_t)life->restart.count),
-		log_time("after", restart_wait(&life->restart)),
-	};
-
-	log_event(life->log, WHY_RESTARTING, fields, 2);
+	log_event(life->log, WHY_RESTARTING,
+	    LOG_FIELDS(log_number("count", (int64_t)life->restart.count),
+		log_time("after", restart_wait(&life->restart))));
 }
 
 static void
 report(struct life *life, enum why why, const char *key, const char *text)
 {
-	struct log_field field = log_string(key, text);
-
-	log_event(life->log, why, &field, 1);
+	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
 }
 
 static void
@@ -101,7 +96,6 @@ static enum supervisor_event
 start_server(struct life *life)
 {
 	bool again = session_server(life->session) == SERVER_AWAY;
-	struct log_field fields[2];
 
 	relay_forget(&life->relay);
 	life->stuck = false;
@@ -114,9 +108,8 @@ start_server(struct life *life)
 			report_restart(life);
 		return SUPERVISE_FAILED;
 	}
-	fields[0] = log_string("command", life->options->command[0]);
-	fields[1] = log_number("server", life->child.pid);
-	log_event(life->log, WHY_STARTED, fields, 2);
+	log_event(life->log, WHY_STARTED,
+	    LOG_FIELDS(log_string("command", life->options->command[0]), log_number("server", life->child.pid)));
 	port_open(life->port, life->child.output, life->child.input, true);
 	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
 	life->child_changed = true; /* it may have ended already */
@@ -232,13 +225,10 @@ life_close(struct life *life)
 void
 life_report_lost(struct life *life)
 {
-	struct log_field fields[] = {
-		log_number("lines", (int64_t)relay_lost(&life->relay)),
-		log_string("of", "server"),
-	};
+	int64_t lost = (int64_t)relay_lost(&life->relay);
 
-	if (fields[0].number > 0)
-		log_event(life->log, WHY_LINES_LOST, fields, 2);
+	if (lost > 0)
+		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 }
 
 /* What cannot be written to this server is kept for another one. */
@@ -279,9 +269,8 @@ static void
 on_swept(void *context, pid_t pid, const char *name)
 {
 	struct life *life = context;
-	struct log_field fields[] = { log_number("process", pid), log_string("name", name) };
 
-	log_event(life->log, WHY_SWEPT, fields, 2);
+	log_event(life->log, WHY_SWEPT, LOG_FIELDS(log_number("process", pid), log_string("name", name)));
 }
 
 static void

@@ -357,13 +357,11 @@ void
 log_flush(struct log *log)
 {
 	int kept = errno;
-	struct log_field lines;
 
 	if (write_queue(log) && log->lost > 0) {
-		lines = log_number("lines", (int64_t)log->lost);
 		log->told = log->lost;
 		log->lost = 0;
-		compose(log, &log->queue, WHY_LINES_LOST, &lines, 1);
+		compose(log, &log->queue, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", (int64_t)log->told)));
 		write_queue(log);
 	}
 	errno = kept;
@@ -404,23 +402,15 @@ log_statistics(struct log *log, const struct log_field *fields, size_t count)
 void
 log_noise(struct log *log, struct span line)
 {
-	struct log_field fields[] = {
-		log_text("text", line),
-		log_number("bytes", (int64_t)line.len),
-	};
-
-	log_event(log, WHY_NOISE, fields, 2);
+	log_event(log, WHY_NOISE, LOG_FIELDS(log_text("text", line), log_number("bytes", (int64_t)line.len)));
 }
 
 void
 log_failure(struct log *log, const char *doing, int error)
 {
-	struct log_field fields[] = {
-		log_string("doing", doing),
-		log_string("reason", error == 0 ? NULL : strerror(error)),
-	};
+	const char *reason = error == 0 ? NULL : strerror(error);
 
-	log_event(log, WHY_FAILED, fields, 2);
+	log_event(log, WHY_FAILED, LOG_FIELDS(log_string("doing", doing), log_string("reason", reason)));
 }
 
 struct log_field

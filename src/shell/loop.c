@@ -84,14 +84,9 @@ hear_signals(struct loop *loop)
 {
 	int signal;
 
-	while ((signal = signals_take_ending(&loop->signals)) != 0) {
-		struct log_field fields[] = {
-			log_number("signal", signal),
-			log_string("reason", strsignal(signal)),
-		};
-
-		log_event(loop->log, WHY_SIGNALLED, fields, 2);
-	}
+	while ((signal = signals_take_ending(&loop->signals)) != 0)
+		log_event(loop->log, WHY_SIGNALLED,
+		    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
 	if (signals_take(&loop->signals, SIGUSR1))
 		report_statistics(loop->log, loop->session);
 }
