@@ -35,8 +35,6 @@ struct child {
 	bool swept;     /* no process is left */
 	bool sweeping;
 	struct sweep own; /* what canceld does if the guardian dies */
-	sweep_ended *ended;
-	void *context;
 };
 
 /*

@@ -168,13 +168,13 @@ note_exit(struct child *child, bool killed, int number)
 }
 
 static void
-hear_reports(struct child *child)
+hear_reports(struct child *child, sweep_ended *ended, void *context)
 {
 	struct guardian_report report;
 
 	while (child->control >= 0 && next_report(child->control, &report, MSG_DONTWAIT)) {
-		if (report.kind == GUARDIAN_SWEPT && child->ended != NULL)
-			child->ended(child->context, report.pid, report.name);
+		if (report.kind == GUARDIAN_SWEPT && ended != NULL)
+			ended(context, report.pid, report.name);
 		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
 			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
 	}
@@ -187,7 +187,6 @@ hear_reports(struct child *child)
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
-	hear_reports(child);
 	child->guardian = 0;
 	child->swept = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
 	if (child->pid > 0 && !sweep_has_children(P_PID, child->pid)) {
@@ -208,7 +207,7 @@ sweeps_itself(const struct child *child)
  * reap as a subreaper, or as init of a pid namespace.
  */
 static void
-hear_children(struct child *child)
+hear_children(struct child *child, sweep_ended *ended, void *context)
 {
 	siginfo_t info;
 
@@ -220,8 +219,10 @@ hear_children(struct child *child)
 			sweep_reap(&child->own);
 			return;
 		}
-		if (pid == child->guardian)
+		if (pid == child->guardian) {
+			hear_reports(child, ended, context);
 			lose_guardian(child, &info);
+		}
 		sweep_forget(&child->own, pid);
 		waitpid(pid, NULL, WNOHANG);
 	}
@@ -230,10 +231,8 @@ hear_children(struct child *child)
 void
 child_hear(struct child *child, sweep_ended *ended, void *context)
 {
-	child->ended = ended;
-	child->context = context;
-	hear_reports(child);
-	hear_children(child);
+	hear_reports(child, ended, context);
+	hear_children(child, ended, context);
 	if (sweeps_itself(child) && !child->swept)
 		child->swept = sweep_round(&child->own, ended, context);
 	if (child->swept)

@@ -1,6 +1,5 @@
 #include "shell/relay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
