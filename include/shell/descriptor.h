@@ -27,7 +27,7 @@ struct descriptor {
 	bool file;     /* a regular file */
 	bool pollable; /* false: always ready, and epoll refuses it; libev would spin on it */
 	bool ended;    /* nothing more can be read: end of file, or an error */
-	bool broken;   /* nothing more can be written */
+	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader has not */
 };
 
 /*
@@ -62,9 +62,6 @@ enum { DESCRIPTOR_SPANS = 32 };
 
 /* Waits until something may be taken, until that time (monotonic_now) at the latest; false: the time is over. */
 bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
-
-/* A broken one is written to again: a full disk may have room later. */
-void descriptor_retry(struct descriptor *descriptor);
 
 /*
  * A new descriptor that turns readable when there is no reader any more; the caller closes it. -1 if only a write

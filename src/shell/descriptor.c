@@ -217,7 +217,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
 }
 
-/* failed: set for an error that does not go away by itself. */
+/* failed: whether there was an error that does not go away by waiting. */
 static ssize_t
 transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
 {
@@ -226,8 +226,7 @@ transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool wr
 	do
 		done = transfer_once(descriptor, pieces, count, writing);
 	while (done < 0 && (errno == EINTR || way_changed(descriptor)));
-	if (done < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
-		*failed = true;
+	*failed = done < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
 	return done;
 }
 
@@ -239,8 +238,7 @@ descriptor_read(struct descriptor *descriptor, char *to, size_t room)
 
 	assert(room > 0);
 	got = transfer(descriptor, &piece, 1, false, &descriptor->ended);
-	if (got == 0)
-		descriptor->ended = true;
+	descriptor->ended |= got == 0;
 	return got;
 }
 
@@ -267,12 +265,6 @@ descriptor_wait(const struct descriptor *descriptor, msec_t until)
 	msec_t left = until - monotonic_now();
 
 	return left > 0 && poll(&ready, 1, (int)left) != 0;
-}
-
-void
-descriptor_retry(struct descriptor *descriptor)
-{
-	descriptor->broken = false;
 }
 
 int

@@ -83,7 +83,6 @@ write_line(struct log *log)
 		/* A full disk may have room again later, so a failed write does not end the log. */
 		log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
 		log->told = 0;
-		descriptor_retry(&log->descriptor);
 		buf_clear(&log->queue);
 	}
 	if (put < 0)

@@ -95,7 +95,6 @@ flush(struct relay *relay)
 		if (relay->out.broken) {
 			/* The disk may have room again later. */
 			relay->lost += count_lines(bytes);
-			descriptor_retry(&relay->out);
 			buf_clear(&relay->queue);
 		}
 		if (put <= 0)
