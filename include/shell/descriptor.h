@@ -45,7 +45,7 @@ void descriptor_init(struct descriptor *descriptor, int fd, bool ours);
 /* No descriptor: nothing is read or written. */
 void descriptor_clear(struct descriptor *descriptor);
 
-/* Afterwards it is none. */
+/* Afterwards fd is -1. */
 void descriptor_close(struct descriptor *descriptor);
 
 /* Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any other error. */
@@ -71,7 +71,7 @@ int descriptor_watch(const struct descriptor *descriptor) __attribute__((warn_un
 
 /*
  * The same for the writer, whether or not there is more to be read. It turns readable at any change;
- * descriptor_hung_up() takes that back, and tells whether the writer has gone.
+ * descriptor_hung_up() consumes that, and returns whether the writer has gone.
  */
 int descriptor_watch_hangup(const struct descriptor *descriptor) __attribute__((warn_unused_result));
 bool descriptor_hung_up(int watch);

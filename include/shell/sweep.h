@@ -39,7 +39,7 @@ bool sweep_find_dead(siginfo_t *info);
 /* Whether there are children, in any state, of that kind (waitid(2)). */
 bool sweep_has_children(idtype_t type, pid_t id);
 
-/* 0: there is none, or it was reaped elsewhere. */
+/* 0: there is no leader, or it was reaped elsewhere. */
 void sweep_set_leader(struct sweep *sweep, pid_t leader);
 
 /* Spares the children that exist now; if they cannot be listed, all processes outside of the leader's group. */

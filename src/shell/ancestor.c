@@ -58,7 +58,7 @@ writes_pipe(pid_t pid, const char *pipe)
 	return answer;
 }
 
-/* 0 if it has none, or it cannot be known. */
+/* 0: there is no parent, or it cannot be found out. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -92,8 +92,8 @@ watch_parent(void)
 }
 
 /*
- * The nearest ancestor that has the other end of stdin: of the pipe of that name, or, if that is NULL, of the socket that
- * peer made.
+ * The nearest ancestor that has the other end of stdin. pipe: the name of the pipe; NULL: stdin is a socket, which the
+ * process peer has made.
  */
 static int
 watch_client(const char *pipe, pid_t peer)
@@ -103,7 +103,7 @@ watch_client(const char *pipe, pid_t peer)
 	int i, fd;
 
 	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = parent_of(pid)) {
-		/* Only now: with the descriptor open, the number names that process or none. */
+		/* After the descriptor is open: now the number cannot be reused for another process. */
 		answer = pipe != NULL ? writes_pipe(pid, pipe) : pid == peer ? YES : NO;
 		if (answer == YES)
 			return fd;

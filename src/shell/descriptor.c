@@ -42,7 +42,7 @@ descriptor_sanitize(void)
 	return close(fd);
 }
 
-/* Another description of the same pipe or terminal, which only canceld uses; -1: it cannot be had. */
+/* Opens the same pipe or terminal again, for a description that only canceld uses; -1: that is not possible. */
 static int
 open_anew(int fd, const struct stat *status)
 {
@@ -147,7 +147,7 @@ descriptor_close(struct descriptor *descriptor)
 	descriptor->fd = descriptor->given = -1;
 }
 
-/* true: errno says that this way does not work here, and another one was chosen. */
+/* Chooses another way if errno says that this one is not supported; true: try again. */
 static bool
 way_changed(struct descriptor *descriptor)
 {

@@ -125,7 +125,7 @@ execute(const struct guardian *guardian, pid_t parent)
 {
 	setpgid(0, 0);
 #ifdef __linux__
-	/* If the guardian dies (prctl(2)), which may have happened already. */
+	/* Ends the server if the guardian dies (prctl(2)); it may have died already. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
@@ -138,7 +138,7 @@ execute(const struct guardian *guardian, pid_t parent)
 	execvp(guardian->command[0], guardian->command);
 }
 
-/* Waits until the server is executed; what became of it is the kind to be reported, with an errno unless it runs. */
+/* Starts the server and waits until it is executed. Returns the kind of the first report; *error: set on failure. */
 static enum guardian_kind
 start_server(const struct guardian *guardian, pid_t *server, int *error)
 {
@@ -183,7 +183,7 @@ hear_children(struct watch *watch)
 		sweep_reap(&watch->sweep);
 }
 
-/* canceld never writes to the socket: end of file, or an error, asks for the end. */
+/* canceld never writes to the socket: end of file or an error means that the server is to be ended. */
 static void
 wait_for_end(struct watch *watch)
 {
@@ -250,7 +250,7 @@ guardian_run(const struct guardian *guardian)
 
 	stand_apart();
 	kind = start_server(guardian, &watch.server, &error);
-	/* An end of a pipe that stayed open here would keep its other end from seeing end of file. */
+	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
 	dup2(guardian->control, CONTROL);
 	close_from(CONTROL + 1);
 	if (kind != GUARDIAN_STARTED) {

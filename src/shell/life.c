@@ -16,7 +16,7 @@
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
-/* On stderr too if the log goes to a file: a person looks there first. */
+/* Also on stderr if the log goes to a file, as a person looks there first. */
 static void
 report_failure(struct life *life, int error)
 {
@@ -41,7 +41,7 @@ report_restart(struct life *life)
 }
 
 static void
-report(struct life *life, enum why why, const char *key, const char *text)
+report_detail(struct life *life, enum why why, const char *key, const char *text)
 {
 	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
 }
@@ -79,12 +79,12 @@ plan_successor(struct life *life, bool served)
 	if (life->options->restarts == 0 || !client_needs_server(life->client) || session_wants_end(life->session))
 		return false;
 	if (reason != NULL) {
-		report(life, WHY_RESTART_REFUSED, "reason", reason);
+		report_detail(life, WHY_RESTART_REFUSED, "reason", reason);
 		return false;
 	}
 	wait = restart_after(&life->restart, served, life->now);
 	if (wait == MSEC_NEVER) {
-		report(life, WHY_RESTART_REFUSED, "reason", "it has failed too often (see --restart)");
+		report_detail(life, WHY_RESTART_REFUSED, "reason", "it has failed too often (see --restart)");
 		session_give_up(life->session);
 		return false;
 	}
@@ -140,7 +140,7 @@ lose_server(struct life *life)
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	/* What it left behind may still write to its stdout: that is no part of the session. */
+	/* Processes that it left behind may still write to its stdout; that is no part of the session. */
 	port_close_in(life->port, life->loop);
 	session_server_lost(life->session, child->status, child->signal, life->now);
 }
@@ -152,16 +152,16 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_ANSWER)
 		lose_server(life);
 	if (steps & STEP_CLOSE_STDIN) {
-		report(life, WHY_ENDING, "step", "stdin closed");
+		report_detail(life, WHY_ENDING, "step", "stdin closed");
 		port_close_out(life->port, life->loop);
 	}
 	if (steps & STEP_TERMINATE) {
-		report(life, WHY_ENDING, "step", "SIGTERM");
+		report_detail(life, WHY_ENDING, "step", "SIGTERM");
 		child_signal_group(&life->child, SIGTERM);
 		child_signal_group(&life->child, SIGCONT);
 	}
 	if (steps & STEP_KILL) {
-		report(life, WHY_ENDING, "step", "SIGKILL");
+		report_detail(life, WHY_ENDING, "step", "SIGKILL");
 		child_signal_group(&life->child, SIGKILL);
 	}
 	if (steps & STEP_SWEEP) {
@@ -231,7 +231,7 @@ life_report_lost(struct life *life)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 }
 
-/* What cannot be written to this server is kept for another one. */
+/* Whether messages that cannot be written to this server are kept for its successor. */
 static bool
 keeps_queue(const struct life *life)
 {
@@ -286,7 +286,7 @@ is_flushed(const struct life *life)
 	return port_is_closed(life->port) || port_backlog(life->port) == 0;
 }
 
-/* The server is to be ended and replaced. */
+/* Whether the server is to be ended and replaced. */
 static bool
 has_failed(const struct life *life)
 {

@@ -116,7 +116,7 @@ is_printable(uint32_t code)
 	    (code < 0x2066 || code > 0x2069);
 }
 
-/* The first character, as it is spelled; a byte if the text is no UTF-8 there. *code: 0 then. */
+/* The bytes of the first character; one byte, and *code 0, where the text is not UTF-8. */
 static struct span
 first_character(struct span bytes, uint32_t *code)
 {
@@ -184,7 +184,7 @@ shown_part(struct span text, size_t most)
 	return span_part(text, 0, text.len < most ? text.len : most);
 }
 
-/* Whether the value needs no quotes to be told from its surroundings. */
+/* Whether the value can stand without quotes. */
 static bool
 is_plain(struct span text)
 {

@@ -21,7 +21,7 @@
 #include "shell/report.h"
 #include "shell/watcher.h"
 
-enum { SETTLE_READ_MAX = 1 << 20 }; /* what a pipe holds at most: read before a deadline is believed */
+enum { SETTLE_READ_MAX = 1 << 20 }; /* bytes that a pipe holds at most */
 
 struct loop {
 	const struct options *options;
@@ -36,7 +36,7 @@ struct loop {
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
-	msec_t alarm; /* what the timer is set to; MSEC_NEVER: it is not */
+	msec_t alarm; /* what the timer is set to; MSEC_NEVER: it does not run */
 };
 
 static bool
@@ -56,7 +56,7 @@ hear(struct loop *loop, enum side from)
 		port_end_input(port, loop->now);
 }
 
-/* The server is not read because the client does not take what it wrote; not because it reads nothing itself. */
+/* The server is not read because the client does not read, and not because the server itself reads nothing. */
 static bool
 is_stalled(const struct loop *loop)
 {
@@ -64,7 +64,7 @@ is_stalled(const struct loop *loop)
 	    lane_queued(session_lane(loop->session, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
 }
 
-/* Deadlines are believed only after all that the server had written by then was read. */
+/* A deadline counts only after everything that the server had written by then was read. */
 static void
 expire(struct loop *loop)
 {
@@ -91,7 +91,7 @@ hear_signals(struct loop *loop)
 		report_statistics(loop->log, loop->session);
 }
 
-/* The server is gone, and the client has taken its answers, or will not. */
+/* The server is gone, and the client has read its answers or will not read them. */
 static bool
 is_over(const struct loop *loop)
 {
@@ -217,7 +217,7 @@ new_session(const struct options *options, struct log *log, msec_t now)
 		.kill_stuck = options->kill_stuck,
 	};
 
-	/* Without randomness the hash tables still work; only their order can be foreseen. */
+	/* Without randomness the hash tables still work, but collisions can be foreseen. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
 		config.seed = (uint64_t)now;
 	return session_new(&config, report_action, log, now);

@@ -41,7 +41,7 @@ enum kind {
 };
 
 static const struct row {
-	int letter; /* 0: there is only the name */
+	int letter; /* 0: the option has a name only */
 	const char *name;
 	int argument; /* as in struct option */
 	enum kind kind;
@@ -198,7 +198,7 @@ static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
 	{ NULL, 0 } };
 
-/* Digits and one of the units; false as well if the number is below least or above most. */
+/* Digits and one of the units; false if it is something else, or not between least and most. */
 static bool
 read_number(struct span text, const struct unit *units, uint64_t least, uint64_t most, uint64_t *number)
 {
@@ -300,7 +300,7 @@ set_rule(struct options *options, enum policy_clock clock, struct span text)
 	return true;
 }
 
-/* A time, where none is no time at all. */
+/* A time to wait; none is 0. */
 static bool
 read_wait(struct span text, msec_t *wait)
 {
@@ -335,7 +335,7 @@ allow_restarts(struct options *options)
 	options->restarts_within = TIME_RESTARTS;
 }
 
-/* argument: NULL if the option has none; false: it is not what is wanted. */
+/* argument: NULL if the option was given none; false: the argument is refused. */
 static bool
 set_option(struct options *options, const struct row *row, const char *argument)
 {
@@ -389,7 +389,7 @@ set_option(struct options *options, const struct row *row, const char *argument)
 	return false;
 }
 
-/* A name that is none, or the beginning of more than one. */
+/* An unknown name, or one that several options begin with. */
 static void
 refuse_name(const char *argument)
 {

@@ -137,7 +137,7 @@ sweep_forget(struct sweep *sweep, pid_t pid)
 }
 
 static void
-tell(pid_t pid, sweep_ended *ended, void *context)
+report_ended(pid_t pid, sweep_ended *ended, void *context)
 {
 	char path[sizeof("/proc//comm") + 3 * sizeof(pid_t)];
 	char name[SWEEP_NAME + 1] = "";
@@ -151,7 +151,7 @@ tell(pid_t pid, sweep_ended *ended, void *context)
 
 /* Reaps a dead child. */
 static void
-take(struct sweep *sweep, const siginfo_t *info, sweep_ended *ended, void *context)
+reap(struct sweep *sweep, const siginfo_t *info, sweep_ended *ended, void *context)
 {
 	bool killed = info->si_code != CLD_EXITED && info->si_status == SIGKILL;
 	pid_t pid = info->si_pid;
@@ -159,7 +159,7 @@ take(struct sweep *sweep, const siginfo_t *info, sweep_ended *ended, void *conte
 	if (pid == sweep->leader)
 		sweep->leader = 0;
 	else if (killed && ended != NULL && find_spared(sweep, pid) == NULL)
-		tell(pid, ended, context);
+		report_ended(pid, ended, context);
 	sweep_forget(sweep, pid);
 	waitpid(pid, NULL, WNOHANG);
 }
@@ -175,7 +175,7 @@ sweep_reap(struct sweep *sweep)
 		return;
 	while ((pid = list_next(&list)) > 0)
 		if (pid != sweep->leader && look_at(P_PID, pid, &info) && info.si_pid == pid)
-			take(sweep, &info, NULL, NULL);
+			reap(sweep, &info, NULL, NULL);
 }
 
 struct found {
@@ -183,7 +183,7 @@ struct found {
 };
 
 static void
-end(const struct sweep *sweep, pid_t pid, struct found *found)
+end_child(const struct sweep *sweep, pid_t pid, struct found *found)
 {
 	siginfo_t info;
 
@@ -206,7 +206,7 @@ end_listed(const struct sweep *sweep, struct found *found)
 	if (!list_open(&list))
 		return false;
 	while ((pid = list_next(&list)) > 0)
-		end(sweep, pid, found);
+		end_child(sweep, pid, found);
 	return true;
 }
 
@@ -231,7 +231,7 @@ end_numbered(struct sweep *sweep, struct found *found)
 
 	for (i = 0; i < TRIES && sweep->tried < most; i++) {
 		sweep->next = sweep->next < most ? sweep->next + 1 : 1;
-		end(sweep, sweep->next, found);
+		end_child(sweep, sweep->next, found);
 		sweep->tried++;
 	}
 	if (found->alive + found->dead > 0)
@@ -259,7 +259,7 @@ sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 		}
 		/* The leader too. */
 		while (sweep_find_dead(&info))
-			take(sweep, &info, ended, context);
+			reap(sweep, &info, ended, context);
 		if (sweep->group)
 			return sweep->ended_group == 0 || !sweep_has_children(P_PGID, sweep->ended_group);
 		if (!sweep_has_children(P_ALL, 0))
