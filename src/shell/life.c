@@ -52,12 +52,15 @@ report_exit(struct life *life)
 	const struct child *child = &life->child;
 	bool ended = supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
 	    client_is_over(life->client);
-	struct log_field fields[] = {
-		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
-		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
-	};
+	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
-	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields, child->exited ? 2 : 0);
+	if (!child->exited)
+		log_event(life->log, why, NULL, 0);
+	else if (child->signal > 0)
+		log_event(life->log, why,
+		    LOG_FIELDS(log_number("signal", child->signal), log_string("reason", strsignal(child->signal))));
+	else
+		log_event(life->log, why, LOG_FIELDS(log_number("status", child->status)));
 }
 
 static void
