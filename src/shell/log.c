@@ -93,15 +93,6 @@ write_line(struct log *log)
 	return true;
 }
 
-static bool
-write_queue(struct log *log)
-{
-	while (log->queue.len > 0)
-		if (!write_line(log))
-			return false;
-	return true;
-}
-
 static void
 append(struct buf *line, const char *text)
 {
@@ -356,12 +347,15 @@ void
 log_flush(struct log *log)
 {
 	int kept = errno;
+	bool taken = true;
 
-	if (write_queue(log) && log->lost > 0) {
-		log->told = log->lost;
-		log->lost = 0;
-		compose(log, &log->queue, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", (int64_t)log->told)));
-		write_queue(log);
+	while (taken && (log->queue.len > 0 || log->lost > 0)) {
+		if (log->queue.len == 0) {
+			log->told = log->lost;
+			log->lost = 0;
+			compose(log, &log->queue, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", (int64_t)log->told)));
+		}
+		taken = write_line(log);
 	}
 	errno = kept;
 }

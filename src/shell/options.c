@@ -247,24 +247,13 @@ read_size(struct span text, const struct unit *units, size_t least, size_t most,
 	return true;
 }
 
-/* N[/DURATION] */
-static bool
-read_restarts(struct span text, struct options *options)
-{
-	const char *slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
-	size_t len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
-
-	options->restarts_within = MSEC_NEVER;
-	if (!read_size(span_part(text, 0, len), plain_units, 1, RESTARTS_MAX, &options->restarts))
-		return false;
-	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
-}
-
 /* stateless, or [stateless,]N[/DURATION]; what is not named stays as it is. */
 static bool
 set_restart(struct options *options, struct span text)
 {
-	struct span stateless = SPAN("stateless");
+	const struct span stateless = SPAN("stateless");
+	const char *slash;
+	size_t len;
 
 	if (text.len >= stateless.len && span_equal(span_part(text, 0, stateless.len), stateless)) {
 		options->stateless = true;
@@ -275,7 +264,12 @@ set_restart(struct options *options, struct span text)
 			return false;
 		text = span_part(text, 1, text.len - 1);
 	}
-	return read_restarts(text, options);
+	slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
+	len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
+	options->restarts_within = MSEC_NEVER;
+	if (!read_size(span_part(text, 0, len), plain_units, 1, RESTARTS_MAX, &options->restarts))
+		return false;
+	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
 }
 
 /* [METHOD[:NAME]=]DURATION, split at the first ':' and the last '=': a NAME may be a URI. */
@@ -319,13 +313,6 @@ read_choice(struct span text, const char *no, const char *yes, bool *chosen)
 	return *chosen || span_equal(text, span_of(no));
 }
 
-static bool
-set_dialect(struct options *options, struct span value)
-{
-	options->dialect = dialect_named(value);
-	return options->dialect != NULL || span_equal(value, SPAN("auto"));
-}
-
 static void
 allow_restarts(struct options *options)
 {
@@ -344,7 +331,8 @@ set_option(struct options *options, const struct row *row, const char *argument)
 
 	switch (row->kind) {
 	case DIALECT:
-		return set_dialect(options, value);
+		options->dialect = dialect_named(value);
+		return options->dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
 		return set_rule(options, POLICY_IDLE, value);
 	case CAP:
