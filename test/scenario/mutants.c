@@ -35,14 +35,25 @@ static const char *const states[REQUEST_STATES] = {
 	[REQUEST_QUEUED] = "queued",
 	[REQUEST_WAITING] = "waiting",
 	[REQUEST_CANCELLING] = "cancelling",
+	[REQUEST_PASSING] = "passing",
 	[REQUEST_ABANDONED] = "abandoned",
 };
 
 static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RESPONSE] = "response",
+	[EVENT_RESPONSE_BEGINS] = "response-begins",
+	[EVENT_MALFORMED] = "malformed",
+	[EVENT_OVERSIZED] = "oversized",
+	[EVENT_LATE_FAULT] = "late-fault",
+	[EVENT_BROKEN_OFF] = "broken-off",
+	[EVENT_BROKEN_OFF_OWED] = "broken-off-owed",
+	[EVENT_STREAM_ENDED] = "stream-ended",
+	[EVENT_PROGRESS] = "progress",
+	[EVENT_PROGRESS_OWED] = "progress-owed",
 	[EVENT_CANCEL] = "cancel",
 	[EVENT_CANCEL_OWED] = "cancel-owed",
 	[EVENT_CANCEL_ACKNOWLEDGED] = "cancel-acknowledged",
+	[EVENT_TURN_CANCELLED] = "turn-cancelled",
 	[EVENT_DEADLINE] = "deadline",
 	[EVENT_DEADLINE_OWED] = "deadline-owed",
 	[EVENT_REQUESTER_GONE] = "requester-gone",
@@ -51,10 +62,10 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RECEIVER_LOST] = "receiver-lost",
 };
 
-static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "silent" };
+static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
 static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_IDS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
-	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS" };
+	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS" };
 
 static const char *const traits[BITS] = { "START", "NO_CANCEL", "EXEMPT", "PERSON", "CODE", "PROBE", "TOOL",
 	"HANDSHAKE", "STREAM", "TURN", "SETTING", "UNSETTING" };
@@ -264,6 +275,7 @@ static const struct number dialect_numbers[] = {
 };
 
 static const struct number asked_object = NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
+static const struct number list_declared = NUMBER(list_change, declared, SCAN_TOOLS_CHANGE, SCAN_PROMPTS_CHANGE, false);
 static const struct number name_field = NUMBER(method, name_field, SCAN_URI, SCAN_NAME, false);
 static const struct number cancel_field = NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
 
@@ -353,9 +365,15 @@ try_dialect(struct mutants *mutants, struct dialect *dialect)
 	try_text(mutants, &dialect->task_status, name, "task_status");
 	try_text(mutants, &dialect->asked_member, name, "asked_member");
 	try_text(mutants, &dialect->opened, name, "opened");
+	try_text(mutants, &dialect->closed, name, "closed");
 	try_text(mutants, &dialect->stream_opened, name, "stream_opened");
 	try_text(mutants, &dialect->ping, name, "ping");
 	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
+	try_text(mutants, &dialect->omits_id_since, name, "omits_id_since");
+	for (i = 0; i < DIALECT_LISTS && dialect->lists[i].notification != NULL; i++) {
+		try_number(mutants, &dialect->lists[i], name, &list_declared);
+		try_text(mutants, &dialect->lists[i].notification, name, "list notification");
+	}
 	for (i = 0; i < sizeof(dialect_numbers) / sizeof(dialect_numbers[0]); i++)
 		try_number(mutants, dialect, name, &dialect_numbers[i]);
 	if (dialect->asked_member != NULL)
