@@ -103,4 +103,7 @@ bool frame_finish(struct frame *frame) __attribute__((warn_unused_result));
 /* Begins the next frame, behind this one. */
 void frame_next(struct frame *frame);
 
+/* The frame at hand is dropped, whatever was read of it; the next one starts at this position. */
+void frame_skip(struct frame *frame, uint64_t position);
+
 #endif

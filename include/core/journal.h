@@ -51,6 +51,9 @@ struct journal {
 
 void journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen);
 
+/* true: nobody is told of such decisions, and this one is counted; else journal_tell must follow. */
+bool journal_counts_only(struct journal *journal, enum why why);
+
 /* Counts it, and tells the caller. */
 void journal_tell(struct journal *journal, const struct action *action);
 

@@ -25,21 +25,24 @@ enum request_state {
 	REQUEST_STATES
 };
 
-enum request_flag {
-	REQUEST_PERSON = 1 << 0, /* its answer waits for a person; fixed from pending_add on */
-	REQUEST_TWO_TOKENS =
-	    1 << 1,            /* token and wire_token are two, and it is found by either; fixed from pending_add on */
-	REQUEST_TASK = 1 << 2, /* params.task: cancelled with tasks/cancel only */
-	REQUEST_WITHHELD = 1 << 3,   /* its cancel waits until the era is settled */
-	REQUEST_GRACED = 1 << 4,     /* its deadline was put off once, as its response is arriving */
-	REQUEST_EXPIRED = 1 << 5,    /* CANCELLING because its deadline passed */
-	REQUEST_CASCADED = 1 << 6,   /* the turn that it was asked in is cancelled */
-	REQUEST_CROSSED = 1 << 7,    /* CASCADED, and was so already when it came */
-	REQUEST_CANCELLED = 1 << 8,  /* it was cancelled before its answer came */
-	REQUEST_CONFIRMED = 1 << 9,  /* ... and its receiver said so */
-	REQUEST_ASKED = 1 << 10,     /* canceld gave it its token, for itself */
-	REQUEST_TURN_TOLD = 1 << 11, /* a cancel of its whole ACP session has gone out */
-	REQUEST_UNOWED = 1 << 12,    /* PASSING, and its first cancel waived the answer */
+enum request_flag {                  /* what is known of it from the start */
+	REQUEST_PERSON = 1 << 0,     /* its answer waits for a person */
+	REQUEST_TWO_TOKENS = 1 << 1, /* token and wire_token are two, and it is found by either */
+	REQUEST_TASK = 1 << 2,       /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 3,      /* canceld gave it its token, for itself */
+};
+
+enum request_mark {                 /* what has happened to it */
+	REQUEST_WITHHELD = 1 << 0,  /* its cancel waits until the era is settled */
+	REQUEST_GRACED = 1 << 1,    /* its deadline was put off once, as its response is arriving */
+	REQUEST_EXPIRED = 1 << 2,   /* CANCELLING because its deadline passed ... */
+	REQUEST_CAPPED = 1 << 3,    /* ... which was the absolute one */
+	REQUEST_CASCADED = 1 << 4,  /* the turn that it was asked in is cancelled */
+	REQUEST_CROSSED = 1 << 5,   /* CASCADED, and was so already when it came */
+	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
+	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver said so */
+	REQUEST_TURN_TOLD = 1 << 8, /* a cancel of its whole ACP session has gone out */
+	REQUEST_UNOWED = 1 << 9,    /* PASSING, and its first cancel waived the answer */
 };
 
 /* request->start of one that stands in no lane and that canceld itself is still to send: it is QUEUED. */
@@ -63,8 +66,9 @@ struct request {
 	struct span meta;              /* raw members of params._meta for its cancel; or empty */
 	const struct method *row;      /* what the dialect says of the method; NULL: nothing. Borrowed, static */
 	unsigned flags;                /* enum request_flag */
+	unsigned marks;                /* enum request_mark; requests.c sets them */
 	enum request_state state;      /* set with pending_move */
-	uint64_t start, end;           /* the frame's positions in its lane; see REQUEST_UNSENT */
+	uint64_t start, end;           /* the frame's positions in its lane; see pending_place */
 	msec_t received;               /* when the frame's last byte was */
 	msec_t idle_after, cap_after;  /* its deadlines' durations; MSEC_NEVER if none */
 	struct alarm idle;             /* in pending->idle, or not armed */
@@ -98,6 +102,13 @@ struct pending_names { /* what is known of a new request; the bytes are copied; 
 
 /* A new entry, WAITING. It stays where it is until pending_remove. */
 struct request *pending_add(struct pending *pending, const struct pending_names *names);
+
+/* Where its frame stands in its lane; see REQUEST_UNSENT. 0, 0 after pending_add. */
+void pending_place(struct request *request, uint64_t start, uint64_t end);
+
+/* It came at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER: none. */
+void pending_set_deadlines(struct pending *pending, struct request *request, msec_t idle_after, msec_t cap_after,
+    msec_t idle_now, msec_t now);
 
 /* Changes its state and the counts that follow from it. Not to NONE or QUEUED. */
 void pending_move(struct pending *pending, struct request *request, enum request_state state);

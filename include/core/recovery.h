@@ -16,6 +16,8 @@
 #include "core/message.h"
 #include "core/state.h"
 
+void recovery_free(struct session *session);
+
 /* The client's request was cancelled: with --kill-stuck the server is asked whether it is alive. */
 void recovery_probe(struct session *session, const struct request *request);
 

@@ -39,12 +39,14 @@ struct turns {                      /* the turns of a session that is cancelled 
 /* The client's session/cancel for this ACP session: its turns are cancelled, and what the agent asked in them. */
 struct turns requests_cancel_turns(struct session *session, struct span session_id);
 
-/* Expires what is due: hard and idle deadlines, and graces. */
-void requests_expire(struct session *session, enum side requester);
+/* Forgets the tombstones that are due; with deadlines, expires deadlines and graces too. */
+void requests_expire(struct session *session, enum side requester, bool deadlines);
 
-/* Forgets tombstones: those that are due, and the oldest where there are more than LIMIT_TOMBSTONES. */
-void requests_expire_tombstones(struct session *session, enum side requester);
+/* Forgets the oldest tombstones where there are more than LIMIT_TOMBSTONES. */
 void requests_trim(struct session *session, enum side requester);
+
+/* The era is settled: sends the cancels that were withheld until then. */
+void requests_release_cancels(struct session *session);
 
 /* The event happens to all requests of that side, or to those whose methods have one of these traits. */
 void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);

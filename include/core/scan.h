@@ -11,68 +11,7 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-
-enum {
-	SCAN_DEPTH_MAX = 1000, /* nesting of arrays and objects */
-	SCAN_VALUE_MAX = 1024, /* bytes kept of one captured value as spelled */
-	SCAN_META_MAX = 16384, /* bytes kept of all params._meta members in SCAN_PARAMS_META */
-};
-
-enum value_type {
-	VALUE_ABSENT,
-	VALUE_NULL,
-	VALUE_BOOL,
-	VALUE_NUMBER,
-	VALUE_STRING,
-	VALUE_OBJECT,
-	VALUE_ARRAY,
-};
-
-/* The closed list of paths that are read. Keys are compared after unescaping. */
-enum scan_field {
-	SCAN_JSONRPC,             /* jsonrpc */
-	SCAN_ID,                  /* id */
-	SCAN_METHOD,              /* method */
-	SCAN_PARAMS,              /* params: its type only */
-	SCAN_RESULT,              /* result: its type only */
-	SCAN_ERROR,               /* error: its type only */
-	SCAN_ERROR_CODE,          /* error.code */
-	SCAN_ERROR_MESSAGE,       /* error.message; a second one is no fault */
-	SCAN_PARAMS_ID,           /* params.id */
-	SCAN_REQUEST_ID,          /* params.requestId */
-	SCAN_NAME,                /* params.name */
-	SCAN_URI,                 /* params.uri */
-	SCAN_SESSION_ID,          /* params.sessionId */
-	SCAN_REASON,              /* params.reason */
-	SCAN_TASK,                /* params.task: its type only */
-	SCAN_TASK_ID,             /* params.taskId */
-	SCAN_STATUS,              /* params.status */
-	SCAN_TOKEN,               /* params.token */
-	SCAN_PROGRESS_TOKEN,      /* params.progressToken: a progress notification */
-	SCAN_WORK_TOKEN,          /* params.workDoneToken */
-	SCAN_PARTIAL_TOKEN,       /* params.partialResultToken */
-	SCAN_PARAMS_VERSION,      /* params.protocolVersion */
-	SCAN_CLIENT_CANCELS,      /* params.clientCapabilities.cancellation.request */
-	SCAN_META_TOKEN,          /* params._meta.progressToken: a request that wants progress */
-	SCAN_META_SUBSCRIPTION,   /* params._meta["io.modelcontextprotocol/subscriptionId"] */
-	SCAN_META_VERSION,        /* params._meta["io.modelcontextprotocol/protocolVersion"] */
-	SCAN_REQUEST_META,        /* params._meta: its type only */
-	SCAN_PARAMS_META,         /* the members of params._meta with a key "io.modelcontextprotocol/...", as
-	                             spelled, joined by commas */
-	SCAN_RESULT_VERSION,      /* result.protocolVersion */
-	SCAN_AGENT_CANCELS,       /* result.agentCapabilities.cancellation.request */
-	SCAN_STOP_REASON,         /* result.stopReason */
-	SCAN_RESULT_TYPE,         /* result.resultType */
-	SCAN_RESULT_TASK_ID,      /* result.taskId */
-	SCAN_CREATED_TASK_ID,     /* result.task.taskId */
-	SCAN_RESULT_STATUS,       /* result.status */
-	SCAN_CAPABILITIES,        /* result.capabilities: its type only */
-	SCAN_TOOLS_CHANGE,        /* result.capabilities.tools.listChanged */
-	SCAN_PROMPTS_CHANGE,      /* result.capabilities.prompts.listChanged */
-	SCAN_RESOURCES_CHANGE,    /* result.capabilities.resources.listChanged */
-	SCAN_RESULT_SUBSCRIPTION, /* result._meta["io.modelcontextprotocol/subscriptionId"] */
-	SCAN_FIELDS
-};
+#include "core/fields.h"
 
 /* What is wrong. The first fault counts. After a soft fault the scan goes on and may find the id. */
 enum scan_fault {
@@ -84,15 +23,6 @@ enum scan_fault {
 	SCAN_DEPTH,     /* hard: nested deeper than SCAN_DEPTH_MAX */
 	SCAN_TRAILING,  /* hard: a complete value, then something that is not white space */
 	SCAN_CUT,       /* the frame ended inside the value */
-};
-
-struct scan_value {
-	enum value_type type;
-	bool overflow;    /* longer than what is kept; text is empty then */
-	bool empty;       /* an object or array without members; valid once end > 0 */
-	uint64_t offset;  /* of its first byte, from the first byte fed since scan_start */
-	uint64_t end;     /* behind its last byte, counted likewise; 0 until the value has ended */
-	uint32_t at, len; /* where its bytes are kept; use scan_text */
 };
 
 enum scan_end {

@@ -68,7 +68,7 @@ struct session {
 	struct records records;
 	size_t replaying; /* recovery.c: answers of the replay that are still to come */
 	struct probe probe;
-	bool cancel_withheld; /* cancel.c: some cancel waits until the era is settled */
+	bool cancel_withheld; /* requests.c: some cancel waits until the era is settled */
 	bool timed_out;       /* requests.c: some request was */
 	bool wants_end;       /* requests.c: the handshake was never answered */
 	bool client_gone;     /* session.c */
@@ -79,15 +79,35 @@ struct session {
 };
 
 /* An action about a request, which may be NULL. */
-struct action state_action(const struct session *session, enum verb verb, enum side side, enum why why,
-    const struct request *request);
+static inline struct action
+state_action(const struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
+{
+	struct action action = { .verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
+
+	if (request != NULL) {
+		action.id = request->id;
+		action.method = request->method;
+		action.name = request->name;
+		action.elapsed = session->clocks.steady - request->received;
+	}
+	return action;
+}
 
 /* A note to a side about a request, which may be NULL. */
 void state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
     struct span detail);
 
 /* The request's state, QUEUED included. */
-enum request_state state_of(const struct session *session, enum side requester, const struct request *request);
+static inline enum request_state
+state_of(const struct session *session, enum side requester, const struct request *request)
+{
+	if (request == NULL)
+		return REQUEST_NONE;
+	if (request->state == REQUEST_WAITING && request->end > 0 &&
+	    lane_untouched(session->party[requester].lane, request->start))
+		return REQUEST_QUEUED;
+	return request->state;
+}
 
 /* The method is the client's notification behind the handshake, and a new server would have to be told. */
 bool state_is_opening(const struct session *session, enum side from, struct span method);

@@ -85,9 +85,9 @@ acks_send(struct lane *lane, struct span id, struct span target, enum outcome ou
 static enum outcome
 outcome_of(const struct request *request)
 {
-	if (!(request->flags & REQUEST_CANCELLED))
+	if (!(request->marks & REQUEST_CANCELLED))
 		return OUTCOME_COMPLETED;
-	return request->flags & REQUEST_CONFIRMED ? OUTCOME_CONFIRMED : OUTCOME_CANCELLED;
+	return request->marks & REQUEST_CONFIRMED ? OUTCOME_CONFIRMED : OUTCOME_CANCELLED;
 }
 
 void
@@ -106,7 +106,7 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane)
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, request->id, request->flags & REQUEST_CANCELLED);
+	acks_note_end(acks, request->id, request->marks & REQUEST_CANCELLED);
 }
 
 enum outcome

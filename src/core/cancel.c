@@ -81,31 +81,28 @@ compose_session_cancel(struct session *session, const struct request *turn)
 	compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel, turn->token);
 }
 
-bool
-cancel_send(struct session *session, enum side requester, struct request *request)
+enum cancel_result
+cancel_send(struct session *session, enum side requester, const struct request *request)
 {
 	struct span obstacle = obstacle_to(session, requester, request, true);
 	bool whole_turn = is_newest_turn(session, request);
+	bool settled = requester == SIDE_SERVER || state_is_settled(session);
 
-	if (obstacle.len == 0 && requester == SIDE_CLIENT && !state_is_settled(session)) {
-		obstacle = SPAN("the era is not settled");
-		request->flags |= REQUEST_WITHHELD;
-		session->cancel_withheld = true;
-	}
-	if (obstacle.len > 0) {
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
-		return false;
+	if (obstacle.len > 0 || !settled) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		    obstacle.len > 0 ? obstacle : SPAN("the era is not settled"));
+		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
 	}
 	if (whole_turn)
 		compose_session_cancel(session, request);
 	else
 		compose_native(session, requester, request, own_reason(requester));
 	overtake(session, requester, request);
-	return whole_turn;
+	return whole_turn ? CANCEL_SENT_TURN : CANCEL_SENT;
 }
 
-bool
-cancel_forward(struct session *session, struct message *message, struct request *request, enum why why)
+enum cancel_result
+cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
 	struct span obstacle = obstacle_to(session, message->from, request, false);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
@@ -113,7 +110,7 @@ cancel_forward(struct session *session, struct message *message, struct request 
 	if (obstacle.len > 0) {
 		state_note(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request, obstacle);
 		pass_discard(session, message);
-		return false;
+		return CANCEL_NOT_SENT;
 	}
 	if (!is_native(session, message)) {
 		why = WHY_CANCEL_TRANSLATED;
@@ -129,10 +126,10 @@ cancel_forward(struct session *session, struct message *message, struct request 
 	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_newest_turn(session, request))
-		return false;
+		return CANCEL_SENT;
 	compose_session_cancel(session, request);
 	overtake(session, message->from, request);
-	return true;
+	return CANCEL_SENT_TURN;
 }
 
 void
@@ -168,21 +165,4 @@ cancel_task(struct session *session, enum side requester, const struct request *
 	compose_task_cancel(&session->scratch, dialect, question->id, task_id, request->meta);
 	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
 	state_note(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
-}
-
-void
-cancel_release(struct session *session)
-{
-	struct request *request;
-
-	if (!session->cancel_withheld || !state_is_settled(session))
-		return;
-	session->cancel_withheld = false;
-	if (server_is_gone(&session->server))
-		return;
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (request->flags & REQUEST_WITHHELD) {
-			request->flags &= ~(unsigned)REQUEST_WITHHELD;
-			cancel_send(session, SIDE_CLIENT, request);
-		}
 }

@@ -248,6 +248,13 @@ frame_next(struct frame *frame)
 	scan_start(frame->scan);
 }
 
+void
+frame_skip(struct frame *frame, uint64_t position)
+{
+	frame->scanned = position;
+	frame_next(frame);
+}
+
 static bool
 end_as_text(struct frame *frame, uint64_t end)
 {

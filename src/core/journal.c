@@ -6,10 +6,20 @@ journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_u
 	*journal = (struct journal){ .act = act, .user = user, .traffic_unseen = traffic_unseen };
 }
 
+bool
+journal_counts_only(struct journal *journal, enum why why)
+{
+	if (journal->act != NULL && !(journal->traffic_unseen && why_level(why) == LEVEL_TRAFFIC))
+		return false;
+	journal->counts[why]++;
+	return true;
+}
+
 void
 journal_tell(struct journal *journal, const struct action *action)
 {
+	if (journal_counts_only(journal, action->why))
+		return;
 	journal->counts[action->why]++;
-	if (journal->act != NULL && !(journal->traffic_unseen && why_level(action->why) == LEVEL_TRAFFIC))
-		journal->act(journal->user, action);
+	journal->act(journal->user, action);
 }

@@ -280,7 +280,7 @@ patience_with(const struct session *session, const struct parts *parts)
 {
 	msec_t grace;
 
-	if (parts->request == NULL || !(parts->request->flags & REQUEST_CANCELLED))
+	if (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED))
 		return parts->patience;
 	grace = state_grace(session, parts->request);
 	return grace < parts->patience ? grace : parts->patience;
@@ -326,8 +326,7 @@ parts_forget(struct session *session)
 	struct party *server = &session->party[SIDE_SERVER];
 
 	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
-	server->frame.scanned = lane_decided_to(server->lane);
-	frame_next(&server->frame);
+	frame_skip(&server->frame, lane_decided_to(server->lane));
 	server->parts.reading = READ_HOLD;
 }
 

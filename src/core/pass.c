@@ -4,8 +4,11 @@ static void
 tell(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
-	struct action action = state_action(session, verb, side_other(message->from), why, request);
+	struct action action;
 
+	if (journal_counts_only(&session->journal, why))
+		return;
+	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
 		action.id =
@@ -34,11 +37,17 @@ void
 pass_head(struct party *party, uint64_t start, uint64_t len)
 {
 	char storage[FRAMING_HEAD_MAX];
-	struct span head = framing_head(party->frame.framing, len, storage);
-	struct span before = lane_from(party->lane, lane_decided_to(party->lane));
+	struct span head, before;
 
+	if (party->frame.framing == FRAMING_NEWLINE) {
+		if (start > lane_decided_to(party->lane))
+			drop_to(party->lane, start);
+		return;
+	}
+	head = framing_head(FRAMING_HEADER, len, storage);
+	before = lane_from(party->lane, lane_decided_to(party->lane));
 	before.len = (size_t)(start - lane_decided_to(party->lane));
-	if (head.len > 0 && span_equal(before, head)) {
+	if (span_equal(before, head)) {
 		lane_pass(party->lane, head.len);
 		return;
 	}

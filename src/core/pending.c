@@ -154,6 +154,24 @@ pending_add(struct pending *pending, const struct pending_names *names)
 }
 
 void
+pending_place(struct request *request, uint64_t start, uint64_t end)
+{
+	request->start = start;
+	request->end = end;
+}
+
+void
+pending_set_deadlines(struct pending *pending, struct request *request, msec_t idle_after, msec_t cap_after,
+    msec_t idle_now, msec_t now)
+{
+	request->received = now;
+	request->idle_after = idle_after;
+	request->cap_after = cap_after;
+	alarm_arm(&pending->idle, &request->idle, idle_after, idle_now);
+	alarm_arm(&pending->hard, &request->hard, cap_after, now);
+}
+
+void
 pending_move(struct pending *pending, struct request *request, enum request_state state)
 {
 	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);

@@ -68,9 +68,7 @@ questions_add(struct questions *questions, enum side asker, const struct pending
 
 	names.id = names.wire_id = questions_mint(questions, asker, pending, string, storage);
 	question = pending_add(asked, &names);
-	question->received = now;
-	question->cap_after = time;
-	alarm_arm(&asked->hard, &question->hard, time, now);
+	pending_set_deadlines(asked, question, MSEC_NEVER, time, now, now);
 	return question;
 }
 

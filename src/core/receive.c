@@ -337,8 +337,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (may_ask_progress(session, message, &names))
 		ask_progress(session, message, &names, token_storage);
 	request = pending_add(&session->party[message->from].pending, &names);
-	request->start = message->begin;
-	request->end = message->next;
+	pending_place(request, message->begin, message->next);
 	requests_set_deadlines(session, message->from, request);
 	if (request_is_aliased(request))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
@@ -432,8 +431,6 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		}
 		records_answer(&session->records, request, granted);
 	}
-	if (dialect_says_cancelled(message->scan))
-		request->flags |= REQUEST_CONFIRMED;
 	restore_ids(message, request);
 	requests_decide(session, requester, request, EVENT_RESPONSE, message);
 }

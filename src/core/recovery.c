@@ -11,6 +11,12 @@
  * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for --kill-stuck:
  * many cancels, or a person who never answers, would otherwise hold the queue for ever.
  */
+void
+recovery_free(struct session *session)
+{
+	buf_free(&session->probe.meta);
+}
+
 static void
 free_queue(struct session *session)
 {
@@ -178,7 +184,7 @@ say_all(struct session *session, enum record_kind kind)
 		if (record->kind != kind || (request != NULL && !unsent))
 			continue;
 		if (unsent) { /* a stream that the former server had: see requests.c */
-			request->start = request->end = 0;
+			pending_place(request, 0, 0);
 			records_replayed_stream(record);
 		} else if (kind != RECORD_OPENED) {
 			request = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,

@@ -81,7 +81,7 @@ ending_of(const struct request *request, enum decide_event event, msec_t timeout
 		return timeout == MSEC_NEVER ? ENDING_BROKEN_OFF : ENDING_STALLED;
 	if (event == EVENT_TERMINATED)
 		return ENDING_TERMINATED;
-	if (request->flags & REQUEST_EXPIRED)
+	if (request->marks & REQUEST_EXPIRED)
 		return ENDING_TIMEOUT;
 	if (request->state == REQUEST_CANCELLING || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED ||
 	    event == EVENT_TURN_CANCELLED)

@@ -24,7 +24,9 @@ passed_deadline(const struct session *session, const struct request *request, en
 {
 	bool now = request->state == REQUEST_WAITING && (event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED);
 
-	if (!now && !(request->flags & REQUEST_EXPIRED))
+	if (request->marks & REQUEST_EXPIRED)
+		return request->marks & REQUEST_CAPPED ? request->cap_after : request->idle_after;
+	if (!now)
 		return MSEC_NEVER;
 	if (request->cap_after <= session->clocks.steady - request->received)
 		return request->cap_after;
@@ -56,8 +58,8 @@ report(struct session *session, enum side requester, const struct request *reque
 	journal_tell(&session->journal, &action);
 }
 
-/* The message at hand passes, goes on as a cancel, or is dropped. true: the receiver was told to cancel a whole turn. */
-static bool
+/* The message at hand passes, goes on as a cancel, or is dropped. */
+static enum cancel_result
 decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message)
 {
@@ -71,7 +73,7 @@ decide_message(struct session *session, enum side requester, struct request *req
 		cancel_pass(session, message, request);
 	else
 		pass_on(session, message, why, request);
-	return false;
+	return CANCEL_NOT_SENT;
 }
 
 static bool
@@ -81,24 +83,28 @@ is_cancel(enum decide_event event)
 	    event == EVENT_TURN_CANCELLED;
 }
 
-/* The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: as above. */
+/* The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: of a whole turn. */
 static bool
 begin(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message, msec_t timeout)
 {
-	bool whole_turn = false;
+	enum cancel_result result = CANCEL_NOT_SENT;
 
 	if ((decision->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
 	if (message != NULL)
-		whole_turn = decide_message(session, requester, request, decision, message);
+		result = decide_message(session, requester, request, decision, message);
 	else if (decision->steps & DECIDE_REPORT)
 		report(session, requester, request, decision, timeout);
 	if (message == NULL && (decision->steps & DECIDE_CANCEL))
-		whole_turn = cancel_send(session, requester, request);
-	if (whole_turn)
-		request->flags |= REQUEST_TURN_TOLD;
-	return whole_turn;
+		result = cancel_send(session, requester, request);
+	if (result == CANCEL_SENT_TURN)
+		request->marks |= REQUEST_TURN_TOLD;
+	if (result == CANCEL_NOT_YET) {
+		request->marks |= REQUEST_WITHHELD;
+		session->cancel_withheld = true;
+	}
+	return result == CANCEL_SENT_TURN;
 }
 
 /* The request has ended, or nobody waits for its answer any more. */
@@ -134,14 +140,14 @@ enter(struct session *session, enum side requester, struct request *request, enu
 		pending_remove(pending, request);
 		break;
 	case REQUEST_ABANDONED:
-		request->flags |= REQUEST_CANCELLED;
+		request->marks |= REQUEST_CANCELLED;
 		note_end(session, requester, request);
 		pending_move(pending, request, next);
 		alarm_disarm(&request->idle);
 		alarm_arm(&pending->linger, &request->hard, TIME_LINGER, session->clocks.steady);
 		break;
 	case REQUEST_CANCELLING:
-		request->flags |= REQUEST_CANCELLED;
+		request->marks |= REQUEST_CANCELLED;
 		pending_move(pending, request, next);
 		start_grace(session, requester, request);
 		break;
@@ -157,17 +163,6 @@ enter(struct session *session, enum side requester, struct request *request, enu
 	}
 }
 
-/* The other deadline may pass within the grace: it is not why the request was given up, and is forgotten. */
-static void
-note_expired(struct request *request, msec_t timeout)
-{
-	request->flags |= REQUEST_EXPIRED;
-	if (timeout == request->idle_after)
-		request->cap_after = MSEC_NEVER;
-	else
-		request->idle_after = MSEC_NEVER;
-}
-
 /* The client, which is still there, has given up a request that the server is working on. */
 static bool
 is_given_up(enum side requester, const struct request *request, enum decide_event event,
@@ -180,25 +175,29 @@ is_given_up(enum side requester, const struct request *request, enum decide_even
 /* The steps for the requester, and the request's next state. */
 static void
 end(struct session *session, enum side requester, struct request *request, enum decide_event event,
-    const struct decision *decision, msec_t timeout)
+    const struct decision *decision, const struct message *message, msec_t timeout)
 {
-	if (is_given_up(requester, request, event, decision))
+	if (session->config.kill_stuck > 0 && is_given_up(requester, request, event, decision))
 		recovery_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
 		reply_to(session, requester, request, event, timeout);
 	if (decision->steps & DECIDE_EXTEND)
 		state_extend(session, requester, request);
 	if ((decision->steps & DECIDE_WITHDRAW) && event != EVENT_RECEIVER_GONE)
-		request->flags |= REQUEST_CANCELLED;
+		request->marks |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
-		note_expired(request, timeout);
+		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;
 	if (request->state == REQUEST_PASSING && is_cancel(event)) {
-		if (event == EVENT_CANCEL && !(request->flags & REQUEST_CANCELLED))
-			request->flags |= REQUEST_UNOWED;
-		request->flags |= REQUEST_CANCELLED;
+		if (event == EVENT_CANCEL && !(request->marks & REQUEST_CANCELLED))
+			request->marks |= REQUEST_UNOWED;
+		request->marks |= REQUEST_CANCELLED;
 	}
-	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE && !(request->flags & REQUEST_CONFIRMED))
-		request->flags &= ~(unsigned)REQUEST_CANCELLED;
+	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE) {
+		if (message != NULL && dialect_says_cancelled(message->scan))
+			request->marks |= REQUEST_CONFIRMED;
+		else
+			request->marks &= ~(unsigned)REQUEST_CANCELLED;
+	}
 	if (decision->next != request->state)
 		enter(session, requester, request, (enum request_state)decision->next);
 }
@@ -211,7 +210,7 @@ decide_one(struct session *session, enum side requester, struct request *request
 	const struct decision *decision = &decisions[state_of(session, requester, request)][event];
 	bool whole_turn = begin(session, requester, request, decision, message, timeout);
 
-	end(session, requester, request, event, decision, timeout);
+	end(session, requester, request, event, decision, message, timeout);
 	return whole_turn;
 }
 
@@ -223,10 +222,10 @@ cascade(struct session *session, struct span session_id, bool told)
 
 	for (request = session->party[SIDE_SERVER].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		if (request->state != REQUEST_WAITING || (request->flags & REQUEST_CASCADED) ||
+		if (request->state != REQUEST_WAITING || (request->marks & REQUEST_CASCADED) ||
 		    !id_equal(request->token, session_id))
 			continue;
-		request->flags |= REQUEST_CASCADED;
+		request->marks |= REQUEST_CASCADED;
 		if (told || session->client_gone)
 			start_grace(session, SIDE_SERVER, request);
 		else
@@ -261,7 +260,7 @@ requests_decide(struct session *session, enum side requester, struct request *re
 void
 requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout)
 {
-	bool owed = !(request->flags & REQUEST_UNOWED);
+	bool owed = !(request->marks & REQUEST_UNOWED);
 
 	session->timed_out |= timeout != MSEC_NEVER;
 	decide(session, requester, request, owed ? EVENT_BROKEN_OFF_OWED : EVENT_BROKEN_OFF, NULL, timeout);
@@ -280,15 +279,11 @@ requests_named(const struct session *session, enum side from, const struct scan 
 void
 requests_set_deadlines(struct session *session, enum side requester, struct request *request)
 {
-	struct pending *pending = &session->party[requester].pending;
 	struct deadlines deadlines = policy_deadlines(session->config.policy, request->method, request->name,
 	    request->row, requester == SIDE_SERVER);
 
-	request->received = session->clocks.steady;
-	request->idle_after = deadlines.idle;
-	request->cap_after = deadlines.cap;
-	alarm_arm(&pending->idle, &request->idle, deadlines.idle, clocks_idle(&session->clocks, requester));
-	alarm_arm(&pending->hard, &request->hard, deadlines.cap, session->clocks.steady);
+	pending_set_deadlines(&session->party[requester].pending, request, deadlines.idle, deadlines.cap,
+	    clocks_idle(&session->clocks, requester), session->clocks.steady);
 }
 
 /*
@@ -308,7 +303,7 @@ requests_join_turn(struct session *session, struct request *request)
 	while (turn != NULL && !request_is_turn(turn));
 	if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
-	request->flags |= REQUEST_CASCADED | REQUEST_CROSSED;
+	request->marks |= REQUEST_CASCADED | REQUEST_CROSSED;
 	start_grace(session, SIDE_SERVER, request);
 }
 
@@ -320,7 +315,7 @@ requests_cancel_turns(struct session *session, struct span session_id)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		enum request_state state = state_of(session, SIDE_CLIENT, request);
-		bool told = request->flags & REQUEST_TURN_TOLD;
+		bool told = request->marks & REQUEST_TURN_TOLD;
 
 		next = request->newer;
 		if (!request_is_turn(request) || !id_equal(request->token, session_id))
@@ -330,7 +325,7 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
 		if (state == REQUEST_WAITING)
 			turns.last = request;
-		request->flags |= REQUEST_TURN_TOLD;
+		request->marks |= REQUEST_TURN_TOLD;
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
 	}
 	cascade(session, session_id, true);
@@ -352,7 +347,7 @@ renew_grace(struct session *session, struct span session_id)
 static void
 expire_with_turn(struct session *session, struct request *request)
 {
-	bool crossed = request->flags & REQUEST_CROSSED;
+	bool crossed = request->marks & REQUEST_CROSSED;
 	bool unsent = state_of(session, SIDE_SERVER, request) == REQUEST_QUEUED;
 
 	if (request->state == REQUEST_WAITING)
@@ -386,13 +381,13 @@ expire(struct session *session, enum side requester, struct request *request)
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
 
-	if (request->state == REQUEST_WAITING && !(request->flags & REQUEST_GRACED) &&
+	if (request->state == REQUEST_WAITING && !(request->marks & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
-		request->flags |= REQUEST_GRACED;
+		request->marks |= REQUEST_GRACED;
 		start_grace(session, requester, request);
 		return;
 	}
-	if (request->flags & REQUEST_CASCADED) {
+	if (request->marks & REQUEST_CASCADED) {
 		expire_with_turn(session, request);
 		return;
 	}
@@ -410,24 +405,31 @@ is_due(const struct alarm *alarm, msec_t now)
 }
 
 void
-requests_expire(struct session *session, enum side requester)
+requests_expire(struct session *session, enum side requester, bool deadlines)
 {
 	struct pending *pending = &session->party[requester].pending;
 	struct alarm *first;
 
-	while (is_due(first = timeline_first(&pending->hard), session->clocks.steady))
+	while (is_due(first = timeline_first(&pending->linger), session->clocks.steady))
+		requests_decide(session, requester, request_of_hard(first), EVENT_DEADLINE, NULL);
+	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
 		expire(session, requester, request_of_hard(first));
-	while (is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
+	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
 		expire(session, requester, request_of_idle(first));
 }
 
 void
-requests_expire_tombstones(struct session *session, enum side requester)
+requests_release_cancels(struct session *session)
 {
-	struct alarm *first;
+	struct request *request;
 
-	while (is_due(first = timeline_first(&session->party[requester].pending.linger), session->clocks.steady))
-		requests_decide(session, requester, request_of_hard(first), EVENT_DEADLINE, NULL);
+	session->cancel_withheld = false;
+	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
+		if (request->marks & REQUEST_WITHHELD) {
+			request->marks &= ~(unsigned)REQUEST_WITHHELD;
+			if (!server_is_gone(&session->server))
+				cancel_send(session, SIDE_CLIENT, request);
+		}
 }
 
 void
@@ -462,7 +464,7 @@ requests_lose_server(struct session *session)
 		/* An open stream stays, and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
 		    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL)
-			request->start = request->end = REQUEST_UNSENT;
+			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
 		else
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
 	}

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/scan.h"
+#include "core/buf.h"
+#include "core/fields.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

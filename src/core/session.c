@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/cancel.h"
 #include "core/limits.h"
 #include "core/mem.h"
 #include "core/noise.h"
@@ -41,7 +40,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	questions_init(&session->questions, config->seed);
 	acks_init(&session->acks, config->seed);
 	records_init(&session->records, config->restarts);
-	buf_init(&session->probe.meta);
 	buf_init(&session->scratch);
 	session->salvage = scan_new(SCAN_END_EXPLICIT);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
@@ -71,7 +69,7 @@ session_free(struct session *session)
 	}
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
-	buf_free(&session->probe.meta);
+	recovery_free(session);
 	records_free(&session->records);
 	acks_free(&session->acks);
 	questions_free(&session->questions);
@@ -96,9 +94,10 @@ static void
 set_clock(struct session *session, msec_t now)
 {
 	msec_t gap = clocks_set(&session->clocks, now, is_idle_frozen(session));
-	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
 
 	if (gap > 0) {
+		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
 		action.elapsed = gap;
 		journal_tell(&session->journal, &action);
 	}
@@ -136,6 +135,8 @@ settle_framing(struct session *session, enum side from, bool ended)
 static void
 dispatch(struct session *session, struct message *message)
 {
+	enum side side;
+
 	switch (message->envelope.kind) {
 	case ENVELOPE_REQUEST:
 		session->party[message->from].requests++;
@@ -159,8 +160,9 @@ dispatch(struct session *session, struct message *message)
 		noise_receive(session, message);
 		break;
 	}
-	requests_trim(session, SIDE_CLIENT);
-	requests_trim(session, SIDE_SERVER);
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+		if (session->party[side].pending.in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
+			requests_trim(session, side);
 }
 
 /* If the first message of a side had "jsonrpc", all later ones must have it, and all of a peer that has not spoken. */
@@ -266,7 +268,8 @@ hear(struct session *session, enum side from, bool ended)
 		else
 			parts_continue(session, from);
 	}
-	cancel_release(session);
+	if (session->cancel_withheld && state_is_settled(session))
+		requests_release_cancels(session);
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
 }
@@ -367,21 +370,23 @@ session_server_deaf(struct session *session, msec_t now)
 static void
 expire(struct session *session, enum side side, bool heard)
 {
-	requests_expire_tombstones(session, side);
+	bool deadlines;
+
 	tasks_expire(&session->tasks[side], session->clocks.steady);
 	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
 		truncate_parts(session, side, true);
-	if ((side == SIDE_CLIENT && !heard) || state_answer_is_passing(session, side))
-		return;
-	requests_expire(session, side);
-	recovery_expire(session, side);
+	deadlines = (side == SIDE_SERVER || heard) && !state_answer_is_passing(session, side);
+	requests_expire(session, side, deadlines);
+	if (deadlines && session->questions.asked[side].count > 0)
+		recovery_expire(session, side);
 }
 
 void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	cancel_release(session);
+	if (session->cancel_withheld && state_is_settled(session))
+		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: what ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
 }

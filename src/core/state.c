@@ -2,20 +2,6 @@
 
 #include "core/limits.h"
 
-struct action
-state_action(const struct session *session, enum verb verb, enum side side, enum why why, const struct request *request)
-{
-	struct action action = { .verb = verb, .side = side, .why = why, .elapsed = MSEC_NEVER, .timeout = MSEC_NEVER };
-
-	if (request != NULL) {
-		action.id = request->id;
-		action.method = request->method;
-		action.name = request->name;
-		action.elapsed = session->clocks.steady - request->received;
-	}
-	return action;
-}
-
 void
 state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
     struct span detail)
@@ -24,17 +10,6 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 
 	action.detail = detail;
 	journal_tell(&session->journal, &action);
-}
-
-enum request_state
-state_of(const struct session *session, enum side requester, const struct request *request)
-{
-	if (request == NULL)
-		return REQUEST_NONE;
-	if (request->state == REQUEST_WAITING && request->end > 0 &&
-	    lane_untouched(session->party[requester].lane, request->start))
-		return REQUEST_QUEUED;
-	return request->state;
 }
 
 bool

@@ -138,7 +138,7 @@ START_TEST(everything_is_copied)
 		.method = { text + 14, 1 },
 		.name = { text + 16, 1 },
 		.meta = { text + 18, 2 },
-		.flags = REQUEST_TASK | REQUEST_GRACED,
+		.flags = REQUEST_TASK | REQUEST_ASKED,
 	};
 	struct request *request = pending_add(&pending, &names);
 
@@ -150,7 +150,7 @@ START_TEST(everything_is_copied)
 	assert_span(request->method, "m");
 	assert_span(request->name, "n");
 	assert_span(request->meta, "{}");
-	ck_assert_uint_eq(request->flags, REQUEST_TASK | REQUEST_GRACED);
+	ck_assert_uint_eq(request->flags, REQUEST_TASK | REQUEST_ASKED);
 	ck_assert_uint_eq(request->state, REQUEST_WAITING);
 	ck_assert_ptr_eq(by_id("12"), request);
 	ck_assert_ptr_eq(by_wire("34"), request);

@@ -668,7 +668,7 @@ START_TEST(knows_every_character)
 END_TEST
 
 /* Text made of few kinds of bytes, so that every order of them falls on every place of a block. */
-START_TEST(skips_alike_with_and_without_vectors)
+START_TEST(skips_the_same_with_and_without_vectors)
 {
 	static const char *const kinds[] = { "a", "plain text ", "\xC3\xA9", "\xE6\x97\xA5", "\xE0\xA4\x85",
 		"\xED\x95\x9C", "\xF0\x9F\x98\x80", "\\n", "\\\"", "\\u00e9", "\x80", "\xE6\x97", "\xF0", "\x01",
@@ -714,7 +714,7 @@ some_odd(uint32_t random, char out[8])
 }
 
 /* Rows of escapes, and one odd thing among them, at every place of a block. */
-START_TEST(skips_escapes_alike_with_and_without_vectors)
+START_TEST(skips_the_same_escapes_with_and_without_vectors)
 {
 	static const char *const kinds[] = { "\\\\", "\\\"", "\\n", "\\/", "\\b", "\\f", "\\r", "\\t", "a", "text",
 		"\\\\\\\\\\\\", " " };
@@ -919,8 +919,8 @@ scan_suite(void)
 	tcase_add_test(ways, finds_the_end_of_each_line);
 	tcase_add_test(ways, reads_through_newlines_within_an_explicit_frame);
 	tcase_add_test(ways, knows_every_character);
-	tcase_add_test(ways, skips_alike_with_and_without_vectors);
-	tcase_add_test(ways, skips_escapes_alike_with_and_without_vectors);
+	tcase_add_test(ways, skips_the_same_with_and_without_vectors);
+	tcase_add_test(ways, skips_the_same_escapes_with_and_without_vectors);
 	tcase_add_test(ways, finds_faults_in_long_text);
 	tcase_add_test(ways, keeps_the_limits);
 	tcase_add_test(ways, keeps_values_up_to_the_limit);

@@ -31,11 +31,11 @@ START_TEST(sleep_stops_when_cancelled)
 {
 	struct run *run = start("demo");
 
-	run_call(run, "\"a\"", "sleep", "{\"ms\":300}");
+	run_call(run, "\"a\"", "sleep", "{\"ms\":1000}");
 	run_cancel(run, "\"a\"");
 	run_expect_logged(run, "demo-server: cancelled id=\"a\"\n");
 	run_expect_cancelled(run, "\"a\"");
-	run_expect_quiet(run, 500);
+	run_expect_quiet(run, 1300);
 	run_end(run);
 }
 END_TEST

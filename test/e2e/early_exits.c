@@ -65,7 +65,7 @@ END_TEST
 
 START_TEST(a_client_that_closes_stdin_gets_the_status)
 {
-	struct run *run = run_options("", "sh:exit 3");
+	struct run *run = run_options("--term-after=10s", "sh:exit 3");
 
 	run_close_in(run);
 	run_expect_exit(run, 3);

@@ -16,6 +16,9 @@
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
+/* Time for a server to read its cancels on a busy machine: for the demo server, which exits by itself; for unwilling. */
+static const char *const patient[] = { "--term-after=10s", "--kill-after=1s" };
+
 static struct run *
 busy_session(const char *options, const char *command)
 {
@@ -38,7 +41,7 @@ expect_both_cancelled(struct run *run)
 
 START_TEST(at_the_end_of_input_requests_are_cancelled)
 {
-	struct run *run = busy_session("", _i == 0 ? NULL : unwilling);
+	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
 	run_close_in(run);
 	run_expect_exit(run, 0);
@@ -68,7 +71,7 @@ expect_terminated(struct run *run, const char *id)
 
 START_TEST(a_signal_ends_it)
 {
-	struct run *run = busy_session("", _i % 2 == 0 ? NULL : unwilling);
+	struct run *run = busy_session(patient[_i % 2], _i % 2 == 0 ? NULL : unwilling);
 
 	kill(run->pid, signals[_i / 2]);
 	run_expect_exit(run, 128 + signals[_i / 2]);
@@ -81,7 +84,7 @@ END_TEST
 
 START_TEST(a_second_signal_changes_nothing)
 {
-	struct run *run = busy_session("", unwilling);
+	struct run *run = busy_session(patient[1], unwilling);
 
 	kill(run->pid, SIGTERM);
 	run_expect_logged(run, "SIGNALLED");
@@ -110,7 +113,8 @@ be_client(const struct setup *setup, int ready)
 START_TEST(nothing_is_left_when_the_client_is_killed)
 {
 	char mark[64];
-	const struct setup setup = { .command = _i < 3 ? NULL : unwilling,
+	const struct setup setup = { .options = patient[_i / 3],
+		.command = _i < 3 ? NULL : unwilling,
 		.wiring = (enum wiring)(_i % 3),
 		.mark = mark };
 	struct pollfd ready = { .events = POLLIN };
@@ -159,7 +163,7 @@ END_TEST
 
 START_TEST(stdout_without_a_reader_cancels_what_runs)
 {
-	struct run *run = busy_session("", _i == 0 ? NULL : unwilling);
+	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
 	run_close_out(run);
 	run_expect_exit(run, 0);
@@ -169,7 +173,7 @@ END_TEST
 
 START_TEST(a_reader_that_leaves_amid_a_flood)
 {
-	struct run *run = run_session("", "demo");
+	struct run *run = run_session(patient[0], "demo");
 
 	run->stdout_unread = true;
 	run_call(run, "2", "flood", "{\"count\":100000,\"bytes\":10}");
@@ -198,7 +202,8 @@ END_TEST
 
 START_TEST(drain_has_a_limit)
 {
-	struct run *run = run_session(_i == 0 ? "--drain=300ms" : "--drain=300ms -e", NULL);
+	struct run *run =
+	    run_session(_i == 0 ? "--drain=300ms --term-after=10s" : "--drain=300ms --term-after=10s -e", NULL);
 	long start = milliseconds();
 
 	run_call(run, "2", "sleep", FOR_EVER);
@@ -227,7 +232,7 @@ END_TEST
 
 START_TEST(a_signal_ends_the_drain)
 {
-	struct run *run = busy_session("--drain", NULL);
+	struct run *run = busy_session("--drain --term-after=10s", NULL);
 
 	run_close_in(run);
 	run_expect_quiet(run, 100);

@@ -272,7 +272,7 @@ END_TEST
 START_TEST(an_agent_that_is_stuck_ends_the_session)
 {
 	static const char *const agents[] = { STUCK_AGENT "exec sleep 600", STUCK_AGENT "while read b; do :; done" };
-	struct run *run = run_options("-k200ms", agents[_i]);
+	struct run *run = run_options(_i == 0 ? "-k200ms" : "-k200ms --term-after=10s", agents[_i]);
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_answer(run, "0");

@@ -46,7 +46,7 @@ END_TEST
 
 START_TEST(a_server_that_ends_by_itself_at_end_of_input_keeps_its_status)
 {
-	struct run *run = run_options("", "sh:cat >/dev/null; exit 3");
+	struct run *run = run_options("--term-after=10s", "sh:cat >/dev/null; exit 3");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
 	run_close_in(run);

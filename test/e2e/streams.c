@@ -137,7 +137,7 @@ START_TEST(too_many_requests_are_refused)
 {
 	struct run *run = run_session("--max-inflight 2", NULL);
 
-	run_call(run, "2", "sleep", "{\"ms\":400}");
+	run_call(run, "2", "sleep", "{\"ms\":1500}");
 	run_call(run, "3", "sleep", FOR_EVER);
 	run_call(run, "4", "echo", "{}");
 	run_expect_error(run, "4", CODE_INTERNAL, "too-many-requests");

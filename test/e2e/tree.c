@@ -246,7 +246,7 @@ END_TEST
 START_TEST(a_signal_to_the_guardian_changes_nothing)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
-	struct run *run = run_session("", NULL);
+	struct run *run = run_session("--term-after=10s", NULL);
 	pid_t guardian = first_child(run->pid);
 
 	kill(guardian, numbers[_i]);
@@ -338,7 +338,9 @@ END_TEST
 
 START_TEST(canceld_inside_canceld)
 {
-	const struct setup setup = { .behind = _i < 3 ? "canceld" : "canceld sh canceld", .own_group = true };
+	const struct setup setup = { .options = _i % 3 == 0 ? "--term-after=10s" : "",
+		.behind = _i < 3 ? "canceld" : "canceld sh canceld",
+		.own_group = true };
 	struct run *run = run_start(&setup);
 
 	run_handshake(run);
