@@ -35,14 +35,25 @@ static const char *const states[REQUEST_STATES] = {
 	[REQUEST_QUEUED] = "queued",
 	[REQUEST_WAITING] = "waiting",
 	[REQUEST_CANCELLING] = "cancelling",
+	[REQUEST_PASSING] = "passing",
 	[REQUEST_ABANDONED] = "abandoned",
 };
 
 static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RESPONSE] = "response",
+	[EVENT_RESPONSE_BEGINS] = "response-begins",
+	[EVENT_MALFORMED] = "malformed",
+	[EVENT_OVERSIZED] = "oversized",
+	[EVENT_LATE_FAULT] = "late-fault",
+	[EVENT_BROKEN_OFF] = "broken-off",
+	[EVENT_BROKEN_OFF_OWED] = "broken-off-owed",
+	[EVENT_STREAM_ENDED] = "stream-ended",
+	[EVENT_PROGRESS] = "progress",
+	[EVENT_PROGRESS_OWED] = "progress-owed",
 	[EVENT_CANCEL] = "cancel",
 	[EVENT_CANCEL_OWED] = "cancel-owed",
 	[EVENT_CANCEL_ACKNOWLEDGED] = "cancel-acknowledged",
+	[EVENT_TURN_CANCELLED] = "turn-cancelled",
 	[EVENT_DEADLINE] = "deadline",
 	[EVENT_DEADLINE_OWED] = "deadline-owed",
 	[EVENT_REQUESTER_GONE] = "requester-gone",
@@ -51,10 +62,10 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RECEIVER_LOST] = "receiver-lost",
 };
 
-static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "silent" };
+static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
 static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_IDS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
-	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS" };
+	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS" };
 
 static const char *const traits[BITS] = { "START", "NO_CANCEL", "EXEMPT", "PERSON", "CODE", "PROBE", "TOOL",
 	"HANDSHAKE", "STREAM", "TURN", "SETTING", "UNSETTING" };
@@ -70,37 +81,74 @@ struct excuse {
 #define NO_REQUEST "there is no request that a step or a state could be for"
 #define NOT_ASKED "this event comes to existing requests only"
 #define SILENT "its word is not reported"
+#define TRAFFIC "what passes in parts passes in any case, and scenarios see no traffic"
+#define IN_THE_MIDDLE "its receiver has not ended the answer, and cannot say anything else"
+#define NO_DEADLINE "it has no deadline"
+#define NOT_EXTENDED "its idle deadline has ended, or ends now"
+#define ONLY_PASSING "only an answer that passes can break off"
+#define ONLY_AWAITED "only a request whose answer is awaited is looked for"
+#define ONLY_WAITING "only a stream that waits is looked for"
 #define NO_HANDSHAKE "it has no handshake"
 #define NO_CANCEL "it has no cancel"
 #define NO_PROGRESS "it has no progress tokens"
 #define NAMED_ONLY "requests of the agent have no deadline unless they are named"
+#define SHELL_ONLY "it decides how the shell ends the server"
 
 /* What cannot be seen from outside, each with its reason. One that excuses nothing any more is a fault. */
 static struct excuse excuses[] = {
+	{ "none/*: also *", NO_REQUEST, false },
+	{ "none/*: then *", NO_REQUEST, false },
+	{ "none/[!cpr]*: another word", NOT_ASKED, false },
+	{ "none/response-begins: another word", NOT_ASKED, false },
+	{ "none/requester-gone: another word", NOT_ASKED, false },
+	{ "none/receiver-lost: another word", SILENT, false },
+	{ "none/cancel-owed: another word", "what does not exist is owed no answer", false },
+	{ "none/cancel-acknowledged: another word", "it is looked for among what has ended", false },
 	{ "*/deadline*: also pass", NO_MESSAGE, false },
 	{ "*/*-gone: also pass", NO_MESSAGE, false },
 	{ "*/terminated: also pass", NO_MESSAGE, false },
 	{ "*/receiver-lost: also pass", NO_MESSAGE, false },
 	{ "*/cancel-acknowledged: also pass", NO_MESSAGE, false },
-	{ "*/response: also silent", REPORTED, false },
-	{ "*/cancel: also silent", REPORTED, false },
-	{ "*/cancel-owed: also silent", REPORTED, false },
-	{ "none/*: also *", NO_REQUEST, false },
-	{ "none/*: no *", NO_REQUEST, false },
-	{ "none/*: then *", NO_REQUEST, false },
-	{ "none/cancel-owed: another word", "what does not exist is owed no answer", false },
-	{ "none/cancel-acknowledged: another word", "it is looked for among what has ended", false },
-	{ "none/deadline*: another word", NOT_ASKED, false },
-	{ "none/requester-gone: another word", NOT_ASKED, false },
-	{ "none/terminated: another word", NOT_ASKED, false },
-	{ "none/receiver-lost: another word", SILENT, false },
+	{ "*/turn-cancelled: also pass", NO_MESSAGE, false },
+	{ "*/malformed: also pass", NO_MESSAGE, false },
+	{ "*/oversized: also pass", NO_MESSAGE, false },
+	{ "*/late-fault: also pass", NO_MESSAGE, false },
+	{ "passing/response: also pass", NO_MESSAGE, false },
+	{ "passing/broken-off*: also pass", NO_MESSAGE, false },
+	{ "*/response*: also report", REPORTED, false },
+	{ "*/progress*: also report", REPORTED, false },
+	{ "*/stream-ended: also report", REPORTED, false },
+	{ "*/cancel: also report", REPORTED, false },
+	{ "*/cancel: no report", REPORTED, false },
+	{ "abandoned/cancel-owed: no report", REPORTED, false },
+	{ "[wcpa]*/*: also extend", NOT_EXTENDED, false },
+	{ "queued/[!rs]*: also extend", NOT_EXTENDED, false },
+	{ "queued/*-gone: also extend", NOT_EXTENDED, false },
+	{ "[!p]*/broken-off*: *", ONLY_PASSING, false },
+	{ "[pa]*/malformed: *", ONLY_AWAITED, false },
+	{ "[cpa]*/stream-ended: *", ONLY_WAITING, false },
+	{ "[wcpa]*/turn-cancelled: another word", SILENT, false },
+	{ "queued/response-begins: *", "an answer to what is queued is held whole", false },
 	{ "queued/receiver-lost: another word", SILENT, false },
+	{ "*/late-fault: another word", "the fault itself is reported, not the request", false },
 	{ "waiting/cancel: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/cancel-owed: also pass", "a cancel that is forwarded has passed", false },
+	{ "waiting/stream-ended: another word", "a cancel that passes is reported as one", false },
+	{ "*/response-begins: no pass", TRAFFIC, false },
+	{ "passing/response-begins: *", IN_THE_MIDDLE, false },
+	{ "passing/oversized: *", IN_THE_MIDDLE, false },
+	{ "passing/late-fault: *", IN_THE_MIDDLE, false },
+	{ "passing/progress*: *", IN_THE_MIDDLE, false },
+	{ "passing/deadline*: *", NO_DEADLINE, false },
+	{ "passing/receiver-*: *", "the answer was closed before", false },
+	{ "passing/*: another word", SILENT, false },
+	{ "abandoned/deadline-owed: *", "what lingers has one kind of deadline", false },
+	{ "abandoned/oversized: another word", "the size itself is reported, not the request", false },
 	{ "abandoned/cancel-acknowledged: *", "it has been cancelled: nothing has to be decided", false },
 	{ "abandoned/*-gone: another word", SILENT, false },
 	{ "abandoned/receiver-lost: another word", SILENT, false },
 	{ "abandoned/terminated: another word", SILENT, false },
+	{ "[lb]sp: another closed", SHELL_ONLY, false },
 	{ "mcp: another framing", "its handshake is told by the version", false },
 	{ "acp: another framing", "its handshake is told by the version", false },
 	{ "lsp: another version", "what has a header is taken for LSP in the end", false },
@@ -264,6 +312,7 @@ static const struct number dialect_numbers[] = {
 };
 
 static const struct number asked_object = NUMBER(dialect, asked_object, SCAN_PARAMS, SCAN_REQUEST_META, false);
+static const struct number list_declared = NUMBER(list_change, declared, SCAN_TOOLS_CHANGE, SCAN_PROMPTS_CHANGE, false);
 static const struct number name_field = NUMBER(method, name_field, SCAN_URI, SCAN_NAME, false);
 static const struct number cancel_field = NUMBER(cancel, field, SCAN_REQUEST_ID, SCAN_PARAMS_ID, false);
 
@@ -353,9 +402,15 @@ try_dialect(struct mutants *mutants, struct dialect *dialect)
 	try_text(mutants, &dialect->task_status, name, "task_status");
 	try_text(mutants, &dialect->asked_member, name, "asked_member");
 	try_text(mutants, &dialect->opened, name, "opened");
+	try_text(mutants, &dialect->closed, name, "closed");
 	try_text(mutants, &dialect->stream_opened, name, "stream_opened");
 	try_text(mutants, &dialect->ping, name, "ping");
 	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
+	try_text(mutants, &dialect->omits_id_since, name, "omits_id_since");
+	for (i = 0; i < DIALECT_LISTS && dialect->lists[i].notification != NULL; i++) {
+		try_number(mutants, &dialect->lists[i], name, &list_declared);
+		try_text(mutants, &dialect->lists[i].notification, name, "list notification");
+	}
 	for (i = 0; i < sizeof(dialect_numbers) / sizeof(dialect_numbers[0]); i++)
 		try_number(mutants, dialect, name, &dialect_numbers[i]);
 	if (dialect->asked_member != NULL)
