@@ -25,8 +25,12 @@ pending_init(struct pending *pending, uint64_t seed)
 void
 pending_free(struct pending *pending)
 {
-	while (pending->oldest != NULL)
-		pending_remove(pending, pending->oldest);
+	struct request *request, *next;
+
+	for (request = pending->oldest; request != NULL; request = next) {
+		next = request->newer;
+		pending_remove(pending, request);
+	}
 	map_free(&pending->exact);
 	map_free(&pending->loose);
 	timeline_free(&pending->idle);

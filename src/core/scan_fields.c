@@ -331,6 +331,7 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 {
 	struct scan_value *value = NULL;
 
+	assert(left < CONTAINERS);
 	if (left > ROOT)
 		value = &fields->values[fields->opened_as[left]];
 	else if (fields->path != NULL) {
