@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -36,8 +38,8 @@ main(int argc, char *argv[])
 	signals_save(&signals);
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN && log_open(&log, &options.log) < 0) {
-		fprintf(stderr, "canceld: --log: %s: ", options.log.file);
-		perror(NULL);
+		fprintf(stderr, "canceld: --log: %s: %s\n", options.log.file != NULL ? options.log.file : "stderr",
+		    strerror(errno));
 		status = STATUS_FAILED;
 	}
 	if (status == OPTIONS_RUN) {

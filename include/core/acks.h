@@ -36,8 +36,8 @@ void acks_free(struct acks *acks);
 /* Waits for the end of the request. false: there are LIMIT_ACKS already. */
 bool acks_add(struct acks *acks, struct span id, struct span target, const struct request *request);
 
-/* A request with this id has ended. The same id may be noted again, and then the last counts. */
-void acks_note_end(struct acks *acks, struct span id, bool cancelled);
+/* The client's request with this pending_hash has ended. If the same id is noted again, the last end counts. */
+void acks_note_end(struct acks *acks, uint64_t hash, bool cancelled);
 
 /*
  * The client's request has ended: this is remembered, and the acknowledgements that wait for it are written to the lane of the

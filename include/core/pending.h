@@ -98,6 +98,7 @@ struct pending_names { /* what is known of a new request; the bytes are copied; 
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	const struct method *row;
 	unsigned flags;
+	uint64_t hash; /* pending_hash of the id, if it was asked; else 0 */
 };
 
 /* A new entry, WAITING. It stays where it is until pending_remove. */
@@ -127,6 +128,10 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
  */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
+/* id_hash of the id with the table's seed; and the look-up of one whose hash is known. */
+uint64_t pending_hash(const struct pending *pending, struct span id);
+struct request *pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash);
+
 /*
  * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the newest;
  * one that is PASSING counts as ABANDONED, as its progress is late), else the one whose wire token is the same as text or
@@ -147,6 +152,13 @@ struct request *pending_loosely(const struct pending *pending, struct span wire_
 
 /* true if any entry has this id in either form: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
+
+/* pending_hash of its id. */
+static inline uint64_t
+request_hash(const struct request *request)
+{
+	return request->names[0].exact.hash;
+}
 
 /* The receiver sees another id than the requester's. */
 static inline bool

@@ -83,13 +83,13 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
 
-/* Another process is to be started at that time, once nothing is left of this one; MSEC_NEVER: none is. */
+/* A successor is to be started at that time, once nothing is left of this process; MSEC_NEVER: no successor. */
 void supervisor_plan(struct supervisor *supervisor, msec_t next_start);
 
-/* The process has exited, or is about to be replaced, because canceld ends it, and not by itself. */
+/* The process ends because of canceld, and not by itself. */
 bool supervisor_ended_it(const struct supervisor *supervisor);
 
-/* It was sent SIGTERM or SIGKILL. */
+/* The process was sent SIGTERM or SIGKILL. */
 bool supervisor_signalled_it(const struct supervisor *supervisor);
 
 /* No process runs, and none follows. */

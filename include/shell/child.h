@@ -3,8 +3,7 @@
 
 /*
  * The server process: started by a guardian (shell/guardian.h) with a pipe each for stdin and stdout, in a process
- * group of its own; signalled as a group; swept with all processes that it left behind. When, is the supervisor's to
- * say.
+ * group of its own; signalled as a group; swept with all processes that it left behind. The supervisor decides when.
  *
  * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
  * subreaper too: they are swept all the same.
@@ -36,8 +35,6 @@ struct child {
 	bool swept;     /* no process is left */
 	bool sweeping;
 	struct sweep own; /* what canceld does if the guardian dies */
-	sweep_ended *ended;
-	void *context;
 };
 
 /*

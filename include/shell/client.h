@@ -2,8 +2,8 @@
 #define SHELL_CLIENT_H
 
 /*
- * The client's end, in each of its forms: end of file on stdin, a closed stdout, the end of its process, a signal to
- * canceld. The session is told of it here; what it means for the server is the caller's to carry out.
+ * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
+ * Tells the session; what follows for the server is returned to the caller.
  */
 
 #include <ev.h>
@@ -18,14 +18,14 @@
 enum client_state {
 	CLIENT_PRESENT,
 	CLIENT_DRAINING, /* its input has ended; what is outstanding is waited for */
-	CLIENT_LEFT,     /* nothing is waited for any more, but that it takes what is queued */
+	CLIENT_LEFT,     /* its requests are given up; it may still read what is queued */
 };
 
-/* What the client's end asks for. */
+/* What the client's end means for the server. */
 enum client_end {
 	CLIENT_STAYS,
-	CLIENT_ENDS,      /* the server is to be ended */
-	CLIENT_ENDS_SOON, /* ... in haste */
+	CLIENT_ENDS,      /* it is to be ended in order */
+	CLIENT_ENDS_SOON, /* it is to be ended soon */
 };
 
 enum { CLIENT_WATCHES = 3 };
@@ -40,7 +40,7 @@ struct client {
 	bool noted[CLIENT_WATCHES]; /* what a watcher has seen */
 	enum client_state state;
 	bool drain_failed;  /* not all answers came in time */
-	msec_t hung_until;  /* its input is closed, and not read: how long that may change; MSEC_NEVER: it is not so */
+	msec_t hung_until;  /* stdin is hung up but not read: when the client counts as gone; MSEC_NEVER: it does not */
 	msec_t drain_until; /* MSEC_NEVER: as long as the deadlines allow */
 	msec_t leave_by;    /* CLIENT_LEFT: how long it may take to read what is queued */
 };
@@ -56,13 +56,16 @@ enum client_end client_turn(struct client *client, bool signalled, msec_t now);
 /* When client_turn is due; MSEC_NEVER: not before something happens. */
 msec_t client_wake(const struct client *client);
 
-/* It reads no answers any more. */
+/* The client reads no answers any more. */
 bool client_is_deaf(const struct client *client);
 
 /* The session ends because of the client, not of the server. */
 bool client_is_over(const struct client *client);
 
-/* It waits, or may yet wait, for what a new server would answer. What was written to a server is not repeated. */
+/*
+ * A new server could still answer something for the client: it may send more, or has requests that were not written to
+ * the old one.
+ */
 bool client_needs_server(const struct client *client);
 
 #endif

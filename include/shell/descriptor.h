@@ -27,7 +27,7 @@ struct descriptor {
 	bool file;     /* a regular file */
 	bool pollable; /* false: always ready, and epoll refuses it; libev would spin on it */
 	bool ended;    /* nothing more can be read: end of file, or an error */
-	bool broken;   /* nothing more can be written */
+	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader has not */
 };
 
 /*
@@ -45,7 +45,7 @@ void descriptor_init(struct descriptor *descriptor, int fd, bool ours);
 /* No descriptor: nothing is read or written. */
 void descriptor_clear(struct descriptor *descriptor);
 
-/* Afterwards it is none. */
+/* Afterwards fd is -1. */
 void descriptor_close(struct descriptor *descriptor);
 
 /* Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any other error. */
@@ -63,9 +63,6 @@ enum { DESCRIPTOR_SPANS = 32 };
 /* Waits until something may be taken, until that time (monotonic_now) at the latest; false: the time is over. */
 bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
 
-/* A broken one is written to again: a full disk may have room later. */
-void descriptor_retry(struct descriptor *descriptor);
-
 /*
  * A new descriptor that turns readable when there is no reader any more; the caller closes it. -1 if only a write
  * can show that (files, /dev/null; other systems than Linux).
@@ -74,7 +71,7 @@ int descriptor_watch(const struct descriptor *descriptor) __attribute__((warn_un
 
 /*
  * The same for the writer, whether or not there is more to be read. It turns readable at any change;
- * descriptor_hung_up() takes that back, and tells whether the writer has gone.
+ * descriptor_hung_up() consumes that, and returns whether the writer has gone.
  */
 int descriptor_watch_hangup(const struct descriptor *descriptor) __attribute__((warn_unused_result));
 bool descriptor_hung_up(int watch);

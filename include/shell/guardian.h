@@ -13,30 +13,39 @@
 
 #include <stdbool.h>
 
+#include "shell/signals.h"
 #include "shell/sweep.h"
 
 enum guardian_kind {
-	GUARDIAN_STARTED, /* the first report: the server's pid, its own pid in number; or pid -1 and errno in number */
-	GUARDIAN_EXITED,  /* the server, with its status in number; it stays a zombie until the sweep */
-	GUARDIAN_KILLED,  /* the server was ended by the signal in number */
-	GUARDIAN_SWEPT,   /* a process that was left behind was ended */
+	/* The first report is one of these: */
+	GUARDIAN_STARTED, /* the server is executed; the guardian's own pid in number */
+	GUARDIAN_REFUSED, /* the command cannot be executed; errno in number */
+	GUARDIAN_FAILED,  /* no process, or no pipe, can be had; errno in number */
+
+	GUARDIAN_EXITED, /* the server, with its status in number; it stays a zombie until the sweep */
+	GUARDIAN_KILLED, /* the server was ended by the signal in number */
+	GUARDIAN_SWEPT,  /* a process that was left behind was ended */
 };
 
 struct guardian_report {
 	enum guardian_kind kind;
-	pid_t pid;
+	pid_t pid; /* the server, or for GUARDIAN_SWEPT the process; 0: none */
 	int number;
 	char name[SWEEP_NAME + 1];
 };
 
 struct guardian {
-	int control;                                      /* a stream socket: writes reports, ends with the other end */
-	bool group;                                       /* end the server's process group only */
-	void (*become)(const void *what, pid_t guardian); /* what the server does once it is a process; never returns */
-	const void *what;
+	int control; /* a stream socket: writes reports, ends with the other end */
+	bool group;  /* end the server's process group only */
+	char **command;
+	int input, output, errors;         /* the server's stdin, stdout and stderr; errors -1: the guardian's own */
+	const struct saved_signals *saved; /* what the server gets back */
 };
 
-/* In a process that was forked for it, with all signals blocked. Exits with 0 if no process is left. */
+/*
+ * In a process that was forked for it, with all signals blocked, and stdin, stdout and stderr open. Exits with 0 if no
+ * process is left.
+ */
 _Noreturn void guardian_run(const struct guardian *guardian);
 
 #endif

@@ -33,9 +33,9 @@ struct life {
 	struct restart restart;
 	struct supervisor supervisor;
 	ev_io control;
-	bool child_changed; /* child_hear would tell something */
-	bool stuck;         /* it was ended because it did not answer at all */
-	int start_status;   /* why no server runs: the status to exit with; 0: it was started */
+	bool child_changed; /* child_hear may have news */
+	bool stuck;         /* the server was ended because it answered nothing any more */
+	int start_status;   /* the status to exit with if the server could not be started; 0: it was */
 	msec_t now;
 };
 
@@ -47,7 +47,7 @@ int life_open(struct life *life, const struct options *options, struct log *log,
 void life_start(struct life *life, struct session *session, const struct client *client, struct port *port,
     struct ev_loop *loop, msec_t now);
 
-/* Ends what is left of the server and frees everything; neither is waited for. */
+/* Frees everything; the guardian ends what is left of the server, and is not waited for. */
 void life_close(struct life *life);
 
 /* Writes to the server what the session has for it. */

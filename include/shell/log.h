@@ -39,7 +39,7 @@ struct log {
 };
 
 enum log_kind {
-	LOG_TEXT, /* any bytes; an empty one is left out */
+	LOG_TEXT, /* any bytes; an empty one is left out of the line */
 	LOG_ID,   /* JSON text as received; an empty one is left out */
 	LOG_NUMBER,
 	LOG_TIME, /* a duration in ms; MSEC_NEVER is left out */
@@ -59,6 +59,11 @@ int log_open(struct log *log, const struct log_config *config) __attribute__((wa
 void log_close(struct log *log);
 
 bool log_shows(const struct log *log, enum why why);
+
+/* The last two arguments of log_event. */
+#define LOG_FIELDS(...) \
+	(const struct log_field[]){ __VA_ARGS__ }, \
+	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
 /* Does nothing if the level hides it. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);

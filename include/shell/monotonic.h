@@ -1,11 +1,18 @@
 #ifndef SHELL_MONOTONIC_H
 #define SHELL_MONOTONIC_H
 
-/* The clock of the whole program. */
+#include <time.h>
 
 #include "core/clock.h"
 
 /* Milliseconds since some time before the program started; never goes back (CLOCK_MONOTONIC). */
-msec_t monotonic_now(void);
+static inline msec_t
+monotonic_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 #endif

@@ -18,7 +18,7 @@ struct port {
 	struct descriptor in, out;
 	ev_io readable, writable;
 	bool ready;     /* there is something to read */
-	bool throttled; /* it is not read: its peer does not take what it wrote, or it does not take our answers */
+	bool throttled; /* not read, as its peer does not read its messages, or it does not read canceld's answers */
 	bool end_heard; /* the session was told of the end of its input */
 };
 
@@ -51,7 +51,7 @@ size_t port_backlog(const struct port *port);
 /* Writes as much as is taken now. */
 void port_write(struct port *port);
 
-/* Drops what is to be written: nobody will take it. */
+/* Drops what is to be written, as it will not be read. */
 void port_abandon(struct port *port);
 
 /* Stops or goes on reading by what is queued: the marks are LIMIT_{CLIENT,SERVER}_{HIGH,LOW,OWN}. */

@@ -12,6 +12,7 @@
 
 enum {
 	SIGNALS_CHANGED = 7, /* those whose disposition canceld changes */
+	SIGNALS_HEARD = 6,   /* those that it listens to */
 	SIGNALS_ENDING = 4,  /* those that end it */
 };
 
@@ -30,13 +31,13 @@ void signals_save(struct saved_signals *saved);
 /* In the server, before it is executed. */
 void signals_restore(const struct saved_signals *saved);
 
-/* true if canceld was started with this signal ignored (nohup, sh -c 'canceld &'): it should stay so. */
+/* For one of those above or SIGPIPE: true if canceld was started with it ignored (nohup, sh -c 'canceld &'): it should stay so. */
 bool signals_ignored(const struct saved_signals *saved, int signal);
 
 struct signals {
-	ev_signal watchers[SIGNALS_ENDING + 2];
-	bool received[SIGNALS_ENDING + 2]; /* since it was last asked for */
-	int ending;                        /* the first one that ends canceld; 0: none */
+	ev_signal watchers[SIGNALS_HEARD];
+	bool received[SIGNALS_CHANGED]; /* since it was last asked for */
+	int ending;                     /* the first one that ends canceld; 0: none */
 };
 
 /* Listens from now on; what was ignored stays ignored. signals must stay where it is until signals_unwatch. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 enum { SWEEP_NAME = 16 }; /* what Linux keeps of a process's name, and the NUL */
 
@@ -32,7 +33,13 @@ struct sweep {
 void sweep_init(struct sweep *sweep, bool group);
 void sweep_free(struct sweep *sweep);
 
-/* 0: there is none, or it was reaped elsewhere. */
+/* A child that has ended and is not reaped yet; false: there is none. */
+bool sweep_find_dead(siginfo_t *info);
+
+/* Whether there are children, in any state, of that kind (waitid(2)). */
+bool sweep_has_children(idtype_t type, pid_t id);
+
+/* 0: there is no leader, or it was reaped elsewhere. */
 void sweep_set_leader(struct sweep *sweep, pid_t leader);
 
 /* Spares the children that exist now; if they cannot be listed, all processes outside of the leader's group. */

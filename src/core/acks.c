@@ -56,19 +56,12 @@ acks_add(struct acks *acks, struct span id, struct span target, const struct req
 	return true;
 }
 
-/* The upper 63 bits of the id's hash, and a last bit for `cancelled`. */
-static uint64_t
-mark_of(const struct acks *acks, struct span id)
-{
-	return id_hash(id, acks->seed) << 1;
-}
-
 void
-acks_note_end(struct acks *acks, struct span id, bool cancelled)
+acks_note_end(struct acks *acks, uint64_t hash, bool cancelled)
 {
 	if (acks->marks == NULL)
 		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
-	acks->marks[acks->marked++ % LIMIT_FINISHED] = mark_of(acks, id) | cancelled;
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << 1 | cancelled; /* the other bits stand for the id */
 }
 
 void
@@ -106,14 +99,14 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane)
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, request->id, request->marks & REQUEST_CANCELLED);
+	acks_note_end(acks, request_hash(request), request->marks & REQUEST_CANCELLED);
 }
 
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
 	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
-	uint64_t wanted = mark_of(acks, id);
+	uint64_t wanted = id_hash(id, acks->seed) << 1;
 	size_t i;
 
 	for (i = 1; i <= known; i++) {

@@ -24,7 +24,8 @@ uint64_t
 hash_of(struct span bytes, uint64_t seed)
 {
 	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
-	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed, word;
+	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed, word = 0;
+	uint32_t half;
 	size_t at = 0;
 
 	for (; bytes.len - at > sizeof(word); at += sizeof(word)) {
@@ -33,6 +34,10 @@ hash_of(struct span bytes, uint64_t seed)
 	}
 	if (bytes.len >= sizeof(word)) { /* the last word, some of whose bytes may have been read before */
 		memcpy(&word, bytes.ptr + bytes.len - sizeof(word), sizeof(word));
+	} else if (bytes.len >= sizeof(half)) { /* likewise */
+		memcpy(&half, bytes.ptr, sizeof(half));
+		memcpy(&word, bytes.ptr + bytes.len - sizeof(half), sizeof(half));
+		word = word << 32 | half;
 	} else {
 		for (word = 0; at < bytes.len; at++)
 			word = word << 8 | (unsigned char)bytes.ptr[at];

@@ -35,6 +35,12 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
+uint64_t
+pending_hash(const struct pending *pending, struct span id)
+{
+	return id_hash(id, pending->seed);
+}
+
 static uint64_t
 hash_of_number(const struct pending *pending, double number)
 {
@@ -79,7 +85,7 @@ copy(char **at, struct span bytes)
 
 /* Gives the request this id or token: a name that it has, or a new one. Returns the request's own copy of the text. */
 static struct span
-add_name(struct pending *pending, struct request *request, struct span text, unsigned kinds, char **at)
+add_name(struct pending *pending, struct request *request, struct span text, unsigned kinds, uint64_t hash, char **at)
 {
 	struct request_name *name = request->names, *end = name + request->name_count;
 	double number;
@@ -94,7 +100,7 @@ add_name(struct pending *pending, struct request *request, struct span text, uns
 	}
 	*name = (struct request_name){ .request = request, .text = copy(at, text), .kinds = kinds };
 	request->name_count++;
-	map_add(&pending->exact, &name->exact, id_hash(text, pending->seed));
+	map_add(&pending->exact, &name->exact, hash != 0 ? hash : pending_hash(pending, text));
 	if (id_number(text, &number))
 		map_add(&pending->loose, &name->loose, hash_of_number(pending, number));
 	return name->text;
@@ -135,11 +141,12 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	assert(names->id.len > 0 && names->wire_id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	memset(request, 0, offsetof(struct request, names));
-	request->id = add_name(pending, request, names->id, NAME_ID, &at);
-	request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, &at);
-	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, &at);
-	request->token = names->flags & REQUEST_TWO_TOKENS ? add_name(pending, request, names->token, NAME_TOKEN, &at) :
-							     copy(&at, names->token);
+	request->id = add_name(pending, request, names->id, NAME_ID, names->hash, &at);
+	request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, 0, &at);
+	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, 0, &at);
+	request->token = names->flags & REQUEST_TWO_TOKENS ?
+	    add_name(pending, request, names->token, NAME_TOKEN, 0, &at) :
+	    copy(&at, names->token);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -243,13 +250,12 @@ with_text(struct map_entry *entry, struct span text, unsigned kinds)
 static struct request_name *
 first_with_text(const struct pending *pending, struct span text, unsigned kinds)
 {
-	return with_text(map_first(&pending->exact, id_hash(text, pending->seed)), text, kinds);
+	return with_text(map_first(&pending->exact, pending_hash(pending, text)), text, kinds);
 }
 
 static struct request *
-best(const struct pending *pending, struct span text, unsigned kinds, const unsigned char ranks[REQUEST_STATES])
+best(struct request_name *name, struct span text, unsigned kinds, const unsigned char ranks[REQUEST_STATES])
 {
-	struct request_name *name = first_with_text(pending, text, kinds);
 	struct request *found = NULL;
 	unsigned rank = 0;
 
@@ -266,7 +272,7 @@ best(const struct pending *pending, struct span text, unsigned kinds, const unsi
 static struct request *
 only_loosely(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	uint64_t exactly = id_hash(text, pending->seed);
+	uint64_t exactly = pending_hash(pending, text);
 	struct request *found = NULL;
 	struct map_entry *entry;
 	double number;
@@ -291,19 +297,28 @@ only_loosely(const struct pending *pending, struct span text, enum name_kind kin
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return best(pending, id, NAME_ID, ranks_by_id);
+	return best(first_with_text(pending, id, NAME_ID), id, NAME_ID, ranks_by_id);
 }
 
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	return best(pending, wire_id, NAME_WIRE_ID, ranks_by_wire);
+	return pending_by_wire_hash(pending, wire_id, pending_hash(pending, wire_id));
+}
+
+struct request *
+pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash)
+{
+	struct request_name *first = with_text(map_first(&pending->exact, hash), wire_id, NAME_WIRE_ID);
+
+	return best(first, wire_id, NAME_WIRE_ID, ranks_by_wire);
 }
 
 struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *exact = best(pending, wire_token, NAME_WIRE_TOKEN | NAME_TOKEN, ranks_by_token);
+	unsigned kinds = NAME_WIRE_TOKEN | NAME_TOKEN;
+	struct request *exact = best(first_with_text(pending, wire_token, kinds), wire_token, kinds, ranks_by_token);
 
 	return exact != NULL ? exact : only_loosely(pending, wire_token, NAME_WIRE_TOKEN);
 }

@@ -55,27 +55,21 @@ static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 };
 /* clang-format on */
 
-enum pace {
-	PACE_OWN, /* it ends by itself */
-	PACE_ORDERLY,
-	PACE_HASTY,
-	PACES
-};
-
-static const msec_t waits[PROCESS_STATES][PACES] = {
-	[PROCESS_WAITING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER }, /* next_start */
-	[PROCESS_STARTING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
-	[PROCESS_RUNNING] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
-	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT, TIME_EOF_WAIT },
-	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT, TIME_EOF_WAIT },
-	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
-	[PROCESS_CLOSING] = { TIME_CLOSE_WAIT, TIME_CLOSE_WAIT, TIME_HASTY_CLOSE_WAIT },
-	[PROCESS_TERMINATING] = { TIME_TERM_WAIT, TIME_TERM_WAIT, TIME_HASTY_TERM_WAIT },
-	[PROCESS_KILLING] = { TIME_KILL_WAIT, TIME_KILL_WAIT, TIME_KILL_WAIT },
-	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT, TIME_LAST_WAIT },
-	[PROCESS_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
-	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
-	[PROCESS_OVER] = { MSEC_NEVER, MSEC_NEVER, MSEC_NEVER },
+/* By whether it is to end soon. */
+static const msec_t waits[PROCESS_STATES][2] = {
+	[PROCESS_WAITING] = { MSEC_NEVER, MSEC_NEVER }, /* next_start */
+	[PROCESS_STARTING] = { MSEC_NEVER, MSEC_NEVER },
+	[PROCESS_RUNNING] = { MSEC_NEVER, MSEC_NEVER },
+	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
+	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
+	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
+	[PROCESS_CLOSING] = { TIME_CLOSE_WAIT, TIME_HASTY_CLOSE_WAIT },
+	[PROCESS_TERMINATING] = { TIME_TERM_WAIT, TIME_HASTY_TERM_WAIT },
+	[PROCESS_KILLING] = { TIME_KILL_WAIT, TIME_KILL_WAIT },
+	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT }, /* TIME_LAST_WAIT too if canceld ends it */
+	[PROCESS_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
+	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
+	[PROCESS_OVER] = { MSEC_NEVER, MSEC_NEVER },
 };
 
 void
@@ -139,13 +133,13 @@ note_cause(struct supervisor *supervisor, enum supervisor_event event)
 static msec_t
 wait_in(const struct supervisor *supervisor, enum supervisor_state state)
 {
-	enum pace pace = supervisor->hasty ? PACE_HASTY : supervisor_ended_it(supervisor) ? PACE_ORDERLY : PACE_OWN;
-
 	if (state == PROCESS_CLOSING && supervisor->term_after != MSEC_NEVER)
 		return supervisor->term_after;
 	if (state == PROCESS_TERMINATING && supervisor->kill_after != MSEC_NEVER)
 		return supervisor->kill_after;
-	return waits[state][pace];
+	if (state == PROCESS_LINGERING && supervisor_ended_it(supervisor))
+		return TIME_LAST_WAIT;
+	return waits[state][supervisor->hasty];
 }
 
 /* A state that stays keeps its wake time, unless haste brings it forward. */
@@ -161,15 +155,6 @@ set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, 
 		supervisor->wake = wake;
 }
 
-static void
-begin_anew(struct supervisor *supervisor)
-{
-	supervisor->cause = SUPERVISE_NOTHING;
-	supervisor->hasty = false;
-	supervisor->given = 0;
-	supervisor->next_start = MSEC_NEVER;
-}
-
 unsigned
 supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
@@ -179,8 +164,12 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (target == PROCESS_STARTING)
-		begin_anew(supervisor);
+	if (target == PROCESS_STARTING) {
+		supervisor->cause = SUPERVISE_NOTHING;
+		supervisor->hasty = false;
+		supervisor->given = 0;
+		supervisor->next_start = MSEC_NEVER;
+	}
 	note_cause(supervisor, event);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;

@@ -34,21 +34,13 @@ read_link(int directory, const char *path, char *name)
 	return len > 0;
 }
 
-static bool
-is_written_to(int directory, const char *number)
-{
-	struct stat status;
-
-	/* proc(5): the modes of these links are those of the descriptors. */
-	return fstatat(directory, number, &status, AT_SYMLINK_NOFOLLOW) == 0 && (status.st_mode & S_IWUSR) != 0;
-}
-
-/* Both ends of a pipe have the same name. */
+/* Whether the process has the writing end of the pipe; both ends have the same name. */
 static enum answer
 writes_pipe(pid_t pid, const char *pipe)
 {
 	enum answer answer = NO;
 	char path[64], name[NAME];
+	struct stat status;
 	struct dirent *entry;
 	DIR *list;
 
@@ -57,26 +49,16 @@ writes_pipe(pid_t pid, const char *pipe)
 	if (list == NULL)
 		return UNKNOWN;
 	while (answer == NO && (entry = readdir(list)) != NULL)
+		/* proc(5): the modes of these links are those of the descriptors. */
 		if (read_link(dirfd(list), entry->d_name, name) && strcmp(name, pipe) == 0 &&
-		    is_written_to(dirfd(list), entry->d_name))
+		    fstatat(dirfd(list), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    (status.st_mode & S_IWUSR) != 0)
 			answer = YES;
 	closedir(list);
 	return answer;
 }
 
-/* The process that made the pair, or connected (unix(7)); 0: unknown, or outside of our pid namespace. */
-static pid_t
-socket_peer(int fd)
-{
-	struct ucred peer = { 0 };
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return 0;
-	return peer.pid;
-}
-
-/* 0 if it has none, or it cannot be known. */
+/* 0: there is no parent, or it cannot be found out. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -88,20 +70,6 @@ parent_of(pid_t pid)
 	/* The fields follow the name, which stands in parentheses and may contain any byte. */
 	after = strrchr(text, ')');
 	return after == NULL ? 0 : (pid_t)strtol(after + strlen(") S "), NULL, 10);
-}
-
-struct input {
-	bool pipe, socket;
-	char name[NAME];
-	pid_t peer;
-};
-
-static enum answer
-is_client(const struct input *input, pid_t pid)
-{
-	if (input->socket)
-		return input->peer == pid ? YES : NO;
-	return writes_pipe(pid, input->name);
 }
 
 static int
@@ -123,16 +91,20 @@ watch_parent(void)
 	return fd;
 }
 
+/*
+ * The nearest ancestor that has the other end of stdin. pipe: the name of the pipe; NULL: stdin is a socket, which the
+ * process peer has made.
+ */
 static int
-watch_client(const struct input *input)
+watch_client(const char *pipe, pid_t peer)
 {
 	enum answer answer;
 	pid_t pid = getppid();
 	int i, fd;
 
 	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = parent_of(pid)) {
-		/* Only now: with the descriptor open, the number names that process or none. */
-		answer = is_client(input, pid);
+		/* After the descriptor is open: now the number cannot be reused for another process. */
+		answer = pipe != NULL ? writes_pipe(pid, pipe) : pid == peer ? YES : NO;
 		if (answer == YES)
 			return fd;
 		close(fd);
@@ -145,21 +117,21 @@ watch_client(const struct input *input)
 int
 ancestor_watch(int fd)
 {
-	struct input input = { 0 };
+	/* The process that made the pair, or connected (unix(7)); 0: unknown, or outside of our pid namespace. */
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+	char path[64], name[NAME];
 	struct stat status;
-	char path[64];
 
-	if (fstat(fd, &status) < 0)
-		return -1;
-	input.pipe = S_ISFIFO(status.st_mode);
-	input.socket = S_ISSOCK(status.st_mode);
-	if (!input.pipe && !input.socket)
+	if (fstat(fd, &status) < 0 || (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)))
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!proc_is_own() || !read_link(AT_FDCWD, path, input.name))
+	if (!proc_is_own() || !read_link(AT_FDCWD, path, name))
 		return watch_parent();
-	input.peer = input.socket ? socket_peer(fd) : 0;
-	return watch_client(&input);
+	if (S_ISFIFO(status.st_mode))
+		return watch_client(name, 0);
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+	return watch_client(NULL, peer.pid);
 }
 
 #else

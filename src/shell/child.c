@@ -1,10 +1,7 @@
 #include "shell/child.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,108 +13,27 @@
 
 enum { STATUS_OWN_FAILURE = 125 };
 
-/* Three pipes and a socket pair, each with its reading end first. */
-enum pipe_end {
-	INPUT_READ,
-	INPUT_WRITE,
-	OUTPUT_READ,
-	OUTPUT_WRITE,
-	FAILURE_READ,
-	FAILURE_WRITE,
-	CONTROL_OWN,
-	CONTROL_GUARDIAN,
-	PIPE_ENDS
-};
-
-struct plumbing {
-	int fd[PIPE_ENDS]; /* -1: closed */
-};
+/* Two pipes and a socket pair. */
+enum end { INPUT_READ, INPUT_WRITE, OUTPUT_READ, OUTPUT_WRITE, CONTROL_OWN, CONTROL_GUARDIAN, ENDS };
 
 static void
-close_end(struct plumbing *plumbing, enum pipe_end end)
+close_end(int *end)
 {
-	if (plumbing->fd[end] >= 0)
-		close(plumbing->fd[end]);
-	plumbing->fd[end] = -1;
-}
-
-/* Keeps errno. */
-static void
-plumbing_close(struct plumbing *plumbing)
-{
-	int kept = errno, end;
-
-	for (end = 0; end < PIPE_ENDS; end++)
-		close_end(plumbing, (enum pipe_end)end);
-	errno = kept;
+	if (*end >= 0)
+		close(*end);
+	*end = -1;
 }
 
 static int
-plumbing_open(struct plumbing *plumbing)
+open_ends(int ends[])
 {
-	int end;
+	int i;
 
-	for (end = 0; end < PIPE_ENDS; end++)
-		plumbing->fd[end] = -1;
-	if (pipe2(&plumbing->fd[INPUT_READ], O_CLOEXEC) == 0 && pipe2(&plumbing->fd[OUTPUT_READ], O_CLOEXEC) == 0 &&
-	    pipe2(&plumbing->fd[FAILURE_READ], O_CLOEXEC) == 0 &&
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &plumbing->fd[CONTROL_OWN]) == 0)
-		return 0;
-	plumbing_close(plumbing);
-	return -1;
-}
-
-/* The caller has to close it from now on. */
-static int
-take_end(struct plumbing *plumbing, enum pipe_end end)
-{
-	int fd = plumbing->fd[end];
-
-	plumbing->fd[end] = -1;
-	return fd;
-}
-
-/* SIGKILL for this process when the guardian dies (prctl(2)); exits if it is already dead. */
-static void
-die_with(pid_t guardian)
-{
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != guardian)
-		_exit(STATUS_OWN_FAILURE);
-#else
-	(void)guardian;
-#endif
-}
-
-struct server {
-	char **command;
-	const struct plumbing *plumbing;
-	const struct saved_signals *saved;
-	int errors;
-};
-
-static void
-become(const void *what, pid_t guardian)
-{
-	const struct server *server = what;
-	const struct plumbing *plumbing = server->plumbing;
-	int error;
-
-	die_with(guardian);
-	/*
-	 * stdin, stdout and stderr are there (descriptor_sanitize), so neither end is 0 or 1
-	 * itself.
-	 */
-	if (dup2(plumbing->fd[INPUT_READ], STDIN_FILENO) >= 0 && dup2(plumbing->fd[OUTPUT_WRITE], STDOUT_FILENO) >= 0 &&
-	    (server->errors < 0 || dup2(server->errors, STDERR_FILENO) >= 0)) {
-		signals_restore(server->saved);
-		execvp(server->command[0], server->command);
-	}
-	error = errno;
-	while (write(plumbing->fd[FAILURE_WRITE], &error, sizeof(error)) < 0 && errno == EINTR)
-		;
-	_exit(STATUS_NOT_EXECUTABLE);
+	for (i = 0; i < ENDS; i++)
+		ends[i] = -1;
+	if (pipe2(&ends[INPUT_READ], O_CLOEXEC) < 0 || pipe2(&ends[OUTPUT_READ], O_CLOEXEC) < 0)
+		return -1;
+	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[CONTROL_OWN]);
 }
 
 /*
@@ -125,14 +41,8 @@ become(const void *what, pid_t guardian)
  * descriptors.
  */
 static pid_t
-fork_guardian(const struct server *server, bool group)
+fork_guardian(const struct guardian *guardian)
 {
-	const struct guardian guardian = {
-		.control = server->plumbing->fd[CONTROL_GUARDIAN],
-		.group = group,
-		.become = become,
-		.what = server,
-	};
 	sigset_t all, kept;
 	pid_t pid;
 
@@ -140,28 +50,9 @@ fork_guardian(const struct server *server, bool group)
 	sigprocmask(SIG_SETMASK, &all, &kept);
 	pid = fork();
 	if (pid == 0)
-		guardian_run(&guardian);
+		guardian_run(guardian);
 	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
-}
-
-/* The errno of a failed exec; 0 if it succeeded, which has closed the other end. */
-static int
-failure_read(int fd)
-{
-	int error = 0;
-	ssize_t got;
-
-	do
-		got = read(fd, &error, sizeof(error));
-	while (got < 0 && errno == EINTR);
-	return got == (ssize_t)sizeof(error) ? error : 0;
-}
-
-static int
-failure_status(int error)
-{
-	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
 static void
@@ -186,18 +77,16 @@ next_report(int control, struct guardian_report *report, int flags)
 
 /* Waits until the server is executed. 0, or the status to exit with, and errno. */
 static int
-server_started(struct child *child, const struct plumbing *plumbing)
+hear_start(struct child *child, int control)
 {
-	int error = failure_read(plumbing->fd[FAILURE_READ]);
-	struct guardian_report report;
+	struct guardian_report report = { .kind = GUARDIAN_FAILED, .number = EAGAIN };
 
-	if (error != 0) {
-		errno = error;
-		return failure_status(error);
-	}
-	if (!next_report(plumbing->fd[CONTROL_OWN], &report, 0) || report.pid <= 0) {
-		errno = EAGAIN;
-		return STATUS_OWN_FAILURE;
+	next_report(control, &report, 0);
+	if (report.kind != GUARDIAN_STARTED) {
+		errno = report.number;
+		if (report.kind == GUARDIAN_FAILED)
+			return STATUS_OWN_FAILURE;
+		return report.number == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	}
 	/* Otherwise the guardian is init of another pid namespace (unshare(1)): the number is meaningless here. */
 	if (report.number == (int)child->guardian) {
@@ -207,53 +96,56 @@ server_started(struct child *child, const struct plumbing *plumbing)
 	return 0;
 }
 
+/* Starts the guardian, which starts the server. As child_start; after a failure a guardian may be left. */
 static int
-give_up(struct child *child, struct plumbing *plumbing, int status)
+start(struct child *child, int ends[], const struct guardian *guardian)
 {
-	int kept = errno;
-
-	plumbing_close(plumbing);
-	if (child->guardian > 0)
-		waitpid(child->guardian, NULL, 0);
-	child->guardian = 0;
-	sweep_free(&child->own);
-	errno = kept;
-	return status;
+	child->guardian = fork_guardian(guardian);
+	if (child->guardian < 0)
+		return STATUS_OWN_FAILURE;
+	close_end(&ends[INPUT_READ]);
+	close_end(&ends[OUTPUT_WRITE]);
+	close_end(&ends[CONTROL_GUARDIAN]);
+	return hear_start(child, ends[CONTROL_OWN]);
 }
 
 int
 child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
 {
-	struct plumbing plumbing;
-	const struct server server = {
-		.command = command,
-		.plumbing = &plumbing,
-		.saved = saved,
-		.errors = errors,
-	};
-	int status;
+	int ends[ENDS], status = STATUS_OWN_FAILURE, error, i;
 
 	*child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };
-	if (plumbing_open(&plumbing) < 0)
-		return STATUS_OWN_FAILURE;
 	adopt_orphans();
 	sweep_init(&child->own, group);
 	sweep_spare(&child->own);
-	child->guardian = fork_guardian(&server, group);
-	if (child->guardian < 0)
-		return give_up(child, &plumbing, STATUS_OWN_FAILURE);
-	close_end(&plumbing, INPUT_READ);
-	close_end(&plumbing, OUTPUT_WRITE);
-	close_end(&plumbing, FAILURE_WRITE);
-	close_end(&plumbing, CONTROL_GUARDIAN);
-	status = server_started(child, &plumbing);
-	if (status != 0)
-		return give_up(child, &plumbing, status);
-	child->input = take_end(&plumbing, INPUT_WRITE);
-	child->output = take_end(&plumbing, OUTPUT_READ);
-	child->control = take_end(&plumbing, CONTROL_OWN);
-	plumbing_close(&plumbing);
-	return 0;
+	if (open_ends(ends) == 0) {
+		const struct guardian guardian = {
+			.control = ends[CONTROL_GUARDIAN],
+			.group = group,
+			.command = command,
+			.input = ends[INPUT_READ],
+			.output = ends[OUTPUT_WRITE],
+			.errors = errors,
+			.saved = saved,
+		};
+
+		status = start(child, ends, &guardian);
+	}
+	if (status == 0) {
+		child->input = ends[INPUT_WRITE];
+		child->output = ends[OUTPUT_READ];
+		child->control = ends[CONTROL_OWN];
+		return 0;
+	}
+	error = errno;
+	for (i = 0; i < ENDS; i++)
+		close_end(&ends[i]);
+	if (child->guardian > 0)
+		waitpid(child->guardian, NULL, 0);
+	child->guardian = 0;
+	sweep_free(&child->own);
+	errno = error;
+	return status;
 }
 
 void
@@ -276,24 +168,16 @@ note_exit(struct child *child, bool killed, int number)
 }
 
 static void
-hear_reports(struct child *child)
+hear_reports(struct child *child, sweep_ended *ended, void *context)
 {
 	struct guardian_report report;
 
 	while (child->control >= 0 && next_report(child->control, &report, MSG_DONTWAIT)) {
-		if (report.kind == GUARDIAN_SWEPT && child->ended != NULL)
-			child->ended(child->context, report.pid, report.name);
+		if (report.kind == GUARDIAN_SWEPT && ended != NULL)
+			ended(context, report.pid, report.name);
 		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
 			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
 	}
-}
-
-static bool
-is_own(pid_t pid)
-{
-	siginfo_t info;
-
-	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 /*
@@ -303,10 +187,9 @@ is_own(pid_t pid)
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
-	hear_reports(child);
 	child->guardian = 0;
 	child->swept = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
-	if (child->pid > 0 && !is_own(child->pid)) {
+	if (child->pid > 0 && !sweep_has_children(P_PID, child->pid)) {
 		child->pid = 0;
 		sweep_set_leader(&child->own, 0);
 		child->exited = true;
@@ -320,15 +203,15 @@ sweeps_itself(const struct child *child)
 }
 
 /*
- * A child that has ended is the guardian, the server if its guardian is dead, or another process that canceld has to
- * reap as a subreaper, or as init of a pid namespace.
+ * Children of canceld are the guardian, the server once its guardian is dead, and processes that canceld has to reap as a
+ * subreaper, or as init of a pid namespace.
  */
 static void
-hear_children(struct child *child)
+hear_children(struct child *child, sweep_ended *ended, void *context)
 {
-	siginfo_t info = { 0 };
+	siginfo_t info;
 
-	while (!sweeps_itself(child) && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+	while (!sweeps_itself(child) && sweep_find_dead(&info)) {
 		pid_t pid = info.si_pid;
 
 		if (pid == child->pid) {
@@ -336,21 +219,20 @@ hear_children(struct child *child)
 			sweep_reap(&child->own);
 			return;
 		}
-		if (pid == child->guardian)
+		if (pid == child->guardian) {
+			hear_reports(child, ended, context);
 			lose_guardian(child, &info);
+		}
 		sweep_forget(&child->own, pid);
 		waitpid(pid, NULL, WNOHANG);
-		info.si_pid = 0;
 	}
 }
 
 void
 child_hear(struct child *child, sweep_ended *ended, void *context)
 {
-	child->ended = ended;
-	child->context = context;
-	hear_reports(child);
-	hear_children(child);
+	hear_reports(child, ended, context);
+	hear_children(child, ended, context);
 	if (sweeps_itself(child) && !child->swept)
 		child->swept = sweep_round(&child->own, ended, context);
 	if (child->swept)

@@ -7,14 +7,14 @@
 #include "shell/watcher.h"
 
 enum {
-	READER_GONE, /* nobody reads stdout any more */
-	HUNG_UP,     /* nobody writes to stdin any more; it may hold more to be read */
-	PROCESS_GONE,
+	READER_GONE,  /* stdout has no reader any more */
+	HUNG_UP,      /* stdin has no writer any more, but may hold more to be read */
+	PROCESS_GONE, /* the client's process has ended */
 };
 
 /*
- * The end of the client's process is none where work goes on without it: in the background of a shell that was left, or
- * with the input in a file.
+ * The end of the client's process is ignored where the work is to go on without it: in the background of a shell that
+ * has exited, or with the input in a file.
  */
 static bool
 outlives_client(const struct client *client, const struct saved_signals *saved)
@@ -81,7 +81,7 @@ client_wake(const struct client *client)
 	return client->hung_until < wake ? client->hung_until : wake;
 }
 
-/* A watcher's descriptor stays readable; that of a hangup may turn readable for another reason. */
+/* These descriptors stay readable, so each wakes the loop once; a hangup's may turn readable for another reason. */
 static void
 settle_watchers(struct client *client)
 {
@@ -95,8 +95,8 @@ settle_watchers(struct client *client)
 }
 
 /*
- * Its end of stdin is closed, and what stdin holds is not read because the server reads nothing, or the client does
- * not read its answers.
+ * The client has closed its end of stdin, and what stdin still holds is not read, as the server reads nothing or the
+ * client does not read its answers.
  */
 static void
 note_hangup(struct client *client, msec_t now)
@@ -119,17 +119,16 @@ time_or(msec_t given, msec_t built_in)
 static void
 leave(struct client *client, enum leaving leaving, msec_t now)
 {
-	struct log_field fields[] = {
-		log_number("outstanding", (int64_t)session_outstanding(client->session, SIDE_CLIENT)),
-		log_string("hint", "--drain would wait for the answers"),
-	};
-	bool hint = leaving == LEAVE_CANCEL && !client_is_deaf(client) && fields[0].number > 0;
+	int64_t outstanding = (int64_t)session_outstanding(client->session, SIDE_CLIENT);
+	bool early = leaving == LEAVE_CANCEL && !client_is_deaf(client) && outstanding > 0;
 
 	client->state = leaving == LEAVE_DRAIN ? CLIENT_DRAINING : CLIENT_LEFT;
 	client->leave_by = now + TIME_FLUSH_WAIT + time_or(client->options->term_after, TIME_CLOSE_WAIT) +
 	    time_or(client->options->kill_after, TIME_TERM_WAIT);
 	if (leaving != LEAVE_TERMINATED)
-		log_event(client->log, hint ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED, fields, hint ? 2 : 1);
+		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
+		    LOG_FIELDS(log_number("outstanding", outstanding),
+			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
 	session_client_leaves(client->session, leaving, now);
 }
 

@@ -42,7 +42,7 @@ descriptor_sanitize(void)
 	return close(fd);
 }
 
-/* Another description of the same pipe or terminal, which only canceld uses; -1: it cannot be had. */
+/* Opens the same pipe or terminal again, for a description that only canceld uses; -1: that is not possible. */
 static int
 open_anew(int fd, const struct stat *status)
 {
@@ -74,58 +74,61 @@ use_own_or_be_careful(struct descriptor *descriptor, const struct stat *status)
 		descriptor->fd = fd;
 }
 
-static bool
-is_pollable(int fd)
+/* A new epoll descriptor that waits for fd. -1: errno is EPERM where epoll refuses this kind of file. */
+static int
+watch_for(int fd, unsigned events)
 {
 #ifdef __linux__
-	struct epoll_event event = { .events = 0 };
+	struct epoll_event event = { .events = events };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	bool refused;
 
-	if (epoll < 0)
-		return true;
-	refused = epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 && errno == EPERM;
-	close(epoll);
-	return !refused;
+	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return epoll;
+	if (epoll >= 0)
+		close(epoll);
 #else
 	struct stat status;
 
-	return fstat(fd, &status) < 0 || !S_ISREG(status.st_mode);
+	(void)events;
+	errno = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? EPERM : ENOSYS;
 #endif
+	return -1;
 }
 
-static void
-choose_way(struct descriptor *descriptor, const struct stat *status)
+static bool
+is_pollable(int fd)
 {
-	if (S_ISSOCK(status->st_mode))
-		descriptor->way = DESCRIPTOR_SOCKET;
-	else if (S_ISFIFO(status->st_mode))
-		descriptor->way = DESCRIPTOR_NOWAIT;
-	else if (isatty(descriptor->given))
-		use_own_or_be_careful(descriptor, status);
-	else if (descriptor->pollable)
-		descriptor->way = DESCRIPTOR_CAREFUL;
-	else
-		descriptor->way = DESCRIPTOR_PLAIN;
+	int epoll = watch_for(fd, 0);
+
+	if (epoll < 0)
+		return errno != EPERM;
+	close(epoll);
+	return true;
 }
 
 void
 descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 {
-	struct stat status = { 0 };
+	struct stat status;
 
-	*descriptor = (struct descriptor){ .fd = fd, .given = fd };
+	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL };
 	descriptor->pollable = is_pollable(fd);
 	if (ours) {
 		descriptor->way = DESCRIPTOR_PLAIN;
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 		return;
 	}
-	descriptor->way = DESCRIPTOR_CAREFUL;
 	if (fstat(fd, &status) < 0)
 		return;
 	descriptor->file = S_ISREG(status.st_mode);
-	choose_way(descriptor, &status);
+	if (S_ISSOCK(status.st_mode))
+		descriptor->way = DESCRIPTOR_SOCKET;
+	else if (S_ISFIFO(status.st_mode))
+		descriptor->way = DESCRIPTOR_NOWAIT;
+	else if (isatty(fd))
+		use_own_or_be_careful(descriptor, &status);
+	else if (!descriptor->pollable)
+		descriptor->way = DESCRIPTOR_PLAIN;
 }
 
 void
@@ -144,7 +147,7 @@ descriptor_close(struct descriptor *descriptor)
 	descriptor->fd = descriptor->given = -1;
 }
 
-/* true: errno says that this way does not work here, and another one was chosen. */
+/* Chooses another way if errno says that this one is not supported; true: try again. */
 static bool
 way_changed(struct descriptor *descriptor)
 {
@@ -169,55 +172,9 @@ is_ready(int fd, short events)
 	return false;
 }
 
-static ssize_t
-read_once(struct descriptor *descriptor, char *to, size_t room)
-{
-	switch (descriptor->way) {
-	case DESCRIPTOR_SOCKET:
-		return recv(descriptor->fd, to, room, MSG_DONTWAIT);
-	case DESCRIPTOR_NOWAIT: {
-#ifdef RWF_NOWAIT
-		struct iovec piece = { to, room };
-
-		return preadv2(descriptor->fd, &piece, 1, -1, RWF_NOWAIT);
-#else
-		errno = EOPNOTSUPP;
-		return -1;
-#endif
-	}
-	case DESCRIPTOR_CAREFUL:
-		if (!is_ready(descriptor->fd, POLLIN))
-			return -1;
-		break;
-	case DESCRIPTOR_PLAIN:
-		break;
-	}
-	return read(descriptor->fd, to, room);
-}
-
-static bool
-is_for_good(ssize_t result)
-{
-	return result < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
-}
-
-ssize_t
-descriptor_read(struct descriptor *descriptor, char *to, size_t room)
-{
-	ssize_t got;
-
-	assert(room > 0);
-	do
-		got = read_once(descriptor, to, room);
-	while (got < 0 && (errno == EINTR || way_changed(descriptor)));
-	if (got == 0 || is_for_good(got))
-		descriptor->ended = true;
-	return got;
-}
-
 /* Cuts the pieces after so many bytes; returns how many pieces are left. */
 static int
-pieces_limit(struct iovec *pieces, int count, size_t limit)
+limit_pieces(struct iovec *pieces, int count, size_t limit)
 {
 	int i;
 
@@ -230,39 +187,65 @@ pieces_limit(struct iovec *pieces, int count, size_t limit)
 }
 
 static ssize_t
-write_once(struct descriptor *descriptor, struct iovec *pieces, int count)
+transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int count, bool writing)
 {
 	struct msghdr message = { .msg_iov = pieces };
+	int fd = descriptor->fd;
 
 	switch (descriptor->way) {
 	case DESCRIPTOR_SOCKET:
 		message.msg_iovlen = (size_t)count;
-		return sendmsg(descriptor->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return writing ? sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) :
+				 recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 #ifdef RWF_NOWAIT
-		return pwritev2(descriptor->fd, pieces, count, -1, RWF_NOWAIT);
+		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
+				 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
 #else
 		errno = EOPNOTSUPP;
 		return -1;
 #endif
 	case DESCRIPTOR_CAREFUL:
-		if (!is_ready(descriptor->fd, POLLOUT))
+		if (!is_ready(fd, writing ? POLLOUT : POLLIN))
 			return -1;
-		count = pieces_limit(pieces, count, isatty(descriptor->fd) ? TERMINAL_TAKES : PIPE_TAKES);
+		if (writing)
+			count = limit_pieces(pieces, count, isatty(fd) ? TERMINAL_TAKES : PIPE_TAKES);
 		break;
 	case DESCRIPTOR_PLAIN:
 		break;
 	}
-	if (count == 1)
-		return write(descriptor->fd, pieces->iov_base, pieces->iov_len);
-	return writev(descriptor->fd, pieces, count);
+	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
+}
+
+/* failed: whether there was an error that does not go away by waiting. */
+static ssize_t
+transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
+{
+	ssize_t done;
+
+	do
+		done = transfer_once(descriptor, pieces, count, writing);
+	while (done < 0 && (errno == EINTR || way_changed(descriptor)));
+	*failed = done < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
+	return done;
+}
+
+ssize_t
+descriptor_read(struct descriptor *descriptor, char *to, size_t room)
+{
+	struct iovec piece = { to, room };
+	ssize_t got;
+
+	assert(room > 0);
+	got = transfer(descriptor, &piece, 1, false, &descriptor->ended);
+	descriptor->ended |= got == 0;
+	return got;
 }
 
 ssize_t
 descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
 {
 	struct iovec pieces[DESCRIPTOR_SPANS];
-	ssize_t put;
 	int i;
 
 	assert(count > 0);
@@ -272,12 +255,7 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
 		pieces[i].iov_len = spans[i].len;
 	}
-	do
-		put = write_once(descriptor, pieces, count);
-	while (put < 0 && (errno == EINTR || way_changed(descriptor)));
-	if (is_for_good(put))
-		descriptor->broken = true;
-	return put;
+	return transfer(descriptor, pieces, count, true, &descriptor->broken);
 }
 
 bool
@@ -289,60 +267,44 @@ descriptor_wait(const struct descriptor *descriptor, msec_t until)
 	return left > 0 && poll(&ready, 1, (int)left) != 0;
 }
 
-void
-descriptor_retry(struct descriptor *descriptor)
-{
-	descriptor->broken = false;
-}
-
-#ifdef __linux__
-/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked. */
-static int
-watch_for(int fd, uint32_t events)
-{
-	struct epoll_event event = { .events = events };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
-		return epoll;
-	if (epoll >= 0)
-		close(epoll);
-	return -1;
-}
-#endif
-
 int
 descriptor_watch(const struct descriptor *descriptor)
 {
-#ifdef __linux__
+	/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked. */
 	return watch_for(descriptor->fd, 0);
-#else
-	(void)descriptor;
-	return -1;
-#endif
 }
+
+#ifdef __linux__
 
 int
 descriptor_watch_hangup(const struct descriptor *descriptor)
 {
-#ifdef __linux__
 	/* Edge-triggered: a half-closed socket stays readable. */
 	return watch_for(descriptor->fd, EPOLLRDHUP | EPOLLET);
-#else
-	(void)descriptor;
-	return -1;
-#endif
 }
 
 bool
 descriptor_hung_up(int watch)
 {
-#ifdef __linux__
 	struct epoll_event event;
 
 	return epoll_wait(watch, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+}
+
 #else
+
+int
+descriptor_watch_hangup(const struct descriptor *descriptor)
+{
+	(void)descriptor;
+	return -1;
+}
+
+bool
+descriptor_hung_up(int watch)
+{
 	(void)watch;
 	return false;
-#endif
 }
+
+#endif

@@ -119,58 +119,73 @@ close_from(int first)
 		close(fd);
 }
 
-/* An end of a pipe that stayed open here would keep its other end from seeing end of file. */
+/* In the server's process. Returns, with errno, only if the command cannot be executed. */
 static void
-keep_only(int control)
+execute(const struct guardian *guardian, pid_t parent)
 {
-	dup2(control, CONTROL);
-	close_from(CONTROL + 1);
+	setpgid(0, 0);
+#ifdef __linux__
+	/* Ends the server if the guardian dies (prctl(2)); it may have died already. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+#else
+	(void)parent;
+#endif
+	/* The three standard descriptors are open, so neither end is one of them. */
+	if (dup2(guardian->input, STDIN_FILENO) < 0 || dup2(guardian->output, STDOUT_FILENO) < 0 ||
+	    (guardian->errors >= 0 && dup2(guardian->errors, STDERR_FILENO) < 0))
+		return;
+	signals_restore(guardian->saved);
+	execvp(guardian->command[0], guardian->command);
 }
 
-static pid_t
-start_server(const struct guardian *guardian)
+/* Starts the server and waits until it is executed. Returns the kind of the first report; *error: set on failure. */
+static enum guardian_kind
+start_server(const struct guardian *guardian, pid_t *server, int *error)
 {
 	pid_t own = getpid();
-	pid_t pid = fork();
+	int failure[2];
 
-	if (pid == 0) {
-		setpgid(0, 0);
-		guardian->become(guardian->what, own);
-		_exit(1);
+	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0) {
+		*error = errno;
+		return GUARDIAN_FAILED;
+	}
+	if (*server == 0) {
+		execute(guardian, own);
+		*error = errno;
+		_exit(write(failure[1], error, sizeof(*error)) < 0);
 	}
 	/* As in the server: canceld may signal the group before the server has run. */
-	if (pid > 0)
-		setpgid(pid, pid);
-	return pid;
-}
-
-static void
-note_exit(struct watch *watch, const siginfo_t *info)
-{
-	bool by_itself = info->si_code == CLD_EXITED;
-
-	watch->exited = true;
-	send_report(by_itself ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server, info->si_status, "");
+	setpgid(*server, *server);
+	close(failure[1]);
+	/* End of file once it is executed, as that closes the other end. */
+	if (read(failure[0], error, sizeof(*error)) != (ssize_t)sizeof(*error))
+		return GUARDIAN_STARTED;
+	waitpid(*server, NULL, 0);
+	return GUARDIAN_REFUSED;
 }
 
 /* Orphans that have ended are reaped; the server stays a zombie, so that its group's id stays taken. */
 static void
 hear_children(struct watch *watch)
 {
-	siginfo_t info = { 0 };
+	siginfo_t info;
 
-	while (!watch->exited && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
-		if (info.si_pid == watch->server)
-			note_exit(watch, &info);
-		else
+	while (!watch->exited && sweep_find_dead(&info)) {
+		if (info.si_pid != watch->server) {
 			waitpid(info.si_pid, NULL, WNOHANG);
-		info.si_pid = 0;
+			continue;
+		}
+		watch->exited = true;
+		send_report(info.si_code == CLD_EXITED ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server,
+		    info.si_status, "");
 	}
 	if (watch->exited)
 		sweep_reap(&watch->sweep);
 }
 
-/* canceld never writes to the socket: end of file, or an error, asks for the end. */
+/* canceld never writes to the socket: end of file or an error means that the server is to be ended. */
 static void
 wait_for_end(struct watch *watch)
 {
@@ -232,15 +247,19 @@ _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
 	struct watch watch = { 0 };
+	enum guardian_kind kind;
 	int error;
 
 	stand_apart();
-	watch.server = start_server(guardian);
-	error = errno;
-	keep_only(guardian->control);
-	send_report(GUARDIAN_STARTED, watch.server, watch.server < 0 ? error : (int)getpid(), "");
-	if (watch.server < 0)
+	kind = start_server(guardian, &watch.server, &error);
+	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
+	dup2(guardian->control, CONTROL);
+	close_from(CONTROL + 1);
+	if (kind != GUARDIAN_STARTED) {
+		send_report(kind, 0, error, "");
 		_exit(1);
+	}
+	send_report(kind, watch.server, (int)getpid(), "");
 	sweep_init(&watch.sweep, guardian->group);
 	sweep_set_leader(&watch.sweep, watch.server);
 	listen_to_children();

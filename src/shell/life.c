@@ -16,7 +16,7 @@
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
-/* On stderr too if the log goes to a file: a person looks there first. */
+/* Also on stderr if the log goes to a file, as a person looks there first. */
 static void
 report_failure(struct life *life, int error)
 {
@@ -35,28 +35,15 @@ report_failure(struct life *life, int error)
 static void
 report_restart(struct life *life)
 {
-	struct log_field fields[] = {
-		log_number("count", (int64_t)life->restart.count),
-		log_time("after", restart_wait(&life->restart)),
-	};
-
-	log_event(life->log, WHY_RESTARTING, fields, 2);
+	log_event(life->log, WHY_RESTARTING,
+	    LOG_FIELDS(log_number("count", (int64_t)life->restart.count),
+		log_time("after", restart_wait(&life->restart))));
 }
 
 static void
-report_refusal(struct life *life, const char *reason)
+report_detail(struct life *life, enum why why, const char *key, const char *text)
 {
-	struct log_field fields[] = { log_string("reason", reason) };
-
-	log_event(life->log, WHY_RESTART_REFUSED, fields, 1);
-}
-
-static void
-report_ending(struct life *life, const char *step)
-{
-	struct log_field fields[] = { log_string("step", step) };
-
-	log_event(life->log, WHY_ENDING, fields, 1);
+	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
 }
 
 static void
@@ -65,21 +52,15 @@ report_exit(struct life *life)
 	const struct child *child = &life->child;
 	bool ended = supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
 	    client_is_over(life->client);
-	struct log_field fields[] = {
-		log_number(child->signal > 0 ? "signal" : "status", child->signal > 0 ? child->signal : child->status),
-		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL),
-	};
+	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
-	log_event(life->log, ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED, fields, child->exited ? 2 : 0);
-}
-
-static void
-attach(struct life *life)
-{
-	port_open(life->port, life->child.output, life->child.input, true);
-	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
-	watcher_set(life->loop, &life->control, true);
-	life->child_changed = true; /* it may have ended already */
+	if (!child->exited)
+		log_event(life->log, why, NULL, 0);
+	else if (child->signal > 0)
+		log_event(life->log, why,
+		    LOG_FIELDS(log_number("signal", child->signal), log_string("reason", strsignal(child->signal))));
+	else
+		log_event(life->log, why, LOG_FIELDS(log_number("status", child->status)));
 }
 
 static void
@@ -101,12 +82,12 @@ plan_successor(struct life *life, bool served)
 	if (life->options->restarts == 0 || !client_needs_server(life->client) || session_wants_end(life->session))
 		return false;
 	if (reason != NULL) {
-		report_refusal(life, reason);
+		report_detail(life, WHY_RESTART_REFUSED, "reason", reason);
 		return false;
 	}
 	wait = restart_after(&life->restart, served, life->now);
 	if (wait == MSEC_NEVER) {
-		report_refusal(life, "it has failed too often (see --restart)");
+		report_detail(life, WHY_RESTART_REFUSED, "reason", "it has failed too often (see --restart)");
 		session_give_up(life->session);
 		return false;
 	}
@@ -118,7 +99,6 @@ static enum supervisor_event
 start_server(struct life *life)
 {
 	bool again = session_server(life->session) == SERVER_AWAY;
-	struct log_field fields[2];
 
 	relay_forget(&life->relay);
 	life->stuck = false;
@@ -131,16 +111,17 @@ start_server(struct life *life)
 			report_restart(life);
 		return SUPERVISE_FAILED;
 	}
-	fields[0] = log_string("command", life->options->command[0]);
-	fields[1] = log_number("server", life->child.pid);
-	log_event(life->log, WHY_STARTED, fields, 2);
-	attach(life);
+	log_event(life->log, WHY_STARTED,
+	    LOG_FIELDS(log_string("command", life->options->command[0]), log_number("server", life->child.pid)));
+	port_open(life->port, life->child.output, life->child.input, true);
+	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
+	life->child_changed = true; /* it may have ended already */
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_STARTED;
 }
 
-/* It was told to exit, or exited with success when there was nothing more to do. */
+/* It was told to exit, or exited with status 0 while no request was outstanding. */
 static bool
 exited_in_order(const struct life *life)
 {
@@ -162,16 +143,9 @@ lose_server(struct life *life)
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	/* What it left behind may still write to its stdout: that is no part of the session. */
+	/* Processes that it left behind may still write to its stdout; that is no part of the session. */
 	port_close_in(life->port, life->loop);
 	session_server_lost(life->session, child->status, child->signal, life->now);
-}
-
-static void
-finish(struct life *life)
-{
-	if (session_server(life->session) != SERVER_GONE)
-		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 }
 
 /* Returns the event that a step has led to. */
@@ -181,16 +155,16 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_ANSWER)
 		lose_server(life);
 	if (steps & STEP_CLOSE_STDIN) {
-		report_ending(life, "stdin closed");
+		report_detail(life, WHY_ENDING, "step", "stdin closed");
 		port_close_out(life->port, life->loop);
 	}
 	if (steps & STEP_TERMINATE) {
-		report_ending(life, "SIGTERM");
+		report_detail(life, WHY_ENDING, "step", "SIGTERM");
 		child_signal_group(&life->child, SIGTERM);
 		child_signal_group(&life->child, SIGCONT);
 	}
 	if (steps & STEP_KILL) {
-		report_ending(life, "SIGKILL");
+		report_detail(life, WHY_ENDING, "step", "SIGKILL");
 		child_signal_group(&life->child, SIGKILL);
 	}
 	if (steps & STEP_SWEEP) {
@@ -201,8 +175,8 @@ take_steps(struct life *life, unsigned steps)
 		detach(life);
 		report_restart(life);
 	}
-	if (steps & STEP_FINISH)
-		finish(life);
+	if (steps & STEP_FINISH && session_server(life->session) != SERVER_GONE)
+		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
 
@@ -254,16 +228,13 @@ life_close(struct life *life)
 void
 life_report_lost(struct life *life)
 {
-	struct log_field fields[] = {
-		log_number("lines", (int64_t)relay_lost(&life->relay)),
-		log_string("of", "server"),
-	};
+	int64_t lost = (int64_t)relay_lost(&life->relay);
 
-	if (fields[0].number > 0)
-		log_event(life->log, WHY_LINES_LOST, fields, 2);
+	if (lost > 0)
+		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 }
 
-/* What cannot be written to this server is kept for another one. */
+/* Whether messages that cannot be written to this server are kept for its successor. */
 static bool
 keeps_queue(const struct life *life)
 {
@@ -301,9 +272,8 @@ static void
 on_swept(void *context, pid_t pid, const char *name)
 {
 	struct life *life = context;
-	struct log_field fields[] = { log_number("process", pid), log_string("name", name) };
 
-	log_event(life->log, WHY_SWEPT, fields, 2);
+	log_event(life->log, WHY_SWEPT, LOG_FIELDS(log_number("process", pid), log_string("name", name)));
 }
 
 static void
@@ -319,7 +289,7 @@ is_flushed(const struct life *life)
 	return port_is_closed(life->port) || port_backlog(life->port) == 0;
 }
 
-/* The server is to be ended and replaced. */
+/* Whether the server is to be ended and replaced. */
 static bool
 has_failed(const struct life *life)
 {

@@ -11,6 +11,8 @@
 #include "core/utf8.h"
 #include "shell/monotonic.h"
 
+enum { TIME_SIZE = 64 };
+
 int
 log_open(struct log *log, const struct log_config *config)
 {
@@ -67,16 +69,6 @@ count_lines(struct span bytes)
 	return lines;
 }
 
-/* A full disk may have room again later, so a failed write does not end the log. */
-static void
-give_up_queue(struct log *log)
-{
-	log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
-	log->told = 0;
-	descriptor_retry(&log->descriptor);
-	buf_clear(&log->queue);
-}
-
 /* One write a line, so that other writers to the same pipe cannot split it. */
 static bool
 write_line(struct log *log)
@@ -87,8 +79,12 @@ write_line(struct log *log)
 
 	line.len = (size_t)(newline - line.ptr) + 1;
 	put = descriptor_write(&log->descriptor, &line, 1);
-	if (log->descriptor.broken)
-		give_up_queue(log);
+	if (log->descriptor.broken) {
+		/* A full disk may have room again later, so a failed write does not end the log. */
+		log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
+		log->told = 0;
+		buf_clear(&log->queue);
+	}
 	if (put < 0)
 		return false;
 	buf_consume(&log->queue, (size_t)put);
@@ -97,19 +93,10 @@ write_line(struct log *log)
 	return true;
 }
 
-static bool
-write_queue(struct log *log)
-{
-	while (log->queue.len > 0)
-		if (!write_line(log))
-			return false;
-	return true;
-}
-
 static void
 append(struct buf *line, const char *text)
 {
-	buf_append(line, (struct span){ text, strlen(text) });
+	buf_append(line, span_of(text));
 }
 
 /* Excludes what moves the cursor, starts an escape sequence, or changes the direction of the text. */
@@ -120,75 +107,51 @@ is_printable(uint32_t code)
 	    (code < 0x2066 || code > 0x2069);
 }
 
-static void
-append_hex(struct buf *line, struct span bytes)
+/* The bytes of the first character; one byte, and *code 0, where the text is not UTF-8. */
+static struct span
+first_character(struct span bytes, uint32_t *code)
 {
-	static const char digits[] = "0123456789abcdef";
-	size_t i;
+	size_t len = utf8_length(bytes, 0);
 
-	for (i = 0; i < bytes.len; i++) {
-		unsigned char byte = (unsigned char)bytes.ptr[i];
-		char text[] = { '\\', 'x', digits[byte >> 4], digits[byte & 15] };
-
-		buf_append(line, (struct span){ text, sizeof(text) });
-	}
+	*code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
+	return span_part(bytes, 0, len == 0 ? 1 : len);
 }
 
-/* escaped: characters that get a backslash. */
+/* Safe for a terminal: bytes that are not printable UTF-8 become \xNN. escaped: characters that get a backslash. */
 static void
 append_escaped(struct buf *line, struct span bytes, const char *escaped)
 {
-	while (bytes.len > 0) {
-		size_t len = utf8_length(bytes, 0);
-		uint32_t code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
-		struct span piece = span_part(bytes, 0, len == 0 ? 1 : len);
+	char hex[sizeof("\\xNN")];
 
-		if (len == 0 || !is_printable(code)) {
-			append_hex(line, piece);
-		} else {
-			if (code < 0x80 && strchr(escaped, (int)code) != NULL)
-				append(line, "\\");
+	while (bytes.len > 0) {
+		uint32_t code;
+		struct span piece = first_character(bytes, &code);
+		size_t i;
+
+		for (i = 0; i < piece.len && !is_printable(code); i++) {
+			snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)piece.ptr[i]);
+			append(line, hex);
+		}
+		if (is_printable(code)) {
+			append(line, code < 0x80 && strchr(escaped, (int)code) != NULL ? "\\" : "");
 			buf_append(line, piece);
 		}
 		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
 	}
 }
 
-/* Safe for a terminal: bytes that are not printable UTF-8 become \xNN. */
-static void
-line_bytes(struct buf *line, struct span bytes)
-{
-	append_escaped(line, bytes, "");
-}
-
-static void
-append_time(struct buf *line)
+static const char *
+time_text(char text[TIME_SIZE])
 {
 	struct timespec now;
 	struct tm parts;
-	char text[64];
 	size_t len;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &parts);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
-	append(line, text);
-}
-
-/* `canceld[PID]: WHY`, after the time if dated. */
-static void
-line_head(struct buf *line, enum why why, bool dated)
-{
-	char text[64];
-
-	if (dated) {
-		append_time(line);
-		append(line, " ");
-	}
-	snprintf(text, sizeof(text), "canceld[%ld]: ", (long)getpid());
-	append(line, text);
-	append(line, why_word(why));
+	len = strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(text + len, TIME_SIZE - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	return text;
 }
 
 static bool
@@ -207,12 +170,12 @@ is_left_out(const struct log_field *field)
 }
 
 static struct span
-shown_part(const struct log_field *field)
+shown_part(struct span text, size_t most)
 {
-	return span_part(field->text, 0, field->text.len < LOG_VALUE_MAX ? field->text.len : LOG_VALUE_MAX);
+	return span_part(text, 0, text.len < most ? text.len : most);
 }
 
-/* Whether the value needs no quotes to be told from its surroundings. */
+/* Whether the value can stand without quotes. */
 static bool
 is_plain(struct span text)
 {
@@ -230,45 +193,46 @@ is_plain(struct span text)
 static void
 append_text(struct buf *line, const struct log_field *field)
 {
-	struct span text = shown_part(field);
+	struct span text = shown_part(field->text, LOG_VALUE_MAX);
 	bool plain = field->kind == LOG_ID || is_plain(text);
 
-	if (!plain)
-		append(line, "\"");
+	append(line, plain ? "" : "\"");
 	append_escaped(line, text, plain ? "" : "\"\\");
-	if (!plain)
-		append(line, "\"");
-	if (text.len < field->text.len)
-		append(line, "...");
+	append(line, plain ? "" : "\"");
+	append(line, text.len < field->text.len ? "..." : "");
 }
 
+/* ` key=value` */
 static void
-append_value(struct buf *line, const struct log_field *field)
+append_field(struct buf *line, const struct log_field *field)
 {
-	char text[32];
+	char number[32];
 
+	if (is_left_out(field))
+		return;
+	append(line, " ");
+	append(line, field->key);
+	append(line, "=");
 	if (field->kind == LOG_TEXT || field->kind == LOG_ID) {
 		append_text(line, field);
 		return;
 	}
-	snprintf(text, sizeof(text), "%lld%s", (long long)field->number, field->kind == LOG_TIME ? "ms" : "");
-	append(line, text);
+	snprintf(number, sizeof(number), "%lld%s", (long long)field->number, field->kind == LOG_TIME ? "ms" : "");
+	append(line, number);
 }
 
-/* ` key=value` for each field. */
+/* ` | the line` */
 static void
-line_fields(struct buf *line, const struct log_field *fields, size_t count)
+append_noise(struct buf *line, struct span noise)
 {
-	size_t i;
+	struct span shown = shown_part(noise, LOG_NOISE_MAX);
+	char rest[48] = "";
 
-	for (i = 0; i < count; i++) {
-		if (is_left_out(&fields[i]))
-			continue;
-		append(line, " ");
-		append(line, fields[i].key);
-		append(line, "=");
-		append_value(line, &fields[i]);
-	}
+	append(line, " | ");
+	append_escaped(line, shown, "");
+	if (shown.len < noise.len)
+		snprintf(rest, sizeof(rest), "... (%zu bytes)", noise.len);
+	append(line, rest);
 }
 
 /* jansson takes valid UTF-8 only. cut: "..." is appended. */
@@ -280,17 +244,15 @@ json_of_bytes(struct span bytes, bool cut)
 
 	buf_init(&clean);
 	while (bytes.len > 0) {
-		size_t len = utf8_length(bytes, 0);
+		uint32_t code;
+		struct span piece = first_character(bytes, &code);
+		bool valid = code != 0 || bytes.ptr[0] == '\0';
 
-		if (len == 0)
-			append(&clean, "\xef\xbf\xbd");
-		else
-			buf_append(&clean, span_part(bytes, 0, len));
-		len += len == 0;
-		bytes = span_part(bytes, len, bytes.len - len);
+		buf_append(&clean, valid ? piece : SPAN("\xef\xbf\xbd"));
+		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
 	}
 	append(&clean, cut ? "..." : "");
-	string = json_stringn(clean.len == 0 ? "" : buf_span(&clean).ptr, clean.len);
+	string = json_stringn(buf_span(&clean).ptr, clean.len);
 	buf_free(&clean);
 	return string;
 }
@@ -303,7 +265,7 @@ json_of_field(const struct log_field *field)
 
 	if (field->kind == LOG_NUMBER || field->kind == LOG_TIME)
 		return json_integer(field->number);
-	text = shown_part(field);
+	text = shown_part(field->text, LOG_VALUE_MAX);
 	/* A number that jansson would round becomes a string. */
 	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
 	if (value != NULL && !json_is_real(value))
@@ -316,42 +278,18 @@ json_of_field(const struct log_field *field)
 static int
 append_dumped(const char *bytes, size_t len, void *line)
 {
-	struct span rest = { bytes, len };
-	const char *found;
+	size_t i;
 
-	while (rest.len > 0 && (found = memchr(rest.ptr, 0x7f, rest.len)) != NULL) {
-		size_t before = (size_t)(found - rest.ptr);
-
-		buf_append(line, span_part(rest, 0, before));
-		append(line, "\\u007f");
-		rest = span_part(rest, before + 1, rest.len - before - 1);
-	}
-	buf_append(line, rest);
+	for (i = 0; i < len; i++)
+		buf_append(line, bytes[i] == 0x7f ? SPAN("\\u007f") : (struct span){ &bytes[i], 1 });
 	return 0;
 }
 
 static void
-set_head(json_t *object, enum why why)
+append_object(struct buf *line, json_t *object, const struct log_field *fields, size_t count)
 {
-	struct buf now;
-
-	buf_init(&now);
-	append_time(&now);
-	json_object_set_new(object, "time", json_of_bytes(buf_span(&now), false));
-	json_object_set_new(object, "pid", json_integer(getpid()));
-	json_object_set_new(object, "why", json_string(why_word(why)));
-	buf_free(&now);
-}
-
-/* One JSON object: time, pid and why, unless that is NULL, then the fields. */
-static void
-line_object(struct buf *line, const enum why *why, const struct log_field *fields, size_t count)
-{
-	json_t *object = json_object();
 	size_t i;
 
-	if (why != NULL)
-		set_head(object, *why);
 	for (i = 0; i < count; i++)
 		if (!is_left_out(&fields[i]))
 			json_object_set_new(object, fields[i].key, json_of_field(&fields[i]));
@@ -360,126 +298,112 @@ line_object(struct buf *line, const enum why *why, const struct log_field *field
 	json_decref(object);
 }
 
+static void
+compose_json(struct buf *line, enum why why, const struct log_field *fields, size_t count)
+{
+	char now[TIME_SIZE];
+	json_t *object = json_object();
+
+	json_object_set_new(object, "time", json_string(time_text(now)));
+	json_object_set_new(object, "pid", json_integer(getpid()));
+	json_object_set_new(object, "why", json_string(why_word(why)));
+	append_object(line, object, fields, count);
+}
+
+/* `canceld[PID]: WHY` and the fields, after the time if dated. */
+static void
+compose_text(struct buf *line, bool dated, enum why why, const struct log_field *fields, size_t count)
+{
+	char now[TIME_SIZE], head[64];
+	size_t i;
+
+	append(line, dated ? time_text(now) : "");
+	snprintf(head, sizeof(head), "%scanceld[%ld]: ", dated ? " " : "", (long)getpid());
+	append(line, head);
+	append(line, why_word(why));
+	if (why == WHY_NOISE && count > 0) {
+		append_noise(line, fields[0].text);
+	} else if (why == WHY_STATISTICS) {
+		append(line, " ");
+		append_object(line, json_object(), fields, count);
+	} else {
+		for (i = 0; i < count; i++)
+			append_field(line, &fields[i]);
+	}
+}
+
 /* In either format, with its newline. */
 static void
 compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields, size_t count)
 {
-	if (log->json) {
-		line_object(line, &why, fields, count);
-	} else {
-		line_head(line, why, log->dated);
-		line_fields(line, fields, count);
-	}
-	buf_append(line, SPAN("\n"));
+	if (log->json)
+		compose_json(line, why, fields, count);
+	else
+		compose_text(line, log->dated, why, fields, count);
+	append(line, "\n");
 }
 
 void
 log_flush(struct log *log)
 {
 	int kept = errno;
-	struct log_field lines;
+	bool taken = true;
 
-	if (write_queue(log) && log->lost > 0) {
-		lines = log_number("lines", (int64_t)log->lost);
-		log->told = log->lost;
-		log->lost = 0;
-		compose(log, &log->queue, WHY_LINES_LOST, &lines, 1);
-		write_queue(log);
+	while (taken && (log->queue.len > 0 || log->lost > 0)) {
+		if (log->queue.len == 0) {
+			log->told = log->lost;
+			log->lost = 0;
+			compose(log, &log->queue, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", (int64_t)log->told)));
+		}
+		taken = write_line(log);
 	}
 	errno = kept;
 }
 
-/* Queues the line, or counts it as lost, and frees it. */
+/* Composes and queues a line, or counts it as lost. */
 static void
-put(struct log *log, struct buf *line)
+put(struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
+	int kept = errno;
+	struct buf line;
+
+	buf_init(&line);
+	compose(log, &line, why, fields, count);
 	log_flush(log);
-	if (log->lost > 0 || log->queue.len + line->len > LOG_QUEUE_MAX)
+	if (log->lost > 0 || log->queue.len + line.len > LOG_QUEUE_MAX)
 		log->lost++;
 	else
-		buf_append(&log->queue, buf_span(line));
-	buf_free(line);
+		buf_append(&log->queue, buf_span(&line));
+	buf_free(&line);
 	log_flush(log);
+	errno = kept;
 }
 
 void
 log_event(struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
-	int kept = errno;
-	struct buf line;
-
-	if (!log_shows(log, why))
-		return;
-	buf_init(&line);
-	compose(log, &line, why, fields, count);
-	put(log, &line);
-	errno = kept;
+	if (log_shows(log, why))
+		put(log, why, fields, count);
 }
 
 void
 log_statistics(struct log *log, const struct log_field *fields, size_t count)
 {
-	int kept = errno;
-	struct buf line;
-
-	buf_init(&line);
-	if (log->json) {
-		compose(log, &line, WHY_STATISTICS, fields, count);
-	} else {
-		line_head(&line, WHY_STATISTICS, log->dated);
-		buf_append(&line, SPAN(" "));
-		line_object(&line, NULL, fields, count);
-		buf_append(&line, SPAN("\n"));
-	}
-	put(log, &line);
-	errno = kept;
-}
-
-static void
-compose_noise(const struct log *log, struct buf *line, struct span noise)
-{
-	struct span shown = span_part(noise, 0, noise.len < LOG_NOISE_MAX ? noise.len : LOG_NOISE_MAX);
-	char rest[48] = "";
-
-	line_head(line, WHY_NOISE, log->dated);
-	buf_append(line, SPAN(" | "));
-	line_bytes(line, shown);
-	if (shown.len < noise.len)
-		snprintf(rest, sizeof(rest), "... (%zu bytes)", noise.len);
-	buf_append(line, (struct span){ rest, strlen(rest) });
-	buf_append(line, SPAN("\n"));
+	put(log, WHY_STATISTICS, fields, count);
 }
 
 void
-log_noise(struct log *log, struct span noise)
+log_noise(struct log *log, struct span line)
 {
-	struct log_field fields[] = {
-		log_text("text", noise),
-		log_number("bytes", (int64_t)noise.len),
-	};
-	int kept = errno;
-	struct buf line;
-
-	if (!log_shows(log, WHY_NOISE))
-		return;
-	buf_init(&line);
-	if (log->json)
-		compose(log, &line, WHY_NOISE, fields, 2);
-	else
-		compose_noise(log, &line, noise);
-	put(log, &line);
-	errno = kept;
+	log_event(log, WHY_NOISE, LOG_FIELDS(log_text("text", line), log_number("bytes", (int64_t)line.len)));
 }
 
 void
 log_failure(struct log *log, const char *doing, int error)
 {
-	struct log_field fields[] = {
-		log_string("doing", doing),
-		log_string("reason", error == 0 ? NULL : strerror(error)),
-	};
+	const char *reason = error == 0 ? NULL : strerror(error);
 
-	log_event(log, WHY_FAILED, fields, 2);
+	log_event(log, WHY_FAILED, LOG_FIELDS(log_string("doing", doing), log_string("reason", reason)));
 }
 
 struct log_field
@@ -491,7 +415,7 @@ log_text(const char *key, struct span text)
 struct log_field
 log_string(const char *key, const char *text)
 {
-	return log_text(key, (struct span){ text, text == NULL ? 0 : strlen(text) });
+	return log_text(key, text == NULL ? SPAN_NONE : span_of(text));
 }
 
 struct log_field

@@ -21,7 +21,7 @@
 #include "shell/report.h"
 #include "shell/watcher.h"
 
-enum { SETTLE_READ_MAX = 1 << 20 }; /* what a pipe holds at most: read before a deadline is believed */
+enum { SETTLE_READ_MAX = 1 << 20 }; /* bytes that a pipe holds at most */
 
 struct loop {
 	const struct options *options;
@@ -36,7 +36,7 @@ struct loop {
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
-	msec_t alarm; /* what the timer is set to; MSEC_NEVER: it is not */
+	msec_t alarm; /* what the timer is set to; MSEC_NEVER: it does not run */
 };
 
 static bool
@@ -56,17 +56,7 @@ hear(struct loop *loop, enum side from)
 		port_end_input(port, loop->now);
 }
 
-static void
-write_to_client(struct loop *loop)
-{
-	struct port *client = &loop->port[SIDE_CLIENT];
-
-	port_write(client);
-	if (port_is_closed(client))
-		port_abandon(client);
-}
-
-/* The server is not read because the client does not take what it wrote; not because it reads nothing itself. */
+/* The server is not read because the client does not read, and not because the server itself reads nothing. */
 static bool
 is_stalled(const struct loop *loop)
 {
@@ -74,7 +64,7 @@ is_stalled(const struct loop *loop)
 	    lane_queued(session_lane(loop->session, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
 }
 
-/* Deadlines are believed only after all that the server had written by then was read. */
+/* A deadline counts only after everything that the server had written by then was read. */
 static void
 expire(struct loop *loop)
 {
@@ -94,19 +84,14 @@ hear_signals(struct loop *loop)
 {
 	int signal;
 
-	while ((signal = signals_take_ending(&loop->signals)) != 0) {
-		struct log_field fields[] = {
-			log_number("signal", signal),
-			log_string("reason", strsignal(signal)),
-		};
-
-		log_event(loop->log, WHY_SIGNALLED, fields, 2);
-	}
+	while ((signal = signals_take_ending(&loop->signals)) != 0)
+		log_event(loop->log, WHY_SIGNALLED,
+		    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
 	if (signals_take(&loop->signals, SIGUSR1))
 		report_statistics(loop->log, loop->session);
 }
 
-/* The server is gone, and the client has taken its answers, or will not. */
+/* The server is gone, and the client has read its answers or will not read them. */
 static bool
 is_over(const struct loop *loop)
 {
@@ -177,6 +162,7 @@ static void
 on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
 	struct loop *loop = watcher->data;
+	struct port *client = &loop->port[SIDE_CLIENT];
 	enum client_end end;
 
 	(void)events;
@@ -190,7 +176,9 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
 	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
 	life_write(&loop->life, loop->now);
-	write_to_client(loop);
+	port_write(client);
+	if (port_is_closed(client))
+		port_abandon(client);
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
 	life_report_lost(&loop->life);
@@ -229,7 +217,7 @@ new_session(const struct options *options, struct log *log, msec_t now)
 		.kill_stuck = options->kill_stuck,
 	};
 
-	/* Without randomness the hash tables still work; only their order can be foreseen. */
+	/* Without randomness the hash tables still work, but collisions can be foreseen. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
 		config.seed = (uint64_t)now;
 	return session_new(&config, report_action, log, now);

@@ -24,7 +24,7 @@ enum kind {
 	DIALECT,
 	IDLE,
 	CAP,
-	WAIT, /* a time, where none is no time at all */
+	WAIT,
 	DRAIN,
 	FLAG,
 	RESTART,
@@ -41,7 +41,7 @@ enum kind {
 };
 
 static const struct row {
-	int letter; /* 0: there is only the name */
+	int letter; /* 0: the option has a name only */
 	const char *name;
 	int argument; /* as in struct option */
 	enum kind kind;
@@ -86,75 +86,75 @@ enum {
 };
 
 static const char help[] =
-    "usage: canceld [options] [--] command [arg...]\n"
-    "\n"
-    "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and stands between it\n"
-    "and its client: every request is answered in bounded time, and the server hears when nobody waits\n"
-    "for an answer any more.\n"
-    "\n"
-    "  -D, --dialect DIALECT                    auto, mcp, acp, lsp, bsp, or none, which has no\n"
-    "                                           cancel (auto: what the client's first bytes show)\n"
-    "\n"
-    "Deadlines:\n"
-    "  -t, --timeout [METHOD[:NAME]=]DURATION   how long a request may go without progress\n"
-    "                                           (5m; tools/call 30m); repeatable\n"
-    "  -T, --max-time [METHOD[:NAME]=]DURATION  how long it may take at all (24h); repeatable\n"
-    "  -g, --grace DURATION                     for what is on its way already, and for answers\n"
-    "                                           that a cancelled request is still owed (5s; 30s for\n"
-    "                                           session/prompt)\n"
-    "  NAME is the tool, prompt or resource. The most specific rule wins. DURATION is 250ms, 30s,\n"
-    "  5m or 2h; 0 or none is none.\n"
-    "\n"
-    "Cancels and answers:\n"
-    "      --no-cancel          write no cancels to the server, not even the client's\n"
-    "      --answer-cancelled   answer what the client itself has cancelled with an error, if the\n"
-    "                           server does not within the grace\n"
-    "      --tool-errors        a tools/call that timed out gets a result with isError, which the\n"
-    "                           model sees, instead of an error\n"
-    "      --ask-progress       ask for progress in the client's stead: a slow tool that reports some is\n"
-    "                           told from one that hangs\n"
-    "      --legacy             answer server/discover without the server: old ones exit on it\n"
-    "\n"
-    "The end:\n"
-    "  -d, --drain[=DURATION]   at end of file on stdin wait for what is outstanding; so does a\n"
-    "                           regular file on stdin\n"
-    "  -e, --fail-on-timeout    exit with 124 instead of 0 if a request timed out\n"
-    "      --term-after DURATION  from the end of the server's stdin to SIGTERM (700ms; 100ms after a\n"
-    "                           signal, or if it is stuck)\n"
-    "      --kill-after DURATION  from there to SIGKILL (450ms; 250ms likewise)\n"
-    "      --sweep WHAT         what is ended when the server has ended: tree, all that it started,\n"
-    "                           or group, which spares what left its process group (tree)\n"
-    "\n"
-    "A server that fails:\n"
-    "  -r, --restart[=stateless | =[stateless,]N[/DURATION]]\n"
-    "                           start it again when it crashes in an open session, at most N times\n"
-    "                           in DURATION, or in all (5/1m); agents (ACP) and language servers,\n"
-    "                           whose sessions cannot be replayed, only if stateless\n"
-    "  -k, --kill-stuck[=DURATION]\n"
-    "                           after a cancel ask it whether it is alive; if it does not answer\n"
-    "                           within DURATION (10s), end it; implies -r. The session of an agent or\n"
-    "                           a language server is over then, unless -r says stateless\n"
-    "\n"
-    "Limits:\n"
-    "      --max-message SIZE   longest message that is kept in memory (256M); a longer one\n"
-    "                           passes in parts, or is refused if it cannot; 64K, 10M, 1G\n"
-    "      --max-inflight N     requests outstanding in one direction (65536)\n"
-    "      --strict             hold every message whole until it is checked to its end\n"
-    "\n"
-    "The log:\n"
-    "  -l, --log FILE           append to FILE instead of writing to stderr\n"
-    "      --log-format FORMAT  text or json\n"
-    "  -v                       say more: each decision; -vv: each message, without its contents\n"
-    "  -q                       say less: only what canceld fails at\n"
-    "\n"
-    "A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
-    "\n"
-    "  -h, --help               this text\n"
-    "  -V, --version            the version\n"
-    "\n"
-    "Exit status: the server's own, with -r the last one's; 128 + n if signal n ended it or\n"
-    "canceld; 0 if canceld ended the server when the client had gone; 124 see -e; 125 canceld\n"
-    "itself failed; 126 command cannot be executed; 127 command not found.\n";
+    USAGE "\n"
+	  "\n"
+	  "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and stands between it\n"
+	  "and its client: every request is answered in bounded time, and the server hears when nobody waits\n"
+	  "for an answer any more.\n"
+	  "\n"
+	  "  -D, --dialect DIALECT                    auto, mcp, acp, lsp, bsp, or none, which has no\n"
+	  "                                           cancel (auto: what the client's first bytes show)\n"
+	  "\n"
+	  "Deadlines:\n"
+	  "  -t, --timeout [METHOD[:NAME]=]DURATION   how long a request may go without progress\n"
+	  "                                           (5m; tools/call 30m); repeatable\n"
+	  "  -T, --max-time [METHOD[:NAME]=]DURATION  how long it may take at all (24h); repeatable\n"
+	  "  -g, --grace DURATION                     for what is on its way already, and for answers\n"
+	  "                                           that a cancelled request is still owed (5s; 30s for\n"
+	  "                                           session/prompt)\n"
+	  "  NAME is the tool, prompt or resource. The most specific rule wins. DURATION is 250ms, 30s,\n"
+	  "  5m or 2h; 0 or none is none.\n"
+	  "\n"
+	  "Cancels and answers:\n"
+	  "      --no-cancel          write no cancels to the server, not even the client's\n"
+	  "      --answer-cancelled   answer what the client itself has cancelled with an error, if the\n"
+	  "                           server does not within the grace\n"
+	  "      --tool-errors        a tools/call that timed out gets a result with isError, which the\n"
+	  "                           model sees, instead of an error\n"
+	  "      --ask-progress       ask for progress in the client's stead: a slow tool that reports some is\n"
+	  "                           told from one that hangs\n"
+	  "      --legacy             answer server/discover without the server: old ones exit on it\n"
+	  "\n"
+	  "The end:\n"
+	  "  -d, --drain[=DURATION]   at end of file on stdin wait for what is outstanding; so does a\n"
+	  "                           regular file on stdin\n"
+	  "  -e, --fail-on-timeout    exit with 124 instead of 0 if a request timed out\n"
+	  "      --term-after DURATION  from the end of the server's stdin to SIGTERM (700ms; 100ms after a\n"
+	  "                           signal, or if it is stuck)\n"
+	  "      --kill-after DURATION  from there to SIGKILL (450ms; 250ms likewise)\n"
+	  "      --sweep WHAT         what is ended when the server has ended: tree, all that it started,\n"
+	  "                           or group, which spares what left its process group (tree)\n"
+	  "\n"
+	  "A server that fails:\n"
+	  "  -r, --restart[=stateless | =[stateless,]N[/DURATION]]\n"
+	  "                           start it again when it crashes in an open session, at most N times\n"
+	  "                           in DURATION, or in all (5/1m); agents (ACP) and language servers,\n"
+	  "                           whose sessions cannot be replayed, only if stateless\n"
+	  "  -k, --kill-stuck[=DURATION]\n"
+	  "                           after a cancel ask it whether it is alive; if it does not answer\n"
+	  "                           within DURATION (10s), end it; implies -r. The session of an agent or\n"
+	  "                           a language server is over then, unless -r says stateless\n"
+	  "\n"
+	  "Limits:\n"
+	  "      --max-message SIZE   longest message that is kept in memory (256M); a longer one\n"
+	  "                           passes in parts, or is refused if it cannot; 64K, 10M, 1G\n"
+	  "      --max-inflight N     requests outstanding in one direction (65536)\n"
+	  "      --strict             hold every message whole until it is checked to its end\n"
+	  "\n"
+	  "The log:\n"
+	  "  -l, --log FILE           append to FILE instead of writing to stderr\n"
+	  "      --log-format FORMAT  text or json\n"
+	  "  -v                       say more: each decision; -vv: each message, without its contents\n"
+	  "  -q                       say less: only what canceld fails at\n"
+	  "\n"
+	  "A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
+	  "\n"
+	  "  -h, --help               this text\n"
+	  "  -V, --version            the version\n"
+	  "\n"
+	  "Exit status: the server's own, with -r the last one's; 128 + n if signal n ended it or\n"
+	  "canceld; 0 if canceld ended the server when the client had gone; 124 see -e; 125 canceld\n"
+	  "itself failed; 126 command cannot be executed; 127 command not found.\n";
 
 const char *
 options_help(void)
@@ -198,7 +198,7 @@ static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
 	{ NULL, 0 } };
 
-/* Digits and one of the units; false as well if the number is below least or above most. */
+/* Digits and one of the units; false if it is something else, or not between least and most. */
 static bool
 read_number(struct span text, const struct unit *units, uint64_t least, uint64_t most, uint64_t *number)
 {
@@ -247,24 +247,13 @@ read_size(struct span text, const struct unit *units, size_t least, size_t most,
 	return true;
 }
 
-/* N[/DURATION] */
-static bool
-read_restarts(struct span text, struct options *options)
-{
-	const char *slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
-	size_t len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
-
-	options->restarts_within = MSEC_NEVER;
-	if (!read_size(span_part(text, 0, len), plain_units, 1, RESTARTS_MAX, &options->restarts))
-		return false;
-	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
-}
-
 /* stateless, or [stateless,]N[/DURATION]; what is not named stays as it is. */
 static bool
 set_restart(struct options *options, struct span text)
 {
-	struct span stateless = SPAN("stateless");
+	const struct span stateless = SPAN("stateless");
+	const char *slash;
+	size_t len;
 
 	if (text.len >= stateless.len && span_equal(span_part(text, 0, stateless.len), stateless)) {
 		options->stateless = true;
@@ -275,7 +264,12 @@ set_restart(struct options *options, struct span text)
 			return false;
 		text = span_part(text, 1, text.len - 1);
 	}
-	return read_restarts(text, options);
+	slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
+	len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
+	options->restarts_within = MSEC_NEVER;
+	if (!read_size(span_part(text, 0, len), plain_units, 1, RESTARTS_MAX, &options->restarts))
+		return false;
+	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
 }
 
 /* [METHOD[:NAME]=]DURATION, split at the first ':' and the last '=': a NAME may be a URI. */
@@ -284,7 +278,7 @@ set_rule(struct options *options, enum policy_clock clock, struct span text)
 {
 	const char *equals = text.len == 0 ? NULL : memrchr(text.ptr, '=', text.len);
 	size_t target = equals == NULL ? 0 : (size_t)(equals - text.ptr);
-	struct span method = span_part(text, 0, target), name = { NULL, 0 };
+	struct span method = span_part(text, 0, target), name = SPAN_NONE;
 	const char *colon = target == 0 ? NULL : memchr(text.ptr, ':', target);
 	msec_t duration;
 
@@ -300,35 +294,23 @@ set_rule(struct options *options, enum policy_clock clock, struct span text)
 	return true;
 }
 
+/* A time to wait; none is 0. */
 static bool
-set_wait(msec_t *wait, struct span value)
+read_wait(struct span text, msec_t *wait)
 {
-	if (!read_duration(value, wait))
+	if (!read_duration(text, wait))
 		return false;
 	if (*wait == MSEC_NEVER)
 		*wait = 0;
 	return true;
 }
 
+/* One of two words. */
 static bool
-set_sweep(struct options *options, struct span value)
+read_choice(struct span text, const char *no, const char *yes, bool *chosen)
 {
-	options->sweep_group = span_equal(value, SPAN("group"));
-	return options->sweep_group || span_equal(value, SPAN("tree"));
-}
-
-static bool
-set_dialect(struct options *options, struct span value)
-{
-	options->dialect = dialect_named(value);
-	return options->dialect != NULL || span_equal(value, SPAN("auto"));
-}
-
-static bool
-set_log_format(struct options *options, struct span value)
-{
-	options->log.json = span_equal(value, SPAN("json"));
-	return options->log.json || span_equal(value, SPAN("text"));
+	*chosen = span_equal(text, span_of(yes));
+	return *chosen || span_equal(text, span_of(no));
 }
 
 static void
@@ -340,47 +322,39 @@ allow_restarts(struct options *options)
 	options->restarts_within = TIME_RESTARTS;
 }
 
-/* What an option means by itself, before its value is read. */
-static void
-set_option(struct options *options, const struct row *row)
-{
-	if (row->kind == FLAG)
-		*(bool *)((char *)options + row->at) = true;
-	if (row->kind == DRAIN)
-		options->drain = true;
-	if (row->kind == STUCK)
-		options->kill_stuck = TIME_STUCK;
-	if (row->kind == STUCK || row->kind == RESTART)
-		allow_restarts(options);
-	if (row->kind == QUIET)
-		options->log.level = LEVEL_ERROR;
-	if (row->kind == LOUDER && options->log.level < LEVEL_TRAFFIC)
-		options->log.level++;
-}
-
+/* argument: NULL if the option was given none; false: the argument is refused. */
 static bool
-set_value(struct options *options, const struct row *row, const char *argument)
+set_option(struct options *options, const struct row *row, const char *argument)
 {
-	struct span value = span_of(argument);
+	struct span value = argument == NULL ? SPAN_NONE : span_of(argument);
 	void *at = (char *)options + row->at;
 
 	switch (row->kind) {
 	case DIALECT:
-		return set_dialect(options, value);
+		options->dialect = dialect_named(value);
+		return options->dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
 		return set_rule(options, POLICY_IDLE, value);
 	case CAP:
 		return set_rule(options, POLICY_CAP, value);
 	case WAIT:
-		return set_wait(at, value);
+		return read_wait(value, at);
 	case DRAIN:
-		return read_duration(value, &options->drain_for);
+		options->drain = true;
+		return argument == NULL || read_duration(value, &options->drain_for);
+	case FLAG:
+		*(bool *)at = true;
+		return true;
 	case RESTART:
-		return set_restart(options, value);
+		allow_restarts(options);
+		return argument == NULL || set_restart(options, value);
 	case STUCK:
-		return read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER;
+		allow_restarts(options);
+		options->kill_stuck = TIME_STUCK;
+		return argument == NULL ||
+		    (read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER);
 	case SWEEP:
-		return set_sweep(options, value);
+		return read_choice(value, "tree", "group", &options->sweep_group);
 	case SIZE:
 		return read_size(value, size_units, MESSAGE_LEAST, message_most, at);
 	case COUNT:
@@ -389,10 +363,13 @@ set_value(struct options *options, const struct row *row, const char *argument)
 		options->log.file = argument;
 		return value.len > 0 && !span_equal(value, SPAN("--"));
 	case LOG_FORMAT:
-		return set_log_format(options, value);
-	case FLAG:
+		return read_choice(value, "text", "json", &options->log.json);
 	case LOUDER:
+		options->log.level += options->log.level < LEVEL_TRAFFIC;
+		return true;
 	case QUIET:
+		options->log.level = LEVEL_ERROR;
+		return true;
 	case HELP:
 	case VERSION:
 		break;
@@ -400,7 +377,7 @@ set_value(struct options *options, const struct row *row, const char *argument)
 	return false;
 }
 
-/* A name that is none, or the beginning of more than one. */
+/* An unknown name, or one that several options begin with. */
 static void
 refuse_name(const char *argument)
 {
@@ -452,8 +429,7 @@ apply(struct options *options, const struct row *row, const char *argument)
 		return print(help);
 	if (row->kind == VERSION)
 		return print("canceld " CANCELD_VERSION "\n");
-	set_option(options, row);
-	if (argument == NULL || set_value(options, row, argument))
+	if (set_option(options, row, argument))
 		return OPTIONS_RUN;
 	fprintf(stderr, "canceld: --%s '%s': want %s\n", row->name, argument, row->wanted);
 	return STATUS_FAILED;

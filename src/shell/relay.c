@@ -1,6 +1,5 @@
 #include "shell/relay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,14 +84,6 @@ enqueue(struct relay *relay, struct span bytes)
 }
 
 static void
-keep(struct relay *relay, struct span bytes)
-{
-	buf_append(&relay->tail, bytes);
-	if (relay->tail.len > RELAY_TAIL_MAX)
-		buf_consume(&relay->tail, relay->tail.len - RELAY_TAIL_MAX);
-}
-
-static void
 flush(struct relay *relay)
 {
 	struct span bytes;
@@ -104,7 +95,6 @@ flush(struct relay *relay)
 		if (relay->out.broken) {
 			/* The disk may have room again later. */
 			relay->lost += count_lines(bytes);
-			descriptor_retry(&relay->out);
 			buf_clear(&relay->queue);
 		}
 		if (put <= 0)
@@ -117,17 +107,18 @@ static void
 move(struct relay *relay, int reads)
 {
 	char bytes[READ_SIZE];
-	ssize_t got = 1;
+	ssize_t got;
 
-	while (relay->in.fd >= 0 && reads-- > 0 && got > 0) {
-		got = descriptor_read(&relay->in, bytes, sizeof(bytes));
-		if (got > 0) {
-			keep(relay, (struct span){ bytes, (size_t)got });
-			enqueue(relay, (struct span){ bytes, (size_t)got });
-		}
+	flush(relay);
+	while (relay->in.fd >= 0 && reads-- > 0 && (got = descriptor_read(&relay->in, bytes, sizeof(bytes))) > 0) {
+		struct span read = { bytes, (size_t)got };
+
+		buf_append(&relay->tail, read);
+		if (relay->tail.len > RELAY_TAIL_MAX)
+			buf_consume(&relay->tail, relay->tail.len - RELAY_TAIL_MAX);
+		enqueue(relay, read);
 		flush(relay);
 	}
-	flush(relay);
 }
 
 void

@@ -1,11 +1,16 @@
 #include "shell/report.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static int64_t
 count(const struct session *session, enum why why)
 {
 	return (int64_t)session_count(session, why);
+}
+
+/* Left out of the line if it is 0. */
+static struct log_field
+positive(const char *key, int64_t number)
+{
+	return number > 0 ? log_number(key, number) : log_string(key, NULL);
 }
 
 /* The key of an action's detail, where it is not "reason". */
@@ -31,18 +36,12 @@ static void
 show(struct log *log, const struct action *action)
 {
 	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
-	struct log_field fields[] = {
-		log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
-		log_text("method", action->method),
-		log_text("name", action->name),
-		log_id("id", action->id),
-		log_time("elapsed", action->elapsed),
-		log_time("timeout", action->timeout),
-		detail_of(action),
-		log_number("bytes", (int64_t)action->message.len),
-	};
 
-	log_event(log, action->why, fields, COUNT(fields) - (traffic && action->message.len > 0 ? 0 : 1));
+	log_event(log, action->why,
+	    LOG_FIELDS(log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
+		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
+		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout), detail_of(action),
+		positive("bytes", traffic ? (int64_t)action->message.len : 0)));
 }
 
 void
@@ -61,18 +60,15 @@ report_action(void *user, const struct action *action)
 void
 report_summary(struct log *log, const struct session *session)
 {
-	struct log_field fields[] = {
-		log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
-		log_number("timeouts", count(session, WHY_TIMED_OUT) + count(session, WHY_STALLED)),
-		log_number("cancelled",
-		    count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_TRANSLATED) +
-			count(session, WHY_CANCEL_UNSENT)),
-		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
-		log_number("noise", count(session, WHY_NOISE)),
-		log_number("restarts", count(session, WHY_RESTARTED)),
-	};
+	int64_t timeouts = count(session, WHY_TIMED_OUT) + count(session, WHY_STALLED);
+	int64_t cancelled = count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_TRANSLATED) +
+	    count(session, WHY_CANCEL_UNSENT);
+	int64_t late = count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS);
 
-	log_event(log, WHY_SUMMARY, fields, COUNT(fields) - (count(session, WHY_RESTARTED) > 0 ? 0 : 1));
+	log_event(log, WHY_SUMMARY,
+	    LOG_FIELDS(log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
+		log_number("timeouts", timeouts), log_number("cancelled", cancelled), log_number("late", late),
+		log_number("noise", count(session, WHY_NOISE)), positive("restarts", count(session, WHY_RESTARTED))));
 }
 
 void
@@ -89,7 +85,6 @@ report_statistics(struct log *log, struct session *session)
 	fields[n++] = log_number("bytesForServer", (int64_t)lane_size(session_lane(session, SIDE_CLIENT)));
 	fields[n++] = log_number("bytesForClient", (int64_t)lane_size(session_lane(session, SIDE_SERVER)));
 	for (why = 0; why < WHY_COUNT; why++)
-		if (session_count(session, (enum why)why) > 0)
-			fields[n++] = log_number(why_word((enum why)why), count(session, (enum why)why));
+		fields[n++] = positive(why_word((enum why)why), count(session, (enum why)why));
 	log_statistics(log, fields, n);
 }

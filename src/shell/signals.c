@@ -1,19 +1,19 @@
 #include "shell/signals.h"
 
-static const int changed[SIGNALS_CHANGED] = {
-	SIGPIPE,
-	SIGCHLD,
-	SIGHUP,
-	SIGINT,
-	SIGQUIT,
-	SIGTERM,
-	SIGUSR1,
-};
+#include <assert.h>
 
-enum { WATCHED = SIGNALS_ENDING + 2 };
+/* Those that end canceld come first, then the others that it listens to. */
+static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGPIPE };
 
-/* Those that end canceld come first. */
-static const int watched[WATCHED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1 };
+static int
+index_of(int signal)
+{
+	int i;
+
+	for (i = 0; handled[i] != signal; i++)
+		assert(i + 1 < SIGNALS_CHANGED);
+	return i;
+}
 
 void
 signals_save(struct saved_signals *saved)
@@ -23,8 +23,8 @@ signals_save(struct saved_signals *saved)
 
 	sigemptyset(&heard);
 	for (i = 0; i < SIGNALS_CHANGED; i++) {
-		sigaction(changed[i], NULL, &saved->actions[i]);
-		sigaddset(&heard, changed[i]);
+		sigaction(handled[i], NULL, &saved->actions[i]);
+		sigaddset(&heard, handled[i]);
 	}
 	sigprocmask(SIG_UNBLOCK, &heard, &saved->mask);
 	signal(SIGPIPE, SIG_IGN);
@@ -37,19 +37,14 @@ signals_restore(const struct saved_signals *saved)
 	int i;
 
 	for (i = 0; i < SIGNALS_CHANGED; i++)
-		sigaction(changed[i], &saved->actions[i], NULL);
+		sigaction(handled[i], &saved->actions[i], NULL);
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
 bool
 signals_ignored(const struct saved_signals *saved, int signal)
 {
-	int i;
-
-	for (i = 0; i < SIGNALS_CHANGED; i++)
-		if (changed[i] == signal)
-			return saved->actions[i].sa_handler == SIG_IGN;
-	return false;
+	return saved->actions[index_of(signal)].sa_handler == SIG_IGN;
 }
 
 static void
@@ -71,10 +66,10 @@ signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_
 	int i;
 
 	*signals = (struct signals){ 0 };
-	for (i = 0; i < WATCHED; i++) {
-		ev_signal_init(&signals->watchers[i], on_signal, watched[i]);
+	for (i = 0; i < SIGNALS_HEARD; i++) {
+		ev_signal_init(&signals->watchers[i], on_signal, handled[i]);
 		signals->watchers[i].data = signals;
-		if (i >= SIGNALS_ENDING || !signals_ignored(saved, watched[i]))
+		if (i >= SIGNALS_ENDING || !signals_ignored(saved, handled[i]))
 			ev_signal_start(loop, &signals->watchers[i]);
 	}
 }
@@ -88,33 +83,22 @@ signals_unwatch(void)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 }
 
-static bool
-take(struct signals *signals, int i)
-{
-	bool received = signals->received[i];
-
-	signals->received[i] = false;
-	return received;
-}
-
 int
 signals_take_ending(struct signals *signals)
 {
 	int i;
 
 	for (i = 0; i < SIGNALS_ENDING; i++)
-		if (take(signals, i))
-			return watched[i];
+		if (signals_take(signals, handled[i]))
+			return handled[i];
 	return 0;
 }
 
 bool
 signals_take(struct signals *signals, int signal)
 {
-	int i;
+	bool *received = &signals->received[index_of(signal)], taken = *received;
 
-	for (i = 0; i < WATCHED; i++)
-		if (watched[i] == signal)
-			return take(signals, i);
-	return false;
+	*received = false;
+	return taken;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shell/proc.h"
@@ -35,117 +34,86 @@ sweep_set_leader(struct sweep *sweep, pid_t leader)
 	sweep->leader = leader;
 }
 
-/* Whether pid is a child that is not reaped yet; info tells how it ended, or has si_pid 0 while it is alive. */
+/* info tells how it ended, or has si_pid 0 while it is alive; false: there is no such child. */
 static bool
-look_at(pid_t pid, siginfo_t *info)
+look_at(idtype_t type, pid_t id, siginfo_t *info)
 {
 	*info = (siginfo_t){ 0 };
-	return waitid(P_PID, (id_t)pid, info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	return waitid(type, (id_t)id, info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-static bool
-has_children(idtype_t type, pid_t id)
+bool
+sweep_has_children(idtype_t type, pid_t id)
 {
 	siginfo_t info;
 
-	return waitid(type, (id_t)id, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	return look_at(type, id, &info);
 }
 
-/* One visit of all children. */
-struct pass {
-	struct sweep *sweep;
-	sweep_ended *ended;
-	void *context;
-	size_t alive, dead;
+bool
+sweep_find_dead(siginfo_t *info)
+{
+	return look_at(P_ALL, 0, info) && info->si_pid > 0;
+}
+
+/* The children that exist, as decimal numbers, each followed by a blank (proc(5)). */
+struct list {
+	int fd;
+	ssize_t len, at; /* of text */
+	char text[1024];
 };
 
-typedef void visitor(struct pass *pass, pid_t pid, const siginfo_t *info);
-
-static void
-visit_child(struct pass *pass, visitor *visit, pid_t pid)
-{
-	siginfo_t info;
-
-	if (pid > 0 && look_at(pid, &info))
-		visit(pass, pid, &info);
-}
-
-/* Decimal numbers, each followed by a blank (proc(5)). false: the children cannot be listed. */
+/* false: the children cannot be listed. Once open, it has to be read to its end. */
 static bool
-visit_listed(struct pass *pass, visitor *visit)
+list_open(struct list *list)
 {
-	int list = proc_is_own() ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
-	char text[1024];
-	pid_t pid = 0;
-	ssize_t len, i;
-
-	if (list < 0)
-		return false;
-	while ((len = read(list, text, sizeof(text))) > 0) {
-		for (i = 0; i < len; i++) {
-			if (text[i] != ' ') {
-				pid = pid * 10 + (text[i] - '0');
-				continue;
-			}
-			visit_child(pass, visit, pid);
-			pid = 0;
-		}
-	}
-	close(list);
-	return true;
+	list->len = list->at = 0;
+	list->fd = proc_is_own() ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
+	return list->fd >= 0;
 }
 
+/* The next one; 0 at the end, and the list is closed. */
 static pid_t
-pid_most(void)
+list_next(struct list *list)
 {
-	char text[32];
-	long most = proc_read("/proc/sys/kernel/pid_max", text, sizeof(text)) ? strtol(text, NULL, 10) : 0;
+	pid_t pid = 0;
+	char byte;
 
-	return most > 0 && most < PID_MOST ? (pid_t)most : PID_MOST;
-}
-
-/*
- * Tries the numbers upwards from the leader's. false when all were tried since the last one that was a child to be
- * ended.
- */
-static bool
-visit_numbers(struct pass *pass, visitor *visit)
-{
-	struct sweep *sweep = pass->sweep;
-	pid_t most = pid_most();
-	size_t before = pass->alive + pass->dead;
-	int i;
-
-	for (i = 0; i < TRIES && sweep->tried < most; i++) {
-		sweep->next = sweep->next < most ? sweep->next + 1 : 1;
-		visit_child(pass, visit, sweep->next);
-		sweep->tried++;
-	}
-	if (pass->alive + pass->dead > before)
-		sweep->tried = 0;
-	return sweep->tried < most;
-}
-
-static void
-spare(struct pass *pass, pid_t pid, const siginfo_t *info)
-{
-	struct sweep *sweep = pass->sweep;
-	pid_t *grown = realloc(sweep->spared, (sweep->spared_count + 1) * sizeof(*grown));
-
-	(void)info;
-	if (grown == NULL)
-		abort();
-	sweep->spared = grown;
-	sweep->spared[sweep->spared_count++] = pid;
+	do {
+		if (list->at == list->len) {
+			list->at = 0;
+			list->len = read(list->fd, list->text, sizeof(list->text));
+		}
+		if (list->len <= 0) {
+			close(list->fd);
+			return 0;
+		}
+		byte = list->text[list->at++];
+		if (byte != ' ')
+			pid = pid * 10 + (byte - '0');
+	} while (byte != ' ');
+	return pid;
 }
 
 void
 sweep_spare(struct sweep *sweep)
 {
-	struct pass pass = { .sweep = sweep };
+	struct list list;
+	pid_t pid, *grown;
 
-	if (has_children(P_ALL, 0) && !visit_listed(&pass, spare))
+	if (!sweep_has_children(P_ALL, 0))
+		return;
+	if (!list_open(&list)) {
 		sweep->group = true;
+		return;
+	}
+	while ((pid = list_next(&list)) > 0) {
+		grown = realloc(sweep->spared, (sweep->spared_count + 1) * sizeof(*grown));
+		if (grown == NULL)
+			abort();
+		sweep->spared = grown;
+		sweep->spared[sweep->spared_count++] = pid;
+	}
 }
 
 static pid_t *
@@ -169,7 +137,7 @@ sweep_forget(struct sweep *sweep, pid_t pid)
 }
 
 static void
-tell(const struct pass *pass, pid_t pid)
+report_ended(pid_t pid, sweep_ended *ended, void *context)
 {
 	char path[sizeof("/proc//comm") + 3 * sizeof(pid_t)];
 	char name[SWEEP_NAME + 1] = "";
@@ -178,99 +146,126 @@ tell(const struct pass *pass, pid_t pid)
 	if (proc_is_own())
 		proc_read(path, name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
-	pass->ended(pass->context, pid, name);
+	ended(context, pid, name);
 }
 
+/* Reaps a dead child. */
 static void
-take(const struct pass *pass, pid_t pid, const siginfo_t *info)
+reap(struct sweep *sweep, const siginfo_t *info, sweep_ended *ended, void *context)
 {
-	struct sweep *sweep = pass->sweep;
 	bool killed = info->si_code != CLD_EXITED && info->si_status == SIGKILL;
+	pid_t pid = info->si_pid;
 
 	if (pid == sweep->leader)
 		sweep->leader = 0;
-	else if (killed && pass->ended != NULL && find_spared(sweep, pid) == NULL)
-		tell(pass, pid);
+	else if (killed && ended != NULL && find_spared(sweep, pid) == NULL)
+		report_ended(pid, ended, context);
 	sweep_forget(sweep, pid);
 	waitpid(pid, NULL, WNOHANG);
-}
-
-static void
-reap(struct pass *pass, pid_t pid, const siginfo_t *info)
-{
-	if (info->si_pid == pid && pid != pass->sweep->leader)
-		take(pass, pid, info);
 }
 
 void
 sweep_reap(struct sweep *sweep)
 {
-	struct pass pass = { .sweep = sweep };
+	struct list list;
+	siginfo_t info;
+	pid_t pid;
 
-	visit_listed(&pass, reap);
+	if (!list_open(&list))
+		return;
+	while ((pid = list_next(&list)) > 0)
+		if (pid != sweep->leader && look_at(P_PID, pid, &info) && info.si_pid == pid)
+			reap(sweep, &info, NULL, NULL);
 }
 
-/* The leader too: its group was sent SIGKILL. */
-static void
-reap_all(const struct pass *pass)
-{
-	siginfo_t info = { 0 };
-
-	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
-		take(pass, info.si_pid, &info);
-		info.si_pid = 0;
-	}
-}
+struct found {
+	size_t alive, dead;
+};
 
 static void
-end(struct pass *pass, pid_t pid, const siginfo_t *info)
+end_child(const struct sweep *sweep, pid_t pid, struct found *found)
 {
-	if (find_spared(pass->sweep, pid) != NULL)
+	siginfo_t info;
+
+	if (find_spared(sweep, pid) != NULL || !look_at(P_PID, pid, &info))
 		return;
-	if (info->si_pid == pid) {
-		pass->dead++;
+	if (info.si_pid == pid) {
+		found->dead++;
 		return;
 	}
-	pass->alive++;
+	found->alive++;
 	kill(pid, SIGKILL);
 }
 
-/* The signal reaches the whole group at once: no member can start a process that is missed. */
-static void
-end_group(struct sweep *sweep)
+static bool
+end_listed(const struct sweep *sweep, struct found *found)
 {
-	if (sweep->leader <= 1)
-		return;
-	sweep->ended_group = sweep->leader;
-	kill(-sweep->leader, SIGKILL);
+	struct list list;
+	pid_t pid;
+
+	if (!list_open(&list))
+		return false;
+	while ((pid = list_next(&list)) > 0)
+		end_child(sweep, pid, found);
+	return true;
 }
 
-static void
-begin(struct sweep *sweep)
+static pid_t
+pid_most(void)
 {
-	if (sweep->begun)
-		return;
-	sweep_reap(sweep);
-	sweep->next = sweep->leader;
-	sweep->begun = true;
+	char text[32];
+	long most = proc_read("/proc/sys/kernel/pid_max", text, sizeof(text)) ? strtol(text, NULL, 10) : 0;
+
+	return most > 0 && most < PID_MOST ? (pid_t)most : PID_MOST;
+}
+
+/*
+ * Tries the numbers upwards from the leader's. false when all were tried since the last one that was a child to be
+ * ended.
+ */
+static bool
+end_numbered(struct sweep *sweep, struct found *found)
+{
+	pid_t most = pid_most();
+	int i;
+
+	for (i = 0; i < TRIES && sweep->tried < most; i++) {
+		sweep->next = sweep->next < most ? sweep->next + 1 : 1;
+		end_child(sweep, sweep->next, found);
+		sweep->tried++;
+	}
+	if (found->alive + found->dead > 0)
+		sweep->tried = 0;
+	return sweep->tried < most;
 }
 
 bool
 sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 {
-	struct pass pass = { .sweep = sweep, .ended = ended, .context = context };
+	struct found found;
+	siginfo_t info;
 
-	begin(sweep);
+	if (!sweep->begun) {
+		sweep_reap(sweep);
+		sweep->next = sweep->leader;
+		sweep->begun = true;
+	}
 	do {
-		pass.alive = pass.dead = 0;
-		end_group(sweep);
-		reap_all(&pass);
+		found = (struct found){ 0, 0 };
+		/* The signal reaches the whole group at once: no member can start a process that is missed. */
+		if (sweep->leader > 1) {
+			sweep->ended_group = sweep->leader;
+			kill(-sweep->leader, SIGKILL);
+		}
+		/* The leader too. */
+		while (sweep_find_dead(&info))
+			reap(sweep, &info, ended, context);
 		if (sweep->group)
-			return sweep->ended_group == 0 || !has_children(P_PGID, sweep->ended_group);
-		if (!has_children(P_ALL, 0))
+			return sweep->ended_group == 0 || !sweep_has_children(P_PGID, sweep->ended_group);
+		if (!sweep_has_children(P_ALL, 0))
 			return true;
-		if (!visit_listed(&pass, end) && visit_numbers(&pass, end) && pass.dead == 0)
+		if (!end_listed(sweep, &found) && end_numbered(sweep, &found) && found.dead == 0)
 			return false;
-	} while (pass.dead > 0);
-	return pass.alive == 0;
+	} while (found.dead > 0);
+	return found.alive == 0;
 }

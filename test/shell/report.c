@@ -34,7 +34,7 @@ start(enum why_level level, bool json)
 {
 	open_log(level, json);
 	policy_init(&policy);
-	policy_add(&policy, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 2000);
+	policy_add(&policy, POLICY_IDLE, SPAN_NONE, SPAN_NONE, 2000);
 	config = (struct session_config){ .dialect = &dialect_mcp,
 		.policy = &policy,
 		.grace = 5000,
