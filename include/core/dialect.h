@@ -29,7 +29,7 @@ enum method_trait {
 	METHOD_EXEMPT = 1 << 2,     /* lives long by nature: no deadline unless a rule names it */
 	METHOD_PERSON = 1 << 3,     /* waits for a person: exempt, and stops the other side's idle clock */
 	METHOD_CODE = 1 << 4,       /* runs a user's code: the longer built-in deadline */
-	METHOD_PROBE = 1 << 5,      /* asks which era it is: expiry is answered as an unknown method */
+	METHOD_DISCOVERY = 1 << 5,  /* asks which era it is: expiry is answered as an unknown method */
 	METHOD_TOOL = 1 << 6,       /* --tool-errors applies */
 	METHOD_HANDSHAKE = 1 << 7,  /* its answer opens the session; its expiry ends the server */
 	METHOD_STREAM = 1 << 8,     /* the receiver may end it with a cancel of its own */

@@ -90,7 +90,7 @@ bool lane_keep(struct lane *lane);
  * until the next call; LANE_FREE: everything may be written.
  */
 #define LANE_FREE UINT64_MAX
-void lane_hold(struct lane *lane, uint64_t position);
+void lane_stop_at(struct lane *lane, uint64_t position);
 
 /* What to write next, in order: returns the number of spans, at most max. Then lane_sent: how many bytes were written. */
 int lane_output(const struct lane *lane, struct span *spans, int max);
@@ -100,7 +100,7 @@ uint64_t lane_taken(const struct lane *lane); /* all bytes that were ever sent *
 /* Whether an urgent message has bytes left to write. */
 bool lane_overtaking(const struct lane *lane);
 
-/* Bytes that lane_output will give; after lane_hold, only those of its next call. */
+/* Bytes that lane_output will give; after lane_stop_at, only those of its next call. */
 size_t lane_backlog(const struct lane *lane);
 
 /* Decided bytes that take memory, gaps included: compare this with the high and low marks. */

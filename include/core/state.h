@@ -139,7 +139,7 @@ state_is_gone(const struct session *session, enum side side)
 
 /* Messages of the client's wait, except those that the server may need now. */
 static inline bool
-state_holds(const struct session *session)
+state_is_blocked(const struct session *session)
 {
 	return session->probe.question != NULL || session->server.life == SERVER_STUCK ||
 	    server_is_replaying(&session->server);

@@ -50,7 +50,7 @@ read_era(struct handshake *handshake, const struct message *message)
 	const struct method *row = dialect_method(handshake->dialect, message->envelope.method);
 	unsigned traits = row == NULL ? 0 : row->traits;
 
-	if ((handshake->era == ERA_LEGACY && !modern) || (traits & METHOD_PROBE))
+	if ((handshake->era == ERA_LEGACY && !modern) || (traits & METHOD_DISCOVERY))
 		return 0;
 	if (traits & METHOD_HANDSHAKE)
 		return enter_era(handshake, ERA_LEGACY, message);

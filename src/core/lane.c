@@ -37,7 +37,7 @@ struct lane {
 	size_t own;               /* bytes of OWN and HEAD segments */
 	struct buf urgent;        /* whole messages, framed */
 	struct buf kept;          /* whole messages, framed, that wait for the end of an open one */
-	uint64_t held;            /* see lane_hold */
+	uint64_t stop;            /* see lane_stop_at */
 	bool open;                /* see lane_set_open */
 	bool bound;               /* see lane_bind */
 	struct boundary boundary; /* of the bytes written so far */
@@ -53,7 +53,7 @@ lane_new(void)
 	buf_init(&lane->segments);
 	buf_init(&lane->urgent);
 	buf_init(&lane->kept);
-	lane->held = LANE_FREE;
+	lane->stop = LANE_FREE;
 	return lane;
 }
 
@@ -448,9 +448,9 @@ lane_keep(struct lane *lane)
 /* What is written next */
 
 void
-lane_hold(struct lane *lane, uint64_t position)
+lane_stop_at(struct lane *lane, uint64_t position)
 {
-	lane->held = position;
+	lane->stop = position;
 }
 
 /* Urgent messages are written now, unless another message is half written. */
@@ -460,17 +460,17 @@ urgent_is_next(const struct lane *lane)
 	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
 }
 
-/* How many bytes of the span lane_hold lets be written: those before the position, and the rest of a message begun there. */
+/* How many bytes of the span lane_stop_at lets be written: those before the position, and the rest of a message begun there. */
 static size_t
-len_to_held(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
+len_to_stop(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
 {
 	size_t len = 0;
 	bool ends;
 
-	if (segment->at < lane->held)
+	if (segment->at < lane->stop)
 		len = span.len;
-	if (len > 0 && has_position(segment) && lane->held - segment->at < len)
-		len = (size_t)(lane->held - segment->at);
+	if (len > 0 && has_position(segment) && lane->stop - segment->at < len)
+		len = (size_t)(lane->stop - segment->at);
 	if (len == span.len)
 		return len;
 	boundary_advance(&boundary, span_part(span, 0, len));
@@ -482,7 +482,7 @@ len_to_held(const struct lane *lane, struct boundary boundary, const struct segm
 int
 lane_output(const struct lane *lane, struct span *spans, int max)
 {
-	bool cuts = lane->urgent.len > 0 || lane->held != LANE_FREE, stop = false;
+	bool cuts = lane->urgent.len > 0 || lane->stop != LANE_FREE, stop = false;
 	struct boundary boundary = lane->boundary;
 	int n = 0;
 	size_t i;
@@ -499,8 +499,8 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 			continue;
 		if (lane->urgent.len > 0)
 			span.len = boundary_within(&boundary, span, &stop);
-		if (lane->held != LANE_FREE)
-			span.len = len_to_held(lane, boundary, segment, span);
+		if (lane->stop != LANE_FREE)
+			span.len = len_to_stop(lane, boundary, segment, span);
 		if (cuts)
 			boundary_advance(&boundary, span);
 		stop = stop || span.len < segment->len;
@@ -570,7 +570,7 @@ lane_backlog(const struct lane *lane)
 	size_t sum = 0;
 	int n;
 
-	if (lane->held == LANE_FREE)
+	if (lane->stop == LANE_FREE)
 		return lane->backlog + lane->urgent.len;
 	for (n = lane_output(lane, spans, BACKLOG_SPANS); n > 0; n--)
 		sum += spans[n - 1].len;

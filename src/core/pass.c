@@ -101,7 +101,7 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		pass_drop(session, message, WHY_SWALLOWED, request);
 		return;
 	}
-	if (message->extent == MESSAGE_WHOLE && message->bound && state_holds(session)) {
+	if (message->extent == MESSAGE_WHOLE && message->bound && state_is_blocked(session)) {
 		pass_ahead(session, message);
 	} else if (message->extent == MESSAGE_WHOLE) {
 		lane_bind(party->lane, message->bound);

@@ -385,7 +385,7 @@ receive_request(struct session *session, struct message *message)
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
-	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_PROBE)) {
+	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_era_probe(session, message);
 	} else if (is_turn_cancel(session, message)) {
 		on_turn_cancel(session, message);

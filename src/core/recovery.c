@@ -23,7 +23,7 @@ free_queue(struct session *session)
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
 	session->probe.freed_to = lane_decided_to(lane);
-	lane_hold(lane, LANE_FREE);
+	lane_stop_at(lane, LANE_FREE);
 }
 
 static void
@@ -41,7 +41,7 @@ send_probe(struct session *session)
 	    QUESTION_PROBE, method, false, session->config.kill_stuck, session->clocks.steady);
 	probe->taken = lane_taken(lane);
 	probe->again = false;
-	lane_hold(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
+	lane_stop_at(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
 	buf_clear(&session->scratch);
 	compose_probe(&session->scratch, method, probe->question->id, modern ? buf_span(&probe->meta) : SPAN_NONE);
 	lane_overtake(lane, buf_span(&session->scratch));
@@ -229,7 +229,7 @@ finish(struct session *session)
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
 			state_extend(session, SIDE_CLIENT, request);
 	say_all(session, RECORD_STREAM);
-	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
+	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	say_lists(session);
 }

@@ -344,7 +344,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))
 		parts_lose_reader(session);
-	lane_hold(client->lane, 0);
+	lane_stop_at(client->lane, 0);
 }
 
 void

@@ -114,19 +114,19 @@ void peer_answers_of_old(struct world *world);
 /* The first notice of a stream. */
 void peer_begins_stream(struct world *world);
 
-/* lives.c: the servers, one after the other. */
+/* servers.c: the servers, one after the other. */
 /* Perhaps it crashes, or the next one comes. */
-void lives_step(struct world *world);
+void servers_step(struct world *world);
 /* What has to be done is done at once: true if that was something. */
-bool lives_settle(struct world *world);
+bool servers_settle(struct world *world);
 /* When something has to be done; MSEC_NEVER: nothing. */
-int64_t lives_wake(const struct world *world);
+int64_t servers_wake(const struct world *world);
 /* It has gone for good. */
-void lives_end(struct world *world);
+void servers_end(struct world *world);
 /* Canceld wants it to be ended? */
-void lives_look(struct world *world);
+void servers_obey(struct world *world);
 /* It is there. */
-bool lives_is_there(const struct world *world);
+bool servers_is_there(const struct world *world);
 
 /* wire.c */
 /* Canceld reads at most n bytes of what that side wrote. */
