@@ -31,7 +31,10 @@ void signals_save(struct saved_signals *saved);
 /* In the server, before it is executed. */
 void signals_restore(const struct saved_signals *saved);
 
-/* For one of those above or SIGPIPE: true if canceld was started with it ignored (nohup, sh -c 'canceld &'): it should stay so. */
+/*
+ * For one of those above or SIGPIPE: true if canceld was started with it ignored (nohup, sh -c 'canceld &'): it should
+ * stay so.
+ */
 bool signals_ignored(const struct saved_signals *saved, int signal);
 
 struct signals {

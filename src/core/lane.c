@@ -460,7 +460,10 @@ urgent_is_next(const struct lane *lane)
 	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
 }
 
-/* How many bytes of the span lane_stop_at lets be written: those before the position, and the rest of a message begun there. */
+/*
+ * How many bytes of the span lane_stop_at lets be written: those before the position, and the rest of a message begun
+ * there.
+ */
 static size_t
 len_to_stop(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
 {

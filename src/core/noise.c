@@ -77,8 +77,8 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 }
 
 /*
- * Tries what starts at that brace of the line, and returns how many bytes to skip. *malformed: set to the request whose response is
- * there and is malformed.
+ * Tries what starts at that brace of the line, and returns how many bytes to skip. *malformed: set to the request whose
+ * response is there and is malformed.
  */
 static size_t
 try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
@@ -99,8 +99,8 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 		return len;
 	}
 	/*
-	 * A response that breaks off because the server ended is answered as that end is, which says more. One that breaks off
-	 * behind text is a log line that was cut.
+	 * A response that breaks off because the server ended is answered as that end is, which says more. One that
+	 * breaks off behind text is a log line that was cut.
 	 */
 	if (request != NULL && !party->ended && (offset == 0 || scan_complete(scan)))
 		*malformed = request;

@@ -24,7 +24,10 @@ is_read_whole(const struct dialect *dialect, struct span method)
 	    dialect_is(method, dialect->task_status);
 }
 
-/* Once its first part has passed nothing can be changed: a request that may need a fresh id, an answer or a record is held. */
+/*
+ * Once its first part has passed nothing can be changed: a request that may need a fresh id, an answer or a record is
+ * held.
+ */
 static bool
 request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
 {
@@ -46,8 +49,8 @@ request_may_pass(const struct session *session, enum side from, const struct env
 }
 
 /*
- * How long a message may stand still after a part of it has passed, as all others wait behind it: the shorter deadline of its request,
- * or TIME_IDLE if that has none, but never less than the grace.
+ * How long a message may stand still after a part of it has passed, as all others wait behind it: the shorter deadline
+ * of its request, or TIME_IDLE if that has none, but never less than the grace.
  */
 static msec_t
 patience(msec_t idle, msec_t cap, msec_t grace)

@@ -62,7 +62,10 @@ built_in(unsigned traits, bool from_server)
 	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
 }
 
-/* What the most specific rule says, of several the last one, or what holds without any. bare: rules for any method count. */
+/*
+ * What the most specific rule says, of several the last one, or what holds without any. bare: rules for any method
+ * count.
+ */
 static msec_t
 ruled(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)

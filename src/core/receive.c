@@ -233,8 +233,8 @@ mint(struct session *session, enum side requester, bool string, char storage[MIN
 }
 
 /*
- * An id that is in use may be replaced: where the dialect allows it, and for a restarted server, whose ids begin anew while the client
- * may still answer the former server.
+ * An id that is in use may be replaced: where the dialect allows it, and for a restarted server, whose ids begin anew
+ * while the client may still answer the former server.
  */
 static bool
 may_alias(const struct session *session, const struct message *message)
@@ -291,7 +291,10 @@ find_token_place(const struct dialect *dialect, const struct scan *scan, struct 
 	return true;
 }
 
-/* --ask-progress: gives a token to a request that has none, so that a server that works can be told from one that hangs. */
+/*
+ * --ask-progress: gives a token to a request that has none, so that a server that works can be told from one that
+ * hangs.
+ */
 static void
 ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
 {
@@ -597,7 +600,10 @@ restore_subscription(struct session *session, struct message *message)
 		message_replace(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 
-/* The notification behind the handshake is kept for a new server. While one is awaited it is dropped: the replay will send it. */
+/*
+ * The notification behind the handshake is kept for a new server. While one is awaited it is dropped: the replay will
+ * send it.
+ */
 static void
 on_opened(struct session *session, struct message *message)
 {

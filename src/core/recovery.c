@@ -8,8 +8,8 @@
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
 /*
- * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for --kill-stuck:
- * many cancels, or a person who never answers, would otherwise hold the queue for ever.
+ * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for
+ * --kill-stuck: many cancels, or a person who never answers, would otherwise hold the queue for ever.
  */
 void
 recovery_free(struct session *session)
@@ -95,8 +95,8 @@ recovery_drop_questions(struct session *session)
 }
 
 /*
- * How long the server still has. Any output shows that it is alive, as its answer may lie behind a long message. While it waits for an
- * answer of the client's, it may be unable to do anything else.
+ * How long the server still has. Any output shows that it is alive, as its answer may lie behind a long message. While
+ * it waits for an answer of the client's, it may be unable to do anything else.
  */
 static msec_t
 time_left(const struct session *session)
@@ -171,7 +171,9 @@ say_again(struct session *session, const struct record *record, const struct req
 	journal_tell(&session->journal, &action);
 }
 
-/* Sends all records of this kind again. A request that was answered before becomes a question, whose answer is awaited. */
+/*
+ * Sends all records of this kind again. A request that was answered before becomes a question, whose answer is awaited.
+ */
 static void
 say_all(struct session *session, enum record_kind kind)
 {

@@ -83,7 +83,10 @@ is_cancel(enum decide_event event)
 	    event == EVENT_TURN_CANCELLED;
 }
 
-/* The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: of a whole turn. */
+/*
+ * The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: of
+ * a whole turn.
+ */
 static bool
 begin(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message, msec_t timeout)
@@ -214,7 +217,10 @@ decide_one(struct session *session, enum side requester, struct request *request
 	return whole_turn;
 }
 
-/* A turn was cancelled: what the agent asked in it ends too. told: the client cancelled it itself, and needs no cancels from us. */
+/*
+ * A turn was cancelled: what the agent asked in it ends too. told: the client cancelled it itself, and needs no cancels
+ * from us.
+ */
 static void
 cascade(struct session *session, struct span session_id, bool told)
 {
@@ -233,7 +239,9 @@ cascade(struct session *session, struct span session_id, bool told)
 	}
 }
 
-/* A request with a cancelled turn stays in the table (CANCELLING or ABANDONED), so its token is valid after decide_one. */
+/*
+ * A request with a cancelled turn stays in the table (CANCELLING or ABANDONED), so its token is valid after decide_one.
+ */
 static void
 decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
@@ -287,8 +295,8 @@ requests_set_deadlines(struct session *session, enum side requester, struct requ
 }
 
 /*
- * A request of the agent's that crossed the cancel of its turn, which the client may leave open. Unlike an earlier one its end does not
- * renew the grace of the turn, as the agent might send another one each time.
+ * A request of the agent's that crossed the cancel of its turn, which the client may leave open. Unlike an earlier one
+ * its end does not renew the grace of the turn, as the agent might send another one each time.
  */
 void
 requests_join_turn(struct session *session, struct request *request)

@@ -364,8 +364,8 @@ session_server_deaf(struct session *session, msec_t now)
 }
 
 /*
- * Expires the requests of that side, unless an answer that was not read yet, or that is passing without its id, may be for them. And
- * closes a message of the server's that has stood still.
+ * Expires the requests of that side, unless an answer that was not read yet, or that is passing without its id, may be
+ * for them. And closes a message of the server's that has stood still.
  */
 static void
 expire(struct session *session, enum side side, bool heard)

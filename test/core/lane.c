@@ -531,7 +531,9 @@ START_TEST(an_answer_before_it_does_not_touch_it)
 }
 END_TEST
 
-/* Seeded: whole messages pass as they are, reframed, dropped or withdrawn; some of ours overtake; pieces are written. */
+/*
+ * Seeded: whole messages pass as they are, reframed, dropped or withdrawn; some of ours overtake; pieces are written.
+ */
 struct mess {
 	char expected[16384];
 	size_t len, overtaking;
@@ -620,7 +622,10 @@ START_TEST(whole_messages_whatever_is_written_when)
 }
 END_TEST
 
-/* What is kept for another reader: whole messages, what stands within them, and nothing that was for the former one only. */
+/*
+ * What is kept for another reader: whole messages, what stands within them, and nothing that was for the former one
+ * only.
+ */
 START_TEST(keeps_for_another_reader_what_was_not_begun)
 {
 	size_t len = (size_t)_i;

@@ -22,8 +22,8 @@ void actions_free(struct action_list *list);
 bool actions_are(const struct action_list *list, struct span words);
 
 /*
- * Whether the next one is `WORD FIELD=VALUE...`, of which it is taken: verb (send, drop, note), side, id, method, name, message,
- * elapsed, timeout as they are; detail and text (the message) between quotes.
+ * Whether the next one is `WORD FIELD=VALUE...`, of which it is taken: verb (send, drop, note), side, id, method, name,
+ * message, elapsed, timeout as they are; detail and text (the message) between quotes.
  */
 bool actions_next(struct action_list *list, struct span text);
 

@@ -71,8 +71,8 @@ write_result(struct world *world, int from, int number, bool cancelled)
 }
 
 /*
- * An answer to a request that has arrived; to one that is answered already as well, but not a large one: of a second one
- * whose id comes last nothing is known when its first part has to pass.
+ * An answer to a request that has arrived; to one that is answered already as well, but not a large one: of a second
+ * one whose id comes last nothing is known when its first part has to pass.
  */
 void
 peer_answers(struct world *world, int from)

@@ -4,7 +4,9 @@
 
 #include "world_inside.h"
 
-/* Its asker may give that id to another request: nothing of the old one can come any more, or canceld tells them apart. */
+/*
+ * Its asker may give that id to another request: nothing of the old one can come any more, or canceld tells them apart.
+ */
 static bool
 is_free(const struct oracle *oracle, const struct ask *old)
 {

@@ -25,8 +25,8 @@ choose_mood(struct world *world)
 }
 
 /*
- * How much of a message is enough when nothing follows: what needs no more than its line's end, and a whole answer among
- * text; but a malformed answer without its line's end may have broken off, and is answered with the server's end.
+ * How much of a message is enough when nothing follows: what needs no more than its line's end, and a whole answer
+ * among text; but a malformed answer without its line's end may have broken off, and is answered with the server's end.
  */
 static size_t
 enough_of(const struct world *world, const struct sent *sent)
@@ -128,7 +128,9 @@ crash(struct world *world)
 	reset_peer(&world->peer[SERVER]);
 }
 
-/* It asks something, and gives that up before anybody can have read it: behind what its predecessor broke off, mostly. */
+/*
+ * It asks something, and gives that up before anybody can have read it: behind what its predecessor broke off, mostly.
+ */
 static void
 asks_hastily(struct world *world)
 {

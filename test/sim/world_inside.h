@@ -61,8 +61,8 @@ int peer_some_ask(struct world *world, int by);
 int peer_last_of_id(const struct world *world, int number);
 /*
  * Another answer to it could be taken for nothing but that: not one to 1, which would be that to "1" if just that is
- * awaited; nor one to an old 1, which would be that to a new 1. Who writes one marks the request as doubled, so that its
- * id is not used again while the answer is on its way.
+ * awaited; nor one to an old 1, which would be that to a new 1. Who writes one marks the request as doubled, so that
+ * its id is not used again while the answer is on its way.
  */
 bool peer_may_answer_again(const struct world *world, int number);
 /* It has read this message (without framing). */
@@ -142,7 +142,10 @@ bool wire_is_passing(const struct world *world);
 
 /* clock.c */
 void clock_expire(struct world *world);
-/* The session hears that nothing happens until its next wake, which is returned. stalled: the server is not read meanwhile. */
+/*
+ * The session hears that nothing happens until its next wake, which is returned. stalled: the server is not read
+ * meanwhile.
+ */
 int64_t clock_sleep(struct world *world, bool stalled);
 
 void clock_passes(struct world *world, int64_t ms);
