@@ -14,7 +14,7 @@
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
 	const struct policy *policy;   /* borrowed as long as the session lives */
-	msec_t grace;                  /* MSEC_NEVER: what is built in */
+	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;
 	bool ask_progress;   /* a request without a progress token is given one */

@@ -86,29 +86,25 @@ struct list_change {              /* a list of the server's that may change, as 
 
 struct dialect {
 	const char *name;
-	unsigned flags;              /* enum dialect_flag */
-	enum framing framing;        /* the usual framing */
-	enum value_type version;     /* type of params.protocolVersion in the handshake */
-	const struct cancel *cancel; /* NULL: there is none */
-	const struct cancel
-	    *declared_cancel;           /* the cancel for a peer that declared the capability cancellation.request */
-	const char *turn_cancel;        /* notification with params.sessionId */
-	const char *progress;           /* notification */
-	enum scan_field progress_field; /* the member with its token */
+	unsigned flags;                               /* enum dialect_flag */
+	enum framing framing;                         /* the usual framing */
+	enum value_type version;                      /* type of params.protocolVersion in the handshake */
+	const struct cancel *cancel;                  /* NULL: there is none */
+	const struct cancel *declared_cancel;         /* for a peer with the capability cancellation.request */
+	const char *turn_cancel;                      /* notification with params.sessionId */
+	const char *progress;                         /* notification */
+	enum scan_field progress_field;               /* the member with its token */
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
-	const char *opened;        /* notification that the client sends after its handshake */
-	const char *closed;        /* notification of the client that ends the server */
-	const char *stream_opened; /* notification of the server that begins a METHOD_STREAM */
-	const char *ping,
-	    *modern_ping; /* a request that every server answers; NULL: a method that no server knows is used */
-	enum scan_field asked_object; /* where --ask-progress puts a token: SCAN_REQUEST_META or SCAN_PARAMS */
-	const char *asked_member;     /* ... under this name; NULL: nowhere */
-	int timeout_code,
-	    failure_code; /* error codes: a deadline passed; the server has gone, and all other failures */
-	int closed_code;  /* error code: no session is open yet */
-	const char
-	    *omits_id_since; /* from this protocolVersion on, an error without an id has no member "id"; NULL: never */
+	const char *opened;             /* notification that the client sends after its handshake */
+	const char *closed;             /* notification of the client that ends the server */
+	const char *stream_opened;      /* notification of the server that begins a METHOD_STREAM */
+	const char *ping, *modern_ping; /* a request that every server answers; NULL: an unknown method */
+	enum scan_field asked_object;   /* where --ask-progress puts a token: SCAN_REQUEST_META or SCAN_PARAMS */
+	const char *asked_member;       /* ... under this name; NULL: nowhere */
+	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
+	int closed_code;                /* no session is open yet */
+	const char *omits_id_since;     /* the first protocolVersion whose errors without an id leave the member out */
 	struct list_change lists[DIALECT_LISTS];
 	const struct method *methods; /* ended by a NULL name */
 };

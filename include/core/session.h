@@ -107,10 +107,9 @@ void session_sleep(struct session *session, bool stalled, msec_t now);
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);
 
-bool session_wants_end(const struct session *session);               /* the handshake was never answered */
-bool session_timed_out(const struct session *session);               /* some request timed out */
-uint64_t session_count(const struct session *session, enum why why); /* how often this decision was made */
-uint64_t session_requests(const struct session *session,
-    enum side requester); /* how many requests that side has sent */
+bool session_wants_end(const struct session *session);                         /* the handshake was never answered */
+bool session_timed_out(const struct session *session);                         /* some request timed out */
+uint64_t session_count(const struct session *session, enum why why);           /* how often this decision was made */
+uint64_t session_requests(const struct session *session, enum side requester); /* requests that the side has sent */
 
 #endif

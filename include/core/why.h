@@ -16,66 +16,82 @@ enum why_level {
 
 /* clang-format off */
 #define WHY_LIST(X)                                                                                \
-	/*
-	 * a message passes */ \ X(RELAYED, TRAFFIC, "a message passed unchanged") \ X(BATCH, PERSON, "a JSON-RPC batch
-	 * passed unchanged and is not tracked (logged once)") \ X(UNTRACKED, DECISION, "a message that canceld cannot
-	 * track passed") \ X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits
-	 * only one request") \ X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id") \
-	 * X(RECOVERED, DECISION, "a response was cut out of a line that also held other text") \ X(CR_STRIPPED,
-	 * TRAFFIC, "a carriage return before the newline was removed") \ X(BOM_STRIPPED, DECISION, "a byte order mark
-	 * before the message was removed") \ X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works
-	 * on the request") \ X(CANCEL_TRANSLATED, PERSON, "a cancel was forwarded in the form that its receiver's
-	 * protocol defines") \ X(REPAIRED, PERSON, "a session/cancel that was sent as a request was forwarded as a
-	 * notification") \ /* a message is dropped */ \ X(LATE, DECISION, "a response to an abandoned request was
-	 * dropped") \ X(LATE_PROGRESS, DECISION, "progress that names no active request was dropped") \ X(STRAY,
-	 * PERSON, "a response that matches no request was dropped") \ X(UNKNOWN_CANCEL, DECISION, "a cancel of a
-	 * request that is not outstanding was dropped") \ X(REPEATED_CANCEL, DECISION, "a cancel of a request that was
-	 * already cancelled was dropped") \ X(MALFORMED_CANCEL, PERSON, "a cancel without a usable id was dropped") \
-	 * X(FORBIDDEN_CANCEL, PERSON, "a cancel that the protocol forbids was dropped") \ X(NOISE, PERSON, "output on
-	 * the server's stdout that is not a message was moved to the log") \ X(SWALLOWED, DECISION, "a response or
-	 * progress that only canceld had asked for was consumed") \ X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel
-	 * arrived; its answer follows when the named request has ended") \ X(CANCEL_UNSENT, PERSON, "a request was
-	 * cancelled before any of it was written, and was not sent") \ X(BLANK, TRAFFIC, "a blank line was dropped") \
-	 * /* a message of canceld's own */ \ X(TIMED_OUT, PERSON, "a deadline passed: canceld gave the request up and
-	 * answers it with an error") \ X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")
-	 * \ X(PROGRESS_ASKED, DECISION, "a progress token was added to a request") \ X(PROBE_ANSWERED, DECISION,
-	 * "server/discover was answered as an unknown method") \ X(TASK_CANCEL_SENT, DECISION, "canceld told the server
-	 * to cancel a task") \ X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too
-	 * early") \ X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
-	 * X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled") \ X(SERVER_GONE, PERSON, "the
-	 * server went away: the request was answered with an error or cancelled") \ X(SERVER_LOST, PERSON, "the server
-	 * is started again: a request that it was working on was answered with an error") \ X(TERMINATED, PERSON,
-	 * "canceld is ending: the request was cancelled and answered with an error") \ X(TOO_MANY, PERSON, "a request
-	 * beyond --max-inflight was answered with an error") \ X(MALFORMED, PERSON, "a malformed response was replaced
-	 * by an error") \ X(OVERSIZED, PERSON, "a message longer than --max-message was discarded") \ X(PARSE_ERROR,
-	 * PERSON, "input that is not JSON was answered with -32700") \ X(INVALID_REQUEST, PERSON, "JSON that is not a
-	 * JSON-RPC message was answered with -32600") \ X(UNANSWERABLE, PERSON, "a server's request to a client that
-	 * has gone was answered with an error") \ X(TRUNCATED, PERSON, "a message was closed: its writer ended in the
-	 * middle of it") \ X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time") \
-	 * X(REPLAYED, DECISION, "a message from the client was repeated to the new server") \ X(LIST_CHANGE_SENT,
-	 * DECISION, "canceld told the client that the new server's lists may differ") \ X(PROBE_SENT, DECISION, "after
-	 * a cancel the server was asked whether it is alive") \ X(LATE_FAULT, PERSON, "a message was found malformed
-	 * after its first part had passed") \ /* events */ \ X(DIALECT, DECISION, "the protocol of the session was
-	 * detected or chosen") \ X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is
-	 * tracked") \ X(ERA, DECISION, "the era of the protocol was detected: legacy or modern") \ X(AMBIGUOUS, PERSON,
-	 * "a request passed without a deadline: its id is already in use") \ X(SKEWED, PERSON, "the machine or canceld
-	 * stood still: all deadlines were shifted") \ X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its
-	 * response never came") \ X(STUCK, PERSON, "the server did not answer a probe: canceld ends it") \
-	 * X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
-	 * X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message") \ X(SERVER_CHANGED, PERSON, "the
-	 * new server's version or capabilities differ from what the client was told") \ X(RESTARTED, PERSON, "the new
-	 * server accepts requests") \ X(RESTARTING, PERSON, "the server failed and is started again") \
-	 * X(RESTART_REFUSED, PERSON, "the server failed and is not started again") \ X(STARTED, DECISION, "the server
-	 * was started") \ X(INPUT_ENDED, DECISION, "the client closed its end of the connection") \
-	 * X(INPUT_ENDED_EARLY, PERSON, "the client closed its end before its requests were answered: they are
-	 * cancelled") \ X(SIGNALLED, PERSON, "a signal arrived") \ X(ENDING, DECISION, "the next step to end the
-	 * server: its stdin closed, SIGTERM, or SIGKILL") \ X(SERVER_EXITED, PERSON, "the server ended before the
-	 * session was over") \ X(SERVER_ENDED, DECISION, "the server ended after the session was over") \ X(SWEPT,
-	 * PERSON, "a process that the server had left behind was killed") \ X(LINES_LOST, ERROR, "lines were lost
-	 * because stderr or the log was full") \ X(FAILED, ERROR, "canceld itself could not do something") \
-	 * X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for") \ X(SUMMARY, PERSON, "the totals of the session")
-	 * /* clang-format on
-	 */
+	/* a message passes */                                                                     \
+	X(RELAYED, TRAFFIC, "a message passed unchanged")                                          \
+	X(BATCH, PERSON, "a JSON-RPC batch passed unchanged and is not tracked (logged once)")     \
+	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
+	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
+	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
+	X(RECOVERED, DECISION, "a response was cut out of a line that also held other text")       \
+	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
+	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
+	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
+	X(CANCEL_TRANSLATED, PERSON, "a cancel was forwarded in the form that its receiver's protocol defines") \
+	X(REPAIRED, PERSON, "a session/cancel that was sent as a request was forwarded as a notification") \
+	/* a message is dropped */                                                                 \
+	X(LATE, DECISION, "a response to an abandoned request was dropped")                        \
+	X(LATE_PROGRESS, DECISION, "progress that names no active request was dropped")            \
+	X(STRAY, PERSON, "a response that matches no request was dropped")                         \
+	X(UNKNOWN_CANCEL, DECISION, "a cancel of a request that is not outstanding was dropped")   \
+	X(REPEATED_CANCEL, DECISION, "a cancel of a request that was already cancelled was dropped") \
+	X(MALFORMED_CANCEL, PERSON, "a cancel without a usable id was dropped")                    \
+	X(FORBIDDEN_CANCEL, PERSON, "a cancel that the protocol forbids was dropped")              \
+	X(NOISE, PERSON, "output on the server's stdout that is not a message was moved to the log") \
+	X(SWALLOWED, DECISION, "a response or progress that only canceld had asked for was consumed") \
+	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel arrived; its answer follows when the named request has ended") \
+	X(CANCEL_UNSENT, PERSON, "a request was cancelled before any of it was written, and was not sent") \
+	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
+	/* a message of canceld's own */                                                           \
+	X(TIMED_OUT, PERSON, "a deadline passed: canceld gave the request up and answers it with an error") \
+	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
+	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
+	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
+	X(TASK_CANCEL_SENT, DECISION, "canceld told the server to cancel a task")                  \
+	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
+	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
+	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \
+	X(SERVER_GONE, PERSON, "the server went away: the request was answered with an error or cancelled") \
+	X(SERVER_LOST, PERSON, "the server is started again: a request that it was working on was answered with an error") \
+	X(TERMINATED, PERSON, "canceld is ending: the request was cancelled and answered with an error") \
+	X(TOO_MANY, PERSON, "a request beyond --max-inflight was answered with an error")          \
+	X(MALFORMED, PERSON, "a malformed response was replaced by an error")                      \
+	X(OVERSIZED, PERSON, "a message longer than --max-message was discarded")                  \
+	X(PARSE_ERROR, PERSON, "input that is not JSON was answered with -32700")                  \
+	X(INVALID_REQUEST, PERSON, "JSON that is not a JSON-RPC message was answered with -32600") \
+	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was answered with an error") \
+	X(TRUNCATED, PERSON, "a message was closed: its writer ended in the middle of it")         \
+	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \
+	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \
+	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
+	X(PROBE_SENT, DECISION, "after a cancel the server was asked whether it is alive")         \
+	X(LATE_FAULT, PERSON, "a message was found malformed after its first part had passed")     \
+	/* events */                                                                               \
+	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
+	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \
+	X(ERA, DECISION, "the era of the protocol was detected: legacy or modern")                 \
+	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
+	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
+	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
+	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
+	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
+	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \
+	X(SERVER_CHANGED, PERSON, "the new server's version or capabilities differ from what the client was told") \
+	X(RESTARTED, PERSON, "the new server accepts requests")                                    \
+	X(RESTARTING, PERSON, "the server failed and is started again")                            \
+	X(RESTART_REFUSED, PERSON, "the server failed and is not started again")                   \
+	X(STARTED, DECISION, "the server was started")                                             \
+	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
+	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end before its requests were answered: they are cancelled") \
+	X(SIGNALLED, PERSON, "a signal arrived")                                                   \
+	X(ENDING, DECISION, "the next step to end the server: its stdin closed, SIGTERM, or SIGKILL") \
+	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
+	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
+	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
+	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
+	X(FAILED, ERROR, "canceld itself could not do something")                                  \
+	X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for")                                \
+	X(SUMMARY, PERSON, "the totals of the session")
+/* clang-format on */
 
 enum why {
 #define WHY_NAME(name, level, meaning) WHY_##name,

@@ -42,7 +42,7 @@ enter_era(struct handshake *handshake, enum era era, const struct message *messa
 	return NEWS_ERA;
 }
 
-/* MCP 2026-07-28 basic/transports/stdio: which era it is shows in the first requests. */
+/* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
 static unsigned
 read_era(struct handshake *handshake, const struct message *message)
 {

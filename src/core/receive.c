@@ -358,7 +358,7 @@ enter(struct session *session, struct message *message, const struct method *row
 
 /* --legacy: makes the client take the server for one of the legacy era. */
 static void
-answer_era_probe(struct session *session, struct message *message)
+answer_discovery(struct session *session, struct message *message)
 {
 	struct answer answer = reply_answer(session, message, NULL,
 	    "canceld: the server does not know server/discover (see canceld --legacy)");
@@ -389,7 +389,7 @@ receive_request(struct session *session, struct message *message)
 		party->untracked = true;
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
-		answer_era_probe(session, message);
+		answer_discovery(session, message);
 	} else if (is_turn_cancel(session, message)) {
 		on_turn_cancel(session, message);
 	} else if (!refuse(session, message)) {
