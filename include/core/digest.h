@@ -2,15 +2,18 @@
 #define CORE_DIGEST_H
 
 /*
- * A hash of what a JSON value says: RFC 8259 section 4, the order of an object's members says nothing, nor does white space. Names
- * and scalars count as they are spelled.
+ * A hash of the meaning of a JSON value: the order of an object's members and white space do not count (RFC 8259
+ * section 4); names and scalars count as they are spelled.
  */
 
 #include <stdint.h>
 
 #include "core/buf.h"
 
-/* json is valid, with nothing around the value, or empty. One that is nested deeper than 64 levels counts as spelled. */
+/*
+ * json: one valid value without surrounding white space, or empty. A value nested deeper than 64 levels is hashed as
+ * spelled.
+ */
 uint64_t digest_of(struct span json, uint64_t seed);
 
 #endif

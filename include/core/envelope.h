@@ -9,32 +9,32 @@
 #include "core/scan.h"
 
 enum envelope_kind {
-	ENVELOPE_UNKNOWN, /* the frame has not ended, and what was read of it does not tell */
+	ENVELOPE_UNKNOWN, /* the frame has not ended, and the members read so far do not tell its kind */
 	ENVELOPE_REQUEST,
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
 	ENVELOPE_BLANK,      /* white space only */
-	ENVELOPE_NOT_JSON,   /* also JSON with invalid UTF-8, or with a repeated member that is read */
-	ENVELOPE_NO_MESSAGE, /* valid JSON, but no JSON-RPC message */
+	ENVELOPE_NOT_JSON,   /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
+	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message */
 };
 
 enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span id; /* as spelled; empty if absent, null or too long to keep; lives as long as the scan's text */
-	bool untracked; /* a request or response with an empty id */
-	struct span method; /* unescaped; empty if there is none; lives as long as the envelope and the scan's text */
+	struct span id; /* as spelled; empty if absent, null or too long to keep; valid as long as the scan's text */
+	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
+	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
 
-/* Reads a frame that has ended. needs_jsonrpc: what has no member "jsonrpc" is ENVELOPE_NO_MESSAGE. */
+/* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NO_MESSAGE. */
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
 
 /*
- * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were. NOTIFICATION:
- * a method was, but no id, which may still come. UNKNOWN otherwise.
+ * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were read.
+ * NOTIFICATION: a method was read and no id, which may still come. Otherwise UNKNOWN.
  */
 void envelope_peek(struct envelope *envelope, const struct scan *scan);
 

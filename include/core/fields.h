@@ -1,7 +1,7 @@
 #ifndef CORE_FIELDS_H
 #define CORE_FIELDS_H
 
-/* The members of a message that are read, and what is kept of each. */
+/* The members of a message that the scanner reads, and the values that it keeps. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ enum value_type {
 	VALUE_ARRAY,
 };
 
-/* The closed list of paths that are read. Keys are compared after unescaping. */
+/* The complete list of paths that are read. Keys are compared after unescaping. */
 enum scan_field {
 	SCAN_JSONRPC,             /* jsonrpc */
 	SCAN_ID,                  /* id */
@@ -70,11 +70,11 @@ enum scan_field {
 
 struct scan_value {
 	enum value_type type;
-	bool overflow;    /* longer than what is kept; text is empty then */
+	bool overflow;    /* longer than the limit; text is empty then */
 	bool empty;       /* an object or array without members; valid once end > 0 */
-	uint64_t offset;  /* of its first byte, from the first byte fed since scan_start */
-	uint64_t end;     /* behind its last byte, counted likewise; 0 until the value has ended */
-	uint32_t at, len; /* where its bytes are kept; use scan_text */
+	uint64_t offset;  /* of the first byte, counted from the first byte fed since scan_start */
+	uint64_t end;     /* of the byte behind the last one, counted likewise; 0 until the value has ended */
+	uint32_t at, len; /* where the bytes are kept; use scan_text */
 };
 
 #endif

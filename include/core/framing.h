@@ -2,8 +2,8 @@
 #define CORE_FRAMING_H
 
 /*
- * Bytes <-> messages: where one message ends and the next begins on the wire. Either one message a line (MCP
- * basic/transports "stdio", ACP transports), or a header "Content-Length: N" before each (LSP base protocol "Header
+ * Where one message ends and the next begins on the wire. FRAMING_NEWLINE: one message a line (MCP basic/transports
+ * "stdio", ACP transports). FRAMING_HEADER: a header "Content-Length: N" before each message (LSP base protocol "Header
  * Part").
  */
 
@@ -26,8 +26,8 @@ struct span framing_head(enum framing framing, uint64_t len, char storage[FRAMIN
 void framing_append(struct buf *out, enum framing framing, struct span message);
 
 /*
- * Whether the bytes written so far end within a message. Zeroed, with framing set: before the first byte. It understands
- * only what framing_append and framing_head produce.
+ * Whether the bytes written so far end within a message. Zeroed, with framing set: no byte was written. It reads only
+ * output of framing_append and framing_head.
  */
 struct boundary {
 	enum framing framing;
@@ -36,7 +36,10 @@ struct boundary {
 	uint64_t left; /* FRAMING_HEADER: bytes of the body still to come; within the header, the number so far */
 };
 
-/* How many of the bytes belong to the current or, between two, the next message. *ends: it ends among them. */
+/*
+ * How many of the bytes belong to the current message, or to the next one if none has begun. *ends: that message ends
+ * among them.
+ */
 size_t boundary_within(const struct boundary *boundary, struct span bytes, bool *ends);
 
 /* These bytes were written. */
@@ -48,10 +51,10 @@ enum framing_guess {
 	GUESS_MORE, /* too few bytes to tell */
 	GUESS_NEWLINE,
 	GUESS_HEADER,
-	GUESS_FOREIGN, /* no JSON-RPC peer begins so on stdio */
+	GUESS_FOREIGN, /* no JSON-RPC peer on stdio begins with these bytes */
 };
 
-/* From the first bytes of a stream, or of a line. */
+/* Guesses the framing from the first bytes of a stream, or of a line. */
 enum framing_guess framing_guess(struct span bytes);
 
 /* Reading */
@@ -60,50 +63,52 @@ enum {
 	FRAME_HEAD_MAX = 4096, /* bytes of one header, or of one piece of text before it */
 };
 
-/* A header that announces a longer body is text. A body that breaks off can be padded up to this length. */
+/*
+ * A header that announces a longer body is text. The body of a message that breaks off can be padded up to this length.
+ */
 #define FRAME_LENGTH_MAX ((uint64_t)1 << 32)
 
 /*
- * One message of a lane, scanned as its bytes arrive. Headers are read as real peers write them: the name of a field in
- * any case, blanks around the colon, other fields, lines that end with "\n" alone, and text between two messages.
+ * One message of a lane, scanned as its bytes arrive. Headers are accepted as real peers write them: field names in any
+ * case, blanks around the colon, other fields, lines that end with "\n" alone, and text between two messages.
  */
 struct frame {
 	enum framing framing;
-	struct scan *scan;               /* of the frame being read, or of the one that has ended */
-	uint64_t start;                  /* position of its first byte in the lane, its header included */
-	uint64_t body;                   /* position of the first byte that is scanned */
-	uint64_t scanned;                /* position behind the last byte read */
-	bool in_body;                    /* the header has ended; always true with FRAMING_NEWLINE */
-	uint64_t length;                 /* FRAMING_HEADER, in_body: bytes of the whole body */
-	bool text;                       /* it has ended and is no message: text where a header should be */
-	struct head {                    /* private, FRAMING_HEADER */
-		bool has_length, fields; /* a length was read; a length or any other field */
+	struct scan *scan; /* of the frame being read, or of the one that has ended */
+	uint64_t start;    /* position in the lane of the frame's first byte, header included */
+	uint64_t body;     /* position of the first byte that is scanned */
+	uint64_t scanned;  /* position behind the last byte read */
+	bool in_body;      /* the header has ended; always true with FRAMING_NEWLINE */
+	uint64_t length;   /* FRAMING_HEADER, in_body: bytes of the whole body */
+	bool text;         /* the frame has ended and is no message: text stands where a header should be */
+	struct head {      /* private, FRAMING_HEADER */
+		bool has_length, fields; /* a Content-Length was read; any field was read */
 		bool bare;               /* the line with the length ended with "\n" alone */
 		size_t len;
-		char line[FRAME_HEAD_MAX]; /* what was read of the current line */
+		char line[FRAME_HEAD_MAX]; /* the current line, as far as it was read */
 	} head;
 };
 
 void frame_init(struct frame *frame, enum framing framing);
 void frame_free(struct frame *frame);
 
-/* The current frame will be read again, from frame->start on, in this framing. */
+/* The current frame will be read again from frame->start, in this framing. */
 void frame_set_framing(struct frame *frame, enum framing framing);
 
 /*
- * Reads bytes, which start at position frame->scanned. Afterwards frame->scanned is behind the last byte that belongs to
- * the frame, which may be before these bytes, when text turns out to end where a header begins. true: the frame has
+ * Reads bytes, which start at position frame->scanned. Afterwards frame->scanned is behind the last byte that belongs
+ * to the frame; it may go back before these bytes if text turns out to end where a header begins. true: the frame has
  * ended.
  */
 bool frame_feed(struct frame *frame, struct span bytes) __attribute__((warn_unused_result));
 
-/* No more bytes will come: the frame ends here. false: it has no bytes. */
+/* No more bytes will come, so the frame ends here. false: the frame has no bytes. */
 bool frame_finish(struct frame *frame) __attribute__((warn_unused_result));
 
 /* Begins the next frame, behind this one. */
 void frame_next(struct frame *frame);
 
-/* The frame at hand is dropped, whatever was read of it; the next one starts at this position. */
+/* Drops the current frame, as far as it was read; the next one starts at this position. */
 void frame_skip(struct frame *frame, uint64_t position);
 
 #endif

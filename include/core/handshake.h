@@ -2,8 +2,8 @@
 #define CORE_HANDSHAKE_H
 
 /*
- * What the session speaks, as far as the traffic has shown it: framing, dialect, era, capabilities. It reads messages and writes
- * nothing.
+ * The protocol of the session, as far as the traffic has shown it: framing, dialect, era, capabilities. It reads
+ * messages and writes nothing.
  */
 
 #include <stdbool.h>
@@ -17,44 +17,44 @@ enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 struct handshake {
 	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
 	bool dialect_known, framing_known;
-	bool plain;       /* the client speaks no JSON-RPC: everything passes */
-	bool initialized; /* the answer to the handshake was a result, or the client has asked without one */
+	bool plain;       /* the client does not speak JSON-RPC: everything passes */
+	bool initialized; /* answered with a result, or the client did without a handshake */
 	bool omits_id;    /* errors without an id leave the member out */
-	bool declared[2]; /* by enum side: it has the capability cancellation.request (ACP RFD) */
+	bool declared[2]; /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
 	int version;      /* result.protocolVersion, if it is a number (ACP) */
 	enum era era;
-	uint64_t era_end; /* the request that showed the era ends here, in the client's lane */
+	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
 
 /* dialect: the one that a person has named; NULL: none. */
 void handshake_init(struct handshake *handshake, const struct dialect *dialect);
 
 /*
- * Looks at the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The client's
- * decide; a server that speaks before its client is read as what it looks like until then. ended: no more bytes will come.
- * *framing: the present one. false: more bytes are needed before anything can be read.
+ * Reads the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The
+ * client's bytes decide; a server that writes before its client is read with the framing that its own bytes suggest.
+ * ended: no more bytes will come. *framing: the framing for now. false: more bytes are needed.
  */
 bool handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
     enum framing *framing);
 
-enum news { /* what a request has shown: a set */
+enum news { /* what a request has shown; a set */
 	NEWS_DIALECT = 1 << 0,
 	NEWS_ERA = 1 << 1,
 };
 
-/* Reads a request of the client's: the first one shows the dialect, and in MCP the first ones show the era. */
+/* Reads a request of the client's: the first one shows the dialect, and the first ones of MCP show the era. */
 unsigned handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message);
 
-/* Reads a response with a result to the handshake. */
+/* Reads the handshake's response, if it has a result. */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
 
-/* Messages of canceld's own may be written to the server, which has taken its input up to this position. */
+/* Messages of canceld's own may be written to the server. written_to: how far the client's lane was written. */
 bool handshake_is_settled(const struct handshake *handshake, uint64_t written_to);
 
 /* The session is open: the handshake was answered, or the protocol needs none. */
 bool handshake_is_done(const struct handshake *handshake);
 
-/* How that side spells a cancel; NULL: its protocol has none. */
+/* The form of a cancel for that receiver; NULL: its protocol has none. */
 static inline const struct cancel *
 handshake_cancel(const struct handshake *handshake, enum side receiver)
 {

@@ -2,10 +2,10 @@
 #define CORE_ID_H
 
 /*
- * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON string with its quotes,
- * or a JSON number. JSON-RPC 2.0 section 4: strings are compared unescaped, numbers by value: 1 is 1.0 and 10e-1, and is
- * not "1". Numbers of any size are exact; exponents beyond 10^16 count as that. What is longer than ID_MAX is compared as
- * it is spelled.
+ * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON string with its
+ * quotes, or a JSON number. JSON-RPC 2.0 section 4: strings are compared unescaped, numbers by value: 1 equals 1.0 and
+ * 10e-1, but not "1". Numbers of any size are exact; larger exponents than 10^16 count as 10^16. An id longer than
+ * ID_MAX is compared as spelled.
  */
 
 #include <stdbool.h>
@@ -15,31 +15,34 @@
 
 enum {
 	ID_MAX = 1024,
-	ID_CANONICAL_MAX = ID_MAX + 24, /* a number's exponent may come to it */
+	ID_CANONICAL_MAX = ID_MAX + 24, /* room for the exponent of a number */
 };
 
 /*
- * The one spelling of all ids that are equal: equal ids have equal bytes, others have not. Nearly always the id itself,
- * else written to storage. It need not be valid JSON.
+ * The canonical form of the id: equal ids have the same bytes, different ids different ones. Usually this is the id
+ * itself; otherwise the form is written to storage. It need not be valid JSON.
  */
 struct span id_canonical(struct span id, char storage[ID_CANONICAL_MAX]);
 
 bool id_equal(struct span a, struct span b);
 uint64_t id_hash(struct span id, uint64_t seed); /* of its canonical form */
 
-/* The IEEE double nearest to the number that the id is, or that it spells as a string; false if it is none. */
+/* The IEEE double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);
 
-/* true for ids that a peer might confuse: equal as text ("5" and 5), or as an IEEE double. */
+/* Whether a peer might confuse the two ids: they are equal as text ("5" and 5), or as an IEEE double. */
 bool id_loosely_equal(struct span a, struct span b);
 
 /*
- * The string's characters without quotes and escapes, as UTF-8. A lone surrogate is kept as
- * its three-byte form. Returns the number of bytes; writes at most size of them. A number is copied.
+ * Unescapes the string: its characters as UTF-8, a lone surrogate in its three-byte form. Writes at most size bytes and
+ * returns the length that would be needed. A number is copied.
  */
 size_t id_unescape(struct span id, char *out, size_t size);
 
-/* The same of a string, in place if it has no escapes, else in storage; empty if there are more than size bytes. */
+/*
+ * The same for a string: the bytes in place if it has no escapes, else in storage; empty if they need more than size
+ * bytes.
+ */
 struct span id_unescaped(struct span string, char *storage, size_t size);
 
 #endif

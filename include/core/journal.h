@@ -2,8 +2,8 @@
 #define CORE_JOURNAL_H
 
 /*
- * Each decision of a session as data: one word of the vocabulary (why.h) about one message or request. It is counted here, and told
- * to the caller through the core's only function pointer.
+ * Each decision of a session as data: one word of the vocabulary (why.h) about one message or request. The journal
+ * counts it and reports it to the caller through the core's only function pointer.
  */
 
 #include <stdbool.h>
@@ -24,37 +24,37 @@ side_other(enum side side)
 enum verb {
 	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
 	VERB_DROP, /* a message from the other side of `side` does not reach it */
-	VERB_NOTE, /* nothing moved */
+	VERB_NOTE, /* no message moved */
 };
 
-/* Every span is valid during the call only; empty, or MSEC_NEVER, where there is nothing to say. */
+/* Spans are valid during the call only. Empty spans and MSEC_NEVER mean: not known or not applicable. */
 struct action {
 	enum verb verb;
 	enum side side;
 	enum why why;
-	struct span message; /* without its newline; of one that passes in parts only the held part */
+	struct span message; /* without its newline; of a message that passes in parts only the first part */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail; /* a person's reason, a word on what was wrong */
+	struct span detail; /* the reason of a cancel, or what was wrong */
 	msec_t elapsed, timeout;
 };
 
-/* Told of each decision, after the lanes were changed. It must not call the session. */
+/* Called for each decision, after the lanes were changed. It must not call the session. */
 typedef void action_fn(void *user, const struct action *action);
 
 struct journal {
 	action_fn *act; /* or NULL */
 	void *user;
-	bool traffic_unseen; /* what has LEVEL_TRAFFIC is only counted */
+	bool traffic_unseen; /* decisions of LEVEL_TRAFFIC are counted and not reported */
 	uint64_t counts[WHY_COUNT];
 };
 
 void journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen);
 
-/* true: nobody is told of such decisions, and this one is counted; else journal_tell must follow. */
+/* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
 bool journal_counts_only(struct journal *journal, enum why why);
 
-/* Counts it, and tells the caller. */
+/* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
 
 #endif

@@ -23,7 +23,9 @@ struct lane;
 struct lane *lane_new(void);
 void lane_free(struct lane *lane);
 
-/* Where to read the next bytes to: *room (at least want) bytes. All spans of this lane die. */
+/*
+ * Returns the place for the next bytes to be read: *room bytes, at least want. All spans of this lane become invalid.
+ */
 char *lane_space(struct lane *lane, size_t want, size_t *room) __attribute__((warn_unused_result));
 void lane_received(struct lane *lane, size_t n);
 
@@ -31,21 +33,24 @@ uint64_t lane_written_to(const struct lane *lane); /* every byte before it is wr
 uint64_t lane_decided_to(const struct lane *lane);
 uint64_t lane_received_to(const struct lane *lane);
 
-/* Undecided bytes from position on, which must not be before lane_decided_to. */
+/* The undecided bytes from position on. position must not be before lane_decided_to. */
 struct span lane_from(const struct lane *lane, uint64_t position);
 
-/* Decide the next n undecided bytes: they are written, or they are not. */
+/* Decide the next n undecided bytes: lane_pass has them written, lane_drop does not. */
 void lane_pass(struct lane *lane, size_t n);
 void lane_drop(struct lane *lane, size_t n);
 
-/* How the reader of the lane tells messages apart. Default: FRAMING_NEWLINE. Set it before anything is decided. */
+/* How the lane frames its own messages. Default: FRAMING_NEWLINE. Set it before any byte is decided. */
 void lane_set_framing(struct lane *lane, enum framing framing);
 enum framing lane_framing(const struct lane *lane);
 
-/* Add own bytes at the decided position, as a part of the message that passes there. */
+/* Add bytes of canceld's own at the decided position, as a part of the message that passes there. */
 void lane_insert(struct lane *lane, struct span bytes);
 
-/* Add the header of the next message that passes, of len bytes; it belongs to that message. FRAMING_NEWLINE: nothing. */
+/*
+ * Add the header of the next message that passes, which has len bytes; the header belongs to that message. With
+ * FRAMING_NEWLINE it is empty.
+ */
 void lane_insert_head(struct lane *lane, uint64_t len);
 
 /* Add n spaces, which take no memory, in place of the rest of a message that will not come. */
@@ -57,56 +62,62 @@ void lane_insert_blanks(struct lane *lane, uint64_t n);
  */
 void lane_set_open(struct lane *lane, bool open);
 
-/* Queue an own message, which the lane frames, behind all decided messages; never inside an open one. */
+/* Queue a message of canceld's own, which the lane frames, behind all decided messages; never inside an open one. */
 void lane_answer(struct lane *lane, struct span message);
 
-/* Queue an own message, which the lane frames, as urgent: it is written at the next boundary between two messages. */
+/*
+ * Queue a message of canceld's own, which the lane frames, as urgent: it is written at the next boundary between two
+ * messages.
+ */
 void lane_overtake(struct lane *lane, struct span message);
 
-/* Whether no byte of the message that starts at this position was written, its inserted header included. */
+/* Whether no byte of the message that starts at this position was written yet, its inserted header included. */
 bool lane_untouched(const struct lane *lane, uint64_t start);
 
-/* Take the message at [start, end) out of the queue; it must be untouched. */
+/* Take the message at [start, end) out of the queue; it must be untouched (lane_untouched). */
 void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
 
 /* Drop everything that is queued: there is no reader any more. */
 void lane_abandon(struct lane *lane);
 
 /*
- * true: what is decided from now on is meaningful to the current reader only, and lane_keep drops it. false: it is
- * not. Messages of lane_answer and lane_overtake always are.
+ * true: bytes decided from now on are meaningful to the current reader only, and lane_keep drops them. false: they are
+ * not. Messages of lane_answer and lane_overtake are always meaningful to the current reader only.
  */
 void lane_bind(struct lane *lane, bool bound);
 
 /*
  * The reader has gone and another one will come. Keep the whole messages that are queued; drop the rest of a message
- * that is half written, urgent messages, and what was meaningful to the former reader only. false: the open message was
- * dropped, and is open no longer.
+ * that is half written, urgent messages, and messages bound to the former reader (lane_bind). false: the open message
+ * was dropped, and is no longer open.
  */
 bool lane_keep(struct lane *lane);
 
 /*
- * Write nothing at or after this position, except urgent messages and the rest of a message already begun. It holds
+ * Write nothing at or after this position, except urgent messages and the rest of a message already begun. This lasts
  * until the next call; LANE_FREE: everything may be written.
  */
 #define LANE_FREE UINT64_MAX
-void lane_hold(struct lane *lane, uint64_t position);
+void lane_stop_at(struct lane *lane, uint64_t position);
 
-/* What to write next, in order: returns the number of spans, at most max. Then lane_sent: how many bytes were written. */
+/*
+ * What to write next, in order: fills at most max spans and returns their number. Afterwards call lane_sent with the
+ * number of bytes that were written.
+ */
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
-uint64_t lane_taken(const struct lane *lane); /* all bytes that were ever sent */
+uint64_t lane_taken(const struct lane *lane); /* the number of bytes ever passed to lane_sent */
 
 /* Whether an urgent message has bytes left to write. */
 bool lane_overtaking(const struct lane *lane);
 
-/* Bytes that lane_output will give; after lane_hold, only those of its next call. */
+/* Bytes that lane_output will give; after lane_stop_at, only those of its next call. */
 size_t lane_backlog(const struct lane *lane);
 
 /* Decided bytes that take memory, gaps included: compare this with the high and low marks. */
 size_t lane_queued(const struct lane *lane);
 
-/* Own bytes among lane_queued. */
+/* Bytes of canceld's own among lane_queued. */
 size_t lane_own(const struct lane *lane);
 
 /* All bytes of this lane that take memory, undecided ones included. */

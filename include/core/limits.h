@@ -4,10 +4,10 @@
 /* Every constant that bounds or times something; the manual lists them under LIMITS. Bytes and milliseconds. */
 
 enum {
-	LIMIT_HOLD = 64 << 10,         /* a longer frame passes in parts unless --strict */
+	LIMIT_HOLD = 64 << 10,         /* a longer frame is not kept whole: it passes in parts, unless --strict */
 	LIMIT_READ = 64 << 10,         /* one read */
-	LIMIT_CLIENT_HIGH = 256 << 10, /* queued for the client: stop reading the server */
-	LIMIT_CLIENT_LOW = 128 << 10,  /* ... read it again */
+	LIMIT_CLIENT_HIGH = 256 << 10, /* more queued for the client: stop reading the server */
+	LIMIT_CLIENT_LOW = 128 << 10,  /* less than this: read the server again */
 	LIMIT_SERVER_HIGH = 4 << 20,
 	LIMIT_SERVER_LOW = 1 << 20,
 	LIMIT_CLIENT_OWN = 2 << 20, /* canceld's own answers, queued for the client: stop reading it */
@@ -16,41 +16,43 @@ enum {
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
 	LIMIT_TASKS = 1024,    /* progress tokens of tasks that outlive their request */
-	LIMIT_CANDIDATES = 16, /* messages tried a noisy line */
-	LIMIT_FINISHED = 4096, /* ended requests whose ids are remembered */
+	LIMIT_CANDIDATES = 16, /* braces of one line of noise at which a message is looked for */
+	LIMIT_FINISHED = 4096, /* ended requests that are remembered by their ids */
 	LIMIT_ACKS = 1024,     /* acknowledged cancels that wait for the end of their request */
 
 	LIMIT_RECORDS = 1024,         /* requests kept for a restarted server */
-	LIMIT_RECORD_BYTES = 1 << 20, /* ... and their bytes */
-	LIMIT_LAST_WORDS = 2048,      /* of the server's stderr, in an error */
+	LIMIT_RECORD_BYTES = 1 << 20, /* their bytes in all */
+	LIMIT_LAST_WORDS = 2048,      /* bytes of the server's stderr that an error quotes */
 
 	LIMIT_RESTARTS = 5,
 
 	TIME_IDLE = 5 * 60 * 1000,
-	TIME_IDLE_CODE = 30 * 60 * 1000, /* what runs a user's code */
+	TIME_IDLE_CODE = 30 * 60 * 1000, /* of requests that run a user's code */
 	TIME_START = 5 * 60 * 1000,      /* initialize, server/discover */
 	TIME_CAP = 24 * 60 * 60 * 1000,
 	TIME_GRACE = 5 * 1000,        /* --grace */
 	TIME_GRACE_TURN = 30 * 1000,  /* of a session/prompt */
 	TIME_LINGER = 10 * 60 * 1000, /* a tombstone */
-	TIME_REPLAY = 60 * 1000,      /* for a restarted server to answer what is repeated to it */
-	TIME_RESTART_WAIT = 100,      /* before a server is started again that has not served; doubled each time ... */
-	TIME_RESTART_MOST = 10000,    /* ... up to this */
-	TIME_STUCK = 10 * 1000,       /* --kill-stuck without a value */
-	TIME_RESTARTS = 60 * 1000,    /* --restart without a value: LIMIT_RESTARTS within this */
-	TIME_FIRST_REQUEST = 500,     /* for the client to ask a server that has gone, so that it is told why */
-	TIME_SKEW = 2 * 1000,         /* a later wake than planned by this much: the clock stood */
-	TIME_EOF_WAIT = 250,          /* for the rest of stdout after the server's exit */
-	TIME_FLUSH_WAIT = 200,        /* for cancels to be written before stdin is closed */
-	TIME_CLOSE_WAIT = 700,        /* from then to SIGTERM; --term-after */
-	TIME_TERM_WAIT = 450,         /* from then to SIGKILL; --kill-after */
-	TIME_KILL_WAIT = 100,         /* for the exit after SIGKILL */
-	TIME_LAST_WAIT = 50,          /* as TIME_EOF_WAIT, when the end was canceld's */
-	TIME_SWEEP_WAIT = 100,        /* for what is left of the server's tree to be ended */
-	TIME_HASTY_FLUSH_WAIT = 100,  /* the same after a signal */
+	TIME_REPLAY = 60 * 1000,      /* for a new server to answer the replay */
+	TIME_RESTART_WAIT = 100,   /* before a server that answered nothing is started again; doubled each time ... */
+	TIME_RESTART_MOST = 10000, /* ... up to this */
+	TIME_STUCK = 10 * 1000,    /* --kill-stuck without a value */
+	TIME_RESTARTS = 60 * 1000, /* --restart without a value: LIMIT_RESTARTS restarts within this time */
+	TIME_FIRST_REQUEST =
+	    500, /* for the client to send its first request after the server has gone, so that it is told why */
+	TIME_SKEW = 2 * 1000,  /* a wake that is later than planned by this much shows that the clock stood still */
+	TIME_EOF_WAIT = 250,   /* for the rest of stdout after the server's exit */
+	TIME_FLUSH_WAIT = 200, /* for cancels to be written before stdin is closed */
+	TIME_CLOSE_WAIT = 700, /* from then to SIGTERM; --term-after */
+	TIME_TERM_WAIT = 450,  /* from then to SIGKILL; --kill-after */
+	TIME_KILL_WAIT = 100,  /* for the exit after SIGKILL */
+	TIME_LAST_WAIT = 50,   /* like TIME_EOF_WAIT, after an end that canceld began */
+	TIME_SWEEP_WAIT = 100, /* for the rest of the server's process tree to be ended */
+	TIME_HASTY_FLUSH_WAIT = 100, /* like TIME_FLUSH_WAIT, after a signal */
 	TIME_HASTY_CLOSE_WAIT = 100,
 	TIME_HASTY_TERM_WAIT = 250,
-	TIME_HANGUP_WAIT = 250, /* the client closed its end and its queue is full: for the server to read again */
+	TIME_HANGUP_WAIT =
+	    250, /* after the client closed its end while its queue is full: for the server to read again */
 };
 
 #endif

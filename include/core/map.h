@@ -2,30 +2,31 @@
 #define CORE_MAP_H
 
 /*
- * A hash map of entries that are embedded in what it finds. It knows hashes only: the caller compares the keys. Entries
- * with the same hash are found newest first. Every call is O(1) on average, except among entries with the same hash.
+ * A hash map of entries that are embedded in the caller's objects. The map knows hashes only: the caller compares the
+ * keys. Entries with the same hash are found newest first. Every call is O(1) on average, except among entries with the
+ * same hash.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct map_entry { /* zeroed: in no map */
+struct map_entry { /* zeroed: the entry is in no map */
 	struct map_entry *next, **link;
 	uint64_t hash;
 };
 
 struct map { /* zeroed: empty */
 	struct map_entry **buckets;
-	size_t size; /* of the buckets, a power of two */
+	size_t size; /* number of buckets, a power of two */
 	size_t count;
 };
 
-void map_free(struct map *map); /* its entries are the caller's */
+void map_free(struct map *map); /* frees the buckets; the entries belong to the caller */
 
-/* The entry must stay where it is until it is removed. */
+/* The entry must not move in memory until it is removed. */
 void map_add(struct map *map, struct map_entry *entry, uint64_t hash);
 
-/* Nothing happens to an entry that is in no map. */
+/* Does nothing if the entry is in no map. */
 void map_remove(struct map *map, struct map_entry *entry);
 
 /* The newest entry with this hash, or NULL. */

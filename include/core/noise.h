@@ -2,8 +2,9 @@
 #define CORE_NOISE_H
 
 /*
- * What is no JSON-RPC message. The client is told so. On the server's stdout it is text that some program printed there: responses
- * that share its line are recovered, the rest is dropped, for the shell to write to stderr.
+ * Handles input that is not a JSON-RPC message. The client gets an error for it. On the server's stdout it is text that
+ * some program printed: responses in the same line are recovered; the rest is dropped, and the shell writes it to
+ * stderr.
  */
 
 #include "core/message.h"

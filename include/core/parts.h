@@ -2,8 +2,8 @@
 #define CORE_PARTS_H
 
 /*
- * Messages that are too large to be held: they pass in parts as soon as what is known of them decides them, or are discarded with
- * bounded memory (DESIGN section 3).
+ * Messages that are too long to be held: they pass in parts as soon as enough of them is known to decide, or are
+ * discarded with bounded memory (DESIGN section 3).
  */
 
 #include "core/message.h"
@@ -11,32 +11,34 @@
 
 enum parts_result {
 	PARTS_NONE,    /* no message was passing */
-	PARTS_ENDED,   /* it is dealt with */
-	PARTS_MESSAGE, /* *message has passed, and has still to be entered as if it had been held */
+	PARTS_ENDED,   /* a message ended, and nothing is left to be done */
+	PARTS_MESSAGE, /* *message has passed, and has still to be entered in the table like a held one */
 };
 
 /*
- * The frame at hand has grown, and may be longer than what is held: decides it if that can be done by now, and moves on the bytes
- * that are decided.
+ * The frame at hand has grown and may be longer than the limit: decides it if that is possible by now, and passes or
+ * drops the decided bytes.
  */
 void parts_continue(struct session *session, enum side from);
 
-/* The frame at hand has ended, and was not held. */
+/* The frame at hand, which was not held, has ended. */
 enum parts_result parts_end(struct session *session, enum side from, struct message *message);
 
 /*
- * The rest of the message that passes in parts will not come, or, with stalled, is not waited for any more: closes it, and answers
- * its request if an answer is owed.
+ * The rest of the message that passes in parts will not come (stalled: is not waited for any more). Closes the message,
+ * and answers its request if an answer is owed.
  */
 enum parts_result parts_truncate(struct session *session, enum side from, bool stalled, struct message *message);
 
-/* The server has gone: its last frame, which is not whole, is dropped, so that the next server's output starts anew. */
+/* The server has gone: drops its last, incomplete frame, so that the next server's output starts at a boundary. */
 void parts_forget(struct session *session);
 
-/* The server has gone in the middle of a message that the client is writing: the rest is dropped. */
+/* The server has gone while the client was writing it a message: drops the rest of that message. */
 void parts_lose_reader(struct session *session);
 
-/* When a message of the server's has stood still for too long, steady; MSEC_NEVER: none passes. */
+/*
+ * When the message that passes from the server will have stood still too long, in steady time; MSEC_NEVER: none passes.
+ */
 msec_t parts_due(const struct session *session);
 
 #endif

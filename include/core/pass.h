@@ -2,28 +2,28 @@
 #define CORE_PASS_H
 
 /*
- * The message at hand leaves its lane: it passes, byte for byte but for its edits, or it is dropped. Each is one decision that is
- * told. Of a message that passes in parts only the decision is told here: parts.c moves the bytes.
+ * The message at hand leaves its lane: it passes unchanged except for its edits, or it is dropped. Each is one decision
+ * and is reported. For a message that passes in parts only the decision is reported here; parts.c moves the bytes.
  */
 
 #include "core/message.h"
 #include "core/state.h"
 
-/* It goes to the other side. request: the one that it is about, or NULL. */
+/* The message passes to the other side. request: the one that it is about, or NULL. */
 void pass_on(struct session *session, struct message *message, enum why why, const struct request *request);
 
-/* It goes no further. */
+/* The message is dropped. */
 void pass_drop(struct session *session, struct message *message, enum why why, const struct request *request);
 
-/* Its bytes leave the lane here, as they go to the other side elsewhere in the queue. */
+/* Drops the message's bytes here and reports it as passed: a copy goes to the other side elsewhere in the queue. */
 void pass_take(struct session *session, struct message *message, enum why why, const struct request *request);
 
-/* It goes no further, without a word. */
+/* The message is dropped and nothing is reported. */
 void pass_discard(struct session *session, const struct message *message);
 
 /*
- * The header of a message of len bytes, whose text begins at position start: what lies before start is that header already, or is
- * dropped.
+ * Inserts the header of a message of len bytes, whose text begins at position start. Undecided bytes before start are
+ * passed if they are that header already, else dropped.
  */
 void pass_head(struct party *party, uint64_t start, uint64_t len);
 

@@ -2,16 +2,16 @@
 #define CORE_POLICY_H
 
 /*
- * Which deadlines a request gets: from what a person configured, what the protocol exempts, and what is built
- * in. The most specific rule wins; of two for the same METHOD[:NAME], the later one.
+ * The deadlines of a request: from the configured rules, the protocol's exemptions and the built-in times. The most
+ * specific rule wins; of two rules for the same METHOD[:NAME], the later one.
  */
 
 #include "core/buf.h"
 #include "core/clock.h"
 
 enum policy_clock {
-	POLICY_IDLE, /* -t: how long without a sign of life */
-	POLICY_CAP,  /* -T: how long at all */
+	POLICY_IDLE, /* -t: the longest time without a sign of life */
+	POLICY_CAP,  /* -T: the longest time in total */
 	POLICY_CLOCKS
 };
 
@@ -36,12 +36,12 @@ struct deadlines {
 void policy_init(struct policy *policy);
 void policy_free(struct policy *policy);
 
-/* method and name are copied; an empty span means any. A name without a method is not allowed. */
+/* Adds a rule. method and name are copied; an empty span means any. A name without a method is not allowed. */
 void policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name, msec_t duration);
 
 /*
- * The deadlines of a request of the client's (or, with from_server, of the server's, which has only those
- * that a rule with its METHOD gives it). method and name are unescaped; row, of the dialect, may be NULL.
+ * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
+ * only if a rule names its METHOD. method and name are unescaped; row is the dialect's row of the method, or NULL.
  */
 struct deadlines policy_deadlines(const struct policy *policy, struct span method, struct span name,
     const struct method *row, bool from_server);

@@ -1,7 +1,10 @@
 #ifndef CORE_RECEIVE_H
 #define CORE_RECEIVE_H
 
-/* A message has come, whole: it is entered, finds its request, or cancels one, and leaves its lane. */
+/*
+ * Handles one whole message: enters a request in the table, finds the request of a response or progress, or cancels a
+ * request; then the message leaves its lane.
+ */
 
 #include "core/message.h"
 #include "core/state.h"

@@ -2,8 +2,8 @@
 #define CORE_REQUESTS_H
 
 /*
- * Carries out the table (decide.h): nowhere else does an outstanding request change its state. Deadlines, turns, and the ends of both
- * sides are events of the table.
+ * Carries out the table (decide.h). No other file changes the state of an outstanding request. Deadlines, turns and the
+ * ends of both sides are events of the table.
  */
 
 #include "core/decide.h"
@@ -11,53 +11,61 @@
 #include "core/state.h"
 
 /*
- * Carries out one cell. request: one of `requester`'s, or NULL for a message that names none. message: the response, progress or
- * cancel at hand, or NULL. The request may be gone afterwards.
+ * Carries out one cell. request: one of `requester`'s, or NULL for a message that names none. message: the response,
+ * progress or cancel at hand, or NULL. The request may be freed by this call.
  */
 void requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message);
 
-/* A response that was passing has broken off. timeout: how long it stood still; MSEC_NEVER: it ended for another reason. */
+/*
+ * A response that was passing in parts has broken off. timeout: how long it stood still; MSEC_NEVER: it ended for
+ * another reason.
+ */
 void requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout);
 
-/* The request that a response of `from` names, even if the response is malformed or not whole; or NULL. */
+/* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
 
-/* Arms the deadlines of a new request, which came just now. */
+/* Arms the deadlines of a new request, which has arrived just now. */
 void requests_set_deadlines(struct session *session, enum side requester, struct request *request);
 
-/* A new request of the server's: if the turn that it belongs to was cancelled before, it ends with that. */
+/* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void requests_join_turn(struct session *session, struct request *request);
 
 struct turns {                      /* the turns of a session that is cancelled */
-	size_t live;                /* the agent works on them */
-	size_t unsent;              /* they were not written yet, and are not sent */
-	size_t repeated;            /* they were cancelled by a session/cancel before */
-	const struct request *last; /* one that the client was waiting for; or NULL */
+	size_t live;                /* being worked on by the agent */
+	size_t unsent;              /* not yet written, so they are withdrawn */
+	size_t repeated;            /* already cancelled by an earlier session/cancel */
+	const struct request *last; /* the last one that the client was waiting for; or NULL */
 };
 
-/* The client's session/cancel for this ACP session: its turns are cancelled, and what the agent asked in them. */
+/*
+ * The client sent session/cancel for this ACP session: cancels its turns, and the requests that the agent sent in them.
+ */
 struct turns requests_cancel_turns(struct session *session, struct span session_id);
 
-/* Forgets the tombstones that are due; with deadlines, expires deadlines and graces too. */
+/*
+ * Forgets the tombstones whose linger has passed. deadlines: also expires the requests whose deadline or grace has
+ * passed.
+ */
 void requests_expire(struct session *session, enum side requester, bool deadlines);
 
-/* Forgets the oldest tombstones where there are more than LIMIT_TOMBSTONES. */
+/* Forgets the oldest tombstones beyond LIMIT_TOMBSTONES. */
 void requests_trim(struct session *session, enum side requester);
 
 /* The era is settled: sends the cancels that were withheld until then. */
 void requests_release_cancels(struct session *session);
 
-/* The event happens to all requests of that side, or to those whose methods have one of these traits. */
+/* Applies the event to all requests of that side; traits not 0: only to those whose method has one of these traits. */
 void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
 
-/* The server has gone and a new one will come: open streams wait for that one, all else is decided. */
+/* The server has gone and a new one will come: open streams wait for the new one, all other requests are decided. */
 void requests_lose_server(struct session *session);
 
-/* The server reads no more: what was not written to its end is answered. */
+/* The server reads no more: answers the requests that were not written to their end. */
 void requests_fail_unwritten(struct session *session);
 
-/* The server has a whole request of the client's, or is answering one, and the client waits for the answer. */
+/* The server has received a whole request of the client's, or is answering one, and the client waits for the answer. */
 bool requests_server_owes(const struct session *session);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef CORE_SERVER_H
 #define CORE_SERVER_H
 
-/* The server as the session sees it: what it can be told now, and how the last one ended. */
+/* The server as the session sees it: what can be sent to it now, and how the last process ended. */
 
 #include <stdbool.h>
 
@@ -9,53 +9,53 @@
 
 enum server_life {
 	SERVER_OPEN,      /* it takes messages */
-	SERVER_STUCK,     /* it does not answer at all, or refused the replay: it is to be ended */
+	SERVER_STUCK,     /* it does not answer, or refused the replay: the shell has to end it */
 	SERVER_DEAF,      /* it closed its stdin; it may still answer what it has */
-	SERVER_AWAY,      /* it has gone, and another one will be started */
-	SERVER_HANDSHAKE, /* a new one was told what opened the session, and has not answered */
-	SERVER_SETTINGS,  /* ... it has, and was told the settings */
+	SERVER_AWAY,      /* it has gone; a new one will be started */
+	SERVER_HANDSHAKE, /* a new one was sent the handshake, and has not answered */
+	SERVER_SETTINGS,  /* ... it has answered, and was sent the settings */
 	SERVER_GONE,      /* it has gone for good */
 };
 
 struct server {
 	enum server_life life;
 	bool served;    /* this one has answered a request of the client's */
-	bool restarted; /* it is not the first one */
-	bool given_up;  /* no other one will be started: they have failed too often */
+	bool restarted; /* it is not the first server */
+	bool given_up;  /* no further server will be started: they have failed too often */
 	bool closed;    /* the client has told it to end */
-	int status;     /* of the last one that ended; -1: unknown, as signal */
+	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
-	struct buf quote;   /* its last words, valid UTF-8 */
-	struct buf refusal; /* why the last one did not go on with the session; empty: it did */
+	struct buf quote;   /* the last bytes of its stderr, as valid UTF-8 */
+	struct buf refusal; /* why the last server could not continue the session; empty: it could */
 };
 
 void server_init(struct server *server);
 void server_free(struct server *server);
 
-/* It enters this part of its life: SERVER_AWAY forgets what held for the former one only. */
+/* Sets the life. SERVER_AWAY also resets what was true of the former server only. */
 void server_enter(struct server *server, enum server_life life);
 
-/* It has ended, and is AWAY or GONE. status, signal: -1: unknown. */
+/* The server has ended; life is AWAY or GONE. status, signal: -1: unknown. */
 void server_end(struct server *server, enum server_life life, int status, int signal);
 
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
 void server_give_up(struct server *server);
 
-/* Keeps the end of these words, any bytes, with `?` for what is not UTF-8. */
+/* Keeps the end of these bytes, with `?` for what is not UTF-8. */
 void server_quote(struct server *server, struct span words);
 
-/* Keeps the reason why this server does not go on with the session; empty: it does. */
+/* Keeps the reason why this server does not continue the session; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
-/* It will read nothing any more. */
+/* The server will read no more input. */
 static inline bool
 server_is_gone(const struct server *server)
 {
 	return server->life == SERVER_DEAF || server->life == SERVER_GONE;
 }
 
-/* It is a new one that is being told what it has to know. */
+/* The server is new and the replay to it has not ended. */
 static inline bool
 server_is_replaying(const struct server *server)
 {

@@ -2,8 +2,8 @@
 #define CORE_STATE_H
 
 /*
- * All that a session keeps, a struct for each concern; each of these is written by the module of its name alone. What is
- * derived from several of them is asked here.
+ * The state of a session, a struct for each concern; only the module of the same name writes to it. Questions that need
+ * several of these structs are answered here.
  */
 
 #include "core/acks.h"
@@ -19,40 +19,40 @@
 #include "core/server.h"
 #include "core/tasks.h"
 
-enum reading {        /* what becomes of the frame that is being read */
+enum reading {        /* what happens to the frame that is being read */
 	READ_HOLD,    /* undecided: its bytes are kept */
-	READ_PASS,    /* it passes in parts, and is accounted for at its end */
-	READ_PASSED,  /* it passes in parts, as the answer of parts->request */
-	READ_DISCARD, /* too large to keep: dropped in parts, accounted for at its end */
-	READ_DROPPED, /* dropped in parts, and accounted for already */
-	READ_LOST,    /* dropped in parts, as its reader has gone; a request is accounted for at its end */
+	READ_PASS,    /* it passes in parts, and is entered in the table at its end */
+	READ_PASSED,  /* it passes in parts, as the answer to parts->request */
+	READ_DISCARD, /* too long to keep: dropped in parts, handled at its end */
+	READ_DROPPED, /* dropped in parts, and handled already */
+	READ_LOST,    /* dropped in parts, because its reader has gone; a request is handled at its end */
 };
 
 struct parts { /* parts.c */
 	enum reading reading;
 	struct request *request; /* READ_PASSED: PASSING; else NULL */
-	msec_t patience;         /* READ_PASS, READ_PASSED: how long it may stand still */
+	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 };
 
 struct probe {                    /* recovery.c: is the server alive? */
-	struct request *question; /* not answered yet; or NULL */
-	uint64_t taken;           /* how much of the client's lane the server had taken when it was looked at last */
-	uint64_t freed_to;        /* how far its queue has waited for an answer already */
-	struct buf meta;          /* of the request that was cancelled */
-	bool again;               /* a cancel went out since it was sent */
+	struct request *question; /* the question while it is not answered; or NULL */
+	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
+	struct buf meta;          /* _meta of the cancelled request */
+	bool again;               /* a cancel was sent after the probe */
 };
 
-struct party { /* one side: what it writes, and what it asked */
+struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct lane *lane;
 	struct frame frame;
 	struct parts parts;
 	struct pending pending;
-	msec_t heard;       /* steady time of the last bytes */
-	uint64_t requests;  /* how many were seen */
+	msec_t heard;       /* steady time of its last bytes */
+	uint64_t requests;  /* how many it has sent */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
-	bool untracked;     /* it asked what cannot be tracked: unknown answers may be for that */
-	bool ended;         /* no more bytes come from it */
+	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
+	bool ended;         /* no more bytes come from this side */
 };
 
 struct session {
@@ -66,16 +66,16 @@ struct session {
 	struct pending tasks[2]; /* by requester */
 	struct acks acks;
 	struct records records;
-	size_t replaying; /* recovery.c: answers of the replay that are still to come */
+	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
-	bool cancel_withheld; /* requests.c: some cancel waits until the era is settled */
-	bool timed_out;       /* requests.c: some request was */
+	bool cancel_withheld; /* requests.c: a cancel waits until the era is settled */
+	bool timed_out;       /* requests.c: a request has timed out */
 	bool wants_end;       /* requests.c: the handshake was never answered */
 	bool client_gone;     /* session.c */
 	msec_t client_owed;   /* session.c: steady time when the server last waited for an answer of the client's */
 	bool batch_told;      /* receive.c */
-	struct scan *salvage; /* noise.c: reads what may be a response in the middle of a line */
-	struct buf scratch;   /* of a message that is being composed: used up before the next one is */
+	struct scan *salvage; /* noise.c: scans what may be a response in the middle of a line */
+	struct buf scratch;   /* for one message that is being composed; reused for the next one */
 };
 
 /* An action about a request, which may be NULL. */
@@ -109,19 +109,22 @@ state_of(const struct session *session, enum side requester, const struct reques
 	return request->state;
 }
 
-/* The method is the client's notification behind the handshake, and a new server would have to be told. */
+/* Whether this is the client's notification after the handshake, and a new server must be told of it. */
 bool state_is_opening(const struct session *session, enum side from, struct span method);
 
-/* How long the receiver may still answer what was cancelled, or what it has begun to answer. request may be NULL. */
+/*
+ * How long the receiver may still take to answer a request that was cancelled, or that it has begun to answer. request
+ * may be NULL.
+ */
 msec_t state_grace(const struct session *session, const struct request *request);
 
 /* The frame that has just ended, as a message: held WHOLE, or PASSED. */
 void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
 
-/* The request's idle deadline, if it has one, starts again. */
+/* Restarts the request's idle deadline, if it has one. */
 void state_extend(struct session *session, enum side requester, struct request *request);
 
-/* Requests of that side whose answers are still awaited. */
+/* The number of that side's requests whose answers are awaited. */
 static inline size_t
 state_outstanding(const struct session *session, enum side requester)
 {
@@ -137,9 +140,9 @@ state_is_gone(const struct session *session, enum side side)
 	return side == SIDE_SERVER ? server_is_gone(&session->server) : session->client_gone;
 }
 
-/* Messages of the client's wait, except those that the server may need now. */
+/* New messages of the client's are not written to the server, except those that it may need to go on. */
 static inline bool
-state_holds(const struct session *session)
+state_is_blocked(const struct session *session)
 {
 	return session->probe.question != NULL || session->server.life == SERVER_STUCK ||
 	    server_is_replaying(&session->server);
@@ -161,7 +164,7 @@ state_answer_is_passing(const struct session *session, enum side requester)
 	return party->parts.reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
 
-/* A requester of that side still waits for an answer after its cancel. */
+/* Whether a requester of that side still waits for an answer after its cancel. */
 static inline bool
 state_owes_answer(const struct session *session, enum side requester)
 {
@@ -175,7 +178,7 @@ request_traits(const struct request *request)
 	return request->row == NULL ? 0 : request->row->traits;
 }
 
-/* A turn of an ACP session, whose id is its token. */
+/* Whether the request is a turn of an ACP session; its token is the session's id. */
 static inline bool
 request_is_turn(const struct request *request)
 {

@@ -2,12 +2,12 @@
 #define CORE_SUPERVISOR_H
 
 /*
- * The life of the server process, from its start to its end and the start of the next one, as one const table: an
- * event in a state leads to steps and to the next state. The supervisor itself starts, signals and waits for
- * nothing.
+ * The life of the server process, from its start to its end and the start of the next one, as one const table: an event
+ * in a state gives steps and the next state. The supervisor only decides: it starts no process, sends no signal and
+ * waits for nothing.
  *
  * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM,
- * time, SIGKILL, and the sweep of what is left of the server's tree. With the built-in times it takes at most 1.6 s
+ * time, SIGKILL, and the sweep of the rest of the server's process tree. With the built-in times it takes at most 1.6 s
  * after end of file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
  */
 
@@ -16,48 +16,48 @@
 #include "core/clock.h"
 
 enum supervisor_state {
-	PROCESS_WAITING,     /* none runs; one is to be started */
+	PROCESS_WAITING,     /* no process runs; one is to be started */
 	PROCESS_STARTING,    /* the result of STEP_START is awaited */
-	PROCESS_RUNNING,     /* it runs */
+	PROCESS_RUNNING,     /* the process runs */
 	PROCESS_DEAF,        /* it closed its stdin; it may be about to exit, or still owe answers */
 	PROCESS_SILENT,      /* its stdout is at end of file; most often it is about to exit */
-	PROCESS_FLUSHING,    /* it is to be ended: what it is owed is being written */
+	PROCESS_FLUSHING,    /* the process is to be ended: bytes queued for it are being written */
 	PROCESS_CLOSING,     /* its stdin is closed */
 	PROCESS_TERMINATING, /* SIGTERM was sent */
 	PROCESS_KILLING,     /* SIGKILL was sent */
-	PROCESS_LINGERING,   /* it has exited; its stdout is still open elsewhere, or not read to the end */
-	PROCESS_SWEEPING,    /* it is no longer waited for: what is left of its tree is being ended */
-	PROCESS_ENDED,       /* none runs, none follows; a client that has asked nothing yet may ask for the reason */
-	PROCESS_OVER,        /* the same, and the client has had the time to ask */
+	PROCESS_LINGERING,   /* it has exited; its stdout is still open in another process, or not read to the end */
+	PROCESS_SWEEPING,    /* the process is no longer waited for: the rest of its process tree is being ended */
+	PROCESS_ENDED, /* no process runs or follows; a client without a request yet may still ask for the reason */
+	PROCESS_OVER,  /* the same, and the client has had the time to ask */
 	PROCESS_STATES
 };
 
 enum supervisor_event {
 	SUPERVISE_STARTED, /* the process runs */
-	SUPERVISE_FAILED,  /* it could not be started */
+	SUPERVISE_FAILED,  /* the process could not be started */
 	SUPERVISE_END,     /* the session ends in order: end of file, initialize timed out ... */
-	SUPERVISE_HASTEN,  /* end it soon: a terminating signal arrived, or the server does not work any more */
-	SUPERVISE_DEAF,    /* it closed its stdin */
-	SUPERVISE_FLUSHED, /* all that it is owed is written, or cannot be any more */
+	SUPERVISE_HASTEN, /* end the process soon: a terminating signal arrived, or the server does not work any more */
+	SUPERVISE_DEAF,   /* it closed its stdin */
+	SUPERVISE_FLUSHED, /* all bytes queued for it are written, or cannot be any more */
 	SUPERVISE_TICK,    /* the wake time has come */
 	SUPERVISE_EXITED,  /* it has exited, and its stdout is not at end of file */
 	SUPERVISE_EOF,     /* its stdout is at end of file, all bytes of it heard, and it has not exited */
-	SUPERVISE_GONE,    /* both */
-	SUPERVISE_BLOCKED, /* its stdout is not read, as the client takes nothing */
+	SUPERVISE_GONE,    /* it has exited, and its stdout is at end of file */
+	SUPERVISE_BLOCKED, /* its stdout is not read, because the client takes no bytes */
 	SUPERVISE_SWEPT,   /* no process is left that could be ended */
 	SUPERVISE_EVENTS,
 	SUPERVISE_NOTHING = SUPERVISE_EVENTS
 };
 
-enum supervisor_step {             /* a set; carried out in this order */
-	STEP_ANSWER = 1 << 0,      /* the process is gone: answer what is outstanding, or plan its successor */
+enum supervisor_step {             /* a set; the steps are carried out in this order */
+	STEP_ANSWER = 1 << 0,      /* the process has gone: answer the outstanding requests, or plan its successor */
 	STEP_CLOSE_STDIN = 1 << 1, /* close its stdin */
 	STEP_TERMINATE = 1 << 2,   /* SIGTERM, then SIGCONT, to its process group */
 	STEP_KILL = 1 << 3,        /* SIGKILL to its process group */
-	STEP_SWEEP = 1 << 4,       /* end all that is left of its tree */
-	STEP_RELEASE = 1 << 5,     /* nothing is left of it, and another one follows: free what belongs to this one */
-	STEP_START = 1 << 6,       /* start one; tell SUPERVISE_STARTED or SUPERVISE_FAILED */
-	STEP_FINISH = 1 << 7,      /* none follows: answer all that waits */
+	STEP_SWEEP = 1 << 4,       /* end the rest of its process tree */
+	STEP_RELEASE = 1 << 5, /* the process tree is gone and another process follows: free what belongs to this one */
+	STEP_START = 1 << 6,   /* start a process; report SUPERVISE_STARTED or SUPERVISE_FAILED */
+	STEP_FINISH = 1 << 7,  /* no process follows: answer all waiting requests */
 };
 
 struct supervisor {
@@ -65,28 +65,28 @@ struct supervisor {
 	enum supervisor_event cause; /* what began the process's end; SUPERVISE_NOTHING: it has not begun */
 	bool hasty;                  /* ... and it is to end soon */
 	unsigned given;              /* the steps since the last start */
-	msec_t wake;                 /* when to tell SUPERVISE_TICK; MSEC_NEVER: not at all */
+	msec_t wake;                 /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
 	msec_t next_start;           /* when the successor is to be started; MSEC_NEVER: there is none */
 	msec_t term_after, kill_after;
 };
 
 /*
- * PROCESS_WAITING, the start being due at once. term_after: how long after its stdin was closed SIGTERM is sent,
- * kill_after: how long after that SIGKILL; MSEC_NEVER: the built-in times.
+ * Sets PROCESS_WAITING, with the start due at once. term_after: time from closing stdin to SIGTERM, kill_after: time
+ * from there to SIGKILL; MSEC_NEVER: the built-in times.
  */
 void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_after);
 
 /*
- * The steps that are due now. Events may come in any order and repeatedly; each step is given once between two
- * starts.
+ * Handles one event and returns the steps that are due now. Events may come in any order and repeatedly; each step is
+ * given once between two starts.
  */
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
 
-/* A successor is to be started at that time, once nothing is left of this process; MSEC_NEVER: no successor. */
+/* Plans a successor, to be started at that time once nothing is left of this process; MSEC_NEVER: no successor. */
 void supervisor_plan(struct supervisor *supervisor, msec_t next_start);
 
-/* The process ends because of canceld, and not by itself. */
+/* canceld began the end of the process; it did not end by itself. */
 bool supervisor_ended_it(const struct supervisor *supervisor);
 
 /* The process was sent SIGTERM or SIGKILL. */

@@ -6,10 +6,10 @@
  * group of its own; signalled as a group; swept with all processes that it left behind. The supervisor decides when.
  *
  * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
- * subreaper too: they are swept all the same.
+ * subreaper too, so they are still swept.
  *
- * libev's default loop must not be used along with it, as its SIGCHLD watcher reaps every child: take ev_loop_new(),
- * an ev_signal for SIGCHLD, an ev_io for control, and call child_hear().
+ * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
+ * SIGCHLD, an ev_io for control, and call child_hear().
  */
 
 #include <stdbool.h>
@@ -26,44 +26,47 @@ enum {
 struct child {
 	pid_t pid;      /* 0: not started, or swept */
 	pid_t guardian; /* 0: not started, or reaped */
-	int input;      /* the caller's to close: writes to its stdin */
-	int output;     /* the caller's to close: reads its stdout */
-	int control;    /* readable when the guardian has reported something, and for ever once it has ended */
+	int input;      /* writes to the server's stdin; the caller closes it */
+	int output;     /* reads its stdout; the caller closes it */
+	int control;    /* readable when the guardian has reported something, and permanently once it has ended */
 	int status;     /* once exited: its exit status; -1 if a signal ended it, or unknown */
 	int signal;     /* the signal; -1 if none */
-	bool exited;    /* it stays a zombie until the sweep, so that its group's id stays taken */
+	bool exited;    /* the server is a zombie until the sweep, so that its group's id stays taken */
 	bool swept;     /* no process is left */
 	bool sweeping;
-	struct sweep own; /* what canceld does if the guardian dies */
+	struct sweep own; /* canceld's own sweep, if the guardian dies */
 };
 
 /*
- * 0, or the status to exit with: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, 125 if no
- * process or pipe can be had; errno says why. errors: the server's stderr, which the caller closes; -1: the caller's
- * own. group: the sweep spares processes that have left the server's process group.
+ * Starts the server. 0, or the status to exit with, and errno: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command
+ * cannot be run, 125 if no process or pipe can be created. errors: the server's stderr, which the caller closes; -1:
+ * the caller's own. group: the sweep spares processes that have left the server's process group.
  */
 int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
     __attribute__((warn_unused_result));
 
-/* To the server's process group; does nothing once it is being swept, as its id may be another group's. */
+/*
+ * Sends the signal to the server's process group. Does nothing once the server is being swept, as its id may then be
+ * another group's.
+ */
 void child_signal_group(const struct child *child, int signal);
 
 /*
- * Notes what has happened, and reaps; ended, unless NULL, is told of each process that the sweep ended. To be called
- * when control is readable, on SIGCHLD, and repeatedly while sweeping. Never blocks.
+ * Reads the guardian's reports and reaps children; ended, unless NULL, is called for each process that the sweep ended.
+ * Call it when control is readable, on SIGCHLD, and repeatedly while sweeping. Never blocks.
  */
 void child_hear(struct child *child, sweep_ended *ended, void *context);
 
 /*
- * Begins to end all that is left, with SIGKILL; swept tells when that is done. The guardian finishes it without the
- * caller.
+ * Begins to end the rest of the process tree with SIGKILL; `swept` tells when that is done. The guardian finishes the
+ * sweep without the caller.
  */
 void child_sweep(struct child *child);
 
-/* Closes control: the guardian ends what is not swept yet. */
+/* Closes control; the guardian ends the processes that are not swept yet. */
 void child_close(struct child *child);
 
-/* Its exit status in the way of a shell: 128 + n for signal n; 0 if it is unknown. */
+/* The server's exit status as a shell reports it: 128 + n for signal n; 0 if it is unknown. */
 int child_status(const struct child *child);
 
 #endif

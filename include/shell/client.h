@@ -3,7 +3,7 @@
 
 /*
  * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
- * Tells the session; what follows for the server is returned to the caller.
+ * Tells the session, and returns to the caller what the server has to do.
  */
 
 #include <ev.h>
@@ -17,15 +17,15 @@
 
 enum client_state {
 	CLIENT_PRESENT,
-	CLIENT_DRAINING, /* its input has ended; what is outstanding is waited for */
-	CLIENT_LEFT,     /* its requests are given up; it may still read what is queued */
+	CLIENT_DRAINING, /* its input has ended; outstanding requests are waited for */
+	CLIENT_LEFT,     /* its requests are cancelled; it may still read queued answers */
 };
 
 /* What the client's end means for the server. */
 enum client_end {
 	CLIENT_STAYS,
-	CLIENT_ENDS,      /* it is to be ended in order */
-	CLIENT_ENDS_SOON, /* it is to be ended soon */
+	CLIENT_ENDS,      /* the server is to be ended in order */
+	CLIENT_ENDS_SOON, /* the server is to be ended soon */
 };
 
 enum { CLIENT_WATCHES = 3 };
@@ -37,34 +37,34 @@ struct client {
 	const struct port *port;
 	struct ev_loop *loop;
 	ev_io watchers[CLIENT_WATCHES];
-	bool noted[CLIENT_WATCHES]; /* what a watcher has seen */
+	bool noted[CLIENT_WATCHES]; /* set by the watchers */
 	enum client_state state;
-	bool drain_failed;  /* not all answers came in time */
+	bool drain_failed;  /* not all answers arrived in time */
 	msec_t hung_until;  /* stdin is hung up but not read: when the client counts as gone; MSEC_NEVER: it does not */
 	msec_t drain_until; /* MSEC_NEVER: as long as the deadlines allow */
-	msec_t leave_by;    /* CLIENT_LEFT: how long it may take to read what is queued */
+	msec_t leave_by;    /* CLIENT_LEFT: until when it may read the queued answers */
 };
 
-/* Borrows all that it is given; port is open. client must stay where it is until client_close. */
+/* Borrows its arguments; port is open. client must not move in memory until client_close. */
 void client_open(struct client *client, const struct options *options, struct log *log, struct session *session,
     const struct port *port, struct ev_loop *loop, const struct saved_signals *saved);
 void client_close(struct client *client);
 
-/* Looks at what has happened, and tells the session. signalled: canceld was told to end. */
+/* Handles the events noted since the last call, and tells the session. signalled: canceld was told to end. */
 enum client_end client_turn(struct client *client, bool signalled, msec_t now);
 
-/* When client_turn is due; MSEC_NEVER: not before something happens. */
+/* When client_turn is due; MSEC_NEVER: only after an event. */
 msec_t client_wake(const struct client *client);
 
-/* The client reads no answers any more. */
+/* Whether the client reads no more answers. */
 bool client_is_deaf(const struct client *client);
 
-/* The session ends because of the client, not of the server. */
+/* Whether the session ends because of the client, not of the server. */
 bool client_is_over(const struct client *client);
 
 /*
- * A new server could still answer something for the client: it may send more, or has requests that were not written to
- * the old one.
+ * Whether a new server could still answer the client: the client may send more, or has requests that were not written
+ * to the old server.
  */
 bool client_needs_server(const struct client *client);
 

@@ -2,8 +2,8 @@
 #define SHELL_LIFE_H
 
 /*
- * The server, from its start to its end and its restarts: carries out the supervisor's steps, and tells the session
- * what became of the server. It decides nothing of JSON-RPC.
+ * The server's life, from its start to its end and its restarts: carries out the supervisor's steps, and tells the
+ * session about them. It decides nothing of JSON-RPC.
  */
 
 #include <ev.h>
@@ -33,13 +33,13 @@ struct life {
 	struct restart restart;
 	struct supervisor supervisor;
 	ev_io control;
-	bool child_changed; /* child_hear may have news */
-	bool stuck;         /* the server was ended because it answered nothing any more */
+	bool child_changed; /* child_hear has to be called */
+	bool stuck;         /* the server was ended because it no longer answered */
 	int start_status;   /* the status to exit with if the server could not be started; 0: it was */
 	msec_t now;
 };
 
-/* Borrows all that it is given. 0, or -1 after a line in the log. life must stay where it is until life_close. */
+/* Borrows its arguments. 0, or -1 after a line in the log. life must not move in memory until life_close. */
 int life_open(struct life *life, const struct options *options, struct log *log, const struct saved_signals *saved)
     __attribute__((warn_unused_result));
 
@@ -47,28 +47,28 @@ int life_open(struct life *life, const struct options *options, struct log *log,
 void life_start(struct life *life, struct session *session, const struct client *client, struct port *port,
     struct ev_loop *loop, msec_t now);
 
-/* Frees everything; the guardian ends what is left of the server, and is not waited for. */
+/* Frees everything. The guardian ends the rest of the server's process tree, and is not waited for. */
 void life_close(struct life *life);
 
-/* Writes to the server what the session has for it. */
+/* Writes the session's queued bytes to the server. */
 void life_write(struct life *life, msec_t now);
 
 /*
- * Takes the steps that are due. child_signal: SIGCHLD has arrived. Returns the time, as starting a server may take
- * some.
+ * Carries out the steps that are due. child_signal: SIGCHLD has arrived. Returns the time, as starting a server may
+ * take some.
  */
 msec_t life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now);
 
-/* One line in the log, if lines of the server's stderr were lost. */
+/* Logs one line if lines of the server's stderr were lost. */
 void life_report_lost(struct life *life);
 
-/* When life_turn is due; MSEC_NEVER: not before something happens. */
+/* When life_turn is due; MSEC_NEVER: only after an event. */
 msec_t life_wake(const struct life *life);
 
-/* Says what the next wait is for. */
+/* Sets up the watchers for the next wait. */
 void life_watch(struct life *life);
 
-/* The status to exit with, for the server's part. */
+/* The status to exit with, as far as the server determines it. */
 int life_status(const struct life *life);
 
 #endif

@@ -3,8 +3,8 @@
 
 /*
  * One line for each event, to stderr or a file: `canceld[PID]: WHY key=value ...`, or one JSON object. Never blocks:
- * what is not taken at once waits in a bounded queue, and lines that do not fit are counted and reported later
- * (LINES_LOST). Values may be any bytes. errno is kept.
+ * bytes that cannot be written at once wait in a bounded queue; lines that do not fit are counted and reported later
+ * (LINES_LOST). Values may be any bytes. errno is preserved.
  */
 
 #include <stdbool.h>
@@ -16,10 +16,10 @@
 #include "shell/descriptor.h"
 
 enum {
-	LOG_QUEUE_MAX = 64 << 10, /* bytes not taken yet */
+	LOG_QUEUE_MAX = 64 << 10, /* bytes not written yet */
 	LOG_VALUE_MAX = 512,      /* bytes shown of one value */
 	LOG_NOISE_MAX = 1024,     /* bytes shown of a line of noise */
-	LOG_LAST_WAIT = 50,       /* ms, for the last lines to be taken */
+	LOG_LAST_WAIT = 50,       /* ms, to write the last lines */
 };
 
 struct log_config {
@@ -33,7 +33,7 @@ struct log {
 	enum why_level level;
 	bool json;
 	bool dated;       /* text lines begin with the time */
-	struct buf queue; /* lines not written yet, the first perhaps in part */
+	struct buf queue; /* lines not written yet; the first may be written in part */
 	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	uint64_t told;    /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
 };
@@ -55,7 +55,7 @@ struct log_field {
 /* 0, or -1 with errno if the file cannot be opened; then log_close must not be called. */
 int log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
-/* Waits at most LOG_LAST_WAIT for the last lines to be taken. */
+/* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */
 void log_close(struct log *log);
 
 bool log_shows(const struct log *log, enum why why);
@@ -65,19 +65,22 @@ bool log_shows(const struct log *log, enum why why);
 	(const struct log_field[]){ __VA_ARGS__ }, \
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
-/* Does nothing if the level hides it. */
+/* Logs one event, unless the level hides it. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
 /* The same with the fields as one JSON object in either format, and at every level: a person asked for it (SIGUSR1). */
 void log_statistics(struct log *log, const struct log_field *fields, size_t count);
 
-/* A line of the server that is not a message: `NOISE | the line`, cut after LOG_NOISE_MAX. */
+/* Logs a line of the server that is not a message: `NOISE | the line`, cut after LOG_NOISE_MAX. */
 void log_noise(struct log *log, struct span line);
 
-/* FAILED: what canceld could not do, and the text of an errno (0: none). */
+/* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);
 
-/* Writes what is queued, as much as is taken. Call it when log->descriptor.fd is writable, and once a turn. */
+/*
+ * Writes as much of the queue as possible without blocking. Call it when log->descriptor.fd is writable, and once a
+ * turn.
+ */
 void log_flush(struct log *log);
 bool log_wants_write(const struct log *log);
 

@@ -8,9 +8,9 @@
 #include "shell/signals.h"
 
 /*
- * Starts the server and relays between it and this process's stdin and stdout, until one of them has ended and nothing
- * is left of the server. Returns the exit status. If the server cannot be started, the client's first request is
- * answered with the reason.
+ * Starts the server and relays between it and this process's stdin and stdout, until one side has ended and the
+ * server's process tree is gone. Returns the exit status. If the server cannot be started, the client's first request
+ * is answered with the reason.
  */
 int loop_run(const struct options *options, struct log *log, const struct saved_signals *saved);
 

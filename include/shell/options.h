@@ -21,13 +21,13 @@ enum {
 struct options {
 	struct policy policy;
 	const struct dialect *dialect; /* NULL: the traffic shows it */
-	msec_t grace;                  /* MSEC_NEVER: what is built in */
+	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	bool drain;
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */
-	msec_t term_after, kill_after; /* MSEC_NEVER: what is built in */
+	msec_t term_after, kill_after; /* MSEC_NEVER: the built-in times */
 	bool sweep_group;              /* the sweep spares processes that have left the server's process group */
 	size_t restarts;               /* 0: the server is not started again */
-	msec_t restarts_within;        /* MSEC_NEVER: that many in all */
+	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool stateless;                /* restart it even if the session cannot be replayed */
 	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, strict;
@@ -37,9 +37,9 @@ struct options {
 };
 
 /*
- * OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to stdout),
- * STATUS_FAILED after one line on stderr that says what is wrong and what would be right.
- * options_free in any case; log.file and command point into argv.
+ * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
+ * stdout), STATUS_FAILED after one line on stderr that tells what is wrong and what would be right. Call options_free
+ * in any case; log.file and command point into argv.
  */
 int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
 void options_free(struct options *options);

@@ -2,8 +2,8 @@
 #define SHELL_SIGNALS_H
 
 /*
- * The signals of this process: the dispositions that it was given, which the server gets back, and the signals that it
- * listens to while it runs.
+ * The signals of this process: the dispositions that it started with, which the server gets back, and the signals that
+ * it handles while it runs.
  */
 
 #include <ev.h>
@@ -11,39 +11,44 @@
 #include <stdbool.h>
 
 enum {
-	SIGNALS_CHANGED = 7, /* those whose disposition canceld changes */
-	SIGNALS_HEARD = 6,   /* those that it listens to */
-	SIGNALS_ENDING = 4,  /* those that end it */
+	SIGNALS_CHANGED = 7, /* signals whose disposition canceld changes */
+	SIGNALS_HEARD = 6,   /* signals that it handles */
+	SIGNALS_ENDING = 4,  /* signals that end it */
 };
 
-struct saved_signals { /* as canceld was given them */
+struct saved_signals { /* as they were when canceld was started */
 	struct sigaction actions[SIGNALS_CHANGED];
 	sigset_t mask;
 };
 
 /*
- * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default disposition and unblocks
- * what canceld listens to: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. To be called before anything else starts a
+ * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default disposition and unblocks the
+ * signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. Must be called before anything starts a
  * process or a loop.
  */
 void signals_save(struct saved_signals *saved);
 
-/* In the server, before it is executed. */
+/* Restores them in the server's process, before exec. */
 void signals_restore(const struct saved_signals *saved);
 
-/* For one of those above or SIGPIPE: true if canceld was started with it ignored (nohup, sh -c 'canceld &'): it should stay so. */
+/*
+ * For one of the signals above or SIGPIPE: whether canceld was started with it ignored (nohup, sh -c 'canceld &') and
+ * so should keep ignoring it.
+ */
 bool signals_ignored(const struct saved_signals *saved, int signal);
 
 struct signals {
 	ev_signal watchers[SIGNALS_HEARD];
-	bool received[SIGNALS_CHANGED]; /* since it was last asked for */
-	int ending;                     /* the first one that ends canceld; 0: none */
+	bool received[SIGNALS_CHANGED]; /* since the last signals_take */
+	int ending;                     /* the first signal that ends canceld; 0: none */
 };
 
-/* Listens from now on; what was ignored stays ignored. signals must stay where it is until signals_unwatch. */
+/*
+ * Starts handling signals; those that were ignored stay ignored. signals must not move in memory until signals_unwatch.
+ */
 void signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved);
 
-/* From now on none arrives any more. To be called before the loop is freed, to which libev's handlers would write. */
+/* Stops handling signals. Must be called before the loop is freed, as libev's handlers would write to it. */
 void signals_unwatch(void);
 
 /* The number of an ending signal that has arrived, each once; 0: no more. */

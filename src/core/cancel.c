@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "core/pass.h"
 
-/* Why no cancel may be sent; empty: it may. ours: it is canceld's own, not the requester's. */
+/* Why no cancel may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
 static struct span
 obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
 {
@@ -31,14 +31,14 @@ own_reason(enum side requester)
 	return requester == SIDE_CLIENT ? COMPOSE_REASON("client") : COMPOSE_REASON("server");
 }
 
-/* The cancel at hand is in the form that its receiver expects. */
+/* Whether the cancel at hand is in the form that its receiver expects. */
 static bool
 is_native(const struct session *session, const struct message *message)
 {
 	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
 }
 
-/* The dialect's own cancel of the request, into scratch. reason: as spelled, or empty. */
+/* Composes the dialect's own cancel of the request in scratch. reason: as spelled, or empty. */
 static void
 compose_native(struct session *session, enum side requester, const struct request *request, struct span reason)
 {
@@ -59,7 +59,9 @@ overtake(struct session *session, enum side requester, const struct request *req
 	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, SPAN_NONE);
 }
 
-/* The request is a turn, and no later turn of the same session is waiting: session/cancel would end that too. */
+/*
+ * Whether the request is a turn and no later turn of the same session is waiting, which session/cancel would end too.
+ */
 static bool
 is_newest_turn(const struct session *session, const struct request *request)
 {
@@ -116,7 +118,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 		why = WHY_CANCEL_TRANSLATED;
 		compose_native(session, message->from, request,
 		    scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING ? reason : own_reason(message->from));
-	} else { /* byte for byte but for the id that its request travels under */
+	} else { /* unchanged except for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->wire_id);
 		buf_clear(&session->scratch);

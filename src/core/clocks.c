@@ -8,7 +8,7 @@ clocks_init(struct clocks *clocks, msec_t now)
 	*clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
 }
 
-/* When the gap began is not known: assume the earliest moment, so that no deadline fires early. */
+/* The start of the gap is unknown: assume the earliest moment, so that no deadline fires early. */
 static msec_t
 gap_before(const struct clocks *clocks, msec_t now)
 {
@@ -43,7 +43,9 @@ clocks_set(struct clocks *clocks, msec_t now, bool frozen)
 void
 clocks_plan(struct clocks *clocks, msec_t wake, bool stalled)
 {
-	/* Deadlines that passed while the server was not read are late, and the clock is not to blame. */
+	/*
+	 * Deadlines that passed while the server was not read are late for that reason; the clock did not stand still.
+	 */
 	clocks->resumed |= clocks->stalled && !stalled;
 	clocks->stalled = stalled;
 	clocks->planned = clocks->resumed || wake < clocks->now ? MSEC_NEVER : wake;

@@ -46,8 +46,8 @@ compose_string(struct buf *out, struct span text)
 }
 
 /*
- * Appends JSON: ' in the format stands for a quote, %s for a const char *, %d for an int64_t, %b for the bytes of a span,
- * %t for the JSON string of the text in a span.
+ * Appends JSON: ' in the format stands for a quote, %s for a const char *, %d for an int64_t, %b for the bytes of a
+ * span, %t for the JSON string of the text in a span.
  */
 static void
 put(struct buf *out, const char *format, ...)

@@ -20,7 +20,7 @@ DIALECT_CONST struct cancel dialect_cancels[] = {
 static const struct method mcp_methods[] = {
 	{ NAME("tools/call"), METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
 	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ NAME("server/discover"), METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, NO_NAME },
+	{ NAME("server/discover"), METHOD_START | METHOD_NO_CANCEL | METHOD_DISCOVERY, NO_NAME },
 	{ NAME("prompts/get"), 0, SCAN_NAME, NULL },
 	{ NAME("resources/read"), 0, SCAN_URI, NULL },
 	{ NAME("logging/setLevel"), METHOD_SETTING, NO_NAME },
@@ -200,7 +200,7 @@ dialect_of_framing(enum framing framing)
 static bool
 is_opened_by(const struct dialect *dialect, const struct method *method, enum framing framing, enum value_type version)
 {
-	if (method->traits & METHOD_PROBE)
+	if (method->traits & METHOD_DISCOVERY)
 		return true;
 	if (!(method->traits & METHOD_HANDSHAKE) || dialect->version != version)
 		return false;

@@ -8,7 +8,7 @@ enum { LEVELS = 64 };
 
 struct level {
 	bool object;
-	uint64_t sum;  /* of the members, in any order; or of the elements, in theirs */
+	uint64_t sum;  /* of an object's members, in any order; of an array's elements, in order */
 	uint64_t name; /* of the member whose value is next */
 };
 
@@ -20,7 +20,7 @@ mix(uint64_t a, uint64_t b)
 	return hash_of((struct span){ (const char *)both, sizeof(both) }, 0);
 }
 
-/* How long the string or other scalar is that starts there; a byte of structure counts for itself. */
+/* The length of the string or other scalar that starts there; 1 for a structural character. */
 static size_t
 token_len(struct span json, size_t at)
 {
@@ -50,7 +50,7 @@ uint64_t
 digest_of(struct span json, uint64_t seed)
 {
 	struct level levels[LEVELS + 1] = { { .object = false } }, *level = levels;
-	uint64_t value = 0; /* the last one that has ended and was not added */
+	uint64_t value = 0; /* the last value that has ended and was not added */
 	size_t at, len;
 
 	for (at = 0; at < json.len; at += len) {

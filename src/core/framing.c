@@ -100,7 +100,7 @@ boundary_advance(struct boundary *boundary, struct span bytes)
 		len = read_message(boundary, bytes);
 }
 
-/* Names of header fields compare without case. */
+/* Names of header fields are compared without case. */
 
 static const struct span length_name = { "content-length", sizeof("content-length") - 1 };
 static const struct span type_name = { "content-type", sizeof("content-type") - 1 };
@@ -164,7 +164,7 @@ without_space(struct span bytes)
 	return bytes;
 }
 
-/* One is the beginning of the other. */
+/* Whether one is a prefix of the other. */
 static bool
 agrees(struct span a, struct span b)
 {
@@ -308,7 +308,10 @@ read_length(struct span rest, uint64_t *length)
 	return without_blanks(rest).len == 0 ? LENGTH_WHOLE : LENGTH_WRONG;
 }
 
-/* A field other than the length. Text may have a colon, too: what is not known must end with "\r\n". */
+/*
+ * Whether the line is another field than the length. Text may have a colon, too, so an unknown field must end with
+ * "\r\n".
+ */
 static bool
 is_other_field(struct span line)
 {
@@ -322,7 +325,7 @@ is_other_field(struct span line)
 	return is_name(name, type_name) || line.ptr[line.len - 1] == '\r';
 }
 
-/* The line names this length; the name stands at this position. true: the frame ends as text. */
+/* A line with this length was read; its name starts at this position. true: the frame ends as text. */
 static bool
 on_length(struct frame *frame, uint64_t length, uint64_t position, bool bare)
 {
@@ -363,7 +366,7 @@ end_line(struct frame *frame)
 	return !head->has_length && end_as_text(frame, frame->scanned);
 }
 
-/* The text has become too long. Where it ends: what may be the beginning of a header does not belong to it. */
+/* The text has become too long. Returns where it ends: bytes that may begin a header do not belong to it. */
 static uint64_t
 end_of_text(const struct frame *frame)
 {
@@ -406,7 +409,7 @@ feed_head(struct frame *frame, struct span bytes)
 	return false;
 }
 
-/* FRAMING_HEADER: the body, or what there is of it. */
+/* FRAMING_HEADER: reads the body, or the part of it that has arrived. */
 static bool
 feed_body(struct frame *frame, struct span bytes)
 {

@@ -42,7 +42,7 @@ enter_era(struct handshake *handshake, enum era era, const struct message *messa
 	return NEWS_ERA;
 }
 
-/* MCP 2026-07-28 basic/transports/stdio: which era it is shows in the first requests. */
+/* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
 static unsigned
 read_era(struct handshake *handshake, const struct message *message)
 {
@@ -50,7 +50,7 @@ read_era(struct handshake *handshake, const struct message *message)
 	const struct method *row = dialect_method(handshake->dialect, message->envelope.method);
 	unsigned traits = row == NULL ? 0 : row->traits;
 
-	if ((handshake->era == ERA_LEGACY && !modern) || (traits & METHOD_PROBE))
+	if ((handshake->era == ERA_LEGACY && !modern) || (traits & METHOD_DISCOVERY))
 		return 0;
 	if (traits & METHOD_HANDSHAKE)
 		return enter_era(handshake, ERA_LEGACY, message);

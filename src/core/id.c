@@ -6,7 +6,7 @@
 #include "core/hash.h"
 #include "core/unescape.h"
 
-enum { PLAIN_DIGITS = 15 }; /* integers of up to as many digits are canonical as they are usually spelled */
+enum { PLAIN_DIGITS = 15 }; /* integers of up to this many digits are canonical in their usual spelling */
 
 static const int64_t exponent_max = 10000000000000000;
 
@@ -40,7 +40,7 @@ has_escape(struct span string)
 	return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
-/* A natural number of a few digits that is spelled as usual, as most ids are. */
+/* Whether the id is a short natural number in its usual spelling, as most ids are. */
 static bool
 is_plain(struct span id)
 {
@@ -53,7 +53,7 @@ is_plain(struct span id)
 	return i == id.len;
 }
 
-/* The value of an integer of a few digits that is spelled as usual. */
+/* Reads the value of a short integer in its usual spelling. */
 static bool
 read_plain(struct span id, int64_t *value)
 {
@@ -72,7 +72,10 @@ read_plain(struct span id, int64_t *value)
 	return true;
 }
 
-/* at: behind the e. It stops far beyond exponent_max, so that no digits of the number lead back below that. */
+/*
+ * at: behind the e. Reading stops far beyond exponent_max, so that the digits of the number cannot bring the sum back
+ * below it.
+ */
 static int64_t
 read_exponent(const char *at, const char *end)
 {
@@ -87,8 +90,8 @@ read_exponent(const char *at, const char *end)
 }
 
 /*
- * The digits from the first to the last that is not 0, as an integer. *exponent: the power of ten that it is to be
- * multiplied with.
+ * Writes the digits from the first to the last that is not 0, as an integer. *exponent: the power of ten to multiply it
+ * with.
  */
 static size_t
 write_digits(char *out, struct span number, int64_t *exponent)
@@ -111,7 +114,7 @@ write_digits(char *out, struct span number, int64_t *exponent)
 		++*exponent;
 	if (at < end)
 		*exponent += read_exponent(at + 1, end);
-	/* The limits are those of the number 0.DIGITS, so that they do not depend on how many digits there are. */
+	/* The limits apply to the number written as 0.DIGITS, so that they do not depend on the number of digits. */
 	*exponent += (int64_t)count;
 	if (*exponent > exponent_max)
 		*exponent = exponent_max;
@@ -121,7 +124,7 @@ write_digits(char *out, struct span number, int64_t *exponent)
 	return count;
 }
 
-/* An integer of a few digits as it is usually spelled, so that it need not be written; others as 15e-1. */
+/* A short integer in its usual spelling needs no writing; other numbers are written like 15e-1. */
 static struct span
 canonical_number(struct span number, char *storage)
 {
@@ -177,7 +180,7 @@ id_hash(struct span id, uint64_t seed)
 	return hash_of(id_canonical(id, storage), seed);
 }
 
-/* Behind one digit or more; NULL if there is none. */
+/* Skips one digit or more; NULL if there is none. */
 static const char *
 skip_digits(const char *at, const char *end)
 {

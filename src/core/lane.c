@@ -14,15 +14,15 @@ enum {
 enum segment_kind {
 	SEGMENT_PASS,  /* bytes of the buffer */
 	SEGMENT_GAP,   /* bytes of the buffer that are dropped */
-	SEGMENT_OWN,   /* bytes of our own; this and the kinds below take no position */
-	SEGMENT_HEAD,  /* bytes of our own: the header of the message behind it */
+	SEGMENT_OWN,   /* bytes of canceld's own; this kind and those below take no position */
+	SEGMENT_HEAD,  /* bytes of canceld's own: the header of the message behind it */
 	SEGMENT_BLANK, /* spaces, which are not stored */
 };
 
 struct segment {
 	enum segment_kind kind;
 	bool bound;  /* see lane_bind */
-	uint64_t at; /* position of its first byte; without a position: of the byte behind the segment */
+	uint64_t at; /* position of its first byte; of a segment without position: of the byte behind it */
 	size_t len;  /* bytes not yet written */
 	char *own;   /* OWN, HEAD: allocated */
 	size_t sent; /* OWN, HEAD: bytes of `own` already written */
@@ -37,7 +37,7 @@ struct lane {
 	size_t own;               /* bytes of OWN and HEAD segments */
 	struct buf urgent;        /* whole messages, framed */
 	struct buf kept;          /* whole messages, framed, that wait for the end of an open one */
-	uint64_t held;            /* see lane_hold */
+	uint64_t stop;            /* see lane_stop_at */
 	bool open;                /* see lane_set_open */
 	bool bound;               /* see lane_bind */
 	struct boundary boundary; /* of the bytes written so far */
@@ -53,7 +53,7 @@ lane_new(void)
 	buf_init(&lane->segments);
 	buf_init(&lane->urgent);
 	buf_init(&lane->kept);
-	lane->held = LANE_FREE;
+	lane->stop = LANE_FREE;
 	return lane;
 }
 
@@ -85,7 +85,7 @@ segment_at(const struct lane *lane, size_t index)
 	return (struct segment *)(void *)(lane->segments.data + lane->segments.head) + index;
 }
 
-/* Whether the segment stands for bytes of the buffer. */
+/* Whether the segment consists of bytes of the buffer. */
 static bool
 has_position(const struct segment *segment)
 {
@@ -97,7 +97,7 @@ has_position(const struct segment *segment)
 
 static const char blanks[] = BLANKS_512 BLANKS_512 BLANKS_512 BLANKS_512;
 
-/* What can be written of the segment at once: all of it, except of long blanks. */
+/* The bytes of the segment that can be written at once: all of them, except for long blanks. */
 static struct span
 segment_span(const struct lane *lane, const struct segment *segment)
 {
@@ -127,7 +127,7 @@ shift_segment(struct lane *lane)
 	buf_consume(&lane->segments, sizeof(struct segment));
 }
 
-/* Gives back n bytes of the buffer, which are written or dropped. */
+/* Releases n bytes of the buffer, which are written or dropped. */
 static void
 release_bytes(struct lane *lane, size_t n)
 {
@@ -137,7 +137,7 @@ release_bytes(struct lane *lane, size_t n)
 		buf_free(&lane->bytes);
 }
 
-/* A gap that comes next is written without a byte. */
+/* Releases gaps at the head of the queue: there is nothing to write for them. */
 static void
 release_gaps(struct lane *lane)
 {
@@ -159,7 +159,7 @@ cut_segment(struct lane *lane, size_t index, size_t len)
 	insert_segment(lane, index + 1, rest);
 }
 
-/* Makes a gap of the segment, empty if the segment has no position. */
+/* Turns the segment into a gap, an empty one if the segment has no position. */
 static void
 drop_segment(struct lane *lane, struct segment *segment)
 {
@@ -175,7 +175,7 @@ drop_segment(struct lane *lane, struct segment *segment)
 	segment->kind = SEGMENT_GAP;
 }
 
-/* What is received, and decided */
+/* Receiving and deciding */
 
 char *
 lane_space(struct lane *lane, size_t want, size_t *room)
@@ -255,7 +255,7 @@ lane_drop(struct lane *lane, size_t n)
 	release_gaps(lane);
 }
 
-/* Bytes of our own */
+/* Bytes of canceld's own */
 
 void
 lane_set_framing(struct lane *lane, enum framing framing)
@@ -331,7 +331,7 @@ lane_bind(struct lane *lane, bool bound)
 	lane->bound = bound;
 }
 
-/* What is taken out of the queue */
+/* Taking bytes out of the queue */
 
 bool
 lane_untouched(const struct lane *lane, uint64_t start)
@@ -343,7 +343,7 @@ lane_untouched(const struct lane *lane, uint64_t start)
 	return start >= lane->written;
 }
 
-/* Makes position a border between two segments; returns the index of the first segment behind it. */
+/* Splits at position; returns the index of the first segment behind it. */
 static size_t
 split_at(struct lane *lane, uint64_t position)
 {
@@ -369,13 +369,16 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 	assert(lane_untouched(lane, start) && start < end && end <= lane->decided);
 	first = split_at(lane, start);
 	last = split_at(lane, end);
-	/* Answers and the end of another message may stand before this one; inside it they are a part of it. */
+	/* Answers and the end of another message may stand before this message; those inside it are a part of it. */
 	while (first < last && segment_at(lane, first)->at == start && segment_at(lane, first)->kind != SEGMENT_HEAD &&
 	    segment_at(lane, first)->kind != SEGMENT_PASS)
 		first++;
 	for (i = first; i < last; i++)
 		drop_segment(lane, segment_at(lane, i));
-	/* One gap, with the one before it: of thousands that are withdrawn in turn, each is found at once. */
+	/*
+	 * Merged with the gap before it, so that each of thousands of messages that are withdrawn in turn is found at
+	 * once.
+	 */
 	if (first > 0 && segment_at(lane, first - 1)->kind == SEGMENT_GAP)
 		first--;
 	gap = segment_at(lane, first);
@@ -385,7 +388,7 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 	release_gaps(lane);
 }
 
-/* The next byte that is written is the first one of a message, behind no urgent one. */
+/* The next byte to be written is the first one of a message, and no urgent message is half written. */
 static void
 restart_output(struct lane *lane)
 {
@@ -405,7 +408,7 @@ lane_abandon(struct lane *lane)
 	restart_output(lane);
 }
 
-/* Whether the half written message ends within the segment, which is then cut behind it. */
+/* Whether the half-written message ends within the segment, which is then cut behind it. */
 static bool
 ends_within(struct lane *lane, size_t index, struct boundary *boundary)
 {
@@ -414,7 +417,7 @@ ends_within(struct lane *lane, size_t index, struct boundary *boundary)
 	size_t len;
 	bool ends;
 
-	if (segment->kind == SEGMENT_BLANK) /* which stands for the rest of its message */
+	if (segment->kind == SEGMENT_BLANK) /* blanks stand for the rest of their message */
 		return true;
 	len = boundary_within(boundary, span, &ends);
 	boundary_advance(boundary, span_part(span, 0, len));
@@ -445,32 +448,35 @@ lane_keep(struct lane *lane)
 	return lane->open == was_open;
 }
 
-/* What is written next */
+/* Writing */
 
 void
-lane_hold(struct lane *lane, uint64_t position)
+lane_stop_at(struct lane *lane, uint64_t position)
 {
-	lane->held = position;
+	lane->stop = position;
 }
 
-/* Urgent messages are written now, unless another message is half written. */
+/* Whether urgent messages are written now: not while another message is half written. */
 static bool
 urgent_is_next(const struct lane *lane)
 {
 	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
 }
 
-/* How many bytes of the span lane_hold lets be written: those before the position, and the rest of a message begun there. */
+/*
+ * How many bytes of the span may be written under lane_stop_at: those before the position, and the rest of a message
+ * begun there.
+ */
 static size_t
-len_to_held(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
+len_to_stop(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
 {
 	size_t len = 0;
 	bool ends;
 
-	if (segment->at < lane->held)
+	if (segment->at < lane->stop)
 		len = span.len;
-	if (len > 0 && has_position(segment) && lane->held - segment->at < len)
-		len = (size_t)(lane->held - segment->at);
+	if (len > 0 && has_position(segment) && lane->stop - segment->at < len)
+		len = (size_t)(lane->stop - segment->at);
 	if (len == span.len)
 		return len;
 	boundary_advance(&boundary, span_part(span, 0, len));
@@ -482,7 +488,7 @@ len_to_held(const struct lane *lane, struct boundary boundary, const struct segm
 int
 lane_output(const struct lane *lane, struct span *spans, int max)
 {
-	bool cuts = lane->urgent.len > 0 || lane->held != LANE_FREE, stop = false;
+	bool cuts = lane->urgent.len > 0 || lane->stop != LANE_FREE, stop = false;
 	struct boundary boundary = lane->boundary;
 	int n = 0;
 	size_t i;
@@ -499,8 +505,8 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 			continue;
 		if (lane->urgent.len > 0)
 			span.len = boundary_within(&boundary, span, &stop);
-		if (lane->held != LANE_FREE)
-			span.len = len_to_held(lane, boundary, segment, span);
+		if (lane->stop != LANE_FREE)
+			span.len = len_to_stop(lane, boundary, segment, span);
 		if (cuts)
 			boundary_advance(&boundary, span);
 		stop = stop || span.len < segment->len;
@@ -570,7 +576,7 @@ lane_backlog(const struct lane *lane)
 	size_t sum = 0;
 	int n;
 
-	if (lane->held == LANE_FREE)
+	if (lane->stop == LANE_FREE)
 		return lane->backlog + lane->urgent.len;
 	for (n = lane_output(lane, spans, BACKLOG_SPANS); n > 0; n--)
 		sum += spans[n - 1].len;

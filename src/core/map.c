@@ -14,7 +14,7 @@ map_free(struct map *map)
 	*map = (struct map){ 0 };
 }
 
-/* At the head of a chain, or behind another entry. */
+/* Links the entry at the head of a chain, or behind another entry. */
 static void
 put_at(struct map_entry **link, struct map_entry *entry)
 {
@@ -25,7 +25,10 @@ put_at(struct map_entry **link, struct map_entry *entry)
 		entry->next->link = &entry->next;
 }
 
-/* Each chain is divided between its bucket and the new one; both parts keep their order, the newest first. */
+/*
+ * Doubles the buckets. Each chain is divided between its bucket and a new one; both parts keep their order, the newest
+ * first.
+ */
 static void
 double_size(struct map *map)
 {

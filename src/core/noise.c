@@ -8,7 +8,7 @@
 #include "core/reply.h"
 #include "core/requests.h"
 
-/* The question that the scanned response answers; the answer to a tasks/cancel is not worth a recovery. */
+/* The question that the scanned response answers. An answer to tasks/cancel is not worth recovering. */
 static const struct request *
 question_named(const struct session *session, enum side from, const struct scan *scan)
 {
@@ -21,7 +21,7 @@ question_named(const struct session *session, enum side from, const struct scan 
 	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL ? question : NULL;
 }
 
-/* Drops what is undecided before this position. */
+/* Drops the undecided bytes before this position. */
 static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
@@ -38,7 +38,7 @@ drop_noise(struct session *session, const struct message *line, uint64_t to)
 	lane_drop(lane, len);
 }
 
-/* Scans the text from a brace on, as if a message started there. Returns how much of it was read. */
+/* Scans the text from a brace on, as if a message started there. Returns the number of bytes that were scanned. */
 static size_t
 scan_candidate(struct scan *scan, struct span text)
 {
@@ -50,7 +50,7 @@ scan_candidate(struct scan *scan, struct span text)
 	return scan_fault_offset(scan) > 0 ? (size_t)scan_fault_offset(scan) : 1;
 }
 
-/* A whole response, whatever follows it. */
+/* Whether a whole response was scanned; anything may follow it. */
 static bool
 is_sound(const struct party *party, const struct scan *scan)
 {
@@ -77,8 +77,8 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 }
 
 /*
- * Tries what starts at that brace of the line, and returns how many bytes to skip. *malformed: set to the request whose response is
- * there and is malformed.
+ * Looks for a response at this brace of the line, and returns how many bytes to skip. *malformed: set to the request
+ * whose response was found and is malformed.
  */
 static size_t
 try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
@@ -99,8 +99,8 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 		return len;
 	}
 	/*
-	 * A response that breaks off because the server ended is answered as that end is, which says more. One that breaks off
-	 * behind text is a log line that was cut.
+	 * If a response breaks off because the server ended, the server's end answers its request, with a better
+	 * explanation. If it breaks off behind text, it is a line of a log that was cut.
 	 */
 	if (request != NULL && !party->ended && (offset == 0 || scan_complete(scan)))
 		*malformed = request;
@@ -128,9 +128,9 @@ salvage(struct session *session, const struct message *line)
 	drop_noise(session, line, line->next);
 }
 
-/* JSON-RPC 2.0 section 5.1: the id is null, as it could not be read. */
+/* JSON-RPC 2.0 section 5.1: the id is null, because it could not be read. */
 static void
-complain(struct session *session, struct message *message)
+answer_unreadable(struct session *session, struct message *message)
 {
 	bool no_json = message->envelope.kind == ENVELOPE_NOT_JSON;
 	struct answer answer = {
@@ -154,7 +154,7 @@ noise_receive(struct session *session, struct message *message)
 	}
 	request = requests_named(session, message->from, message->scan);
 	if (request == NULL || !request_is_awaited(request)) {
-		complain(session, message);
+		answer_unreadable(session, message);
 		return;
 	}
 	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, NULL);

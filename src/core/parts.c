@@ -8,14 +8,14 @@
 #include "core/reply.h"
 #include "core/requests.h"
 
-/* The request opens the session or is kept for the replay: it, and its answer, must be held whole. */
+/* Whether the request opens the session or is kept for the replay: then it and its answer must be held whole. */
 static bool
 is_kept(const struct session *session, const struct method *row)
 {
 	return row != NULL && ((row->traits & METHOD_START) || records_keeps(&session->records, row));
 }
 
-/* A message that may be dropped or may change a request, which only its end shows. */
+/* Whether only the end of the message shows if it is dropped or changes a request. */
 static bool
 is_read_whole(const struct dialect *dialect, struct span method)
 {
@@ -24,7 +24,10 @@ is_read_whole(const struct dialect *dialect, struct span method)
 	    dialect_is(method, dialect->task_status);
 }
 
-/* Once its first part has passed nothing can be changed: a request that may need a fresh id, an answer or a record is held. */
+/*
+ * After its first part has passed a request cannot be changed: one that may need a fresh id, an answer or a record is
+ * held.
+ */
 static bool
 request_may_pass(const struct session *session, enum side from, const struct envelope *envelope)
 {
@@ -46,8 +49,8 @@ request_may_pass(const struct session *session, enum side from, const struct env
 }
 
 /*
- * How long a message may stand still after a part of it has passed, as all others wait behind it: the shorter deadline of its request,
- * or TIME_IDLE if that has none, but never less than the grace.
+ * How long a message may stand still after a part of it has passed, since all other messages wait behind it: the
+ * shorter deadline of its request, or TIME_IDLE if that has none, but never less than the grace.
  */
 static msec_t
 patience(msec_t idle, msec_t cap, msec_t grace)
@@ -59,7 +62,7 @@ patience(msec_t idle, msec_t cap, msec_t grace)
 	return least > grace ? least : grace;
 }
 
-/* An answer with a known id: its request is PASSING from the first part on. */
+/* Begins an answer with a known id: its request is PASSING from the first part on. */
 static enum reading
 begin_answer(struct session *session, enum side from, const struct envelope *envelope)
 {
@@ -82,9 +85,9 @@ begin_answer(struct session *session, enum side from, const struct envelope *env
 	return party->parts.request != NULL ? READ_PASSED : READ_DROPPED;
 }
 
-/* What can be done with a frame that is too long to be held and has not ended. */
+/* Decides a frame that is too long to be held and has not ended. */
 static enum reading
-judge(struct session *session, enum side from)
+choose_reading(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	const struct pending *asked = &session->party[side_other(from)].pending;
@@ -99,7 +102,7 @@ judge(struct session *session, enum side from)
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
 	if (from == SIDE_CLIENT && server_is_replaying(&session->server))
-		return READ_HOLD; /* the whole answer has to overtake what waits for the end of the replay */
+		return READ_HOLD; /* the whole answer has to overtake the messages that wait for the end of the replay */
 	if (envelope.id.len > 0)
 		return begin_answer(session, from, &envelope);
 	if (asked->in_state[REQUEST_ABANDONED] + asked->aliased + session->questions.asked[side_other(from)].count > 0)
@@ -107,7 +110,7 @@ judge(struct session *session, enum side from)
 	return READ_PASS;
 }
 
-/* Passes or drops all that was scanned, but keeps a last carriage return back, which is dropped before a newline. */
+/* Passes or drops all bytes that were scanned, except a last carriage return, which is dropped before a newline. */
 static void
 move_on(struct session *session, enum side from)
 {
@@ -143,7 +146,7 @@ begin(struct session *session, enum side from)
 	envelope_peek(&envelope, party->frame.scan);
 	if (from == SIDE_CLIENT &&
 	    envelope.kind ==
-		ENVELOPE_RESPONSE) { /* the present server may need it now: the queue before it is released */
+		ENVELOPE_RESPONSE) { /* the present server may need the answer now: release the messages before it */
 		lane_bind(party->lane, true);
 		recovery_free_queue(session);
 	}
@@ -159,7 +162,7 @@ parts_continue(struct session *session, enum side from)
 
 	if (party->parts.reading == READ_HOLD) {
 		if (held >= LIMIT_HOLD && !session->config.strict)
-			party->parts.reading = judge(session, from);
+			party->parts.reading = choose_reading(session, from);
 		if (party->parts.reading == READ_HOLD && held > session->config.max_message)
 			party->parts.reading = READ_DISCARD;
 		if (party->parts.reading == READ_HOLD)
@@ -178,7 +181,9 @@ report_fault(struct session *session, const struct message *message)
 	journal_tell(&session->journal, &action);
 }
 
-/* A frame has passed before its id was known: it is entered now as if it had been held, unless it is no message. */
+/*
+ * The frame passed before its id was known: it is entered in the table now like a held one, unless it is not a message.
+ */
 static enum parts_result
 end_unknown(struct session *session, struct message *message)
 {
@@ -193,7 +198,7 @@ end_unknown(struct session *session, struct message *message)
 	return PARTS_ENDED;
 }
 
-/* A frame that was too large to hold and could not be decided. */
+/* Ends a frame that was too long to be held and could not be decided. */
 static void
 end_discarded(struct session *session, struct message *message)
 {
@@ -222,7 +227,7 @@ end_discarded(struct session *session, struct message *message)
 		recovery_answered(session, requester, question, message);
 }
 
-/* A message was passing to a server that has gone: a request is answered. */
+/* The message was passing to a server that has gone: if it is a request, it is answered. */
 static void
 end_lost(struct session *session, struct message *message)
 {
@@ -234,7 +239,7 @@ end_lost(struct session *session, struct message *message)
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	reply_error(session, message->from, &answer);
-	message->extent = MESSAGE_BEGINS; /* as after a drop: its bytes reached nobody */
+	message->extent = MESSAGE_BEGINS; /* as after a drop: the bytes reached no reader */
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
 
@@ -274,7 +279,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 	return PARTS_ENDED;
 }
 
-/* How long the message that passes in parts may stand still; less once its request was cancelled. */
+/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled. */
 static msec_t
 patience_with(const struct session *session, const struct parts *parts)
 {

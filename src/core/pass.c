@@ -20,7 +20,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 	journal_tell(&session->journal, &action);
 }
 
-/* Passes, or drops, what lies before this position and is not decided. */
+/* Passes, or drops, the undecided bytes before this position. */
 static void
 pass_to(struct lane *lane, uint64_t position)
 {
@@ -79,7 +79,7 @@ pass_bytes(struct party *party, const struct message *message)
 	pass_to(party->lane, message->next);
 }
 
-/* Overtakes the messages that are held back: the server may need this one to answer its probe or the replay. */
+/* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
 static void
 pass_ahead(struct session *session, const struct message *message)
 {
@@ -101,7 +101,7 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		pass_drop(session, message, WHY_SWALLOWED, request);
 		return;
 	}
-	if (message->extent == MESSAGE_WHOLE && message->bound && state_holds(session)) {
+	if (message->extent == MESSAGE_WHOLE && message->bound && state_is_blocked(session)) {
 		pass_ahead(session, message);
 	} else if (message->extent == MESSAGE_WHOLE) {
 		lane_bind(party->lane, message->bound);

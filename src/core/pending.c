@@ -8,7 +8,7 @@
 #include "core/id.h"
 #include "core/mem.h"
 
-/* Which ids and tokens of its request a name is: those with the same spelling are one name. */
+/* The ids and tokens of its request that a name is: those with the same spelling are one name. */
 enum name_kind {
 	NAME_ID = 1 << 0,
 	NAME_WIRE_ID = 1 << 1,
@@ -87,7 +87,10 @@ copy(char **at, struct span bytes)
 	return kept;
 }
 
-/* Gives the request this id or token: a name that it has, or a new one. Returns the request's own copy of the text. */
+/*
+ * Gives the request this id or token: an existing name with the same text, or a new one. Returns the request's own copy
+ * of the text.
+ */
 static struct span
 add_name(struct pending *pending, struct request *request, struct span text, unsigned kinds, uint64_t hash, char **at)
 {
@@ -218,7 +221,7 @@ name_of_loose(struct map_entry *entry)
 	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, loose));
 }
 
-/* Of several requests with one id the newest of the highest rank is meant; one of rank 0 is never. */
+/* Of several requests with one id the newest of the highest rank is found; one of rank 0 never is. */
 enum { RANK_TOP = 3 };
 static const unsigned char ranks_by_id[REQUEST_STATES] = {
 	[REQUEST_WAITING] = RANK_TOP,
@@ -238,7 +241,10 @@ static const unsigned char ranks_by_token[REQUEST_STATES] = {
 	[REQUEST_ABANDONED] = 1,
 };
 
-/* The name of this entry, or else of the next older one, that is such an id or token; NULL if there is none. */
+/*
+ * The name of this entry, or of the next older one, that has this text and is one of these kinds; NULL if there is
+ * none.
+ */
 static struct request_name *
 with_text(struct map_entry *entry, struct span text, unsigned kinds)
 {
@@ -272,7 +278,7 @@ best(struct request_name *name, struct span text, unsigned kinds, const unsigned
 	return found;
 }
 
-/* The only one whose id, if it is awaited, or token is the same number as the text and not equal to it. */
+/* The only request whose id (if it is awaited) or token is the same number as the text but not equal to it. */
 static struct request *
 only_loosely(const struct pending *pending, struct span text, enum name_kind kind)
 {

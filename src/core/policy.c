@@ -51,7 +51,7 @@ policy_add(struct policy *policy, enum policy_clock clock, struct span method, s
 	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration };
 }
 
-/* What holds without a rule. */
+/* The deadlines without a rule. */
 static struct deadlines
 built_in(unsigned traits, bool from_server)
 {
@@ -62,9 +62,12 @@ built_in(unsigned traits, bool from_server)
 	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
 }
 
-/* What the most specific rule says, of several the last one, or what holds without any. bare: rules for any method count. */
+/*
+ * The duration of the most specific rule, of several the last one; built_in if there is no rule. bare: rules for any
+ * method count.
+ */
 static msec_t
-ruled(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
+duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {
 	const struct policy_rule *rule = policy->clock[clock].rules, *end = rule + policy->clock[clock].count;
@@ -94,7 +97,7 @@ policy_deadlines(const struct policy *policy, struct span method, struct span na
 	struct deadlines built = built_in(traits, from_server);
 
 	return (struct deadlines){
-		.idle = ruled(policy, POLICY_IDLE, method, name, bare, built.idle),
-		.cap = ruled(policy, POLICY_CAP, method, name, bare, built.cap),
+		.idle = duration_of(policy, POLICY_IDLE, method, name, bare, built.idle),
+		.cap = duration_of(policy, POLICY_CAP, method, name, bare, built.cap),
 	};
 }

@@ -233,8 +233,8 @@ mint(struct session *session, enum side requester, bool string, char storage[MIN
 }
 
 /*
- * An id that is in use may be replaced: where the dialect allows it, and for a restarted server, whose ids begin anew while the client
- * may still answer the former server.
+ * An id that is in use may be replaced: where the dialect allows it, and for a restarted server, whose ids begin anew
+ * while the client may still answer the former server.
  */
 static bool
 may_alias(const struct session *session, const struct message *message)
@@ -291,7 +291,10 @@ find_token_place(const struct dialect *dialect, const struct scan *scan, struct 
 	return true;
 }
 
-/* --ask-progress: gives a token to a request that has none, so that a server that works can be told from one that hangs. */
+/*
+ * --ask-progress: gives a token to a request that has none, so that a server that works can be told from one that
+ * hangs.
+ */
 static void
 ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
 {
@@ -355,7 +358,7 @@ enter(struct session *session, struct message *message, const struct method *row
 
 /* --legacy: makes the client take the server for one of the legacy era. */
 static void
-answer_era_probe(struct session *session, struct message *message)
+answer_discovery(struct session *session, struct message *message)
 {
 	struct answer answer = reply_answer(session, message, NULL,
 	    "canceld: the server does not know server/discover (see canceld --legacy)");
@@ -385,8 +388,8 @@ receive_request(struct session *session, struct message *message)
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
-	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_PROBE)) {
-		answer_era_probe(session, message);
+	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
+		answer_discovery(session, message);
 	} else if (is_turn_cancel(session, message)) {
 		on_turn_cancel(session, message);
 	} else if (!refuse(session, message)) {
@@ -597,7 +600,10 @@ restore_subscription(struct session *session, struct message *message)
 		message_replace(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 
-/* The notification behind the handshake is kept for a new server. While one is awaited it is dropped: the replay will send it. */
+/*
+ * The notification behind the handshake is kept for a new server. While one is awaited it is dropped: the replay will
+ * send it.
+ */
 static void
 on_opened(struct session *session, struct message *message)
 {

@@ -8,8 +8,8 @@
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
 /*
- * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for --kill-stuck:
- * many cancels, or a person who never answers, would otherwise hold the queue for ever.
+ * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for
+ * --kill-stuck: many cancels, or a person who never answers, would otherwise hold the queue for ever.
  */
 void
 recovery_free(struct session *session)
@@ -23,7 +23,7 @@ free_queue(struct session *session)
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
 	session->probe.freed_to = lane_decided_to(lane);
-	lane_hold(lane, LANE_FREE);
+	lane_stop_at(lane, LANE_FREE);
 }
 
 static void
@@ -41,7 +41,7 @@ send_probe(struct session *session)
 	    QUESTION_PROBE, method, false, session->config.kill_stuck, session->clocks.steady);
 	probe->taken = lane_taken(lane);
 	probe->again = false;
-	lane_hold(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
+	lane_stop_at(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
 	buf_clear(&session->scratch);
 	compose_probe(&session->scratch, method, probe->question->id, modern ? buf_span(&probe->meta) : SPAN_NONE);
 	lane_overtake(lane, buf_span(&session->scratch));
@@ -95,8 +95,8 @@ recovery_drop_questions(struct session *session)
 }
 
 /*
- * How long the server still has. Any output shows that it is alive, as its answer may lie behind a long message. While it waits for an
- * answer of the client's, it may be unable to do anything else.
+ * How long the server still has. Any output shows that it is alive, as its answer may lie behind a long message. While
+ * it waits for an answer of the client's, it may be unable to do anything else.
  */
 static msec_t
 time_left(const struct session *session)
@@ -155,7 +155,7 @@ recovery_obstacle(const struct session *session)
 
 /* Sends a record again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
 static void
-say_again(struct session *session, const struct record *record, const struct request *request)
+send_record(struct session *session, const struct record *record, const struct request *request)
 {
 	struct span text = buf_span(&record->text);
 	size_t behind = record->id_at + record->id_len;
@@ -171,9 +171,11 @@ say_again(struct session *session, const struct record *record, const struct req
 	journal_tell(&session->journal, &action);
 }
 
-/* Sends all records of this kind again. A request that was answered before becomes a question, whose answer is awaited. */
+/*
+ * Sends all records of this kind again. A request that was answered before becomes a question, whose answer is awaited.
+ */
 static void
-say_all(struct session *session, enum record_kind kind)
+send_records(struct session *session, enum record_kind kind)
 {
 	struct record *record, *end = session->records.list + session->records.count;
 
@@ -192,13 +194,13 @@ say_all(struct session *session, enum record_kind kind)
 			    TIME_REPLAY, session->clocks.steady);
 			session->replaying++;
 		}
-		say_again(session, record, request);
+		send_record(session, record, request);
 	}
 }
 
 /* MCP server/tools "List Changed Notification": only a server that has declared it may send it. */
 static void
-say_lists(struct session *session)
+send_list_changes(struct session *session)
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
 	size_t i;
@@ -219,7 +221,7 @@ say_lists(struct session *session)
 }
 
 static void
-finish(struct session *session)
+finish_replay(struct session *session)
 {
 	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
 
@@ -228,34 +230,34 @@ finish(struct session *session)
 	for (; request != NULL; request = request->newer) /* queued requests get their whole deadline from now on */
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
 			state_extend(session, SIDE_CLIENT, request);
-	say_all(session, RECORD_STREAM);
-	lane_hold(session->party[SIDE_CLIENT].lane, LANE_FREE);
+	send_records(session, RECORD_STREAM);
+	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
-	say_lists(session);
+	send_list_changes(session);
 }
 
 static void
-say_settings(struct session *session)
+send_settings(struct session *session)
 {
 	server_enter(&session->server, SERVER_SETTINGS);
-	say_all(session, RECORD_OPENED);
-	say_all(session, RECORD_SETTING);
+	send_records(session, RECORD_OPENED);
+	send_records(session, RECORD_SETTING);
 	if (session->replaying == 0)
-		finish(session);
+		finish_replay(session);
 }
 
 void
 recovery_replay(struct session *session)
 {
 	server_enter(&session->server, SERVER_HANDSHAKE);
-	say_all(session, RECORD_HANDSHAKE);
+	send_records(session, RECORD_HANDSHAKE);
 	if (session->replaying == 0)
-		say_settings(session);
+		send_settings(session);
 }
 
 /* The new server did not accept the replay. detail: for the log; refusal: for the client. */
 static void
-fail(struct session *session, const struct request *question, struct span detail, struct span refusal)
+refuse_replay(struct session *session, const struct request *question, struct span detail, struct span refusal)
 {
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, detail);
 	server_refuse(&session->server, refusal);
@@ -277,7 +279,7 @@ report_refusal(struct session *session, const struct request *question, const st
 		buf_append(&detail, SPAN(": "));
 		buf_append(&detail, (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
 	}
-	fail(session, question, buf_span(&detail), buf_span(&detail));
+	refuse_replay(session, question, buf_span(&detail), buf_span(&detail));
 	buf_free(&detail);
 }
 
@@ -296,9 +298,9 @@ replay_answered(struct session *session, const struct request *question, const s
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, span_of(difference));
-		say_settings(session);
+		send_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
-		finish(session);
+		finish_replay(session);
 	}
 }
 
@@ -336,7 +338,7 @@ recovery_expire(struct session *session, enum side asker)
 		case QUESTION_REPLAY:
 			session->replaying--;
 			if (server_is_replaying(&session->server)) {
-				fail(session, question, SPAN("no answer"), SPAN("it did not answer"));
+				refuse_replay(session, question, SPAN("no answer"), SPAN("it did not answer"));
 				server_enter(&session->server, SERVER_STUCK);
 			}
 			break;

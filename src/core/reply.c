@@ -8,7 +8,7 @@ write_scratch(struct session *session, enum side to)
 {
 	struct lane *lane = session->party[side_other(to)].lane;
 
-	if (to == SIDE_SERVER && state_holds(session))
+	if (to == SIDE_SERVER && state_is_blocked(session))
 		lane_overtake(lane, buf_span(&session->scratch));
 	else
 		lane_answer(lane, buf_span(&session->scratch));
@@ -190,7 +190,7 @@ reply_to(struct session *session, enum side requester, const struct request *req
 	}
 	buf_init(&text);
 	explain(session, &answer, &text, requester, request, ending);
-	if (ending == ENDING_TIMEOUT && (traits & METHOD_PROBE))
+	if (ending == ENDING_TIMEOUT && (traits & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
 	buf_clear(&session->scratch);
 	if (ending == ENDING_TIMEOUT && (traits & METHOD_TOOL) && session->config.tool_errors)

@@ -45,8 +45,8 @@ word_for(enum side requester, enum why why)
 }
 
 static void
-report(struct session *session, enum side requester, const struct request *request, const struct decision *decision,
-    msec_t timeout)
+report_decision(struct session *session, enum side requester, const struct request *request,
+    const struct decision *decision, msec_t timeout)
 {
 	bool answers = decision->steps & DECIDE_ANSWER;
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
@@ -83,9 +83,12 @@ is_cancel(enum decide_event event)
 	    event == EVENT_TURN_CANCELLED;
 }
 
-/* The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: of a whole turn. */
+/*
+ * The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: of
+ * a whole turn.
+ */
 static bool
-begin(struct session *session, enum side requester, struct request *request, const struct decision *decision,
+act_on_receiver(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message, msec_t timeout)
 {
 	enum cancel_result result = CANCEL_NOT_SENT;
@@ -95,7 +98,7 @@ begin(struct session *session, enum side requester, struct request *request, con
 	if (message != NULL)
 		result = decide_message(session, requester, request, decision, message);
 	else if (decision->steps & DECIDE_REPORT)
-		report(session, requester, request, decision, timeout);
+		report_decision(session, requester, request, decision, timeout);
 	if (message == NULL && (decision->steps & DECIDE_CANCEL))
 		result = cancel_send(session, requester, request);
 	if (result == CANCEL_SENT_TURN)
@@ -127,7 +130,7 @@ start_grace(struct session *session, enum side requester, struct request *reques
 }
 
 static void
-enter(struct session *session, enum side requester, struct request *request, enum request_state next)
+enter_state(struct session *session, enum side requester, struct request *request, enum request_state next)
 {
 	struct pending *pending = &session->party[requester].pending;
 	bool ended = request->state == REQUEST_ABANDONED;
@@ -174,7 +177,7 @@ is_given_up(enum side requester, const struct request *request, enum decide_even
 
 /* The steps for the requester, and the request's next state. */
 static void
-end(struct session *session, enum side requester, struct request *request, enum decide_event event,
+act_on_requester(struct session *session, enum side requester, struct request *request, enum decide_event event,
     const struct decision *decision, const struct message *message, msec_t timeout)
 {
 	if (session->config.kill_stuck > 0 && is_given_up(requester, request, event, decision))
@@ -199,7 +202,7 @@ end(struct session *session, enum side requester, struct request *request, enum 
 			request->marks &= ~(unsigned)REQUEST_CANCELLED;
 	}
 	if (decision->next != request->state)
-		enter(session, requester, request, (enum request_state)decision->next);
+		enter_state(session, requester, request, (enum request_state)decision->next);
 }
 
 /* Carries out the cell for this request alone. true: the receiver was told to cancel a whole turn. */
@@ -208,13 +211,16 @@ decide_one(struct session *session, enum side requester, struct request *request
     struct message *message, msec_t timeout)
 {
 	const struct decision *decision = &decisions[state_of(session, requester, request)][event];
-	bool whole_turn = begin(session, requester, request, decision, message, timeout);
+	bool whole_turn = act_on_receiver(session, requester, request, decision, message, timeout);
 
-	end(session, requester, request, event, decision, message, timeout);
+	act_on_requester(session, requester, request, event, decision, message, timeout);
 	return whole_turn;
 }
 
-/* A turn was cancelled: what the agent asked in it ends too. told: the client cancelled it itself, and needs no cancels from us. */
+/*
+ * A turn was cancelled: what the agent asked in it ends too. told: the client cancelled it itself, and needs no cancels
+ * from us.
+ */
 static void
 cascade(struct session *session, struct span session_id, bool told)
 {
@@ -233,7 +239,9 @@ cascade(struct session *session, struct span session_id, bool told)
 	}
 }
 
-/* A request with a cancelled turn stays in the table (CANCELLING or ABANDONED), so its token is valid after decide_one. */
+/*
+ * A request with a cancelled turn stays in the table (CANCELLING or ABANDONED), so its token is valid after decide_one.
+ */
 static void
 decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
@@ -288,8 +296,8 @@ requests_set_deadlines(struct session *session, enum side requester, struct requ
 }
 
 /*
- * A request of the agent's that crossed the cancel of its turn, which the client may leave open. Unlike an earlier one its end does not
- * renew the grace of the turn, as the agent might send another one each time.
+ * A request of the agent's that crossed the cancel of its turn, which the client may leave open. Unlike an earlier one
+ * its end does not renew the grace of the turn, as the agent might send another one each time.
  */
 void
 requests_join_turn(struct session *session, struct request *request)

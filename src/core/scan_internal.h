@@ -82,8 +82,8 @@ void fields_piece(struct fields *fields, const char *piece, const char *end);
 void fields_piece_end(struct fields *fields, const char *at);
 
 /*
- * The key of a member of a watched container. First fields_known_key: the length of the key with its colon, if this is a
- * watched key without escapes and blanks; else 0. Then, a key that lies whole in the piece and has no escapes needs
+ * The key of a member of a watched container. First fields_known_key: the length of the key with its colon, if this is
+ * a watched key without escapes and blanks; else 0. Then, a key that lies whole in the piece and has no escapes needs
  * fields_key only (in params._meta behind fields_key_start), any other one fields_key_start and fields_key_end; false:
  * a duplicate.
  */

@@ -55,8 +55,8 @@ short_escape_mask(struct block block)
 }
 
 /*
- * Mask of escaped bytes (odd-backslash method of simdjson). carry: the first byte is one. Bit BLOCK carries into the next
- * block.
+ * Mask of escaped bytes (odd-backslash method of simdjson). carry: the first byte is one. Bit BLOCK carries into the
+ * next block.
  */
 static inline uint32_t
 escaped_mask(uint32_t backslashes, uint32_t carry)

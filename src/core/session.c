@@ -345,7 +345,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))
 		parts_lose_reader(session);
-	lane_hold(client->lane, 0);
+	lane_stop_at(client->lane, 0);
 }
 
 void
@@ -365,8 +365,8 @@ session_server_deaf(struct session *session, msec_t now)
 }
 
 /*
- * Expires the requests of that side, unless an answer that was not read yet, or that is passing without its id, may be for them. And
- * closes a message of the server's that has stood still.
+ * Expires the requests of that side, unless an answer that was not read yet, or that is passing without its id, may be
+ * for them. And closes a message of the server's that has stood still.
  */
 static void
 expire(struct session *session, enum side side, bool heard)

@@ -203,8 +203,8 @@ sweeps_itself(const struct child *child)
 }
 
 /*
- * Children of canceld are the guardian, the server once its guardian is dead, and processes that canceld has to reap as a
- * subreaper, or as init of a pid namespace.
+ * Children of canceld are the guardian, the server once its guardian is dead, and processes that canceld has to reap as
+ * a subreaper, or as init of a pid namespace.
  */
 static void
 hear_children(struct child *child, sweep_ended *ended, void *context)

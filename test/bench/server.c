@@ -1,7 +1,8 @@
 /*
- * server SIZE first|last SHAPE: answers each line at once, a small answer in one write, with a result of about SIZE bytes; its id
- * comes before or after the result. SHAPE decides how much work a scanner has: ascii is one string of ASCII, cjk one
- * of Chinese, quoted one that quotes JSON, tokens a list of tools. It reads no JSON, but looks for "id": and a number.
+ * server SIZE first|last SHAPE: answers each line at once, a small answer in one write, with a result of about SIZE
+ * bytes; its id comes before or after the result. SHAPE decides how much work a scanner has: ascii is one string of
+ * ASCII, cjk one of Chinese, quoted one that quotes JSON, tokens a list of tools. It reads no JSON, but looks for "id":
+ * and a number.
  */
 #include <stdbool.h>
 #include <stdio.h>

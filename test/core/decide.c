@@ -108,7 +108,10 @@ START_TEST(nobody_is_cancelled_twice)
 }
 END_TEST
 
-/* What passes in parts has begun to be answered: canceld answers only where the rest will not come and an answer is owed. */
+/*
+ * What passes in parts has begun to be answered: canceld answers only where the rest will not come and an answer is
+ * owed.
+ */
 START_TEST(an_answer_that_passes_is_answered_once)
 {
 	for (int event = 0; event < DECIDE_EVENTS; event++) {

@@ -130,7 +130,7 @@ static const struct {
 	const char *cancelled;
 } methods[] = {
 	{ &dialect_mcp, "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, SCAN_FIELDS, NULL },
-	{ &dialect_mcp, "server/discover", METHOD_START | METHOD_NO_CANCEL | METHOD_PROBE, SCAN_FIELDS, NULL },
+	{ &dialect_mcp, "server/discover", METHOD_START | METHOD_NO_CANCEL | METHOD_DISCOVERY, SCAN_FIELDS, NULL },
 	{ &dialect_mcp, "tools/call", METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
 	{ &dialect_mcp, "prompts/get", 0, SCAN_NAME, NULL },
 	{ &dialect_mcp, "resources/read", 0, SCAN_URI, NULL },

@@ -531,7 +531,9 @@ START_TEST(an_answer_before_it_does_not_touch_it)
 }
 END_TEST
 
-/* Seeded: whole messages pass as they are, reframed, dropped or withdrawn; some of ours overtake; pieces are written. */
+/*
+ * Seeded: whole messages pass as they are, reframed, dropped or withdrawn; some of ours overtake; pieces are written.
+ */
 struct mess {
 	char expected[16384];
 	size_t len, overtaking;
@@ -620,7 +622,10 @@ START_TEST(whole_messages_whatever_is_written_when)
 }
 END_TEST
 
-/* What is kept for another reader: whole messages, what stands within them, and nothing that was for the former one only. */
+/*
+ * What is kept for another reader: whole messages, what stands within them, and nothing that was for the former one
+ * only.
+ */
 START_TEST(keeps_for_another_reader_what_was_not_begun)
 {
 	size_t len = (size_t)_i;
@@ -704,7 +709,7 @@ END_TEST
 START_TEST(what_is_held_waits_for_all_but_what_is_urgent)
 {
 	pass("one\n");
-	lane_hold(lane, 0);
+	lane_stop_at(lane, 0);
 	ck_assert_uint_eq(lane_backlog(lane), 0);
 	expect("");
 	lane_overtake(lane, SPAN("now"));
@@ -714,7 +719,7 @@ START_TEST(what_is_held_waits_for_all_but_what_is_urgent)
 	pass("two\n");
 	expect("now\n");
 	ck_assert_uint_eq(lane_queued(lane), 8);
-	lane_hold(lane, LANE_FREE);
+	lane_stop_at(lane, LANE_FREE);
 	expect("now\none\ntwo\n");
 }
 END_TEST
@@ -729,7 +734,7 @@ START_TEST(what_has_begun_is_written_to_its_end)
 	receive("[\"three\"]");
 	lane_pass(lane, 9);
 	write_out(len);
-	lane_hold(lane, lane_written_to(lane));
+	lane_stop_at(lane, lane_written_to(lane));
 	lane_overtake(lane, SPAN("now"));
 	if (len == 0)
 		expect_joined(now, "", "");
@@ -738,7 +743,7 @@ START_TEST(what_has_begun_is_written_to_its_end)
 	else
 		expect_joined(first, third, now);
 	got_len = 0;
-	lane_hold(lane, LANE_FREE);
+	lane_stop_at(lane, LANE_FREE);
 	expect_joined(len == 0 ? first : "", len <= MESSAGE_LEN ? third : "", "");
 }
 END_TEST
@@ -746,11 +751,11 @@ END_TEST
 START_TEST(what_stands_before_the_held_position_is_written)
 {
 	pass("one\ntwo\n");
-	lane_hold(lane, 4 + (uint64_t)_i);
+	lane_stop_at(lane, 4 + (uint64_t)_i);
 	pass("three\n");
 	expect(_i == 0 ? "one\n" : "one\ntwo\n");
 	ck_assert_uint_eq(lane_backlog(lane), 0);
-	lane_hold(lane, LANE_FREE);
+	lane_stop_at(lane, LANE_FREE);
 	expect("one\ntwo\nthree\n");
 }
 END_TEST

@@ -7,7 +7,9 @@
 
 Suite *supervisor_suite(void);
 
-/* In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a successor is planned. */
+/*
+ * In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a successor is planned.
+ */
 static const char events[] = "rnesdftxogbw";
 static const char states[] = "ABRDSFCTKLWEO";
 static const char steps[] = "actkwrsf";

@@ -1,7 +1,7 @@
 /*
- * What a long response costs canceld: a line of BYTES and one of a tenth of that, through pipes that hold 4 KiB, so that
- * neither canceld nor its client reads more at a time. A ratio of 10 is linear. All processes share one processor and
- * each time is the best of some rounds, to keep the scheduler out of it. It prints a table and has no goals.
+ * What a long response costs canceld: a line of BYTES and one of a tenth of that, through pipes that hold 4 KiB, so
+ * that neither canceld nor its client reads more at a time. A ratio of 10 is linear. All processes share one processor
+ * and each time is the best of some rounds, to keep the scheduler out of it. It prints a table and has no goals.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -16,7 +16,9 @@
 
 static const char *const unwilling = "demo --ignore-eof --ignore-term";
 
-/* Time for a server to read its cancels on a busy machine: for the demo server, which exits by itself; for unwilling. */
+/*
+ * Time for a server to read its cancels on a busy machine: for the demo server, which exits by itself; for unwilling.
+ */
 static const char *const patient[] = { "--term-after=10s", "--kill-after=1s" };
 
 static struct run *

@@ -32,7 +32,10 @@ enum wiring {
 /* How to start. All zero: the demo server behind canceld without options, over pipes. */
 struct setup {
 	const char *options; /* words for canceld */
-	/* Words; the first may be "demo" or "peer" (a mode of this program, see peers.h), or it is "sh:SCRIPT". NULL: demo. */
+	/*
+	 * Words; the first may be "demo" or "peer" (a mode of this program, see peers.h), or it is "sh:SCRIPT". NULL:
+	 * demo.
+	 */
 	const char *command;
 	/* Words, the outermost first: wrappers of the command: npx, sh, canceld, noterm (ignores SIGTERM). */
 	const char *behind;

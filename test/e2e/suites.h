@@ -30,7 +30,10 @@ Suite *suite_not_ends(void);
 Suite *suite_idle(void);
 Suite *suite_times(void);
 
-/* Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none failed. */
+/*
+ * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none
+ * failed.
+ */
 int matrix(int rounds, bool with_npx);
 
 #endif

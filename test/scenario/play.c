@@ -34,7 +34,7 @@ on_action(void *user, const struct action *action)
 	play->counts[action->why]++;
 	trace(play, "         why", word);
 	if (action->why != WHY_RELAYED)
-		said_add(&play->said, action);
+		actions_add(&play->actions, action);
 }
 
 static void
@@ -301,7 +301,7 @@ finish(struct play *play, struct policy *policy)
 
 	play->kind->close(play->subject);
 	policy_free(policy);
-	said_free(&play->said);
+	actions_free(&play->actions);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		buf_free(&play->readers[side].seen);
 		buf_free(&play->readers[side].unread);

@@ -65,10 +65,10 @@ play_check_words(struct play *play)
 {
 	struct buf *text;
 
-	if (play->said.count == 0 || (text = play_fail(play, play->line)) == NULL)
+	if (play->actions.count == 0 || (text = play_fail(play, play->line)) == NULL)
 		return;
 	play_show(text, "expected no further decision by %lld, it was ", (long long)play->now);
-	said_show(&play->said, text);
+	actions_show(&play->actions, text);
 }
 
 /* Behind the header that the bytes start with; 0 if it has not ended. */
@@ -163,11 +163,11 @@ on_why(struct play *play, const struct line *line)
 
 	if (play->kind->session(play->subject) == NULL)
 		return;
-	if (!said_are(&play->said, buf_span(&line->text)) && (text = play_fail(play, line)) != NULL) {
+	if (!actions_are(&play->actions, buf_span(&line->text)) && (text = play_fail(play, line)) != NULL) {
 		play_show(text, "expected the decisions %.*s, they were ", (int)line->text.len, line->text.data);
-		said_show(&play->said, text);
+		actions_show(&play->actions, text);
 	}
-	said_clear(&play->said);
+	actions_clear(&play->actions);
 }
 
 static void
@@ -175,13 +175,13 @@ on_says(struct play *play, const struct line *line)
 {
 	struct buf *text;
 
-	if (said_next(&play->said, buf_span(&line->text)))
+	if (actions_next(&play->actions, buf_span(&line->text)))
 		return;
 	text = play_fail(play, line);
 	if (text == NULL)
 		return;
 	play_show(text, "expected %.*s, it was ", (int)line->text.len, line->text.data);
-	said_show(&play->said, text);
+	actions_show(&play->actions, text);
 }
 
 static void

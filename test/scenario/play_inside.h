@@ -4,7 +4,7 @@
 /* What the two halves of play share: play.c does what the lines say, play_ask.c looks at what came of it. */
 
 #include "scenario/play.h"
-#include "scenario/said.h"
+#include "scenario/actions.h"
 
 struct reader {
 	struct buf seen;   /* read and not yet asked for */
@@ -18,7 +18,7 @@ struct play {
 	const struct subject_kind *kind;
 	void *subject;
 	struct reader readers[2];
-	struct said_list said;
+	struct action_list actions;
 	unsigned long counts[WHY_COUNT];
 	msec_t now; /* from the scenario's start */
 	const struct line *line, *stimulus;

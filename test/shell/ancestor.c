@@ -21,7 +21,9 @@ make(int ends[2], enum kind kind)
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 }
 
-/* What the test says of it in a process so many generations further down, which hold nothing but the end that is read. */
+/*
+ * What the test says of it in a process so many generations further down, which hold nothing but the end that is read.
+ */
 static bool
 holds_below(const int ends[2], int generations, bool (*test)(int input))
 {

@@ -8,7 +8,7 @@ clock_expire(struct world *world)
 {
 	world->oracle.now = world->now;
 	session_expire(world->session, !wire_backed_up(world, SERVER), world->now);
-	lives_look(world);
+	servers_obey(world);
 	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
 	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
 		oracle_blame(&world->oracle, "4: memory is not bounded");
@@ -48,7 +48,7 @@ clock_settle(struct world *world)
 		wire_feed(world, SERVER, SIZE_MAX);
 		wire_drain(world, CLIENT, SIZE_MAX);
 		wire_drain(world, SERVER, SIZE_MAX);
-		if (lives_settle(world))
+		if (servers_settle(world))
 			continue;
 		if (world->peer[CLIENT].count == 0 && (world->peer[SERVER].count == 0 || world->peer[SERVER].hung))
 			break;
@@ -64,8 +64,8 @@ clock_runs_out(struct world *world)
 	clock_settle(world);
 	for (turns = 0; turns < TURNS && world->oracle.verdict[0] == '\0'; turns++) {
 		wake = clock_sleep(world, false);
-		if (lives_wake(world) < wake)
-			wake = lives_wake(world);
+		if (servers_wake(world) < wake)
+			wake = servers_wake(world);
 		if (wake == MSEC_NEVER)
 			break;
 		world->now = wake > world->now ? wake : world->now;

@@ -20,11 +20,11 @@ oracle_free(struct oracle *oracle)
 {
 	int i;
 
-	for (i = 0; i < oracle->said_count; i++) {
-		free(oracle->said[i].bytes);
-		free(oracle->said[i].arrives);
+	for (i = 0; i < oracle->sent_count; i++) {
+		free(oracle->sent[i].bytes);
+		free(oracle->sent[i].arrives);
 	}
-	free(oracle->said);
+	free(oracle->sent);
 	free(oracle->asks);
 	free(oracle->tellings[CLIENT]);
 	free(oracle->tellings[SERVER]);
@@ -56,22 +56,22 @@ grow(void *array, int count, size_t size)
 int
 oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len, const char *arrives)
 {
-	struct said *said;
+	struct sent *sent;
 
-	oracle->said = grow(oracle->said, oracle->said_count, sizeof(*oracle->said));
-	said = &oracle->said[oracle->said_count];
-	said->from = from;
-	said->kind = kind;
-	said->ask = ask;
-	said->life = oracle->life;
-	said->own = -1;
-	said->bytes = bytes;
-	said->len = len;
-	said->arrives_len = strlen(arrives);
-	said->arrives = strdup(arrives);
-	if (said->arrives == NULL)
+	oracle->sent = grow(oracle->sent, oracle->sent_count, sizeof(*oracle->sent));
+	sent = &oracle->sent[oracle->sent_count];
+	sent->from = from;
+	sent->kind = kind;
+	sent->ask = ask;
+	sent->life = oracle->life;
+	sent->own = -1;
+	sent->bytes = bytes;
+	sent->len = len;
+	sent->arrives_len = strlen(arrives);
+	sent->arrives = strdup(arrives);
+	if (sent->arrives == NULL)
 		abort();
-	return oracle->said_count++;
+	return oracle->sent_count++;
 }
 
 int
@@ -114,21 +114,21 @@ oracle_spelling(const struct oracle *oracle, int side)
 void
 oracle_begun(struct oracle *oracle, int number)
 {
-	struct said *said = &oracle->said[number];
+	struct sent *sent = &oracle->sent[number];
 
-	said->begun = ++oracle->step;
-	if (said->from == CLIENT && said->kind == KIND_RESPONSE && said->len > HELD)
+	sent->begun = ++oracle->step;
+	if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD)
 		oracle->unheld = true;
-	if (said->kind == KIND_RESPONSE && oracle->asks[said->ask].reply_begun == 0) {
-		oracle->asks[said->ask].reply_begun = said->begun;
-		oracle->asks[said->ask].reply_large = said->len > HELD;
+	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0) {
+		oracle->asks[sent->ask].reply_begun = sent->begun;
+		oracle->asks[sent->ask].reply_large = sent->len > HELD;
 	}
 }
 
 bool
 oracle_lives(const struct oracle *oracle, const struct ask *ask)
 {
-	return oracle->said[ask->said].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours &&
+	return oracle->sent[ask->sent].heard != 0 && ask->decided == 0 && ask->replied == 0 && !ask->ours &&
 	    ask->lost == 0;
 }
 
@@ -182,13 +182,13 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 }
 
 static void
-heard_turn_cancel(struct oracle *oracle, struct said *said)
+heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 {
 	int live = 0, repeated = 0, untold = 0;
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (!is_turn_of(ask, said->session) || !oracle_lives(oracle, ask))
+		if (!is_turn_of(ask, sent->session) || !oracle_lives(oracle, ask))
 			continue;
 		if (ask->cancelled == 0 && ask->expired == 0)
 			live++;
@@ -199,18 +199,18 @@ heard_turn_cancel(struct oracle *oracle, struct said *said)
 		ask->by_turn |= ask->cancelled == 0 && ask->expired == 0;
 		note_cancel(oracle, ask, true);
 	}
-	cascade(oracle, said->session, true);
+	cascade(oracle, sent->session, true);
 	if (live == 0 && untold == 0 && repeated > 0)
-		said->kind = KIND_JUNK;
-	else if (said->ask >= 0)
+		sent->kind = KIND_JUNK;
+	else if (sent->ask >= 0)
 		oracle->repaired++;
 }
 
 /* ABP: a client that asks canceld itself. */
 static void
-heard_acknowledged(struct oracle *oracle, const struct said *said)
+heard_acknowledged(struct oracle *oracle, const struct sent *sent)
 {
-	struct ask *target, *ask = &oracle->asks[said->ask];
+	struct ask *target, *ask = &oracle->asks[sent->ask];
 
 	ask->open = oracle->initialized || oracle->protocol == &protocols[NONE];
 	if (ask->target < 0 || !ask->open)
@@ -229,13 +229,13 @@ join_cascade(const struct oracle *oracle, struct ask *ask)
 	const struct ask *turn;
 
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
-		if (is_turn_of(turn, ask->session) && oracle->said[turn->said].heard != 0 &&
+		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].heard != 0 &&
 		    (turn->cancelled != 0 || turn->expired != 0 || turn->decided != 0))
 			ask->crossed = true;
 }
 
 static void
-heard_request(struct oracle *oracle, const struct said *said, struct ask *ask)
+heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	ask->asked = ask->active = oracle->now;
 	if (ask->by != CLIENT) {
@@ -246,98 +246,98 @@ heard_request(struct oracle *oracle, const struct said *said, struct ask *ask)
 		oracle->declared[CLIENT] = oracle->declares[CLIENT];
 	else if (!(ask->deed->traits & PROBE) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
 		oracle->initialized = true;
-	(void)said;
+	(void)sent;
 }
 
 static void
-heard_response(struct oracle *oracle, const struct said *said, struct ask *ask)
+heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	/* What is malformed, or shares its line with text, is taken for an answer only while one is awaited. */
-	if ((said->salvaged || said->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
+	if ((sent->salvaged || sent->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
-	if (ask->replied != 0 || said->broken)
+	if (ask->replied != 0 || sent->broken)
 		return;
-	ask->replied = said->heard;
-	ask->reply_large = said->len > HELD;
-	if (said->grants && ask->decided == 0)
+	ask->replied = sent->heard;
+	ask->reply_large = sent->len > HELD;
+	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask);
-	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !said->bad) {
-		oracle->opened_at = said->heard;
+	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {
+		oracle->opened_at = sent->heard;
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
 	}
 }
 
 static void
-heard_progress(struct oracle *oracle, struct said *said, struct ask *ask)
+heard_progress(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
-	if (!oracle_lives(oracle, ask) || ask->expired != 0 || said->from == ask->by)
+	if (!oracle_lives(oracle, ask) || ask->expired != 0 || sent->from == ask->by)
 		return;
 	ask->active = oracle->now;
-	said->due = ask->cancelled == 0 && ask->token[0] != '\0';
+	sent->due = ask->cancelled == 0 && ask->token[0] != '\0';
 }
 
 static void
-heard_update(struct oracle *oracle, struct said *said)
+heard_update(struct oracle *oracle, struct sent *sent)
 {
 	struct ask *ask;
 
-	said->due = true;
+	sent->due = true;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by != said->from && strcmp(ask->session, said->session) == 0 && oracle_lives(oracle, ask) &&
+		if (ask->by != sent->from && strcmp(ask->session, sent->session) == 0 && oracle_lives(oracle, ask) &&
 		    ask->expired == 0)
 			ask->active = oracle->now;
 }
 
 static void
-heard_cancel(struct oracle *oracle, const struct said *said, struct ask *ask)
+heard_cancel(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
-	if (said->from != ask->by && ask->replied == 0)
-		ask->replied = said->heard;
-	else if (said->from == ask->by && may_cancel(oracle, ask))
-		note_cancel(oracle, ask, oracle->protocol->owes || said->spelling != SPELLED_MCP);
+	if (sent->from != ask->by && ask->replied == 0)
+		ask->replied = sent->heard;
+	else if (sent->from == ask->by && may_cancel(oracle, ask))
+		note_cancel(oracle, ask, oracle->protocol->owes || sent->spelling != SPELLED_MCP);
 }
 
 void
 oracle_heard(struct oracle *oracle, int number)
 {
-	struct said *said = &oracle->said[number];
-	struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
+	struct sent *sent = &oracle->sent[number];
+	struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
-	said->heard = ++oracle->step;
-	said->ahead = said->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
-	said->urgent = said->kind == KIND_RESPONSE && oracle->replaying;
+	sent->heard = ++oracle->step;
+	sent->ahead = sent->kind == KIND_RESPONSE && (oracle->replaying || oracle->probing || oracle->stuck);
+	sent->urgent = sent->kind == KIND_RESPONSE && oracle->replaying;
 	oracle->hearing = number;
-	switch (said->kind) {
+	switch (sent->kind) {
 	case KIND_REQUEST:
-		heard_request(oracle, said, ask);
+		heard_request(oracle, sent, ask);
 		break;
 	case KIND_RESPONSE:
-		heard_response(oracle, said, ask);
+		heard_response(oracle, sent, ask);
 		break;
 	case KIND_CANCEL:
-		heard_cancel(oracle, said, ask);
+		heard_cancel(oracle, sent, ask);
 		break;
 	case KIND_TURN_CANCEL:
-		heard_turn_cancel(oracle, said);
+		heard_turn_cancel(oracle, sent);
 		break;
 	case KIND_ACKNOWLEDGED:
-		heard_acknowledged(oracle, said);
+		heard_acknowledged(oracle, sent);
 		break;
 	case KIND_PROGRESS:
-		heard_progress(oracle, said, ask);
+		heard_progress(oracle, sent, ask);
 		break;
 	case KIND_UPDATE:
-		heard_update(oracle, said);
+		heard_update(oracle, sent);
 		break;
 	case KIND_NOTICE:
-		said->due = !said->torn;
-		if (said->begins)
-			oracle_heard_beginning(oracle, said, ask);
+		sent->due = !sent->torn;
+		if (sent->begins)
+			oracle_heard_beginning(oracle, sent, ask);
 		break;
 	case KIND_JUNK:
-		oracle_own_answered(oracle, said);
-		oracle->junk_lines += said->complain;
+		oracle_own_answered(oracle, sent);
+		oracle->junk_lines += sent->complain;
 		break;
 	}
 }
@@ -353,7 +353,7 @@ find_undecided(struct oracle *oracle, int by, const char *id, bool broken)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->by != by || ask->decided != 0 || ask->ours || (by == SERVER && ask->lost != 0) ||
-		    oracle->said[ask->said].begun == 0 || strcmp(ask->id, id) != 0)
+		    oracle->sent[ask->sent].begun == 0 || strcmp(ask->id, id) != 0)
 			continue;
 		newest = ask;
 		if (broken && ask->reply_begun != 0 && ask->replied == 0)
@@ -446,7 +446,7 @@ newer_turn(const struct oracle *oracle, int turn, bool sure)
 void
 oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 {
-	const struct said *said = &oracle->said[oracle->hearing];
+	const struct sent *sent = &oracle->sent[oracle->hearing];
 	struct telling *telling;
 	int i;
 
@@ -455,14 +455,14 @@ oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 	telling->step = ++oracle->step;
 	telling->spelling = oracle_spelling(oracle, by == CLIENT ? SERVER : CLIENT);
 	snprintf(telling->reason, sizeof(telling->reason), "%s",
-	    translated && said->reason[0] != '\0' ? said->reason :
+	    translated && sent->reason[0] != '\0' ? sent->reason :
 		by == CLIENT                      ? "\"The client no longer waits for the answer\"" :
 						    "\"The server no longer waits for the answer\"");
 	telling->ask = telling->newer = -1;
 	telling->by_id = true;
 	for (i = 0; i < oracle->ask_count; i++)
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
-		    oracle->said[oracle->asks[i].said].begun != 0)
+		    oracle->sent[oracle->asks[i].sent].begun != 0)
 			telling->ask = i;
 	if (telling->ask < 0 || translated || !(oracle->asks[telling->ask].deed->traits & TURN))
 		return;
@@ -479,7 +479,7 @@ oracle_broke(struct oracle *oracle, int from)
 	int i;
 
 	oracle->may_break++;
-	for (i = 0; i < oracle->said_count; i++)
-		if (oracle->said[i].from == from && oracle->said[i].begun != 0 && oracle->said[i].heard == 0)
-			oracle->said[i].broken = true;
+	for (i = 0; i < oracle->sent_count; i++)
+		if (oracle->sent[i].from == from && oracle->sent[i].begun != 0 && oracle->sent[i].heard == 0)
+			oracle->sent[i].broken = true;
 }

@@ -28,7 +28,7 @@ enum kind {
 	KIND_JUNK, /* must never arrive */
 };
 
-struct said { /* one message of a peer */
+struct sent { /* one message of a peer */
 	int from;
 	int life; /* of the server that was there then */
 	enum kind kind;
@@ -76,7 +76,7 @@ struct ask { /* one request */
 	int target; /* of a KIND_ACKNOWLEDGED: the request that it means, -1: one that never was; else NO_TARGET */
 	bool open;  /* ... a session was open then */
 	bool ours;  /* canceld answers it and nobody else sees it */
-	int said;
+	int sent;
 	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
 	int64_t asked;         /* when canceld heard it */
 	int64_t active;        /* the last sign of life that canceld heard */
@@ -117,7 +117,7 @@ enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
 struct own { /* what canceld itself has asked the server that is there */
 	enum own_kind kind;
 	char wire[48];
-	int said;      /* what it repeats; -1: nothing */
+	int sent;      /* what it repeats; -1: nothing */
 	int64_t at;    /* when it was read */
 	bool written;  /* some answer was ... */
 	bool answered; /* ... and was heard */
@@ -137,8 +137,8 @@ struct telling { /* canceld said that it cancels a request, or hands such a canc
 };
 
 struct oracle {
-	struct said *said;
-	int said_count;
+	struct sent *sent;
+	int sent_count;
 	struct ask *asks;
 	int ask_count;
 	struct telling *tellings[2];   /* by whose request it is, in order */
@@ -203,8 +203,8 @@ int oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *b
 int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *id);
 
 /* The message's first or last byte has reached canceld. */
-void oracle_begun(struct oracle *oracle, int said);
-void oracle_heard(struct oracle *oracle, int said);
+void oracle_begun(struct oracle *oracle, int sent);
+void oracle_heard(struct oracle *oracle, int sent);
 
 enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 

@@ -13,7 +13,7 @@ target_of(struct oracle *oracle, const struct ask *ack)
 void
 oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t *data)
 {
-	bool closed = strcmp(look_text(data, "code"), "NOT_INITIALIZED") == 0;
+	bool closed = strcmp(jsontext_text(data, "code"), "NOT_INITIALIZED") == 0;
 	int code = (int)json_number_value(json_object_get(error, "code"));
 
 	ack->answered = true;
@@ -37,8 +37,8 @@ is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *ta
 	const char *unknown = "\"cancelled\":false,\"reason\":\"Operation not found\"";
 	const char *completed = "\"cancelled\":false,\"reason\":\"Operation already completed\"";
 
-	if (target == NULL || oracle->said[target->said].heard == 0 ||
-	    oracle->said[target->said].heard > oracle->said[ack->said].heard)
+	if (target == NULL || oracle->sent[target->sent].heard == 0 ||
+	    oracle->sent[target->sent].heard > oracle->sent[ack->sent].heard)
 		return strcmp(outcome, unknown) == 0;
 	if (strcmp(outcome, "\"cancelled\":true,\"confirmed\":true") == 0)
 		return target->answered_by_peer && target->confirmed;
@@ -47,7 +47,7 @@ is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *ta
 	if (strcmp(outcome, completed) == 0)
 		return (target->answered || may_break_off(oracle, target)) &&
 		    (!target->answered_by_peer || !target->confirmed || target->cancelled == 0 || target->reply_large ||
-			target->reply_begun < oracle->said[ack->said].heard);
+			target->reply_begun < oracle->sent[ack->sent].heard);
 	return target->deed->traits & FINAL &&
 	    strcmp(outcome, "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"") == 0;
 }

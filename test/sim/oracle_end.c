@@ -39,7 +39,7 @@ person_is_asked(const struct oracle *oracle)
 	const struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
-		if (ask->by == SERVER && ask->deed->traits & PERSON && oracle->said[ask->said].heard != 0 &&
+		if (ask->by == SERVER && ask->deed->traits & PERSON && oracle->sent[ask->sent].heard != 0 &&
 		    ask->replied == 0 && !ask->answered && ask->lost == 0)
 			return true;
 	return false;
@@ -72,7 +72,7 @@ is_due(const struct oracle *oracle, const struct ask *ask)
 static void
 check_ask(struct oracle *oracle, const struct ask *ask)
 {
-	if (oracle->said[ask->said].heard == 0 || oracle->said[ask->said].broken)
+	if (oracle->sent[ask->sent].heard == 0 || oracle->sent[ask->sent].broken)
 		return;
 	if (is_due(oracle, ask))
 		oracle_blame(oracle, "1: %s of the %s was never answered", ask->id,
@@ -98,10 +98,10 @@ oracle_end(struct oracle *oracle)
 
 	for (i = 0; i < oracle->ask_count; i++)
 		check_ask(oracle, &oracle->asks[i]);
-	for (i = 0; i < oracle->said_count; i++) {
-		const struct said *said = &oracle->said[i];
+	for (i = 0; i < oracle->sent_count; i++) {
+		const struct sent *sent = &oracle->sent[i];
 
-		if (said->due && !said->arrived && !(said->from == CLIENT && is_unheard(oracle)) &&
+		if (sent->due && !sent->arrived && !(sent->from == CLIENT && is_unheard(oracle)) &&
 		    ++lost > oracle->broken + oracle->halves)
 			oracle_blame(oracle, "3: message %d was lost", i);
 	}

@@ -10,7 +10,7 @@ oracle_find_wire(struct oracle *oracle, int by, const char *id)
 	int i;
 
 	for (i = oracle->ask_count - 1; i >= 0; i--)
-		if (oracle->asks[i].by == by && look_same_id(oracle->asks[i].wire, id))
+		if (oracle->asks[i].by == by && jsontext_same_id(oracle->asks[i].wire, id))
 			return &oracle->asks[i];
 	return NULL;
 }
@@ -30,14 +30,14 @@ renamed(const struct oracle *oracle, const struct ask *ask)
 
 /* What a peer must read where the other one wrote this. */
 static void
-expect_bytes(struct oracle *oracle, const struct said *said, const char *text, size_t len)
+expect_bytes(struct oracle *oracle, const struct sent *sent, const char *text, size_t len)
 {
-	const char *bytes = said->arrives;
-	size_t n = said->arrives_len;
+	const char *bytes = sent->arrives;
+	size_t n = sent->arrives_len;
 
 	if (n == len && memcmp(bytes, text, len) == 0)
 		return;
-	if (said->ask >= 0 && renamed(oracle, &oracle->asks[said->ask]) && look_same_but_names(bytes, n, text, len))
+	if (sent->ask >= 0 && renamed(oracle, &oracle->asks[sent->ask]) && jsontext_same_but_names(bytes, n, text, len))
 		return;
 	oracle_blame(oracle, "3: changed on the way: wrote %.*s, read %.*s", (int)(n < 300 ? n : 300), bytes,
 	    (int)(len < 300 ? len : 300), text);
@@ -51,10 +51,10 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 	if (oracle->protocol == &protocols[MCP])
 		token = json_object_get(json_object_get(params, "_meta"), "progressToken");
 	/* A peer may spell 1 as 1.0; but not always. */
-	if (json_is_number(token) && (ask->token[0] == '\0' || ask->said % 2 == 0))
+	if (json_is_number(token) && (ask->token[0] == '\0' || ask->sent % 2 == 0))
 		snprintf(ask->wire_token, sizeof(ask->wire_token), "%.0f", json_number_value(token));
 	else if (token != NULL)
-		look_spell(token, ask->wire_token, sizeof(ask->wire_token));
+		jsontext_spell(token, ask->wire_token, sizeof(ask->wire_token));
 }
 
 /* It may still be answered. What passes in parts is an answer from the first of them on. */
@@ -70,7 +70,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 {
 	int i;
 
-	look_raw_id(text, len, ask->wire, sizeof(ask->wire));
+	jsontext_raw_id(text, len, ask->wire, sizeof(ask->wire));
 	ask->arrived = ++oracle->step;
 	if (ask->by == CLIENT) {
 		ask->life = oracle->life;
@@ -83,36 +83,36 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 		oracle_blame(oracle, "2: %s arrived, which canceld said was never sent", ask->id);
 	if (ask->missed)
 		oracle_blame(oracle, "2: %s arrived behind its own session/cancel", ask->id);
-	if (ask->cancelled != 0 && oracle->said[ask->said].begun > ask->cancelled)
+	if (ask->cancelled != 0 && oracle->sent[ask->sent].begun > ask->cancelled)
 		oracle_blame(oracle, "2: a request that was cancelled before arrived: %s", ask->id);
 	for (i = 0; i < oracle->ask_count; i++) {
 		const struct ask *before = &oracle->asks[i];
 
 		if (before != ask && before->by == ask->by && is_awaited(before) &&
-		    look_same_id(before->wire, ask->wire))
+		    jsontext_same_id(before->wire, ask->wire))
 			oracle_blame(oracle, "1: two requests that may be answered bear the id %s", ask->wire);
 	}
 }
 
 static void
-got_response(struct oracle *oracle, struct said *said, struct ask *ask, const char *text, size_t len)
+got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const char *text, size_t len)
 {
 	char id[48];
 
-	look_raw_id(text, len, id, sizeof(id));
-	if (!look_same_id(id, ask->id))
+	jsontext_raw_id(text, len, id, sizeof(id));
+	if (!jsontext_same_id(id, ask->id))
 		oracle_blame(oracle, "1: %s is answered under the id %s", ask->id, id);
 	if (ask->answered)
 		oracle_blame(oracle, "1: %s is answered twice", ask->id);
-	if (said->bad)
+	if (sent->bad)
 		oracle_blame(oracle, "1: a malformed response arrived");
-	if (said->broken)
+	if (sent->broken)
 		return;
-	if (ask->cancelled != 0 && ask->cancelled < said->begun && !ask->owed)
+	if (ask->cancelled != 0 && ask->cancelled < sent->begun && !ask->owed)
 		oracle_blame(oracle, "1: a late answer to %s, which was cancelled: %.*s", ask->id,
 		    (int)(len < 100 ? len : 100), text);
 	ask->answered = ask->answered_by_peer = true;
-	ask->confirmed = said->confirms;
+	ask->confirmed = sent->confirms;
 }
 
 void
@@ -155,106 +155,106 @@ token_in_use(const struct oracle *oracle, const struct ask *old)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask != old && ask->by == old->by && !ask->answered && ask->token[0] != '\0' &&
-		    look_same_text(ask->token, old->token))
+		    jsontext_same_text(ask->token, old->token))
 			return true;
 	return false;
 }
 
 /* MCP: the end of a subscription, under the id that the client gave it. */
 static void
-got_end(struct oracle *oracle, struct ask *ask, const struct said *said, const char *text, size_t len)
+got_end(struct oracle *oracle, struct ask *ask, const struct sent *sent, const char *text, size_t len)
 {
 	char id[48];
 
-	look_raw_member(text, len, "requestId", id, sizeof(id));
-	if (!look_same_id(id, ask->id) || ask->answered || (ask->cancelled != 0 && ask->cancelled < said->begun))
+	jsontext_raw_member(text, len, "requestId", id, sizeof(id));
+	if (!jsontext_same_id(id, ask->id) || ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun))
 		oracle_blame(oracle, "2: the end of %s, which is none", id);
 	ask->answered = ask->answered_by_peer = true;
 }
 
 /* A cancel, as its sender wrote it: so it is in the receiver's words. */
 static void
-got_said_cancel(struct oracle *oracle, int to, const struct said *said, struct ask *ask, const char *text, size_t len)
+got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct ask *ask, const char *text, size_t len)
 {
 	char id[48];
 
-	look_raw_member(text, len, protocol_keys[said->spelling], id, sizeof(id));
-	if (ask == NULL || !look_same_id(id, ask->wire))
+	jsontext_raw_member(text, len, protocol_keys[sent->spelling], id, sizeof(id));
+	if (ask == NULL || !jsontext_same_id(id, ask->wire))
 		oracle_blame(oracle, "2: a cancel of %s, which is not outstanding", id);
-	else if (ask->replied != 0 && ask->replied < said->begun)
+	else if (ask->replied != 0 && ask->replied < sent->begun)
 		oracle_blame(oracle, "2: a cancel of %s, which was answered before", id);
-	if (said->spelling != oracle_spelling(oracle, to) && oracle->protocol != &protocols[ACP])
+	if (sent->spelling != oracle_spelling(oracle, to) && oracle->protocol != &protocols[ACP])
 		oracle_blame(oracle, "2: a cancel of %s in words that its receiver does not know", id);
 	oracle_got_cancel(oracle, ask, id);
 }
 
 /* Nobody waits for the request any more, and this progress was written later. */
 static bool
-is_late(const struct oracle *oracle, const struct said *said, const struct ask *ask)
+is_late(const struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
-	bool answered = ask->answered && !ask->answered_by_peer && said->begun > ask->decided;
+	bool answered = ask->answered && !ask->answered_by_peer && sent->begun > ask->decided;
 
 	if (!oracle->protocol->strict_tokens)
 		return answered && ask->reply_begun == 0;
-	return (ask->answered || (ask->cancelled != 0 && ask->cancelled < said->begun)) && !token_in_use(oracle, ask);
+	return (ask->answered || (ask->cancelled != 0 && ask->cancelled < sent->begun)) && !token_in_use(oracle, ask);
 }
 
 static void
-got_progress(struct oracle *oracle, const struct said *said, const struct ask *ask, const char *text, size_t len)
+got_progress(struct oracle *oracle, const struct sent *sent, const struct ask *ask, const char *text, size_t len)
 {
 	char token[48];
 
-	look_raw_member(text, len, oracle->protocol->progress_key, token, sizeof(token));
-	if (!look_same_id(token, ask->token) && !look_same_id(token, ask->second_token))
+	jsontext_raw_member(text, len, oracle->protocol->progress_key, token, sizeof(token));
+	if (!jsontext_same_id(token, ask->token) && !jsontext_same_id(token, ask->second_token))
 		oracle_blame(oracle, "1: progress of %s under the token %s", ask->token, token);
-	if (is_late(oracle, said, ask))
+	if (is_late(oracle, sent, ask))
 		oracle_blame(oracle, "1: late progress of %s", ask->id);
 }
 
 static void
-check_order(struct oracle *oracle, const struct said *said, int number)
+check_order(struct oracle *oracle, const struct sent *sent, int number)
 {
-	if (said->kind == KIND_CANCEL || said->kind == KIND_TURN_CANCEL || said->again || said->ahead ||
+	if (sent->kind == KIND_CANCEL || sent->kind == KIND_TURN_CANCEL || sent->again || sent->ahead ||
 	    number == oracle->opened)
 		return;
-	if (number < oracle->last[said->from])
-		oracle_blame(oracle, "3: message %d arrived behind message %d", number, oracle->last[said->from]);
-	oracle->last[said->from] = number;
+	if (number < oracle->last[sent->from])
+		oracle_blame(oracle, "3: message %d arrived behind message %d", number, oracle->last[sent->from]);
+	oracle->last[sent->from] = number;
 }
 
 /* A message of the other peer. */
 static void
-got_said(struct oracle *oracle, int to, int number, json_t *message, const char *text, size_t len)
+got_message(struct oracle *oracle, int to, int number, json_t *message, const char *text, size_t len)
 {
-	struct said *said = &oracle->said[number];
-	struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
+	struct sent *sent = &oracle->sent[number];
+	struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
 	if (to == SERVER && oracle_got_again(oracle, number, text, len))
 		return;
-	if (said->from == to || said->arrived || said->kind == KIND_JUNK || said->kind == KIND_ACKNOWLEDGED ||
-	    said->begun == 0) {
+	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK || sent->kind == KIND_ACKNOWLEDGED ||
+	    sent->begun == 0) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
 		    (int)(len < 100 ? len : 100), text);
 		return;
 	}
-	said->arrived = true;
-	oracle_check_life(oracle, to, said, ask);
-	check_order(oracle, said, number);
-	if (said->kind == KIND_REQUEST)
+	sent->arrived = true;
+	oracle_check_life(oracle, to, sent, ask);
+	check_order(oracle, sent, number);
+	if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
-	else if (said->kind == KIND_RESPONSE)
-		got_response(oracle, said, ask, text, len);
-	else if (said->kind == KIND_CANCEL && ask != NULL && ask->by == to)
-		got_end(oracle, ask, said, text, len);
-	else if (said->kind == KIND_CANCEL)
-		got_said_cancel(oracle, to, said, ask, text, len);
-	else if (said->kind == KIND_TURN_CANCEL && ask != NULL)
+	else if (sent->kind == KIND_RESPONSE)
+		got_response(oracle, sent, ask, text, len);
+	else if (sent->kind == KIND_CANCEL && ask != NULL && ask->by == to)
+		got_end(oracle, ask, sent, text, len);
+	else if (sent->kind == KIND_CANCEL)
+		got_peer_cancel(oracle, to, sent, ask, text, len);
+	else if (sent->kind == KIND_TURN_CANCEL && ask != NULL)
 		oracle_blame(oracle, "2: a session/cancel arrived as the request that it was");
-	else if (said->kind == KIND_TURN_CANCEL)
-		oracle_got_turn_cancel(oracle, said->session, said->heard);
-	else if (said->kind == KIND_PROGRESS)
-		got_progress(oracle, said, ask, text, len);
-	expect_bytes(oracle, said, text, len);
+	else if (sent->kind == KIND_TURN_CANCEL)
+		oracle_got_turn_cancel(oracle, sent->session, sent->heard);
+	else if (sent->kind == KIND_PROGRESS)
+		got_progress(oracle, sent, ask, text, len);
+	expect_bytes(oracle, sent, text, len);
 }
 
 static json_t *
@@ -284,9 +284,9 @@ oracle_got(struct oracle *oracle, int to, const char *text, size_t len)
 		    (int)(len < 60 ? len : 60), text + len - (len < 60 ? len : 60));
 	else if (number == NULL)
 		oracle_got_own(oracle, to, message, text, len);
-	else if (json_number_value(number) < 0 || json_number_value(number) >= oracle->said_count)
+	else if (json_number_value(number) < 0 || json_number_value(number) >= oracle->sent_count)
 		oracle_blame(oracle, "3: a message that nobody wrote");
 	else
-		got_said(oracle, to, (int)json_number_value(number), message, text, len);
+		got_message(oracle, to, (int)json_number_value(number), message, text, len);
 	json_decref(message);
 }

@@ -9,20 +9,20 @@
 
 enum { HELD = 64 << 10 }; /* the manual: what is read whole */
 
-/* look.c */
+/* jsontext.c */
 /* The raw text of the id, which our peers put first or last. */
-void look_raw_id(const char *text, size_t len, char *out, size_t size);
+void jsontext_raw_id(const char *text, size_t len, char *out, size_t size);
 /* The raw text of the first member of that name. */
-void look_raw_member(const char *text, size_t len, const char *key, char *out, size_t size);
-const char *look_text(json_t *object, const char *key);
+void jsontext_raw_member(const char *text, size_t len, const char *key, char *out, size_t size);
+const char *jsontext_text(json_t *object, const char *key);
 /* The id, as text that tells types apart. */
-void look_spell(json_t *value, char *out, size_t size);
-bool look_same_id(const char *a, const char *b);
-bool look_same_text(const char *a, const char *b);
+void jsontext_spell(json_t *value, char *out, size_t size);
+bool jsontext_same_id(const char *a, const char *b);
+bool jsontext_same_text(const char *a, const char *b);
 /* Compares all but what may be replaced under a fresh id. */
 /* ... all but the id, to the byte. */
-bool look_same_but_id(const char *a, size_t alen, const char *b, size_t blen);
-bool look_same_but_names(const char *a, size_t alen, const char *b, size_t blen);
+bool jsontext_same_but_id(const char *a, size_t alen, const char *b, size_t blen);
+bool jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t blen);
 
 /* oracle.c */
 /* It is on its way, or works, and nothing is known of an end. */
@@ -34,13 +34,13 @@ int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 /* The answer to a request that lasts was heard. */
 void oracle_granted(struct oracle *oracle, const struct ask *ask);
 /* ... to a question of canceld's own. */
-void oracle_own_answered(struct oracle *oracle, const struct said *said);
+void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
 /* The first notice of a stream was heard. */
-void oracle_heard_beginning(struct oracle *oracle, struct said *said, struct ask *ask);
+void oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask);
 /* The server reads what canceld has to repeat: true, and it is dealt with. */
 bool oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len);
 /* Someone reads a message of the other peer: does it come from, or go to, a server that has gone? */
-void oracle_check_life(struct oracle *oracle, int to, const struct said *said, const struct ask *ask);
+void oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const struct ask *ask);
 /* An id that the server reads: does it know another request by it? */
 void oracle_check_own_ids(struct oracle *oracle, const char *wire);
 void oracle_got_probe(struct oracle *oracle, const char *text, size_t len);

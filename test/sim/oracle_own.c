@@ -11,7 +11,8 @@ find_answered(struct oracle *oracle, int by, const char *id)
 	struct ask *ask, *found = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (ask->by != by || ask->answered || (by == SERVER && ask->lost != 0) || !look_same_id(ask->id, id))
+		if (ask->by != by || ask->answered || (by == SERVER && ask->lost != 0) ||
+		    !jsontext_same_id(ask->id, id))
 			continue;
 		found = ask;
 		if (ask->decided != 0)
@@ -51,7 +52,7 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 	struct ask *ask;
 	char id[48];
 
-	look_raw_member(text, len, protocol_keys[spelling], id, sizeof(id));
+	jsontext_raw_member(text, len, protocol_keys[spelling], id, sizeof(id));
 	ask = oracle_find_wire(oracle, by, id);
 	oracle_got_cancel(oracle, ask, id);
 	if (to == SERVER && oracle->handshake && !oracle->initialized && oracle->protocol == &protocols[MCP] &&
@@ -75,7 +76,7 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	bool told = oracle->told[CLIENT] < oracle->telling_count[CLIENT] && telling->turn;
 	char session[16], wanted[128];
 
-	look_raw_member(text, len, "sessionId", session, sizeof(session));
+	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
 	snprintf(wanted, sizeof(wanted),
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}", session);
 	if (!is_text(text, len, wanted))
@@ -156,12 +157,12 @@ expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, jso
 static void
 got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t *data)
 {
-	const char *cause = look_text(data, "cause");
+	const char *cause = jsontext_text(data, "cause");
 	bool timeout = strcmp(cause, "timeout") == 0, cancelled = strcmp(cause, "cancelled") == 0;
 	struct ask *ask;
 	char id[48];
 
-	look_spell(json_object_get(message, "id"), id, sizeof(id));
+	jsontext_spell(json_object_get(message, "id"), id, sizeof(id));
 	if (json_object_get(message, "id") == NULL || json_is_null(json_object_get(message, "id"))) {
 		if (++oracle->error_lines > oracle->junk_lines + oracle->may_break)
 			oracle_blame(oracle, "1: an error that nobody asked for");
@@ -198,7 +199,7 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 	char id[48], wanted[256];
 	struct ask *ask;
 
-	look_raw_id(text, len, id, sizeof(id));
+	jsontext_raw_id(text, len, id, sizeof(id));
 	ask = find_answered(oracle, to, id);
 	if (ask == NULL) {
 		oracle_blame(oracle, "1: canceld answers %s, which is not outstanding", id);
@@ -227,7 +228,7 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 {
 	json_t *error = json_object_get(message, "error");
 	json_t *tool = json_object_get(json_object_get(json_object_get(message, "result"), "_meta"), "canceld/error");
-	const char *method = look_text(message, "method");
+	const char *method = jsontext_text(message, "method");
 	int spelling;
 
 	for (spelling = 0; spelling < SPELLINGS; spelling++)

@@ -18,9 +18,9 @@ oracle_may_restart(const struct oracle *oracle, bool stateless)
 		return false;
 	if (oracle->initialized || oracle->protocol != &protocols[NONE])
 		return oracle->initialized;
-	for (i = 0; i < oracle->said_count; i++)
-		if (oracle->said[i].from == CLIENT && oracle->said[i].kind <= KIND_ACKNOWLEDGED &&
-		    oracle->said[i].ask >= 0 && oracle->said[i].heard != 0)
+	for (i = 0; i < oracle->sent_count; i++)
+		if (oracle->sent[i].from == CLIENT && oracle->sent[i].kind <= KIND_ACKNOWLEDGED &&
+		    oracle->sent[i].ask >= 0 && oracle->sent[i].heard != 0)
 			return true;
 	return false;
 }
@@ -39,10 +39,11 @@ oracle_is_nobodys(const struct oracle *oracle, const char *id)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == CLIENT && ask->lost == 0 &&
-		    (look_same_text(ask->id, id) || look_same_id(ask->id, id) || look_same_id(ask->wire, id)))
+		    (jsontext_same_text(ask->id, id) || jsontext_same_id(ask->id, id) ||
+			jsontext_same_id(ask->wire, id)))
 			return false;
 	for (i = 0; i < oracle->own_count; i++)
-		if (look_same_id(oracle->owns[i].wire, id))
+		if (jsontext_same_id(oracle->owns[i].wire, id))
 			return false;
 	return true;
 }
@@ -57,8 +58,8 @@ goes_on(const struct oracle *oracle, const struct ask *ask)
 static void
 ask_again(struct oracle *oracle, struct ask *ask)
 {
-	oracle->said[ask->said].arrived = false;
-	oracle->said[ask->said].again = true;
+	oracle->sent[ask->sent].arrived = false;
+	oracle->sent[ask->sent].again = true;
 	ask->resumed = ask->begun;
 	ask->wire[0] = '\0';
 	ask->written = ask->doubled = ask->begins = false;
@@ -68,14 +69,14 @@ ask_again(struct oracle *oracle, struct ask *ask)
 static void
 lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 {
-	const struct said *said = &oracle->said[ask->said];
+	const struct sent *sent = &oracle->sent[ask->sent];
 
-	if (ask->ours || said->begun == 0 || ask->lost != 0)
+	if (ask->ours || sent->begun == 0 || ask->lost != 0)
 		return;
 	if (ask->by == SERVER) {
 		ask->lost = oracle->lost;
-	} else if (said->heard == 0) {
-		ask->flying |= half && said->len > HELD; /* what passes in parts ends with its reader */
+	} else if (sent->heard == 0) {
+		ask->flying |= half && sent->len > HELD; /* what passes in parts ends with its reader */
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
 	} else if (oracle_is_at_work(oracle, ask)) {
@@ -86,15 +87,15 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 
 /* What opened the session was said to that server; what it has not read waits for the next one. */
 static void
-lose_said(const struct oracle *oracle, struct said *said, bool half)
+lose_sent(const struct oracle *oracle, struct sent *sent, bool half)
 {
-	if (said->from != CLIENT || said->kind != KIND_NOTICE)
+	if (sent->from != CLIENT || sent->kind != KIND_NOTICE)
 		return;
-	if (oracle->opened > 0 && said == &oracle->said[oracle->opened]) {
-		said->arrived = false;
-		said->again = said->due = said->heard != 0;
-	} else if (said->begun != 0 && said->heard == 0 && half) {
-		said->torn = said->len > HELD;
+	if (oracle->opened > 0 && sent == &oracle->sent[oracle->opened]) {
+		sent->arrived = false;
+		sent->again = sent->due = sent->heard != 0;
+	} else if (sent->begun != 0 && sent->heard == 0 && half) {
+		sent->torn = sent->len > HELD;
 	}
 }
 
@@ -118,8 +119,8 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	oracle->may_reach = half[CLIENT];
 	for (i = 0; i < oracle->ask_count; i++)
 		lose_ask(oracle, &oracle->asks[i], half[SERVER]);
-	for (i = 0; i < oracle->said_count; i++)
-		lose_said(oracle, &oracle->said[i], half[SERVER]);
+	for (i = 0; i < oracle->sent_count; i++)
+		lose_sent(oracle, &oracle->sent[i], half[SERVER]);
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
 	oracle->repaired = 0;
 	oracle->own_count = 0;
@@ -138,9 +139,9 @@ oracle_back(struct oracle *oracle)
 	oracle->back = oracle->now;
 	oracle->came = ++oracle->step;
 	if (oracle->shaken >= 0)
-		oracle->said[oracle->shaken].repeat = oracle->life;
+		oracle->sent[oracle->shaken].repeat = oracle->life;
 	for (i = 0; i < oracle->setting_count; i++)
-		oracle->said[oracle->asks[oracle->settings[i]].said].repeat = oracle->life;
+		oracle->sent[oracle->asks[oracle->settings[i]].sent].repeat = oracle->life;
 }
 
 static bool
@@ -157,7 +158,7 @@ oracle_granted(struct oracle *oracle, const struct ask *ask)
 	int i, kept = 0;
 
 	if (ask->deed->traits & HANDSHAKE)
-		oracle->shaken = ask->said;
+		oracle->shaken = ask->sent;
 	if (!(ask->deed->traits & (SETTING | UNSETTING)) || (ask->cancelled != 0 && !ask->owed))
 		return;
 	for (i = 0; i < oracle->setting_count; i++)
@@ -169,12 +170,12 @@ oracle_granted(struct oracle *oracle, const struct ask *ask)
 }
 
 static struct own *
-find_own(struct oracle *oracle, int said)
+find_own(struct oracle *oracle, int sent)
 {
 	int i;
 
 	for (i = 0; i < oracle->own_count; i++)
-		if (oracle->owns[i].said == said)
+		if (oracle->owns[i].sent == sent)
 			return &oracle->owns[i];
 	return NULL;
 }
@@ -187,11 +188,11 @@ is_replayed(struct oracle *oracle, bool *refused)
 	int i;
 
 	*refused = false;
-	for (i = 0; i < oracle->said_count; i++) {
-		const struct said *said = &oracle->said[i];
+	for (i = 0; i < oracle->sent_count; i++) {
+		const struct sent *sent = &oracle->sent[i];
 		const struct own *own;
 
-		if (oracle->life == 0 || said->repeat != oracle->life)
+		if (oracle->life == 0 || sent->repeat != oracle->life)
 			continue;
 		own = find_own(oracle, i);
 		done = done && own != NULL && own->answered;
@@ -203,7 +204,7 @@ is_replayed(struct oracle *oracle, bool *refused)
 static void
 check_replayed(struct oracle *oracle, const char *what)
 {
-	const struct said *opened = &oracle->said[oracle->opened];
+	const struct sent *opened = &oracle->sent[oracle->opened];
 	bool refused;
 
 	if (!is_replayed(oracle, &refused) || (oracle->opened > 0 && opened->again && !opened->arrived))
@@ -218,7 +219,7 @@ oracle_check_own_ids(struct oracle *oracle, const char *wire)
 	int i;
 
 	for (i = 0; i < oracle->own_count; i++)
-		if (!oracle->owns[i].answered && look_same_id(oracle->owns[i].wire, wire))
+		if (!oracle->owns[i].answered && jsontext_same_id(oracle->owns[i].wire, wire))
 			oracle_blame(oracle, "7: the id %s is that of a question of canceld's own", wire);
 }
 
@@ -230,12 +231,12 @@ check_fresh(struct oracle *oracle, const char *wire)
 	oracle_check_own_ids(oracle, wire);
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == CLIENT && ask->replied == 0 && oracle_is_at_work(oracle, ask) &&
-		    look_same_id(ask->wire, wire))
+		    jsontext_same_id(ask->wire, wire))
 			oracle_blame(oracle, "7: canceld asks under the id %s, which is in use", wire);
 }
 
 static void
-add_own(struct oracle *oracle, enum own_kind kind, int said, const char *wire)
+add_own(struct oracle *oracle, enum own_kind kind, int sent, const char *wire)
 {
 	struct own *own = &oracle->owns[oracle->own_count];
 
@@ -244,7 +245,7 @@ add_own(struct oracle *oracle, enum own_kind kind, int said, const char *wire)
 		return;
 	}
 	check_fresh(oracle, wire);
-	*own = (struct own){ .kind = kind, .said = said, .at = oracle->now };
+	*own = (struct own){ .kind = kind, .sent = sent, .at = oracle->now };
 	snprintf(own->wire, sizeof(own->wire), "%s", wire);
 	oracle->own_count++;
 }
@@ -252,12 +253,12 @@ add_own(struct oracle *oracle, enum own_kind kind, int said, const char *wire)
 bool
 oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len)
 {
-	const struct said *said = &oracle->said[number];
+	const struct sent *sent = &oracle->sent[number];
 	bool handshake = number == oracle->shaken;
 	const struct own *opening = oracle->shaken < 0 ? NULL : find_own(oracle, oracle->shaken);
 	char wire[48];
 
-	if (oracle->life == 0 || said->repeat != oracle->life)
+	if (oracle->life == 0 || sent->repeat != oracle->life)
 		return false;
 	if (find_own(oracle, number) != NULL)
 		oracle_blame(oracle, "7: the new server is told message %d twice", number);
@@ -265,9 +266,9 @@ oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len
 		oracle_blame(oracle, "7: what opens the session is not what the new server reads first");
 	if (!handshake && oracle->shaken >= 0 && (opening == NULL || !opening->granted))
 		oracle_blame(oracle, "7: the new server is told message %d before the session is open", number);
-	if (!look_same_but_id(said->arrives, said->arrives_len, text, len))
+	if (!jsontext_same_but_id(sent->arrives, sent->arrives_len, text, len))
 		oracle_blame(oracle, "7: the new server is told %.*s", (int)(len < 300 ? len : 300), text);
-	look_raw_id(text, len, wire, sizeof(wire));
+	jsontext_raw_id(text, len, wire, sizeof(wire));
 	add_own(oracle, handshake ? OWN_HANDSHAKE : OWN_SETTING, number, wire);
 	oracle->fresh = false;
 	return true;
@@ -277,82 +278,82 @@ oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len
 static void
 check_ahead(struct oracle *oracle)
 {
-	const struct said *said;
+	const struct sent *sent;
 
-	for (said = oracle->said; said < oracle->said + oracle->said_count; said++) {
-		const struct ask *ask = said->ask < 0 ? NULL : &oracle->asks[said->ask];
+	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++) {
+		const struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
-		if (said->urgent && !said->arrived && !said->bad && said->len <= HELD && ask->life == oracle->life &&
-		    ask->replied == said->heard && ask->decided == 0 && ask->cancelled == 0 && ask->lost == 0 &&
+		if (sent->urgent && !sent->arrived && !sent->bad && sent->len <= HELD && ask->life == oracle->life &&
+		    ask->replied == sent->heard && ask->decided == 0 && ask->cancelled == 0 && ask->lost == 0 &&
 		    !ask->crossed && !ask->cascaded)
 			oracle_blame(oracle, "7: the answer to %s waits for the new server", ask->id);
 	}
 }
 
 static void
-check_reader(struct oracle *oracle, const struct said *said, const struct ask *ask)
+check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
-	if (said->kind == KIND_RESPONSE && ask->life != oracle->life)
+	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life)
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle, "7: the new server reads something before the session is open");
-	if (said->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
-	    !oracle->unheld && said->heard > oracle->free && (said->begun > oracle->free || said->len <= HELD) &&
-	    !said->again && said->begun != 0 && !(oracle->may_pass && said->begun < oracle->probed))
+	if (sent->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
+	    !oracle->unheld && sent->heard > oracle->free && (sent->begun > oracle->free || sent->len <= HELD) &&
+	    !sent->again && sent->begun != 0 && !(oracle->may_pass && sent->begun < oracle->probed))
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
-	if (said->kind == KIND_REQUEST)
+	if (sent->kind == KIND_REQUEST)
 		oracle->may_pass = false;
-	if (oracle->life > 0 && said->kind == KIND_REQUEST) {
+	if (oracle->life > 0 && sent->kind == KIND_REQUEST) {
 		check_replayed(oracle, ask->id);
 		check_ahead(oracle);
 	}
-	if (said->again && ask != NULL && ask->cancelled != 0 && ask->cancelled > oracle->lost &&
+	if (sent->again && ask != NULL && ask->cancelled != 0 && ask->cancelled > oracle->lost &&
 	    ask->cancelled < oracle->came)
 		oracle_blame(oracle, "7: %s is asked again, and was cancelled", ask->id);
 	oracle->fresh = false;
 }
 
 void
-oracle_check_life(struct oracle *oracle, int to, const struct said *said, const struct ask *ask)
+oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const struct ask *ask)
 {
 	if (to == SERVER) {
-		check_reader(oracle, said, ask);
-	} else if (said->life != oracle->life) {
-		if (said->heard == 0 && !said->broken)
+		check_reader(oracle, sent, ask);
+	} else if (sent->life != oracle->life) {
+		if (sent->heard == 0 && !sent->broken)
 			oracle_blame(oracle, "7: a server that had gone says something");
-		if (said->kind == KIND_REQUEST && ask->wire[0] == '\0' && oracle->may_reach-- <= 0)
+		if (sent->kind == KIND_REQUEST && ask->wire[0] == '\0' && oracle->may_reach-- <= 0)
 			oracle_blame(oracle, "7: %s arrived, and nobody is there to be answered", ask->id);
 	}
 }
 
 void
-oracle_heard_beginning(struct oracle *oracle, struct said *said, struct ask *ask)
+oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
 	if (!oracle_lives(oracle, ask) || ask->cancelled != 0)
 		return;
 	if (ask->resumed) {
-		said->due = false;
-		said->kind = KIND_JUNK;
+		sent->due = false;
+		sent->kind = KIND_JUNK;
 	}
 	ask->resumed = false;
 	ask->begun = true;
 }
 
 void
-oracle_own_answered(struct oracle *oracle, const struct said *said)
+oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 {
-	struct own *own = said->own < 0 || said->life != oracle->life ? NULL : &oracle->owns[said->own];
+	struct own *own = sent->own < 0 || sent->life != oracle->life ? NULL : &oracle->owns[sent->own];
 
 	if (own == NULL || oracle->stuck)
 		return;
 	own->answered = true;
-	own->granted = said->grants;
+	own->granted = sent->grants;
 	if (own->kind == OWN_PROBE) {
 		oracle->probing = false;
 		oracle->free = ++oracle->step;
 	}
 	if (own->kind == OWN_HANDSHAKE && own->granted)
-		oracle->changes += said->differs;
+		oracle->changes += sent->differs;
 }
 
 bool
@@ -366,11 +367,11 @@ oracle_is_probe(const char *method)
 static bool
 is_answering_at_length(const struct oracle *oracle)
 {
-	const struct said *said;
+	const struct sent *sent;
 
-	for (said = oracle->said; said < oracle->said + oracle->said_count; said++)
-		if (said->from == CLIENT && said->kind == KIND_RESPONSE && said->len > HELD && said->begun != 0 &&
-		    said->heard == 0)
+	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
+		if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD && sent->begun != 0 &&
+		    sent->heard == 0)
 			return true;
 	return false;
 }
@@ -396,7 +397,7 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 	char wire[48], wanted[256];
 	int i;
 
-	look_raw_id(text, len, wire, sizeof(wire));
+	jsontext_raw_id(text, len, wire, sizeof(wire));
 	snprintf(wanted, sizeof(wanted), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"%s}", wire,
 	    modern  ? "server/discover" :
 		mcp ? "ping" :
@@ -441,7 +442,7 @@ static bool
 is_uncertain(const struct oracle *oracle, const struct ask *ask)
 {
 	return ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed ||
-	    oracle->said[ask->said].broken;
+	    oracle->sent[ask->sent].broken;
 }
 
 /* It waits for the client. */

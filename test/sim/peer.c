@@ -80,7 +80,7 @@ client_acts(struct world *world, unsigned what)
 static void
 server_acts(struct world *world, unsigned what)
 {
-	if (!lives_is_there(world))
+	if (!servers_is_there(world))
 		return;
 	if (world->restarts && chance_percent(&world->chance, 25))
 		peer_answers_canceld(world, false);

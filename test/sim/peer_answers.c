@@ -71,13 +71,13 @@ write_result(struct world *world, int from, int number, bool cancelled)
 }
 
 /*
- * An answer to a request that has arrived; to one that is answered already as well, but not a large one: of a second one
- * whose id comes last nothing is known when its first part has to pass.
+ * An answer to a request that has arrived; to one that is answered already as well, but not a large one: of a second
+ * one whose id comes last nothing is known when its first part has to pass.
  */
 void
 peer_answers(struct world *world, int from)
 {
-	int number = peer_some_ask(world, from == CLIENT ? SERVER : CLIENT), said;
+	int number = peer_some_ask(world, from == CLIENT ? SERVER : CLIENT), sent;
 	struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	bool cancelled = chance_percent(&world->chance, 40), error = chance_percent(&world->chance, 15);
 
@@ -89,12 +89,12 @@ peer_answers(struct world *world, int from)
 	ask->doubled = ask->written;
 	ask->written = true;
 	if (error && !(ask->deed->traits & HANDSHAKE) && !ask->task) {
-		said = write_error(world, from, number, cancelled);
-		world->oracle.said[said].confirms = cancelled;
+		sent = write_error(world, from, number, cancelled);
+		world->oracle.sent[sent].confirms = cancelled;
 	} else {
-		said = write_result(world, from, number, cancelled);
-		world->oracle.said[said].confirms = cancelled && ask->deed->traits & TURN;
-		world->oracle.said[said].grants = true;
+		sent = write_result(world, from, number, cancelled);
+		world->oracle.sent[sent].confirms = cancelled && ask->deed->traits & TURN;
+		world->oracle.sent[sent].grants = true;
 	}
 }
 
@@ -114,13 +114,13 @@ peer_answers_badly(struct world *world)
 	if (chance_percent(&world->chance, 50)) {
 		peer_says(world, SERVER, KIND_RESPONSE, number,
 		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":\"\xff\"}}", ask->wire, q);
-		world->oracle.said[world->oracle.said_count - 1].bad = true;
+		world->oracle.sent[world->oracle.sent_count - 1].bad = true;
 		return;
 	}
 	if (asprintf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d}}", ask->wire, q) < 0)
 		abort();
 	peer_writes_among_text(world, number, answer);
-	world->oracle.said[world->oracle.said_count - 1].grants = true;
+	world->oracle.sent[world->oracle.sent_count - 1].grants = true;
 	free(answer);
 }
 

@@ -4,7 +4,9 @@
 
 #include "world_inside.h"
 
-/* Its asker may give that id to another request: nothing of the old one can come any more, or canceld tells them apart. */
+/*
+ * Its asker may give that id to another request: nothing of the old one can come any more, or canceld tells them apart.
+ */
 static bool
 is_free(const struct oracle *oracle, const struct ask *old)
 {
@@ -42,17 +44,17 @@ write_request(struct world *world, int from, int number, const char *meta, const
 {
 	const struct ask *ask = &world->oracle.asks[number];
 	const char *key = chance_percent(&world->chance, 5) ? "\\u0069d" : "id", *method = ask->deed->method;
-	int q = peer_next(world), said;
+	int q = peer_next(world), sent;
 
 	if (chance_percent(&world->chance, 40))
-		said = peer_says(world, from, KIND_REQUEST, number,
+		sent = peer_says(world, from, KIND_REQUEST, number,
 		    "{\"method\":\"%s\",\"params\":{\"q\":%d,\"p\":%s%s,\"_meta\":{%s}},\"jsonrpc\":\"2.0\",\"id\":%s}",
 		    method, q, peer_payload(world), more, meta, ask->id);
 	else
-		said = peer_says(world, from, KIND_REQUEST, number,
+		sent = peer_says(world, from, KIND_REQUEST, number,
 		    "{\"jsonrpc\":\"2.0\",\"%s\":%s,\"method\":\"%s\",\"params\":{\"_meta\":{%s},\"q\":%d%s,\"p\":%s}}",
 		    key, ask->id, method, meta, q, more, peer_payload(world));
-	world->oracle.asks[number].said = said;
+	world->oracle.asks[number].sent = sent;
 }
 
 /* MCP: the era, and a token that is often the id. */

@@ -19,18 +19,18 @@ write_cancel(struct world *world, int from, enum kind kind, int ask, const char 
 	enum spelling spelling = some_spelling(world, from);
 	bool reason = chance_percent(&world->chance, 30);
 	char why[32] = "";
-	int q = peer_next(world), said;
+	int q = peer_next(world), sent;
 
 	/* Where no cancel is known it is a notice like any other. */
 	if (!world->oracle.protocol->cancels)
 		kind = KIND_NOTICE;
 	if (reason)
 		snprintf(why, sizeof(why), "\"no \\\"more\\\" %d\"", q);
-	said = peer_says(world, from, kind, kind == KIND_NOTICE ? -1 : ask,
+	sent = peer_says(world, from, kind, kind == KIND_NOTICE ? -1 : ask,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"%s\":%s%s%s,\"q\":%d}}", protocol_cancels[spelling],
 	    protocol_keys[spelling], id, reason ? ",\"reason\":" : "", why, q);
-	world->oracle.said[said].spelling = spelling;
-	snprintf(world->oracle.said[said].reason, sizeof(why), "%s", why);
+	world->oracle.sent[sent].spelling = spelling;
+	snprintf(world->oracle.sent[sent].reason, sizeof(why), "%s", why);
 }
 
 void
@@ -78,16 +78,16 @@ peer_cancels_foreign(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
 	bool stream = world->text_ids && chance_percent(&world->chance, 70);
-	int number = stream ? newest_stream(oracle) : peer_some_ask(world, CLIENT), said;
+	int number = stream ? newest_stream(oracle) : peer_some_ask(world, CLIENT), sent;
 	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
 
 	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||
 	    oracle->protocol != &protocols[MCP] || ask->task || !oracle_waits(ask) || ask->written)
 		return;
-	said = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK, number,
+	sent = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK, number,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s,\"q\":%d}}",
 	    ask->wire, peer_next(world));
-	oracle->said[said].spelling = SPELLED_MCP;
+	oracle->sent[sent].spelling = SPELLED_MCP;
 	oracle->asks[number].written |= ask->deed->traits & STREAM;
 }
 
@@ -98,7 +98,7 @@ peer_cancels_turn(struct world *world)
 	struct oracle *oracle = &world->oracle;
 	bool request = chance_percent(&world->chance, 20);
 	char session[16], id[48] = "", member[64] = "";
-	int said, ask = -1;
+	int sent, ask = -1;
 
 	if (oracle->protocol != &protocols[ACP] || !peer_is_open(world))
 		return;
@@ -108,12 +108,12 @@ peer_cancels_turn(struct world *world)
 		snprintf(member, sizeof(member), "\"id\":%s,", id);
 		ask = oracle_ask(oracle, CLIENT, NULL, id);
 		oracle->asks[ask].ours = true;
-		oracle->asks[ask].said = peer_next(world);
+		oracle->asks[ask].sent = peer_next(world);
 	}
-	said = peer_says(world, CLIENT, KIND_TURN_CANCEL, ask,
+	sent = peer_says(world, CLIENT, KIND_TURN_CANCEL, ask,
 	    "{\"jsonrpc\":\"2.0\",%s\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s,\"q\":%d}}", member,
 	    session, peer_next(world));
-	snprintf(oracle->said[said].session, sizeof(session), "%s", session);
+	snprintf(oracle->sent[sent].session, sizeof(session), "%s", session);
 }
 
 /* $/canceld/cancel, of something that was never asked as well. */
@@ -133,7 +133,7 @@ peer_asks_canceld(struct world *world)
 	ask = oracle_ask(oracle, CLIENT, NULL, id);
 	oracle->asks[ask].ours = true;
 	oracle->asks[ask].target = some;
-	oracle->asks[ask].said = peer_next(world);
+	oracle->asks[ask].sent = peer_next(world);
 	peer_says(world, CLIENT, KIND_ACKNOWLEDGED, ask,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}", id,
 	    peer_next(world), some < 0 ? "\"never-asked\"" : oracle->asks[some].id);

@@ -12,20 +12,20 @@ answer(struct world *world, int number)
 	bool handshake = own->kind == OWN_HANDSHAKE, mcp = world->oracle.protocol == &protocols[MCP];
 	bool differs = handshake && mcp && chance_percent(&world->chance, 20);
 	bool granted = !chance_percent(&world->chance, handshake ? 15 : 25);
-	int q = peer_next(world), said;
+	int q = peer_next(world), sent;
 
 	own->written = true;
 	if (granted)
-		said =
+		sent =
 		    peer_says(world, SERVER, KIND_JUNK, -1, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s}}",
 			own->wire, q, handshake ? peer_opening(world, differs) : "");
 	else
-		said = peer_says(world, SERVER, KIND_JUNK, -1,
+		sent = peer_says(world, SERVER, KIND_JUNK, -1,
 		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no\",\"data\":{\"q\":%d}}}",
 		    own->wire, q);
-	world->oracle.said[said].own = number;
-	world->oracle.said[said].grants = granted;
-	world->oracle.said[said].differs = differs;
+	world->oracle.sent[sent].own = number;
+	world->oracle.sent[sent].grants = granted;
+	world->oracle.sent[sent].differs = differs;
 }
 
 static bool
@@ -71,7 +71,7 @@ may_begin(const struct world *world, const struct ask *ask)
 void
 peer_begins_stream(struct world *world)
 {
-	int number = world->oracle.ask_count - 1, said;
+	int number = world->oracle.ask_count - 1, sent;
 	struct ask *ask;
 
 	while (number >= 0 && !may_begin(world, &world->oracle.asks[number]))
@@ -80,9 +80,9 @@ peer_begins_stream(struct world *world)
 		return;
 	ask = &world->oracle.asks[number];
 	ask->begins = true;
-	said = peer_says(world, SERVER, KIND_NOTICE, number,
+	sent = peer_says(world, SERVER, KIND_NOTICE, number,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"_meta\":"
 	    "{\"io.modelcontextprotocol/subscriptionId\":%s},\"q\":%d}}",
 	    ask->wire, peer_next(world));
-	world->oracle.said[said].begins = true;
+	world->oracle.sent[sent].begins = true;
 }

@@ -9,7 +9,7 @@
 int
 peer_next(const struct world *world)
 {
-	return world->oracle.said_count;
+	return world->oracle.sent_count;
 }
 
 bool
@@ -17,8 +17,8 @@ peer_is_open(const struct world *world)
 {
 	int i;
 
-	for (i = 0; i < world->oracle.said_count; i++)
-		if (world->oracle.said[i].from == CLIENT && world->oracle.said[i].heard != 0)
+	for (i = 0; i < world->oracle.sent_count; i++)
+		if (world->oracle.sent[i].from == CLIENT && world->oracle.sent[i].heard != 0)
 			return true;
 	return false;
 }
@@ -70,14 +70,14 @@ write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes,
 {
 	struct peer *peer = &world->peer[from];
 	size_t len = strlen(bytes);
-	int said;
+	int sent;
 
 	if (peer->count == QUEUE_MAX)
 		abort();
-	said = oracle_say(&world->oracle, from, kind, ask, bytes, len, arrives);
-	peer->queue[(peer->first + peer->count++) % QUEUE_MAX] = said;
+	sent = oracle_say(&world->oracle, from, kind, ask, bytes, len, arrives);
+	peer->queue[(peer->first + peer->count++) % QUEUE_MAX] = sent;
 	world_tell(world, "%s writes %.150s%s\n", from == CLIENT ? "client" : "server", bytes, len > 150 ? "..." : "");
-	return said;
+	return sent;
 }
 
 int
@@ -85,15 +85,15 @@ peer_says(struct world *world, int from, enum kind kind, int ask, const char *fo
 {
 	va_list arguments;
 	char *text = NULL;
-	int said;
+	int sent;
 
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) < 0)
 		abort();
 	va_end(arguments);
-	said = write_bytes(world, from, kind, ask, framed(world, text), text);
+	sent = write_bytes(world, from, kind, ask, framed(world, text), text);
 	free(text);
-	return said;
+	return sent;
 }
 
 const char *
@@ -122,12 +122,12 @@ static void
 write_text(struct world *world, int from, const char *text, bool complain)
 {
 	char *copy = strdup(text);
-	int said;
+	int sent;
 
 	if (copy == NULL)
 		abort();
-	said = write_bytes(world, from, KIND_JUNK, -1, copy, "");
-	world->oracle.said[said].complain = complain;
+	sent = write_bytes(world, from, KIND_JUNK, -1, copy, "");
+	world->oracle.sent[sent].complain = complain;
 }
 
 /* Between the messages; text that ends without a newline, or as a header's line does, stands before a message. */
@@ -151,9 +151,9 @@ writes_no_message(struct world *world, int from)
 {
 	static const char *const texts[] = { "17", "{\"a\":", "{\"a\":1}", "Loading...", "\xff" };
 	char *bytes = framed(world, texts[chance_below(&world->chance, 5)]);
-	int said = write_bytes(world, from, KIND_JUNK, -1, bytes, "");
+	int sent = write_bytes(world, from, KIND_JUNK, -1, bytes, "");
 
-	world->oracle.said[said].complain = from == CLIENT;
+	world->oracle.sent[sent].complain = from == CLIENT;
 }
 
 void
@@ -172,12 +172,12 @@ peer_writes_among_text(struct world *world, int ask, const char *answer)
 {
 	bool frame = world->oracle.header && chance_percent(&world->chance, 50);
 	char *text = NULL;
-	int said;
+	int sent;
 
 	if (asprintf(&text, "loading{ %s and more%s", answer, frame ? "" : "\n") < 0)
 		abort();
-	said = write_bytes(world, SERVER, KIND_RESPONSE, ask, frame ? framed(world, text) : text, answer);
-	world->oracle.said[said].salvaged = true;
+	sent = write_bytes(world, SERVER, KIND_RESPONSE, ask, frame ? framed(world, text) : text, answer);
+	world->oracle.sent[sent].salvaged = true;
 	if (frame)
 		free(text);
 }
@@ -186,13 +186,13 @@ static void
 write_update(struct world *world)
 {
 	char session[16];
-	int said;
+	int sent;
 
 	snprintf(session, sizeof(session), "\"s%u\"", chance_below(&world->chance, PEER_SESSIONS));
-	said = peer_says(world, SERVER, KIND_UPDATE, -1,
+	sent = peer_says(world, SERVER, KIND_UPDATE, -1,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"q\":%d,\"p\":%s,\"sessionId\":%s}}",
 	    peer_next(world), peer_payload(world), session);
-	snprintf(world->oracle.said[said].session, sizeof(session), "%s", session);
+	snprintf(world->oracle.sent[sent].session, sizeof(session), "%s", session);
 }
 
 void

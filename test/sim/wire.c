@@ -87,7 +87,7 @@ wire_drain(struct world *world, int to, size_t n)
 	struct lane *lane = session_lane(world->session, to == CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 	struct span span;
 
-	while (n > 0 && !(to == SERVER && !lives_is_there(world)) && lane_output(lane, &span, 1) == 1) {
+	while (n > 0 && !(to == SERVER && !servers_is_there(world)) && lane_output(lane, &span, 1) == 1) {
 		span.len = span.len < n ? span.len : n;
 		n -= span.len;
 		reads(world, to, span);
@@ -115,16 +115,16 @@ wire_feed(struct world *world, int from, size_t n)
 
 	while (n > 0 && peer->count > 0 && !peer->hung && !wire_backed_up(world, from)) {
 		int number = peer->queue[peer->first];
-		const struct said *said = &world->oracle.said[number];
-		size_t piece = said->len - peer->fed < n ? said->len - peer->fed : n;
+		const struct sent *sent = &world->oracle.sent[number];
+		size_t piece = sent->len - peer->fed < n ? sent->len - peer->fed : n;
 		char *space = lane_space(lane, piece, &room);
 
-		memcpy(space, said->bytes + peer->fed, piece);
+		memcpy(space, sent->bytes + peer->fed, piece);
 		if (peer->fed == 0)
 			oracle_begun(&world->oracle, number);
 		peer->fed += piece;
 		n -= piece;
-		if (peer->fed == said->len) {
+		if (peer->fed == sent->len) {
 			oracle_heard(&world->oracle, number);
 			peer->first = (peer->first + 1) % QUEUE_MAX;
 			peer->count--;
@@ -159,7 +159,7 @@ wire_is_passing(const struct world *world)
 {
 	const struct peer *server = &world->peer[SERVER];
 
-	return passes_in_parts(world, SERVER) && !world->oracle.said[server->queue[server->first]].broken;
+	return passes_in_parts(world, SERVER) && !world->oracle.sent[server->queue[server->first]].broken;
 }
 
 /* While a message passes in parts, canceld has something to say to the one who reads it. */
@@ -179,7 +179,7 @@ void
 wire_reads_some(struct world *world, int from)
 {
 	const struct peer *peer = &world->peer[from];
-	bool large = peer->count > 0 && world->oracle.said[peer->queue[peer->first]].len > LIMIT_HOLD;
+	bool large = peer->count > 0 && world->oracle.sent[peer->queue[peer->first]].len > LIMIT_HOLD;
 
 	wire_feed(world, from, large ? 1 + chance_below(&world->chance, LIMIT_READ) : wire_some_bytes(world));
 	if (passes_in_parts(world, from) && chance_percent(&world->chance, 40))

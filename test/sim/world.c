@@ -58,7 +58,7 @@ client_leaves(struct world *world)
 	if (world->peer[CLIENT].fed > 0)
 		world->oracle.may_break++;
 	if (world->oracle.away)
-		lives_end(world);
+		servers_end(world);
 	wire_drain(world, SERVER, SIZE_MAX);
 	clock_expire(world);
 	wire_drain(world, SERVER, SIZE_MAX);
@@ -69,7 +69,7 @@ static void
 server_dies(struct world *world)
 {
 	if (world->oracle.away) {
-		lives_end(world);
+		servers_end(world);
 		wire_drain(world, CLIENT, SIZE_MAX);
 		return;
 	}
@@ -314,7 +314,7 @@ world_run(uint64_t seed, bool verbose)
 	begin_as_needed(world);
 	for (step = 0; step < STEPS && world->oracle.verdict[0] == '\0' && !world->over; step++) {
 		world->oracle.now = world->now;
-		lives_step(world);
+		servers_step(world);
 		if (chance_percent(&world->chance, 30))
 			peers_act(world);
 		else

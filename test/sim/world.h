@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * One world: a client and a server with moods, canceld's core between them, a virtual clock, and the oracle that watches.
- * true if every promise held; else why not is printed. verbose: prints what happens.
+ * One world: a client and a server with moods, canceld's core between them, a virtual clock, and the oracle that
+ * watches. true if every promise held; else why not is printed. verbose: prints what happens.
  */
 bool world_run(uint64_t seed, bool verbose);
 

@@ -61,8 +61,8 @@ int peer_some_ask(struct world *world, int by);
 int peer_last_of_id(const struct world *world, int number);
 /*
  * Another answer to it could be taken for nothing but that: not one to 1, which would be that to "1" if just that is
- * awaited; nor one to an old 1, which would be that to a new 1. Who writes one marks the request as doubled, so that its
- * id is not used again while the answer is on its way.
+ * awaited; nor one to an old 1, which would be that to a new 1. Who writes one marks the request as doubled, so that
+ * its id is not used again while the answer is on its way.
  */
 bool peer_may_answer_again(const struct world *world, int number);
 /* It has read this message (without framing). */
@@ -114,19 +114,19 @@ void peer_answers_of_old(struct world *world);
 /* The first notice of a stream. */
 void peer_begins_stream(struct world *world);
 
-/* lives.c: the servers, one after the other. */
+/* servers.c: the servers, one after the other. */
 /* Perhaps it crashes, or the next one comes. */
-void lives_step(struct world *world);
+void servers_step(struct world *world);
 /* What has to be done is done at once: true if that was something. */
-bool lives_settle(struct world *world);
+bool servers_settle(struct world *world);
 /* When something has to be done; MSEC_NEVER: nothing. */
-int64_t lives_wake(const struct world *world);
+int64_t servers_wake(const struct world *world);
 /* It has gone for good. */
-void lives_end(struct world *world);
+void servers_end(struct world *world);
 /* Canceld wants it to be ended? */
-void lives_look(struct world *world);
+void servers_obey(struct world *world);
 /* It is there. */
-bool lives_is_there(const struct world *world);
+bool servers_is_there(const struct world *world);
 
 /* wire.c */
 /* Canceld reads at most n bytes of what that side wrote. */
@@ -142,7 +142,10 @@ bool wire_is_passing(const struct world *world);
 
 /* clock.c */
 void clock_expire(struct world *world);
-/* The session hears that nothing happens until its next wake, which is returned. stalled: the server is not read meanwhile. */
+/*
+ * The session hears that nothing happens until its next wake, which is returned. stalled: the server is not read
+ * meanwhile.
+ */
 int64_t clock_sleep(struct world *world, bool stalled);
 
 void clock_passes(struct world *world, int64_t ms);

@@ -1,4 +1,4 @@
-#include "scenario/said.h"
+#include "scenario/actions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const char *const field_names[FIELDS] = {
 	[FIELD_TIMEOUT] = "timeout",
 };
 
-struct said {
+struct action_copy {
 	enum why why;
 	char *fields[FIELDS];
 };
@@ -48,62 +48,62 @@ number_text(msec_t number)
 }
 
 void
-said_add(struct said_list *list, const struct action *action)
+actions_add(struct action_list *list, const struct action *action)
 {
 	static const char *const verbs[] = { "send", "drop", "note" };
 	static const char *const sides[] = { "client", "server" };
-	struct said *said;
+	struct action_copy *copy;
 
 	if (list->count == list->capacity) {
 		list->capacity = list->capacity * 2 + 8;
 		list->first = mem_resize(list->first, list->capacity, sizeof(*list->first));
 	}
-	said = &list->first[list->count++];
-	said->why = action->why;
-	said->fields[FIELD_VERB] = strdup(verbs[action->verb]);
-	said->fields[FIELD_SIDE] = strdup(sides[action->side]);
-	said->fields[FIELD_ID] = vocabulary_copy(action->id);
-	said->fields[FIELD_METHOD] = vocabulary_copy(action->method);
-	said->fields[FIELD_NAME] = vocabulary_copy(action->name);
-	said->fields[FIELD_MESSAGE] = vocabulary_copy(action->message);
-	said->fields[FIELD_DETAIL] = vocabulary_copy(action->detail);
-	said->fields[FIELD_ELAPSED] = number_text(action->elapsed);
-	said->fields[FIELD_TIMEOUT] = number_text(action->timeout);
+	copy = &list->first[list->count++];
+	copy->why = action->why;
+	copy->fields[FIELD_VERB] = strdup(verbs[action->verb]);
+	copy->fields[FIELD_SIDE] = strdup(sides[action->side]);
+	copy->fields[FIELD_ID] = vocabulary_copy(action->id);
+	copy->fields[FIELD_METHOD] = vocabulary_copy(action->method);
+	copy->fields[FIELD_NAME] = vocabulary_copy(action->name);
+	copy->fields[FIELD_MESSAGE] = vocabulary_copy(action->message);
+	copy->fields[FIELD_DETAIL] = vocabulary_copy(action->detail);
+	copy->fields[FIELD_ELAPSED] = number_text(action->elapsed);
+	copy->fields[FIELD_TIMEOUT] = number_text(action->timeout);
 }
 
 static void
-said_forget(struct said *said)
+free_copy(struct action_copy *copy)
 {
 	int i;
 
 	for (i = 0; i < FIELDS; i++)
-		free(said->fields[i]);
+		free(copy->fields[i]);
 }
 
 void
-said_clear(struct said_list *list)
+actions_clear(struct action_list *list)
 {
 	while (list->count > 0)
-		said_forget(&list->first[--list->count]);
+		free_copy(&list->first[--list->count]);
 }
 
 void
-said_free(struct said_list *list)
+actions_free(struct action_list *list)
 {
-	said_clear(list);
+	actions_clear(list);
 	free(list->first);
 }
 
 static bool
-is_word(const struct said *said, struct span word)
+is_word(const struct action_copy *copy, struct span word)
 {
-	const char *expected = why_word(said->why);
+	const char *expected = why_word(copy->why);
 
 	return span_equal(word, (struct span){ expected, strlen(expected) });
 }
 
 bool
-said_are(const struct said_list *list, struct span words)
+actions_are(const struct action_list *list, struct span words)
 {
 	size_t i;
 
@@ -131,7 +131,7 @@ is_equal(const char *value, struct span expected, bool quoted)
 
 /* field: NAME=VALUE. */
 static bool
-has_field(const struct said *said, struct span field)
+has_field(const struct action_copy *copy, struct span field)
 {
 	const char *equal = memchr(field.ptr, '=', field.len);
 	struct span name, value;
@@ -142,45 +142,45 @@ has_field(const struct said *said, struct span field)
 	name = span_part(field, 0, (size_t)(equal - field.ptr));
 	value = span_part(field, name.len + 1, field.len - name.len - 1);
 	if (span_equal(name, SPAN("text")))
-		return is_equal(said->fields[FIELD_MESSAGE], value, true);
+		return is_equal(copy->fields[FIELD_MESSAGE], value, true);
 	for (i = 0; i < FIELDS; i++)
 		if (span_equal(name, (struct span){ field_names[i], strlen(field_names[i]) }))
-			return is_equal(said->fields[i], value, i == FIELD_DETAIL);
+			return is_equal(copy->fields[i], value, i == FIELD_DETAIL);
 	return false;
 }
 
 bool
-said_next(struct said_list *list, struct span text)
+actions_next(struct action_list *list, struct span text)
 {
-	struct said *said = list->first;
+	struct action_copy *copy = list->first;
 	bool sound;
 
 	if (list->count == 0)
 		return false;
-	sound = is_word(said, vocabulary_word(&text));
+	sound = is_word(copy, vocabulary_word(&text));
 	while (sound && text.len > 0)
-		sound = has_field(said, vocabulary_word(&text));
+		sound = has_field(copy, vocabulary_word(&text));
 	if (!sound)
 		return false;
-	said_forget(said);
-	memmove(said, said + 1, --list->count * sizeof(*said));
+	free_copy(copy);
+	memmove(copy, copy + 1, --list->count * sizeof(*copy));
 	return true;
 }
 
 static void
-show_said(const struct said *said, struct buf *out)
+show_copy(const struct action_copy *copy, struct buf *out)
 {
-	const char *word = why_word(said->why);
+	const char *word = why_word(copy->why);
 	int i;
 
 	buf_append(out, (struct span){ word, strlen(word) });
 	buf_append(out, SPAN("("));
 	for (i = 0; i < FIELDS; i++) {
-		if (*said->fields[i] == '\0')
+		if (*copy->fields[i] == '\0')
 			continue;
 		buf_append(out, (struct span){ field_names[i], strlen(field_names[i]) });
 		buf_append(out, SPAN("="));
-		match_show(out, (struct span){ said->fields[i], strlen(said->fields[i]) });
+		match_show(out, (struct span){ copy->fields[i], strlen(copy->fields[i]) });
 		buf_append(out, SPAN(" "));
 	}
 	out->len--;
@@ -188,7 +188,7 @@ show_said(const struct said *said, struct buf *out)
 }
 
 void
-said_show(const struct said_list *list, struct buf *out)
+actions_show(const struct action_list *list, struct buf *out)
 {
 	size_t i;
 
@@ -197,6 +197,6 @@ said_show(const struct said_list *list, struct buf *out)
 	for (i = 0; i < list->count; i++) {
 		if (i > 0)
 			buf_append(out, SPAN(" "));
-		show_said(&list->first[i], out);
+		show_copy(&list->first[i], out);
 	}
 }

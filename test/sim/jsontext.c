@@ -17,7 +17,7 @@ copy_value(const char *value, char *out, size_t size)
 }
 
 void
-look_raw_id(const char *text, size_t len, char *out, size_t size)
+jsontext_raw_id(const char *text, size_t len, char *out, size_t size)
 {
 	static const char *const keys[] = { "\"id\":", "\"\\u0069d\":" };
 	const char *found = NULL, *end;
@@ -37,7 +37,7 @@ look_raw_id(const char *text, size_t len, char *out, size_t size)
 }
 
 void
-look_raw_member(const char *text, size_t len, const char *key, char *out, size_t size)
+jsontext_raw_member(const char *text, size_t len, const char *key, char *out, size_t size)
 {
 	char quoted[48];
 	const char *found;
@@ -50,7 +50,7 @@ look_raw_member(const char *text, size_t len, const char *key, char *out, size_t
 }
 
 const char *
-look_text(json_t *object, const char *key)
+jsontext_text(json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -58,7 +58,7 @@ look_text(json_t *object, const char *key)
 }
 
 void
-look_spell(json_t *value, char *out, size_t size)
+jsontext_spell(json_t *value, char *out, size_t size)
 {
 	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 
@@ -67,7 +67,7 @@ look_spell(json_t *value, char *out, size_t size)
 }
 
 bool
-look_same_id(const char *a, const char *b)
+jsontext_same_id(const char *a, const char *b)
 {
 	double x, y;
 
@@ -79,7 +79,7 @@ look_same_id(const char *a, const char *b)
 }
 
 bool
-look_same_text(const char *a, const char *b)
+jsontext_same_text(const char *a, const char *b)
 {
 	size_t n;
 
@@ -90,7 +90,7 @@ look_same_text(const char *a, const char *b)
 }
 
 bool
-look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
+jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 {
 	static const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
 	json_t *x = json_loadb(a, alen, flags, NULL), *y = json_loadb(b, blen, flags, NULL);
@@ -116,13 +116,13 @@ look_same_but_names(const char *a, size_t alen, const char *b, size_t blen)
 }
 
 bool
-look_same_but_id(const char *a, size_t alen, const char *b, size_t blen)
+jsontext_same_but_id(const char *a, size_t alen, const char *b, size_t blen)
 {
 	char from[48], to[48];
 	size_t before = 0, n, m;
 
-	look_raw_id(a, alen, from, sizeof(from));
-	look_raw_id(b, blen, to, sizeof(to));
+	jsontext_raw_id(a, alen, from, sizeof(from));
+	jsontext_raw_id(b, blen, to, sizeof(to));
 	n = strlen(from);
 	m = strlen(to);
 	while (before < alen && before < blen && a[before] == b[before])

@@ -8,7 +8,7 @@
 enum { STARTS_MOODY = 20 }; /* later ones are better, so that the world ends */
 
 bool
-lives_is_there(const struct world *world)
+servers_is_there(const struct world *world)
 {
 	return !world->oracle.away && !world->over;
 }
@@ -25,17 +25,17 @@ choose_mood(struct world *world)
 }
 
 /*
- * How much of a message is enough when nothing follows: what needs no more than its line's end, and a whole answer among
- * text; but a malformed answer without its line's end may have broken off, and is answered with the server's end.
+ * How much of a message is enough when nothing follows: what needs no more than its line's end, and a whole answer
+ * among text; but a malformed answer without its line's end may have broken off, and is answered with the server's end.
  */
 static size_t
-enough_of(const struct world *world, const struct said *said)
+enough_of(const struct world *world, const struct sent *sent)
 {
-	if (said->kind == KIND_JUNK || said->bad)
-		return said->len;
-	if (said->salvaged)
-		return (size_t)(strstr(said->bytes, said->arrives) - said->bytes) + said->arrives_len;
-	return world->oracle.header ? said->len : said->arrives_len;
+	if (sent->kind == KIND_JUNK || sent->bad)
+		return sent->len;
+	if (sent->salvaged)
+		return (size_t)(strstr(sent->bytes, sent->arrives) - sent->bytes) + sent->arrives_len;
+	return world->oracle.header ? sent->len : sent->arrives_len;
 }
 
 static void
@@ -44,7 +44,7 @@ end_input(struct world *world)
 	const struct peer *server = &world->peer[SERVER];
 	int number = server->queue[server->first];
 
-	if (server->fed > 0 && server->fed >= enough_of(world, &world->oracle.said[number]))
+	if (server->fed > 0 && server->fed >= enough_of(world, &world->oracle.sent[number]))
 		oracle_heard(&world->oracle, number);
 }
 
@@ -85,7 +85,7 @@ plan_restart(struct world *world, bool served)
 }
 
 void
-lives_end(struct world *world)
+servers_end(struct world *world)
 {
 	world_tell(world, "no server comes any more\n");
 	world->over = true;
@@ -118,7 +118,7 @@ crash(struct world *world)
 	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
 	if (!may || !plan_restart(world, session_server_served(world->session))) {
-		lives_end(world);
+		servers_end(world);
 		return;
 	}
 	oracle_lost(&world->oracle, half);
@@ -128,7 +128,9 @@ crash(struct world *world)
 	reset_peer(&world->peer[SERVER]);
 }
 
-/* It asks something, and gives that up before anybody can have read it: behind what its predecessor broke off, mostly. */
+/*
+ * It asks something, and gives that up before anybody can have read it: behind what its predecessor broke off, mostly.
+ */
 static void
 asks_hastily(struct world *world)
 {
@@ -147,7 +149,7 @@ start(struct world *world)
 	if (chance_percent(&world->chance, 5)) {
 		world_tell(world, "the next server cannot be started\n");
 		if (!plan_restart(world, false))
-			lives_end(world);
+			servers_end(world);
 		return;
 	}
 	world_tell(world, "the next server is there\n");
@@ -161,7 +163,7 @@ start(struct world *world)
 }
 
 void
-lives_look(struct world *world)
+servers_obey(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
 
@@ -169,17 +171,17 @@ lives_look(struct world *world)
 		oracle->unread = world->now;
 	if (wire_backed_up(world, SERVER) || wire_is_passing(world))
 		oracle->moved = world->now;
-	if (lives_is_there(world) && session_server(world->session) == SERVER_STUCK && !oracle->stuck)
+	if (servers_is_there(world) && session_server(world->session) == SERVER_STUCK && !oracle->stuck)
 		oracle_stuck(oracle);
 	oracle_still(oracle, false);
 }
 
 void
-lives_step(struct world *world)
+servers_step(struct world *world)
 {
 	if (!world->restarts || world->over)
 		return;
-	lives_look(world);
+	servers_obey(world);
 	if (world->oracle.away) {
 		if (world->now >= world->back_at && chance_percent(&world->chance, 30))
 			start(world);
@@ -190,11 +192,11 @@ lives_step(struct world *world)
 }
 
 bool
-lives_settle(struct world *world)
+servers_settle(struct world *world)
 {
 	if (!world->restarts || world->over)
 		return false;
-	lives_look(world);
+	servers_obey(world);
 	if (world->oracle.stuck) {
 		crash(world);
 	} else if (!world->oracle.away) {
@@ -209,7 +211,7 @@ lives_settle(struct world *world)
 }
 
 int64_t
-lives_wake(const struct world *world)
+servers_wake(const struct world *world)
 {
 	int64_t wake = MSEC_NEVER;
 	int i;
