@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those in OWN need a process for each test: they start others, take descriptors, or abort. */
+/* The suites in OWN need a process for each test: they start processes, take descriptors, or abort. */
 /* clang-format off */
 #define TOGETHER(X) \
 	X(acks) \
@@ -63,7 +63,7 @@ static const struct {
 
 enum { SUITE_COUNT = sizeof(suites) / sizeof(suites[0]) };
 
-/* A process that ends is searched for leaks: that takes far longer than a test. */
+/* A sanitizer searches each process for leaks when it ends, which takes far longer than a test. */
 #ifdef __SANITIZE_ADDRESS__
 enum { ALL_OWN = false };
 #else

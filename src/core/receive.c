@@ -22,7 +22,10 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	reply_error(session, SIDE_CLIENT, &answer);
 }
 
-/* The event of a cancel. owed: its sender waits for an answer in any case; unowed: the event if it does not. */
+/*
+ * The event of a cancel. owed: its sender waits for an answer in any case; unowed: the event if the protocol owes no
+ * answer.
+ */
 static enum decide_event
 cancel_event(const struct session *session, enum side requester, bool owed, enum decide_event unowed)
 {
@@ -122,7 +125,7 @@ on_turn_cancel(struct session *session, struct message *message)
 	struct turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
 	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
 
-	/* Agents know session/cancel as a notification only: a request goes on as one, and canceld answers it. */
+	/* Agents know session/cancel as a notification only: a request passes as one, and canceld answers it. */
 	if (message->envelope.kind == ENVELOPE_REQUEST) {
 		action.id = message->envelope.id;
 		action.method = message->envelope.method;
@@ -152,7 +155,7 @@ read_handshake(struct session *session, const struct message *message)
 		journal_tell(&session->journal, &action);
 }
 
-/* true: the request was answered by canceld, and dropped. */
+/* true: canceld answered the request and dropped it. */
 static bool
 refuse(struct session *session, struct message *message)
 {
@@ -197,7 +200,7 @@ read_names(const struct session *session, const struct message *message, const s
 	names->method = message->envelope.method;
 	if (row != NULL && row->name_field != SCAN_FIELDS && scan_value(scan, row->name_field)->type == VALUE_STRING)
 		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
-	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel carries the same _meta */
+	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel has the same _meta */
 		names->meta = scan_text(scan, SCAN_PARAMS_META);
 	if (row != NULL && (row->traits & METHOD_PERSON))
 		names->flags |= REQUEST_PERSON;
@@ -233,7 +236,7 @@ mint(struct session *session, enum side requester, bool string, char storage[MIN
 }
 
 /*
- * An id that is in use may be replaced: where the dialect allows it, and for a restarted server, whose ids begin anew
+ * Whether an id in use may be replaced: where the dialect allows it, and for a restarted server, whose ids start again
  * while the client may still answer the former server.
  */
 static bool
@@ -245,7 +248,7 @@ may_alias(const struct session *session, const struct message *message)
 	    (renewed || (session->handshake.dialect->flags & DIALECT_ALIASES_IDS));
 }
 
-/* Gives the request a fresh id or token where the receiver could not tell it from an older one. */
+/* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
 static void
 alias(struct session *session, struct message *message, struct pending_names *names, char id_storage[MINTED_MAX],
     char token_storage[MINTED_MAX])
@@ -266,12 +269,12 @@ alias(struct session *session, struct message *message, struct pending_names *na
 }
 
 struct place {                      /* where a token is inserted into a request, as the first member of an object */
-	uint64_t offset;            /* counted as the scan counts */
-	const char *before, *after; /* opens and closes the objects that are missing around it */
+	uint64_t offset;            /* an offset of the scan */
+	const char *before, *after; /* text that opens and closes the missing objects around it */
 	bool empty;                 /* the object has no other member: no comma */
 };
 
-/* MCP: in params._meta; LSP: in params. false: params or _meta is no object. */
+/* MCP: in params._meta; LSP: in params. false: params or _meta is not an object. */
 static bool
 find_token_place(const struct dialect *dialect, const struct scan *scan, struct place *place)
 {
@@ -292,8 +295,7 @@ find_token_place(const struct dialect *dialect, const struct scan *scan, struct 
 }
 
 /*
- * --ask-progress: gives a token to a request that has none, so that a server that works can be told from one that
- * hangs.
+ * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs.
  */
 static void
 ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
@@ -356,7 +358,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	pass_on(session, message, WHY_RELAYED, request);
 }
 
-/* --legacy: makes the client take the server for one of the legacy era. */
+/* --legacy: answers server/discover so that the client takes the server for one of the legacy era. */
 static void
 answer_discovery(struct session *session, struct message *message)
 {
@@ -420,11 +422,11 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
 
 	if (state_of(session, requester, request) ==
-	    REQUEST_QUEUED) { /* it cannot be the answer: the server has not seen the request */
+	    REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
 		requests_decide(session, requester, request, EVENT_RESPONSE, message);
 		return;
 	}
-	/* MCP: the request goes on as a task, which keeps its progress token, or is cancelled as the request was. */
+	/* MCP: the request continues as a task, which keeps its progress token, or is cancelled if the request was. */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
 	else if (task_id.len > 0 && request->token.len > 0)
@@ -472,7 +474,9 @@ receive_response(struct session *session, struct message *message)
 
 /* --- notifications */
 
-/* A cancel that names a request of the other side: only a stream may be ended so, by the server that serves it. */
+/*
+ * A cancel that names a request of the other side: only a stream may be ended this way, by the server that serves it.
+ */
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct span id)
 {
@@ -494,7 +498,7 @@ on_cancel(struct session *session, struct message *message)
 {
 	const struct handshake *handshake = &session->handshake;
 	struct span id = message_id(message->scan, message->cancel->field);
-	/* ACP RFD: a peer with the capability cannot have its initialize cancelled. */
+	/* ACP RFD: the initialize of a peer with the capability cannot be cancelled. */
 	bool may_cancel_start =
 	    (handshake->dialect->flags & DIALECT_CANCELS_START) && !handshake->declared[message->from];
 	struct request *request;
@@ -513,7 +517,9 @@ on_cancel(struct session *session, struct message *message)
 		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
 }
 
-/* ACP: the token is a session's. An update renews the deadlines of all its requests, and always passes. */
+/*
+ * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and always passes.
+ */
 static void
 on_update(struct session *session, struct message *message, enum side requester, struct span token,
     const struct request *newest)
@@ -525,7 +531,7 @@ on_update(struct session *session, struct message *message, enum side requester,
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
-/* Puts the requester's own token back into progress for its request or task. */
+/* Puts the requester's own token back into progress of its request or task. */
 static void
 restore_token(const struct session *session, struct message *message, struct span token, const struct request *request)
 {
@@ -575,7 +581,7 @@ on_task_status(struct session *session, struct message *message)
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
 
-/* The first message of a stream that was replayed to a new server: the client had it from the former one. */
+/* Whether this is the first message of a replayed stream: the client received it from the former server. */
 static bool
 is_repeated_beginning(struct session *session, const struct message *message)
 {
@@ -601,8 +607,8 @@ restore_subscription(struct session *session, struct message *message)
 }
 
 /*
- * The notification behind the handshake is kept for a new server. While one is awaited it is dropped: the replay will
- * send it.
+ * Keeps the notification after the handshake for a new server. While a new server is awaited it is dropped: the replay
+ * will send it.
  */
 static void
 on_opened(struct session *session, struct message *message)

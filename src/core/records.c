@@ -37,13 +37,13 @@ records_free(struct records *records)
 	buf_free(&records->version);
 }
 
-/* NULL: there is no room. */
+/* Adds a record; NULL: there is no room. */
 static struct record *
 add(struct records *records, const struct message *message, enum record_kind kind)
 {
 	struct record *record;
 
-	/* What ends a setting is kept only until its answer, and makes room: it is never refused. */
+	/* A record that ends a setting is kept only until its answer, and then makes room: it is never refused. */
 	if (kind != RECORD_UNSETTING &&
 	    (records->count >= LIMIT_RECORDS || records->bytes + message->text.len > LIMIT_RECORD_BYTES))
 		return NULL;
@@ -122,7 +122,7 @@ records_find(const struct records *records, const struct request *request)
 	return NULL;
 }
 
-/* The later record, once granted, makes the earlier one obsolete. */
+/* Whether the later record, once granted, makes the earlier one obsolete. */
 static bool
 is_replaced(const struct record *earlier, const struct record *later)
 {

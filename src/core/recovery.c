@@ -8,8 +8,8 @@
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
 
 /*
- * While the probe is open no new message is written to the server. A message waits for one probe only, and at most for
- * --kill-stuck: many cancels, or a person who never answers, would otherwise hold the queue for ever.
+ * While the probe is not answered no new message is written to the server. A message waits for one probe only, and at
+ * most for --kill-stuck: many cancels, or a person who never answers, would otherwise block the queue for ever.
  */
 void
 recovery_free(struct session *session)
@@ -95,8 +95,8 @@ recovery_drop_questions(struct session *session)
 }
 
 /*
- * How long the server still has. Any output shows that it is alive, as its answer may lie behind a long message. While
- * it waits for an answer of the client's, it may be unable to do anything else.
+ * How long the server may still take to answer. Any output shows that it is alive, as its answer may come after a long
+ * message. While it waits for an answer of the client's, it may be unable to do anything else.
  */
 static msec_t
 time_left(const struct session *session)
@@ -105,7 +105,7 @@ time_left(const struct session *session)
 	msec_t heard = session->party[SIDE_SERVER].heard;
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
 
-	/* It is still reading a long message that stands before the probe. */
+	/* The server is still reading a long message that is before the probe. */
 	if (lane_overtaking(lane) && lane_taken(lane) > session->probe.taken)
 		return session->config.kill_stuck;
 	return session->config.kill_stuck - (session->clocks.steady - alive);
@@ -125,7 +125,7 @@ expire_probe(struct session *session)
 		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
-	if (!server_is_gone(&session->server)) { /* a server that reads no more may not have got the probe */
+	if (!server_is_gone(&session->server)) { /* a server that reads no more may not have received the probe */
 		action.timeout = session->config.kill_stuck;
 		server_enter(&session->server, SERVER_STUCK);
 		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
@@ -139,7 +139,7 @@ const char *
 recovery_obstacle(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
-	/* Without a handshake a session is open once a server has answered something that needs none. */
+	/* Without a handshake a session is open once a server has answered a request that needs none. */
 	bool opened = handshake_is_done(handshake) ? session->party[SIDE_CLIENT].requests > 0 :
 						     handshake->era == ERA_NONE &&
 		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
@@ -172,7 +172,8 @@ send_record(struct session *session, const struct record *record, const struct r
 }
 
 /*
- * Sends all records of this kind again. A request that was answered before becomes a question, whose answer is awaited.
+ * Sends all records of this kind again. A request that was answered before is sent as a question, whose answer is
+ * awaited.
  */
 static void
 send_records(struct session *session, enum record_kind kind)
@@ -198,7 +199,7 @@ send_records(struct session *session, enum record_kind kind)
 	}
 }
 
-/* MCP server/tools "List Changed Notification": only a server that has declared it may send it. */
+/* MCP server/tools "List Changed Notification": only a server that declared the capability may send it. */
 static void
 send_list_changes(struct session *session)
 {
@@ -227,7 +228,7 @@ finish_replay(struct session *session)
 
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
-	for (; request != NULL; request = request->newer) /* queued requests get their whole deadline from now on */
+	for (; request != NULL; request = request->newer) /* a queued request gets its whole deadline from now on */
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
 			state_extend(session, SIDE_CLIENT, request);
 	send_records(session, RECORD_STREAM);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* An answer to the server overtakes the messages that are held back: the server may need it to go on. */
+/* An answer to the server overtakes the messages that wait: the server may need it to go on. */
 static void
 write_scratch(struct session *session, enum side to)
 {
@@ -55,7 +55,7 @@ enum ending {
 };
 
 static const struct {
-	const char *cause, *text; /* error.data.cause, and the text behind the method and name */
+	const char *cause, *text; /* error.data.cause, and the text after the method and name */
 } endings[] = {
 	[ENDING_TIMEOUT] = { "timeout", "" },
 	[ENDING_CANCELLED] = { "cancelled", " was cancelled" },
@@ -91,7 +91,7 @@ ending_of(const struct request *request, enum decide_event event, msec_t timeout
 	return event == EVENT_DEADLINE || event == EVENT_DEADLINE_OWED ? ENDING_TIMEOUT : ENDING_GONE;
 }
 
-/* Which side has gone; of the server also why no other one comes, and its last words. */
+/* Explains which side has gone; for the server also why no other one comes, and its last words. */
 static void
 explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
     unsigned traits)
@@ -154,13 +154,13 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 	answer->message = buf_span(text);
 }
 
-/* The method's own words for a request that was cancelled, where they are a result; or NULL. */
+/* The result that tells that a request was cancelled, if its method has one; or NULL. */
 static const char *
 cancelled_result(const struct session *session, const struct request *request, enum ending ending)
 {
 	if (request->row == NULL || (ending != ENDING_TIMEOUT && ending != ENDING_CANCELLED))
 		return NULL;
-	/* ACP v2: the result of a prompt no longer says how its turn ended. */
+	/* ACP v2: the result of a prompt no longer tells how its turn ended. */
 	if ((request->row->traits & METHOD_TURN) && session->handshake.version > 1)
 		return NULL;
 	return request->row->cancelled;

@@ -18,7 +18,7 @@
 #include "core/recovery.h"
 #include "core/reply.h"
 
-/* The duration of the deadline that passes at this event, or has passed before the grace; or MSEC_NEVER. */
+/* The duration of the deadline that passes at this event, or that passed before the grace; or MSEC_NEVER. */
 static msec_t
 passed_deadline(const struct session *session, const struct request *request, enum decide_event event)
 {
@@ -33,7 +33,7 @@ passed_deadline(const struct session *session, const struct request *request, en
 	return request->idle_after;
 }
 
-/* The table's words are about requests of the client's; these are the ones for the server's. */
+/* The table's words are for requests of the client's; these replace them for requests of the server's. */
 static enum why
 word_for(enum side requester, enum why why)
 {
@@ -58,7 +58,7 @@ report_decision(struct session *session, enum side requester, const struct reque
 	journal_tell(&session->journal, &action);
 }
 
-/* The message at hand passes, goes on as a cancel, or is dropped. */
+/* Passes, forwards as a cancel, or drops the message at hand. */
 static enum cancel_result
 decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message)
@@ -84,8 +84,8 @@ is_cancel(enum decide_event event)
 }
 
 /*
- * The steps for the receiver: takes the request out of the queue, moves the message at hand, sends the cancel. true: of
- * a whole turn.
+ * The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. true: a whole turn
+ * was cancelled.
  */
 static bool
 act_on_receiver(struct session *session, enum side requester, struct request *request, const struct decision *decision,
@@ -110,7 +110,7 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
 	return result == CANCEL_SENT_TURN;
 }
 
-/* The request has ended, or nobody waits for its answer any more. */
+/* Notes that the request has ended, or that its answer is no longer awaited. */
 static void
 note_end(struct session *session, enum side requester, const struct request *request)
 {
@@ -120,7 +120,7 @@ note_end(struct session *session, enum side requester, const struct request *req
 	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane);
 }
 
-/* Replaces its deadlines by the grace. */
+/* Replaces the request's deadlines by the grace. */
 static void
 start_grace(struct session *session, enum side requester, struct request *request)
 {
@@ -135,7 +135,7 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	struct pending *pending = &session->party[requester].pending;
 	bool ended = request->state == REQUEST_ABANDONED;
 
-	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING); /* a request does not go back */
+	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING); /* a state never goes back */
 	switch (next) {
 	case REQUEST_NONE:
 		if (!ended)
@@ -166,7 +166,7 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	}
 }
 
-/* The client, which is still there, has given up a request that the server is working on. */
+/* Whether the client, which has not gone, gives up a request that the server is working on. */
 static bool
 is_given_up(enum side requester, const struct request *request, enum decide_event event,
     const struct decision *decision)
@@ -205,7 +205,7 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		enter_state(session, requester, request, (enum request_state)decision->next);
 }
 
-/* Carries out the cell for this request alone. true: the receiver was told to cancel a whole turn. */
+/* Carries out the cell for this request alone. true: the receiver was told to cancel the whole turn. */
 static bool
 decide_one(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
@@ -218,8 +218,8 @@ decide_one(struct session *session, enum side requester, struct request *request
 }
 
 /*
- * A turn was cancelled: what the agent asked in it ends too. told: the client cancelled it itself, and needs no cancels
- * from us.
+ * A turn was cancelled: the agent's requests in it end too. told: the client has cancelled the turn itself, so it needs
+ * no cancels from canceld.
  */
 static void
 cascade(struct session *session, struct span session_id, bool told)
@@ -240,7 +240,7 @@ cascade(struct session *session, struct span session_id, bool told)
 }
 
 /*
- * A request with a cancelled turn stays in the table (CANCELLING or ABANDONED), so its token is valid after decide_one.
+ * The token stays valid after decide_one: a request with a cancelled turn stays in the table (CANCELLING or ABANDONED).
  */
 static void
 decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
@@ -296,8 +296,8 @@ requests_set_deadlines(struct session *session, enum side requester, struct requ
 }
 
 /*
- * A request of the agent's that crossed the cancel of its turn, which the client may leave open. Unlike an earlier one
- * its end does not renew the grace of the turn, as the agent might send another one each time.
+ * A request of the agent's that crossed the cancel of its turn, which the client may leave unanswered. The end of such
+ * a request does not renew the grace of the turn, as the agent might send another one each time.
  */
 void
 requests_join_turn(struct session *session, struct request *request)
@@ -352,7 +352,7 @@ renew_grace(struct session *session, struct span session_id)
 			start_grace(session, SIDE_CLIENT, turn);
 }
 
-/* The client did not answer in time what the agent had asked in a cancelled turn. */
+/* The client did not answer a request of the agent's in a cancelled turn in time. */
 static void
 expire_with_turn(struct session *session, struct request *request)
 {
@@ -369,7 +369,7 @@ expire_with_turn(struct session *session, struct request *request)
 	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
 }
 
-/* The response is arriving: its id was read, but not its end. */
+/* Whether the response is arriving: its id was read, but not its end. */
 static bool
 is_arriving(const struct session *session, enum side requester, const struct request *request)
 {
@@ -386,7 +386,7 @@ is_arriving(const struct session *session, enum side requester, const struct req
 static void
 expire(struct session *session, enum side requester, struct request *request)
 {
-	/* The receiver gets the grace to answer by itself after our cancel. */
+	/* After canceld's cancel the receiver has the grace to answer. */
 	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
 	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
 
@@ -470,7 +470,7 @@ requests_lose_server(struct session *session)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		/* An open stream stays, and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
+		/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
 		    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL)
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);

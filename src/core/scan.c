@@ -9,17 +9,17 @@
 #include "scan_internal.h"
 
 enum state {
-	FIRST, /* behind '{' or '['. In the states up to TAIL, white space may precede the next token */
-	NEXT,  /* behind a value in a container */
-	KEY,   /* a key must come */
+	FIRST, /* after '{' or '['. In the states up to TAIL, white space may precede the next token */
+	NEXT,  /* after a value in a container */
+	KEY,   /* a key must follow */
 	COLON,
-	VALUE, /* a value must come */
-	TAIL,  /* behind the whole text */
-	START, /* of the frame: its bytes may be a byte order mark's */
+	VALUE, /* a value must follow */
+	TAIL,  /* after the whole text */
+	START, /* start of the frame, where a byte order mark may stand */
 	BOM_SECOND,
 	BOM_THIRD,
 	STRING,
-	ESCAPE,    /* behind a backslash */
+	ESCAPE,    /* after a backslash */
 	HEX,       /* in the four digits of \uXXXX */
 	CHARACTER, /* inside a character of UTF-8 */
 	NUMBER,
@@ -28,25 +28,25 @@ enum state {
 	ENDED,
 };
 
-/* Named by the byte before. */
+/* Each state is named after the last byte. */
 enum number_state {
 	NUMBER_START,
 	NUMBER_MINUS,
-	NUMBER_ZERO, /* the whole part is 0 */
+	NUMBER_ZERO, /* the integer part is 0 */
 	NUMBER_WHOLE,
 	NUMBER_POINT,
 	NUMBER_FRACTION,
 	NUMBER_E,
 	NUMBER_E_SIGN,
 	NUMBER_EXPONENT,
-	NUMBER_END, /* the byte does not belong to it */
+	NUMBER_END, /* the byte does not belong to the number */
 };
 
 struct scan {
 	enum scan_end end;
 	bool vectors;
 	enum state state;
-	enum container container; /* the innermost; stack[depth] */
+	enum container container; /* the innermost container; stack[depth] */
 	unsigned depth;
 	uint64_t fed;    /* bytes of the frame before the piece at hand */
 	uint64_t origin; /* the address that offset 0 would have if all of the frame stood before this piece */
@@ -145,7 +145,7 @@ begin_value(struct scan *scan, enum value_type type, const char *at)
 	return MESSAGE;
 }
 
-/* left: the container as which it was read, of a scalar PLAIN_ARRAY. empty: it has no members. */
+/* left: how the value that ends was read as a container; for a scalar PLAIN_ARRAY. empty: it has no members. */
 static inline const char *
 end_value(struct scan *scan, enum container left, bool empty, const char *at)
 {
@@ -271,7 +271,7 @@ in_hex(struct scan *scan, const char *at)
 	return at + 1;
 }
 
-/* After a truncated character this byte is read again, as the string's next one. */
+/* After a truncated character this byte is read again as the next byte of the string. */
 static const char *
 in_character(struct scan *scan, const char *at)
 {

@@ -159,7 +159,7 @@ fields_piece_end(struct fields *fields, const char *at)
 	capture_piece(&fields->member, at);
 }
 
-/* Whether the key has the prefix is known only at its end: each member is captured from its quote on. */
+/* Only the end of a key shows whether it has the prefix, so each member is captured from its quote on. */
 static void
 start_member(struct fields *fields, const char *quote)
 {
@@ -349,7 +349,7 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 		end_member(fields, at);
 }
 
-/* Where so many bytes may be read, COPY_SHORT of them are copied: a fixed length needs no call. */
+/* Copies COPY_SHORT bytes where that many may be read: a fixed length needs no call. */
 static inline void
 keep_text(struct fields *fields, struct scan_value *value, const char *at, size_t len)
 {

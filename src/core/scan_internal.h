@@ -1,7 +1,7 @@
 #ifndef CORE_SCAN_INTERNAL_H
 #define CORE_SCAN_INTERNAL_H
 
-/* What stands below the scanner's machine: the values that are kept, and skipping inside strings. */
+/* The parts below the scanner's state machine: the values that it keeps, and skipping inside strings. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,10 +44,10 @@ enum container {
 enum {
 	FIELDS_PATHS = 64,
 	FIELDS_LETTERS = 32,
-	FIELDS_KEY_MAX = 256, /* no watched key is as long, with every character escaped */
+	FIELDS_KEY_MAX = 256, /* no watched key is longer, even with every character escaped */
 };
 
-/* Bytes of one token or member, copied only when the piece ends before it does, or when they are to be kept. */
+/* The bytes of one token or member, copied only if the piece ends before it does, or if they are kept. */
 struct capture {
 	const char *mark; /* in the piece at hand: the first byte that is not copied yet */
 	char *to;
@@ -67,25 +67,25 @@ struct fields {
 	struct scan_value values[SCAN_FIELDS + 1];            /* the last one: of paths without a field */
 	unsigned char first_path[CONTAINERS][FIELDS_LETTERS]; /* a path's number from 1 on, or 0 */
 	unsigned char next_path[FIELDS_PATHS + 1];            /* likewise */
-	unsigned char opened_as[CONTAINERS];                  /* enum scan_field: what an open container is */
+	unsigned char opened_as[CONTAINERS]; /* enum scan_field: the field that an open container belongs to */
 	char key_text[FIELDS_KEY_MAX];
 	char kept[SCAN_FIELDS * SCAN_VALUE_MAX];
 	char members[SCAN_META_MAX];
 };
 
-void fields_init(struct fields *fields); /* of zeroed memory, once */
+void fields_init(struct fields *fields); /* on zeroed memory, once */
 void fields_start(struct fields *fields);
 const struct scan_value *fields_value(const struct fields *fields, enum scan_field field);
 
-/* A piece of the frame begins or ends. Of a token that continues in the next piece the bytes are copied. */
+/* A piece of the frame begins or ends. The bytes of a token that continues in the next piece are copied. */
 void fields_piece(struct fields *fields, const char *piece, const char *end);
 void fields_piece_end(struct fields *fields, const char *at);
 
 /*
- * The key of a member of a watched container. First fields_known_key: the length of the key with its colon, if this is
- * a watched key without escapes and blanks; else 0. Then, a key that lies whole in the piece and has no escapes needs
- * fields_key only (in params._meta behind fields_key_start), any other one fields_key_start and fields_key_end; false:
- * a duplicate.
+ * A key in a watched container. Call fields_known_key first: it returns the length of the key with its colon if this is
+ * a watched key without escapes and blanks; else 0. Otherwise a key that lies whole in the piece and has no escapes
+ * needs fields_key only (in params._meta after fields_key_start); any other key needs fields_key_start and
+ * fields_key_end. false: a duplicate.
  */
 size_t fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end);
 bool fields_key(struct fields *fields, enum container container, struct span key);
@@ -99,16 +99,16 @@ fields_watches_value(const struct fields *fields)
 	return fields->path != NULL || fields->member.active;
 }
 
-/* That value begins here. Returns the container as which its members are read, if it is an object. */
+/* The value begins here. Returns the container as which its members are read, if it is an object. */
 enum container fields_value_start(struct fields *fields, enum value_type type, const char *at, uint64_t offset);
 
 /*
- * It ends before this place, which is offset end. left: the container as which it was read, of a scalar PLAIN_ARRAY.
- * empty: it has no members.
+ * The value ends before `at`, which is at offset `end`. left: the container as which it was read; for a scalar
+ * PLAIN_ARRAY. empty: it has no members.
  */
 void fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end);
 
-/* Both, for a scalar that lies whole in the piece. */
+/* The beginning and end of a scalar that lies whole in the piece. */
 void fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset);
 
 static inline bool
@@ -117,7 +117,7 @@ is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Behind a backslash: RFC 8259 section 7 without \u. */
+/* Whether c may follow a backslash (RFC 8259 section 7), except u. */
 static inline bool
 is_short_escape(char c)
 {
@@ -135,7 +135,7 @@ const char *skip_text(const char *at, const char *end, bool vectors);
 
 enum { BLOCK = 16, BLOCK_ALL = 0xFFFF };
 
-/* The bytes are signed: those from 0x80 on come before ASCII. A comparison gives 0 or -1 for each. */
+/* The bytes are signed: those from 0x80 on are below ASCII. A comparison gives 0 or -1 for each. */
 struct block {
 	signed char bytes __attribute__((vector_size(BLOCK)));
 };
@@ -187,7 +187,7 @@ block_special(struct block block)
 /* The first byte that is not printable ASCII, or is a quote or a backslash. */
 const char *skip_plain(const char *at, const char *end, bool vectors);
 
-/* The same; most strings end within a block. */
+/* The same, for the short strings that end within a block. */
 static inline const char *
 skip_plain_soon(const char *at, const char *end, bool vectors)
 {

@@ -55,8 +55,8 @@ short_escape_mask(struct block block)
 }
 
 /*
- * Mask of escaped bytes (odd-backslash method of simdjson). carry: the first byte is one. Bit BLOCK carries into the
- * next block.
+ * Mask of escaped bytes (odd-backslash method of simdjson). carry: the first byte is escaped. Bit BLOCK carries into
+ * the next block.
  */
 static inline uint32_t
 escaped_mask(uint32_t backslashes, uint32_t carry)
@@ -68,7 +68,7 @@ escaped_mask(uint32_t backslashes, uint32_t carry)
 	return (even ^ (odd_starts + starts) << 1) & behind;
 }
 
-/* Text that quotes JSON is full of escapes: they cost no more than other bytes here. */
+/* Escapes cost no more than other bytes here, as text that quotes JSON is full of them. */
 static const char *
 skip_escapes_vector(const char *at, const char *end)
 {
@@ -103,7 +103,7 @@ skip_triples(const char *at, const char *end)
 		struct block block = block_load(at);
 		uint32_t leads = block_below(block, 0xF0) & ~block_below(block, 0xE1);
 
-		/* The bytes behind 0xE0 and 0xED have limits of their own. */
+		/* The bytes after 0xE0 and 0xED have limits of their own. */
 		leads &= ~block_equal(block, 0xED);
 		if ((leads & all) != want_leads || (block_below(block, 0xC0) & all) != want_tails)
 			break;

@@ -105,7 +105,7 @@ set_clock(struct session *session, msec_t now)
 		session->client_owed = session->clocks.steady;
 }
 
-/* How both sides frame their messages. false: the first bytes do not show that yet. */
+/* Finds how both sides frame their messages. false: the first bytes do not show that yet. */
 static bool
 settle_framing(struct session *session, enum side from, bool ended)
 {
@@ -165,7 +165,10 @@ dispatch(struct session *session, struct message *message)
 			requests_trim(session, side);
 }
 
-/* If the first message of a side had "jsonrpc", all later ones must have it, and all of a peer that has not spoken. */
+/*
+ * If the first message of a side had "jsonrpc", all its later messages must have it, and so must all messages of a peer
+ * that has not written yet.
+ */
 static void
 note_first(struct session *session, const struct message *message)
 {
@@ -175,7 +178,7 @@ note_first(struct session *session, const struct message *message)
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
-	/* A line of a log may look like a message; what has a header is no log. */
+	/* A line of a log may look like a message; text with a header is not a log. */
 	if (!peer->spoke && party->frame.framing == FRAMING_NEWLINE)
 		peer->needs_jsonrpc = party->needs_jsonrpc;
 }
@@ -193,7 +196,7 @@ note_changes(struct session *session, const struct message *message)
 		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
 
-/* FRAMING_HEADER: text where a header should be. */
+/* FRAMING_HEADER: handles text where a header should be. */
 static void
 receive_text(struct session *session, enum side from)
 {
@@ -240,7 +243,7 @@ receive_frame(struct session *session, enum side from)
 	frame_next(&party->frame);
 }
 
-/* Ends the message that is passing in parts, if there is one. true: there was. */
+/* Closes the message that is passing in parts, if there is one. true: there was one. */
 static bool
 truncate_parts(struct session *session, enum side from, bool stalled)
 {
@@ -308,7 +311,7 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
 	set_clock(session, now);
 	session->client_gone = true;
-	truncate_parts(session, SIDE_CLIENT, false); /* cancels cannot be written behind half a message */
+	truncate_parts(session, SIDE_CLIENT, false); /* a cancel cannot be written after half a message */
 	if (leaving != LEAVE_DRAIN)
 		recovery_end_probe(session);
 	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
@@ -365,8 +368,8 @@ session_server_deaf(struct session *session, msec_t now)
 }
 
 /*
- * Expires the requests of that side, unless an answer that was not read yet, or that is passing without its id, may be
- * for them. And closes a message of the server's that has stood still.
+ * Expires the requests of that side, unless an unread answer, or one that is passing without its id, may be for them.
+ * Also closes a message of the server's that has stood still too long.
  */
 static void
 expire(struct session *session, enum side side, bool heard)
@@ -388,7 +391,7 @@ session_expire(struct session *session, bool heard, msec_t now)
 	set_clock(session, now);
 	if (session->cancel_withheld && state_is_settled(session))
 		requests_release_cancels(session);
-	expire(session, SIDE_SERVER, heard); /* first: what ends there may give a turn more time */
+	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
 }
 

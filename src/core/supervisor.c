@@ -2,13 +2,13 @@
 
 #include "core/limits.h"
 
-/* Besides the events: no process is left, or none could be started, and a successor is planned. */
+/* Two more columns, which are no events: no process is left or none could be started, and a successor is planned. */
 enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
 
 enum {
 	SAME = PROCESS_STATES, /* the state stays */
-	ANEW,                  /* the same, and its wait begins anew */
-	STEPS = 4,             /* where the steps stand in a move: above the next state */
+	ANEW,                  /* the same, and its wait starts again */
+	STEPS = 4,             /* position of the steps in a move: above the next state */
 };
 
 _Static_assert(ANEW < 1 << STEPS, "a state fits below the steps");
@@ -35,7 +35,7 @@ enum move {
 	OVER = PROCESS_OVER,
 };
 
-/* KILLING, TICK: the process is stuck in the kernel, and dies when it leaves it. */
+/* KILLING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 /* clang-format off */
 static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 /*                        START FAIL  END    HASTE  DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
@@ -55,7 +55,7 @@ static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 };
 /* clang-format on */
 
-/* By whether it is to end soon. */
+/* The second column is for a process that has to end soon. */
 static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_WAITING] = { MSEC_NEVER, MSEC_NEVER }, /* next_start */
 	[PROCESS_STARTING] = { MSEC_NEVER, MSEC_NEVER },
@@ -142,7 +142,7 @@ wait_in(const struct supervisor *supervisor, enum supervisor_state state)
 	return waits[state][supervisor->hasty];
 }
 
-/* A state that stays keeps its wake time, unless haste brings it forward. */
+/* A state that does not change keeps its wake time, unless the event demands an earlier one. */
 static void
 set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, msec_t now)
 {

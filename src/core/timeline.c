@@ -24,7 +24,7 @@ timeline_free(struct timeline *timeline)
 	*timeline = (struct timeline){ 0 };
 }
 
-/* The list of this duration: the one that there is, else an empty one, else a new one. */
+/* The list of this duration: the existing one, else an empty one, else a new one. */
 static struct alarm_list *
 list_for(struct timeline *timeline, msec_t duration)
 {

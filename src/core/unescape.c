@@ -26,7 +26,7 @@ hex_digit(char c)
 	return -1;
 }
 
-/* The code unit of the \uXXXX at this place, or -1. */
+/* The code unit of the \uXXXX at `at`, or -1. */
 static int
 code_unit(const char *at, const char *end)
 {
@@ -44,7 +44,7 @@ code_unit(const char *at, const char *end)
 	return unit;
 }
 
-/* Gives the first byte of the character and keeps the others. */
+/* Returns the first byte of the character and keeps the others. */
 static int
 encode(struct unescape *walk, uint32_t code)
 {

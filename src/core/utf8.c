@@ -27,7 +27,7 @@ is_tail(unsigned char byte)
 	return (byte & 0xC0) == 0x80;
 }
 
-/* As utf8_length, of a first byte that is not ASCII. */
+/* As utf8_length, for a first byte that is not ASCII. */
 static inline size_t
 length_of(const unsigned char *at, size_t left)
 {

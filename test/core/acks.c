@@ -53,7 +53,7 @@ find_number(int number)
 	return find(span_of(id));
 }
 
-START_TEST(nothing_is_known_at_first)
+START_TEST(no_end_is_remembered_at_first)
 {
 	ck_assert_int_eq(find(SPAN("1")), OUTCOME_UNKNOWN);
 	ck_assert_int_eq(find(SPAN("0")), OUTCOME_UNKNOWN);
@@ -61,7 +61,7 @@ START_TEST(nothing_is_known_at_first)
 }
 END_TEST
 
-START_TEST(how_it_ended_is_remembered)
+START_TEST(the_outcome_is_remembered)
 {
 	note(SPAN("1"), false);
 	note(SPAN("\"a\""), true);
@@ -71,8 +71,8 @@ START_TEST(how_it_ended_is_remembered)
 }
 END_TEST
 
-/* As ids are compared everywhere: by type and value. */
-START_TEST(an_id_may_be_spelled_otherwise)
+/* Ids are compared by type and value, as everywhere. */
+START_TEST(an_id_is_found_in_another_spelling)
 {
 	note(SPAN("10e-1"), false);
 	note(SPAN("\"\\u0061\""), true);
@@ -83,7 +83,7 @@ START_TEST(an_id_may_be_spelled_otherwise)
 }
 END_TEST
 
-START_TEST(the_last_one_counts)
+START_TEST(the_last_end_of_an_id_counts)
 {
 	note(SPAN("1"), true);
 	note(SPAN("1"), false);
@@ -93,7 +93,7 @@ START_TEST(the_last_one_counts)
 }
 END_TEST
 
-/* The oldest is forgotten when there is one too many, and not before. */
+/* The oldest end is forgotten when there is one too many, and not before. */
 START_TEST(the_memory_is_bounded)
 {
 	for (int i = 0; i < LIMIT_FINISHED; i++)
@@ -117,10 +117,10 @@ acks_suite(void)
 	TCase *memory = tcase_create("memory");
 
 	tcase_add_checked_fixture(memory, setup, teardown);
-	tcase_add_test(memory, nothing_is_known_at_first);
-	tcase_add_test(memory, how_it_ended_is_remembered);
-	tcase_add_test(memory, an_id_may_be_spelled_otherwise);
-	tcase_add_test(memory, the_last_one_counts);
+	tcase_add_test(memory, no_end_is_remembered_at_first);
+	tcase_add_test(memory, the_outcome_is_remembered);
+	tcase_add_test(memory, an_id_is_found_in_another_spelling);
+	tcase_add_test(memory, the_last_end_of_an_id_counts);
 	tcase_add_test(memory, the_memory_is_bounded);
 	suite_add_tcase(suite, memory);
 	return suite;

@@ -70,7 +70,7 @@ next_random(uint32_t *random)
 	return *random >> 8;
 }
 
-/* The byte that stands at this place of the stream. */
+/* The byte at this place of the stream. */
 static char
 byte_at(size_t place)
 {
@@ -100,7 +100,7 @@ take(struct buf *buf, size_t *taken, size_t count)
 	buf_consume(buf, count);
 }
 
-/* Whatever comes and goes, the bytes stay in order and the memory near what is held at once. */
+/* Bytes stay in order through any appends and consumes, and the memory stays near the number of bytes kept. */
 START_TEST(is_a_queue)
 {
 	enum { HELD_MAX = 100000, PIECE_MAX = 9000 };
@@ -125,8 +125,8 @@ START_TEST(is_a_queue)
 }
 END_TEST
 
-/* Counts how often the queue moves: a byte must not be moved again and again while others pass by. */
-START_TEST(moves_seldom)
+/* Counts how often the queue moves: no byte may be moved again and again while others pass. */
+START_TEST(bytes_are_moved_rarely)
 {
 	enum { BACKLOG = 1 << 20, PIECE = 64, ROUNDS = 50000 };
 	struct buf buf;
@@ -200,7 +200,7 @@ buf_suite(void)
 	tcase_add_test(cases, starts_empty);
 	tcase_add_test(cases, keeps_its_memory);
 	tcase_add_loop_test(cases, is_a_queue, 0, 5);
-	tcase_add_test(cases, moves_seldom);
+	tcase_add_test(cases, bytes_are_moved_rarely);
 	tcase_add_test(cases, memory_is_never_null);
 	tcase_add_loop_test_raise_signal(misuse, refuses_misuse, SIGABRT, 0, 6);
 	suite_add_tcase(suite, cases);

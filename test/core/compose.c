@@ -109,7 +109,7 @@ START_TEST(tool_errors)
 }
 END_TEST
 
-/* A word for a program instead of all that: nothing else stands beside it. */
+/* With a code name, error.data has no other member. */
 START_TEST(errors_with_a_name)
 {
 	struct answer answer = an_answer();
@@ -140,7 +140,7 @@ START_TEST(results)
 }
 END_TEST
 
-/* Each in its own words, the id as it was spelled; what is empty is left out. */
+/* Each protocol's form, with the id as spelled; empty members are left out. */
 START_TEST(cancels)
 {
 	const struct span nothing = { NULL, 0 };
@@ -184,7 +184,7 @@ START_TEST(cancels_of_tasks)
 }
 END_TEST
 
-/* A message is appended behind what is there, and not framed. */
+/* A message is appended to the bytes that are there, and not framed. */
 START_TEST(messages_add_up)
 {
 	buf_append(&out, SPAN("<"));

@@ -23,13 +23,13 @@ START_TEST(each_cell_makes_sense)
 			ck_assert_int_eq(_i, REQUEST_WAITING);
 		if (cell->steps & DECIDE_EXTEND)
 			ck_assert(event == EVENT_PROGRESS || event == EVENT_PROGRESS_OWED);
-		if (_i != REQUEST_NONE && (cell->steps & DECIDE_ANSWER)) /* of what canceld answers a person is told */
+		if (_i != REQUEST_NONE && (cell->steps & DECIDE_ANSWER)) /* each answer of canceld's own is reported */
 			ck_assert((cell->steps & DECIDE_REPORT) || _i == REQUEST_PASSING);
 	}
 }
 END_TEST
 
-START_TEST(nobody_is_answered_twice)
+START_TEST(no_request_is_answered_twice)
 {
 	int event;
 
@@ -38,7 +38,7 @@ START_TEST(nobody_is_answered_twice)
 }
 END_TEST
 
-START_TEST(who_waits_is_answered_when_nobody_is_left_to)
+START_TEST(a_waiting_requester_is_answered_when_the_receiver_has_gone)
 {
 	const enum request_state waiting[] = { REQUEST_QUEUED, REQUEST_WAITING, REQUEST_CANCELLING };
 	size_t i;
@@ -48,8 +48,8 @@ START_TEST(who_waits_is_answered_when_nobody_is_left_to)
 }
 END_TEST
 
-/* Who cancels and still waits gets an answer: at once, within the grace, or from whoever is working on it. */
-START_TEST(who_is_owed_an_answer_gets_one)
+/* A requester that cancels and still waits gets an answer: at once, within the grace, or from the receiver. */
+START_TEST(a_cancel_that_is_owed_an_answer_gets_one)
 {
 	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_OWED];
 	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_OWED];
@@ -66,8 +66,8 @@ START_TEST(who_is_owed_an_answer_gets_one)
 }
 END_TEST
 
-/* canceld's own answer comes at once, and the receiver is told as ever. */
-START_TEST(who_wants_it_acknowledged_is_answered_at_once)
+/* canceld answers at once, and the receiver is told as in any other cancel. */
+START_TEST(an_acknowledged_cancel_is_answered_at_once)
 {
 	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_ACKNOWLEDGED];
 	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_ACKNOWLEDGED];
@@ -82,8 +82,8 @@ START_TEST(who_wants_it_acknowledged_is_answered_at_once)
 }
 END_TEST
 
-/* A deadline after which the receiver has the grace: it is told, and the requester is not answered yet. */
-START_TEST(a_deadline_may_wait_for_the_receiver)
+/* A deadline after which the receiver has the grace: the receiver is told, and the requester is not answered yet. */
+START_TEST(a_deadline_may_leave_the_answer_to_the_receiver)
 {
 	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_DEADLINE_OWED];
 
@@ -97,7 +97,7 @@ START_TEST(a_deadline_may_wait_for_the_receiver)
 END_TEST
 
 /* A cancelled request is cancelled once. */
-START_TEST(nobody_is_cancelled_twice)
+START_TEST(no_request_is_cancelled_twice)
 {
 	for (int event = 0; event < DECIDE_EVENTS; event++) {
 		const struct decision *cell = &decisions[REQUEST_CANCELLING][event];
@@ -108,11 +108,8 @@ START_TEST(nobody_is_cancelled_twice)
 }
 END_TEST
 
-/*
- * What passes in parts has begun to be answered: canceld answers only where the rest will not come and an answer is
- * owed.
- */
-START_TEST(an_answer_that_passes_is_answered_once)
+/* The answer of a PASSING request has begun: canceld answers only if the rest will not come and an answer is owed. */
+START_TEST(a_passing_request_is_answered_only_if_its_response_breaks_off)
 {
 	for (int event = 0; event < DECIDE_EVENTS; event++) {
 		const struct decision *cell = &decisions[REQUEST_PASSING][event];
@@ -134,13 +131,13 @@ decide_suite(void)
 	TCase *table = tcase_create("table");
 
 	tcase_add_loop_test(table, each_cell_makes_sense, 0, REQUEST_STATES);
-	tcase_add_test(table, nobody_is_answered_twice);
-	tcase_add_test(table, who_waits_is_answered_when_nobody_is_left_to);
-	tcase_add_test(table, who_is_owed_an_answer_gets_one);
-	tcase_add_test(table, who_wants_it_acknowledged_is_answered_at_once);
-	tcase_add_test(table, a_deadline_may_wait_for_the_receiver);
-	tcase_add_test(table, nobody_is_cancelled_twice);
-	tcase_add_test(table, an_answer_that_passes_is_answered_once);
+	tcase_add_test(table, no_request_is_answered_twice);
+	tcase_add_test(table, a_waiting_requester_is_answered_when_the_receiver_has_gone);
+	tcase_add_test(table, a_cancel_that_is_owed_an_answer_gets_one);
+	tcase_add_test(table, an_acknowledged_cancel_is_answered_at_once);
+	tcase_add_test(table, a_deadline_may_leave_the_answer_to_the_receiver);
+	tcase_add_test(table, no_request_is_cancelled_twice);
+	tcase_add_test(table, a_passing_request_is_answered_only_if_its_response_breaks_off);
 	suite_add_tcase(suite, table);
 	return suite;
 }

@@ -36,7 +36,7 @@ START_TEST(a_dialect_is_found_by_its_name)
 }
 END_TEST
 
-/* protocols/acp-lsp-abp: what each one calls cancel, what it owes, which code says that a deadline passed. */
+/* protocols/acp-lsp-abp: each protocol's cancel, its owed answers, and its code for a timeout. */
 static const struct {
 	const struct dialect *dialect;
 	const char *cancel, *declared, *turn_cancel, *progress;
@@ -121,7 +121,7 @@ START_TEST(a_row_is_whole)
 }
 END_TEST
 
-/* Every method that a row knows, and no other. */
+/* All methods of a row. */
 static const struct {
 	const struct dialect *dialect;
 	const char *name;
@@ -176,7 +176,7 @@ START_TEST(each_method_has_its_traits)
 }
 END_TEST
 
-START_TEST(no_row_knows_more)
+START_TEST(rows_have_no_other_methods)
 {
 	size_t known = 0;
 
@@ -197,7 +197,7 @@ static const struct {
 	{ "$/cancelRequest", "id", SCAN_PARAMS_ID, true },
 };
 
-/* What a client says behind its handshake, what begins a stream, and what every server answers. */
+/* The notification after the handshake, the first message of a stream, and the request that every server answers. */
 static const struct {
 	const struct dialect *dialect;
 	const char *opened, *stream_opened, *ping, *modern_ping;
@@ -210,7 +210,7 @@ static const struct {
 	{ &dialect_none, NULL, NULL, NULL, NULL },
 };
 
-START_TEST(each_row_knows_what_is_said_again)
+START_TEST(each_row_tells_what_is_replayed)
 {
 	expect_text(words[_i].dialect->opened, words[_i].opened);
 	expect_text(words[_i].dialect->stream_opened, words[_i].stream_opened);
@@ -219,7 +219,7 @@ START_TEST(each_row_knows_what_is_said_again)
 }
 END_TEST
 
-START_TEST(there_are_three_spellings)
+START_TEST(cancels_have_three_forms)
 {
 	for (size_t i = 0; i < COUNT(spellings); i++) {
 		ck_assert_str_eq(dialect_cancels[i].method, spellings[i].method);
@@ -231,7 +231,7 @@ START_TEST(there_are_three_spellings)
 }
 END_TEST
 
-/* The first request of a client, and what it shows. */
+/* The first request of a client, and the dialect that it shows. */
 static const struct {
 	enum framing framing;
 	const char *method;
@@ -279,9 +279,9 @@ dialect_suite(void)
 	tcase_add_loop_test(rows, each_row_says_what_its_protocol_does, 0, COUNT(facts));
 	tcase_add_loop_test(rows, a_row_is_whole, 0, COUNT(all));
 	tcase_add_loop_test(rows, each_method_has_its_traits, 0, COUNT(methods));
-	tcase_add_test(rows, no_row_knows_more);
-	tcase_add_loop_test(rows, each_row_knows_what_is_said_again, 0, COUNT(words));
-	tcase_add_test(rows, there_are_three_spellings);
+	tcase_add_test(rows, rows_have_no_other_methods);
+	tcase_add_loop_test(rows, each_row_tells_what_is_replayed, 0, COUNT(words));
+	tcase_add_test(rows, cancels_have_three_forms);
 	tcase_add_test(finding, a_name_is_found_whole_or_not_at_all);
 	tcase_add_test(finding, a_dialect_is_found_by_its_name);
 	tcase_add_loop_test(finding, the_first_request_shows_the_dialect, 0, COUNT(firsts));

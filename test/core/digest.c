@@ -35,7 +35,7 @@ static const struct {
 	{ "\"a\"", "\"\\u0061\"", false },
 };
 
-START_TEST(order_says_nothing_and_all_else_does)
+START_TEST(only_the_order_of_members_is_ignored)
 {
 	uint64_t a = digest_of((struct span){ pairs[_i].a, strlen(pairs[_i].a) }, 1);
 	uint64_t b = digest_of((struct span){ pairs[_i].b, strlen(pairs[_i].b) }, 1);
@@ -44,7 +44,7 @@ START_TEST(order_says_nothing_and_all_else_does)
 }
 END_TEST
 
-/* Deeper than that the order counts, and nothing is written out of bounds. */
+/* Below the depth limit the order counts, and nothing is written out of bounds. */
 START_TEST(depth_is_bounded)
 {
 	char a[512] = "", b[512] = "";
@@ -71,7 +71,7 @@ digest_suite(void)
 	Suite *suite = suite_create("digest");
 	TCase *values = tcase_create("values");
 
-	tcase_add_loop_test(values, order_says_nothing_and_all_else_does, 0, sizeof(pairs) / sizeof(pairs[0]));
+	tcase_add_loop_test(values, only_the_order_of_members_is_ignored, 0, sizeof(pairs) / sizeof(pairs[0]));
 	tcase_add_loop_test(values, depth_is_bounded, 60, 70);
 	suite_add_tcase(suite, values);
 	return suite;

@@ -39,7 +39,7 @@ is(struct span span, const char *text)
 	return span_equal(span, (struct span){ text, strlen(text) });
 }
 
-START_TEST(what_kind_it_is)
+START_TEST(each_kind_is_recognised)
 {
 	struct scan *scan = scan_new(SCAN_END_NEWLINE);
 	struct envelope envelope;
@@ -104,7 +104,7 @@ static const struct {
 	{ "{\"id\":7,\"result\":\"\xff", ENVELOPE_UNKNOWN, "" },
 };
 
-START_TEST(what_is_known_before_the_end)
+START_TEST(a_partial_frame_shows_its_kind)
 {
 	struct scan *scan = scan_new(SCAN_END_NEWLINE);
 	struct envelope envelope;
@@ -125,8 +125,8 @@ envelope_suite(void)
 	Suite *suite = suite_create("envelope");
 	TCase *kinds = tcase_create("kinds");
 
-	tcase_add_loop_test(kinds, what_kind_it_is, 0, sizeof(rows) / sizeof(rows[0]));
-	tcase_add_loop_test(kinds, what_is_known_before_the_end, 0, sizeof(parts) / sizeof(parts[0]));
+	tcase_add_loop_test(kinds, each_kind_is_recognised, 0, sizeof(rows) / sizeof(rows[0]));
+	tcase_add_loop_test(kinds, a_partial_frame_shows_its_kind, 0, sizeof(parts) / sizeof(parts[0]));
 	tcase_add_test(kinds, jsonrpc_is_asked_for_only_where_it_is_used);
 	tcase_add_test(kinds, an_id_that_is_too_long_is_not_tracked);
 	suite_add_tcase(suite, kinds);

@@ -11,7 +11,9 @@ Suite *frame_suite(void);
 
 enum { SEEN_MAX = 4096 };
 
-/* What is found in the bytes, in words: "'a b\n' text, 5:'{}'": text, and bodies with the lengths of their headers. */
+/*
+ * The frames found in the bytes, as words: "'a b\n' text, 5:'{}'": text, and bodies with the lengths of their headers.
+ */
 struct seen {
 	char words[SEEN_MAX];
 	size_t len;
@@ -56,7 +58,7 @@ note_frame(struct seen *seen, const struct frame *frame, struct span all)
 		seen->len += (size_t)sprintf(seen->words + seen->len, "cut");
 }
 
-/* Feeds what lies between frame->scanned and `to`, as a session does: what text gives back is read again. */
+/* Feeds the bytes between frame->scanned and `to`, as a session does: bytes that text gives back are read again. */
 static void
 feed_to(struct seen *seen, struct frame *frame, struct span all, size_t to)
 {
@@ -84,7 +86,7 @@ finish(struct seen *seen, struct frame *frame, struct span all)
 	ck_assert(!frame_finish(frame));
 }
 
-/* The same in one piece, in two, wherever they are cut, and byte by byte; the bytes end as the input does. */
+/* The same result in one piece, in two pieces cut anywhere, and byte by byte; the bytes end where the input does. */
 static void
 check_frames(enum framing framing, struct span all, const char *want)
 {
@@ -121,7 +123,7 @@ END_TEST
 static const struct {
 	const char *bytes, *want;
 } headers[] = {
-	/* as they should be */
+	/* canonical headers */
 	{ "Content-Length: 2\r\n\r\n{}", "21:'{}'" },
 	{ "Content-Length: 2\r\n\r\n{}Content-Length: 4\r\n\r\ntrue", "21:'{}' 21:'true'" },
 	{ "Content-Length: 2\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n{}", "78:'{}'" },
@@ -129,7 +131,7 @@ static const struct {
 	{ "Content-Length: 0\r\n\r\nContent-Length: 1\r\n\r\n1", "21:'' 21:'1'" },
 	{ "Content-Length: 4\r\n\r\n\"\xc3\xa9\"", "21:'\"\xc3\xa9\"'" },
 
-	/* a body may hold anything, and is as long as is said */
+	/* a body may contain any bytes, and is as long as its header says */
 	{ "Content-Length: 23\r\n\r\nContent-Length: 2\r\n\r\n{}Content-Length: 1\r\n\r\n1",
 	    "22:'Content-Length: 2\r\n\r\n{}' 21:'1'" },
 	{ "Content-Length: 4\r\n\r\n{\r\n}Content-Length: 3\r\n\r\n1\n\n", "21:'{\r\n}' 21:'1\n\n'" },
@@ -138,7 +140,7 @@ static const struct {
 	{ "content-length: 2\r\n\r\n{}CONTENT-LENGTH: 2\r\n\r\n[]cOnTeNt-LeNgTh: 1\r\n\r\n1",
 	    "21:'{}' 21:'[]' 21:'1'" },
 
-	/* blanks around the colon and behind the number */
+	/* blanks around the colon and after the number */
 	{ "Content-Length:2\r\n\r\n{}", "20:'{}'" },
 	{ "Content-Length:   2 \t\r\n\r\n{}", "25:'{}'" },
 	{ "Content-Length : 2\r\n\r\n{}", "22:'{}'" },
@@ -158,12 +160,12 @@ static const struct {
 	{ "XContent-Type: x\nContent-Length: 2\n\n{}", "text'XContent-Type: x\n' 19:'{}'" },
 	{ "Content-Type x\nContent-Length: 2\n\n{}", "text'Content-Type x\n' 19:'{}'" },
 
-	/* other fields, before and behind, known to nobody */
+	/* other and unknown fields, before and after */
 	{ "X-Trace: 1\r\nContent-Length: 2\r\nY: z:z\r\n\r\n{}", "41:'{}'" },
 	{ "Content-Length: 2\r\n# a comment\r\n\r\n{}", "34:'{}'" },
 	{ "X-Content-Type: Content\r\nContent-Length: 1\r\n\r\n1", "46:'1'" },
 
-	/* the same length twice is no matter */
+	/* the same length twice is accepted */
 	{ "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "40:'{}'" },
 
 	/* noise before a header, with a newline and without */
@@ -185,7 +187,7 @@ static const struct {
 	    "text'\xef\xbb\xbf' 21:'{}'" },
 	{ "a: \xff\xfe: Content-Length: 2\r\n\r\n{}", "text'a: \xff\xfe: ' 21:'{}'" },
 
-	/* a length that is none: text, and the next header counts */
+	/* an invalid length is text, and the next header counts */
 	{ "Content-Length: -2\r\n\r\n{}\nContent-Length: 1\r\n\r\n1",
 	    "text'Content-Length: -2\r\n' text'\r\n' text'{}\n' 21:'1'" },
 	{ "Content-Length: +2\r\n\r\n{}\nContent-Length: 1\r\n\r\n1",
@@ -205,7 +207,7 @@ static const struct {
 	{ "Content-Length: 18446744073709551617\r\nContent-Length: 1\r\n\r\n1",
 	    "text'Content-Length: 18446744073709551617\r\n' 21:'1'" },
 
-	/* two lengths: whoever guesses can be fooled */
+	/* two different lengths: to choose one would be a guess */
 	{ "Content-Length: 2\r\nContent-Length: 1\r\n\r\n{}\nContent-Length: 1\r\n\r\n1",
 	    "text'Content-Length: 2\r\nContent-Length: 1\r\n' text'\r\n' text'{}\n' 21:'1'" },
 
@@ -214,7 +216,7 @@ static const struct {
 	{ "\r\n\r\nContent-Length: 1\r\n\r\n1", "text'\r\n' text'\r\n' 21:'1'" },
 	{ "\n\nContent-Length: 1\r\n\r\n1", "text'\n' text'\n' 21:'1'" },
 
-	/* the end of all, wherever it comes */
+	/* end of file at any place */
 	{ "C", "text'C'" },
 	{ "Content-Length: 2", "text'Content-Length: 2'" },
 	{ "Content-Length: 2\r\n", "text'Content-Length: 2\r\n'" },
@@ -232,7 +234,7 @@ START_TEST(headers_as_real_peers_spell_them)
 }
 END_TEST
 
-/* Noise that has no newline is given up piece by piece; a header is found behind it, wherever the pieces are cut. */
+/* Noise without a newline is given up piece by piece; a header behind it is found wherever the pieces are cut. */
 START_TEST(noise_without_an_end)
 {
 	size_t noise = FRAME_HEAD_MAX - 24 + (size_t)_i, at = 0, step;
@@ -265,7 +267,7 @@ START_TEST(noise_without_an_end)
 }
 END_TEST
 
-/* A header may be long, but not for ever. */
+/* A header may be long, but not without limit. */
 START_TEST(a_long_header)
 {
 	char bytes[2 * FRAME_HEAD_MAX];
@@ -298,7 +300,7 @@ START_TEST(a_body_is_as_long_as_it_may_be)
 }
 END_TEST
 
-/* What was read in the wrong framing is read anew, from where the frame begins. */
+/* Bytes read in the wrong framing are read again, from the start of the frame. */
 START_TEST(the_framing_may_change)
 {
 	static const char bytes[] = "Content-Length: 2\r\n\r\n{}";
@@ -308,7 +310,7 @@ START_TEST(the_framing_may_change)
 	size_t cut = (size_t)_i;
 
 	frame_init(&frame, FRAMING_NEWLINE);
-	/* The first line would be a frame already. */
+	/* In FRAMING_NEWLINE the first line would be a frame. */
 	if (cut < sizeof("Content-Length: 2\r\n") - 1)
 		ck_assert(!frame_feed(&frame, span_part(all, 0, cut)));
 	frame_set_framing(&frame, FRAMING_HEADER);
@@ -320,7 +322,7 @@ START_TEST(the_framing_may_change)
 }
 END_TEST
 
-/* ... also behind what was decided before. */
+/* ... also after decided bytes. */
 START_TEST(the_framing_may_change_later)
 {
 	static const char bytes[] = "noise\nContent-Length: 2\r\n\r\n{}{}\n{";

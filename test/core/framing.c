@@ -55,15 +55,15 @@ START_TEST(messages_are_framed_as_their_reader_expects)
 }
 END_TEST
 
-/* Bodies that hold what could be taken for a boundary. */
+/* Bodies that contain something like a boundary. */
 static const char *const bodies[] = { "{}", "", "[\r\n\r\n]", "Content-Length: 3\r\n\r\n", "1", "0123456789\n" };
 
 enum { BODIES = COUNT(bodies), STREAM_MAX = 512 };
 
-/* The bodies that the framing can hold, framed, and where each one ends. */
+/* The bodies that the framing allows, framed, and where each one ends. */
 struct stream {
 	struct buf bytes;
-	bool ends[STREAM_MAX]; /* [n]: a message ends behind the first n bytes */
+	bool ends[STREAM_MAX]; /* [n]: a message ends after the first n bytes */
 };
 
 static void
@@ -80,7 +80,7 @@ stream_init(struct stream *stream, enum framing framing)
 	}
 }
 
-/* Where the message ends that the byte at `at` belongs to. */
+/* The end of the message that the byte at `at` belongs to. */
 static size_t
 end_behind(const struct stream *stream, size_t at)
 {
@@ -90,7 +90,7 @@ end_behind(const struct stream *stream, size_t at)
 	return at;
 }
 
-/* What follows after `at`, in every length, ends where the message does. */
+/* Pieces of any length from `at` on end where the message does. */
 static void
 check_within(const struct stream *stream, const struct boundary *boundary, size_t at)
 {
@@ -108,7 +108,7 @@ check_within(const struct stream *stream, const struct boundary *boundary, size_
 	}
 }
 
-/* Written in two pieces, wherever they are cut, and then byte by byte. */
+/* Written in two pieces cut anywhere, and then byte by byte. */
 START_TEST(a_boundary_is_where_a_message_ends)
 {
 	struct stream stream;
@@ -182,7 +182,7 @@ END_TEST
 
 static const char *const guesses[] = { "more", "newline", "header", "foreign" };
 
-/* What stands first, and what is made of all of it. */
+/* The first bytes, and the guess from all of them. */
 static const struct {
 	const char *bytes;
 	enum framing_guess guess;
@@ -197,7 +197,7 @@ static const struct {
 	{ "\xef\xbb\xbf{", GUESS_NEWLINE },
 	{ "\xef\xbb\xbf \r\n[", GUESS_NEWLINE },
 
-	/* too little to tell */
+	/* too few bytes to tell */
 	{ "", GUESS_MORE },
 	{ " ", GUESS_MORE },
 	{ "\r\n\r\n\t", GUESS_MORE },
@@ -238,7 +238,7 @@ static const struct {
 	{ "PRIX", GUESS_MORE },
 	{ "PRI * HTTP/1.1\r\n", GUESS_NEWLINE },
 
-	/* what no peer says first */
+	/* bytes that no peer sends first */
 	{ "PRI * HTTP/2.0", GUESS_FOREIGN },
 	{ "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", GUESS_FOREIGN },
 	{ "\x16\x03\x01\x02", GUESS_FOREIGN }, /* TLS: a ClientHello */
@@ -262,8 +262,8 @@ START_TEST(the_first_bytes_show_the_framing)
 }
 END_TEST
 
-/* Once it can tell, more bytes do not change it; and it has said nothing else before. */
-START_TEST(a_guess_stands)
+/* Once a guess is made, more bytes do not change it; before it there was no other. */
+START_TEST(a_guess_does_not_change)
 {
 	struct span all = span_of(firsts[_i].bytes);
 	enum framing_guess guess = GUESS_MORE;
@@ -278,8 +278,8 @@ START_TEST(a_guess_stands)
 }
 END_TEST
 
-/* Each byte alone is enough, or begins what may still become a header or a message. */
-START_TEST(the_very_first_byte)
+/* Each single byte is enough, or may begin a header or a message. */
+START_TEST(a_guess_from_the_first_byte)
 {
 	for (int value = 0; value < 256; value++) {
 		char byte = (char)value;
@@ -306,8 +306,8 @@ repeated(char byte, size_t len)
 	return (struct span){ bytes, len };
 }
 
-/* Nobody waits for ever: white space, or a word, without an end. */
-START_TEST(a_guess_is_made_in_the_end)
+/* The guess does not wait for ever: white space, or a word, without an end. */
+START_TEST(a_guess_is_made_at_end_of_file)
 {
 	struct span bytes = repeated(_i == 0 ? ' ' : 'x', 4096);
 
@@ -329,9 +329,9 @@ framing_suite(void)
 	tcase_add_loop_test(written, pieces_of_any_two_lengths, 0, 2);
 	tcase_add_test(written, a_long_body);
 	tcase_add_loop_test(read, the_first_bytes_show_the_framing, 0, COUNT(firsts));
-	tcase_add_loop_test(read, a_guess_stands, 0, COUNT(firsts));
-	tcase_add_test(read, the_very_first_byte);
-	tcase_add_loop_test(read, a_guess_is_made_in_the_end, 0, 2);
+	tcase_add_loop_test(read, a_guess_does_not_change, 0, COUNT(firsts));
+	tcase_add_test(read, a_guess_from_the_first_byte);
+	tcase_add_loop_test(read, a_guess_is_made_at_end_of_file, 0, 2);
 	suite_add_tcase(suite, written);
 	suite_add_tcase(suite, read);
 	return suite;

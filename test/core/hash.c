@@ -8,7 +8,7 @@ enum { BYTES = 80 };
 
 static const char zeros[BYTES];
 
-/* Bytes that are 0 are told apart by the length. */
+/* Runs of zero bytes differ by their length. */
 START_TEST(every_bit_and_the_length_count)
 {
 	char text[BYTES] = { 0 };
@@ -53,7 +53,7 @@ START_TEST(a_seed_changes_all)
 }
 END_TEST
 
-/* How many others of its bucket a word meets on average, among as many as there are buckets. */
+/* How many other words of its bucket a word meets on average, with as many words as buckets. */
 static double
 mean_company(uint64_t stride, uint64_t seed)
 {
@@ -72,8 +72,8 @@ mean_company(uint64_t stride, uint64_t seed)
 	return sum / WORDS;
 }
 
-/* Whatever they have in common, and whatever the seed. */
-START_TEST(chosen_bytes_spread)
+/* Words with common parts spread too, with any seed. */
+START_TEST(hashes_of_chosen_bytes_spread)
 {
 	for (uint64_t seed = 0; seed < 50; seed++)
 		ck_assert_double_lt(mean_company((uint64_t)1 << _i, seed), 3);
@@ -89,7 +89,7 @@ hash_suite(void)
 	tcase_add_test(cases, every_bit_and_the_length_count);
 	tcase_add_test(cases, the_order_counts);
 	tcase_add_test(cases, a_seed_changes_all);
-	tcase_add_loop_test(cases, chosen_bytes_spread, 0, 48);
+	tcase_add_loop_test(cases, hashes_of_chosen_bytes_spread, 0, 48);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

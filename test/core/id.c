@@ -9,7 +9,7 @@
 
 Suite *id_suite(void);
 
-/* How near two ids are; each includes the ones behind it. */
+/* How similar two ids are; each value includes the later ones. */
 enum likeness { EQUAL, LOOSE, OTHER };
 
 static const struct {
@@ -132,7 +132,7 @@ START_TEST(compares)
 }
 END_TEST
 
-/* Different ids of one kind spread over the buckets, and a seed spreads them anew. */
+/* Different ids of one kind spread over the buckets, and differently with another seed. */
 START_TEST(hashes_spread)
 {
 	enum { BUCKETS = 1024, IDS = 4 * BUCKETS };
@@ -152,7 +152,7 @@ START_TEST(hashes_spread)
 }
 END_TEST
 
-/* The value, written with a point and an exponent at any place, is the same id. */
+/* One value, written with a point and an exponent at any place, is one id. */
 START_TEST(knows_every_spelling_of_a_number)
 {
 	static const char digits[] = "90071992547409931";
@@ -210,7 +210,7 @@ START_TEST(an_escape_is_the_same_at_any_place)
 END_TEST
 
 static const struct {
-	const char *id, *canonical; /* NULL: as it is spelled, and in place */
+	const char *id, *canonical; /* NULL: the id itself, in place */
 } canonical_forms[] = {
 	{ "0", NULL },
 	{ "7", NULL },
@@ -251,7 +251,7 @@ START_TEST(has_one_canonical_form)
 }
 END_TEST
 
-/* What is longer than ID_MAX is not read, and no form of what is not is longer than the storage for it. */
+/* An id longer than ID_MAX is not read, and no canonical form is longer than its storage. */
 START_TEST(long_ids_are_as_they_are_spelled)
 {
 	char id[ID_MAX + 1], storage[ID_CANONICAL_MAX];
@@ -290,7 +290,7 @@ static const struct {
 	{ "1e308", 1e308 },
 };
 
-START_TEST(is_the_nearest_double)
+START_TEST(gives_the_nearest_double)
 {
 	double value = -1;
 
@@ -299,7 +299,7 @@ START_TEST(is_the_nearest_double)
 }
 END_TEST
 
-START_TEST(is_no_number)
+START_TEST(text_that_is_no_number_has_no_double)
 {
 	static const char *const others[] = { "\"\"", "\"a\"", "\" 5\"", "\"5 \"", "\"05\"", "\"5.\"", "\".5\"",
 		"\"+5\"", "\"-\"", "\"1e\"", "\"1e+\"", "\"\\\\u0035\"", "\"\\\"5\\\"\"", "null", "true", "" };
@@ -347,7 +347,7 @@ static const struct {
 	{ "\"\\ud800\\ud83d\\ude00\"", { "\xED\xA0\x80\xF0\x9F\x98\x80", 7 } },
 	{ "\"\xF0\x9F\x98\x80\"", { "\xF0\x9F\x98\x80", 4 } },
 	{ "17", { "17", 2 } },
-	/* no JSON strings: the bytes as they are */
+	/* not JSON strings: the bytes are copied */
 	{ "\"\\x\"", { "\\x", 2 } },
 	{ "\"\\\"", { "\\", 1 } },
 	{ "\"\\u12\"", { "\\u12", 4 } },
@@ -380,8 +380,8 @@ id_suite(void)
 
 	tcase_add_loop_test(cases, compares, 0, sizeof pairs / sizeof *pairs);
 	tcase_add_loop_test(cases, has_one_canonical_form, 0, sizeof canonical_forms / sizeof *canonical_forms);
-	tcase_add_loop_test(cases, is_the_nearest_double, 0, sizeof numbers / sizeof *numbers);
-	tcase_add_test(cases, is_no_number);
+	tcase_add_loop_test(cases, gives_the_nearest_double, 0, sizeof numbers / sizeof *numbers);
+	tcase_add_test(cases, text_that_is_no_number_has_no_double);
 	tcase_add_test(cases, long_ids_are_as_they_are_spelled);
 	tcase_add_loop_test(cases, unescapes, 0, sizeof texts / sizeof *texts);
 	tcase_add_test(cases, hashes_spread);

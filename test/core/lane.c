@@ -112,7 +112,7 @@ START_TEST(overtakes_between_messages)
 }
 END_TEST
 
-START_TEST(an_urgent_message_is_not_torn)
+START_TEST(an_urgent_message_is_not_split)
 {
 	pass("one\n");
 	lane_overtake(lane, SPAN("first"));
@@ -214,7 +214,7 @@ START_TEST(memory_is_given_back)
 END_TEST
 
 /* Seeded: messages pass, are dropped or withdrawn, while pieces of any size are written. */
-START_TEST(order_is_kept_whatever_is_written_when)
+START_TEST(order_is_kept_for_every_split_of_writes)
 {
 	char expected[4096], message[16];
 	size_t len = 0;
@@ -261,7 +261,7 @@ setup_headers(void)
 	lane_set_framing(lane, FRAMING_HEADER);
 }
 
-/* A message whose header was spelled otherwise: its own is dropped, ours is put before it. */
+/* A message whose header is not canonical: its header is dropped, canceld's is put before it. */
 static void
 pass_reframed(const char *head, const char *body)
 {
@@ -322,7 +322,7 @@ START_TEST(a_header_takes_the_place_of_another)
 }
 END_TEST
 
-/* After any number of bytes: between two messages, and never within a header or a body. */
+/* After any number of bytes: an urgent message goes between two messages, never within a header or a body. */
 START_TEST(overtakes_between_messages_with_headers)
 {
 	size_t n = (size_t)_i;
@@ -340,8 +340,8 @@ START_TEST(overtakes_between_messages_with_headers)
 }
 END_TEST
 
-/* The same while it is written byte by byte, and with two that overtake. */
-START_TEST(what_overtakes_is_not_torn)
+/* The same while bytes are written one by one, with two urgent messages. */
+START_TEST(an_urgent_message_with_a_header_is_not_split)
 {
 	size_t n;
 
@@ -372,7 +372,7 @@ START_TEST(a_whole_message_overtakes_a_later_one)
 }
 END_TEST
 
-START_TEST(answers_stand_behind_what_is_decided)
+START_TEST(answers_follow_decided_messages)
 {
 	pass(first);
 	write_out((size_t)_i);
@@ -382,8 +382,8 @@ START_TEST(answers_stand_behind_what_is_decided)
 }
 END_TEST
 
-/* A body in parts: its rest may come late, or never. */
-START_TEST(nothing_gets_into_an_open_body)
+/* A body that passes in parts: its rest may come late, or never. */
+START_TEST(no_message_gets_into_an_open_body)
 {
 	static const char whole[] = "Content-Length: 9\r\n\r\n[1,2,3,4]";
 	const char *ours = _i == 0 ? now : "", *late = _i == 0 ? "" : now;
@@ -406,7 +406,7 @@ START_TEST(nothing_gets_into_an_open_body)
 }
 END_TEST
 
-/* More of them than are written at once. */
+/* More blanks than are written at once. */
 START_TEST(blanks_close_a_body)
 {
 	const size_t missing = (size_t)_i * 37;
@@ -443,7 +443,7 @@ START_TEST(blanks_take_no_memory)
 }
 END_TEST
 
-/* A header that was inserted goes with its message, an answer before it stays. */
+/* An inserted header is withdrawn with its message; an answer before it stays. */
 START_TEST(withdraws_the_header_too)
 {
 	uint64_t start, end;
@@ -474,7 +474,7 @@ START_TEST(withdraws_the_first_one)
 }
 END_TEST
 
-/* Edited within: header, part, insertion, part. */
+/* An edited message: header, part, insertion, part. */
 START_TEST(withdraws_its_edits_too)
 {
 	uint64_t start = sizeof(first) - 1, end;
@@ -494,8 +494,8 @@ START_TEST(withdraws_its_edits_too)
 }
 END_TEST
 
-/* One byte of its header is enough. */
-START_TEST(a_header_that_was_begun_is_not_taken_back)
+/* One written byte of the header is enough. */
+START_TEST(a_half_written_header_is_not_withdrawn)
 {
 	uint64_t start;
 
@@ -515,7 +515,7 @@ START_TEST(a_header_that_was_begun_is_not_taken_back)
 }
 END_TEST
 
-/* An answer before it is none of its bytes. */
+/* The bytes of an answer before the message are not its own. */
 START_TEST(an_answer_before_it_does_not_touch_it)
 {
 	uint64_t start;
@@ -532,7 +532,8 @@ START_TEST(an_answer_before_it_does_not_touch_it)
 END_TEST
 
 /*
- * Seeded: whole messages pass as they are, reframed, dropped or withdrawn; some of ours overtake; pieces are written.
+ * Seeded: whole messages pass unchanged or reframed, are dropped or withdrawn; some of canceld's overtake; pieces are
+ * written.
  */
 struct mess {
 	char expected[16384];
@@ -546,7 +547,7 @@ expect_message(struct mess *mess, const char *body)
 	    "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
 }
 
-/* Reads one message of what came out, and gives its body; the bytes must be exactly a message. */
+/* Reads one message of the output, and returns its body; the bytes must be exactly one message. */
 static size_t
 read_message(size_t at, char *body)
 {
@@ -584,7 +585,7 @@ one_message(struct mess *mess, unsigned i, unsigned random)
 		expect_message(mess, body);
 }
 
-START_TEST(whole_messages_whatever_is_written_when)
+START_TEST(messages_stay_whole_for_every_split_of_writes)
 {
 	static struct mess mess;
 	unsigned seed = (unsigned)_i, i;
@@ -622,11 +623,8 @@ START_TEST(whole_messages_whatever_is_written_when)
 }
 END_TEST
 
-/*
- * What is kept for another reader: whole messages, what stands within them, and nothing that was for the former one
- * only.
- */
-START_TEST(keeps_for_another_reader_what_was_not_begun)
+/* Kept for another reader: whole messages and insertions in them, but nothing bound to the former reader. */
+START_TEST(keeps_unwritten_messages_for_another_reader)
 {
 	size_t len = (size_t)_i;
 
@@ -648,7 +646,7 @@ START_TEST(keeps_for_another_reader_what_was_not_begun)
 	ck_assert(!lane_overtaking(lane));
 	pass("next\n");
 	lane_overtake(lane, SPAN("first"));
-	if (len <= 4) /* of what overtakes */
+	if (len <= 4) /* of an urgent message */
 		expect("first\none\ntwo\nid=99 x\nnext\n");
 	else if (len <= 4 + 4 + 7)
 		expect("first\ntwo\nid=99 x\nnext\n");
@@ -660,8 +658,8 @@ START_TEST(keeps_for_another_reader_what_was_not_begun)
 }
 END_TEST
 
-/* What passes in parts is kept as well, unless a part is written, or the former reader was the only one for it. */
-START_TEST(an_open_message_that_was_not_begun_stays_open)
+/* A message that passes in parts is kept too, unless a part of it is written or it is bound to the former reader. */
+START_TEST(an_open_message_stays_open_if_none_of_it_was_written)
 {
 	bool bound = _i == 2;
 
@@ -685,7 +683,7 @@ START_TEST(an_open_message_that_was_not_begun_stays_open)
 }
 END_TEST
 
-START_TEST(what_is_kept_can_be_withdrawn)
+START_TEST(a_kept_message_can_be_withdrawn)
 {
 	pass("one\ntwo\nthree\n");
 	ck_assert(lane_keep(lane));
@@ -706,7 +704,7 @@ START_TEST(an_answer_in_the_place_of_a_dropped_one_is_not_withdrawn)
 }
 END_TEST
 
-START_TEST(what_is_held_waits_for_all_but_what_is_urgent)
+START_TEST(after_stop_at_only_urgent_messages_are_written)
 {
 	pass("one\n");
 	lane_stop_at(lane, 0);
@@ -724,8 +722,8 @@ START_TEST(what_is_held_waits_for_all_but_what_is_urgent)
 }
 END_TEST
 
-/* A message that was begun is written to its end, with headers too; what stands behind the position is not begun. */
-START_TEST(what_has_begun_is_written_to_its_end)
+/* A message that was begun is written to its end, its header too; messages behind the position are not begun. */
+START_TEST(after_stop_at_a_message_already_begun_is_written)
 {
 	size_t len = (size_t)_i;
 
@@ -748,7 +746,7 @@ START_TEST(what_has_begun_is_written_to_its_end)
 }
 END_TEST
 
-START_TEST(what_stands_before_the_held_position_is_written)
+START_TEST(bytes_before_the_stop_position_are_written)
 {
 	pass("one\ntwo\n");
 	lane_stop_at(lane, 4 + (uint64_t)_i);
@@ -785,20 +783,20 @@ headers_case(void)
 	tcase_add_test(headers, lines_have_no_header);
 	tcase_add_test(headers, a_header_takes_the_place_of_another);
 	tcase_add_loop_test(headers, overtakes_between_messages_with_headers, 0, 2 * MESSAGE_LEN + 1);
-	tcase_add_loop_test(headers, what_overtakes_is_not_torn, 0, sizeof(now) - 1);
+	tcase_add_loop_test(headers, an_urgent_message_with_a_header_is_not_split, 0, sizeof(now) - 1);
 	tcase_add_loop_test(headers, a_whole_message_overtakes_a_later_one, 0, 2 * MESSAGE_LEN + 1);
-	tcase_add_loop_test(headers, answers_stand_behind_what_is_decided, 0, MESSAGE_LEN + 1);
-	tcase_add_loop_test(headers, nothing_gets_into_an_open_body, 0, 24);
+	tcase_add_loop_test(headers, answers_follow_decided_messages, 0, MESSAGE_LEN + 1);
+	tcase_add_loop_test(headers, no_message_gets_into_an_open_body, 0, 24);
 	tcase_add_loop_test(headers, blanks_close_a_body, 0, 12);
 	tcase_add_test(headers, blanks_take_no_memory);
 	tcase_add_loop_test(headers, withdraws_the_header_too, 0, MESSAGE_LEN + 1);
 	tcase_add_test(headers, withdraws_the_first_one);
 	tcase_add_test(headers, withdraws_its_edits_too);
-	tcase_add_loop_test(headers, a_header_that_was_begun_is_not_taken_back, 0, 2);
+	tcase_add_loop_test(headers, a_half_written_header_is_not_withdrawn, 0, 2);
 	tcase_add_loop_test(headers, an_answer_before_it_does_not_touch_it, 0, sizeof(answer) - 1);
-	tcase_add_loop_test(headers, whole_messages_whatever_is_written_when, 0, 100);
+	tcase_add_loop_test(headers, messages_stay_whole_for_every_split_of_writes, 0, 100);
 	tcase_add_loop_test(headers, keeps_the_header_too, 0, sizeof(first));
-	tcase_add_loop_test(headers, what_has_begun_is_written_to_its_end, 0, 2 * MESSAGE_LEN);
+	tcase_add_loop_test(headers, after_stop_at_a_message_already_begun_is_written, 0, 2 * MESSAGE_LEN);
 	return headers;
 }
 
@@ -812,20 +810,20 @@ lane_suite(void)
 	tcase_add_test(bytes, passes_and_drops);
 	tcase_add_test(bytes, replaces_a_part);
 	tcase_add_test(bytes, overtakes_between_messages);
-	tcase_add_test(bytes, an_urgent_message_is_not_torn);
+	tcase_add_test(bytes, an_urgent_message_is_not_split);
 	tcase_add_test(bytes, answers_wait_for_an_open_message);
 	tcase_add_test(bytes, nothing_overtakes_into_an_open_message);
 	tcase_add_test(bytes, withdraws_with_its_edits_and_nothing_else);
 	tcase_add_test(bytes, many_are_withdrawn_in_turn);
 	tcase_add_test(bytes, abandons_what_is_queued_and_goes_on);
 	tcase_add_test(bytes, memory_is_given_back);
-	tcase_add_loop_test(bytes, keeps_for_another_reader_what_was_not_begun, 0, 37);
-	tcase_add_loop_test(bytes, an_open_message_that_was_not_begun_stays_open, 0, 3);
-	tcase_add_loop_test(bytes, what_stands_before_the_held_position_is_written, 0, 2);
-	tcase_add_test(bytes, what_is_kept_can_be_withdrawn);
+	tcase_add_loop_test(bytes, keeps_unwritten_messages_for_another_reader, 0, 37);
+	tcase_add_loop_test(bytes, an_open_message_stays_open_if_none_of_it_was_written, 0, 3);
+	tcase_add_loop_test(bytes, bytes_before_the_stop_position_are_written, 0, 2);
+	tcase_add_test(bytes, a_kept_message_can_be_withdrawn);
 	tcase_add_test(bytes, an_answer_in_the_place_of_a_dropped_one_is_not_withdrawn);
-	tcase_add_test(bytes, what_is_held_waits_for_all_but_what_is_urgent);
-	tcase_add_loop_test(bytes, order_is_kept_whatever_is_written_when, 0, 200);
+	tcase_add_test(bytes, after_stop_at_only_urgent_messages_are_written);
+	tcase_add_loop_test(bytes, order_is_kept_for_every_split_of_writes, 0, 200);
 	suite_add_tcase(suite, bytes);
 	suite_add_tcase(suite, headers_case());
 	return suite;

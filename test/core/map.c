@@ -32,7 +32,7 @@ START_TEST(empty_finds_nothing)
 }
 END_TEST
 
-/* Some in one bucket with other hashes between them, while the map grows. */
+/* Entries with different hashes in one bucket, while the map grows. */
 START_TEST(same_hash_newest_first)
 {
 	enum { SAME = 100 };
@@ -71,7 +71,7 @@ START_TEST(an_entry_may_come_again)
 }
 END_TEST
 
-/* Counted, not timed: what a look-up goes through. */
+/* Counted, not timed: the entries that a look-up visits. */
 START_TEST(chains_stay_short)
 {
 	enum { MANY = 70000 };

@@ -18,7 +18,7 @@ setup(void)
 	pending_init(&pending, 42);
 }
 
-/* An assertion is about to fail, and says so. */
+/* An assertion is about to fail: do not free anything. */
 static void
 setup_misuse(void)
 {
@@ -127,7 +127,7 @@ START_TEST(empty_finds_nothing)
 }
 END_TEST
 
-START_TEST(everything_is_copied)
+START_TEST(names_are_copied_into_the_entry)
 {
 	char text[] = "12 34 \"a\" \"b\" m n {}";
 	struct pending_names names = {
@@ -162,7 +162,7 @@ START_TEST(everything_is_copied)
 }
 END_TEST
 
-START_TEST(a_new_entry_is_blank)
+START_TEST(a_new_entry_is_zeroed)
 {
 	struct request *request = add("1");
 
@@ -248,7 +248,7 @@ START_TEST(ids_are_equal_by_value)
 }
 END_TEST
 
-START_TEST(a_newer_one_hides_an_older)
+START_TEST(a_newer_request_hides_an_older_one)
 {
 	struct request *old = add("5"), *middle = add_aliased("5", "100"), *new = add("5.0");
 
@@ -263,7 +263,7 @@ START_TEST(a_newer_one_hides_an_older)
 }
 END_TEST
 
-START_TEST(a_live_one_hides_tombstones)
+START_TEST(a_live_request_hides_tombstones)
 {
 	struct request *grave = add("5"), *live = add_aliased("5", "100");
 	struct request *newest = add_aliased("5", "101");
@@ -280,7 +280,7 @@ START_TEST(a_live_one_hides_tombstones)
 }
 END_TEST
 
-START_TEST(a_live_one_hides_tombstones_on_the_wire)
+START_TEST(a_live_request_hides_tombstones_by_wire_id)
 {
 	struct request *plain = add("7"), *aliased = add_aliased("5", "7");
 
@@ -296,7 +296,7 @@ START_TEST(a_live_one_hides_tombstones_on_the_wire)
 END_TEST
 
 /* Its answer has come: a cancel may still name it, no other answer may, and its progress is late. */
-START_TEST(one_that_passes)
+START_TEST(a_passing_request_is_found_but_not_by_wire_id)
 {
 	struct request *passing = add_token("5", "\"t\""), *other;
 
@@ -320,7 +320,7 @@ START_TEST(one_that_passes)
 }
 END_TEST
 
-START_TEST(an_awaited_one_hides_one_that_passes)
+START_TEST(an_awaited_request_hides_a_passing_one)
 {
 	struct request *waiting = add_token("5", "\"t\""), *passing = add_token("5", "\"t\"");
 
@@ -352,7 +352,7 @@ START_TEST(an_alias_may_differ_in_spelling_only)
 }
 END_TEST
 
-START_TEST(held_in_either_form)
+START_TEST(an_id_is_found_in_both_forms)
 {
 	add_aliased("\"a\"", "\"b\"");
 	ck_assert(holds("\"a\""));
@@ -452,7 +452,7 @@ START_TEST(two_tokens_of_one_request)
 }
 END_TEST
 
-/* Without the flag the other one is what the receiver never sees. */
+/* Without the flag the receiver never sees the other token. */
 START_TEST(a_token_under_an_alias_is_no_second_one)
 {
 	add_names("1", "1", "\"t\"", "\"canceld-1\"");
@@ -461,8 +461,8 @@ START_TEST(a_token_under_an_alias_is_no_second_one)
 }
 END_TEST
 
-/* The tokens of one request and those of another, in either place: a tombstone never hides who waits. */
-START_TEST(a_live_one_hides_tombstones_by_either_token)
+/* The tokens of one request and those of another, in either place: a tombstone never hides an awaited request. */
+START_TEST(a_live_request_hides_tombstones_by_either_token)
 {
 	struct request *first = add_two("1", "\"a\"", "\"b\""), *second = add_two("2", "\"b\"", "\"c\"");
 
@@ -505,7 +505,7 @@ START_TEST(requests_that_share_a_token)
 }
 END_TEST
 
-/* Neither loosely nor as the other token. */
+/* Neither loosely equal nor by the other token. */
 START_TEST(sharers_of_a_token_have_it_exactly)
 {
 	struct request *request = add_two("1", "5", "6");
@@ -516,7 +516,7 @@ START_TEST(sharers_of_a_token_have_it_exactly)
 }
 END_TEST
 
-/* One of a session ends while its others are gone through. */
+/* A request of a session ends during an iteration over the session's requests. */
 START_TEST(many_share_a_token)
 {
 	enum { SHARERS = 100 };
@@ -536,7 +536,7 @@ START_TEST(many_share_a_token)
 }
 END_TEST
 
-/* What stands in the table, what is asked for, and which of it is found; -1: none. */
+/* The entries of the table, the id looked up, and the entry that is found; -1: none. */
 static const struct {
 	const char *held[4], *asked;
 	int found;
@@ -574,7 +574,7 @@ static const struct {
 	{ { "\"x\"", "true" }, "true", -1 },
 };
 
-START_TEST(the_one_that_is_loosely_equal)
+START_TEST(the_only_loosely_equal_request_is_found)
 {
 	struct request *requests[4] = { NULL };
 	const char *asked = likenesses[_i].asked;
@@ -597,7 +597,7 @@ START_TEST(the_one_that_is_loosely_equal)
 }
 END_TEST
 
-START_TEST(several_are_none)
+START_TEST(several_loosely_equal_requests_give_none)
 {
 	add("5");
 	add_aliased("6", "5");
@@ -609,7 +609,7 @@ END_TEST
 
 enum { CROWD = 1000 };
 
-/* Of as many as there are: integers that are one double, 2^80. */
+/* More integers that are the same double, 2^80. */
 static struct request *
 add_neighbour(int number)
 {
@@ -619,7 +619,7 @@ add_neighbour(int number)
 	return add_token(id, id);
 }
 
-/* Whatever compares it from now on ends the test. */
+/* Any comparison from now on ends the test. */
 static void
 make_unreadable(struct request *request)
 {
@@ -698,23 +698,24 @@ find_case(void)
 	tcase_add_loop_test(tcase, ids_of_any_length, 0, 20);
 	tcase_add_test(tcase, a_very_long_id);
 	tcase_add_loop_test(tcase, ids_are_equal_by_value, 0, 6);
-	tcase_add_test(tcase, a_newer_one_hides_an_older);
-	tcase_add_test(tcase, a_live_one_hides_tombstones);
-	tcase_add_test(tcase, a_live_one_hides_tombstones_on_the_wire);
-	tcase_add_test(tcase, one_that_passes);
-	tcase_add_test(tcase, an_awaited_one_hides_one_that_passes);
+	tcase_add_test(tcase, a_newer_request_hides_an_older_one);
+	tcase_add_test(tcase, a_live_request_hides_tombstones);
+	tcase_add_test(tcase, a_live_request_hides_tombstones_by_wire_id);
+	tcase_add_test(tcase, a_passing_request_is_found_but_not_by_wire_id);
+	tcase_add_test(tcase, an_awaited_request_hides_a_passing_one);
 	tcase_add_test(tcase, an_alias_may_differ_in_spelling_only);
-	tcase_add_test(tcase, held_in_either_form);
+	tcase_add_test(tcase, an_id_is_found_in_both_forms);
 	tcase_add_test(tcase, tokens_exactly_first);
 	tcase_add_test(tcase, tokens_that_collide);
 	tcase_add_test(tcase, two_tokens_of_one_request);
 	tcase_add_test(tcase, a_token_under_an_alias_is_no_second_one);
-	tcase_add_test(tcase, a_live_one_hides_tombstones_by_either_token);
+	tcase_add_test(tcase, a_live_request_hides_tombstones_by_either_token);
 	tcase_add_test(tcase, requests_that_share_a_token);
 	tcase_add_test(tcase, sharers_of_a_token_have_it_exactly);
 	tcase_add_test(tcase, many_share_a_token);
-	tcase_add_loop_test(tcase, the_one_that_is_loosely_equal, 0, sizeof(likenesses) / sizeof(likenesses[0]));
-	tcase_add_test(tcase, several_are_none);
+	tcase_add_loop_test(tcase, the_only_loosely_equal_request_is_found, 0,
+	    sizeof(likenesses) / sizeof(likenesses[0]));
+	tcase_add_test(tcase, several_loosely_equal_requests_give_none);
 	tcase_add_test(tcase, no_more_than_two_candidates_are_compared);
 	tcase_add_test(tcase, tombstones_are_no_candidates);
 	return tcase;
@@ -727,8 +728,8 @@ pending_suite(void)
 	TCase *tcase = tcase_create("entries");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, everything_is_copied);
-	tcase_add_test(tcase, a_new_entry_is_blank);
+	tcase_add_test(tcase, names_are_copied_into_the_entry);
+	tcase_add_test(tcase, a_new_entry_is_zeroed);
 	tcase_add_test(tcase, counts_follow_the_state);
 	tcase_add_test(tcase, alarms_lead_to_their_request);
 	suite_add_tcase(suite, tcase);

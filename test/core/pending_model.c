@@ -10,8 +10,8 @@
 enum { ENTRIES_MAX = 300, STEPS = 3000, RUNS = 6, POOL = 64 };
 
 struct entry {
-	struct request *request;                    /* to be compared with, not to be read */
-	struct span id, wire_id, token, wire_token; /* of the pool */
+	struct request *request;                    /* compared, never dereferenced */
+	struct span id, wire_id, token, wire_token; /* from the pool */
 	enum request_state state;
 	unsigned flags;
 	msec_t idle_due, hard_due; /* MSEC_NEVER if not armed */
@@ -24,10 +24,10 @@ struct model {
 	size_t count;
 	msec_t now;
 	char pool[POOL][48];
-	size_t wanted; /* how many there should be about now */
+	size_t wanted; /* how many entries there should be about now */
 };
 
-/* Spellings that are equal, loosely equal or neither to each other and to the plain ones. */
+/* Spellings that are equal, loosely equal or different. */
 static const char *const odd[] = { "1.0", "\"1.0\"", "10e-1", "\"\\u0031\"", "-0", "\"-0\"", "0", "\"\"",
 	"9007199254740992", "9007199254740993", "\"9007199254740993\"", "\"\\u0061\"", "\"a\"", "12345678901234567890",
 	"12345678901234567891", "\"1-1\"" };
@@ -151,7 +151,7 @@ only(const struct model *model, match_fn *matches, struct span key)
 	return found;
 }
 
-/* All that share it, newest first. */
+/* All requests with the token, newest first. */
 static void
 check_sharers(const struct model *model, struct span token)
 {
@@ -350,7 +350,7 @@ step(struct model *model)
 	arm(model, entry);
 }
 
-START_TEST(like_a_naive_array)
+START_TEST(behaves_like_a_plain_array)
 {
 	static struct model model;
 
@@ -431,8 +431,8 @@ remove_many(struct pending *pending, struct request *requests[MANY], const size_
 	}
 }
 
-/* Many come, leave gaps of any kind, come again, and go in any order. */
-START_TEST(many_at_once)
+/* Many requests are added, removed in any order, and added again. */
+START_TEST(many_requests_at_once)
 {
 	static struct model model;
 	static struct request *requests[MANY];
@@ -466,7 +466,7 @@ pending_model_case(void)
 	TCase *tcase = tcase_create("model");
 
 	tcase_set_timeout(tcase, 30);
-	tcase_add_test(tcase, many_at_once);
-	tcase_add_loop_test(tcase, like_a_naive_array, 0, RUNS);
+	tcase_add_test(tcase, many_requests_at_once);
+	tcase_add_loop_test(tcase, behaves_like_a_plain_array, 0, RUNS);
 	return tcase;
 }

@@ -68,7 +68,7 @@ static const struct {
 	    MSEC_NEVER, TIME_CAP },
 };
 
-START_TEST(what_a_request_gets)
+START_TEST(the_deadlines_of_a_request)
 {
 	struct policy policy;
 	struct deadlines deadlines;
@@ -120,7 +120,7 @@ policy_suite(void)
 	Suite *suite = suite_create("policy");
 	TCase *rules = tcase_create("rules");
 
-	tcase_add_loop_test(rules, what_a_request_gets, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(rules, the_deadlines_of_a_request, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(rules, names_are_copied);
 	tcase_add_test(rules, a_name_with_a_zero_byte_is_another_name);
 	suite_add_tcase(suite, rules);

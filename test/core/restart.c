@@ -14,7 +14,7 @@ teardown(void)
 	restart_free(&restart);
 }
 
-START_TEST(comes_at_once_after_one_that_served)
+START_TEST(a_server_that_served_is_restarted_at_once)
 {
 	restart_init(&restart, 1000, MSEC_NEVER);
 	for (msec_t now = 0; now < 1000; now++)
@@ -22,7 +22,7 @@ START_TEST(comes_at_once_after_one_that_served)
 }
 END_TEST
 
-START_TEST(waits_longer_and_longer_while_none_serves)
+START_TEST(the_wait_doubles_while_no_server_serves)
 {
 	msec_t wait = TIME_RESTART_WAIT, got;
 
@@ -62,7 +62,7 @@ START_TEST(gives_up_after_so_many_within_a_time)
 }
 END_TEST
 
-START_TEST(never_is_never)
+START_TEST(with_no_restarts_allowed_none_is_made)
 {
 	restart_init(&restart, 0, 1000);
 	ck_assert_int_eq(restart_after(&restart, true, 5000), MSEC_NEVER);
@@ -76,11 +76,11 @@ restart_suite(void)
 	TCase *tests = tcase_create("restart");
 
 	tcase_add_checked_fixture(tests, NULL, teardown);
-	tcase_add_test(tests, comes_at_once_after_one_that_served);
-	tcase_add_test(tests, waits_longer_and_longer_while_none_serves);
+	tcase_add_test(tests, a_server_that_served_is_restarted_at_once);
+	tcase_add_test(tests, the_wait_doubles_while_no_server_serves);
 	tcase_add_test(tests, gives_up_after_so_many);
 	tcase_add_test(tests, gives_up_after_so_many_within_a_time);
-	tcase_add_test(tests, never_is_never);
+	tcase_add_test(tests, with_no_restarts_allowed_none_is_made);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

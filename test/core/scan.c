@@ -75,7 +75,7 @@ string_end(struct span input, size_t quote)
 	return at + 1;
 }
 
-/* Behind the valid value that starts there: found a second time, in the simplest way. */
+/* The end of the valid value that starts there, found a second time in the simplest way. */
 static size_t
 value_end(struct span input, size_t at)
 {
@@ -114,7 +114,7 @@ check_end(const struct scan *scan, const struct scan_value *value, struct span i
 	ck_assert_int_eq(value->empty, nested && !has_members(input, value->offset));
 }
 
-/* The value's offset must lead back to what was kept of it, and its end be where it ends. */
+/* The value's offset and end must match the text that was kept. */
 static void
 check_place(const struct scan *scan, enum scan_field field, struct span input)
 {
@@ -129,7 +129,7 @@ check_place(const struct scan *scan, enum scan_field field, struct span input)
 	check_end(scan, value, input);
 }
 
-/* The value is all that the frame has. */
+/* The frame consists of the value. */
 static bool
 is_whole(const struct scan *scan, struct span input)
 {
@@ -138,7 +138,7 @@ is_whole(const struct scan *scan, struct span input)
 	return scan_complete(scan) && scan_value_start(scan) == 0 && scan_value_end(scan) == input.len - newline;
 }
 
-/* All that the scanner says, in words: "object 2-17, trailing@18, id=7, params:array". */
+/* All results of the scanner, as words: "object 2-17, trailing@18, id=7, params:array". */
 static const char *
 dump(const struct scan *scan, struct span input)
 {
@@ -171,7 +171,7 @@ dump(const struct scan *scan, struct span input)
 	return text;
 }
 
-/* Feeds a copy that is as long as the piece and gone afterwards: nothing can be read twice. */
+/* Feeds an exact copy that is freed afterwards: no byte can be read twice or beyond the end. */
 static size_t
 feed(struct scan *scan, struct span piece)
 {
@@ -220,7 +220,7 @@ check_splits(struct scan *scan, struct span input, const char *want)
 	}
 }
 
-/* The same is seen at every split, with vectors and without, whatever ends the frame. */
+/* The results are the same at every split, with vectors and without, for every way a frame ends. */
 static void
 check_scan(struct span input, const char *want)
 {
@@ -323,7 +323,7 @@ static const struct {
 	  "\"result\":{\"resultTypE\":1,\"_meta\":{\"" META "subscriptionID\":2,\"" META "subscriptioNId\":3}}}",
 	    "object whole, params:object, result:object" },
 
-	/* MCP: what a server says of itself */
+	/* MCP: what a server tells about itself */
 	{ "{\"result\":{\"capabilities\":{\"tools\":{\"listChanged\":true},\"prompts\":{\"listChanged\":false},"
 	  "\"resources\":{\"subscribe\":true,\"listChanged\":1},\"logging\":{\"listChanged\":2}}}}",
 	    "object whole, result:object, capabilities:object, tools.change=true, prompts.change=false, "
@@ -343,7 +343,7 @@ static const struct {
 	{ "{\"workDoneToken\":1,\"result\":{\"workDoneToken\":2,\"partialResultToken\":3}}",
 	    "object whole, result:object" },
 
-	/* which protocol it is */
+	/* which protocol the message belongs to */
 	{ "{\"params\":{\"protocolVersion\":1}}", "object whole, params:object, params.version=1" },
 	{ "{\"params\":{\"protocolVersion\":\"2025-11-25\"},\"id\":0}",
 	    "object whole, id=0, params:object, params.version=\"2025-11-25\"" },
@@ -354,7 +354,7 @@ static const struct {
 	{ "{\"params\":[{\"protocolVersion\":1}],\"result\":{\"protocolVersion\":2}}",
 	    "object whole, params:array, result:object, result.version=2" },
 
-	/* ACP: who declared that it can be asked to cancel */
+	/* ACP: a side that declared that its requests can be cancelled */
 	{ "{\"params\":{\"clientCapabilities\":{\"fs\":{},\"cancellation\":{\"request\":true}},\"protocolVersion\":1},"
 	  "\"id\":0}",
 	    "object whole, id=0, params:object, params.version=1, client.cancels=true" },
@@ -405,7 +405,7 @@ END_TEST
 static const struct {
 	const char *input, *want;
 } faults[] = {
-	/* what ends a frame inside a value */
+	/* the end of a frame inside a value */
 	{ "{", "object, cut@1" },
 	{ "{\"id\":1", "object, cut@7" },
 	{ "{\"id\":1,", "object, cut@8, id=1" },
@@ -425,7 +425,7 @@ static const struct {
 	{ "\"a", "string, cut@2" },
 	{ "[1,", "array, cut@3" },
 
-	/* behind a value */
+	/* after a value */
 	{ "{}{}", "object 0-2, trailing@2" },
 	{ "{\"id\":1} x", "object 0-8, trailing@9, id=1" },
 	{ "17 18", "number 0-2, trailing@3" },
@@ -433,7 +433,7 @@ static const struct {
 	{ "{}\x01", "object 0-2, trailing@2" },
 	{ "[]]", "array 0-2, trailing@2" },
 
-	/* text that is no JSON: nothing of it is read */
+	/* text that is not JSON: nothing of it is read */
 	{ "hello {\"id\":1}", "nothing, syntax@0" },
 	{ "}{\"id\":1}", "nothing, syntax@0" },
 	{ "\x01{\"id\":1}", "nothing, syntax@0" },
@@ -502,7 +502,7 @@ START_TEST(names_the_fault)
 }
 END_TEST
 
-/* In the manner of the JSON test suite: alone, in an array and as a member. */
+/* Like the JSON test suite: alone, in an array and as a member. */
 static const char *const accepted[] = { "0", "-0", "10", "1.0", "1.10", "0.0", "1e5", "1E5", "1e+5", "1e-05", "0e0",
 	"-1.5E+007", "123456789012345678901234567890", "1e400", "true", "false", "null", "\"\"", "\"a\"", "\"\x7F\"",
 	"\"/\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\u0000\\uFFFF\\uabCD\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"",
@@ -602,7 +602,7 @@ START_TEST(reads_through_newlines_within_an_explicit_frame)
 }
 END_TEST
 
-/* Unicode 15, table 3-7, without the scanner's ways. */
+/* Unicode 15, table 3-7, written independently of the scanner. */
 static bool
 is_character(const unsigned char *bytes, size_t len)
 {
@@ -619,7 +619,7 @@ is_character(const unsigned char *bytes, size_t len)
 	return code >= least && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
 }
 
-/* The bytes stand at the given place of a string that is full of other text. */
+/* The bytes, at the given place of a string with other text. */
 static bool
 takes_character(struct scan *scan, const unsigned char *bytes, size_t len, size_t place)
 {
@@ -640,7 +640,7 @@ takes_character(struct scan *scan, const unsigned char *bytes, size_t len, size_
 	    fault == (is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
 }
 
-/* The lead and its next byte, with the edges of what may follow them. */
+/* The lead byte and its next byte, at the limits of the valid ranges. */
 static void
 check_characters(struct scan *scan, unsigned lead, unsigned second, size_t place)
 {
@@ -700,7 +700,7 @@ START_TEST(skips_the_same_with_and_without_vectors)
 }
 END_TEST
 
-/* What is not passed at once, or is a fault; often a backslash before any byte. */
+/* Bytes that are not skipped at once, or are a fault; often a backslash before any byte. */
 static const char *
 some_odd(uint32_t random, char out[8])
 {
@@ -713,7 +713,7 @@ some_odd(uint32_t random, char out[8])
 	return out;
 }
 
-/* Rows of escapes, and one odd thing among them, at every place of a block. */
+/* Runs of escapes with one exception among them, at every place of a block. */
 START_TEST(skips_the_same_escapes_with_and_without_vectors)
 {
 	static const char *const kinds[] = { "\\\\", "\\\"", "\\n", "\\/", "\\b", "\\f", "\\r", "\\t", "a", "text",
@@ -851,7 +851,7 @@ START_TEST(ignores_long_keys)
 }
 END_TEST
 
-/* Every field at its longest in one message, twice: what is kept has room for all of them. */
+/* Every field at its greatest length in one message, twice: there is room for all values. */
 START_TEST(keeps_all_fields_at_once)
 {
 	static const char *const keys[] = { "id", "requestId", "name", "uri", "sessionId", "reason", "taskId", "status",
@@ -873,7 +873,7 @@ START_TEST(keeps_all_fields_at_once)
 }
 END_TEST
 
-/* One bad place in a long text, at every place of a wide block: it is found there, with vectors and without. */
+/* One fault in a long text, at every place of a wide block: it is found there, with vectors and without. */
 START_TEST(finds_faults_in_long_text)
 {
 	static const char *const kinds[] = { "\xE6\x97\xA5", "a", "\xC3\xA9", "\xF0\x9F\x98\x80",

@@ -1,4 +1,4 @@
-/* What a scenario is too short for; all else about the session is told by the scenarios in test/scenario. */
+/* What is too large for a scenario; everything else about the session is tested in test/scenario. */
 #include "core/session.h"
 
 #include <check.h>
@@ -52,7 +52,7 @@ teardown(void)
 	policy_free(&policy);
 }
 
-/* All that the peer of this side would read; returns how many bytes that was. */
+/* Takes all bytes that the reader of this lane would read; returns their number. */
 static uint64_t
 take(enum side from)
 {
@@ -99,7 +99,7 @@ static const struct {
 	{ TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\""), TEXT("\"}\n"), (uint64_t)1 << 28 },
 };
 
-/* A response that no 32 bits count needs no more memory than what is read at once and what may be held. */
+/* A response longer than 2^32 bytes needs no more memory than one read and the limit for a held message. */
 START_TEST(an_endless_response_takes_no_memory)
 {
 	struct span call = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}\n");
@@ -123,7 +123,7 @@ START_TEST(an_endless_response_takes_no_memory)
 }
 END_TEST
 
-/* The server that asked has gone while the client's answer was passing in parts: nobody waits for the rest. */
+/* The server that sent the request has gone while the client's answer was passing in parts: the rest is dropped. */
 START_TEST(an_answer_ends_with_its_server)
 {
 	struct span opens = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n");
@@ -147,8 +147,8 @@ START_TEST(an_answer_ends_with_its_server)
 }
 END_TEST
 
-/* What nobody looks at is counted as ever, and told to nobody. */
-START_TEST(traffic_may_go_unseen)
+/* Unseen traffic is counted, and not reported. */
+START_TEST(unseen_traffic_is_only_counted)
 {
 	struct span request = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\r\n");
 	struct span stray = SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
@@ -178,7 +178,7 @@ session_suite(void)
 	tcase_add_checked_fixture(first, setup, teardown);
 	tcase_add_test(first, an_answer_ends_with_its_server);
 	suite_add_tcase(suite, first);
-	tcase_add_loop_test(small, traffic_may_go_unseen, 0, 2);
+	tcase_add_loop_test(small, unseen_traffic_is_only_counted, 0, 2);
 	suite_add_tcase(suite, small);
 	tcase_add_loop_test(large, an_endless_response_takes_no_memory, 0, sizeof(responses) / sizeof(responses[0]));
 	suite_add_tcase(suite, large);

@@ -156,7 +156,7 @@ START_TEST(each_cell_of_the_table)
 }
 END_TEST
 
-/* The same as happens, for a caller that knows both facts. */
+/* SUPERVISE_EXITED and SUPERVISE_EOF together, as a caller that knows both facts reports them. */
 static void
 observe(struct life *life, enum supervisor_event event)
 {
@@ -191,7 +191,7 @@ expect_end(struct life *life)
 	ck_assert_int_eq(life->supervisor.wake, MSEC_NEVER);
 }
 
-/* What can happen to a process that runs, but SUPERVISE_BLOCKED, with which it may be waited for longer. */
+/* The events of a running process, except SUPERVISE_BLOCKED, with which it may be waited for longer. */
 static const char running[] = "esdftxow";
 
 enum { RUNNING = sizeof(running) - 1 };
@@ -213,7 +213,7 @@ START_TEST(every_order_of_five_events_ends_in_time)
 }
 END_TEST
 
-/* The same with the other events as late as they can be: just before the time they would hasten. */
+/* The same with the other events as late as possible: just before the time that they would shorten. */
 START_TEST(events_at_the_last_moment_end_in_time)
 {
 	int order, rest;
@@ -233,7 +233,7 @@ START_TEST(events_at_the_last_moment_end_in_time)
 }
 END_TEST
 
-START_TEST(a_tick_before_its_time_is_nothing)
+START_TEST(an_early_tick_changes_nothing)
 {
 	struct life life;
 
@@ -258,7 +258,7 @@ expect_times(const char *way, const msec_t *waits)
 	ck_assert_int_eq(*waits, 0);
 }
 
-/* The last one is TIME_FIRST_REQUEST, which only a client waits for that has asked nothing yet. */
+/* The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet. */
 START_TEST(the_times_of_the_ladder)
 {
 	expect_times("e", (const msec_t[]){ 200, 700, 450, 100, 100, 500, 0 });
@@ -276,8 +276,8 @@ START_TEST(the_times_of_the_ladder)
 }
 END_TEST
 
-/* What was asked for stands after a signal too. */
-START_TEST(the_times_that_are_asked_for)
+/* The configured times hold after a signal too. */
+START_TEST(the_configured_times_are_used)
 {
 	struct life life;
 	int hasty;
@@ -307,7 +307,7 @@ START_TEST(a_signal_never_puts_off)
 }
 END_TEST
 
-/* The rest of its output may lie in the pipe; and a deaf server may still owe an answer. */
+/* The rest of its output may still be in the pipe; and a deaf server may still owe an answer. */
 START_TEST(a_wait_begins_anew)
 {
 	struct life life;
@@ -342,7 +342,7 @@ START_TEST(the_successor_is_started_when_it_was_planned)
 }
 END_TEST
 
-START_TEST(no_successor_once_the_plan_was_dropped)
+START_TEST(no_successor_after_the_plan_was_dropped)
 {
 	struct life life;
 
@@ -371,7 +371,7 @@ static const struct {
 	{ "sttpgwtr", false, false },
 };
 
-START_TEST(whose_end_it_was)
+START_TEST(the_cause_of_the_end_is_known)
 {
 	struct life life;
 
@@ -390,16 +390,16 @@ supervisor_suite(void)
 	TCase *times = tcase_create("times");
 
 	tcase_add_loop_test(rows, each_cell_of_the_table, 0, sizeof(table) / sizeof(table[0]));
-	tcase_add_loop_test(rows, whose_end_it_was, 0, sizeof(ends) / sizeof(ends[0]));
+	tcase_add_loop_test(rows, the_cause_of_the_end_is_known, 0, sizeof(ends) / sizeof(ends[0]));
 	tcase_add_test(rows, every_order_of_five_events_ends_in_time);
 	tcase_add_test(rows, events_at_the_last_moment_end_in_time);
-	tcase_add_test(times, a_tick_before_its_time_is_nothing);
+	tcase_add_test(times, an_early_tick_changes_nothing);
 	tcase_add_test(times, the_times_of_the_ladder);
-	tcase_add_test(times, the_times_that_are_asked_for);
+	tcase_add_test(times, the_configured_times_are_used);
 	tcase_add_test(times, a_signal_never_puts_off);
 	tcase_add_test(times, a_wait_begins_anew);
 	tcase_add_test(times, the_successor_is_started_when_it_was_planned);
-	tcase_add_test(times, no_successor_once_the_plan_was_dropped);
+	tcase_add_test(times, no_successor_after_the_plan_was_dropped);
 	suite_add_tcase(suite, rows);
 	suite_add_tcase(suite, times);
 	return suite;

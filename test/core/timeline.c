@@ -16,7 +16,7 @@ setup(void)
 	timeline = (struct timeline){ 0 };
 }
 
-/* An assertion is about to fail, and says so. */
+/* An assertion is about to fail: do not free anything. */
 static void
 setup_misuse(void)
 {
@@ -95,7 +95,7 @@ START_TEST(an_alarm_may_change_its_timeline)
 }
 END_TEST
 
-START_TEST(no_duration_and_the_longest)
+START_TEST(the_shortest_and_the_longest_duration)
 {
 	static struct alarm now, far, farther;
 
@@ -173,7 +173,7 @@ model_check(struct model *model)
 	ck_assert_int_eq(first == NULL ? MSEC_NEVER : alarm_due(first), soonest);
 }
 
-START_TEST(like_a_naive_array)
+START_TEST(behaves_like_a_plain_array)
 {
 	static const msec_t durations[] = { 0, 1, 5, 40, 300, 300, MSEC_NEVER };
 	static struct model model;
@@ -211,10 +211,10 @@ timeline_suite(void)
 	tcase_add_test(tcase, the_first_due_is_first);
 	tcase_add_test(tcase, arming_again_replaces);
 	tcase_add_test(tcase, an_alarm_may_change_its_timeline);
-	tcase_add_test(tcase, no_duration_and_the_longest);
+	tcase_add_test(tcase, the_shortest_and_the_longest_duration);
 	tcase_add_test(tcase, the_clock_may_begin_below_zero);
 	tcase_add_test(tcase, durations_that_are_not_in_use_cost_nothing);
-	tcase_add_loop_test(tcase, like_a_naive_array, 0, 5);
+	tcase_add_loop_test(tcase, behaves_like_a_plain_array, 0, 5);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("misuse");
 	tcase_add_checked_fixture(tcase, setup_misuse, NULL);

@@ -14,7 +14,7 @@ is_surrogate(uint32_t code)
 	return code >= SURROGATES && code < SURROGATES_END;
 }
 
-/* Every character comes back as it went in, and no part of it is one. */
+/* Every character is decoded as it was encoded, and no part of it is a character. */
 START_TEST(every_character)
 {
 	char bytes[UTF8_MAX];
@@ -34,7 +34,7 @@ START_TEST(every_character)
 }
 END_TEST
 
-/* The valid sequences of four bytes are those that utf8_encode makes; a shorter one is judged by its own bytes. */
+/* The valid sequences of four bytes are those that utf8_encode writes; a shorter one depends on its own bytes only. */
 START_TEST(nothing_else)
 {
 	static const unsigned char edges[] = { 0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF };

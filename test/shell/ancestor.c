@@ -21,9 +21,7 @@ make(int ends[2], enum kind kind)
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 }
 
-/*
- * What the test says of it in a process so many generations further down, which hold nothing but the end that is read.
- */
+/* The result of the test in a descendant this many generations down, which has only the reading end open. */
 static bool
 holds_below(const int ends[2], int generations, bool (*test)(int input))
 {
@@ -57,7 +55,7 @@ finds_nobody(int input)
 
 #ifdef __linux__
 
-START_TEST(the_nearest_that_holds_the_other_end_is_found)
+START_TEST(the_nearest_ancestor_with_the_other_end_is_found)
 {
 	int ends[2];
 
@@ -68,8 +66,8 @@ END_TEST
 
 #endif
 
-/* The end that is read does not make a client. */
-START_TEST(if_no_ancestor_holds_it_there_is_none)
+/* A process with the reading end is not the client. */
+START_TEST(no_ancestor_with_the_other_end_gives_none)
 {
 	int ends[2];
 
@@ -80,7 +78,7 @@ START_TEST(if_no_ancestor_holds_it_there_is_none)
 }
 END_TEST
 
-START_TEST(nobody_holds_the_other_end_of_a_file)
+START_TEST(a_file_has_no_other_end)
 {
 	static const char *const paths[] = { "/dev/null", "/dev/zero", "/etc/passwd" };
 	const int ends[2] = { open(paths[_i], O_RDONLY), -1 };
@@ -97,10 +95,10 @@ ancestor_suite(void)
 	TCase *tests = tcase_create("client");
 
 #ifdef __linux__
-	tcase_add_loop_test(tests, the_nearest_that_holds_the_other_end_is_found, 0, KINDS * 3);
+	tcase_add_loop_test(tests, the_nearest_ancestor_with_the_other_end_is_found, 0, KINDS * 3);
 #endif
-	tcase_add_loop_test(tests, if_no_ancestor_holds_it_there_is_none, 0, 3);
-	tcase_add_loop_test(tests, nobody_holds_the_other_end_of_a_file, 0, 3);
+	tcase_add_loop_test(tests, no_ancestor_with_the_other_end_gives_none, 0, 3);
+	tcase_add_loop_test(tests, a_file_has_no_other_end, 0, 3);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -69,7 +69,7 @@ on_ended(void *context, pid_t pid, const char *name)
 	snprintf(ended.name, sizeof(ended.name), "%s", name);
 }
 
-/* Nothing of it is left then, and of its guardian. */
+/* Afterwards nothing is left of the server and its guardian. */
 static void
 sweep(struct child *child)
 {
@@ -118,7 +118,7 @@ expect_output(const struct child *child, const char *wanted)
 	ck_assert_msg(strstr(text, wanted) != NULL, "\"%s\" lacks \"%s\"", text, wanted);
 }
 
-START_TEST(it_hears_and_is_heard)
+START_TEST(bytes_pass_both_ways)
 {
 	struct child child = start("read line; echo \"got $line\"; cat >&2; echo done");
 
@@ -204,8 +204,8 @@ START_TEST(what_cannot_be_run_is_told)
 END_TEST
 
 /*
- * Too few descriptors for all pipes and the socket, and enough for the first. In a process of its own, as
- * Check needs some too.
+ * Enough descriptors for the first pipe, too few for all pipes and the socket. In a process of its own, as Check needs
+ * some too.
  */
 static int
 start_with_descriptors(int left)
@@ -274,12 +274,12 @@ START_TEST(what_it_leaves_is_swept)
 	sweep(&child);
 	ck_assert_int_eq(ended.count, 1);
 	ck_assert_int_eq(ended.pid, other);
-	ck_assert_str_ne(ended.name, ""); /* the shell's until it has become sleep */
+	ck_assert_str_ne(ended.name, ""); /* the shell's name until it has executed sleep */
 	ck_assert_int_eq(read(child.output, (char[1]){ 0 }, 1), 0);
 }
 END_TEST
 
-/* From here on /proc is looked at. */
+/* From here on /proc is read. */
 #ifdef __linux__
 
 /* The server is a zombie by then; only it stays one. */
@@ -310,7 +310,7 @@ is_set(const char *status, const char *row, int signal)
 	return strtoull(found + strlen(row), NULL, 16) >> (signal - 1) & 1;
 }
 
-/* canceld's own view of a signal must not reach the server, nor its mask. */
+/* Neither canceld's signal dispositions nor its mask may reach the server. */
 START_TEST(signals_are_as_they_were)
 {
 	char *command[] = { (char[]){ "cat" }, (char[]){ "/proc/self/status" }, NULL };
@@ -366,11 +366,8 @@ START_TEST(it_has_the_descriptors_that_canceld_was_given)
 }
 END_TEST
 
-/*
- * The parent of the server is killed; what the server holds of this pipe is closed when it goes
- * too.
- */
-START_TEST(it_goes_when_canceld_is_killed)
+/* The parent of the server is killed; the server's end of this pipe is closed when the server has ended too. */
+START_TEST(the_server_ends_when_canceld_is_killed)
 {
 	int alive[2];
 	struct pollfd gone;
@@ -397,7 +394,7 @@ add_linux_tests(TCase *tests)
 	tcase_add_test(tests, orphans_that_end_before_the_sweep_are_reaped);
 	tcase_add_test(tests, signals_are_as_they_were);
 	tcase_add_test(tests, it_has_the_descriptors_that_canceld_was_given);
-	tcase_add_test(tests, it_goes_when_canceld_is_killed);
+	tcase_add_test(tests, the_server_ends_when_canceld_is_killed);
 }
 
 #else
@@ -417,7 +414,7 @@ child_suite(void)
 	TCase *tests = tcase_create("process");
 
 	tcase_set_timeout(tests, 30);
-	tcase_add_test(tests, it_hears_and_is_heard);
+	tcase_add_test(tests, bytes_pass_both_ways);
 	tcase_add_loop_test(tests, its_status_is_told, 0, sizeof(exits) / sizeof(exits[0]));
 	tcase_add_loop_test(tests, what_cannot_be_run_is_told, 0, sizeof(failures) / sizeof(failures[0]));
 	tcase_add_loop_test(tests, without_descriptors_left_nothing_is_started, 0, 8);

@@ -116,7 +116,7 @@ ends_open(enum kind kind)
 	return ends;
 }
 
-/* Nobody who shares them has been given an O_NONBLOCK. */
+/* No process that shares the descriptions sees O_NONBLOCK set. */
 static void
 ends_expect_unchanged(const struct ends *ends)
 {
@@ -177,8 +177,8 @@ START_TEST(bytes_arrive)
 }
 END_TEST
 
-/* A write that blocked would be stopped by the alarm. */
-START_TEST(a_full_reader_blocks_nobody)
+/* A blocking write would be stopped by the alarm. */
+START_TEST(a_full_reader_does_not_block_the_writer)
 {
 	static char much[256 << 10];
 	static char to[256 << 10];
@@ -258,10 +258,7 @@ START_TEST(the_watch_fires_when_the_reader_goes)
 }
 END_TEST
 
-/*
- * Node gives one socket for both directions; its end of file in one must not look like the end of
- * the other.
- */
+/* Node uses one socket for both directions; end of file in one must not look like end of file in the other. */
 START_TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
 	struct ends ends = ends_open(SOCKET);
@@ -320,7 +317,7 @@ START_TEST(a_file_is_read_and_written)
 }
 END_TEST
 
-START_TEST(dev_null_takes_all_and_has_nothing)
+START_TEST(dev_null_accepts_all_bytes_and_gives_none)
 {
 	struct descriptor null;
 	char to[8];
@@ -412,7 +409,7 @@ descriptor_suite(void)
 
 	tcase_set_timeout(kinds, 20);
 	tcase_add_loop_test(kinds, bytes_arrive, 0, KINDS);
-	tcase_add_loop_test(kinds, a_full_reader_blocks_nobody, 0, KINDS);
+	tcase_add_loop_test(kinds, a_full_reader_does_not_block_the_writer, 0, KINDS);
 	tcase_add_loop_test(kinds, the_end_of_file_is_seen, 0, TERMINAL);
 	tcase_add_loop_test(kinds, a_reader_that_has_gone_is_an_error, 0, TERMINAL);
 	tcase_add_test(kinds, a_pipe_without_rwf_nowait_still_works);
@@ -422,7 +419,7 @@ descriptor_suite(void)
 	tcase_add_test(others, a_full_disk_breaks);
 #endif
 	tcase_add_test(others, a_file_is_read_and_written);
-	tcase_add_test(others, dev_null_takes_all_and_has_nothing);
+	tcase_add_test(others, dev_null_accepts_all_bytes_and_gives_none);
 	tcase_add_test(others, an_error_ends_reading);
 	tcase_add_test(others, more_spans_than_one_call_takes_are_written_in_part);
 	tcase_add_loop_test(others, missing_standard_descriptors_are_made_up, 0, 8);

@@ -38,7 +38,7 @@ open_pipe(int *reader, enum why_level level, bool json)
 	return open_on(pair[1], level, json);
 }
 
-/* What was written so far, ended by NUL; valid until the next call. */
+/* The output so far, ended by NUL; valid until the next call. */
 static char *
 written(int reader)
 {
@@ -102,7 +102,7 @@ static const struct {
 	      6 },
 	    "\"\\xe2\\x80\\xaegnp\"", "\xe2\x80\xaegnp" },
 	{ { "\xe2\x81\xa6", 3 }, "\"\\xe2\\x81\\xa6\"", "\xe2\x81\xa6" },
-	/* What is no UTF-8: cut short, overlong, a surrogate, beyond U+10FFFF, a stray byte. */
+	/* Invalid UTF-8: truncated, overlong, a surrogate, beyond U+10FFFF, a stray byte. */
 	{ { "\xc3", 1 }, "\"\\xc3\"", "\xef\xbf\xbd" },
 	{ { "\xc0\xaf", 2 }, "\"\\xc0\\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd" },
 	{ { "\xe0\x80\xaf", 3 }, "\"\\xe0\\x80\\xaf\"", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
@@ -379,7 +379,7 @@ count_lines(struct span text)
 	return lines;
 }
 
-/* Fills the pipe and the queue behind it; returns how many lines were given. */
+/* Fills the pipe and the queue; returns the number of lines logged. */
 static size_t
 fill(struct log *log)
 {
@@ -394,7 +394,7 @@ fill(struct log *log)
 	return lines;
 }
 
-/* All lines that come, each told once and in order; returns how many were lost. */
+/* Reads all lines, each once and in order; returns how many were lost. */
 static unsigned long
 drain(struct log *log, int reader, size_t *lines)
 {
@@ -447,8 +447,8 @@ START_TEST(what_does_not_fit_is_counted)
 }
 END_TEST
 
-/* So that LINES_LOST stands where they are missing. */
-START_TEST(after_one_lost_line_all_are_until_it_is_told)
+/* So LINES_LOST is where the lines are missing. */
+START_TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 {
 	static char some[16 << 10];
 	int reader;
@@ -463,7 +463,7 @@ START_TEST(after_one_lost_line_all_are_until_it_is_told)
 }
 END_TEST
 
-START_TEST(nothing_is_counted_away_when_the_reader_goes)
+START_TEST(lost_lines_stay_counted_when_the_reader_goes)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -483,7 +483,7 @@ START_TEST(nothing_is_counted_away_when_the_reader_goes)
 }
 END_TEST
 
-/* A reader that takes nothing delays the end by no more than LOG_LAST_WAIT. */
+/* A reader that does not read delays the end by no more than LOG_LAST_WAIT. */
 START_TEST(closing_waits_for_a_moment_only)
 {
 	int reader;
@@ -613,8 +613,8 @@ log_suite(void)
 	tcase_set_timeout(writing, 20);
 	tcase_add_loop_test(writing, errno_is_kept, 0, 2);
 	tcase_add_test(writing, what_does_not_fit_is_counted);
-	tcase_add_test(writing, after_one_lost_line_all_are_until_it_is_told);
-	tcase_add_test(writing, nothing_is_counted_away_when_the_reader_goes);
+	tcase_add_test(writing, after_a_lost_line_all_are_lost_until_it_is_reported);
+	tcase_add_test(writing, lost_lines_stay_counted_when_the_reader_goes);
 	tcase_add_test(writing, closing_waits_for_a_moment_only);
 	tcase_add_test(writing, the_description_of_stderr_is_left_alone);
 	tcase_add_test(writing, a_file_is_appended_to_with_the_time);

@@ -41,7 +41,7 @@ read_back(FILE *file, char *text, size_t size)
 	fclose(file);
 }
 
-/* The arguments behind "canceld", separated by single blanks. */
+/* The arguments after "canceld", separated by single blanks. */
 static void
 parse(struct parsed *parsed, const char *arguments)
 {
@@ -219,7 +219,7 @@ static const struct {
 	{ "-v -q server", LEVEL_ERROR },
 };
 
-START_TEST(how_much_is_said)
+START_TEST(the_level_of_the_log)
 {
 	static struct parsed parsed;
 
@@ -339,7 +339,7 @@ START_TEST(sizes_may_have_units)
 }
 END_TEST
 
-/* What is refused, and two things that the message must say. */
+/* Refused command lines, and two parts that the message must contain. */
 static const struct {
 	const char *line;
 	const char *says, *wants;
@@ -429,7 +429,7 @@ START_TEST(what_is_wrong_is_named)
 }
 END_TEST
 
-START_TEST(behind_two_dashes_stands_a_command)
+START_TEST(the_command_follows_two_dashes)
 {
 	static struct parsed parsed;
 
@@ -488,7 +488,7 @@ read_section(const char *heading)
 	return start;
 }
 
-/* word stands in text, and is no part of a longer one. */
+/* Whether text has this word, not as a part of a longer one. */
 static bool
 has_word(const char *text, const char *word)
 {
@@ -521,7 +521,7 @@ START_TEST(every_option_is_explained)
 }
 END_TEST
 
-/* With the option that it takes to see it. */
+/* With the option that shows it. */
 START_TEST(every_word_of_the_log_is_explained)
 {
 	static const char *const marks[] = {
@@ -545,7 +545,7 @@ START_TEST(every_word_of_the_log_is_explained)
 }
 END_TEST
 
-START_TEST(no_word_is_explained_that_is_never_said)
+START_TEST(every_explained_word_is_used)
 {
 	char *item = read_section("DIAGNOSTICS");
 
@@ -576,10 +576,10 @@ options_suite(void)
 	tcase_add_test(accepted, long_options);
 	tcase_add_test(accepted, short_options);
 	tcase_add_test(accepted, drain_needs_no_value);
-	tcase_add_test(accepted, behind_two_dashes_stands_a_command);
+	tcase_add_test(accepted, the_command_follows_two_dashes);
 	tcase_add_loop_test(accepted, how_a_server_is_started_again, 0, sizeof(restarts) / sizeof(restarts[0]));
 	tcase_add_loop_test(accepted, a_dialect_is_named, 0, COUNT(spoken));
-	tcase_add_loop_test(accepted, how_much_is_said, 0, COUNT(levels));
+	tcase_add_loop_test(accepted, the_level_of_the_log, 0, COUNT(levels));
 	tcase_add_loop_test(accepted, durations_have_units, 0, COUNT(durations));
 	tcase_add_loop_test(accepted, rules_name_a_method_and_a_name, 0, COUNT(rules));
 	tcase_add_test(accepted, rules_add_up);
@@ -590,7 +590,7 @@ options_suite(void)
 	tcase_add_loop_test(others, version_goes_to_stdout, 0, 2);
 	tcase_add_test(others, every_option_is_explained);
 	tcase_add_test(others, every_word_of_the_log_is_explained);
-	tcase_add_test(others, no_word_is_explained_that_is_never_said);
+	tcase_add_test(others, every_explained_word_is_used);
 	suite_add_tcase(suite, accepted);
 	suite_add_tcase(suite, others);
 	return suite;

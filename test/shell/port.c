@@ -43,7 +43,7 @@ client_writes(const char *text)
 	ck_assert_int_eq(write(to_client_port, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-START_TEST(what_one_port_reads_the_other_writes)
+START_TEST(bytes_read_by_one_port_are_written_by_the_other)
 {
 	char text[1024] = "";
 
@@ -122,7 +122,7 @@ port_suite(void)
 	Suite *suite = suite_create("port");
 	TCase *tests = tcase_create("port");
 
-	tcase_add_test(tests, what_one_port_reads_the_other_writes);
+	tcase_add_test(tests, bytes_read_by_one_port_are_written_by_the_other);
 	tcase_add_test(tests, the_end_of_input_decides_the_last_line);
 	tcase_add_test(tests, a_broken_port_is_closed);
 	tcase_add_test(tests, a_side_is_not_read_while_the_other_takes_nothing);

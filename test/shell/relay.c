@@ -41,7 +41,7 @@ server_writes(const char *text)
 	ck_assert_int_eq(write(relay.write_end, text, len), (ssize_t)len);
 }
 
-/* As if the loop had seen that there is something to read. */
+/* Simulates a readable descriptor. */
 static void
 turn(void)
 {
@@ -72,8 +72,8 @@ START_TEST(what_the_server_writes_comes_out_as_it_is)
 }
 END_TEST
 
-/* Nobody reads: the server is never kept waiting, memory is bounded, and what is missing are whole lines. */
-START_TEST(nobody_waits_for_who_does_not_read)
+/* stderr is not read: the server is never blocked, memory is bounded, and whole lines are lost. */
+START_TEST(a_reader_that_does_not_read_blocks_nothing)
 {
 	uint64_t lost;
 	char line[64];
@@ -104,7 +104,7 @@ START_TEST(nobody_waits_for_who_does_not_read)
 }
 END_TEST
 
-/* What is left of a line whose beginning was taken is ended with a newline. */
+/* The rest of a line whose beginning was written is replaced by a newline. */
 START_TEST(the_rest_of_a_line_is_lost)
 {
 	static char long_line[PIPE_SIZE / 2];
@@ -157,7 +157,7 @@ START_TEST(the_last_lines_are_kept)
 }
 END_TEST
 
-START_TEST(nobody_is_there_to_read)
+START_TEST(stderr_without_a_reader)
 {
 	close(reader);
 	signal(SIGPIPE, SIG_IGN);
@@ -179,10 +179,10 @@ relay_suite(void)
 
 	tcase_add_checked_fixture(tests, setup, NULL);
 	tcase_add_test(tests, what_the_server_writes_comes_out_as_it_is);
-	tcase_add_test(tests, nobody_waits_for_who_does_not_read);
+	tcase_add_test(tests, a_reader_that_does_not_read_blocks_nothing);
 	tcase_add_test(tests, the_rest_of_a_line_is_lost);
 	tcase_add_test(tests, the_last_lines_are_kept);
-	tcase_add_test(tests, nobody_is_there_to_read);
+	tcase_add_test(tests, stderr_without_a_reader);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

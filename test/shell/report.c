@@ -63,7 +63,7 @@ hear(enum side from, const char *line, msec_t now)
 	lane_sent(lane, lane_backlog(lane));
 }
 
-/* What was logged since the last call, ended by NUL. */
+/* The log since the last call, ended by NUL. */
 static const char *
 logged(void)
 {
@@ -113,7 +113,7 @@ START_TEST(a_timeout_names_the_request)
 }
 END_TEST
 
-START_TEST(what_passes_is_shown_only_on_demand)
+START_TEST(traffic_is_shown_only_on_demand)
 {
 	char wanted[200];
 
@@ -169,7 +169,7 @@ START_TEST(statistics_are_one_line_of_json)
 }
 END_TEST
 
-START_TEST(json_lines_say_the_same)
+START_TEST(json_lines_have_the_same_fields)
 {
 	start(LEVEL_PERSON, true);
 	time_out();
@@ -187,11 +187,11 @@ report_suite(void)
 	TCase *lines = tcase_create("lines");
 
 	tcase_add_test(lines, a_timeout_names_the_request);
-	tcase_add_test(lines, what_passes_is_shown_only_on_demand);
+	tcase_add_test(lines, traffic_is_shown_only_on_demand);
 	tcase_add_test(lines, noise_is_shown_as_it_came);
 	tcase_add_test(lines, the_summary_counts);
 	tcase_add_test(lines, statistics_are_one_line_of_json);
-	tcase_add_test(lines, json_lines_say_the_same);
+	tcase_add_test(lines, json_lines_have_the_same_fields);
 	suite_add_tcase(suite, lines);
 	return suite;
 }

@@ -40,7 +40,7 @@ START_TEST(each_ending_signal_is_told_once)
 }
 END_TEST
 
-START_TEST(the_others_end_nothing)
+START_TEST(other_signals_do_not_end_canceld)
 {
 	watch();
 	receive(SIGUSR1);
@@ -54,7 +54,7 @@ START_TEST(the_others_end_nothing)
 }
 END_TEST
 
-START_TEST(what_was_ignored_stays_ignored)
+START_TEST(an_ignored_signal_stays_ignored)
 {
 	signal(SIGHUP, SIG_IGN);
 	watch();
@@ -65,7 +65,7 @@ START_TEST(what_was_ignored_stays_ignored)
 }
 END_TEST
 
-START_TEST(what_was_blocked_is_heard)
+START_TEST(a_blocked_signal_is_received)
 {
 	sigset_t mask;
 
@@ -97,9 +97,9 @@ signals_suite(void)
 	TCase *tests = tcase_create("signals");
 
 	tcase_add_test(tests, each_ending_signal_is_told_once);
-	tcase_add_test(tests, the_others_end_nothing);
-	tcase_add_test(tests, what_was_ignored_stays_ignored);
-	tcase_add_test(tests, what_was_blocked_is_heard);
+	tcase_add_test(tests, other_signals_do_not_end_canceld);
+	tcase_add_test(tests, an_ignored_signal_stays_ignored);
+	tcase_add_test(tests, a_blocked_signal_is_received);
 	tcase_add_test(tests, no_handler_runs_without_its_loop);
 	suite_add_tcase(suite, tests);
 	return suite;

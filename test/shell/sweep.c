@@ -37,7 +37,7 @@ start(void)
 	return pid;
 }
 
-/* It leads a group, as the server does, and is dead. */
+/* A dead group leader, as the server may be. */
 static pid_t
 start_leader(void)
 {
@@ -68,7 +68,7 @@ sweep(struct sweep *sweep)
 	}
 }
 
-START_TEST(all_go_and_the_leader_last)
+START_TEST(all_processes_are_ended_the_leader_last)
 {
 	struct sweep all = { .leader = start_leader() };
 	pid_t other = start();
@@ -83,7 +83,7 @@ START_TEST(all_go_and_the_leader_last)
 }
 END_TEST
 
-START_TEST(what_was_there_before_is_spared)
+START_TEST(earlier_children_are_spared)
 {
 	struct sweep all = { 0 };
 	pid_t spared[MANY];
@@ -107,8 +107,8 @@ START_TEST(what_was_there_before_is_spared)
 }
 END_TEST
 
-/* Its number may be another's by then. */
-START_TEST(what_was_reaped_is_not_spared)
+/* Its number may belong to another process by then. */
+START_TEST(a_reaped_child_is_no_longer_spared)
 {
 	struct sweep all = { 0 };
 	pid_t first = start();
@@ -125,7 +125,7 @@ START_TEST(what_was_reaped_is_not_spared)
 }
 END_TEST
 
-START_TEST(only_the_group_goes)
+START_TEST(only_the_group_is_ended)
 {
 	struct sweep group = { .group = true };
 	pid_t other, member;
@@ -143,8 +143,8 @@ START_TEST(only_the_group_goes)
 }
 END_TEST
 
-/* Who was killed by somebody else before is none that the sweep has ended. */
-START_TEST(the_dead_are_taken_away_and_the_leader_stays)
+/* A process that another process killed before is not reported as ended by the sweep. */
+START_TEST(dead_children_are_reaped_except_the_leader)
 {
 	struct sweep all = { .leader = start_leader() };
 	pid_t other = start();
@@ -169,7 +169,7 @@ hide_proc(void)
 	return chroot("/dev") == 0 || (unshare(CLONE_NEWUSER) == 0 && chroot("/dev") == 0);
 }
 
-/* A sanitizer looks there at the end. */
+/* A sanitizer reads /proc at the end. */
 static void
 show_proc(void)
 {
@@ -177,7 +177,7 @@ show_proc(void)
 	ck_assert_int_eq(chroot("."), 0);
 }
 
-START_TEST(without_proc_all_go)
+START_TEST(without_proc_all_processes_are_ended)
 {
 	struct sweep all = { .leader = start_leader() };
 	pid_t other = start();
@@ -195,8 +195,8 @@ START_TEST(without_proc_all_go)
 }
 END_TEST
 
-/* Not a number is tried where none can be found. */
-START_TEST(without_proc_and_orphans_it_takes_no_time)
+/* No process id is tried where none can be found. */
+START_TEST(without_proc_and_orphans_the_sweep_is_immediate)
 {
 	struct sweep all = { .leader = start_leader() };
 	clock_t before;
@@ -211,7 +211,7 @@ START_TEST(without_proc_and_orphans_it_takes_no_time)
 }
 END_TEST
 
-START_TEST(without_proc_what_was_there_before_is_spared)
+START_TEST(without_proc_earlier_children_are_spared)
 {
 	struct sweep all = { 0 };
 	pid_t spared = start();
@@ -236,14 +236,14 @@ sweep_suite(void)
 
 	tcase_set_timeout(tests, 30);
 #ifdef __linux__
-	tcase_add_test(tests, all_go_and_the_leader_last);
-	tcase_add_test(tests, what_was_there_before_is_spared);
-	tcase_add_test(tests, what_was_reaped_is_not_spared);
-	tcase_add_test(tests, only_the_group_goes);
-	tcase_add_test(tests, the_dead_are_taken_away_and_the_leader_stays);
-	tcase_add_test(tests, without_proc_all_go);
-	tcase_add_test(tests, without_proc_and_orphans_it_takes_no_time);
-	tcase_add_test(tests, without_proc_what_was_there_before_is_spared);
+	tcase_add_test(tests, all_processes_are_ended_the_leader_last);
+	tcase_add_test(tests, earlier_children_are_spared);
+	tcase_add_test(tests, a_reaped_child_is_no_longer_spared);
+	tcase_add_test(tests, only_the_group_is_ended);
+	tcase_add_test(tests, dead_children_are_reaped_except_the_leader);
+	tcase_add_test(tests, without_proc_all_processes_are_ended);
+	tcase_add_test(tests, without_proc_and_orphans_the_sweep_is_immediate);
+	tcase_add_test(tests, without_proc_earlier_children_are_spared);
 #endif
 	suite_add_tcase(suite, tests);
 	return suite;
