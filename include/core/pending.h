@@ -74,6 +74,7 @@ struct request {
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer; /* by age, within its table; read only */
+	size_t len;                    /* private: of its text */
 	size_t name_count;             /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
@@ -88,6 +89,9 @@ struct pending {
 	size_t persons;          /* WAITING with REQUEST_PERSON */
 	size_t aliased;          /* entries whose wire_id differs from id */
 	struct map exact, loose; /* private: names by id_hash; by the double that id_number gives */
+	bool finds_numbers;      /* private: loose is in use */
+	struct request *spare;   /* private: removed entries, linked by `newer` */
+	size_t spares;           /* private */
 	uint64_t seed;           /* private */
 };
 
@@ -137,7 +141,7 @@ struct request *pending_by_wire_hash(const struct pending *pending, struct span 
  * one that is PASSING counts as ABANDONED, as its progress is late), else the one whose wire token is the same as text or
  * as a number (id_loosely_equal), if that is unique.
  */
-struct request *pending_by_token(const struct pending *pending, struct span wire_token);
+struct request *pending_by_token(struct pending *pending, struct span wire_token);
 
 /* Those with exactly this wire token, newest first: the first one, with after NULL, or the one behind that; or NULL. */
 struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
@@ -148,7 +152,7 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
  * not equal to it; NULL if there is none, or more than one. O(1) on average, except among PASSING and ABANDONED entries
  * with ids that are the same number.
  */
-struct request *pending_loosely(const struct pending *pending, struct span wire_id);
+struct request *pending_loosely(struct pending *pending, struct span wire_id);
 
 /* true if any entry has this id in either form: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
