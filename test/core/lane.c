@@ -680,6 +680,18 @@ START_TEST(an_open_message_that_was_not_begun_stays_open)
 }
 END_TEST
 
+START_TEST(blanks_of_a_bound_message_go_with_it)
+{
+	pass("one\n");
+	lane_bind(lane, true);
+	pass("for you");
+	lane_insert_blanks(lane, 5);
+	lane_bind(lane, false);
+	ck_assert(lane_keep(lane));
+	expect("one\n");
+}
+END_TEST
+
 START_TEST(what_is_kept_can_be_withdrawn)
 {
 	pass("one\ntwo\nthree\n");
@@ -817,6 +829,7 @@ lane_suite(void)
 	tcase_add_loop_test(bytes, keeps_for_another_reader_what_was_not_begun, 0, 37);
 	tcase_add_loop_test(bytes, an_open_message_that_was_not_begun_stays_open, 0, 3);
 	tcase_add_loop_test(bytes, what_stands_before_the_held_position_is_written, 0, 2);
+	tcase_add_test(bytes, blanks_of_a_bound_message_go_with_it);
 	tcase_add_test(bytes, what_is_kept_can_be_withdrawn);
 	tcase_add_test(bytes, an_answer_in_the_place_of_a_dropped_one_is_not_withdrawn);
 	tcase_add_test(bytes, what_is_held_waits_for_all_but_what_is_urgent);
