@@ -30,9 +30,6 @@ uint64_t id_hash(struct span id, uint64_t seed); /* of its canonical form */
 /* The IEEE double nearest to the number that the id is, or that it spells as a string; false if it is none. */
 bool id_number(struct span id, double *value);
 
-/* true for ids that a peer might confuse: equal as text ("5" and 5), or as an IEEE double. */
-bool id_loosely_equal(struct span a, struct span b);
-
 /*
  * The string's characters without quotes and escapes, as UTF-8. A lone surrogate is kept as
  * its three-byte form. Returns the number of bytes; writes at most size of them. A number is copied.

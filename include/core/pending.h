@@ -134,8 +134,8 @@ struct request *pending_by_wire_hash(const struct pending *pending, struct span 
 
 /*
  * By wire token, or by the other one of a request that has two: exactly (the newest that is not ABANDONED, else the newest;
- * one that is PASSING counts as ABANDONED, as its progress is late), else the one whose wire token is the same as text or
- * as a number (id_loosely_equal), if that is unique.
+ * one that is PASSING counts as ABANDONED, as its progress is late), else the one whose wire token is the same number
+ * (id_number), if that is unique.
  */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
 
@@ -144,7 +144,7 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
     const struct request *after);
 
 /*
- * The one WAITING or CANCELLING request whose wire id a peer might confuse with this one (id_loosely_equal) and that is
+ * The one WAITING or CANCELLING request whose wire id a peer might confuse with this one, as it is the same number (id_number), and that is
  * not equal to it; NULL if there is none, or more than one. O(1) on average, except among PASSING and ABANDONED entries
  * with ids that are the same number.
  */
@@ -165,6 +165,13 @@ static inline bool
 request_is_aliased(const struct request *request)
 {
 	return request->wire_id.ptr != request->id.ptr;
+}
+
+/* Its requester waits for an answer, and none has begun to arrive. */
+static inline bool
+request_is_awaited(const struct request *request)
+{
+	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
 }
 
 /* The request that an alarm is in; NULL for NULL. */
