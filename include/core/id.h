@@ -30,9 +30,6 @@ uint64_t id_hash(struct span id, uint64_t seed); /* of its canonical form */
 /* The IEEE double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);
 
-/* Whether a peer might confuse the two ids: they are equal as text ("5" and 5), or as an IEEE double. */
-bool id_loosely_equal(struct span a, struct span b);
-
 /*
  * Unescapes the string: its characters as UTF-8, a lone surrogate in its three-byte form. Writes at most size bytes and
  * returns the length that would be needed. A number is copied.

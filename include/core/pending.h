@@ -139,8 +139,8 @@ struct request *pending_by_wire_hash(const struct pending *pending, struct span 
 
 /*
  * By wire token, or by the other token of a request that has two. An exact match first: the newest that is neither
- * ABANDONED nor PASSING (its progress is late), else the newest. Otherwise the one whose wire token is loosely equal
- * (id_loosely_equal), if there is exactly one.
+ * ABANDONED nor PASSING (its progress is late), else the newest. Otherwise the one whose wire token is the same number
+ * (id_number), if there is exactly one.
  */
 struct request *pending_by_token(struct pending *pending, struct span wire_token);
 
@@ -152,7 +152,7 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
     const struct request *after);
 
 /*
- * The WAITING or CANCELLING request whose wire id is loosely equal to this id (id_loosely_equal) but not equal; NULL if
+ * The WAITING or CANCELLING request whose wire id is the same number as this id (id_number) but not equal to it; NULL if
  * there is none, or more than one. O(1) on average, except among PASSING and ABANDONED entries whose ids are the same
  * number.
  */
@@ -173,6 +173,13 @@ static inline bool
 request_is_aliased(const struct request *request)
 {
 	return request->wire_id.ptr != request->id.ptr;
+}
+
+/* Its requester waits for an answer, and none has begun to arrive. */
+static inline bool
+request_is_awaited(const struct request *request)
+{
+	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
 }
 
 /* The request that contains this alarm; NULL for NULL. */

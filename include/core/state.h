@@ -185,10 +185,4 @@ request_is_turn(const struct request *request)
 	return (request_traits(request) & METHOD_TURN) && request->token.len > 0;
 }
 
-static inline bool
-request_is_awaited(const struct request *request)
-{
-	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
-}
-
 #endif

@@ -161,6 +161,11 @@ cancel_task(struct session *session, enum side requester, const struct request *
 
 	if (!(dialect->flags & DIALECT_TASKS) || session->config.no_cancel)
 		return;
+	if (session->questions.asked[requester].count >= LIMIT_TASKS) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		    SPAN("too many tasks/cancel are not answered"));
+		return;
+	}
 	question = questions_add(&session->questions, requester, &session->party[requester].pending,
 	    QUESTION_TASK_CANCEL, dialect->task_cancel, request->id.ptr[0] == '"', TIME_LINGER, session->clocks.steady);
 	buf_clear(&session->scratch);

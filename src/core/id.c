@@ -255,14 +255,6 @@ id_number(struct span id, double *value)
 	return true;
 }
 
-bool
-id_loosely_equal(struct span a, struct span b)
-{
-	double value_a, value_b;
-
-	return id_equal(a, b) || (id_number(a, &value_a) && id_number(b, &value_b) && value_a == value_b);
-}
-
 size_t
 id_unescape(struct span id, char *out, size_t size)
 {

@@ -298,7 +298,7 @@ lane_insert_head(struct lane *lane, uint64_t len)
 void
 lane_insert_blanks(struct lane *lane, uint64_t n)
 {
-	append(lane, (struct segment){ .kind = SEGMENT_BLANK, .len = (size_t)n });
+	append(lane, (struct segment){ .kind = SEGMENT_BLANK, .bound = lane->bound, .len = (size_t)n });
 }
 
 void

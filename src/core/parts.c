@@ -160,6 +160,8 @@ parts_continue(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	uint64_t held = party->frame.scanned - party->frame.start;
 
+	if (!party->frame.in_body) /* a header, or text in its place, is at most FRAME_HEAD_MAX long */
+		return;
 	if (party->parts.reading == READ_HOLD) {
 		if (held >= LIMIT_HOLD && !session->config.strict)
 			party->parts.reading = choose_reading(session, from);

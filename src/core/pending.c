@@ -62,12 +62,6 @@ hash_of_number(const struct pending *pending, double number)
 	return hash_of((struct span){ (const char *)&no_sign, sizeof(no_sign) }, pending->seed);
 }
 
-static bool
-is_awaited(const struct request *request)
-{
-	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
-}
-
 static void
 enter_state(struct pending *pending, struct request *request, enum request_state state)
 {
@@ -353,7 +347,7 @@ only_loosely(struct pending *pending, struct span text, enum name_kind kind)
 
 		if (!(name->kinds & kind) || name->exact.hash == exactly)
 			continue;
-		if (kind == NAME_WIRE_ID && !is_awaited(name->request))
+		if (kind == NAME_WIRE_ID && !request_is_awaited(name->request))
 			continue;
 		if (found != NULL)
 			return NULL;

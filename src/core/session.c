@@ -380,9 +380,10 @@ expire(struct session *session, enum side side, bool heard)
 	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
 		truncate_parts(session, side, true);
 	deadlines = (side == SIDE_SERVER || heard) && !state_answer_is_passing(session, side);
-	requests_expire(session, side, deadlines);
+	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	if (deadlines && session->questions.asked[side].count > 0)
 		recovery_expire(session, side);
+	requests_expire(session, side, deadlines);
 }
 
 void

@@ -683,6 +683,18 @@ START_TEST(an_open_message_stays_open_if_none_of_it_was_written)
 }
 END_TEST
 
+START_TEST(blanks_of_a_bound_message_go_with_it)
+{
+	pass("one\n");
+	lane_bind(lane, true);
+	pass("for you");
+	lane_insert_blanks(lane, 5);
+	lane_bind(lane, false);
+	ck_assert(lane_keep(lane));
+	expect("one\n");
+}
+END_TEST
+
 START_TEST(a_kept_message_can_be_withdrawn)
 {
 	pass("one\ntwo\nthree\n");
@@ -820,6 +832,7 @@ lane_suite(void)
 	tcase_add_loop_test(bytes, keeps_unwritten_messages_for_another_reader, 0, 37);
 	tcase_add_loop_test(bytes, an_open_message_stays_open_if_none_of_it_was_written, 0, 3);
 	tcase_add_loop_test(bytes, bytes_before_the_stop_position_are_written, 0, 2);
+	tcase_add_test(bytes, blanks_of_a_bound_message_go_with_it);
 	tcase_add_test(bytes, a_kept_message_can_be_withdrawn);
 	tcase_add_test(bytes, an_answer_in_the_place_of_a_dropped_one_is_not_withdrawn);
 	tcase_add_test(bytes, after_stop_at_only_urgent_messages_are_written);

@@ -95,16 +95,24 @@ is_awaited(const struct entry *entry)
 	return entry->state == REQUEST_WAITING || entry->state == REQUEST_CANCELLING;
 }
 
+bool
+model_loosely_equal(struct span a, struct span b)
+{
+	double value_a, value_b;
+
+	return id_equal(a, b) || (id_number(a, &value_a) && id_number(b, &value_b) && value_a == value_b);
+}
+
 static bool
 matches_wire_loosely(const struct entry *entry, struct span id)
 {
-	return is_awaited(entry) && !id_equal(entry->wire_id, id) && id_loosely_equal(entry->wire_id, id);
+	return is_awaited(entry) && !id_equal(entry->wire_id, id) && model_loosely_equal(entry->wire_id, id);
 }
 
 static bool
 matches_token_loosely(const struct entry *entry, struct span token)
 {
-	return entry->wire_token.len > 0 && id_loosely_equal(entry->wire_token, token);
+	return entry->wire_token.len > 0 && model_loosely_equal(entry->wire_token, token);
 }
 
 typedef bool match_fn(const struct entry *entry, struct span key);

@@ -147,6 +147,37 @@ START_TEST(an_answer_ends_with_its_server)
 }
 END_TEST
 
+/* A message with this id in the middle. */
+static void
+say_with(enum side from, const char *begin, int id, const char *end)
+{
+	char line[256];
+
+	say(from, (struct span){ line, (size_t)snprintf(line, sizeof(line), "%s%d%s\n", begin, id, end) });
+}
+
+/* Both sides together cannot make canceld wait for more answers than it may keep. */
+START_TEST(unanswered_cancels_of_tasks_are_bounded)
+{
+	enum { MORE = 10 };
+	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
+	const char *cancel = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":";
+	int i;
+
+	say_with(SIDE_CLIENT, id, 1, ",\"method\":\"initialize\",\"params\":{}}");
+	say_with(SIDE_SERVER, id, 1, ",\"result\":{\"protocolVersion\":\"2025-11-25\"}}");
+	memset(told, 0, sizeof(told));
+	for (i = 2; i < 2 + LIMIT_TASKS + MORE; i++) {
+		say_with(SIDE_CLIENT, id, i, ",\"method\":\"tools/call\",\"params\":{\"name\":\"t\"}}");
+		say_with(SIDE_CLIENT, cancel, i, "}}");
+		say_with(SIDE_SERVER, id, i, ",\"result\":{\"task\":{\"taskId\":\"k\",\"status\":\"working\"}}}");
+	}
+	ck_assert_int_eq(told[WHY_TASK_CANCEL_SENT], LIMIT_TASKS);
+	ck_assert_int_eq(told[WHY_CANCEL_WITHHELD], MORE);
+	ck_assert_int_eq(told[WHY_LATE], LIMIT_TASKS + MORE);
+}
+END_TEST
+
 /* Unseen traffic is counted, and not reported. */
 START_TEST(unseen_traffic_is_only_counted)
 {
@@ -177,6 +208,7 @@ session_suite(void)
 	tcase_set_timeout(large, 300);
 	tcase_add_checked_fixture(first, setup, teardown);
 	tcase_add_test(first, an_answer_ends_with_its_server);
+	tcase_add_test(first, unanswered_cancels_of_tasks_are_bounded);
 	suite_add_tcase(suite, first);
 	tcase_add_loop_test(small, unseen_traffic_is_only_counted, 0, 2);
 	suite_add_tcase(suite, small);
