@@ -74,6 +74,7 @@ struct request {
 	struct alarm idle;                        /* in pending->idle, or not armed */
 	struct alarm hard;                        /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer;            /* by age, within its table; read only */
+	size_t len;                               /* private: of its text */
 	size_t name_count;                        /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
@@ -88,6 +89,9 @@ struct pending {
 	size_t persons;          /* WAITING with REQUEST_PERSON */
 	size_t aliased;          /* entries whose wire_id differs from id */
 	struct map exact, loose; /* private: names by id_hash; by the double that id_number gives */
+	bool finds_numbers;      /* private: loose is in use */
+	struct request *spare;   /* private: removed entries, linked by `newer` */
+	size_t spares;           /* private */
 	uint64_t seed;           /* private */
 };
 
@@ -138,7 +142,7 @@ struct request *pending_by_wire_hash(const struct pending *pending, struct span 
  * ABANDONED nor PASSING (its progress is late), else the newest. Otherwise the one whose wire token is loosely equal
  * (id_loosely_equal), if there is exactly one.
  */
-struct request *pending_by_token(const struct pending *pending, struct span wire_token);
+struct request *pending_by_token(struct pending *pending, struct span wire_token);
 
 /*
  * The requests with exactly this wire token, newest first: the first one (after NULL), or the next one behind `after`;
@@ -152,7 +156,7 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
  * there is none, or more than one. O(1) on average, except among PASSING and ABANDONED entries whose ids are the same
  * number.
  */
-struct request *pending_loosely(const struct pending *pending, struct span wire_id);
+struct request *pending_loosely(struct pending *pending, struct span wire_id);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);

@@ -24,10 +24,11 @@ mix(uint64_t a, uint64_t b)
 static size_t
 token_len(struct span json, size_t at)
 {
+	static const char ends[] = { ' ', '\t', '\r', '\n', ',', ':', '{', '}', '[', ']', '"' };
 	size_t i = at + 1;
 
 	if (json.ptr[at] != '"') {
-		while (i < json.len && memchr(" \t\r\n,:{}[]\"", json.ptr[i], 11) == NULL)
+		while (i < json.len && memchr(ends, json.ptr[i], sizeof(ends)) == NULL)
 			i++;
 		return i - at;
 	}

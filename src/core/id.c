@@ -147,13 +147,14 @@ canonical_number(struct span number, char *storage)
 	return (struct span){ storage, len + (size_t)exponent };
 }
 
-struct span
-id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
+/* Of an id that is not plain. */
+static struct span
+canonical(struct span id, char storage[ID_CANONICAL_MAX])
 {
 	int64_t value;
 	size_t len;
 
-	if (is_plain(id) || id.len > ID_MAX || read_plain(id, &value))
+	if (id.len > ID_MAX || read_plain(id, &value))
 		return id;
 	if (is_number(id))
 		return canonical_number(id, storage);
@@ -164,6 +165,12 @@ id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
 	return (struct span){ storage, len + 2 };
 }
 
+struct span
+id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
+{
+	return is_plain(id) ? id : canonical(id, storage);
+}
+
 bool
 id_equal(struct span a, struct span b)
 {
@@ -172,12 +179,18 @@ id_equal(struct span a, struct span b)
 	return span_equal(a, b) || span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
 }
 
-uint64_t
-id_hash(struct span id, uint64_t seed)
+static uint64_t
+canonical_hash(struct span id, uint64_t seed)
 {
 	char storage[ID_CANONICAL_MAX];
 
-	return hash_of(id_canonical(id, storage), seed);
+	return hash_of(canonical(id, storage), seed);
+}
+
+uint64_t
+id_hash(struct span id, uint64_t seed)
+{
+	return is_plain(id) ? hash_of(id, seed) : canonical_hash(id, seed);
 }
 
 /* Skips one digit or more; NULL if there is none. */

@@ -36,8 +36,9 @@ double_size(struct map *map)
 	struct map_entry *entry, *next, **ends[2], ***end;
 
 	map->size = size > 0 ? 2 * size : SIZE_MIN;
-	map->buckets = mem_resize(map->buckets, map->size, sizeof(*map->buckets));
-	memset(map->buckets + size, 0, (map->size - size) * sizeof(*map->buckets));
+	map->buckets = mem_resize(map->buckets, map->size, sizeof(struct map_entry *));
+	for (size_t i = size; i < map->size; i++)
+		map->buckets[i] = NULL;
 	for (size_t i = 0; i < size; i++) {
 		entry = map->buckets[i];
 		map->buckets[i] = NULL;

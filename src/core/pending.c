@@ -16,6 +16,11 @@ enum name_kind {
 	NAME_TOKEN = 1 << 3, /* with REQUEST_TWO_TOKENS */
 };
 
+enum {
+	ROOM = 128,       /* bytes of text that every entry has room for */
+	SPARES_MAX = 256, /* removed entries that are kept for new ones */
+};
+
 void
 pending_init(struct pending *pending, uint64_t seed)
 {
@@ -25,8 +30,16 @@ pending_init(struct pending *pending, uint64_t seed)
 void
 pending_free(struct pending *pending)
 {
-	while (pending->oldest != NULL)
-		pending_remove(pending, pending->oldest);
+	struct request *request, *next;
+
+	for (request = pending->oldest; request != NULL; request = next) {
+		next = request->newer;
+		pending_remove(pending, request);
+	}
+	for (request = pending->spare; request != NULL; request = next) {
+		next = request->newer;
+		free(request);
+	}
 	map_free(&pending->exact);
 	map_free(&pending->loose);
 	timeline_free(&pending->idle);
@@ -72,6 +85,35 @@ leave_state(struct pending *pending, const struct request *request)
 		pending->persons--;
 }
 
+/* An entry with room for so much text, a spare one if there is one. Its fields up to its names are zero. */
+static struct request *
+new_entry(struct pending *pending, size_t len)
+{
+	struct request *entry = pending->spare;
+
+	if (len > ROOM || entry == NULL) {
+		entry = mem_resize(NULL, sizeof(*entry) + (len > ROOM ? len : ROOM), 1);
+	} else {
+		pending->spare = entry->newer;
+		pending->spares--;
+	}
+	memset(entry, 0, offsetof(struct request, names));
+	entry->len = len;
+	return entry;
+}
+
+static void
+free_entry(struct pending *pending, struct request *entry)
+{
+	if (entry->len > ROOM || pending->spares == SPARES_MAX) {
+		free(entry);
+		return;
+	}
+	entry->newer = pending->spare;
+	pending->spare = entry;
+	pending->spares++;
+}
+
 static struct span
 copy(char **at, struct span bytes)
 {
@@ -83,6 +125,27 @@ copy(char **at, struct span bytes)
 	return kept;
 }
 
+static void
+add_number(struct pending *pending, struct request_name *name)
+{
+	double number;
+
+	if (id_number(name->text, &number))
+		map_add(&pending->loose, &name->loose, hash_of_number(pending, number));
+}
+
+/* Most peers repeat ids and tokens as they are: names are found by number only from the first time that one is sought. */
+static void
+find_by_number(struct pending *pending)
+{
+	if (pending->finds_numbers)
+		return;
+	pending->finds_numbers = true;
+	for (struct request *request = pending->oldest; request != NULL; request = request->newer)
+		for (size_t i = 0; i < request->name_count; i++)
+			add_number(pending, &request->names[i]);
+}
+
 /*
  * Gives the request this id or token: an existing name with the same text, or a new one. Returns the request's own copy
  * of the text.
@@ -91,7 +154,6 @@ static struct span
 add_name(struct pending *pending, struct request *request, struct span text, unsigned kinds, uint64_t hash, char **at)
 {
 	struct request_name *name = request->names, *end = name + request->name_count;
-	double number;
 
 	if (text.len == 0)
 		return text;
@@ -104,8 +166,8 @@ add_name(struct pending *pending, struct request *request, struct span text, uns
 	*name = (struct request_name){ .request = request, .text = copy(at, text), .kinds = kinds };
 	request->name_count++;
 	map_add(&pending->exact, &name->exact, hash != 0 ? hash : pending_hash(pending, text));
-	if (id_number(text, &number))
-		map_add(&pending->loose, &name->loose, hash_of_number(pending, number));
+	if (pending->finds_numbers)
+		add_number(pending, name);
 	return name->text;
 }
 
@@ -136,14 +198,13 @@ unlink_by_age(struct pending *pending, struct request *request)
 struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
-	size_t size = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len +
-	    names->method.len + names->name.len + names->meta.len;
-	struct request *request = mem_resize(NULL, sizeof(*request) + size, 1);
+	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
+	    names->name.len + names->meta.len;
+	struct request *request = new_entry(pending, len);
 	char *at = (char *)(request + 1);
 
 	assert(names->id.len > 0 && names->wire_id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
-	memset(request, 0, offsetof(struct request, names));
 	request->id = add_name(pending, request, names->id, NAME_ID, names->hash, &at);
 	request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, 0, &at);
 	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, 0, &at);
@@ -202,7 +263,7 @@ pending_remove(struct pending *pending, struct request *request)
 	unlink_by_age(pending, request);
 	pending->count--;
 	pending->aliased -= request_is_aliased(request);
-	free(request);
+	free_entry(pending, request);
 }
 
 static struct request_name *
@@ -276,7 +337,7 @@ best(struct request_name *name, struct span text, unsigned kinds, const unsigned
 
 /* The only request whose id (if it is awaited) or token is the same number as the text but not equal to it. */
 static struct request *
-only_loosely(const struct pending *pending, struct span text, enum name_kind kind)
+only_loosely(struct pending *pending, struct span text, enum name_kind kind)
 {
 	uint64_t exactly = pending_hash(pending, text);
 	struct request *found = NULL;
@@ -285,6 +346,7 @@ only_loosely(const struct pending *pending, struct span text, enum name_kind kin
 
 	if (!id_number(text, &number))
 		return NULL;
+	find_by_number(pending);
 	entry = map_first(&pending->loose, hash_of_number(pending, number));
 	for (; entry != NULL; entry = map_next(entry)) {
 		const struct request_name *name = name_of_loose(entry);
@@ -321,7 +383,7 @@ pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_
 }
 
 struct request *
-pending_by_token(const struct pending *pending, struct span wire_token)
+pending_by_token(struct pending *pending, struct span wire_token)
 {
 	unsigned kinds = NAME_WIRE_TOKEN | NAME_TOKEN;
 	struct request *exact = best(first_with_text(pending, wire_token, kinds), wire_token, kinds, ranks_by_token);
@@ -344,7 +406,7 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 }
 
 struct request *
-pending_loosely(const struct pending *pending, struct span wire_id)
+pending_loosely(struct pending *pending, struct span wire_id)
 {
 	return only_loosely(pending, wire_id, NAME_WIRE_ID);
 }

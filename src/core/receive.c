@@ -219,14 +219,9 @@ id_is_in_use(const struct session *session, enum side requester, struct span id)
 static bool
 token_is_in_use(const struct session *session, enum side requester, struct span token)
 {
-	const struct request *request = NULL, *task = NULL;
-
-	if (token.len > 0) {
-		request = pending_by_token(&session->party[requester].pending, token);
-		task = pending_by_token(&session->tasks[requester], token);
-	}
-	return (request != NULL && id_equal(request->wire_token, token)) ||
-	    (task != NULL && id_equal(task->wire_token, token));
+	return token.len > 0 &&
+	    (pending_next_by_token(&session->party[requester].pending, token, NULL) != NULL ||
+		pending_next_by_token(&session->tasks[requester], token, NULL) != NULL);
 }
 
 static struct span
@@ -447,7 +442,7 @@ void
 receive_response(struct session *session, struct message *message)
 {
 	enum side requester = side_other(message->from);
-	const struct party *party = &session->party[requester];
+	struct party *party = &session->party[requester];
 	struct span id = message->envelope.id;
 	struct request *request, *question;
 
@@ -548,7 +543,7 @@ on_progress(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	enum side requester = side_other(message->from);
-	const struct party *party = &session->party[requester];
+	struct party *party = &session->party[requester];
 	struct span token = message_id(message->scan, dialect->progress_field);
 	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
 	const struct request *task = token.len == 0 ? NULL : pending_by_token(&session->tasks[requester], token);

@@ -260,6 +260,7 @@ requests_decide(struct session *session, enum side requester, struct request *re
 		decide(session, requester, request, event, message, passed_deadline(session, request, event));
 		return;
 	}
+	assert(message != NULL);
 	if (decision->steps & DECIDE_ANSWER)
 		reply_gone(session, message);
 	decide_message(session, requester, NULL, decision, message);

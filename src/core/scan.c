@@ -116,12 +116,19 @@ is_space(const struct scan *scan, char c)
 	return c == ' ' || c == '\t' || c == '\r' || (c == '\n' && scan->end == SCAN_END_EXPLICIT);
 }
 
+static const char *
+skip_spaces(const struct scan *scan, const char *at, const char *end)
+{
+	while (at < end && is_space(scan, *at))
+		at++;
+	return at;
+}
+
+/* There is seldom any. */
 static inline const char *
 skip_space(const struct scan *scan, const char *at, const char *end)
 {
-	while (at < end && (unsigned char)*at <= ' ' && is_space(scan, *at))
-		at++;
-	return at;
+	return at < end && (unsigned char)*at <= ' ' ? skip_spaces(scan, at, end) : at;
 }
 
 static inline bool
@@ -161,24 +168,22 @@ end_value(struct scan *scan, enum container left, bool empty, const char *at)
 }
 
 static const char *
-pass_watched_value(struct scan *scan, enum value_type type, const char *at, const char *behind)
+pass_in_parts(struct scan *scan, enum value_type type, const char *at, const char *behind)
 {
-	if (scan->container == ROOT) {
-		begin_value(scan, type, at);
-		return end_value(scan, PLAIN_ARRAY, false, behind);
-	}
-	if (fields_watches_value(&scan->fields))
-		fields_value_whole(&scan->fields, type, at, behind, offset_of(scan, at));
-	scan->state = NEXT;
-	return behind;
+	begin_value(scan, type, at);
+	return end_value(scan, PLAIN_ARRAY, false, behind);
 }
 
 /* A string, number or literal that lies whole in the piece. */
 static inline const char *
 pass_value(struct scan *scan, enum value_type type, const char *at, const char *behind)
 {
-	if (scan->container >= ROOT)
-		return pass_watched_value(scan, type, at, behind);
+	bool done = scan->container < ROOT;
+
+	if (scan->container > ROOT)
+		done = fields_value_short(&scan->fields, type, at, behind, offset_of(scan, at));
+	if (!done)
+		return pass_in_parts(scan, type, at, behind);
 	scan->state = NEXT;
 	return behind;
 }
@@ -491,18 +496,17 @@ pass_member(struct scan *scan, const char *at, const char *end)
 	enum state state = scan->state;
 
 	at = skip_space(scan, at, end);
-	if (at == end)
+	if (at >= end)
 		return at;
 	if (state <= NEXT) {
-		if (*at == '}' || *at == ']')
-			return leave(scan, at);
-		if (state == NEXT) {
-			if (*at != ',')
-				return fail(scan, at, SCAN_SYNTAX);
+		if (state == NEXT && *at == ',')
 			at = skip_space(scan, at + 1, end);
-		}
+		else if (*at == '}' || *at == ']')
+			return leave(scan, at);
+		else if (state == NEXT)
+			return fail(scan, at, SCAN_SYNTAX);
 		state = scan->container == PLAIN_ARRAY ? VALUE : KEY;
-		if (at == end)
+		if (at >= end)
 			return pause(scan, state, end);
 	}
 	if (state == KEY) {
@@ -513,14 +517,14 @@ pass_member(struct scan *scan, const char *at, const char *end)
 		if (state > VALUE)
 			return at;
 		at = skip_space(scan, at, end);
-		if (at == end)
+		if (at >= end)
 			return at;
 	}
 	if (state == COLON) {
 		if (*at != ':')
 			return fail(scan, at, SCAN_SYNTAX);
 		at = skip_space(scan, at + 1, end);
-		if (at == end)
+		if (at >= end)
 			return pause(scan, VALUE, end);
 	}
 	return on_value(scan, at, end);

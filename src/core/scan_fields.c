@@ -21,6 +21,7 @@ struct path {
 	}
 
 static const struct path paths[] = {
+	{ NULL, 0, 0, 0, 0 }, /* no path has the number 0 */
 	PATH("jsonrpc", MESSAGE, SCAN_JSONRPC, 0),
 	PATH("id", MESSAGE, SCAN_ID, 0),
 	PATH("method", MESSAGE, SCAN_METHOD, 0),
@@ -84,8 +85,8 @@ letter_of(char first)
 void
 fields_init(struct fields *fields)
 {
-	for (size_t i = sizeof(paths) / sizeof(paths[0]); i > 0; i--) {
-		const struct path *path = &paths[i - 1];
+	for (size_t i = sizeof(paths) / sizeof(paths[0]) - 1; i > 0; i--) {
+		const struct path *path = &paths[i];
 		unsigned char *first = &fields->first_path[path->parent][letter_of(path->quoted[1])];
 
 		fields->next_path[i] = *first;
@@ -225,12 +226,12 @@ fields_key_start(struct fields *fields, enum container container, const char *qu
 static inline bool
 take_path(struct fields *fields, unsigned number)
 {
-	uint64_t bit = bit_of(number - 1);
+	uint64_t bit = bit_of(number);
 
 	if (fields->seen & bit)
 		return false;
 	fields->seen |= bit;
-	fields->path = &paths[number - 1];
+	fields->path = &paths[number];
 	return true;
 }
 
@@ -270,9 +271,9 @@ fields_known_key(struct fields *fields, enum container container, const char *qu
 	    container != PARAMS_META && end - quote > 1 ? fields->first_path[container][letter_of(quote[1])] : 0;
 
 	for (; i > 0; i = fields->next_path[i]) {
-		size_t len = paths[i - 1].len + sizeof("\"\":") - 1;
+		size_t len = paths[i].len + sizeof("\"\":") - 1;
 
-		if ((size_t)(end - quote) >= len && equal(paths[i - 1].quoted, quote, len))
+		if ((size_t)(end - quote) >= len && equal(paths[i].quoted, quote, len))
 			return take_path(fields, i) ? len : 0;
 	}
 	return 0;
@@ -287,9 +288,9 @@ fields_key(struct fields *fields, enum container container, struct span key)
 	fields->key.active = false;
 	if (fields->member.active && !has_prefix(key))
 		fields->member.active = false;
-	while (i > 0 && (paths[i - 1].len != key.len || memcmp(paths[i - 1].quoted + 1, key.ptr, key.len) != 0))
+	while (i > 0 && (paths[i].len != key.len || memcmp(paths[i].quoted + 1, key.ptr, key.len) != 0))
 		i = fields->next_path[i];
-	return i == 0 || take_path(fields, i) || paths[i - 1].field == SCAN_ERROR_MESSAGE;
+	return i == 0 || take_path(fields, i) || paths[i].field == SCAN_ERROR_MESSAGE;
 }
 
 bool
@@ -331,6 +332,7 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 {
 	struct scan_value *value = NULL;
 
+	assert(left < CONTAINERS);
 	if (left > ROOT)
 		value = &fields->values[fields->opened_as[left]];
 	else if (fields->path != NULL) {
@@ -348,40 +350,33 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 		end_member(fields, at);
 }
 
-/* Copies COPY_SHORT bytes where that many may be read: a fixed length needs no call. */
-static inline void
-keep_text(struct fields *fields, struct scan_value *value, const char *at, size_t len)
+/* Most values are short: where so many bytes may be read, all of them are copied, as a fixed length needs no call. */
+bool
+fields_value_short(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset)
 {
-	enum { COPY_SHORT = 32 };
-	char *to = fields->kept + fields->kept_len;
-
-	value->overflow = len > SCAN_VALUE_MAX;
-	if (value->overflow)
-		return;
-	if (len <= COPY_SHORT && fields->piece_end - at >= COPY_SHORT)
-		memcpy(to, at, COPY_SHORT);
-	else
-		memcpy(to, at, len);
-	value->len = (uint32_t)len;
-	fields->kept_len += value->len;
-}
-
-void
-fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset)
-{
+	enum { SHORT = 32 };
 	const struct path *path = fields->path;
 	size_t len = (size_t)(end - at);
+	struct scan_value *value;
+	char *to;
 
-	if (path != NULL) {
-		struct scan_value *value = &fields->values[path->field];
-
-		*value =
-		    (struct scan_value){ .type = type, .offset = offset, .end = offset + len, .at = fields->kept_len };
-		fields->present |= bit_of(path->field);
-		if (path->opens == 0)
-			keep_text(fields, value, at, len);
-		fields->path = NULL;
-	}
 	if (fields->member.active)
-		end_member(fields, end);
+		return false;
+	if (path == NULL)
+		return true;
+	if (path->opens != 0 || len > SHORT || fields->piece_end - at < SHORT)
+		return false;
+	value = &fields->values[path->field];
+	value->type = type;
+	value->overflow = value->empty = false;
+	value->offset = offset;
+	value->end = offset + len;
+	value->at = fields->kept_len;
+	value->len = (uint32_t)len;
+	to = fields->kept + fields->kept_len;
+	fields->kept_len += value->len;
+	fields->present |= bit_of(path->field);
+	fields->path = NULL;
+	memcpy(to, at, SHORT);
+	return true;
 }

@@ -108,8 +108,8 @@ enum container fields_value_start(struct fields *fields, enum value_type type, c
  */
 void fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end);
 
-/* The beginning and end of a scalar that lies whole in the piece. */
-void fields_value_whole(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset);
+/* Both, for a scalar that lies whole in the piece. false: nothing was done, as it is not short. */
+bool fields_value_short(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset);
 
 static inline bool
 is_hex(char c)

@@ -200,6 +200,7 @@ note_changes(struct session *session, const struct message *message)
 static void
 receive_text(struct session *session, enum side from)
 {
+	static const char white[] = { ' ', '\t', '\r', '\n' };
 	struct party *party = &session->party[from];
 	struct message message;
 	size_t blank = 0;
@@ -214,7 +215,7 @@ receive_text(struct session *session, enum side from)
 		pass_discard(session, &message);
 		return;
 	}
-	while (blank < message.text.len && memchr(" \t\r\n", message.text.ptr[blank], 4) != NULL)
+	while (blank < message.text.len && memchr(white, message.text.ptr[blank], sizeof(white)) != NULL)
 		blank++;
 	message.envelope = (struct envelope){ .kind = blank == message.text.len ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
 	dispatch(session, &message);

@@ -129,6 +129,8 @@ execute(const struct guardian *guardian, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+#else
+	(void)parent;
 #endif
 	/* The three standard descriptors are open, so neither end is one of them. */
 	if (dup2(guardian->input, STDIN_FILENO) < 0 || dup2(guardian->output, STDOUT_FILENO) < 0 ||

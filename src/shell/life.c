@@ -127,6 +127,8 @@ exited_in_order(const struct life *life)
 {
 	if (session_closed(life->session))
 		return true;
+	if (session_server(life->session) == SERVER_STUCK) /* its exit only follows from the end of its stdin */
+		return false;
 	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
 }

@@ -180,7 +180,7 @@ END_TEST
 /* An integer of any length, plain and as a decimal. */
 START_TEST(an_integer_is_the_same_at_any_length)
 {
-	char plain[64], other[80];
+	char plain[64], other[80] = "";
 
 	for (int len = 1; len < 40; len++) {
 		struct span id = { plain,
@@ -196,7 +196,7 @@ END_TEST
 
 START_TEST(an_escape_is_the_same_at_any_place)
 {
-	char plain[64], other[80];
+	char plain[64], other[80] = "";
 
 	for (int len = 1; len < 50; len++)
 		for (int place = 0; place < len; place++) {

@@ -633,6 +633,7 @@ START_TEST(no_more_than_two_candidates_are_compared)
 
 	for (int i = 0; i < CROWD; i++)
 		requests[i] = add_neighbour(i);
+	loosely("0"); /* the first search for a number reads them all */
 	for (int i = 0; i < CROWD - 2; i++)
 		make_unreadable(requests[i]);
 	ck_assert_ptr_null(loosely("\"1208925819614629174706176\""));
@@ -644,6 +645,7 @@ START_TEST(tombstones_are_no_candidates)
 {
 	struct request *one = add_neighbour(0), *other;
 
+	loosely("0");
 	for (int i = 1; i < CROWD; i++) {
 		other = add_neighbour(i);
 		pending_move(&pending, other, i % 2 == 0 ? REQUEST_ABANDONED : REQUEST_PASSING);

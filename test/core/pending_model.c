@@ -167,9 +167,9 @@ check_sharers(const struct model *model, struct span token)
 }
 
 static void
-check_finds(const struct model *model)
+check_finds(struct model *model)
 {
-	const struct pending *pending = &model->pending;
+	struct pending *pending = &model->pending;
 	struct span key = any_of_pool(model);
 	struct request *exact = best(model, matches_token, key, PASSING_AS_ABANDONED);
 	bool held = best(model, matches_id, key, PASSING_FIRST) != NULL ||
@@ -394,7 +394,7 @@ shuffle(size_t order[MANY])
 }
 
 static void
-check_many(const struct pending *pending, struct request *requests[MANY])
+check_many(struct pending *pending, struct request *requests[MANY])
 {
 	char storage[24];
 

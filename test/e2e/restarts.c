@@ -293,6 +293,25 @@ END_TEST
 	"read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';" \
 	"read a; " does
 
+/* Its exit with status 0, once its stdin is closed, is known before the end of its stdout; and nothing is outstanding. */
+START_TEST(a_stuck_server_that_exits_in_order_is_replaced)
+{
+	struct run *run = run_session("-k200ms --term-after=10s",
+	    FIRST("read a; sleep 600 & echo begun >&2; while read a; do :; done"));
+
+	run_call(run, "2", "echo", "{}");
+	run_expect_logged(run, "begun");
+	run_cancel(run, "2");
+	run_expect_logged(run, "STUCK");
+	run_expect_logged(run, "SERVER_EXITED status=0");
+	run_expect_logged(run, "RESTARTED");
+	run_expect_echo(run, "3");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
 /* A server that has closed its stdin may still answer what it has read. */
 START_TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 {
@@ -438,6 +457,7 @@ suite_restarts(void)
 	tcase_add_test(tests, an_orderly_exit_is_no_crash);
 	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
 	tcase_add_loop_test(tests, an_agent_that_is_stuck_ends_the_session, 0, 2);
+	tcase_add_test(tests, a_stuck_server_that_exits_in_order_is_replaced);
 	tcase_add_test(tests, a_server_that_reads_no_more_may_answer_what_it_has);
 	tcase_add_test(tests, after_a_drain_no_server_is_started);
 	tcase_add_test(tests, a_drain_that_loses_its_server_is_answered);
