@@ -1,7 +1,7 @@
-# GNU make. A packager edits config.mk only; everything that is made goes to build/$(VARIANT)/.
+# GNU make. A packager edits config.mk only; all output goes to build/$(VARIANT)/.
 #   make                 build/release/canceld
-#   make check           the tests to run after every change (test/README has the others); installs what they need
-#                        where apt-get is available, else says what is missing
+#   make check           the tests to run after every change (test/README has the others); installs the packages that
+#                        they need where apt-get is available, else names the missing ones
 #   make VARIANT=asan check   VARIANT: release debug asan cov fuzz mutants floors
 #   make V=1             shows the commands
 
@@ -15,7 +15,7 @@ SECONDS ?= 600
 WERROR ?=
 V ?=
 
-# One short line a command; V=1 shows the commands.
+# One short line for each command; V=1 shows the commands.
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
 
 .DEFAULT_GOAL := all
@@ -58,7 +58,7 @@ VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 else ifeq ($(VARIANT),mutants)
 VARIANT_CPPFLAGS = -DDECISIONS_MUTABLE
 else ifeq ($(VARIANT),floors)
-# For floors.sh: each call as it is written, and nothing that hides a name or adds one, whatever the packager's flags say.
+# For floors.sh: every call stays a call, and no flag of the packager's hides or adds a name.
 override CFLAGS := -O0 -ffunction-sections -U_FORTIFY_SOURCE -fno-stack-protector -fno-pic -fno-pie -fno-lto
 override CPPFLAGS :=
 else
@@ -70,7 +70,7 @@ COMPILE_FLAGS = -std=c11 -D_GNU_SOURCE -DCANCELD_VERSION='"$(VERSION)"' -Iinclud
 TEST_COMPILE_FLAGS = -Itest $(CHECK_CFLAGS)
 LINK = $(CC) $(CFLAGS) $(VARIANT_CFLAGS) $(LDFLAGS) $(PROGRAM_LDFLAGS) -o $@
 
-# Sources and what becomes of them
+# Sources, objects and programs
 
 objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 
@@ -154,7 +154,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(COMPILE_FLAGS) -MMD -MP -c -o $@ $<
 
-# Changes when the compiler or a flag does, so that objects of two compilers are never mixed.
+# This file changes with the compiler or a flag, so that objects of two compilers are never mixed.
 .PHONY: force
 define FLAGS_TEXT
 $(CC) $(COMPILE_FLAGS)
@@ -170,15 +170,15 @@ $(B)/flags: force
 
 # Tests
 
-# Limits of single tests are for hangs: a busy machine must not reach them.
+# The time limits of single tests are for hangs: a busy machine must not reach them.
 export CK_TIMEOUT_MULTIPLIER ?= 5
 
-# make has asked pkg-config before deps.sh could install anything: so the work is done by a second make.
+# This make has called pkg-config before deps.sh could install anything, so a second make does the work.
 .PHONY: check check-run unit scenario sim replay e2e demo demo-run interop
 check: deps-build-test
 	@$(MAKE) check-run
 
-# Three at a time, as e2e and matrix mostly wait; the longest first.
+# Three suites at a time, as e2e and matrix mostly wait; the longest first.
 CHECK_SUITES = e2e unit matrix scenario sim replay
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
 check-run: $(addprefix $(B)/,canceld demo-server test-canceld scenario sim e2e) $(REPLAYS)
@@ -218,14 +218,14 @@ BINARIES = CANCELD='$(abspath $(B)/canceld)' DEMO_SERVER='$(abspath $(B)/demo-se
 e2e: $(B)/e2e $(B)/canceld $(B)/demo-server
 	$(BINARIES) $<
 
-# Every fault in every state, ROUNDS times over, directly and behind sh; NPX=1: behind npx too.
+# Every fault in every state, ROUNDS times, with the server started directly and through sh; NPX=1: through npx too.
 ROUNDS ?= 1
 NPX ?=
 .PHONY: matrix
 matrix: $(B)/e2e $(B)/canceld
 	@$(BINARIES) $< --matrix $(ROUNDS) $(if $(NPX),npx)
 
-# What only much traffic shows, and what a long response costs: minutes of a machine, not a part of check.
+# Faults that only much traffic shows, and the cost of a long response: minutes, so not a part of check.
 .PHONY: stress cost
 stress: $(B)/stress $(B)/canceld $(B)/demo-server
 	@$(BINARIES) $<
@@ -233,7 +233,8 @@ stress: $(B)/stress $(B)/canceld $(B)/demo-server
 cost: $(B)/stress $(B)/canceld
 	@$(BINARIES) $< --cost
 
-# What canceld costs beside a blind relay. BENCH_ARGS='-r 3 "1 MB"': 3 rounds of some rows; '--busy 1': beside other work.
+# The cost of canceld, relative to a blind relay. BENCH_ARGS='-r 3 "1 MB"': 3 rounds of some rows; '--busy 1': on a busy
+# machine.
 .PHONY: bench bench-pending
 bench: $(BENCH_PROGRAMS) $(B)/canceld
 	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
@@ -249,7 +250,7 @@ demo-run: $(B)/canceld $(B)/demo-server
 interop: $(B)/canceld $(B)/demo-server
 	$(BINARIES) test/interop/run
 
-# A server that crashes RESTARTS times under CALLS calls of a real client.
+# A server that crashes RESTARTS times during CALLS calls of a real client.
 RESTARTS ?= 1000
 CALLS ?= 100000
 .PHONY: soak
@@ -274,7 +275,7 @@ valgrind-run: $(B)/test-canceld $(B)/scenario
 	$(VALGRIND) $(B)/test-canceld
 	$(VALGRIND) $(B)/scenario test/scenario
 
-# The program itself, with its guardian, in the tests of how sessions end.
+# The program itself, with its guardian, in the tests of the ends of sessions.
 .PHONY: valgrind-e2e
 VALGRIND_SUITES = tree sweep guardian ends server-ends early-exits
 VALGRIND_E2E = $(BINARIES) CANCELD='$(abspath test/tools/under-valgrind.sh)' VALGRIND_PROGRAM='$(abspath $(B)/canceld)' \
@@ -306,7 +307,7 @@ $(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(B)/fuzz-%
 	$< -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 -artifact_prefix=$(B)/$*/ \
 		$(addprefix -dict=,$(wildcard test/fuzz/$*.dict)) $(FUZZ_ARGS) $(B)/$*/corpus
 
-# The house's rules
+# House rules
 
 .PHONY: floors floors-run lint format
 floors:

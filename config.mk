@@ -1,4 +1,4 @@
-# What a packager may want to change; nothing else needs an edit. Every line can also be given on make's command line.
+# The settings that a packager may change; no other file needs an edit. Each can also be given on make's command line.
 
 VERSION = 0.1.0
 
@@ -15,11 +15,11 @@ AR ?= ar
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 
-# Empty for a toolchain that does not know them.
+# Leave empty for a toolchain without these flags.
 HARDEN_CFLAGS = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
 
-# Link time optimization of the release; make finds out which flags the compiler takes. Empty: none.
+# Link time optimization of the release; make finds out which flags the compiler accepts. Empty: none.
 #LTO =
 
 # libev has no pkg-config file on most systems.

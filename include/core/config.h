@@ -1,7 +1,7 @@
 #ifndef CORE_CONFIG_H
 #define CORE_CONFIG_H
 
-/* What a person has chosen for a session. */
+/* The configuration of a session. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -111,7 +111,7 @@ struct dialect {
 
 extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, dialect_bsp, dialect_none;
 
-/* By name; NULL if there is none. */
+/* The dialect with this name; NULL if there is none. */
 const struct dialect *dialect_named(struct span name);
 
 /*

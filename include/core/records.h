@@ -27,7 +27,7 @@ struct record {
 	struct buf text;          /* the message */
 	size_t id_at, id_len;     /* where the request's id is in text */
 	struct buf name;          /* SETTING, UNSETTING: the name that it sets; empty: all */
-	struct request *request;  /* while it is not answered; NULL: it was granted. records_end ends it */
+	struct request *request;  /* while it is not answered; NULL: it was granted. The record ends with it */
 	bool begins;              /* STREAM: it was replayed, and its first message has not arrived yet */
 	bool known;               /* STREAM: the client has received its first message */
 };

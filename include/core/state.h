@@ -133,7 +133,7 @@ state_outstanding(const struct session *session, enum side requester)
 	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING] + in_state[REQUEST_PASSING];
 }
 
-/* That side reads nothing any more. */
+/* Whether that side reads nothing any more. */
 static inline bool
 state_is_gone(const struct session *session, enum side side)
 {

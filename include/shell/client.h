@@ -21,7 +21,7 @@ enum client_state {
 	CLIENT_LEFT,     /* its requests are cancelled; it may still read queued answers */
 };
 
-/* What the client's end means for the server. */
+/* The consequence of the client's end for the server. */
 enum client_end {
 	CLIENT_STAYS,
 	CLIENT_ENDS,      /* the server is to be ended in order */

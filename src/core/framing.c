@@ -263,7 +263,7 @@ end_as_text(struct frame *frame, uint64_t end)
 	return true;
 }
 
-/* Where the last "Content-Length" of the line begins, or its end: text before it may have had no newline. */
+/* The place of the last "Content-Length" of the line, or its end: text before it may have had no newline. */
 static size_t
 find_length(struct span line)
 {
@@ -287,7 +287,7 @@ enum length_state {
 	LENGTH_WHOLE,
 };
 
-/* What follows the name: a colon and a number. */
+/* Parses the rest of the line after the name: a colon and a number. */
 static enum length_state
 read_length(struct span rest, uint64_t *length)
 {

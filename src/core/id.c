@@ -147,7 +147,7 @@ canonical_number(struct span number, char *storage)
 	return (struct span){ storage, len + (size_t)exponent };
 }
 
-/* Of an id that is not plain. */
+/* The canonical form of an id that is not plain. */
 static struct span
 canonical(struct span id, char storage[ID_CANONICAL_MAX])
 {

@@ -34,7 +34,7 @@ read_link(int directory, const char *path, char *name)
 	return len > 0;
 }
 
-/* Whether the process has the writing end of the pipe; both ends have the same name. */
+/* Whether the process has the writing end of the pipe open; both ends have the same name. */
 static enum answer
 writes_pipe(pid_t pid, const char *pipe)
 {
@@ -58,7 +58,7 @@ writes_pipe(pid_t pid, const char *pipe)
 	return answer;
 }
 
-/* 0: there is no parent, or it cannot be found out. */
+/* The parent's pid; 0: there is none, or it cannot be found out. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -92,8 +92,8 @@ watch_parent(void)
 }
 
 /*
- * The nearest ancestor that has the other end of stdin. pipe: the name of the pipe; NULL: stdin is a socket, which the
- * process peer has made.
+ * The nearest ancestor that has the other end of stdin open. pipe: the name of the pipe; NULL: stdin is a socket, which
+ * the process `peer` created.
  */
 static int
 watch_client(const char *pipe, pid_t peer)
@@ -103,7 +103,7 @@ watch_client(const char *pipe, pid_t peer)
 	int i, fd;
 
 	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = parent_of(pid)) {
-		/* After the descriptor is open: now the number cannot be reused for another process. */
+		/* Checked after the descriptor is open: from then on the pid cannot be reused for another process. */
 		answer = pipe != NULL ? writes_pipe(pid, pipe) : pid == peer ? YES : NO;
 		if (answer == YES)
 			return fd;
@@ -117,7 +117,7 @@ watch_client(const char *pipe, pid_t peer)
 int
 ancestor_watch(int fd)
 {
-	/* The process that made the pair, or connected (unix(7)); 0: unknown, or outside of our pid namespace. */
+	/* The process that created the pair, or connected (unix(7)); 0: unknown, or outside of this pid namespace. */
 	struct ucred peer = { 0 };
 	socklen_t len = sizeof(peer);
 	char path[64], name[NAME];

@@ -88,7 +88,7 @@ hear_start(struct child *child, int control)
 			return STATUS_OWN_FAILURE;
 		return report.number == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	}
-	/* Otherwise the guardian is init of another pid namespace (unshare(1)): the number is meaningless here. */
+	/* Otherwise the guardian is init of another pid namespace (unshare(1)), and this pid means nothing here. */
 	if (report.number == (int)child->guardian) {
 		child->pid = report.pid;
 		sweep_set_leader(&child->own, report.pid);
@@ -96,7 +96,7 @@ hear_start(struct child *child, int control)
 	return 0;
 }
 
-/* Starts the guardian, which starts the server. As child_start; after a failure a guardian may be left. */
+/* Starts the guardian, which starts the server. Returns as child_start; after a failure the guardian may still run. */
 static int
 start(struct child *child, int ends[], const struct guardian *guardian)
 {
@@ -181,8 +181,8 @@ hear_reports(struct child *child, sweep_ended *ended, void *context)
 }
 
 /*
- * Unless the sweep is done, the guardian's children have become canceld's. Where the server has not, as on systems
- * without subreapers, init may reap it at any time, and its number may become another process's.
+ * If the sweep is not done, the guardian's children have become canceld's. If the server has not, as on systems without
+ * subreapers, init may reap it at any time, and its pid may become another process's.
  */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
@@ -203,8 +203,8 @@ sweeps_itself(const struct child *child)
 }
 
 /*
- * Children of canceld are the guardian, the server once its guardian is dead, and processes that canceld has to reap as
- * a subreaper, or as init of a pid namespace.
+ * The children of canceld: the guardian; the server once its guardian is dead; and processes that canceld has to reap
+ * as a subreaper, or as init of a pid namespace.
  */
 static void
 hear_children(struct child *child, sweep_ended *ended, void *context)

@@ -8,13 +8,13 @@
 
 enum {
 	READER_GONE,  /* stdout has no reader any more */
-	HUNG_UP,      /* stdin has no writer any more, but may hold more to be read */
+	HUNG_UP,      /* stdin has no writer any more, but may contain more to be read */
 	PROCESS_GONE, /* the client's process has ended */
 };
 
 /*
- * The end of the client's process is ignored where the work is to go on without it: in the background of a shell that
- * has exited, or with the input in a file.
+ * The end of the client's process is ignored where the work has to go on without it: in the background of a shell that
+ * has exited, or with input from a file.
  */
 static bool
 outlives_client(const struct client *client, const struct saved_signals *saved)
@@ -32,7 +32,7 @@ client_open(struct client *client, const struct options *options, struct log *lo
 	client->hung_until = client->drain_until = client->leave_by = MSEC_NEVER;
 	fds[READER_GONE] = descriptor_watch(&port->out);
 	fds[HUNG_UP] = descriptor_watch_hangup(&port->in);
-	/* PR_SET_PDEATHSIG would tell of the end of the thread that started us, and of no other process. */
+	/* PR_SET_PDEATHSIG reports only the end of the thread that started this process. */
 	fds[PROCESS_GONE] = outlives_client(client, saved) ? -1 : ancestor_watch(port->in.given);
 	for (i = 0; i < CLIENT_WATCHES; i++) {
 		watcher_init(&client->watchers[i], fds[i], EV_READ, &client->noted[i]);
@@ -81,7 +81,10 @@ client_wake(const struct client *client)
 	return client->hung_until < wake ? client->hung_until : wake;
 }
 
-/* These descriptors stay readable, so each wakes the loop once; a hangup's may turn readable for another reason. */
+/*
+ * These descriptors stay readable, so each wakes the loop once only; that of a hangup may turn readable for another
+ * reason.
+ */
 static void
 settle_watchers(struct client *client)
 {
@@ -95,8 +98,8 @@ settle_watchers(struct client *client)
 }
 
 /*
- * The client has closed its end of stdin, and what stdin still holds is not read, as the server reads nothing or the
- * client does not read its answers.
+ * Whether the client has closed its end of stdin while the rest of stdin is not read, because the server reads nothing
+ * or the client does not read its answers.
  */
 static void
 note_hangup(struct client *client, msec_t now)

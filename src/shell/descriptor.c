@@ -57,7 +57,7 @@ open_anew(int fd, const struct stat *status)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 #else
-	/* On other systems /dev/fd gives the same description again. */
+	/* On other systems /dev/fd returns the same description. */
 	(void)fd;
 	(void)status;
 	return -1;
@@ -147,7 +147,7 @@ descriptor_close(struct descriptor *descriptor)
 	descriptor->fd = descriptor->given = -1;
 }
 
-/* Chooses another way if errno says that this one is not supported; true: try again. */
+/* Chooses another mode if errno says that this one is not supported; true: try again. */
 static bool
 way_changed(struct descriptor *descriptor)
 {
@@ -172,7 +172,7 @@ is_ready(int fd, short events)
 	return false;
 }
 
-/* Cuts the pieces after so many bytes; returns how many pieces are left. */
+/* Cuts the pieces after limit bytes; returns how many pieces are left. */
 static int
 limit_pieces(struct iovec *pieces, int count, size_t limit)
 {
@@ -217,7 +217,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
 }
 
-/* failed: whether there was an error that does not go away by waiting. */
+/* failed: there was an error that waiting does not clear. */
 static ssize_t
 transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
 {

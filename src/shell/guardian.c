@@ -27,7 +27,7 @@ enum {
 
 	/* Milliseconds. */
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
-	SWEEP_TIME = 5000, /* for the sweep; what is left then is stuck in the kernel, or another user's */
+	SWEEP_TIME = 5000, /* for the sweep; a process that is left then is stuck in the kernel, or another user's */
 	SWEEP_PAUSE = 20,
 
 	CLOSE_MOST = 1 << 20, /* descriptors, if they cannot be listed */
@@ -39,7 +39,7 @@ struct watch {
 	struct sweep sweep;
 };
 
-/* It never blocks: canceld may be stopped (SIGSTOP). */
+/* Never blocks, as canceld may be stopped (SIGSTOP). */
 static void
 send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
@@ -75,7 +75,7 @@ listen_to_children(void)
 	sigaction(SIGCHLD, &action, NULL);
 }
 
-/* Until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is. */
+/* Waits until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is readable. */
 static bool
 wait_for_news(bool control, msec_t time)
 {
@@ -119,7 +119,7 @@ close_from(int first)
 		close(fd);
 }
 
-/* In the server's process. Returns, with errno, only if the command cannot be executed. */
+/* Runs in the server's process. Returns, with errno, only if the command cannot be executed. */
 static void
 execute(const struct guardian *guardian, pid_t parent)
 {
@@ -156,17 +156,17 @@ start_server(const struct guardian *guardian, pid_t *server, int *error)
 		*error = errno;
 		_exit(write(failure[1], error, sizeof(*error)) < 0);
 	}
-	/* As in the server: canceld may signal the group before the server has run. */
+	/* Also set in the server: canceld may signal the group before the server has run. */
 	setpgid(*server, *server);
 	close(failure[1]);
-	/* End of file once it is executed, as that closes the other end. */
+	/* End of file once the server is executed, as exec closes the other end. */
 	if (read(failure[0], error, sizeof(*error)) != (ssize_t)sizeof(*error))
 		return GUARDIAN_STARTED;
 	waitpid(*server, NULL, 0);
 	return GUARDIAN_REFUSED;
 }
 
-/* Orphans that have ended are reaped; the server stays a zombie, so that its group's id stays taken. */
+/* Reaps orphans that have ended; the server stays a zombie, so that its group's id stays taken. */
 static void
 hear_children(struct watch *watch)
 {

@@ -16,7 +16,7 @@
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
-/* Also on stderr if the log goes to a file, as a person looks there first. */
+/* Reported on stderr too if the log goes to a file, as a person looks there first. */
 static void
 report_failure(struct life *life, int error)
 {
@@ -72,7 +72,7 @@ detach(struct life *life)
 	child_close(&life->child);
 }
 
-/* Plans another server after one that has failed; false: none is to follow. */
+/* Plans another server after a failure; false: none will follow. */
 static bool
 plan_successor(struct life *life, bool served)
 {
@@ -115,13 +115,13 @@ start_server(struct life *life)
 	    LOG_FIELDS(log_string("command", life->options->command[0]), log_number("server", life->child.pid)));
 	port_open(life->port, life->child.output, life->child.input, true);
 	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
-	life->child_changed = true; /* it may have ended already */
+	life->child_changed = true; /* the server may have ended already */
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_STARTED;
 }
 
-/* It was told to exit, or exited with status 0 while no request was outstanding. */
+/* Whether the exit was in order: the client asked for it, or the status was 0 and no request was outstanding. */
 static bool
 exited_in_order(const struct life *life)
 {
@@ -145,12 +145,14 @@ lose_server(struct life *life)
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	/* Processes that it left behind may still write to its stdout; that is no part of the session. */
+	/*
+	 * Processes that the server left behind may still write to its stdout; their output is not part of the session.
+	 */
 	port_close_in(life->port, life->loop);
 	session_server_lost(life->session, child->status, child->signal, life->now);
 }
 
-/* Returns the event that a step has led to. */
+/* Carries out one step; returns the event that it has led to. */
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
 {
@@ -361,7 +363,7 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 msec_t
 life_wake(const struct life *life)
 {
-	/* All is written, and nothing else would wake the loop. */
+	/* All is written, and no other event would wake the loop. */
 	if (life->supervisor.state == PROCESS_FLUSHING && is_flushed(life))
 		return life->now;
 	return life->supervisor.wake;
@@ -388,7 +390,7 @@ life_status(const struct life *life)
 
 	if (life->start_status != 0)
 		return life->start_status;
-	/* A stuck server may end as soon as its stdin is closed; else it would have been sent SIGTERM. */
+	/* A stuck server may end as soon as its stdin is closed, before SIGTERM is due. */
 	if (status == 0 && life->stuck && !client_is_over(life->client))
 		return 128 + SIGTERM;
 	return status;

@@ -69,7 +69,7 @@ count_lines(struct span bytes)
 	return lines;
 }
 
-/* One write a line, so that other writers to the same pipe cannot split it. */
+/* One write for each line, so that other writers to the same pipe cannot split it. */
 static bool
 write_line(struct log *log)
 {
@@ -99,7 +99,7 @@ append(struct buf *line, const char *text)
 	buf_append(line, span_of(text));
 }
 
-/* Excludes what moves the cursor, starts an escape sequence, or changes the direction of the text. */
+/* Excludes characters that move the cursor, start an escape sequence, or change the direction of the text. */
 static bool
 is_printable(uint32_t code)
 {
@@ -107,7 +107,7 @@ is_printable(uint32_t code)
 	    (code < 0x2066 || code > 0x2069);
 }
 
-/* The bytes of the first character; one byte, and *code 0, where the text is not UTF-8. */
+/* The length of the first character; 1, with *code 0, where the text is not UTF-8. */
 static struct span
 first_character(struct span bytes, uint32_t *code)
 {
@@ -117,7 +117,10 @@ first_character(struct span bytes, uint32_t *code)
 	return span_part(bytes, 0, len == 0 ? 1 : len);
 }
 
-/* Safe for a terminal: bytes that are not printable UTF-8 become \xNN. escaped: characters that get a backslash. */
+/*
+ * Appends text that is safe for a terminal: bytes that are not printable UTF-8 become \xNN. escaped: characters that
+ * get a backslash.
+ */
 static void
 append_escaped(struct buf *line, struct span bytes, const char *escaped)
 {
@@ -175,7 +178,7 @@ shown_part(struct span text, size_t most)
 	return span_part(text, 0, text.len < most ? text.len : most);
 }
 
-/* Whether the value can stand without quotes. */
+/* Whether the value needs no quotes. */
 static bool
 is_plain(struct span text)
 {
@@ -235,7 +238,7 @@ append_noise(struct buf *line, struct span noise)
 	append(line, rest);
 }
 
-/* jansson takes valid UTF-8 only. cut: "..." is appended. */
+/* jansson accepts valid UTF-8 only. cut: "..." is appended. */
 static json_t *
 json_of_bytes(struct span bytes, bool cut)
 {
@@ -332,7 +335,7 @@ compose_text(struct buf *line, bool dated, enum why why, const struct log_field 
 	}
 }
 
-/* In either format, with its newline. */
+/* Composes the line in either format, with its newline. */
 static void
 compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields, size_t count)
 {

@@ -21,7 +21,7 @@
 #include "shell/report.h"
 #include "shell/watcher.h"
 
-enum { SETTLE_READ_MAX = 1 << 20 }; /* bytes that a pipe holds at most */
+enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
 struct loop {
 	const struct options *options;
@@ -36,7 +36,7 @@ struct loop {
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
-	msec_t alarm; /* what the timer is set to; MSEC_NEVER: it does not run */
+	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
 };
 
 static bool
@@ -56,7 +56,7 @@ hear(struct loop *loop, enum side from)
 		port_end_input(port, loop->now);
 }
 
-/* The server is not read because the client does not read, and not because the server itself reads nothing. */
+/* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
 static bool
 is_stalled(const struct loop *loop)
 {
@@ -64,7 +64,7 @@ is_stalled(const struct loop *loop)
 	    lane_queued(session_lane(loop->session, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
 }
 
-/* A deadline counts only after everything that the server had written by then was read. */
+/* A deadline counts only after all that the server had written by then was read. */
 static void
 expire(struct loop *loop)
 {
@@ -91,7 +91,7 @@ hear_signals(struct loop *loop)
 		report_statistics(loop->log, loop->session);
 }
 
-/* The server is gone, and the client has read its answers or will not read them. */
+/* Whether the server has gone and the client has read its answers or will not read them. */
 static bool
 is_over(const struct loop *loop)
 {
@@ -104,7 +104,7 @@ is_over(const struct loop *loop)
 		return true;
 	if (supervisor->state == PROCESS_ENDED && !session_opened(loop->session))
 		return false;
-	/* A client that closed its stdin may still read what was answered before, but not for long. */
+	/* A client that closed its stdin may still read earlier answers, but not for long. */
 	if (client->state == CLIENT_LEFT && loop->now >= client->leave_by)
 		return true;
 	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
@@ -171,7 +171,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	relay_turn(&loop->life.relay);
 	hear(loop, SIDE_SERVER);
 	hear(loop, SIDE_CLIENT);
-	life_write(&loop->life, loop->now); /* what is written decides what may be cancelled, and how */
+	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	expire(loop);
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
 	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
@@ -217,7 +217,7 @@ new_session(const struct options *options, struct log *log, msec_t now)
 		.kill_stuck = options->kill_stuck,
 	};
 
-	/* Without randomness the hash tables still work, but collisions can be foreseen. */
+	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
 		config.seed = (uint64_t)now;
 	return session_new(&config, report_action, log, now);

@@ -17,7 +17,7 @@ enum {
 	INFLIGHT_MOST = 16 << 20,
 };
 
-/* Twice of it, and what grows to hold it, still fits into a size_t. */
+/* Twice this size, and a buffer that grows to contain it, still fits into a size_t. */
 static const size_t message_most = SIZE_MAX >> 3;
 
 enum kind {
@@ -175,7 +175,7 @@ options_table(void)
 	return table;
 }
 
-/* By what getopt_long returns; NULL: none. */
+/* The option for a result of getopt_long; NULL: none. */
 static const struct row *
 find_row(int option)
 {
@@ -198,7 +198,7 @@ static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
 	{ NULL, 0 } };
 
-/* Digits and one of the units; false if it is something else, or not between least and most. */
+/* Parses digits and one of the units; false if it is something else, or not between least and most. */
 static bool
 read_number(struct span text, const struct unit *units, uint64_t least, uint64_t most, uint64_t *number)
 {
@@ -247,7 +247,7 @@ read_size(struct span text, const struct unit *units, size_t least, size_t most,
 	return true;
 }
 
-/* stateless, or [stateless,]N[/DURATION]; what is not named stays as it is. */
+/* stateless, or [stateless,]N[/DURATION]; a part that is not given stays unchanged. */
 static bool
 set_restart(struct options *options, struct span text)
 {
@@ -322,7 +322,7 @@ allow_restarts(struct options *options)
 	options->restarts_within = TIME_RESTARTS;
 }
 
-/* argument: NULL if the option was given none; false: the argument is refused. */
+/* argument: NULL if none was given; false: the argument is refused. */
 static bool
 set_option(struct options *options, const struct row *row, const char *argument)
 {
@@ -462,7 +462,7 @@ is_value(const struct row *row, struct span word)
 	return read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
 }
 
-/* last: the option without a value right before the command, or NULL. */
+/* last: the option without a value just before the command, or NULL. */
 static int
 check_command(const struct options *options, const struct row *last)
 {

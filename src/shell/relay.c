@@ -9,8 +9,8 @@
 
 enum {
 	READ_SIZE = 16 << 10,
-	READS = 4,       /* in one turn of the loop */
-	LAST_READS = 64, /* READ_SIZE times this is what a pipe can contain at most */
+	READS = 4,       /* reads in one turn of the loop */
+	LAST_READS = 64, /* READ_SIZE times this is the largest pipe */
 };
 
 int
@@ -56,7 +56,7 @@ first_line(struct span bytes)
 	return newline == NULL ? 0 : (size_t)(newline - bytes.ptr) + 1;
 }
 
-/* Queues what fits, in whole lines; a line that does not fit is dropped to its end, even if that comes later. */
+/* Queues the whole lines that fit; a line that does not fit is dropped to its end, even if the end comes later. */
 static void
 enqueue(struct relay *relay, struct span bytes)
 {

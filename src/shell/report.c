@@ -6,7 +6,7 @@ count(const struct session *session, enum why why)
 	return (int64_t)session_count(session, why);
 }
 
-/* Left out of the line if it is 0. */
+/* The field is left out if the number is 0. */
 static struct log_field
 positive(const char *key, int64_t number)
 {
@@ -22,7 +22,7 @@ static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_TASK_CANCEL_SENT] = "task",
 };
 
-/* A detail that begins with a quote is a JSON string of a peer's. */
+/* A detail that begins with a quote is a JSON string from a peer. */
 static struct log_field
 detail_of(const struct action *action)
 {

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Those that end canceld come first, then the others that it listens to. */
+/* Signals that end canceld come first, then the others that it handles. */
 static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGPIPE };
 
 static int

@@ -34,7 +34,7 @@ sweep_set_leader(struct sweep *sweep, pid_t leader)
 	sweep->leader = leader;
 }
 
-/* info tells how it ended, or has si_pid 0 while it is alive; false: there is no such child. */
+/* info shows how it ended, or has si_pid 0 while it is alive; false: there is no such child. */
 static bool
 look_at(idtype_t type, pid_t id, siginfo_t *info)
 {
@@ -63,7 +63,7 @@ struct list {
 	char text[1024];
 };
 
-/* false: the children cannot be listed. Once open, it has to be read to its end. */
+/* false: the children cannot be listed. Once open, the list must be read to its end. */
 static bool
 list_open(struct list *list)
 {
@@ -72,7 +72,7 @@ list_open(struct list *list)
 	return list->fd >= 0;
 }
 
-/* The next one; 0 at the end, and the list is closed. */
+/* The next child; 0 at the end, where the list is closed. */
 static pid_t
 list_next(struct list *list)
 {
@@ -220,7 +220,7 @@ pid_most(void)
 }
 
 /*
- * Tries the numbers upwards from the leader's. false when all were tried since the last one that was a child to be
+ * Tries the process ids upwards from the leader's. false when all were tried since the last one that was a child to be
  * ended.
  */
 static bool
@@ -252,7 +252,7 @@ sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 	}
 	do {
 		found = (struct found){ 0, 0 };
-		/* The signal reaches the whole group at once: no member can start a process that is missed. */
+		/* The signal reaches the whole group at once, so no member can start a process that is missed. */
 		if (sweep->leader > 1) {
 			sweep->ended_group = sweep->leader;
 			kill(-sweep->leader, SIGKILL);

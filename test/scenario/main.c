@@ -16,7 +16,7 @@
 struct run {
 	struct script script;
 	struct script known; /* scenarios that are known to fail */
-	struct seeds *seeds; /* NULL: single files, nothing is said of what is missing */
+	struct seeds *seeds; /* NULL: single files, missing coverage is not reported */
 	bool trace, mutants;
 	unsigned failed, faults;
 	unsigned long why_counts[WHY_COUNT];
@@ -28,7 +28,7 @@ static const char *const split_names[SPLITS] = {
 	[SPLIT_BYTES] = "each byte alone",
 };
 
-/* The shell's words, which the core never says. */
+/* The words of the shell, which the core never reports. */
 static const enum why foreign[] = {
 	WHY_RESTARTING,
 	WHY_RESTART_REFUSED,
@@ -126,7 +126,7 @@ read_directory(struct run *run, const char *directory)
 	free(path);
 }
 
-/* words.inc stands beside the scenarios, and above those that are known to fail. */
+/* words.inc is beside the scenarios, and above those that are known to fail. */
 static void
 read_words(struct run *run, const char *file)
 {
@@ -219,7 +219,7 @@ passes(const struct scenario *scenario)
 	return !failed;
 }
 
-/* What is mended is kept: it moves to the file of the same name that is played as the rule. */
+/* A scenario that no longer fails moves to the file of the same name that is played as the rule. */
 static void
 play_known(struct run *run)
 {

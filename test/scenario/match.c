@@ -5,7 +5,7 @@
 
 enum { SHOWN_MAX = 400 };
 
-/* Behind the string whose opening quote is at `at`. */
+/* Skips the string whose opening quote is at `at`. */
 static size_t
 string_end(struct span text, size_t at)
 {
@@ -15,7 +15,7 @@ string_end(struct span text, size_t at)
 	return at < text.len ? at + 1 : text.len;
 }
 
-/* Behind the JSON value that starts at `at`. */
+/* Skips the JSON value that starts at `at`. */
 static size_t
 value_end(struct span text, size_t at)
 {
@@ -47,7 +47,7 @@ from(struct span text, size_t at)
 	return span_part(text, at, text.len - at);
 }
 
-/* `*` within a string: as many of its characters as let the rest match. */
+/* `*` within a string: takes as many characters as let the rest match. */
 static bool
 match_some(struct span pattern, struct span line)
 {

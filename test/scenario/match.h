@@ -2,8 +2,8 @@
 #define SCENARIO_MATCH_H
 
 /*
- * A line against a pattern: JSON, byte for byte, in which * stands for any value, and within a string for
- * any characters of it.
+ * Matches a line against a pattern: JSON, byte for byte, in which * stands for any value, and within a string for any
+ * characters.
  */
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 bool match_line(struct span pattern, struct span line);
 
-/* Appends bytes so that a person can read them on one line: escaped, and cut in the middle when long. */
+/* Appends bytes in a form that a person can read on one line: escaped, and cut in the middle when long. */
 void match_show(struct buf *out, struct span bytes);
 
 #endif

@@ -20,7 +20,7 @@
 
 enum {
 	SECONDS_MAX = 2, /* of processor time; a tenth is enough */
-	BITS = 16,       /* that are looked at in a mask */
+	BITS = 16,       /* bits of a mask that are changed */
 };
 
 struct mutants {
@@ -28,7 +28,7 @@ struct mutants {
 	size_t count, found, excused, survived;
 };
 
-/* Names, for the report and for the excuses; what has none is told by its number. */
+/* Names, for the report and for the excuses; a mutant without a name is reported by its number. */
 
 static const char *const states[REQUEST_STATES] = {
 	[REQUEST_NONE] = "none",
@@ -94,7 +94,7 @@ struct excuse {
 #define NAMED_ONLY "requests of the agent have no deadline unless they are named"
 #define SHELL_ONLY "it decides how the shell ends the server"
 
-/* What cannot be seen from outside, each with its reason. One that excuses nothing any more is a fault. */
+/* Mutants that cannot be observed, each with its reason. An excuse that excuses nothing is a fault. */
 static struct excuse excuses[] = {
 	{ "none/*: also *", NO_REQUEST, false },
 	{ "none/*: then *", NO_REQUEST, false },
@@ -183,7 +183,7 @@ holds(const struct scenario *scenario)
 	return !verdict.failed;
 }
 
-/* In a child of its own, as a mutant may trip an assertion or loop for ever: 1, some scenario failed. */
+/* Runs in a child process, as a mutant may trip an assertion or loop for ever: 1, some scenario failed. */
 static int
 play_all(const struct mutants *mutants, const char *name)
 {
@@ -253,7 +253,7 @@ try_mutant(struct mutants *mutants, void *at, const void *bytes, size_t size, co
 		printf("%-56s -> crash\n", name);
 }
 
-/* What there is to change */
+/* The mutants */
 
 enum { NUMBER_MAX = 16 };
 
@@ -280,14 +280,14 @@ try_cell(struct mutants *mutants, int state, int event)
 	}
 	for (i = 0; i < REQUEST_STATES; i++) {
 		value = (unsigned char)i;
-		if (i != cell->next && i != REQUEST_QUEUED) /* which is derived, and never stored */
+		if (i != cell->next && i != REQUEST_QUEUED) /* derived, never stored */
 			try_mutant(mutants, &cell->next, &value, 1, "%s: then %s", name, named(states, i, a));
 	}
 	value = (unsigned char)((cell->why + 1) % WHY_COUNT);
 	try_mutant(mutants, &cell->why, &value, 1, "%s: another word", name);
 }
 
-/* Members of a row that are a number or an enum: `one`, or `other` where it is that already. */
+/* Members of a row that are a number or an enum: changed to `one`, or to `other` if it is `one`. */
 struct number {
 	const char *name;
 	size_t offset;
@@ -364,7 +364,7 @@ try_method(struct mutants *mutants, const char *dialect, struct method *method)
 	try_mutant(mutants, &method->cancelled, &cancelled, sizeof(cancelled), "%s: another cancelled", name);
 }
 
-/* The methods of the dialect, copied to where they can be changed. */
+/* A copy of the dialect's methods, which can be changed. */
 static struct method *
 copy_methods(struct dialect *dialect)
 {
@@ -453,7 +453,7 @@ try_all(struct mutants *mutants)
 
 /* The run */
 
-/* Whether all scenarios hold without any change. */
+/* Whether all scenarios pass without any change. */
 static bool
 is_sound(const struct script *script)
 {

@@ -1,13 +1,13 @@
 #ifndef SCENARIO_MUTANTS_H
 #define SCENARIO_MUTANTS_H
 
-/* Changes each decision and each fact of the dialects, one at a time: some scenario has to fail each time. */
+/* Changes each decision and each fact of the dialects, one at a time: a scenario must fail each time. */
 
 #include <stdbool.h>
 
 #include "scenario/script.h"
 
-/* Prints mutant -> the first scenario that found it. true: none survived that is not excused. */
+/* Prints mutant -> the first scenario that found it. true: every survivor is excused. */
 bool mutants_run(const struct script *script);
 
 #endif

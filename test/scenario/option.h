@@ -1,7 +1,7 @@
 #ifndef SCENARIO_OPTION_H
 #define SCENARIO_OPTION_H
 
-/* The options of a scenario: those of the command line that the core knows, in the same words. */
+/* The options of a scenario: the options of the command line that the core knows, with the same names. */
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #ifndef SCENARIO_PHRASE_H
 #define SCENARIO_PHRASE_H
 
-/* The lines of a scenario that do something or ask for something, as they are written. */
+/* Parses the lines of a scenario that do something or ask for something. */
 
 #include <stdbool.h>
 
@@ -9,13 +9,13 @@
 
 struct phrase_context {
 	const struct vocabulary *vocabulary;
-	struct scenario *scenario; /* to which the line is added */
+	struct scenario *scenario; /* the scenario that gets the line */
 	const char *file;
 	unsigned number;
-	struct span last[2]; /* what each side sent last; owned by a line */
+	struct span last[2]; /* the last message of each side; owned by a line */
 };
 
-/* false: not understood. */
+/* false: the line is not understood. */
 bool phrase_read(struct phrase_context *context, struct span text);
 
 #endif

@@ -8,8 +8,8 @@
 #include "scenario/match.h"
 
 enum {
-	START = 1000000007, /* nothing may depend on a clock that starts at 0 */
-	RESTLESS = 1000,    /* wakes at one and the same time */
+	START = 1000000007, /* no result may depend on a clock that starts at 0 */
+	RESTLESS = 1000,    /* wakes at the same time */
 };
 
 static void
@@ -86,7 +86,7 @@ expire(struct play *play)
 	drain(play);
 }
 
-/* The turn's end: what is due by now expires, after all that arrived by now was heard. */
+/* The end of a turn: expires what is due, after all bytes that have arrived were heard. */
 static void
 settle(struct play *play)
 {
@@ -145,7 +145,7 @@ on_read(struct play *play, const struct line *line)
 	buf_clear(&reader->unread);
 }
 
-/* Until `to`; whatever happens on the way happens where no line asked for it. */
+/* Lets time pass until `to`; an action on the way is one that no line asked for. */
 static void
 pass_time(struct play *play, msec_t to)
 {
@@ -192,7 +192,7 @@ on_gone(struct play *play, const struct line *line)
 		play->kind->gone(play->subject, status, signal, START + play->now);
 }
 
-/* Something is done to canceld. */
+/* Carries out a line that does something to canceld. */
 static void
 act(struct play *play, const struct line *line)
 {

@@ -1,14 +1,14 @@
 #ifndef SCENARIO_PLAY_H
 #define SCENARIO_PLAY_H
 
-/* Plays one scenario against a subject on a clock of its own, and says where they first differ. */
+/* Plays one scenario against a subject on a virtual clock, and reports the first difference. */
 
 #include <stdbool.h>
 
 #include "scenario/script.h"
 #include "scenario/subject.h"
 
-enum split { /* how what a side writes reaches canceld */
+enum split { /* how the bytes of a side are cut before they reach canceld */
 	SPLIT_WHOLE,
 	SPLIT_MIDDLE,
 	SPLIT_BYTES,
@@ -19,17 +19,17 @@ struct verdict {
 	bool failed;
 	const char *file;
 	unsigned number;
-	struct buf text; /* what was expected, what happened */
+	struct buf text; /* the expected and the actual result */
 };
 
 struct play_setup {
 	const struct subject_kind *kind;
 	enum split split;
-	bool trace;                /* print what is sent, seen and decided */
+	bool trace;                /* print all that is sent, seen and decided */
 	unsigned long *why_counts; /* WHY_COUNT counters to add to, or NULL */
 };
 
-/* verdict->text is the caller's to free. */
+/* The caller frees verdict->text. */
 void play(const struct scenario *scenario, const struct play_setup *setup, struct verdict *verdict);
 
 #endif

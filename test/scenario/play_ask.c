@@ -71,7 +71,7 @@ play_check_words(struct play *play)
 	actions_show(&play->actions, text);
 }
 
-/* Behind the header that the bytes start with; 0 if it has not ended. */
+/* The end of the header that the bytes start with; 0 if it has not ended. */
 static size_t
 head_length(struct span bytes)
 {
@@ -80,7 +80,7 @@ head_length(struct span bytes)
 	return end == NULL ? 0 : (size_t)(end - bytes.ptr) + 4;
 }
 
-/* The next message with all that frames it; everything if it has not ended. */
+/* The next message with its framing; all bytes if it has not ended. */
 static struct span
 next_frame(const struct buf *seen, enum framing framing)
 {

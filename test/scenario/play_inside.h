@@ -1,14 +1,14 @@
 #ifndef SCENARIO_PLAY_INSIDE_H
 #define SCENARIO_PLAY_INSIDE_H
 
-/* What the two halves of play share: play.c does what the lines say, play_ask.c looks at what came of it. */
+/* Shared by the two halves of play: play.c carries out the lines, play_ask.c checks the results. */
 
 #include "scenario/play.h"
 #include "scenario/actions.h"
 
 struct reader {
-	struct buf seen;   /* read and not yet asked for */
-	struct buf unread; /* written, and canceld does not read */
+	struct buf seen;   /* bytes that the side has read and no line has asked for */
+	struct buf unread; /* bytes that the side has written and canceld has not read */
 	bool stalled, holds;
 };
 
@@ -20,27 +20,27 @@ struct play {
 	struct reader readers[2];
 	struct action_list actions;
 	unsigned long counts[WHY_COUNT];
-	msec_t now; /* from the scenario's start */
+	msec_t now; /* counted from the start of the scenario */
 	const struct line *line, *stimulus;
 	bool asked; /* the last line asked for something */
 	bool wants_end;
 	struct verdict *verdict;
 };
 
-/* The verdict's text, to be filled in; NULL if it was spoken before. */
+/* The verdict's text, to be filled in; NULL if there is a verdict already. */
 struct buf *play_fail(struct play *play, const struct line *line);
 
 __attribute__((format(printf, 2, 3))) void play_show(struct buf *out, const char *format, ...);
 
-/* The line asks for something that must have happened; false: it does not. */
+/* Checks a line that asks for something that must have happened; false: the line is of another kind. */
 bool play_asks(const struct line *line);
 void play_ask(struct play *play, const struct line *line);
 
-/* Nothing may be left that no line asked for. */
+/* Checks that no action and no bytes are left that no line asked for. */
 void play_check_silence(struct play *play);
 void play_check_words(struct play *play);
 
-/* At the scenario's end: what the session says of itself. */
+/* Checks the session's own state at the end of the scenario. */
 void play_check_session(struct play *play);
 
 #endif

@@ -2,8 +2,8 @@
 #define SCENARIO_SCRIPT_H
 
 /*
- * Scenarios as they are read from *.scn files: who sends what at which millisecond, what each side must then see.
- * test/scenario/README says what may be written. Reading a script decides nothing about whether it holds.
+ * Scenarios as they are read from *.scn files: which side sends what at which millisecond, and what each side must then
+ * see. test/scenario/README describes the lines. Reading a script does not play it.
  */
 
 #include <stdbool.h>
@@ -14,12 +14,12 @@
 
 enum line_kind {
 	LINE_SEND,        /* side writes text */
-	LINE_SEE,         /* side must read text next: a pattern, or these very bytes with `exact` */
+	LINE_SEE,         /* side must read text next: a pattern, or exactly these bytes with `exact` */
 	LINE_NOTHING,     /* side must have read nothing more */
 	LINE_AT,          /* time passes until `value`, each wake in time */
 	LINE_ASLEEP,      /* time passes until `value`, and canceld does not run meanwhile */
 	LINE_WHY,         /* text: the words decided since the last such line, in order */
-	LINE_SAYS,        /* text: the next such word with what it says */
+	LINE_SAYS,        /* text: the next such word with its fields */
 	LINE_STALL,       /* side reads no more ... */
 	LINE_RESUME,      /* ... reads again */
 	LINE_TAKE,        /* side reads `value` bytes while it stalls */
@@ -28,15 +28,15 @@ enum line_kind {
 	LINE_END,         /* side closes what it writes */
 	LINE_LEAVE,       /* the client leaves; value: enum leaving */
 	LINE_GONE,        /* the server has gone; value: status, or signal with `exact` */
-	LINE_LOST,        /* the same, and another one will come */
-	LINE_BACK,        /* another one is there */
+	LINE_LOST,        /* the same, and a new one will come */
+	LINE_BACK,        /* a new one has started */
 	LINE_QUOTE,       /* text: the server's last words */
 	LINE_STUCK,       /* the server is to be ended */
-	LINE_RESTART,     /* text: why no other server could go on; or "yes" */
+	LINE_RESTART,     /* text: why no new server could continue; or "yes" */
 	LINE_DEAF,        /* the server closed its stdin */
-	LINE_HOPELESS,    /* no other one will come */
+	LINE_HOPELESS,    /* no new server will come */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
-	LINE_REQUESTED,   /* side has made `value` requests so far */
+	LINE_REQUESTED,   /* side has sent `value` requests so far */
 	LINE_WANTS_END,   /* the session wants to end */
 };
 
@@ -62,7 +62,7 @@ struct scenario {
 	const char *file;
 	unsigned number;
 	struct session_config config; /* without policy */
-	enum framing framing;         /* of what both sides write, raw bytes excepted */
+	enum framing framing;         /* framing of both sides' messages, except raw bytes */
 	struct option *options;       /* the policy's rules */
 	size_t option_count;
 	char **seeds;
@@ -77,7 +77,7 @@ struct script {
 	char **files;
 	size_t file_count;
 	struct vocabulary *vocabulary;
-	unsigned faults; /* printed when they were found */
+	unsigned faults; /* each is printed when it is found */
 };
 
 void script_init(struct script *script);

@@ -3,7 +3,7 @@
 
 /*
  * The sentences of the specifications that the project started from, numbered in seeds.txt. Each has a scenario, or a
- * reason why it cannot apply; and canceld is needed for it, or it is marked as what a blind relay does as well.
+ * reason why it cannot apply; and either a blind relay fails it, or it is marked as pass-through.
  */
 
 #include <stdbool.h>
@@ -14,10 +14,10 @@ struct seeds;
 struct seeds *seeds_read(const char *path);
 void seeds_free(struct seeds *seeds);
 
-/* A scenario names the sentence; relayed: it holds for a blind relay too. */
+/* A scenario names the sentence; relayed: it passes with a blind relay too. */
 void seeds_cover(struct seeds *seeds, const char *name, bool relayed, const char *file, unsigned number);
 
-/* Prints what is amiss as `file:line: text`; returns how many. */
+/* Prints the faults as `file:line: text`; returns how many. */
 unsigned seeds_check(const struct seeds *seeds);
 
 size_t seeds_count(const struct seeds *seeds);

@@ -1,7 +1,10 @@
 #ifndef SCENARIO_SUBJECT_H
 #define SCENARIO_SUBJECT_H
 
-/* What stands between the two sides: canceld's core, or a blind relay, which copies bytes and knows nothing. */
+/*
+ * The program under test between the two sides: canceld's core, or a blind relay, which copies bytes and knows no
+ * protocol.
+ */
 
 #include <stdbool.h>
 
@@ -23,7 +26,7 @@ struct subject_kind {
 	void (*give_up)(void *self);
 	void (*expire)(void *self, bool heard, msec_t now);
 	msec_t (*wake)(void *self, bool stalled, msec_t now);
-	/* NULL: none but canceld has one. */
+	/* NULL except for canceld. */
 	struct session *(*session)(void *self);
 };
 

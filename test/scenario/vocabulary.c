@@ -147,7 +147,7 @@ vocabulary_steps(struct vocabulary *vocabulary, struct span name)
 	return &named->steps;
 }
 
-/* %(NUMBER*CHARACTERS) at the head of text: appends it, and returns its length; 0 if it is none. */
+/* %(NUMBER*CHARACTERS) at the head of text: appends it, and returns its length; 0 if there is none. */
 static size_t
 expand_repeat(struct span text, struct buf *out)
 {
@@ -223,7 +223,7 @@ vocabulary_expand(const struct vocabulary *vocabulary, struct span text, struct 
 	return true;
 }
 
-/* The character that the escape at text stands for; its length in *len. -1: none. */
+/* The character that the escape at text stands for; its length in *len. -1: not an escape. */
 static int
 unescape(const char *text, size_t *len)
 {

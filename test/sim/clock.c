@@ -1,14 +1,14 @@
 /* Time passes. */
 #include "world_inside.h"
 
-enum { TURNS = 20000 }; /* a server that waits for a person is asked for ever whether it is alive */
+enum { TURNS = 20000 }; /* a server that waits for a person is probed for ever */
 
 void
 clock_expire(struct world *world)
 {
 	world->oracle.now = world->now;
 	session_expire(world->session, !wire_backed_up(world, SERVER), world->now);
-	servers_obey(world);
+	servers_note(world);
 	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
 	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
 		oracle_blame(&world->oracle, "4: memory is not bounded");

@@ -1,4 +1,4 @@
-/* How the oracle reads a message: with jansson, and its own eyes. */
+/* How the oracle reads a message: with jansson, and byte by byte, without the core. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ jsontext_same_but_id(const char *a, size_t alen, const char *b, size_t blen)
 	m = strlen(to);
 	while (before < alen && before < blen && a[before] == b[before])
 		before++;
-	/* The ids may begin alike. */
+	/* The ids may have a common prefix. */
 	while (before > 0 &&
 	    (before + n > alen || before + m > blen || memcmp(a + before, from, n) != 0 ||
 		memcmp(b + before, to, m) != 0))

@@ -1,4 +1,4 @@
-/* What the oracle is told: what the peers say and canceld hears, and what canceld's log says. */
+/* The input of the oracle: the peers' messages, what canceld hears of them, and canceld's log. */
 #include "oracle_inside.h"
 
 #include <stdarg.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* what the manual says is built in */
-enum { IDLE = 300000, START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for what opens a session */
+enum { GRACE = 5000, GRACE_TURN = 30000 };                         /* the built-in times of the manual */
+enum { IDLE = 300000, START = 300000, DAY = 24 * 60 * 60 * 1000 }; /* ... for a request that opens a session */
 
 void
 oracle_init(struct oracle *oracle)
@@ -86,8 +86,8 @@ oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *i
 	ask->deed = deed;
 	ask->target = NO_TARGET;
 	ask->life = oracle->life;
-	ask->idle = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | PROBE) ? START : oracle->timeout;
-	ask->cap = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | PROBE) ? DAY : oracle->cap;
+	ask->idle = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | DISCOVERY) ? START : oracle->timeout;
+	ask->cap = traits & EXEMPT ? INT64_MAX : traits & (HANDSHAKE | DISCOVERY) ? DAY : oracle->cap;
 	ask->ending_at = INT64_MAX;
 	snprintf(ask->id, sizeof(ask->id), "%s", id);
 	return oracle->ask_count++;
@@ -140,7 +140,7 @@ oracle_grace(const struct oracle *oracle, const struct ask *ask)
 	return ask->deed->traits & TURN ? GRACE_TURN : GRACE;
 }
 
-/* The protocol lets its asker cancel it. */
+/* Whether the protocol lets the requester cancel it. */
 static bool
 may_cancel(const struct oracle *oracle, const struct ask *ask)
 {
@@ -166,7 +166,7 @@ is_turn_of(const struct ask *ask, const char *session)
 	return ask->by == CLIENT && !ask->ours && ask->deed->traits & TURN && strcmp(ask->session, session) == 0;
 }
 
-/* What the server asked in that session ends with the turn, if the client does not answer it. */
+/* The server's requests in that session end with the turn, if the client does not answer them. */
 static void
 cascade(struct oracle *oracle, const char *session, bool sure)
 {
@@ -195,7 +195,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 		else if (ask->reply_begun == 0 && ask->by_turn)
 			repeated++;
 		else
-			untold++; /* it was cancelled by its id alone, perhaps */
+			untold++; /* it may have been cancelled by its id alone */
 		ask->by_turn |= ask->cancelled == 0 && ask->expired == 0;
 		note_cancel(oracle, ask, true);
 	}
@@ -206,7 +206,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 		oracle->repaired++;
 }
 
-/* ABP: a client that asks canceld itself. */
+/* ABP: a client's request to canceld itself. */
 static void
 heard_acknowledged(struct oracle *oracle, const struct sent *sent)
 {
@@ -222,7 +222,7 @@ heard_acknowledged(struct oracle *oracle, const struct sent *sent)
 	note_cancel(oracle, target, true);
 }
 
-/* Asked in a turn that is cancelled already: it need not be answered either. */
+/* Sent in a turn that is already cancelled: it need not be answered either. */
 static void
 join_cascade(const struct oracle *oracle, struct ask *ask)
 {
@@ -244,7 +244,7 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	}
 	if (ask->deed->traits & HANDSHAKE)
 		oracle->declared[CLIENT] = oracle->declares[CLIENT];
-	else if (!(ask->deed->traits & PROBE) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
+	else if (!(ask->deed->traits & DISCOVERY) && oracle->protocol == &protocols[MCP] && !oracle->handshake)
 		oracle->initialized = true;
 	(void)sent;
 }
@@ -252,7 +252,7 @@ heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 static void
 heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
-	/* What is malformed, or shares its line with text, is taken for an answer only while one is awaited. */
+	/* A response that is malformed, or shares its line with text, counts only while one is awaited. */
 	if ((sent->salvaged || sent->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
 	if (ask->replied != 0 || sent->broken)
@@ -375,7 +375,7 @@ expired(struct oracle *oracle, struct ask *ask)
 		ask->ending_at = oracle->now;
 }
 
-/* Its answer stood still half way: never for less than the grace, and for no more once it was cancelled. */
+/* Its answer stood still: never for less than the grace, and for no longer once it was cancelled. */
 static void
 check_stalled(struct oracle *oracle, const struct ask *ask)
 {
@@ -412,7 +412,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	}
 	if (decision == DECIDED_STALLED)
 		check_stalled(oracle, ask);
-	/* What breaks off is closed, and answered only if that is owed. */
+	/* A message that breaks off is closed, and answered only if an answer is owed. */
 	if (broken && ask->cancelled != 0 && !ask->owed)
 		return;
 	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
@@ -427,7 +427,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	ask->decided = ++oracle->step;
 }
 
-/* A later turn of the session that runs, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
+/* A later running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
 static int
 newer_turn(const struct oracle *oracle, int turn, bool sure)
 {

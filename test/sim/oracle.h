@@ -2,10 +2,10 @@
 #define SIM_ORACLE_H
 
 /*
- * Knows what the two peers put in and sees what they get, and nothing of canceld: it shares no code with src/core. It
- * checks promises 1 to 3 of the manual message by message, and the rest when a world has come to its end.
+ * The oracle knows what the two peers write and sees what they read, and nothing of canceld: it shares no code with
+ * src/core. It checks promises 1 to 3 of the manual message by message, and the others at the end of a world.
  *
- * Every message of a peer carries a number of its own, "q", by which it is known again.
+ * Every message of a peer has a number of its own, "q", by which the oracle recognises it.
  */
 
 #include <stdbool.h>
@@ -28,36 +28,36 @@ enum kind {
 	KIND_JUNK, /* must never arrive */
 };
 
-struct sent { /* one message of a peer */
+struct sent { /* one message that a peer has written */
 	int from;
-	int life; /* of the server that was there then */
+	int life; /* which server was there: how many had gone before */
 	enum kind kind;
 	int ask;     /* the request that it is, answers, cancels or reports on; -1: none */
 	char *bytes; /* as written, with its framing */
 	size_t len;
-	char *arrives; /* as it has to arrive, without framing */
+	char *arrives; /* as it must arrive, without framing */
 	size_t arrives_len;
 	enum spelling spelling; /* of a cancel */
-	char reason[32];        /* ... as spelled, or empty */
-	char session[16];       /* that it names, as spelled, or empty */
+	char reason[32];        /* its reason as spelled, or empty */
+	char session[16];       /* the session that it names, as spelled, or empty */
 	uint64_t begun;         /* when its first byte reached canceld; 0: not yet */
 	uint64_t heard;         /* when its last byte did */
 	bool arrived;
-	bool due;      /* it has to arrive */
+	bool due;      /* it must arrive */
 	bool bad;      /* a malformed response */
-	bool broken;   /* canceld said that it broke off */
+	bool broken;   /* canceld reported that it broke off */
 	bool salvaged; /* a response among other text */
-	bool confirms; /* a response that says that the request was cancelled */
+	bool confirms; /* a response that confirms the cancel */
 	bool complain; /* junk that is answered with an error */
 	bool grants;   /* a response that is a result */
 	bool begins;   /* the first notice of a stream */
-	bool differs;  /* ... from what the first server said of itself */
+	bool differs;  /* ... whose capabilities differ from those of the first server */
 	bool torn;     /* the server that read it in parts has gone */
-	bool again;    /* to be said to another server too: no order holds for it */
-	bool ahead;    /* heard while canceld told a server what it had to know: no order holds for it either */
-	bool urgent;   /* ... which may need it before it knows all */
-	int repeat;    /* the life of the server that canceld has to say it to; 0: none */
-	int own;       /* which question of canceld's it answers; -1: none */
+	bool again;    /* to be sent to another server too: no order is checked */
+	bool ahead;    /* heard during the replay: no order is checked either */
+	bool urgent;   /* ... and the server may need it before the replay ends */
+	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
+	int own;       /* the question of canceld's that it answers; -1: none */
 };
 
 enum { NO_TARGET = -2 };
@@ -65,72 +65,72 @@ enum { NO_TARGET = -2 };
 struct ask { /* one request */
 	int by;
 	const struct deed *deed;
-	char id[48];      /* as spelled by who asks */
-	char wire[48];    /* as it arrived; empty: not yet */
+	char id[48];      /* as spelled by the requester */
+	char wire[48];    /* as it arrived; empty: it has not */
 	uint64_t arrived; /* when it did */
 	char token[48], wire_token[48];
 	char second_token[48]; /* LSP: for partial results */
 	char session[16];
-	char name[16]; /* what it sets; empty: all */
+	char name[16]; /* the name that it sets; empty: all */
 	bool task;
-	int target; /* of a KIND_ACKNOWLEDGED: the request that it means, -1: one that never was; else NO_TARGET */
+	int target; /* of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET */
 	bool open;  /* ... a session was open then */
-	bool ours;  /* canceld answers it and nobody else sees it */
+	bool ours;  /* canceld answers it, and it does not pass */
 	int sent;
 	int64_t idle, cap;     /* its deadlines; INT64_MAX: none */
 	int64_t asked;         /* when canceld heard it */
 	int64_t active;        /* the last sign of life that canceld heard */
-	uint64_t cancelled;    /* when the asker's cancel was heard; 0: not */
-	bool owed;             /* ... and an answer is due all the same */
+	uint64_t cancelled;    /* when the requester's cancel was heard; 0: not */
+	bool owed;             /* ... and an answer is still owed */
 	bool by_turn;          /* ... which was a session/cancel */
 	bool at_once;          /* ... and its receiver has no time to answer */
 	uint64_t expired;      /* when its deadline passed and its receiver was left to answer */
-	int64_t ending_at;     /* by the clock: when it was cancelled, expired, or its turn was */
-	bool crossed;          /* asked in a session with a cancelled turn: it may end with that */
+	int64_t ending_at;     /* in ms: when it was cancelled, expired, or its turn was */
+	bool crossed;          /* sent in a session with a cancelled turn: it may end with that */
 	bool cascaded;         /* its turn was cancelled */
-	bool written;          /* some answer was, perhaps not heard yet */
+	bool written;          /* an answer was written, perhaps not heard yet */
 	bool doubled;          /* ... and another one */
 	uint64_t replied;      /* when the first answer was heard whole; 0: not */
 	uint64_t reply_begun;  /* when its first byte was */
-	bool reply_large;      /* so that not all of it is looked at */
-	uint64_t decided;      /* when canceld said that it answers; 0: not */
-	int64_t decided_at;    /* ... by the clock */
-	int version;           /* ... of ACP, as far as it was known then */
-	bool unsent;           /* canceld said that it never went out */
-	bool answered;         /* the asker got an answer */
-	bool answered_by_peer; /* ... of the one it asked */
-	int confirmed;         /* ... which said that it was cancelled */
-	int cancels;           /* that arrived */
-	int turn_cancels;      /* session/cancel that arrived since it did */
-	bool missed;           /* its session/cancel arrived and it had not */
-	bool refused;          /* canceld answered before it went on */
-	int life;              /* of the server that it arrived at, or that asked it */
-	uint64_t lost;         /* when that one had gone before it was over; 0: not */
-	bool flying;           /* ... so it may be said that it was at work on it */
+	bool reply_large;      /* so large that it is not read whole */
+	uint64_t decided;      /* when canceld reported that it answers; 0: not */
+	int64_t decided_at;    /* ... in ms */
+	int version;           /* ... the version of ACP, as far as it was known then */
+	bool unsent;           /* canceld reported that it was not sent */
+	bool answered;         /* the requester received an answer */
+	bool answered_by_peer; /* ... from its receiver */
+	int confirmed;         /* ... which confirmed the cancel */
+	int cancels;           /* cancels that arrived */
+	int turn_cancels;      /* session/cancel messages that arrived after it */
+	bool missed;           /* its session/cancel arrived, and the request had not */
+	bool refused;          /* canceld answered it and did not send it */
+	int life;              /* the server that it arrived at, or that sent it */
+	uint64_t lost;         /* when that server had gone before the request ended; 0: not */
+	bool flying;           /* ... so canceld may report it as SERVER_LOST */
 	bool begins;           /* a stream whose first notice this server has written */
 	bool begun;            /* ... whose first notice was heard */
-	bool resumed;          /* ... which was asked for again, so that the next first notice is none */
+	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
 };
 
 enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
 
-struct own { /* what canceld itself has asked the server that is there */
+struct own { /* a question of canceld's to the present server */
 	enum own_kind kind;
 	char wire[48];
-	int sent;      /* what it repeats; -1: nothing */
+	int sent;      /* the message that it repeats; -1: none */
 	int64_t at;    /* when it was read */
-	bool written;  /* some answer was ... */
+	bool written;  /* an answer was written ... */
 	bool answered; /* ... and was heard */
 	bool granted;
 };
 
 enum { OWNS = 64, SETTINGS = 16, LISTS = 3 };
 
-struct telling { /* canceld said that it cancels a request, or hands such a cancel on in other words */
+struct telling { /* canceld reported that it cancels a request, or forwards a cancel in another form */
 	int ask;
-	bool by_id; /* it may do so by its id */
+	bool by_id; /* it may name the request's id */
 	bool turn;  /* ... with session/cancel ... */
-	int newer;  /* ... which would hit this newer turn too, so not; -1: there is none */
+	int newer;  /* ... which would hit this newer turn too, so it must not; -1: there is none */
 	enum spelling spelling;
 	char reason[64];
 	uint64_t step;
@@ -141,8 +141,8 @@ struct oracle {
 	int sent_count;
 	struct ask *asks;
 	int ask_count;
-	struct telling *tellings[2];   /* by whose request it is, in order */
-	int telling_count[2], told[2]; /* said, and arrived */
+	struct telling *tellings[2];   /* by the side of the requester, in order */
+	int telling_count[2], told[2]; /* reported, and arrived */
 	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
 	int last[2];                   /* the last message of each peer that arrived */
 	int hearing;                   /* the message that canceld reads */
@@ -152,7 +152,7 @@ struct oracle {
 	int64_t grace; /* INT64_MAX: what is built in */
 	const struct protocol *protocol;
 	bool header; /* the framing */
-	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy_probe;
+	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
 	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
 	int version;                   /* of ACP, that the server will choose */
 	bool handshake;                /* it began with one */
@@ -164,23 +164,23 @@ struct oracle {
 	bool fresh;     /* ... has read nothing yet */
 	uint64_t lost;  /* when the last one had gone */
 	uint64_t came;  /* when the next one did */
-	int64_t back;   /* ... by the clock */
+	int64_t back;   /* ... in ms */
 	bool replaying; /* ... and was not told all, as canceld's log has it */
 	bool losing;    /* it is going now */
-	int halves;     /* so many messages may have got lost that were half read */
-	int may_fly;    /* so many requests may have been half read when it went */
+	int halves;     /* how many half-read messages may be lost */
+	int may_fly;    /* how many requests may have been half read when it ended */
 	int may_reach;  /* ... and of its own, half read by the client */
 	struct own owns[OWNS];
 	int own_count;
-	bool probing;                 /* canceld said that it asks whether the server is alive, and heard no answer */
+	bool probing;                 /* canceld reported a probe, and heard no answer */
 	int64_t probe_at, kill_stuck; /* ... then; how long it waits for one, 0: it never asks */
-	uint64_t probed, free;        /* when it last said so; when it last heard one */
-	int64_t moved;                /* when a byte went to or from the server, or none could */
-	int64_t spoke;                /* when one came from it */
+	uint64_t probed, free;        /* when it last reported a probe; when it last heard an answer */
+	int64_t moved;                /* when a byte last went to or from the server, or none could */
+	int64_t spoke;                /* when a byte last came from the server */
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
-	bool unheld;                  /* an answer passes in parts, so that what it says does not wait */
-	bool unprobed;                /* a cancel arrived since the server was asked that */
+	bool unheld;                  /* an answer passes in parts, so that messages do not wait for the probe */
+	bool unprobed;                /* a cancel arrived after the probe */
 	uint64_t opened_at;           /* when the session was open */
 	bool cut_short;               /* the world ended though canceld had a time to wake at */
 	bool stuck;                   /* canceld wants the server ended */
@@ -189,16 +189,19 @@ struct oracle {
 	int settings[SETTINGS], setting_count; /* requests that last */
 	bool lists[LISTS];                     /* the server says when they change */
 	int list_changes[LISTS];               /* that the client was told */
-	int restarted, changed, changes;       /* what canceld's log says of that; servers that differ */
-	int broken;                            /* so many have */
-	int may_break;                         /* so many messages may have broken off in the middle */
+	int restarted, changed, changes;       /* counts in canceld's log; servers that differ */
+	int broken;                            /* how many messages have broken off */
+	int may_break;                         /* how many may have broken off in the middle */
 	char verdict[1024];                    /* empty while every promise holds */
 };
 
 void oracle_init(struct oracle *oracle);
 void oracle_free(struct oracle *oracle);
 
-/* The peer says it; the message's number. bytes is taken over; arrives is copied: what has to arrive, if it does. */
+/*
+ * A peer writes a message; returns its number. Takes ownership of bytes; arrives is copied: the message that must
+ * arrive, if any.
+ */
 int oracle_say(struct oracle *oracle, int from, enum kind kind, int ask, char *bytes, size_t len, const char *arrives);
 int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const char *id);
 
@@ -209,45 +212,45 @@ void oracle_heard(struct oracle *oracle, int sent);
 enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
- * Canceld's log says that it answers the request, or tells its receiver that it is cancelled. What is written arrives
- * later, and in between much may happen; the log alone never makes a promise held.
+ * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes arrive later, and
+ * much may happen in between; the log alone never fulfils a promise.
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, bool translated);
 
-/* The server has gone, and another one is to come. half: who has read a part of a message. */
+/* The server has gone, and another one will come. half: the sides that have read a part of a message. */
 void oracle_lost(struct oracle *oracle, const bool half[2]);
-/* It is there. */
+/* The next server has started. */
 void oracle_back(struct oracle *oracle);
-/* Canceld wants it to be ended. */
+/* canceld wants the server to be ended. */
 void oracle_stuck(struct oracle *oracle);
-/* ... or not: has nothing shown that it is alive, for as long as it has? at_end: no time will pass any more. */
+/* Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass. */
 void oracle_still(struct oracle *oracle, bool at_end);
-/* Canceld's log says that it asks whether the server is alive; half: which has read a part of a message. */
+/* canceld's log reports a probe; half: the server has read a part of a message. */
 void oracle_probes(struct oracle *oracle, bool half);
-/* Another server could go on with the session. */
+/* Whether another server could continue the session. */
 bool oracle_may_restart(const struct oracle *oracle, bool stateless);
-/* No request of the client's could be meant by that id, however it is read. */
+/* Whether the id can mean no request of the client's, however it is read. */
 bool oracle_is_nobodys(const struct oracle *oracle, const char *id);
-/* It knows of the request. */
+/* Whether the server knows the request. */
 bool oracle_is_at_work(const struct oracle *oracle, const struct ask *ask);
 
-/* Canceld's log says that the message that it reads from that side broke off. */
+/* canceld's log reports that the message from that side broke off. */
 void oracle_broke(struct oracle *oracle, int from);
 
-/* The peer got this message (without framing). */
+/* The peer has read this message (without framing). */
 void oracle_got(struct oracle *oracle, int to, const char *text, size_t len);
 
-/* The asker waits for it, as far as the asker knows. */
+/* Whether the requester waits for the answer, as far as it knows. */
 bool oracle_waits(const struct ask *ask);
 
-/* It was cancelled, but will be answered, as far as the asker knows. */
+/* Whether it was cancelled and will still be answered, as far as the requester knows. */
 bool oracle_owes(const struct ask *ask);
 
-/* How that side spells a cancel that it wants to hear, as far as canceld can know. */
+/* The form of the cancels that the side understands, as far as canceld can know. */
 enum spelling oracle_spelling(const struct oracle *oracle, int side);
 
-/* All has been written and read, and every deadline has passed. */
+/* The end of a world: all bytes were written and read, and every deadline has passed. */
 void oracle_end(struct oracle *oracle);
 
 void oracle_blame(struct oracle *oracle, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,4 @@
-/* What canceld answers to $/canceld/cancel: the rows of ABP "Edge Cases" and "Timing". */
+/* canceld's answers to $/canceld/cancel: the rows of ABP "Edge Cases" and "Timing". */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,14 +23,14 @@ oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t
 		oracle_blame(oracle, "6: the cancel %s without a session is refused with %d", ack->id, code);
 }
 
-/* Its answer has begun, and may not have come to its end. */
+/* Whether its answer has begun and may not have ended. */
 static bool
 may_break_off(const struct oracle *oracle, const struct ask *target)
 {
 	return target->reply_begun != 0 && oracle->may_break > 0;
 }
 
-/* May it be told so? */
+/* Whether this outcome may be told. */
 static bool
 is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *target, const char *outcome)
 {

@@ -1,9 +1,9 @@
-/* Nothing more will come: what should have, and has not? */
+/* The checks at the end of a world: every message that should have arrived has arrived. */
 #include "oracle_inside.h"
 
 #include <string.h>
 
-/* Nobody waits for it any more, and that is not its receiver's doing. */
+/* Whether its answer is no longer awaited, for another reason than its receiver. */
 static bool
 is_given_up(const struct oracle *oracle, const struct ask *ask)
 {
@@ -11,7 +11,7 @@ is_given_up(const struct oracle *oracle, const struct ask *ask)
 	    (ask->answered && !ask->answered_by_peer) || (ask->by == CLIENT && oracle->client_left);
 }
 
-/* Its receiver works on it and should know that it need not. */
+/* Whether its receiver works on it although it should know that it is cancelled. */
 static void
 check_told(struct oracle *oracle, const struct ask *ask)
 {
@@ -32,7 +32,7 @@ check_told(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "server" : "client", ask->id);
 }
 
-/* A person was asked something and may still answer: until then the client's requests are not idle. */
+/* Whether a person was asked something and may still answer: until then the client's requests are not idle. */
 static bool
 person_is_asked(const struct oracle *oracle)
 {
@@ -53,7 +53,7 @@ has_deadline(const struct oracle *oracle, const struct ask *ask)
 	return ask->idle != INT64_MAX;
 }
 
-/* An answer is still due. */
+/* Whether an answer is still due. */
 static bool
 is_due(const struct oracle *oracle, const struct ask *ask)
 {
@@ -84,7 +84,7 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);
 }
 
-/* No server reads what the client says: it has gone, or was not told yet what it has to know when the client left. */
+/* Whether no server reads the client's messages: it has gone, or the replay had not ended when the client left. */
 static bool
 is_unheard(const struct oracle *oracle)
 {

@@ -1,4 +1,4 @@
-/* A peer has read something that the other one wrote. */
+/* Checks a message of one peer that the other has read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ oracle_find_wire(struct oracle *oracle, int by, const char *id)
 	return NULL;
 }
 
-/* Canceld may have given it another id or token on the way. */
+/* canceld may have replaced its id or token on the way. */
 static bool
 renamed(const struct oracle *oracle, const struct ask *ask)
 {
@@ -28,7 +28,7 @@ renamed(const struct oracle *oracle, const struct ask *ask)
 	return strcmp(ask->id, ask->wire) != 0 || strcmp(ask->token, ask->wire_token) != 0;
 }
 
-/* What a peer must read where the other one wrote this. */
+/* What a peer must read for what the other one wrote. */
 static void
 expect_bytes(struct oracle *oracle, const struct sent *sent, const char *text, size_t len)
 {
@@ -50,14 +50,14 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 
 	if (oracle->protocol == &protocols[MCP])
 		token = json_object_get(json_object_get(params, "_meta"), "progressToken");
-	/* A peer may spell 1 as 1.0; but not always. */
+	/* A peer may spell 1 as 1.0 sometimes. */
 	if (json_is_number(token) && (ask->token[0] == '\0' || ask->sent % 2 == 0))
 		snprintf(ask->wire_token, sizeof(ask->wire_token), "%.0f", json_number_value(token));
 	else if (token != NULL)
 		jsontext_spell(token, ask->wire_token, sizeof(ask->wire_token));
 }
 
-/* It may still be answered. What passes in parts is an answer from the first of them on. */
+/* Whether it may still be answered. An answer that passes in parts counts from its first part on. */
 static bool
 is_awaited(const struct ask *ask)
 {
@@ -77,7 +77,7 @@ got_request(struct oracle *oracle, struct ask *ask, json_t *message, const char 
 		oracle_check_own_ids(oracle, ask->wire);
 	}
 	read_token(oracle, ask, json_object_get(message, "params"));
-	if (oracle->legacy_probe && ask->deed->traits & PROBE)
+	if (oracle->legacy && ask->deed->traits & DISCOVERY)
 		oracle_blame(oracle, "2: %s arrived in spite of --legacy", ask->deed->method);
 	if (ask->unsent)
 		oracle_blame(oracle, "2: %s arrived, which canceld said was never sent", ask->id);
@@ -147,7 +147,7 @@ oracle_got_turn_cancel(struct oracle *oracle, const char *session, uint64_t step
 	}
 }
 
-/* Another request bears the same token, if only as text: nobody on the way can know better. */
+/* Whether another request has the same token, at least as text, so that they cannot be told apart. */
 static bool
 token_in_use(const struct oracle *oracle, const struct ask *old)
 {
@@ -172,7 +172,7 @@ got_end(struct oracle *oracle, struct ask *ask, const struct sent *sent, const c
 	ask->answered = ask->answered_by_peer = true;
 }
 
-/* A cancel, as its sender wrote it: so it is in the receiver's words. */
+/* A cancel that arrives as its sender wrote it, so in the receiver's form. */
 static void
 got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct ask *ask, const char *text, size_t len)
 {
@@ -188,7 +188,7 @@ got_peer_cancel(struct oracle *oracle, int to, const struct sent *sent, struct a
 	oracle_got_cancel(oracle, ask, id);
 }
 
-/* Nobody waits for the request any more, and this progress was written later. */
+/* Whether the request was no longer awaited when this progress was written. */
 static bool
 is_late(const struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {

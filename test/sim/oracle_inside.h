@@ -1,51 +1,51 @@
 #ifndef SIM_ORACLE_INSIDE_H
 #define SIM_ORACLE_INSIDE_H
 
-/* What the parts of the oracle share. */
+/* Shared by the parts of the oracle. */
 
 #include <jansson.h>
 
 #include "oracle.h"
 
-enum { HELD = 64 << 10 }; /* the manual: what is read whole */
+enum { HELD = 64 << 10 }; /* the manual: the longest message that is held */
 
 /* jsontext.c */
-/* The raw text of the id, which our peers put first or last. */
+/* The raw text of the id, which the peers write first or last. */
 void jsontext_raw_id(const char *text, size_t len, char *out, size_t size);
 /* The raw text of the first member of that name. */
 void jsontext_raw_member(const char *text, size_t len, const char *key, char *out, size_t size);
 const char *jsontext_text(json_t *object, const char *key);
-/* The id, as text that tells types apart. */
+/* The id, as text that shows its type. */
 void jsontext_spell(json_t *value, char *out, size_t size);
 bool jsontext_same_id(const char *a, const char *b);
 bool jsontext_same_text(const char *a, const char *b);
-/* Compares all but what may be replaced under a fresh id. */
-/* ... all but the id, to the byte. */
+/* Compares messages byte for byte except for the id. */
 bool jsontext_same_but_id(const char *a, size_t alen, const char *b, size_t blen);
+/* Compares messages except for the ids and tokens that may be replaced. */
 bool jsontext_same_but_names(const char *a, size_t alen, const char *b, size_t blen);
 
 /* oracle.c */
-/* It is on its way, or works, and nothing is known of an end. */
+/* Whether the request is on its way or being worked on, and no end is known. */
 bool oracle_lives(const struct oracle *oracle, const struct ask *ask);
-/* How long its receiver may take to answer it once it was cancelled. */
+/* How long the receiver may still take to answer after the cancel. */
 int64_t oracle_grace(const struct oracle *oracle, const struct ask *ask);
 
-/* oracle_restart.c: what one server leaves to the next. */
-/* The answer to a request that lasts was heard. */
+/* oracle_restart.c: what passes from one server to the next. */
+/* The answer to a setting was heard. */
 void oracle_granted(struct oracle *oracle, const struct ask *ask);
-/* ... to a question of canceld's own. */
+/* The answer to a question of canceld's was heard. */
 void oracle_own_answered(struct oracle *oracle, const struct sent *sent);
 /* The first notice of a stream was heard. */
 void oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask);
-/* The server reads what canceld has to repeat: true, and it is dealt with. */
+/* The server reads a message that canceld has to repeat: true, and it is handled. */
 bool oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len);
-/* Someone reads a message of the other peer: does it come from, or go to, a server that has gone? */
+/* A side reads a message of the other: checks whether it comes from, or goes to, a server that has gone. */
 void oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const struct ask *ask);
-/* An id that the server reads: does it know another request by it? */
+/* The server reads an id: checks that it knows no other request by it. */
 void oracle_check_own_ids(struct oracle *oracle, const char *wire);
 void oracle_got_probe(struct oracle *oracle, const char *text, size_t len);
 bool oracle_is_probe(const char *method);
-/* true if it is the name of such a notification. */
+/* true if the method is such a notification. */
 bool oracle_got_list_change(struct oracle *oracle, const char *method);
 void oracle_end_restarts(struct oracle *oracle);
 

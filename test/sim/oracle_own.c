@@ -1,10 +1,10 @@
-/* A peer has read what canceld itself wrote. */
+/* Checks a message of canceld's own that a peer has read. */
 #include <stdio.h>
 #include <string.h>
 
 #include "oracle_inside.h"
 
-/* The request of `by` that canceld answers under this id: the first that it said so of, else the newest. */
+/* The request of `by` that canceld answers under this id: the first one that its log names, else the newest. */
 static struct ask *
 find_answered(struct oracle *oracle, int by, const char *id)
 {
@@ -27,7 +27,7 @@ is_text(const char *text, size_t len, const char *wanted)
 	return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
 }
 
-/* The specifications: no member beside these. MCP's receiver may be told why. */
+/* The specifications allow no other member. An MCP receiver may get a reason. */
 static void
 expect_cancel(struct oracle *oracle, int to, const struct telling *telling, const char *id, const char *text,
     size_t len)
@@ -43,7 +43,7 @@ expect_cancel(struct oracle *oracle, int to, const struct telling *telling, cons
 		oracle_blame(oracle, "2: a cancel is %.*s and not %s", (int)(len < 300 ? len : 300), text, wanted);
 }
 
-/* A cancel of canceld's own has arrived: they do so in the order in which it said so. */
+/* A cancel of canceld's own has arrived: they arrive in the order of the log. */
 static void
 got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char *text, size_t len)
 {
@@ -94,7 +94,7 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	oracle_got_turn_cancel(oracle, session, told ? telling->step : 0);
 }
 
-/* Nobody is answered in another's stead before that one had its time. */
+/* canceld answers in place of a receiver only after that one had its time. */
 static void
 check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 {
@@ -130,7 +130,7 @@ note_answer(struct oracle *oracle, struct ask *ask, const char *cause)
 		oracle_blame(oracle, "1: canceld answers %s, which was cancelled (%s)", ask->id, cause);
 }
 
-/* The method has a result that says that it was cancelled. */
+/* Whether the method has a result that tells that it was cancelled. */
 static bool
 has_words(const struct ask *ask)
 {
@@ -145,7 +145,7 @@ expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, jso
 	int code = (int)json_number_value(json_object_get(error, "code")), wanted = oracle->protocol->failure_code;
 
 	if (strcmp(cause, "timeout") == 0)
-		wanted = ask->deed->traits & PROBE ? -32601 : oracle->protocol->timeout_code;
+		wanted = ask->deed->traits & DISCOVERY ? -32601 : oracle->protocol->timeout_code;
 	else if (strcmp(cause, "cancelled") == 0)
 		wanted = -32800;
 	if (code != wanted)
@@ -153,7 +153,7 @@ expect_code(struct oracle *oracle, const struct ask *ask, const char *cause, jso
 		    wanted);
 }
 
-/* An error, or in `error` what stands in its stead in a tool's result. */
+/* An error, or in `error` the same from a tool's result. */
 static void
 got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t *data)
 {
@@ -178,7 +178,7 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		return;
 	}
 	note_answer(oracle, ask, cause);
-	if (error != NULL && !(oracle->legacy_probe && ask->deed->traits & PROBE))
+	if (error != NULL && !(oracle->legacy && ask->deed->traits & DISCOVERY))
 		expect_code(oracle, ask, cause, error);
 	if (timeout || cancelled)
 		check_time(oracle, ask, timeout);
@@ -192,7 +192,7 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
 }
 
-/* canceld's own result: that of a method that was cancelled, or of a session/cancel that was a request. */
+/* A result of canceld's own: of a method that was cancelled, or of a session/cancel that was a request. */
 static void
 got_result(struct oracle *oracle, int to, const char *text, size_t len)
 {

@@ -1,10 +1,10 @@
-/* What one server leaves to the next, and what canceld asks of either. */
+/* Restarts: what passes from one server to the next, and canceld's own requests to either. */
 #include <stdio.h>
 #include <string.h>
 
 #include "oracle_inside.h"
 
-enum { REPLAY = 60000 }; /* what the manual says */
+enum { REPLAY = 60000 }; /* as in the manual */
 
 static const char *const lists[LISTS] = { "notifications/tools/list_changed", "notifications/prompts/list_changed",
 	"notifications/resources/list_changed" };
@@ -48,7 +48,7 @@ oracle_is_nobodys(const struct oracle *oracle, const char *id)
 	return true;
 }
 
-/* It has no end of its own, so canceld asks the next server for it. */
+/* Whether it has no end of its own, so that canceld sends it to the next server. */
 static bool
 goes_on(const struct oracle *oracle, const struct ask *ask)
 {
@@ -76,7 +76,7 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 	if (ask->by == SERVER) {
 		ask->lost = oracle->lost;
 	} else if (sent->heard == 0) {
-		ask->flying |= half && sent->len > HELD; /* what passes in parts ends with its reader */
+		ask->flying |= half && sent->len > HELD; /* a message that passes in parts ends with its reader */
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
 	} else if (oracle_is_at_work(oracle, ask)) {
@@ -85,7 +85,7 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 	}
 }
 
-/* What opened the session was said to that server; what it has not read waits for the next one. */
+/* The messages that opened the session were for that server; unread messages wait for the next one. */
 static void
 lose_sent(const struct oracle *oracle, struct sent *sent, bool half)
 {
@@ -180,7 +180,7 @@ find_own(struct oracle *oracle, int sent)
 	return NULL;
 }
 
-/* Nothing of it is to be done any more; refused: nothing is to be done at all. */
+/* Nothing of it has to be sent any more; refused: nothing at all has to be. */
 static bool
 is_replayed(struct oracle *oracle, bool *refused)
 {
@@ -274,7 +274,7 @@ oracle_got_again(struct oracle *oracle, int number, const char *text, size_t len
 	return true;
 }
 
-/* What the server may need before it answers must not wait with what the client asks. */
+/* A message that the server may need to answer must not wait behind the client's requests. */
 static void
 check_ahead(struct oracle *oracle)
 {
@@ -363,7 +363,9 @@ oracle_is_probe(const char *method)
 	    strcmp(method, "$/canceld/probe") == 0;
 }
 
-/* A part of a large answer of the client's was read: when it passes in parts, what stands before it does too. */
+/*
+ * Whether a part of a large answer of the client's was read: when it passes in parts, the messages before it pass too.
+ */
 static bool
 is_answering_at_length(const struct oracle *oracle)
 {
@@ -415,7 +417,7 @@ oracle_got_probe(struct oracle *oracle, const char *text, size_t len)
 	oracle->unprobed = oracle->fresh = false;
 }
 
-/* The server has said that it tells when that list changes. */
+/* Whether the server has declared that it announces changes of that list. */
 static bool
 has_list(const struct oracle *oracle, int list)
 {
@@ -437,7 +439,7 @@ oracle_got_list_change(struct oracle *oracle, const char *method)
 	return false;
 }
 
-/* It may be that it does not wait for this: it has been told that no answer comes, or its question broke off. */
+/* Whether the server may not wait for this: it was told that no answer comes, or its request broke off. */
 static bool
 is_uncertain(const struct oracle *oracle, const struct ask *ask)
 {
@@ -445,7 +447,7 @@ is_uncertain(const struct oracle *oracle, const struct ask *ask)
 	    oracle->sent[ask->sent].broken;
 }
 
-/* It waits for the client. */
+/* Whether the server waits for the client. */
 static bool
 waits_for_client(const struct oracle *oracle, bool surely)
 {
@@ -458,7 +460,7 @@ waits_for_client(const struct oracle *oracle, bool surely)
 	return false;
 }
 
-/* Whoever has read anything meanwhile has its time once more, and once more what stands before the question. */
+/* A server that has read anything meanwhile gets its time once more, and once more for the bytes before the probe. */
 void
 oracle_still(struct oracle *oracle, bool at_end)
 {

@@ -1,4 +1,4 @@
-/* The peers: who does what when. */
+/* The peers: what each does in a step. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the peers answer, and what a server reports meanwhile. */
+/* The peers' answers, and the server's progress. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ may_double(const struct world *world, int number)
 	return peer_may_answer_again(world, number) && !(world->oracle.asks[number].deed->traits & HANDSHAKE);
 }
 
-/* What a server says of itself; differs: another one. */
+/* A server's description of itself; differs: another server's. */
 const char *
 peer_opening(const struct world *world, bool differs)
 {
@@ -32,7 +32,7 @@ peer_opening(const struct world *world, bool differs)
 	return oracle->version == 1 ? ",\"protocolVersion\":1" : ",\"protocolVersion\":2,\"agentCapabilities\":{}";
 }
 
-/* What its protocol has in the result, with a comma before it. */
+/* Members that its protocol has in the result, with a comma before them. */
 static const char *
 members(const struct world *world, const struct ask *ask, bool cancelled)
 {
@@ -71,8 +71,8 @@ write_result(struct world *world, int from, int number, bool cancelled)
 }
 
 /*
- * An answer to a request that has arrived; to one that is answered already as well, but not a large one: of a second
- * one whose id comes last nothing is known when its first part has to pass.
+ * An answer to a request that has arrived; also a second answer, but not a large one: if its id comes last, canceld
+ * knows nothing of it when its first part has to pass.
  */
 void
 peer_answers(struct world *world, int from)

@@ -1,11 +1,11 @@
-/* What the peers ask. */
+/* The peers' requests. */
 #include <stdio.h>
 #include <string.h>
 
 #include "world_inside.h"
 
 /*
- * Its asker may give that id to another request: nothing of the old one can come any more, or canceld tells them apart.
+ * Whether the requester may reuse the id: no answer to the old request can come any more, or canceld tells them apart.
  */
 static bool
 is_free(const struct oracle *oracle, const struct ask *old)
@@ -71,7 +71,7 @@ mcp_meta(struct world *world, struct ask *ask, char *meta, size_t size)
 	    token ? "\"progressToken\":" : "", ask->token);
 }
 
-/* LSP: tokens are no ids. */
+/* LSP: tokens differ from ids. */
 static void
 lsp_tokens(struct world *world, struct ask *ask, char *more, size_t size)
 {
@@ -107,7 +107,7 @@ choose_setting(struct world *world, struct ask *ask, char *more, size_t size)
 	}
 }
 
-/* What opens the session, and what each side says of itself there. */
+/* The messages that open the session, with each side's capabilities. */
 static const char *
 opening(const struct world *world)
 {
@@ -163,8 +163,8 @@ some_deed(struct world *world, const struct deed *deeds, unsigned first)
 
 	while (count < DEEDS && deeds[count].method != NULL)
 		count++;
-	/* The rare ones come last. */
-	if (deeds[count - 1].traits & (FINAL | PROBE) && chance_percent(&world->chance, 80))
+	/* The rare methods come last. */
+	if (deeds[count - 1].traits & (FINAL | DISCOVERY) && chance_percent(&world->chance, 80))
 		count--;
 	return &deeds[first + chance_below(&world->chance, count - first)];
 }
@@ -195,7 +195,10 @@ peer_client_asks(struct world *world)
 	client_asks(world, some_deed(world, world->oracle.protocol->client, 1));
 }
 
-/* Its numbers begin anew with each server; but the client may have answered twice what the former one asked. */
+/*
+ * The server's numbers start again with each server; but the client may have answered a request of the former one
+ * twice.
+ */
 static void
 choose_server_id(struct world *world, char *id, size_t size)
 {

@@ -1,10 +1,10 @@
-/* Who no longer wants an answer, in whose words ever. */
+/* The peers' cancels, in any protocol's form. */
 #include <stdio.h>
 #include <string.h>
 
 #include "world_inside.h"
 
-/* Mostly those of its own protocol. */
+/* Mostly in the form of its own protocol. */
 static enum spelling
 some_spelling(struct world *world, int from)
 {
@@ -21,7 +21,7 @@ write_cancel(struct world *world, int from, enum kind kind, int ask, const char 
 	char why[32] = "";
 	int q = peer_next(world), sent;
 
-	/* Where no cancel is known it is a notice like any other. */
+	/* Where the protocol has no cancel this is a notice like any other. */
 	if (!world->oracle.protocol->cancels)
 		kind = KIND_NOTICE;
 	if (reason)
@@ -72,7 +72,7 @@ newest_stream(const struct oracle *oracle)
 	return -1;
 }
 
-/* MCP: the end of a subscription; of anything else it is forbidden. */
+/* MCP: the end of a subscription; for any other request it is forbidden. */
 void
 peer_cancels_foreign(struct world *world)
 {
@@ -116,7 +116,7 @@ peer_cancels_turn(struct world *world)
 	snprintf(oracle->sent[sent].session, sizeof(session), "%s", session);
 }
 
-/* $/canceld/cancel, of something that was never asked as well. */
+/* $/canceld/cancel, sometimes of a request that never was. */
 void
 peer_asks_canceld(struct world *world)
 {

@@ -1,4 +1,4 @@
-/* What a server answers canceld itself, and what it gets wrong after it was started again. */
+/* A server's answers to canceld's own requests, and its mistakes after a restart. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* How the peers put their messages on the wire, and what they write besides. */
+/* How the peers write their messages, and the junk that they write between them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ peer_is_open(const struct world *world)
 	return false;
 }
 
-/* LSP "Header Part", and what peers make of it before and behind the number; the plain ones come first. */
+/* LSP "Header Part", with the variations of real peers before and after the number; the plain ones come first. */
 static const char *const headers[][2] = {
 	{ "Content-Length: ", "\r\n\r\n" },
 	{ "content-length: ", "\r\n\r\n" },
@@ -64,7 +64,7 @@ framed(struct world *world, const char *text)
 	return bytes;
 }
 
-/* bytes is taken over. */
+/* Takes ownership of bytes. */
 static int
 write_bytes(struct world *world, int from, enum kind kind, int ask, char *bytes, const char *arrives)
 {
@@ -130,7 +130,7 @@ write_text(struct world *world, int from, const char *text, bool complain)
 	world->oracle.sent[sent].complain = complain;
 }
 
-/* Between the messages; text that ends without a newline, or as a header's line does, stands before a message. */
+/* Junk between the messages; text that ends without a newline, or like a line of a header, stands before a message. */
 static void
 writes_text(struct world *world, int from)
 {
@@ -145,7 +145,7 @@ writes_text(struct world *world, int from)
 	write_text(world, from, text, from == CLIENT && text[0] != '\n');
 }
 
-/* A message that is none, in its frame. */
+/* A frame whose body is not a message. */
 static void
 writes_no_message(struct world *world, int from)
 {
@@ -160,7 +160,7 @@ void
 peer_writes_junk(struct world *world, int from)
 {
 	if (from == CLIENT && !peer_is_open(world))
-		return; /* its first bytes say how it frames its messages */
+		return; /* its first bytes show its framing */
 	if (chance_percent(&world->chance, 30) && peer_is_open(world))
 		writes_no_message(world, from);
 	else

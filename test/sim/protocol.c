@@ -11,7 +11,7 @@ const struct protocol protocols[] = {
 	    { { "initialize", HANDSHAKE | FINAL, NULL }, { "tools/call", 0, NULL }, { "tools/call", 0, NULL },
 		{ "resources/read", 0, NULL }, { "subscriptions/listen", EXEMPT | STREAM, NULL },
 		{ "logging/setLevel", SETTING, NULL }, { "resources/subscribe", SETTING | NAMED, NULL },
-		{ "resources/unsubscribe", UNSETTING | NAMED, NULL }, { "server/discover", FINAL | PROBE, NULL } },
+		{ "resources/unsubscribe", UNSETTING | NAMED, NULL }, { "server/discover", FINAL | DISCOVERY, NULL } },
 	    { { "elicitation/create", EXEMPT | PERSON, NULL }, { "roots/list", EXEMPT, NULL } } },
 	[ACP] = { "acp", false, true, SPELLED_ACP, true, false, true, false, -32800, -32603, -32600, NULL, NULL,
 	    "session/update", NULL, false,

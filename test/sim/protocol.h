@@ -1,14 +1,14 @@
 #ifndef SIM_PROTOCOL_H
 #define SIM_PROTOCOL_H
 
-/* What the specifications say of each protocol, written down a second time: nothing here comes from src/core. */
+/* The facts of each protocol in the specifications, written a second time: nothing here comes from src/core. */
 
 #include <stdbool.h>
 
 enum spelling { SPELLED_MCP, SPELLED_ACP, SPELLED_LSP, SPELLINGS };
 
 extern const char *const protocol_cancels[SPELLINGS]; /* methods */
-extern const char *const protocol_keys[SPELLINGS];    /* the member of params that holds the id */
+extern const char *const protocol_keys[SPELLINGS];    /* the member of params with the id */
 
 enum trait {
 	HANDSHAKE = 1 << 0,
@@ -17,7 +17,7 @@ enum trait {
 	TURN = 1 << 3,   /* cancelled with session/cancel as well */
 	IN_SESSION = 1 << 4,
 	PERSON = 1 << 5,
-	PROBE = 1 << 6,
+	DISCOVERY = 1 << 6,
 	STREAM = 1 << 7, /* its receiver may end it with a cancel */
 	SETTING = 1 << 8,
 	UNSETTING = 1 << 9,
@@ -27,26 +27,27 @@ enum trait {
 struct deed {
 	const char *method;
 	unsigned traits;       /* enum trait */
-	const char *cancelled; /* the result that says so; NULL: an error does */
+	const char *cancelled; /* the result that tells it was cancelled; NULL: an error does */
 };
 
 enum { DEEDS = 9 };
 
 struct protocol {
-	const char *name; /* as canceld's --dialect has it */
+	const char *name; /* as in canceld's --dialect */
 	bool header;      /* its usual framing */
-	bool cancels;     /* it knows a cancel ... */
+	bool cancels;     /* it has a cancel ... */
 	enum spelling spelling;
-	bool owes;    /* ... and the cancelled request is answered all the same */
-	bool aliases; /* an id that is in use may be used again: canceld tells them apart */
+	bool owes;    /* ... and a cancelled request must still be answered */
+	bool aliases; /* an id in use may be reused: canceld tells the requests apart */
 	bool waits;   /* after a deadline the receiver has the grace to answer */
 	bool strict_tokens;
 	int timeout_code, failure_code, closed_code;
 	const char *progress, *progress_key; /* NULL: none that names a request */
 	const char *notice;
-	const char *opened;                       /* notice of the client's behind the handshake; NULL: there is none */
-	bool replayable;                          /* canceld can tell another server all that this one knew */
-	struct deed client[DEEDS], server[DEEDS]; /* what each side asks; the client's first one opens the session */
+	const char *opened; /* notice of the client after the handshake; NULL: there is none */
+	bool replayable;    /* canceld can replay a session to another server */
+	struct deed client[DEEDS],
+	    server[DEEDS]; /* the requests of each side; the client's first one opens the session */
 };
 
 enum { MCP, ACP, LSP, BSP, NONE, PROTOCOLS };

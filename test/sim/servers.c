@@ -1,4 +1,4 @@
-/* The server crashes, is ended, and is started again, as often as canceld's shell would do that. */
+/* The servers: each crashes, is ended, and is started again, as canceld's shell would do it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,9 @@ choose_mood(struct world *world)
 }
 
 /*
- * How much of a message is enough when nothing follows: what needs no more than its line's end, and a whole answer
- * among text; but a malformed answer without its line's end may have broken off, and is answered with the server's end.
+ * How many bytes of a message are enough when nothing follows: a message needs no more than its line's end, an answer
+ * among text must be whole; but a malformed answer without its line's end may have broken off, and is answered with the
+ * server's end.
  */
 static size_t
 enough_of(const struct world *world, const struct sent *sent)
@@ -129,7 +130,8 @@ crash(struct world *world)
 }
 
 /*
- * It asks something, and gives that up before anybody can have read it: behind what its predecessor broke off, mostly.
+ * The new server sends a request and cancels it before it can be read: mostly behind a message that its predecessor
+ * broke off.
  */
 static void
 asks_hastily(struct world *world)
@@ -155,7 +157,7 @@ start(struct world *world)
 	world_tell(world, "the next server is there\n");
 	choose_mood(world);
 	if (world->mood == MOOD_NEVER && chance_percent(&world->chance, 50))
-		world->crashes = 0; /* it says nothing, and it does not go */
+		world->crashes = 0; /* it answers nothing and does not end */
 	world->server_ids = 0;
 	oracle_back(&world->oracle);
 	session_server_back(world->session, world->now);
@@ -163,7 +165,7 @@ start(struct world *world)
 }
 
 void
-servers_obey(struct world *world)
+servers_note(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
 
@@ -181,7 +183,7 @@ servers_step(struct world *world)
 {
 	if (!world->restarts || world->over)
 		return;
-	servers_obey(world);
+	servers_note(world);
 	if (world->oracle.away) {
 		if (world->now >= world->back_at && chance_percent(&world->chance, 30))
 			start(world);
@@ -196,7 +198,7 @@ servers_settle(struct world *world)
 {
 	if (!world->restarts || world->over)
 		return false;
-	servers_obey(world);
+	servers_note(world);
 	if (world->oracle.stuck) {
 		crash(world);
 	} else if (!world->oracle.away) {

@@ -1,4 +1,4 @@
-/* What passes through: bytes of a peer into the lanes, bytes of the lanes to a peer. */
+/* The wire: bytes of a peer into the lanes, bytes of the lanes to a peer. */
 #include "world_inside.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ ends(struct world *world, int to)
 	peer->in_body = false;
 }
 
-/* The header, by the letter; false: there is more of it, or it is none. */
+/* Parses a canonical header; false: it is incomplete, or not canonical. */
 static bool
 header_ends(struct world *world, int to)
 {
@@ -147,7 +147,7 @@ wire_some_bytes(struct world *world)
 	return 1 + chance_below(&world->chance, how == 2 ? 2 * PEER_LARGE : PIECE);
 }
 
-/* That side has a message half read that passes in parts. */
+/* Whether that side has half a message that passes in parts. */
 static bool
 passes_in_parts(const struct world *world, int from)
 {
@@ -162,7 +162,7 @@ wire_is_passing(const struct world *world)
 	return passes_in_parts(world, SERVER) && !world->oracle.sent[server->queue[server->first]].broken;
 }
 
-/* While a message passes in parts, canceld has something to say to the one who reads it. */
+/* Whether canceld has a message of its own for the reader of a message that passes in parts. */
 static void
 interrupts(struct world *world, int reader)
 {

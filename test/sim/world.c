@@ -93,7 +93,7 @@ server_hangs(struct world *world)
 	clock_runs_out(world);
 }
 
-/* Whose request it is that is answered: one that was dropped for it was on its way to the other side. */
+/* The side whose request is answered: a message dropped for it was on its way to the other side. */
 static int
 asker_of(const struct action *action)
 {
@@ -156,7 +156,7 @@ on_action(void *user, const struct action *action)
 	note_answer(world, action, id);
 }
 
-/* Where nothing is known of the protocol yet, canceld sees it in how the client begins. */
+/* While the protocol is not known, canceld finds it in the client's first messages. */
 static void
 choose_protocol(struct world *world)
 {
@@ -180,7 +180,7 @@ choose_protocol(struct world *world)
 	oracle->declares[SERVER] = chance_percent(chance, 30);
 }
 
-/* What only the first message shows. */
+/* Facts that only the first message shows. */
 static void
 begin_as_needed(struct world *world)
 {
@@ -222,7 +222,7 @@ choose_deadlines(struct world *world)
 	oracle->grace = chance_percent(chance, 20) ? INT64_MAX : 200 + chance_below(chance, 500);
 }
 
-/* How often canceld starts a server that has gone again, and how long a stuck one has. */
+/* How often canceld restarts a server, and how long a stuck one has. */
 static void
 choose_restarts(struct world *world, struct session_config *config)
 {
@@ -262,7 +262,7 @@ init(struct world *world)
 	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);
 	oracle->tool_errors = config.tool_errors = chance_percent(chance, 15);
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
-	oracle->legacy_probe = config.legacy = chance_percent(chance, 15);
+	oracle->legacy = config.legacy = chance_percent(chance, 15);
 	choose_restarts(world, &config);
 	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
 	world->ids = (int)chance_below(chance, 2);

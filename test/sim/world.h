@@ -6,7 +6,7 @@
 
 /*
  * One world: a client and a server with moods, canceld's core between them, a virtual clock, and the oracle that
- * watches. true if every promise held; else why not is printed. verbose: prints what happens.
+ * watches. true if every promise held; else the reason is printed. verbose: prints all events.
  */
 bool world_run(uint64_t seed, bool verbose);
 

@@ -1,7 +1,7 @@
 #ifndef SIM_WORLD_INSIDE_H
 #define SIM_WORLD_INSIDE_H
 
-/* What the parts of a world share: its state, the peers, the wire between them and canceld, the clock. */
+/* Shared by the parts of a world: its state, the peers, the wire between them and canceld, the clock. */
 
 #include "core/restart.h"
 #include "core/session.h"
@@ -12,10 +12,10 @@
 enum { PEER_LARGE = 200000, QUEUE_MAX = 4096, PEER_SESSIONS = 3, STARTS_MAX = 64 };
 
 struct peer {
-	int queue[QUEUE_MAX]; /* messages written and not fed yet */
+	int queue[QUEUE_MAX]; /* messages written and not yet heard by canceld */
 	int first, count;
-	size_t fed; /* bytes of the first one */
-	char *text; /* what it has read of a message, or of its header */
+	size_t fed; /* bytes of the first one that canceld has heard */
+	char *text; /* the part of a message, or of its header, that it has read */
 	size_t len, capacity;
 	size_t left;  /* bytes of the message to come ... */
 	bool in_body; /* ... whose header was read */
@@ -23,7 +23,7 @@ struct peer {
 	bool hung;    /* writes nothing any more */
 };
 
-enum mood { MOOD_ANSWERS, MOOD_LATE, MOOD_NEVER }; /* how a server takes what canceld itself asks */
+enum mood { MOOD_ANSWERS, MOOD_LATE, MOOD_NEVER }; /* how a server answers canceld's own requests */
 
 struct world {
 	struct chance chance;
@@ -33,42 +33,42 @@ struct world {
 	struct peer peer[2];
 	int64_t now;
 	uint64_t seed;
-	int ids;        /* of the client's numbers */
+	int ids;        /* the last number of the client's ids */
 	int turn_limit; /* a prompt's deadline; 0: none */
-	int late_limit; /* that of some requests of the server's; 0: none */
+	int late_limit; /* the deadline of some requests of the server's; 0: none */
 	bool given;     /* canceld was told the protocol */
 	bool text_ids;  /* the server's ids are strings */
 	bool verbose;
 	bool restarts, stateless;
 	bool over;        /* no other server comes */
-	unsigned crashes; /* of a hundred steps */
+	unsigned crashes; /* steps of a hundred in which the server crashes */
 	struct restart restart;
 	int64_t starts[STARTS_MAX]; /* when servers were started again */
 	int start_count;
 	int64_t back_at; /* when the next one is started */
 	enum mood mood;
 	int64_t mood_delay;
-	int server_ids; /* of its numbers, which begin anew with each server */
+	int server_ids; /* the last number of the server's ids, which start again with each server */
 };
 
 void world_tell(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* peer.c */
 void peers_act(struct world *world);
-/* Some request, if the side asked any; -1: none. */
+/* A random request of that side; -1: none. */
 int peer_some_ask(struct world *world, int by);
-/* The request that its asker means by this one's id: the last that bore it. */
+/* The last request with the same id as this one. */
 int peer_last_of_id(const struct world *world, int number);
 /*
- * Another answer to it could be taken for nothing but that: not one to 1, which would be that to "1" if just that is
- * awaited; nor one to an old 1, which would be that to a new 1. Who writes one marks the request as doubled, so that
- * its id is not used again while the answer is on its way.
+ * Whether a second answer to it can be taken for nothing else: an answer to 1 could be taken for one to "1" if only
+ * that is awaited, and an answer to an old 1 for one to a new 1. The caller that writes a second answer marks the
+ * request as doubled, so that its id is not used again while the answer is on its way.
  */
 bool peer_may_answer_again(const struct world *world, int number);
-/* It has read this message (without framing). */
+/* The peer has read this message (without framing). */
 void peer_reads(struct world *world, int to, const char *text, size_t len);
 
-/* peer_speech.c: the message's number. */
+/* peer_speech.c: returns the message's number. */
 int peer_says(struct world *world, int from, enum kind kind, int ask, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* The number that the next message will have. */
@@ -80,12 +80,12 @@ void peer_writes_junk(struct world *world, int from);
 /* Text with a whole answer in it. */
 void peer_writes_among_text(struct world *world, int ask, const char *answer);
 void peer_writes_notice(struct world *world, int from);
-/* The other side has heard a message of the client's, so both know how messages are framed. */
+/* Whether the other side has heard a message of the client's, so that both know the framing. */
 bool peer_is_open(const struct world *world);
 
 /* peer_asks.c */
 void peer_begins(struct world *world);
-/* What follows the answer to that; false: not now. */
+/* Sends the notification after the handshake; false: not now. */
 bool peer_opens(struct world *world);
 void peer_client_asks(struct world *world);
 void peer_server_asks(struct world *world);
@@ -94,38 +94,38 @@ void peer_server_asks(struct world *world);
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
 void peer_asks_canceld(struct world *world);
-/* The client, what opens the session, while it is not answered. */
+/* The client cancels the handshake while it is not answered. */
 void peer_cancels_opening(struct world *world);
-/* The server, of what the client asked. */
+/* The server cancels a request of the client's. */
 void peer_cancels_foreign(struct world *world);
 
 /* peer_answers.c */
 void peer_answers(struct world *world, int from);
 void peer_answers_badly(struct world *world);
 void peer_reports(struct world *world);
-/* What the handshake's answer has in the result, with a comma before it; differs: another server's. */
+/* The members of the handshake's result, with a comma before them; differs: those of another server. */
 const char *peer_opening(const struct world *world, bool differs);
 
 /* peer_owns.c */
-/* The server, what canceld asked; all: whatever its mood lets it. */
+/* The server answers canceld's own requests; all: as far as its mood lets it. */
 void peer_answers_canceld(struct world *world, bool all);
-/* ... under an id that the former server knew. */
+/* The server answers under an id that the former server knew. */
 void peer_answers_of_old(struct world *world);
 /* The first notice of a stream. */
 void peer_begins_stream(struct world *world);
 
 /* servers.c: the servers, one after the other. */
-/* Perhaps it crashes, or the next one comes. */
+/* The server may crash, or the next one may start. */
 void servers_step(struct world *world);
-/* What has to be done is done at once: true if that was something. */
+/* Does at once what is due: true if that was something. */
 bool servers_settle(struct world *world);
-/* When something has to be done; MSEC_NEVER: nothing. */
+/* When something is due; MSEC_NEVER: nothing. */
 int64_t servers_wake(const struct world *world);
-/* It has gone for good. */
+/* The server ends for good. */
 void servers_end(struct world *world);
-/* Canceld wants it to be ended? */
-void servers_obey(struct world *world);
-/* It is there. */
+/* Notes what the server could read and write, and whether canceld wants it ended. */
+void servers_note(struct world *world);
+/* Whether a server runs. */
 bool servers_is_there(const struct world *world);
 
 /* wire.c */
@@ -133,25 +133,25 @@ bool servers_is_there(const struct world *world);
 void wire_feed(struct world *world, int from, size_t n);
 /* Canceld writes at most n bytes to that side. */
 void wire_drain(struct world *world, int to, size_t n);
-/* A number of bytes of its choice. */
+/* canceld reads a random number of bytes. */
 void wire_reads_some(struct world *world, int from);
 size_t wire_some_bytes(struct world *world);
 bool wire_backed_up(const struct world *world, int from);
-/* A message of the server's passes in parts, and others wait for its end. */
+/* Whether a message of the server's passes in parts, and others wait for its end. */
 bool wire_is_passing(const struct world *world);
 
 /* clock.c */
 void clock_expire(struct world *world);
 /*
- * The session hears that nothing happens until its next wake, which is returned. stalled: the server is not read
+ * The session is told that nothing happens until its next wake, which is returned. stalled: the server is not read
  * meanwhile.
  */
 int64_t clock_sleep(struct world *world, bool stalled);
 
 void clock_passes(struct world *world, int64_t ms);
-/* All that was written is read. */
+/* Lets all written bytes be read. */
 void clock_settle(struct world *world);
-/* ... and whatever is due until nothing is. */
+/* ... and lets time pass until nothing is due. */
 void clock_runs_out(struct world *world);
 
 #endif

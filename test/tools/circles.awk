@@ -1,5 +1,5 @@
 # Usage: awk -v what=files [-v allowed='a;b c'] -f circles.awk: reads "FROM TO [LABEL]", one edge a line.
-# Fails for every circle, unless its members are a listed set, and for every listed set that is no circle.
+# Fails for every circle whose members are not a listed set, and for every listed set that is not a circle.
 
 {
 	if (!(($1, $2) in label))

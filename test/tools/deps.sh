@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: deps.sh build|test...
-# Looks for what a build ("build") or the tests ("test") need. Where apt-get is there and may be used, installs
-# what is missing; elsewhere says what to install and fails. Costs one compiler run when everything is there.
+# Looks for the packages that a build ("build") or the tests ("test") need. Where apt-get can be used, installs the
+# missing ones; elsewhere names them and fails. Costs one compiler run if nothing is missing.
 set -eu
 
 cc=${CC:-cc}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: dist.sh NAME DIRECTORY
-# Writes DIRECTORY/NAME.tar.gz: what git has committed, or, without git, the tree without what was made in it.
+# Writes DIRECTORY/NAME.tar.gz: the files committed to git, or, without git, the tree without build output.
 set -eu
 
 name=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: CC='cc FLAGS' floors-test.sh DIRECTORY
-# Plants what floors.sh must find in a house of four files, made in DIRECTORY.
+# Plants each fault that floors.sh must find into a tree of four files, made in DIRECTORY.
 set -eu
 
 cc=${CC:-cc}
@@ -112,7 +112,7 @@ write_house()
 	END
 }
 
-# What floors.sh says of the house.
+# The output of floors.sh for the planted tree.
 look()
 {
 	write_list >list
@@ -122,7 +122,7 @@ look()
 	CC=$cc "$tools/floors.sh" list obj >said 2>&1
 }
 
-# FILE, text that is added there, what floors.sh must say then (a regular expression)
+# FILE, the text to add to it, the regular expression that the output of floors.sh must match
 plant()
 {
 	printf '%s\n' "$2" >>"$1"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: CC='cc FLAGS' floors.sh LIST OBJECTS
-# The plan of the house, enforced in the tree of the current directory. LIST: floors.txt. OBJECTS: what src/ was compiled
-# to, with -O0 -ffunction-sections and nothing that hides a name or adds one (VARIANT=floors). Needs binutils.
+# Enforces the order of the files in the tree of the current directory. LIST: floors.txt. OBJECTS: the objects of src/,
+# compiled with -O0 -ffunction-sections and no flag that hides or adds a name (VARIANT=floors). Needs binutils.
 set -eu
 LC_ALL=C
 export LC_ALL

@@ -1,7 +1,7 @@
 # Usage: { nm -A -P OBJECT...; objdump -dr OBJECT...; } | awk -v root=build/floors/obj/src/ -f functions.awk
-# Reads objects made with -O0 -ffunction-sections: every call of another function has a relocation behind it, and
-# what has none calls itself. Prints "call FILE:FUNCTION FILE:FUNCTION" for each call within the program, "pointer
-# FILE:FUNCTION" for each call through a pointer. What libev or the C library calls back is not seen.
+# Reads objects made with -O0 -ffunction-sections: every call of another function has a relocation, and a call
+# without one is of the function itself. Prints "call FILE:FUNCTION FILE:FUNCTION" for each call within the program, "pointer
+# FILE:FUNCTION" for each call through a pointer. Callbacks from libev or the C library are not seen.
 
 function file_of(object)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: hops.sh [-v] [MODULE]
-# How far a message goes through the core: the calls of its functions, the functions and files that are entered, and the
-# calls from one session file to another one: the files that floors.txt names from the floor of MODULE (state) up. With
-# SESSION_FILES=REGEX, those whose path below src/ is like that. -v: these calls. Needs gcc and addr2line.
+# Counts the way of a message through the core: calls, functions and files that are entered, and calls from one session
+# file to another. Session files are those that floors.txt names from the line of MODULE (state) up; with
+# SESSION_FILES=REGEX those whose path below src/ matches. -v: prints these calls. Needs gcc and addr2line.
 set -eu
 cd "$(dirname "$0")/../.."
 

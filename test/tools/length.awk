@@ -1,6 +1,6 @@
 # Usage: awk -f length.awk FILE...
-# A function is what stands between "{" and "}" in the first column, without const tables. Fails for one above 60 lines
-# and for a file of src/core above 800.
+# Fails for a function of more than 60 lines and for a file of src/core of more than 800. A function is the text between
+# "{" and "}" in the first column, except const tables.
 
 function sort(list, count,    i, j, value)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: [LINT_STRICT=1] lint.sh
-# Every checker that is installed; with LINT_STRICT a missing one is a fault.
+# Runs every installed checker; with LINT_STRICT a missing one is a fault.
 set -eu
 cd "$(dirname "$0")/../.."
 
