@@ -63,7 +63,7 @@ built_in(unsigned traits, bool from_server)
 }
 
 /* What the most specific rule says, of several the last one, or what holds without any. bare: rules for any method count. */
-static msec_t
+static inline msec_t
 ruled(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {
