@@ -98,7 +98,7 @@ struct pending {
 void pending_init(struct pending *pending, uint64_t seed);
 void pending_free(struct pending *pending); /* removes every entry */
 
-struct pending_names { /* the names of a new request; the bytes are copied; no id is empty */
+struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	const struct method *row;
 	unsigned flags;

@@ -47,10 +47,14 @@ static unsigned
 read_era(struct handshake *handshake, const struct message *message)
 {
 	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
-	const struct method *row = dialect_method(handshake->dialect, message->envelope.method);
-	unsigned traits = row == NULL ? 0 : row->traits;
+	const struct method *row;
+	unsigned traits;
 
-	if ((handshake->era == ERA_LEGACY && !modern) || (traits & METHOD_DISCOVERY))
+	if (handshake->era == ERA_LEGACY && !modern)
+		return 0;
+	row = dialect_method(handshake->dialect, message->envelope.method);
+	traits = row == NULL ? 0 : row->traits;
+	if (traits & METHOD_DISCOVERY)
 		return 0;
 	if (traits & METHOD_HANDSHAKE)
 		return enter_era(handshake, ERA_LEGACY, message);

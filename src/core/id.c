@@ -171,12 +171,18 @@ id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
 	return is_plain(id) ? id : canonical(id, storage);
 }
 
-bool
-id_equal(struct span a, struct span b)
+static bool
+canonical_equal(struct span a, struct span b)
 {
 	char storage_a[ID_CANONICAL_MAX], storage_b[ID_CANONICAL_MAX];
 
-	return span_equal(a, b) || span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
+	return span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
+}
+
+bool
+id_equal(struct span a, struct span b)
+{
+	return span_equal(a, b) || canonical_equal(a, b);
 }
 
 static uint64_t

@@ -221,7 +221,7 @@ lane_from(const struct lane *lane, uint64_t position)
 }
 
 /* Adds a segment at the decided position. */
-static void
+static inline void
 append(struct lane *lane, struct segment segment)
 {
 	struct segment *last = count_of(lane) == 0 ? NULL : segment_at(lane, count_of(lane) - 1);

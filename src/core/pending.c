@@ -149,8 +149,6 @@ add_name(struct pending *pending, struct request *request, struct span text, uns
 {
 	struct request_name *name = request->names, *end = name + request->name_count;
 
-	if (text.len == 0)
-		return text;
 	while (name < end && !span_equal(name->text, text))
 		name++;
 	if (name < end) {
@@ -163,6 +161,15 @@ add_name(struct pending *pending, struct request *request, struct span text, uns
 	if (pending->finds_numbers)
 		add_number(pending, name);
 	return name->text;
+}
+
+static void
+add_tokens(struct pending *pending, struct request *request, const struct pending_names *names, char **at)
+{
+	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, 0, at);
+	request->token = names->flags & REQUEST_TWO_TOKENS ?
+	    add_name(pending, request, names->token, NAME_TOKEN, 0, at) :
+	    copy(at, names->token);
 }
 
 static void
@@ -194,17 +201,17 @@ pending_add(struct pending *pending, const struct pending_names *names)
 {
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
 	    names->name.len + names->meta.len;
+	unsigned id_kinds = names->wire_id.len > 0 ? NAME_ID : NAME_ID | NAME_WIRE_ID;
 	struct request *request = new_entry(pending, len);
 	char *at = (char *)(request + 1);
 
-	assert(names->id.len > 0 && names->wire_id.len > 0);
+	assert(names->id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
-	request->id = add_name(pending, request, names->id, NAME_ID, names->hash, &at);
-	request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, 0, &at);
-	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, 0, &at);
-	request->token = names->flags & REQUEST_TWO_TOKENS ?
-	    add_name(pending, request, names->token, NAME_TOKEN, 0, &at) :
-	    copy(&at, names->token);
+	request->id = request->wire_id = add_name(pending, request, names->id, id_kinds, names->hash, &at);
+	if (names->wire_id.len > 0)
+		request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, 0, &at);
+	if (names->token.len > 0)
+		add_tokens(pending, request, names, &at);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);

@@ -66,7 +66,7 @@ built_in(unsigned traits, bool from_server)
  * The duration of the most specific rule, of several the last one; built_in if there is no rule. bare: rules for any
  * method count.
  */
-static msec_t
+static inline msec_t
 duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {

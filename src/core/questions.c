@@ -66,7 +66,7 @@ questions_add(struct questions *questions, enum side asker, const struct pending
 	struct pending_names names = { .method = span_of(method), .flags = kind };
 	struct request *question;
 
-	names.id = names.wire_id = questions_mint(questions, asker, pending, string, storage);
+	names.id = questions_mint(questions, asker, pending, string, storage);
 	question = pending_add(asked, &names);
 	pending_set_deadlines(asked, question, MSEC_NEVER, time, now, now);
 	return question;

@@ -143,8 +143,11 @@ read_handshake(struct session *session, const struct message *message)
 {
 	struct handshake *handshake = &session->handshake;
 	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].frame.framing, message);
-	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_DIALECT, NULL);
+	struct action action;
 
+	if (news == 0)
+		return;
+	action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_DIALECT, NULL);
 	action.method = message->envelope.method;
 	action.detail = span_of(handshake->dialect->name);
 	if (news & NEWS_DIALECT)
@@ -196,8 +199,7 @@ read_names(const struct session *session, const struct message *message, const s
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
 
-	*names = (struct pending_names){ .id = message->envelope.id, .wire_id = message->envelope.id, .row = row };
-	names->method = message->envelope.method;
+	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
 	if (row != NULL && row->name_field != SCAN_FIELDS && scan_value(scan, row->name_field)->type == VALUE_STRING)
 		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel has the same _meta */

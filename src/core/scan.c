@@ -465,7 +465,7 @@ pass_watched_key(struct scan *scan, const char *first, const char *last)
 static inline const char *
 on_key(struct scan *scan, const char *at, const char *end)
 {
-	size_t known = scan->container > ROOT ? fields_known_key(&scan->fields, scan->container, at, end) : 0;
+	size_t known = scan->container > PARAMS_META ? fields_known_key(&scan->fields, scan->container, at, end) : 0;
 	const char *quote;
 
 	if (known > 0) {
@@ -558,6 +558,14 @@ on_start(struct scan *scan, const char *at, const char *end)
 	return fail(scan, at, SCAN_SYNTAX);
 }
 
+static inline const char *
+in_tail(struct scan *scan, const char *at, const char *end)
+{
+	if (!is_frame_end(scan, *at))
+		at = skip_space(scan, at, end);
+	return at < end ? fail(scan, at, SCAN_TRAILING) : at;
+}
+
 static const char *
 seek_newline(struct scan *scan, const char *at, const char *end)
 {
@@ -582,8 +590,7 @@ step(struct scan *scan, const char *at, const char *end)
 	case VALUE:
 		return pass_members(scan, at, end);
 	case TAIL:
-		at = skip_space(scan, at, end);
-		return at < end ? fail(scan, at, SCAN_TRAILING) : at;
+		return in_tail(scan, at, end);
 	case START:
 	case BOM_SECOND:
 	case BOM_THIRD:

@@ -267,8 +267,7 @@ equal(const char *a, const char *b, size_t len)
 size_t
 fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end)
 {
-	unsigned i =
-	    container != PARAMS_META && end - quote > 1 ? fields->first_path[container][letter_of(quote[1])] : 0;
+	unsigned i = end - quote > 1 ? fields->first_path[container][letter_of(quote[1])] : 0;
 
 	for (; i > 0; i = fields->next_path[i]) {
 		size_t len = paths[i].len + sizeof("\"\":") - 1;
@@ -333,7 +332,7 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 	struct scan_value *value = NULL;
 
 	assert(left < CONTAINERS);
-	if (left > ROOT)
+	if (left >= MESSAGE)
 		value = &fields->values[fields->opened_as[left]];
 	else if (fields->path != NULL) {
 		value = &fields->values[fields->path->field];

@@ -18,14 +18,14 @@
 #define HAVE_BLOCKS
 #endif
 
-/* The kinds of containers. Those from MESSAGE on are watched: their keys are looked up in the table of paths. */
+/* The kinds of containers. Those behind ROOT are watched: their keys are looked up in the table of paths. */
 enum container {
 	PLAIN_ARRAY,
 	PLAIN_OBJECT,
-	ROOT, /* the whole text, not a container */
+	ROOT,        /* the whole text, not a container */
+	PARAMS_META, /* whose members are kept, so that each key is reported where it starts */
 	MESSAGE,
 	PARAMS,
-	PARAMS_META,
 	CLIENT_CAPABILITIES,
 	CLIENT_CANCELLATION,
 	RESULT,
@@ -82,7 +82,7 @@ void fields_piece(struct fields *fields, const char *piece, const char *end);
 void fields_piece_end(struct fields *fields, const char *at);
 
 /*
- * A key in a watched container. Call fields_known_key first: it returns the length of the key with its colon if this is
+ * A key in a watched container. Except in params._meta call fields_known_key first: it returns the length of the key with its colon if this is
  * a watched key without escapes and blanks; else 0. Otherwise a key that lies whole in the piece and has no escapes
  * needs fields_key only (in params._meta after fields_key_start); any other key needs fields_key_start and
  * fields_key_end. false: a duplicate.

@@ -7,7 +7,6 @@ tasks_add(struct pending *tasks, const struct request *request, struct span id, 
 {
 	struct pending_names names = {
 		.id = id,
-		.wire_id = id,
 		.token = request->token,
 		.wire_token = request->wire_token,
 		.flags = request->flags & REQUEST_ASKED,
