@@ -331,8 +331,7 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 {
 	struct scan_value *value = NULL;
 
-	assert(left < CONTAINERS);
-	if (left >= MESSAGE)
+	if (left > ROOT && left < CONTAINERS)
 		value = &fields->values[fields->opened_as[left]];
 	else if (fields->path != NULL) {
 		value = &fields->values[fields->path->field];
