@@ -2,7 +2,7 @@
 #define CORE_DECIDE_H
 
 /*
- * THE TABLE: what happens to a request in each state at each event (DESIGN section 4). It is data, one cell for each
+ * THE TABLE: what happens to a request in each state at each event. It is data, one cell for each
  * state and event; requests.c carries it out. The requester is the side that sent the request; the receiver works on
  * it.
  */

@@ -3,7 +3,7 @@
 
 /*
  * Messages that are too long to be held: they pass in parts as soon as enough of them is known to decide, or are
- * discarded with bounded memory (DESIGN section 3).
+ * discarded with bounded memory.
  */
 
 #include "core/message.h"
