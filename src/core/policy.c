@@ -70,10 +70,10 @@ static inline msec_t
 duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {
-	const struct policy_rule *rule = policy->clock[clock].rules, *end = rule + policy->clock[clock].count;
 	int best = 0;
 
-	for (; rule < end; rule++) {
+	for (size_t i = 0; i < policy->clock[clock].count; i++) {
+		const struct policy_rule *rule = &policy->clock[clock].rules[i];
 		int given = (rule->method != NULL) + (rule->name != NULL);
 
 		if (given < best || (rule->method == NULL && !bare))

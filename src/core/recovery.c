@@ -178,9 +178,8 @@ send_record(struct session *session, const struct record *record, const struct r
 static void
 send_records(struct session *session, enum record_kind kind)
 {
-	struct record *record, *end = session->records.list + session->records.count;
-
-	for (record = session->records.list; record < end; record++) {
+	for (size_t i = 0; i < session->records.count; i++) {
+		struct record *record = &session->records.list[i];
 		struct request *request = record->request;
 		bool unsent = request != NULL && request->start == REQUEST_UNSENT;
 
