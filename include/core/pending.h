@@ -74,7 +74,6 @@ struct request {
 	struct alarm idle;                        /* in pending->idle, or not armed */
 	struct alarm hard;                        /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer;            /* by age, within its table; read only */
-	size_t len;                               /* private: of its text */
 	size_t name_count;                        /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
@@ -90,8 +89,6 @@ struct pending {
 	size_t aliased;          /* entries whose wire_id differs from id */
 	struct map exact, loose; /* private: names by id_hash; by the double that id_number gives */
 	bool finds_numbers;      /* private: loose is in use */
-	struct request *spare;   /* private: removed entries, linked by `newer` */
-	size_t spares;           /* private */
 	uint64_t seed;           /* private */
 };
 

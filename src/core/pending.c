@@ -16,11 +16,6 @@ enum name_kind {
 	NAME_TOKEN = 1 << 3, /* with REQUEST_TWO_TOKENS */
 };
 
-enum {
-	ROOM = 128,       /* bytes of text that every entry has room for */
-	SPARES_MAX = 256, /* removed entries that are kept for new ones */
-};
-
 void
 pending_init(struct pending *pending, uint64_t seed)
 {
@@ -35,10 +30,6 @@ pending_free(struct pending *pending)
 	for (request = pending->oldest; request != NULL; request = next) {
 		next = request->newer;
 		pending_remove(pending, request);
-	}
-	for (request = pending->spare; request != NULL; request = next) {
-		next = request->newer;
-		free(request);
 	}
 	map_free(&pending->exact);
 	map_free(&pending->loose);
@@ -77,35 +68,6 @@ leave_state(struct pending *pending, const struct request *request)
 	pending->in_state[request->state]--;
 	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
 		pending->persons--;
-}
-
-/* An entry with room for so much text, a spare one if there is one. Its fields up to its names are zero. */
-static struct request *
-new_entry(struct pending *pending, size_t len)
-{
-	struct request *entry = pending->spare;
-
-	if (len > ROOM || entry == NULL) {
-		entry = mem_resize(NULL, sizeof(*entry) + (len > ROOM ? len : ROOM), 1);
-	} else {
-		pending->spare = entry->newer;
-		pending->spares--;
-	}
-	memset(entry, 0, offsetof(struct request, names));
-	entry->len = len;
-	return entry;
-}
-
-static void
-free_entry(struct pending *pending, struct request *entry)
-{
-	if (entry->len > ROOM || pending->spares == SPARES_MAX) {
-		free(entry);
-		return;
-	}
-	entry->newer = pending->spare;
-	pending->spare = entry;
-	pending->spares++;
 }
 
 static struct span
@@ -202,9 +164,10 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
 	    names->name.len + names->meta.len;
 	unsigned id_kinds = names->wire_id.len > 0 ? NAME_ID : NAME_ID | NAME_WIRE_ID;
-	struct request *request = new_entry(pending, len);
+	struct request *request = mem_resize(NULL, sizeof(*request) + len, 1);
 	char *at = (char *)(request + 1);
 
+	memset(request, 0, offsetof(struct request, names));
 	assert(names->id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	request->id = request->wire_id = add_name(pending, request, names->id, id_kinds, names->hash, &at);
@@ -264,7 +227,7 @@ pending_remove(struct pending *pending, struct request *request)
 	unlink_by_age(pending, request);
 	pending->count--;
 	pending->aliased -= request_is_aliased(request);
-	free_entry(pending, request);
+	free(request);
 }
 
 static struct request_name *
