@@ -86,7 +86,9 @@ enum why_level {
 	X(ENDING, DECISION, "the next step to end the server: its stdin closed, SIGTERM, or SIGKILL") \
 	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
+	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
 	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
+	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for")                                \

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-	SIGNALS_CHANGED = 7, /* signals whose disposition canceld changes */
+	SIGNALS_CHANGED = 9, /* signals whose disposition canceld changes */
 	SIGNALS_HEARD = 6,   /* signals that it handles */
 	SIGNALS_ENDING = 4,  /* signals that end it */
 };
@@ -22,7 +22,7 @@ struct saved_signals { /* as they were when canceld was started */
 };
 
 /*
- * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default disposition and unblocks the
+ * Saves what the server has to get back; then ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and unblocks the
  * signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. Must be called before anything starts a
  * process or a loop.
  */
@@ -38,18 +38,25 @@ void signals_restore(const struct saved_signals *saved);
 bool signals_ignored(const struct saved_signals *saved, int signal);
 
 struct signals {
-	ev_signal watchers[SIGNALS_HEARD];
-	bool received[SIGNALS_CHANGED]; /* since the last signals_take */
-	int ending;                     /* the first signal that ends canceld; 0: none */
+	int pipe[2]; /* written to by the handler. libev's own would be deaf if adding it to epoll failed */
+	ev_io readable;
+	bool woken;
+	volatile sig_atomic_t received[SIGNALS_CHANGED]; /* since the last signals_take */
+	volatile sig_atomic_t ending;                    /* the first signal that ends canceld; 0: none */
 };
 
 /*
  * Starts handling signals; those that were ignored stay ignored. signals must not move in memory until signals_unwatch.
+ * 0, or -1 with errno.
  */
-void signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved);
+int signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved)
+    __attribute__((warn_unused_result));
 
-/* Stops handling signals. Must be called before the loop is freed, as libev's handlers would write to it. */
-void signals_unwatch(void);
+/* Once a turn, before signals_take: a later signal wakes the loop again. */
+void signals_turn(struct signals *signals);
+
+/* Stops handling signals: blocks them for good. */
+void signals_unwatch(struct signals *signals, struct ev_loop *loop);
 
 /* The number of an ending signal that has arrived, each once; 0: no more. */
 int signals_take_ending(struct signals *signals);

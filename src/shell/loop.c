@@ -9,6 +9,8 @@
  */
 #include "shell/loop.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -37,6 +39,8 @@ struct loop {
 	ev_timer timer;
 	msec_t now;   /* of this turn */
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
+	bool failed;  /* to read stdin, to write to stdout, or to run */
+	bool log_failed;
 };
 
 static bool
@@ -84,6 +88,7 @@ hear_signals(struct loop *loop)
 {
 	int signal;
 
+	signals_turn(&loop->signals);
 	while ((signal = signals_take_ending(&loop->signals)) != 0)
 		log_event(loop->log, WHY_SIGNALLED,
 		    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
@@ -158,6 +163,37 @@ watch(struct loop *loop)
 	session_sleep(loop->session, is_stalled(loop), loop->now);
 }
 
+static bool
+report_error(struct loop *loop, struct descriptor *descriptor, const char *doing)
+{
+	int error = descriptor_take_error(descriptor);
+
+	if (error != 0)
+		log_failure(loop->log, doing, error);
+	return error != 0;
+}
+
+/* A log that cannot be written would not tell: stderr does, once. */
+static void
+report_errors(struct loop *loop)
+{
+	const char *file = loop->options->log.file;
+	char words[256];
+	int error, len;
+
+	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].in, "read stdin");
+	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].out, "write to stdout");
+	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
+	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
+	log_flush(loop->log);
+	error = file == NULL || loop->log_failed ? 0 : descriptor_take_error(&loop->log->descriptor);
+	if (error == 0)
+		return;
+	loop->log_failed = true;
+	len = snprintf(words, sizeof(words), "canceld: --log: %.128s: %s", file, strerror(error));
+	relay_say(&loop->life.relay, (struct span){ words, (size_t)len });
+}
+
 static void
 on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
@@ -181,8 +217,13 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 		port_abandon(client);
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
+	if (watcher_has_failed()) {
+		log_failure(loop->log, "watch a descriptor", 0);
+		loop->failed = true;
+		ev_break(ev, EVBREAK_ALL);
+	}
 	life_report_lost(&loop->life);
-	log_flush(loop->log);
+	report_errors(loop);
 	watch(loop);
 }
 
@@ -236,7 +277,6 @@ start(struct loop *loop, const struct saved_signals *saved)
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
 	life_start(&loop->life, loop->session, &loop->client, server, loop->ev, loop->now);
-	signals_watch(&loop->signals, loop->ev, saved);
 	watcher_init(&loop->log_writable, loop->log->descriptor.fd, EV_WRITE, NULL);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
@@ -250,7 +290,7 @@ finish(struct loop *loop)
 {
 	struct port *client = &loop->port[SIDE_CLIENT];
 
-	signals_unwatch();
+	signals_unwatch(&loop->signals, loop->ev);
 	client_close(&loop->client);
 	life_close(&loop->life);
 	port_close_in(client, loop->ev);
@@ -266,6 +306,8 @@ exit_status(const struct loop *loop)
 
 	if (loop->signals.ending != 0)
 		return 128 + loop->signals.ending;
+	if (loop->failed)
+		return STATUS_FAILED;
 	if (status == 0 && loop->options->fail_on_timeout &&
 	    (session_timed_out(loop->session) || loop->client.drain_failed))
 		return STATUS_TIMED_OUT;
@@ -287,8 +329,13 @@ loop_run(const struct options *options, struct log *log, const struct saved_sign
 		return STATUS_FAILED;
 	}
 	start(&loop, saved);
-	ev_run(loop.ev, 0);
+	loop.failed = signals_watch(&loop.signals, loop.ev, saved) < 0;
+	if (loop.failed)
+		log_failure(log, "handle signals", errno);
+	else
+		ev_run(loop.ev, 0);
 	report_summary(log, loop.session);
+	report_errors(&loop);
 	status = exit_status(&loop);
 	finish(&loop);
 	return status;
