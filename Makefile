@@ -244,6 +244,11 @@ bench: $(BENCH_PROGRAMS) $(B)/canceld
 bench-pending: $(B)/bench-pending
 	$<
 
+# Needs strace.
+.PHONY: faults
+faults: $(B)/canceld $(B)/demo-server
+	@$(BINARIES) test/tools/faults.sh
+
 demo-run: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/e2e/demo.sh
 

@@ -8,7 +8,7 @@
  * If the guardian dies, the kernel ends the server (Linux; not one that has changed its user id), and the guardian's
  * children become canceld's, which is a subreaper too, so they are still swept. A guardian that is stopped is killed.
  *
- * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), a handler of
+ * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
  * SIGCHLD, an ev_io for control, and call child_hear().
  */
 

@@ -38,25 +38,18 @@ void signals_restore(const struct saved_signals *saved);
 bool signals_ignored(const struct saved_signals *saved, int signal);
 
 struct signals {
-	int pipe[2]; /* written to by the handler. libev's own would be deaf if adding it to epoll failed */
-	ev_io readable;
-	bool woken;
-	volatile sig_atomic_t received[SIGNALS_CHANGED]; /* since the last signals_take */
-	volatile sig_atomic_t ending;                    /* the first signal that ends canceld; 0: none */
+	ev_signal watchers[SIGNALS_HEARD];
+	bool received[SIGNALS_CHANGED]; /* since the last signals_take */
+	int ending;                     /* the first signal that ends canceld; 0: none */
 };
 
 /*
  * Starts handling signals; those that were ignored stay ignored. signals must not move in memory until signals_unwatch.
- * 0, or -1 with errno.
  */
-int signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved)
-    __attribute__((warn_unused_result));
+void signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved);
 
-/* Once a turn, before signals_take: a later signal wakes the loop again. */
-void signals_turn(struct signals *signals);
-
-/* Stops handling signals: blocks them for good. */
-void signals_unwatch(struct signals *signals, struct ev_loop *loop);
+/* Stops handling signals. Must be called before the loop is freed, as libev's handlers would write to it. */
+void signals_unwatch(void);
 
 /* The number of an ending signal that has arrived, each once; 0: no more. */
 int signals_take_ending(struct signals *signals);

@@ -17,7 +17,4 @@ void watcher_init(ev_io *watcher, int fd, int events, bool *noted);
 /* Starts or stops the watcher. One without a descriptor (fd < 0) is never started. */
 void watcher_set(struct ev_loop *loop, ev_io *watcher, bool wanted);
 
-/* Whether a descriptor could not be watched (epoll_ctl(2): ENOSPC, ENOMEM): the loop may miss events. */
-bool watcher_has_failed(void);
-
 #endif

@@ -173,8 +173,10 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 		kill(child->guardian, SIGCONT);
 	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
 		;
+	/* A guardian that has not ended in order may have left processes. */
 	child->guardian = 0;
-	sweep_free(&child->own);
+	child->sweeping = true;
+	child_close(child);
 	errno = error;
 	return status;
 }
@@ -296,8 +298,9 @@ child_close(struct child *child)
 		close(child->control);
 	child->control = -1;
 	while (sweeps_itself(child) && !child->swept && monotonic_now() < end) {
-		poll(NULL, 0, SWEEP_PAUSE);
 		child_hear(child, NULL, NULL);
+		if (!child->swept)
+			poll(NULL, 0, SWEEP_PAUSE);
 	}
 	sweep_free(&child->own);
 }

@@ -114,8 +114,8 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL };
 	descriptor->pollable = is_pollable(fd);
 	if (ours) {
-		descriptor->way = DESCRIPTOR_PLAIN;
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+		if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
+			descriptor->way = DESCRIPTOR_PLAIN;
 		return;
 	}
 	if (fstat(fd, &status) < 0)

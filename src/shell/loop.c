@@ -39,7 +39,7 @@ struct loop {
 	ev_timer timer;
 	msec_t now;   /* of this turn */
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
-	bool failed;  /* to read stdin, to write to stdout, or to run */
+	bool failed;  /* stdin could not be read, or stdout not be written */
 	bool log_failed;
 };
 
@@ -88,7 +88,6 @@ hear_signals(struct loop *loop)
 {
 	int signal;
 
-	signals_turn(&loop->signals);
 	while ((signal = signals_take_ending(&loop->signals)) != 0)
 		log_event(loop->log, WHY_SIGNALLED,
 		    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
@@ -217,14 +216,25 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 		port_abandon(client);
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
-	if (watcher_has_failed()) {
-		log_failure(loop->log, "watch a descriptor", 0);
-		loop->failed = true;
-		ev_break(ev, EVBREAK_ALL);
-	}
 	life_report_lost(&loop->life);
 	report_errors(loop);
 	watch(loop);
+}
+
+/*
+ * Called just before libev waits. An event is pending there only if epoll_ctl(2) refused a descriptor (ENOSPC, ENOMEM),
+ * one of libev's own too: libev would wait without it. The guardian ends the server.
+ */
+static void
+on_wait(struct ev_loop *ev)
+{
+	struct loop *loop = ev_userdata(ev);
+
+	if (ev_pending_count(ev) == 0)
+		return;
+	log_failure(loop->log, "watch a descriptor", errno);
+	log_close(loop->log);
+	_exit(STATUS_FAILED);
 }
 
 static void
@@ -277,12 +287,15 @@ start(struct loop *loop, const struct saved_signals *saved)
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
 	life_start(&loop->life, loop->session, &loop->client, server, loop->ev, loop->now);
+	signals_watch(&loop->signals, loop->ev, saved);
 	watcher_init(&loop->log_writable, loop->log->descriptor.fd, EV_WRITE, NULL);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
 	ev_prepare_init(&loop->settle, on_settle);
 	loop->settle.data = loop;
 	ev_prepare_start(loop->ev, &loop->settle);
+	ev_set_userdata(loop->ev, loop);
+	ev_set_loop_release_cb(loop->ev, on_wait, NULL);
 }
 
 static void
@@ -290,7 +303,7 @@ finish(struct loop *loop)
 {
 	struct port *client = &loop->port[SIDE_CLIENT];
 
-	signals_unwatch(&loop->signals, loop->ev);
+	signals_unwatch();
 	client_close(&loop->client);
 	life_close(&loop->life);
 	port_close_in(client, loop->ev);
@@ -329,11 +342,7 @@ loop_run(const struct options *options, struct log *log, const struct saved_sign
 		return STATUS_FAILED;
 	}
 	start(&loop, saved);
-	loop.failed = signals_watch(&loop.signals, loop.ev, saved) < 0;
-	if (loop.failed)
-		log_failure(log, "handle signals", errno);
-	else
-		ev_run(loop.ev, 0);
+	ev_run(loop.ev, 0);
 	report_summary(log, loop.session);
 	report_errors(&loop);
 	status = exit_status(&loop);

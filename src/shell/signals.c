@@ -1,11 +1,6 @@
 #include "shell/signals.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "shell/watcher.h"
 
 /* Signals that end canceld come first, then the others that it handles. */
 static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGPIPE, SIGXFSZ,
@@ -54,61 +49,40 @@ signals_ignored(const struct saved_signals *saved, int signal)
 	return saved->actions[index_of(signal)].sa_handler == SIG_IGN;
 }
 
-static struct signals *heard_by; /* a handler is given nothing but a number */
-
 static void
-on_signal(int signal)
+on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
-	struct signals *signals = heard_by;
-	int i = index_of(signal), kept = errno;
-	ssize_t put;
+	struct signals *signals = watcher->data;
+	long i = watcher - signals->watchers;
 
+	(void)loop;
+	(void)events;
 	signals->received[i] = true;
 	if (i < SIGNALS_ENDING && signals->ending == 0)
-		signals->ending = signal;
-	put = write(signals->pipe[1], "", 1); /* a full pipe wakes the loop, too */
-	(void)put;
-	errno = kept;
+		signals->ending = watcher->signum;
 }
 
-int
+void
 signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	int i;
 
-	*signals = (struct signals){ .pipe = { -1, -1 } };
-	if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
-		return -1;
-	watcher_init(&signals->readable, signals->pipe[0], EV_READ, &signals->woken);
-	watcher_set(loop, &signals->readable, true);
-	heard_by = signals;
-	sigfillset(&action.sa_mask);
-	for (i = 0; i < SIGNALS_HEARD; i++)
+	*signals = (struct signals){ 0 };
+	for (i = 0; i < SIGNALS_HEARD; i++) {
+		ev_signal_init(&signals->watchers[i], on_signal, handled[i]);
+		signals->watchers[i].data = signals;
 		if (i >= SIGNALS_ENDING || !signals_ignored(saved, handled[i]))
-			sigaction(handled[i], &action, NULL);
-	return 0;
+			ev_signal_start(loop, &signals->watchers[i]);
+	}
 }
 
 void
-signals_turn(struct signals *signals)
-{
-	char bytes[64];
-
-	if (signals->woken && read(signals->pipe[0], bytes, sizeof(bytes)) < (ssize_t)sizeof(bytes))
-		signals->woken = false;
-}
-
-void
-signals_unwatch(struct signals *signals, struct ev_loop *loop)
+signals_unwatch(void)
 {
 	sigset_t all;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	watcher_set(loop, &signals->readable, false);
-	close(signals->pipe[0]);
-	close(signals->pipe[1]);
 }
 
 int
@@ -125,8 +99,7 @@ signals_take_ending(struct signals *signals)
 bool
 signals_take(struct signals *signals, int signal)
 {
-	volatile sig_atomic_t *received = &signals->received[index_of(signal)];
-	bool taken = *received != 0;
+	bool *received = &signals->received[index_of(signal)], taken = *received;
 
 	*received = false;
 	return taken;

@@ -12,7 +12,7 @@
 
 enum {
 	PID_MOST = 1 << 22, /* proc(5), pid_max */
-	TRIES = 1 << 18,    /* in one round: some 50 ms */
+	TRIES = 1 << 16,    /* in one round: some 10 ms */
 };
 
 void

@@ -2,23 +2,15 @@
 
 #include <stddef.h>
 
-static bool failed;
-
 static void
 on_event(struct ev_loop *loop, ev_io *watcher, int events)
 {
 	bool *noted = watcher->data;
 
 	(void)loop;
+	(void)events;
 	if (noted != NULL)
 		*noted = true;
-	failed |= (events & EV_ERROR) != 0;
-}
-
-bool
-watcher_has_failed(void)
-{
-	return failed;
 }
 
 void

@@ -15,7 +15,7 @@ watch(void)
 	signals_save(&saved);
 	loop = ev_loop_new(EVFLAG_AUTO);
 	ck_assert_ptr_nonnull(loop);
-	ck_assert_int_eq(signals_watch(&signals, loop, &saved), 0);
+	signals_watch(&signals, loop, &saved);
 }
 
 static void
@@ -23,8 +23,6 @@ receive(int signal)
 {
 	ck_assert_int_eq(raise(signal), 0);
 	ev_run(loop, EVRUN_NOWAIT);
-	signals_turn(&signals);
-	ck_assert(!signals.woken);
 }
 
 START_TEST(each_ending_signal_is_told_once)
@@ -86,7 +84,7 @@ END_TEST
 START_TEST(no_handler_runs_without_its_loop)
 {
 	watch();
-	signals_unwatch(&signals, loop);
+	signals_unwatch();
 	ev_loop_destroy(loop);
 	ck_assert_int_eq(raise(SIGTERM), 0);
 }
