@@ -72,7 +72,7 @@ resize(void *old, long size)
 static void
 handle_failures(void)
 {
-	signal(SIGABRT, on_abort);
+	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
 	ev_set_syserr_cb(on_loop_failure);
 	ev_set_allocator(resize);
 	json_set_alloc_funcs(mem_new, free);
