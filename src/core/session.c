@@ -271,9 +271,9 @@ hear(struct session *session, enum side from, bool ended)
 			receive_frame(session, from);
 		else
 			parts_continue(session, from);
+		if (session->cancel_withheld && state_is_settled(session))
+			requests_release_cancels(session);
 	}
-	if (session->cancel_withheld && state_is_settled(session))
-		requests_release_cancels(session);
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
 }
