@@ -13,10 +13,8 @@ static const struct request *
 question_named(const struct session *session, enum side from, const struct scan *scan)
 {
 	struct span id = message_id(scan, SCAN_ID);
-	bool response =
-	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
 	const struct request *question =
-	    response && id.len > 0 ? questions_find(&session->questions, side_other(from), id) : NULL;
+	    id.len > 0 && envelope_may_answer(scan) ? questions_find(&session->questions, side_other(from), id) : NULL;
 
 	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL ? question : NULL;
 }
@@ -50,10 +48,12 @@ scan_candidate(struct scan *scan, struct span text)
 	return scan_fault_offset(scan) > 0 ? (size_t)scan_fault_offset(scan) : 1;
 }
 
-/* Whether a whole response was scanned; anything may follow it. */
+/* Whether a whole and sound response was scanned; anything may follow it. */
 static bool
 is_sound(const struct party *party, const struct scan *scan)
 {
+	if (envelope_is_malformed(scan, true))
+		return false;
 	if (party->needs_jsonrpc && scan_value(scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
 		return false;
 	return scan_complete(scan) && scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
@@ -72,7 +72,9 @@ recover(struct session *session, const struct message *line, uint64_t start, siz
 	found.origin = found.begin = found.start = start;
 	found.end = found.next = start + len;
 	found.text = span_part(lane_from(session->party[line->from].lane, start), 0, len);
-	found.envelope = (struct envelope){ .kind = ENVELOPE_RESPONSE, .id = scan_text(session->salvage, SCAN_ID) };
+	found.envelope = (struct envelope){ .kind = ENVELOPE_RESPONSE,
+		.id = scan_text(session->salvage, SCAN_ID),
+		.malformed = envelope_is_malformed(session->salvage, true) };
 	receive_response(session, &found);
 }
 
@@ -92,7 +94,7 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 		return len;
 	if (request == NULL && question_named(session, line->from, scan) == NULL)
 		return len;
-	if (is_sound(party, scan)) {
+	if (request == NULL ? scan_complete(scan) : is_sound(party, scan)) {
 		if (request == *malformed)
 			*malformed = NULL;
 		recover(session, line, line->start + offset, len);

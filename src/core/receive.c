@@ -416,11 +416,19 @@ on_answer(struct session *session, struct message *message, struct request *requ
 {
 	enum side requester = side_other(message->from);
 	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
-	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 
 	if (state_of(session, requester, request) ==
 	    REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
 		requests_decide(session, requester, request, EVENT_RESPONSE, message);
+		return;
+	}
+	if (message->envelope.malformed && message->extent == MESSAGE_WHOLE && request_is_awaited(request)) {
+		requests_decide(session, requester, request, EVENT_MALFORMED, NULL);
+		if (message->from == SIDE_SERVER)
+			pass_drop(session, message, WHY_NOISE, NULL); /* its text is shown */
+		else
+			pass_discard(session, message);
 		return;
 	}
 	/* MCP: the request continues as a task, which keeps its progress token, or is cancelled if the request was. */

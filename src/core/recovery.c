@@ -286,7 +286,7 @@ report_refusal(struct session *session, const struct request *question, const st
 static void
 replay_answered(struct session *session, const struct request *question, const struct message *message)
 {
-	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 	enum server_life life = session->server.life;
 	const char *difference;
 

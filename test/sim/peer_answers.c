@@ -102,6 +102,9 @@ peer_answers(struct world *world, int from)
 void
 peer_answers_badly(struct world *world)
 {
+	static const char *const bad[] = { ",\"result\":\"\xff\"", "", ",\"error\":null",
+		",\"result\":{},\"error\":{\"code\":1,\"message\":\"no\"}", ",\"error\":{\"code\":1}",
+		",\"error\":{\"code\":\"1\",\"message\":\"no\"}" };
 	int number = peer_some_ask(world, CLIENT), q = peer_next(world);
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	char *answer = NULL;
@@ -112,8 +115,8 @@ peer_answers_badly(struct world *world)
 	world->oracle.asks[number].doubled |= ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 50)) {
-		peer_says(world, SERVER, KIND_RESPONSE, number,
-		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":\"\xff\"}}", ask->wire, q);
+		peer_says(world, SERVER, KIND_RESPONSE, number, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"q\":%d%s}", ask->wire,
+		    q, bad[chance_below(&world->chance, sizeof(bad) / sizeof(bad[0]))]);
 		world->oracle.sent[world->oracle.sent_count - 1].bad = true;
 		return;
 	}
