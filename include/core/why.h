@@ -46,7 +46,7 @@ enum why_level {
 	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
-	X(TASK_CANCEL_SENT, DECISION, "canceld told the server to cancel a task")                  \
+	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \

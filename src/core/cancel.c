@@ -19,7 +19,7 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 		return SPAN("the protocol forbids it");
 	if (session->config.no_cancel && requester == SIDE_CLIENT)
 		return SPAN("--no-cancel");
-	if (request->flags & REQUEST_TASK)
+	if (handshake_may_make_task(&session->handshake, side_other(requester), request))
 		return SPAN("it may become a task");
 	return SPAN_NONE;
 }
@@ -158,12 +158,16 @@ cancel_task(struct session *session, enum side requester, const struct request *
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct request *question;
+	struct span obstacle = SPAN_NONE;
 
-	if (!(dialect->flags & DIALECT_TASKS) || session->config.no_cancel)
-		return;
-	if (session->questions.asked[requester].count >= LIMIT_TASKS) {
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request,
-		    SPAN("too many tasks/cancel are not answered"));
+	if (!handshake_may_cancel_task(&session->handshake, side_other(requester), request))
+		obstacle = SPAN("its receiver has not declared tasks/cancel");
+	else if (session->config.no_cancel && requester == SIDE_CLIENT)
+		obstacle = SPAN("--no-cancel");
+	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
+		obstacle = SPAN("too many tasks/cancel are not answered");
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
 		return;
 	}
 	question = questions_add(&session->questions, requester, &session->party[requester].pending,

@@ -411,11 +411,24 @@ restore_ids(struct message *message, const struct request *request)
 		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
 }
 
+/* The text of a server's answer that is replaced is shown as noise. */
+static void
+on_malformed(struct session *session, struct message *message, struct request *request)
+{
+	bool awaited = request_is_awaited(request);
+
+	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, awaited ? NULL : message);
+	if (awaited && message->from == SIDE_SERVER)
+		pass_drop(session, message, WHY_NOISE, NULL);
+	else if (awaited)
+		pass_discard(session, message);
+}
+
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
 	enum side requester = side_other(message->from);
-	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
+	struct span task_id = handshake_created_task(&session->handshake, message->from, request, message->scan);
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 
 	if (state_of(session, requester, request) ==
@@ -423,24 +436,25 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		requests_decide(session, requester, request, EVENT_RESPONSE, message);
 		return;
 	}
-	if (message->envelope.malformed && message->extent == MESSAGE_WHOLE && request_is_awaited(request)) {
-		requests_decide(session, requester, request, EVENT_MALFORMED, NULL);
-		if (message->from == SIDE_SERVER)
-			pass_drop(session, message, WHY_NOISE, NULL); /* its text is shown */
-		else
-			pass_discard(session, message);
+	if (message->envelope.malformed && message->extent == MESSAGE_WHOLE) {
+		on_malformed(session, message, request);
 		return;
 	}
-	/* MCP: the request continues as a task, which keeps its progress token, or is cancelled if the request was. */
+	/*
+	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise its progress token
+	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
+	 */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
-	else if (task_id.len > 0 && request->token.len > 0)
+	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
 		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
 		server_note_served(&session->server);
 		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
 			handshake_read_answer(&session->handshake, message);
 			records_note_server(&session->records, session->handshake.dialect, message);
+		} else if (granted && (request_traits(request) & METHOD_DISCOVERY)) {
+			handshake_read_discovery(&session->handshake, message);
 		}
 		records_answer(&session->records, request, granted);
 	}

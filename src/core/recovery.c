@@ -298,6 +298,7 @@ replay_answered(struct session *session, const struct request *question, const s
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, span_of(difference));
+		handshake_read_tasks(&session->handshake, message);
 		send_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
 		finish_replay(session);
