@@ -18,7 +18,8 @@ enum why_level {
 #define WHY_LIST(X)                                                                                \
 	/* a message passes */                                                                     \
 	X(RELAYED, TRAFFIC, "a message passed unchanged")                                          \
-	X(BATCH, PERSON, "a JSON-RPC batch passed unchanged and is not tracked (logged once)")     \
+	X(BATCH, PERSON, "a JSON-RPC batch passed; its requests are not tracked (logged once)")     \
+	X(IN_BATCH, PERSON, "what is dropped when it comes alone passed, because it is an element of a batch") \
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \

@@ -109,11 +109,16 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	struct span obstacle = obstacle_to(session, message->from, request, false);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 
+	if (obstacle.len > 0 && message->extent == MESSAGE_ELEMENT) {
+		pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+		return CANCEL_NOT_SENT;
+	}
 	if (obstacle.len > 0) {
 		state_note(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request, obstacle);
 		pass_discard(session, message);
 		return CANCEL_NOT_SENT;
 	}
+	buf_clear(&session->scratch);
 	if (!is_native(session, message)) {
 		why = WHY_CANCEL_TRANSLATED;
 		compose_native(session, message->from, request,
@@ -121,7 +126,10 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	} else { /* unchanged except for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->wire_id);
-		buf_clear(&session->scratch);
+		if (message->extent == MESSAGE_ELEMENT) {
+			pass_on(session, message, why, request);
+			return CANCEL_SENT;
+		}
 		message_copy(message, &session->scratch);
 	}
 	pass_take(session, message, why, request);
@@ -138,6 +146,7 @@ void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
 	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
+	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
 	if (is_native(session, message)) {
 		if (request != NULL && request_is_aliased(request))
@@ -147,7 +156,7 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 	}
 	buf_clear(&session->scratch);
 	compose_cancel(&session->scratch, native,
-	    request != NULL ? request->id : scan_text(message->scan, message->cancel->field),
+	    request != NULL ? request->id : message_part(message, id->offset, id->end),
 	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
 	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));

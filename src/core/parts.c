@@ -218,7 +218,8 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+	if (message->envelope.kind == ENVELOPE_REQUEST ||
+	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
