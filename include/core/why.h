@@ -18,7 +18,8 @@ enum why_level {
 #define WHY_LIST(X)                                                                                \
 	/* a message passes */                                                                     \
 	X(RELAYED, TRAFFIC, "a message passed unchanged")                                          \
-	X(BATCH, PERSON, "a JSON-RPC batch passed unchanged and is not tracked (logged once)")     \
+	X(BATCH, PERSON, "a JSON-RPC batch passed; its requests are not tracked (logged once)")     \
+	X(IN_BATCH, PERSON, "what is dropped when it comes alone passed, because it is an element of a batch") \
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
@@ -46,7 +47,7 @@ enum why_level {
 	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
-	X(TASK_CANCEL_SENT, DECISION, "canceld told the server to cancel a task")                  \
+	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \

@@ -264,6 +264,8 @@ init(struct world *world)
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy = config.legacy = chance_percent(chance, 15);
 	choose_restarts(world, &config);
+	oracle->tasks = !world->restarts && chance_percent(chance, 50);
+	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
 	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
