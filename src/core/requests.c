@@ -407,6 +407,14 @@ expire(struct session *session, enum side requester, struct request *request)
 	requests_decide(session, requester, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
+/* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
+static bool
+is_held(const struct session *session, enum side requester, const struct request *request)
+{
+	return requester == SIDE_CLIENT && state_of(session, requester, request) == REQUEST_QUEUED &&
+	    lane_holds(session->party[requester].lane, request->start);
+}
+
 static bool
 is_due(const struct alarm *alarm, msec_t now)
 {
@@ -424,7 +432,10 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
 		expire(session, requester, request_of_hard(first));
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		expire(session, requester, request_of_idle(first));
+		if (is_held(session, requester, request_of_idle(first)))
+			alarm_disarm(first); /* state_release arms it again */
+		else
+			expire(session, requester, request_of_idle(first));
 }
 
 void
@@ -439,6 +450,7 @@ requests_release_cancels(struct session *session)
 			if (!server_is_gone(&session->server))
 				cancel_send(session, SIDE_CLIENT, request);
 		}
+	recovery_ask_again(session);
 }
 
 void

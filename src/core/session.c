@@ -272,7 +272,7 @@ hear(struct session *session, enum side from, bool ended)
 		else
 			parts_continue(session, from);
 	}
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		requests_release_cancels(session);
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
@@ -390,7 +390,7 @@ void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
@@ -433,7 +433,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		return session->clocks.now;
 	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 }

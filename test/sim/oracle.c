@@ -262,7 +262,6 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask);
 	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {
-		oracle->opened_at = sent->heard;
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
 	}
@@ -422,6 +421,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	ask->unsent |= decision == DECIDED_UNSENT;
 	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
+	ask->held = oracle_is_held(oracle, ask);
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
 	ask->decided = ++oracle->step;

@@ -104,6 +104,8 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 		if (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->asked < ask->cap)
 			oracle_blame(oracle, "1: %s timed out after %lld ms", ask->id,
 			    (long long)(ask->decided_at - ask->active));
+		if (ask->held && ask->decided_at - ask->asked < ask->cap)
+			oracle_blame(oracle, "1: %s timed out while canceld held it back", ask->id);
 		if (oracle->protocol->waits && ask->arrived != 0 && ask->arrived < ask->decided &&
 		    !(ask->deed->traits & FINAL) && !(oracle->no_cancel && ask->by == CLIENT))
 			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);

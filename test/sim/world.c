@@ -150,8 +150,7 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
 	if (action->why == WHY_RESTARTED)
-		world->oracle.replaying = false;
-	world->oracle.restarted += action->why == WHY_RESTARTED;
+		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
 	note_answer(world, action, id);
 }
