@@ -64,8 +64,8 @@ recovery_probe(struct session *session, const struct request *request)
 	const struct span parts[CAUSE_PARTS] = { request->id, request->method, request->name, request->meta };
 	enum server_life life = session->server.life;
 
-	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || life == SERVER_AWAY ||
-	    life == SERVER_STUCK)
+	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || server_is_deaf(&session->server) ||
+	    life == SERVER_AWAY || life == SERVER_STUCK)
 		return;
 	for (int i = 0; i < CAUSE_PARTS; i++) {
 		buf_clear(&session->probe.later.part[i]);

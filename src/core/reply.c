@@ -103,10 +103,10 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 		put(text, "the client has gone");
 		return;
 	}
-	answer->cause = "server-exited";
+	answer->cause = server_is_deaf(server) ? "server-closed-input" : "server-exited";
 	answer->status = server->status;
 	answer->signal = server->signal;
-	put(text, "the server has gone");
+	put(text, server_is_deaf(server) ? "the server has closed its standard input" : "the server has gone");
 	if (server->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
 	if (server->refusal.len > 0) {

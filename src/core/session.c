@@ -359,12 +359,20 @@ session_server_back(struct session *session, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, msec_t now)
+session_server_deaf(struct session *session, bool retired, msec_t now)
 {
 	set_clock(session, now);
-	server_enter(&session->server, SERVER_DEAF);
-	requests_fail_unwritten(session);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	session->party[SIDE_SERVER].heard =
+	    session->clocks.steady; /* an answer that pauses gets the grace from now on */
+	recovery_end_probe(session);
+	requests_deafen(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
+	else
+		lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
 /*

@@ -378,8 +378,8 @@ expired(struct oracle *oracle, struct ask *ask)
 static void
 check_stalled(struct oracle *oracle, const struct ask *ask)
 {
-	bool ending = ask->cancelled != 0 || ask->expired != 0;
-	int64_t since = ending && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
+	bool ending = ask->cancelled != 0 || ask->expired != 0 || oracle->deaf_at > 0;
+	int64_t since = ask->ending_at != INT64_MAX && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
 	int64_t limit = ask->idle < ask->cap ? ask->idle : ask->cap, grace = oracle_grace(oracle, ask);
 
 	if (limit == INT64_MAX)
@@ -388,6 +388,8 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 		limit = grace;
 	if (oracle->unread > since)
 		since = oracle->unread;
+	if (oracle->deaf_at > since)
+		since = oracle->deaf_at;
 	if (ask->by != CLIENT)
 		return;
 	if (oracle->now - oracle->spoke < limit)
@@ -405,6 +407,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 
 	if (ask == NULL)
 		return;
+	if (oracle->deaf_at > 0 && by == CLIENT)
+		oracle_check_deaf(oracle, ask);
 	if (decision == DECIDED_EXPIRED) {
 		expired(oracle, ask);
 		return;

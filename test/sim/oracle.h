@@ -159,18 +159,19 @@ struct oracle {
 	bool handshake;                /* it began with one */
 	bool initialized;              /* which was answered: heard by canceld */
 	bool modern;
-	bool client_left, server_died;
-	int life;       /* how many servers have gone */
-	bool away;      /* ... and the next one is not there */
-	bool fresh;     /* ... has read nothing yet */
-	uint64_t lost;  /* when the last one had gone */
-	uint64_t came;  /* when the next one did */
-	int64_t back;   /* ... in ms */
-	bool replaying; /* ... and was not told all, as canceld's log has it */
-	bool losing;    /* it is going now */
-	int halves;     /* how many half-read messages may be lost */
-	int may_fly;    /* how many requests may have been half read when it ended */
-	int may_reach;  /* ... and of its own, half read by the client */
+	bool client_left, server_died; /* server_died: or closed its stdin */
+	int64_t deaf_at;               /* when it closed its stdin and ran on; 0: it did not */
+	int life;                      /* how many servers have gone */
+	bool away;                     /* ... and the next one is not there */
+	bool fresh;                    /* ... has read nothing yet */
+	uint64_t lost;                 /* when the last one had gone */
+	uint64_t came;                 /* when the next one did */
+	int64_t back;                  /* ... in ms */
+	bool replaying;                /* ... and was not told all, as canceld's log has it */
+	bool losing;                   /* it is going now */
+	int halves;                    /* how many half-read messages may be lost */
+	int may_fly;                   /* how many requests may have been half read when it ended */
+	int may_reach;                 /* ... and of its own, half read by the client */
 	struct own owns[OWNS];
 	int own_count;
 	bool probing;                 /* canceld reported a probe, and heard no answer */

@@ -364,6 +364,22 @@ release(struct oracle *oracle)
 			ask->active = oracle->now;
 }
 
+/* What the server has it may answer within the grace, perhaps once more if the answer has begun; the rest, at once. */
+void
+oracle_check_deaf(struct oracle *oracle, const struct ask *ask)
+{
+	int64_t since = ask->asked > oracle->deaf_at ? ask->asked : oracle->deaf_at;
+	int64_t grace = ask->wire[0] == '\0' ? 0 : oracle_grace(oracle, ask);
+
+	if (ask->reply_begun != 0 && oracle->spoke > since)
+		since = oracle->spoke;
+	if (oracle->unread > since)
+		since = oracle->unread;
+	if (oracle->now - since > 2 * grace)
+		oracle_blame(oracle, "1: %s waited %lld ms for a server that reads nothing", ask->id,
+		    (long long)(oracle->now - since));
+}
+
 void
 oracle_restarted(struct oracle *oracle)
 {

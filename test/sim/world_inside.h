@@ -41,6 +41,7 @@ struct world {
 	bool verbose;
 	bool restarts, stateless;
 	bool over;        /* no other server comes */
+	bool deaf;        /* the server reads nothing any more */
 	unsigned crashes; /* steps of a hundred in which the server crashes */
 	struct restart restart;
 	int64_t starts[STARTS_MAX]; /* when servers were started again */
