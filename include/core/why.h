@@ -73,6 +73,7 @@ enum why_level {
 	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
 	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
+	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
 	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \

@@ -45,6 +45,7 @@ struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		[EVENT_TERMINATED]          = CELL(0, END, TERMINATED),
 		[EVENT_RECEIVER_GONE]       = CELL(A, END, SERVER_GONE), /* a request that arrives later */
 		[EVENT_RECEIVER_LOST]       = CELL(0, END, SERVER_LOST),
+		[EVENT_RECEIVER_DEAF]       = CELL(0, END, SERVER_GONE),
 	},
 	[REQUEST_QUEUED] = {
 		[EVENT_RESPONSE]            = CELL(0, WAITING, STRAY), /* the receiver cannot have seen the request */
@@ -67,6 +68,7 @@ struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		[EVENT_TERMINATED]          = CELL(W | A | R, END, TERMINATED),
 		[EVENT_RECEIVER_GONE]       = CELL(W | A | R, END, SERVER_GONE),
 		[EVENT_RECEIVER_LOST]       = CELL(0, WAITING, SERVER_LOST), /* it will be written to the next server */
+		[EVENT_RECEIVER_DEAF]       = CELL(W | A | R, END, SERVER_GONE),
 	},
 	[REQUEST_WAITING] = {
 		[EVENT_RESPONSE]            = CELL(P, END, RELAYED),
@@ -89,6 +91,7 @@ struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		[EVENT_TERMINATED]          = CELL(C | A | R, ABANDONED, TERMINATED),
 		[EVENT_RECEIVER_GONE]       = CELL(A | R, END, SERVER_GONE),
 		[EVENT_RECEIVER_LOST]       = CELL(A | R, END, SERVER_LOST),
+		[EVENT_RECEIVER_DEAF]       = CELL(A | R, ABANDONED, SERVER_GONE),
 	},
 	[REQUEST_CANCELLING] = {
 		[EVENT_RESPONSE]            = CELL(P, END, RELAYED),
@@ -111,6 +114,7 @@ struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		[EVENT_TERMINATED]          = CELL(A | R, ABANDONED, TERMINATED),
 		[EVENT_RECEIVER_GONE]       = CELL(A | R, END, CANCEL_ANSWERED),
 		[EVENT_RECEIVER_LOST]       = CELL(A | R, END, CANCEL_ANSWERED),
+		[EVENT_RECEIVER_DEAF]       = CELL(A | R, ABANDONED, CANCEL_ANSWERED),
 	},
 	[REQUEST_PASSING] = { /* a cancel is only noted: see requests.c */
 		[EVENT_RESPONSE]            = CELL(0, END, RELAYED),
@@ -133,6 +137,7 @@ struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		[EVENT_TERMINATED]          = CELL(0, PASSING, TERMINATED),
 		[EVENT_RECEIVER_GONE]       = CELL(0, PASSING, SERVER_GONE), /* its answer was already closed */
 		[EVENT_RECEIVER_LOST]       = CELL(0, PASSING, SERVER_LOST),
+		[EVENT_RECEIVER_DEAF]       = CELL(0, PASSING, SERVER_GONE),
 	},
 	[REQUEST_ABANDONED] = {
 		[EVENT_RESPONSE]            = CELL(0, END, LATE),
@@ -155,6 +160,7 @@ struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 		[EVENT_TERMINATED]          = CELL(0, ABANDONED, TERMINATED),
 		[EVENT_RECEIVER_GONE]       = CELL(0, END, SERVER_GONE),
 		[EVENT_RECEIVER_LOST]       = CELL(0, END, SERVER_LOST),
+		[EVENT_RECEIVER_DEAF]       = CELL(0, ABANDONED, SERVER_GONE),
 	},
 };
 /* clang-format on */

@@ -288,13 +288,14 @@ parts_end(struct session *session, enum side from, struct message *message)
 	return PARTS_ENDED;
 }
 
-/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled. */
+/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled, or the server is deaf. */
 static msec_t
 patience_with(const struct session *session, const struct parts *parts)
 {
 	msec_t grace;
 
-	if (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED))
+	if (!server_is_deaf(&session->server) &&
+	    (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED)))
 		return parts->patience;
 	grace = state_grace(session, parts->request);
 	return grace < parts->patience ? grace : parts->patience;

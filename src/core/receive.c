@@ -97,7 +97,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	if (session->config.no_cancel) {
+	if (session->config.no_cancel || server_is_deaf(&session->server)) {
 		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}

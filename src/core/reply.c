@@ -103,10 +103,12 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 		put(text, "the client has gone");
 		return;
 	}
-	answer->cause = "server-exited";
+	answer->cause = server_is_deaf(server) ? "server-closed-input" : "server-exited";
 	answer->status = server->status;
 	answer->signal = server->signal;
-	if (server->status < 0 && server->signal <= 0) {
+	if (server_is_deaf(server)) {
+		put(text, "the server has closed its standard input");
+	} else if (server->status < 0 && server->signal <= 0) {
 		put(text, "the server has gone");
 	} else {
 		put(text,

@@ -298,7 +298,7 @@ hear(struct session *session, enum side from, bool ended)
 			noise_continue(session, from);
 			parts_continue(session, from);
 		}
-		if (session->cancel_withheld && state_is_settled(session))
+		if (state_has_settled(session))
 			requests_release_cancels(session);
 	}
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
@@ -386,12 +386,20 @@ session_server_back(struct session *session, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, msec_t now)
+session_server_deaf(struct session *session, bool retired, msec_t now)
 {
 	set_clock(session, now);
-	server_enter(&session->server, SERVER_DEAF);
-	requests_fail_unwritten(session);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	session->party[SIDE_SERVER].heard =
+	    session->clocks.steady; /* an answer that pauses gets the grace from now on */
+	recovery_end_probe(session);
+	requests_deafen(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
+	else
+		lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
 /*
@@ -417,7 +425,7 @@ void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
@@ -460,7 +468,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		return session->clocks.now;
 	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 }

@@ -20,6 +20,8 @@ static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_ALIASED] = "alias",
 	[WHY_PROGRESS_ASKED] = "token",
 	[WHY_TASK_CANCEL_SENT] = "task",
+	[WHY_PROBE_SENT] = "after",
+	[WHY_STUCK] = "probe",
 };
 
 /* A detail that begins with a quote is a JSON string from a peer. */
