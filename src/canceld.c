@@ -1,6 +1,8 @@
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -28,6 +30,7 @@ main(int argc, char *argv[])
 	struct saved_signals signals;
 	struct options options;
 	struct log log;
+	bool opened = false;
 	int status;
 
 	if (descriptor_sanitize() < 0) {
@@ -37,12 +40,15 @@ main(int argc, char *argv[])
 	bound_memory();
 	signals_save(&signals);
 	status = options_parse(&options, argc, argv);
-	if (status == OPTIONS_RUN && log_open(&log, &options.log) < 0) {
-		fprintf(stderr, "canceld: --log: %s: %s\n", options.log.file != NULL ? options.log.file : "stderr",
-		    strerror(errno));
-		status = STATUS_FAILED;
+	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
+		status = options_refuse(&options, "--log '%s': %s",
+		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
+	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
+	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO)) {
+		options.log = (struct log_config){ .level = LEVEL_ERROR };
+		opened = log_open(&log, &options.log) == 0;
 	}
-	if (status == OPTIONS_RUN) {
+	if (opened) {
 		status = loop_run(&options, &log, &signals);
 		log_close(&log);
 	}

@@ -22,6 +22,7 @@
 	X(id) \
 	X(lane) \
 	X(map) \
+	X(name) \
 	X(policy) \
 	X(report) \
 	X(restart) \

@@ -23,6 +23,7 @@ struct server {
 	bool restarted; /* it is not the first server */
 	bool given_up;  /* no further server will be started: they have failed too often */
 	bool closed;    /* the client has told it to end */
+	bool unstarted; /* there never was one, and there will be none */
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf quote;   /* the last bytes of its stderr, as valid UTF-8 */
@@ -41,6 +42,7 @@ void server_end(struct server *server, enum server_life life, int status, int si
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
 void server_give_up(struct server *server);
+void server_note_unstarted(struct server *server);
 
 /* Keeps the end of these bytes, with `?` for what is not UTF-8. */
 void server_quote(struct server *server, struct span words);

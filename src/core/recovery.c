@@ -128,7 +128,7 @@ expire_probe(struct session *session)
 	if (!server_is_gone(&session->server)) { /* a server that reads no more may not have received the probe */
 		action.timeout = session->config.kill_stuck;
 		server_enter(&session->server, SERVER_STUCK);
-		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
+		server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
 		journal_tell(&session->journal, &action);
 	}
 	session->probe.question = NULL;
@@ -140,7 +140,7 @@ recovery_obstacle(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake_is_done(handshake) ? session->party[SIDE_CLIENT].requests > 0 :
+	bool opened = handshake_is_done(handshake) ? session->journal.requests[SIDE_CLIENT] > 0 :
 						     handshake->era == ERA_NONE &&
 		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
 

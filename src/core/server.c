@@ -55,6 +55,12 @@ server_give_up(struct server *server)
 }
 
 void
+server_note_unstarted(struct server *server)
+{
+	server->unstarted = true;
+}
+
+void
 server_quote(struct server *server, struct span words)
 {
 	size_t at, len;

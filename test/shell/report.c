@@ -150,7 +150,7 @@ START_TEST(the_summary_counts)
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":8}}\n",
 	    2300);
 	logged();
-	report_summary(&lines_log, session);
+	report_summary(&lines_log, session, &policy);
 	expect("SUMMARY requests=2 timeouts=1 cancelled=1 late=1 noise=1");
 	finish();
 }
