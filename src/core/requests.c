@@ -204,7 +204,8 @@ tally_of(const struct session *session, const struct request *request, enum deci
     const struct message *message, msec_t timeout)
 {
 	const struct scan *scan = message != NULL ? message->scan : session->party[SIDE_SERVER].frame.scan;
-	bool cancelled = request->state == REQUEST_CANCELLING || (request->marks & REQUEST_CANCELLED);
+	bool cancelled = request->state == REQUEST_CANCELLING ||
+	    (request->state == REQUEST_PASSING && (request->marks & REQUEST_CANCELLED));
 	bool broken = event == EVENT_BROKEN_OFF || event == EVENT_BROKEN_OFF_OWED;
 	bool left = event == EVENT_REQUESTER_GONE || event == EVENT_TERMINATED || (broken && session->client_gone);
 

@@ -69,6 +69,8 @@ copy_base(const char *path, char name[NAME_SIZE])
 		len--;
 	for (start = len; start > 0 && path[start - 1] != '/'; start--)
 		;
+	if (start == len)
+		start = 0;
 	snprintf(name, NAME_SIZE, "%.*s", (int)(len - start), path + start);
 }
 
@@ -147,7 +149,7 @@ split_line(const char *line, char text[LINE_SIZE], char *words[WORDS + 1])
 		while (count < WORDS && (word = strsep(&command, " \t\"'")) != NULL)
 			if (*word != '\0' && (count > 0 || strchr(word, '=') == NULL))
 				words[count++] = word;
-		if (count > 0 && has_word("cd export set source . test [ echo", words[0]))
+		if (count > 0 && has_word(": . [ cd echo exit export if for printf read set sleep source test trap true ulimit umask while", words[0]))
 			count = 0;
 	}
 	words[count] = NULL;

@@ -69,20 +69,20 @@ static const struct row {
 	{ 't', "timeout", required_argument, IDLE, 0, "[METHOD[:NAME]=]" DURATION, " [METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress\n"
 	    "(5m; tools/call 30m); repeatable",
-	    "-t [METHOD[:NAME]=]DURATION  the longest time without progress (5m; tools/call\n"
-	    "                       30m); repeatable: -t 30s -t 'tools/call:build*=10m'",
+	    "-t [METHOD[:NAME]=]DURATION  longest time without progress (5m; tools 30m);\n"
+	    "                       repeatable: -t 30s -t 'tools/call:build*=10m'",
 	    "Deadlines" },
 	{ 'T', "max-time", required_argument, CAP, 0, "[METHOD[:NAME]=]" DURATION, " [METHOD[:NAME]=]DURATION",
-	    "how long it may take in all (24h); repeatable", "-T [METHOD[:NAME]=]DURATION  the longest time in all (24h)",
+	    "how long it may take in all (24h); repeatable", "-T [METHOD[:NAME]=]DURATION  longest time in all (24h)",
 	    NULL },
 	{ 'g', "grace", required_argument, WAIT, offsetof(struct options, grace), DURATION, " DURATION",
 	    "for what is on its way already, and for answers that\n"
 	    "a cancelled request is still owed (5s; 30s for\n"
 	    "session/prompt)\n"
 	    "NAME is the tool, prompt or resource. '*' in METHOD\n"
-	    "or NAME stands for anything, '\\*' for itself. The most\n"
-	    "specific rule wins, of equals the last. DURATION is\n"
-	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none.",
+	    "or NAME stands for anything, '\\*' for itself. The\n"
+	    "most specific rule wins, of equals the last. DURATION\n"
+	    "is 250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none.",
 	    NULL, NULL },
 	{ 0, "no-cancel", no_argument, FLAG, offsetof(struct options, no_cancel), NULL, "",
 	    "write no cancels to the server, not even the client's", NULL, "Cancels and answers" },
@@ -111,7 +111,7 @@ static const struct row {
 	{ 'e', "fail-on-timeout", no_argument, FLAG, offsetof(struct options, fail_on_timeout), NULL, "",
 	    "exit with 124 instead of 0 if a request timed out or\n"
 	    "was given up at the end",
-	    "-e                   exit with 124, not 0, if a request timed out or was given up", NULL },
+	    "-e                   exit with 124 if a request timed out or was given up", NULL },
 	{ 0, "fail-on-error", no_argument, FLAG, offsetof(struct options, fail_on_error), NULL, "",
 	    "exit with 123 instead of 0 if a request was answered\n"
 	    "with an error or isError",
@@ -199,7 +199,7 @@ static const char help_foot[] =
 static const char brief_foot[] =
     "\n"
     "canceld -t 30s npx -y @modelcontextprotocol/server-everything\n"
-    "canceld -de -t 10s my-server < requests.jsonl\n";
+    "canceld -d -e -t 10s my-server < requests.jsonl\n";
 
 static void
 put_help(struct buf *text, const struct row *row)
