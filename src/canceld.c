@@ -44,10 +44,8 @@ main(int argc, char *argv[])
 		status = options_refuse(&options, "--log '%s': %s",
 		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
 	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
-	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO)) {
-		options.log = (struct log_config){ .level = LEVEL_ERROR };
+	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
 		opened = log_open(&log, &options.log) == 0;
-	}
 	if (opened) {
 		status = loop_run(&options, &log, &signals);
 		log_close(&log);

@@ -35,8 +35,8 @@ struct action {
 	struct span message; /* without its newline; of a message that passes in parts only the first part */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail; /* the reason of a cancel, or what was wrong */
-	struct span hint;   /* which option would have helped */
+	struct span detail;  /* the reason of a cancel, or what was wrong */
+	struct span hint;    /* which option would have helped */
 	struct span outcome; /* of a $/canceld/cancel */
 	msec_t elapsed, timeout;
 };

@@ -48,7 +48,7 @@ void policy_add(struct policy *policy, enum policy_clock clock, struct span meth
  * only if a rule names its METHOD. method and name are unescaped; row is the dialect's row of the method, or NULL. Marks
  * the rules that name the request as matched.
  */
-struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name,
-    const struct method *row, bool from_server);
+struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
+    bool from_server);
 
 #endif

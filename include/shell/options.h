@@ -49,7 +49,10 @@ struct options {
 int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
 void options_free(struct options *options);
 
-/* Writes one line to stderr that tells what is wrong, and keeps it as the fault. Returns STATUS_FAILED. */
+/*
+ * Writes one line to stderr that tells what is wrong, and keeps it as the fault; the log then has failures only, on
+ * stderr. Returns STATUS_FAILED.
+ */
 int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For the test that compares them with the manual: the table, ended by a NULL name. */

@@ -139,8 +139,9 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		    answer->timeout == request->idle_after ? " made no progress for " : " was not answered within ");
 		compose_number(text, answer->timeout);
 		put(text,
-		    answer->timeout == request->idle_after ? " ms and was given up (see the option --timeout of canceld)" :
-							     " ms and was given up (see the option --max-time of canceld)");
+		    answer->timeout == request->idle_after ?
+			" ms and was given up (see the option --timeout of canceld)" :
+			" ms and was given up (see the option --max-time of canceld)");
 	} else if (ending == ENDING_CANCELLED) {
 		answer->code = CODE_REQUEST_CANCELLED;
 		if (request->state == REQUEST_CANCELLING)

@@ -114,7 +114,8 @@ report_start(struct life *life, bool again)
 	}
 	log_event(life->log, WHY_STARTED,
 	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
-		log_string("hint", !again && isatty(STDIN_FILENO) ?
+		log_string("hint",
+		    !again && isatty(STDIN_FILENO) ?
 			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
 			NULL)));
 	buf_free(&command);

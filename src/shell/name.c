@@ -21,9 +21,11 @@ static const struct launcher {
 	const char *valued; /* options whose value is the next word */
 	const char *module; /* options whose value is what runs: a module, or for LINE the line; or NULL */
 } launchers[] = {
-	{ "env nohup setsid stdbuf nice ionice timeout sudo exec time", "", COMMAND, "-u -i -o -e -n -c -p -k -s -C", NULL },
+	{ "env nohup setsid stdbuf nice ionice timeout sudo exec time", "", COMMAND, "-u -i -o -e -n -c -p -k -s -C",
+	    NULL },
 	{ "npx pnpx bunx", "", PACKAGE, "-p --package -w --workspace", NULL },
-	{ "npm pnpm yarn bun", "exec x dlx run run-script", PACKAGE, "-p --package -w --workspace --prefix -C --cwd --filter", NULL },
+	{ "npm pnpm yarn bun", "exec x dlx run run-script", PACKAGE,
+	    "-p --package -w --workspace --prefix -C --cwd --filter", NULL },
 	{ "uvx pipx uv", "tool run", PACKAGE,
 	    "--from --with --with-editable --with-requirements --python -p --index-url --index --directory --project --spec "
 	    "--env-file --extra --group --package",
@@ -149,7 +151,10 @@ split_line(const char *line, char text[LINE_SIZE], char *words[WORDS + 1])
 		while (count < WORDS && (word = strsep(&command, " \t\"'")) != NULL)
 			if (*word != '\0' && (count > 0 || strchr(word, '=') == NULL))
 				words[count++] = word;
-		if (count > 0 && has_word(": . [ cd echo exit export if for printf read set sleep source test trap true ulimit umask while", words[0]))
+		if (count > 0 &&
+		    has_word(
+			": . [ cd echo exit export if for printf read set sleep source test trap true ulimit umask while",
+			words[0]))
 			count = 0;
 	}
 	words[count] = NULL;
@@ -184,13 +189,13 @@ void
 name_of_command(char *const command[], char name[NAME_SIZE])
 {
 	char text[LINE_SIZE], *line[WORDS + 1] = { NULL };
-	char *const *words = command, *const *operand;
+	char *const *words = command, *const * operand;
 	const struct launcher *launcher;
 	bool named = false;
 
 	copy_base(command[0], name);
-	while ((launcher = find_launcher(words[0])) != NULL &&
-	    (operand = find_operand(launcher, words, &named)) != NULL) {
+	while (
+	    (launcher = find_launcher(words[0])) != NULL && (operand = find_operand(launcher, words, &named)) != NULL) {
 		bool runs = launcher->what == COMMAND || (launcher->what == PACKAGE && find_launcher(*operand) != NULL);
 
 		if (launcher->what == LINE && named && line[0] == NULL) {

@@ -11,8 +11,7 @@
 #include "core/limits.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
-#define DURATION \
-	"DURATION; a DURATION is 250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
+#define DURATION "DURATION; a DURATION is 250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
 
 enum {
 	HOURS_MAX = 100000, /* of a duration */
@@ -187,19 +186,17 @@ static const char help_head[] =
 	  "the server hears when nobody waits for an answer any more.\n"
 	  "\n";
 
-static const char help_foot[] =
-    "\n"
-    "A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
-    "\n"
-    "Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
-    "it or canceld; 0 if canceld ended the server when the client had gone; 123 see\n"
-    "--fail-on-error; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
-    "executed; 127 command not found.\n";
+static const char help_foot[] = "\n"
+				"A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
+				"\n"
+				"Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
+				"it or canceld; 0 if canceld ended the server when the client had gone; 123 see\n"
+				"--fail-on-error; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
+				"executed; 127 command not found.\n";
 
-static const char brief_foot[] =
-    "\n"
-    "canceld -t 30s npx -y @modelcontextprotocol/server-everything\n"
-    "canceld -d -e -t 10s my-server < requests.jsonl\n";
+static const char brief_foot[] = "\n"
+				 "canceld -t 30s npx -y @modelcontextprotocol/server-everything\n"
+				 "canceld -d -e -t 10s my-server < requests.jsonl\n";
 
 static void
 put_help(struct buf *text, const struct row *row)
@@ -563,6 +560,7 @@ options_refuse(struct options *options, const char *format, ...)
 	vsnprintf(options->fault, sizeof(options->fault), format, values);
 	va_end(values);
 	fprintf(stderr, "canceld: %s\n", options->fault);
+	options->log = (struct log_config){ .level = LEVEL_ERROR };
 	return STATUS_FAILED;
 }
 
@@ -689,7 +687,8 @@ apply(struct options *options, const struct row *row, const char *argument)
 		return print("canceld " CANCELD_VERSION "\n");
 	if (set_option(options, row, argument))
 		return OPTIONS_RUN;
-	return options_refuse(options, "--%s '%s': %swant %s", row->name, argument, explain(row, argument), row->wanted);
+	return options_refuse(options, "--%s '%s': %swant %s", row->name, argument, explain(row, argument),
+	    row->wanted);
 }
 
 static void
@@ -726,11 +725,12 @@ check_command(struct options *options, const struct row *last)
 	const char *command = options->command[0];
 
 	if (command == NULL)
-		return options_refuse(options, "which server is to be run? No command was given; " USAGE "; see canceld -h");
+		return options_refuse(options,
+		    "which server is to be run? No command was given; " USAGE "; see canceld -h");
 	if (last != NULL && is_value(last, span_of(command)))
 		return options_refuse(options,
-		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command, last->letter,
-		    last->letter, command, last->name, command);
+		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command,
+		    last->letter, last->letter, command, last->name, command);
 	if (options->name[0] == '\0')
 		name_of_command(options->command, options->name);
 	options->log.name = options->name;

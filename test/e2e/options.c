@@ -71,7 +71,8 @@ END_TEST
 /* Through the answer to its first request, as a client seldom shows what canceld writes to stderr. */
 START_TEST(a_client_is_told_what_is_wrong)
 {
-	static const char *const options[] = { "-t 30", "--log /nonexistent/directory/log", "--no-such-option", "-d -q -Z" };
+	static const char *const options[] = { "-t 30", "--log /nonexistent/directory/log", "--no-such-option",
+		"-d -q -Z" };
 	struct run *run = run_options(options[_i / 2], "sh:echo started >&2");
 	const char *text;
 

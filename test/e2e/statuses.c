@@ -192,8 +192,9 @@ START_TEST(with_fail_on_error_an_error_shows_in_the_status)
 {
 	static const int statuses[] = { 123, 123, 123, 123, 0 };
 	struct run *run = run_options("--fail-on-error -t tools/call:sleep=200ms",
-	    _i == 1 ? "sh:read line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"isError\":true}}'; cat" :
-		      NULL);
+	    _i == 1 ?
+		"sh:read line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"isError\":true}}'; cat" :
+		NULL);
 
 	run_call(run, "2", _i == 0 ? "no such tool" : _i == 2 ? "sleep" : "echo", _i == 2 ? FOR_EVER : "{}");
 	run_expect_answer(run, "2");

@@ -173,7 +173,8 @@ START_TEST(the_summary_adds_up)
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"ping\"}\n", 0);
 	logged();
 	report_summary(&lines_log, session, &policy);
-	expect("SUMMARY requests=6 answered=1 failed=2 timeouts=0 cancelled=1 lost=0 untracked=1 open=1 late=0 noise=0");
+	expect(
+	    "SUMMARY requests=6 answered=1 failed=2 timeouts=0 cancelled=1 lost=0 untracked=1 open=1 late=0 noise=0");
 	session_server_gone(session, 1, -1, 0);
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n", 0);
 	logged();
