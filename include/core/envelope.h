@@ -14,9 +14,9 @@ enum envelope_kind {
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
-	ENVELOPE_BLANK,      /* white space only */
-	ENVELOPE_NOT_JSON,   /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
-	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message */
+	ENVELOPE_BLANK,    /* white space only */
+	ENVELOPE_NOT_JSON, /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
+	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message; an array is a BATCH whatever its elements are */
 };
 
 enum { METHOD_MAX = 256 };
@@ -31,6 +31,18 @@ struct envelope {
 
 /* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NO_MESSAGE. */
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
+
+/*
+ * Whether an object that is a message was read, and more follows it. An object without "jsonrpc" is none if
+ * needs_jsonrpc.
+ */
+bool envelope_is_followed(const struct scan *scan, bool needs_jsonrpc);
+
+/*
+ * A batch is an array in which at least one element is a message (JSON-RPC 2.0 section 6). array: a whole JSON array,
+ * with anything behind it; scan: any scan with SCAN_END_EXPLICIT, whose frame is lost.
+ */
+bool envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc);
 
 /*
  * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were read.

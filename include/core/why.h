@@ -22,7 +22,7 @@ enum why_level {
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
-	X(RECOVERED, DECISION, "a response was cut out of a line that also held other text")       \
+	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
 	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
@@ -59,7 +59,7 @@ enum why_level {
 	X(PARSE_ERROR, PERSON, "input that is not JSON was answered with -32700")                  \
 	X(INVALID_REQUEST, PERSON, "JSON that is not a JSON-RPC message was answered with -32600") \
 	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was answered with an error") \
-	X(TRUNCATED, PERSON, "a message was closed: its writer ended in the middle of it")         \
+	X(TRUNCATED, PERSON, "a message was closed, or dropped: its writer ended in the middle of it")         \
 	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \
 	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
