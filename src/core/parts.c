@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/pass.h"
 #include "core/recovery.h"
@@ -176,12 +177,21 @@ parts_continue(struct session *session, enum side from)
 	move_on(session, from);
 }
 
+/* request: the one that the message answers, or NULL. */
 static void
-report_fault(struct session *session, const struct message *message)
+report_fault(struct session *session, const struct message *message, const struct request *request)
 {
-	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
+	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, request);
+	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
+	const struct method *row;
 
-	action.id = scan_text(message->scan, SCAN_ID);
+	if (request == NULL) {
+		action.id = scan_text(message->scan, SCAN_ID);
+		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
+		row = dialect_method(session->handshake.dialect, action.method);
+		if (row != NULL && row->name_field != SCAN_FIELDS)
+			action.name = id_unescaped(scan_text(message->scan, row->name_field), name, sizeof(name));
+	}
 	journal_tell(&session->journal, &action);
 }
 
@@ -195,8 +205,8 @@ end_unknown(struct session *session, struct message *message)
 
 	if (message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed)
 		return PARTS_MESSAGE;
-	report_fault(session, message);
 	request = requests_named(session, message->from, message->scan);
+	report_fault(session, message, request);
 	if (request != NULL)
 		requests_decide(session, side_other(message->from), request, EVENT_LATE_FAULT, NULL);
 	return PARTS_ENDED;
@@ -221,6 +231,10 @@ end_discarded(struct session *session, struct message *message)
 	if (message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
@@ -244,8 +258,21 @@ end_lost(struct session *session, struct message *message)
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	reply_error(session, message->from, &answer);
+	journal_request(&session->journal, message->from);
+	journal_tally(&session->journal, message->from, TALLY_LOST);
 	message->extent = MESSAGE_BEGINS; /* as after a drop: the bytes reached no reader */
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
+}
+
+/* The rest of a message that was closed has arrived, and was dropped. */
+static void
+report_rest(struct session *session, const struct message *message)
+{
+	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
+
+	action.id = scan_text(message->scan, SCAN_ID);
+	action.detail = SPAN("the rest of a message that had stalled");
+	journal_tell(&session->journal, &action);
 }
 
 enum parts_result
@@ -270,7 +297,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 		return end_unknown(session, message);
 	case READ_PASSED:
 		if (scan_fault(message->scan) != SCAN_FINE || message->envelope.malformed)
-			report_fault(session, message);
+			report_fault(session, message, request);
 		if (party->frame.split)
 			state_note(session, VERB_NOTE, side_other(from), WHY_RECOVERED, request, SPAN_NONE);
 		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
@@ -281,8 +308,12 @@ parts_end(struct session *session, enum side from, struct message *message)
 	case READ_LOST:
 		end_lost(session, message);
 		break;
-	case READ_HOLD:
 	case READ_DROPPED:
+		if (parts->stalled)
+			report_rest(session, message);
+		parts->stalled = false;
+		break;
+	case READ_HOLD:
 		break;
 	}
 	return PARTS_ENDED;
@@ -325,6 +356,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	journal_tell(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
+	party->parts.stalled = action.why == WHY_STALLED;
 	if (request != NULL && whole)
 		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
 	else if (request != NULL)
@@ -350,6 +382,7 @@ parts_forget(struct session *session)
 	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
 	frame_skip(&server->frame, lane_decided_to(server->lane));
 	server->parts.reading = READ_HOLD;
+	server->parts.stalled = false;
 }
 
 void
