@@ -288,10 +288,9 @@ requests_resume(struct session *session, enum side requester, struct request *re
 {
 	struct pending *pending = &session->party[requester].pending;
 	bool told = former->state == REQUEST_CANCELLING || (request->marks & REQUEST_TURN_TOLD);
-	enum decide_event event = told            ? EVENT_TURN_CANCELLED :
-	    request->marks & REQUEST_UNOWED       ? EVENT_CANCEL :
-	    state_owes_answer(session, requester) ? EVENT_CANCEL_OWED :
-						    EVENT_CANCEL_ACKNOWLEDGED;
+	enum decide_event event = told      ? EVENT_TURN_CANCELLED :
+	    request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
+					      EVENT_CANCEL_OWED;
 
 	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
 	if (request->marks & REQUEST_CANCELLED)
