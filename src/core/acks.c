@@ -99,7 +99,7 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane)
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, request_hash(request), request->marks & REQUEST_CANCELLED);
+	acks_note_end(acks, pending_hash_of(request), request->marks & REQUEST_CANCELLED);
 }
 
 enum outcome
