@@ -115,9 +115,9 @@ extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, diale
 const struct dialect *dialect_named(struct span name);
 
 /*
- * The dialect of a client, from its first request: method is unescaped, version the type of its params.protocolVersion.
+ * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
  */
-const struct dialect *dialect_of_request(enum framing framing, struct span method, enum value_type version);
+const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
 
 /* The dialect of a client, from its framing alone. */
 const struct dialect *dialect_of_framing(enum framing framing);

@@ -493,11 +493,8 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 static void
 on_cancel(struct session *session, struct message *message)
 {
-	const struct handshake *handshake = &session->handshake;
 	struct span id = message_id(message->scan, message->cancel->field);
-	/* ACP RFD: the initialize of a peer with the capability cannot be cancelled. */
-	bool may_cancel_start =
-	    (handshake->dialect->flags & DIALECT_CANCELS_START) && !handshake->declared[message->from];
+	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	struct request *request;
 
 	if (id.len == 0) {

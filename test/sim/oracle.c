@@ -144,9 +144,7 @@ oracle_grace(const struct oracle *oracle, const struct ask *ask)
 static bool
 may_cancel(const struct oracle *oracle, const struct ask *ask)
 {
-	if (!(ask->deed->traits & FINAL))
-		return true;
-	return oracle->protocol->owes && !oracle->declared[ask->by];
+	return !(ask->deed->traits & FINAL) || (oracle->protocol->owes && oracle->protocol != &protocols[ACP]);
 }
 
 static void
