@@ -32,6 +32,7 @@ enum scan_field {
 	SCAN_ERROR,               /* error: its type only */
 	SCAN_ERROR_CODE,          /* error.code */
 	SCAN_ERROR_MESSAGE,       /* error.message; a second one is no fault */
+	SCAN_ERROR_REQUEST_ID,    /* error.data.requestId */
 	SCAN_PARAMS_ID,           /* params.id */
 	SCAN_REQUEST_ID,          /* params.requestId */
 	SCAN_NAME,                /* params.name */

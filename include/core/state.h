@@ -50,7 +50,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	msec_t heard;       /* steady time of its last bytes */
 	uint64_t requests;  /* how many it has sent */
 	bool spoke;         /* it has sent a message ... */
-	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
+	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
 	bool ended;         /* no more bytes come from this side */
 };

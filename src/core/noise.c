@@ -52,10 +52,8 @@ scan_candidate(struct scan *scan, struct span text)
 
 /* Whether a whole response was scanned; anything may follow it. */
 static bool
-is_sound(const struct party *party, const struct scan *scan)
+is_sound(const struct scan *scan)
 {
-	if (party->needs_jsonrpc && scan_value(scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
-		return false;
 	return scan_complete(scan) && scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
 	    (scan_fault(scan) == SCAN_FINE || scan_fault(scan) == SCAN_TRAILING);
 }
@@ -92,7 +90,7 @@ try_candidate(struct session *session, const struct message *line, size_t offset
 		return len;
 	if (request == NULL && question_named(session, line->from, scan) == NULL)
 		return len;
-	if (is_sound(party, scan)) {
+	if (is_sound(scan)) {
 		if (request == *malformed)
 			*malformed = NULL;
 		recover(session, line, line->start + offset, len);

@@ -232,19 +232,6 @@ mint(struct session *session, enum side requester, bool string, char storage[MIN
 	return questions_mint(&session->questions, requester, &session->party[requester].pending, string, storage);
 }
 
-/*
- * Whether an id in use may be replaced: where the dialect allows it, and for a restarted server, whose ids start again
- * while the client may still answer the former server.
- */
-static bool
-may_alias(const struct session *session, const struct message *message)
-{
-	bool renewed = session->server.restarted && message->from == SIDE_SERVER;
-
-	return message->extent == MESSAGE_WHOLE &&
-	    (renewed || (session->handshake.dialect->flags & DIALECT_ALIASES_IDS));
-}
-
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
 static void
 alias(struct session *session, struct message *message, struct pending_names *names, char id_storage[MINTED_MAX],
@@ -259,10 +246,24 @@ alias(struct session *session, struct message *message, struct pending_names *na
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
-	if ((dialect->flags & DIALECT_ALIASES_IDS) && token_is_in_use(session, message->from, names->token)) {
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = mint(session, message->from, names->token.ptr[0] == '"', token_storage);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 	}
+}
+
+/* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
+static void
+restore_id(const struct session *session, struct message *message, enum scan_field field)
+{
+	struct span id = message_id(message->scan, field);
+	const struct request *request;
+
+	if (id.len == 0 || message->extent != MESSAGE_WHOLE)
+		return;
+	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
+	if (request != NULL && request_is_aliased(request))
+		message_replace(message, field, request->id);
 }
 
 struct place {                      /* where a token is inserted into a request, as the first member of an object */
@@ -337,8 +338,10 @@ enter(struct session *session, struct message *message, const struct method *row
 	struct request *request;
 
 	read_names(session, message, row, &names, name);
-	if (may_alias(session, message))
+	if (message->extent == MESSAGE_WHOLE) {
+		restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
 		alias(session, message, &names, id_storage, token_storage);
+	}
 	if (may_ask_progress(session, message, &names))
 		ask_progress(session, message, &names, token_storage);
 	request = pending_add(&session->party[message->from].pending, &names);
@@ -382,8 +385,8 @@ receive_request(struct session *session, struct message *message)
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
-	ambiguous = !message->envelope.untracked && !may_alias(session, message) &&
-	    id_is_in_use(session, message->from, message->envelope.id);
+	ambiguous =
+	    !message->envelope.untracked && !whole && id_is_in_use(session, message->from, message->envelope.id);
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
@@ -397,19 +400,6 @@ receive_request(struct session *session, struct message *message)
 }
 
 /* --- responses */
-
-/* Puts the requester's own id back into the response. */
-static void
-restore_ids(struct message *message, const struct request *request)
-{
-	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
-
-	if (message->extent != MESSAGE_WHOLE || !request_is_aliased(request))
-		return;
-	message_replace(message, SCAN_ID, request->id);
-	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
-		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
-}
 
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
@@ -436,7 +426,11 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		}
 		records_answer(&session->records, request, granted);
 	}
-	restore_ids(message, request);
+	if (message->extent == MESSAGE_WHOLE && request_is_aliased(request)) {
+		message_replace(message, SCAN_ID, request->id);
+		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
+		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
+	}
 	requests_decide(session, requester, request, EVENT_RESPONSE, message);
 }
 
@@ -532,7 +526,7 @@ restore_token(const struct session *session, struct message *message, struct spa
 	const struct dialect *dialect = session->handshake.dialect;
 
 	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token) &&
 	    id_equal(token, request->wire_token))
 		message_replace(message, dialect->progress_field, request->token);
 }
@@ -586,20 +580,6 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	    records_begin_stream(&session->records, id);
 }
 
-/* A notification may name a subscription by the fresh id of its request: puts the requester's own id back. */
-static void
-restore_subscription(struct session *session, struct message *message)
-{
-	struct span id = message_id(message->scan, SCAN_META_SUBSCRIPTION);
-	const struct request *request;
-
-	if (id.len == 0 || message->extent != MESSAGE_WHOLE)
-		return;
-	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
-	if (request != NULL && request_is_aliased(request))
-		message_replace(message, SCAN_META_SUBSCRIPTION, request->id);
-}
-
 /*
  * Keeps the notification after the handshake for a new server. While a new server is awaited it is dropped: the replay
  * will send it.
@@ -643,7 +623,7 @@ receive_notification(struct session *session, struct message *message)
 	} else {
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			server_note_closed(&session->server);
-		restore_subscription(session, message);
+		restore_id(session, message, SCAN_META_SUBSCRIPTION);
 		if (state_is_opening(session, message->from, method))
 			on_opened(session, message);
 		else

@@ -70,6 +70,8 @@ static const struct path paths[] = {
 	PATH("taskId", RESULT_TASK, SCAN_CREATED_TASK_ID, 0),
 	PATH("code", ERROR, SCAN_ERROR_CODE, 0),
 	PATH("message", ERROR, SCAN_ERROR_MESSAGE, 0),
+	PATH("data", ERROR, SCAN_FIELDS, ERROR_DATA),
+	PATH("requestId", ERROR_DATA, SCAN_ERROR_REQUEST_ID, 0),
 };
 
 static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "seen has a bit for each");

@@ -49,14 +49,13 @@ static const struct {
 	enum scan_field progress_field, tokens[DIALECT_TOKENS];
 } facts[] = {
 	{ &dialect_mcp, "notifications/cancelled", "notifications/cancelled", NULL, "notifications/progress",
-	    DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
+	    DIALECT_ALIASES_TOKENS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
 		DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
 	    -32800, -32603, -32600, "progressToken", SCAN_REQUEST_META, FRAMING_NEWLINE, VALUE_STRING,
 	    SCAN_PROGRESS_TOKEN, { SCAN_META_TOKEN, SCAN_FIELDS } },
 	{ &dialect_acp, "$/cancel_request", "$/cancelRequest", "session/cancel", "session/update",
-	    DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS, -32800, -32603,
-	    -32600, NULL, SCAN_FIELDS, FRAMING_NEWLINE, VALUE_NUMBER, SCAN_SESSION_ID,
-	    { SCAN_SESSION_ID, SCAN_FIELDS } },
+	    DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS, -32800, -32603, -32600, NULL, SCAN_FIELDS,
+	    FRAMING_NEWLINE, VALUE_NUMBER, SCAN_SESSION_ID, { SCAN_SESSION_ID, SCAN_FIELDS } },
 	{ &dialect_lsp, "$/cancelRequest", "$/cancelRequest", NULL, "$/progress",
 	    DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, -32803, -32803, -32002, "workDoneToken", SCAN_PARAMS,
 	    FRAMING_HEADER, VALUE_ABSENT, SCAN_TOKEN, { SCAN_WORK_TOKEN, SCAN_PARTIAL_TOKEN } },
@@ -265,8 +264,8 @@ static const struct {
 
 START_TEST(the_first_request_shows_the_dialect)
 {
-	ck_assert_str_eq(
-	    dialect_of_request(firsts[_i].framing, span_of(firsts[_i].method), span_of(firsts[_i].version))->name,
+	ck_assert_str_eq(dialect_of_request(firsts[_i].framing, span_of(firsts[_i].method), span_of(firsts[_i].version))
+			     ->name,
 	    firsts[_i].dialect->name);
 }
 END_TEST

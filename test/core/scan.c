@@ -23,6 +23,7 @@ static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_ERROR] = "error",
 	[SCAN_ERROR_CODE] = "error.code",
 	[SCAN_ERROR_MESSAGE] = "error.message",
+	[SCAN_ERROR_REQUEST_ID] = "error.requestId",
 	[SCAN_PARAMS_ID] = "params.id",
 	[SCAN_REQUEST_ID] = "requestId",
 	[SCAN_NAME] = "name",

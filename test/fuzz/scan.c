@@ -132,6 +132,7 @@ static const struct {
 	{ SCAN_RESULT, { "result" } },
 	{ SCAN_ERROR, { "error" } },
 	{ SCAN_ERROR_CODE, { "error", "code" } },
+	{ SCAN_ERROR_REQUEST_ID, { "error", "data", "requestId" } },
 	{ SCAN_PARAMS_ID, { "params", "id" } },
 	{ SCAN_REQUEST_ID, { "params", "requestId" } },
 	{ SCAN_NAME, { "params", "name" } },

@@ -167,8 +167,8 @@ choose_protocol(struct world *world)
 
 	oracle->protocol = &protocols[most[chance_below(chance, 11)]];
 	world->given = oracle->protocol == &protocols[NONE] || chance_percent(chance, 50);
-	if (!world->given && (oracle->protocol == &protocols[LSP] || oracle->protocol == &protocols[BSP]))
-		usual = true;
+	if (!world->given && oracle->protocol != &protocols[MCP])
+		usual = true; /* the framing weighs more than what the first request says */
 	oracle->header = oracle->protocol->header == usual;
 	oracle->modern = oracle->protocol == &protocols[MCP] && chance_percent(chance, 40);
 	oracle->handshake =
