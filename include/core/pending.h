@@ -70,6 +70,7 @@ struct request {
 	enum request_state state;                 /* set with pending_move */
 	uint64_t start, end;                      /* the frame's positions in its lane; set with pending_place */
 	msec_t received;                          /* when the frame's last byte arrived */
+	msec_t cancelled;                         /* when it was cancelled while PASSING; requests.c sets it */
 	msec_t idle_after, cap_after;             /* the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;                        /* in pending->idle, or not armed */
 	struct alarm hard;                        /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */

@@ -355,8 +355,10 @@ msec_t
 parts_due(const struct session *session)
 {
 	const struct party *party = &session->party[SIDE_SERVER];
+	const struct request *request = party->parts.request;
+	msec_t since = request != NULL && request->cancelled > party->heard ? request->cancelled : party->heard;
 
 	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED)
 		return MSEC_NEVER;
-	return party->heard + patience_with(session, &party->parts);
+	return since + patience_with(session, &party->parts);
 }

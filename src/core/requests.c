@@ -180,6 +180,8 @@ static void
 act_on_requester(struct session *session, enum side requester, struct request *request, enum decide_event event,
     const struct decision *decision, const struct message *message, msec_t timeout)
 {
+	const struct scan *scan = message != NULL ? message->scan : session->party[side_other(requester)].frame.scan;
+
 	if (session->config.kill_stuck > 0 && is_given_up(requester, request, event, decision))
 		recovery_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
@@ -190,13 +192,12 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->marks |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
 		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;
-	if (request->state == REQUEST_PASSING && is_cancel(event)) {
-		if (event == EVENT_CANCEL && !(request->marks & REQUEST_CANCELLED))
-			request->marks |= REQUEST_UNOWED;
-		request->marks |= REQUEST_CANCELLED;
+	if (request->state == REQUEST_PASSING && is_cancel(event) && !(request->marks & REQUEST_CANCELLED)) {
+		request->marks |= event == EVENT_CANCEL ? REQUEST_CANCELLED | REQUEST_UNOWED : REQUEST_CANCELLED;
+		request->cancelled = session->clocks.steady;
 	}
 	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE) {
-		if (message != NULL && dialect_says_cancelled(message->scan))
+		if (dialect_says_cancelled(scan))
 			request->marks |= REQUEST_CONFIRMED;
 		else
 			request->marks &= ~(unsigned)REQUEST_CANCELLED;

@@ -385,13 +385,13 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 		limit = IDLE;
 	if (ending || limit < grace)
 		limit = grace;
-	if (oracle->unread > since)
-		since = oracle->unread;
 	if (ask->by != CLIENT)
 		return;
-	if (oracle->now - oracle->spoke < limit)
+	if (oracle->now - since < limit)
 		oracle_blame(oracle, "1: %s was given up when it had stood still for %lld ms", ask->id,
-		    (long long)(oracle->now - oracle->spoke));
+		    (long long)(oracle->now - since));
+	if (oracle->unread > since)
+		since = oracle->unread;
 	if (oracle->now - since > limit)
 		oracle_blame(oracle, "1: %s stood still for %lld ms", ask->id, (long long)(oracle->now - since));
 }
