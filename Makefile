@@ -87,14 +87,14 @@ E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call obje
 BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c))
 BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
-BENCH_PENDING_OBJECTS := $(call objects,test/bench/pending.c)
+BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
 ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
 	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
-	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_PENDING_OBJECTS)
+	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS)
 REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
-BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-pending)
+BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-scale)
 TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
 MANUALS := $(wildcard man/*.1)
 
@@ -136,7 +136,7 @@ $(B)/bench-server: $(BENCH_SERVER_OBJECTS)
 $(B)/bench-relay: $(BENCH_RELAY_OBJECTS)
 	$(call say,LINK)$(LINK) $^
 
-$(B)/bench-pending: $(BENCH_PENDING_OBJECTS) $(B)/libcanceld.a
+$(B)/bench-scale: $(BENCH_SCALE_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^
 
 $(REPLAYS): $(B)/replay-%: $(B)/obj/test/fuzz/%.o $(B)/obj/test/fuzz/replay.o $(B)/libcanceld.a
@@ -235,13 +235,14 @@ cost: $(B)/stress $(B)/canceld
 
 # The cost of canceld, relative to a blind relay. BENCH_ARGS='-r 3 "1 MB"': 3 rounds of some rows; '--busy 1': on a busy
 # machine.
-.PHONY: bench bench-pending
+.PHONY: bench bench-scale
 bench: $(BENCH_PROGRAMS) $(B)/canceld
 	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
 		$< $(BENCH_ARGS)
 	@size $(B)/canceld
 
-bench-pending: $(B)/bench-pending
+# What a message costs while 100,000 requests are outstanding.
+bench-scale: $(B)/bench-scale
 	$<
 
 demo-run: $(B)/canceld $(B)/demo-server

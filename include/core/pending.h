@@ -4,7 +4,7 @@
 /*
  * The outstanding requests of one direction, found by the requester's id, by the id that the receiver sees, and by
  * progress token; each with an idle deadline and an absolute one. This is a table: it keeps requests and decides
- * nothing. Look-ups are O(1) on average, except among entries with the same id or token.
+ * nothing. Every call is O(1) on average, however many entries have the same id or token.
  */
 
 #include <stdbool.h>
@@ -75,6 +75,7 @@ struct request {
 	struct alarm idle;                        /* in pending->idle, or not armed */
 	struct alarm hard;                        /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
 	struct request *older, *newer;            /* by age, within its table; read only */
+	uint64_t serial;                          /* private: a newer request has a larger one */
 	size_t name_count;                        /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
@@ -89,6 +90,7 @@ struct pending {
 	size_t persons;          /* WAITING with REQUEST_PERSON */
 	size_t aliased;          /* entries whose wire_id differs from id */
 	struct map exact, loose; /* private: names by id_hash; by the double that id_number gives */
+	uint64_t serial;         /* private: of the next request */
 	bool finds_numbers;      /* private: loose is in use */
 	uint64_t seed;           /* private */
 };
@@ -122,7 +124,7 @@ void pending_move(struct pending *pending, struct request *request, enum request
 /* Disarms the request's alarms, removes and frees it. */
 void pending_remove(struct pending *pending, struct request *request);
 
-/* By the requester's id: the newest that is WAITING or CANCELLING, else the newest that is PASSING, else the newest. */
+/* By the requester's id: the newest that is WAITING or CANCELLING, else one that is PASSING, else a tombstone. */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
 /*
@@ -136,35 +138,29 @@ uint64_t pending_hash(const struct pending *pending, struct span id);
 struct request *pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash);
 
 /*
- * By wire token, or by the other token of a request that has two. An exact match first: the newest that is neither
- * ABANDONED nor PASSING (its progress is late), else the newest. Otherwise the one whose wire token is the same number
- * (id_number), if there is exactly one.
+ * By wire token, or by the other token of a request that has two. An exact match first, chosen as by pending_by_id.
+ * Otherwise the one whose wire token is the same number (id_number), if there is exactly one.
  */
 struct request *pending_by_token(struct pending *pending, struct span wire_token);
 
 /*
- * The requests with exactly this wire token, newest first: the first one (after NULL), or the next one behind `after`;
- * or NULL.
+ * The requests with exactly this wire token: the first one (after NULL), or the next one behind `after`; or NULL.
+ * Tombstones come last; else the newest first, those whose id is the token before the others.
  */
 struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
     const struct request *after);
 
 /*
  * The WAITING or CANCELLING request whose wire id is the same number as this id (id_number) but not equal to it; NULL if
- * there is none, or more than one. O(1) on average, except among PASSING and ABANDONED entries whose ids are the same
- * number.
+ * there is none, or more than one.
  */
 struct request *pending_loosely(struct pending *pending, struct span wire_id);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
 
-/* pending_hash of its id. */
-static inline uint64_t
-request_hash(const struct request *request)
-{
-	return request->names[0].exact.hash;
-}
+/* pending_hash of the request's id, which is not computed again. */
+uint64_t pending_hash_of(const struct request *request);
 
 /* The receiver sees a different id than the requester sent. */
 static inline bool

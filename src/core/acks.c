@@ -102,7 +102,7 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane)
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, request_hash(request), outcome);
+	acks_note_end(acks, pending_hash_of(request), outcome);
 }
 
 enum outcome

@@ -28,12 +28,17 @@ struct segment {
 	size_t sent; /* OWN, HEAD: bytes of `own` already written */
 };
 
+struct hole { /* withdrawn bytes within a PASS segment */
+	uint64_t start, end;
+};
+
 struct lane {
 	struct buf bytes; /* from `written` to the last byte received */
 	uint64_t written, decided;
 	uint64_t taken;           /* see lane_taken */
 	struct buf segments;      /* struct segment, in order */
-	size_t backlog;           /* bytes of all segments but gaps */
+	struct buf holes;         /* struct hole: a heap, the first one at its root */
+	size_t backlog;           /* bytes of all segments but gaps and holes */
 	size_t own;               /* bytes of OWN and HEAD segments */
 	struct buf urgent;        /* whole messages, framed */
 	struct buf kept;          /* whole messages, framed, that wait for the end of an open one */
@@ -51,6 +56,7 @@ lane_new(void)
 
 	buf_init(&lane->bytes);
 	buf_init(&lane->segments);
+	buf_init(&lane->holes);
 	buf_init(&lane->urgent);
 	buf_init(&lane->kept);
 	lane->stop = LANE_FREE;
@@ -67,6 +73,7 @@ lane_free(struct lane *lane)
 	buf_free(&lane->urgent);
 	buf_free(&lane->kept);
 	buf_free(&lane->segments);
+	buf_free(&lane->holes);
 	free(lane);
 }
 
@@ -137,13 +144,77 @@ release_bytes(struct lane *lane, size_t n)
 		buf_free(&lane->bytes);
 }
 
-/* Releases gaps at the head of the queue: there is nothing to write for them. */
+static size_t
+holes_of(const struct lane *lane)
+{
+	return lane->holes.len / sizeof(struct hole);
+}
+
+static struct hole *
+hole_at(const struct lane *lane, size_t index)
+{
+	return (struct hole *)(void *)(lane->holes.data + lane->holes.head) + index;
+}
+
+/* Where the first hole starts. */
+static uint64_t
+first_hole(const struct lane *lane)
+{
+	return holes_of(lane) == 0 ? UINT64_MAX : hole_at(lane, 0)->start;
+}
+
+static void
+add_hole(struct lane *lane, struct hole hole)
+{
+	size_t i = holes_of(lane), parent;
+
+	buf_append(&lane->holes, (struct span){ (const char *)&hole, sizeof(hole) });
+	for (; i > 0 && hole_at(lane, parent = (i - 1) / 2)->start > hole.start; i = parent)
+		*hole_at(lane, i) = *hole_at(lane, parent);
+	*hole_at(lane, i) = hole;
+}
+
+static struct hole
+take_first_hole(struct lane *lane)
+{
+	size_t count = holes_of(lane) - 1, i = 0, child;
+	struct hole first = *hole_at(lane, 0), last = *hole_at(lane, count);
+
+	for (; (child = 2 * i + 1) < count; i = child) {
+		if (child + 1 < count && hole_at(lane, child + 1)->start < hole_at(lane, child)->start)
+			child++;
+		if (last.start <= hole_at(lane, child)->start)
+			break;
+		*hole_at(lane, i) = *hole_at(lane, child);
+	}
+	*hole_at(lane, i) = last;
+	lane->holes.len -= sizeof(last);
+	return first;
+}
+
+/* Releases gaps and holes at the head of the queue: there is nothing to write for them. */
 static void
 release_gaps(struct lane *lane)
 {
-	while (count_of(lane) > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
-		release_bytes(lane, segment_at(lane, 0)->len);
-		shift_segment(lane);
+	while (count_of(lane) > 0) {
+		struct segment *first = segment_at(lane, 0);
+		struct hole hole;
+		size_t len;
+
+		if (first->kind == SEGMENT_GAP) {
+			len = first->len;
+			shift_segment(lane);
+		} else if (first->kind == SEGMENT_PASS && first->at == first_hole(lane)) {
+			hole = take_first_hole(lane);
+			len = (size_t)(hole.end - hole.start);
+			first->at += len;
+			first->len -= len;
+			if (first->len == 0)
+				shift_segment(lane);
+		} else {
+			break;
+		}
+		release_bytes(lane, len);
 	}
 }
 
@@ -343,49 +414,84 @@ lane_untouched(const struct lane *lane, uint64_t start)
 	return start >= lane->written;
 }
 
-/* Splits at position; returns the index of the first segment behind it. */
+/* The index of the first segment behind position. */
 static size_t
-split_at(struct lane *lane, uint64_t position)
+segment_behind(const struct lane *lane, uint64_t position)
 {
-	const struct segment *segment;
-	size_t i = 0;
+	size_t first = 0, end = count_of(lane), middle;
 
-	while (i < count_of(lane) && segment_at(lane, i)->at < position)
-		i++;
-	if (i == 0)
-		return 0;
-	segment = segment_at(lane, i - 1);
-	if (has_position(segment) && segment->at + segment->len > position)
-		cut_segment(lane, i - 1, (size_t)(position - segment->at));
-	return i;
+	while (first < end) {
+		middle = first + (end - first) / 2;
+		if (segment_at(lane, middle)->at <= position)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
 }
 
 void
 lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 {
-	struct segment *gap;
-	size_t first, last, i;
+	size_t i = segment_behind(lane, start) - 1;
 
 	assert(lane_untouched(lane, start) && start < end && end <= lane->decided);
-	first = split_at(lane, start);
-	last = split_at(lane, end);
-	/* Answers and the end of another message may stand before this message; those inside it are a part of it. */
-	while (first < last && segment_at(lane, first)->at == start && segment_at(lane, first)->kind != SEGMENT_HEAD &&
-	    segment_at(lane, first)->kind != SEGMENT_PASS)
-		first++;
-	for (i = first; i < last; i++)
-		drop_segment(lane, segment_at(lane, i));
-	/*
-	 * Merged with the gap before it, so that each of thousands of messages that are withdrawn in turn is found at
-	 * once.
-	 */
-	if (first > 0 && segment_at(lane, first - 1)->kind == SEGMENT_GAP)
-		first--;
-	gap = segment_at(lane, first);
-	gap->len = (size_t)(end - gap->at);
-	memmove(gap + 1, gap + (last - first), (count_of(lane) - last) * sizeof(*gap));
-	lane->segments.len -= (last - first - 1) * sizeof(*gap);
+	/* Answers may stand before this message; its header, and what was inserted into it, are a part of it. */
+	if (i > 0 && segment_at(lane, i - 1)->kind == SEGMENT_HEAD && segment_at(lane, i - 1)->at == start)
+		drop_segment(lane, segment_at(lane, i - 1));
+	for (; i < count_of(lane) && segment_at(lane, i)->at < end; i++) {
+		struct segment *segment = segment_at(lane, i);
+		struct hole hole = { segment->at, segment->at + segment->len };
+
+		if (segment->kind != SEGMENT_PASS) {
+			drop_segment(lane, segment);
+			continue;
+		}
+		if (hole.start < start)
+			hole.start = start;
+		if (hole.end > end)
+			hole.end = end;
+		add_hole(lane, hole);
+		lane->backlog -= (size_t)(hole.end - hole.start);
+	}
 	release_gaps(lane);
+}
+
+static void
+append_part(struct buf *segments, struct segment segment, enum segment_kind kind, size_t len)
+{
+	segment.kind = kind;
+	segment.len = len;
+	buf_append(segments, (struct span){ (const char *)&segment, sizeof(segment) });
+}
+
+/* Turns the holes into segments. */
+static void
+cut_holes(struct lane *lane)
+{
+	struct buf segments;
+
+	buf_init(&segments);
+	for (size_t i = 0; i < count_of(lane); i++) {
+		struct segment segment = *segment_at(lane, i);
+
+		while (segment.kind == SEGMENT_PASS && first_hole(lane) - segment.at < segment.len) {
+			struct hole hole = take_first_hole(lane);
+			size_t before = (size_t)(hole.start - segment.at), len = (size_t)(hole.end - hole.start);
+
+			if (before > 0)
+				append_part(&segments, segment, SEGMENT_PASS, before);
+			segment.at = hole.start;
+			append_part(&segments, segment, SEGMENT_GAP, len);
+			segment.at += len;
+			segment.len -= before + len;
+			if (segment.len == 0)
+				segment.kind = SEGMENT_GAP;
+		}
+		append_part(&segments, segment, segment.kind, segment.len);
+	}
+	buf_free(&lane->segments);
+	lane->segments = segments;
 }
 
 /* The next byte to be written is the first one of a message, and no urgent message is half written. */
@@ -403,6 +509,7 @@ lane_abandon(struct lane *lane)
 {
 	while (count_of(lane) > 0)
 		shift_segment(lane);
+	buf_clear(&lane->holes);
 	release_bytes(lane, (size_t)(lane->decided - lane->written));
 	lane->backlog = lane->own = 0;
 	restart_output(lane);
@@ -433,6 +540,7 @@ lane_keep(struct lane *lane)
 	bool was_open = lane->open, half_written = boundary.inside && !lane->inside_urgent;
 	size_t i;
 
+	cut_holes(lane);
 	for (i = 0; i < count_of(lane); i++) {
 		bool drop = half_written || segment_at(lane, i)->bound;
 
@@ -503,6 +611,8 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 
 		if (segment->kind == SEGMENT_GAP)
 			continue;
+		if (segment->kind == SEGMENT_PASS && first_hole(lane) - segment->at < span.len)
+			span.len = (size_t)(first_hole(lane) - segment->at);
 		if (lane->urgent.len > 0)
 			span.len = boundary_within(&boundary, span, &stop);
 		if (lane->stop != LANE_FREE)

@@ -14,7 +14,11 @@ enum name_kind {
 	NAME_WIRE_ID = 1 << 1,
 	NAME_WIRE_TOKEN = 1 << 2,
 	NAME_TOKEN = 1 << 3, /* with REQUEST_TWO_TOKENS */
+	NAME_KINDS = 1 << 4,
 };
+
+/* The names with one text in pending->exact are found group by group. A wire id is the name of few requests. */
+enum group { GROUP_WIRE_ID, GROUP_ID, GROUP_TOKEN, GROUPS };
 
 void
 pending_init(struct pending *pending, uint64_t seed)
@@ -43,6 +47,31 @@ uint64_t
 pending_hash(const struct pending *pending, struct span id)
 {
 	return id_hash(id, pending->seed);
+}
+
+static enum group
+group_of(unsigned kinds)
+{
+	if (kinds & NAME_WIRE_ID)
+		return GROUP_WIRE_ID;
+	return kinds & NAME_ID ? GROUP_ID : GROUP_TOKEN;
+}
+
+/*
+ * The hash under which a name is kept. Names that no look-up wants together have different ones, so that it steps over
+ * none of thousands of them; those of tombstones are apart.
+ */
+static uint64_t
+in_group(uint64_t hash, enum group group, bool tombstone)
+{
+	return hash ^ (2 * (uint64_t)group + tombstone) * 0x9E3779B97F4A7C15;
+}
+
+/* The same for a name in pending->loose. */
+static uint64_t
+in_kinds(uint64_t hash, unsigned kinds, bool tombstone)
+{
+	return hash ^ (2 * (uint64_t)kinds + tombstone) * 0x9E3779B97F4A7C15;
 }
 
 static uint64_t
@@ -84,10 +113,12 @@ copy(char **at, struct span bytes)
 static void
 add_number(struct pending *pending, struct request_name *name)
 {
+	bool tombstone = name->request->state == REQUEST_ABANDONED;
 	double number;
 
 	if (id_number(name->text, &number))
-		map_add(&pending->loose, &name->loose, hash_of_number(pending, number));
+		map_add(&pending->loose, &name->loose,
+		    in_kinds(hash_of_number(pending, number), name->kinds, tombstone));
 }
 
 /* Most peers repeat ids and tokens as they are: names are found by number only from the first time that one is sought. */
@@ -107,11 +138,12 @@ find_by_number(struct pending *pending)
  * of the text.
  */
 static struct span
-add_name(struct pending *pending, struct request *request, struct span text, unsigned kinds, uint64_t hash, char **at)
+add_name(struct request *request, struct span text, unsigned kinds, char **at)
 {
 	struct request_name *name = request->names, *end = name + request->name_count;
+	bool token = group_of(kinds) == GROUP_TOKEN;
 
-	while (name < end && !span_equal(name->text, text))
+	while (name < end && ((token && group_of(name->kinds) == GROUP_ID) || !span_equal(name->text, text)))
 		name++;
 	if (name < end) {
 		name->kinds |= kinds;
@@ -119,19 +151,48 @@ add_name(struct pending *pending, struct request *request, struct span text, uns
 	}
 	*name = (struct request_name){ .request = request, .text = copy(at, text), .kinds = kinds };
 	request->name_count++;
-	map_add(&pending->exact, &name->exact, hash != 0 ? hash : pending_hash(pending, text));
-	if (pending->finds_numbers)
-		add_number(pending, name);
 	return name->text;
 }
 
 static void
-add_tokens(struct pending *pending, struct request *request, const struct pending_names *names, char **at)
+add_tokens(struct request *request, const struct pending_names *names, char **at)
 {
-	request->wire_token = add_name(pending, request, names->wire_token, NAME_WIRE_TOKEN, 0, at);
-	request->token = names->flags & REQUEST_TWO_TOKENS ?
-	    add_name(pending, request, names->token, NAME_TOKEN, 0, at) :
-	    copy(at, names->token);
+	request->wire_token = add_name(request, names->wire_token, NAME_WIRE_TOKEN, at);
+	request->token = names->flags & REQUEST_TWO_TOKENS ? add_name(request, names->token, NAME_TOKEN, at) :
+							     copy(at, names->token);
+}
+
+/* Enters the names in the maps; hash: that of the first one, or 0. */
+static void
+enter_names(struct pending *pending, struct request *request, uint64_t hash)
+{
+	for (size_t i = 0; i < request->name_count; i++) {
+		struct request_name *name = &request->names[i];
+
+		if (i > 0 || hash == 0)
+			hash = pending_hash(pending, name->text);
+		map_add(&pending->exact, &name->exact, in_group(hash, group_of(name->kinds), false));
+		if (pending->finds_numbers)
+			add_number(pending, name);
+	}
+}
+
+/* The request became a tombstone, or is none any more: its names change their groups. */
+static void
+regroup_names(struct pending *pending, struct request *request, bool tombstone)
+{
+	for (size_t i = 0; i < request->name_count; i++) {
+		struct request_name *name = &request->names[i];
+		enum group group = group_of(name->kinds);
+		uint64_t hash = in_group(name->exact.hash, group, !tombstone); /* undone: the plain hash */
+		bool found_by_number = name->loose.link != NULL;
+
+		map_remove(&pending->exact, &name->exact);
+		map_add(&pending->exact, &name->exact, in_group(hash, group, tombstone));
+		map_remove(&pending->loose, &name->loose);
+		if (found_by_number)
+			add_number(pending, name);
+	}
 }
 
 static void
@@ -170,17 +231,19 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	memset(request, 0, offsetof(struct request, names));
 	assert(names->id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
-	request->id = request->wire_id = add_name(pending, request, names->id, id_kinds, names->hash, &at);
+	request->id = request->wire_id = add_name(request, names->id, id_kinds, &at);
 	if (names->wire_id.len > 0)
-		request->wire_id = add_name(pending, request, names->wire_id, NAME_WIRE_ID, 0, &at);
+		request->wire_id = add_name(request, names->wire_id, NAME_WIRE_ID, &at);
 	if (names->token.len > 0)
-		add_tokens(pending, request, names, &at);
+		add_tokens(request, names, &at);
+	enter_names(pending, request, names->hash);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
 	request->row = names->row;
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
+	request->serial = pending->serial++;
 	link_newest(pending, request);
 	enter_state(pending, request, REQUEST_WAITING);
 	pending->count++;
@@ -209,9 +272,21 @@ pending_set_deadlines(struct pending *pending, struct request *request, msec_t i
 void
 pending_move(struct pending *pending, struct request *request, enum request_state state)
 {
+	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
+
 	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
 	leave_state(pending, request);
 	enter_state(pending, request, state);
+	if (tombstone != was_tombstone)
+		regroup_names(pending, request, tombstone);
+}
+
+uint64_t
+pending_hash_of(const struct request *request)
+{
+	const struct request_name *name = &request->names[0];
+
+	return in_group(name->exact.hash, group_of(name->kinds), request->state == REQUEST_ABANDONED);
 }
 
 void
@@ -242,26 +317,6 @@ name_of_loose(struct map_entry *entry)
 	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, loose));
 }
 
-/* Of several requests with one id the newest of the highest rank is found; one of rank 0 never is. */
-enum { RANK_TOP = 3 };
-static const unsigned char ranks_by_id[REQUEST_STATES] = {
-	[REQUEST_WAITING] = RANK_TOP,
-	[REQUEST_CANCELLING] = RANK_TOP,
-	[REQUEST_PASSING] = 2,
-	[REQUEST_ABANDONED] = 1,
-};
-static const unsigned char ranks_by_wire[REQUEST_STATES] = {
-	[REQUEST_WAITING] = RANK_TOP,
-	[REQUEST_CANCELLING] = RANK_TOP,
-	[REQUEST_ABANDONED] = 1,
-};
-static const unsigned char ranks_by_token[REQUEST_STATES] = {
-	[REQUEST_WAITING] = RANK_TOP,
-	[REQUEST_CANCELLING] = RANK_TOP,
-	[REQUEST_PASSING] = 1,
-	[REQUEST_ABANDONED] = 1,
-};
-
 /*
  * The name of this entry, or of the next older one, that has this text and is one of these kinds; NULL if there is
  * none.
@@ -278,23 +333,44 @@ with_text(struct map_entry *entry, struct span text, unsigned kinds)
 	return NULL;
 }
 
-static struct request_name *
-first_with_text(const struct pending *pending, struct span text, unsigned kinds)
+/* The better one of two requests, either of which may be NULL: one that is awaited, then the newer one. */
+static struct request *
+better(struct request *a, struct request *b)
 {
-	return with_text(map_first(&pending->exact, pending_hash(pending, text)), text, kinds);
+	if (a == NULL || b == NULL)
+		return a == NULL ? b : a;
+	if (request_is_awaited(a) != request_is_awaited(b))
+		return request_is_awaited(a) ? a : b;
+	return a->serial > b->serial ? a : b;
 }
 
+/* The best request of the group. At most one is PASSING, as an answer passes alone: few steps find one that is awaited. */
 static struct request *
-best(struct request_name *name, struct span text, unsigned kinds, const unsigned char ranks[REQUEST_STATES])
+best_of(const struct pending *pending, struct span text, uint64_t hash, unsigned kinds)
+{
+	struct request_name *name = with_text(map_first(&pending->exact, hash), text, kinds);
+	struct request *found = NULL;
+
+	for (; name != NULL; name = with_text(map_next(&name->exact), text, kinds)) {
+		found = better(found, name->request);
+		if (found->state != REQUEST_PASSING)
+			break;
+	}
+	return found;
+}
+
+/* The best request that is no tombstone, else a tombstone; or NULL. */
+static struct request *
+best(const struct pending *pending, struct span text, uint64_t hash, unsigned kinds)
 {
 	struct request *found = NULL;
-	unsigned rank = 0;
 
-	for (; name != NULL && rank < RANK_TOP; name = with_text(map_next(&name->exact), text, kinds)) {
-		if (ranks[name->request->state] <= rank)
-			continue;
-		found = name->request;
-		rank = ranks[found->state];
+	for (int tombstone = 0; tombstone < 2 && found == NULL; tombstone++) {
+		found = best_of(pending, text, in_group(hash, GROUP_WIRE_ID, tombstone), kinds);
+		if (kinds & NAME_ID)
+			found = better(found, best_of(pending, text, in_group(hash, GROUP_ID, tombstone), kinds));
+		if (kinds & NAME_WIRE_TOKEN)
+			found = better(found, best_of(pending, text, in_group(hash, GROUP_TOKEN, tombstone), kinds));
 	}
 	return found;
 }
@@ -303,25 +379,29 @@ best(struct request_name *name, struct span text, unsigned kinds, const unsigned
 static struct request *
 only_loosely(struct pending *pending, struct span text, enum name_kind kind)
 {
-	uint64_t exactly = pending_hash(pending, text);
 	struct request *found = NULL;
-	struct map_entry *entry;
 	double number;
 
 	if (!id_number(text, &number))
 		return NULL;
 	find_by_number(pending);
-	entry = map_first(&pending->loose, hash_of_number(pending, number));
-	for (; entry != NULL; entry = map_next(entry)) {
-		const struct request_name *name = name_of_loose(entry);
+	for (unsigned key = 0; key < 2 * NAME_KINDS; key++) {
+		unsigned kinds = key / 2;
+		bool tombstone = key % 2;
+		struct map_entry *entry;
 
-		if (!(name->kinds & kind) || name->exact.hash == exactly)
+		if (!(kinds & kind) || (tombstone && kind == NAME_WIRE_ID))
 			continue;
-		if (kind == NAME_WIRE_ID && !request_is_awaited(name->request))
-			continue;
-		if (found != NULL)
-			return NULL;
-		found = name->request;
+		entry = map_first(&pending->loose, in_kinds(hash_of_number(pending, number), kinds, tombstone));
+		for (; entry != NULL; entry = map_next(entry)) {
+			const struct request_name *name = name_of_loose(entry);
+
+			if ((kind == NAME_WIRE_ID && !request_is_awaited(name->request)) || id_equal(name->text, text))
+				continue;
+			if (found != NULL)
+				return NULL;
+			found = name->request;
+		}
 	}
 	return found;
 }
@@ -329,7 +409,7 @@ only_loosely(struct pending *pending, struct span text, enum name_kind kind)
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return best(first_with_text(pending, id, NAME_ID), id, NAME_ID, ranks_by_id);
+	return best(pending, id, pending_hash(pending, id), NAME_ID);
 }
 
 struct request *
@@ -341,32 +421,52 @@ pending_by_wire(const struct pending *pending, struct span wire_id)
 struct request *
 pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash)
 {
-	struct request_name *first = with_text(map_first(&pending->exact, hash), wire_id, NAME_WIRE_ID);
+	struct request *request = best_of(pending, wire_id, hash, NAME_WIRE_ID);
 
-	return best(first, wire_id, NAME_WIRE_ID, ranks_by_wire);
+	if (request != NULL && request->state != REQUEST_PASSING)
+		return request;
+	return best_of(pending, wire_id, in_group(hash, GROUP_WIRE_ID, true), NAME_WIRE_ID);
 }
 
 struct request *
 pending_by_token(struct pending *pending, struct span wire_token)
 {
-	unsigned kinds = NAME_WIRE_TOKEN | NAME_TOKEN;
-	struct request *exact = best(first_with_text(pending, wire_token, kinds), wire_token, kinds, ranks_by_token);
+	struct request *exact =
+	    best(pending, wire_token, pending_hash(pending, wire_token), NAME_WIRE_TOKEN | NAME_TOKEN);
 
 	return exact != NULL ? exact : only_loosely(pending, wire_token, NAME_WIRE_TOKEN);
+}
+
+/* The first name with this wire token in the groups from `key` on: two kinds, then the same of tombstones. */
+static struct request *
+first_in_groups(const struct pending *pending, struct span wire_token, int key)
+{
+	uint64_t hash = pending_hash(pending, wire_token);
+	struct request_name *name = NULL;
+
+	for (; key < 4 && name == NULL; key++)
+		name = with_text(map_first(&pending->exact,
+				     in_group(hash, key % 2 == 0 ? GROUP_WIRE_ID : GROUP_TOKEN, key / 2)),
+		    wire_token, NAME_WIRE_TOKEN);
+	return name != NULL ? name->request : NULL;
 }
 
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	struct request_name *name = first_with_text(pending, wire_token, NAME_WIRE_TOKEN);
-	size_t i = 0;
+	const struct request_name *last, *name;
+	int key;
 
-	if (after != NULL) {
-		while (!(after->names[i].kinds & NAME_WIRE_TOKEN))
-			i++;
-		name = with_text(map_next(&after->names[i].exact), wire_token, NAME_WIRE_TOKEN);
-	}
-	return name != NULL ? name->request : NULL;
+	if (after == NULL)
+		return first_in_groups(pending, wire_token, 0);
+	last = after->names;
+	while (!(last->kinds & NAME_WIRE_TOKEN))
+		last++;
+	name = with_text(map_next(&last->exact), wire_token, NAME_WIRE_TOKEN);
+	if (name != NULL)
+		return name->request;
+	key = 2 * (after->state == REQUEST_ABANDONED) + (group_of(last->kinds) == GROUP_TOKEN);
+	return first_in_groups(pending, wire_token, key + 1);
 }
 
 struct request *
@@ -378,7 +478,7 @@ pending_loosely(struct pending *pending, struct span wire_id)
 bool
 pending_holds(const struct pending *pending, struct span id)
 {
-	return first_with_text(pending, id, NAME_ID | NAME_WIRE_ID) != NULL;
+	return best(pending, id, pending_hash(pending, id), NAME_ID | NAME_WIRE_ID) != NULL;
 }
 
 struct request *
