@@ -38,6 +38,7 @@ enum scan_field {
 	SCAN_NAME,                /* params.name */
 	SCAN_URI,                 /* params.uri */
 	SCAN_SESSION_ID,          /* params.sessionId */
+	SCAN_UPDATE_STATE,        /* params.update.state */
 	SCAN_REASON,              /* params.reason */
 	SCAN_TASK,                /* params.task: its type only */
 	SCAN_TASK_ID,             /* params.taskId */

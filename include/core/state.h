@@ -18,6 +18,7 @@
 #include "core/journal.h"
 #include "core/server.h"
 #include "core/tasks.h"
+#include "core/turns.h"
 
 enum reading {        /* what happens to the frame that is being read */
 	READ_HOLD,    /* undecided: its bytes are kept */
@@ -64,6 +65,7 @@ struct session {
 	struct party party[2]; /* by enum side */
 	struct questions questions;
 	struct pending tasks[2]; /* by requester */
+	struct turns_table turns;
 	struct acks acks;
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */

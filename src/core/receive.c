@@ -92,7 +92,7 @@ is_turn_cancel(const struct session *session, const struct message *message)
 }
 
 static void
-forward_turn_cancel(struct session *session, struct message *message, const struct turns *turns)
+forward_turn_cancel(struct session *session, struct message *message, const struct ended_turns *turns)
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
@@ -122,7 +122,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 static void
 on_turn_cancel(struct session *session, struct message *message)
 {
-	struct turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
+	struct ended_turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
 	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
 
 	/* Agents know session/cancel as a notification only: a request passes as one, and canceld answers it. */
@@ -543,6 +543,8 @@ on_progress(struct session *session, struct message *message)
 	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
+	if (requester == SIDE_CLIENT && token.len > 0 && scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
+		requests_note_work(session, token, span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
 		on_update(session, message, requester, token, request);
 		return;

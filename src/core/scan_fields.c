@@ -33,6 +33,8 @@ static const struct path paths[] = {
 	PATH("name", PARAMS, SCAN_NAME, 0),
 	PATH("uri", PARAMS, SCAN_URI, 0),
 	PATH("sessionId", PARAMS, SCAN_SESSION_ID, 0),
+	PATH("update", PARAMS, SCAN_FIELDS, UPDATE),
+	PATH("state", UPDATE, SCAN_UPDATE_STATE, 0),
 	PATH("reason", PARAMS, SCAN_REASON, 0),
 	PATH("task", PARAMS, SCAN_TASK, PLAIN_OBJECT),
 	PATH("taskId", PARAMS, SCAN_TASK_ID, 0),

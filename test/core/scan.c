@@ -29,6 +29,7 @@ static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_NAME] = "name",
 	[SCAN_URI] = "uri",
 	[SCAN_SESSION_ID] = "sessionId",
+	[SCAN_UPDATE_STATE] = "update.state",
 	[SCAN_REASON] = "reason",
 	[SCAN_TASK] = "task",
 	[SCAN_TASK_ID] = "taskId",

@@ -138,6 +138,7 @@ static const struct {
 	{ SCAN_NAME, { "params", "name" } },
 	{ SCAN_URI, { "params", "uri" } },
 	{ SCAN_SESSION_ID, { "params", "sessionId" } },
+	{ SCAN_UPDATE_STATE, { "params", "update", "state" } },
 	{ SCAN_REASON, { "params", "reason" } },
 	{ SCAN_TASK, { "params", "task" } },
 	{ SCAN_TASK_ID, { "params", "taskId" } },

@@ -425,17 +425,17 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	ask->decided = ++oracle->step;
 }
 
-/* A later running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
+/* Another running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
 static int
-newer_turn(const struct oracle *oracle, int turn, bool sure)
+other_turn(const struct oracle *oracle, int turn, bool sure)
 {
 	int i;
 
-	for (i = turn + 1; i < oracle->ask_count; i++) {
-		const struct ask *newer = &oracle->asks[i];
+	for (i = 0; i < oracle->ask_count; i++) {
+		const struct ask *other = &oracle->asks[i];
 
-		if (is_turn_of(newer, oracle->asks[turn].session) && oracle_lives(oracle, newer) &&
-		    !(sure && newer->reply_begun != 0) && newer->cancelled == 0 && newer->expired == 0)
+		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
+		    !(sure && other->reply_begun != 0) && other->cancelled == 0 && other->expired == 0)
 			return i;
 	}
 	return -1;
@@ -456,7 +456,7 @@ oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 	    translated && sent->reason[0] != '\0' ? sent->reason :
 		by == CLIENT                      ? "\"The client no longer waits for the answer\"" :
 						    "\"The server no longer waits for the answer\"");
-	telling->ask = telling->newer = -1;
+	telling->ask = telling->other = -1;
 	telling->by_id = true;
 	for (i = 0; i < oracle->ask_count; i++)
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
@@ -464,9 +464,9 @@ oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 			telling->ask = i;
 	if (telling->ask < 0 || translated || !(oracle->asks[telling->ask].deed->traits & TURN))
 		return;
-	telling->newer = newer_turn(oracle, telling->ask, true);
-	telling->turn = telling->newer < 0;
-	telling->by_id = newer_turn(oracle, telling->ask, false) >= 0;
+	telling->other = other_turn(oracle, telling->ask, true);
+	telling->turn = telling->other < 0;
+	telling->by_id = other_turn(oracle, telling->ask, false) >= 0;
 	if (telling->turn)
 		cascade(oracle, oracle->asks[telling->ask].session, !telling->by_id);
 }

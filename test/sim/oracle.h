@@ -130,7 +130,7 @@ struct telling { /* canceld reported that it cancels a request, or forwards a ca
 	int ask;
 	bool by_id; /* it may name the request's id */
 	bool turn;  /* ... with session/cancel ... */
-	int newer;  /* ... which would hit this newer turn too, so it must not; -1: there is none */
+	int other;  /* ... which would hit this other turn too, so it must not; -1: there is none */
 	enum spelling spelling;
 	char reason[64];
 	uint64_t step;

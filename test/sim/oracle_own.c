@@ -82,9 +82,9 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	if (!is_text(text, len, wanted))
 		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300), text);
 	if (!told && oracle->repaired <= 0 && oracle->told[CLIENT] < oracle->telling_count[CLIENT] &&
-	    telling->newer >= 0)
+	    telling->other >= 0)
 		oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
-		    oracle->asks[telling->newer].id);
+		    oracle->asks[telling->other].id);
 	told = told && strcmp(oracle->asks[telling->ask].session, session) == 0;
 	if (!told && oracle->repaired-- <= 0)
 		oracle_blame(oracle, "2: a session/cancel of %s that nobody asked for", session);
