@@ -431,11 +431,15 @@ other_turn(const struct oracle *oracle, int turn, bool sure)
 {
 	int i;
 
-	for (i = 0; i < oracle->ask_count; i++) {
+	/* When the client leaves, its requests are given up in their order, or withdrawn if they were not sent. */
+	for (i = oracle->client_left && sure ? turn : 0; i < oracle->ask_count; i++) {
 		const struct ask *other = &oracle->asks[i];
 
+		/* ACP v2: the turn of a prompt that was answered may run. */
+		if (!sure && oracle->version > 1 && is_turn_of(other, oracle->asks[turn].session) && other->replied != 0)
+			return i;
 		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
-		    !(sure && other->reply_begun != 0) && other->cancelled == 0 && other->expired == 0)
+		    !(sure && (other->reply_begun != 0 || (oracle->client_left && other->wire[0] == '\0'))) && other->cancelled == 0 && other->expired == 0)
 			return i;
 	}
 	return -1;
@@ -462,6 +466,7 @@ oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
 		    oracle->sent[oracle->asks[i].sent].begun != 0)
 			telling->ask = i;
+	telling->turn = telling->ask < 0 && oracle->client_left && oracle->version > 1;
 	if (telling->ask < 0 || translated || !(oracle->asks[telling->ask].deed->traits & TURN))
 		return;
 	telling->other = other_turn(oracle, telling->ask, true);

@@ -85,7 +85,7 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	    telling->other >= 0)
 		oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
 		    oracle->asks[telling->other].id);
-	told = told && strcmp(oracle->asks[telling->ask].session, session) == 0;
+	told = told && (telling->ask < 0 || strcmp(oracle->asks[telling->ask].session, session) == 0);
 	if (!told && oracle->repaired-- <= 0)
 		oracle_blame(oracle, "2: a session/cancel of %s that nobody asked for", session);
 	if (told && oracle->no_cancel)
