@@ -38,7 +38,6 @@ enum scan_field {
 	SCAN_NAME,                /* params.name */
 	SCAN_URI,                 /* params.uri */
 	SCAN_SESSION_ID,          /* params.sessionId */
-	SCAN_UPDATE_STATE,        /* params.update.state */
 	SCAN_REASON,              /* params.reason */
 	SCAN_TASK,                /* params.task: its type only */
 	SCAN_TASK_ID,             /* params.taskId */
@@ -48,6 +47,7 @@ enum scan_field {
 	SCAN_WORK_TOKEN,          /* params.workDoneToken */
 	SCAN_PARTIAL_TOKEN,       /* params.partialResultToken */
 	SCAN_PARAMS_VERSION,      /* params.protocolVersion */
+	SCAN_UPDATE_STATE,        /* params.update.state */
 	SCAN_CLIENT_CANCELS,      /* params.clientCapabilities.cancellation.request */
 	SCAN_META_TOKEN,          /* params._meta.progressToken: a request that wants progress */
 	SCAN_META_SUBSCRIPTION,   /* params._meta["io.modelcontextprotocol/subscriptionId"] */

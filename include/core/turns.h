@@ -12,12 +12,12 @@
 #include "core/buf.h"
 #include "core/map.h"
 
-struct turns {               /* of one session */
-	size_t requests;     /* its prompts that are in the table, tombstones included */
-	size_t waiting;      /* ... that are WAITING */
-	size_t withheld;     /* ... that were cancelled, and session/cancel is withheld as other turns run */
-	bool running, told;  /* ACP v2: a turn runs whose prompt was answered; session/cancel was sent since */
-	struct span id;      /* of the session; as spelled in its first prompt */
+struct turns {              /* of one session */
+	size_t requests;    /* its prompts that are in the table, tombstones included */
+	size_t waiting;     /* ... that are WAITING */
+	size_t withheld;    /* ... that were cancelled, and session/cancel is withheld as other turns run */
+	bool running, told; /* ACP v2: a turn runs whose prompt was answered; session/cancel was sent since */
+	struct span id;     /* of the session; as spelled in its first prompt */
 	struct map_entry by_id;
 	struct turns *next, **link;
 };

@@ -52,11 +52,12 @@ compose_native(struct session *session, enum side requester, const struct reques
 	    request->wire_id, reason, meta);
 }
 
+/* detail: the session that is cancelled, or empty. */
 static void
-overtake(struct session *session, enum side requester, const struct request *request)
+overtake(struct session *session, enum side requester, const struct request *request, struct span detail)
 {
 	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, SPAN_NONE);
+	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, detail);
 }
 
 /* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
@@ -89,7 +90,7 @@ cancel_send(struct session *session, enum side requester, const struct request *
 		compose_session_cancel(session, request->token);
 	else
 		compose_native(session, requester, request, own_reason(requester));
-	overtake(session, requester, request);
+	overtake(session, requester, request, whole_turn ? request->token : SPAN_NONE);
 	return whole_turn ? CANCEL_SENT_TURN : CANCEL_SENT;
 }
 
@@ -120,7 +121,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	if (!is_only_turn(request))
 		return CANCEL_SENT;
 	compose_session_cancel(session, request->token);
-	overtake(session, message->from, request);
+	overtake(session, message->from, request, request->token);
 	return CANCEL_SENT_TURN;
 }
 
@@ -128,7 +129,7 @@ void
 cancel_turns(struct session *session, const struct turns *turns)
 {
 	compose_session_cancel(session, turns->id);
-	overtake(session, SIDE_CLIENT, NULL);
+	overtake(session, SIDE_CLIENT, NULL, turns->id);
 }
 
 void

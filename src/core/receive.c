@@ -543,8 +543,10 @@ on_progress(struct session *session, struct message *message)
 	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (requester == SIDE_CLIENT && token.len > 0 && scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
-		requests_note_work(session, token, span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
+	if (requester == SIDE_CLIENT && token.len > 0 &&
+	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
+		requests_note_work(session, token,
+		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
 		on_update(session, message, requester, token, request);
 		return;

@@ -98,6 +98,7 @@ note_told(struct session *session, struct turns *turns)
 {
 	struct request *turn = NULL;
 
+	assert(turns != NULL);
 	turns->told = turns->running;
 	while (turns->withheld > 0) {
 		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
@@ -243,7 +244,8 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
 		    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT) {
 			request->turns->running = true;
-			request->turns->told = request->state != REQUEST_WAITING && !(request->marks & REQUEST_WITHHELD);
+			request->turns->told =
+			    request->state != REQUEST_WAITING && !(request->marks & REQUEST_WITHHELD);
 		}
 	}
 	if (decision->next != request->state)

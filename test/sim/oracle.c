@@ -436,21 +436,23 @@ other_turn(const struct oracle *oracle, int turn, bool sure)
 		const struct ask *other = &oracle->asks[i];
 
 		/* ACP v2: the turn of a prompt that was answered may run. */
-		if (!sure && oracle->version > 1 && is_turn_of(other, oracle->asks[turn].session) && other->replied != 0)
+		if (!sure && oracle->version > 1 && is_turn_of(other, oracle->asks[turn].session) &&
+		    other->replied != 0)
 			return i;
 		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
-		    !(sure && (other->reply_begun != 0 || (oracle->client_left && other->wire[0] == '\0'))) && other->cancelled == 0 && other->expired == 0)
+		    !(sure && (other->reply_begun != 0 || (oracle->client_left && other->wire[0] == '\0'))) &&
+		    other->cancelled == 0 && other->expired == 0)
 			return i;
 	}
 	return -1;
 }
 
 void
-oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
+oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated)
 {
 	const struct sent *sent = &oracle->sent[oracle->hearing];
 	struct telling *telling;
-	int i;
+	int i, other;
 
 	oracle->tellings[by] = grow(oracle->tellings[by], oracle->telling_count[by], sizeof(*telling));
 	telling = &oracle->tellings[by][oracle->telling_count[by]++];
@@ -460,20 +462,23 @@ oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 	    translated && sent->reason[0] != '\0' ? sent->reason :
 		by == CLIENT                      ? "\"The client no longer waits for the answer\"" :
 						    "\"The server no longer waits for the answer\"");
-	telling->ask = telling->other = -1;
+	telling->ask = -1;
 	telling->by_id = true;
+	snprintf(telling->session, sizeof(telling->session), "%s", session);
 	for (i = 0; i < oracle->ask_count; i++)
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
-		    oracle->sent[oracle->asks[i].sent].begun != 0)
+		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
+		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)))
 			telling->ask = i;
-	telling->turn = telling->ask < 0 && oracle->client_left && oracle->version > 1;
-	if (telling->ask < 0 || translated || !(oracle->asks[telling->ask].deed->traits & TURN))
-		return;
-	telling->other = other_turn(oracle, telling->ask, true);
-	telling->turn = telling->other < 0;
-	telling->by_id = other_turn(oracle, telling->ask, false) >= 0;
-	if (telling->turn)
-		cascade(oracle, oracle->asks[telling->ask].session, !telling->by_id);
+	if (session[0] != '\0') {
+		other = telling->ask < 0 ? -1 : other_turn(oracle, telling->ask, true);
+		if (other >= 0)
+			oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
+			    oracle->asks[other].id);
+		cascade(oracle, session, true);
+	} else if (telling->ask >= 0 && !translated && oracle->asks[telling->ask].deed->traits & TURN) {
+		telling->by_id = other_turn(oracle, telling->ask, false) >= 0;
+	}
 }
 
 void
