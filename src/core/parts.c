@@ -103,6 +103,8 @@ choose_reading(struct session *session, enum side from)
 	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
+	if (envelope.malformed) /* it will be replaced */
+		return READ_HOLD;
 	if (from == SIDE_CLIENT && server_is_replaying(&session->server))
 		return READ_HOLD; /* the whole answer has to overtake the messages that wait for the end of the replay */
 	if (envelope.id.len > 0)
@@ -193,7 +195,7 @@ end_unknown(struct session *session, struct message *message)
 {
 	struct request *request;
 
-	if (message->envelope.kind <= ENVELOPE_RESPONSE)
+	if (message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed)
 		return PARTS_MESSAGE;
 	report_fault(session, message);
 	request = requests_named(session, message->from, message->scan);
@@ -218,7 +220,8 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+	if (message->envelope.kind == ENVELOPE_REQUEST ||
+	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
@@ -256,6 +259,8 @@ parts_end(struct session *session, enum side from, struct message *message)
 	struct request *request = parts->request;
 
 	move_on(session, from);
+	if (party->frame.split && reading < READ_DISCARD)
+		lane_insert(party->lane, SPAN("\n"));
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
@@ -266,8 +271,10 @@ parts_end(struct session *session, enum side from, struct message *message)
 	case READ_PASS:
 		return end_unknown(session, message);
 	case READ_PASSED:
-		if (scan_fault(message->scan) != SCAN_FINE)
+		if (scan_fault(message->scan) != SCAN_FINE || message->envelope.malformed)
 			report_fault(session, message);
+		if (party->frame.split)
+			state_note(session, VERB_NOTE, side_other(from), WHY_RECOVERED, request, SPAN_NONE);
 		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
 		break;
 	case READ_DISCARD:
@@ -327,6 +334,13 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 		return PARTS_ENDED;
 	state_message(session, from, MESSAGE_PASSED, message); /* only the end of its line was missing */
 	return end_unknown(session, message);
+}
+
+void
+parts_drop(struct session *session, enum side from)
+{
+	session->party[from].parts.reading = READ_DROPPED;
+	move_on(session, from);
 }
 
 void

@@ -286,7 +286,7 @@ report_refusal(struct session *session, const struct request *question, const st
 static void
 replay_answered(struct session *session, const struct request *question, const struct message *message)
 {
-	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 	enum server_life life = session->server.life;
 	const char *difference;
 
@@ -298,6 +298,7 @@ replay_answered(struct session *session, const struct request *question, const s
 	} else if (life == SERVER_HANDSHAKE) {
 		if ((difference = records_compare(&session->records, message)) != NULL)
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL, span_of(difference));
+		handshake_read_tasks(&session->handshake, message);
 		send_settings(session);
 	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
 		finish_replay(session);

@@ -63,7 +63,7 @@ static enum cancel_result
 decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message)
 {
-	enum why why = decision->why == WHY_RELAYED ? message->word : word_for(requester, decision->why);
+	enum why why = word_for(requester, decision->why);
 
 	if (decision->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);
@@ -350,9 +350,9 @@ requests_named(const struct session *session, enum side from, const struct scan 
 {
 	struct span id = message_id(scan, SCAN_ID);
 
-	if (scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT && scan_value(scan, SCAN_ERROR)->type == VALUE_ABSENT)
-		return NULL;
-	return id.len > 0 ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
+	return id.len > 0 && envelope_may_answer(scan) ?
+	    pending_by_wire(&session->party[side_other(from)].pending, id) :
+	    NULL;
 }
 
 void

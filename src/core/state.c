@@ -61,7 +61,13 @@ state_message(const struct session *session, enum side from, enum message_extent
 	}
 	if (needs_jsonrpc && scan_value(frame->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
 		needs_jsonrpc = !names_request(session, from, frame->scan);
+	if (frame->split)
+		message->word = WHY_RECOVERED;
 	envelope_read(&message->envelope, frame->scan, needs_jsonrpc);
+	if (extent == MESSAGE_WHOLE && message->envelope.kind == ENVELOPE_BATCH &&
+	    !envelope_is_batch(session->salvage, lane_from(party->lane, frame->body + scan_value_start(frame->scan)),
+		from == SIDE_SERVER && party->needs_jsonrpc))
+		message->envelope.kind = ENVELOPE_NO_MESSAGE;
 }
 
 void

@@ -195,7 +195,7 @@ int
 life_open(struct life *life, const struct options *options, struct log *log, const struct saved_signals *saved)
 {
 	*life = (struct life){ .options = options, .log = log, .saved = saved };
-	if (relay_open(&life->relay, options->sweep_group) < 0) {
+	if (relay_open(&life->relay, options->sweep_group, log->dated ? NULL : &log->descriptor) < 0) {
 		log_failure(log, "relay the server's stderr", errno);
 		return -1;
 	}
@@ -283,8 +283,12 @@ on_swept(void *context, pid_t pid, const char *name)
 static void
 hear_child(struct life *life)
 {
+	bool guarded = life->child.unguarded == NULL;
+
 	life->child_changed = false;
 	child_hear(&life->child, on_swept, life);
+	if (guarded && life->child.unguarded != NULL)
+		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
 }
 
 static bool
@@ -377,8 +381,7 @@ life_watch(struct life *life)
 
 	port_watch(port, life->loop, port_may_read(port), writing);
 	relay_update(&life->relay, life->loop);
-	/* The control socket stays readable when the guardian has ended. */
-	watcher_set(life->loop, &life->control, life->child.guardian > 0 && life->child.control >= 0);
+	watcher_set(life->loop, &life->control, life->child.control >= 0 && !life->child.silent);
 }
 
 int

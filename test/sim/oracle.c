@@ -257,6 +257,7 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		return;
 	ask->replied = sent->heard;
 	ask->reply_large = sent->len > HELD;
+	ask->made_task = ask->task && sent->grants && (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask);
 	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {

@@ -71,8 +71,11 @@ struct ask { /* one request */
 	char token[48], wire_token[48];
 	char second_token[48]; /* LSP: for partial results */
 	char session[16];
-	char name[16]; /* the name that it sets; empty: all */
-	bool task;
+	char name[16];  /* the name that it sets; empty: all */
+	bool asks_task; /* it asks to become a task ... */
+	bool task;      /* ... and may, as its receiver declared that */
+	bool made_task; /* ... and did: that was heard after it was given up */
+	int task_cancels;
 	int target; /* of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET */
 	bool open;  /* ... a session was open then */
 	bool ours;  /* canceld answers it, and it does not pass */
@@ -157,6 +160,7 @@ struct oracle {
 	bool handshake;                /* it began with one */
 	bool initialized;              /* which was answered: heard by canceld */
 	bool modern;
+	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
 	bool client_left, server_died;
 	int life;       /* how many servers have gone */
 	bool away;      /* ... and the next one is not there */

@@ -1,5 +1,6 @@
 /* Checks a message of canceld's own that a peer has read. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_inside.h"
@@ -221,6 +222,19 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 	check_time(oracle, ask, ask->ending_at == INT64_MAX && !ask->crossed);
 }
 
+/* MCP tasks/cancel: once for a task of a request that was given up, to a server that declared it. */
+static void
+got_task_cancel(struct oracle *oracle, int to, json_t *message)
+{
+	const char *id = jsontext_text(json_object_get(message, "params"), "taskId");
+	int number = id[0] == 't' ? atoi(id + 1) : -1;
+	struct ask *ask = number >= 0 && number < oracle->ask_count ? &oracle->asks[number] : NULL;
+
+	if (to != SERVER || oracle->protocol != &protocols[MCP] || !oracle->cancels_tasks || oracle->no_cancel ||
+	    ask == NULL || !ask->made_task || ++ask->task_cancels > 1)
+		oracle_blame(oracle, "2: a forbidden tasks/cancel of %s", id);
+}
+
 void
 oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len)
 {
@@ -246,6 +260,8 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 		oracle_got_probe(oracle, text, len);
 	else if (to == CLIENT && oracle_got_list_change(oracle, method))
 		return;
-	else if (strcmp(method, "tasks/cancel") != 0 || oracle->protocol != &protocols[MCP])
+	else if (strcmp(method, "tasks/cancel") == 0)
+		got_task_cancel(oracle, to, message);
+	else
 		oracle_blame(oracle, "3: canceld says %.*s", (int)(len < 300 ? len : 300), text);
 }
