@@ -18,6 +18,7 @@
 #include "core/journal.h"
 #include "core/server.h"
 #include "core/tasks.h"
+#include "core/turns.h"
 
 enum reading {        /* what happens to the frame that is being read */
 	READ_HOLD,    /* undecided: its bytes are kept */
@@ -64,7 +65,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
 	bool spoke;         /* it has sent a message ... */
-	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
+	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
 	bool ended;         /* no more bytes come from this side */
 	/* noise.c, positions: where the search in a line of text goes on whose beginning was dropped, and when. */
@@ -80,6 +81,7 @@ struct session {
 	struct party party[2]; /* by enum side */
 	struct questions questions;
 	struct pending tasks[2]; /* by requester */
+	struct turns_table turns;
 	struct acks acks;
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */

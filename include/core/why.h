@@ -71,7 +71,6 @@ enum why_level {
 	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
 	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \
 	X(ERA, DECISION, "the era of the protocol was detected: legacy or modern")                 \
-	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
 	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
 	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \

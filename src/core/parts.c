@@ -36,6 +36,8 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	const struct party *party = &session->party[from];
 	uint64_t held = party->frame.scanned - party->frame.start;
 
+	if (from == SIDE_CLIENT && !session->handshake.dialect_known)
+		return false; /* it shows the dialect, and may be the one to keep */
 	if (is_read_whole(dialect, envelope->method) || is_kept(session, dialect_method(dialect, envelope->method)) ||
 	    (state_is_opening(session, from, envelope->method) && held <= LIMIT_RECORD_BYTES))
 		return false;
@@ -496,8 +498,10 @@ msec_t
 parts_due(const struct session *session)
 {
 	const struct party *party = &session->party[SIDE_SERVER];
+	const struct request *request = party->parts.request;
+	msec_t since = request != NULL && request->cancelled > party->heard ? request->cancelled : party->heard;
 
 	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED)
 		return MSEC_NEVER;
-	return party->heard + patience_with(session, &party->parts);
+	return since + patience_with(session, &party->parts);
 }

@@ -68,6 +68,7 @@ session_free(struct session *session)
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
 	}
+	turns_free(&session->turns);
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
 	recovery_free(session);
@@ -343,6 +344,8 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 		recovery_end_probe(session);
 	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	if (leaving != LEAVE_DRAIN)
+		requests_leave_turns(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 

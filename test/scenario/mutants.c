@@ -64,7 +64,7 @@ static const char *const events[DECIDE_EVENTS] = {
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_IDS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
+static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
 	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS" };
 
 static const char *const traits[BITS] = { "START", "NO_CANCEL", "EXEMPT", "PERSON", "CODE", "PROBE", "TOOL",

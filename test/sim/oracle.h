@@ -139,9 +139,8 @@ enum { OWNS = 64, SETTINGS = 16, LISTS = 3 };
 
 struct telling { /* canceld reported that it cancels a request, or forwards a cancel in another form */
 	int ask;
-	bool by_id; /* it may name the request's id */
-	bool turn;  /* ... with session/cancel ... */
-	int newer;  /* ... which would hit this newer turn too, so it must not; -1: there is none */
+	bool by_id;       /* it may name the request's id */
+	char session[16]; /* ... or it cancels this session; empty: it does not */
 	enum spelling spelling;
 	char reason[64];
 	uint64_t step;
@@ -231,7 +230,7 @@ enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSE
  * much may happen in between; the log alone never fulfils a promise.
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
-void oracle_tells(struct oracle *oracle, int by, const char *id, bool translated);
+void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
 
 /* The message of that side of which canceld has heard a part; NULL: there is none. */
 struct sent *oracle_partial(const struct oracle *oracle, int from);

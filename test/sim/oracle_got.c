@@ -23,8 +23,6 @@ renamed(const struct oracle *oracle, const struct ask *ask)
 
 	if (asked)
 		return true;
-	if (!oracle->protocol->aliases && !(ask->by == SERVER && ask->life > 0))
-		return false;
 	return strcmp(ask->id, ask->wire) != 0 || strcmp(ask->token, ask->wire_token) != 0;
 }
 

@@ -561,7 +561,7 @@ oracle_stuck(struct oracle *oracle)
 		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
 	if (oracle->now - oracle->spoke < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
-	if (oracle->protocol->aliases && waits_for_client(oracle, true))
+	if (waits_for_client(oracle, true))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
 }
 

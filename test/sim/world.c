@@ -183,15 +183,17 @@ static void
 on_action(void *user, const struct action *action)
 {
 	struct world *world = user;
-	char id[48];
+	char id[48], session[16] = "";
 
 	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr,
 	    (int)action->detail.len, action->detail.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
 	if (is_broken_off(action))
 		oracle_broke(&world->oracle, action->side == SIDE_CLIENT ? SERVER : CLIENT);
+	if (action->why == WHY_CANCEL_SENT)
+		snprintf(session, sizeof(session), "%.*s", (int)action->detail.len, action->detail.ptr);
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
-		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id,
+		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id, session,
 		    action->why == WHY_CANCEL_TRANSLATED);
 	if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
@@ -213,8 +215,8 @@ choose_protocol(struct world *world)
 
 	oracle->protocol = &protocols[most[chance_below(chance, 11)]];
 	world->given = oracle->protocol == &protocols[NONE] || chance_percent(chance, 50);
-	if (!world->given && (oracle->protocol == &protocols[LSP] || oracle->protocol == &protocols[BSP]))
-		usual = true;
+	if (!world->given && oracle->protocol != &protocols[MCP])
+		usual = true; /* the framing weighs more than what the first request says */
 	oracle->header = oracle->protocol->header == usual;
 	oracle->modern = oracle->protocol == &protocols[MCP] && chance_percent(chance, 40);
 	oracle->handshake =
