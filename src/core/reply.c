@@ -104,10 +104,12 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 		return;
 	}
 	answer->cause = server->unstarted ? "not-started" : "server-exited";
-	answer->status = server->status;
-	answer->signal = server->signal;
-	if (server->status < 0 && server->signal <= 0) {
-		put(text, server->unstarted ? "the server was not started" : "the server has gone");
+	answer->status = server->unstarted ? -1 : server->status;
+	answer->signal = server->unstarted ? -1 : server->signal;
+	if (server->unstarted) {
+		put(text, "the server was not started");
+	} else if (server->status < 0 && server->signal <= 0) {
+		put(text, "the server has gone");
 	} else {
 		put(text,
 		    server->signal > 0 ? "the server was ended by signal " : "the server has exited with status ");
