@@ -10,7 +10,8 @@
 enum server_life {
 	SERVER_OPEN,      /* it takes messages */
 	SERVER_STUCK,     /* it does not answer, or refused the replay: the shell has to end it */
-	SERVER_DEAF,      /* it closed its stdin; it may still answer what it has */
+	SERVER_DEAF,      /* it closed its stdin and runs on; it may still answer what it has */
+	SERVER_RETIRED,   /* ... and a new one will follow */
 	SERVER_AWAY,      /* it has gone; a new one will be started */
 	SERVER_HANDSHAKE, /* a new one was sent the handshake, and has not answered */
 	SERVER_SETTINGS,  /* ... it has answered, and was sent the settings */
@@ -62,6 +63,13 @@ static inline bool
 server_is_gone(const struct server *server)
 {
 	return server->life == SERVER_DEAF || server->life == SERVER_GONE;
+}
+
+/* The server has closed its stdin and runs on. */
+static inline bool
+server_is_deaf(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
 }
 
 /* The server is new and the replay to it has not ended. */

@@ -103,11 +103,15 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 		put(text, "the client has gone");
 		return;
 	}
-	answer->cause = server->unstarted ? "not-started" : "server-exited";
+	answer->cause = server->unstarted ? "not-started" :
+	    server_is_deaf(server)        ? "server-closed-input" :
+					    "server-exited";
 	answer->status = server->unstarted ? -1 : server->status;
 	answer->signal = server->unstarted ? -1 : server->signal;
 	if (server->unstarted) {
 		put(text, "the server was not started");
+	} else if (server_is_deaf(server)) {
+		put(text, "the server has closed its standard input");
 	} else if (server->status < 0 && server->signal <= 0) {
 		put(text, "the server has gone");
 	} else {

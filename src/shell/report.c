@@ -20,6 +20,9 @@ static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_ALIASED] = "alias",
 	[WHY_PROGRESS_ASKED] = "token",
 	[WHY_TASK_CANCEL_SENT] = "task",
+	[WHY_PROBE_SENT] = "after",
+	[WHY_STUCK] = "probe",
+	[WHY_WRONG_ID] = "found",
 };
 
 /* A detail that begins with a quote is a JSON string from a peer. */
