@@ -23,6 +23,13 @@ void requests_decide(struct session *session, enum side requester, struct reques
  */
 void requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout);
 
+/*
+ * What has passed as the request's response is not its: it is what it was before. A cancel that came meanwhile goes out
+ * now, and deadlines that have passed are due.
+ */
+void requests_resume(struct session *session, enum side requester, struct request *request,
+    const struct former *former);
+
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
 

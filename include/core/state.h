@@ -21,17 +21,25 @@
 
 enum reading {        /* what happens to the frame that is being read */
 	READ_HOLD,    /* undecided: its bytes are kept */
-	READ_PASS,    /* it passes in parts, and is entered in the table at its end */
+	READ_PASS,    /* it passes in parts, and is entered in the table at its end, unless it is an answer */
 	READ_PASSED,  /* it passes in parts, as the answer to parts->request */
 	READ_DISCARD, /* too long to keep: dropped in parts, handled at its end */
+	READ_STRAY,   /* an answer to nothing: dropped in parts, reported at its end, when its id is known */
 	READ_DROPPED, /* dropped in parts, and handled already */
 	READ_LOST,    /* dropped in parts, because its reader has gone; a request is handled at its end */
+};
+
+struct former { /* what a PASSING request was before */
+	enum request_state state;
+	msec_t idle, hard; /* when its alarms were due; MSEC_NEVER: not armed */
 };
 
 struct parts { /* parts.c */
 	enum reading reading;
 	struct request *request; /* READ_PASSED: PASSING; else NULL */
+	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
+	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
 	bool stalled;            /* READ_DROPPED: the message was closed before its end */
 };
 
@@ -164,15 +172,6 @@ static inline bool
 state_is_settled(const struct session *session)
 {
 	return handshake_is_settled(&session->handshake, lane_written_to(session->party[SIDE_CLIENT].lane));
-}
-
-/* A response is passing in parts before its id is known: it may answer any request of that side. */
-static inline bool
-state_answer_is_passing(const struct session *session, enum side requester)
-{
-	const struct party *party = &session->party[side_other(requester)];
-
-	return party->parts.reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
 
 /* Whether the era has just been settled and something has waited for that. */

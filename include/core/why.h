@@ -66,6 +66,7 @@ enum why_level {
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
 	X(PROBE_SENT, DECISION, "after a cancel the server was asked whether it is alive")         \
 	X(LATE_FAULT, PERSON, "a message was found malformed after its first part had passed")     \
+	X(WRONG_ID, PERSON, "a response that had passed in parts as the answer to one request has another id") \
 	/* events */                                                                               \
 	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
 	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \

@@ -41,7 +41,6 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
 	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
-	bool owed = state_answer_is_passing(session, SIDE_CLIENT);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED)
 		acks_send(lane, &session->journal, id, target, reason, acks_outcome(&session->acks, target));
@@ -52,7 +51,7 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 		    "canceld: too many cancels wait for their requests", NULL);
 	else
 		requests_decide(session, SIDE_CLIENT, request,
-		    cancel_event(session, SIDE_CLIENT, owed, EVENT_CANCEL_ACKNOWLEDGED), NULL);
+		    cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED), NULL);
 }
 
 static void
@@ -412,7 +411,7 @@ restore_ids(struct message *message, const struct request *request)
 {
 	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
 
-	if (!message_is_held(message) || !request_is_aliased(request))
+	if (!request_is_aliased(request))
 		return;
 	message_replace(message, SCAN_ID, request->id);
 	if (subscription.len > 0 && id_equal(subscription, request->wire_id))

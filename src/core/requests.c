@@ -162,7 +162,7 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	struct pending *pending = &session->party[requester].pending;
 	bool ended = request->state == REQUEST_ABANDONED;
 
-	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING); /* a state never goes back */
+	assert(next != REQUEST_QUEUED && (next != REQUEST_WAITING || request->state == REQUEST_PASSING));
 	switch (next) {
 	case REQUEST_NONE:
 		if (!ended)
@@ -186,8 +186,10 @@ enter_state(struct session *session, enum side requester, struct request *reques
 		alarm_disarm(&request->idle);
 		alarm_disarm(&request->hard);
 		break;
-	case REQUEST_QUEUED:
 	case REQUEST_WAITING:
+		pending_move(pending, request, next);
+		break;
+	case REQUEST_QUEUED:
 	case REQUEST_STATES:
 		break;
 	}
@@ -220,7 +222,7 @@ tally_of(const struct session *session, const struct request *request, enum deci
 			span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true")) ?
 		    TALLY_FAILED :
 		    TALLY_ANSWERED;
-	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED || event == EVENT_LATE_FAULT)
+	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED)
 		return TALLY_FAILED;
 	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
 		return TALLY_STREAMS;
@@ -332,6 +334,30 @@ requests_break_off(struct session *session, enum side requester, struct request 
 	decide(session, requester, request, owed ? EVENT_BROKEN_OFF_OWED : EVENT_BROKEN_OFF, NULL, timeout);
 }
 
+static void
+arm_until(struct timeline *timeline, struct alarm *alarm, msec_t due, msec_t now)
+{
+	alarm_arm(timeline, alarm, due == MSEC_NEVER ? MSEC_NEVER : due < now ? 0 : due - now, now);
+}
+
+void
+requests_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
+{
+	struct pending *pending = &session->party[requester].pending;
+	bool told = former->state == REQUEST_CANCELLING || (request->marks & REQUEST_TURN_TOLD);
+	enum decide_event event = told      ? EVENT_TURN_CANCELLED :
+	    request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
+					      EVENT_CANCEL_OWED;
+
+	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
+	if (request->marks & REQUEST_CANCELLED)
+		requests_decide(session, requester, request, event, NULL);
+	if (request->state != former->state)
+		return;
+	arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
+	arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
+}
+
 struct request *
 requests_named(const struct session *session, enum side from, const struct scan *scan)
 {
@@ -426,18 +452,40 @@ expire_with_turn(struct session *session, struct request *request)
 	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
 }
 
-/* Whether the response is arriving: its id was read, but not its end. */
+/* Whether a response is arriving that does not pass: its end was not read. */
+static bool
+response_arrives(const struct session *session, enum side requester, struct envelope *envelope)
+{
+	const struct party *party = &session->party[side_other(requester)];
+
+	if ((party->parts.reading != READ_HOLD && party->parts.reading != READ_DISCARD) ||
+	    party->frame.scanned == party->frame.start)
+		return false;
+	envelope_peek(envelope, party->frame.scan);
+	return envelope->kind == ENVELOPE_RESPONSE;
+}
+
+/* Whether that is the request's response. */
 static bool
 is_arriving(const struct session *session, enum side requester, const struct request *request)
+{
+	struct envelope envelope;
+
+	return response_arrives(session, requester, &envelope) && envelope.id.len > 0 &&
+	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+}
+
+/* Whether that may be the request's response, as its id was not read: its bytes are a sign of life. */
+static bool
+may_be_arriving(const struct session *session, enum side requester, const struct request *request)
 {
 	const struct party *party = &session->party[side_other(requester)];
 	struct envelope envelope;
 
-	if (party->parts.reading != READ_HOLD || party->frame.scanned == party->frame.start)
-		return false;
-	envelope_peek(&envelope, party->frame.scan);
-	return envelope.kind == ENVELOPE_RESPONSE && envelope.id.len > 0 &&
-	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+	return session->clocks.steady - party->heard < request->idle_after &&
+	    state_of(session, requester, request) != REQUEST_QUEUED &&
+	    response_arrives(session, requester, &envelope) &&
+	    scan_value(party->frame.scan, SCAN_ID)->type == VALUE_ABSENT;
 }
 
 static void
@@ -496,6 +544,8 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
 		if (is_held(session, requester, request_of_idle(first)))
 			alarm_disarm(first); /* state_release arms it again */
+		else if (may_be_arriving(session, requester, request_of_idle(first)))
+			state_extend(session, requester, request_of_idle(first));
 		else
 			expire(session, requester, request_of_idle(first));
 }

@@ -403,8 +403,8 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 }
 
 /*
- * Expires the requests of that side, unless an unread answer, or one that is passing without its id, may be for them.
- * Also closes a message of the server's that has stood still too long.
+ * Expires the requests of that side, unless an unread answer may be for them. Also closes a message of the server's that
+ * has stood still too long.
  */
 static void
 expire(struct session *session, enum side side, bool heard)
@@ -414,7 +414,7 @@ expire(struct session *session, enum side side, bool heard)
 	tasks_expire(&session->tasks[side], session->clocks.steady);
 	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
 		truncate_parts(session, side, true);
-	deadlines = (side == SIDE_SERVER || heard) && !state_answer_is_passing(session, side);
+	deadlines = side == SIDE_SERVER || heard;
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	if (deadlines && session->questions.asked[side].count > 0)
 		recovery_expire(session, side);
@@ -456,7 +456,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 
 	wake = earlier(wake, due_by_caller(&pending->linger, clocks->skew));
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, clocks->skew));
-	if ((side == SIDE_CLIENT && stalled) || state_answer_is_passing(session, side))
+	if (side == SIDE_CLIENT && stalled)
 		return wake;
 	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
 	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));

@@ -117,7 +117,7 @@ oracle_begun(struct oracle *oracle, int number)
 	struct sent *sent = &oracle->sent[number];
 
 	sent->begun = ++oracle->step;
-	if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD)
+	if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD)
 		oracle->unheld = true;
 	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0) {
 		oracle->asks[sent->ask].reply_begun = sent->begun;

@@ -122,6 +122,7 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	for (i = 0; i < oracle->sent_count; i++)
 		lose_sent(oracle, &oracle->sent[i], half[SERVER]);
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
+	oracle->partial[SERVER] = 0;
 	oracle->repaired = 0;
 	oracle->own_count = 0;
 	oracle->probing = oracle->unprobed = oracle->stuck = oracle->replaying = false;
@@ -422,8 +423,8 @@ is_answering_at_length(const struct oracle *oracle)
 	const struct sent *sent;
 
 	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
-		if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD && sent->begun != 0 &&
-		    sent->heard == 0)
+		if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD &&
+		    sent->begun != 0 && sent->heard == 0)
 			return true;
 	return false;
 }

@@ -164,6 +164,22 @@ note_answer(struct world *world, const struct action *action, const char *id)
 }
 
 static void
+note_long_answer(struct world *world, const struct action *action, const char *id)
+{
+	struct oracle *oracle = &world->oracle;
+	int to = action->side == SIDE_CLIENT ? CLIENT : SERVER;
+
+	if (action->why == WHY_RELAYED)
+		oracle_passes(oracle, !to, id, action->message.ptr, action->message.len);
+	else if (action->why == WHY_WRONG_ID)
+		oracle_is_another(oracle, !to, id);
+	else if (action->why == WHY_FORGOTTEN)
+		oracle_forgot(oracle, !to, id);
+	else if (action->why == WHY_TIMED_OUT)
+		oracle_times_out(oracle, action->verb == VERB_NOTE ? !to : to, id);
+}
+
+static void
 on_action(void *user, const struct action *action)
 {
 	struct world *world = user;
@@ -182,6 +198,7 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_RESTARTED)
 		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
+	note_long_answer(world, action, id);
 	note_answer(world, action, id);
 }
 
@@ -285,7 +302,8 @@ init(struct world *world)
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
-	config.strict = chance_percent(chance, 20);
+	oracle->strict = config.strict = chance_percent(chance, 20);
+	world->large = chance_percent(chance, 15) ? 20 : 3;
 	config.seed = chance_next(chance);
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
 	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);
