@@ -20,6 +20,7 @@
 	X(framing) \
 	X(hash) \
 	X(id) \
+	X(json) \
 	X(lane) \
 	X(map) \
 	X(policy) \

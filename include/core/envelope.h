@@ -14,9 +14,9 @@ enum envelope_kind {
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
-	ENVELOPE_BLANK,      /* white space only */
-	ENVELOPE_NOT_JSON,   /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
-	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message */
+	ENVELOPE_BLANK,    /* white space only */
+	ENVELOPE_NOT_JSON, /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
+	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message; an array is a BATCH whatever its elements are */
 };
 
 enum { METHOD_MAX = 256 };
@@ -25,6 +25,7 @@ struct envelope {
 	enum envelope_kind kind;
 	struct span id; /* as spelled; empty if absent, null or too long to keep; valid as long as the scan's text */
 	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
+	bool malformed; /* a response that is no sound answer, as far as it was read: see envelope_is_malformed */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
@@ -33,9 +34,34 @@ struct envelope {
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
 
 /*
+ * Whether an object that is a message was read, and more follows it. An object without "jsonrpc" is none if
+ * needs_jsonrpc.
+ */
+bool envelope_is_followed(const struct scan *scan, bool needs_jsonrpc);
+
+/*
+ * A batch is an array in which at least one element is a message (JSON-RPC 2.0 section 6). array: a whole JSON array,
+ * with anything behind it; scan: any scan with SCAN_END_EXPLICIT, whose frame is lost.
+ */
+bool envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc);
+
+/*
  * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were read.
  * NOTIFICATION: a method was read and no id, which may still come. Otherwise UNKNOWN.
  */
 void envelope_peek(struct envelope *envelope, const struct scan *scan);
+
+/*
+ * Whether a response breaks JSON-RPC 2.0 section 5, as far as it was read: it has both a result and an error, or an
+ * error without an integer as its code and a string as its message; and, if it has ended, whether it has neither. An
+ * error that is null counts as absent.
+ */
+bool envelope_is_malformed(const struct scan *scan, bool ended);
+
+/*
+ * Whether a message with an id may be meant as a response, sound or not. A line of a log may have an id, too, but has
+ * neither "jsonrpc" nor a result or an error.
+ */
+bool envelope_may_answer(const struct scan *scan);
 
 #endif

@@ -10,7 +10,8 @@
 enum server_life {
 	SERVER_OPEN,      /* it takes messages */
 	SERVER_STUCK,     /* it does not answer, or refused the replay: the shell has to end it */
-	SERVER_DEAF,      /* it closed its stdin; it may still answer what it has */
+	SERVER_DEAF,      /* it closed its stdin and runs on; it may still answer what it has */
+	SERVER_RETIRED,   /* ... and a new one will follow */
 	SERVER_AWAY,      /* it has gone; a new one will be started */
 	SERVER_HANDSHAKE, /* a new one was sent the handshake, and has not answered */
 	SERVER_SETTINGS,  /* ... it has answered, and was sent the settings */
@@ -25,7 +26,8 @@ struct server {
 	bool closed;    /* the client has told it to end */
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
-	struct buf quote;   /* the last bytes of its stderr, as valid UTF-8 */
+	struct buf said;    /* the last lines of text on its stdout */
+	struct buf quote;   /* the last bytes of said and of its stderr, as valid UTF-8 */
 	struct buf refusal; /* why the last server could not continue the session; empty: it could */
 };
 
@@ -42,7 +44,13 @@ void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
 void server_give_up(struct server *server);
 
-/* Keeps the end of these bytes, with `?` for what is not UTF-8. */
+/* A line of text on the server's stdout, without its newline. */
+void server_note_said(struct server *server, struct span text);
+
+/*
+ * Keeps the end of what the server said on its stdout, followed by these bytes, with `?` for what is not UTF-8. If both
+ * are too long together, these bytes have precedence.
+ */
 void server_quote(struct server *server, struct span words);
 
 /* Keeps the reason why this server does not continue the session; empty: it does. */
@@ -53,6 +61,13 @@ static inline bool
 server_is_gone(const struct server *server)
 {
 	return server->life == SERVER_DEAF || server->life == SERVER_GONE;
+}
+
+/* The server has closed its stdin and runs on. */
+static inline bool
+server_is_deaf(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
 }
 
 /* The server is new and the replay to it has not ended. */

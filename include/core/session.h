@@ -77,12 +77,12 @@ void session_quote(struct session *session, struct span words);
 void session_give_up(struct session *session);
 
 /*
- * The server closed its stdin: requests that it did not read are answered with an error; it may still answer the
- * others.
+ * The server closed its stdin and runs on. What was written to it may still be answered, within the grace. What was not
+ * is answered with an error now or, retired: another server will follow, waits for that one.
  */
-void session_server_deaf(struct session *session, msec_t now);
+void session_server_deaf(struct session *session, bool retired, msec_t now);
 
-/* The server has received a whole request of the client's, and the client waits for the answer. */
+/* What the deaf server may still say is worth waiting for: an answer within the grace, or text that is no JSON-RPC. */
 bool session_server_owes(const struct session *session);
 
 /*

@@ -42,12 +42,18 @@ struct parts { /* parts.c */
 	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
 };
 
-struct probe {                    /* recovery.c: is the server alive? */
-	struct request *question; /* the question while it is not answered; or NULL */
-	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
-	struct buf meta;          /* _meta of the cancelled request */
-	bool again;               /* a cancel was sent after the probe */
+enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
+
+struct cause { /* copied from a cancelled request */
+	struct buf part[CAUSE_PARTS];
+};
+
+struct probe {                     /* recovery.c: is the server alive? */
+	struct request *question;  /* the question while it is not answered; or NULL */
+	struct cause cause, later; /* of the present question; of the next one */
+	uint64_t taken;            /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to;         /* how far the client's queue has waited for a probe already */
+	bool again;                /* to be asked when the present question is answered, and the era settled */
 };
 
 struct party { /* one side: the bytes it writes, and the requests it sends */
@@ -61,6 +67,8 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
 	bool ended;         /* no more bytes come from this side */
+	/* noise.c, positions: where the search in a line of text goes on whose beginning was dropped, and when. */
+	uint64_t searched, search_at;
 };
 
 struct session {
@@ -132,6 +140,9 @@ void state_message(const struct session *session, enum side from, enum message_e
 /* Restarts the request's idle deadline, if it has one. */
 void state_extend(struct session *session, enum side requester, struct request *request);
 
+/* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
+void state_release(struct session *session);
+
 /* The number of that side's requests whose answers are awaited. */
 static inline size_t
 state_outstanding(const struct session *session, enum side requester)
@@ -161,6 +172,15 @@ static inline bool
 state_is_settled(const struct session *session)
 {
 	return handshake_is_settled(&session->handshake, lane_written_to(session->party[SIDE_CLIENT].lane));
+}
+
+/* Whether the era has just been settled and something has waited for that. */
+static inline bool
+state_has_settled(const struct session *session)
+{
+	bool unasked = session->probe.again && session->probe.question == NULL;
+
+	return (session->cancel_withheld || unasked) && state_is_settled(session);
 }
 
 /* Whether a requester of that side still waits for an answer after its cancel. */

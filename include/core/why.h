@@ -18,11 +18,12 @@ enum why_level {
 #define WHY_LIST(X)                                                                                \
 	/* a message passes */                                                                     \
 	X(RELAYED, TRAFFIC, "a message passed unchanged")                                          \
-	X(BATCH, PERSON, "a JSON-RPC batch passed unchanged and is not tracked (logged once)")     \
+	X(BATCH, PERSON, "a JSON-RPC batch passed; its requests are not tracked (logged once)")     \
+	X(IN_BATCH, PERSON, "what is dropped when it comes alone passed, because it is an element of a batch") \
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
-	X(RECOVERED, DECISION, "a response was cut out of a line that also held other text")       \
+	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
 	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
@@ -46,7 +47,7 @@ enum why_level {
 	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
-	X(TASK_CANCEL_SENT, DECISION, "canceld told the server to cancel a task")                  \
+	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \
@@ -59,7 +60,7 @@ enum why_level {
 	X(PARSE_ERROR, PERSON, "input that is not JSON was answered with -32700")                  \
 	X(INVALID_REQUEST, PERSON, "JSON that is not a JSON-RPC message was answered with -32600") \
 	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was answered with an error") \
-	X(TRUNCATED, PERSON, "a message was closed: its writer ended in the middle of it")         \
+	X(TRUNCATED, PERSON, "a message was closed, or dropped: its writer ended in the middle of it")         \
 	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \
 	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
@@ -73,6 +74,7 @@ enum why_level {
 	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
 	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
+	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
 	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \
@@ -87,7 +89,9 @@ enum why_level {
 	X(ENDING, DECISION, "the next step to end the server: its stdin closed, SIGTERM, or SIGKILL") \
 	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
+	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
 	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
+	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for")                                \

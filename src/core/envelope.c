@@ -1,5 +1,7 @@
 #include "core/envelope.h"
 
+#include <string.h>
+
 #include "core/id.h"
 
 static bool
@@ -12,6 +14,37 @@ static bool
 has_answer(const struct scan *scan)
 {
 	return present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+}
+
+bool
+envelope_may_answer(const struct scan *scan)
+{
+	return has_answer(scan) || (present(scan, SCAN_JSONRPC) && !present(scan, SCAN_METHOD));
+}
+
+/* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled; a double from 2^53 on always is one. */
+static bool
+is_integer(struct span number)
+{
+	double value;
+
+	return id_number(number, &value) && (value >= 0x1p53 || value <= -0x1p53 || value == (double)(int64_t)value);
+}
+
+bool
+envelope_is_malformed(const struct scan *scan, bool ended)
+{
+	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
+	bool result = present(scan, SCAN_RESULT);
+
+	if (type == VALUE_ABSENT || type == VALUE_NULL)
+		return ended && !result;
+	if (result || type != VALUE_OBJECT)
+		return true;
+	if (scan_value(scan, SCAN_ERROR)->end == 0)
+		return false;
+	return scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
+	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
 }
 
 static void
@@ -91,6 +124,36 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 	envelope->untracked = false;
 	read_method(envelope, scan);
 	envelope->kind = read_kind(envelope, scan, needs_jsonrpc);
+	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && envelope_is_malformed(scan, true);
+}
+
+bool
+envelope_is_followed(const struct scan *scan, bool needs_jsonrpc)
+{
+	struct envelope envelope;
+
+	return scan_fault(scan) == SCAN_TRAILING && scan_type(scan) == VALUE_OBJECT &&
+	    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE;
+}
+
+bool
+envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc)
+{
+	static const char between[] = { ' ', '\t', '\r', '\n', ',' };
+	struct envelope envelope;
+	size_t at = 1;
+
+	for (;; at += (size_t)scan_value_end(scan)) {
+		while (at < array.len && memchr(between, array.ptr[at], sizeof(between)) != NULL)
+			at++;
+		scan_start(scan);
+		scan_feed(scan, array.ptr + at, array.len - at);
+		if (!scan_complete(scan)) /* the closing bracket */
+			return false;
+		if (scan_type(scan) == VALUE_OBJECT &&
+		    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE)
+			return true;
+	}
 }
 
 void
@@ -100,6 +163,7 @@ envelope_peek(struct envelope *envelope, const struct scan *scan)
 
 	envelope->id = envelope->method = (struct span){ NULL, 0 };
 	envelope->untracked = false;
+	envelope->malformed = answer && envelope_is_malformed(scan, false);
 	envelope->kind = ENVELOPE_UNKNOWN;
 	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != VALUE_OBJECT || method == answer)
 		return;

@@ -127,15 +127,17 @@ judge_nameless(struct session *session, enum side from)
 static enum reading
 judge_answer(struct session *session, enum side from, const struct envelope *envelope)
 {
+	const struct party *asker = &session->party[side_other(from)];
+	const struct scan_value *id = scan_value(session->party[from].frame.scan, SCAN_ID);
 	struct request *request;
 
 	if (server_is_replaying(&session->server))
 		return READ_HOLD; /* the client's have to overtake the messages that wait for the end of the replay */
-	if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_ABSENT)
+	if (id->type == VALUE_ABSENT)
 		return judge_nameless(session, from);
 	if (envelope->untracked)
-		return READ_PASS;
-	request = pending_by_wire(&session->party[side_other(from)].pending, envelope->id);
+		return asker->untracked || !id->overflow ? READ_PASS : READ_STRAY;
+	request = pending_by_wire(&asker->pending, envelope->id);
 	return may_answer(session, from, request) && answer_may_pass(session, request) ?
 	    begin_answer(session, from, request) :
 	    READ_HOLD;
@@ -156,6 +158,8 @@ choose_reading(struct session *session, enum side from)
 	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
+	if (envelope.malformed) /* it will be replaced */
+		return READ_HOLD;
 	return judge_answer(session, from, &envelope);
 }
 
@@ -253,7 +257,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 
 	action.detail = scan_text(message->scan, SCAN_ID);
 	if (action.detail.len == 0)
-		action.detail = SPAN("none");
+		action.detail = scan_value(message->scan, SCAN_ID)->overflow ? SPAN("too long") : SPAN("none");
 	if (session->party[requester].untracked)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
@@ -268,7 +272,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 static enum parts_result
 end_passed(struct session *session, struct message *message, struct request *request)
 {
-	bool sound = message->envelope.kind <= ENVELOPE_RESPONSE;
+	bool sound = message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed;
 	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
@@ -280,6 +284,8 @@ end_passed(struct session *session, struct message *message, struct request *req
 		report_fault(session, message);
 	else if (request == NULL)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
+	if (session->party[message->from].frame.split)
+		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
 	if (request == NULL || !has_id_of(message->scan, request)) {
 		if (request != NULL)
 			take_back(session, message, request);
@@ -308,7 +314,8 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+	if (message->envelope.kind == ENVELOPE_REQUEST ||
+	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
@@ -345,6 +352,8 @@ parts_end(struct session *session, enum side from, struct message *message)
 	struct request *request = parts->request;
 
 	move_on(session, from);
+	if (party->frame.split && reading < READ_DISCARD)
+		lane_insert(party->lane, SPAN("\n"));
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
@@ -371,13 +380,14 @@ parts_end(struct session *session, enum side from, struct message *message)
 	return PARTS_ENDED;
 }
 
-/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled. */
+/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled, or the server is deaf. */
 static msec_t
 patience_with(const struct session *session, const struct parts *parts)
 {
 	msec_t grace;
 
-	if (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED))
+	if (!server_is_deaf(&session->server) &&
+	    (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED)))
 		return parts->patience;
 	grace = state_grace(session, parts->request);
 	return grace < parts->patience ? grace : parts->patience;
@@ -417,6 +427,13 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	else if (request != NULL)
 		requests_break_off(session, side_other(from), request, action.timeout);
 	return PARTS_ENDED;
+}
+
+void
+parts_drop(struct session *session, enum side from)
+{
+	session->party[from].parts.reading = READ_DROPPED;
+	move_on(session, from);
 }
 
 void

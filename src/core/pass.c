@@ -4,8 +4,16 @@ static void
 tell(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
+	bool in_batch = message->extent == MESSAGE_ELEMENT && verb == VERB_DROP;
+	struct span dropped_as = span_of(why_word(why));
 	struct action action;
 
+	if (why == WHY_RELAYED)
+		why = message->word;
+	if (in_batch) {
+		verb = VERB_SEND;
+		why = WHY_IN_BATCH;
+	}
 	if (journal_counts_only(&session->journal, why))
 		return;
 	action = state_action(session, verb, side_other(message->from), why, request);
@@ -15,7 +23,9 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
 		action.method = message->envelope.method;
 	}
-	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+	if (in_batch)
+		action.detail = dropped_as;
+	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	journal_tell(&session->journal, &action);
 }
@@ -70,11 +80,16 @@ pass_bytes(struct party *party, const struct message *message)
 		lane_drop(party->lane, edit->len);
 	}
 	if (party->frame.framing == FRAMING_NEWLINE && message->next != message->end + 1) { /* no newline, or CR LF */
-		pass_to(party->lane, message->end);
-		if (message->next == message->end)
-			lane_insert(party->lane, SPAN("\n"));
-		else
-			drop_to(party->lane, message->next - 1);
+		/* A newline that is added must be withdrawn with the message: it stands before the message's last position. */
+		if (message->next == message->end) {
+			const char last[] = { message->text.ptr[message->text.len - 1], '\n' };
+
+			pass_to(party->lane, message->end - 1);
+			lane_insert(party->lane, (struct span){ last, sizeof(last) });
+		} else {
+			pass_to(party->lane, message->end);
+		}
+		drop_to(party->lane, message->next - (message->next > message->end));
 	}
 	pass_to(party->lane, message->next);
 }
@@ -101,7 +116,11 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		pass_drop(session, message, WHY_SWALLOWED, request);
 		return;
 	}
-	if (message->extent == MESSAGE_WHOLE && message->bound && state_is_blocked(session)) {
+	if (message->extent == MESSAGE_ELEMENT) {
+		message_carry_edits(message);
+		if (why == WHY_UNTRACKED)
+			return; /* which is said of the batch */
+	} else if (message->extent == MESSAGE_WHOLE && message->bound && state_is_blocked(session)) {
 		pass_ahead(session, message);
 	} else if (message->extent == MESSAGE_WHOLE) {
 		lane_bind(party->lane, message->bound);

@@ -103,10 +103,18 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 		put(text, "the client has gone");
 		return;
 	}
-	answer->cause = "server-exited";
+	answer->cause = server_is_deaf(server) ? "server-closed-input" : "server-exited";
 	answer->status = server->status;
 	answer->signal = server->signal;
-	put(text, "the server has gone");
+	if (server_is_deaf(server)) {
+		put(text, "the server has closed its standard input");
+	} else if (server->status < 0 && server->signal <= 0) {
+		put(text, "the server has gone");
+	} else {
+		put(text,
+		    server->signal > 0 ? "the server was ended by signal " : "the server has exited with status ");
+		compose_number(text, server->signal > 0 ? server->signal : server->status);
+	}
 	if (server->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
 	if (server->refusal.len > 0) {

@@ -63,7 +63,7 @@ static enum cancel_result
 decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message)
 {
-	enum why why = decision->why == WHY_RELAYED ? message->word : word_for(requester, decision->why);
+	enum why why = word_for(requester, decision->why);
 
 	if (decision->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);
@@ -124,9 +124,13 @@ note_end(struct session *session, enum side requester, const struct request *req
 static void
 start_grace(struct session *session, enum side requester, struct request *request)
 {
+	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
+
 	alarm_disarm(&request->idle);
-	alarm_arm(&session->party[requester].pending.hard, &request->hard, state_grace(session, request),
-	    session->clocks.steady);
+	/* No cancel reaches a deaf server: its time does not begin again. */
+	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
+		return;
+	alarm_arm(&session->party[requester].pending.hard, &request->hard, grace, now);
 }
 
 static void
@@ -306,9 +310,9 @@ requests_named(const struct session *session, enum side from, const struct scan 
 {
 	struct span id = message_id(scan, SCAN_ID);
 
-	if (scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT && scan_value(scan, SCAN_ERROR)->type == VALUE_ABSENT)
-		return NULL;
-	return id.len > 0 ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
+	return id.len > 0 && envelope_may_answer(scan) ?
+	    pending_by_wire(&session->party[side_other(from)].pending, id) :
+	    NULL;
 }
 
 void
@@ -448,11 +452,24 @@ expire(struct session *session, enum side requester, struct request *request)
 		expire_with_turn(session, request);
 		return;
 	}
+	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) &&
+	    state_of(session, requester, request) == REQUEST_WAITING) {
+		requests_decide(session, requester, request, EVENT_RECEIVER_DEAF, NULL);
+		return;
+	}
 	if (request->state == REQUEST_WAITING) {
 		session->timed_out = true;
 		session->wants_end |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
 	}
 	requests_decide(session, requester, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+}
+
+/* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
+static bool
+is_held(const struct session *session, enum side requester, const struct request *request)
+{
+	return requester == SIDE_CLIENT && state_of(session, requester, request) == REQUEST_QUEUED &&
+	    lane_holds(session->party[requester].lane, request->start);
 }
 
 static bool
@@ -472,7 +489,9 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
 		expire(session, requester, request_of_hard(first));
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		if (may_be_arriving(session, requester, request_of_idle(first)))
+		if (is_held(session, requester, request_of_idle(first)))
+			alarm_disarm(first); /* state_release arms it again */
+		else if (may_be_arriving(session, requester, request_of_idle(first)))
 			state_extend(session, requester, request_of_idle(first));
 		else
 			expire(session, requester, request_of_idle(first));
@@ -490,6 +509,7 @@ requests_release_cancels(struct session *session)
 			if (!server_is_gone(&session->server))
 				cancel_send(session, SIDE_CLIENT, request);
 		}
+	recovery_ask_again(session);
 }
 
 void
@@ -514,6 +534,14 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	}
 }
 
+/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
+static bool
+goes_on(const struct session *session, const struct request *request)
+{
+	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
+	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
+}
+
 void
 requests_lose_server(struct session *session)
 {
@@ -521,9 +549,7 @@ requests_lose_server(struct session *session)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
-		if (state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
-		    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL)
+		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
 		else
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
@@ -531,16 +557,31 @@ requests_lose_server(struct session *session)
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 }
 
-void
-requests_fail_unwritten(struct session *session)
+/* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
+static bool
+is_owed(const struct session *session, const struct request *request)
 {
-	uint64_t written_to = lane_written_to(session->party[SIDE_CLIENT].lane);
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
+		return false;
+	return request->state == REQUEST_PASSING ||
+	    (request_is_awaited(request) && request->end <= lane_written_to(lane) &&
+		state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED);
+}
+
+void
+requests_deafen(struct session *session)
+{
 	struct request *request, *next;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		if (request_is_awaited(request) && request->end > written_to)
-			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_GONE, NULL);
+		if (request->state == REQUEST_WAITING && is_owed(session, request))
+			start_grace(session, SIDE_CLIENT, request);
+		else if (session->server.life == SERVER_DEAF && request_is_awaited(request) &&
+		    !is_owed(session, request))
+			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_DEAF, NULL);
 	}
 }
 
@@ -548,9 +589,12 @@ bool
 requests_server_owes(const struct session *session)
 {
 	const struct request *request;
+	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
 
+	if (session->handshake.plain || (session->party[SIDE_CLIENT].untracked && silent < state_grace(session, NULL)))
+		return true;
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (request_is_awaited(request) && state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED)
+		if (is_owed(session, request))
 			return true;
 	return false;
 }

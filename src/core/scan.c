@@ -60,7 +60,7 @@ struct scan {
 	enum value_type type;
 	enum scan_fault fault;
 	uint64_t fault_offset, value_start, value_end;
-	bool complete, bom;
+	bool complete, bom, failed;
 
 	unsigned char stack[SCAN_DEPTH_MAX + 1]; /* enum container; the lowest is ROOT */
 	struct fields fields;
@@ -106,6 +106,7 @@ fail(struct scan *scan, const char *at, enum scan_fault fault)
 		return at + 1;
 	}
 	note_fault(scan, fault, offset_of(scan, at));
+	scan->failed = true;
 	scan->state = FAILED;
 	return at;
 }
@@ -644,7 +645,7 @@ scan_start(struct scan *scan)
 	scan->type = VALUE_ABSENT;
 	scan->fault = SCAN_FINE;
 	scan->fault_offset = scan->value_start = scan->value_end = 0;
-	scan->complete = scan->bom = false;
+	scan->complete = scan->bom = scan->failed = false;
 	fields_start(&scan->fields);
 }
 
@@ -683,6 +684,21 @@ scan_finish(struct scan *scan)
 	if (scan->state == BOM_SECOND || scan->state == BOM_THIRD)
 		note_fault(scan, SCAN_SYNTAX, 0);
 	end_frame(scan, nothing);
+}
+
+void
+scan_end_at_value(struct scan *scan)
+{
+	assert(scan->fault == SCAN_TRAILING);
+	scan->fault = SCAN_FINE;
+	scan->failed = false;
+	scan->state = ENDED;
+}
+
+bool
+scan_failed(const struct scan *scan)
+{
+	return scan->failed;
 }
 
 bool

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -139,17 +140,10 @@ dispatch(struct session *session, struct message *message)
 
 	switch (message->envelope.kind) {
 	case ENVELOPE_REQUEST:
-		session->party[message->from].requests++;
-		receive_request(session, message);
-		break;
 	case ENVELOPE_NOTIFICATION:
-		receive_notification(session, message);
-		break;
 	case ENVELOPE_RESPONSE:
-		receive_response(session, message);
-		break;
 	case ENVELOPE_BATCH:
-		receive_batch(session, message);
+		receive_message(session, message);
 		break;
 	case ENVELOPE_BLANK:
 		pass_drop(session, message, WHY_BLANK, NULL);
@@ -227,7 +221,7 @@ receive_frame(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	struct message message;
 
-	if (party->frame.scanned - party->frame.start > session->config.max_message)
+	if (party->frame.scanned - party->frame.start > session->config.max_message && !scan_failed(party->frame.scan))
 		parts_continue(session, from);
 	if (party->frame.text) {
 		receive_text(session, from);
@@ -255,11 +249,41 @@ truncate_parts(struct session *session, enum side from, bool stalled)
 	return result != PARTS_NONE;
 }
 
+/*
+ * Ends a message whose line goes on, with text or with another message: JSON shows where it ends. The rest of the line
+ * is read as the next frame.
+ */
+static bool
+split_line(const struct session *session, enum side from, struct frame *frame)
+{
+	static const char closing[] = { ',', '}', ']', ':' };
+	const struct party *party = &session->party[from];
+	/* Before the server's first message only "jsonrpc" tells a message from its log. */
+	bool needs_jsonrpc = party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke);
+	uint64_t decided = lane_decided_to(party->lane), end = frame->body + scan_value_end(frame->scan);
+
+	if (frame->framing != FRAMING_NEWLINE || scan_fault(frame->scan) != SCAN_TRAILING ||
+	    frame->body + scan_fault_offset(frame->scan) < decided)
+		return false;
+	/* With a bracket too many, a message ends too early, before its id perhaps. */
+	if (memchr(closing, *lane_from(party->lane, frame->body + scan_fault_offset(frame->scan)).ptr,
+		sizeof(closing)) != NULL)
+		return false;
+	if (scan_type(frame->scan) == VALUE_ARRAY ?
+		!envelope_is_batch(session->salvage,
+		    lane_from(party->lane, frame->body + scan_value_start(frame->scan)), needs_jsonrpc) :
+		!envelope_is_followed(frame->scan, needs_jsonrpc))
+		return false;
+	frame_split(frame, end > decided ? end : decided);
+	return true;
+}
+
 static void
 hear(struct session *session, enum side from, bool ended)
 {
 	struct party *party = &session->party[from];
 	struct span fresh;
+	bool whole;
 
 	if (!settle_framing(session, from, ended))
 		return;
@@ -267,13 +291,16 @@ hear(struct session *session, enum side from, bool ended)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
 	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
 		party->heard = session->clocks.steady;
-		if (frame_feed(&party->frame, fresh))
+		whole = frame_feed(&party->frame, fresh);
+		if (split_line(session, from, &party->frame) || whole) {
 			receive_frame(session, from);
-		else
+		} else {
+			noise_continue(session, from);
 			parts_continue(session, from);
+		}
+		if (state_has_settled(session))
+			requests_release_cancels(session);
 	}
-	if (session->cancel_withheld && state_is_settled(session))
-		requests_release_cancels(session);
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
 }
@@ -359,12 +386,20 @@ session_server_back(struct session *session, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, msec_t now)
+session_server_deaf(struct session *session, bool retired, msec_t now)
 {
 	set_clock(session, now);
-	server_enter(&session->server, SERVER_DEAF);
-	requests_fail_unwritten(session);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	session->party[SIDE_SERVER].heard =
+	    session->clocks.steady; /* an answer that pauses gets the grace from now on */
+	recovery_end_probe(session);
+	requests_deafen(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
+	else
+		lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
 /*
@@ -390,7 +425,7 @@ void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
@@ -433,7 +468,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		return session->clocks.now;
 	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 }

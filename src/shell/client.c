@@ -1,5 +1,6 @@
 #include "shell/client.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "core/limits.h"
@@ -31,7 +32,11 @@ client_open(struct client *client, const struct options *options, struct log *lo
 	*client = (struct client){ .options = options, .log = log, .session = session, .port = port, .loop = loop };
 	client->hung_until = client->drain_until = client->leave_by = MSEC_NEVER;
 	fds[READER_GONE] = descriptor_watch(&port->out);
+	if (fds[READER_GONE] < 0 && errno != EPERM && errno != ENOSYS)
+		log_failure(log, "watch stdout", errno);
 	fds[HUNG_UP] = descriptor_watch_hangup(&port->in);
+	if (fds[HUNG_UP] < 0 && errno != EPERM && errno != ENOSYS)
+		log_failure(log, "watch stdin", errno);
 	/* PR_SET_PDEATHSIG reports only the end of the thread that started this process. */
 	fds[PROCESS_GONE] = outlives_client(client, saved) ? -1 : ancestor_watch(port->in.given);
 	for (i = 0; i < CLIENT_WATCHES; i++) {
@@ -78,6 +83,9 @@ client_wake(const struct client *client)
 {
 	msec_t wake = client->state == CLIENT_DRAINING ? client->drain_until : MSEC_NEVER;
 
+	/* A turn writes after client_turn: the next one has to handle what that has found. */
+	if (client->port->out.broken && client->state != CLIENT_LEFT && !session_wants_end(client->session))
+		return 0;
 	return client->hung_until < wake ? client->hung_until : wake;
 }
 

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,31 @@
 #include "shell/monotonic.h"
 
 enum { TIME_SIZE = 64 };
+
+/* Readable where that is possible, for begins_line. */
+static int
+open_file(const char *path)
+{
+	int flags = O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	struct stat status;
+	bool regular = stat(path, &status) < 0 || S_ISREG(status.st_mode);
+	int fd = regular ? open(path, O_RDWR | flags, 0600) : -1;
+
+	return fd >= 0 ? fd : open(path, O_WRONLY | flags, 0600);
+}
+
+static void
+report_exposed(struct log *log)
+{
+	char mode[16];
+	struct stat status;
+
+	if (!log->dated || fstat(log->descriptor.fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    (status.st_mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH)) == 0)
+		return;
+	snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
+	log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
+}
 
 int
 log_open(struct log *log, const struct log_config *config)
@@ -22,7 +48,7 @@ log_open(struct log *log, const struct log_config *config)
 	if (config->file == NULL)
 		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else
-		fd = open(config->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		fd = open_file(config->file);
 	if (fd < 0)
 		return -1;
 	*log = (struct log){
@@ -32,6 +58,7 @@ log_open(struct log *log, const struct log_config *config)
 	};
 	descriptor_init(&log->descriptor, fd, false);
 	buf_init(&log->queue);
+	report_exposed(log);
 	return 0;
 }
 
@@ -69,6 +96,19 @@ count_lines(struct span bytes)
 	return lines;
 }
 
+/* Whether nothing stands before the next byte in its line. The file may end with part of another program's line. */
+static bool
+begins_line(const struct log *log)
+{
+	struct stat status;
+	char last;
+
+	if (log->dated && fstat(log->descriptor.fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_size == 0 || pread(log->descriptor.fd, &last, 1, status.st_size - 1) == 1))
+		return status.st_size == 0 || last == '\n';
+	return !log->descriptor.inside;
+}
+
 /* One write for each line, so that other writers to the same pipe cannot split it. */
 static bool
 write_line(struct log *log)
@@ -78,16 +118,23 @@ write_line(struct log *log)
 	ssize_t put;
 
 	line.len = (size_t)(newline - line.ptr) + 1;
-	put = descriptor_write(&log->descriptor, &line, 1);
+	if (!log->begun && !begins_line(log)) {
+		put = descriptor_write(&log->descriptor, (const struct span[]){ SPAN("\n"), line }, 2);
+		put -= put > 0;
+	} else {
+		put = descriptor_write(&log->descriptor, &line, 1);
+	}
 	if (log->descriptor.broken) {
 		/* A full disk may have room again later, so a failed write does not end the log. */
 		log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
 		log->told = 0;
+		log->begun = false;
 		buf_clear(&log->queue);
 	}
 	if (put < 0)
 		return false;
 	buf_consume(&log->queue, (size_t)put);
+	log->begun = (size_t)put < line.len && (put > 0 || log->begun);
 	if ((size_t)put == line.len)
 		log->told = 0;
 	return true;

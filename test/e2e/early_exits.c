@@ -14,9 +14,15 @@ static const struct {
 	int status;
 } deaths[] = {
 	{ "sh:echo 'npm error 404 no such package' >&2; read line; exit 1",
-	    "canceld: initialize cannot be answered: the server has gone: npm error 404 no such package", 1 },
+	    "canceld: initialize cannot be answered: the server has exited with status 1: npm error 404 no such package",
+	    1 },
+	{ "sh:read line; echo 'error: missing API key'; exit 1",
+	    "canceld: initialize cannot be answered: the server has exited with status 1: error: missing API key", 1 },
+	{ "sh:read line; printf 'use --help\\n{\"jsonrpc\":\"2.0\",\"id\":0,'; echo 'bad option' >&2; exit 2",
+	    "canceld: *exited with status 2: use --help\nbad option", 2 },
 	{ "sh:printf 'no newline \\377' >&2; exit 0", "canceld: *: no newline ?", 0 },
-	{ "sh:read line; kill -SEGV $$", "canceld: initialize cannot be answered: the server has gone", 128 + SIGSEGV },
+	{ "sh:read line; kill -SEGV $$", "canceld: initialize cannot be answered: the server was ended by signal 11",
+	    128 + SIGSEGV },
 	{ "no-such-program-anywhere",
 	    "canceld: the server has gone: cannot start no-such-program-anywhere: No such file or directory", 127 },
 	{ "/etc/passwd", "canceld: the server has gone: cannot start /etc/passwd: Permission denied", 126 },
@@ -58,6 +64,19 @@ START_TEST(a_client_that_comes_later_is_told_too)
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
 	expect_message(at_text(run->message, "error message"), "canceld: *cannot find module");
+	run_expect_exit(run, 3);
+	run_end(run);
+}
+END_TEST
+
+/* Its stdin is closed before its exit is known. */
+START_TEST(the_error_names_the_status)
+{
+	struct run *run = run_options("", "sh:exec <&-; exit 3");
+
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
+	ck_assert_int_eq(at_number(run->message, "error data status"), 3);
 	run_expect_exit(run, 3);
 	run_end(run);
 }
@@ -107,6 +126,7 @@ suite_early_exits(void)
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, initialize_is_told_why, 0, sizeof(deaths) / sizeof(*deaths));
 	tcase_add_test(tests, a_client_that_comes_later_is_told_too);
+	tcase_add_loop_test(tests, the_error_names_the_status, 0, 10);
 	tcase_add_test(tests, a_client_that_closes_stdin_gets_the_status);
 	tcase_add_test(tests, after_the_handshake_stderr_is_not_quoted);
 	tcase_add_test(tests, stderr_passes_to_its_last_byte);

@@ -319,11 +319,37 @@ START_TEST(a_server_that_closed_its_stdin_is_ended)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_answer(run, "1");
-	run_expect_logged(run, "peer: stdin is closed\n");
-	for (int i = 2; i < 50; i++)
-		run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
-	run_close_in(run);
-	run_expect_exit(run, ANY_STATUS);
+	run_expect_logged(run, "DEAF");
+	run_expect_end(run);
+	run_expect_exit(run, 128 + SIGTERM);
+	run_end(run);
+}
+END_TEST
+
+/* Nothing more is written to it that could fail. */
+START_TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
+{
+	struct run *run = run_options("-g 2s", "sh:read a; exec <&-; exec sleep 600");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_logged(run, "DEAF");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-closed-input");
+	run_expect_error(run, "1", CODE_INTERNAL, "server-closed-input");
+	run_expect_end(run);
+	run_expect_exit(run, 128 + SIGTERM);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_program_that_is_no_server_may_close_its_stdin)
+{
+	struct run *run = run_options("", "sh:read a; exec <&-; sleep 1; echo done; exit 4");
+
+	run_send(run, "\001text");
+	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "done");
+	run_expect_end(run);
+	run_expect_exit(run, 4);
 	run_end(run);
 }
 END_TEST
@@ -375,6 +401,8 @@ suite_server_ends(void)
 	tcase_add_test(tests, a_server_that_closes_stdout_is_ended);
 	tcase_add_test(tests, a_stopped_server_is_ended);
 	tcase_add_test(tests, a_server_that_closed_its_stdin_is_ended);
+	tcase_add_test(tests, what_a_server_without_stdin_has_is_answered_within_the_grace);
+	tcase_add_test(tests, a_program_that_is_no_server_may_close_its_stdin);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -8,7 +8,7 @@
 #include "core/limits.h"
 #include "world_inside.h"
 
-enum { STEPS = 400 };
+enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000 };
 
 void
 world_tell(struct world *world, const char *format, ...)
@@ -51,10 +51,10 @@ client_leaves(struct world *world)
 	static const enum leaving ways[] = { LEAVE_CANCEL, LEAVE_TERMINATED };
 
 	wire_drain(world, CLIENT, SIZE_MAX);
-	session_end_of_input(world->session, SIDE_CLIENT, world->now);
+	both_end_of_input(world, SIDE_CLIENT);
 	world->oracle.client_left = true;
 	world->oracle.now = world->now;
-	session_client_leaves(world->session, ways[chance_below(&world->chance, 2)], world->now);
+	both_client_leaves(world, ways[chance_below(&world->chance, 2)]);
 	if (world->peer[CLIENT].fed > 0)
 		world->oracle.may_break++;
 	if (world->oracle.away)
@@ -77,9 +77,39 @@ server_dies(struct world *world)
 	world->oracle.now = world->now;
 	if (world->peer[SERVER].fed > 0)
 		world->oracle.may_break++;
-	session_end_of_input(world->session, SIDE_SERVER, world->now);
-	session_server_gone(world->session, 1, -1, world->now);
+	both_end_of_input(world, SIDE_SERVER);
+	both_server_gone(world);
 	wire_drain(world, CLIENT, SIZE_MAX);
+}
+
+/* The server closes its stdin and runs on. */
+static void
+server_goes_deaf(struct world *world)
+{
+	int step;
+
+	if (world->oracle.away || world->oracle.stuck) {
+		server_dies(world);
+		return;
+	}
+	world_tell(world, "the server closes its stdin\n");
+	world->deaf = true;
+	world->oracle.server_died = true;
+	world->oracle.now = world->oracle.deaf_at = world->now;
+	both_server_deaf(world);
+	for (step = 0; step < DEAF_STEPS && world->oracle.verdict[0] == '\0'; step++) {
+		world->oracle.now = world->now;
+		if (chance_percent(&world->chance, 30))
+			peers_act(world);
+		else
+			canceld_acts(world);
+	}
+	world->peer[CLIENT].stalled = false;
+	clock_settle(world);
+	clock_passes(world, DEAF_LONGEST);
+	if (session_outstanding(world->session, SIDE_CLIENT) > 0 || session_server_owes(world->session))
+		oracle_blame(&world->oracle, "1: a server that reads nothing is waited for");
+	server_dies(world);
 }
 
 /* In the middle of a message, often. */
@@ -166,8 +196,7 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
 	if (action->why == WHY_RESTARTED)
-		world->oracle.replaying = false;
-	world->oracle.restarted += action->why == WHY_RESTARTED;
+		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
 	note_long_answer(world, action, id);
 	note_answer(world, action, id);
@@ -282,11 +311,13 @@ init(struct world *world)
 	oracle->ask_progress = config.ask_progress = chance_percent(chance, 15);
 	oracle->legacy = config.legacy = chance_percent(chance, 15);
 	choose_restarts(world, &config);
+	oracle->tasks = !world->restarts && chance_percent(chance, 50);
+	oracle->cancels_tasks = oracle->tasks && chance_percent(chance, 70);
 	world->text_ids = chance_percent(chance, world->restarts ? 50 : 30);
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
 	oracle->now = world->now;
-	world->session = session_new(&config, on_action, world, world->now);
+	both_init(world, &config, on_action);
 	world_tell(world, "%s, %s, a %s before each message\n", oracle->protocol->name,
 	    world->given ? "as told" : "to be found out", oracle->header ? "header" : "newline");
 }
@@ -294,7 +325,7 @@ init(struct world *world)
 static void
 cleanup(struct world *world)
 {
-	session_free(world->session);
+	both_free(world);
 	policy_free(&world->policy);
 	restart_free(&world->restart);
 	oracle_free(&world->oracle);
@@ -313,6 +344,8 @@ ends_somehow(struct world *world)
 		server_dies(world);
 	else if (how < 6)
 		server_hangs(world);
+	else if (how < 7)
+		server_goes_deaf(world);
 	else
 		clock_runs_out(world);
 }
@@ -342,6 +375,7 @@ world_run(uint64_t seed, bool verbose)
 		wire_drain(world, CLIENT, SIZE_MAX);
 	else
 		ends_somehow(world);
+	both_compare(world);
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';
 	if (!held)
