@@ -24,6 +24,7 @@ struct server {
 	bool restarted; /* it is not the first server */
 	bool given_up;  /* no further server will be started: they have failed too often */
 	bool closed;    /* the client has told it to end */
+	bool unstarted; /* there never was one, and there will be none */
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf said;    /* the last lines of text on its stdout */
@@ -43,6 +44,7 @@ void server_end(struct server *server, enum server_life life, int status, int si
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
 void server_give_up(struct server *server);
+void server_note_unstarted(struct server *server);
 
 /* A line of text on the server's stdout, without its newline. */
 void server_note_said(struct server *server, struct span text);

@@ -40,6 +40,7 @@ struct parts { /* parts.c */
 	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
+	bool stalled;            /* READ_DROPPED: the message was closed before its end */
 };
 
 enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
@@ -62,7 +63,6 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct parts parts;
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
-	uint64_t requests;  /* how many it has sent */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */

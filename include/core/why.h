@@ -39,7 +39,6 @@ enum why_level {
 	X(FORBIDDEN_CANCEL, PERSON, "a cancel that the protocol forbids was dropped")              \
 	X(NOISE, PERSON, "output on the server's stdout that is not a message was moved to the log") \
 	X(SWALLOWED, DECISION, "a response or progress that only canceld had asked for was consumed") \
-	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel arrived; its answer follows when the named request has ended") \
 	X(CANCEL_UNSENT, PERSON, "a request was cancelled before any of it was written, and was not sent") \
 	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
 	/* a message of canceld's own */                                                           \
@@ -48,6 +47,7 @@ enum why_level {
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
 	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
+	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel was answered: the request that it names has ended") \
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \
@@ -82,7 +82,7 @@ enum why_level {
 	X(RESTARTED, PERSON, "the new server accepts requests")                                    \
 	X(RESTARTING, PERSON, "the server failed and is started again")                            \
 	X(RESTART_REFUSED, PERSON, "the server failed and is not started again")                   \
-	X(STARTED, DECISION, "the server was started")                                             \
+	X(STARTED, PERSON, "the server was started")                                             \
 	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end before its requests were answered: they are cancelled") \
 	X(SIGNALLED, PERSON, "a signal arrived")                                                   \

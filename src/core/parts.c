@@ -227,12 +227,21 @@ parts_continue(struct session *session, enum side from)
 	move_on(session, from);
 }
 
+/* request: the one that the message answers, or NULL. */
 static void
-report_fault(struct session *session, const struct message *message)
+report_fault(struct session *session, const struct message *message, const struct request *request)
 {
-	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
+	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, request);
+	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
+	const struct method *row;
 
-	action.id = scan_text(message->scan, SCAN_ID);
+	if (request == NULL) {
+		action.id = scan_text(message->scan, SCAN_ID);
+		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
+		row = dialect_method(session->handshake.dialect, action.method);
+		if (row != NULL && row->name_field != SCAN_FIELDS)
+			action.name = id_unescaped(scan_text(message->scan, row->name_field), name, sizeof(name));
+	}
 	journal_tell(&session->journal, &action);
 }
 
@@ -276,23 +285,23 @@ end_passed(struct session *session, struct message *message, struct request *req
 	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
+	bool own = request != NULL && has_id_of(message->scan, request);
 	struct request *named = request;
 
 	if (sound && !answer)
 		return PARTS_MESSAGE;
+	if (!own)
+		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
 	if (!sound)
-		report_fault(session, message);
+		report_fault(session, message, named);
 	else if (request == NULL)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	if (session->party[message->from].frame.split)
 		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
-	if (request == NULL || !has_id_of(message->scan, request)) {
-		if (request != NULL)
-			take_back(session, message, request);
-		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
-	} else if (!id_equal(id, request->wire_id)) {
+	if (own && !id_equal(id, request->wire_id))
 		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
-	}
+	if (request != NULL && !own)
+		take_back(session, message, request);
 	if (named != NULL)
 		requests_decide(session, requester, named, EVENT_RESPONSE, NULL);
 	return PARTS_ENDED;
@@ -317,6 +326,10 @@ end_discarded(struct session *session, struct message *message)
 	if (message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
@@ -340,7 +353,20 @@ end_lost(struct session *session, struct message *message)
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	reply_error(session, message->from, &answer);
+	journal_request(&session->journal, message->from);
+	journal_tally(&session->journal, message->from, TALLY_LOST);
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
+}
+
+/* The rest of a message that was closed has arrived, and was dropped. */
+static void
+report_rest(struct session *session, const struct message *message)
+{
+	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
+
+	action.id = scan_text(message->scan, SCAN_ID);
+	action.detail = SPAN("the rest of a message that had stalled");
+	journal_tell(&session->journal, &action);
 }
 
 enum parts_result
@@ -373,8 +399,12 @@ parts_end(struct session *session, enum side from, struct message *message)
 	case READ_LOST:
 		end_lost(session, message);
 		break;
-	case READ_HOLD:
 	case READ_DROPPED:
+		if (parts->stalled)
+			report_rest(session, message);
+		parts->stalled = false;
+		break;
+	case READ_HOLD:
 		break;
 	}
 	return PARTS_ENDED;
@@ -419,6 +449,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	journal_tell(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
+	party->parts.stalled = action.why == WHY_STALLED;
 	state_message(session, from, MESSAGE_PASSED, message);
 	if (whole) /* only the end of its line was missing */
 		return end_passed(session, message, request);
@@ -444,6 +475,7 @@ parts_forget(struct session *session)
 	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
 	frame_skip(&server->frame, lane_decided_to(server->lane));
 	server->parts.reading = READ_HOLD;
+	server->parts.stalled = false;
 }
 
 void

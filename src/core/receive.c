@@ -21,6 +21,8 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	answer.code = code;
 	answer.code_name = code_name;
 	reply_error(session, SIDE_CLIENT, &answer);
+	acks_report(&session->journal, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON),
+	    text + strlen("canceld: "));
 }
 
 /*
@@ -38,13 +40,13 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 {
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
-	struct span id = message->envelope.id;
+	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		acks_send(lane, id, target, acks_outcome(&session->acks, target));
+		acks_send(lane, &session->journal, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request_traits(request) & METHOD_NO_CANCEL)
-		acks_send(lane, id, target, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, id, target, request))
+		acks_send(lane, &session->journal, id, target, reason, OUTCOME_FORBIDDEN);
+	else if (!acks_add(&session->acks, id, target, reason, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "canceld: too many cancels wait for their requests", NULL);
 	else
@@ -56,16 +58,11 @@ static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
-	struct action action = state_action(session, VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	if (message->envelope.untracked) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
 		return;
 	}
-	action.message = message->text;
-	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
-	action.detail = scan_text(message->scan, SCAN_REASON);
-	journal_tell(&session->journal, &action);
 	pass_discard(session, message);
 	if (!handshake_is_done(&session->handshake))
 		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
@@ -135,6 +132,7 @@ on_turn_cancel(struct session *session, struct message *message)
 		action.method = message->envelope.method;
 		journal_tell(&session->journal, &action);
 		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
 	forward_turn_cancel(session, message, &turns);
 }
@@ -169,6 +167,7 @@ refuse(struct session *session, struct message *message)
 	struct answer answer;
 
 	if (state_is_gone(session, side_other(message->from))) {
+		journal_tally(&session->journal, message->from, TALLY_LOST);
 		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
@@ -178,6 +177,7 @@ refuse(struct session *session, struct message *message)
 	answer = reply_answer(session, message, "too-many-requests",
 	    "canceld: too many requests are outstanding (--max-inflight)");
 	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_TOO_MANY, NULL);
 	return true;
 }
@@ -364,10 +364,11 @@ static void
 answer_discovery(struct session *session, struct message *message)
 {
 	struct answer answer = reply_answer(session, message, NULL,
-	    "canceld: the server does not know server/discover (see canceld --legacy)");
+	    "canceld: the server does not know server/discover (see the option --legacy of canceld)");
 
 	answer.code = CODE_METHOD_NOT_FOUND;
 	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
@@ -379,11 +380,11 @@ receive_request(struct session *session, struct message *message)
 	const struct method *row;
 	bool ambiguous;
 
-	party->requests++;
 	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
+	journal_request(&session->journal, message->from);
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
@@ -391,6 +392,7 @@ receive_request(struct session *session, struct message *message)
 	    id_is_in_use(session, message->from, message->envelope.id);
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
+		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_discovery(session, message);

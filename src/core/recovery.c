@@ -153,7 +153,7 @@ expire_probe(struct session *session)
 		action.name = buf_span(&cause[CAUSE_NAME]);
 		action.timeout = session->config.kill_stuck;
 		server_enter(&session->server, SERVER_STUCK);
-		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
+		server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
 		lane_stop_at(lane, lane_written_to(lane)); /* what is written now would be lost with it */
 		journal_tell(&session->journal, &action);
 	}
@@ -167,7 +167,7 @@ recovery_obstacle(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake_is_done(handshake) ? session->party[SIDE_CLIENT].requests > 0 :
+	bool opened = handshake_is_done(handshake) ? session->journal.requests[SIDE_CLIENT] > 0 :
 						     handshake->era == ERA_NONE &&
 		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
 

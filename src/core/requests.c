@@ -44,6 +44,25 @@ word_for(enum side requester, enum why why)
 	return why;
 }
 
+/* Which option would have told more about a request that timed out, or would have helped; or empty. */
+static struct span
+hint_for(const struct session *session, enum side requester, const struct request *request, bool idle)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	bool silent = session->party[SIDE_SERVER].heard <= request->received;
+	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
+	bool kill = silent && restarts && session->config.kill_stuck == 0;
+	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
+
+	if (requester == SIDE_SERVER || (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+		return SPAN_NONE;
+	if (kill && ask)
+		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
+	if (ask)
+		return SPAN("--ask-progress shows whether the server is at work");
+	return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+}
+
 static void
 report_decision(struct session *session, enum side requester, const struct request *request,
     const struct decision *decision, msec_t timeout)
@@ -53,8 +72,12 @@ report_decision(struct session *session, enum side requester, const struct reque
 	    answers ? requester : side_other(requester), word_for(requester, decision->why), request);
 
 	action.timeout = timeout;
-	if (decision->why == WHY_TIMED_OUT)
+	if (decision->why == WHY_TIMED_OUT) {
 		action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
+		if (request_traits(request) & METHOD_HANDSHAKE)
+			action.detail = SPAN("not answered in time: the session ends");
+		action.hint = hint_for(session, requester, request, timeout == request->idle_after);
+	}
 	journal_tell(&session->journal, &action);
 }
 
@@ -117,7 +140,7 @@ note_end(struct session *session, enum side requester, const struct request *req
 	if (requester != SIDE_CLIENT)
 		return;
 	records_end(&session->records, request);
-	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane);
+	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane, &session->journal);
 }
 
 /* Replaces the request's deadlines by the grace. */
@@ -181,6 +204,33 @@ is_given_up(enum side requester, const struct request *request, enum decide_even
 	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
 }
 
+/* What became of a request that ends at this event, or whose answer is no longer awaited. timeout: of a deadline. */
+static enum tally
+tally_of(const struct session *session, const struct request *request, enum decide_event event,
+    const struct message *message, msec_t timeout)
+{
+	const struct scan *scan = message != NULL ? message->scan : session->party[SIDE_SERVER].frame.scan;
+	bool cancelled = request->state == REQUEST_CANCELLING ||
+	    (request->state == REQUEST_PASSING && (request->marks & REQUEST_CANCELLED));
+	bool broken = event == EVENT_BROKEN_OFF || event == EVENT_BROKEN_OFF_OWED;
+	bool left = event == EVENT_REQUESTER_GONE || event == EVENT_TERMINATED || (broken && session->client_gone);
+
+	if (timeout != MSEC_NEVER)
+		return TALLY_TIMED_OUT;
+	if (event == EVENT_RESPONSE && !(request->marks & REQUEST_CANCELLED))
+		return scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT ||
+			span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true")) ?
+		    TALLY_FAILED :
+		    TALLY_ANSWERED;
+	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED)
+		return TALLY_FAILED;
+	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
+		return TALLY_STREAMS;
+	if (cancelled || is_cancel(event))
+		return TALLY_CANCELLED;
+	return left ? TALLY_LEFT : TALLY_LOST;
+}
+
 /* The steps for the requester, and the request's next state. */
 static void
 act_on_requester(struct session *session, enum side requester, struct request *request, enum decide_event event,
@@ -207,6 +257,9 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		else
 			request->marks &= ~(unsigned)REQUEST_CANCELLED;
 	}
+	if (request->state != REQUEST_ABANDONED &&
+	    (decision->next == REQUEST_NONE || decision->next == REQUEST_ABANDONED))
+		journal_tally(&session->journal, requester, tally_of(session, request, event, message, timeout));
 	if (decision->next != request->state)
 		enter_state(session, requester, request, (enum request_state)decision->next);
 }

@@ -487,6 +487,13 @@ session_quote(struct session *session, struct span words)
 }
 
 void
+session_refuse(struct session *session, struct span words)
+{
+	server_refuse(&session->server, words);
+	server_note_unstarted(&session->server);
+}
+
+void
 session_give_up(struct session *session)
 {
 	server_give_up(&session->server);
@@ -525,7 +532,7 @@ session_closed(const struct session *session)
 bool
 session_opened(const struct session *session)
 {
-	return session->party[SIDE_CLIENT].requests > 0 || session->handshake.plain;
+	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
 }
 
 size_t
@@ -555,5 +562,17 @@ session_count(const struct session *session, enum why why)
 uint64_t
 session_requests(const struct session *session, enum side requester)
 {
-	return session->party[requester].requests;
+	return session->journal.requests[requester];
+}
+
+uint64_t
+session_tally(const struct session *session, enum tally tally)
+{
+	return session->journal.tallies[tally];
+}
+
+bool
+session_began(const struct session *session)
+{
+	return session->handshake.begun;
 }

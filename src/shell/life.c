@@ -51,8 +51,9 @@ static void
 report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
-	bool ended = supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
-	    client_is_over(life->client);
+	bool ended = session_closed(life->session) ||
+	    (supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
+		client_is_over(life->client));
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
 	if (!child->exited)
@@ -108,11 +109,40 @@ plan_successor(struct life *life, bool served)
 	return true;
 }
 
+/* The command as it could be typed, in words. */
+static void
+report_start(struct life *life, bool again)
+{
+	struct buf command;
+
+	buf_init(&command);
+	for (char *const *word = life->options->command; *word != NULL; word++) {
+		bool plain = **word != '\0' && strpbrk(*word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
+
+		buf_append(&command, command.len > 0 ? SPAN(" ") : SPAN_NONE);
+		buf_append(&command, plain ? SPAN_NONE : SPAN("'"));
+		buf_append(&command, span_of(*word));
+		buf_append(&command, plain ? SPAN_NONE : SPAN("'"));
+	}
+	log_event(life->log, WHY_STARTED,
+	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
+		log_string("hint",
+		    !again && isatty(STDIN_FILENO) ?
+			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
+			NULL)));
+	buf_free(&command);
+}
+
 static enum supervisor_event
 start_server(struct life *life)
 {
 	bool again = session_server(life->session) == SERVER_AWAY;
 
+	if (life->options->fault[0] != '\0') {
+		life->start_status = STATUS_FAILED;
+		session_refuse(life->session, span_of(life->options->fault));
+		return SUPERVISE_FAILED;
+	}
 	relay_forget(&life->relay);
 	life->stuck = false;
 	life->start_status = child_start(&life->child, life->options->command, life->saved, life->relay.write_end,
@@ -124,8 +154,7 @@ start_server(struct life *life)
 			report_restart(life);
 		return SUPERVISE_FAILED;
 	}
-	log_event(life->log, WHY_STARTED,
-	    LOG_FIELDS(log_string("command", life->options->command[0]), log_number("server", life->child.pid)));
+	report_start(life, again);
 	port_open(life->port, life->child.output, life->child.input, true);
 	life->unread = false;
 	watcher_init(&life->reader, descriptor_watch(&life->port->out), EV_READ, &life->unread);

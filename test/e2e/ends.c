@@ -47,8 +47,45 @@ START_TEST(at_the_end_of_input_requests_are_cancelled)
 
 	run_close_in(run);
 	run_expect_exit(run, 0);
-	ck_assert_ptr_nonnull(strstr(run->error.data, "--drain"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "INPUT_ENDED_EARLY"));
+	ck_assert_ptr_null(strstr(run->error.data, "--drain"));
 	expect_both_cancelled(run);
+}
+END_TEST
+
+/* Not where a program ends the session that it has opened. */
+START_TEST(a_script_is_told_of_drain)
+{
+	struct run *run = run_options("", NULL);
+
+	run_call(run, "2", "sleep", "{\"ms\":600000}");
+	run_expect_received(run, "\"id\":2");
+	run_close_in(run);
+	run_expect_logged(run, "hint=\"--drain would wait");
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+static struct run *
+run_language_server(void)
+{
+	static const char exit_message[] = "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}";
+	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
+
+	run_send_text(run, exit_message, strlen(exit_message));
+	return run;
+}
+
+/* LSP: the client's exit notification ends the server. */
+START_TEST(a_server_that_was_told_to_end_is_no_event)
+{
+	struct run *run = run_language_server();
+
+	run_expect_exit(run, 0);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "SERVER_ENDED"));
+	ck_assert_ptr_null(strstr(run->error.data, "SERVER_EXITED"));
+	run_end(run);
 }
 END_TEST
 
@@ -361,6 +398,8 @@ suite_ends(void)
 	TCase *tests = tcase_create("ends");
 
 	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_test(tests, a_script_is_told_of_drain);
+	tcase_add_test(tests, a_server_that_was_told_to_end_is_no_event);
 	tcase_add_loop_test(tests, at_the_end_of_input_requests_are_cancelled, 0, 2);
 	tcase_add_loop_test(tests, at_the_end_of_input_an_idle_session_ends, 0, 2);
 	tcase_add_loop_test(tests, a_signal_ends_it, 0, 6);

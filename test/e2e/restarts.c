@@ -13,7 +13,7 @@
 #define FOR_EVER "{\"ms\":600000}"
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how ", and has failed too often to be started" \
-	" again (see canceld --restart): "
+	" again (see the option --restart of canceld): "
 
 /* How often the text is on stderr. */
 static int

@@ -204,6 +204,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 		sent->kind = KIND_JUNK;
 	else if (sent->ask >= 0)
 		oracle->repaired++;
+	oracle->requests += sent->ask >= 0;
 }
 
 /* ABP: a client's request to canceld itself. */
@@ -238,6 +239,7 @@ static void
 heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	ask->asked = ask->active = oracle->now;
+	oracle->requests += ask->by == CLIENT;
 	if (ask->by != CLIENT) {
 		join_cascade(oracle, ask);
 		return;

@@ -155,6 +155,7 @@ struct oracle {
 	struct telling *tellings[2];   /* by the side of the requester, in order */
 	int telling_count[2], told[2]; /* reported, and arrived */
 	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
+	uint64_t requests;             /* of the client's that canceld heard, without those to canceld itself */
 	int last[2];                   /* the last message of each peer that arrived */
 	int hearing;                   /* the message that canceld reads */
 	int partial[2];                /* the one before this of each side is heard in part; 0: none is */

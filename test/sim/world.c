@@ -350,6 +350,19 @@ ends_somehow(struct world *world)
 		clock_runs_out(world);
 }
 
+/* Each request is counted, and once only: by what became of it, or as outstanding. */
+static void
+check_tallies(struct world *world)
+{
+	uint64_t sum = session_outstanding(world->session, SIDE_CLIENT);
+
+	for (enum tally tally = 0; tally < TALLIES; tally++)
+		sum += session_tally(world->session, tally);
+	if (sum != world->oracle.requests)
+		oracle_blame(&world->oracle, "5: of %llu requests of the client's %llu were counted",
+		    (unsigned long long)world->oracle.requests, (unsigned long long)sum);
+}
+
 bool
 world_run(uint64_t seed, bool verbose)
 {
@@ -370,11 +383,13 @@ world_run(uint64_t seed, bool verbose)
 			peers_act(world);
 		else
 			canceld_acts(world);
+		check_tallies(world);
 	}
 	if (world->over)
 		wire_drain(world, CLIENT, SIZE_MAX);
 	else
 		ends_somehow(world);
+	check_tallies(world);
 	both_compare(world);
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';
