@@ -129,18 +129,17 @@ judge_nameless(struct session *session, enum side from)
 static enum reading
 judge_answer(struct session *session, enum side from, const struct envelope *envelope)
 {
+	const struct party *asker = &session->party[side_other(from)];
+	const struct scan_value *id = scan_value(session->party[from].frame.scan, SCAN_ID);
 	struct request *request;
 
 	if (server_is_replaying(&session->server))
 		return READ_HOLD; /* the client's have to overtake the messages that wait for the end of the replay */
-	if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_ABSENT)
+	if (id->type == VALUE_ABSENT)
 		return judge_nameless(session, from);
-	if (envelope->untracked) {
-		if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_NULL)
-			return READ_PASS;
-		return session->party[side_other(from)].untracked ? READ_PASS : READ_STRAY;
-	}
-	request = pending_by_wire(&session->party[side_other(from)].pending, envelope->id);
+	if (envelope->untracked)
+		return asker->untracked || !id->overflow ? READ_PASS : READ_STRAY;
+	request = pending_by_wire(&asker->pending, envelope->id);
 	return may_answer(session, from, request) && answer_may_pass(session, request) ?
 	    begin_answer(session, from, request) :
 	    READ_HOLD;
@@ -269,7 +268,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 
 	action.detail = scan_text(message->scan, SCAN_ID);
 	if (action.detail.len == 0)
-		action.detail = SPAN("none");
+		action.detail = scan_value(message->scan, SCAN_ID)->overflow ? SPAN("too long") : SPAN("none");
 	if (session->party[requester].untracked)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
@@ -288,24 +287,23 @@ end_passed(struct session *session, struct message *message, struct request *req
 	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
+	bool own = request != NULL && has_id_of(message->scan, request);
 	struct request *named = request;
 
 	if (sound && !answer)
 		return PARTS_MESSAGE;
+	if (!own)
+		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
 	if (!sound)
-		report_fault(session, message,
-		    request != NULL ? request : requests_named(session, message->from, message->scan));
+		report_fault(session, message, named);
 	else if (request == NULL)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
-	else if (session->party[message->from].frame.split)
+	if (session->party[message->from].frame.split)
 		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
-	if (request == NULL || !has_id_of(message->scan, request)) {
-		if (request != NULL)
-			take_back(session, message, request);
-		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
-	} else if (!id_equal(id, request->wire_id)) {
+	if (own && !id_equal(id, request->wire_id))
 		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
-	}
+	if (request != NULL && !own)
+		take_back(session, message, request);
 	if (named != NULL)
 		requests_decide(session, requester, named, EVENT_RESPONSE, NULL);
 	return PARTS_ENDED;
