@@ -15,16 +15,17 @@ enum envelope_kind {
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
 	ENVELOPE_BLANK,      /* white space only */
-	ENVELOPE_NOT_JSON,   /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
-	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message */
+	ENVELOPE_NOT_JSON,   /* also: JSON with invalid UTF-8 */
+	ENVELOPE_NO_MESSAGE, /* JSON that is not a JSON-RPC message, nested too deep, or with a repeated id or method */
 };
 
 enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span id; /* as spelled; empty if absent, null or too long to keep; valid as long as the scan's text */
-	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
+	struct span
+	    id; /* as spelled; empty if absent, null, repeated or too long to keep; valid as long as the scan's text */
+	bool untracked;     /* a request or response whose id is empty here: its answer cannot be matched */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
@@ -33,9 +34,18 @@ struct envelope {
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
 
 /*
+ * What a frame that may not pass was meant to be, as far as it was read: REQUEST, NOTIFICATION, or UNKNOWN. A REQUEST
+ * may lack a usable id or method.
+ */
+enum envelope_kind envelope_meant(const struct scan *scan);
+
+/*
  * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were read.
  * NOTIFICATION: a method was read and no id, which may still come. Otherwise UNKNOWN.
  */
 void envelope_peek(struct envelope *envelope, const struct scan *scan);
+
+/* What is wrong with a frame that has this fault; with SCAN_FINE it is no JSON-RPC message. */
+const char *envelope_fault(enum scan_fault fault);
 
 #endif

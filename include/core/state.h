@@ -32,6 +32,7 @@ struct parts { /* parts.c */
 	enum reading reading;
 	struct request *request; /* READ_PASSED: PASSING; else NULL */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
+	bool cr_told;            /* CR_REPLACED was logged for the message */
 };
 
 struct probe {                    /* recovery.c: is the server alive? */

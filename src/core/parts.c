@@ -110,25 +110,44 @@ choose_reading(struct session *session, enum side from)
 	return READ_PASS;
 }
 
+/* After a fault nobody knows where the strings are. */
+static void
+replace_crs(struct session *session, enum side from, uint64_t to)
+{
+	struct party *party = &session->party[from];
+
+	if ((scan_has_cr(party->frame.scan) || scan_fault(party->frame.scan) != SCAN_FINE) &&
+	    lane_replace(party->lane, lane_decided_to(party->lane), to, '\r', ' ') && !party->parts.cr_told) {
+		party->parts.cr_told = true;
+		state_note(session, VERB_NOTE, side_other(from), WHY_CR_REPLACED, NULL, SPAN_NONE);
+	}
+}
+
 /* Passes or drops all bytes that were scanned, except a last carriage return, which is dropped before a newline. */
 static void
 move_on(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct span part = lane_from(party->lane, lane_decided_to(party->lane));
+	size_t passed, newline;
 
 	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
 	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED) {
 		lane_drop(party->lane, part.len);
 	} else if (party->frame.framing == FRAMING_HEADER) {
 		lane_pass(party->lane, part.len);
-	} else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0) {
-		state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
-		lane_pass(party->lane, part.len - 2);
-		lane_drop(party->lane, 1);
-		lane_pass(party->lane, 1);
 	} else {
-		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
+		newline = part.len > 0 && part.ptr[part.len - 1] == '\n';
+		passed = part.len - newline;
+		if (passed > 0 && part.ptr[passed - 1] == '\r')
+			passed--;
+		replace_crs(session, from, lane_decided_to(party->lane) + passed);
+		lane_pass(party->lane, passed);
+		if (newline > 0 && passed + newline < part.len) {
+			state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
+			lane_drop(party->lane, 1);
+		}
+		lane_pass(party->lane, newline);
 	}
 }
 
@@ -139,6 +158,7 @@ begin(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 	struct envelope envelope;
 
+	party->parts.cr_told = false;
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
@@ -180,6 +200,7 @@ report_fault(struct session *session, const struct message *message)
 	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
 
 	action.id = scan_text(message->scan, SCAN_ID);
+	action.detail = span_of(envelope_fault(scan_fault(message->scan)));
 	journal_tell(&session->journal, &action);
 }
 
@@ -194,6 +215,11 @@ end_unknown(struct session *session, struct message *message)
 	if (message->envelope.kind <= ENVELOPE_RESPONSE)
 		return PARTS_MESSAGE;
 	report_fault(session, message);
+	/* The receiver may read the request all the same. */
+	if (envelope_meant(message->scan) == ENVELOPE_REQUEST) {
+		message->envelope.kind = ENVELOPE_REQUEST;
+		return PARTS_MESSAGE;
+	}
 	request = requests_named(session, message->from, message->scan);
 	if (request != NULL)
 		requests_decide(session, side_other(message->from), request, EVENT_LATE_FAULT, NULL);
@@ -216,7 +242,7 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked)
+	if (envelope_meant(message->scan) == ENVELOPE_REQUEST && !message->envelope.untracked)
 		reply_error(session, message->from, &answer);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;

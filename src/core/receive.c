@@ -323,8 +323,9 @@ may_ask_progress(const struct session *session, const struct message *message, c
 	unsigned traits = names->row == NULL ? 0 : names->row->traits;
 
 	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
-	    message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE && names->token.len == 0 &&
-	    !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
+	    message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE &&
+	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
+	    names->token.len == 0 && !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
 }
 
 /* Enters the request in the table, and passes it. */

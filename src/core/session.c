@@ -192,6 +192,7 @@ note_changes(struct session *session, const struct message *message)
 		return;
 	if (message->start > message->origin)
 		state_note(session, VERB_NOTE, reader, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+	pass_replace_crs(session, message);
 	if (message->next - message->end > 1)
 		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
