@@ -14,9 +14,10 @@ enum envelope_kind {
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
-	ENVELOPE_BLANK,      /* white space only */
-	ENVELOPE_NOT_JSON,   /* also: JSON with invalid UTF-8 */
-	ENVELOPE_NO_MESSAGE, /* JSON that is not a JSON-RPC message, nested too deep, or with a repeated id or method */
+	ENVELOPE_BLANK,    /* white space only */
+	ENVELOPE_NOT_JSON, /* also: JSON with invalid UTF-8 */
+	ENVELOPE_NO_MESSAGE, /* JSON that is not a JSON-RPC message, nested too deep, or with a repeated id or method; an array
+	                        is a BATCH whatever its elements are */
 };
 
 enum { METHOD_MAX = 256 };
@@ -38,6 +39,18 @@ void envelope_read(struct envelope *envelope, const struct scan *scan, bool need
  * may lack a usable id or method.
  */
 enum envelope_kind envelope_meant(const struct scan *scan);
+
+/*
+ * Whether an object that is a message was read, and more follows it. An object without "jsonrpc" is none if
+ * needs_jsonrpc.
+ */
+bool envelope_is_followed(const struct scan *scan, bool needs_jsonrpc);
+
+/*
+ * A batch is an array in which at least one element is a message (JSON-RPC 2.0 section 6). array: a whole JSON array,
+ * with anything behind it; scan: any scan with SCAN_END_EXPLICIT, whose frame is lost.
+ */
+bool envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc);
 
 /*
  * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were read.

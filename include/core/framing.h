@@ -81,6 +81,7 @@ struct frame {
 	bool in_body;      /* the header has ended; always true with FRAMING_NEWLINE */
 	uint64_t length;   /* FRAMING_HEADER, in_body: bytes of the whole body */
 	bool text;         /* the frame has ended and is no message: text stands where a header should be */
+	bool split;        /* the frame has ended within its line: see frame_split */
 	struct head {      /* private, FRAMING_HEADER */
 		bool has_length, fields; /* a Content-Length was read; any field was read */
 		bool bare;               /* the line with the length ended with "\n" alone */
@@ -110,5 +111,14 @@ void frame_next(struct frame *frame);
 
 /* Drops the current frame, as far as it was read; the next one starts at this position. */
 void frame_skip(struct frame *frame, uint64_t position);
+
+/*
+ * FRAMING_NEWLINE, after SCAN_TRAILING: the frame has ended at this position, behind its value, and the rest of the line
+ * is the next frame.
+ */
+void frame_split(struct frame *frame, uint64_t position);
+
+/* FRAMING_NEWLINE, of a line that is not JSON: the line up to this position was handled, and the rest of it is text. */
+void frame_cut(struct frame *frame, uint64_t position);
 
 #endif

@@ -30,6 +30,9 @@ enum parts_result parts_end(struct session *session, enum side from, struct mess
  */
 enum parts_result parts_truncate(struct session *session, enum side from, bool stalled, struct message *message);
 
+/* Drops the frame at hand, as far as it has arrived and to its end: it was handled. */
+void parts_drop(struct session *session, enum side from);
+
 /* The server has gone: drops its last, incomplete frame, so that the next server's output starts at a boundary. */
 void parts_forget(struct session *session);
 

@@ -144,7 +144,7 @@ struct request *pending_by_token(struct pending *pending, struct span wire_token
 
 /*
  * The requests with exactly this wire token: the first one (after NULL), or the next one behind `after`; or NULL.
- * Tombstones come last; else the newest first, those whose id is the token before the others.
+ * Tombstones come last; else the newest first, if the token is a string.
  */
 struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
     const struct request *after);

@@ -9,9 +9,7 @@
 #include "core/message.h"
 #include "core/state.h"
 
-void receive_request(struct session *session, struct message *message);
-void receive_response(struct session *session, struct message *message);
-void receive_notification(struct session *session, struct message *message);
-void receive_batch(struct session *session, struct message *message);
+/* A message of the kinds up to ENVELOPE_BATCH. */
+void receive_message(struct session *session, struct message *message);
 
 #endif

@@ -36,10 +36,14 @@ size_t scan_feed(struct scan *scan, const char *bytes, size_t len);
 /* The frame ends here without a newline (end of file, or the length of its header is reached). */
 void scan_finish(struct scan *scan);
 
+/* After SCAN_TRAILING: the frame ended behind its value, without a fault; the byte there begins another frame. */
+void scan_end_at_value(struct scan *scan);
+
 bool scan_ended(const struct scan *scan);           /* by newline or scan_finish */
 enum value_type scan_type(const struct scan *scan); /* of the top-level value; VALUE_ABSENT: a blank line */
 bool scan_complete(const struct scan *scan);        /* the top-level value has ended */
 enum scan_fault scan_fault(const struct scan *scan);
+bool scan_failed(const struct scan *scan); /* there is a hard fault, perhaps behind a soft one */
 uint64_t scan_fault_offset(const struct scan *scan);
 uint64_t scan_value_start(const struct scan *scan); /* offset of the top-level value's first byte */
 uint64_t scan_value_end(const struct scan *scan);   /* offset behind its last byte; if complete */

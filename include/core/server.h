@@ -25,7 +25,8 @@ struct server {
 	bool closed;    /* the client has told it to end */
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
-	struct buf quote;   /* the last bytes of its stderr, as valid UTF-8 */
+	struct buf said;    /* the last lines of text on its stdout */
+	struct buf quote;   /* the last bytes of said and of its stderr, as valid UTF-8 */
 	struct buf refusal; /* why the last server could not continue the session; empty: it could */
 };
 
@@ -42,7 +43,13 @@ void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
 void server_give_up(struct server *server);
 
-/* Keeps the end of these bytes, with `?` for what is not UTF-8. */
+/* A line of text on the server's stdout, without its newline. */
+void server_note_said(struct server *server, struct span text);
+
+/*
+ * Keeps the end of what the server said on its stdout, followed by these bytes, with `?` for what is not UTF-8. If both
+ * are too long together, these bytes have precedence.
+ */
 void server_quote(struct server *server, struct span words);
 
 /* Keeps the reason why this server does not continue the session; empty: it does. */

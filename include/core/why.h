@@ -22,7 +22,7 @@ enum why_level {
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
-	X(RECOVERED, DECISION, "a response was cut out of a line that also held other text")       \
+	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
 	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
 	X(CR_REPLACED, DECISION, "a carriage return inside a message, but outside its strings, became a space")  \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
@@ -63,7 +63,7 @@ enum why_level {
 	X(REPEATED_ID, PERSON, "a message with more than one id was refused")                      \
 	X(REPEATED_METHOD, PERSON, "a message with more than one method was refused")              \
 	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was answered with an error") \
-	X(TRUNCATED, PERSON, "a message was closed: its writer ended in the middle of it")         \
+	X(TRUNCATED, PERSON, "a message was closed, or dropped: its writer ended in the middle of it")         \
 	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \
 	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \

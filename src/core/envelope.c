@@ -1,5 +1,7 @@
 #include "core/envelope.h"
 
+#include <string.h>
+
 #include "core/id.h"
 
 static bool
@@ -113,6 +115,35 @@ envelope_meant(const struct scan *scan)
 	if (present(scan, SCAN_ID))
 		return ENVELOPE_REQUEST;
 	return method == VALUE_STRING ? ENVELOPE_NOTIFICATION : ENVELOPE_UNKNOWN;
+}
+
+bool
+envelope_is_followed(const struct scan *scan, bool needs_jsonrpc)
+{
+	struct envelope envelope;
+
+	return scan_fault(scan) == SCAN_TRAILING && scan_type(scan) == VALUE_OBJECT &&
+	    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE;
+}
+
+bool
+envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc)
+{
+	static const char between[] = { ' ', '\t', '\r', '\n', ',' };
+	struct envelope envelope;
+	size_t at = 1;
+
+	for (;; at += (size_t)scan_value_end(scan)) {
+		while (at < array.len && memchr(between, array.ptr[at], sizeof(between)) != NULL)
+			at++;
+		scan_start(scan);
+		scan_feed(scan, array.ptr + at, array.len - at);
+		if (!scan_complete(scan)) /* the closing bracket */
+			return false;
+		if (scan_type(scan) == VALUE_OBJECT &&
+		    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE)
+			return true;
+	}
 }
 
 void

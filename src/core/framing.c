@@ -242,7 +242,7 @@ frame_next(struct frame *frame)
 	frame->start = frame->body = frame->scanned;
 	frame->in_body = frame->framing == FRAMING_NEWLINE;
 	frame->length = 0;
-	frame->text = false;
+	frame->text = frame->split = false;
 	frame->head.has_length = frame->head.fields = false;
 	frame->head.len = 0;
 	scan_start(frame->scan);
@@ -253,6 +253,22 @@ frame_skip(struct frame *frame, uint64_t position)
 {
 	frame->scanned = position;
 	frame_next(frame);
+}
+
+void
+frame_split(struct frame *frame, uint64_t position)
+{
+	scan_end_at_value(frame->scan);
+	frame->scanned = position;
+	frame->split = true;
+}
+
+void
+frame_cut(struct frame *frame, uint64_t position)
+{
+	frame->start = frame->body = position;
+	scan_start(frame->scan);
+	scan_feed(frame->scan, "?", 1); /* fails: what a line says behind text is no message that fills the line */
 }
 
 static bool

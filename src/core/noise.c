@@ -3,10 +3,21 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "core/parts.h"
 #include "core/pass.h"
 #include "core/receive.h"
 #include "core/reply.h"
 #include "core/requests.h"
+
+enum { CONTEXT = 16 }; /* bytes on both sides of a candidate that tell what it is a part of */
+
+/* What stands at a brace or bracket of a line of text. */
+struct candidate {
+	size_t offset, len; /* of the line's text; len: bytes that need no further search */
+	bool open;          /* JSON so far: its end has not arrived */
+	bool repeats;       /* more bytes were scanned than len */
+	struct message message;
+};
 
 /* The question that the scanned response answers. An answer to tasks/cancel is not worth recovering. */
 static const struct request *
@@ -21,112 +32,257 @@ question_named(const struct session *session, enum side from, const struct scan 
 	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL ? question : NULL;
 }
 
-/* Drops the undecided bytes before this position. */
+/* Whether the beginning of the line was searched, and dropped, when the rest of it had not arrived. */
+static bool
+was_searched(const struct party *party, const struct message *line)
+{
+	return party->searched > 0 && party->searched >= line->start;
+}
+
+/* Drops the undecided bytes before this position. Of a long line only the first part that is dropped is told. */
 static void
 drop_noise(struct session *session, const struct message *line, uint64_t to)
 {
-	struct lane *lane = session->party[line->from].lane;
+	static const char white[] = { ' ', '\t', '\r', '\n' };
+	struct party *party = &session->party[line->from];
 	struct action action = state_action(session, VERB_DROP, side_other(line->from), WHY_NOISE, NULL);
-	size_t len = (size_t)(to - lane_decided_to(lane));
-	struct span text = span_part(lane_from(lane, lane_decided_to(lane)), 0, len);
+	uint64_t decided = lane_decided_to(party->lane);
+	uint64_t begin = decided > line->start ? decided : line->start; /* a header before it is no text */
+	struct span text = span_part(lane_from(party->lane, begin), 0, (size_t)(to - begin));
+	size_t blank = 0;
 
 	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
 		text.len--;
+	while (blank < text.len && memchr(white, text.ptr[blank], sizeof(white)) != NULL)
+		blank++;
 	action.message = text;
-	if (text.len > 0)
+	if (blank < text.len && !was_searched(party, line)) {
+		server_note_said(&session->server, text);
 		journal_tell(&session->journal, &action);
-	lane_drop(lane, len);
+	}
+	lane_drop(party->lane, (size_t)(to - decided));
 }
 
-/* Scans the text from a brace on, as if a message started there. Returns the number of bytes that were scanned. */
-static size_t
-scan_candidate(struct scan *scan, struct span text)
+/* Scans the text, as if a message began there. */
+static void
+scan_candidate(struct scan *scan, struct span text, struct candidate *candidate)
 {
 	scan_start(scan);
 	scan_feed(scan, text.ptr, text.len);
-	scan_finish(scan);
-	if (scan_complete(scan))
-		return (size_t)scan_value_end(scan);
-	return scan_fault_offset(scan) > 0 ? (size_t)scan_fault_offset(scan) : 1;
+	candidate->open = !scan_complete(scan) && !scan_failed(scan);
+	candidate->repeats = false;
+	if (scan_fault(scan) == SCAN_TRAILING)
+		scan_end_at_value(scan);
+	if (scan_complete(scan)) {
+		candidate->len = (size_t)scan_value_end(scan);
+	} else if (candidate->open && text.ptr[0] == '{') {
+		candidate->len = text.len;
+	} else {
+		/* A bracket that is not closed is text. Behind a soft fault more was scanned. */
+		candidate->repeats = scan_fault(scan) < SCAN_SYNTAX;
+		candidate->len = candidate->open || scan_fault_offset(scan) == 0 ? 1 : (size_t)scan_fault_offset(scan);
+	}
 }
 
-/* Whether a whole response was scanned; anything may follow it. */
+static struct span
+without_blanks(struct span text)
+{
+	while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+		text = span_part(text, 1, text.len - 1);
+	while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+		text.len--;
+	return text;
+}
+
 static bool
-is_sound(const struct party *party, const struct scan *scan)
+is_one_of(const char *set, struct span text, size_t offset)
 {
-	if (party->needs_jsonrpc && scan_value(scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
-		return false;
-	return scan_complete(scan) && scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
-	    (scan_fault(scan) == SCAN_FINE || scan_fault(scan) == SCAN_TRAILING);
-}
-
-/* A response in the middle of a line passes as a message of its own. */
-static void
-recover(struct session *session, const struct message *line, uint64_t start, size_t len)
-{
-	struct message found;
-
-	drop_noise(session, line, start);
-	message_init(&found, line->from, session->salvage);
-	found.word = WHY_RECOVERED;
-	found.origin = found.begin = found.start = start;
-	found.end = found.next = start + len;
-	found.text = span_part(lane_from(session->party[line->from].lane, start), 0, len);
-	found.envelope = (struct envelope){ .kind = ENVELOPE_RESPONSE, .id = scan_text(session->salvage, SCAN_ID) };
-	pass_replace_crs(session, &found);
-	receive_response(session, &found);
+	return offset < text.len && text.ptr[offset] != '\0' && strchr(set, text.ptr[offset]) != NULL;
 }
 
 /*
- * Looks for a response at this brace of the line, and returns how many bytes to skip. *malformed: set to the request
- * whose response was found and is malformed.
+ * Whether the text around the candidate shows that it is a part of something else: quoted, or in an object or array
+ * that is not JSON.
  */
-static size_t
-try_candidate(struct session *session, const struct message *line, size_t offset, struct request **malformed)
+static bool
+is_part_of_text(struct span text, const struct candidate *candidate)
+{
+	size_t end = candidate->offset + candidate->len;
+	struct span before = without_blanks(span_part(text, 0, candidate->offset));
+	struct span behind = without_blanks(span_part(text, end, text.len - end));
+
+	if (is_one_of("\"'`", text, candidate->offset - 1) || is_one_of("}]:", behind, 0))
+		return true;
+	if (is_one_of(":", before, before.len - 1) && is_one_of("\"'", before, before.len - 2))
+		return true;
+	return is_one_of(",", behind, 0) && is_one_of("\"'", without_blanks(span_part(behind, 1, behind.len - 1)), 0);
+}
+
+/* Whether the server has logged what it received: a request that is being worked on, or the cancel of one. */
+static bool
+is_echo(const struct session *session, enum side from, const struct envelope *envelope, const struct scan *scan)
+{
+	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, envelope->method);
+	struct span id = cancel != NULL ? message_id(scan, cancel->field) : envelope->id;
+	const struct request *request =
+	    id.len == 0 ? NULL : pending_by_wire(&session->party[side_other(from)].pending, id);
+
+	if (request == NULL || cancel != NULL)
+		return request != NULL && request->state != REQUEST_WAITING;
+	return span_equal(request->method, envelope->method);
+}
+
+/*
+ * Whether the candidate is a message. Anything may stand in a log, so a response must answer what is asked, and any
+ * other message must say that it is JSON-RPC.
+ */
+static bool
+is_message(const struct session *session, const struct message *line, struct candidate *candidate)
+{
+	struct scan *scan = session->salvage;
+	struct message *message = &candidate->message;
+	const struct request *request;
+
+	message_init(message, line->from, scan);
+	envelope_read(&message->envelope, scan, session->party[line->from].needs_jsonrpc);
+	if (candidate->open || message->envelope.kind > ENVELOPE_BATCH)
+		return false;
+	if (message->envelope.kind == ENVELOPE_RESPONSE) {
+		request = requests_named(session, line->from, scan);
+		return request == NULL ? question_named(session, line->from, scan) != NULL :
+					 request_is_awaited(request);
+	}
+	if (is_part_of_text(line->text, candidate))
+		return false;
+	if (message->envelope.kind == ENVELOPE_BATCH)
+		return envelope_is_batch(scan, span_part(line->text, candidate->offset, candidate->len), true);
+	return span_equal(scan_text(scan, SCAN_JSONRPC), SPAN("\"2.0\"")) &&
+	    !is_echo(session, line->from, &message->envelope, scan);
+}
+
+/* A message in the middle of a line passes as a message of its own. */
+static void
+recover(struct session *session, const struct message *line, struct candidate *candidate)
+{
+	struct message *found = &candidate->message;
+	uint64_t start = line->start + candidate->offset;
+
+	drop_noise(session, line, start);
+	found->word = WHY_RECOVERED;
+	found->origin = found->begin = found->start = start;
+	found->end = found->next = start + candidate->len;
+	found->text = span_part(lane_from(session->party[line->from].lane, start), 0, candidate->len);
+	pass_replace_crs(session, found);
+	receive_message(session, found);
+}
+
+/* Whether the text may be the beginning of a message, even if only a few bytes of it have arrived. */
+static bool
+is_half(const struct scan *scan, struct span text)
+{
+	struct span usual = SPAN("{\"jsonrpc\":\"2.0\"");
+	struct envelope envelope;
+
+	envelope_peek(&envelope, scan);
+	return envelope.kind != ENVELOPE_UNKNOWN || scan_value(scan, SCAN_JSONRPC)->type == VALUE_STRING ||
+	    memcmp(text.ptr, usual.ptr, text.len < usual.len ? text.len : usual.len) == 0;
+}
+
+/* The server has ended in the middle of a message, which nobody has received. */
+static void
+drop_half(struct session *session, const struct message *line, const struct candidate *candidate)
+{
+	struct scan *scan = session->salvage;
+	struct action action = state_action(session, VERB_DROP, side_other(line->from), WHY_TRUNCATED,
+	    requests_named(session, line->from, scan));
+	struct envelope envelope;
+
+	drop_noise(session, line, line->start + candidate->offset);
+	envelope_peek(&envelope, scan);
+	if (action.id.len == 0) {
+		action.id = message_id(scan, SCAN_ID);
+		action.method = envelope.method;
+	}
+	action.message = span_part(line->text, candidate->offset, line->text.len - candidate->offset);
+	journal_tell(&session->journal, &action);
+	lane_drop(session->party[line->from].lane, (size_t)(line->next - line->start) - candidate->offset);
+}
+
+struct search {
+	struct request *malformed; /* its response was found and is malformed; a sound one may follow */
+	size_t offset;             /* of the line's text: where to go on */
+	int repeated;              /* candidates whose bytes are searched again */
+	bool whole;                /* the line has ended */
+};
+
+static void
+answer_malformed(struct session *session, const struct message *line, struct search *search)
+{
+	if (search->malformed != NULL)
+		requests_decide(session, side_other(line->from), search->malformed, EVENT_MALFORMED, NULL);
+	search->malformed = NULL;
+}
+
+/* Handles what stands at a brace or bracket, and moves on. false: its end, or what follows, has to be waited for. */
+static bool
+try_candidate(struct session *session, const struct message *line, struct search *search)
 {
 	const struct party *party = &session->party[line->from];
 	struct scan *scan = session->salvage;
-	size_t len = scan_candidate(scan, span_part(line->text, offset, line->text.len - offset));
-	struct request *request = requests_named(session, line->from, scan);
+	struct candidate candidate = { .offset = search->offset };
+	struct span text = span_part(line->text, search->offset, line->text.len - search->offset);
+	struct request *request;
 
-	if (request != NULL && !request_is_awaited(request))
-		return len;
-	if (request == NULL && question_named(session, line->from, scan) == NULL)
-		return len;
-	if (is_sound(party, scan)) {
-		if (request == *malformed)
-			*malformed = NULL;
-		recover(session, line, line->start + offset, len);
-		return len;
+	scan_candidate(scan, text, &candidate);
+	if (!search->whole && candidate.open && text.len > LIMIT_HOLD && !is_half(scan, text)) {
+		candidate.len = 1; /* text, as so long a message would show by now that it is one */
+		candidate.repeats = true;
+	} else if (!search->whole && (candidate.open || text.len - candidate.len < CONTEXT)) {
+		return false;
 	}
-	/*
-	 * If a response breaks off because the server ended, the server's end answers its request, with a better
-	 * explanation. If it breaks off behind text, it is a line of a log that was cut.
-	 */
-	if (request != NULL && !party->ended && (offset == 0 || scan_complete(scan)))
-		*malformed = request;
-	return len;
+	search->offset += candidate.len;
+	search->repeated += candidate.repeats;
+	request = requests_named(session, line->from, scan);
+	if (request != NULL && !request_is_awaited(request))
+		request = NULL;
+	if (is_message(session, line, &candidate)) {
+		if (request == search->malformed)
+			search->malformed = NULL;
+		answer_malformed(session, line, search);
+		recover(session, line, &candidate);
+	} else if (candidate.open && party->ended && is_half(scan, text)) {
+		drop_half(session, line, &candidate);
+	} else if (request != NULL && !party->ended && (candidate.offset == 0 || scan_complete(scan))) {
+		/*
+		 * If a response breaks off because the server ended, the server's end answers its request, with a
+		 * better explanation. If it breaks off behind text, it is a line of a log that was cut.
+		 */
+		search->malformed = request;
+	}
+	return true;
 }
 
-/* Recovers responses that share their line with text; drops the rest. */
-static void
-salvage(struct session *session, const struct message *line)
+/*
+ * Recovers the messages that share their line with text. Returns where the search has to go on when more of the line
+ * has arrived.
+ */
+static uint64_t
+search_line(struct session *session, const struct message *line, bool whole)
 {
-	struct request *malformed = NULL;
-	const char *brace, *text = line->text.ptr;
-	size_t offset = 0;
-	int tries;
+	const struct party *party = &session->party[line->from];
+	struct search search = { .whole = whole };
+	struct span text = line->text;
 
-	for (tries = 0; tries < LIMIT_CANDIDATES && offset < line->text.len; tries++) {
-		brace = memchr(text + offset, '{', line->text.len - offset);
-		if (brace == NULL)
+	if (was_searched(party, line))
+		search.offset = (size_t)(party->searched - line->start);
+	while (search.repeated < LIMIT_CANDIDATES) {
+		while (search.offset < text.len && text.ptr[search.offset] != '{' && text.ptr[search.offset] != '[')
+			search.offset++;
+		if (search.offset == text.len || !try_candidate(session, line, &search))
 			break;
-		offset = (size_t)(brace - text);
-		offset += try_candidate(session, line, offset, &malformed);
 	}
-	if (malformed != NULL)
-		requests_decide(session, side_other(line->from), malformed, EVENT_MALFORMED, NULL);
-	drop_noise(session, line, line->next);
+	answer_malformed(session, line, &search);
+	return search.repeated < LIMIT_CANDIDATES ? line->start + search.offset : line->end;
 }
 
 static const enum why refusal_words[] = {
@@ -151,11 +307,13 @@ refused_id(struct session *session, const struct message *message)
 	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
 	struct span text;
 
-	if (!scan_complete(message->scan) || scan_fault(message->scan) == SCAN_REPEATED_ID ||
-	    (id->type != VALUE_STRING && id->type != VALUE_NUMBER))
+	if (!scan_complete(message->scan) || scan_failed(message->scan) ||
+	    scan_fault(message->scan) == SCAN_REPEATED_ID || (id->type != VALUE_STRING && id->type != VALUE_NUMBER))
 		return SPAN_NONE;
 	text = message_part(message, id->offset, id->end);
-	scan_candidate(session->salvage, text);
+	scan_start(session->salvage);
+	scan_feed(session->salvage, text.ptr, text.len);
+	scan_finish(session->salvage);
 	return scan_fault(session->salvage) == SCAN_FINE ? text : SPAN_NONE;
 }
 
@@ -172,7 +330,7 @@ refuse(struct session *session, struct message *message)
 	enum envelope_kind meant = envelope_meant(message->scan);
 	/* A message that was not read to its end may be a request whose id comes last. */
 	bool notification = meant == ENVELOPE_NOTIFICATION &&
-	    (scan_complete(message->scan) || dialect_cancel(dialect, method) != NULL ||
+	    ((scan_complete(message->scan) && !scan_failed(message->scan)) || dialect_cancel(dialect, method) != NULL ||
 		dialect_is(method, dialect->turn_cancel));
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 	struct buf told;
@@ -197,17 +355,24 @@ refuse(struct session *session, struct message *message)
 static bool
 is_refused(const struct scan *scan)
 {
-	return scan_complete(scan) && scan_fault(scan) != SCAN_FINE && scan_fault(scan) != SCAN_TRAILING &&
+	return scan_complete(scan) && !scan_failed(scan) && scan_fault(scan) != SCAN_FINE &&
 	    scan_value(scan, SCAN_JSONRPC)->type != VALUE_ABSENT && envelope_meant(scan) != ENVELOPE_UNKNOWN;
 }
 
 void
 noise_receive(struct session *session, struct message *message)
 {
+	struct party *party = &session->party[message->from];
 	struct request *request;
 
 	if (message->from == SIDE_SERVER && !is_refused(message->scan)) {
-		salvage(session, message);
+		search_line(session, message, true);
+		drop_noise(session, message, message->next);
+		party->search_at = 0;
+		/* FRAMING_HEADER: text without a newline arrives in pieces. */
+		if (party->frame.text && message->end - message->start > FRAME_HEAD_MAX / 2 &&
+		    message->text.ptr[message->text.len - 1] != '\n')
+			party->searched = message->next;
 		return;
 	}
 	request = requests_named(session, message->from, message->scan);
@@ -217,4 +382,33 @@ noise_receive(struct session *session, struct message *message)
 	}
 	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, NULL);
 	pass_discard(session, message);
+}
+
+void
+noise_continue(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	struct frame *frame = &party->frame;
+	uint64_t from_here, keep;
+	struct message line;
+
+	if (frame->scanned - frame->start < LIMIT_HOLD || frame->scanned < party->search_at ||
+	    frame->framing != FRAMING_NEWLINE || party->parts.reading != READ_HOLD || !scan_failed(frame->scan))
+		return;
+	state_message(session, from, MESSAGE_WHOLE, &line);
+	if (from == SIDE_CLIENT) {
+		noise_receive(session, &line);
+		parts_drop(session, from);
+		return;
+	}
+	from_here = search_line(session, &line, false);
+	keep = lane_decided_to(party->lane);
+	if (from_here - keep > CONTEXT)
+		keep = from_here - CONTEXT;
+	drop_noise(session, &line, keep);
+	if (keep > line.start) {
+		frame_cut(frame, keep);
+		party->searched = from_here;
+	}
+	party->search_at = frame->scanned + (frame->scanned - frame->start);
 }

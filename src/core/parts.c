@@ -280,6 +280,8 @@ parts_end(struct session *session, enum side from, struct message *message)
 	struct request *request = parts->request;
 
 	move_on(session, from);
+	if (party->frame.split && reading < READ_DISCARD)
+		lane_insert(party->lane, SPAN("\n"));
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
@@ -292,6 +294,8 @@ parts_end(struct session *session, enum side from, struct message *message)
 	case READ_PASSED:
 		if (scan_fault(message->scan) != SCAN_FINE)
 			report_fault(session, message);
+		if (party->frame.split)
+			state_note(session, VERB_NOTE, side_other(from), WHY_RECOVERED, request, SPAN_NONE);
 		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
 		break;
 	case READ_DISCARD:
@@ -351,6 +355,13 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 		return PARTS_ENDED;
 	state_message(session, from, MESSAGE_PASSED, message); /* only the end of its line was missing */
 	return end_unknown(session, message);
+}
+
+void
+parts_drop(struct session *session, enum side from)
+{
+	session->party[from].parts.reading = READ_DROPPED;
+	move_on(session, from);
 }
 
 void

@@ -6,6 +6,8 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 {
 	struct action action;
 
+	if (why == WHY_RELAYED)
+		why = message->word;
 	if (journal_counts_only(&session->journal, why))
 		return;
 	action = state_action(session, verb, side_other(message->from), why, request);
@@ -60,7 +62,7 @@ pass_replace_crs(struct session *session, const struct message *message)
 {
 	const struct party *party = &session->party[message->from];
 
-	if (party->frame.framing == FRAMING_NEWLINE && scan_has_cr(message->scan) &&
+	if (party->frame.framing == FRAMING_NEWLINE &&
 	    lane_replace(party->lane, message->start, message->end, '\r', ' '))
 		state_note(session, VERB_NOTE, side_other(message->from), WHY_CR_REPLACED, NULL, SPAN_NONE);
 }
@@ -80,11 +82,16 @@ pass_bytes(struct party *party, const struct message *message)
 		lane_drop(party->lane, edit->len);
 	}
 	if (party->frame.framing == FRAMING_NEWLINE && message->next != message->end + 1) { /* no newline, or CR LF */
-		pass_to(party->lane, message->end);
-		if (message->next == message->end)
-			lane_insert(party->lane, SPAN("\n"));
-		else
-			drop_to(party->lane, message->next - 1);
+		/* A newline that is added must be withdrawn with the message: it stands before the message's last position. */
+		if (message->next == message->end) {
+			const char last[] = { message->text.ptr[message->text.len - 1], '\n' };
+
+			pass_to(party->lane, message->end - 1);
+			lane_insert(party->lane, (struct span){ last, sizeof(last) });
+		} else {
+			pass_to(party->lane, message->end);
+		}
+		drop_to(party->lane, message->next - (message->next > message->end));
 	}
 	pass_to(party->lane, message->next);
 }

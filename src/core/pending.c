@@ -135,7 +135,8 @@ find_by_number(struct pending *pending)
 
 /*
  * Gives the request this id or token: an existing name with the same text, or a new one. Returns the request's own copy
- * of the text.
+ * of the text. Many clients give the number of the id as the token too. A string is always a new name, so that the
+ * requests of an ACP session are all in one group.
  */
 static struct span
 add_name(struct request *request, struct span text, unsigned kinds, char **at)
@@ -143,7 +144,8 @@ add_name(struct request *request, struct span text, unsigned kinds, char **at)
 	struct request_name *name = request->names, *end = name + request->name_count;
 	bool token = group_of(kinds) == GROUP_TOKEN;
 
-	while (name < end && ((token && group_of(name->kinds) == GROUP_ID) || !span_equal(name->text, text)))
+	while (name < end &&
+	    ((token && (text.ptr[0] == '"' || group_of(name->kinds) == GROUP_ID)) || !span_equal(name->text, text)))
 		name++;
 	if (name < end) {
 		name->kinds |= kinds;

@@ -368,7 +368,7 @@ answer_discovery(struct session *session, struct message *message)
 	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
-void
+static void
 receive_request(struct session *session, struct message *message)
 {
 	struct party *party = &session->party[message->from];
@@ -376,6 +376,7 @@ receive_request(struct session *session, struct message *message)
 	const struct method *row;
 	bool ambiguous;
 
+	party->requests++;
 	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
@@ -441,7 +442,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	requests_decide(session, requester, request, EVENT_RESPONSE, message);
 }
 
-void
+static void
 receive_response(struct session *session, struct message *message)
 {
 	enum side requester = side_other(message->from);
@@ -625,7 +626,7 @@ on_opened(struct session *session, struct message *message)
 		pass_on(session, message, WHY_RELAYED, NULL);
 }
 
-void
+static void
 receive_notification(struct session *session, struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
@@ -655,10 +656,23 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
-void
+static void
 receive_batch(struct session *session, struct message *message)
 {
 	session->party[message->from].untracked = true;
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;
+}
+
+void
+receive_message(struct session *session, struct message *message)
+{
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		receive_request(session, message);
+	else if (message->envelope.kind == ENVELOPE_NOTIFICATION)
+		receive_notification(session, message);
+	else if (message->envelope.kind == ENVELOPE_RESPONSE)
+		receive_response(session, message);
+	else
+		receive_batch(session, message);
 }

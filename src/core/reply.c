@@ -106,7 +106,13 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 	answer->cause = "server-exited";
 	answer->status = server->status;
 	answer->signal = server->signal;
-	put(text, "the server has gone");
+	if (server->status < 0 && server->signal <= 0) {
+		put(text, "the server has gone");
+	} else {
+		put(text,
+		    server->signal > 0 ? "the server was ended by signal " : "the server has exited with status ");
+		compose_number(text, server->signal > 0 ? server->signal : server->status);
+	}
 	if (server->given_up)
 		put(text, ", and has failed too often to be started again (see canceld --restart)");
 	if (server->refusal.len > 0) {

@@ -63,7 +63,7 @@ static enum cancel_result
 decide_message(struct session *session, enum side requester, struct request *request, const struct decision *decision,
     struct message *message)
 {
-	enum why why = decision->why == WHY_RELAYED ? message->word : word_for(requester, decision->why);
+	enum why why = word_for(requester, decision->why);
 
 	if (decision->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);

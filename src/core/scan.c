@@ -61,7 +61,7 @@ struct scan {
 	enum value_type type;
 	enum scan_fault fault;
 	uint64_t fault_offset, value_start, value_end;
-	bool complete, bom, cr;
+	bool complete, bom, cr, failed;
 
 	unsigned char stack[SCAN_DEPTH_MAX + 1]; /* enum container; the lowest is ROOT */
 	struct fields fields;
@@ -107,6 +107,7 @@ fail(struct scan *scan, const char *at, enum scan_fault fault)
 		return at + 1;
 	}
 	note_fault(scan, fault, offset_of(scan, at));
+	scan->failed = true;
 	scan->state = FAILED;
 	return at;
 }
@@ -226,9 +227,11 @@ leave(struct scan *scan, const char *at)
 /* Strings */
 
 /* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
-static void
+static inline void
 note_repeated(struct scan *scan, enum scan_fault fault, uint64_t offset)
 {
+	if (fault == SCAN_FINE)
+		return;
 	if (fault == SCAN_REPEATED_ID && scan->fault != SCAN_REPEATED_ID)
 		scan->fault = SCAN_FINE;
 	note_fault(scan, fault, offset);
@@ -237,16 +240,14 @@ note_repeated(struct scan *scan, enum scan_fault fault, uint64_t offset)
 static const char *
 end_string(struct scan *scan, const char *quote)
 {
-	enum scan_fault fault;
-
 	if (scan->depth > SCAN_DEPTH_MAX) {
 		scan->state = DEEP;
 		return quote + 1;
 	}
 	if (!scan->in_key)
 		return end_value(scan, PLAIN_ARRAY, false, quote + 1);
-	if (scan->container > ROOT && (fault = fields_key_end(&scan->fields, scan->container, quote)) != SCAN_FINE)
-		note_repeated(scan, fault, scan->fields.key_start);
+	if (scan->container > ROOT)
+		note_repeated(scan, fields_key_end(&scan->fields, scan->container, quote), scan->fields.key_start);
 	scan->state = COLON;
 	return quote + 1;
 }
@@ -482,28 +483,6 @@ on_value(struct scan *scan, const char *at, const char *end)
 	}
 }
 
-/* A key that has escapes, is wrong, or does not lie whole in the piece. */
-static const char *
-begin_key(struct scan *scan, const char *quote, const char *at, const char *end)
-{
-	if (scan->container > ROOT)
-		fields_key_start(&scan->fields, scan->container, quote, offset_of(scan, quote));
-	return begin_string(scan, true, at, end);
-}
-
-/* A key of a watched container, between its quotes. */
-static inline void
-pass_watched_key(struct scan *scan, const char *first, const char *last)
-{
-	enum scan_fault fault;
-
-	if (scan->container == PARAMS_META)
-		fields_key_start(&scan->fields, scan->container, first, offset_of(scan, first));
-	fault = fields_key(&scan->fields, scan->container, (struct span){ first + 1, (size_t)(last - first - 1) });
-	if (fault != SCAN_FINE)
-		note_repeated(scan, fault, offset_of(scan, first));
-}
-
 /* Reads a key. The state is COLON afterwards, VALUE if the colon was read as well, or STRING if the key goes on. */
 static inline const char *
 on_key(struct scan *scan, const char *at, const char *end)
@@ -516,20 +495,19 @@ on_key(struct scan *scan, const char *at, const char *end)
 		return at + known;
 	}
 	quote = skip_plain_soon(at + 1, end, scan->vectors);
-	if (quote == end || *quote != '"')
-		return begin_key(scan, at, quote, end);
+	if (quote == end || *quote != '"') { /* it has escapes, is wrong, or does not lie whole in the piece */
+		if (scan->container > ROOT)
+			fields_key_start(&scan->fields, scan->container, at, offset_of(scan, at));
+		return begin_string(scan, true, quote, end);
+	}
+	if (scan->container == PARAMS_META)
+		fields_key_start(&scan->fields, scan->container, at, offset_of(scan, at));
 	if (scan->container > ROOT)
-		pass_watched_key(scan, at, quote);
+		note_repeated(scan,
+		    fields_key(&scan->fields, scan->container, (struct span){ at + 1, (size_t)(quote - at - 1) }),
+		    offset_of(scan, at));
 	scan->state = COLON;
 	return quote + 1;
-}
-
-/* The piece has ended: the next one goes on in this state. */
-static inline const char *
-pause(struct scan *scan, enum state state, const char *end)
-{
-	scan->state = state;
-	return end;
 }
 
 /* Reads up to the end of the next scalar value, or into the next container, or to the end of the piece. */
@@ -549,8 +527,10 @@ pass_member(struct scan *scan, const char *at, const char *end)
 		else if (state == NEXT)
 			return fail(scan, at, SCAN_SYNTAX);
 		state = scan->container == PLAIN_ARRAY ? VALUE : KEY;
-		if (at >= end)
-			return pause(scan, state, end);
+		if (at >= end) {
+			scan->state = state;
+			return end;
+		}
 	}
 	if (state == KEY) {
 		if (*at != '"')
@@ -567,8 +547,10 @@ pass_member(struct scan *scan, const char *at, const char *end)
 		if (*at != ':')
 			return fail(scan, at, SCAN_SYNTAX);
 		at = skip_space(scan, at + 1, end);
-		if (at >= end)
-			return pause(scan, VALUE, end);
+		if (at >= end) {
+			scan->state = VALUE;
+			return end;
+		}
 	}
 	return on_value(scan, at, end);
 }
@@ -684,12 +666,11 @@ scan_start(struct scan *scan)
 	scan->state = START;
 	scan->container = ROOT;
 	scan->stack[0] = ROOT;
-	scan->depth = 0;
-	scan->fed = 0;
+	scan->depth = scan->fed = 0;
 	scan->type = VALUE_ABSENT;
 	scan->fault = SCAN_FINE;
 	scan->fault_offset = scan->value_start = scan->value_end = 0;
-	scan->complete = scan->bom = scan->cr = false;
+	scan->complete = scan->bom = scan->cr = scan->failed = false;
 	fields_start(&scan->fields);
 }
 
@@ -728,6 +709,21 @@ scan_finish(struct scan *scan)
 	if (scan->state == BOM_SECOND || scan->state == BOM_THIRD)
 		note_fault(scan, SCAN_SYNTAX, 0);
 	end_frame(scan, nothing);
+}
+
+void
+scan_end_at_value(struct scan *scan)
+{
+	assert(scan->fault == SCAN_TRAILING);
+	scan->fault = SCAN_FINE;
+	scan->failed = false;
+	scan->state = ENDED;
+}
+
+bool
+scan_failed(const struct scan *scan)
+{
+	return scan->failed;
 }
 
 bool

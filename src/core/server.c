@@ -7,6 +7,7 @@ void
 server_init(struct server *server)
 {
 	*server = (struct server){ .life = SERVER_OPEN, .status = -1, .signal = -1 };
+	buf_init(&server->said);
 	buf_init(&server->quote);
 	buf_init(&server->refusal);
 }
@@ -14,6 +15,7 @@ server_init(struct server *server)
 void
 server_free(struct server *server)
 {
+	buf_free(&server->said);
 	buf_free(&server->quote);
 	buf_free(&server->refusal);
 }
@@ -22,8 +24,10 @@ void
 server_enter(struct server *server, enum server_life life)
 {
 	server->life = life;
-	if (life == SERVER_AWAY)
+	if (life == SERVER_AWAY) {
 		server->served = false;
+		buf_clear(&server->said);
+	}
 	if (life == SERVER_HANDSHAKE)
 		server->restarted = true;
 }
@@ -54,20 +58,41 @@ server_give_up(struct server *server)
 	server->given_up = true;
 }
 
+/* As much of the end as is quoted, without line ends behind it. */
+static struct span
+last_words(struct span words)
+{
+	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
+		words.len--;
+	return words.len > LIMIT_LAST_WORDS ? span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS) : words;
+}
+
+void
+server_note_said(struct server *server, struct span text)
+{
+	buf_append(&server->said, last_words(text));
+	buf_append(&server->said, SPAN("\n"));
+	if (server->said.len > LIMIT_LAST_WORDS)
+		buf_consume(&server->said, server->said.len - LIMIT_LAST_WORDS);
+}
+
 void
 server_quote(struct server *server, struct span words)
 {
+	struct span all;
+	struct buf both;
 	size_t at, len;
 
-	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
-		words.len--;
-	if (words.len > LIMIT_LAST_WORDS)
-		words = span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS);
+	buf_init(&both);
+	buf_append(&both, buf_span(&server->said));
+	buf_append(&both, words);
+	all = last_words(buf_span(&both));
 	buf_clear(&server->quote);
-	for (at = 0; at<words.len; at += len> 0 ? len : 1) {
-		len = utf8_length(words, at);
-		buf_append(&server->quote, len > 0 ? span_part(words, at, len) : SPAN("?"));
+	for (at = 0; at<all.len; at += len> 0 ? len : 1) {
+		len = utf8_length(all, at);
+		buf_append(&server->quote, len > 0 ? span_part(all, at, len) : SPAN("?"));
 	}
+	buf_free(&both);
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/limits.h"
 #include "core/mem.h"
@@ -139,17 +140,10 @@ dispatch(struct session *session, struct message *message)
 
 	switch (message->envelope.kind) {
 	case ENVELOPE_REQUEST:
-		session->party[message->from].requests++;
-		receive_request(session, message);
-		break;
 	case ENVELOPE_NOTIFICATION:
-		receive_notification(session, message);
-		break;
 	case ENVELOPE_RESPONSE:
-		receive_response(session, message);
-		break;
 	case ENVELOPE_BATCH:
-		receive_batch(session, message);
+		receive_message(session, message);
 		break;
 	case ENVELOPE_BLANK:
 		pass_drop(session, message, WHY_BLANK, NULL);
@@ -192,7 +186,8 @@ note_changes(struct session *session, const struct message *message)
 		return;
 	if (message->start > message->origin)
 		state_note(session, VERB_NOTE, reader, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
-	pass_replace_crs(session, message);
+	if (scan_has_cr(message->scan))
+		pass_replace_crs(session, message);
 	if (message->next - message->end > 1)
 		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }
@@ -228,7 +223,7 @@ receive_frame(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	struct message message;
 
-	if (party->frame.scanned - party->frame.start > session->config.max_message)
+	if (party->frame.scanned - party->frame.start > session->config.max_message && !scan_failed(party->frame.scan))
 		parts_continue(session, from);
 	if (party->frame.text) {
 		receive_text(session, from);
@@ -256,11 +251,41 @@ truncate_parts(struct session *session, enum side from, bool stalled)
 	return result != PARTS_NONE;
 }
 
+/*
+ * Ends a message whose line goes on, with text or with another message: JSON shows where it ends. The rest of the line
+ * is read as the next frame.
+ */
+static bool
+split_line(const struct session *session, enum side from, struct frame *frame)
+{
+	static const char closing[] = { ',', '}', ']', ':' };
+	const struct party *party = &session->party[from];
+	/* Before the server's first message only "jsonrpc" tells a message from its log. */
+	bool needs_jsonrpc = party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke);
+	uint64_t decided = lane_decided_to(party->lane), end = frame->body + scan_value_end(frame->scan);
+
+	if (frame->framing != FRAMING_NEWLINE || scan_fault(frame->scan) != SCAN_TRAILING ||
+	    frame->body + scan_fault_offset(frame->scan) < decided)
+		return false;
+	/* With a bracket too many, a message ends too early, before its id perhaps. */
+	if (memchr(closing, *lane_from(party->lane, frame->body + scan_fault_offset(frame->scan)).ptr,
+		sizeof(closing)) != NULL)
+		return false;
+	if (scan_type(frame->scan) == VALUE_ARRAY ?
+		!envelope_is_batch(session->salvage,
+		    lane_from(party->lane, frame->body + scan_value_start(frame->scan)), needs_jsonrpc) :
+		!envelope_is_followed(frame->scan, needs_jsonrpc))
+		return false;
+	frame_split(frame, end > decided ? end : decided);
+	return true;
+}
+
 static void
 hear(struct session *session, enum side from, bool ended)
 {
 	struct party *party = &session->party[from];
 	struct span fresh;
+	bool whole;
 
 	if (!settle_framing(session, from, ended))
 		return;
@@ -268,13 +293,16 @@ hear(struct session *session, enum side from, bool ended)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
 	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
 		party->heard = session->clocks.steady;
-		if (frame_feed(&party->frame, fresh))
+		whole = frame_feed(&party->frame, fresh);
+		if (split_line(session, from, &party->frame) || whole) {
 			receive_frame(session, from);
-		else
+		} else {
+			noise_continue(session, from);
 			parts_continue(session, from);
+		}
+		if (session->cancel_withheld && state_is_settled(session))
+			requests_release_cancels(session);
 	}
-	if (session->cancel_withheld && state_is_settled(session))
-		requests_release_cancels(session);
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
 }

@@ -46,7 +46,13 @@ state_message(const struct session *session, enum side from, enum message_extent
 			message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
 		message->text = span_part(body, 0, (size_t)(message->end - message->start));
 	}
+	if (frame->split)
+		message->word = WHY_RECOVERED;
 	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
+	if (extent == MESSAGE_WHOLE && message->envelope.kind == ENVELOPE_BATCH &&
+	    !envelope_is_batch(session->salvage, lane_from(party->lane, frame->body + scan_value_start(frame->scan)),
+		from == SIDE_SERVER && party->needs_jsonrpc))
+		message->envelope.kind = ENVELOPE_NO_MESSAGE;
 }
 
 void

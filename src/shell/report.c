@@ -32,6 +32,17 @@ detail_of(const struct action *action)
 	return quoted ? log_id(key, action->detail) : log_text(key, action->detail);
 }
 
+/* The beginning of a message that did not pass, where it shows what was wrong. */
+static struct span
+excerpt_of(const struct action *action)
+{
+	bool shown = action->why == WHY_PARSE_ERROR || action->why == WHY_INVALID_REQUEST ||
+	    action->why == WHY_TOO_DEEP || action->why == WHY_REPEATED_ID || action->why == WHY_REPEATED_METHOD ||
+	    action->why == WHY_STRAY || action->why == WHY_TRUNCATED;
+
+	return shown ? action->message : SPAN_NONE;
+}
+
 static void
 show(struct log *log, const struct action *action)
 {
@@ -41,7 +52,7 @@ show(struct log *log, const struct action *action)
 	    LOG_FIELDS(log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
 		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
 		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout), detail_of(action),
-		positive("bytes", traffic ? (int64_t)action->message.len : 0)));
+		log_text("text", excerpt_of(action)), positive("bytes", traffic ? (int64_t)action->message.len : 0)));
 }
 
 void

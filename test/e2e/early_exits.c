@@ -14,9 +14,15 @@ static const struct {
 	int status;
 } deaths[] = {
 	{ "sh:echo 'npm error 404 no such package' >&2; read line; exit 1",
-	    "canceld: initialize cannot be answered: the server has gone: npm error 404 no such package", 1 },
+	    "canceld: initialize cannot be answered: the server has exited with status 1: npm error 404 no such package",
+	    1 },
+	{ "sh:read line; echo 'error: missing API key'; exit 1",
+	    "canceld: initialize cannot be answered: the server has exited with status 1: error: missing API key", 1 },
+	{ "sh:read line; printf 'use --help\\n{\"jsonrpc\":\"2.0\",\"id\":0,'; echo 'bad option' >&2; exit 2",
+	    "canceld: *exited with status 2: use --help\nbad option", 2 },
 	{ "sh:printf 'no newline \\377' >&2; exit 0", "canceld: *: no newline ?", 0 },
-	{ "sh:read line; kill -SEGV $$", "canceld: initialize cannot be answered: the server has gone", 128 + SIGSEGV },
+	{ "sh:read line; kill -SEGV $$", "canceld: initialize cannot be answered: the server was ended by signal 11",
+	    128 + SIGSEGV },
 	{ "no-such-program-anywhere",
 	    "canceld: the server has gone: cannot start no-such-program-anywhere: No such file or directory", 127 },
 	{ "/etc/passwd", "canceld: the server has gone: cannot start /etc/passwd: Permission denied", 126 },

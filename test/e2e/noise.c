@@ -73,16 +73,61 @@ START_TEST(noise_is_kept_from_the_client)
 }
 END_TEST
 
-/* Servers log their traffic: a request or a notification inside a line of text is text. */
-START_TEST(a_request_inside_a_line_of_text_is_text)
+/* Servers log their traffic: what they received is text. */
+START_TEST(a_request_that_the_server_logs_is_text)
 {
 	struct run *run = run_options("",
-	    "sh:read line; echo 'got {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\"}';"
-	    "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
+	    "sh:read line; echo \"got $line\"; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
 	expect_prefixed(run, "got {");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_message_behind_text_passes)
+{
+	struct run *run = run_options("",
+	    "sh:read line; printf 'listening...'; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}ok';"
+	    "read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; read line");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	expect_prefixed(run, "| listening...");
+	expect_prefixed(run, "| ok");
+	run_end(run);
+}
+END_TEST
+
+/* 10 MB without a newline. */
+START_TEST(text_without_a_newline_is_logged_once)
+{
+	struct run *run = run_options("--max-message=64K",
+	    "sh:read line; head -c 10000000 /dev/zero | tr '\\0' x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}';"
+	    "read line");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	ck_assert(at_exists(run_expect_answer(run, "1"), "result"));
+	expect_prefixed(run, "| xxx");
+	run_close_in(run);
+	run_expect_end(run);
+	expect_summary(run, "noise", 1);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(unreadable_input_is_shown)
+{
+	struct run *run = run_options(_i == 0 ? "" : "--log-format=json", "sh:cat >/dev/null");
+
+	run_send(run, "what? \x1b[31m \xff");
+	run_expect_logged(run,
+	    _i == 0 ? "PARSE_ERROR to=server text=\"what? \\x1b[31m \\xff\"\n" : "what? \\u001B[31m \\uFFFD");
+	run_send(run, "[1]");
+	run_expect_logged(run, _i == 0 ? "INVALID_REQUEST to=server text=[1]" : "\"text\":\"[1]\"");
 	run_end(run);
 }
 END_TEST
@@ -146,7 +191,10 @@ suite_noise(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, noise_is_kept_from_the_client, 0, sizeof(noises) / sizeof(*noises));
-	tcase_add_test(tests, a_request_inside_a_line_of_text_is_text);
+	tcase_add_test(tests, a_request_that_the_server_logs_is_text);
+	tcase_add_test(tests, a_message_behind_text_passes);
+	tcase_add_test(tests, text_without_a_newline_is_logged_once);
+	tcase_add_loop_test(tests, unreadable_input_is_shown, 0, 2);
 	tcase_add_test(tests, two_answers_on_one_line_are_both_found);
 	tcase_add_loop_test(tests, a_malformed_response_is_answered_with_an_error, 0,
 	    sizeof(malformed) / sizeof(*malformed));

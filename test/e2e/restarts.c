@@ -11,8 +11,8 @@
 #include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
-#define GIVEN_UP \
-	"canceld: tools/call echo cannot be answered: the server has gone, and has failed too often to be started" \
+#define GIVEN_UP(how) \
+	"canceld: tools/call echo cannot be answered: the server has " how ", and has failed too often to be started" \
 	" again (see canceld --restart): "
 
 /* How often the text is on stderr. */
@@ -185,7 +185,7 @@ START_TEST(a_server_that_never_comes_up_again)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	ck_assert_str_eq(at_text(run->message, "error message"), GIVEN_UP "bad start 4");
+	ck_assert_str_eq(at_text(run->message, "error message"), GIVEN_UP("exited with status 5") "bad start 4");
 	ck_assert_int_eq(at_number(run->message, "error data status"), 5);
 	run_expect_exit(run, 5);
 	run_end(run);
@@ -206,7 +206,7 @@ START_TEST(a_server_that_cannot_be_started_again)
 	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
 	run_call(run, "3", "echo", "{}");
 	run_expect_error(run, "3", CODE_INTERNAL, "server-exited");
-	snprintf(words, sizeof(words), GIVEN_UP "cannot start %s: No such file or directory", path);
+	snprintf(words, sizeof(words), GIVEN_UP("gone") "cannot start %s: No such file or directory", path);
 	ck_assert_str_eq(at_text(run->message, "error message"), words);
 	run_expect_exit(run, 127);
 	run_end(run);

@@ -7,7 +7,7 @@ void
 clock_expire(struct world *world)
 {
 	world->oracle.now = world->now;
-	session_expire(world->session, !wire_backed_up(world, SERVER), world->now);
+	both_expire(world, !wire_backed_up(world, SERVER));
 	servers_note(world);
 	if (lane_size(session_lane(world->session, SIDE_SERVER)) > (8 << 20) ||
 	    lane_size(session_lane(world->session, SIDE_CLIENT)) > (16 << 20))
@@ -17,8 +17,7 @@ clock_expire(struct world *world)
 int64_t
 clock_sleep(struct world *world, bool stalled)
 {
-	session_sleep(world->session, stalled, world->now);
-	return session_wake(world->session, stalled);
+	return both_sleep(world, stalled);
 }
 
 void

@@ -135,7 +135,7 @@ static void
 writes_text(struct world *world, int from)
 {
 	static const char *const texts[] = { "Loading...\n", "{\"level\":30,\"msg\":\"x\"}\n", "\n", "\xff\xfe\n",
-		"17\n", "log: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...",
+		"17\n", "log: {\"level\":\"info\",\"id\":1,\"method\":\"x\"}\n", "{\"a\":\n", "Loading...",
 		"Warning: x\r\n" };
 	static const char *const client[] = { "Loading...\n", "{\"a\":1}\n", "\n", "17\n", "{\"a\":\n" };
 	bool header = world->oracle.header && peer_is_open(world);

@@ -93,7 +93,7 @@ servers_end(struct world *world)
 	world->oracle.server_died = true;
 	world->oracle.away = false;
 	world->oracle.now = world->now;
-	session_server_gone(world->session, 1, -1, world->now);
+	both_server_gone(world);
 	reset_peer(&world->peer[SERVER]);
 }
 
@@ -114,7 +114,7 @@ crash(struct world *world)
 		wire_feed(world, SERVER, wire_some_bytes(world));
 	end_input(world);
 	world_tell(world, "the server goes\n");
-	session_end_of_input(world->session, SIDE_SERVER, world->now);
+	both_end_of_input(world, SIDE_SERVER);
 	may = session_cannot_restart(world->session) == NULL;
 	if (may != oracle_may_restart(&world->oracle, world->stateless) && (!may || world->oracle.initialized))
 		oracle_blame(&world->oracle, "7: another server could %sgo on", may ? "not " : "");
@@ -124,7 +124,7 @@ crash(struct world *world)
 	}
 	oracle_lost(&world->oracle, half);
 	world->oracle.losing = true;
-	session_server_lost(world->session, 1, -1, world->now);
+	both_server_lost(world);
 	world->oracle.losing = false;
 	reset_peer(&world->peer[SERVER]);
 }
@@ -160,7 +160,7 @@ start(struct world *world)
 		world->crashes = 0; /* it answers nothing and does not end */
 	world->server_ids = 0;
 	oracle_back(&world->oracle);
-	session_server_back(world->session, world->now);
+	both_server_back(world);
 	asks_hastily(world);
 }
 

@@ -84,14 +84,13 @@ reads(struct world *world, int to, struct span bytes)
 void
 wire_drain(struct world *world, int to, size_t n)
 {
-	struct lane *lane = session_lane(world->session, to == CLIENT ? SIDE_SERVER : SIDE_CLIENT);
+	enum side from = to == CLIENT ? SIDE_SERVER : SIDE_CLIENT;
 	struct span span;
 
-	while (n > 0 && !(to == SERVER && !servers_is_there(world)) && lane_output(lane, &span, 1) == 1) {
-		span.len = span.len < n ? span.len : n;
+	while (n > 0 && !(to == SERVER && !servers_is_there(world)) && both_write(world, from, n, &span)) {
 		n -= span.len;
 		reads(world, to, span);
-		lane_sent(lane, span.len);
+		lane_sent(session_lane(world->session, from), span.len);
 		if (to == SERVER)
 			world->oracle.moved = world->now;
 	}
@@ -110,16 +109,13 @@ wire_feed(struct world *world, int from, size_t n)
 {
 	struct peer *peer = &world->peer[from];
 	enum side side = from == CLIENT ? SIDE_CLIENT : SIDE_SERVER;
-	struct lane *lane = session_lane(world->session, side);
-	size_t room;
 
 	while (n > 0 && peer->count > 0 && !peer->hung && !wire_backed_up(world, from)) {
 		int number = peer->queue[peer->first];
 		const struct sent *sent = &world->oracle.sent[number];
 		size_t piece = sent->len - peer->fed < n ? sent->len - peer->fed : n;
-		char *space = lane_space(lane, piece, &room);
+		struct span bytes = { sent->bytes + peer->fed, piece };
 
-		memcpy(space, sent->bytes + peer->fed, piece);
 		if (peer->fed == 0)
 			oracle_begun(&world->oracle, number);
 		peer->fed += piece;
@@ -132,9 +128,9 @@ wire_feed(struct world *world, int from, size_t n)
 		}
 		if (from == SERVER)
 			world->oracle.moved = world->oracle.spoke = world->now;
-		lane_received(lane, piece);
-		session_hear(world->session, side, world->now);
+		both_hear(world, side, bytes, sent->len > LIMIT_HOLD);
 	}
+	both_heard(world, side);
 }
 
 size_t

@@ -51,10 +51,10 @@ client_leaves(struct world *world)
 	static const enum leaving ways[] = { LEAVE_CANCEL, LEAVE_TERMINATED };
 
 	wire_drain(world, CLIENT, SIZE_MAX);
-	session_end_of_input(world->session, SIDE_CLIENT, world->now);
+	both_end_of_input(world, SIDE_CLIENT);
 	world->oracle.client_left = true;
 	world->oracle.now = world->now;
-	session_client_leaves(world->session, ways[chance_below(&world->chance, 2)], world->now);
+	both_client_leaves(world, ways[chance_below(&world->chance, 2)]);
 	if (world->peer[CLIENT].fed > 0)
 		world->oracle.may_break++;
 	if (world->oracle.away)
@@ -77,8 +77,8 @@ server_dies(struct world *world)
 	world->oracle.now = world->now;
 	if (world->peer[SERVER].fed > 0)
 		world->oracle.may_break++;
-	session_end_of_input(world->session, SIDE_SERVER, world->now);
-	session_server_gone(world->session, 1, -1, world->now);
+	both_end_of_input(world, SIDE_SERVER);
+	both_server_gone(world);
 	wire_drain(world, CLIENT, SIZE_MAX);
 }
 
@@ -268,7 +268,7 @@ init(struct world *world)
 	world->ids = (int)chance_below(chance, 2);
 	world->now = 1000;
 	oracle->now = world->now;
-	world->session = session_new(&config, on_action, world, world->now);
+	both_init(world, &config, on_action);
 	world_tell(world, "%s, %s, a %s before each message\n", oracle->protocol->name,
 	    world->given ? "as told" : "to be found out", oracle->header ? "header" : "newline");
 }
@@ -276,7 +276,7 @@ init(struct world *world)
 static void
 cleanup(struct world *world)
 {
-	session_free(world->session);
+	both_free(world);
 	policy_free(&world->policy);
 	restart_free(&world->restart);
 	oracle_free(&world->oracle);
@@ -324,6 +324,7 @@ world_run(uint64_t seed, bool verbose)
 		wire_drain(world, CLIENT, SIZE_MAX);
 	else
 		ends_somehow(world);
+	both_compare(world);
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';
 	if (!held)

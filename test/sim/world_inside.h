@@ -28,7 +28,8 @@ enum mood { MOOD_ANSWERS, MOOD_LATE, MOOD_NEVER }; /* how a server answers cance
 struct world {
 	struct chance chance;
 	struct oracle oracle;
-	struct session *session;
+	struct session *session, *twin; /* see both.c */
+	size_t unheard[2];              /* bytes that the twin received and has not heard; by enum side */
 	struct policy policy;
 	struct peer peer[2];
 	int64_t now;
@@ -127,6 +128,25 @@ void servers_end(struct world *world);
 void servers_note(struct world *world);
 /* Whether a server runs. */
 bool servers_is_there(const struct world *world);
+
+/* both.c: calls the session and its twin, and compares what comes out. */
+void both_init(struct world *world, const struct session_config *config, action_fn *act);
+void both_free(struct world *world);
+/* The session hears the bytes; the twin hears them with the next ones, unless they are of a large message. */
+void both_hear(struct world *world, enum side from, struct span bytes, bool large);
+/* No other bytes were read at this time. */
+void both_heard(struct world *world, enum side from);
+void both_end_of_input(struct world *world, enum side from);
+void both_client_leaves(struct world *world, enum leaving leaving);
+void both_server_gone(struct world *world);
+void both_server_lost(struct world *world);
+void both_server_back(struct world *world);
+void both_expire(struct world *world, bool heard);
+int64_t both_sleep(struct world *world, bool stalled);
+/* At most n of the next bytes to be written in the lane of side `from`; false: there are none. */
+bool both_write(struct world *world, enum side from, size_t n, struct span *bytes);
+/* Compares what both have counted. */
+void both_compare(struct world *world);
 
 /* wire.c */
 /* Canceld reads at most n bytes of what that side wrote. */

@@ -1,0 +1,158 @@
+/*
+ * The session and its twin. The twin is told the same, but hears in one piece what canceld has read at one time, where
+ * the session hears message by message. What comes out must be the same.
+ */
+#include <string.h>
+
+#include "core/limits.h"
+#include "core/why.h"
+#include "world_inside.h"
+
+static void
+ignore(void *user, const struct action *action)
+{
+	(void)user;
+	(void)action;
+}
+
+void
+both_init(struct world *world, const struct session_config *config, action_fn *act)
+{
+	world->session = session_new(config, act, world, world->now);
+	world->twin = session_new(config, ignore, NULL, world->now);
+}
+
+void
+both_free(struct world *world)
+{
+	session_free(world->session);
+	session_free(world->twin);
+}
+
+static void
+receive(struct session *session, enum side from, struct span bytes)
+{
+	struct lane *lane = session_lane(session, from);
+	size_t room;
+	char *space = lane_space(lane, bytes.len, &room);
+
+	memcpy(space, bytes.ptr, bytes.len);
+	lane_received(lane, bytes.len);
+}
+
+void
+both_hear(struct world *world, enum side from, struct span bytes, bool large)
+{
+	receive(world->session, from, bytes);
+	session_hear(world->session, from, world->now);
+	receive(world->twin, from, bytes);
+	world->unheard[from] += bytes.len;
+	if (large || world->unheard[from] >= LIMIT_READ)
+		both_heard(world, from);
+}
+
+void
+both_heard(struct world *world, enum side from)
+{
+	if (world->unheard[from] > 0)
+		session_hear(world->twin, from, world->now);
+	world->unheard[from] = 0;
+}
+
+void
+both_end_of_input(struct world *world, enum side from)
+{
+	session_end_of_input(world->session, from, world->now);
+	session_end_of_input(world->twin, from, world->now);
+}
+
+void
+both_client_leaves(struct world *world, enum leaving leaving)
+{
+	session_client_leaves(world->session, leaving, world->now);
+	session_client_leaves(world->twin, leaving, world->now);
+}
+
+void
+both_server_gone(struct world *world)
+{
+	session_server_gone(world->session, 1, -1, world->now);
+	session_server_gone(world->twin, 1, -1, world->now);
+}
+
+void
+both_server_lost(struct world *world)
+{
+	session_server_lost(world->session, 1, -1, world->now);
+	session_server_lost(world->twin, 1, -1, world->now);
+}
+
+void
+both_server_back(struct world *world)
+{
+	session_server_back(world->session, world->now);
+	session_server_back(world->twin, world->now);
+}
+
+void
+both_expire(struct world *world, bool heard)
+{
+	session_expire(world->session, heard, world->now);
+	session_expire(world->twin, heard, world->now);
+}
+
+int64_t
+both_sleep(struct world *world, bool stalled)
+{
+	session_sleep(world->session, stalled, world->now);
+	session_sleep(world->twin, stalled, world->now);
+	if (session_wake(world->session, stalled) != session_wake(world->twin, stalled))
+		oracle_blame(&world->oracle, "1: what is read at one time is due at %lld, else at %lld",
+		    (long long)session_wake(world->twin, stalled), (long long)session_wake(world->session, stalled));
+	return session_wake(world->session, stalled);
+}
+
+/* The twin must write these bytes next. */
+static void
+compare(struct world *world, enum side from, struct span bytes)
+{
+	struct lane *lane = session_lane(world->twin, from);
+	struct span span;
+
+	for (; bytes.len > 0; bytes = span_part(bytes, span.len, bytes.len - span.len)) {
+		if (lane_output(lane, &span, 1) != 1) {
+			oracle_blame(&world->oracle, "1: of what is read at one time, this is not written: %.*s",
+			    (int)bytes.len, bytes.ptr);
+			return;
+		}
+		span.len = span.len < bytes.len ? span.len : bytes.len;
+		if (memcmp(span.ptr, bytes.ptr, span.len) != 0) {
+			oracle_blame(&world->oracle, "1: of what is read at one time, this is written: %.*s",
+			    (int)span.len, span.ptr);
+			return;
+		}
+		lane_sent(lane, span.len);
+	}
+}
+
+bool
+both_write(struct world *world, enum side from, size_t n, struct span *bytes)
+{
+	if (lane_output(session_lane(world->session, from), bytes, 1) != 1)
+		return false;
+	bytes->len = bytes->len < n ? bytes->len : n;
+	compare(world, from, *bytes);
+	return true;
+}
+
+void
+both_compare(struct world *world)
+{
+	enum why why;
+
+	for (why = 0; why < WHY_COUNT; why++)
+		if (session_count(world->session, why) != session_count(world->twin, why))
+			oracle_blame(&world->oracle, "5: %s is told %llu times of what is read at one time, else %llu",
+			    why_word(why), (unsigned long long)session_count(world->twin, why),
+			    (unsigned long long)session_count(world->session, why));
+}
