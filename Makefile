@@ -245,6 +245,11 @@ bench: $(BENCH_PROGRAMS) $(B)/canceld
 bench-scale: $(B)/bench-scale
 	$<
 
+# Needs strace.
+.PHONY: faults
+faults: $(B)/canceld $(B)/demo-server
+	@$(BINARIES) test/tools/faults.sh
+
 demo-run: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/e2e/demo.sh
 

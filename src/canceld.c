@@ -1,10 +1,18 @@
 #include <errno.h>
+#include <ev.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include "core/mem.h"
 #include "shell/child.h"
 #include "shell/descriptor.h"
 #include "shell/log.h"
@@ -22,12 +30,62 @@ bound_memory(void)
 #endif
 }
 
+/* Where canceld cannot go on. The guardian ends the server. Makes only calls that a signal handler may make. */
+static _Noreturn void
+end(const char *line)
+{
+	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
+	/* A pipe that polls writable takes a short line without blocking. */
+	ssize_t put = poll(&ready, 1, 0) > 0 ? write(STDERR_FILENO, line, strlen(line)) : 0;
+
+	(void)put;
+	_exit(STATUS_FAILED);
+}
+
+/* Returns after a failed assertion: then abort() ends canceld. */
+static void
+on_abort(int signal)
+{
+	(void)signal;
+	if (mem_is_exhausted())
+		end("canceld: out of memory\n");
+}
+
+static void
+on_loop_failure(const char *doing)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "canceld: %s: %s\n", doing, strerror(errno));
+	end(line);
+}
+
+static void *
+resize(void *old, long size)
+{
+	if (size > 0)
+		return mem_resize(old, 1, (size_t)size);
+	free(old);
+	return NULL;
+}
+
+/* Both libraries would call abort() themselves, or lose what they were to build. */
+static void
+handle_failures(void)
+{
+	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
+	ev_set_syserr_cb(on_loop_failure);
+	ev_set_allocator(resize);
+	json_set_alloc_funcs(mem_new, free);
+}
+
 int
 main(int argc, char *argv[])
 {
 	struct saved_signals signals;
 	struct options options;
 	struct log log;
+	bool opened = false;
 	int status;
 
 	if (descriptor_sanitize() < 0) {
@@ -36,13 +94,15 @@ main(int argc, char *argv[])
 	}
 	bound_memory();
 	signals_save(&signals);
+	handle_failures();
 	status = options_parse(&options, argc, argv);
-	if (status == OPTIONS_RUN && log_open(&log, &options.log) < 0) {
-		fprintf(stderr, "canceld: --log: %s: %s\n", options.log.file != NULL ? options.log.file : "stderr",
-		    strerror(errno));
-		status = STATUS_FAILED;
-	}
-	if (status == OPTIONS_RUN) {
+	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
+		status = options_refuse(&options, "--log '%s': %s",
+		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
+	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
+	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
+		opened = log_open(&log, &options.log) == 0;
+	if (opened) {
 		status = loop_run(&options, &log, &signals);
 		log_close(&log);
 	}

@@ -20,8 +20,10 @@
 	X(framing) \
 	X(hash) \
 	X(id) \
+	X(json) \
 	X(lane) \
 	X(map) \
+	X(name) \
 	X(policy) \
 	X(report) \
 	X(restart) \

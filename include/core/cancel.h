@@ -28,7 +28,7 @@ enum cancel_result cancel_forward(struct session *session, struct message *messa
  */
 void cancel_pass(struct session *session, struct message *message, const struct request *request);
 
-/* Tells the server to cancel the task that the request created; task_id as spelled. */
+/* Tells the receiver to cancel the task that the request created, or reports why not; task_id as spelled. */
 void cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id);
 
 #endif

@@ -31,6 +31,7 @@ enum decide_event {
 	EVENT_TERMINATED,          /* canceld is ending; the requester may still read */
 	EVENT_RECEIVER_GONE,       /* the receiver has gone, so no answer will come */
 	EVENT_RECEIVER_LOST,       /* the receiver has gone, and a new one that does not know the request will come */
+	EVENT_RECEIVER_DEAF, /* the receiver reads nothing more: it has not the request, or had the grace to answer */
 	DECIDE_EVENTS
 };
 

@@ -96,6 +96,7 @@ struct dialect {
 	enum scan_field progress_field;               /* the member with its token */
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
+	const char *tasks_version;      /* the version that has tasks, other than as an extension, as spelled */
 	const char *opened;             /* notification that the client sends after its handshake */
 	const char *closed;             /* notification of the client that ends the server */
 	const char *stream_opened;      /* notification of the server that begins a METHOD_STREAM */
@@ -133,9 +134,6 @@ const struct cancel *dialect_cancel(const struct dialect *dialect, struct span m
 
 /* Whether the response tells that its request was cancelled (LSP "ErrorCodes", ACP "Stop Reasons"). */
 bool dialect_says_cancelled(const struct scan *response);
-
-/* The id of the task that the response created, as spelled (MCP basic/utilities/tasks, SEP-2663); or empty. */
-struct span dialect_created_task(const struct dialect *dialect, const struct scan *response);
 
 /* Whether a task with this status, as spelled, has ended (MCP basic/utilities/tasks). */
 bool dialect_ends_task(struct span status);

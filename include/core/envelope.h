@@ -24,9 +24,9 @@ enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span
-	    id; /* as spelled; empty if absent, null, repeated or too long to keep; valid as long as the scan's text */
-	bool untracked;     /* a request or response whose id is empty here: its answer cannot be matched */
+	struct span id; /* as spelled; empty if absent, null, repeated or too long; valid as long as the scan's text */
+	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
+	bool malformed; /* a response that is no sound answer, as far as it was read: see envelope_is_malformed */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
@@ -60,5 +60,18 @@ void envelope_peek(struct envelope *envelope, const struct scan *scan);
 
 /* What is wrong with a frame that has this fault; with SCAN_FINE it is no JSON-RPC message. */
 const char *envelope_fault(enum scan_fault fault);
+
+/*
+ * Whether a response breaks JSON-RPC 2.0 section 5, as far as it was read: it has both a result and an error, or an
+ * error without an integer as its code and a string as its message; and, if it has ended, whether it has neither. An
+ * error that is null counts as absent.
+ */
+bool envelope_is_malformed(const struct scan *scan, bool ended);
+
+/*
+ * Whether a message with an id may be meant as a response, sound or not. A line of a log may have an id, too, but has
+ * neither "jsonrpc" nor a result or an error.
+ */
+bool envelope_may_answer(const struct scan *scan);
 
 #endif

@@ -11,17 +11,22 @@
 #include "core/journal.h"
 #include "core/dialect.h"
 #include "core/message.h"
+#include "core/pending.h"
 
 enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 
 struct handshake {
 	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
 	bool dialect_known, framing_known;
-	bool plain;       /* the client does not speak JSON-RPC: everything passes */
-	bool initialized; /* answered with a result, or the client did without a handshake */
-	bool omits_id;    /* errors without an id leave the member out */
-	bool declared[2]; /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
-	int version;      /* result.protocolVersion, if it is a number (ACP) */
+	bool begun;                /* the client has asked for a handshake */
+	bool plain;                /* the client does not speak JSON-RPC: everything passes */
+	bool initialized;          /* answered with a result, or the client did without a handshake */
+	bool omits_id;             /* errors without an id leave the member out */
+	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
+	bool has_tasks;            /* MCP: the version has tasks, other than as an extension */
+	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
+	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
+	int version;               /* result.protocolVersion, if it is a number (ACP) */
 	enum era era;
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
@@ -47,6 +52,28 @@ unsigned handshake_read_request(struct handshake *handshake, enum framing framin
 
 /* Reads the handshake's response, if it has a result. */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
+
+/* Reads from it what a server, also one that was started again, has declared about tasks. */
+void handshake_read_tasks(struct handshake *handshake, const struct message *message);
+
+/* Reads the response to a METHOD_DISCOVERY, if it has a result. */
+void handshake_read_discovery(struct handshake *handshake, const struct message *message);
+
+/*
+ * MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task of its receiver. The receiver must have
+ * declared that for the method.
+ */
+bool handshake_may_make_task(const struct handshake *handshake, enum side receiver, const struct request *request);
+
+/*
+ * The id of the task that the response to this request created, as spelled; or empty. In the modern era (SEP-2663) any
+ * request may become one.
+ */
+struct span handshake_created_task(const struct handshake *handshake, enum side receiver, const struct request *request,
+    const struct scan *response);
+
+/* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
+bool handshake_may_cancel_task(const struct handshake *handshake, enum side receiver, const struct request *request);
 
 /* Messages of canceld's own may be written to the server. written_to: how far the client's lane was written. */
 bool handshake_is_settled(const struct handshake *handshake, uint64_t written_to);

@@ -15,10 +15,11 @@ enum {
 	LIMIT_MESSAGE = 256 << 20, /* --max-message */
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
-	LIMIT_TASKS = 1024,    /* progress tokens of tasks; unanswered tasks/cancel */
-	LIMIT_CANDIDATES = 16, /* places of a line of text behind which bytes are searched for a message again */
-	LIMIT_FINISHED = 4096, /* ended requests that are remembered by their ids */
-	LIMIT_ACKS = 1024,     /* acknowledged cancels that wait for the end of their request */
+	LIMIT_TASKS = 1024,     /* progress tokens of tasks; unanswered tasks/cancel */
+	LIMIT_CANDIDATES = 16,  /* places of a line of text behind which bytes are searched for a message again */
+	LIMIT_ELEMENTS = 65536, /* elements of one batch that are read */
+	LIMIT_FINISHED = 4096,  /* ended requests that are remembered by their ids */
+	LIMIT_ACKS = 1024,      /* acknowledged cancels that wait for the end of their request */
 
 	LIMIT_RECORDS = 1024,         /* requests kept for a restarted server */
 	LIMIT_RECORD_BYTES = 1 << 20, /* their bytes in all */

@@ -19,12 +19,13 @@ struct edit {            /* bytes of the message that are replaced */
 	struct span with; /* must be valid until the message has passed */
 };
 
-enum { MESSAGE_EDITS = 3 };
+enum { MESSAGE_EDITS = 16 }; /* a message alone needs three; of a batch more are left undone */
 
 enum message_extent {
-	MESSAGE_WHOLE,  /* held from its first byte to its last */
-	MESSAGE_BEGINS, /* only its beginning has arrived, and nothing of it was decided */
-	MESSAGE_PASSED, /* it has ended after its bytes went out in parts: nothing can be changed any more */
+	MESSAGE_WHOLE,   /* held from its first byte to its last */
+	MESSAGE_BEGINS,  /* only its beginning has arrived, and nothing of it was decided */
+	MESSAGE_PASSED,  /* it has ended after its bytes went out in parts: nothing can be changed any more */
+	MESSAGE_ELEMENT, /* held, as an element of a batch, with which it passes in any case */
 };
 
 struct message {
@@ -40,6 +41,8 @@ struct message {
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
+	struct message *batch;       /* MESSAGE_ELEMENT: the batch */
+	struct buf *texts;           /* of a batch: the new texts of its edits, in their order */
 	int edit_count;
 	/* The members below are large and are not cleared for each message. */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
@@ -52,6 +55,24 @@ void message_init(struct message *message, enum side from, const struct scan *sc
 /* Replaces the field's value by `with`; or inserts `with` before the byte at this offset of the scan. */
 void message_replace(struct message *message, enum scan_field field, struct span with);
 void message_insert(struct message *message, uint64_t offset, struct span with);
+
+/* Whether all of it is held, so that it can be read and changed. */
+static inline bool
+message_is_held(const struct message *message)
+{
+	return message->extent == MESSAGE_WHOLE || message->extent == MESSAGE_ELEMENT;
+}
+
+/* Whether it is in a batch that cannot be changed any more. */
+static inline bool
+message_is_full(const struct message *message)
+{
+	return message->extent == MESSAGE_ELEMENT && message->batch->edit_count == MESSAGE_EDITS;
+}
+
+/* Makes the edits of an element those of its batch; elements come in order. When all have come, ends the batch's. */
+void message_carry_edits(struct message *element);
+void message_end_edits(struct message *batch);
 
 /* The bytes of the text from one offset of the scan to another. */
 struct span message_part(const struct message *message, uint64_t from, uint64_t to);

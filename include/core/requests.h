@@ -62,10 +62,13 @@ void requests_sweep(struct session *session, enum side requester, enum decide_ev
 /* The server has gone and a new one will come: open streams wait for the new one, all other requests are decided. */
 void requests_lose_server(struct session *session);
 
-/* The server reads no more: answers the requests that were not written to their end. */
-void requests_fail_unwritten(struct session *session);
+/*
+ * The server is deaf: gives it the grace to answer the requests that it has, and answers the others, unless they go to
+ * the next server.
+ */
+void requests_deafen(struct session *session);
 
-/* The server has received a whole request of the client's, or is answering one, and the client waits for the answer. */
+/* See session_server_owes. */
 bool requests_server_owes(const struct session *session);
 
 #endif

@@ -18,7 +18,8 @@ enum why_level {
 #define WHY_LIST(X)                                                                                \
 	/* a message passes */                                                                     \
 	X(RELAYED, TRAFFIC, "a message passed unchanged")                                          \
-	X(BATCH, PERSON, "a JSON-RPC batch passed unchanged and is not tracked (logged once)")     \
+	X(BATCH, PERSON, "a JSON-RPC batch passed; its requests are not tracked (logged once)")     \
+	X(IN_BATCH, PERSON, "what is dropped when it comes alone passed, because it is an element of a batch") \
 	X(UNTRACKED, DECISION, "a message that canceld cannot track passed")                       \
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
@@ -39,7 +40,6 @@ enum why_level {
 	X(FORBIDDEN_CANCEL, PERSON, "a cancel that the protocol forbids was dropped")              \
 	X(NOISE, PERSON, "output on the server's stdout that is not a message was moved to the log") \
 	X(SWALLOWED, DECISION, "a response or progress that only canceld had asked for was consumed") \
-	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel arrived; its answer follows when the named request has ended") \
 	X(CANCEL_UNSENT, PERSON, "a request was cancelled before any of it was written, and was not sent") \
 	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
 	/* a message of canceld's own */                                                           \
@@ -47,7 +47,8 @@ enum why_level {
 	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
-	X(TASK_CANCEL_SENT, DECISION, "canceld told the server to cancel a task")                  \
+	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
+	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel was answered: the request that it names has ended") \
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \
@@ -76,6 +77,7 @@ enum why_level {
 	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
 	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
+	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
 	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \
@@ -83,14 +85,16 @@ enum why_level {
 	X(RESTARTED, PERSON, "the new server accepts requests")                                    \
 	X(RESTARTING, PERSON, "the server failed and is started again")                            \
 	X(RESTART_REFUSED, PERSON, "the server failed and is not started again")                   \
-	X(STARTED, DECISION, "the server was started")                                             \
+	X(STARTED, PERSON, "the server was started")                                             \
 	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end before its requests were answered: they are cancelled") \
 	X(SIGNALLED, PERSON, "a signal arrived")                                                   \
 	X(ENDING, DECISION, "the next step to end the server: its stdin closed, SIGTERM, or SIGKILL") \
 	X(SERVER_EXITED, PERSON, "the server ended before the session was over")                   \
 	X(SERVER_ENDED, DECISION, "the server ended after the session was over")                   \
+	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
 	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
+	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for")                                \

@@ -5,8 +5,8 @@
  * The server process: started by a guardian (shell/guardian.h) with a pipe each for stdin and stdout, in a process
  * group of its own; signalled as a group; swept with all processes that it left behind. The supervisor decides when.
  *
- * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
- * subreaper too, so they are still swept.
+ * If the guardian dies, the kernel ends the server (Linux; not one that has changed its user id), and the guardian's
+ * children become canceld's, which is a subreaper too, so they are still swept. A guardian that is stopped is killed.
  *
  * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
  * SIGCHLD, an ev_io for control, and call child_hear().
@@ -28,13 +28,15 @@ struct child {
 	pid_t guardian; /* 0: not started, or reaped */
 	int input;      /* writes to the server's stdin; the caller closes it */
 	int output;     /* reads its stdout; the caller closes it */
-	int control;    /* readable when the guardian has reported something, and permanently once it has ended */
+	int control;    /* readable when the guardian has reported something, and permanently once `silent` is set */
 	int status;     /* once exited: its exit status; -1 if a signal ended it, or unknown */
 	int signal;     /* the signal; -1 if none */
 	bool exited;    /* the server is a zombie until the sweep, so that its group's id stays taken */
 	bool swept;     /* no process is left */
 	bool sweeping;
-	struct sweep own; /* canceld's own sweep, if the guardian dies */
+	bool silent;           /* control is at end of file: the guardian is about to end, which SIGCHLD shows */
+	const char *unguarded; /* how the guardian was lost; NULL: it was not */
+	struct sweep own;      /* canceld's own sweep, if the guardian dies */
 };
 
 /*
@@ -63,7 +65,7 @@ void child_hear(struct child *child, sweep_ended *ended, void *context);
  */
 void child_sweep(struct child *child);
 
-/* Closes control; the guardian ends the processes that are not swept yet. */
+/* Closes control; the guardian ends the processes that are not swept yet. If there is none, that may take a while. */
 void child_close(struct child *child);
 
 /* The server's exit status as a shell reports it: 128 + n for signal n; 0 if it is unknown. */

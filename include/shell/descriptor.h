@@ -28,6 +28,8 @@ struct descriptor {
 	bool pollable; /* false: always ready, and epoll refuses it, so that libev would spin on it */
 	bool ended;    /* nothing more can be read: end of file, or an error */
 	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader will not */
+	bool inside;   /* the last byte written did not end a line */
+	int error; /* errno of the last read or write, if it failed, and not because the other end has gone; else 0 */
 };
 
 /*
@@ -60,12 +62,15 @@ ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans
 
 enum { DESCRIPTOR_SPANS = 32 };
 
+/* The error, once; 0: none. */
+int descriptor_take_error(struct descriptor *descriptor);
+
 /* Waits until a write may succeed, at most until that time (monotonic_now); false: the time is over. */
 bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
 
 /*
- * A new descriptor that turns readable when the last reader has gone; the caller closes it. -1 if only a write can show
- * that (files, /dev/null; other systems than Linux).
+ * A new descriptor that turns readable when the last reader has gone; the caller closes it. -1 with errno: EPERM or
+ * ENOSYS if only a write can show that (files, /dev/null; other systems than Linux).
  */
 int descriptor_watch(const struct descriptor *descriptor) __attribute__((warn_unused_result));
 

@@ -2,9 +2,9 @@
 #define SHELL_LOG_H
 
 /*
- * One line for each event, to stderr or a file: `canceld[PID]: WHY key=value ...`, or one JSON object. Never blocks:
+ * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON object. Never blocks:
  * bytes that cannot be written at once wait in a bounded queue; lines that do not fit are counted and reported later
- * (LINES_LOST). Values may be any bytes. errno is preserved.
+ * (LINES_LOST). A line begins a line even after part of another one. Values may be any bytes. errno is preserved.
  */
 
 #include <stdbool.h>
@@ -26,16 +26,19 @@ struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
 	const char *file; /* NULL: stderr */
+	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
 };
 
 struct log {
-	struct descriptor descriptor;
+	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
 	enum why_level level;
 	bool json;
+	const char *name;
 	bool dated;       /* text lines begin with the time */
 	struct buf queue; /* lines not written yet; the first may be written in part */
 	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	uint64_t told;    /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
+	bool begun;       /* the first line of the queue is written in part */
 };
 
 enum log_kind {
@@ -52,7 +55,10 @@ struct log_field {
 	int64_t number;
 };
 
-/* 0, or -1 with errno if the file cannot be opened; then log_close must not be called. */
+/*
+ * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED. 0, or -1 with
+ * errno if the file cannot be opened; then log_close must not be called.
+ */
 int log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
 /* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */

@@ -21,7 +21,7 @@ enum {
 };
 
 struct relay {
-	struct descriptor in, out;
+	struct descriptor in, own, *out; /* out: own, or the shared one */
 	ev_io readable, writable;
 	bool ready;            /* there may be bytes to read */
 	int write_end;         /* the server's stderr; -1: canceld's own */
@@ -33,9 +33,10 @@ struct relay {
 
 /*
  * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, as to a terminal, so that a process
- * that outlives canceld can still write.
+ * that outlives canceld can still write. shared: that of a log on stderr, which so knows whether a line is unfinished;
+ * NULL: none.
  */
-int relay_open(struct relay *relay, bool inherited) __attribute__((warn_unused_result));
+int relay_open(struct relay *relay, bool inherited, struct descriptor *shared) __attribute__((warn_unused_result));
 
 /* Closes the relay, after at most RELAY_LAST_WAIT to write the last bytes. */
 void relay_close(struct relay *relay);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-	SIGNALS_CHANGED = 7, /* signals whose disposition canceld changes */
+	SIGNALS_CHANGED = 9, /* signals whose disposition canceld changes */
 	SIGNALS_HEARD = 6,   /* signals that it handles */
 	SIGNALS_ENDING = 4,  /* signals that end it */
 };
@@ -22,7 +22,7 @@ struct saved_signals { /* as they were when canceld was started */
 };
 
 /*
- * Saves what the server has to get back; then ignores SIGPIPE, gives SIGCHLD its default disposition and unblocks the
+ * Saves what the server has to get back; then ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and unblocks the
  * signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. Must be called before anything starts a
  * process or a loop.
  */

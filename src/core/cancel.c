@@ -19,7 +19,9 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 		return SPAN("the protocol forbids it");
 	if (session->config.no_cancel && requester == SIDE_CLIENT)
 		return SPAN("--no-cancel");
-	if (request->flags & REQUEST_TASK)
+	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
+		return SPAN("the server has closed its stdin");
+	if (handshake_may_make_task(&session->handshake, side_other(requester), request))
 		return SPAN("it may become a task");
 	return SPAN_NONE;
 }
@@ -109,11 +111,16 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	struct span obstacle = obstacle_to(session, message->from, request, false);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 
+	if (obstacle.len > 0 && message->extent == MESSAGE_ELEMENT) {
+		pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+		return CANCEL_NOT_SENT;
+	}
 	if (obstacle.len > 0) {
 		state_note(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request, obstacle);
 		pass_discard(session, message);
 		return CANCEL_NOT_SENT;
 	}
+	buf_clear(&session->scratch);
 	if (!is_native(session, message)) {
 		why = WHY_CANCEL_TRANSLATED;
 		compose_native(session, message->from, request,
@@ -121,7 +128,10 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	} else { /* unchanged except for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->wire_id);
-		buf_clear(&session->scratch);
+		if (message->extent == MESSAGE_ELEMENT) {
+			pass_on(session, message, why, request);
+			return CANCEL_SENT;
+		}
 		message_copy(message, &session->scratch);
 	}
 	pass_take(session, message, why, request);
@@ -138,6 +148,7 @@ void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
 	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
+	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
 	if (is_native(session, message)) {
 		if (request != NULL && request_is_aliased(request))
@@ -147,7 +158,7 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 	}
 	buf_clear(&session->scratch);
 	compose_cancel(&session->scratch, native,
-	    request != NULL ? request->id : scan_text(message->scan, message->cancel->field),
+	    request != NULL ? request->id : message_part(message, id->offset, id->end),
 	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
 	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
@@ -158,12 +169,16 @@ cancel_task(struct session *session, enum side requester, const struct request *
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct request *question;
+	struct span obstacle = SPAN_NONE;
 
-	if (!(dialect->flags & DIALECT_TASKS) || session->config.no_cancel)
-		return;
-	if (session->questions.asked[requester].count >= LIMIT_TASKS) {
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request,
-		    SPAN("too many tasks/cancel are not answered"));
+	if (!handshake_may_cancel_task(&session->handshake, side_other(requester), request))
+		obstacle = SPAN("its receiver has not declared tasks/cancel");
+	else if (session->config.no_cancel && requester == SIDE_CLIENT)
+		obstacle = SPAN("--no-cancel");
+	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
+		obstacle = SPAN("too many tasks/cancel are not answered");
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
 		return;
 	}
 	question = questions_add(&session->questions, requester, &session->party[requester].pending,

@@ -48,6 +48,7 @@ DIALECT_CONST struct dialect dialect_mcp = {
 	.asked_member = "progressToken",
 	.task_cancel = "tasks/cancel",
 	.task_status = "notifications/tasks/status",
+	.tasks_version = "\"2025-11-25\"",
 	.opened = "notifications/initialized",
 	.stream_opened = "notifications/subscriptions/acknowledged",
 	.ping = "ping",
@@ -248,19 +249,6 @@ dialect_says_cancelled(const struct scan *response)
 
 	return span_equal(code, SPAN("-32800")) || span_equal(code, SPAN("-32802")) ||
 	    span_equal(scan_text(response, SCAN_STOP_REASON), SPAN("\"cancelled\""));
-}
-
-struct span
-dialect_created_task(const struct dialect *dialect, const struct scan *response)
-{
-	if (!(dialect->flags & DIALECT_TASKS))
-		return SPAN_NONE;
-	if (scan_value(response, SCAN_CREATED_TASK_ID)->type == VALUE_STRING)
-		return scan_text(response, SCAN_CREATED_TASK_ID);
-	if (scan_value(response, SCAN_RESULT_TASK_ID)->type == VALUE_STRING &&
-	    span_equal(scan_text(response, SCAN_RESULT_TYPE), SPAN("\"task\"")))
-		return scan_text(response, SCAN_RESULT_TASK_ID);
-	return SPAN_NONE;
 }
 
 bool

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "core/hash.h"
+#include "core/json.h"
 
 enum { LEVELS = 64 };
 
@@ -18,23 +19,6 @@ mix(uint64_t a, uint64_t b)
 	uint64_t both[] = { a, b };
 
 	return hash_of((struct span){ (const char *)both, sizeof(both) }, 0);
-}
-
-/* The length of the string or other scalar that starts there; 1 for a structural character. */
-static size_t
-token_len(struct span json, size_t at)
-{
-	static const char ends[] = { ' ', '\t', '\r', '\n', ',', ':', '{', '}', '[', ']', '"' };
-	size_t i = at + 1;
-
-	if (json.ptr[at] != '"') {
-		while (i < json.len && memchr(ends, json.ptr[i], sizeof(ends)) == NULL)
-			i++;
-		return i - at;
-	}
-	while (i < json.len && json.ptr[i] != '"')
-		i += json.ptr[i] == '\\' ? 2 : 1;
-	return (i < json.len ? i + 1 : json.len) - at;
 }
 
 static void
@@ -72,7 +56,7 @@ digest_of(struct span json, uint64_t seed)
 		} else if (c == ':') {
 			level->name = value;
 		} else {
-			len = token_len(json, at);
+			len = json_token_len(json, at);
 			value = hash_of(span_part(json, at, len), seed);
 		}
 	}

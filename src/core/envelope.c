@@ -16,6 +16,37 @@ has_answer(const struct scan *scan)
 	return present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
 }
 
+bool
+envelope_may_answer(const struct scan *scan)
+{
+	return has_answer(scan) || (present(scan, SCAN_JSONRPC) && !present(scan, SCAN_METHOD));
+}
+
+/* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled; a double from 2^53 on always is one. */
+static bool
+is_integer(struct span number)
+{
+	double value;
+
+	return id_number(number, &value) && (value >= 0x1p53 || value <= -0x1p53 || value == (double)(int64_t)value);
+}
+
+bool
+envelope_is_malformed(const struct scan *scan, bool ended)
+{
+	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
+	bool result = present(scan, SCAN_RESULT);
+
+	if (type == VALUE_ABSENT || type == VALUE_NULL)
+		return ended && !result;
+	if (result || type != VALUE_OBJECT)
+		return true;
+	if (scan_value(scan, SCAN_ERROR)->end == 0)
+		return false;
+	return scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
+	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
+}
+
 static void
 read_method(struct envelope *envelope, const struct scan *scan)
 {
@@ -103,6 +134,7 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 	envelope->untracked = false;
 	read_method(envelope, scan);
 	envelope->kind = read_kind(envelope, scan, needs_jsonrpc);
+	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && envelope_is_malformed(scan, true);
 }
 
 enum envelope_kind
@@ -153,6 +185,7 @@ envelope_peek(struct envelope *envelope, const struct scan *scan)
 
 	envelope->id = envelope->method = (struct span){ NULL, 0 };
 	envelope->untracked = false;
+	envelope->malformed = answer && envelope_is_malformed(scan, false);
 	envelope->kind = ENVELOPE_UNKNOWN;
 	if (scan_fault(scan) != SCAN_FINE || scan_type(scan) != VALUE_OBJECT || method == answer)
 		return;

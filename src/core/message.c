@@ -38,6 +38,34 @@ message_insert(struct message *message, uint64_t offset, struct span with)
 	add_edit(message, (struct edit){ offset, 0, with });
 }
 
+void
+message_carry_edits(struct message *element)
+{
+	struct message *batch = element->batch;
+
+	for (int i = 0; i < element->edit_count && batch->edit_count < MESSAGE_EDITS; i++) {
+		struct edit edit = element->edits[i];
+
+		edit.offset += element->start - batch->origin;
+		buf_append(batch->texts, edit.with);
+		add_edit(batch, edit);
+	}
+	element->edit_count = 0;
+}
+
+void
+message_end_edits(struct message *batch)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < batch->edit_count; i++) {
+		size_t len = batch->edits[i].with.len;
+
+		batch->edits[i].with = span_part(buf_span(batch->texts), at, len);
+		at += len;
+	}
+}
+
 struct span
 message_part(const struct message *message, uint64_t from, uint64_t to)
 {

@@ -24,10 +24,8 @@ static const struct request *
 question_named(const struct session *session, enum side from, const struct scan *scan)
 {
 	struct span id = message_id(scan, SCAN_ID);
-	bool response =
-	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
 	const struct request *question =
-	    response && id.len > 0 ? questions_find(&session->questions, side_other(from), id) : NULL;
+	    id.len > 0 && envelope_may_answer(scan) ? questions_find(&session->questions, side_other(from), id) : NULL;
 
 	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL ? question : NULL;
 }
@@ -145,13 +143,18 @@ is_message(const struct session *session, const struct message *line, struct can
 
 	message_init(message, line->from, scan);
 	envelope_read(&message->envelope, scan, session->party[line->from].needs_jsonrpc);
-	if (candidate->open || message->envelope.kind > ENVELOPE_BATCH)
+	if (candidate->open)
 		return false;
-	if (message->envelope.kind == ENVELOPE_RESPONSE) {
-		request = requests_named(session, line->from, scan);
-		return request == NULL ? question_named(session, line->from, scan) != NULL :
-					 request_is_awaited(request);
+	request = requests_named(session, line->from, scan);
+	if (request == NULL && question_named(session, line->from, scan) != NULL) { /* sound or not */
+		message->envelope.kind = ENVELOPE_RESPONSE;
+		message->envelope.id = scan_text(scan, SCAN_ID);
+		return true;
 	}
+	if (message->envelope.kind == ENVELOPE_RESPONSE)
+		return request != NULL && request_is_awaited(request) && !message->envelope.malformed;
+	if (message->envelope.kind > ENVELOPE_BATCH)
+		return false;
 	if (is_part_of_text(line->text, candidate))
 		return false;
 	if (message->envelope.kind == ENVELOPE_BATCH)
@@ -345,6 +348,10 @@ refuse(struct session *session, struct message *message)
 	answer.message = buf_span(&told);
 	if (meant == ENVELOPE_REQUEST)
 		answer.id = refused_id(session, message);
+	if (answer.id.len > 0) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notification)
 		reply_error(session, message->from, &answer);
 	buf_free(&told);

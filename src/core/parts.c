@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/pass.h"
 #include "core/recovery.h"
@@ -101,6 +102,8 @@ choose_reading(struct session *session, enum side from)
 	party->parts.patience = patience(deadlines.idle, deadlines.cap, state_grace(session, NULL));
 	if (envelope.kind != ENVELOPE_RESPONSE)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
+	if (envelope.malformed) /* it will be replaced */
+		return READ_HOLD;
 	if (from == SIDE_CLIENT && server_is_replaying(&session->server))
 		return READ_HOLD; /* the whole answer has to overtake the messages that wait for the end of the replay */
 	if (envelope.id.len > 0)
@@ -194,13 +197,22 @@ parts_continue(struct session *session, enum side from)
 	move_on(session, from);
 }
 
+/* request: the one that the message answers, or NULL. */
 static void
-report_fault(struct session *session, const struct message *message)
+report_fault(struct session *session, const struct message *message, const struct request *request)
 {
-	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
+	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, request);
+	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
+	const struct method *row;
 
-	action.id = scan_text(message->scan, SCAN_ID);
 	action.detail = span_of(envelope_fault(scan_fault(message->scan)));
+	if (request == NULL) {
+		action.id = scan_text(message->scan, SCAN_ID);
+		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
+		row = dialect_method(session->handshake.dialect, action.method);
+		if (row != NULL && row->name_field != SCAN_FIELDS)
+			action.name = id_unescaped(scan_text(message->scan, row->name_field), name, sizeof(name));
+	}
 	journal_tell(&session->journal, &action);
 }
 
@@ -212,15 +224,15 @@ end_unknown(struct session *session, struct message *message)
 {
 	struct request *request;
 
-	if (message->envelope.kind <= ENVELOPE_RESPONSE)
+	if (message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed)
 		return PARTS_MESSAGE;
-	report_fault(session, message);
+	request = requests_named(session, message->from, message->scan);
+	report_fault(session, message, request);
 	/* The receiver may read the request all the same. */
 	if (envelope_meant(message->scan) == ENVELOPE_REQUEST) {
 		message->envelope.kind = ENVELOPE_REQUEST;
 		return PARTS_MESSAGE;
 	}
-	request = requests_named(session, message->from, message->scan);
 	if (request != NULL)
 		requests_decide(session, side_other(message->from), request, EVENT_LATE_FAULT, NULL);
 	return PARTS_ENDED;
@@ -242,8 +254,14 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (envelope_meant(message->scan) == ENVELOPE_REQUEST && !message->envelope.untracked)
+	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) ||
+	    message->envelope.kind == ENVELOPE_REQUEST ||
+	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
@@ -267,8 +285,21 @@ end_lost(struct session *session, struct message *message)
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	reply_error(session, message->from, &answer);
+	journal_request(&session->journal, message->from);
+	journal_tally(&session->journal, message->from, TALLY_LOST);
 	message->extent = MESSAGE_BEGINS; /* as after a drop: the bytes reached no reader */
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
+}
+
+/* The rest of a message that was closed has arrived, and was dropped. */
+static void
+report_rest(struct session *session, const struct message *message)
+{
+	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
+
+	action.id = scan_text(message->scan, SCAN_ID);
+	action.detail = SPAN("the rest of a message that had stalled");
+	journal_tell(&session->journal, &action);
 }
 
 enum parts_result
@@ -292,8 +323,8 @@ parts_end(struct session *session, enum side from, struct message *message)
 	case READ_PASS:
 		return end_unknown(session, message);
 	case READ_PASSED:
-		if (scan_fault(message->scan) != SCAN_FINE)
-			report_fault(session, message);
+		if (scan_fault(message->scan) != SCAN_FINE || message->envelope.malformed)
+			report_fault(session, message, request);
 		if (party->frame.split)
 			state_note(session, VERB_NOTE, side_other(from), WHY_RECOVERED, request, SPAN_NONE);
 		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
@@ -304,20 +335,25 @@ parts_end(struct session *session, enum side from, struct message *message)
 	case READ_LOST:
 		end_lost(session, message);
 		break;
-	case READ_HOLD:
 	case READ_DROPPED:
+		if (parts->stalled)
+			report_rest(session, message);
+		parts->stalled = false;
+		break;
+	case READ_HOLD:
 		break;
 	}
 	return PARTS_ENDED;
 }
 
-/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled. */
+/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled, or the server is deaf. */
 static msec_t
 patience_with(const struct session *session, const struct parts *parts)
 {
 	msec_t grace;
 
-	if (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED))
+	if (!server_is_deaf(&session->server) &&
+	    (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED)))
 		return parts->patience;
 	grace = state_grace(session, parts->request);
 	return grace < parts->patience ? grace : parts->patience;
@@ -347,6 +383,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	journal_tell(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
+	party->parts.stalled = action.why == WHY_STALLED;
 	if (request != NULL && whole)
 		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
 	else if (request != NULL)
@@ -372,6 +409,7 @@ parts_forget(struct session *session)
 	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
 	frame_skip(&server->frame, lane_decided_to(server->lane));
 	server->parts.reading = READ_HOLD;
+	server->parts.stalled = false;
 }
 
 void

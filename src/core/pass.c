@@ -4,10 +4,16 @@ static void
 tell(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
+	bool in_batch = message->extent == MESSAGE_ELEMENT && verb == VERB_DROP;
+	struct span dropped_as = span_of(why_word(why));
 	struct action action;
 
 	if (why == WHY_RELAYED)
 		why = message->word;
+	if (in_batch) {
+		verb = VERB_SEND;
+		why = WHY_IN_BATCH;
+	}
 	if (journal_counts_only(&session->journal, why))
 		return;
 	action = state_action(session, verb, side_other(message->from), why, request);
@@ -17,8 +23,13 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
 		action.method = message->envelope.method;
 	}
-	if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+	if (in_batch)
+		action.detail = dropped_as;
+	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
+	if (why == WHY_UNKNOWN_CANCEL)
+		action.detail =
+		    request == NULL ? SPAN("no such request is outstanding") : SPAN("its answer is already passing");
 	journal_tell(&session->journal, &action);
 }
 
@@ -118,7 +129,11 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 		pass_drop(session, message, WHY_SWALLOWED, request);
 		return;
 	}
-	if (message->extent == MESSAGE_WHOLE && message->bound && state_is_blocked(session)) {
+	if (message->extent == MESSAGE_ELEMENT) {
+		message_carry_edits(message);
+		if (why == WHY_UNTRACKED)
+			return; /* which is said of the batch */
+	} else if (message->extent == MESSAGE_WHOLE && message->bound && state_is_blocked(session)) {
 		pass_ahead(session, message);
 	} else if (message->extent == MESSAGE_WHOLE) {
 		lane_bind(party->lane, message->bound);

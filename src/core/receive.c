@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/id.h"
+#include "core/json.h"
 #include "core/limits.h"
 #include "core/pass.h"
 #include "core/recovery.h"
@@ -20,6 +21,8 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	answer.code = code;
 	answer.code_name = code_name;
 	reply_error(session, SIDE_CLIENT, &answer);
+	acks_report(&session->journal, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON),
+	    text + strlen("canceld: "));
 }
 
 /*
@@ -37,14 +40,14 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 {
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
-	struct span id = message->envelope.id;
+	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
 	bool owed = state_answer_is_passing(session, SIDE_CLIENT);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		acks_send(lane, id, target, acks_outcome(&session->acks, target));
+		acks_send(lane, &session->journal, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request_traits(request) & METHOD_NO_CANCEL)
-		acks_send(lane, id, target, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, id, target, request))
+		acks_send(lane, &session->journal, id, target, reason, OUTCOME_FORBIDDEN);
+	else if (!acks_add(&session->acks, id, target, reason, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "canceld: too many cancels wait for their requests", NULL);
 	else
@@ -56,16 +59,11 @@ static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
-	struct action action = state_action(session, VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	if (message->envelope.untracked) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
 		return;
 	}
-	action.message = message->text;
-	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
-	action.detail = scan_text(message->scan, SCAN_REASON);
-	journal_tell(&session->journal, &action);
 	pass_discard(session, message);
 	if (!handshake_is_done(&session->handshake))
 		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
@@ -82,7 +80,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 static bool
 is_turn_cancel(const struct session *session, const struct message *message)
 {
-	if (message->from != SIDE_CLIENT || message->extent != MESSAGE_WHOLE ||
+	if (message->from != SIDE_CLIENT || !message_is_held(message) ||
 	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
 		return false;
 	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
@@ -96,12 +94,16 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	if (session->config.no_cancel) {
+	if (session->config.no_cancel || server_is_deaf(&session->server)) {
 		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}
 	if (turns->live == 0 && turns->repeated + turns->unsent > 0) {
 		pass_drop(session, message, turns->repeated > 0 ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
+		return;
+	}
+	if (message->extent == MESSAGE_ELEMENT) {
+		pass_on(session, message, turns->live > 0 ? WHY_CANCEL_FORWARDED : WHY_RELAYED, NULL);
 		return;
 	}
 	buf_clear(&session->scratch);
@@ -131,6 +133,7 @@ on_turn_cancel(struct session *session, struct message *message)
 		action.method = message->envelope.method;
 		journal_tell(&session->journal, &action);
 		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
 	forward_turn_cancel(session, message, &turns);
 }
@@ -165,6 +168,7 @@ refuse(struct session *session, struct message *message)
 	struct answer answer;
 
 	if (state_is_gone(session, side_other(message->from))) {
+		journal_tally(&session->journal, message->from, TALLY_LOST);
 		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
@@ -174,6 +178,7 @@ refuse(struct session *session, struct message *message)
 	answer = reply_answer(session, message, "too-many-requests",
 	    "canceld: too many requests are outstanding (--max-inflight)");
 	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_TOO_MANY, NULL);
 	return true;
 }
@@ -361,10 +366,11 @@ static void
 answer_discovery(struct session *session, struct message *message)
 {
 	struct answer answer = reply_answer(session, message, NULL,
-	    "canceld: the server does not know server/discover (see canceld --legacy)");
+	    "canceld: the server does not know server/discover (see the option --legacy of canceld)");
 
 	answer.code = CODE_METHOD_NOT_FOUND;
 	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
@@ -376,11 +382,11 @@ receive_request(struct session *session, struct message *message)
 	const struct method *row;
 	bool ambiguous;
 
-	party->requests++;
 	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
+	journal_request(&session->journal, message->from);
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
@@ -388,6 +394,7 @@ receive_request(struct session *session, struct message *message)
 	    id_is_in_use(session, message->from, message->envelope.id);
 	if (message->envelope.untracked || ambiguous) {
 		party->untracked = true;
+		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_discovery(session, message);
@@ -406,35 +413,58 @@ restore_ids(struct message *message, const struct request *request)
 {
 	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
 
-	if (message->extent != MESSAGE_WHOLE || !request_is_aliased(request))
+	if (!message_is_held(message) || !request_is_aliased(request))
 		return;
 	message_replace(message, SCAN_ID, request->id);
 	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
 		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
 }
 
+/* The text of a server's answer that is replaced is shown as noise. */
+static void
+on_malformed(struct session *session, struct message *message, struct request *request)
+{
+	bool awaited = request_is_awaited(request);
+
+	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, awaited ? NULL : message);
+	if (awaited && message->from == SIDE_SERVER)
+		pass_drop(session, message, WHY_NOISE, NULL);
+	else if (awaited)
+		pass_discard(session, message);
+}
+
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
 	enum side requester = side_other(message->from);
-	struct span task_id = dialect_created_task(session->handshake.dialect, message->scan);
-	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT;
+	struct span task_id = handshake_created_task(&session->handshake, message->from, request, message->scan);
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 
 	if (state_of(session, requester, request) ==
 	    REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
 		requests_decide(session, requester, request, EVENT_RESPONSE, message);
 		return;
 	}
-	/* MCP: the request continues as a task, which keeps its progress token, or is cancelled if the request was. */
+	if ((message->envelope.malformed && message->extent == MESSAGE_WHOLE) ||
+	    (request_is_aliased(request) && message_is_full(message))) {
+		on_malformed(session, message, request);
+		return;
+	}
+	/*
+	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise its progress token
+	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
+	 */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, requester, request, task_id);
-	else if (task_id.len > 0 && request->token.len > 0)
+	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
 		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
 		server_note_served(&session->server);
 		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
 			handshake_read_answer(&session->handshake, message);
 			records_note_server(&session->records, session->handshake.dialect, message);
+		} else if (granted && (request_traits(request) & METHOD_DISCOVERY)) {
+			handshake_read_discovery(&session->handshake, message);
 		}
 		records_answer(&session->records, request, granted);
 	}
@@ -451,11 +481,11 @@ receive_response(struct session *session, struct message *message)
 	struct request *request, *question;
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (message->envelope.untracked) {
+	if (message->envelope.untracked && (party->untracked || !scan_value(message->scan, SCAN_ID)->overflow)) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 		return;
 	}
-	request = pending_by_wire(&party->pending, id);
+	request = id.len == 0 ? NULL : pending_by_wire(&party->pending, id);
 	if (request == NULL && (question = questions_find(&session->questions, requester, id)) != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
 		recovery_answered(session, requester, question, message);
@@ -492,6 +522,18 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
 }
 
+/* A cancel whose id is null, or too long to be kept, may name a request that cannot be tracked. */
+static void
+on_nameless_cancel(struct session *session, struct message *message)
+{
+	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
+
+	if (session->party[message->from].untracked && (id->overflow || id->type == VALUE_NULL))
+		cancel_pass(session, message, NULL);
+	else
+		pass_drop(session, message, id->overflow ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
+}
+
 static void
 on_cancel(struct session *session, struct message *message)
 {
@@ -503,7 +545,7 @@ on_cancel(struct session *session, struct message *message)
 	struct request *request;
 
 	if (id.len == 0) {
-		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+		on_nameless_cancel(session, message);
 		return;
 	}
 	request = pending_by_id(&session->party[message->from].pending, id);
@@ -598,7 +640,7 @@ restore_subscription(struct session *session, struct message *message)
 	struct span id = message_id(message->scan, SCAN_META_SUBSCRIPTION);
 	const struct request *request;
 
-	if (id.len == 0 || message->extent != MESSAGE_WHOLE)
+	if (id.len == 0 || !message_is_held(message))
 		return;
 	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
 	if (request != NULL && request_is_aliased(request))
@@ -656,12 +698,55 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
+static enum envelope_kind
+receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
+{
+	struct message element;
+
+	scan_start(scan);
+	scan_feed(scan, text.ptr, text.len);
+	scan_finish(scan);
+	message_init(&element, batch->from, scan);
+	element.extent = MESSAGE_ELEMENT;
+	element.batch = batch;
+	element.text = text;
+	element.start = element.origin = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
+	envelope_read(&element.envelope, scan, false);
+	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST)
+		session->party[batch->from].untracked = true;
+	else if (element.envelope.kind == ENVELOPE_RESPONSE)
+		receive_response(session, &element);
+	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)
+		receive_notification(session, &element);
+	return element.envelope.kind;
+}
+
+/*
+ * The elements are decided first, as they may change the ids of the batch. A batch of the client's that answers the
+ * server and asks nothing is for the present server, like an answer.
+ */
 static void
 receive_batch(struct session *session, struct message *message)
 {
-	session->party[message->from].untracked = true;
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	size_t count, at = (size_t)(scan_value_start(message->scan) - (message->start - message->origin)) + 1;
+	unsigned kinds = 0;
+	struct span element;
+	struct buf texts;
+
+	buf_init(&texts);
+	message->texts = &texts;
+	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
+		kinds |= 1U << receive_element(session, message, scan, element);
+	message->bound =
+	    message->from == SIDE_CLIENT && (kinds & 1U << ENVELOPE_RESPONSE) && !(kinds & 1U << ENVELOPE_REQUEST);
+	if (count == LIMIT_ELEMENTS)
+		session->party[SIDE_CLIENT].untracked = session->party[SIDE_SERVER].untracked = true;
+	message_end_edits(message);
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;
+	buf_free(&texts);
+	scan_free(scan);
 }
 
 void

@@ -300,7 +300,7 @@ hear(struct session *session, enum side from, bool ended)
 			noise_continue(session, from);
 			parts_continue(session, from);
 		}
-		if (session->cancel_withheld && state_is_settled(session))
+		if (state_has_settled(session))
 			requests_release_cancels(session);
 	}
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
@@ -388,12 +388,20 @@ session_server_back(struct session *session, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, msec_t now)
+session_server_deaf(struct session *session, bool retired, msec_t now)
 {
 	set_clock(session, now);
-	server_enter(&session->server, SERVER_DEAF);
-	requests_fail_unwritten(session);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	session->party[SIDE_SERVER].heard =
+	    session->clocks.steady; /* an answer that pauses gets the grace from now on */
+	recovery_end_probe(session);
+	requests_deafen(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
+	else
+		lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
 /*
@@ -419,7 +427,7 @@ void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
@@ -462,7 +470,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		return session->clocks.now;
 	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 }
@@ -478,6 +486,13 @@ void
 session_quote(struct session *session, struct span words)
 {
 	server_quote(&session->server, words);
+}
+
+void
+session_refuse(struct session *session, struct span words)
+{
+	server_refuse(&session->server, words);
+	server_note_unstarted(&session->server);
 }
 
 void
@@ -519,7 +534,7 @@ session_closed(const struct session *session)
 bool
 session_opened(const struct session *session)
 {
-	return session->party[SIDE_CLIENT].requests > 0 || session->handshake.plain;
+	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
 }
 
 size_t
@@ -549,5 +564,17 @@ session_count(const struct session *session, enum why why)
 uint64_t
 session_requests(const struct session *session, enum side requester)
 {
-	return session->party[requester].requests;
+	return session->journal.requests[requester];
+}
+
+uint64_t
+session_tally(const struct session *session, enum tally tally)
+{
+	return session->journal.tallies[tally];
+}
+
+bool
+session_began(const struct session *session)
+{
+	return session->handshake.begun;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,8 +11,16 @@
 #endif
 
 #include "shell/guardian.h"
+#include "shell/monotonic.h"
 
-enum { STATUS_OWN_FAILURE = 125 };
+enum {
+	STATUS_OWN_FAILURE = 125,
+
+	/* Milliseconds. */
+	START_LOOK = 100,  /* between two looks at a guardian that has not started the server yet */
+	SWEEP_TIME = 1000, /* for canceld's own sweep, when it ends */
+	SWEEP_PAUSE = 20,
+};
 
 /* Two pipes and a socket pair. */
 enum end { INPUT_READ, INPUT_WRITE, OUTPUT_READ, OUTPUT_WRITE, CONTROL_OWN, CONTROL_GUARDIAN, ENDS };
@@ -63,8 +72,8 @@ adopt_orphans(void)
 #endif
 }
 
-/* The guardian's next report, if there is one. */
-static bool
+/* The guardian's next report, like recv(2). */
+static ssize_t
 next_report(int control, struct guardian_report *report, int flags)
 {
 	ssize_t got;
@@ -72,16 +81,36 @@ next_report(int control, struct guardian_report *report, int flags)
 	do
 		got = recv(control, report, sizeof(*report), flags | MSG_WAITALL);
 	while (got < 0 && errno == EINTR);
-	return got == (ssize_t)sizeof(*report);
+	return got;
+}
+
+/* A guardian that is stopped (SIGSTOP) would not end the server if canceld died in the same moment, or start it. */
+static void
+end_stopped_guardian(struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	if (child->guardian <= 0 || waitid(P_PID, (id_t)child->guardian, &info, WSTOPPED | WNOHANG | WNOWAIT) < 0 ||
+	    info.si_pid == 0)
+		return;
+	child->unguarded = "it was stopped";
+	kill(child->guardian, SIGKILL);
 }
 
 /* Waits until the server is executed. 0, or the status to exit with, and errno. */
 static int
 hear_start(struct child *child, int control)
 {
-	struct guardian_report report = { .kind = GUARDIAN_FAILED, .number = EAGAIN };
+	struct guardian_report report;
+	struct pollfd ready = { .fd = control, .events = POLLIN };
+	int count;
 
-	next_report(control, &report, 0);
+	while ((count = poll(&ready, 1, START_LOOK)) == 0 || (count < 0 && errno == EINTR))
+		end_stopped_guardian(child);
+	if (next_report(control, &report, 0) != (ssize_t)sizeof(report)) {
+		errno = EAGAIN;
+		return STATUS_OWN_FAILURE;
+	}
 	if (report.kind != GUARDIAN_STARTED) {
 		errno = report.number;
 		if (report.kind == GUARDIAN_FAILED)
@@ -141,9 +170,13 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 	for (i = 0; i < ENDS; i++)
 		close_end(&ends[i]);
 	if (child->guardian > 0)
-		waitpid(child->guardian, NULL, 0);
+		kill(child->guardian, SIGCONT);
+	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
+		;
+	/* A guardian that has not ended in order may have left processes. */
 	child->guardian = 0;
-	sweep_free(&child->own);
+	child->sweeping = true;
+	child_close(child);
 	errno = error;
 	return status;
 }
@@ -171,13 +204,16 @@ static void
 hear_reports(struct child *child, sweep_ended *ended, void *context)
 {
 	struct guardian_report report;
+	ssize_t got = -1;
 
-	while (child->control >= 0 && next_report(child->control, &report, MSG_DONTWAIT)) {
+	while (child->control >= 0 &&
+	    (got = next_report(child->control, &report, MSG_DONTWAIT)) == (ssize_t)sizeof(report)) {
 		if (report.kind == GUARDIAN_SWEPT && ended != NULL)
 			ended(context, report.pid, report.name);
 		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
 			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
 	}
+	child->silent |= got == 0;
 }
 
 /*
@@ -189,6 +225,8 @@ lose_guardian(struct child *child, const siginfo_t *info)
 {
 	child->guardian = 0;
 	child->swept = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
+	if (!child->swept && child->unguarded == NULL)
+		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
 	if (child->pid > 0 && !sweep_has_children(P_PID, child->pid)) {
 		child->pid = 0;
 		sweep_set_leader(&child->own, 0);
@@ -211,6 +249,7 @@ hear_children(struct child *child, sweep_ended *ended, void *context)
 {
 	siginfo_t info;
 
+	end_stopped_guardian(child);
 	while (!sweeps_itself(child) && sweep_find_dead(&info)) {
 		pid_t pid = info.si_pid;
 
@@ -253,9 +292,16 @@ child_sweep(struct child *child)
 void
 child_close(struct child *child)
 {
+	msec_t end = monotonic_now() + SWEEP_TIME;
+
 	if (child->control >= 0)
 		close(child->control);
 	child->control = -1;
+	while (sweeps_itself(child) && !child->swept && monotonic_now() < end) {
+		child_hear(child, NULL, NULL);
+		if (!child->swept)
+			poll(NULL, 0, SWEEP_PAUSE);
+	}
 	sweep_free(&child->own);
 }
 

@@ -114,8 +114,8 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL };
 	descriptor->pollable = is_pollable(fd);
 	if (ours) {
-		descriptor->way = DESCRIPTOR_PLAIN;
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+		if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
+			descriptor->way = DESCRIPTOR_PLAIN;
 		return;
 	}
 	if (fstat(fd, &status) < 0)
@@ -217,7 +217,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
 }
 
-/* failed: there was an error that waiting does not clear. */
+/* failed: there was an error that waiting does not clear. ECONNRESET: a socket was closed before it was read empty. */
 static ssize_t
 transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
 {
@@ -227,6 +227,7 @@ transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool wr
 		done = transfer_once(descriptor, pieces, count, writing);
 	while (done < 0 && (errno == EINTR || way_changed(descriptor)));
 	*failed = done < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
+	descriptor->error = *failed && errno != EPIPE && errno != ECONNRESET ? errno : 0;
 	return done;
 }
 
@@ -246,6 +247,7 @@ ssize_t
 descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
 {
 	struct iovec pieces[DESCRIPTOR_SPANS];
+	ssize_t done, left;
 	int i;
 
 	assert(count > 0);
@@ -255,7 +257,22 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
 		pieces[i].iov_len = spans[i].len;
 	}
-	return transfer(descriptor, pieces, count, true, &descriptor->broken);
+	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
+	if (done > 0) {
+		for (i = 0, left = done; (size_t)left > spans[i].len; i++)
+			left -= (ssize_t)spans[i].len;
+		descriptor->inside = spans[i].ptr[left - 1] != '\n';
+	}
+	return done;
+}
+
+int
+descriptor_take_error(struct descriptor *descriptor)
+{
+	int error = descriptor->error;
+
+	descriptor->error = 0;
+	return error;
 }
 
 bool
@@ -297,6 +314,7 @@ int
 descriptor_watch_hangup(const struct descriptor *descriptor)
 {
 	(void)descriptor;
+	errno = ENOSYS;
 	return -1;
 }
 

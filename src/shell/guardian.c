@@ -39,7 +39,10 @@ struct watch {
 	struct sweep sweep;
 };
 
-/* Never blocks, as canceld may be stopped (SIGSTOP). */
+/*
+ * Never blocks, as canceld may be stopped (SIGSTOP). If canceld is there and cannot be told of the server, it finds out
+ * when the guardian has ended.
+ */
 static void
 send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
@@ -50,7 +53,9 @@ send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 	report.pid = pid;
 	report.number = number;
 	strncpy(report.name, name, SWEEP_NAME);
-	send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+	    errno != ECONNRESET && kind != GUARDIAN_SWEPT)
+		_exit(1);
 }
 
 static void
@@ -146,6 +151,7 @@ start_server(const struct guardian *guardian, pid_t *server, int *error)
 {
 	pid_t own = getpid();
 	int failure[2];
+	ssize_t got;
 
 	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0) {
 		*error = errno;
@@ -160,10 +166,14 @@ start_server(const struct guardian *guardian, pid_t *server, int *error)
 	setpgid(*server, *server);
 	close(failure[1]);
 	/* End of file once the server is executed, as exec closes the other end. */
-	if (read(failure[0], error, sizeof(*error)) != (ssize_t)sizeof(*error))
+	got = read(failure[0], error, sizeof(*error));
+	if (got == 0)
 		return GUARDIAN_STARTED;
+	if (got < 0)
+		*error = errno;
+	kill(*server, SIGKILL);
 	waitpid(*server, NULL, 0);
-	return GUARDIAN_REFUSED;
+	return got < 0 ? GUARDIAN_FAILED : GUARDIAN_REFUSED;
 }
 
 /* Reaps orphans that have ended; the server stays a zombie, so that its group's id stays taken. */
@@ -253,7 +263,8 @@ guardian_run(const struct guardian *guardian)
 	stand_apart();
 	kind = start_server(guardian, &watch.server, &error);
 	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
-	dup2(guardian->control, CONTROL);
+	if (dup2(guardian->control, CONTROL) < 0)
+		_exit(1);
 	close_from(CONTROL + 1);
 	if (kind != GUARDIAN_STARTED) {
 		send_report(kind, 0, error, "");

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,31 @@
 #include "shell/monotonic.h"
 
 enum { TIME_SIZE = 64 };
+
+/* Readable where that is possible, for begins_line. */
+static int
+open_file(const char *path)
+{
+	int flags = O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	struct stat status;
+	bool regular = stat(path, &status) < 0 || S_ISREG(status.st_mode);
+	int fd = regular ? open(path, O_RDWR | flags, 0600) : -1;
+
+	return fd >= 0 ? fd : open(path, O_WRONLY | flags, 0600);
+}
+
+static void
+report_exposed(struct log *log)
+{
+	char mode[16];
+	struct stat status;
+
+	if (!log->dated || fstat(log->descriptor.fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    (status.st_mode & (S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH)) == 0)
+		return;
+	snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
+	log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
+}
 
 int
 log_open(struct log *log, const struct log_config *config)
@@ -22,16 +48,18 @@ log_open(struct log *log, const struct log_config *config)
 	if (config->file == NULL)
 		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else
-		fd = open(config->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		fd = open_file(config->file);
 	if (fd < 0)
 		return -1;
 	*log = (struct log){
 		.level = config->level,
 		.json = config->json,
+		.name = config->name != NULL ? config->name : "",
 		.dated = config->file != NULL,
 	};
 	descriptor_init(&log->descriptor, fd, false);
 	buf_init(&log->queue);
+	report_exposed(log);
 	return 0;
 }
 
@@ -69,6 +97,19 @@ count_lines(struct span bytes)
 	return lines;
 }
 
+/* Whether nothing stands before the next byte in its line. The file may end with part of another program's line. */
+static bool
+begins_line(const struct log *log)
+{
+	struct stat status;
+	char last;
+
+	if (log->dated && fstat(log->descriptor.fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_size == 0 || pread(log->descriptor.fd, &last, 1, status.st_size - 1) == 1))
+		return status.st_size == 0 || last == '\n';
+	return !log->descriptor.inside;
+}
+
 /* One write for each line, so that other writers to the same pipe cannot split it. */
 static bool
 write_line(struct log *log)
@@ -78,16 +119,23 @@ write_line(struct log *log)
 	ssize_t put;
 
 	line.len = (size_t)(newline - line.ptr) + 1;
-	put = descriptor_write(&log->descriptor, &line, 1);
+	if (!log->begun && !begins_line(log)) {
+		put = descriptor_write(&log->descriptor, (const struct span[]){ SPAN("\n"), line }, 2);
+		put -= put > 0;
+	} else {
+		put = descriptor_write(&log->descriptor, &line, 1);
+	}
 	if (log->descriptor.broken) {
 		/* A full disk may have room again later, so a failed write does not end the log. */
 		log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
 		log->told = 0;
+		log->begun = false;
 		buf_clear(&log->queue);
 	}
 	if (put < 0)
 		return false;
 	buf_consume(&log->queue, (size_t)put);
+	log->begun = (size_t)put < line.len && (put > 0 || log->begun);
 	if ((size_t)put == line.len)
 		log->told = 0;
 	return true;
@@ -302,27 +350,32 @@ append_object(struct buf *line, json_t *object, const struct log_field *fields, 
 }
 
 static void
-compose_json(struct buf *line, enum why why, const struct log_field *fields, size_t count)
+compose_json(struct buf *line, const char *name, enum why why, const struct log_field *fields, size_t count)
 {
 	char now[TIME_SIZE];
 	json_t *object = json_object();
 
 	json_object_set_new(object, "time", json_string(time_text(now)));
 	json_object_set_new(object, "pid", json_integer(getpid()));
+	if (name[0] != '\0')
+		json_object_set_new(object, "server", json_of_bytes(span_of(name), false));
 	json_object_set_new(object, "why", json_string(why_word(why)));
 	append_object(line, object, fields, count);
 }
 
-/* `canceld[PID]: WHY` and the fields, after the time if dated. */
+/* `canceld[PID] NAME: WHY` and the fields, after the time if dated. */
 static void
-compose_text(struct buf *line, bool dated, enum why why, const struct log_field *fields, size_t count)
+compose_text(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
 	char now[TIME_SIZE], head[64];
 	size_t i;
 
-	append(line, dated ? time_text(now) : "");
-	snprintf(head, sizeof(head), "%scanceld[%ld]: ", dated ? " " : "", (long)getpid());
+	append(line, log->dated ? time_text(now) : "");
+	snprintf(head, sizeof(head), "%scanceld[%ld]%s", log->dated ? " " : "", (long)getpid(),
+	    log->name[0] != '\0' ? " " : "");
 	append(line, head);
+	append_escaped(line, span_of(log->name), "");
+	append(line, ": ");
 	append(line, why_word(why));
 	if (why == WHY_NOISE && count > 0) {
 		append_noise(line, fields[0].text);
@@ -340,9 +393,9 @@ static void
 compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields, size_t count)
 {
 	if (log->json)
-		compose_json(line, why, fields, count);
+		compose_json(line, log->name, why, fields, count);
 	else
-		compose_text(line, log->dated, why, fields, count);
+		compose_text(line, log, why, fields, count);
 	append(line, "\n");
 }
 

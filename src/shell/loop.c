@@ -9,6 +9,8 @@
  */
 #include "shell/loop.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@
 enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
 struct loop {
-	const struct options *options;
+	struct options *options;
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
@@ -37,6 +39,8 @@ struct loop {
 	ev_timer timer;
 	msec_t now;   /* of this turn */
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
+	bool failed;  /* stdin could not be read, or stdout not be written */
+	bool log_failed;
 };
 
 static bool
@@ -158,6 +162,37 @@ watch(struct loop *loop)
 	session_sleep(loop->session, is_stalled(loop), loop->now);
 }
 
+static bool
+report_error(struct loop *loop, struct descriptor *descriptor, const char *doing)
+{
+	int error = descriptor_take_error(descriptor);
+
+	if (error != 0)
+		log_failure(loop->log, doing, error);
+	return error != 0;
+}
+
+/* A log that cannot be written would not tell: stderr does, once. */
+static void
+report_errors(struct loop *loop)
+{
+	const char *file = loop->options->log.file;
+	char words[256];
+	int error, len;
+
+	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].in, "read stdin");
+	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].out, "write to stdout");
+	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
+	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
+	log_flush(loop->log);
+	error = file == NULL || loop->log_failed ? 0 : descriptor_take_error(&loop->log->descriptor);
+	if (error == 0)
+		return;
+	loop->log_failed = true;
+	len = snprintf(words, sizeof(words), "canceld: --log: %.128s: %s", file, strerror(error));
+	relay_say(&loop->life.relay, (struct span){ words, (size_t)len });
+}
+
 static void
 on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 {
@@ -182,8 +217,24 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
 	life_report_lost(&loop->life);
-	log_flush(loop->log);
+	report_errors(loop);
 	watch(loop);
+}
+
+/*
+ * Called just before libev waits. An event is pending there only if epoll_ctl(2) refused a descriptor (ENOSPC, ENOMEM),
+ * one of libev's own too: libev would wait without it. The guardian ends the server.
+ */
+static void
+on_wait(struct ev_loop *ev)
+{
+	struct loop *loop = ev_userdata(ev);
+
+	if (ev_pending_count(ev) == 0)
+		return;
+	log_failure(loop->log, "watch a descriptor", errno);
+	log_close(loop->log);
+	_exit(STATUS_FAILED);
 }
 
 static void
@@ -197,7 +248,7 @@ on_timer(struct ev_loop *ev, ev_timer *watcher, int events)
 }
 
 static struct session *
-new_session(const struct options *options, struct log *log, msec_t now)
+new_session(struct options *options, struct log *log, msec_t now)
 {
 	struct session_config config = {
 		.dialect = options->dialect,
@@ -243,6 +294,8 @@ start(struct loop *loop, const struct saved_signals *saved)
 	ev_prepare_init(&loop->settle, on_settle);
 	loop->settle.data = loop;
 	ev_prepare_start(loop->ev, &loop->settle);
+	ev_set_userdata(loop->ev, loop);
+	ev_set_loop_release_cb(loop->ev, on_wait, NULL);
 }
 
 static void
@@ -262,18 +315,30 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
+	const struct session *session = loop->session;
 	int status = life_status(&loop->life);
+	/* If the client no longer reads, it does not miss the answers that were left. */
+	bool left = session_tally(session, TALLY_LEFT) > 0 && !loop->client.left_deaf;
+	bool failed = session_tally(session, TALLY_FAILED) + session_tally(session, TALLY_TIMED_OUT) +
+		session_tally(session, TALLY_LOST) + session_tally(session, TALLY_REFUSED) +
+		session_count(session, WHY_PARSE_ERROR) + session_count(session, WHY_INVALID_REQUEST) +
+		session_count(session, WHY_TOO_DEEP) + session_count(session, WHY_REPEATED_ID) +
+		session_count(session, WHY_REPEATED_METHOD) >
+	    0;
 
 	if (loop->signals.ending != 0)
 		return 128 + loop->signals.ending;
-	if (status == 0 && loop->options->fail_on_timeout &&
-	    (session_timed_out(loop->session) || loop->client.drain_failed))
+	if (loop->failed)
+		return STATUS_FAILED;
+	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(session) || left))
 		return STATUS_TIMED_OUT;
+	if (status == 0 && loop->options->fail_on_error && (failed || left))
+		return STATUS_ERROR;
 	return status;
 }
 
 int
-loop_run(const struct options *options, struct log *log, const struct saved_signals *saved)
+loop_run(struct options *options, struct log *log, const struct saved_signals *saved)
 {
 	struct loop loop = { .options = options, .log = log };
 	int status;
@@ -288,7 +353,8 @@ loop_run(const struct options *options, struct log *log, const struct saved_sign
 	}
 	start(&loop, saved);
 	ev_run(loop.ev, 0);
-	report_summary(log, loop.session);
+	report_summary(log, loop.session, &options->policy);
+	report_errors(&loop);
 	status = exit_status(&loop);
 	finish(&loop);
 	return status;

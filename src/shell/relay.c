@@ -14,22 +14,23 @@ enum {
 };
 
 int
-relay_open(struct relay *relay, bool inherited)
+relay_open(struct relay *relay, bool inherited, struct descriptor *shared)
 {
-	int pair[2], out = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int pair[2], own = shared != NULL ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
-	*relay = (struct relay){ .write_end = -1 };
+	*relay = (struct relay){ .out = shared != NULL ? shared : &relay->own, .write_end = -1 };
 	descriptor_clear(&relay->in);
-	descriptor_clear(&relay->out);
+	descriptor_clear(&relay->own);
 	buf_init(&relay->queue);
 	buf_init(&relay->tail);
-	if (out < 0)
+	if (shared == NULL && own < 0)
 		return -1;
-	descriptor_init(&relay->out, out, false);
+	if (shared == NULL)
+		descriptor_init(&relay->own, own, false);
 	if (inherited || isatty(STDERR_FILENO))
 		return 0;
 	if (pipe2(pair, O_CLOEXEC) < 0) {
-		descriptor_close(&relay->out);
+		descriptor_close(&relay->own);
 		return -1;
 	}
 	descriptor_init(&relay->in, pair[0], true);
@@ -91,8 +92,8 @@ flush(struct relay *relay)
 
 	while (relay->queue.len > 0) {
 		bytes = buf_span(&relay->queue);
-		put = descriptor_write(&relay->out, &bytes, 1);
-		if (relay->out.broken) {
+		put = descriptor_write(relay->out, &bytes, 1);
+		if (relay->out->broken) {
 			/* The disk may have room again later. */
 			relay->lost += count_lines(bytes);
 			buf_clear(&relay->queue);
@@ -125,7 +126,7 @@ void
 relay_watch(struct relay *relay, struct ev_loop *loop)
 {
 	watcher_init(&relay->readable, relay->in.fd, EV_READ, &relay->ready);
-	watcher_init(&relay->writable, relay->out.fd, EV_WRITE, NULL);
+	watcher_init(&relay->writable, relay->out->fd, EV_WRITE, NULL);
 	watcher_set(loop, &relay->readable, true);
 }
 
@@ -166,10 +167,10 @@ relay_close(struct relay *relay)
 	msec_t end = monotonic_now() + RELAY_LAST_WAIT;
 
 	move(relay, LAST_READS);
-	while (relay_wants_write(relay) && descriptor_wait(&relay->out, end))
+	while (relay_wants_write(relay) && descriptor_wait(relay->out, end))
 		flush(relay);
 	descriptor_close(&relay->in);
-	descriptor_close(&relay->out);
+	descriptor_close(&relay->own);
 	if (relay->write_end >= 0)
 		close(relay->write_end);
 	buf_free(&relay->queue);

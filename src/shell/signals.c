@@ -3,7 +3,8 @@
 #include <assert.h>
 
 /* Signals that end canceld come first, then the others that it handles. */
-static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGPIPE };
+static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGPIPE, SIGXFSZ,
+	SIGABRT };
 
 static int
 index_of(int signal)
@@ -28,6 +29,7 @@ signals_save(struct saved_signals *saved)
 	}
 	sigprocmask(SIG_UNBLOCK, &heard, &saved->mask);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 }
 

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/mem.h"
 #include "shell/proc.h"
 
 enum {
 	PID_MOST = 1 << 22, /* proc(5), pid_max */
-	TRIES = 1 << 18,    /* in one round: some 50 ms */
+	TRIES = 1 << 16,    /* in one round: some 10 ms */
 };
 
 void
@@ -59,6 +60,7 @@ sweep_find_dead(siginfo_t *info)
 /* The children that exist, as decimal numbers, each followed by a blank (proc(5)). */
 struct list {
 	int fd;
+	bool failed;     /* it could not be read to its end */
 	ssize_t len, at; /* of text */
 	char text[1024];
 };
@@ -68,6 +70,7 @@ static bool
 list_open(struct list *list)
 {
 	list->len = list->at = 0;
+	list->failed = false;
 	list->fd = proc_is_own() ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
 	return list->fd >= 0;
 }
@@ -85,6 +88,7 @@ list_next(struct list *list)
 			list->len = read(list->fd, list->text, sizeof(list->text));
 		}
 		if (list->len <= 0) {
+			list->failed = list->len < 0;
 			close(list->fd);
 			return 0;
 		}
@@ -99,7 +103,7 @@ void
 sweep_spare(struct sweep *sweep)
 {
 	struct list list;
-	pid_t pid, *grown;
+	pid_t pid;
 
 	if (!sweep_has_children(P_ALL, 0))
 		return;
@@ -108,12 +112,10 @@ sweep_spare(struct sweep *sweep)
 		return;
 	}
 	while ((pid = list_next(&list)) > 0) {
-		grown = realloc(sweep->spared, (sweep->spared_count + 1) * sizeof(*grown));
-		if (grown == NULL)
-			abort();
-		sweep->spared = grown;
+		sweep->spared = mem_resize(sweep->spared, sweep->spared_count + 1, sizeof(*sweep->spared));
 		sweep->spared[sweep->spared_count++] = pid;
 	}
+	sweep->group = sweep->group || list.failed;
 }
 
 static pid_t *
@@ -207,7 +209,7 @@ end_listed(const struct sweep *sweep, struct found *found)
 		return false;
 	while ((pid = list_next(&list)) > 0)
 		end_child(sweep, pid, found);
-	return true;
+	return !list.failed;
 }
 
 static pid_t

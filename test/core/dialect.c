@@ -106,6 +106,7 @@ START_TEST(a_row_is_whole)
 	ck_assert_int_eq(row->cancel == NULL, row->declared_cancel == NULL);
 	ck_assert_int_eq(!(row->flags & DIALECT_TASKS), row->task_cancel == NULL);
 	ck_assert_int_eq(!(row->flags & DIALECT_TASKS), row->task_status == NULL);
+	ck_assert_int_eq(!(row->flags & DIALECT_TASKS), row->tasks_version == NULL);
 	ck_assert_int_eq(!(row->flags & DIALECT_SESSIONS), row->turn_cancel == NULL);
 	if (row->cancel != NULL)
 		ck_assert_int_eq(row->cancel->owes, (row->flags & DIALECT_OWES_ANSWER) != 0);

@@ -92,6 +92,44 @@ START_TEST(an_id_that_is_too_long_is_not_tracked)
 END_TEST
 
 static const struct {
+	const char *members;
+	bool begun, whole; /* whether it is malformed before its end is read, and at its end */
+} answers[] = {
+	{ "\"result\":null", false, false },
+	{ "\"result\":{},\"error\":null", false, false },
+	{ "\"error\":{\"code\":-1,\"message\":\"\"}", false, false },
+	{ "\"error\":{\"message\":\"\",\"code\":-3.2e4}", false, false },
+	{ "\"error\":{\"message\":\"\",\"code\":-1e300}", false, false },
+	{ "\"error\":null", false, true },
+	{ "\"result\":null,\"error\":{\"code\":-1,\"message\":\"\"}", true, true },
+	{ "\"error\":false,\"result\":1", true, true },
+	{ "\"error\":[]", true, true },
+	{ "\"error\":{\"code\":1.5,\"message\":\"\"}", true, true },
+	{ "\"error\":{\"code\":\"1\",\"message\":\"\"}", true, true },
+	{ "\"error\":{\"code\":1,\"message\":1}", true, true },
+	{ "\"error\":{\"code\":1}", true, true },
+};
+
+START_TEST(a_malformed_answer_is_recognised)
+{
+	struct scan *scan = scan_new(SCAN_END_NEWLINE);
+	struct envelope envelope;
+
+	scan_start(scan);
+	scan_feed(scan, "{\"jsonrpc\":\"2.0\",\"id\":1,", 24);
+	scan_feed(scan, answers[_i].members, strlen(answers[_i].members));
+	scan_feed(scan, " ", 1);
+	envelope_peek(&envelope, scan);
+	ck_assert_msg(envelope.malformed == answers[_i].begun, "%s, begun", answers[_i].members);
+	scan_feed(scan, "}\n", 2);
+	envelope_read(&envelope, scan, true);
+	ck_assert_int_eq(envelope.kind, ENVELOPE_RESPONSE);
+	ck_assert_msg(envelope.malformed == answers[_i].whole, "%s", answers[_i].members);
+	scan_free(scan);
+}
+END_TEST
+
+static const struct {
 	const char *part;
 	enum envelope_kind kind;
 	const char *id;
@@ -155,6 +193,7 @@ envelope_suite(void)
 	tcase_add_loop_test(kinds, each_kind_is_recognised, 0, sizeof(rows) / sizeof(rows[0]));
 	tcase_add_loop_test(kinds, a_partial_frame_shows_its_kind, 0, sizeof(parts) / sizeof(parts[0]));
 	tcase_add_loop_test(kinds, a_refused_frame_shows_what_was_meant, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_loop_test(kinds, a_malformed_answer_is_recognised, 0, sizeof(answers) / sizeof(answers[0]));
 	tcase_add_test(kinds, jsonrpc_is_asked_for_only_where_it_is_used);
 	tcase_add_test(kinds, an_id_that_is_too_long_is_not_tracked);
 	suite_add_tcase(suite, kinds);

@@ -322,6 +322,7 @@ run_start(const struct setup *setup)
 {
 	struct run *run = run_new(setup);
 	const char *words[WORDS] = { NULL };
+	char script[128];
 	size_t count = 0;
 	int fds[3];
 
@@ -335,6 +336,10 @@ run_start(const struct setup *setup)
 		put_behind(words, count, setup->behind);
 	if (setup->before != NULL)
 		put_behind(words, 0, setup->before);
+	if (setup->shell != NULL) {
+		snprintf(script, sizeof(script), "%s; exec \"$@\"", setup->shell);
+		insert_words(words, 0, (const char *const[]){ "/bin/sh", "-c", script, "sh" }, 4);
+	}
 	wire_all(run, setup, fds);
 	signal(SIGPIPE, SIG_IGN);
 	run->pid = fork();

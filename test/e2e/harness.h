@@ -40,6 +40,7 @@ struct setup {
 	/* Words, the outermost first: wrappers of the command: npx, sh, canceld, noterm (ignores SIGTERM). */
 	const char *behind;
 	const char *before; /* the same for canceld; run->pid is then the outermost wrapper's */
+	const char *shell;  /* shell commands in the process that becomes canceld, such as "ulimit -n 9" */
 	const char *mark;   /* NULL: a fresh one */
 	const char *in;     /* a path to open as stdin instead of the wiring */
 	const char *out;    /* the same for stdout */

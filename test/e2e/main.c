@@ -28,6 +28,7 @@ static const struct suite {
 	bool on_request; /* runs only if chosen */
 } suites[] = {
 	{ "times", suite_times, false },
+	{ "faults", suite_faults, false },
 	{ "tree", suite_tree, false },
 	{ "timeouts", suite_timeouts, false },
 	{ "client-leaks", suite_client_leaks, false },

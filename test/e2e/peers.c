@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -256,6 +257,13 @@ obey(const char *line)
 }
 
 static int
+unbound(void)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+	return each_line(obey);
+}
+
+static int
 puppet(const char *kind)
 {
 	static const int numbers[] = { SIGUSR1, SIGUSR2, SIGWINCH };
@@ -289,6 +297,8 @@ peer_main(int count, char **arguments)
 		order = arguments[2];
 	if (strcmp(arguments[0], "verbatim") == 0)
 		return wire_serve(count, arguments);
+	if (strcmp(arguments[0], "unbound") == 0)
+		return unbound();
 	if (strcmp(arguments[0], "puppet") == 0)
 		return puppet(count > 1 ? arguments[1] : NULL);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -11,6 +11,7 @@
  *   stalled BYTES ORDER  the same without an end
  *   mute-out       closes stdout at the first request and does not exit
  *   mute-in        answers the first request, closes stdin and does not exit
+ *   unbound        answers ping; does not end with its guardian
  *   puppet [KIND]  starts a descendant of that kind; then answers ping, exits with 3 at exit, writes
  *                  half an answer at half, reads nothing after stop-reading, answers nothing else.
  *                  SIGUSR1: exits with 0; SIGUSR2: closes stdout; SIGWINCH: closes stdin

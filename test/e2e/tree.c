@@ -268,8 +268,10 @@ START_TEST(a_stopped_guardian_wakes_when_canceld_is_killed)
 	struct run *run = start_with(kinds[_i], (struct setup){ 0 });
 	pid_t guardian = first_child(run->pid);
 
+	/* A running canceld would replace the guardian. */
+	kill(run->pid, SIGSTOP);
 	kill(guardian, SIGSTOP);
-	while (!process_stopped(guardian))
+	while (!process_stopped(run->pid) || !process_stopped(guardian))
 		run_pump(run, 1);
 	kill(run->pid, SIGKILL);
 	run_end(run);

@@ -400,6 +400,7 @@ try_dialect(struct mutants *mutants, struct dialect *dialect)
 	try_text(mutants, &dialect->progress, name, "progress");
 	try_text(mutants, &dialect->task_cancel, name, "task_cancel");
 	try_text(mutants, &dialect->task_status, name, "task_status");
+	try_text(mutants, &dialect->tasks_version, name, "tasks_version");
 	try_text(mutants, &dialect->asked_member, name, "asked_member");
 	try_text(mutants, &dialect->opened, name, "opened");
 	try_text(mutants, &dialect->closed, name, "closed");

@@ -28,7 +28,7 @@ setup(void)
 	reader = pair[0];
 	fcntl(reader, F_SETFL, O_NONBLOCK);
 	taken_len = 0;
-	ck_assert_int_eq(relay_open(&relay, false), 0);
+	ck_assert_int_eq(relay_open(&relay, false, NULL), 0);
 	ck_assert_int_ge(relay.write_end, 0);
 	ck_assert(fcntl(relay.write_end, F_GETFD) & FD_CLOEXEC);
 }

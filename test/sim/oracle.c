@@ -204,6 +204,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 		sent->kind = KIND_JUNK;
 	else if (sent->ask >= 0)
 		oracle->repaired++;
+	oracle->requests += sent->ask >= 0;
 }
 
 /* ABP: a client's request to canceld itself. */
@@ -238,6 +239,7 @@ static void
 heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	ask->asked = ask->active = oracle->now;
+	oracle->requests += ask->by == CLIENT;
 	if (ask->by != CLIENT) {
 		join_cascade(oracle, ask);
 		return;
@@ -259,10 +261,10 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		return;
 	ask->replied = sent->heard;
 	ask->reply_large = sent->len > HELD;
+	ask->made_task = ask->task && sent->grants && (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask);
 	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {
-		oracle->opened_at = sent->heard;
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
 	}
@@ -379,8 +381,8 @@ expired(struct oracle *oracle, struct ask *ask)
 static void
 check_stalled(struct oracle *oracle, const struct ask *ask)
 {
-	bool ending = ask->cancelled != 0 || ask->expired != 0;
-	int64_t since = ending && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
+	bool ending = ask->cancelled != 0 || ask->expired != 0 || oracle->deaf_at > 0;
+	int64_t since = ask->ending_at != INT64_MAX && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
 	int64_t limit = ask->idle < ask->cap ? ask->idle : ask->cap, grace = oracle_grace(oracle, ask);
 
 	if (limit == INT64_MAX)
@@ -389,6 +391,8 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 		limit = grace;
 	if (oracle->unread > since)
 		since = oracle->unread;
+	if (oracle->deaf_at > since)
+		since = oracle->deaf_at;
 	if (ask->by != CLIENT)
 		return;
 	if (oracle->now - oracle->spoke < limit)
@@ -406,6 +410,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 
 	if (ask == NULL)
 		return;
+	if (oracle->deaf_at > 0 && by == CLIENT)
+		oracle_check_deaf(oracle, ask);
 	if (decision == DECIDED_EXPIRED) {
 		expired(oracle, ask);
 		return;
@@ -422,6 +428,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	ask->unsent |= decision == DECIDED_UNSENT;
 	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
+	ask->held = oracle_is_held(oracle, ask);
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
 	ask->decided = ++oracle->step;

@@ -71,8 +71,11 @@ struct ask { /* one request */
 	char token[48], wire_token[48];
 	char second_token[48]; /* LSP: for partial results */
 	char session[16];
-	char name[16]; /* the name that it sets; empty: all */
-	bool task;
+	char name[16];  /* the name that it sets; empty: all */
+	bool asks_task; /* it asks to become a task ... */
+	bool task;      /* ... and may, as its receiver declared that */
+	bool made_task; /* ... and did: that was heard after it was given up */
+	int task_cancels;
 	int target; /* of a KIND_ACKNOWLEDGED: the request that it names, -1: one that never was; else NO_TARGET */
 	bool open;  /* ... a session was open then */
 	bool ours;  /* canceld answers it, and it does not pass */
@@ -96,6 +99,7 @@ struct ask { /* one request */
 	uint64_t decided;      /* when canceld reported that it answers; 0: not */
 	int64_t decided_at;    /* ... in ms */
 	int version;           /* ... the version of ACP, as far as it was known then */
+	bool held;             /* ... and held it back then, so that it was not idle */
 	bool unsent;           /* canceld reported that it was not sent */
 	bool answered;         /* the requester received an answer */
 	bool answered_by_peer; /* ... from its receiver */
@@ -144,6 +148,7 @@ struct oracle {
 	struct telling *tellings[2];   /* by the side of the requester, in order */
 	int telling_count[2], told[2]; /* reported, and arrived */
 	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
+	uint64_t requests;             /* of the client's that canceld heard, without those to canceld itself */
 	int last[2];                   /* the last message of each peer that arrived */
 	int hearing;                   /* the message that canceld reads */
 	int junk_lines, error_lines;   /* unreadable messages of the client, and answers to them */
@@ -158,18 +163,20 @@ struct oracle {
 	bool handshake;                /* it began with one */
 	bool initialized;              /* which was answered: heard by canceld */
 	bool modern;
-	bool client_left, server_died;
-	int life;       /* how many servers have gone */
-	bool away;      /* ... and the next one is not there */
-	bool fresh;     /* ... has read nothing yet */
-	uint64_t lost;  /* when the last one had gone */
-	uint64_t came;  /* when the next one did */
-	int64_t back;   /* ... in ms */
-	bool replaying; /* ... and was not told all, as canceld's log has it */
-	bool losing;    /* it is going now */
-	int halves;     /* how many half-read messages may be lost */
-	int may_fly;    /* how many requests may have been half read when it ended */
-	int may_reach;  /* ... and of its own, half read by the client */
+	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
+	bool client_left, server_died; /* server_died: or closed its stdin */
+	int64_t deaf_at;               /* when it closed its stdin and ran on; 0: it did not */
+	int life;                      /* how many servers have gone */
+	bool away;                     /* ... and the next one is not there */
+	bool fresh;                    /* ... has read nothing yet */
+	uint64_t lost;                 /* when the last one had gone */
+	uint64_t came;                 /* when the next one did */
+	int64_t back;                  /* ... in ms */
+	bool replaying;                /* ... and was not told all, as canceld's log has it */
+	bool losing;                   /* it is going now */
+	int halves;                    /* how many half-read messages may be lost */
+	int may_fly;                   /* how many requests may have been half read when it ended */
+	int may_reach;                 /* ... and of its own, half read by the client */
 	struct own owns[OWNS];
 	int own_count;
 	bool probing;                 /* canceld reported a probe, and heard no answer */
@@ -179,13 +186,13 @@ struct oracle {
 	int64_t spoke;                /* when a byte last came from the server */
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
-	bool unheld;                  /* an answer passes in parts, so that messages do not wait for the probe */
-	bool unprobed;                /* a cancel arrived after the probe */
-	uint64_t opened_at;           /* when the session was open */
-	bool cut_short;               /* the world ended though canceld had a time to wake at */
-	bool stuck;                   /* canceld wants the server ended */
-	int shaken;                   /* the message that opened the session; -1: none */
-	int opened;                   /* ... and the notice behind it; 0: none */
+	uint64_t let;   /* what was heard before this may pass: it stands before an answer of the client's */
+	bool unheld;    /* an answer passes in parts, so that messages do not wait for the probe */
+	bool unprobed;  /* a cancel arrived after the probe */
+	bool cut_short; /* the world ended though canceld had a time to wake at */
+	bool stuck;     /* canceld wants the server ended */
+	int shaken;     /* the message that opened the session; -1: none */
+	int opened;     /* ... and the notice behind it; 0: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
 	bool lists[LISTS];                     /* the server says when they change */
 	int list_changes[LISTS];               /* that the client was told */
@@ -222,6 +229,8 @@ void oracle_tells(struct oracle *oracle, int by, const char *id, bool translated
 void oracle_lost(struct oracle *oracle, const bool half[2]);
 /* The next server has started. */
 void oracle_back(struct oracle *oracle);
+/* canceld's log reports that the next server was told all. */
+void oracle_restarted(struct oracle *oracle);
 /* canceld wants the server to be ended. */
 void oracle_stuck(struct oracle *oracle);
 /* Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass. */

@@ -32,6 +32,15 @@ check_told(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "server" : "client", ask->id);
 }
 
+/* Whether the server works on a task that it should know to be cancelled. */
+static void
+check_task(struct oracle *oracle, const struct ask *ask)
+{
+	if (ask->made_task && oracle->cancels_tasks && !oracle->no_cancel && ask->task_cancels == 0 &&
+	    !oracle->server_died && !oracle->client_left)
+		oracle_blame(oracle, "2: the server never heard that nobody waits for the task of %s", ask->id);
+}
+
 /* Whether a person was asked something and may still answer: until then the client's requests are not idle. */
 static bool
 person_is_asked(const struct oracle *oracle)
@@ -79,6 +88,7 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "client" : "server");
 	if (!ask->ours)
 		check_told(oracle, ask);
+	check_task(oracle, ask);
 	if (!ask->ours && ask->wire[0] == '\0' && ask->lost == 0 && !is_given_up(oracle, ask) && !oracle->server_died &&
 	    !oracle->client_left)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);

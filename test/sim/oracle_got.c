@@ -124,8 +124,7 @@ oracle_got_cancel(struct oracle *oracle, struct ask *ask, const char *id)
 	}
 	if (ask->by == CLIENT && ask->lost != 0)
 		oracle_blame(oracle, "2: a cancel of %s, which this server has not read", id);
-	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && ask->cancelled > oracle->opened_at &&
-	    !(ask->deed->traits & FINAL);
+	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && !(ask->deed->traits & FINAL);
 	if (++ask->cancels > 1)
 		oracle_blame(oracle, "2: a second cancel of %s", id);
 	if (ask->task || (ask->deed->traits & FINAL && ask->cancelled == 0))

@@ -1,5 +1,6 @@
 /* Checks a message of canceld's own that a peer has read. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle_inside.h"
@@ -104,6 +105,8 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 		if (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->asked < ask->cap)
 			oracle_blame(oracle, "1: %s timed out after %lld ms", ask->id,
 			    (long long)(ask->decided_at - ask->active));
+		if (ask->held && ask->decided_at - ask->asked < ask->cap)
+			oracle_blame(oracle, "1: %s timed out while canceld held it back", ask->id);
 		if (oracle->protocol->waits && ask->arrived != 0 && ask->arrived < ask->decided &&
 		    !(ask->deed->traits & FINAL) && !(oracle->no_cancel && ask->by == CLIENT))
 			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);
@@ -188,6 +191,13 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
 	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0))
 		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
+	if (strcmp(cause, "server-closed-input") == 0 &&
+	    (oracle->deaf_at == 0 ||
+		(ask->wire[0] != '\0' && ask->cancelled == 0 && ask->expired == 0 &&
+		    ask->decided_at - oracle->deaf_at < oracle_grace(oracle, ask) &&
+		    ask->decided_at - ask->asked < ask->cap)))
+		oracle_blame(oracle, "1: %s is told of a closed stdin at %lld ms, which was closed at %lld ms", id,
+		    (long long)ask->decided_at, (long long)oracle->deaf_at);
 	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
 }
@@ -223,6 +233,19 @@ got_result(struct oracle *oracle, int to, const char *text, size_t len)
 	check_time(oracle, ask, ask->ending_at == INT64_MAX && !ask->crossed);
 }
 
+/* MCP tasks/cancel: once for a task of a request that was given up, to a server that declared it. */
+static void
+got_task_cancel(struct oracle *oracle, int to, json_t *message)
+{
+	const char *id = jsontext_text(json_object_get(message, "params"), "taskId");
+	int number = id[0] == 't' ? atoi(id + 1) : -1;
+	struct ask *ask = number >= 0 && number < oracle->ask_count ? &oracle->asks[number] : NULL;
+
+	if (to != SERVER || oracle->protocol != &protocols[MCP] || !oracle->cancels_tasks || oracle->no_cancel ||
+	    ask == NULL || !ask->made_task || ++ask->task_cancels > 1)
+		oracle_blame(oracle, "2: a forbidden tasks/cancel of %s", id);
+}
+
 void
 oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text, size_t len)
 {
@@ -248,6 +271,8 @@ oracle_got_own(struct oracle *oracle, int to, json_t *message, const char *text,
 		oracle_got_probe(oracle, text, len);
 	else if (to == CLIENT && oracle_got_list_change(oracle, method))
 		return;
-	else if (strcmp(method, "tasks/cancel") != 0 || oracle->protocol != &protocols[MCP])
+	else if (strcmp(method, "tasks/cancel") == 0)
+		got_task_cancel(oracle, to, message);
+	else
 		oracle_blame(oracle, "3: canceld says %.*s", (int)(len < 300 ? len : 300), text);
 }

@@ -19,10 +19,16 @@ peer_opening(const struct world *world, bool differs)
 
 	if (oracle->protocol == &protocols[MCP] && differs)
 		return oracle->lists[0] ? ",\"protocolVersion\":\"2025-06-18\"" : ",\"protocolVersion\":\"2025-03-26\"";
+	if (oracle->protocol == &protocols[MCP] && oracle->tasks)
+		return oracle->cancels_tasks ?
+		    ",\"protocolVersion\":\"2025-11-25\",\"capabilities\":"
+		    "{\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}" :
+		    ",\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tasks\":{\"requests\":{\"tools\":{\"call\":{}}}}}";
 	if (oracle->protocol == &protocols[MCP])
 		return oracle->lists[0] ? ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":"
 					  "{\"listChanged\":true},\"resources\":{\"listChanged\":true}}" :
-					  ",\"protocolVersion\":\"2025-06-18\"";
+					  ",\"protocolVersion\":\"2025-06-18\",\"capabilities\":"
+					  "{\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}";
 	if (oracle->protocol != &protocols[ACP])
 		return ",\"capabilities\":{}";
 	if (oracle->declares[SERVER])
@@ -36,8 +42,12 @@ peer_opening(const struct world *world, bool differs)
 static const char *
 members(const struct world *world, const struct ask *ask, bool cancelled)
 {
-	if (ask->task)
-		return ",\"task\":{\"taskId\":\"t\"}";
+	static char task[64];
+
+	if (ask->asks_task) {
+		snprintf(task, sizeof(task), ",\"task\":{\"taskId\":\"t%d\"}", (int)(ask - world->oracle.asks));
+		return task;
+	}
 	if (ask->deed->traits & TURN)
 		return cancelled ? ",\"stopReason\":\"cancelled\"" : ",\"stopReason\":\"end_turn\"";
 	return ask->deed->traits & HANDSHAKE ? peer_opening(world, false) : "";
@@ -88,7 +98,7 @@ peer_answers(struct world *world, int from)
 		return;
 	ask->doubled = ask->written;
 	ask->written = true;
-	if (error && !(ask->deed->traits & HANDSHAKE) && !ask->task) {
+	if (error && !(ask->deed->traits & HANDSHAKE) && !ask->asks_task) {
 		sent = write_error(world, from, number, cancelled);
 		world->oracle.sent[sent].confirms = cancelled;
 	} else {
@@ -102,18 +112,21 @@ peer_answers(struct world *world, int from)
 void
 peer_answers_badly(struct world *world)
 {
+	static const char *const bad[] = { ",\"result\":\"\xff\"", "", ",\"error\":null",
+		",\"result\":{},\"error\":{\"code\":1,\"message\":\"no\"}", ",\"error\":{\"code\":1}",
+		",\"error\":{\"code\":\"1\",\"message\":\"no\"}" };
 	int number = peer_some_ask(world, CLIENT), q = peer_next(world);
 	const struct ask *ask = &world->oracle.asks[number < 0 ? 0 : number];
 	char *answer = NULL;
 
 	if (number < 0 || !oracle_is_at_work(&world->oracle, ask) || ask->replied != 0 || ask->deed->traits & FINAL ||
-	    ask->task || (ask->written && !may_double(world, number)))
+	    ask->asks_task || (ask->written && !may_double(world, number)))
 		return;
 	world->oracle.asks[number].doubled |= ask->written;
 	world->oracle.asks[number].written = true;
 	if (chance_percent(&world->chance, 50)) {
-		peer_says(world, SERVER, KIND_RESPONSE, number,
-		    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d,\"p\":\"\xff\"}}", ask->wire, q);
+		peer_says(world, SERVER, KIND_RESPONSE, number, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"q\":%d%s}", ask->wire,
+		    q, bad[chance_below(&world->chance, sizeof(bad) / sizeof(bad[0]))]);
 		world->oracle.sent[world->oracle.sent_count - 1].bad = true;
 		return;
 	}

@@ -62,8 +62,8 @@ static void
 mcp_meta(struct world *world, struct ask *ask, char *meta, size_t size)
 {
 	const char *modern = "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"";
-	bool token =
-	    !(ask->deed->traits & FINAL) && !ask->task && strlen(ask->id) < 12 && chance_percent(&world->chance, 50);
+	bool token = !(ask->deed->traits & FINAL) && !ask->asks_task && strlen(ask->id) < 12 &&
+	    chance_percent(&world->chance, 50);
 
 	if (token)
 		snprintf(ask->token, sizeof(ask->token), "%s", ask->id);
@@ -147,9 +147,11 @@ client_asks(struct world *world, const struct deed *deed)
 	else if (oracle->protocol == &protocols[LSP])
 		lsp_tokens(world, ask, more, sizeof(more));
 	if (oracle->protocol == &protocols[MCP]) {
-		ask->task =
-		    !(deed->traits & (FINAL | SETTING | UNSETTING | STREAM)) && chance_percent(&world->chance, 4);
-		if (ask->task)
+		ask->asks_task = !(deed->traits & (FINAL | SETTING | UNSETTING | STREAM)) &&
+		    (oracle->initialized || !oracle->handshake) && chance_percent(&world->chance, 6);
+		ask->task = ask->asks_task && oracle->tasks && oracle->handshake && !oracle->modern &&
+		    strcmp(deed->method, "tools/call") == 0;
+		if (ask->asks_task)
 			snprintf(more, sizeof(more), ",\"task\":{}");
 		mcp_meta(world, ask, meta, sizeof(meta));
 	}

@@ -82,7 +82,7 @@ peer_cancels_foreign(struct world *world)
 	const struct ask *ask = &oracle->asks[number < 0 ? 0 : number];
 
 	if (number < 0 || !oracle_is_at_work(oracle, ask) || !world->text_ids || strncmp(ask->id, "\"s", 2) == 0 ||
-	    oracle->protocol != &protocols[MCP] || ask->task || !oracle_waits(ask) || ask->written)
+	    oracle->protocol != &protocols[MCP] || ask->asks_task || !oracle_waits(ask) || ask->written)
 		return;
 	sent = peer_says(world, SERVER, ask->deed->traits & STREAM ? KIND_CANCEL : KIND_JUNK, number,
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s,\"q\":%d}}",

@@ -87,7 +87,8 @@ wire_drain(struct world *world, int to, size_t n)
 	enum side from = to == CLIENT ? SIDE_SERVER : SIDE_CLIENT;
 	struct span span;
 
-	while (n > 0 && !(to == SERVER && !servers_is_there(world)) && both_write(world, from, n, &span)) {
+	while (n > 0 && !(to == SERVER && (world->deaf || !servers_is_there(world))) &&
+	    both_write(world, from, n, &span)) {
 		n -= span.len;
 		reads(world, to, span);
 		lane_sent(session_lane(world->session, from), span.len);

@@ -42,6 +42,7 @@ struct world {
 	bool verbose;
 	bool restarts, stateless;
 	bool over;        /* no other server comes */
+	bool deaf;        /* the server reads nothing any more */
 	unsigned crashes; /* steps of a hundred in which the server crashes */
 	struct restart restart;
 	int64_t starts[STARTS_MAX]; /* when servers were started again */
@@ -141,6 +142,7 @@ void both_client_leaves(struct world *world, enum leaving leaving);
 void both_server_gone(struct world *world);
 void both_server_lost(struct world *world);
 void both_server_back(struct world *world);
+void both_server_deaf(struct world *world);
 void both_expire(struct world *world, bool heard);
 int64_t both_sleep(struct world *world, bool stalled);
 /* At most n of the next bytes to be written in the lane of side `from`; false: there are none. */

@@ -1,0 +1,71 @@
+#include "core/json.h"
+
+#include <string.h>
+
+#include "core/unescape.h"
+
+size_t
+json_token_len(struct span json, size_t at)
+{
+	static const char ends[] = { ' ', '\t', '\r', '\n', ',', ':', '{', '}', '[', ']', '"' };
+	size_t i = at + 1;
+
+	if (json.ptr[at] != '"') {
+		while (i < json.len && memchr(ends, json.ptr[i], sizeof(ends)) == NULL)
+			i++;
+		return i - at;
+	}
+	while (i < json.len && json.ptr[i] != '"')
+		i += json.ptr[i] == '\\' ? 2 : 1;
+	return (i < json.len ? i + 1 : json.len) - at;
+}
+
+struct span
+json_next(struct span json, size_t *at)
+{
+	static const char between[] = { ' ', '\t', '\r', '\n', ',', ':' };
+	size_t depth = 0, start;
+
+	while (*at < json.len && memchr(between, json.ptr[*at], sizeof(between)) != NULL)
+		++*at;
+	start = *at;
+	if (start >= json.len || json.ptr[start] == ']' || json.ptr[start] == '}')
+		return SPAN_NONE;
+	do {
+		char c = json.ptr[*at];
+
+		depth += c == '{' || c == '[';
+		depth -= c == '}' || c == ']';
+		*at += json_token_len(json, *at);
+	} while (depth > 0 && *at < json.len);
+	return span_part(json, start, *at - start);
+}
+
+/* string: with its quotes. */
+static bool
+is_spelled(struct span string, struct span text)
+{
+	struct unescape walk;
+	size_t i = 0;
+	int byte;
+
+	unescape_init(&walk, span_part(string, 1, string.len - 2));
+	while ((byte = unescape_next(&walk)) >= 0)
+		if (i >= text.len || (unsigned char)text.ptr[i++] != byte)
+			return false;
+	return i == text.len;
+}
+
+struct span
+json_member(struct span object, struct span key)
+{
+	size_t at = object.len > 0 && object.ptr[0] == '{';
+	struct span name, value, found = SPAN_NONE;
+
+	if (object.len == 0 || (object.ptr[0] != '{' && object.ptr[0] != '"'))
+		return SPAN_NONE;
+	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0)
+		if (is_spelled(name, key))
+			found = value;
+	return found;
+}

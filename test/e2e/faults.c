@@ -1,0 +1,288 @@
+/* Faults of the system: full disks, few descriptors, little memory, a guardian that is lost. None is silent. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "process.h"
+#include "suites.h"
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+
+/* With three descriptors the dynamic linker opens no library. */
+enum { FEWEST = 4, MOST = 21 };
+
+static const char *
+path_of(const char *name)
+{
+	static char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s-%d", getenv("E2E_DIRECTORY"), name, (int)getpid());
+	return path;
+}
+
+static void
+write_file(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static size_t
+count(const char *text, const char *wanted)
+{
+	size_t found = 0;
+
+	for (; (text = strstr(text, wanted)) != NULL; text++)
+		found++;
+	return found;
+}
+
+/* The client keeps its end of stdin open; in the last case the server has gone by itself. */
+START_TEST(a_full_stdout_is_a_failure)
+{
+	static const struct setup setups[] = {
+		{ .out = "/dev/full" },
+		{ .out = "/dev/full", .options = "--drain -q" },
+		{ .out = "/dev/full", .command = "sh:read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'" },
+	};
+	struct run *run = run_start(&setups[_i]);
+
+	run_send(run, PING);
+	run_expect_exit(run, 125);
+	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"No space left"), 1);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_unreadable_stdin_is_a_failure)
+{
+	const struct setup setup = { .in = "/" };
+	struct run *run = run_start(&setup);
+
+	run_expect_exit(run, 125);
+	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"read stdin\" reason=\"Is a directory"), 1);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_file_as_stdout_may_reach_its_limit)
+{
+	struct setup setup = { .shell = "ulimit -f 1" };
+	struct run *run;
+
+	write_file(path_of("out"), "", 0600);
+	setup.out = path_of("out");
+	run = run_start(&setup);
+	run_call(run, "1", "flood", "{\"count\":1,\"bytes\":100000}");
+	run_expect_exit(run, 125);
+	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"File too large"), 1);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_full_log_is_told_once_and_ends_nothing)
+{
+	const char *file = _i == 0 ? "/dev/full" : path_of("log");
+	char options[400], told[400];
+	const struct setup setup = { .options = options,
+		.command = "peer puppet",
+		.shell = _i == 0 ? NULL : "ulimit -f 1" };
+	struct run *run;
+
+	snprintf(options, sizeof(options), "-vv --log %s", file);
+	snprintf(told, sizeof(told), "canceld: --log: %s: %s\n", file,
+	    _i == 0 ? "No space left on device" : "File too large");
+	run = run_start(&setup);
+	for (int i = 0; i < 20; i++) {
+		run_send(run, PING);
+		run_expect_result(run, "1");
+	}
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_uint_eq(count(run->error.data, told), 1);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_log_is_for_its_owner)
+{
+	char options[400];
+	struct stat status;
+	struct run *run;
+
+	snprintf(options, sizeof(options), "--log %s", path_of("log"));
+	if (_i > 0)
+		write_file(path_of("log"), "", _i == 1 ? 0600 : 0644);
+	run = run_session(options, NULL);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_int_eq(stat(path_of("log"), &status), 0);
+	ck_assert_int_eq(status.st_mode & 0777, _i < 2 ? 0600 : 0644);
+	ck_assert_int_eq(process_has_text(path_of("log"), "LOG_EXPOSED mode=0644\n"), _i == 2);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_line_of_a_log_file_begins_a_line)
+{
+	char options[400];
+	struct run *run;
+
+	snprintf(options, sizeof(options), "--log %s", path_of("log"));
+	write_file(path_of("log"), "half", 0600);
+	run = run_session(options, NULL);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert(process_has_text(path_of("log"), "half\n20"));
+	ck_assert(!process_has_text(path_of("log"), "\n\n"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_line_of_the_log_begins_a_line_on_stderr)
+{
+	struct run *run = run_options("-v", "sh:printf half >&2; read x; exit 3");
+
+	run_expect_logged(run, "half");
+	run_send(run, PING);
+	run_expect_exit(run, 3);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "half\ncanceld["));
+	ck_assert_ptr_null(strstr(run->error.data, "\n\n"));
+	run_end(run);
+}
+END_TEST
+
+/* SIGXFSZ, as SIGPIPE, has its default disposition again in the server. */
+START_TEST(the_server_is_killed_by_its_own_large_file)
+{
+	struct run *run = run_options("", "peer facts");
+	json_t *facts;
+
+	run_send(run, PING);
+	facts = at(run_expect_answer(run, "1"), "result");
+	ck_assert_int_eq(at_number(facts, "SigIgn") & 1 << (SIGXFSZ - 1), 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(with_few_descriptors_it_works_or_says_so)
+{
+	char limit[64];
+	const struct setup setup = { .shell = limit };
+	struct run *run;
+
+	snprintf(limit, sizeof(limit), "ulimit -n %d", _i);
+	run = run_start(&setup);
+	run_send(run, PING);
+	run_close_in(run);
+	run_expect_exit(run, ANY_STATUS);
+	if (WEXITSTATUS(run->status) != 0) {
+		ck_assert_int_eq(WEXITSTATUS(run->status), 125);
+		ck_assert_ptr_nonnull(strstr(run->error.data, "Too many open files"));
+	}
+	run_end(run);
+}
+END_TEST
+
+/* --strict keeps the whole message, which is longer than the memory that there may be. */
+START_TEST(without_memory_it_ends_with_a_line)
+{
+	const struct setup setup = { .shell = "ulimit -v 60000", .options = "--strict" };
+	const char *variant = getenv("VARIANT");
+	static char piece[1 << 20];
+	struct run *run;
+
+	if (strcmp(variant, "asan") == 0 || strcmp(variant, "valgrind") == 0)
+		return;
+	run = run_start(&setup);
+	run_handshake(run);
+	memset(piece, 'x', sizeof(piece));
+	run_send_text(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"", 35);
+	for (int i = 0; i < 100; i++)
+		run_send_text(run, piece, sizeof(piece));
+	run_expect_exit(run, 125);
+	ck_assert_uint_eq(count(run->error.data, "canceld: out of memory\n"), 1);
+	ck_assert_ptr_null(strstr(run->error.data, "ssertion"));
+	run_end(run);
+}
+END_TEST
+
+static pid_t
+guardian_of(const struct run *run)
+{
+	pid_t pid = process_first(run->pid);
+
+	ck_assert_int_gt(pid, 1);
+	return pid;
+}
+
+/* The kernel ends the server with the guardian. */
+START_TEST(a_lost_guardian_is_replaced)
+{
+	struct run *run = run_session("", NULL);
+	pid_t guardian = guardian_of(run);
+
+	run_call(run, "2", "sleep", "{\"ms\":600000}");
+	run_expect_received(run, "\"id\":2,");
+	kill(guardian, _i == 0 ? SIGSTOP : SIGKILL);
+	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 128 + SIGKILL);
+	ck_assert(process_ended(guardian));
+	ck_assert_uint_eq(count(run->error.data, "GUARDIAN_LOST"), 1);
+	run_end(run);
+}
+END_TEST
+
+/* As with one that has changed its user id. */
+START_TEST(a_server_may_outlive_its_guardian)
+{
+	struct run *run = run_options("", "peer unbound");
+
+	run_send(run, PING);
+	run_expect_result(run, "1");
+	kill(guardian_of(run), _i % 2 == 0 ? SIGSTOP : SIGKILL);
+	run_expect_logged(run, "GUARDIAN_LOST");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	run_expect_result(run, "2");
+	if (_i < 2) {
+		run_close_in(run);
+		run_expect_exit(run, 0);
+	} else {
+		kill(run->pid, SIGTERM);
+		run_expect_exit(run, 128 + SIGTERM);
+	}
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_faults(void)
+{
+	Suite *suite = suite_create("faults");
+	TCase *tests = tcase_create("faults");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, a_full_stdout_is_a_failure, 0, 3);
+	tcase_add_test(tests, an_unreadable_stdin_is_a_failure);
+	tcase_add_test(tests, a_file_as_stdout_may_reach_its_limit);
+	tcase_add_loop_test(tests, a_full_log_is_told_once_and_ends_nothing, 0, 2);
+	tcase_add_loop_test(tests, a_log_is_for_its_owner, 0, 3);
+	tcase_add_test(tests, a_line_of_a_log_file_begins_a_line);
+	tcase_add_test(tests, a_line_of_the_log_begins_a_line_on_stderr);
+	tcase_add_test(tests, the_server_is_killed_by_its_own_large_file);
+	tcase_add_loop_test(tests, with_few_descriptors_it_works_or_says_so, FEWEST, MOST);
+	tcase_add_test(tests, without_memory_it_ends_with_a_line);
+	tcase_add_loop_test(tests, a_lost_guardian_is_replaced, 0, 2);
+	tcase_add_loop_test(tests, a_server_may_outlive_its_guardian, 0, 4);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

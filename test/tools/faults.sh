@@ -1,0 +1,153 @@
+#!/bin/bash
+# Usage: CANCELD=... DEMO_SERVER=... faults.sh [OCCURRENCES]
+# Lets system calls of canceld and its guardian fail, one in each run: every call that a session makes, its first
+# OCCURRENCES, with some errors each. A run has to end in time, with all answers and status 0 or with a word on stderr;
+# nothing may be left, and its loop may not spin. Needs strace.
+set -u
+
+occurrences=${1:-3}
+: "${CANCELD:?}" "${DEMO_SERVER:?}"
+limit=12 # seconds for one run
+turns=60 # of the loop, in a short session
+export CANCELD DEMO_SERVER limit
+work=$(mktemp -d)
+export work
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/in" <<'END'
+{"jsonrpc":"2.0","id":"start","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"faults","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}
+END
+# With -r the server crashes between two calls.
+sed '$s/"echo","arguments":{}/"crash","arguments":{"status":9}/p; $s/"id":2/"id":3/' "$work/in" >"$work/in-r"
+
+cat >"$work/server" <<END
+#!/bin/sh
+setsid sleep 1000 >/dev/null 2>&1 &
+exec "$DEMO_SERVER"
+END
+chmod +x "$work/server"
+
+# The server leaves a process in a session of its own. It is no longer traced once it is executed. Without --drain stdin stays open for the answers.
+session() # name, canceld's options, strace's options...
+{
+	local name=$1 options=$2 in=$work/in wanted=3
+	shift 2
+	[[ $options != *-r* ]] || in=$in-r wanted=4
+	: >"$work/$name.out"
+	# shellcheck disable=SC2086
+	{
+		cat "$in"
+		while [[ $options != *--drain* && ! -e $work/$name.end ]] &&
+			[ "$(grep -c '"id":' "$work/$name.out")" -lt $wanted ]; do
+			sleep 0.05
+		done
+	} | {
+		FAULT_MARK=$name timeout -k 1 "$limit" strace -f -b execve "$@" -- \
+			"$CANCELD" ${options/LOG/$work/$name.log} -- "$work/server" 2>"$work/$name.err" | cat >"$work/$name.out"
+		echo "${PIPESTATUS[0]}"
+		: >"$work/$name.end"
+	}
+}
+
+left() # name
+{
+	grep -lazs "^FAULT_MARK=$1\$" /proc/[0-9]*/environ 2>/dev/null | grep -v "/$$/" | grep -c .
+}
+
+# One fault. Prints "CALL ERROR NUMBER: what is wrong".
+try()
+{
+	local call=$1 error=$2 number=$3 options=$4
+	local name=$call.$error.$number.${options//[^a-z]/} status answers wanted=3 tries=0 wrong=
+	[[ $options != *-r* ]] || wanted=4
+	status=$(session "$name" "$options" -o /dev/null -e trace="$call" -e inject="$call:error=$error:when=$number")
+	answers=$(grep -c '"id":' "$work/$name.out")
+	cat "$work/$name.log" >>"$work/$name.err" 2>/dev/null
+	case $status in
+	0) [ "$answers" -ge $wanted ] || wrong="status 0 with $answers answers" ;;
+	124 | 137) grep -q 'SERVER_EXITED signal=9' "$work/$name.err" || wrong='no end' ;;
+	134 | 139) wrong="a crash: status $status" ;;
+	*) grep -Eq 'canceld.*(FAILED|SERVER_EXITED|cannot|:)' "$work/$name.err" || wrong="status $status without a word" ;;
+	esac
+	while [ "$(left "$name")" != 0 ]; do
+		tries=$((tries + 1))
+		if [ $tries -gt 60 ]; then
+			wrong="$wrong; a process is left"
+			break
+		fi
+		sleep 0.1
+	done
+	[ -z "$wrong" ] || echo "$call $error $number '$options': $wrong: $(tail -n 2 "$work/$name.err" | tr '\n' ' ')"
+	rm -f "$work/$name".*
+}
+export -f try session left
+
+calls() # a trace: the calls from main on, with their numbers, as "CALL FIRST LAST"
+{
+	# What is before belongs to the dynamic linker: main begins with /dev/null.
+	awk '{ sub(/^[0-9]+ +/, "") }
+	/^[a-z_0-9]+\(/ {
+		call = $0
+		sub(/\(.*/, "", call)
+		if (!begun && call == "openat" && /"\/dev\/null"/)
+			begun = 1
+		if (!begun)
+			before[call]++
+		else
+			after[call]++
+	}
+	END {
+		for (call in after)
+			print call, before[call] + 1, before[call] + after[call]
+	}' "$1"
+}
+
+errors_of() # call
+{
+	case $1 in
+	# brk reports no error, so glibc finds none; those of prctl only fail on a kernel that lacks them.
+	# After readlink the sweep tries all process ids, which takes too long under strace.
+	brk | prctl | readlink | exit_group | execve | rt_sigreturn | set_robust_list | getpid | getppid | get*id | wait4) ;;
+	rt_sig* | setsid | fstat | newfstatat | ioctl) echo ENOMEM ;;
+	open* | pipe* | socketpair | epoll_create1 | eventfd2 | dup* | fcntl) echo EMFILE ENOMEM ;;
+	epoll_ctl) echo ENOMEM ENOSPC ;;
+	clone* | fork | vfork | mmap | munmap) echo ENOMEM EAGAIN ;;
+	sendto | sendmsg | recvfrom | recvmsg) echo ENOBUFS ENOMEM EINTR ;;
+	epoll_wait | epoll_pwait | poll | ppoll | pselect6) echo EINTR ENOMEM ;;
+	writev | pwritev2 | write) echo EIO ENOSPC EINTR EAGAIN ;;
+	read* | pread*) echo EIO ENOMEM EINTR ;;
+	*) echo EIO ENOMEM ;;
+	esac
+}
+
+plan()
+{
+	local call first last error number options=$1
+	calls "$work/trace" | sort | while read -r call first last; do
+		for error in $(errors_of "$call"); do
+			for ((number = first; number <= last && number < first + occurrences; number++)); do
+				printf '%s\0%s\0%s\0%s\0' "$call" "$error" "$number" "$options"
+			done
+		done
+	done
+}
+
+failed=0
+for options in '-v --drain' '-k' '-r --drain --log LOG'; do
+	session trace "$options" -o "$work/trace" >/dev/null
+	spun=$(grep -c epoll_wait "$work/trace")
+	if [ "$spun" -gt $turns ]; then
+		echo "'$options': $spun turns of the loop in a short session"
+		failed=1
+	fi
+	plan "$options" >>"$work/plan"
+done
+runs=$(($(tr -dc '\0' <"$work/plan" | wc -c) / 4))
+# shellcheck disable=SC2016
+xargs -0 -n 4 -P "$(($(nproc) * 4))" bash -c 'try "$@"' try <"$work/plan" >"$work/wrong"
+cat "$work/wrong"
+echo "$runs failing system calls, $(wc -l <"$work/wrong") faults"
+[ "$failed" = 0 ] && [ ! -s "$work/wrong" ]
