@@ -165,25 +165,44 @@ choose_reading(struct session *session, enum side from)
 	return judge_answer(session, from, &envelope);
 }
 
+/* After a fault nobody knows where the strings are. */
+static void
+replace_crs(struct session *session, enum side from, uint64_t to)
+{
+	struct party *party = &session->party[from];
+
+	if ((scan_has_cr(party->frame.scan) || scan_fault(party->frame.scan) != SCAN_FINE) &&
+	    lane_replace(party->lane, lane_decided_to(party->lane), to, '\r', ' ') && !party->parts.cr_told) {
+		party->parts.cr_told = true;
+		state_note(session, VERB_NOTE, side_other(from), WHY_CR_REPLACED, NULL, SPAN_NONE);
+	}
+}
+
 /* Passes or drops all bytes that were scanned, except a last carriage return, which is dropped before a newline. */
 static void
 move_on(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct span part = lane_from(party->lane, lane_decided_to(party->lane));
+	size_t passed, newline;
 
 	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
 	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED) {
 		lane_drop(party->lane, part.len);
 	} else if (party->frame.framing == FRAMING_HEADER) {
 		lane_pass(party->lane, part.len);
-	} else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0) {
-		state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
-		lane_pass(party->lane, part.len - 2);
-		lane_drop(party->lane, 1);
-		lane_pass(party->lane, 1);
 	} else {
-		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
+		newline = part.len > 0 && part.ptr[part.len - 1] == '\n';
+		passed = part.len - newline;
+		if (passed > 0 && part.ptr[passed - 1] == '\r')
+			passed--;
+		replace_crs(session, from, lane_decided_to(party->lane) + passed);
+		lane_pass(party->lane, passed);
+		if (newline > 0 && passed + newline < part.len) {
+			state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
+			lane_drop(party->lane, 1);
+		}
+		lane_pass(party->lane, newline);
 	}
 }
 
@@ -194,6 +213,7 @@ begin(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 	struct envelope envelope;
 
+	party->parts.cr_told = false;
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
@@ -237,6 +257,7 @@ report_fault(struct session *session, const struct message *message, const struc
 	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
 	const struct method *row;
 
+	action.detail = span_of(envelope_fault(scan_fault(message->scan)));
 	if (request == NULL) {
 		action.id = scan_text(message->scan, SCAN_ID);
 		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
@@ -287,7 +308,9 @@ end_passed(struct session *session, struct message *message, struct request *req
 	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
-	bool own = request != NULL && has_id_of(message->scan, request);
+	/* Of two ids the reader may take either: the answer stays that of the request which it passed for. */
+	bool own =
+	    request != NULL && (has_id_of(message->scan, request) || scan_fault(message->scan) == SCAN_REPEATED_ID);
 	struct request *named = request;
 
 	if (sound && !answer)
@@ -298,9 +321,14 @@ end_passed(struct session *session, struct message *message, struct request *req
 		report_fault(session, message, named);
 	else if (request == NULL)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
+	/* The receiver may read the request all the same. */
+	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
+		message->envelope.kind = ENVELOPE_REQUEST;
+		return PARTS_MESSAGE;
+	}
 	if (session->party[message->from].frame.split)
 		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
-	if (own && !id_equal(id, request->wire_id))
+	if (own && sound && !id_equal(id, request->wire_id))
 		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
 	if (request != NULL && !own)
 		take_back(session, message, request);
@@ -325,7 +353,8 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (message->envelope.kind == ENVELOPE_REQUEST ||
+	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) ||
+	    message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {
