@@ -16,7 +16,7 @@
 
 #define ACKS_METHOD SPAN("$/canceld/cancel")
 
-enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_FORBIDDEN, OUTCOME_CANCELLED, OUTCOME_CONFIRMED };
+enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
 struct ack {
 	const struct request *request; /* the request that it waits for */
@@ -37,15 +37,18 @@ void acks_free(struct acks *acks);
 /* Adds an acknowledgement that waits for the end of the request. false: there are LIMIT_ACKS already. */
 bool acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request);
 
-/* The client's request with this pending_hash has ended. If the same id ends again, the last end counts. */
-void acks_note_end(struct acks *acks, uint64_t hash, bool cancelled);
+/*
+ * The client's request with this pending_hash has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
+ * ends again, the last end counts.
+ */
+void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
 
 /*
  * The client's request has ended: notes the end, and sends the acknowledgements that wait for it.
  */
 void acks_end(struct acks *acks, const struct request *request, struct lane *lane, struct journal *journal);
 
-/* How the client's last request with this id ended: OUTCOME_COMPLETED, _CANCELLED or _UNKNOWN. */
+/* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
 /* Writes the acknowledgement of this outcome to the lane of the server's messages, and reports it. */

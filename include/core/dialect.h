@@ -65,7 +65,7 @@ extern DIALECT_CONST struct cancel dialect_cancels[];
 
 enum dialect_flag {
 	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
-	DIALECT_ALIASES_IDS = 1 << 1,          /* a request whose id is still in use is sent under a fresh id */
+	DIALECT_ALIASES_TOKENS = 1 << 1,       /* a request whose token is still in use is sent with a fresh one */
 	DIALECT_DROPS_UNKNOWN_TOKENS = 1 << 2, /* progress that names no request is dropped */
 	DIALECT_HAS_ERAS = 1 << 3,             /* canceld sends nothing of its own before the era is settled */
 	DIALECT_CANCELS_META = 1 << 4,         /* in the modern era a cancel copies the request's _meta */
@@ -116,9 +116,9 @@ extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, diale
 const struct dialect *dialect_named(struct span name);
 
 /*
- * The dialect of a client, from its first request: method is unescaped, version the type of its params.protocolVersion.
+ * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
  */
-const struct dialect *dialect_of_request(enum framing framing, struct span method, enum value_type version);
+const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
 
 /* The dialect of a client, from its framing alone. */
 const struct dialect *dialect_of_framing(enum framing framing);

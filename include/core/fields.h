@@ -32,6 +32,7 @@ enum scan_field {
 	SCAN_ERROR,               /* error: its type only */
 	SCAN_ERROR_CODE,          /* error.code */
 	SCAN_ERROR_MESSAGE,       /* error.message */
+	SCAN_ERROR_REQUEST_ID,    /* error.data.requestId */
 	SCAN_PARAMS_ID,           /* params.id */
 	SCAN_REQUEST_ID,          /* params.requestId */
 	SCAN_NAME,                /* params.name */
@@ -46,6 +47,7 @@ enum scan_field {
 	SCAN_WORK_TOKEN,          /* params.workDoneToken */
 	SCAN_PARTIAL_TOKEN,       /* params.partialResultToken */
 	SCAN_PARAMS_VERSION,      /* params.protocolVersion */
+	SCAN_UPDATE_STATE,        /* params.update.state */
 	SCAN_CLIENT_CANCELS,      /* params.clientCapabilities.cancellation.request */
 	SCAN_META_TOKEN,          /* params._meta.progressToken: a request that wants progress */
 	SCAN_META_SUBSCRIPTION,   /* params._meta["io.modelcontextprotocol/subscriptionId"] */

@@ -33,7 +33,7 @@ enum request_flag {                  /* properties, known from the start */
 };
 
 enum request_mark {                 /* events that have happened to it */
-	REQUEST_WITHHELD = 1 << 0,  /* its cancel waits until the era is settled */
+	REQUEST_WITHHELD = 1 << 0,  /* its cancel waits until the era is settled; a turn's: until no other runs */
 	REQUEST_GRACED = 1 << 1,    /* its deadline was put off once, because its response is arriving */
 	REQUEST_EXPIRED = 1 << 2,   /* CANCELLING because its deadline passed ... */
 	REQUEST_CAPPED = 1 << 3,    /* ... which was the absolute one */
@@ -41,14 +41,15 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_CROSSED = 1 << 5,   /* CASCADED, and its turn was already cancelled when it arrived */
 	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver confirmed it */
-	REQUEST_TURN_TOLD = 1 << 8, /* a cancel of its whole ACP session was sent */
-	REQUEST_UNOWED = 1 << 9,    /* PASSING, and its first cancel waived the answer */
+	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer */
+	REQUEST_TURN_TOLD = 1 << 9, /* PASSING, and session/cancel of its turn was sent */
 };
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
 struct method; /* core/dialect.h */
+struct turns;  /* core/turns.h */
 
 struct request_name {                  /* private: an id or token of a request */
 	struct map_entry exact, loose; /* in pending->exact; in ->loose if it is a number */
@@ -70,6 +71,8 @@ struct request {
 	enum request_state state;                 /* set with pending_move */
 	uint64_t start, end;                      /* the frame's positions in its lane; set with pending_place */
 	msec_t received;                          /* when the frame's last byte arrived */
+	msec_t cancelled;                         /* when it was cancelled while PASSING; requests.c sets it */
+	struct turns *turns;                      /* of its ACP session, if it is one; else NULL; set likewise */
 	msec_t idle_after, cap_after;             /* the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;                        /* in pending->idle, or not armed */
 	struct alarm hard;                        /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */

@@ -23,6 +23,13 @@ void requests_decide(struct session *session, enum side requester, struct reques
  */
 void requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout);
 
+/*
+ * What has passed as the request's response is not its: it is what it was before. A cancel that came meanwhile goes out
+ * now, and deadlines that have passed are due.
+ */
+void requests_resume(struct session *session, enum side requester, struct request *request,
+    const struct former *former);
+
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
 
@@ -32,7 +39,7 @@ void requests_set_deadlines(struct session *session, enum side requester, struct
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void requests_join_turn(struct session *session, struct request *request);
 
-struct turns {                      /* the turns of a session that is cancelled */
+struct ended_turns {                /* the turns of a session that is cancelled */
 	size_t live;                /* being worked on by the agent */
 	size_t unsent;              /* not yet written, so they are withdrawn */
 	size_t repeated;            /* already cancelled by an earlier session/cancel */
@@ -42,7 +49,13 @@ struct turns {                      /* the turns of a session that is cancelled 
 /*
  * The client sent session/cancel for this ACP session: cancels its turns, and the requests that the agent sent in them.
  */
-struct turns requests_cancel_turns(struct session *session, struct span session_id);
+struct ended_turns requests_cancel_turns(struct session *session, struct span session_id);
+
+/* ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn. */
+void requests_note_work(struct session *session, struct span session_id, bool idle);
+
+/* ACP v2: the client has gone: cancels the turns whose prompts were answered. */
+void requests_leave_turns(struct session *session);
 
 /*
  * Forgets the tombstones whose linger has passed. deadlines: also expires the requests whose deadline or grace has

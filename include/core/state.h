@@ -18,21 +18,30 @@
 #include "core/journal.h"
 #include "core/server.h"
 #include "core/tasks.h"
+#include "core/turns.h"
 
 enum reading {        /* what happens to the frame that is being read */
 	READ_HOLD,    /* undecided: its bytes are kept */
-	READ_PASS,    /* it passes in parts, and is entered in the table at its end */
+	READ_PASS,    /* it passes in parts, and is entered in the table at its end, unless it is an answer */
 	READ_PASSED,  /* it passes in parts, as the answer to parts->request */
 	READ_DISCARD, /* too long to keep: dropped in parts, handled at its end */
+	READ_STRAY,   /* an answer to nothing: dropped in parts, reported at its end, when its id is known */
 	READ_DROPPED, /* dropped in parts, and handled already */
 	READ_LOST,    /* dropped in parts, because its reader has gone; a request is handled at its end */
+};
+
+struct former { /* what a PASSING request was before */
+	enum request_state state;
+	msec_t idle, hard; /* when its alarms were due; MSEC_NEVER: not armed */
 };
 
 struct parts { /* parts.c */
 	enum reading reading;
 	struct request *request; /* READ_PASSED: PASSING; else NULL */
+	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 	bool cr_told;            /* CR_REPLACED was logged for the message */
+	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
 	bool stalled;            /* READ_DROPPED: the message was closed before its end */
 };
 
@@ -57,7 +66,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
 	bool spoke;         /* it has sent a message ... */
-	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc" */
+	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
 	bool ended;         /* no more bytes come from this side */
 	/* noise.c, positions: where the search in a line of text goes on whose beginning was dropped, and when. */
@@ -73,6 +82,7 @@ struct session {
 	struct party party[2]; /* by enum side */
 	struct questions questions;
 	struct pending tasks[2]; /* by requester */
+	struct turns_table turns;
 	struct acks acks;
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
@@ -165,15 +175,6 @@ static inline bool
 state_is_settled(const struct session *session)
 {
 	return handshake_is_settled(&session->handshake, lane_written_to(session->party[SIDE_CLIENT].lane));
-}
-
-/* A response is passing in parts before its id is known: it may answer any request of that side. */
-static inline bool
-state_answer_is_passing(const struct session *session, enum side requester)
-{
-	const struct party *party = &session->party[side_other(requester)];
-
-	return party->parts.reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
 }
 
 /* Whether the era has just been settled and something has waited for that. */

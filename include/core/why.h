@@ -70,11 +70,11 @@ enum why_level {
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
 	X(PROBE_SENT, DECISION, "after a cancel the server was asked whether it is alive")         \
 	X(LATE_FAULT, PERSON, "a message was found malformed after its first part had passed")     \
+	X(WRONG_ID, PERSON, "a response that had passed in parts as the answer to one request has another id") \
 	/* events */                                                                               \
 	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
 	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \
 	X(ERA, DECISION, "the era of the protocol was detected: legacy or modern")                 \
-	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
 	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
 	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \

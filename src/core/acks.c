@@ -8,16 +8,18 @@
 #include "core/limits.h"
 #include "core/mem.h"
 
+enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
+
 /* For the log, and for the client: ABP "Edge Cases". */
 static const struct {
 	const char *word, *members;
 } outcomes[] = {
 	[OUTCOME_UNKNOWN] = { "not found", "\"cancelled\":false,\"reason\":\"Operation not found\"" },
 	[OUTCOME_COMPLETED] = { "already completed", "\"cancelled\":false,\"reason\":\"Operation already completed\"" },
-	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
-	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
 	[OUTCOME_CANCELLED] = { "cancelled", "\"cancelled\":true" },
 	[OUTCOME_CONFIRMED] = { "confirmed", "\"cancelled\":true,\"confirmed\":true" },
+	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
+	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
 };
 
 void
@@ -63,11 +65,11 @@ acks_add(struct acks *acks, struct span id, struct span target, struct span reas
 }
 
 void
-acks_note_end(struct acks *acks, uint64_t hash, bool cancelled)
+acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 {
 	if (acks->marks == NULL)
 		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
-	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << 1 | cancelled; /* the other bits stand for the id */
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
 }
 
 void
@@ -111,6 +113,7 @@ outcome_of(const struct request *request)
 void
 acks_end(struct acks *acks, const struct request *request, struct lane *lane, struct journal *journal)
 {
+	enum outcome outcome = outcome_of(request);
 	size_t i, kept = 0;
 
 	for (i = 0; i < acks->count; i++) {
@@ -120,26 +123,25 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane, st
 			acks->list[kept++] = *ack;
 			continue;
 		}
-		acks_send(lane, journal, buf_span(&ack->id), buf_span(&ack->target), buf_span(&ack->reason),
-		    outcome_of(request));
+		acks_send(lane, journal, buf_span(&ack->id), buf_span(&ack->target), buf_span(&ack->reason), outcome);
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, pending_hash_of(request), request->marks & REQUEST_CANCELLED);
+	acks_note_end(acks, pending_hash_of(request), outcome);
 }
 
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
 	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
-	uint64_t wanted = id_hash(id, acks->seed) << 1;
+	uint64_t wanted = id_hash(id, acks->seed) << OUTCOME_BITS;
 	size_t i;
 
 	for (i = 1; i <= known; i++) {
 		uint64_t mark = acks->marks[(acks->marked - i) % LIMIT_FINISHED];
 
-		if ((mark & ~(uint64_t)1) == wanted)
-			return mark & 1 ? OUTCOME_CANCELLED : OUTCOME_COMPLETED;
+		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
+			return (enum outcome)(mark - wanted);
 	}
 	return OUTCOME_UNKNOWN;
 }

@@ -54,42 +54,33 @@ compose_native(struct session *session, enum side requester, const struct reques
 	    request->wire_id, reason, meta);
 }
 
+/* detail: the session that is cancelled, or empty. */
 static void
-overtake(struct session *session, enum side requester, const struct request *request)
+overtake(struct session *session, enum side requester, const struct request *request, struct span detail)
 {
 	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, SPAN_NONE);
+	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, detail);
 }
 
-/*
- * Whether the request is a turn and no later turn of the same session is waiting, which session/cancel would end too.
- */
+/* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
 static bool
-is_newest_turn(const struct session *session, const struct request *request)
+is_only_turn(const struct request *request)
 {
-	const struct pending *pending = &session->party[SIDE_CLIENT].pending;
-	const struct request *turn = NULL;
-
-	if (!request_is_turn(request))
-		return false;
-	while ((turn = pending_next_by_token(pending, request->token, turn)) != NULL && turn != request)
-		if (turn->state == REQUEST_WAITING && request_is_turn(turn))
-			return false;
-	return true;
+	return request->turns != NULL && !turns_live(request->turns, request->state == REQUEST_WAITING);
 }
 
 static void
-compose_session_cancel(struct session *session, const struct request *turn)
+compose_session_cancel(struct session *session, struct span session_id)
 {
 	buf_clear(&session->scratch);
-	compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel, turn->token);
+	compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel, session_id);
 }
 
 enum cancel_result
 cancel_send(struct session *session, enum side requester, const struct request *request)
 {
 	struct span obstacle = obstacle_to(session, requester, request, true);
-	bool whole_turn = is_newest_turn(session, request);
+	bool whole_turn = is_only_turn(request);
 	bool settled = requester == SIDE_SERVER || state_is_settled(session);
 
 	if (obstacle.len > 0 || !settled) {
@@ -98,10 +89,10 @@ cancel_send(struct session *session, enum side requester, const struct request *
 		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
 	}
 	if (whole_turn)
-		compose_session_cancel(session, request);
+		compose_session_cancel(session, request->token);
 	else
 		compose_native(session, requester, request, own_reason(requester));
-	overtake(session, requester, request);
+	overtake(session, requester, request, whole_turn ? request->token : SPAN_NONE);
 	return whole_turn ? CANCEL_SENT_TURN : CANCEL_SENT;
 }
 
@@ -137,11 +128,18 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	pass_take(session, message, why, request);
 	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
-	if (!is_newest_turn(session, request))
+	if (!is_only_turn(request))
 		return CANCEL_SENT;
-	compose_session_cancel(session, request);
-	overtake(session, message->from, request);
+	compose_session_cancel(session, request->token);
+	overtake(session, message->from, request, request->token);
 	return CANCEL_SENT_TURN;
+}
+
+void
+cancel_turns(struct session *session, const struct turns *turns)
+{
+	compose_session_cancel(session, turns->id);
+	overtake(session, SIDE_CLIENT, NULL, turns->id);
 }
 
 void

@@ -1,5 +1,7 @@
 #include "core/dialect.h"
 
+#include <string.h>
+
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
 
 DIALECT_CONST struct cancel dialect_cancels[] = {
@@ -35,7 +37,7 @@ static const struct method mcp_methods[] = {
 
 DIALECT_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
-	.flags = DIALECT_ALIASES_IDS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
+	.flags = DIALECT_ALIASES_TOKENS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
 	    DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
 	.framing = FRAMING_NEWLINE,
 	.version = VALUE_STRING,
@@ -79,7 +81,7 @@ static const struct method acp_methods[] = {
 
 DIALECT_CONST struct dialect dialect_acp = {
 	.name = "acp",
-	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS,
+	.flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS,
 	.framing = FRAMING_NEWLINE,
 	.version = VALUE_NUMBER,
 	.cancel = &dialect_cancels[CANCEL_ACP],
@@ -203,18 +205,33 @@ is_opened_by(const struct dialect *dialect, const struct method *method, enum fr
 {
 	if (method->traits & METHOD_DISCOVERY)
 		return true;
-	if (!(method->traits & METHOD_HANDSHAKE) || dialect->version != version)
+	if (!(method->traits & METHOD_HANDSHAKE))
 		return false;
-	return version != VALUE_ABSENT || dialect->framing == framing;
+	return dialect->version == VALUE_ABSENT ? dialect->framing == framing : dialect->version == version;
+}
+
+/* With headers only MCP's versions count, which are dates: an extra member does not outweigh the framing of LSP. */
+static enum value_type
+version_type(enum framing framing, struct span version)
+{
+	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
+
+	if (version.len == 0 || (framing == FRAMING_HEADER && !date))
+		return VALUE_ABSENT;
+	if (version.ptr[0] == '"')
+		return VALUE_STRING;
+	return version.ptr[0] <= '9' ? VALUE_NUMBER : VALUE_NULL;
 }
 
 const struct dialect *
-dialect_of_request(enum framing framing, struct span method, enum value_type version)
+dialect_of_request(enum framing framing, struct span method, struct span version)
 {
+	enum value_type type = version_type(framing, version);
+
 	for (size_t i = 0; i < DIALECTS; i++) {
 		const struct method *row = dialect_method(dialects[i], method);
 
-		if (row != NULL && is_opened_by(dialects[i], row, framing, version))
+		if (row != NULL && is_opened_by(dialects[i], row, framing, type))
 			return dialects[i];
 	}
 	return dialect_of_framing(framing);

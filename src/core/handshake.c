@@ -120,7 +120,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 
 	if (!handshake->dialect_known) {
 		handshake->dialect = dialect_of_request(framing, message->envelope.method,
-		    scan_value(message->scan, SCAN_PARAMS_VERSION)->type);
+		    scan_text(message->scan, SCAN_PARAMS_VERSION));
 		handshake->dialect_known = true;
 		news |= NEWS_DIALECT;
 	}

@@ -142,10 +142,10 @@ is_message(const struct session *session, const struct message *line, struct can
 	const struct request *request;
 
 	message_init(message, line->from, scan);
-	envelope_read(&message->envelope, scan, session->party[line->from].needs_jsonrpc);
+	request = requests_named(session, line->from, scan);
+	envelope_read(&message->envelope, scan, session->party[line->from].needs_jsonrpc && request == NULL);
 	if (candidate->open)
 		return false;
-	request = requests_named(session, line->from, scan);
 	if (request == NULL && question_named(session, line->from, scan) != NULL) { /* sound or not */
 		message->envelope.kind = ENVELOPE_RESPONSE;
 		message->envelope.id = scan_text(scan, SCAN_ID);

@@ -160,6 +160,6 @@ pass_take(struct session *session, struct message *message, enum why why, const 
 void
 pass_drop(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	tell(session, message, message->extent == MESSAGE_PASSED ? VERB_SEND : VERB_DROP, why, request);
+	tell(session, message, VERB_DROP, why, request);
 	pass_discard(session, message);
 }

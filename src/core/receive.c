@@ -41,7 +41,6 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
 	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
-	bool owed = state_answer_is_passing(session, SIDE_CLIENT);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED)
 		acks_send(lane, &session->journal, id, target, reason, acks_outcome(&session->acks, target));
@@ -52,7 +51,7 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 		    "canceld: too many cancels wait for their requests", NULL);
 	else
 		requests_decide(session, SIDE_CLIENT, request,
-		    cancel_event(session, SIDE_CLIENT, owed, EVENT_CANCEL_ACKNOWLEDGED), NULL);
+		    cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED), NULL);
 }
 
 static void
@@ -90,7 +89,7 @@ is_turn_cancel(const struct session *session, const struct message *message)
 }
 
 static void
-forward_turn_cancel(struct session *session, struct message *message, const struct turns *turns)
+forward_turn_cancel(struct session *session, struct message *message, const struct ended_turns *turns)
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
@@ -124,7 +123,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 static void
 on_turn_cancel(struct session *session, struct message *message)
 {
-	struct turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
+	struct ended_turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
 	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
 
 	/* Agents know session/cancel as a notification only: a request passes as one, and canceld answers it. */
@@ -217,13 +216,6 @@ read_names(const struct session *session, const struct message *message, const s
 }
 
 static bool
-id_is_in_use(const struct session *session, enum side requester, struct span id)
-{
-	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
-	    questions_find(&session->questions, requester, id) != NULL;
-}
-
-static bool
 token_is_in_use(const struct session *session, enum side requester, struct span token)
 {
 	return token.len > 0 &&
@@ -235,19 +227,6 @@ static struct span
 mint(struct session *session, enum side requester, bool string, char storage[MINTED_MAX])
 {
 	return questions_mint(&session->questions, requester, &session->party[requester].pending, string, storage);
-}
-
-/*
- * Whether an id in use may be replaced: where the dialect allows it, and for a restarted server, whose ids start again
- * while the client may still answer the former server.
- */
-static bool
-may_alias(const struct session *session, const struct message *message)
-{
-	bool renewed = session->server.restarted && message->from == SIDE_SERVER;
-
-	return message->extent == MESSAGE_WHOLE &&
-	    (renewed || (session->handshake.dialect->flags & DIALECT_ALIASES_IDS));
 }
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
@@ -264,10 +243,24 @@ alias(struct session *session, struct message *message, struct pending_names *na
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
-	if ((dialect->flags & DIALECT_ALIASES_IDS) && token_is_in_use(session, message->from, names->token)) {
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = mint(session, message->from, names->token.ptr[0] == '"', token_storage);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 	}
+}
+
+/* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
+static void
+restore_id(const struct session *session, struct message *message, enum scan_field field)
+{
+	struct span id = message_id(message->scan, field);
+	const struct request *request;
+
+	if (id.len == 0 || !message_is_held(message))
+		return;
+	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
+	if (request != NULL && request_is_aliased(request))
+		message_replace(message, field, request->id);
 }
 
 struct place {                      /* where a token is inserted into a request, as the first member of an object */
@@ -343,8 +336,10 @@ enter(struct session *session, struct message *message, const struct method *row
 	struct request *request;
 
 	read_names(session, message, row, &names, name);
-	if (may_alias(session, message))
+	if (message->extent == MESSAGE_WHOLE) {
+		restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
 		alias(session, message, &names, id_storage, token_storage);
+	}
 	if (may_ask_progress(session, message, &names))
 		ask_progress(session, message, &names, token_storage);
 	request = pending_add(&session->party[message->from].pending, &names);
@@ -380,7 +375,6 @@ receive_request(struct session *session, struct message *message)
 	struct party *party = &session->party[message->from];
 	bool client = message->from == SIDE_CLIENT, whole = message->extent == MESSAGE_WHOLE;
 	const struct method *row;
-	bool ambiguous;
 
 	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
@@ -390,12 +384,10 @@ receive_request(struct session *session, struct message *message)
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
-	ambiguous = !message->envelope.untracked && !may_alias(session, message) &&
-	    id_is_in_use(session, message->from, message->envelope.id);
-	if (message->envelope.untracked || ambiguous) {
+	if (message->envelope.untracked) {
 		party->untracked = true;
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
-		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
+		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_discovery(session, message);
 	} else if (is_turn_cancel(session, message)) {
@@ -406,19 +398,6 @@ receive_request(struct session *session, struct message *message)
 }
 
 /* --- responses */
-
-/* Puts the requester's own id back into the response. */
-static void
-restore_ids(struct message *message, const struct request *request)
-{
-	struct span subscription = scan_text(message->scan, SCAN_RESULT_SUBSCRIPTION);
-
-	if (!message_is_held(message) || !request_is_aliased(request))
-		return;
-	message_replace(message, SCAN_ID, request->id);
-	if (subscription.len > 0 && id_equal(subscription, request->wire_id))
-		message_replace(message, SCAN_RESULT_SUBSCRIPTION, request->id);
-}
 
 /* The text of a server's answer that is replaced is shown as noise. */
 static void
@@ -468,7 +447,11 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		}
 		records_answer(&session->records, request, granted);
 	}
-	restore_ids(message, request);
+	if (message_is_held(message) && request_is_aliased(request)) {
+		message_replace(message, SCAN_ID, request->id);
+		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
+		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
+	}
 	requests_decide(session, requester, request, EVENT_RESPONSE, message);
 }
 
@@ -537,11 +520,8 @@ on_nameless_cancel(struct session *session, struct message *message)
 static void
 on_cancel(struct session *session, struct message *message)
 {
-	const struct handshake *handshake = &session->handshake;
 	struct span id = message_id(message->scan, message->cancel->field);
-	/* ACP RFD: the initialize of a peer with the capability cannot be cancelled. */
-	bool may_cancel_start =
-	    (handshake->dialect->flags & DIALECT_CANCELS_START) && !handshake->declared[message->from];
+	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
 	struct request *request;
 
 	if (id.len == 0) {
@@ -579,7 +559,7 @@ restore_token(const struct session *session, struct message *message, struct spa
 	const struct dialect *dialect = session->handshake.dialect;
 
 	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-	if ((dialect->flags & DIALECT_ALIASES_IDS) && !span_equal(request->token, request->wire_token) &&
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token) &&
 	    id_equal(token, request->wire_token))
 		message_replace(message, dialect->progress_field, request->token);
 }
@@ -596,6 +576,10 @@ on_progress(struct session *session, struct message *message)
 	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
+	if (requester == SIDE_CLIENT && token.len > 0 &&
+	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
+		requests_note_work(session, token,
+		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
 	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
 		on_update(session, message, requester, token, request);
 		return;
@@ -631,20 +615,6 @@ is_repeated_beginning(struct session *session, const struct message *message)
 	return message->from == SIDE_SERVER && message->extent == MESSAGE_WHOLE && id.len > 0 &&
 	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened) &&
 	    records_begin_stream(&session->records, id);
-}
-
-/* A notification may name a subscription by the fresh id of its request: puts the requester's own id back. */
-static void
-restore_subscription(struct session *session, struct message *message)
-{
-	struct span id = message_id(message->scan, SCAN_META_SUBSCRIPTION);
-	const struct request *request;
-
-	if (id.len == 0 || !message_is_held(message))
-		return;
-	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
-	if (request != NULL && request_is_aliased(request))
-		message_replace(message, SCAN_META_SUBSCRIPTION, request->id);
 }
 
 /*
@@ -690,7 +660,7 @@ receive_notification(struct session *session, struct message *message)
 	} else {
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			server_note_closed(&session->server);
-		restore_subscription(session, message);
+		restore_id(session, message, SCAN_META_SUBSCRIPTION);
 		if (state_is_opening(session, message->from, method))
 			on_opened(session, message);
 		else

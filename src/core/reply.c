@@ -20,7 +20,8 @@ reply_error(struct session *session, enum side to, const struct answer *answer)
 	struct answer named = *answer;
 
 	if (to == SIDE_CLIENT && answer->id.len > 0)
-		acks_note_end(&session->acks, pending_hash(&session->party[SIDE_CLIENT].pending, answer->id), false);
+		acks_note_end(&session->acks, pending_hash(&session->party[SIDE_CLIENT].pending, answer->id),
+		    OUTCOME_COMPLETED);
 	named.omit_id = session->handshake.omits_id || session->handshake.era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);
@@ -106,12 +107,14 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 	answer->cause = server->unstarted ? "not-started" :
 	    server_is_deaf(server)        ? "server-closed-input" :
 					    "server-exited";
-	answer->status = server->status;
-	answer->signal = server->signal;
-	if (server_is_deaf(server)) {
+	answer->status = server->unstarted ? -1 : server->status;
+	answer->signal = server->unstarted ? -1 : server->signal;
+	if (server->unstarted) {
+		put(text, "the server was not started");
+	} else if (server_is_deaf(server)) {
 		put(text, "the server has closed its standard input");
 	} else if (server->status < 0 && server->signal <= 0) {
-		put(text, server->unstarted ? "the server was not started" : "the server has gone");
+		put(text, "the server has gone");
 	} else {
 		put(text,
 		    server->signal > 0 ? "the server was ended by signal " : "the server has exited with status ");

@@ -106,6 +106,29 @@ is_cancel(enum decide_event event)
 	    event == EVENT_TURN_CANCELLED;
 }
 
+static void
+release(struct request *turn)
+{
+	if (!(turn->marks & REQUEST_WITHHELD))
+		return;
+	turn->marks &= ~(unsigned)REQUEST_WITHHELD;
+	turn->turns->withheld--;
+}
+
+/* A session/cancel was sent: it has told of all these turns. */
+static void
+note_told(struct session *session, struct turns *turns)
+{
+	struct request *turn = NULL;
+
+	assert(turns != NULL);
+	turns->told = turns->running;
+	while (turns->withheld > 0) {
+		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
+		release(turn);
+	}
+}
+
 /*
  * The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. true: a whole turn
  * was cancelled.
@@ -125,10 +148,13 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
 	if (message == NULL && (decision->steps & DECIDE_CANCEL))
 		result = cancel_send(session, requester, request);
 	if (result == CANCEL_SENT_TURN)
-		request->marks |= REQUEST_TURN_TOLD;
+		note_told(session, request->turns);
 	if (result == CANCEL_NOT_YET) {
 		request->marks |= REQUEST_WITHHELD;
 		session->cancel_withheld = true;
+	} else if (result == CANCEL_SENT && request->turns != NULL) {
+		request->marks |= REQUEST_WITHHELD;
+		request->turns->withheld++;
 	}
 	return result == CANCEL_SENT_TURN;
 }
@@ -157,16 +183,28 @@ start_grace(struct session *session, enum side requester, struct request *reques
 }
 
 static void
+leave_turns(struct session *session, struct request *request)
+{
+	release(request);
+	request->turns->requests--;
+	turns_drop(&session->turns, request->turns);
+}
+
+static void
 enter_state(struct session *session, enum side requester, struct request *request, enum request_state next)
 {
 	struct pending *pending = &session->party[requester].pending;
 	bool ended = request->state == REQUEST_ABANDONED;
 
-	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING); /* a state never goes back */
+	if (request->turns != NULL)
+		request->turns->waiting -= request->state == REQUEST_WAITING;
+	assert(next != REQUEST_QUEUED && (next != REQUEST_WAITING || request->state == REQUEST_PASSING));
 	switch (next) {
 	case REQUEST_NONE:
 		if (!ended)
 			note_end(session, requester, request);
+		if (request->turns != NULL)
+			leave_turns(session, request);
 		pending_remove(pending, request);
 		break;
 	case REQUEST_ABANDONED:
@@ -186,8 +224,12 @@ enter_state(struct session *session, enum side requester, struct request *reques
 		alarm_disarm(&request->idle);
 		alarm_disarm(&request->hard);
 		break;
-	case REQUEST_QUEUED:
 	case REQUEST_WAITING:
+		if (request->turns != NULL)
+			request->turns->waiting++;
+		pending_move(pending, request, next);
+		break;
+	case REQUEST_QUEUED:
 	case REQUEST_STATES:
 		break;
 	}
@@ -220,7 +262,7 @@ tally_of(const struct session *session, const struct request *request, enum deci
 			span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true")) ?
 		    TALLY_FAILED :
 		    TALLY_ANSWERED;
-	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED || event == EVENT_LATE_FAULT)
+	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED)
 		return TALLY_FAILED;
 	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
 		return TALLY_STREAMS;
@@ -234,6 +276,8 @@ static void
 act_on_requester(struct session *session, enum side requester, struct request *request, enum decide_event event,
     const struct decision *decision, const struct message *message, msec_t timeout)
 {
+	const struct scan *scan = message != NULL ? message->scan : session->party[side_other(requester)].frame.scan;
+
 	if (session->config.kill_stuck > 0 && is_given_up(requester, request, event, decision))
 		recovery_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
@@ -244,16 +288,25 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->marks |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
 		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;
-	if (request->state == REQUEST_PASSING && is_cancel(event)) {
-		if (event == EVENT_CANCEL && !(request->marks & REQUEST_CANCELLED))
-			request->marks |= REQUEST_UNOWED;
-		request->marks |= REQUEST_CANCELLED;
+	if (request->state == REQUEST_PASSING && is_cancel(event) && !(request->marks & REQUEST_CANCELLED)) {
+		request->marks |= event == EVENT_CANCEL ? REQUEST_CANCELLED | REQUEST_UNOWED : REQUEST_CANCELLED;
+		request->cancelled = session->clocks.steady;
 	}
+	if (request->state == REQUEST_PASSING && event == EVENT_TURN_CANCELLED)
+		request->marks |= REQUEST_TURN_TOLD;
 	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE) {
-		if (message != NULL && dialect_says_cancelled(message->scan))
+		if (dialect_says_cancelled(scan))
 			request->marks |= REQUEST_CONFIRMED;
 		else
 			request->marks &= ~(unsigned)REQUEST_CANCELLED;
+		/* ACP v2: the prompt was accepted, and its turn begins. A stopReason, as in v1, would end it. */
+		if (request->turns != NULL && session->handshake.version > 1 &&
+		    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
+		    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT) {
+			request->turns->running = true;
+			request->turns->told =
+			    request->state != REQUEST_WAITING && !(request->marks & REQUEST_WITHHELD);
+		}
 	}
 	if (request->state != REQUEST_ABANDONED &&
 	    (decision->next == REQUEST_NONE || decision->next == REQUEST_ABANDONED))
@@ -296,15 +349,38 @@ cascade(struct session *session, struct span session_id, bool told)
 	}
 }
 
+/* Sends the session/cancel that was withheld, if no turn of the session runs any more but those that were cancelled. */
+static void
+release_turns(struct session *session, struct turns *turns)
+{
+	struct request *turn = NULL;
+
+	if (turns->withheld == 0 || turns_live(turns, 0) || session->server.life != SERVER_OPEN)
+		return;
+	do
+		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
+	while (!(turn->marks & REQUEST_WITHHELD));
+	if (cancel_send(session, SIDE_CLIENT, turn) != CANCEL_SENT_TURN)
+		return;
+	note_told(session, turns);
+	cascade(session, turns->id, false);
+}
+
 /*
  * The token stays valid after decide_one: a request with a cancelled turn stays in the table (CANCELLING or ABANDONED).
+ * So do the turns if another request of theirs is withheld.
  */
 static void
 decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
     struct message *message, msec_t timeout)
 {
+	struct turns *turns = request->turns;
+	bool withheld = turns != NULL && turns->withheld > ((request->marks & REQUEST_WITHHELD) != 0);
+
 	if (decide_one(session, requester, request, event, message, timeout))
 		cascade(session, request->token, false);
+	else if (withheld)
+		release_turns(session, turns);
 }
 
 void
@@ -332,6 +408,30 @@ requests_break_off(struct session *session, enum side requester, struct request 
 	decide(session, requester, request, owed ? EVENT_BROKEN_OFF_OWED : EVENT_BROKEN_OFF, NULL, timeout);
 }
 
+static void
+arm_until(struct timeline *timeline, struct alarm *alarm, msec_t due, msec_t now)
+{
+	alarm_arm(timeline, alarm, due == MSEC_NEVER ? MSEC_NEVER : due < now ? 0 : due - now, now);
+}
+
+void
+requests_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
+{
+	struct pending *pending = &session->party[requester].pending;
+	bool told = former->state == REQUEST_CANCELLING || (request->marks & REQUEST_TURN_TOLD);
+	enum decide_event event = told      ? EVENT_TURN_CANCELLED :
+	    request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
+					      EVENT_CANCEL_OWED;
+
+	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
+	if (request->marks & REQUEST_CANCELLED)
+		requests_decide(session, requester, request, event, NULL);
+	if (request->state != former->state)
+		return;
+	arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
+	arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
+}
+
 struct request *
 requests_named(const struct session *session, enum side from, const struct scan *scan)
 {
@@ -350,6 +450,11 @@ requests_set_deadlines(struct session *session, enum side requester, struct requ
 
 	pending_set_deadlines(&session->party[requester].pending, request, deadlines.idle, deadlines.cap,
 	    clocks_idle(&session->clocks, requester), session->clocks.steady);
+	if (requester == SIDE_CLIENT && request_is_turn(request)) {
+		request->turns = turns_add(&session->turns, request->token, session->config.seed);
+		request->turns->requests++;
+		request->turns->waiting++;
+	}
 }
 
 /*
@@ -359,29 +464,31 @@ requests_set_deadlines(struct session *session, enum side requester, struct requ
 void
 requests_join_turn(struct session *session, struct request *request)
 {
-	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
-	const struct request *turn = NULL;
+	const struct turns *turns = session->handshake.dialect->turn_cancel == NULL || request->token.len == 0 ?
+	    NULL :
+	    turns_find(&session->turns, request->token, session->config.seed);
 
-	if (session->handshake.dialect->turn_cancel == NULL || request->token.len == 0)
-		return;
-	do
-		turn = pending_next_by_token(asked, request->token, turn);
-	while (turn != NULL && !request_is_turn(turn));
-	if (turn == NULL || turn->state == REQUEST_WAITING)
+	if (turns == NULL || turns_live(turns, 0))
 		return;
 	request->marks |= REQUEST_CASCADED | REQUEST_CROSSED;
 	start_grace(session, SIDE_SERVER, request);
 }
 
-struct turns
+struct ended_turns
 requests_cancel_turns(struct session *session, struct span session_id)
 {
-	struct turns turns = { 0, 0, 0, NULL };
+	struct ended_turns turns = { 0, 0, 0, NULL };
+	struct turns *running = turns_find(&session->turns, session_id, session->config.seed);
 	struct request *request, *next;
+
+	if (running != NULL && running->running && !running->told) {
+		turns.live++;
+		running->told = true;
+	}
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		enum request_state state = state_of(session, SIDE_CLIENT, request);
-		bool told = request->marks & REQUEST_TURN_TOLD;
+		bool told = !(request->marks & REQUEST_WITHHELD);
 
 		next = request->newer;
 		if (!request_is_turn(request) || !id_equal(request->token, session_id))
@@ -391,11 +498,36 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
 		if (state == REQUEST_WAITING)
 			turns.last = request;
-		request->marks |= REQUEST_TURN_TOLD;
+		release(request);
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
 	}
 	cascade(session, session_id, true);
 	return turns;
+}
+
+void
+requests_note_work(struct session *session, struct span session_id, bool idle)
+{
+	struct turns *turns = turns_find(&session->turns, session_id, session->config.seed);
+
+	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
+	if (!idle && turns == NULL && session->handshake.version > 1 && session->turns.by_id.count < LIMIT_TASKS)
+		turns_add(&session->turns, session_id, session->config.seed)->running = true;
+	if (!idle || turns == NULL)
+		return;
+	turns->running = turns->told = false;
+	release_turns(session, turns);
+	turns_drop(&session->turns, turns);
+}
+
+void
+requests_leave_turns(struct session *session)
+{
+	struct turns *turns;
+
+	for (turns = session->turns.first; turns != NULL; turns = turns->next)
+		if (turns->running && !turns->told && !session->config.no_cancel)
+			cancel_turns(session, turns);
 }
 
 /* A request of the agent's in a cancelled turn was answered only now: the turn gets its whole grace again. */
@@ -426,18 +558,40 @@ expire_with_turn(struct session *session, struct request *request)
 	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
 }
 
-/* Whether the response is arriving: its id was read, but not its end. */
+/* Whether a response is arriving that does not pass: its end was not read. */
+static bool
+response_arrives(const struct session *session, enum side requester, struct envelope *envelope)
+{
+	const struct party *party = &session->party[side_other(requester)];
+
+	if ((party->parts.reading != READ_HOLD && party->parts.reading != READ_DISCARD) ||
+	    party->frame.scanned == party->frame.start)
+		return false;
+	envelope_peek(envelope, party->frame.scan);
+	return envelope->kind == ENVELOPE_RESPONSE;
+}
+
+/* Whether that is the request's response. */
 static bool
 is_arriving(const struct session *session, enum side requester, const struct request *request)
+{
+	struct envelope envelope;
+
+	return response_arrives(session, requester, &envelope) && envelope.id.len > 0 &&
+	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+}
+
+/* Whether that may be the request's response, as its id was not read: its bytes are a sign of life. */
+static bool
+may_be_arriving(const struct session *session, enum side requester, const struct request *request)
 {
 	const struct party *party = &session->party[side_other(requester)];
 	struct envelope envelope;
 
-	if (party->parts.reading != READ_HOLD || party->frame.scanned == party->frame.start)
-		return false;
-	envelope_peek(&envelope, party->frame.scan);
-	return envelope.kind == ENVELOPE_RESPONSE && envelope.id.len > 0 &&
-	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+	return session->clocks.steady - party->heard < request->idle_after &&
+	    state_of(session, requester, request) != REQUEST_QUEUED &&
+	    response_arrives(session, requester, &envelope) &&
+	    scan_value(party->frame.scan, SCAN_ID)->type == VALUE_ABSENT;
 }
 
 static void
@@ -496,6 +650,8 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
 		if (is_held(session, requester, request_of_idle(first)))
 			alarm_disarm(first); /* state_release arms it again */
+		else if (may_be_arriving(session, requester, request_of_idle(first)))
+			state_extend(session, requester, request_of_idle(first));
 		else
 			expire(session, requester, request_of_idle(first));
 }

@@ -33,6 +33,8 @@ static const struct path paths[] = {
 	PATH("name", PARAMS, SCAN_NAME, 0),
 	PATH("uri", PARAMS, SCAN_URI, 0),
 	PATH("sessionId", PARAMS, SCAN_SESSION_ID, 0),
+	PATH("update", PARAMS, SCAN_FIELDS, UPDATE),
+	PATH("state", UPDATE, SCAN_UPDATE_STATE, 0),
 	PATH("reason", PARAMS, SCAN_REASON, 0),
 	PATH("task", PARAMS, SCAN_TASK, PLAIN_OBJECT),
 	PATH("taskId", PARAMS, SCAN_TASK_ID, 0),
@@ -71,6 +73,8 @@ static const struct path paths[] = {
 	PATH("taskId", RESULT_TASK, SCAN_CREATED_TASK_ID, 0),
 	PATH("code", ERROR, SCAN_ERROR_CODE, 0),
 	PATH("message", ERROR, SCAN_ERROR_MESSAGE, 0),
+	PATH("data", ERROR, SCAN_FIELDS, ERROR_DATA),
+	PATH("requestId", ERROR_DATA, SCAN_ERROR_REQUEST_ID, 0),
 };
 
 static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "next_path has a place for each");

@@ -26,6 +26,7 @@ enum container {
 	PARAMS_META, /* whose members are kept, so that each key is reported where it starts */
 	MESSAGE,
 	PARAMS,
+	UPDATE,
 	CLIENT_CAPABILITIES,
 	CLIENT_CANCELLATION,
 	RESULT,
@@ -38,6 +39,7 @@ enum container {
 	SERVER_PROMPTS,
 	SERVER_RESOURCES,
 	ERROR,
+	ERROR_DATA,
 	CONTAINERS
 };
 

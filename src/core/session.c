@@ -68,6 +68,7 @@ session_free(struct session *session)
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
 	}
+	turns_free(&session->turns);
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
 	recovery_free(session);
@@ -345,6 +346,8 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 		recovery_end_probe(session);
 	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	if (leaving != LEAVE_DRAIN)
+		requests_leave_turns(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
 }
 
@@ -405,8 +408,8 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 }
 
 /*
- * Expires the requests of that side, unless an unread answer, or one that is passing without its id, may be for them.
- * Also closes a message of the server's that has stood still too long.
+ * Expires the requests of that side, unless an unread answer may be for them. Also closes a message of the server's that
+ * has stood still too long.
  */
 static void
 expire(struct session *session, enum side side, bool heard)
@@ -416,7 +419,7 @@ expire(struct session *session, enum side side, bool heard)
 	tasks_expire(&session->tasks[side], session->clocks.steady);
 	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
 		truncate_parts(session, side, true);
-	deadlines = (side == SIDE_SERVER || heard) && !state_answer_is_passing(session, side);
+	deadlines = side == SIDE_SERVER || heard;
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	if (deadlines && session->questions.asked[side].count > 0)
 		recovery_expire(session, side);
@@ -458,7 +461,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 
 	wake = earlier(wake, due_by_caller(&pending->linger, clocks->skew));
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, clocks->skew));
-	if ((side == SIDE_CLIENT && stalled) || state_answer_is_passing(session, side))
+	if (side == SIDE_CLIENT && stalled)
 		return wake;
 	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
 	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));

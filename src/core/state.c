@@ -26,11 +26,24 @@ state_grace(const struct session *session, const struct request *request)
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
+/* Some SDKs leave "jsonrpc" out of answers: one that names a request is no line of a log. */
+static bool
+names_request(const struct session *session, enum side from, const struct scan *scan)
+{
+	enum side requester = side_other(from);
+	struct span id = message_id(scan, SCAN_ID);
+
+	return scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT && id.len > 0 &&
+	    (pending_by_wire(&session->party[requester].pending, id) != NULL ||
+		questions_find(&session->questions, requester, id) != NULL);
+}
+
 void
 state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message)
 {
 	const struct party *party = &session->party[from];
 	const struct frame *frame = &party->frame;
+	bool needs_jsonrpc = party->needs_jsonrpc;
 	struct span body;
 
 	message_init(message, from, frame->scan);
@@ -46,9 +59,11 @@ state_message(const struct session *session, enum side from, enum message_extent
 			message->end -= body.len > 1 && body.ptr[body.len - 2] == '\r' ? 2 : 1;
 		message->text = span_part(body, 0, (size_t)(message->end - message->start));
 	}
+	if (needs_jsonrpc && scan_value(frame->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
+		needs_jsonrpc = !names_request(session, from, frame->scan);
 	if (frame->split)
 		message->word = WHY_RECOVERED;
-	envelope_read(&message->envelope, frame->scan, party->needs_jsonrpc);
+	envelope_read(&message->envelope, frame->scan, needs_jsonrpc);
 	if (extent == MESSAGE_WHOLE && message->envelope.kind == ENVELOPE_BATCH &&
 	    !envelope_is_batch(session->salvage, lane_from(party->lane, frame->body + scan_value_start(frame->scan)),
 		from == SIDE_SERVER && party->needs_jsonrpc))

@@ -22,6 +22,7 @@ static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_TASK_CANCEL_SENT] = "task",
 	[WHY_PROBE_SENT] = "after",
 	[WHY_STUCK] = "probe",
+	[WHY_WRONG_ID] = "found",
 };
 
 /* A detail that begins with a quote is a JSON string from a peer. */

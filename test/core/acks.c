@@ -24,9 +24,9 @@ teardown(void)
 }
 
 static void
-note(struct span id, bool cancelled)
+note(struct span id, enum outcome outcome)
 {
-	acks_note_end(&acks, id_hash(id, acks.seed), cancelled);
+	acks_note_end(&acks, id_hash(id, acks.seed), outcome);
 }
 
 static enum outcome
@@ -36,12 +36,12 @@ find(struct span id)
 }
 
 static void
-note_number(int number, bool cancelled)
+note_number(int number, enum outcome outcome)
 {
 	char id[16];
 
 	snprintf(id, sizeof(id), "%d", number);
-	note(span_of(id), cancelled);
+	note(span_of(id), outcome);
 }
 
 static enum outcome
@@ -63,8 +63,10 @@ END_TEST
 
 START_TEST(the_outcome_is_remembered)
 {
-	note(SPAN("1"), false);
-	note(SPAN("\"a\""), true);
+	note(SPAN("1"), OUTCOME_COMPLETED);
+	note(SPAN("\"a\""), OUTCOME_CANCELLED);
+	note(SPAN("3"), OUTCOME_CONFIRMED);
+	ck_assert_int_eq(find(SPAN("3")), OUTCOME_CONFIRMED);
 	ck_assert_int_eq(find(SPAN("1")), OUTCOME_COMPLETED);
 	ck_assert_int_eq(find(SPAN("\"a\"")), OUTCOME_CANCELLED);
 	ck_assert_int_eq(find(SPAN("2")), OUTCOME_UNKNOWN);
@@ -74,8 +76,8 @@ END_TEST
 /* Ids are compared by type and value, as everywhere. */
 START_TEST(an_id_is_found_in_another_spelling)
 {
-	note(SPAN("10e-1"), false);
-	note(SPAN("\"\\u0061\""), true);
+	note(SPAN("10e-1"), OUTCOME_COMPLETED);
+	note(SPAN("\"\\u0061\""), OUTCOME_CANCELLED);
 	ck_assert_int_eq(find(SPAN("1")), OUTCOME_COMPLETED);
 	ck_assert_int_eq(find(SPAN("1.0")), OUTCOME_COMPLETED);
 	ck_assert_int_eq(find(SPAN("\"1\"")), OUTCOME_UNKNOWN);
@@ -85,10 +87,10 @@ END_TEST
 
 START_TEST(the_last_end_of_an_id_counts)
 {
-	note(SPAN("1"), true);
-	note(SPAN("1"), false);
+	note(SPAN("1"), OUTCOME_CANCELLED);
+	note(SPAN("1"), OUTCOME_COMPLETED);
 	ck_assert_int_eq(find(SPAN("1")), OUTCOME_COMPLETED);
-	note(SPAN("1"), true);
+	note(SPAN("1"), OUTCOME_CANCELLED);
 	ck_assert_int_eq(find(SPAN("1")), OUTCOME_CANCELLED);
 }
 END_TEST
@@ -97,12 +99,12 @@ END_TEST
 START_TEST(the_memory_is_bounded)
 {
 	for (int i = 0; i < LIMIT_FINISHED; i++)
-		note_number(i, i % 2 == 0);
+		note_number(i, i % 2 == 0 ? OUTCOME_CANCELLED : OUTCOME_COMPLETED);
 	for (int i = 0; i < LIMIT_FINISHED; i++)
 		ck_assert_int_eq(find_number(i), i % 2 == 0 ? OUTCOME_CANCELLED : OUTCOME_COMPLETED);
 	for (int i = 0; i < 10; i++) {
 		ck_assert_int_ne(find_number(i), OUTCOME_UNKNOWN);
-		note_number(LIMIT_FINISHED + i, true);
+		note_number(LIMIT_FINISHED + i, OUTCOME_CANCELLED);
 		ck_assert_int_eq(find_number(i), OUTCOME_UNKNOWN);
 		ck_assert_int_eq(find_number(LIMIT_FINISHED + i), OUTCOME_CANCELLED);
 	}

@@ -44,7 +44,7 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RESPONSE_BEGINS] = "response-begins",
 	[EVENT_MALFORMED] = "malformed",
 	[EVENT_OVERSIZED] = "oversized",
-	[EVENT_LATE_FAULT] = "late-fault",
+	[EVENT_WRONG_ID] = "wrong-id",
 	[EVENT_BROKEN_OFF] = "broken-off",
 	[EVENT_BROKEN_OFF_OWED] = "broken-off-owed",
 	[EVENT_STREAM_ENDED] = "stream-ended",
@@ -60,11 +60,12 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_TERMINATED] = "terminated",
 	[EVENT_RECEIVER_GONE] = "receiver-gone",
 	[EVENT_RECEIVER_LOST] = "receiver-lost",
+	[EVENT_RECEIVER_DEAF] = "receiver-deaf",
 };
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_IDS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
+static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
 	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS" };
 
 static const char *const traits[BITS] = { "START", "NO_CANCEL", "EXEMPT", "PERSON", "CODE", "PROBE", "TOOL",
@@ -85,7 +86,7 @@ struct excuse {
 #define IN_THE_MIDDLE "its receiver has not ended the answer, and cannot say anything else"
 #define NO_DEADLINE "it has no deadline"
 #define NOT_EXTENDED "its idle deadline has ended, or ends now"
-#define ONLY_PASSING "only an answer that passes can break off"
+#define ONLY_PASSING "only an answer that passes can break off or turn out to be another"
 #define ONLY_AWAITED "only a request whose answer is awaited is looked for"
 #define ONLY_WAITING "only a stream that waits is looked for"
 #define NO_HANDSHAKE "it has no handshake"
@@ -102,19 +103,21 @@ static struct excuse excuses[] = {
 	{ "none/response-begins: another word", NOT_ASKED, false },
 	{ "none/requester-gone: another word", NOT_ASKED, false },
 	{ "none/receiver-lost: another word", SILENT, false },
+	{ "none/receiver-deaf: another word", NOT_ASKED, false },
 	{ "none/cancel-owed: another word", "what does not exist is owed no answer", false },
 	{ "none/cancel-acknowledged: another word", "it is looked for among what has ended", false },
 	{ "*/deadline*: also pass", NO_MESSAGE, false },
 	{ "*/*-gone: also pass", NO_MESSAGE, false },
 	{ "*/terminated: also pass", NO_MESSAGE, false },
 	{ "*/receiver-lost: also pass", NO_MESSAGE, false },
+	{ "*/receiver-deaf: also pass", NO_MESSAGE, false },
 	{ "*/cancel-acknowledged: also pass", NO_MESSAGE, false },
 	{ "*/turn-cancelled: also pass", NO_MESSAGE, false },
 	{ "*/malformed: also pass", NO_MESSAGE, false },
 	{ "*/oversized: also pass", NO_MESSAGE, false },
-	{ "*/late-fault: also pass", NO_MESSAGE, false },
 	{ "passing/response: also pass", NO_MESSAGE, false },
 	{ "passing/broken-off*: also pass", NO_MESSAGE, false },
+	{ "passing/wrong-id: also pass", NO_MESSAGE, false },
 	{ "*/response*: also report", REPORTED, false },
 	{ "*/progress*: also report", REPORTED, false },
 	{ "*/stream-ended: also report", REPORTED, false },
@@ -124,20 +127,22 @@ static struct excuse excuses[] = {
 	{ "[wcpa]*/*: also extend", NOT_EXTENDED, false },
 	{ "queued/[!rs]*: also extend", NOT_EXTENDED, false },
 	{ "queued/*-gone: also extend", NOT_EXTENDED, false },
+	{ "queued/receiver-deaf: also extend", NOT_EXTENDED, false },
+	{ "queued/receiver-lost: also extend", "its idle deadline starts when it is released", false },
+	{ "queued/receiver-deaf: no withdraw", "all that is queued is dropped then", false },
 	{ "[!p]*/broken-off*: *", ONLY_PASSING, false },
+	{ "[!p]*/wrong-id: *", ONLY_PASSING, false },
 	{ "[pa]*/malformed: *", ONLY_AWAITED, false },
 	{ "[cpa]*/stream-ended: *", ONLY_WAITING, false },
 	{ "[wcpa]*/turn-cancelled: another word", SILENT, false },
 	{ "queued/response-begins: *", "an answer to what is queued is held whole", false },
 	{ "queued/receiver-lost: another word", SILENT, false },
-	{ "*/late-fault: another word", "the fault itself is reported, not the request", false },
 	{ "waiting/cancel: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/cancel-owed: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/stream-ended: another word", "a cancel that passes is reported as one", false },
 	{ "*/response-begins: no pass", TRAFFIC, false },
 	{ "passing/response-begins: *", IN_THE_MIDDLE, false },
 	{ "passing/oversized: *", IN_THE_MIDDLE, false },
-	{ "passing/late-fault: *", IN_THE_MIDDLE, false },
 	{ "passing/progress*: *", IN_THE_MIDDLE, false },
 	{ "passing/deadline*: *", NO_DEADLINE, false },
 	{ "passing/receiver-*: *", "the answer was closed before", false },
@@ -147,6 +152,7 @@ static struct excuse excuses[] = {
 	{ "abandoned/cancel-acknowledged: *", "it has been cancelled: nothing has to be decided", false },
 	{ "abandoned/*-gone: another word", SILENT, false },
 	{ "abandoned/receiver-lost: another word", SILENT, false },
+	{ "abandoned/receiver-deaf: *", ONLY_AWAITED, false },
 	{ "abandoned/terminated: another word", SILENT, false },
 	{ "[lb]sp: another closed", SHELL_ONLY, false },
 	{ "mcp: another framing", "its handshake is told by the version", false },

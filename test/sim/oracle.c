@@ -117,7 +117,7 @@ oracle_begun(struct oracle *oracle, int number)
 	struct sent *sent = &oracle->sent[number];
 
 	sent->begun = ++oracle->step;
-	if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD)
+	if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD)
 		oracle->unheld = true;
 	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0) {
 		oracle->asks[sent->ask].reply_begun = sent->begun;
@@ -144,9 +144,7 @@ oracle_grace(const struct oracle *oracle, const struct ask *ask)
 static bool
 may_cancel(const struct oracle *oracle, const struct ask *ask)
 {
-	if (!(ask->deed->traits & FINAL))
-		return true;
-	return oracle->protocol->owes && !oracle->declared[ask->by];
+	return !(ask->deed->traits & FINAL) || (oracle->protocol->owes && oracle->protocol != &protocols[ACP]);
 }
 
 static void
@@ -389,15 +387,15 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 		limit = IDLE;
 	if (ending || limit < grace)
 		limit = grace;
+	if (ask->by != CLIENT)
+		return;
+	if (oracle->now - since < limit)
+		oracle_blame(oracle, "1: %s was given up when it had stood still for %lld ms", ask->id,
+		    (long long)(oracle->now - since));
 	if (oracle->unread > since)
 		since = oracle->unread;
 	if (oracle->deaf_at > since)
 		since = oracle->deaf_at;
-	if (ask->by != CLIENT)
-		return;
-	if (oracle->now - oracle->spoke < limit)
-		oracle_blame(oracle, "1: %s was given up when it had stood still for %lld ms", ask->id,
-		    (long long)(oracle->now - oracle->spoke));
 	if (oracle->now - since > limit)
 		oracle_blame(oracle, "1: %s stood still for %lld ms", ask->id, (long long)(oracle->now - since));
 }
@@ -434,28 +432,34 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	ask->decided = ++oracle->step;
 }
 
-/* A later running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
+/* Another running turn of the session, which a session/cancel would hit too; -1: none. sure: no answer has begun. */
 static int
-newer_turn(const struct oracle *oracle, int turn, bool sure)
+other_turn(const struct oracle *oracle, int turn, bool sure)
 {
 	int i;
 
-	for (i = turn + 1; i < oracle->ask_count; i++) {
-		const struct ask *newer = &oracle->asks[i];
+	/* When the client leaves, its requests are given up in their order, or withdrawn if they were not sent. */
+	for (i = oracle->client_left && sure ? turn : 0; i < oracle->ask_count; i++) {
+		const struct ask *other = &oracle->asks[i];
 
-		if (is_turn_of(newer, oracle->asks[turn].session) && oracle_lives(oracle, newer) &&
-		    !(sure && newer->reply_begun != 0) && newer->cancelled == 0 && newer->expired == 0)
+		/* ACP v2: the turn of a prompt that was answered may run. */
+		if (!sure && oracle->version > 1 && is_turn_of(other, oracle->asks[turn].session) &&
+		    other->replied != 0)
+			return i;
+		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
+		    !(sure && (other->reply_begun != 0 || (oracle->client_left && other->wire[0] == '\0'))) &&
+		    other->cancelled == 0 && other->expired == 0)
 			return i;
 	}
 	return -1;
 }
 
 void
-oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
+oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated)
 {
 	const struct sent *sent = &oracle->sent[oracle->hearing];
 	struct telling *telling;
-	int i;
+	int i, other;
 
 	oracle->tellings[by] = grow(oracle->tellings[by], oracle->telling_count[by], sizeof(*telling));
 	telling = &oracle->tellings[by][oracle->telling_count[by]++];
@@ -465,19 +469,23 @@ oracle_tells(struct oracle *oracle, int by, const char *id, bool translated)
 	    translated && sent->reason[0] != '\0' ? sent->reason :
 		by == CLIENT                      ? "\"The client no longer waits for the answer\"" :
 						    "\"The server no longer waits for the answer\"");
-	telling->ask = telling->newer = -1;
+	telling->ask = -1;
 	telling->by_id = true;
+	snprintf(telling->session, sizeof(telling->session), "%s", session);
 	for (i = 0; i < oracle->ask_count; i++)
 		if (oracle->asks[i].by == by && !oracle->asks[i].ours && strcmp(oracle->asks[i].id, id) == 0 &&
-		    oracle->sent[oracle->asks[i].sent].begun != 0)
+		    oracle->sent[oracle->asks[i].sent].begun != 0 &&
+		    (session[0] == '\0' || is_turn_of(&oracle->asks[i], session)))
 			telling->ask = i;
-	if (telling->ask < 0 || translated || !(oracle->asks[telling->ask].deed->traits & TURN))
-		return;
-	telling->newer = newer_turn(oracle, telling->ask, true);
-	telling->turn = telling->newer < 0;
-	telling->by_id = newer_turn(oracle, telling->ask, false) >= 0;
-	if (telling->turn)
-		cascade(oracle, oracle->asks[telling->ask].session, !telling->by_id);
+	if (session[0] != '\0') {
+		other = telling->ask < 0 ? -1 : other_turn(oracle, telling->ask, true);
+		if (other >= 0)
+			oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
+			    oracle->asks[other].id);
+		cascade(oracle, session, true);
+	} else if (telling->ask >= 0 && !translated && oracle->asks[telling->ask].deed->traits & TURN) {
+		telling->by_id = other_turn(oracle, telling->ask, false) >= 0;
+	}
 }
 
 void

@@ -43,21 +43,27 @@ struct sent { /* one message that a peer has written */
 	uint64_t begun;         /* when its first byte reached canceld; 0: not yet */
 	uint64_t heard;         /* when its last byte did */
 	bool arrived;
-	bool due;      /* it must arrive */
-	bool bad;      /* a malformed response */
-	bool broken;   /* canceld reported that it broke off */
-	bool salvaged; /* a response among other text */
-	bool confirms; /* a response that confirms the cancel */
-	bool complain; /* junk that is answered with an error */
-	bool grants;   /* a response that is a result */
-	bool begins;   /* the first notice of a stream */
-	bool differs;  /* ... whose capabilities differ from those of the first server */
-	bool torn;     /* the server that read it in parts has gone */
-	bool again;    /* to be sent to another server too: no order is checked */
-	bool ahead;    /* heard during the replay: no order is checked either */
-	bool urgent;   /* ... and the server may need it before the replay ends */
-	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
-	int own;       /* the question of canceld's that it answers; -1: none */
+	bool due;              /* it must arrive */
+	bool bad;              /* a malformed response */
+	bool broken;           /* canceld reported that it broke off */
+	bool salvaged;         /* a response among other text */
+	bool confirms;         /* a response that confirms the cancel */
+	bool complain;         /* junk that is answered with an error */
+	bool grants;           /* a response that is a result */
+	bool begins;           /* the first notice of a stream */
+	bool differs;          /* ... whose capabilities differ from those of the first server */
+	bool torn;             /* the server that read it in parts has gone */
+	bool again;            /* to be sent to another server too: no order is checked */
+	bool ahead;            /* heard during the replay: no order is checked either */
+	bool urgent;           /* ... and the server may need it before the replay ends */
+	int repeat;            /* the server to which canceld must replay it, as in life; 0: none */
+	int own;               /* the question of canceld's that it answers; -1: none */
+	bool last;             /* an answer whose id comes last */
+	uint64_t judged;       /* when so much of it was heard that it may pass; 0: not before its end */
+	int64_t part_at;       /* when its last byte was heard */
+	int passing;           /* it passes in parts as the answer to the request before this one; 0: it does not */
+	uint64_t former_begun; /* ... whose reply_begun that was */
+	bool astray;           /* ... and canceld reported that it is another one's */
 };
 
 enum { NO_TARGET = -2 };
@@ -114,6 +120,7 @@ struct ask { /* one request */
 	bool begins;           /* a stream whose first notice this server has written */
 	bool begun;            /* ... whose first notice was heard */
 	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
+	bool forgotten;        /* canceld reported that it knows it no more */
 };
 
 enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
@@ -132,9 +139,8 @@ enum { OWNS = 64, SETTINGS = 16, LISTS = 3 };
 
 struct telling { /* canceld reported that it cancels a request, or forwards a cancel in another form */
 	int ask;
-	bool by_id; /* it may name the request's id */
-	bool turn;  /* ... with session/cancel ... */
-	int newer;  /* ... which would hit this newer turn too, so it must not; -1: there is none */
+	bool by_id;       /* it may name the request's id */
+	char session[16]; /* ... or it cancels this session; empty: it does not */
 	enum spelling spelling;
 	char reason[64];
 	uint64_t step;
@@ -151,13 +157,14 @@ struct oracle {
 	uint64_t requests;             /* of the client's that canceld heard, without those to canceld itself */
 	int last[2];                   /* the last message of each peer that arrived */
 	int hearing;                   /* the message that canceld reads */
+	int partial[2];                /* the one before this of each side is heard in part; 0: none is */
 	int junk_lines, error_lines;   /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
 	int64_t grace; /* INT64_MAX: what is built in */
 	const struct protocol *protocol;
 	bool header; /* the framing */
-	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
+	bool strict, answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
 	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
 	int version;                   /* of ACP, that the server will choose */
 	bool handshake;                /* it began with one */
@@ -223,7 +230,18 @@ enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSE
  * much may happen in between; the log alone never fulfils a promise.
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
-void oracle_tells(struct oracle *oracle, int by, const char *id, bool translated);
+void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
+
+/* The message of that side of which canceld has heard a part; NULL: there is none. */
+struct sent *oracle_partial(const struct oracle *oracle, int from);
+/* So many bytes of the message have reached canceld. */
+void oracle_hears_part(struct oracle *oracle, int sent, size_t len);
+/* canceld's log reports that a message from that side, of which this has been read, passes as this request's answer. */
+void oracle_passes(struct oracle *oracle, int from, const char *id, const char *text, size_t len);
+/* ... that it was not; that it has forgotten the request; that the request timed out. */
+void oracle_is_another(struct oracle *oracle, int from, const char *id);
+void oracle_forgot(struct oracle *oracle, int by, const char *id);
+void oracle_times_out(struct oracle *oracle, int by, const char *id);
 
 /* The server has gone, and another one will come. half: the sides that have read a part of a message. */
 void oracle_lost(struct oracle *oracle, const bool half[2]);

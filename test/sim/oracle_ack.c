@@ -43,7 +43,7 @@ is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *ta
 	if (strcmp(outcome, "\"cancelled\":true,\"confirmed\":true") == 0)
 		return target->answered_by_peer && target->confirmed;
 	if (strcmp(outcome, "\"cancelled\":true") == 0)
-		return target->answered_by_peer ? target->confirmed : target->answered || target->cancelled != 0;
+		return !target->answered_by_peer && (target->answered || target->cancelled != 0);
 	if (strcmp(outcome, completed) == 0)
 		return (target->answered || may_break_off(oracle, target)) &&
 		    (!target->answered_by_peer || !target->confirmed || target->cancelled == 0 || target->reply_large ||

@@ -23,8 +23,6 @@ renamed(const struct oracle *oracle, const struct ask *ask)
 
 	if (asked)
 		return true;
-	if (!oracle->protocol->aliases && !(ask->by == SERVER && ask->life > 0))
-		return false;
 	return strcmp(ask->id, ask->wire) != 0 || strcmp(ask->token, ask->wire_token) != 0;
 }
 
@@ -230,8 +228,8 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 
 	if (to == SERVER && oracle_got_again(oracle, number, text, len))
 		return;
-	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK || sent->kind == KIND_ACKNOWLEDGED ||
-	    sent->begun == 0) {
+	if (sent->from == to || sent->arrived || (sent->kind == KIND_JUNK && !sent->astray) ||
+	    sent->kind == KIND_ACKNOWLEDGED || sent->begun == 0) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
 		    (int)(len < 100 ? len : 100), text);
 		return;
@@ -239,7 +237,9 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 	sent->arrived = true;
 	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
-	if (sent->kind == KIND_REQUEST)
+	if (sent->astray)
+		ask = NULL;
+	else if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
 	else if (sent->kind == KIND_RESPONSE)
 		got_response(oracle, sent, ask, text, len);

@@ -63,7 +63,9 @@ got_own_cancel(struct oracle *oracle, int to, enum spelling spelling, const char
 		oracle_blame(oracle, "5: canceld cancels %s and does not say so", id);
 		return;
 	}
-	if (ask != NULL && (!telling->by_id || telling->ask < 0 || strcmp(ask->id, oracle->asks[telling->ask].id) != 0))
+	if (ask != NULL &&
+	    (!telling->by_id || telling->session[0] != '\0' || telling->ask < 0 ||
+		strcmp(ask->id, oracle->asks[telling->ask].id) != 0))
 		oracle_blame(oracle, "5: canceld cancels %s and does not say that it is that", ask->id);
 	else if (ask != NULL && ask->replied != 0 && ask->replied < telling->step)
 		oracle_blame(oracle, "2: a cancel of %s, which was answered", id);
@@ -74,7 +76,7 @@ static void
 got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 {
 	const struct telling *telling = &oracle->tellings[CLIENT][oracle->told[CLIENT]];
-	bool told = oracle->told[CLIENT] < oracle->telling_count[CLIENT] && telling->turn;
+	bool told = oracle->told[CLIENT] < oracle->telling_count[CLIENT];
 	char session[16], wanted[128];
 
 	jsontext_raw_member(text, len, "sessionId", session, sizeof(session));
@@ -82,11 +84,7 @@ got_own_turn_cancel(struct oracle *oracle, const char *text, size_t len)
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":%s}}", session);
 	if (!is_text(text, len, wanted))
 		oracle_blame(oracle, "2: a session/cancel is %.*s", (int)(len < 300 ? len : 300), text);
-	if (!told && oracle->repaired <= 0 && oracle->told[CLIENT] < oracle->telling_count[CLIENT] &&
-	    telling->newer >= 0)
-		oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
-		    oracle->asks[telling->newer].id);
-	told = told && strcmp(oracle->asks[telling->ask].session, session) == 0;
+	told = told && strcmp(telling->session, session) == 0;
 	if (!told && oracle->repaired-- <= 0)
 		oracle_blame(oracle, "2: a session/cancel of %s that nobody asked for", session);
 	if (told && oracle->no_cancel)

@@ -122,6 +122,7 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	for (i = 0; i < oracle->sent_count; i++)
 		lose_sent(oracle, &oracle->sent[i], half[SERVER]);
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
+	oracle->partial[SERVER] = 0;
 	oracle->repaired = 0;
 	oracle->own_count = 0;
 	oracle->probing = oracle->unprobed = oracle->stuck = oracle->replaying = false;
@@ -422,8 +423,8 @@ is_answering_at_length(const struct oracle *oracle)
 	const struct sent *sent;
 
 	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
-		if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD && sent->begun != 0 &&
-		    sent->heard == 0)
+		if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD &&
+		    sent->begun != 0 && sent->heard == 0)
 			return true;
 	return false;
 }
@@ -560,7 +561,7 @@ oracle_stuck(struct oracle *oracle)
 		oracle_blame(oracle, "7: a server is to be ended that has answered everything in time");
 	if (oracle->now - oracle->spoke < oracle->kill_stuck)
 		oracle_blame(oracle, "7: a server is to be ended that has just written something");
-	if (oracle->protocol->aliases && waits_for_client(oracle, true))
+	if (waits_for_client(oracle, true))
 		oracle_blame(oracle, "7: a server is to be ended that waits for the client");
 }
 

@@ -4,15 +4,11 @@
 
 #include "world_inside.h"
 
-/*
- * Whether the requester may reuse the id: no answer to the old request can come any more, or canceld tells them apart.
- */
+/* Whether the requester may reuse the id, as it does not wait for the old request: canceld tells them apart. */
 static bool
-is_free(const struct oracle *oracle, const struct ask *old)
+is_free(const struct ask *old)
 {
-	if (old->doubled || oracle_owes(old) || oracle_waits(old))
-		return false;
-	return oracle->protocol->aliases || (old->answered && old->replied != 0);
+	return !old->doubled && !oracle_owes(old) && !oracle_waits(old);
 }
 
 /*
@@ -32,8 +28,7 @@ choose_id(struct world *world, char *id, size_t size)
 	else if (oracle->ask_count > 0 && chance_percent(&world->chance, 30))
 		snprintf(id, size, "%s", oracle->asks[chance_below(&world->chance, (unsigned)oracle->ask_count)].id);
 	for (i = 0; i < oracle->ask_count; i++)
-		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 &&
-		    !is_free(oracle, &oracle->asks[i])) {
+		if (oracle->asks[i].by == CLIENT && strcmp(oracle->asks[i].id, id) == 0 && !is_free(&oracle->asks[i])) {
 			snprintf(id, size, "%d", world->ids++);
 			i = -1;
 		}

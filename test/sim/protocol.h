@@ -37,9 +37,8 @@ struct protocol {
 	bool header;      /* its usual framing */
 	bool cancels;     /* it has a cancel ... */
 	enum spelling spelling;
-	bool owes;    /* ... and a cancelled request must still be answered */
-	bool aliases; /* an id in use may be reused: canceld tells the requests apart */
-	bool waits;   /* after a deadline the receiver has the grace to answer */
+	bool owes;  /* ... and a cancelled request must still be answered */
+	bool waits; /* after a deadline the receiver has the grace to answer */
 	bool strict_tokens;
 	int timeout_code, failure_code, closed_code;
 	const char *progress, *progress_key; /* NULL: none that names a request */

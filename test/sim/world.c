@@ -164,24 +164,43 @@ note_answer(struct world *world, const struct action *action, const char *id)
 }
 
 static void
+note_long_answer(struct world *world, const struct action *action, const char *id)
+{
+	struct oracle *oracle = &world->oracle;
+	int to = action->side == SIDE_CLIENT ? CLIENT : SERVER;
+
+	if (action->why == WHY_RELAYED)
+		oracle_passes(oracle, !to, id, action->message.ptr, action->message.len);
+	else if (action->why == WHY_WRONG_ID)
+		oracle_is_another(oracle, !to, id);
+	else if (action->why == WHY_FORGOTTEN)
+		oracle_forgot(oracle, !to, id);
+	else if (action->why == WHY_TIMED_OUT)
+		oracle_times_out(oracle, action->verb == VERB_NOTE ? !to : to, id);
+}
+
+static void
 on_action(void *user, const struct action *action)
 {
 	struct world *world = user;
-	char id[48];
+	char id[48], session[16] = "";
 
 	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr,
 	    (int)action->detail.len, action->detail.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
 	if (is_broken_off(action))
 		oracle_broke(&world->oracle, action->side == SIDE_CLIENT ? SERVER : CLIENT);
+	if (action->why == WHY_CANCEL_SENT)
+		snprintf(session, sizeof(session), "%.*s", (int)action->detail.len, action->detail.ptr);
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
-		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id,
+		oracle_tells(&world->oracle, action->side == SIDE_SERVER ? CLIENT : SERVER, id, session,
 		    action->why == WHY_CANCEL_TRANSLATED);
 	if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
 	if (action->why == WHY_RESTARTED)
 		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
+	note_long_answer(world, action, id);
 	note_answer(world, action, id);
 }
 
@@ -196,8 +215,8 @@ choose_protocol(struct world *world)
 
 	oracle->protocol = &protocols[most[chance_below(chance, 11)]];
 	world->given = oracle->protocol == &protocols[NONE] || chance_percent(chance, 50);
-	if (!world->given && (oracle->protocol == &protocols[LSP] || oracle->protocol == &protocols[BSP]))
-		usual = true;
+	if (!world->given && oracle->protocol != &protocols[MCP])
+		usual = true; /* the framing weighs more than what the first request says */
 	oracle->header = oracle->protocol->header == usual;
 	oracle->modern = oracle->protocol == &protocols[MCP] && chance_percent(chance, 40);
 	oracle->handshake =
@@ -285,7 +304,8 @@ init(struct world *world)
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
-	config.strict = chance_percent(chance, 20);
+	oracle->strict = config.strict = chance_percent(chance, 20);
+	world->large = chance_percent(chance, 15) ? 20 : 3;
 	config.seed = chance_next(chance);
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
 	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);

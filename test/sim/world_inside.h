@@ -37,6 +37,7 @@ struct world {
 	int ids;        /* the last number of the client's ids */
 	int turn_limit; /* a prompt's deadline; 0: none */
 	int late_limit; /* the deadline of some requests of the server's; 0: none */
+	unsigned large; /* messages of a hundred that are large */
 	bool given;     /* canceld was told the protocol */
 	bool text_ids;  /* the server's ids are strings */
 	bool verbose;
@@ -95,6 +96,8 @@ void peer_server_asks(struct world *world);
 /* peer_cancels.c */
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
+/* Cancels this request, or asks canceld to. */
+void peer_cancels_passing(struct world *world, int by, int ask);
 void peer_asks_canceld(struct world *world);
 /* The client cancels the handshake while it is not answered. */
 void peer_cancels_opening(struct world *world);
@@ -104,6 +107,8 @@ void peer_cancels_foreign(struct world *world);
 /* peer_answers.c */
 void peer_answers(struct world *world, int from);
 void peer_answers_badly(struct world *world);
+/* A long answer under an id that nobody used. */
+void peer_answers_nobody(struct world *world, int from);
 void peer_reports(struct world *world);
 /* The members of the handshake's result, with a comma before them; differs: those of another server. */
 const char *peer_opening(const struct world *world, bool differs);
