@@ -308,7 +308,9 @@ end_passed(struct session *session, struct message *message, struct request *req
 	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
-	bool own = request != NULL && has_id_of(message->scan, request);
+	/* Of two ids the reader may take either: the answer stays that of the request which it passed for. */
+	bool own =
+	    request != NULL && (has_id_of(message->scan, request) || scan_fault(message->scan) == SCAN_REPEATED_ID);
 	struct request *named = request;
 
 	if (sound && !answer)
@@ -320,13 +322,13 @@ end_passed(struct session *session, struct message *message, struct request *req
 	else if (request == NULL)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	/* The receiver may read the request all the same. */
-	if (envelope_meant(message->scan) == ENVELOPE_REQUEST) {
+	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
 		message->envelope.kind = ENVELOPE_REQUEST;
 		return PARTS_MESSAGE;
 	}
 	if (session->party[message->from].frame.split)
 		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
-	if (own && !id_equal(id, request->wire_id))
+	if (own && sound && !id_equal(id, request->wire_id))
 		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
 	if (request != NULL && !own)
 		take_back(session, message, request);
