@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ main(int argc, char *argv[])
 	struct saved_signals signals;
 	struct options options;
 	struct log log;
+	bool opened = false;
 	int status;
 
 	if (descriptor_sanitize() < 0) {
@@ -94,12 +96,13 @@ main(int argc, char *argv[])
 	signals_save(&signals);
 	handle_failures();
 	status = options_parse(&options, argc, argv);
-	if (status == OPTIONS_RUN && log_open(&log, &options.log) < 0) {
-		fprintf(stderr, "canceld: --log: %s: %s\n", options.log.file != NULL ? options.log.file : "stderr",
-		    strerror(errno));
-		status = STATUS_FAILED;
-	}
-	if (status == OPTIONS_RUN) {
+	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
+		status = options_refuse(&options, "--log '%s': %s",
+		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
+	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
+	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
+		opened = log_open(&log, &options.log) == 0;
+	if (opened) {
 		status = loop_run(&options, &log, &signals);
 		log_close(&log);
 	}

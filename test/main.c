@@ -23,6 +23,7 @@
 	X(json) \
 	X(lane) \
 	X(map) \
+	X(name) \
 	X(policy) \
 	X(report) \
 	X(restart) \

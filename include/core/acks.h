@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/journal.h"
 #include "core/lane.h"
 #include "core/pending.h"
 
@@ -19,7 +20,7 @@ enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CO
 
 struct ack {
 	const struct request *request; /* the request that it waits for */
-	struct buf id, target;         /* the id of the $/canceld/cancel, and the id that it names, as spelled */
+	struct buf id, target, reason; /* the id of the $/canceld/cancel, and its two params, as spelled */
 };
 
 struct acks {
@@ -34,7 +35,7 @@ void acks_init(struct acks *acks, uint64_t seed);
 void acks_free(struct acks *acks);
 
 /* Adds an acknowledgement that waits for the end of the request. false: there are LIMIT_ACKS already. */
-bool acks_add(struct acks *acks, struct span id, struct span target, const struct request *request);
+bool acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request);
 
 /*
  * The client's request with this pending_hash has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
@@ -43,15 +44,18 @@ bool acks_add(struct acks *acks, struct span id, struct span target, const struc
 void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
 
 /*
- * The client's request has ended: notes the end, and writes the acknowledgements that wait for it to the lane of the
- * server's messages.
+ * The client's request has ended: notes the end, and sends the acknowledgements that wait for it.
  */
-void acks_end(struct acks *acks, const struct request *request, struct lane *lane);
+void acks_end(struct acks *acks, const struct request *request, struct lane *lane, struct journal *journal);
 
 /* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
-/* Writes the acknowledgement of this outcome to the lane of the server's messages; id and target as spelled. */
-void acks_send(struct lane *lane, struct span id, struct span target, enum outcome outcome);
+/* Writes the acknowledgement of this outcome to the lane of the server's messages, and reports it. */
+void acks_send(struct lane *lane, struct journal *journal, struct span id, struct span target, struct span reason,
+    enum outcome outcome);
+
+/* Reports how a $/canceld/cancel with these params was answered. */
+void acks_report(struct journal *journal, struct span target, struct span reason, const char *outcome);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */
-	const struct policy *policy;   /* borrowed as long as the session lives */
+	struct policy *policy;         /* borrowed as long as the session lives, which marks the rules that match */
 	msec_t grace;                  /* MSEC_NEVER: the built-in time */
 	size_t max_message, max_inflight;
 	bool no_cancel, answer_cancelled, tool_errors;

@@ -15,9 +15,9 @@ enum decide_event {
 	EVENT_RESPONSE_BEGINS, /* the first part of a response that is too long to be held has arrived */
 	EVENT_MALFORMED,       /* its response is malformed */
 	EVENT_OVERSIZED,       /* its response was too long to be held, and was discarded */
-	EVENT_LATE_FAULT,      /* its response turned out malformed after it had passed in parts */
 	EVENT_BROKEN_OFF,      /* the rest of its response will not come, and no answer is owed */
 	EVENT_BROKEN_OFF_OWED, /* ... and an answer is owed */
+	EVENT_WRONG_ID,        /* what has passed in parts as its response turned out not to be */
 	EVENT_STREAM_ENDED,    /* its receiver ends it with a cancel of its own */
 	EVENT_PROGRESS,      /* its receiver reports progress, which its requester may not see once it was cancelled */
 	EVENT_PROGRESS_OWED, /* ... which its requester may see until it is answered */
@@ -31,6 +31,7 @@ enum decide_event {
 	EVENT_TERMINATED,          /* canceld is ending; the requester may still read */
 	EVENT_RECEIVER_GONE,       /* the receiver has gone, so no answer will come */
 	EVENT_RECEIVER_LOST,       /* the receiver has gone, and a new one that does not know the request will come */
+	EVENT_RECEIVER_DEAF, /* the receiver reads nothing more: it has not the request, or had the grace to answer */
 	DECIDE_EVENTS
 };
 

@@ -58,6 +58,7 @@ enum scan_field {
 	SCAN_RESULT_VERSION,      /* result.protocolVersion */
 	SCAN_AGENT_CANCELS,       /* result.agentCapabilities.cancellation.request */
 	SCAN_STOP_REASON,         /* result.stopReason */
+	SCAN_IS_ERROR,            /* result.isError */
 	SCAN_RESULT_TYPE,         /* result.resultType */
 	SCAN_RESULT_TASK_ID,      /* result.taskId */
 	SCAN_CREATED_TASK_ID,     /* result.task.taskId */

@@ -35,8 +35,27 @@ struct action {
 	struct span message; /* without its newline; of a message that passes in parts only the first part */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
-	struct span detail; /* the reason of a cancel, or what was wrong */
+	struct span detail;  /* the reason of a cancel, or what was wrong */
+	struct span hint;    /* which option would have helped */
+	struct span outcome; /* of a $/canceld/cancel */
 	msec_t elapsed, timeout;
+};
+
+/*
+ * What became of a request of the client's. Each is counted once, when it has ended, so that at any time
+ * requests = the sum of all tallies + the outstanding ones; $/canceld/cancel is not a request in this sense.
+ */
+enum tally {
+	TALLY_ANSWERED,
+	TALLY_FAILED,    /* answered with an error or isError, or by a malformed answer */
+	TALLY_TIMED_OUT, /* its deadline passed, or its answer stalled */
+	TALLY_CANCELLED, /* by the client */
+	TALLY_LEFT,      /* not answered when the session ended from the client's side */
+	TALLY_LOST,      /* the server went away */
+	TALLY_REFUSED,   /* answered by canceld with an error, and not sent to the server */
+	TALLY_STREAMS,   /* has no answer by nature: ended by the server, or with the session */
+	TALLY_UNTRACKED, /* its end is not known */
+	TALLIES
 };
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
@@ -47,6 +66,8 @@ struct journal {
 	void *user;
 	bool traffic_unseen; /* decisions of LEVEL_TRAFFIC are counted and not reported */
 	uint64_t counts[WHY_COUNT];
+	uint64_t requests[2]; /* by requester */
+	uint64_t tallies[TALLIES];
 };
 
 void journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen);
@@ -56,5 +77,11 @@ bool journal_counts_only(struct journal *journal, enum why why);
 
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
+
+/* Counts a request of that side's. */
+void journal_request(struct journal *journal, enum side requester);
+
+/* Counts the end of a request of that side's; only those of the client's are counted. */
+void journal_tally(struct journal *journal, enum side requester, enum tally tally);
 
 #endif

@@ -94,11 +94,20 @@ void lane_bind(struct lane *lane, bool bound);
 bool lane_keep(struct lane *lane);
 
 /*
- * Write nothing at or after this position, except urgent messages and the rest of a message already begun. This lasts
- * until the next call; LANE_FREE: everything may be written.
+ * Write nothing at or after this position, except urgent messages, messages of lane_answer at this position, and the
+ * rest of a message already begun. This lasts until the next call; LANE_FREE: everything may be written.
  */
 #define LANE_FREE UINT64_MAX
 void lane_stop_at(struct lane *lane, uint64_t position);
+
+/* Whether a message that starts at this position and is untouched is not written, because of lane_stop_at. */
+bool lane_holds(const struct lane *lane, uint64_t start);
+
+/*
+ * Makes messages of lane_answer that wait for the end of an open message urgent. Returns the position for lane_stop_at
+ * that holds back nothing that is queued and meaningful to the current reader only.
+ */
+uint64_t lane_hasten(struct lane *lane);
 
 /*
  * What to write next, in order: fills at most max spans and returns their number. Afterwards call lane_sent with the

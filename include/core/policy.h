@@ -3,8 +3,11 @@
 
 /*
  * The deadlines of a request: from the configured rules, the protocol's exemptions and the built-in times. The most
- * specific rule wins; of two rules for the same METHOD[:NAME], the later one.
+ * specific rule wins: one with a NAME before one without, an exact NAME before one with '*', then an exact METHOD before
+ * one with '*'; of equals the later one.
  */
+
+#include <stdbool.h>
 
 #include "core/buf.h"
 #include "core/clock.h"
@@ -16,8 +19,9 @@ enum policy_clock {
 };
 
 struct policy_rule {
-	char *method, *name; /* owned; NULL: any */
+	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
 	msec_t duration;     /* MSEC_NEVER: none */
+	bool matched;        /* it has named a request, even if a more specific rule won */
 };
 
 struct policy {
@@ -41,9 +45,10 @@ void policy_add(struct policy *policy, enum policy_clock clock, struct span meth
 
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
- * only if a rule names its METHOD. method and name are unescaped; row is the dialect's row of the method, or NULL.
+ * only if a rule names its METHOD. method and name are unescaped; row is the dialect's row of the method, or NULL. Marks
+ * the rules that name the request as matched.
  */
-struct deadlines policy_deadlines(const struct policy *policy, struct span method, struct span name,
-    const struct method *row, bool from_server);
+struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
+    bool from_server);
 
 #endif

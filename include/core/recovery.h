@@ -23,6 +23,9 @@ void recovery_free(struct session *session);
 /* The client's request was cancelled: with --kill-stuck, asks the server whether it is alive. */
 void recovery_probe(struct session *session, const struct request *request);
 
+/* Asks now if a question was put off until the last one was answered, or until the era is settled. */
+void recovery_ask_again(struct session *session);
+
 /* Releases the messages that wait for the answer to the probe: the server may need them to answer it. */
 void recovery_free_queue(struct session *session);
 

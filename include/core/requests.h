@@ -23,6 +23,13 @@ void requests_decide(struct session *session, enum side requester, struct reques
  */
 void requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout);
 
+/*
+ * What has passed as the request's response is not its: it is what it was before. A cancel that came meanwhile goes out
+ * now, and deadlines that have passed are due.
+ */
+void requests_resume(struct session *session, enum side requester, struct request *request,
+    const struct former *former);
+
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
 
@@ -68,10 +75,13 @@ void requests_sweep(struct session *session, enum side requester, enum decide_ev
 /* The server has gone and a new one will come: open streams wait for the new one, all other requests are decided. */
 void requests_lose_server(struct session *session);
 
-/* The server reads no more: answers the requests that were not written to their end. */
-void requests_fail_unwritten(struct session *session);
+/*
+ * The server is deaf: gives it the grace to answer the requests that it has, and answers the others, unless they go to
+ * the next server.
+ */
+void requests_deafen(struct session *session);
 
-/* The server has received a whole request of the client's, or is answering one, and the client waits for the answer. */
+/* See session_server_owes. */
 bool requests_server_owes(const struct session *session);
 
 #endif

@@ -10,7 +10,8 @@
 enum server_life {
 	SERVER_OPEN,      /* it takes messages */
 	SERVER_STUCK,     /* it does not answer, or refused the replay: the shell has to end it */
-	SERVER_DEAF,      /* it closed its stdin; it may still answer what it has */
+	SERVER_DEAF,      /* it closed its stdin and runs on; it may still answer what it has */
+	SERVER_RETIRED,   /* ... and a new one will follow */
 	SERVER_AWAY,      /* it has gone; a new one will be started */
 	SERVER_HANDSHAKE, /* a new one was sent the handshake, and has not answered */
 	SERVER_SETTINGS,  /* ... it has answered, and was sent the settings */
@@ -23,6 +24,7 @@ struct server {
 	bool restarted; /* it is not the first server */
 	bool given_up;  /* no further server will be started: they have failed too often */
 	bool closed;    /* the client has told it to end */
+	bool unstarted; /* there never was one, and there will be none */
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
 	struct buf said;    /* the last lines of text on its stdout */
@@ -42,6 +44,7 @@ void server_end(struct server *server, enum server_life life, int status, int si
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
 void server_give_up(struct server *server);
+void server_note_unstarted(struct server *server);
 
 /* A line of text on the server's stdout, without its newline. */
 void server_note_said(struct server *server, struct span text);
@@ -60,6 +63,13 @@ static inline bool
 server_is_gone(const struct server *server)
 {
 	return server->life == SERVER_DEAF || server->life == SERVER_GONE;
+}
+
+/* The server has closed its stdin and runs on. */
+static inline bool
+server_is_deaf(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
 }
 
 /* The server is new and the replay to it has not ended. */

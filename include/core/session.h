@@ -73,16 +73,19 @@ bool session_opened(const struct session *session);
  */
 void session_quote(struct session *session, struct span words);
 
+/* No server will be started, for this reason: every error in a server's place gives it. */
+void session_refuse(struct session *session, struct span words);
+
 /* The servers have failed too often: from now on every error in a server's place says so, with the last words. */
 void session_give_up(struct session *session);
 
 /*
- * The server closed its stdin: requests that it did not read are answered with an error; it may still answer the
- * others.
+ * The server closed its stdin and runs on. What was written to it may still be answered, within the grace. What was not
+ * is answered with an error now or, retired: another server will follow, waits for that one.
  */
-void session_server_deaf(struct session *session, msec_t now);
+void session_server_deaf(struct session *session, bool retired, msec_t now);
 
-/* The server has received a whole request of the client's, and the client waits for the answer. */
+/* What the deaf server may still say is worth waiting for: an answer within the grace, or text that is no JSON-RPC. */
 bool session_server_owes(const struct session *session);
 
 /*
@@ -110,6 +113,8 @@ size_t session_outstanding(const struct session *session, enum side requester);
 bool session_wants_end(const struct session *session);                         /* the handshake was never answered */
 bool session_timed_out(const struct session *session);                         /* some request timed out */
 uint64_t session_count(const struct session *session, enum why why);           /* how often this decision was made */
-uint64_t session_requests(const struct session *session, enum side requester); /* requests that the side has sent */
+uint64_t session_requests(const struct session *session, enum side requester); /* sent, without $/canceld/cancel */
+uint64_t session_tally(const struct session *session, enum tally tally);
+bool session_began(const struct session *session); /* the client has sent the request of a handshake */
 
 #endif

@@ -22,25 +22,40 @@
 
 enum reading {        /* what happens to the frame that is being read */
 	READ_HOLD,    /* undecided: its bytes are kept */
-	READ_PASS,    /* it passes in parts, and is entered in the table at its end */
+	READ_PASS,    /* it passes in parts, and is entered in the table at its end, unless it is an answer */
 	READ_PASSED,  /* it passes in parts, as the answer to parts->request */
 	READ_DISCARD, /* too long to keep: dropped in parts, handled at its end */
+	READ_STRAY,   /* an answer to nothing: dropped in parts, reported at its end, when its id is known */
 	READ_DROPPED, /* dropped in parts, and handled already */
 	READ_LOST,    /* dropped in parts, because its reader has gone; a request is handled at its end */
+};
+
+struct former { /* what a PASSING request was before */
+	enum request_state state;
+	msec_t idle, hard; /* when its alarms were due; MSEC_NEVER: not armed */
 };
 
 struct parts { /* parts.c */
 	enum reading reading;
 	struct request *request; /* READ_PASSED: PASSING; else NULL */
+	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
+	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
+	bool stalled;            /* READ_DROPPED: the message was closed before its end */
 };
 
-struct probe {                    /* recovery.c: is the server alive? */
-	struct request *question; /* the question while it is not answered; or NULL */
-	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
-	struct buf meta;          /* _meta of the cancelled request */
-	bool again;               /* a cancel was sent after the probe */
+enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
+
+struct cause { /* copied from a cancelled request */
+	struct buf part[CAUSE_PARTS];
+};
+
+struct probe {                     /* recovery.c: is the server alive? */
+	struct request *question;  /* the question while it is not answered; or NULL */
+	struct cause cause, later; /* of the present question; of the next one */
+	uint64_t taken;            /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to;         /* how far the client's queue has waited for a probe already */
+	bool again;                /* to be asked when the present question is answered, and the era settled */
 };
 
 struct party { /* one side: the bytes it writes, and the requests it sends */
@@ -49,7 +64,6 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct parts parts;
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
-	uint64_t requests;  /* how many it has sent */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
@@ -128,6 +142,9 @@ void state_message(const struct session *session, enum side from, enum message_e
 /* Restarts the request's idle deadline, if it has one. */
 void state_extend(struct session *session, enum side requester, struct request *request);
 
+/* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
+void state_release(struct session *session);
+
 /* The number of that side's requests whose answers are awaited. */
 static inline size_t
 state_outstanding(const struct session *session, enum side requester)
@@ -159,13 +176,13 @@ state_is_settled(const struct session *session)
 	return handshake_is_settled(&session->handshake, lane_written_to(session->party[SIDE_CLIENT].lane));
 }
 
-/* A response is passing in parts before its id is known: it may answer any request of that side. */
+/* Whether the era has just been settled and something has waited for that. */
 static inline bool
-state_answer_is_passing(const struct session *session, enum side requester)
+state_has_settled(const struct session *session)
 {
-	const struct party *party = &session->party[side_other(requester)];
+	bool unasked = session->probe.again && session->probe.question == NULL;
 
-	return party->parts.reading == READ_PASS && scan_value(party->frame.scan, SCAN_METHOD)->type == VALUE_ABSENT;
+	return (session->cancel_withheld || unasked) && state_is_settled(session);
 }
 
 /* Whether a requester of that side still waits for an answer after its cancel. */

@@ -58,6 +58,7 @@ enum supervisor_step {             /* a set; the steps are carried out in this o
 	STEP_RELEASE = 1 << 5, /* the process tree is gone and another process follows: free what belongs to this one */
 	STEP_START = 1 << 6,   /* start a process; report SUPERVISE_STARTED or SUPERVISE_FAILED */
 	STEP_FINISH = 1 << 7,  /* no process follows: answer all waiting requests */
+	STEP_TELL = 1 << 8,    /* the process runs on without its stdin: tell the session */
 };
 
 struct supervisor {

@@ -39,7 +39,6 @@ enum why_level {
 	X(FORBIDDEN_CANCEL, PERSON, "a cancel that the protocol forbids was dropped")              \
 	X(NOISE, PERSON, "output on the server's stdout that is not a message was moved to the log") \
 	X(SWALLOWED, DECISION, "a response or progress that only canceld had asked for was consumed") \
-	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel arrived; its answer follows when the named request has ended") \
 	X(CANCEL_UNSENT, PERSON, "a request was cancelled before any of it was written, and was not sent") \
 	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
 	/* a message of canceld's own */                                                           \
@@ -48,6 +47,7 @@ enum why_level {
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
 	X(TASK_CANCEL_SENT, DECISION, "canceld told the side that works on a task to cancel it")              \
+	X(CANCEL_ACKNOWLEDGED, PERSON, "a $/canceld/cancel was answered: the request that it names has ended") \
 	X(CANCEL_WITHHELD, DECISION, "no cancel was sent: it is not allowed, not wanted, or too early") \
 	X(CANCEL_ANSWERED, PERSON, "canceld answered a cancelled request in place of its receiver") \
 	X(CLIENT_GONE, PERSON, "the client went away: its request was cancelled")                  \
@@ -66,13 +66,14 @@ enum why_level {
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
 	X(PROBE_SENT, DECISION, "after a cancel the server was asked whether it is alive")         \
 	X(LATE_FAULT, PERSON, "a message was found malformed after its first part had passed")     \
+	X(WRONG_ID, PERSON, "a response that had passed in parts as the answer to one request has another id") \
 	/* events */                                                                               \
 	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
 	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \
 	X(ERA, DECISION, "the era of the protocol was detected: legacy or modern")                 \
-	X(AMBIGUOUS, PERSON, "a request passed without a deadline: its id is already in use")      \
 	X(SKEWED, PERSON, "the machine or canceld stood still: all deadlines were shifted")        \
 	X(FORGOTTEN, DECISION, "an abandoned request was forgotten: its response never came")      \
+	X(DEAF, PERSON, "the server closed its stdin and runs on: it can only answer what it has")  \
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
 	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \
@@ -80,7 +81,7 @@ enum why_level {
 	X(RESTARTED, PERSON, "the new server accepts requests")                                    \
 	X(RESTARTING, PERSON, "the server failed and is started again")                            \
 	X(RESTART_REFUSED, PERSON, "the server failed and is not started again")                   \
-	X(STARTED, DECISION, "the server was started")                                             \
+	X(STARTED, PERSON, "the server was started")                                             \
 	X(INPUT_ENDED, DECISION, "the client closed its end of the connection")                    \
 	X(INPUT_ENDED_EARLY, PERSON, "the client closed its end before its requests were answered: they are cancelled") \
 	X(SIGNALLED, PERSON, "a signal arrived")                                                   \

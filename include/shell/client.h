@@ -39,7 +39,7 @@ struct client {
 	ev_io watchers[CLIENT_WATCHES];
 	bool noted[CLIENT_WATCHES]; /* set by the watchers */
 	enum client_state state;
-	bool drain_failed;  /* not all answers arrived in time */
+	bool left_deaf;     /* it no longer read when its requests were cancelled */
 	msec_t hung_until;  /* stdin is hung up but not read: when the client counts as gone; MSEC_NEVER: it does not */
 	msec_t drain_until; /* MSEC_NEVER: as long as the deadlines allow */
 	msec_t leave_by;    /* CLIENT_LEFT: until when it may read the queued answers */

@@ -33,6 +33,8 @@ struct life {
 	struct restart restart;
 	struct supervisor supervisor;
 	ev_io control;
+	ev_io reader;       /* turns readable when nothing reads the server's stdin any more */
+	bool unread;        /* ... which has happened */
 	bool child_changed; /* child_hear has to be called */
 	bool stuck;         /* the server was ended because it no longer answered */
 	int start_status;   /* the status to exit with if the server could not be started; 0: it was */

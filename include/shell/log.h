@@ -2,7 +2,7 @@
 #define SHELL_LOG_H
 
 /*
- * One line for each event, to stderr or a file: `canceld[PID]: WHY key=value ...`, or one JSON object. Never blocks:
+ * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON object. Never blocks:
  * bytes that cannot be written at once wait in a bounded queue; lines that do not fit are counted and reported later
  * (LINES_LOST). A line begins a line even after part of another one. Values may be any bytes. errno is preserved.
  */
@@ -26,12 +26,14 @@ struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
 	const char *file; /* NULL: stderr */
+	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
 };
 
 struct log {
 	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
 	enum why_level level;
 	bool json;
+	const char *name;
 	bool dated;       /* text lines begin with the time */
 	struct buf queue; /* lines not written yet; the first may be written in part */
 	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */

@@ -12,6 +12,6 @@
  * server's process tree is gone. Returns the exit status. If the server cannot be started, the client's first request
  * is answered with the reason.
  */
-int loop_run(const struct options *options, struct log *log, const struct saved_signals *saved);
+int loop_run(struct options *options, struct log *log, const struct saved_signals *saved);
 
 #endif

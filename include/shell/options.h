@@ -11,9 +11,11 @@
 #include "core/dialect.h"
 #include "core/policy.h"
 #include "shell/log.h"
+#include "shell/name.h"
 
 enum {
 	OPTIONS_RUN = -1,       /* there is a command to run */
+	STATUS_ERROR = 123,     /* --fail-on-error */
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
 };
@@ -30,22 +32,33 @@ struct options {
 	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool stateless;                /* restart it even if the session cannot be replayed */
 	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
-	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, strict;
+	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, fail_on_error, strict;
 	size_t max_message, max_inflight;
 	struct log_config log;
-	char **command; /* within argv, ended by NULL; never empty */
+	char log_path[4096];
+	char name[NAME_SIZE]; /* of the server, for the log */
+	char **command;       /* within argv, ended by NULL; never empty */
+	char fault[1024];     /* what is wrong with the options, for the client; or "" */
 };
 
 /*
- * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
- * stdout), STATUS_FAILED after one line on stderr that tells what is wrong and what would be right. Call options_free
- * in any case; log.file and command point into argv.
+ * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after -h, --help and --version (written to
+ * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv. options must not
+ * move in memory.
  */
 int options_parse(struct options *options, int argc, char *argv[]) __attribute__((warn_unused_result));
 void options_free(struct options *options);
 
-/* For the test that compares them with the manual: the table, ended by a NULL name, and the text of --help. */
+/*
+ * Writes one line to stderr that tells what is wrong, and keeps it as the fault; the log then has failures only, on
+ * stderr. Returns STATUS_FAILED.
+ */
+int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For the test that compares them with the manual: the table, ended by a NULL name. */
 const struct option *options_table(void);
-const char *options_help(void);
+
+/* Appends the text of -h (brief) or --help. */
+void options_help(struct buf *text, bool brief);
 
 #endif

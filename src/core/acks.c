@@ -10,13 +10,16 @@
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
 
-/* ABP "Edge Cases". */
-static const char *const outcomes[] = {
-	[OUTCOME_UNKNOWN] = "\"cancelled\":false,\"reason\":\"Operation not found\"",
-	[OUTCOME_COMPLETED] = "\"cancelled\":false,\"reason\":\"Operation already completed\"",
-	[OUTCOME_CANCELLED] = "\"cancelled\":true",
-	[OUTCOME_CONFIRMED] = "\"cancelled\":true,\"confirmed\":true",
-	[OUTCOME_FORBIDDEN] = "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"",
+/* For the log, and for the client: ABP "Edge Cases". */
+static const struct {
+	const char *word, *members;
+} outcomes[] = {
+	[OUTCOME_UNKNOWN] = { "not found", "\"cancelled\":false,\"reason\":\"Operation not found\"" },
+	[OUTCOME_COMPLETED] = { "already completed", "\"cancelled\":false,\"reason\":\"Operation already completed\"" },
+	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
+	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
+	[OUTCOME_CANCELLED] = { "cancelled", "\"cancelled\":true" },
+	[OUTCOME_CONFIRMED] = { "confirmed", "\"cancelled\":true,\"confirmed\":true" },
 };
 
 void
@@ -30,6 +33,7 @@ ack_free(struct ack *ack)
 {
 	buf_free(&ack->id);
 	buf_free(&ack->target);
+	buf_free(&ack->reason);
 }
 
 void
@@ -42,7 +46,7 @@ acks_free(struct acks *acks)
 }
 
 bool
-acks_add(struct acks *acks, struct span id, struct span target, const struct request *request)
+acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request)
 {
 	struct ack *ack;
 
@@ -55,6 +59,8 @@ acks_add(struct acks *acks, struct span id, struct span target, const struct req
 	buf_init(&ack->target);
 	buf_append(&ack->id, id);
 	buf_append(&ack->target, target);
+	buf_init(&ack->reason);
+	buf_append(&ack->reason, reason);
 	return true;
 }
 
@@ -67,14 +73,33 @@ acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 }
 
 void
-acks_send(struct lane *lane, struct span id, struct span target, enum outcome outcome)
+acks_report(struct journal *journal, struct span target, struct span reason, const char *outcome)
+{
+	struct action action = {
+		.verb = VERB_SEND,
+		.side = SIDE_CLIENT,
+		.why = WHY_CANCEL_ACKNOWLEDGED,
+		.id = target,
+		.detail = reason,
+		.outcome = span_of(outcome),
+		.elapsed = MSEC_NEVER,
+		.timeout = MSEC_NEVER,
+	};
+
+	journal_tell(journal, &action);
+}
+
+void
+acks_send(struct lane *lane, struct journal *journal, struct span id, struct span target, struct span reason,
+    enum outcome outcome)
 {
 	struct buf message;
 
 	buf_init(&message);
-	compose_acknowledgement(&message, id, target, outcomes[outcome]);
+	compose_acknowledgement(&message, id, target, outcomes[outcome].members);
 	lane_answer(lane, buf_span(&message));
 	buf_free(&message);
+	acks_report(journal, target, reason, outcomes[outcome].word);
 }
 
 static enum outcome
@@ -86,7 +111,7 @@ outcome_of(const struct request *request)
 }
 
 void
-acks_end(struct acks *acks, const struct request *request, struct lane *lane)
+acks_end(struct acks *acks, const struct request *request, struct lane *lane, struct journal *journal)
 {
 	enum outcome outcome = outcome_of(request);
 	size_t i, kept = 0;
@@ -98,7 +123,7 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane)
 			acks->list[kept++] = *ack;
 			continue;
 		}
-		acks_send(lane, buf_span(&ack->id), buf_span(&ack->target), outcome);
+		acks_send(lane, journal, buf_span(&ack->id), buf_span(&ack->target), buf_span(&ack->reason), outcome);
 		ack_free(ack);
 	}
 	acks->count = kept;

@@ -19,6 +19,8 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 		return SPAN("the protocol forbids it");
 	if (session->config.no_cancel && requester == SIDE_CLIENT)
 		return SPAN("--no-cancel");
+	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
+		return SPAN("the server has closed its stdin");
 	if (handshake_may_make_task(&session->handshake, side_other(requester), request))
 		return SPAN("it may become a task");
 	return SPAN_NONE;

@@ -115,6 +115,7 @@ read_era(struct handshake *handshake, const struct message *message)
 unsigned
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
+	const struct method *row;
 	unsigned news = 0;
 
 	if (!handshake->dialect_known) {
@@ -128,6 +129,8 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
 		handshake->declared[SIDE_CLIENT] =
 		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
+	row = dialect_method(handshake->dialect, message->envelope.method);
+	handshake->begun |= row != NULL && (row->traits & METHOD_HANDSHAKE);
 	return news;
 }
 

@@ -23,3 +23,16 @@ journal_tell(struct journal *journal, const struct action *action)
 	journal->counts[action->why]++;
 	journal->act(journal->user, action);
 }
+
+void
+journal_request(struct journal *journal, enum side requester)
+{
+	journal->requests[requester]++;
+}
+
+void
+journal_tally(struct journal *journal, enum side requester, enum tally tally)
+{
+	if (requester == SIDE_CLIENT)
+		journal->tallies[tally]++;
+}

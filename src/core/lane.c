@@ -564,6 +564,28 @@ lane_stop_at(struct lane *lane, uint64_t position)
 	lane->stop = position;
 }
 
+bool
+lane_holds(const struct lane *lane, uint64_t start)
+{
+	return start >= lane->stop;
+}
+
+uint64_t
+lane_hasten(struct lane *lane)
+{
+	const struct segment *segment;
+	size_t i;
+
+	buf_append(&lane->urgent, buf_span(&lane->kept));
+	buf_clear(&lane->kept);
+	for (i = count_of(lane); i-- > 0;) {
+		segment = segment_at(lane, i);
+		if (segment->bound)
+			return segment->at + (has_position(segment) ? segment->len : 0);
+	}
+	return 0;
+}
+
 /* Whether urgent messages are written now: not while another message is half written. */
 static bool
 urgent_is_next(const struct lane *lane)
@@ -581,7 +603,7 @@ len_to_stop(const struct lane *lane, struct boundary boundary, const struct segm
 	size_t len = 0;
 	bool ends;
 
-	if (segment->at < lane->stop)
+	if (segment->at < lane->stop || (segment->at == lane->stop && segment->bound && !has_position(segment)))
 		len = span.len;
 	if (len > 0 && has_position(segment) && lane->stop - segment->at < len)
 		len = (size_t)(lane->stop - segment->at);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/pass.h"
 #include "core/recovery.h"
@@ -47,7 +48,7 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	if (envelope->id.len > 0)
 		return pending_by_wire(&party->pending, envelope->id) == NULL &&
 		    questions_find(&session->questions, from, envelope->id) == NULL;
-	return party->pending.in_state[REQUEST_ABANDONED] + session->questions.asked[from].count == 0;
+	return party->pending.count + session->questions.asked[from].count == 0;
 }
 
 /*
@@ -64,27 +65,85 @@ patience(msec_t idle, msec_t cap, msec_t grace)
 	return least > grace ? least : grace;
 }
 
-/* Begins an answer with a known id: its request is PASSING from the first part on. */
+/* Whether side `from` may answer this request, of which it was sent at least a part. */
+static bool
+may_answer(const struct session *session, enum side from, const struct request *request)
+{
+	return request != NULL && state_of(session, side_other(from), request) != REQUEST_QUEUED;
+}
+
+/* Whether the answer changes nothing but its request, and is not changed. */
+static bool
+answer_may_pass(const struct session *session, const struct request *request)
+{
+	return !(request->flags & REQUEST_TASK) && !request_is_aliased(request) && !is_kept(session, request->row);
+}
+
+/* Begins an answer: its request is PASSING from the first part on, or the answer is late and dropped. */
 static enum reading
-begin_answer(struct session *session, enum side from, const struct envelope *envelope)
+begin_answer(struct session *session, enum side from, struct request *request)
 {
 	struct party *party = &session->party[from];
+	struct parts *parts = &party->parts;
 	enum side requester = side_other(from);
-	struct request *request = pending_by_wire(&session->party[requester].pending, envelope->id);
 	struct message message;
 
-	if (request == NULL || (request->flags & REQUEST_TASK) || request_is_aliased(request) ||
-	    is_kept(session, request->row) || state_of(session, requester, request) == REQUEST_QUEUED)
-		return READ_HOLD;
 	message_init(&message, from, party->frame.scan);
 	message.extent = MESSAGE_BEGINS;
 	message.text = lane_from(party->lane, party->frame.body);
-	party->parts.request = request->state == REQUEST_ABANDONED ? NULL : request;
-	party->parts.patience = patience(request->idle_after, request->cap_after, state_grace(session, request));
+	if (request_is_awaited(request)) {
+		parts->request = request;
+		parts->former = (struct former){ request->state, alarm_due(&request->idle), alarm_due(&request->hard) };
+		parts->patience = patience(request->idle_after, request->cap_after, state_grace(session, request));
+	}
 	if (requester == SIDE_CLIENT)
 		server_note_served(&session->server);
 	requests_decide(session, requester, request, EVENT_RESPONSE_BEGINS, &message);
-	return party->parts.request != NULL ? READ_PASSED : READ_DROPPED;
+	return parts->request != NULL ? READ_PASSED : READ_DROPPED;
+}
+
+/*
+ * Decides an answer whose id is not known yet by its candidates, which are all that its sender may still answer: the
+ * entries of the table that are not QUEUED, and those are the newest. Once it is held for them it is held until its id is
+ * known, as a candidate that is forgotten meanwhile may be the one.
+ */
+static enum reading
+judge_nameless(struct session *session, enum side from)
+{
+	struct party *party = &session->party[from];
+	const struct party *asker = &session->party[side_other(from)];
+	struct request *request = asker->pending.oldest;
+	bool asked = session->questions.asked[side_other(from)].count > 0;
+
+	if (party->frame.start < party->parts.nameless_to)
+		return READ_HOLD;
+	if (!asked && !may_answer(session, from, request))
+		return asker->untracked ? READ_PASS : READ_STRAY;
+	if (!asked && !may_answer(session, from, request->newer) && request_is_awaited(request) &&
+	    answer_may_pass(session, request))
+		return begin_answer(session, from, request);
+	party->parts.nameless_to = party->frame.scanned;
+	return READ_HOLD;
+}
+
+static enum reading
+judge_answer(struct session *session, enum side from, const struct envelope *envelope)
+{
+	struct request *request;
+
+	if (server_is_replaying(&session->server))
+		return READ_HOLD; /* the client's have to overtake the messages that wait for the end of the replay */
+	if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_ABSENT)
+		return judge_nameless(session, from);
+	if (envelope->untracked) {
+		if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_NULL)
+			return READ_PASS;
+		return session->party[side_other(from)].untracked ? READ_PASS : READ_STRAY;
+	}
+	request = pending_by_wire(&session->party[side_other(from)].pending, envelope->id);
+	return may_answer(session, from, request) && answer_may_pass(session, request) ?
+	    begin_answer(session, from, request) :
+	    READ_HOLD;
 }
 
 /* Decides a frame that is too long to be held and has not ended. */
@@ -92,7 +151,6 @@ static enum reading
 choose_reading(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
-	const struct pending *asked = &session->party[side_other(from)].pending;
 	struct deadlines deadlines;
 	struct envelope envelope;
 
@@ -105,13 +163,7 @@ choose_reading(struct session *session, enum side from)
 		return request_may_pass(session, from, &envelope) ? READ_PASS : READ_HOLD;
 	if (envelope.malformed) /* it will be replaced */
 		return READ_HOLD;
-	if (from == SIDE_CLIENT && server_is_replaying(&session->server))
-		return READ_HOLD; /* the whole answer has to overtake the messages that wait for the end of the replay */
-	if (envelope.id.len > 0)
-		return begin_answer(session, from, &envelope);
-	if (asked->in_state[REQUEST_ABANDONED] + asked->aliased + session->questions.asked[side_other(from)].count > 0)
-		return READ_HOLD;
-	return READ_PASS;
+	return judge_answer(session, from, &envelope);
 }
 
 /* Passes or drops all bytes that were scanned, except a last carriage return, which is dropped before a newline. */
@@ -178,29 +230,84 @@ parts_continue(struct session *session, enum side from)
 	move_on(session, from);
 }
 
+/* request: the one that the message answers, or NULL. */
 static void
-report_fault(struct session *session, const struct message *message)
+report_fault(struct session *session, const struct message *message, const struct request *request)
 {
-	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, NULL);
+	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, request);
+	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
+	const struct method *row;
 
-	action.id = scan_text(message->scan, SCAN_ID);
+	if (request == NULL) {
+		action.id = scan_text(message->scan, SCAN_ID);
+		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
+		row = dialect_method(session->handshake.dialect, action.method);
+		if (row != NULL && row->name_field != SCAN_FIELDS)
+			action.name = id_unescaped(scan_text(message->scan, row->name_field), name, sizeof(name));
+	}
 	journal_tell(&session->journal, &action);
 }
 
+/* Whether the response has the request's id, be it spelled otherwise. */
+static bool
+has_id_of(const struct scan *scan, const struct request *request)
+{
+	struct span id = message_id(scan, SCAN_ID);
+	double number, wanted;
+
+	return id.len > 0 &&
+	    (id_equal(id, request->wire_id) ||
+		(id_number(id, &number) && id_number(request->wire_id, &wanted) && number == wanted));
+}
+
+/* What has passed as the request's answer has another id, or none. */
+static void
+take_back(struct session *session, struct message *message, struct request *request)
+{
+	enum side requester = side_other(message->from);
+	struct action action = state_action(session, VERB_NOTE, requester, WHY_WRONG_ID, request);
+
+	action.detail = scan_text(message->scan, SCAN_ID);
+	if (action.detail.len == 0)
+		action.detail = SPAN("none");
+	if (session->party[requester].untracked)
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+	else
+		journal_tell(&session->journal, &action);
+	requests_resume(session, requester, request, &session->party[message->from].parts.former);
+}
+
 /*
- * The frame passed before its id was known: it is entered in the table now like a held one, unless it is not a message.
+ * Ends a message that has passed in parts, as the answer to this request if it is not NULL. If it answers another one,
+ * that has ended too: its requester has read the answer.
  */
 static enum parts_result
-end_unknown(struct session *session, struct message *message)
+end_passed(struct session *session, struct message *message, struct request *request)
 {
-	struct request *request;
+	bool sound = message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed;
+	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
+	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
+	enum side requester = side_other(message->from);
+	struct request *named = request;
 
-	if (message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed)
+	if (sound && !answer)
 		return PARTS_MESSAGE;
-	report_fault(session, message);
-	request = requests_named(session, message->from, message->scan);
-	if (request != NULL)
-		requests_decide(session, side_other(message->from), request, EVENT_LATE_FAULT, NULL);
+	if (!sound)
+		report_fault(session, message,
+		    request != NULL ? request : requests_named(session, message->from, message->scan));
+	else if (request == NULL)
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+	else if (session->party[message->from].frame.split)
+		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
+	if (request == NULL || !has_id_of(message->scan, request)) {
+		if (request != NULL)
+			take_back(session, message, request);
+		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
+	} else if (!id_equal(id, request->wire_id)) {
+		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
+	}
+	if (named != NULL)
+		requests_decide(session, requester, named, EVENT_RESPONSE, NULL);
 	return PARTS_ENDED;
 }
 
@@ -223,6 +330,10 @@ end_discarded(struct session *session, struct message *message)
 	if (message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
+	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
@@ -246,8 +357,20 @@ end_lost(struct session *session, struct message *message)
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	reply_error(session, message->from, &answer);
-	message->extent = MESSAGE_BEGINS; /* as after a drop: the bytes reached no reader */
+	journal_request(&session->journal, message->from);
+	journal_tally(&session->journal, message->from, TALLY_LOST);
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
+}
+
+/* The rest of a message that was closed has arrived, and was dropped. */
+static void
+report_rest(struct session *session, const struct message *message)
+{
+	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
+
+	action.id = scan_text(message->scan, SCAN_ID);
+	action.detail = SPAN("the rest of a message that had stalled");
+	journal_tell(&session->journal, &action);
 }
 
 enum parts_result
@@ -269,34 +392,36 @@ parts_end(struct session *session, enum side from, struct message *message)
 	state_message(session, from, MESSAGE_PASSED, message);
 	switch (reading) {
 	case READ_PASS:
-		return end_unknown(session, message);
 	case READ_PASSED:
-		if (scan_fault(message->scan) != SCAN_FINE || message->envelope.malformed)
-			report_fault(session, message);
-		if (party->frame.split)
-			state_note(session, VERB_NOTE, side_other(from), WHY_RECOVERED, request, SPAN_NONE);
-		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
-		break;
+		return end_passed(session, message, request);
 	case READ_DISCARD:
 		end_discarded(session, message);
+		break;
+	case READ_STRAY:
+		requests_decide(session, side_other(from), NULL, EVENT_RESPONSE, message);
 		break;
 	case READ_LOST:
 		end_lost(session, message);
 		break;
-	case READ_HOLD:
 	case READ_DROPPED:
+		if (parts->stalled)
+			report_rest(session, message);
+		parts->stalled = false;
+		break;
+	case READ_HOLD:
 		break;
 	}
 	return PARTS_ENDED;
 }
 
-/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled. */
+/* How long the message that passes in parts may stand still; a shorter time once its request was cancelled, or the server is deaf. */
 static msec_t
 patience_with(const struct session *session, const struct parts *parts)
 {
 	msec_t grace;
 
-	if (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED))
+	if (!server_is_deaf(&session->server) &&
+	    (parts->request == NULL || !(parts->request->marks & REQUEST_CANCELLED)))
 		return parts->patience;
 	grace = state_grace(session, parts->request);
 	return grace < parts->patience ? grace : parts->patience;
@@ -310,8 +435,10 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	enum reading reading = party->parts.reading;
 	struct request *request = party->parts.request;
 	bool whole = scan_complete(frame->scan) && scan_fault(frame->scan) == SCAN_FINE;
+	bool other = request != NULL && scan_value(frame->scan, SCAN_ID)->type != VALUE_ABSENT &&
+	    !has_id_of(frame->scan, request);
 	struct action action = state_action(session, VERB_NOTE, side_other(from),
-	    stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, request);
+	    stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, other ? NULL : request);
 
 	if (reading != READ_PASSED && reading != READ_PASS)
 		return PARTS_NONE;
@@ -326,14 +453,15 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	journal_tell(&session->journal, &action);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
-	if (request != NULL && whole)
-		requests_decide(session, side_other(from), request, EVENT_RESPONSE, NULL);
+	party->parts.stalled = action.why == WHY_STALLED;
+	state_message(session, from, MESSAGE_PASSED, message);
+	if (whole) /* only the end of its line was missing */
+		return end_passed(session, message, request);
+	if (other)
+		take_back(session, message, request);
 	else if (request != NULL)
 		requests_break_off(session, side_other(from), request, action.timeout);
-	if (!whole || reading != READ_PASS)
-		return PARTS_ENDED;
-	state_message(session, from, MESSAGE_PASSED, message); /* only the end of its line was missing */
-	return end_unknown(session, message);
+	return PARTS_ENDED;
 }
 
 void
@@ -351,6 +479,7 @@ parts_forget(struct session *session)
 	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
 	frame_skip(&server->frame, lane_decided_to(server->lane));
 	server->parts.reading = READ_HOLD;
+	server->parts.stalled = false;
 }
 
 void

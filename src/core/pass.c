@@ -27,6 +27,9 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		action.detail = dropped_as;
 	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
+	if (why == WHY_UNKNOWN_CANCEL)
+		action.detail =
+		    request == NULL ? SPAN("no such request is outstanding") : SPAN("its answer is already passing");
 	journal_tell(&session->journal, &action);
 }
 
@@ -147,6 +150,6 @@ pass_take(struct session *session, struct message *message, enum why why, const 
 void
 pass_drop(struct session *session, struct message *message, enum why why, const struct request *request)
 {
-	tell(session, message, message->extent == MESSAGE_PASSED ? VERB_SEND : VERB_DROP, why, request);
+	tell(session, message, VERB_DROP, why, request);
 	pass_discard(session, message);
 }

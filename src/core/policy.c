@@ -48,7 +48,7 @@ policy_add(struct policy *policy, enum policy_clock clock, struct span method, s
 
 	assert(method.len > 0 || name.len == 0);
 	*rules = mem_resize(*rules, *count + 1, sizeof(**rules));
-	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration };
+	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration, false };
 }
 
 /* The deadlines without a rule. */
@@ -62,34 +62,68 @@ built_in(unsigned traits, bool from_server)
 	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
 }
 
-/*
- * The duration of the most specific rule, of several the last one; built_in if there is no rule. bare: rules for any
- * method count.
- */
-static inline msec_t
-duration_of(const struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
+enum rank { RANK_NO_MATCH = -1, RANK_ANY, RANK_PATTERN, RANK_EXACT, RANKS };
+
+/* The pattern NULL is for any text. */
+static enum rank
+rank_of(const char *pattern, struct span text)
+{
+	enum rank rank = RANK_EXACT;
+	const char *star = NULL;
+	size_t at = 0, resumed = 0;
+
+	if (pattern == NULL)
+		return RANK_ANY;
+	while (at < text.len || *pattern == '*') {
+		bool literal = pattern[0] == '\\' && pattern[1] == '*';
+
+		if (*pattern == '*') {
+			rank = RANK_PATTERN;
+			star = ++pattern;
+			resumed = at;
+		} else if (*pattern != '\0' && text.ptr[at] == pattern[literal]) {
+			pattern += 1 + literal;
+			at++;
+		} else if (star != NULL) { /* the last '*' stands for one more character */
+			pattern = star;
+			at = ++resumed;
+		} else {
+			return RANK_NO_MATCH;
+		}
+	}
+	return *pattern == '\0' ? rank : RANK_NO_MATCH;
+}
+
+/* The duration of the most specific rule; otherwise if there is none. bare: rules for any method count. */
+static msec_t
+duration_of(struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
 {
 	int best = 0;
 
 	for (size_t i = 0; i < policy->clock[clock].count; i++) {
-		const struct policy_rule *rule = &policy->clock[clock].rules[i];
-		int given = (rule->method != NULL) + (rule->name != NULL);
+		struct policy_rule *rule = &policy->clock[clock].rules[i];
+		enum rank by_method, by_name;
+		int rank;
 
-		if (given < best || (rule->method == NULL && !bare))
+		if (rule->method == NULL && !bare)
 			continue;
-		if (rule->method != NULL && !dialect_is(method, rule->method))
+		by_method = rank_of(rule->method, method);
+		by_name = by_method == RANK_NO_MATCH ? RANK_NO_MATCH : rank_of(rule->name, name);
+		if (by_name == RANK_NO_MATCH)
 			continue;
-		if (rule->name != NULL && !dialect_is(name, rule->name))
+		rule->matched = true;
+		rank = by_name * RANKS + by_method;
+		if (rank < best)
 			continue;
-		best = given;
+		best = rank;
 		otherwise = rule->duration;
 	}
 	return otherwise;
 }
 
 struct deadlines
-policy_deadlines(const struct policy *policy, struct span method, struct span name, const struct method *row,
+policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
     bool from_server)
 {
 	unsigned traits = row != NULL ? row->traits : 0;

@@ -21,6 +21,8 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	answer.code = code;
 	answer.code_name = code_name;
 	reply_error(session, SIDE_CLIENT, &answer);
+	acks_report(&session->journal, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON),
+	    text + strlen("canceld: "));
 }
 
 /*
@@ -38,35 +40,29 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 {
 	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 	struct lane *lane = session->party[SIDE_SERVER].lane;
-	struct span id = message->envelope.id;
-	bool owed = state_answer_is_passing(session, SIDE_CLIENT);
+	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
 
 	if (request == NULL || request->state == REQUEST_ABANDONED)
-		acks_send(lane, id, target, acks_outcome(&session->acks, target));
+		acks_send(lane, &session->journal, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request_traits(request) & METHOD_NO_CANCEL)
-		acks_send(lane, id, target, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, id, target, request))
+		acks_send(lane, &session->journal, id, target, reason, OUTCOME_FORBIDDEN);
+	else if (!acks_add(&session->acks, id, target, reason, request))
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "canceld: too many cancels wait for their requests", NULL);
 	else
 		requests_decide(session, SIDE_CLIENT, request,
-		    cancel_event(session, SIDE_CLIENT, owed, EVENT_CANCEL_ACKNOWLEDGED), NULL);
+		    cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED), NULL);
 }
 
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
-	struct action action = state_action(session, VERB_DROP, SIDE_SERVER, WHY_CANCEL_ACKNOWLEDGED, NULL);
 
 	if (message->envelope.untracked) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
 		return;
 	}
-	action.message = message->text;
-	action.id = scan_text(message->scan, SCAN_PARAMS_ID);
-	action.detail = scan_text(message->scan, SCAN_REASON);
-	journal_tell(&session->journal, &action);
 	pass_discard(session, message);
 	if (!handshake_is_done(&session->handshake))
 		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
@@ -97,7 +93,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	if (session->config.no_cancel) {
+	if (session->config.no_cancel || server_is_deaf(&session->server)) {
 		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}
@@ -136,6 +132,7 @@ on_turn_cancel(struct session *session, struct message *message)
 		action.method = message->envelope.method;
 		journal_tell(&session->journal, &action);
 		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
+		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
 	forward_turn_cancel(session, message, &turns);
 }
@@ -170,6 +167,7 @@ refuse(struct session *session, struct message *message)
 	struct answer answer;
 
 	if (state_is_gone(session, side_other(message->from))) {
+		journal_tally(&session->journal, message->from, TALLY_LOST);
 		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
@@ -179,6 +177,7 @@ refuse(struct session *session, struct message *message)
 	answer = reply_answer(session, message, "too-many-requests",
 	    "canceld: too many requests are outstanding (--max-inflight)");
 	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_TOO_MANY, NULL);
 	return true;
 }
@@ -214,13 +213,6 @@ read_names(const struct session *session, const struct message *message, const s
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
 	read_tokens(dialect, scan, names);
-}
-
-static bool
-id_is_in_use(const struct session *session, enum side requester, struct span id)
-{
-	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
-	    questions_find(&session->questions, requester, id) != NULL;
 }
 
 static bool
@@ -368,10 +360,11 @@ static void
 answer_discovery(struct session *session, struct message *message)
 {
 	struct answer answer = reply_answer(session, message, NULL,
-	    "canceld: the server does not know server/discover (see canceld --legacy)");
+	    "canceld: the server does not know server/discover (see the option --legacy of canceld)");
 
 	answer.code = CODE_METHOD_NOT_FOUND;
 	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
@@ -381,21 +374,19 @@ receive_request(struct session *session, struct message *message)
 	struct party *party = &session->party[message->from];
 	bool client = message->from == SIDE_CLIENT, whole = message->extent == MESSAGE_WHOLE;
 	const struct method *row;
-	bool ambiguous;
 
-	party->requests++;
 	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
 		return;
 	}
+	journal_request(&session->journal, message->from);
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
-	ambiguous =
-	    !message->envelope.untracked && !whole && id_is_in_use(session, message->from, message->envelope.id);
-	if (message->envelope.untracked || ambiguous) {
+	if (message->envelope.untracked) {
 		party->untracked = true;
-		pass_on(session, message, ambiguous ? WHY_AMBIGUOUS : WHY_UNTRACKED, NULL);
+		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
+		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_discovery(session, message);
 	} else if (is_turn_cancel(session, message)) {

@@ -14,7 +14,10 @@
 void
 recovery_free(struct session *session)
 {
-	buf_free(&session->probe.meta);
+	for (int i = 0; i < CAUSE_PARTS; i++) {
+		buf_free(&session->probe.cause.part[i]);
+		buf_free(&session->probe.later.part[i]);
+	}
 }
 
 static void
@@ -23,7 +26,7 @@ free_queue(struct session *session)
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
 	session->probe.freed_to = lane_decided_to(lane);
-	lane_stop_at(lane, LANE_FREE);
+	state_release(session);
 }
 
 static void
@@ -35,34 +38,48 @@ send_probe(struct session *session)
 	const char *method = ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct probe *probe = &session->probe;
-	uint64_t written_to = lane_written_to(lane);
+	uint64_t stop = lane_written_to(lane), bound_to = lane_hasten(lane);
+	struct cause former = probe->cause;
 
+	probe->cause = probe->later;
+	probe->later = former;
 	probe->question = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
 	    QUESTION_PROBE, method, false, session->config.kill_stuck, session->clocks.steady);
 	probe->taken = lane_taken(lane);
 	probe->again = false;
-	lane_stop_at(lane, written_to > probe->freed_to ? written_to : probe->freed_to);
+	if (stop < probe->freed_to)
+		stop = probe->freed_to;
+	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
 	buf_clear(&session->scratch);
-	compose_probe(&session->scratch, method, probe->question->id, modern ? buf_span(&probe->meta) : SPAN_NONE);
+	compose_probe(&session->scratch, method, probe->question->id,
+	    modern ? buf_span(&probe->cause.part[CAUSE_META]) : SPAN_NONE);
 	lane_overtake(lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, SPAN_NONE);
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question,
+	    buf_span(&probe->cause.part[CAUSE_ID]));
 }
 
 void
 recovery_probe(struct session *session, const struct request *request)
 {
+	const struct span parts[CAUSE_PARTS] = { request->id, request->method, request->name, request->meta };
 	enum server_life life = session->server.life;
 
-	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || life == SERVER_AWAY ||
-	    life == SERVER_STUCK || !state_is_settled(session))
+	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || server_is_deaf(&session->server) ||
+	    life == SERVER_AWAY || life == SERVER_STUCK)
 		return;
-	if (session->probe.question != NULL) {
-		session->probe.again = true;
-		return;
+	for (int i = 0; i < CAUSE_PARTS; i++) {
+		buf_clear(&session->probe.later.part[i]);
+		buf_append(&session->probe.later.part[i], parts[i]);
 	}
-	buf_clear(&session->probe.meta);
-	buf_append(&session->probe.meta, request->meta);
-	send_probe(session);
+	session->probe.again = true;
+	recovery_ask_again(session);
+}
+
+void
+recovery_ask_again(struct session *session)
+{
+	if (session->probe.again && session->probe.question == NULL && state_is_settled(session))
+		send_probe(session);
 }
 
 void
@@ -75,6 +92,7 @@ recovery_free_queue(struct session *session)
 void
 recovery_end_probe(struct session *session)
 {
+	session->probe.again = false;
 	if (session->probe.question == NULL)
 		return;
 	pending_remove(&session->questions.asked[SIDE_CLIENT], session->probe.question);
@@ -90,6 +108,7 @@ recovery_drop_questions(struct session *session)
 	while (asked->oldest != NULL)
 		pending_remove(asked, asked->oldest);
 	session->probe.question = NULL;
+	session->probe.again = false;
 	session->replaying = 0;
 	free_queue(session);
 }
@@ -118,20 +137,28 @@ expire_probe(struct session *session)
 	struct request *question = session->probe.question;
 	msec_t left = time_left(session);
 	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
+	const struct buf *cause = session->probe.cause.part;
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	session->probe.taken = lane_taken(session->party[SIDE_CLIENT].lane);
+	session->probe.taken = lane_taken(lane);
 	if (left > 0) {
 		free_queue(session);
 		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
 	if (!server_is_gone(&session->server)) { /* a server that reads no more may not have received the probe */
+		action.detail = action.id;
+		action.id = buf_span(&cause[CAUSE_ID]);
+		action.method = buf_span(&cause[CAUSE_METHOD]);
+		action.name = buf_span(&cause[CAUSE_NAME]);
 		action.timeout = session->config.kill_stuck;
 		server_enter(&session->server, SERVER_STUCK);
-		server_refuse(&session->server, SPAN("it was stuck (see canceld --kill-stuck)"));
+		server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
+		lane_stop_at(lane, lane_written_to(lane)); /* what is written now would be lost with it */
 		journal_tell(&session->journal, &action);
 	}
 	session->probe.question = NULL;
+	session->probe.again = false;
 	pending_remove(asked, question);
 }
 
@@ -140,7 +167,7 @@ recovery_obstacle(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake_is_done(handshake) ? session->party[SIDE_CLIENT].requests > 0 :
+	bool opened = handshake_is_done(handshake) ? session->journal.requests[SIDE_CLIENT] > 0 :
 						     handshake->era == ERA_NONE &&
 		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
 
@@ -223,15 +250,10 @@ send_list_changes(struct session *session)
 static void
 finish_replay(struct session *session)
 {
-	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
-
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
-	for (; request != NULL; request = request->newer) /* a queued request gets its whole deadline from now on */
-		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
-			state_extend(session, SIDE_CLIENT, request);
+	state_release(session);
 	send_records(session, RECORD_STREAM);
-	lane_stop_at(session->party[SIDE_CLIENT].lane, LANE_FREE);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(session);
 }
@@ -312,8 +334,7 @@ recovery_answered(struct session *session, enum side asker, struct request *ques
 	case QUESTION_PROBE:
 		session->probe.question = NULL;
 		free_queue(session);
-		if (session->probe.again)
-			send_probe(session);
+		recovery_ask_again(session);
 		break;
 	case QUESTION_REPLAY:
 		replay_answered(session, question, message);

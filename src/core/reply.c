@@ -68,7 +68,7 @@ static const struct {
 	[ENDING_OVERSIZED] = { "oversized-message", "a message was larger than --max-message and was discarded" },
 	[ENDING_BROKEN_OFF] = { "truncated-response", "the response broke off in the middle" },
 	[ENDING_STALLED] = { "truncated-response",
-	    "the response stood still in the middle and was given up (see canceld --timeout, --grace)" },
+	    "the response stood still in the middle and was given up (see the options --timeout and --grace of canceld)" },
 };
 
 static enum ending
@@ -104,18 +104,22 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 		put(text, "the client has gone");
 		return;
 	}
-	answer->cause = "server-exited";
+	answer->cause = server->unstarted ? "not-started" :
+	    server_is_deaf(server)        ? "server-closed-input" :
+					    "server-exited";
 	answer->status = server->status;
 	answer->signal = server->signal;
-	if (server->status < 0 && server->signal <= 0) {
-		put(text, "the server has gone");
+	if (server_is_deaf(server)) {
+		put(text, "the server has closed its standard input");
+	} else if (server->status < 0 && server->signal <= 0) {
+		put(text, server->unstarted ? "the server was not started" : "the server has gone");
 	} else {
 		put(text,
 		    server->signal > 0 ? "the server was ended by signal " : "the server has exited with status ");
 		compose_number(text, server->signal > 0 ? server->signal : server->status);
 	}
 	if (server->given_up)
-		put(text, ", and has failed too often to be started again (see canceld --restart)");
+		put(text, ", and has failed too often to be started again (see the option --restart of canceld)");
 	if (server->refusal.len > 0) {
 		put(text, ": ");
 		buf_append(text, buf_span(&server->refusal));
@@ -146,12 +150,13 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		    answer->timeout == request->idle_after ? " made no progress for " : " was not answered within ");
 		compose_number(text, answer->timeout);
 		put(text,
-		    answer->timeout == request->idle_after ? " ms and was given up (see canceld --timeout)" :
-							     " ms and was given up (see canceld --max-time)");
+		    answer->timeout == request->idle_after ?
+			" ms and was given up (see the option --timeout of canceld)" :
+			" ms and was given up (see the option --max-time of canceld)");
 	} else if (ending == ENDING_CANCELLED) {
 		answer->code = CODE_REQUEST_CANCELLED;
 		if (request->state == REQUEST_CANCELLING)
-			put(text, " and not answered (see canceld --grace)");
+			put(text, " and not answered (see the option --grace of canceld)");
 	} else if (ending == ENDING_GONE) {
 		explain_gone(session, answer, text, requester, request_traits(request));
 	} else if (ending == ENDING_RESTARTED) {

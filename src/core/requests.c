@@ -44,6 +44,25 @@ word_for(enum side requester, enum why why)
 	return why;
 }
 
+/* Which option would have told more about a request that timed out, or would have helped; or empty. */
+static struct span
+hint_for(const struct session *session, enum side requester, const struct request *request, bool idle)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	bool silent = session->party[SIDE_SERVER].heard <= request->received;
+	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
+	bool kill = silent && restarts && session->config.kill_stuck == 0;
+	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
+
+	if (requester == SIDE_SERVER || (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+		return SPAN_NONE;
+	if (kill && ask)
+		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
+	if (ask)
+		return SPAN("--ask-progress shows whether the server is at work");
+	return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+}
+
 static void
 report_decision(struct session *session, enum side requester, const struct request *request,
     const struct decision *decision, msec_t timeout)
@@ -53,8 +72,12 @@ report_decision(struct session *session, enum side requester, const struct reque
 	    answers ? requester : side_other(requester), word_for(requester, decision->why), request);
 
 	action.timeout = timeout;
-	if (decision->why == WHY_TIMED_OUT)
+	if (decision->why == WHY_TIMED_OUT) {
 		action.detail = timeout == request->idle_after ? SPAN("no progress") : SPAN("no answer");
+		if (request_traits(request) & METHOD_HANDSHAKE)
+			action.detail = SPAN("not answered in time: the session ends");
+		action.hint = hint_for(session, requester, request, timeout == request->idle_after);
+	}
 	journal_tell(&session->journal, &action);
 }
 
@@ -143,16 +166,20 @@ note_end(struct session *session, enum side requester, const struct request *req
 	if (requester != SIDE_CLIENT)
 		return;
 	records_end(&session->records, request);
-	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane);
+	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane, &session->journal);
 }
 
 /* Replaces the request's deadlines by the grace. */
 static void
 start_grace(struct session *session, enum side requester, struct request *request)
 {
+	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
+
 	alarm_disarm(&request->idle);
-	alarm_arm(&session->party[requester].pending.hard, &request->hard, state_grace(session, request),
-	    session->clocks.steady);
+	/* No cancel reaches a deaf server: its time does not begin again. */
+	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
+		return;
+	alarm_arm(&session->party[requester].pending.hard, &request->hard, grace, now);
 }
 
 static void
@@ -170,8 +197,8 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	bool ended = request->state == REQUEST_ABANDONED;
 
 	if (request->turns != NULL)
-		request->turns->waiting -= request->state == REQUEST_WAITING;
-	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING); /* a state never goes back */
+		request->turns->waiting += (size_t)(next == REQUEST_WAITING) - (request->state == REQUEST_WAITING);
+	assert(next != REQUEST_QUEUED && (next != REQUEST_WAITING || request->state == REQUEST_PASSING));
 	switch (next) {
 	case REQUEST_NONE:
 		if (!ended)
@@ -197,8 +224,10 @@ enter_state(struct session *session, enum side requester, struct request *reques
 		alarm_disarm(&request->idle);
 		alarm_disarm(&request->hard);
 		break;
-	case REQUEST_QUEUED:
 	case REQUEST_WAITING:
+		pending_move(pending, request, next);
+		break;
+	case REQUEST_QUEUED:
 	case REQUEST_STATES:
 		break;
 	}
@@ -211,6 +240,33 @@ is_given_up(enum side requester, const struct request *request, enum decide_even
 {
 	return requester == SIDE_CLIENT && (decision->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE &&
 	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
+}
+
+/* What became of a request that ends at this event, or whose answer is no longer awaited. timeout: of a deadline. */
+static enum tally
+tally_of(const struct session *session, const struct request *request, enum decide_event event,
+    const struct message *message, msec_t timeout)
+{
+	const struct scan *scan = message != NULL ? message->scan : session->party[SIDE_SERVER].frame.scan;
+	bool cancelled = request->state == REQUEST_CANCELLING ||
+	    (request->state == REQUEST_PASSING && (request->marks & REQUEST_CANCELLED));
+	bool broken = event == EVENT_BROKEN_OFF || event == EVENT_BROKEN_OFF_OWED;
+	bool left = event == EVENT_REQUESTER_GONE || event == EVENT_TERMINATED || (broken && session->client_gone);
+
+	if (timeout != MSEC_NEVER)
+		return TALLY_TIMED_OUT;
+	if (event == EVENT_RESPONSE && !(request->marks & REQUEST_CANCELLED))
+		return scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT ||
+			span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true")) ?
+		    TALLY_FAILED :
+		    TALLY_ANSWERED;
+	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED)
+		return TALLY_FAILED;
+	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
+		return TALLY_STREAMS;
+	if (cancelled || is_cancel(event))
+		return TALLY_CANCELLED;
+	return left ? TALLY_LEFT : TALLY_LOST;
 }
 
 /* The steps for the requester, and the request's next state. */
@@ -248,6 +304,9 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 			    request->state != REQUEST_WAITING && !(request->marks & REQUEST_WITHHELD);
 		}
 	}
+	if (request->state != REQUEST_ABANDONED &&
+	    (decision->next == REQUEST_NONE || decision->next == REQUEST_ABANDONED))
+		journal_tally(&session->journal, requester, tally_of(session, request, event, message, timeout));
 	if (decision->next != request->state)
 		enter_state(session, requester, request, (enum request_state)decision->next);
 }
@@ -345,6 +404,30 @@ requests_break_off(struct session *session, enum side requester, struct request 
 	decide(session, requester, request, owed ? EVENT_BROKEN_OFF_OWED : EVENT_BROKEN_OFF, NULL, timeout);
 }
 
+static void
+arm_until(struct timeline *timeline, struct alarm *alarm, msec_t due, msec_t now)
+{
+	alarm_arm(timeline, alarm, due == MSEC_NEVER ? MSEC_NEVER : due < now ? 0 : due - now, now);
+}
+
+void
+requests_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
+{
+	struct pending *pending = &session->party[requester].pending;
+	bool told = former->state == REQUEST_CANCELLING || (request->marks & REQUEST_TURN_TOLD);
+	enum decide_event event = told      ? EVENT_TURN_CANCELLED :
+	    request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
+					      EVENT_CANCEL_OWED;
+
+	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
+	if (request->marks & REQUEST_CANCELLED)
+		requests_decide(session, requester, request, event, NULL);
+	if (request->state != former->state)
+		return;
+	arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
+	arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
+}
+
 struct request *
 requests_named(const struct session *session, enum side from, const struct scan *scan)
 {
@@ -412,6 +495,7 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		if (state == REQUEST_WAITING)
 			turns.last = request;
 		release(request);
+		request->marks |= REQUEST_TURN_TOLD;
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
 	}
 	cascade(session, session_id, true);
@@ -471,18 +555,40 @@ expire_with_turn(struct session *session, struct request *request)
 	requests_decide(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
 }
 
-/* Whether the response is arriving: its id was read, but not its end. */
+/* Whether a response is arriving that does not pass: its end was not read. */
+static bool
+response_arrives(const struct session *session, enum side requester, struct envelope *envelope)
+{
+	const struct party *party = &session->party[side_other(requester)];
+
+	if ((party->parts.reading != READ_HOLD && party->parts.reading != READ_DISCARD) ||
+	    party->frame.scanned == party->frame.start)
+		return false;
+	envelope_peek(envelope, party->frame.scan);
+	return envelope->kind == ENVELOPE_RESPONSE;
+}
+
+/* Whether that is the request's response. */
 static bool
 is_arriving(const struct session *session, enum side requester, const struct request *request)
+{
+	struct envelope envelope;
+
+	return response_arrives(session, requester, &envelope) && envelope.id.len > 0 &&
+	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+}
+
+/* Whether that may be the request's response, as its id was not read: its bytes are a sign of life. */
+static bool
+may_be_arriving(const struct session *session, enum side requester, const struct request *request)
 {
 	const struct party *party = &session->party[side_other(requester)];
 	struct envelope envelope;
 
-	if (party->parts.reading != READ_HOLD || party->frame.scanned == party->frame.start)
-		return false;
-	envelope_peek(&envelope, party->frame.scan);
-	return envelope.kind == ENVELOPE_RESPONSE && envelope.id.len > 0 &&
-	    pending_by_wire(&session->party[requester].pending, envelope.id) == request;
+	return session->clocks.steady - party->heard < request->idle_after &&
+	    state_of(session, requester, request) != REQUEST_QUEUED &&
+	    response_arrives(session, requester, &envelope) &&
+	    scan_value(party->frame.scan, SCAN_ID)->type == VALUE_ABSENT;
 }
 
 static void
@@ -502,11 +608,24 @@ expire(struct session *session, enum side requester, struct request *request)
 		expire_with_turn(session, request);
 		return;
 	}
+	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) &&
+	    state_of(session, requester, request) == REQUEST_WAITING) {
+		requests_decide(session, requester, request, EVENT_RECEIVER_DEAF, NULL);
+		return;
+	}
 	if (request->state == REQUEST_WAITING) {
 		session->timed_out = true;
 		session->wants_end |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
 	}
 	requests_decide(session, requester, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+}
+
+/* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
+static bool
+is_held(const struct session *session, enum side requester, const struct request *request)
+{
+	return requester == SIDE_CLIENT && state_of(session, requester, request) == REQUEST_QUEUED &&
+	    lane_holds(session->party[requester].lane, request->start);
 }
 
 static bool
@@ -526,7 +645,12 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
 		expire(session, requester, request_of_hard(first));
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		expire(session, requester, request_of_idle(first));
+		if (is_held(session, requester, request_of_idle(first)))
+			alarm_disarm(first); /* state_release arms it again */
+		else if (may_be_arriving(session, requester, request_of_idle(first)))
+			state_extend(session, requester, request_of_idle(first));
+		else
+			expire(session, requester, request_of_idle(first));
 }
 
 void
@@ -541,6 +665,7 @@ requests_release_cancels(struct session *session)
 			if (!server_is_gone(&session->server))
 				cancel_send(session, SIDE_CLIENT, request);
 		}
+	recovery_ask_again(session);
 }
 
 void
@@ -565,6 +690,14 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	}
 }
 
+/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
+static bool
+goes_on(const struct session *session, const struct request *request)
+{
+	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
+	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
+}
+
 void
 requests_lose_server(struct session *session)
 {
@@ -572,9 +705,7 @@ requests_lose_server(struct session *session)
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
-		if (state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
-		    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL)
+		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
 		else
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
@@ -582,16 +713,31 @@ requests_lose_server(struct session *session)
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 }
 
-void
-requests_fail_unwritten(struct session *session)
+/* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
+static bool
+is_owed(const struct session *session, const struct request *request)
 {
-	uint64_t written_to = lane_written_to(session->party[SIDE_CLIENT].lane);
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
+		return false;
+	return request->state == REQUEST_PASSING ||
+	    (request_is_awaited(request) && request->end <= lane_written_to(lane) &&
+		state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED);
+}
+
+void
+requests_deafen(struct session *session)
+{
 	struct request *request, *next;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		if (request_is_awaited(request) && request->end > written_to)
-			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_GONE, NULL);
+		if (request->state == REQUEST_WAITING && is_owed(session, request))
+			start_grace(session, SIDE_CLIENT, request);
+		else if (session->server.life == SERVER_DEAF && request_is_awaited(request) &&
+		    !is_owed(session, request))
+			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_DEAF, NULL);
 	}
 }
 
@@ -599,9 +745,12 @@ bool
 requests_server_owes(const struct session *session)
 {
 	const struct request *request;
+	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
 
+	if (session->handshake.plain || (session->party[SIDE_CLIENT].untracked && silent < state_grace(session, NULL)))
+		return true;
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (request_is_awaited(request) && state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED)
+		if (is_owed(session, request))
 			return true;
 	return false;
 }

@@ -77,6 +77,12 @@ server_note_said(struct server *server, struct span text)
 }
 
 void
+server_note_unstarted(struct server *server)
+{
+	server->unstarted = true;
+}
+
+void
 server_quote(struct server *server, struct span words)
 {
 	struct span all;

@@ -299,7 +299,7 @@ hear(struct session *session, enum side from, bool ended)
 			noise_continue(session, from);
 			parts_continue(session, from);
 		}
-		if (session->cancel_withheld && state_is_settled(session))
+		if (state_has_settled(session))
 			requests_release_cancels(session);
 	}
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
@@ -389,17 +389,25 @@ session_server_back(struct session *session, msec_t now)
 }
 
 void
-session_server_deaf(struct session *session, msec_t now)
+session_server_deaf(struct session *session, bool retired, msec_t now)
 {
 	set_clock(session, now);
-	server_enter(&session->server, SERVER_DEAF);
-	requests_fail_unwritten(session);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	session->party[SIDE_SERVER].heard =
+	    session->clocks.steady; /* an answer that pauses gets the grace from now on */
+	recovery_end_probe(session);
+	requests_deafen(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
+	else
+		lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
 /*
- * Expires the requests of that side, unless an unread answer, or one that is passing without its id, may be for them.
- * Also closes a message of the server's that has stood still too long.
+ * Expires the requests of that side, unless an unread answer may be for them. Also closes a message of the server's that
+ * has stood still too long.
  */
 static void
 expire(struct session *session, enum side side, bool heard)
@@ -409,7 +417,7 @@ expire(struct session *session, enum side side, bool heard)
 	tasks_expire(&session->tasks[side], session->clocks.steady);
 	if (side == SIDE_SERVER && heard && parts_due(session) <= session->clocks.steady)
 		truncate_parts(session, side, true);
-	deadlines = (side == SIDE_SERVER || heard) && !state_answer_is_passing(session, side);
+	deadlines = side == SIDE_SERVER || heard;
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	if (deadlines && session->questions.asked[side].count > 0)
 		recovery_expire(session, side);
@@ -420,7 +428,7 @@ void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	set_clock(session, now);
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
 	expire(session, SIDE_CLIENT, heard);
@@ -451,7 +459,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 
 	wake = earlier(wake, due_by_caller(&pending->linger, clocks->skew));
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, clocks->skew));
-	if ((side == SIDE_CLIENT && stalled) || state_answer_is_passing(session, side))
+	if (side == SIDE_CLIENT && stalled)
 		return wake;
 	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
 	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));
@@ -463,7 +471,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
-	if (session->cancel_withheld && state_is_settled(session))
+	if (state_has_settled(session))
 		return session->clocks.now;
 	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
 }
@@ -479,6 +487,13 @@ void
 session_quote(struct session *session, struct span words)
 {
 	server_quote(&session->server, words);
+}
+
+void
+session_refuse(struct session *session, struct span words)
+{
+	server_refuse(&session->server, words);
+	server_note_unstarted(&session->server);
 }
 
 void
@@ -520,7 +535,7 @@ session_closed(const struct session *session)
 bool
 session_opened(const struct session *session)
 {
-	return session->party[SIDE_CLIENT].requests > 0 || session->handshake.plain;
+	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
 }
 
 size_t
@@ -550,5 +565,17 @@ session_count(const struct session *session, enum why why)
 uint64_t
 session_requests(const struct session *session, enum side requester)
 {
-	return session->party[requester].requests;
+	return session->journal.requests[requester];
+}
+
+uint64_t
+session_tally(const struct session *session, enum tally tally)
+{
+	return session->journal.tallies[tally];
+}
+
+bool
+session_began(const struct session *session)
+{
+	return session->handshake.begun;
 }

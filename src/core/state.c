@@ -71,6 +71,22 @@ state_message(const struct session *session, enum side from, enum message_extent
 }
 
 void
+state_release(struct session *session)
+{
+	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct pending *pending = &session->party[SIDE_CLIENT].pending;
+	struct request *request, *first = NULL;
+
+	/* Those that wait are the newest ones: each is visited only when its own wait ends. */
+	for (request = pending->newest; request != NULL && lane_holds(lane, request->start); request = request->older)
+		first = request;
+	for (request = first; request != NULL; request = request->newer)
+		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
+			alarm_arm(&pending->idle, &request->idle, request->idle_after, session->clocks.idle);
+	lane_stop_at(lane, LANE_FREE);
+}
+
+void
 state_extend(struct session *session, enum side requester, struct request *request)
 {
 	if (alarm_armed(&request->idle))

@@ -131,7 +131,9 @@ static void
 leave(struct client *client, enum leaving leaving, msec_t now)
 {
 	int64_t outstanding = (int64_t)session_outstanding(client->session, SIDE_CLIENT);
-	bool early = leaving == LEAVE_CANCEL && !client_is_deaf(client) && outstanding > 0;
+	bool deaf = client_is_deaf(client), early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
+	/* A program that started canceld and opened a session has ended it; a script may not have meant to. */
+	bool program = client->watchers[PROCESS_GONE].fd >= 0 && session_began(client->session);
 
 	client->state = leaving == LEAVE_DRAIN ? CLIENT_DRAINING : CLIENT_LEFT;
 	client->leave_by = now + TIME_FLUSH_WAIT + time_or(client->options->term_after, TIME_CLOSE_WAIT) +
@@ -139,7 +141,8 @@ leave(struct client *client, enum leaving leaving, msec_t now)
 	if (leaving != LEAVE_TERMINATED)
 		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
-			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
+			log_string("hint", early && !program ? "--drain would wait for the answers" : NULL)));
+	client->left_deaf = deaf;
 	session_client_leaves(client->session, leaving, now);
 }
 
@@ -165,15 +168,6 @@ leave_at_end(struct client *client, msec_t now)
 	leave(client, drain ? LEAVE_DRAIN : LEAVE_CANCEL, now);
 }
 
-static void
-end_drain(struct client *client, msec_t now)
-{
-	bool deaf = client_is_deaf(client);
-
-	client->drain_failed = !deaf && session_outstanding(client->session, SIDE_CLIENT) > 0;
-	leave(client, deaf ? LEAVE_CANCEL : LEAVE_TERMINATED, now);
-}
-
 enum client_end
 client_turn(struct client *client, bool signalled, msec_t now)
 {
@@ -191,7 +185,7 @@ client_turn(struct client *client, bool signalled, msec_t now)
 	if (client->state == CLIENT_PRESENT && gone)
 		leave_at_end(client, now);
 	else if (client->state == CLIENT_DRAINING && (deaf || now >= client->drain_until))
-		end_drain(client, now);
+		leave(client, deaf ? LEAVE_CANCEL : LEAVE_TERMINATED, now);
 	if (client->state == CLIENT_DRAINING && session_outstanding(client->session, SIDE_CLIENT) > 0)
 		return CLIENT_STAYS;
 	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;

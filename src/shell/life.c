@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/limits.h"
 #include "shell/monotonic.h"
@@ -50,8 +51,9 @@ static void
 report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
-	bool ended = supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
-	    client_is_over(life->client);
+	bool ended = session_closed(life->session) ||
+	    (supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
+		client_is_over(life->client));
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
 	if (!child->exited)
@@ -69,7 +71,19 @@ detach(struct life *life)
 	port_close_in(life->port, life->loop);
 	port_close_out(life->port, life->loop);
 	watcher_set(life->loop, &life->control, false);
+	watcher_set(life->loop, &life->reader, false);
+	if (life->reader.fd >= 0)
+		close(life->reader.fd);
+	life->reader.fd = -1;
 	child_close(&life->child);
+}
+
+/* Whether a server that fails now can be replaced. */
+static bool
+is_replaceable(const struct life *life)
+{
+	return life->options->restarts > 0 && client_needs_server(life->client) &&
+	    session_cannot_restart(life->session) == NULL;
 }
 
 /* Plans another server after a failure; false: none will follow. */
@@ -95,11 +109,40 @@ plan_successor(struct life *life, bool served)
 	return true;
 }
 
+/* The command as it could be typed, in words. */
+static void
+report_start(struct life *life, bool again)
+{
+	struct buf command;
+
+	buf_init(&command);
+	for (char *const *word = life->options->command; *word != NULL; word++) {
+		bool plain = **word != '\0' && strpbrk(*word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
+
+		buf_append(&command, command.len > 0 ? SPAN(" ") : SPAN_NONE);
+		buf_append(&command, plain ? SPAN_NONE : SPAN("'"));
+		buf_append(&command, span_of(*word));
+		buf_append(&command, plain ? SPAN_NONE : SPAN("'"));
+	}
+	log_event(life->log, WHY_STARTED,
+	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
+		log_string("hint",
+		    !again && isatty(STDIN_FILENO) ?
+			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
+			NULL)));
+	buf_free(&command);
+}
+
 static enum supervisor_event
 start_server(struct life *life)
 {
 	bool again = session_server(life->session) == SERVER_AWAY;
 
+	if (life->options->fault[0] != '\0') {
+		life->start_status = STATUS_FAILED;
+		session_refuse(life->session, span_of(life->options->fault));
+		return SUPERVISE_FAILED;
+	}
 	relay_forget(&life->relay);
 	life->stuck = false;
 	life->start_status = child_start(&life->child, life->options->command, life->saved, life->relay.write_end,
@@ -111,9 +154,10 @@ start_server(struct life *life)
 			report_restart(life);
 		return SUPERVISE_FAILED;
 	}
-	log_event(life->log, WHY_STARTED,
-	    LOG_FIELDS(log_string("command", life->options->command[0]), log_number("server", life->child.pid)));
+	report_start(life, again);
 	port_open(life->port, life->child.output, life->child.input, true);
+	life->unread = false;
+	watcher_init(&life->reader, descriptor_watch(&life->port->out), EV_READ, &life->unread);
 	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
 	life->child_changed = true; /* the server may have ended already */
 	if (again)
@@ -181,6 +225,10 @@ take_steps(struct life *life, unsigned steps)
 	}
 	if (steps & STEP_FINISH && session_server(life->session) != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
+	if (steps & STEP_TELL) {
+		session_quote(life->session, relay_last_lines(&life->relay));
+		session_server_deaf(life->session, is_replaceable(life), life->now);
+	}
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
 
@@ -214,6 +262,7 @@ life_start(struct life *life, struct session *session, const struct client *clie
 	life->loop = loop;
 	life->now = now;
 	watcher_init(&life->control, -1, EV_READ, NULL);
+	watcher_init(&life->reader, -1, EV_READ, NULL);
 	relay_watch(&life->relay, loop);
 	tell(life, SUPERVISE_TICK);
 }
@@ -244,10 +293,11 @@ keeps_queue(const struct life *life)
 {
 	enum server_life server = session_server(life->session);
 
-	if (server == SERVER_AWAY)
-		return true;
-	return server != SERVER_GONE && life->options->restarts > 0 && client_needs_server(life->client) &&
-	    session_cannot_restart(life->session) == NULL;
+	if (server == SERVER_DEAF || server == SERVER_GONE)
+		return false;
+	/* If a process that closed its stdin exits soon, the errors to its requests can name its status. */
+	return server == SERVER_AWAY || server == SERVER_RETIRED || life->supervisor.state == PROCESS_DEAF ||
+	    is_replaceable(life);
 }
 
 void
@@ -259,16 +309,11 @@ life_write(struct life *life, msec_t now)
 	if ((port_is_closed(port) || life->child.exited) && keeps_queue(life))
 		return;
 	port_write(port);
-	if (port->out.broken && port->out.fd >= 0) {
+	if ((port->out.broken || life->unread) && port->out.fd >= 0) {
 		port_close_out(port, life->loop);
-		if (keeps_queue(life)) {
-			tell(life, SUPERVISE_DEAF);
-			return;
-		}
-		session_quote(life->session, relay_last_lines(&life->relay));
-		session_server_deaf(life->session, now);
+		tell(life, SUPERVISE_DEAF);
 	}
-	if (port_is_closed(port))
+	if (port_is_closed(port) && !keeps_queue(life))
 		port_abandon(port);
 }
 
@@ -297,16 +342,16 @@ is_flushed(const struct life *life)
 	return port_is_closed(life->port) || port_backlog(life->port) == 0;
 }
 
-/* Whether the server is to be ended and replaced. */
+/* Whether the server is to be ended, as it cannot continue the session. */
 static bool
 has_failed(const struct life *life)
 {
 	const struct supervisor *supervisor = &life->supervisor;
+	enum server_life server = session_server(life->session);
 
-	if (life->options->restarts == 0)
-		return false;
-	return session_server(life->session) == SERVER_STUCK ||
-	    (supervisor->state == PROCESS_DEAF && life->now >= supervisor->wake && !session_server_owes(life->session));
+	return server == SERVER_STUCK ||
+	    (supervisor->state == PROCESS_DEAF && (server == SERVER_DEAF || server == SERVER_RETIRED) &&
+		!session_server_owes(life->session));
 }
 
 static void
@@ -381,6 +426,7 @@ life_watch(struct life *life)
 
 	port_watch(port, life->loop, port_may_read(port), writing);
 	relay_update(&life->relay, life->loop);
+	watcher_set(life->loop, &life->reader, !life->unread); /* it stays readable then */
 	watcher_set(life->loop, &life->control, life->child.control >= 0 && !life->child.silent);
 }
 

@@ -54,6 +54,7 @@ log_open(struct log *log, const struct log_config *config)
 	*log = (struct log){
 		.level = config->level,
 		.json = config->json,
+		.name = config->name != NULL ? config->name : "",
 		.dated = config->file != NULL,
 	};
 	descriptor_init(&log->descriptor, fd, false);
@@ -349,27 +350,32 @@ append_object(struct buf *line, json_t *object, const struct log_field *fields, 
 }
 
 static void
-compose_json(struct buf *line, enum why why, const struct log_field *fields, size_t count)
+compose_json(struct buf *line, const char *name, enum why why, const struct log_field *fields, size_t count)
 {
 	char now[TIME_SIZE];
 	json_t *object = json_object();
 
 	json_object_set_new(object, "time", json_string(time_text(now)));
 	json_object_set_new(object, "pid", json_integer(getpid()));
+	if (name[0] != '\0')
+		json_object_set_new(object, "server", json_of_bytes(span_of(name), false));
 	json_object_set_new(object, "why", json_string(why_word(why)));
 	append_object(line, object, fields, count);
 }
 
-/* `canceld[PID]: WHY` and the fields, after the time if dated. */
+/* `canceld[PID] NAME: WHY` and the fields, after the time if dated. */
 static void
-compose_text(struct buf *line, bool dated, enum why why, const struct log_field *fields, size_t count)
+compose_text(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
 	char now[TIME_SIZE], head[64];
 	size_t i;
 
-	append(line, dated ? time_text(now) : "");
-	snprintf(head, sizeof(head), "%scanceld[%ld]: ", dated ? " " : "", (long)getpid());
+	append(line, log->dated ? time_text(now) : "");
+	snprintf(head, sizeof(head), "%scanceld[%ld]%s", log->dated ? " " : "", (long)getpid(),
+	    log->name[0] != '\0' ? " " : "");
 	append(line, head);
+	append_escaped(line, span_of(log->name), "");
+	append(line, ": ");
 	append(line, why_word(why));
 	if (why == WHY_NOISE && count > 0) {
 		append_noise(line, fields[0].text);
@@ -387,9 +393,9 @@ static void
 compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields, size_t count)
 {
 	if (log->json)
-		compose_json(line, why, fields, count);
+		compose_json(line, log->name, why, fields, count);
 	else
-		compose_text(line, log->dated, why, fields, count);
+		compose_text(line, log, why, fields, count);
 	append(line, "\n");
 }
 

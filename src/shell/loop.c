@@ -26,7 +26,7 @@
 enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
 struct loop {
-	const struct options *options;
+	struct options *options;
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
@@ -248,7 +248,7 @@ on_timer(struct ev_loop *ev, ev_timer *watcher, int events)
 }
 
 static struct session *
-new_session(const struct options *options, struct log *log, msec_t now)
+new_session(struct options *options, struct log *log, msec_t now)
 {
 	struct session_config config = {
 		.dialect = options->dialect,
@@ -315,20 +315,28 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
+	const struct session *session = loop->session;
 	int status = life_status(&loop->life);
+	/* If the client no longer reads, it does not miss the answers that were left. */
+	bool left = session_tally(session, TALLY_LEFT) > 0 && !loop->client.left_deaf;
+	bool failed = session_tally(session, TALLY_FAILED) + session_tally(session, TALLY_TIMED_OUT) +
+		session_tally(session, TALLY_LOST) + session_tally(session, TALLY_REFUSED) +
+		session_count(session, WHY_PARSE_ERROR) + session_count(session, WHY_INVALID_REQUEST) >
+	    0;
 
 	if (loop->signals.ending != 0)
 		return 128 + loop->signals.ending;
 	if (loop->failed)
 		return STATUS_FAILED;
-	if (status == 0 && loop->options->fail_on_timeout &&
-	    (session_timed_out(loop->session) || loop->client.drain_failed))
+	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(session) || left))
 		return STATUS_TIMED_OUT;
+	if (status == 0 && loop->options->fail_on_error && (failed || left))
+		return STATUS_ERROR;
 	return status;
 }
 
 int
-loop_run(const struct options *options, struct log *log, const struct saved_signals *saved)
+loop_run(struct options *options, struct log *log, const struct saved_signals *saved)
 {
 	struct loop loop = { .options = options, .log = log };
 	int status;
@@ -343,7 +351,7 @@ loop_run(const struct options *options, struct log *log, const struct saved_sign
 	}
 	start(&loop, saved);
 	ev_run(loop.ev, 0);
-	report_summary(log, loop.session);
+	report_summary(log, loop.session, &options->policy);
 	report_errors(&loop);
 	status = exit_status(&loop);
 	finish(&loop);

@@ -1,21 +1,27 @@
 #include "shell/options.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/limits.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
-#define DURATION "DURATION; a DURATION is 250ms, 30s, 5m or 2h, 0 or none for none"
+#define DURATION "DURATION; a DURATION is 250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
 
 enum {
 	HOURS_MAX = 100000, /* of a duration */
 	RESTARTS_MAX = 100000,
 	MESSAGE_LEAST = 64 << 10,
 	INFLIGHT_MOST = 16 << 20,
+	FRACTION_MOST = 9, /* digits behind the point of a duration */
 };
+
+static const uint64_t time_most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
 
 /* Twice this size, and a buffer that grows to contain it, still fits into a size_t. */
 static const size_t message_most = SIZE_MAX >> 3;
@@ -34,12 +40,15 @@ enum kind {
 	COUNT,
 	LOG_FILE,
 	LOG_FORMAT,
+	NAME,
 	LOUDER,
 	QUIET,
+	BRIEF,
 	HELP,
 	VERSION,
 };
 
+/* THE TABLE of the options: getopt's, the help, and the messages about wrong values come from it. */
 static const struct row {
 	int letter; /* 0: the option has a name only */
 	const char *name;
@@ -47,119 +56,187 @@ static const struct row {
 	enum kind kind;
 	size_t at; /* FLAG, WAIT, SIZE, COUNT: what is set, in struct options */
 	const char *wanted;
+	const char *shown; /* the argument in the help */
+	const char *help;
+	const char *brief;   /* the line of -h; NULL: only --help has the option */
+	const char *heading; /* what the help says before it; or NULL */
 } rows[] = {
-	{ 'D', "dialect", required_argument, DIALECT, 0, "auto, mcp, acp, lsp, bsp or none" },
-	{ 't', "timeout", required_argument, IDLE, 0, "[METHOD[:NAME]=]" DURATION },
-	{ 'T', "max-time", required_argument, CAP, 0, "[METHOD[:NAME]=]" DURATION },
-	{ 'g', "grace", required_argument, WAIT, offsetof(struct options, grace), DURATION },
-	{ 'd', "drain", optional_argument, DRAIN, 0, DURATION },
-	{ 0, "no-cancel", no_argument, FLAG, offsetof(struct options, no_cancel), NULL },
-	{ 0, "answer-cancelled", no_argument, FLAG, offsetof(struct options, answer_cancelled), NULL },
-	{ 0, "tool-errors", no_argument, FLAG, offsetof(struct options, tool_errors), NULL },
-	{ 0, "ask-progress", no_argument, FLAG, offsetof(struct options, ask_progress), NULL },
-	{ 0, "legacy", no_argument, FLAG, offsetof(struct options, legacy), NULL },
-	{ 'e', "fail-on-timeout", no_argument, FLAG, offsetof(struct options, fail_on_timeout), NULL },
+	{ 'D', "dialect", required_argument, DIALECT, 0, "auto, mcp, acp, lsp, bsp or none", " DIALECT",
+	    "auto, mcp, acp, lsp, bsp, or none, which has no\n"
+	    "cancel (auto: what the client's first bytes show)",
+	    NULL, NULL },
+	{ 't', "timeout", required_argument, IDLE, 0, "[METHOD[:NAME]=]" DURATION, " [METHOD[:NAME]=]DURATION",
+	    "how long a request may go without progress\n"
+	    "(5m; tools/call 30m); repeatable",
+	    "-t [METHOD[:NAME]=]DURATION  longest time without progress (5m; tools 30m);\n"
+	    "                       repeatable: -t 30s -t 'tools/call:build*=10m'",
+	    "Deadlines" },
+	{ 'T', "max-time", required_argument, CAP, 0, "[METHOD[:NAME]=]" DURATION, " [METHOD[:NAME]=]DURATION",
+	    "how long it may take in all (24h); repeatable", "-T [METHOD[:NAME]=]DURATION  longest time in all (24h)",
+	    NULL },
+	{ 'g', "grace", required_argument, WAIT, offsetof(struct options, grace), DURATION, " DURATION",
+	    "for what is on its way already, and for answers that\n"
+	    "a cancelled request is still owed (5s; 30s for\n"
+	    "session/prompt)\n"
+	    "NAME is the tool, prompt or resource. '*' in METHOD\n"
+	    "or NAME stands for anything, '\\*' for itself. The\n"
+	    "most specific rule wins, of equals the last. DURATION\n"
+	    "is 250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none.",
+	    NULL, NULL },
+	{ 0, "no-cancel", no_argument, FLAG, offsetof(struct options, no_cancel), NULL, "",
+	    "write no cancels to the server, not even the client's", NULL, "Cancels and answers" },
+	{ 0, "answer-cancelled", no_argument, FLAG, offsetof(struct options, answer_cancelled), NULL, "",
+	    "answer what the client itself has cancelled with an\n"
+	    "error, if the server does not within the grace",
+	    NULL, NULL },
+	{ 0, "tool-errors", no_argument, FLAG, offsetof(struct options, tool_errors), NULL, "",
+	    "a tools/call that timed out gets a result with\n"
+	    "isError, which the model sees, instead of an error",
+	    "--tool-errors        answer a tool call that timed out with a result that\n"
+	    "                       the model sees",
+	    NULL },
+	{ 0, "ask-progress", no_argument, FLAG, offsetof(struct options, ask_progress), NULL, "",
+	    "ask for progress in the client's stead: a slow tool\n"
+	    "that reports some is told from one that hangs",
+	    NULL, NULL },
+	{ 0, "legacy", no_argument, FLAG, offsetof(struct options, legacy), NULL, "",
+	    "answer server/discover without the server: old ones\n"
+	    "exit on it",
+	    NULL, NULL },
+	{ 'd', "drain", optional_argument, DRAIN, 0, DURATION, "[=DURATION]",
+	    "at end of file on stdin wait for what is outstanding;\n"
+	    "so does a regular file on stdin",
+	    "-d                   at the end of stdin wait for the answers", "The end" },
+	{ 'e', "fail-on-timeout", no_argument, FLAG, offsetof(struct options, fail_on_timeout), NULL, "",
+	    "exit with 124 instead of 0 if a request timed out or\n"
+	    "was given up at the end",
+	    "-e                   exit with 124 if a request timed out or was given up", NULL },
+	{ 0, "fail-on-error", no_argument, FLAG, offsetof(struct options, fail_on_error), NULL, "",
+	    "exit with 123 instead of 0 if a request was answered\n"
+	    "with an error or isError",
+	    NULL, NULL },
+	{ 0, "term-after", required_argument, WAIT, offsetof(struct options, term_after), DURATION, " DURATION",
+	    "from the end of the server's stdin to SIGTERM (700ms;\n"
+	    "100ms after a signal, or if it is stuck)",
+	    NULL, NULL },
+	{ 0, "kill-after", required_argument, WAIT, offsetof(struct options, kill_after), DURATION, " DURATION",
+	    "from there to SIGKILL (450ms; 250ms likewise)", NULL, NULL },
+	{ 0, "sweep", required_argument, SWEEP, 0, "tree or group", " WHAT",
+	    "what is ended when the server has ended: tree, all\n"
+	    "that it started, or group, which spares what left\n"
+	    "its process group (tree)",
+	    NULL, NULL },
 	{ 'r', "restart", optional_argument, RESTART, 0,
-	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; " DURATION },
-	{ 'k', "kill-stuck", optional_argument, STUCK, 0, "a time such as 500ms or 10s" },
-	{ 0, "term-after", required_argument, WAIT, offsetof(struct options, term_after), DURATION },
-	{ 0, "kill-after", required_argument, WAIT, offsetof(struct options, kill_after), DURATION },
-	{ 0, "sweep", required_argument, SWEEP, 0, "tree or group" },
+	    "stateless or [stateless,]N[/DURATION], such as 5/1m, with N from 1 to 100000; " DURATION,
+	    "[=stateless | =[stateless,]N[/DURATION]]",
+	    "start it again when it crashes in an open session, at\n"
+	    "most N times in DURATION, or in all (5/1m); agents\n"
+	    "(ACP) and language servers, whose sessions cannot be\n"
+	    "replayed, only if stateless",
+	    "-r                   start the server again when it crashes", "A server that fails" },
+	{ 'k', "kill-stuck", optional_argument, STUCK, 0, "a time such as 500ms or 10s", "[=DURATION]",
+	    "after a cancel ask it whether it is alive; if it does\n"
+	    "not answer within DURATION (10s), end it; implies -r.\n"
+	    "The session of an agent or a language server is over\n"
+	    "then, unless -r says stateless",
+	    "-k[DURATION]         replace a server that is stuck after a cancel (10s)", NULL },
 	{ 0, "max-message", required_argument, SIZE, offsetof(struct options, max_message),
-	    "a size from 64K on, such as 10M or 1G" },
+	    "a size from 64K on, such as 10M or 1G", " SIZE",
+	    "longest message that is kept in memory (256M); a\n"
+	    "longer one passes in parts, or is refused if it\n"
+	    "cannot; 64K, 10M, 1G",
+	    NULL, "Limits" },
 	{ 0, "max-inflight", required_argument, COUNT, offsetof(struct options, max_inflight),
-	    "a number from 1 to 16777216" },
-	{ 0, "strict", no_argument, FLAG, offsetof(struct options, strict), NULL },
-	{ 'l', "log", required_argument, LOG_FILE, 0, "the name of a file (./-- for one of that name)" },
-	{ 0, "log-format", required_argument, LOG_FORMAT, 0, "text or json" },
-	{ 'h', "help", no_argument, HELP, 0, NULL },
-	{ 'V', "version", no_argument, VERSION, 0, NULL },
-	{ 'v', NULL, no_argument, LOUDER, 0, NULL },
-	{ 'q', NULL, no_argument, QUIET, 0, NULL },
+	    "a number from 1 to 16777216", " N", "requests outstanding in one direction (65536)", NULL, NULL },
+	{ 0, "strict", no_argument, FLAG, offsetof(struct options, strict), NULL, "",
+	    "hold every message whole until it is checked to its\n"
+	    "end",
+	    NULL, NULL },
+	{ 'l', "log", required_argument, LOG_FILE, 0,
+	    "the name of a file (./-- for one of that name); ~/ is the directory in HOME", " FILE",
+	    "append to FILE instead of writing to stderr",
+	    "-l FILE              append the log to FILE instead of writing it to stderr", "The log" },
+	{ 0, "log-format", required_argument, LOG_FORMAT, 0, "text or json", " FORMAT", "text or json", NULL, NULL },
+	{ 0, "name", required_argument, NAME, 0, "a name of 1 to 63 bytes", " NAME",
+	    "the server's name in each line (from the command)",
+	    "--name NAME          the server's name in each line of the log", NULL },
+	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
+	    "say more: each decision; -vv: each message, without\n"
+	    "its contents",
+	    "-v                   log every decision; -q: only failures of canceld", NULL },
+	{ 'q', NULL, no_argument, QUIET, 0, NULL, "", "say less: only what canceld fails at", NULL, NULL },
+	{ 'h', NULL, no_argument, BRIEF, 0, NULL, "", "the common options, on one screen", NULL, "Help" },
+	{ 0, "help", no_argument, HELP, 0, NULL, "", "this text",
+	    "--help               all options; `man canceld` explains them", NULL },
+	{ 'V', "version", no_argument, VERSION, 0, NULL, "", "the version", NULL, NULL },
 };
-
-static const char letters[] = "+:D:t:T:g:d::r::k::el:vqhV"; /* "+": what follows the command is the command's */
 
 enum {
 	ROWS = sizeof(rows) / sizeof(rows[0]),
-	BY_NAME = 256, /* what getopt_long returns for an option without a letter: this and its row */
+	BY_NAME = 256,  /* what getopt_long returns for an option without a letter: this and its row */
+	HELP_LEFT = 27, /* columns before the explanations */
+	NAME_LONGEST = 32,
 };
 
-static const char help[] =
+static const char help_head[] =
     USAGE "\n"
 	  "\n"
-	  "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and stands between it\n"
-	  "and its client: every request is answered in bounded time, and the server hears when nobody waits\n"
-	  "for an answer any more.\n"
-	  "\n"
-	  "  -D, --dialect DIALECT                    auto, mcp, acp, lsp, bsp, or none, which has no\n"
-	  "                                           cancel (auto: what the client's first bytes show)\n"
-	  "\n"
-	  "Deadlines:\n"
-	  "  -t, --timeout [METHOD[:NAME]=]DURATION   how long a request may go without progress\n"
-	  "                                           (5m; tools/call 30m); repeatable\n"
-	  "  -T, --max-time [METHOD[:NAME]=]DURATION  how long it may take at all (24h); repeatable\n"
-	  "  -g, --grace DURATION                     for what is on its way already, and for answers\n"
-	  "                                           that a cancelled request is still owed (5s; 30s for\n"
-	  "                                           session/prompt)\n"
-	  "  NAME is the tool, prompt or resource. The most specific rule wins. DURATION is 250ms, 30s,\n"
-	  "  5m or 2h; 0 or none is none.\n"
-	  "\n"
-	  "Cancels and answers:\n"
-	  "      --no-cancel          write no cancels to the server, not even the client's\n"
-	  "      --answer-cancelled   answer what the client itself has cancelled with an error, if the\n"
-	  "                           server does not within the grace\n"
-	  "      --tool-errors        a tools/call that timed out gets a result with isError, which the\n"
-	  "                           model sees, instead of an error\n"
-	  "      --ask-progress       ask for progress in the client's stead: a slow tool that reports some is\n"
-	  "                           told from one that hangs\n"
-	  "      --legacy             answer server/discover without the server: old ones exit on it\n"
-	  "\n"
-	  "The end:\n"
-	  "  -d, --drain[=DURATION]   at end of file on stdin wait for what is outstanding; so does a\n"
-	  "                           regular file on stdin\n"
-	  "  -e, --fail-on-timeout    exit with 124 instead of 0 if a request timed out\n"
-	  "      --term-after DURATION  from the end of the server's stdin to SIGTERM (700ms; 100ms after a\n"
-	  "                           signal, or if it is stuck)\n"
-	  "      --kill-after DURATION  from there to SIGKILL (450ms; 250ms likewise)\n"
-	  "      --sweep WHAT         what is ended when the server has ended: tree, all that it started,\n"
-	  "                           or group, which spares what left its process group (tree)\n"
-	  "\n"
-	  "A server that fails:\n"
-	  "  -r, --restart[=stateless | =[stateless,]N[/DURATION]]\n"
-	  "                           start it again when it crashes in an open session, at most N times\n"
-	  "                           in DURATION, or in all (5/1m); agents (ACP) and language servers,\n"
-	  "                           whose sessions cannot be replayed, only if stateless\n"
-	  "  -k, --kill-stuck[=DURATION]\n"
-	  "                           after a cancel ask it whether it is alive; if it does not answer\n"
-	  "                           within DURATION (10s), end it; implies -r. The session of an agent or\n"
-	  "                           a language server is over then, unless -r says stateless\n"
-	  "\n"
-	  "Limits:\n"
-	  "      --max-message SIZE   longest message that is kept in memory (256M); a longer one\n"
-	  "                           passes in parts, or is refused if it cannot; 64K, 10M, 1G\n"
-	  "      --max-inflight N     requests outstanding in one direction (65536)\n"
-	  "      --strict             hold every message whole until it is checked to its end\n"
-	  "\n"
-	  "The log:\n"
-	  "  -l, --log FILE           append to FILE instead of writing to stderr\n"
-	  "      --log-format FORMAT  text or json\n"
-	  "  -v                       say more: each decision; -vv: each message, without its contents\n"
-	  "  -q                       say less: only what canceld fails at\n"
-	  "\n"
-	  "A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
-	  "\n"
-	  "  -h, --help               this text\n"
-	  "  -V, --version            the version\n"
-	  "\n"
-	  "Exit status: the server's own, with -r the last one's; 128 + n if signal n ended it or\n"
-	  "canceld; 0 if canceld ended the server when the client had gone; 124 see -e; 125 canceld\n"
-	  "itself failed; 126 command cannot be executed; 127 command not found.\n";
+	  "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and\n"
+	  "stands between it and its client: every request is answered in bounded time, and\n"
+	  "the server hears when nobody waits for an answer any more.\n"
+	  "\n";
 
-const char *
-options_help(void)
+static const char help_foot[] = "\n"
+				"A value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n"
+				"\n"
+				"Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
+				"it or canceld; 0 if canceld ended the server when the client had gone; 123 see\n"
+				"--fail-on-error; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
+				"executed; 127 command not found.\n";
+
+static const char brief_foot[] = "\n"
+				 "canceld -t 30s npx -y @modelcontextprotocol/server-everything\n"
+				 "canceld -d -e -t 10s my-server < requests.jsonl\n";
+
+static void
+put_help(struct buf *text, const struct row *row)
 {
-	return help;
+	char left[96];
+	int len;
+
+	if (row->heading != NULL) {
+		buf_append(text, SPAN("\n"));
+		buf_append(text, span_of(row->heading));
+		buf_append(text, SPAN(":\n"));
+	}
+	if (row->letter != 0)
+		len = snprintf(left, sizeof(left), "  -%c%s", row->letter, row->name != NULL ? ", " : "");
+	else
+		len = snprintf(left, sizeof(left), "      ");
+	len += snprintf(left + len, sizeof(left) - (size_t)len, "%s%s%s", row->name != NULL ? "--" : "",
+	    row->name != NULL ? row->name : "", row->shown);
+	buf_append(text, span_of(left));
+	snprintf(left, sizeof(left), "\n%*s", HELP_LEFT, "");
+	buf_append(text, len < HELP_LEFT - 1 ? span_of(left + 1 + len) : span_of(left));
+	for (const char *at = row->help; *at != '\0'; at++)
+		buf_append(text, *at == '\n' ? span_of(left) : (struct span){ at, 1 });
+	buf_append(text, SPAN("\n"));
+}
+
+void
+options_help(struct buf *text, bool brief)
+{
+	buf_append(text, span_of(help_head));
+	for (int i = 0; i < ROWS; i++) {
+		if (!brief) {
+			put_help(text, &rows[i]);
+		} else if (rows[i].brief != NULL) {
+			buf_append(text, SPAN("  "));
+			buf_append(text, span_of(rows[i].brief));
+			buf_append(text, SPAN("\n"));
+		}
+	}
+	buf_append(text, brief ? span_of(brief_foot) : span_of(help_foot));
 }
 
 const struct option *
@@ -173,6 +250,19 @@ options_table(void)
 			table[count++] = (struct option){ rows[i].name, rows[i].argument, NULL,
 				rows[i].letter != 0 ? rows[i].letter : BY_NAME + i };
 	return table;
+}
+
+/* getopt's string of the letters. "+": what follows the command is the command's. */
+static void
+list_letters(char letters[2 + 3 * ROWS + 1])
+{
+	char *end = stpcpy(letters, "+:");
+
+	for (int i = 0; i < ROWS; i++)
+		if (rows[i].letter != 0) {
+			*end++ = (char)rows[i].letter;
+			end = stpcpy(end, &"::"[2 - rows[i].argument]);
+		}
 }
 
 /* The option for a result of getopt_long; NULL: none. */
@@ -223,16 +313,84 @@ read_number(struct span text, const struct unit *units, uint64_t least, uint64_t
 	return *number >= least;
 }
 
-/* 250ms, 30s, 5m, 2h, at most HOURS_MAX; 0 and none are MSEC_NEVER. */
+enum time_fault { TIME_FINE, TIME_NO_UNIT, TIME_TOO_LONG, TIME_TOO_FINE, TIME_UNREADABLE };
+
+/* Takes digits from text, and returns how many; *value: their number, or some number above time_most. */
+static size_t
+take_digits(struct span *text, uint64_t *value)
+{
+	size_t count = 0;
+
+	for (; text->len > 0 && text->ptr[0] >= '0' && text->ptr[0] <= '9'; count++) {
+		if (*value <= time_most)
+			*value = *value * 10 + (uint64_t)(text->ptr[0] - '0');
+		*text = span_part(*text, 1, text->len - 1);
+	}
+	return count;
+}
+
+/* Takes one of time_units from text; 0: there is none of them. */
+static uint64_t
+take_unit(struct span *text)
+{
+	const struct unit *unit = time_units;
+	size_t len = 0;
+
+	while (len < text->len && text->ptr[len] >= 'a' && text->ptr[len] <= 'z')
+		len++;
+	while (unit->name != NULL && !span_equal(span_part(*text, 0, len), span_of(unit->name)))
+		unit++;
+	*text = span_part(*text, len, text->len - len);
+	return unit->factor;
+}
+
+/* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. */
+static enum time_fault
+read_time(struct span text, uint64_t *time)
+{
+	uint64_t former = UINT64_MAX;
+
+	*time = 0;
+	do {
+		uint64_t value = 0, part = 0, scale = 1, unit;
+		size_t digits;
+
+		if (take_digits(&text, &value) == 0)
+			return TIME_UNREADABLE;
+		if (text.len > 0 && text.ptr[0] == '.') {
+			text = span_part(text, 1, text.len - 1);
+			digits = take_digits(&text, &part);
+			if (digits == 0)
+				return TIME_UNREADABLE;
+			if (digits > FRACTION_MOST)
+				return TIME_TOO_FINE;
+			while (digits-- > 0)
+				scale *= 10;
+		}
+		if (text.len == 0)
+			return TIME_NO_UNIT;
+		unit = take_unit(&text);
+		if (unit == 0 || unit >= former)
+			return TIME_UNREADABLE;
+		if (value > time_most / unit)
+			return TIME_TOO_LONG;
+		if (part * unit % scale != 0)
+			return TIME_TOO_FINE;
+		*time += value * unit + part * unit / scale;
+		former = unit;
+	} while (text.len > 0);
+	return *time > time_most ? TIME_TOO_LONG : TIME_FINE;
+}
+
+/* 0 and none are MSEC_NEVER. */
 static bool
 read_duration(struct span text, msec_t *duration)
 {
-	uint64_t number = 0;
+	uint64_t time = 0;
 
-	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) &&
-	    !read_number(text, time_units, 0, (uint64_t)HOURS_MAX * 60 * 60 * 1000, &number))
+	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) && read_time(text, &time) != TIME_FINE)
 		return false;
-	*duration = number == 0 ? MSEC_NEVER : (msec_t)number;
+	*duration = time == 0 ? MSEC_NEVER : (msec_t)time;
 	return true;
 }
 
@@ -322,6 +480,19 @@ allow_restarts(struct options *options)
 	options->restarts_within = TIME_RESTARTS;
 }
 
+/* A client passes no shell that would expand ~. */
+static bool
+set_log_file(struct options *options, const char *file)
+{
+	const char *home = getenv("HOME");
+	bool at_home = strncmp(file, "~/", 2) == 0;
+	int len = snprintf(options->log_path, sizeof(options->log_path), "%s%s", at_home && home != NULL ? home : "",
+	    at_home ? file + 1 : file);
+
+	options->log.file = options->log_path;
+	return len > 0 && len < (int)sizeof(options->log_path) && strcmp(file, "--") != 0 && !(at_home && home == NULL);
+}
+
 /* argument: NULL if none was given; false: the argument is refused. */
 static bool
 set_option(struct options *options, const struct row *row, const char *argument)
@@ -360,16 +531,19 @@ set_option(struct options *options, const struct row *row, const char *argument)
 	case COUNT:
 		return read_size(value, plain_units, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
-		options->log.file = argument;
-		return value.len > 0 && !span_equal(value, SPAN("--"));
+		return set_log_file(options, argument);
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
+	case NAME:
+		memcpy(options->name, argument, value.len < NAME_SIZE ? value.len + 1 : 0);
+		return value.len > 0 && value.len < NAME_SIZE;
 	case LOUDER:
 		options->log.level += options->log.level < LEVEL_TRAFFIC;
 		return true;
 	case QUIET:
 		options->log.level = LEVEL_ERROR;
 		return true;
+	case BRIEF:
 	case HELP:
 	case VERSION:
 		break;
@@ -377,45 +551,118 @@ set_option(struct options *options, const struct row *row, const char *argument)
 	return false;
 }
 
-/* An unknown name, or one that several options begin with. */
-static void
-refuse_name(const char *argument)
+int
+options_refuse(struct options *options, const char *format, ...)
 {
-	const char *name = argument + strlen("--"), *before = ": it could be ";
-	size_t len = strcspn(name, "=");
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(options->fault, sizeof(options->fault), format, values);
+	va_end(values);
+	fprintf(stderr, "canceld: %s\n", options->fault);
+	options->log = (struct log_config){ .level = LEVEL_ERROR };
+	return STATUS_FAILED;
+}
+
+/* How many characters must be put in, taken out or replaced to make name of the first len ones of typed. */
+static size_t
+distance(const char *typed, size_t len, const char *name)
+{
+	size_t costs[NAME_LONGEST + 1], i, j, width = strlen(name);
+
+	for (j = 0; j <= width; j++)
+		costs[j] = j;
+	for (i = 0; i < len; i++) {
+		size_t diagonal = costs[0]++;
+
+		for (j = 0; j < width; j++) {
+			size_t cost = diagonal + (typed[i] != name[j]);
+
+			diagonal = costs[j + 1];
+			if (costs[j] + 1 < cost)
+				cost = costs[j] + 1;
+			costs[j + 1] = diagonal + 1 < cost ? diagonal + 1 : cost;
+		}
+	}
+	return costs[width];
+}
+
+/* An unknown name, or one that several options begin with. */
+static int
+refuse_name(struct options *options, const char *argument)
+{
+	const char *name = argument + strlen("--"), *nearest = NULL;
+	size_t len = strcspn(name, "="), least = 2 + len / 3;
+	char likely[256] = "";
 	int i;
 
-	fprintf(stderr, "canceld: unknown or ambiguous option '%s'", argument);
 	for (i = 0; i < ROWS; i++) {
-		if (len == 0 || rows[i].name == NULL || strncmp(rows[i].name, name, len) != 0)
+		size_t used = strlen(likely), far;
+
+		if (len == 0 || rows[i].name == NULL)
 			continue;
-		fprintf(stderr, "%s--%s", before, rows[i].name);
-		before = ", ";
+		if (strncmp(rows[i].name, name, len) == 0)
+			snprintf(likely + used, sizeof(likely) - used, "%s--%s", used > 0 ? ", " : "", rows[i].name);
+		far = distance(name, len < NAME_LONGEST ? len : NAME_LONGEST, rows[i].name);
+		if (far < least) {
+			least = far;
+			nearest = rows[i].name;
+		}
 	}
-	fputs("; see canceld --help\n", stderr);
+	if (likely[0] == '\0' && nearest != NULL)
+		snprintf(likely, sizeof(likely), "--%s", nearest);
+	return options_refuse(options, "unknown or ambiguous option '%s'%s%s; see canceld --help", argument,
+	    likely[0] != '\0' ? ": it could be " : "", likely);
 }
 
 /* option, found: what getopt_long returned and found; argument: as it left it. */
 static int
-refuse(int option, int found, const char *argument)
+refuse(struct options *options, int option, int found, const char *argument)
 {
 	const struct row *row = find_row(found);
 
 	if (option == ':')
-		fprintf(stderr, "canceld: --%s wants a value; see canceld --help\n", row->name);
-	else if (row != NULL)
-		fprintf(stderr, "canceld: --%s takes no value: '%s'\n", row->name, argument);
-	else if (found != 0)
-		fprintf(stderr, "canceld: unknown option -%c; see canceld --help\n", found);
-	else
-		refuse_name(argument);
-	return STATUS_FAILED;
+		return options_refuse(options, "--%s wants a value: %s; see canceld --help", row->name, row->wanted);
+	if (row != NULL)
+		return options_refuse(options, "--%s takes no value: '%s'", row->name, argument);
+	if (found != 0)
+		return options_refuse(options, "unknown option -%c; see canceld --help", found);
+	return refuse_name(options, argument);
 }
 
+/* What is most likely wrong with a value; or "". */
+static const char *
+explain(const struct row *row, const char *argument)
+{
+	static const char *const faults[] = {
+		[TIME_FINE] = "",
+		[TIME_NO_UNIT] = "is the unit missing? ",
+		[TIME_TOO_LONG] = "that is too long; ",
+		[TIME_TOO_FINE] = "there is no time below 1ms; ",
+		[TIME_UNREADABLE] = "",
+	};
+	const char *equals = strrchr(argument, '='), *slash = strrchr(argument, '/');
+	const char *text = argument;
+	uint64_t time;
+
+	if (row->kind == RESTART && strcmp(argument, "0") == 0)
+		return "without this option the server is not started again; ";
+	if (row->kind == LOG_FILE && argument[0] == '~')
+		return "HOME is not set, or too long; ";
+	if ((row->kind == IDLE || row->kind == CAP) && equals != NULL)
+		text = equals + 1;
+	else if (row->kind == RESTART && slash != NULL)
+		text = slash + 1;
+	else if (row->kind == RESTART || (row->kind != STUCK && strstr(row->wanted, "DURATION") == NULL))
+		return "";
+	return faults[read_time(span_of(text), &time)];
+}
+
+/* A reader that wants no more, such as head(1), is no fault. */
 static int
 print(const char *text)
 {
-	if (fputs(text, stdout) < 0 || fflush(stdout) != 0) {
+	if ((fputs(text, stdout) < 0 || fflush(stdout) != 0) && errno != EPIPE) {
 		perror("canceld: stdout");
 		return STATUS_FAILED;
 	}
@@ -425,14 +672,23 @@ print(const char *text)
 static int
 apply(struct options *options, const struct row *row, const char *argument)
 {
-	if (row->kind == HELP)
-		return print(help);
+	struct buf text;
+	int status;
+
+	if (row->kind == HELP || row->kind == BRIEF) {
+		buf_init(&text);
+		options_help(&text, row->kind == BRIEF);
+		buf_append(&text, (struct span){ "", 1 });
+		status = print(text.data);
+		buf_free(&text);
+		return status;
+	}
 	if (row->kind == VERSION)
 		return print("canceld " CANCELD_VERSION "\n");
 	if (set_option(options, row, argument))
 		return OPTIONS_RUN;
-	fprintf(stderr, "canceld: --%s '%s': want %s\n", row->name, argument, row->wanted);
-	return STATUS_FAILED;
+	return options_refuse(options, "--%s '%s': %swant %s", row->name, argument, explain(row, argument),
+	    row->wanted);
 }
 
 static void
@@ -464,19 +720,20 @@ is_value(const struct row *row, struct span word)
 
 /* last: the option without a value just before the command, or NULL. */
 static int
-check_command(const struct options *options, const struct row *last)
+check_command(struct options *options, const struct row *last)
 {
 	const char *command = options->command[0];
 
-	if (command == NULL) {
-		fputs("canceld: which server is to be run? No command was given\n" USAGE "\n", stderr);
-		return STATUS_FAILED;
-	}
-	if (last != NULL && is_value(last, span_of(command))) {
-		fprintf(stderr, "canceld: '%s' is no command; a value needs an equals sign: --%s=%s\n", command,
-		    last->name, command);
-		return STATUS_FAILED;
-	}
+	if (command == NULL)
+		return options_refuse(options,
+		    "which server is to be run? No command was given; " USAGE "; see canceld -h");
+	if (last != NULL && is_value(last, span_of(command)))
+		return options_refuse(options,
+		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command,
+		    last->letter, last->letter, command, last->name, command);
+	if (options->name[0] == '\0')
+		name_of_command(options->command, options->name);
+	options->log.name = options->name;
 	return OPTIONS_RUN;
 }
 
@@ -485,14 +742,16 @@ options_parse(struct options *options, int argc, char *argv[])
 {
 	const struct row *row, *last = NULL;
 	int option, status = OPTIONS_RUN;
+	char letters[2 + 3 * ROWS + 1];
 
 	set_defaults(options);
+	list_letters(letters);
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */
 	while (status == OPTIONS_RUN && (option = getopt_long(argc, argv, letters, options_table(), NULL)) != -1) {
 		row = find_row(option);
 		if (option == '?' || option == ':' || row == NULL)
-			status = refuse(option, optopt, argv[optind - 1]);
+			status = refuse(options, option, optopt, argv[optind - 1]);
 		else
 			status = apply(options, row, optarg);
 		last = optarg == NULL ? row : NULL;

@@ -20,6 +20,9 @@ static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_ALIASED] = "alias",
 	[WHY_PROGRESS_ASKED] = "token",
 	[WHY_TASK_CANCEL_SENT] = "task",
+	[WHY_PROBE_SENT] = "after",
+	[WHY_STUCK] = "probe",
+	[WHY_WRONG_ID] = "found",
 };
 
 /* A detail that begins with a quote is a JSON string from a peer. */
@@ -51,7 +54,8 @@ show(struct log *log, const struct action *action)
 	    LOG_FIELDS(log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
 		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
 		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout), detail_of(action),
-		log_text("text", excerpt_of(action)), positive("bytes", traffic ? (int64_t)action->message.len : 0)));
+		log_text("text", excerpt_of(action)), log_text("outcome", action->outcome),
+		log_text("hint", action->hint), positive("bytes", traffic ? (int64_t)action->message.len : 0)));
 }
 
 void
@@ -67,18 +71,53 @@ report_action(void *user, const struct action *action)
 		show(log, action);
 }
 
-void
-report_summary(struct log *log, const struct session *session)
+static int64_t
+tally(const struct session *session, enum tally tally)
 {
-	int64_t timeouts = count(session, WHY_TIMED_OUT) + count(session, WHY_STALLED);
-	int64_t cancelled = count(session, WHY_CANCEL_FORWARDED) + count(session, WHY_CANCEL_TRANSLATED) +
-	    count(session, WHY_CANCEL_UNSENT);
-	int64_t late = count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS);
+	return (int64_t)session_tally(session, tally);
+}
 
+/* The rules that have named no request, as they were given: -t METHOD:NAME, ... */
+static void
+list_unmatched(const struct policy *policy, struct buf *list)
+{
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++)
+		for (size_t i = 0; i < policy->clock[clock].count; i++) {
+			const struct policy_rule *rule = &policy->clock[clock].rules[i];
+
+			if (rule->matched || rule->method == NULL)
+				continue;
+			buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
+			buf_append(list, clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));
+			buf_append(list, span_of(rule->method));
+			if (rule->name != NULL) {
+				buf_append(list, SPAN(":"));
+				buf_append(list, span_of(rule->name));
+			}
+		}
+}
+
+void
+report_summary(struct log *log, const struct session *session, const struct policy *policy)
+{
+	struct buf unmatched;
+
+	buf_init(&unmatched);
+	list_unmatched(policy, &unmatched);
 	log_event(log, WHY_SUMMARY,
 	    LOG_FIELDS(log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
-		log_number("timeouts", timeouts), log_number("cancelled", cancelled), log_number("late", late),
-		log_number("noise", count(session, WHY_NOISE)), positive("restarts", count(session, WHY_RESTARTED))));
+		log_number("answered", tally(session, TALLY_ANSWERED)),
+		log_number("failed", tally(session, TALLY_FAILED)),
+		log_number("timeouts", tally(session, TALLY_TIMED_OUT)),
+		log_number("cancelled", tally(session, TALLY_CANCELLED)),
+		log_number("lost", tally(session, TALLY_LOST)), positive("left", tally(session, TALLY_LEFT)),
+		positive("refused", tally(session, TALLY_REFUSED)), positive("streams", tally(session, TALLY_STREAMS)),
+		positive("untracked", tally(session, TALLY_UNTRACKED)),
+		positive("open", (int64_t)session_outstanding(session, SIDE_CLIENT)),
+		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
+		log_number("noise", count(session, WHY_NOISE)), positive("restarts", count(session, WHY_RESTARTED)),
+		log_text("unmatched", buf_span(&unmatched))));
+	buf_free(&unmatched);
 }
 
 void

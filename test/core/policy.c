@@ -64,6 +64,35 @@ static const struct {
 	{ "the later", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "", false, 8, TIME_CAP },
 	{ "the later name", { { POLICY_CAP, "a", "x", 7 }, { POLICY_CAP, "a", "x", 8 } }, "a", "x", false, TIME_IDLE,
 	    8 },
+	{ "any tool", { { POLICY_IDLE, "tools/call", "*", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
+	{ "a name that begins so", { { POLICY_IDLE, "tools/call", "browser_*", 7 } }, "tools/call", "browser_click",
+	    false, 7, TIME_CAP },
+	{ "... and no more", { { POLICY_IDLE, "tools/call", "browser_*", 7 } }, "tools/call", "browser_", false, 7,
+	    TIME_CAP },
+	{ "a name that does not", { { POLICY_IDLE, "tools/call", "browser_*", 7 } }, "tools/call", "a_browser_", false,
+	    TIME_IDLE_CODE, TIME_CAP },
+	{ "two wildcards", { { POLICY_IDLE, "a", "x*y*z", 7 } }, "a", "x12y3yz4z", false, 7, TIME_CAP },
+	{ "two wildcards, another end", { { POLICY_IDLE, "a", "x*y*z", 7 } }, "a", "xyzw", false, TIME_IDLE, TIME_CAP },
+	{ "a literal asterisk", { { POLICY_IDLE, "a", "x\\*", 7 } }, "a", "x*", false, 7, TIME_CAP },
+	{ "no wildcard", { { POLICY_IDLE, "a", "x\\*", 7 } }, "a", "xy", false, TIME_IDLE, TIME_CAP },
+	{ "another backslash", { { POLICY_IDLE, "a", "c:\\x", 7 } }, "a", "c:\\x", false, 7, TIME_CAP },
+	{ "exact before a wildcard", { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a", "x", false, 7,
+	    TIME_CAP },
+	{ "a literal asterisk is exact", { { POLICY_IDLE, "a", "\\*", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a", "*",
+	    false, 7, TIME_CAP },
+	{ "a wildcard before no name", { { POLICY_IDLE, "a", "*", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "x", false,
+	    7, TIME_CAP },
+	{ "the later wildcard", { { POLICY_IDLE, "a", "x*", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a", "x", false, 8,
+	    TIME_CAP },
+	{ "methods", { { POLICY_IDLE, "tasks/*", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "tasks/result", "", false, 7,
+	    MSEC_NEVER },
+	{ "an exact method before others", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "*", "", 8 } }, "a", "", false,
+	    7, TIME_CAP },
+	{ "a name before an exact method", { { POLICY_IDLE, "*", "x", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "x",
+	    false, 7, TIME_CAP },
+	{ "an exact name before an exact method", { { POLICY_IDLE, "*", "x", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a",
+	    "x", false, 7, TIME_CAP },
+	{ "methods of the server's", { { POLICY_IDLE, "fs/*", "", 7 } }, "fs/read", "", true, 7, MSEC_NEVER },
 	{ "the later bare", { { POLICY_IDLE, "", "", 7 }, { POLICY_IDLE, "", "", MSEC_NEVER } }, "a", "", false,
 	    MSEC_NEVER, TIME_CAP },
 };
@@ -84,6 +113,24 @@ START_TEST(the_deadlines_of_a_request)
 	    (long long)deadlines.idle, (long long)cases[_i].idle);
 	ck_assert_msg(deadlines.cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what,
 	    (long long)deadlines.cap, (long long)cases[_i].cap);
+	policy_free(&policy);
+}
+END_TEST
+
+START_TEST(rules_that_match_are_marked)
+{
+	struct policy policy;
+	const struct policy_rule *rules;
+
+	policy_init(&policy);
+	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
+	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7);
+	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("y"), 7);
+	policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false);
+	rules = policy.clock[POLICY_IDLE].rules;
+	ck_assert(rules[0].matched);
+	ck_assert(rules[1].matched);
+	ck_assert(!rules[2].matched);
 	policy_free(&policy);
 }
 END_TEST
@@ -121,6 +168,7 @@ policy_suite(void)
 	TCase *rules = tcase_create("rules");
 
 	tcase_add_loop_test(rules, the_deadlines_of_a_request, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(rules, rules_that_match_are_marked);
 	tcase_add_test(rules, names_are_copied);
 	tcase_add_test(rules, a_name_with_a_zero_byte_is_another_name);
 	suite_add_tcase(suite, rules);

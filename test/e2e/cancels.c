@@ -22,6 +22,29 @@ START_TEST(a_cancel_is_forwarded_and_its_late_answer_dropped)
 }
 END_TEST
 
+/* As the servers on the TypeScript SDK write it, and longer than canceld holds. */
+#define LONG_ANSWER \
+	"printf '{\"result\":\"'; head -c 300000 /dev/zero | tr '\\0' x; printf '\",\"jsonrpc\":\"2.0\",\"id\":2}\\n'; "
+
+START_TEST(a_late_answer_is_dropped_however_long_and_wherever_its_id_is)
+{
+	struct run *run = run_options("-v -t 20s",
+	    "sh:read request; printf '{\"jsonrpc\":\"2.0\",\"method\":\"started\"}\\n'; read cancel; " LONG_ANSWER
+	    "read request; printf '{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\\n'; " LONG_ANSWER "cat >/dev/null");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
+	ck_assert_ptr_nonnull(run_line(run, HARNESS_LIMIT));
+	run_cancel(run, "2");
+	run_expect_logged(run, "LATE to=client method=x id=2");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\"}");
+	run_expect_answer(run, "3");
+	run_expect_logged(run, "STRAY to=client id=2");
+	run_close_in(run);
+	run_expect_end(run);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_cancelled_request_gets_no_answer)
 {
 	struct run *run = run_session("-t tools/call:sleep=1s", NULL);
@@ -143,6 +166,7 @@ suite_cancels(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, a_cancel_is_forwarded_and_its_late_answer_dropped);
+	tcase_add_test(tests, a_late_answer_is_dropped_however_long_and_wherever_its_id_is);
 	tcase_add_test(tests, a_cancelled_request_gets_no_answer);
 	tcase_add_test(tests, with_answer_cancelled_it_gets_one);
 	tcase_add_loop_test(tests, a_cancel_of_nothing_is_dropped, 0, sizeof(useless) / sizeof(*useless));

@@ -69,6 +69,19 @@ START_TEST(a_client_that_comes_later_is_told_too)
 }
 END_TEST
 
+/* Its stdin is closed before its exit is known. */
+START_TEST(the_error_names_the_status)
+{
+	struct run *run = run_options("", "sh:exec <&-; exit 3");
+
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "server-exited");
+	ck_assert_int_eq(at_number(run->message, "error data status"), 3);
+	run_expect_exit(run, 3);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_client_that_closes_stdin_gets_the_status)
 {
 	struct run *run = run_options("--term-after=10s", "sh:exit 3");
@@ -113,6 +126,7 @@ suite_early_exits(void)
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, initialize_is_told_why, 0, sizeof(deaths) / sizeof(*deaths));
 	tcase_add_test(tests, a_client_that_comes_later_is_told_too);
+	tcase_add_loop_test(tests, the_error_names_the_status, 0, 10);
 	tcase_add_test(tests, a_client_that_closes_stdin_gets_the_status);
 	tcase_add_test(tests, after_the_handshake_stderr_is_not_quoted);
 	tcase_add_test(tests, stderr_passes_to_its_last_byte);

@@ -47,8 +47,45 @@ START_TEST(at_the_end_of_input_requests_are_cancelled)
 
 	run_close_in(run);
 	run_expect_exit(run, 0);
-	ck_assert_ptr_nonnull(strstr(run->error.data, "--drain"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "INPUT_ENDED_EARLY"));
+	ck_assert_ptr_null(strstr(run->error.data, "--drain"));
 	expect_both_cancelled(run);
+}
+END_TEST
+
+/* Not where a program ends the session that it has opened. */
+START_TEST(a_script_is_told_of_drain)
+{
+	struct run *run = run_options("", NULL);
+
+	run_call(run, "2", "sleep", "{\"ms\":600000}");
+	run_expect_received(run, "\"id\":2");
+	run_close_in(run);
+	run_expect_logged(run, "hint=\"--drain would wait");
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+static struct run *
+run_language_server(void)
+{
+	static const char exit_message[] = "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}";
+	struct run *run = run_options("-v", "sh:head -c 55 >/dev/null");
+
+	run_send_text(run, exit_message, strlen(exit_message));
+	return run;
+}
+
+/* LSP: the client's exit notification ends the server. */
+START_TEST(a_server_that_was_told_to_end_is_no_event)
+{
+	struct run *run = run_language_server();
+
+	run_expect_exit(run, 0);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "SERVER_ENDED"));
+	ck_assert_ptr_null(strstr(run->error.data, "SERVER_EXITED"));
+	run_end(run);
 }
 END_TEST
 
@@ -319,11 +356,37 @@ START_TEST(a_server_that_closed_its_stdin_is_ended)
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	run_expect_answer(run, "1");
-	run_expect_logged(run, "peer: stdin is closed\n");
-	for (int i = 2; i < 50; i++)
-		run_sendf(run, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
-	run_close_in(run);
-	run_expect_exit(run, ANY_STATUS);
+	run_expect_logged(run, "DEAF");
+	run_expect_end(run);
+	run_expect_exit(run, 128 + SIGTERM);
+	run_end(run);
+}
+END_TEST
+
+/* Nothing more is written to it that could fail. */
+START_TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
+{
+	struct run *run = run_options("-g 2s", "sh:read a; exec <&-; exec sleep 600");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_logged(run, "DEAF");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-closed-input");
+	run_expect_error(run, "1", CODE_INTERNAL, "server-closed-input");
+	run_expect_end(run);
+	run_expect_exit(run, 128 + SIGTERM);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_program_that_is_no_server_may_close_its_stdin)
+{
+	struct run *run = run_options("", "sh:read a; exec <&-; sleep 1; echo done; exit 4");
+
+	run_send(run, "\001text");
+	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "done");
+	run_expect_end(run);
+	run_expect_exit(run, 4);
 	run_end(run);
 }
 END_TEST
@@ -335,6 +398,8 @@ suite_ends(void)
 	TCase *tests = tcase_create("ends");
 
 	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_test(tests, a_script_is_told_of_drain);
+	tcase_add_test(tests, a_server_that_was_told_to_end_is_no_event);
 	tcase_add_loop_test(tests, at_the_end_of_input_requests_are_cancelled, 0, 2);
 	tcase_add_loop_test(tests, at_the_end_of_input_an_idle_session_ends, 0, 2);
 	tcase_add_loop_test(tests, a_signal_ends_it, 0, 6);
@@ -375,6 +440,8 @@ suite_server_ends(void)
 	tcase_add_test(tests, a_server_that_closes_stdout_is_ended);
 	tcase_add_test(tests, a_stopped_server_is_ended);
 	tcase_add_test(tests, a_server_that_closed_its_stdin_is_ended);
+	tcase_add_test(tests, what_a_server_without_stdin_has_is_answered_within_the_grace);
+	tcase_add_test(tests, a_program_that_is_no_server_may_close_its_stdin);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -45,7 +45,7 @@ has_event(struct run *run, const char *word)
 {
 	char wanted[64];
 
-	snprintf(wanted, sizeof(wanted), "canceld[%d]: %s ", (int)run->pid, word);
+	snprintf(wanted, sizeof(wanted), "canceld[%d] demo-server: %s ", (int)run->pid, word);
 	return strstr(run->error.data, wanted) != NULL;
 }
 
@@ -53,6 +53,7 @@ START_TEST(by_default_important_events_are_logged)
 {
 	struct run *run = run_events("-t tools/call:sleep=300ms");
 
+	ck_assert(has_event(run, "STARTED"));
 	ck_assert(has_event(run, "TIMED_OUT"));
 	ck_assert(has_event(run, "CANCEL_FORWARDED"));
 	ck_assert(has_event(run, "SUMMARY"));
@@ -61,6 +62,59 @@ START_TEST(by_default_important_events_are_logged)
 	ck_assert_ptr_nonnull(strstr(run->error.data, "the user pressed escape"));
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "cancelled=1"));
+	run_end(run);
+}
+END_TEST
+
+/* The summary must have each of these fields; requests is the sum of those that count requests. */
+static void
+expect_summary(struct run *run, const char *fields)
+{
+	const char *summary = strstr(run->error.data, "SUMMARY ");
+	char field[64];
+	size_t len;
+
+	for (; summary != NULL && *fields != '\0'; fields += len + (fields[len] == ' ')) {
+		len = strcspn(fields, " ");
+		snprintf(field, sizeof(field), " %.*s", (int)len, fields);
+		if (strstr(summary, field) == NULL)
+			run_fail(run, "the summary lacks%s", field);
+	}
+	ck_assert_ptr_nonnull(summary);
+}
+
+START_TEST(the_summary_tells_what_became_of_each_request)
+{
+	struct run *run = run_session("--name mine -t tools/call:sleep=300ms -t tools/call:slep*=1s", NULL);
+
+	run_expect_echo(run, "2");
+	run_call(run, "3", "sleep", FOR_EVER);
+	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
+	run_call(run, "4", "stubborn", FOR_EVER);
+	run_expect_received(run, "\"id\":4");
+	run_cancel(run, "4");
+	run_expect_cancelled(run, "4");
+	run_call(run, "5", "no such tool", "{}");
+	run_expect_answer(run, "5");
+	run_call(run, "6", "crash", "{\"status\":7}");
+	run_expect_error(run, "6", CODE_INTERNAL, "server-exited");
+	run_expect_exit(run, 7);
+	expect_summary(run, "requests=6 answered=2 failed=1 timeouts=1 cancelled=1 lost=1 late=0 noise=0");
+	expect_summary(run, "unmatched=\"-t");
+	ck_assert_ptr_nonnull(strstr(run->error.data, "tools/call:slep*\"\n"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "] mine: SUMMARY "));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "] mine: STARTED "));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_command_is_logged_with_its_arguments)
+{
+	struct run *run = run_options("", "sh:exit 0");
+
+	run_expect_logged(run, " sh: STARTED process=");
+	run_expect_logged(run, "command=\"/bin/sh -c 'exit 0'\"");
+	run_expect_exit(run, 0);
 	run_end(run);
 }
 END_TEST
@@ -173,6 +227,8 @@ suite_logs(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, by_default_important_events_are_logged);
+	tcase_add_test(tests, the_summary_tells_what_became_of_each_request);
+	tcase_add_test(tests, the_command_is_logged_with_its_arguments);
 	tcase_add_test(tests, each_v_logs_more);
 	tcase_add_test(tests, a_log_file_is_written_instead);
 	tcase_add_test(tests, as_json_each_line_is_an_object);

@@ -1,6 +1,11 @@
 /* The command line: right values are taken; messages about wrong ones say how to correct them. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "process.h"
 #include "suites.h"
 #include "client.h"
 
@@ -60,10 +65,105 @@ START_TEST(a_wrong_value_is_named)
 }
 END_TEST
 
+#define INITIALIZE \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
+
+/* Through the answer to its first request, as a client seldom shows what canceld writes to stderr. */
+START_TEST(a_client_is_told_what_is_wrong)
+{
+	static const char *const options[] = { "-t 30", "--log /nonexistent/directory/log", "--no-such-option",
+		"-d -q -Z" };
+	struct run *run = run_options(options[_i / 2], "sh:echo started >&2");
+	const char *text;
+
+	run_send(run, _i % 2 == 0 ? INITIALIZE : "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\"}");
+	run_expect_error(run, "0", CODE_INTERNAL, "not-started");
+	text = strstr(at_text(run->message, "error message"), "the server was not started: ");
+	ck_assert_ptr_nonnull(text);
+	text += strlen("the server was not started: ");
+	run_expect_end(run);
+	run_expect_exit(run, 125);
+	ck_assert_msg(strncmp(run->error.data, "canceld: ", 9) == 0 &&
+		strncmp(run->error.data + 9, text, strlen(text)) == 0 &&
+		strcmp(run->error.data + 9 + strlen(text), "\n") == 0,
+	    "%s, not %s", run->error.data, text);
+	run_end(run);
+}
+END_TEST
+
+/* canceld does not wait for anything. */
+START_TEST(a_person_is_told_at_once)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	struct setup setup = { .options = _i == 0 ? "-t 30" : "-l /nonexistent/directory/log", .command = "sh:cat" };
+	struct run *run;
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
+	setup.in = ptsname(master);
+	run = run_start(&setup);
+	run->to = master;
+	run_expect_exit(run, 125);
+	ck_assert_ptr_nonnull(strstr(run->error.data, _i == 0 ? "--timeout '30'" : "--log '/nonexistent"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(on_a_terminal_it_says_what_it_waits_for)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	struct setup setup = { 0 };
+	struct run *run;
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
+	setup.in = ptsname(master);
+	run = run_start(&setup);
+	run->to = master;
+	run_expect_logged(run, "hint=\"waiting for JSON-RPC messages");
+	run_send_text(run, "\x04", 1);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_reader_that_leaves_is_no_fault)
+{
+	const struct setup setup = {
+		.bare = true,
+		.command = "sh:trap '' PIPE; { sleep 0.2; \"$CANCELD\" --help; echo status=$? >&2; } | true",
+	};
+	struct run *run = run_start(&setup);
+
+	run_expect_exit(run, 0);
+	ck_assert_str_eq(run->error.data, "status=0\n");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_log_is_in_the_home)
+{
+	char path[300];
+	struct run *run;
+
+	ck_assert_int_eq(setenv("HOME", getenv("E2E_DIRECTORY"), 1), 0);
+	run = run_session("-l ~/home-log", NULL);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	snprintf(path, sizeof(path), "%s/home-log", getenv("E2E_DIRECTORY"));
+	ck_assert(process_has_text(path, "SUMMARY "));
+	unlink(path);
+	run_end(run);
+}
+END_TEST
+
 static const char *const right[] = {
 	"-t 90000ms",
 	"-t 5m -T 2h",
 	"--timeout=30s --max-time=none",
+	"-t 1m30s -T 1.5h",
+	"-t tools/call:browser_*=5s -t tools/*=6s",
+	"--name a --fail-on-error",
 	"-t 0",
 	"-t none",
 	"-t resources/read:file:///a=b=30s",
@@ -124,7 +224,7 @@ END_TEST
 START_TEST(help_and_version_go_to_stdout)
 {
 	static const char *const options[] = { "-h", "--help", "-V", "--version" };
-	static const char *const words[] = { "--timeout", "--drain", "canceld", "canceld" };
+	static const char *const words[] = { "-t [METHOD", "--drain", "canceld", "canceld" };
 	struct run *run = run_options(options[_i], "sh:exit 1");
 
 	run_expect_exit(run, 0);
@@ -144,6 +244,11 @@ suite_options(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_wrong_value_is_named, 0, sizeof(faults) / sizeof(*faults));
+	tcase_add_loop_test(tests, a_client_is_told_what_is_wrong, 0, 8);
+	tcase_add_loop_test(tests, a_person_is_told_at_once, 0, 2);
+	tcase_add_test(tests, on_a_terminal_it_says_what_it_waits_for);
+	tcase_add_test(tests, a_reader_that_leaves_is_no_fault);
+	tcase_add_test(tests, the_log_is_in_the_home);
 	tcase_add_loop_test(tests, a_right_value_is_taken, 0, sizeof(right) / sizeof(*right));
 	tcase_add_test(tests, a_command_must_be_given);
 	tcase_add_test(tests, the_servers_options_are_its_own);

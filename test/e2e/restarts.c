@@ -13,7 +13,7 @@
 #define FOR_EVER "{\"ms\":600000}"
 #define GIVEN_UP(how) \
 	"canceld: tools/call echo cannot be answered: the server has " how ", and has failed too often to be started" \
-	" again (see canceld --restart): "
+	" again (see the option --restart of canceld): "
 
 /* How often the text is on stderr. */
 static int
@@ -118,6 +118,21 @@ START_TEST(a_request_to_a_stuck_server_is_answered_by_the_next)
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_expect_echo(run, "3");
 	run_expect_logged(run, "STUCK");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+/* Its deadline is shorter than the time that it waits. */
+START_TEST(a_request_that_waits_is_not_idle)
+{
+	struct run *run = run_session("-t 2s -t tools/call:block=200ms -k3s", NULL);
+
+	run_call(run, "2", "block", "{}");
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_echo(run, "3");
+	run_expect_logged(run, "STUCK to=server method=tools/call name=block id=2");
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	run_end(run);
@@ -330,6 +345,26 @@ START_TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 }
 END_TEST
 
+/* It closes its stdin and never answers; the client writes nothing more in the first run. */
+START_TEST(a_server_that_reads_no_more_is_replaced)
+{
+	struct run *run = run_session("-r -g 300ms", FIRST("read a; exec <&-; exec sleep 600"));
+
+	run_call(run, "2", "echo", "{}");
+	run_expect_logged(run, "DEAF");
+	if (_i > 0)
+		run_call(run, "3", "echo", "{}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-closed-input");
+	if (_i > 0)
+		run_expect_result(run, "3");
+	run_expect_logged(run, "RESTARTED");
+	run_expect_echo(run, "4");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
 /* The server answers and exits when its stdin is closed: there is no client for another one. */
 START_TEST(after_a_drain_no_server_is_started)
 {
@@ -448,6 +483,7 @@ suite_restarts(void)
 	tcase_add_loop_test(tests, a_stuck_server_is_ended_and_replaced, 0, 2);
 	tcase_add_test(tests, other_requests_to_a_stuck_server_are_answered);
 	tcase_add_test(tests, a_request_to_a_stuck_server_is_answered_by_the_next);
+	tcase_add_test(tests, a_request_that_waits_is_not_idle);
 	tcase_add_test(tests, with_drain_a_request_outlives_a_stuck_server);
 	tcase_add_test(tests, a_slow_server_that_answers_is_left_alone);
 	tcase_add_test(tests, too_many_crashes_end_it);
@@ -459,6 +495,7 @@ suite_restarts(void)
 	tcase_add_loop_test(tests, an_agent_that_is_stuck_ends_the_session, 0, 2);
 	tcase_add_test(tests, a_stuck_server_that_exits_in_order_is_replaced);
 	tcase_add_test(tests, a_server_that_reads_no_more_may_answer_what_it_has);
+	tcase_add_loop_test(tests, a_server_that_reads_no_more_is_replaced, 0, 2);
 	tcase_add_test(tests, after_a_drain_no_server_is_started);
 	tcase_add_test(tests, a_drain_that_loses_its_server_is_answered);
 	tcase_add_test(tests, an_exit_on_request_is_no_crash);

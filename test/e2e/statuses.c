@@ -158,6 +158,56 @@ START_TEST(with_e_the_servers_own_failure_counts_more)
 }
 END_TEST
 
+/* The client closes its stdin before the answer, as a script does. */
+START_TEST(with_e_a_request_that_is_given_up_shows_in_the_status)
+{
+	static const char *const options[] = { "", "-e", "--fail-on-error", "-e --fail-on-error" };
+	static const int statuses[] = { 0, 124, 123, 124 };
+	struct run *run = run_options(options[_i], "demo --ignore-eof");
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	run_close_in(run);
+	run_expect_exit(run, statuses[_i]);
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " left=1"));
+	run_end(run);
+}
+END_TEST
+
+/* It does not miss them. */
+START_TEST(with_e_a_client_that_reads_no_more_does_not)
+{
+	struct run *run = run_options("-e", "demo --ignore-eof");
+
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	run_close_out(run);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+/* A JSON-RPC error, a result with isError, a deadline, a line that is no message. */
+START_TEST(with_fail_on_error_an_error_shows_in_the_status)
+{
+	static const int statuses[] = { 123, 123, 123, 123, 0 };
+	struct run *run = run_options("--fail-on-error -t tools/call:sleep=200ms",
+	    _i == 1 ?
+		"sh:read line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"isError\":true}}'; cat" :
+		NULL);
+
+	run_call(run, "2", _i == 0 ? "no such tool" : _i == 2 ? "sleep" : "echo", _i == 2 ? FOR_EVER : "{}");
+	run_expect_answer(run, "2");
+	if (_i == 3) {
+		run_send(run, "no message");
+		run_expect_message(run);
+	}
+	run_close_in(run);
+	run_expect_exit(run, statuses[_i]);
+	run_end(run);
+}
+END_TEST
+
 Suite *
 suite_statuses(void)
 {
@@ -174,6 +224,9 @@ suite_statuses(void)
 	tcase_add_loop_test(tests, with_e_a_timeout_shows_in_the_status, 0, 2);
 	tcase_add_test(tests, with_e_an_answer_that_stands_still_does_too);
 	tcase_add_test(tests, with_e_and_no_timeout_it_does_not);
+	tcase_add_loop_test(tests, with_e_a_request_that_is_given_up_shows_in_the_status, 0, 4);
+	tcase_add_test(tests, with_e_a_client_that_reads_no_more_does_not);
+	tcase_add_loop_test(tests, with_fail_on_error_an_error_shows_in_the_status, 0, 5);
 	tcase_add_test(tests, with_e_the_servers_own_failure_counts_more);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -284,7 +284,7 @@ end_something(struct world *world, unsigned what, size_t len)
 		session_server_back(world->session, world->now);
 		world->away = false;
 	} else if (what % 12 == 9 && len == 9 && !world->away) {
-		session_server_deaf(world->session, world->now);
+		session_server_deaf(world->session, false, world->now);
 		world->deaf = true;
 	}
 }

@@ -111,5 +111,5 @@ export async function play(test, transcript, { options = [], hasHeaders = false 
   for (const line of transcript.split('\n').map(each => each.trim()))
     if (line) await puppets.step(line);
   await puppets.end();
-  return [...puppets.log.matchAll(/^canceld\[\d+\]: ([A-Z_]+)/gm)].map(([, word]) => word);
+  return [...puppets.log.matchAll(/^canceld\[\d+\][^:]*: ([A-Z_]+)/gm)].map(([, word]) => word);
 }

@@ -30,9 +30,9 @@ function hear(chunk) {
 
   seen.tail = lines.pop();
   for (const line of lines) {
-    const [, word, fields] = line.match(/^canceld\[\d+\]: (\w+)(.*)$/) ?? [];
+    const [, word, fields] = line.match(/^canceld\[\d+\][^:]*: (\w+)(.*)$/) ?? [];
 
-    if (word === 'STARTED') seen.server = Number(fields.match(/ server=(\d+)/)[1]);
+    if (word === 'STARTED') seen.server = Number(fields.match(/ process=(\d+)/)[1]);
     else if (word === 'RESTARTING') seen.lost++;
     else if (word === 'RESTARTED') seen.restarted++;
     else if (word === 'RESTART_REFUSED') assert.fail(line);

@@ -16,6 +16,8 @@ enum field {
 	FIELD_NAME,
 	FIELD_MESSAGE,
 	FIELD_DETAIL,
+	FIELD_HINT,
+	FIELD_OUTCOME,
 	FIELD_ELAPSED,
 	FIELD_TIMEOUT,
 	FIELDS
@@ -29,6 +31,8 @@ static const char *const field_names[FIELDS] = {
 	[FIELD_NAME] = "name",
 	[FIELD_MESSAGE] = "message",
 	[FIELD_DETAIL] = "detail",
+	[FIELD_HINT] = "hint",
+	[FIELD_OUTCOME] = "outcome",
 	[FIELD_ELAPSED] = "elapsed",
 	[FIELD_TIMEOUT] = "timeout",
 };
@@ -67,6 +71,8 @@ actions_add(struct action_list *list, const struct action *action)
 	copy->fields[FIELD_NAME] = vocabulary_copy(action->name);
 	copy->fields[FIELD_MESSAGE] = vocabulary_copy(action->message);
 	copy->fields[FIELD_DETAIL] = vocabulary_copy(action->detail);
+	copy->fields[FIELD_HINT] = vocabulary_copy(action->hint);
+	copy->fields[FIELD_OUTCOME] = vocabulary_copy(action->outcome);
 	copy->fields[FIELD_ELAPSED] = number_text(action->elapsed);
 	copy->fields[FIELD_TIMEOUT] = number_text(action->timeout);
 }
@@ -145,7 +151,7 @@ has_field(const struct action_copy *copy, struct span field)
 		return is_equal(copy->fields[FIELD_MESSAGE], value, true);
 	for (i = 0; i < FIELDS; i++)
 		if (span_equal(name, (struct span){ field_names[i], strlen(field_names[i]) }))
-			return is_equal(copy->fields[i], value, i == FIELD_DETAIL);
+			return is_equal(copy->fields[i], value, i >= FIELD_DETAIL && i <= FIELD_OUTCOME);
 	return false;
 }
 

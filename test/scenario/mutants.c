@@ -44,7 +44,7 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RESPONSE_BEGINS] = "response-begins",
 	[EVENT_MALFORMED] = "malformed",
 	[EVENT_OVERSIZED] = "oversized",
-	[EVENT_LATE_FAULT] = "late-fault",
+	[EVENT_WRONG_ID] = "wrong-id",
 	[EVENT_BROKEN_OFF] = "broken-off",
 	[EVENT_BROKEN_OFF_OWED] = "broken-off-owed",
 	[EVENT_STREAM_ENDED] = "stream-ended",
@@ -85,7 +85,7 @@ struct excuse {
 #define IN_THE_MIDDLE "its receiver has not ended the answer, and cannot say anything else"
 #define NO_DEADLINE "it has no deadline"
 #define NOT_EXTENDED "its idle deadline has ended, or ends now"
-#define ONLY_PASSING "only an answer that passes can break off"
+#define ONLY_PASSING "only an answer that passes can break off or turn out to be another"
 #define ONLY_AWAITED "only a request whose answer is awaited is looked for"
 #define ONLY_WAITING "only a stream that waits is looked for"
 #define NO_HANDSHAKE "it has no handshake"
@@ -112,9 +112,9 @@ static struct excuse excuses[] = {
 	{ "*/turn-cancelled: also pass", NO_MESSAGE, false },
 	{ "*/malformed: also pass", NO_MESSAGE, false },
 	{ "*/oversized: also pass", NO_MESSAGE, false },
-	{ "*/late-fault: also pass", NO_MESSAGE, false },
 	{ "passing/response: also pass", NO_MESSAGE, false },
 	{ "passing/broken-off*: also pass", NO_MESSAGE, false },
+	{ "passing/wrong-id: also pass", NO_MESSAGE, false },
 	{ "*/response*: also report", REPORTED, false },
 	{ "*/progress*: also report", REPORTED, false },
 	{ "*/stream-ended: also report", REPORTED, false },
@@ -125,19 +125,18 @@ static struct excuse excuses[] = {
 	{ "queued/[!rs]*: also extend", NOT_EXTENDED, false },
 	{ "queued/*-gone: also extend", NOT_EXTENDED, false },
 	{ "[!p]*/broken-off*: *", ONLY_PASSING, false },
+	{ "[!p]*/wrong-id: *", ONLY_PASSING, false },
 	{ "[pa]*/malformed: *", ONLY_AWAITED, false },
 	{ "[cpa]*/stream-ended: *", ONLY_WAITING, false },
 	{ "[wcpa]*/turn-cancelled: another word", SILENT, false },
 	{ "queued/response-begins: *", "an answer to what is queued is held whole", false },
 	{ "queued/receiver-lost: another word", SILENT, false },
-	{ "*/late-fault: another word", "the fault itself is reported, not the request", false },
 	{ "waiting/cancel: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/cancel-owed: also pass", "a cancel that is forwarded has passed", false },
 	{ "waiting/stream-ended: another word", "a cancel that passes is reported as one", false },
 	{ "*/response-begins: no pass", TRAFFIC, false },
 	{ "passing/response-begins: *", IN_THE_MIDDLE, false },
 	{ "passing/oversized: *", IN_THE_MIDDLE, false },
-	{ "passing/late-fault: *", IN_THE_MIDDLE, false },
 	{ "passing/progress*: *", IN_THE_MIDDLE, false },
 	{ "passing/deadline*: *", NO_DEADLINE, false },
 	{ "passing/receiver-*: *", "the answer was closed before", false },

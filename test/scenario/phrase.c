@@ -207,6 +207,7 @@ static const struct phrase side_phrases[] = {
 	{ "quoted", LINE_QUOTE, read_seen_raw },
 	{ "stuck", LINE_STUCK, read_deaf },
 	{ "deaf", LINE_DEAF, read_deaf },
+	{ "retires", LINE_RETIRES, read_deaf },
 	{ "hopeless", LINE_HOPELESS, read_deaf },
 	{ "outstanding", LINE_OUTSTANDING, read_number },
 	{ "requested", LINE_REQUESTED, read_number },

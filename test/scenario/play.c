@@ -236,7 +236,8 @@ act(struct play *play, const struct line *line)
 		play->kind->quote(play->subject, buf_span(&line->text));
 		break;
 	case LINE_DEAF:
-		play->kind->deaf(play->subject, START + play->now);
+	case LINE_RETIRES:
+		play->kind->deaf(play->subject, line->kind == LINE_RETIRES, START + play->now);
 		break;
 	case LINE_HOPELESS:
 		play->kind->give_up(play->subject);

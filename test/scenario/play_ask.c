@@ -207,17 +207,25 @@ void
 play_check_session(struct play *play)
 {
 	struct session *session = play->kind->session(play->subject);
+	enum tally tally;
 	struct buf *text;
+	uint64_t sum;
 	int why;
 
 	if (session == NULL)
 		return;
 	play_check_words(play);
+	sum = session_outstanding(session, SIDE_CLIENT);
 	for (why = 0; why < WHY_COUNT; why++)
 		if (session_count(session, (enum why)why) != play->counts[why] &&
 		    (text = play_fail(play, play->line)) != NULL)
 			play_show(text, "expected %s to count %lu, it counts %lu", why_word((enum why)why),
 			    play->counts[why], (unsigned long)session_count(session, (enum why)why));
+	for (tally = 0; tally < TALLIES; tally++)
+		sum += session_tally(session, tally);
+	if (sum != session_requests(session, SIDE_CLIENT) && (text = play_fail(play, play->line)) != NULL)
+		play_show(text, "expected the tallies to count %llu requests, they count %llu",
+		    (unsigned long long)session_requests(session, SIDE_CLIENT), (unsigned long long)sum);
 	if (session_wants_end(session) != play->wants_end && (text = play_fail(play, play->line)) != NULL)
 		play_show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
 	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] + play->counts[WHY_STALLED] > 0) &&

@@ -22,7 +22,7 @@ struct subject_kind {
 	void (*lost)(void *self, int status, int signal, msec_t now);
 	void (*back)(void *self, msec_t now);
 	void (*quote)(void *self, struct span words);
-	void (*deaf)(void *self, msec_t now);
+	void (*deaf)(void *self, bool retired, msec_t now);
 	void (*give_up)(void *self);
 	void (*expire)(void *self, bool heard, msec_t now);
 	msec_t (*wake)(void *self, bool stalled, msec_t now);

@@ -87,9 +87,9 @@ give_up_core(void *self)
 }
 
 static void
-deaf_core(void *self, msec_t now)
+deaf_core(void *self, bool retired, msec_t now)
 {
-	session_server_deaf(self, now);
+	session_server_deaf(self, retired, now);
 }
 
 static void

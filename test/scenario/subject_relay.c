@@ -105,9 +105,10 @@ give_up_relay(void *self)
 }
 
 static void
-deaf_relay(void *self, msec_t now)
+deaf_relay(void *self, bool retired, msec_t now)
 {
 	(void)self;
+	(void)retired;
 	(void)now;
 }
 

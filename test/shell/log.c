@@ -183,6 +183,26 @@ expect_match(const char *text, const char *pattern)
 	regfree(&compiled);
 }
 
+START_TEST(each_line_has_the_name)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, _i == 1);
+	const char *text;
+
+	log.name = "my \x1b server";
+	log_event(&log, WHY_STRAY, NULL, 0);
+	log_noise(&log, SPAN("text"));
+	text = written(reader);
+	if (_i == 0) {
+		ck_assert_ptr_nonnull(strstr(text, "] my \\x1b server: STRAY\n"));
+		ck_assert_ptr_nonnull(strstr(text, "] my \\x1b server: NOISE | text\n"));
+	} else {
+		ck_assert_ptr_nonnull(strstr(text, ",\"server\":\"my \\u001B server\",\"why\":\"STRAY\"}\n"));
+	}
+	log_close(&log);
+}
+END_TEST
+
 START_TEST(an_event_is_one_object)
 {
 	int reader;
@@ -589,6 +609,7 @@ add_spelling(Suite *suite)
 
 	tcase_add_test(spelling, an_event_is_one_line);
 	tcase_add_test(spelling, an_event_is_one_object);
+	tcase_add_loop_test(spelling, each_line_has_the_name, 0, 2);
 	tcase_add_loop_test(spelling, a_value_is_safe_in_text, 0, sizeof(values) / sizeof(values[0]));
 	tcase_add_loop_test(spelling, a_value_is_safe_in_json, 0, sizeof(values) / sizeof(values[0]));
 	tcase_add_test(spelling, an_id_keeps_its_spelling);

@@ -99,7 +99,7 @@ START_TEST(long_options)
 	static struct parsed parsed;
 	const struct options *options = accept_line(&parsed,
 	    "--timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
-	    "--tool-errors --ask-progress --legacy --fail-on-timeout --max-message 10M --max-inflight 7 --strict "
+	    "--tool-errors --ask-progress --legacy --fail-on-timeout --fail-on-error --max-message 10M --max-inflight 7 --strict "
 	    "--log file --log-format json -- server -x");
 
 	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 30000);
@@ -108,7 +108,7 @@ START_TEST(long_options)
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
 	ck_assert(options->no_cancel && options->answer_cancelled && options->tool_errors);
-	ck_assert(options->fail_on_timeout && options->strict);
+	ck_assert(options->fail_on_timeout && options->fail_on_error && options->strict);
 	ck_assert(options->ask_progress && options->legacy);
 	ck_assert_uint_eq(options->max_message, 10 << 20);
 	ck_assert_uint_eq(options->max_inflight, 7);
@@ -242,6 +242,12 @@ static const struct {
 	{ "2h", 7200000 },
 	{ "100000h", 360000000000 },
 	{ "360000000s", 360000000000 },
+	{ "1m30s", 90000 },
+	{ "1.5s", 1500 },
+	{ "1h0.5m2s3ms", 3632003 },
+	{ "0.001s", 1 },
+	{ "0m0s", MSEC_NEVER },
+	{ "99999h60m", 360000000000 },
 };
 
 START_TEST(durations_have_units)
@@ -309,6 +315,41 @@ START_TEST(rules_add_up)
 }
 END_TEST
 
+static const struct {
+	const char *line, *name;
+} names[] = {
+	{ "server", "server" },
+	{ "npx -y @scope/a-server", "a-server" },
+	{ "--name mine npx -y @scope/a-server", "mine" },
+	{ "--name=0123456789012345678901234567890123456789012345678901234567890ab server",
+	    "0123456789012345678901234567890123456789012345678901234567890ab" },
+};
+
+START_TEST(a_server_has_a_name)
+{
+	static struct parsed parsed;
+	const struct options *options = accept_line(&parsed, names[_i].line);
+
+	ck_assert_str_eq(options->name, names[_i].name);
+	ck_assert_str_eq(options->log.name, names[_i].name);
+}
+END_TEST
+
+START_TEST(a_tilde_is_the_home)
+{
+	static struct parsed parsed;
+
+	setenv("HOME", "/home/someone", 1);
+	ck_assert_str_eq(accept_line(&parsed, "-l ~/a/log server")->log.file, "/home/someone/a/log");
+	ck_assert_str_eq(accept_line(&parsed, "--log=~/log server")->log.file, "/home/someone/log");
+	ck_assert_str_eq(accept_line(&parsed, "-l a~/log server")->log.file, "a~/log");
+	unsetenv("HOME");
+	parse(&parsed, "-l ~/log server");
+	ck_assert_int_eq(parsed.status, STATUS_FAILED);
+	ck_assert_ptr_nonnull(strstr(parsed.error, "HOME is not set"));
+}
+END_TEST
+
 START_TEST(no_grace_is_no_time)
 {
 	static struct parsed parsed;
@@ -346,7 +387,24 @@ static const struct {
 } refused[] = {
 	{ "-t 30 server", "--timeout '30'", "250ms, 30s, 5m or 2h" },
 	{ "-t -5s server", "--timeout '-5s'", "250ms" },
-	{ "-t 1.5s server", "--timeout '1.5s'", "250ms" },
+	{ "-t 1.5 server", "--timeout '1.5'", "is the unit missing?" },
+	{ "-t tools/call=7 server", "--timeout 'tools/call=7'", "is the unit missing?" },
+	{ "-t 1.5x server", "--timeout '1.5x'", "250ms" },
+	{ "-t .5s server", "--timeout '.5s'", "250ms" },
+	{ "-t 5.s server", "--timeout '5.s'", "250ms" },
+	{ "-t 1.0001s server", "--timeout '1.0001s'", "no time below 1ms" },
+	{ "-t 1.0000000000s server", "--timeout", "no time below 1ms" },
+	{ "-t 30s1m server", "--timeout '30s1m'", "250ms" },
+	{ "-t 1m30 server", "--timeout '1m30'", "is the unit missing?" },
+	{ "-T 200000h server", "--max-time '200000h'", "that is too long; want" },
+	{ "-T 100000h1ms server", "--max-time", "that is too long; want" },
+	{ "-r5/200000h server", "--restart", "that is too long; want" },
+	{ "--name= server", "--name ''", "a name of" },
+	{ "--timeuot=5s server", "'--timeuot=5s'", ": it could be --timeout;" },
+	{ "--retries server", "'--retries'", "see canceld --help" },
+	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
+	{ "--fail-on-timeouts server", "'--fail-on-timeouts'", "--fail-on-timeout" },
+	{ "--fail-on server", "'--fail-on'", "--fail-on-timeout, --fail-on-error" },
 	{ "-t 5d server", "--timeout '5d'", "250ms" },
 	{ "-t 5ss server", "--timeout '5ss'", "250ms" },
 	{ "-t s server", "--timeout 's'", "250ms" },
@@ -377,8 +435,8 @@ static const struct {
 	{ "-k0 server", "--kill-stuck '0'", "10s" },
 	{ "-knone server", "--kill-stuck 'none'", "10s" },
 	{ "-k5 server", "--kill-stuck '5'", "10s" },
-	{ "-k 5s server", "'5s' is no command", "--kill-stuck=5s" },
-	{ "-r0 server", "--restart '0'", "N from 1 to 100000" },
+	{ "-k 5s server", "'5s' is no command", "-k5s or --kill-stuck=5s" },
+	{ "-r0 server", "--restart '0': without this option", "N from 1 to 100000" },
 	{ "-r 5s server", "'5s' is no command", "--restart=5s" },
 	{ "-r 5/1m server", "'5/1m' is no command", "--restart=5/1m" },
 	{ "--restart 5 server", "'5' is no command", "--restart=5" },
@@ -404,7 +462,7 @@ static const struct {
 	{ "--log -- server", "--log '--'", "./--" },
 	{ "--nonsense server", "'--nonsense'", "--help" },
 	{ "--max server", "'--max'", "ambiguous" },
-	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-stuck, --kill-after;" },
+	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-after, --kill-stuck;" },
 	{ "-x server", "-x", "--help" },
 	{ "--ask-progress=1 server", "--ask-progress", "takes no value" },
 	{ "--legacy=1 server", "--legacy", "takes no value" },
@@ -443,11 +501,34 @@ END_TEST
 START_TEST(help_goes_to_stdout)
 {
 	static struct parsed parsed;
+	struct buf text;
 
 	parse(&parsed, _i == 0 ? "-h" : "--help --nonsense");
 	ck_assert_int_eq(parsed.status, 0);
-	ck_assert_str_eq(parsed.out, options_help());
+	buf_init(&text);
+	options_help(&text, _i == 0);
+	buf_append(&text, SPAN("\0"));
+	ck_assert_str_eq(parsed.out, text.data);
+	buf_free(&text);
 	ck_assert_str_eq(parsed.error, "");
+}
+END_TEST
+
+/* -h on a terminal of 80 columns and 24 lines, with a line for the prompt. */
+START_TEST(help_fits)
+{
+	struct buf text;
+	int lines = 0, columns = 0;
+
+	buf_init(&text);
+	options_help(&text, _i == 0);
+	for (size_t i = 0; i < text.len; i++) {
+		columns = text.data[i] == '\n' ? 0 : columns + 1;
+		lines += text.data[i] == '\n';
+		ck_assert_msg(columns <= 80, "line %d is too long", lines + 1);
+	}
+	ck_assert_int_le(lines, _i == 0 ? 23 : 200);
+	buf_free(&text);
 }
 END_TEST
 
@@ -504,20 +585,26 @@ START_TEST(every_option_is_explained)
 {
 	const char *section = read_section("OPTIONS");
 	const struct option *option;
+	struct buf help;
 	char word[64];
+
+	buf_init(&help);
+	options_help(&help, false);
+	buf_append(&help, (struct span){ "", 1 });
 
 	for (option = options_table(); option->name != NULL; option++) {
 		snprintf(word, sizeof(word), "--%s", option->name);
-		ck_assert_msg(has_word(options_help(), word), "the help lacks %s", word);
+		ck_assert_msg(has_word(help.data, word), "the help lacks %s", word);
 		snprintf(word, sizeof(word), "Fl -%s", option->name);
 		ck_assert_msg(has_word(section, word), "the manual lacks %s", word);
 		if (option->val >= 256)
 			continue;
 		snprintf(word, sizeof(word), "-%c, --%s", option->val, option->name);
-		ck_assert_msg(has_word(options_help(), word), "the help lacks %s", word);
+		ck_assert_msg(has_word(help.data, word), "the help lacks %s", word);
 		snprintf(word, sizeof(word), "\n.It Fl %c ", option->val);
 		ck_assert_msg(strstr(section, word) != NULL, "the manual lacks -%c", option->val);
 	}
+	buf_free(&help);
 }
 END_TEST
 
@@ -584,9 +671,12 @@ options_suite(void)
 	tcase_add_loop_test(accepted, rules_name_a_method_and_a_name, 0, COUNT(rules));
 	tcase_add_test(accepted, rules_add_up);
 	tcase_add_test(accepted, no_grace_is_no_time);
+	tcase_add_loop_test(accepted, a_server_has_a_name, 0, COUNT(names));
+	tcase_add_test(accepted, a_tilde_is_the_home);
 	tcase_add_loop_test(accepted, sizes_may_have_units, 0, COUNT(sizes));
 	tcase_add_loop_test(others, what_is_wrong_is_named, 0, COUNT(refused));
 	tcase_add_loop_test(others, help_goes_to_stdout, 0, 2);
+	tcase_add_loop_test(others, help_fits, 0, 2);
 	tcase_add_loop_test(others, version_goes_to_stdout, 0, 2);
 	tcase_add_test(others, every_option_is_explained);
 	tcase_add_test(others, every_word_of_the_log_is_explained);

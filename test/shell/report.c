@@ -108,7 +108,8 @@ START_TEST(a_timeout_names_the_request)
 	start(LEVEL_PERSON, false);
 	time_out();
 	expect(
-	    "TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms reason=\"no progress\"");
+	    "TIMED_OUT to=client method=tools/call name=slow id=7 elapsed=2000ms timeout=2000ms reason=\"no progress\" "
+	    "hint=\"-k replaces a server that is stuck; --ask-progress shows whether it is at work\"");
 	finish();
 }
 END_TEST
@@ -150,8 +151,63 @@ START_TEST(the_summary_counts)
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":8}}\n",
 	    2300);
 	logged();
-	report_summary(&lines_log, session);
-	expect("SUMMARY requests=2 timeouts=1 cancelled=1 late=1 noise=1");
+	report_summary(&lines_log, session, &policy);
+	expect("SUMMARY requests=2 answered=0 failed=0 timeouts=1 cancelled=1 lost=0 late=1 noise=1");
+	finish();
+}
+END_TEST
+
+/* Each request in one place only: requests = all the others but late and noise. */
+START_TEST(the_summary_adds_up)
+{
+	start(LEVEL_PERSON, false);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 0);
+	hear(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}\n", 0);
+	hear(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"isError\":true}}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\n", 0);
+	hear(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32601,\"message\":\"x\"}}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"$/canceld/cancel\",\"params\":{\"id\":4}}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"ping\"}\n", 0);
+	logged();
+	report_summary(&lines_log, session, &policy);
+	expect(
+	    "SUMMARY requests=6 answered=1 failed=2 timeouts=0 cancelled=1 lost=0 untracked=1 open=1 late=0 noise=0");
+	session_server_gone(session, 1, -1, 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n", 0);
+	logged();
+	report_summary(&lines_log, session, &policy);
+	expect("SUMMARY requests=7 answered=1 failed=2 timeouts=0 cancelled=1 lost=2 untracked=1 late=0 noise=0");
+	finish();
+}
+END_TEST
+
+START_TEST(requests_that_the_client_leaves_are_told)
+{
+	start(LEVEL_PERSON, false);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"subscriptions/listen\"}\n", 0);
+	session_client_leaves(session, LEAVE_CANCEL, 0);
+	logged();
+	report_summary(&lines_log, session, &policy);
+	expect("SUMMARY requests=2 answered=0 failed=0 timeouts=0 cancelled=0 lost=0 left=1 streams=1 late=0 noise=0");
+	finish();
+}
+END_TEST
+
+START_TEST(rules_that_named_no_request_are_told)
+{
+	start(LEVEL_PERSON, false);
+	policy_add(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN("slwo"), 1);
+	policy_add(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN("s*"), 2000);
+	policy_add(&policy, POLICY_CAP, SPAN("tool/call"), SPAN_NONE, 1);
+	hear(SIDE_CLIENT, call, 0);
+	logged();
+	report_summary(&lines_log, session, &policy);
+	expect("SUMMARY requests=1 answered=0 failed=0 timeouts=0 cancelled=0 lost=0 open=1 late=0 noise=0 "
+	       "unmatched=\"-t tools/call:slwo, -T tool/call\"");
 	finish();
 }
 END_TEST
@@ -175,7 +231,7 @@ START_TEST(json_lines_have_the_same_fields)
 	time_out();
 	ck_assert_ptr_nonnull(strstr(logged(),
 	    "\"TIMED_OUT\",\"to\":\"client\",\"method\":\"tools/call\",\"name\":"
-	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000,\"reason\":\"no progress\"}\n"));
+	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000,\"reason\":\"no progress\",\"hint\":"));
 	finish();
 }
 END_TEST
@@ -190,6 +246,9 @@ report_suite(void)
 	tcase_add_test(lines, traffic_is_shown_only_on_demand);
 	tcase_add_test(lines, noise_is_shown_as_it_came);
 	tcase_add_test(lines, the_summary_counts);
+	tcase_add_test(lines, the_summary_adds_up);
+	tcase_add_test(lines, requests_that_the_client_leaves_are_told);
+	tcase_add_test(lines, rules_that_named_no_request_are_told);
 	tcase_add_test(lines, statistics_are_one_line_of_json);
 	tcase_add_test(lines, json_lines_have_the_same_fields);
 	suite_add_tcase(suite, lines);

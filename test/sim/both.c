@@ -95,6 +95,13 @@ both_server_back(struct world *world)
 }
 
 void
+both_server_deaf(struct world *world)
+{
+	session_server_deaf(world->session, false, world->now);
+	session_server_deaf(world->twin, false, world->now);
+}
+
+void
 both_expire(struct world *world, bool heard)
 {
 	session_expire(world->session, heard, world->now);

@@ -117,7 +117,7 @@ oracle_begun(struct oracle *oracle, int number)
 	struct sent *sent = &oracle->sent[number];
 
 	sent->begun = ++oracle->step;
-	if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD)
+	if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD)
 		oracle->unheld = true;
 	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0) {
 		oracle->asks[sent->ask].reply_begun = sent->begun;
@@ -202,6 +202,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 		sent->kind = KIND_JUNK;
 	else if (sent->ask >= 0)
 		oracle->repaired++;
+	oracle->requests += sent->ask >= 0;
 }
 
 /* ABP: a client's request to canceld itself. */
@@ -236,6 +237,7 @@ static void
 heard_request(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 {
 	ask->asked = ask->active = oracle->now;
+	oracle->requests += ask->by == CLIENT;
 	if (ask->by != CLIENT) {
 		join_cascade(oracle, ask);
 		return;
@@ -261,7 +263,6 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask);
 	if (ask->by == CLIENT && ask->deed->traits & HANDSHAKE && !sent->bad) {
-		oracle->opened_at = sent->heard;
 		oracle->initialized = true;
 		oracle->declared[SERVER] = oracle->declares[SERVER];
 	}
@@ -378,8 +379,8 @@ expired(struct oracle *oracle, struct ask *ask)
 static void
 check_stalled(struct oracle *oracle, const struct ask *ask)
 {
-	bool ending = ask->cancelled != 0 || ask->expired != 0;
-	int64_t since = ending && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
+	bool ending = ask->cancelled != 0 || ask->expired != 0 || oracle->deaf_at > 0;
+	int64_t since = ask->ending_at != INT64_MAX && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
 	int64_t limit = ask->idle < ask->cap ? ask->idle : ask->cap, grace = oracle_grace(oracle, ask);
 
 	if (limit == INT64_MAX)
@@ -393,6 +394,8 @@ check_stalled(struct oracle *oracle, const struct ask *ask)
 		    (long long)(oracle->now - since));
 	if (oracle->unread > since)
 		since = oracle->unread;
+	if (oracle->deaf_at > since)
+		since = oracle->deaf_at;
 	if (oracle->now - since > limit)
 		oracle_blame(oracle, "1: %s stood still for %lld ms", ask->id, (long long)(oracle->now - since));
 }
@@ -405,6 +408,8 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 
 	if (ask == NULL)
 		return;
+	if (oracle->deaf_at > 0 && by == CLIENT)
+		oracle_check_deaf(oracle, ask);
 	if (decision == DECIDED_EXPIRED) {
 		expired(oracle, ask);
 		return;
@@ -421,6 +426,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	ask->unsent |= decision == DECIDED_UNSENT;
 	if (decision == DECIDED_UNSENT && !ask->owed && !(ask->by == SERVER && oracle->protocol->owes))
 		return;
+	ask->held = oracle_is_held(oracle, ask);
 	ask->version = oracle->initialized ? oracle->version : 0;
 	ask->decided_at = oracle->now;
 	ask->decided = ++oracle->step;

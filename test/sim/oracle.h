@@ -43,21 +43,27 @@ struct sent { /* one message that a peer has written */
 	uint64_t begun;         /* when its first byte reached canceld; 0: not yet */
 	uint64_t heard;         /* when its last byte did */
 	bool arrived;
-	bool due;      /* it must arrive */
-	bool bad;      /* a malformed response */
-	bool broken;   /* canceld reported that it broke off */
-	bool salvaged; /* a response among other text */
-	bool confirms; /* a response that confirms the cancel */
-	bool complain; /* junk that is answered with an error */
-	bool grants;   /* a response that is a result */
-	bool begins;   /* the first notice of a stream */
-	bool differs;  /* ... whose capabilities differ from those of the first server */
-	bool torn;     /* the server that read it in parts has gone */
-	bool again;    /* to be sent to another server too: no order is checked */
-	bool ahead;    /* heard during the replay: no order is checked either */
-	bool urgent;   /* ... and the server may need it before the replay ends */
-	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
-	int own;       /* the question of canceld's that it answers; -1: none */
+	bool due;              /* it must arrive */
+	bool bad;              /* a malformed response */
+	bool broken;           /* canceld reported that it broke off */
+	bool salvaged;         /* a response among other text */
+	bool confirms;         /* a response that confirms the cancel */
+	bool complain;         /* junk that is answered with an error */
+	bool grants;           /* a response that is a result */
+	bool begins;           /* the first notice of a stream */
+	bool differs;          /* ... whose capabilities differ from those of the first server */
+	bool torn;             /* the server that read it in parts has gone */
+	bool again;            /* to be sent to another server too: no order is checked */
+	bool ahead;            /* heard during the replay: no order is checked either */
+	bool urgent;           /* ... and the server may need it before the replay ends */
+	int repeat;            /* the server to which canceld must replay it, as in life; 0: none */
+	int own;               /* the question of canceld's that it answers; -1: none */
+	bool last;             /* an answer whose id comes last */
+	uint64_t judged;       /* when so much of it was heard that it may pass; 0: not before its end */
+	int64_t part_at;       /* when its last byte was heard */
+	int passing;           /* it passes in parts as the answer to the request before this one; 0: it does not */
+	uint64_t former_begun; /* ... whose reply_begun that was */
+	bool astray;           /* ... and canceld reported that it is another one's */
 };
 
 enum { NO_TARGET = -2 };
@@ -99,6 +105,7 @@ struct ask { /* one request */
 	uint64_t decided;      /* when canceld reported that it answers; 0: not */
 	int64_t decided_at;    /* ... in ms */
 	int version;           /* ... the version of ACP, as far as it was known then */
+	bool held;             /* ... and held it back then, so that it was not idle */
 	bool unsent;           /* canceld reported that it was not sent */
 	bool answered;         /* the requester received an answer */
 	bool answered_by_peer; /* ... from its receiver */
@@ -113,6 +120,7 @@ struct ask { /* one request */
 	bool begins;           /* a stream whose first notice this server has written */
 	bool begun;            /* ... whose first notice was heard */
 	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
+	bool forgotten;        /* canceld reported that it knows it no more */
 };
 
 enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
@@ -146,33 +154,36 @@ struct oracle {
 	struct telling *tellings[2];   /* by the side of the requester, in order */
 	int telling_count[2], told[2]; /* reported, and arrived */
 	int repaired;                  /* session/cancel that were requests and have not arrived as notifications */
+	uint64_t requests;             /* of the client's that canceld heard, without those to canceld itself */
 	int last[2];                   /* the last message of each peer that arrived */
 	int hearing;                   /* the message that canceld reads */
+	int partial[2];                /* the one before this of each side is heard in part; 0: none is */
 	int junk_lines, error_lines;   /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
 	int64_t grace; /* INT64_MAX: what is built in */
 	const struct protocol *protocol;
 	bool header; /* the framing */
-	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
+	bool strict, answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
 	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
 	int version;                   /* of ACP, that the server will choose */
 	bool handshake;                /* it began with one */
 	bool initialized;              /* which was answered: heard by canceld */
 	bool modern;
 	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
-	bool client_left, server_died;
-	int life;       /* how many servers have gone */
-	bool away;      /* ... and the next one is not there */
-	bool fresh;     /* ... has read nothing yet */
-	uint64_t lost;  /* when the last one had gone */
-	uint64_t came;  /* when the next one did */
-	int64_t back;   /* ... in ms */
-	bool replaying; /* ... and was not told all, as canceld's log has it */
-	bool losing;    /* it is going now */
-	int halves;     /* how many half-read messages may be lost */
-	int may_fly;    /* how many requests may have been half read when it ended */
-	int may_reach;  /* ... and of its own, half read by the client */
+	bool client_left, server_died; /* server_died: or closed its stdin */
+	int64_t deaf_at;               /* when it closed its stdin and ran on; 0: it did not */
+	int life;                      /* how many servers have gone */
+	bool away;                     /* ... and the next one is not there */
+	bool fresh;                    /* ... has read nothing yet */
+	uint64_t lost;                 /* when the last one had gone */
+	uint64_t came;                 /* when the next one did */
+	int64_t back;                  /* ... in ms */
+	bool replaying;                /* ... and was not told all, as canceld's log has it */
+	bool losing;                   /* it is going now */
+	int halves;                    /* how many half-read messages may be lost */
+	int may_fly;                   /* how many requests may have been half read when it ended */
+	int may_reach;                 /* ... and of its own, half read by the client */
 	struct own owns[OWNS];
 	int own_count;
 	bool probing;                 /* canceld reported a probe, and heard no answer */
@@ -182,13 +193,13 @@ struct oracle {
 	int64_t spoke;                /* when a byte last came from the server */
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
-	bool unheld;                  /* an answer passes in parts, so that messages do not wait for the probe */
-	bool unprobed;                /* a cancel arrived after the probe */
-	uint64_t opened_at;           /* when the session was open */
-	bool cut_short;               /* the world ended though canceld had a time to wake at */
-	bool stuck;                   /* canceld wants the server ended */
-	int shaken;                   /* the message that opened the session; -1: none */
-	int opened;                   /* ... and the notice behind it; 0: none */
+	uint64_t let;   /* what was heard before this may pass: it stands before an answer of the client's */
+	bool unheld;    /* an answer passes in parts, so that messages do not wait for the probe */
+	bool unprobed;  /* a cancel arrived after the probe */
+	bool cut_short; /* the world ended though canceld had a time to wake at */
+	bool stuck;     /* canceld wants the server ended */
+	int shaken;     /* the message that opened the session; -1: none */
+	int opened;     /* ... and the notice behind it; 0: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
 	bool lists[LISTS];                     /* the server says when they change */
 	int list_changes[LISTS];               /* that the client was told */
@@ -221,10 +232,23 @@ enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSE
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
 
+/* The message of that side of which canceld has heard a part; NULL: there is none. */
+struct sent *oracle_partial(const struct oracle *oracle, int from);
+/* So many bytes of the message have reached canceld. */
+void oracle_hears_part(struct oracle *oracle, int sent, size_t len);
+/* canceld's log reports that a message from that side, of which this has been read, passes as this request's answer. */
+void oracle_passes(struct oracle *oracle, int from, const char *id, const char *text, size_t len);
+/* ... that it was not; that it has forgotten the request; that the request timed out. */
+void oracle_is_another(struct oracle *oracle, int from, const char *id);
+void oracle_forgot(struct oracle *oracle, int by, const char *id);
+void oracle_times_out(struct oracle *oracle, int by, const char *id);
+
 /* The server has gone, and another one will come. half: the sides that have read a part of a message. */
 void oracle_lost(struct oracle *oracle, const bool half[2]);
 /* The next server has started. */
 void oracle_back(struct oracle *oracle);
+/* canceld's log reports that the next server was told all. */
+void oracle_restarted(struct oracle *oracle);
 /* canceld wants the server to be ended. */
 void oracle_stuck(struct oracle *oracle);
 /* Otherwise: the server must have shown that it is alive in time. at_end: no more time will pass. */

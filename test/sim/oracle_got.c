@@ -122,8 +122,7 @@ oracle_got_cancel(struct oracle *oracle, struct ask *ask, const char *id)
 	}
 	if (ask->by == CLIENT && ask->lost != 0)
 		oracle_blame(oracle, "2: a cancel of %s, which this server has not read", id);
-	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && ask->cancelled > oracle->opened_at &&
-	    !(ask->deed->traits & FINAL);
+	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && !(ask->deed->traits & FINAL);
 	if (++ask->cancels > 1)
 		oracle_blame(oracle, "2: a second cancel of %s", id);
 	if (ask->task || (ask->deed->traits & FINAL && ask->cancelled == 0))
@@ -229,8 +228,8 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 
 	if (to == SERVER && oracle_got_again(oracle, number, text, len))
 		return;
-	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK || sent->kind == KIND_ACKNOWLEDGED ||
-	    sent->begun == 0) {
+	if (sent->from == to || sent->arrived || (sent->kind == KIND_JUNK && !sent->astray) ||
+	    sent->kind == KIND_ACKNOWLEDGED || sent->begun == 0) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
 		    (int)(len < 100 ? len : 100), text);
 		return;
@@ -238,7 +237,9 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 	sent->arrived = true;
 	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
-	if (sent->kind == KIND_REQUEST)
+	if (sent->astray)
+		ask = NULL;
+	else if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
 	else if (sent->kind == KIND_RESPONSE)
 		got_response(oracle, sent, ask, text, len);

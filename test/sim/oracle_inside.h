@@ -47,6 +47,10 @@ void oracle_got_probe(struct oracle *oracle, const char *text, size_t len);
 bool oracle_is_probe(const char *method);
 /* true if the method is such a notification. */
 bool oracle_got_list_change(struct oracle *oracle, const char *method);
+/* Whether canceld does not write it yet: because of a probe, or until the next server was told all. */
+bool oracle_is_held(const struct oracle *oracle, const struct ask *ask);
+/* canceld answers a request in place of a server that closed its stdin. */
+void oracle_check_deaf(struct oracle *oracle, const struct ask *ask);
 void oracle_end_restarts(struct oracle *oracle);
 
 /* oracle_got.c */

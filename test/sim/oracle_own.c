@@ -103,6 +103,8 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 		if (ask->decided_at - ask->active < ask->idle && ask->decided_at - ask->asked < ask->cap)
 			oracle_blame(oracle, "1: %s timed out after %lld ms", ask->id,
 			    (long long)(ask->decided_at - ask->active));
+		if (ask->held && ask->decided_at - ask->asked < ask->cap)
+			oracle_blame(oracle, "1: %s timed out while canceld held it back", ask->id);
 		if (oracle->protocol->waits && ask->arrived != 0 && ask->arrived < ask->decided &&
 		    !(ask->deed->traits & FINAL) && !(oracle->no_cancel && ask->by == CLIENT))
 			oracle_blame(oracle, "1: %s was answered before its receiver could", ask->id);
@@ -187,6 +189,13 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 		oracle_blame(oracle, "1: %s was cancelled and the error does not say so", ask->id);
 	if (strcmp(cause, "server-restarted") == 0 && (!ask->flying || ask->cancelled != 0))
 		oracle_blame(oracle, "1: %s is told of a restart, and no server was at work on it", ask->id);
+	if (strcmp(cause, "server-closed-input") == 0 &&
+	    (oracle->deaf_at == 0 ||
+		(ask->wire[0] != '\0' && ask->cancelled == 0 && ask->expired == 0 &&
+		    ask->decided_at - oracle->deaf_at < oracle_grace(oracle, ask) &&
+		    ask->decided_at - ask->asked < ask->cap)))
+		oracle_blame(oracle, "1: %s is told of a closed stdin at %lld ms, which was closed at %lld ms", id,
+		    (long long)ask->decided_at, (long long)oracle->deaf_at);
 	if (strcmp(cause, "server-exited") == 0 && !oracle->server_died)
 		oracle_blame(oracle, "1: %s is told of an exit that was not", id);
 }

@@ -122,6 +122,7 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	for (i = 0; i < oracle->sent_count; i++)
 		lose_sent(oracle, &oracle->sent[i], half[SERVER]);
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
+	oracle->partial[SERVER] = 0;
 	oracle->repaired = 0;
 	oracle->own_count = 0;
 	oracle->probing = oracle->unprobed = oracle->stuck = oracle->replaying = false;
@@ -298,8 +299,9 @@ check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *a
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle, "7: the new server reads something before the session is open");
 	if (sent->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
-	    !oracle->unheld && sent->heard > oracle->free && (sent->begun > oracle->free || sent->len <= HELD) &&
-	    !sent->again && sent->begun != 0 && !(oracle->may_pass && sent->begun < oracle->probed))
+	    !oracle->unheld && sent->heard > oracle->free && sent->heard > oracle->let &&
+	    (sent->begun > oracle->free || sent->len <= HELD) && !sent->again && sent->begun != 0 &&
+	    !(oracle->may_pass && sent->begun < oracle->probed))
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
 	if (sent->kind == KIND_REQUEST)
 		oracle->may_pass = false;
@@ -339,6 +341,54 @@ oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask
 	ask->begun = true;
 }
 
+bool
+oracle_is_held(const struct oracle *oracle, const struct ask *ask)
+{
+	uint64_t begun = oracle->sent[ask->sent].begun;
+
+	if (ask->by != CLIENT || ask->wire[0] != '\0' || !oracle_lives(oracle, ask))
+		return false;
+	if (oracle->away || oracle->replaying)
+		return true;
+	return oracle->probing && !oracle->unheld && oracle->now - oracle->probe_at < oracle->kill_stuck &&
+	    begun > oracle->probed && begun > oracle->let;
+}
+
+/* What was held is written now, and is idle from now on. */
+static void
+release(struct oracle *oracle)
+{
+	struct ask *ask;
+
+	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
+		if (oracle_is_held(oracle, ask))
+			ask->active = oracle->now;
+}
+
+/* What the server has it may answer within the grace, perhaps once more if the answer has begun; the rest, at once. */
+void
+oracle_check_deaf(struct oracle *oracle, const struct ask *ask)
+{
+	int64_t since = ask->asked > oracle->deaf_at ? ask->asked : oracle->deaf_at;
+	int64_t grace = ask->wire[0] == '\0' ? 0 : oracle_grace(oracle, ask);
+
+	if (ask->reply_begun != 0 && oracle->spoke > since)
+		since = oracle->spoke;
+	if (oracle->unread > since)
+		since = oracle->unread;
+	if (oracle->now - since > 2 * grace)
+		oracle_blame(oracle, "1: %s waited %lld ms for a server that reads nothing", ask->id,
+		    (long long)(oracle->now - since));
+}
+
+void
+oracle_restarted(struct oracle *oracle)
+{
+	release(oracle);
+	oracle->replaying = false;
+	oracle->restarted++;
+}
+
 void
 oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 {
@@ -349,6 +399,7 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 	own->answered = true;
 	own->granted = sent->grants;
 	if (own->kind == OWN_PROBE) {
+		release(oracle);
 		oracle->probing = false;
 		oracle->free = ++oracle->step;
 	}
@@ -372,10 +423,32 @@ is_answering_at_length(const struct oracle *oracle)
 	const struct sent *sent;
 
 	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
-		if (sent->from == CLIENT && sent->kind == KIND_RESPONSE && sent->len > HELD && sent->begun != 0 &&
-		    sent->heard == 0)
+		if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD &&
+		    sent->begun != 0 && sent->heard == 0)
 			return true;
 	return false;
+}
+
+/* When canceld had the last message that this server may need and has not read: those before it do not wait. */
+static uint64_t
+last_needed(const struct oracle *oracle)
+{
+	uint64_t last = 0;
+	int i;
+
+	for (i = 0; i < oracle->sent_count; i++) {
+		const struct sent *sent = &oracle->sent[i];
+		bool needed = sent->kind == KIND_RESPONSE || sent->kind == KIND_PROGRESS ||
+		    sent->kind == KIND_TURN_CANCEL || i == oracle->opened;
+
+		if (sent->from == CLIENT && needed && !sent->arrived && sent->heard > last)
+			last = sent->heard;
+	}
+	for (i = 0; i < oracle->ask_count; i++)
+		if (oracle->asks[i].by == SERVER && !oracle->asks[i].answered && oracle->asks[i].lost == 0 &&
+		    oracle->asks[i].decided > last)
+			last = oracle->asks[i].decided;
+	return last;
 }
 
 void
@@ -388,6 +461,7 @@ oracle_probes(struct oracle *oracle, bool half)
 	oracle->probed = ++oracle->step;
 	oracle->may_pass = half;
 	oracle->unheld = is_answering_at_length(oracle);
+	oracle->let = last_needed(oracle);
 }
 
 void

@@ -61,6 +61,8 @@ client_acts(struct world *world, unsigned what)
 		return;
 	if (world->oracle.declares[CLIENT] && chance_percent(&world->chance, 20))
 		peer_cancels_opening(world);
+	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
+		peer_answers_nobody(world, CLIENT);
 	if (what < 28)
 		peer_client_asks(world);
 	else if (what < 36)
@@ -88,6 +90,8 @@ server_acts(struct world *world, unsigned what)
 		peer_answers_of_old(world);
 	if (chance_percent(&world->chance, 10))
 		peer_begins_stream(world);
+	if (peer_is_open(world) && chance_percent(&world->chance, world->large / 4))
+		peer_answers_nobody(world, SERVER);
 	if (what < 22)
 		peer_answers(world, SERVER);
 	else if (what < 29)

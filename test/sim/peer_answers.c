@@ -68,22 +68,20 @@ write_result(struct world *world, int from, int number, bool cancelled)
 	const char *more = members(world, ask, cancelled);
 	bool large = world->restarts && !ask->doubled && ask->deed->traits & (SETTING | UNSETTING) &&
 	    chance_percent(&world->chance, 15);
-	const char *load = large                          ? peer_large() :
-	    ask->doubled || ask->deed->traits & HANDSHAKE ? "null" :
-							    peer_payload(world);
+	const char *load = large ? peer_large() : ask->deed->traits & HANDSHAKE ? "null" : peer_payload(world);
 	int q = peer_next(world);
 
-	if (chance_percent(&world->chance, 40))
-		return peer_says(world, from, KIND_RESPONSE, number,
+	if (chance_percent(&world->chance, 40)) {
+		peer_says(world, from, KIND_RESPONSE, number,
 		    "{\"result\":{\"q\":%d,\"p\":%s%s},\"jsonrpc\":\"2.0\",\"id\":%s}", q, load, more, ask->wire);
+		world->oracle.sent[q].last = true;
+		return q;
+	}
 	return peer_says(world, from, KIND_RESPONSE, number,
 	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"q\":%d%s,\"p\":%s}}", ask->wire, q, more, load);
 }
 
-/*
- * An answer to a request that has arrived; also a second answer, but not a large one: if its id comes last, canceld
- * knows nothing of it when its first part has to pass.
- */
+/* An answer to a request that has arrived; also a second answer. */
 void
 peer_answers(struct world *world, int from)
 {
@@ -135,6 +133,16 @@ peer_answers_badly(struct world *world)
 	peer_writes_among_text(world, number, answer);
 	world->oracle.sent[world->oracle.sent_count - 1].grants = true;
 	free(answer);
+}
+
+void
+peer_answers_nobody(struct world *world, int from)
+{
+	int q = peer_next(world);
+
+	peer_says(world, from, KIND_JUNK, -1,
+	    "{\"result\":{\"q\":%d,\"p\":%s},\"jsonrpc\":\"2.0\",\"id\":\"nobody's-%d\"}", q, peer_large(), q);
+	world->oracle.sent[q].last = true;
 }
 
 void

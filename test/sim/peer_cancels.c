@@ -116,25 +116,45 @@ peer_cancels_turn(struct world *world)
 	snprintf(oracle->sent[sent].session, sizeof(session), "%s", session);
 }
 
+/* target -1: of a request that never was. */
+static void
+ask_canceld(struct world *world, int target)
+{
+	struct oracle *oracle = &world->oracle;
+	char id[48];
+	int ask;
+
+	snprintf(id, sizeof(id), "\"ack-%d\"", peer_next(world));
+	ask = oracle_ask(oracle, CLIENT, NULL, id);
+	oracle->asks[ask].ours = true;
+	oracle->asks[ask].target = target;
+	oracle->asks[ask].sent = peer_next(world);
+	peer_says(world, CLIENT, KIND_ACKNOWLEDGED, ask,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}", id,
+	    peer_next(world), target < 0 ? "\"never-asked\"" : oracle->asks[target].id);
+}
+
 /* $/canceld/cancel, sometimes of a request that never was. */
 void
 peer_asks_canceld(struct world *world)
 {
 	struct oracle *oracle = &world->oracle;
-	int some = peer_some_ask(world, CLIENT), ask;
-	char id[48];
+	int some = peer_some_ask(world, CLIENT);
 
 	if (!peer_is_open(world))
 		return;
 	some = some < 0 || chance_percent(&world->chance, 10) ? -1 : peer_last_of_id(world, some);
-	if (some >= 0 && oracle->asks[some].ours)
+	if (some < 0 || !oracle->asks[some].ours)
+		ask_canceld(world, some);
+}
+
+void
+peer_cancels_passing(struct world *world, int by, int ask)
+{
+	if (peer_last_of_id(world, ask) != ask)
 		return;
-	snprintf(id, sizeof(id), "\"ack-%d\"", peer_next(world));
-	ask = oracle_ask(oracle, CLIENT, NULL, id);
-	oracle->asks[ask].ours = true;
-	oracle->asks[ask].target = some;
-	oracle->asks[ask].sent = peer_next(world);
-	peer_says(world, CLIENT, KIND_ACKNOWLEDGED, ask,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"$/canceld/cancel\",\"params\":{\"q\":%d,\"id\":%s}}", id,
-	    peer_next(world), some < 0 ? "\"never-asked\"" : oracle->asks[some].id);
+	if (by == CLIENT && chance_percent(&world->chance, 50))
+		ask_canceld(world, ask);
+	else if (oracle_waits(&world->oracle.asks[ask]))
+		write_cancel(world, by, KIND_CANCEL, ask, world->oracle.asks[ask].id);
 }

@@ -113,7 +113,7 @@ peer_payload(struct world *world)
 		"{\"id\":1,\"method\":\"notifications/cancelled\"}", "null", "\"\xe2\x80\x8d\xe4\xb8\xad\"",
 		"\"Content-Length: 9\\r\\n\\r\\n\"" };
 
-	if (!chance_percent(&world->chance, 3))
+	if (!chance_percent(&world->chance, world->large))
 		return texts[chance_below(&world->chance, 8)];
 	return peer_large();
 }

@@ -87,7 +87,8 @@ wire_drain(struct world *world, int to, size_t n)
 	enum side from = to == CLIENT ? SIDE_SERVER : SIDE_CLIENT;
 	struct span span;
 
-	while (n > 0 && !(to == SERVER && !servers_is_there(world)) && both_write(world, from, n, &span)) {
+	while (n > 0 && !(to == SERVER && (world->deaf || !servers_is_there(world))) &&
+	    both_write(world, from, n, &span)) {
 		n -= span.len;
 		reads(world, to, span);
 		lane_sent(session_lane(world->session, from), span.len);
@@ -120,6 +121,8 @@ wire_feed(struct world *world, int from, size_t n)
 			oracle_begun(&world->oracle, number);
 		peer->fed += piece;
 		n -= piece;
+		world->oracle.now = world->now;
+		oracle_hears_part(&world->oracle, number, peer->fed);
 		if (peer->fed == sent->len) {
 			oracle_heard(&world->oracle, number);
 			peer->first = (peer->first + 1) % QUEUE_MAX;
@@ -158,11 +161,17 @@ wire_is_passing(const struct world *world)
 	return passes_in_parts(world, SERVER) && !world->oracle.sent[server->queue[server->first]].broken;
 }
 
-/* Whether canceld has a message of its own for the reader of a message that passes in parts. */
+/* Something happens while a message passes in parts: its answer is cancelled, or canceld has one of its own. */
 static void
 interrupts(struct world *world, int reader)
 {
-	if (reader == CLIENT && chance_percent(&world->chance, 50)) {
+	const struct sent *sent = oracle_partial(&world->oracle, !reader);
+	unsigned what = chance_below(&world->chance, 10);
+
+	if (what < 3 && sent != NULL && sent->passing > 0) {
+		peer_cancels_passing(world, reader, sent->passing - 1);
+		wire_feed(world, reader, SIZE_MAX);
+	} else if (reader == CLIENT && what < 6) {
 		peer_writes_junk(world, CLIENT);
 		wire_feed(world, CLIENT, SIZE_MAX);
 	} else {

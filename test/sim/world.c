@@ -8,7 +8,7 @@
 #include "core/limits.h"
 #include "world_inside.h"
 
-enum { STEPS = 400 };
+enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000 };
 
 void
 world_tell(struct world *world, const char *format, ...)
@@ -82,6 +82,36 @@ server_dies(struct world *world)
 	wire_drain(world, CLIENT, SIZE_MAX);
 }
 
+/* The server closes its stdin and runs on. */
+static void
+server_goes_deaf(struct world *world)
+{
+	int step;
+
+	if (world->oracle.away || world->oracle.stuck) {
+		server_dies(world);
+		return;
+	}
+	world_tell(world, "the server closes its stdin\n");
+	world->deaf = true;
+	world->oracle.server_died = true;
+	world->oracle.now = world->oracle.deaf_at = world->now;
+	both_server_deaf(world);
+	for (step = 0; step < DEAF_STEPS && world->oracle.verdict[0] == '\0'; step++) {
+		world->oracle.now = world->now;
+		if (chance_percent(&world->chance, 30))
+			peers_act(world);
+		else
+			canceld_acts(world);
+	}
+	world->peer[CLIENT].stalled = false;
+	clock_settle(world);
+	clock_passes(world, DEAF_LONGEST);
+	if (session_outstanding(world->session, SIDE_CLIENT) > 0 || session_server_owes(world->session))
+		oracle_blame(&world->oracle, "1: a server that reads nothing is waited for");
+	server_dies(world);
+}
+
 /* In the middle of a message, often. */
 static void
 server_hangs(struct world *world)
@@ -134,6 +164,22 @@ note_answer(struct world *world, const struct action *action, const char *id)
 }
 
 static void
+note_long_answer(struct world *world, const struct action *action, const char *id)
+{
+	struct oracle *oracle = &world->oracle;
+	int to = action->side == SIDE_CLIENT ? CLIENT : SERVER;
+
+	if (action->why == WHY_RELAYED)
+		oracle_passes(oracle, !to, id, action->message.ptr, action->message.len);
+	else if (action->why == WHY_WRONG_ID)
+		oracle_is_another(oracle, !to, id);
+	else if (action->why == WHY_FORGOTTEN)
+		oracle_forgot(oracle, !to, id);
+	else if (action->why == WHY_TIMED_OUT)
+		oracle_times_out(oracle, action->verb == VERB_NOTE ? !to : to, id);
+}
+
+static void
 on_action(void *user, const struct action *action)
 {
 	struct world *world = user;
@@ -152,9 +198,9 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_PROBE_SENT)
 		oracle_probes(&world->oracle, world->peer[SERVER].len > 0 || world->peer[SERVER].in_body);
 	if (action->why == WHY_RESTARTED)
-		world->oracle.replaying = false;
-	world->oracle.restarted += action->why == WHY_RESTARTED;
+		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
+	note_long_answer(world, action, id);
 	note_answer(world, action, id);
 }
 
@@ -258,7 +304,8 @@ init(struct world *world)
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
-	config.strict = chance_percent(chance, 20);
+	oracle->strict = config.strict = chance_percent(chance, 20);
+	world->large = chance_percent(chance, 15) ? 20 : 3;
 	config.seed = chance_next(chance);
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);
 	oracle->answer_cancelled = config.answer_cancelled = chance_percent(chance, 15);
@@ -299,8 +346,23 @@ ends_somehow(struct world *world)
 		server_dies(world);
 	else if (how < 6)
 		server_hangs(world);
+	else if (how < 7)
+		server_goes_deaf(world);
 	else
 		clock_runs_out(world);
+}
+
+/* Each request is counted, and once only: by what became of it, or as outstanding. */
+static void
+check_tallies(struct world *world)
+{
+	uint64_t sum = session_outstanding(world->session, SIDE_CLIENT);
+
+	for (enum tally tally = 0; tally < TALLIES; tally++)
+		sum += session_tally(world->session, tally);
+	if (sum != world->oracle.requests)
+		oracle_blame(&world->oracle, "5: of %llu requests of the client's %llu were counted",
+		    (unsigned long long)world->oracle.requests, (unsigned long long)sum);
 }
 
 bool
@@ -323,11 +385,13 @@ world_run(uint64_t seed, bool verbose)
 			peers_act(world);
 		else
 			canceld_acts(world);
+		check_tallies(world);
 	}
 	if (world->over)
 		wire_drain(world, CLIENT, SIZE_MAX);
 	else
 		ends_somehow(world);
+	check_tallies(world);
 	both_compare(world);
 	oracle_end(&world->oracle);
 	held = world->oracle.verdict[0] == '\0';

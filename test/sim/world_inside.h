@@ -37,11 +37,13 @@ struct world {
 	int ids;        /* the last number of the client's ids */
 	int turn_limit; /* a prompt's deadline; 0: none */
 	int late_limit; /* the deadline of some requests of the server's; 0: none */
+	unsigned large; /* messages of a hundred that are large */
 	bool given;     /* canceld was told the protocol */
 	bool text_ids;  /* the server's ids are strings */
 	bool verbose;
 	bool restarts, stateless;
 	bool over;        /* no other server comes */
+	bool deaf;        /* the server reads nothing any more */
 	unsigned crashes; /* steps of a hundred in which the server crashes */
 	struct restart restart;
 	int64_t starts[STARTS_MAX]; /* when servers were started again */
@@ -94,6 +96,8 @@ void peer_server_asks(struct world *world);
 /* peer_cancels.c */
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
+/* Cancels this request, or asks canceld to. */
+void peer_cancels_passing(struct world *world, int by, int ask);
 void peer_asks_canceld(struct world *world);
 /* The client cancels the handshake while it is not answered. */
 void peer_cancels_opening(struct world *world);
@@ -103,6 +107,8 @@ void peer_cancels_foreign(struct world *world);
 /* peer_answers.c */
 void peer_answers(struct world *world, int from);
 void peer_answers_badly(struct world *world);
+/* A long answer under an id that nobody used. */
+void peer_answers_nobody(struct world *world, int from);
 void peer_reports(struct world *world);
 /* The members of the handshake's result, with a comma before them; differs: those of another server. */
 const char *peer_opening(const struct world *world, bool differs);
@@ -141,6 +147,7 @@ void both_client_leaves(struct world *world, enum leaving leaving);
 void both_server_gone(struct world *world);
 void both_server_lost(struct world *world);
 void both_server_back(struct world *world);
+void both_server_deaf(struct world *world);
 void both_expire(struct world *world, bool heard);
 int64_t both_sleep(struct world *world, bool stalled);
 /* At most n of the next bytes to be written in the lane of side `from`; false: there are none. */
