@@ -15,15 +15,16 @@ enum envelope_kind {
 	ENVELOPE_RESPONSE,
 	ENVELOPE_BATCH,
 	ENVELOPE_BLANK,    /* white space only */
-	ENVELOPE_NOT_JSON, /* also: JSON with invalid UTF-8, or with a watched member that occurs twice */
-	ENVELOPE_NO_MESSAGE, /* valid JSON that is not a JSON-RPC message; an array is a BATCH whatever its elements are */
+	ENVELOPE_NOT_JSON, /* also: JSON with invalid UTF-8 */
+	ENVELOPE_NO_MESSAGE, /* JSON that is not a JSON-RPC message, nested too deep, or with a repeated id or method; an array
+	                        is a BATCH whatever its elements are */
 };
 
 enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span id; /* as spelled; empty if absent, null or too long to keep; valid as long as the scan's text */
+	struct span id; /* as spelled; empty if absent, null, repeated or too long; valid as long as the scan's text */
 	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
 	bool malformed; /* a response that is no sound answer, as far as it was read: see envelope_is_malformed */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
@@ -32,6 +33,12 @@ struct envelope {
 
 /* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NO_MESSAGE. */
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
+
+/*
+ * What a frame that may not pass was meant to be, as far as it was read: REQUEST, NOTIFICATION, or UNKNOWN. A REQUEST
+ * may lack a usable id or method.
+ */
+enum envelope_kind envelope_meant(const struct scan *scan);
 
 /*
  * Whether an object that is a message was read, and more follows it. An object without "jsonrpc" is none if
@@ -50,6 +57,9 @@ bool envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc)
  * NOTIFICATION: a method was read and no id, which may still come. Otherwise UNKNOWN.
  */
 void envelope_peek(struct envelope *envelope, const struct scan *scan);
+
+/* What is wrong with a frame that has this fault; with SCAN_FINE it is no JSON-RPC message. */
+const char *envelope_fault(enum scan_fault fault);
 
 /*
  * Whether a response breaks JSON-RPC 2.0 section 5, as far as it was read: it has both a result and an error, or an

@@ -1,7 +1,7 @@
 #ifndef CORE_FIELDS_H
 #define CORE_FIELDS_H
 
-/* The members of a message that the scanner reads, and the values that it keeps. */
+/* The members of a message that the scanner reads, the values that it keeps, and the faults that it finds. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ enum scan_field {
 	SCAN_RESULT,              /* result: its type only */
 	SCAN_ERROR,               /* error: its type only */
 	SCAN_ERROR_CODE,          /* error.code */
-	SCAN_ERROR_MESSAGE,       /* error.message; a second one is no fault */
+	SCAN_ERROR_MESSAGE,       /* error.message */
 	SCAN_ERROR_REQUEST_ID,    /* error.data.requestId */
 	SCAN_PARAMS_ID,           /* params.id */
 	SCAN_REQUEST_ID,          /* params.requestId */
@@ -54,7 +54,7 @@ enum scan_field {
 	SCAN_META_VERSION,        /* params._meta["io.modelcontextprotocol/protocolVersion"] */
 	SCAN_REQUEST_META,        /* params._meta: its type only */
 	SCAN_PARAMS_META,         /* the members of params._meta with a key "io.modelcontextprotocol/...", as
-	                             spelled, joined by commas */
+	                             spelled, joined by commas, each carriage return a space */
 	SCAN_RESULT_VERSION,      /* result.protocolVersion */
 	SCAN_AGENT_CANCELS,       /* result.agentCapabilities.cancellation.request */
 	SCAN_STOP_REASON,         /* result.stopReason */
@@ -73,11 +73,24 @@ enum scan_field {
 
 struct scan_value {
 	enum value_type type;
-	bool overflow;    /* longer than the limit; text is empty then */
-	bool empty;       /* an object or array without members; valid once end > 0 */
-	uint64_t offset;  /* of the first byte, counted from the first byte fed since scan_start */
-	uint64_t end;     /* of the byte behind the last one, counted likewise; 0 until the value has ended */
-	uint32_t at, len; /* where the bytes are kept; use scan_text */
+	bool overflow;   /* longer than the limit; text is empty then */
+	bool empty;      /* an object or array without members; valid once end > 0 */
+	uint64_t offset; /* of the first byte, counted from the first byte fed since scan_start */
+	uint64_t end;    /* of the byte behind the last one, counted likewise; 0 until the value has ended */
+	uint32_t len;    /* of the bytes that are kept; use scan_text */
+};
+
+/* The first fault that was found. After a soft fault the scan goes on and may still find the id. */
+enum scan_fault {
+	SCAN_FINE,
+	SCAN_UTF8,            /* soft: invalid UTF-8 */
+	SCAN_CONTROL,         /* soft: a raw control character inside a string */
+	SCAN_DEPTH,           /* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
+	SCAN_REPEATED_ID,     /* soft: the top-level id occurs twice; told even after another soft fault */
+	SCAN_REPEATED_METHOD, /* soft: the top-level method occurs twice */
+	SCAN_SYNTAX,          /* hard: not JSON from here on; the rest of the frame is only skipped */
+	SCAN_TRAILING,        /* hard: after the complete value comes a byte that is not white space */
+	SCAN_CUT,             /* the frame ended inside the value */
 };
 
 #endif

@@ -36,6 +36,9 @@ uint64_t lane_received_to(const struct lane *lane);
 /* The undecided bytes from position on. position must not be before lane_decided_to. */
 struct span lane_from(const struct lane *lane, uint64_t position);
 
+/* Replaces a byte wherever it stands in the undecided bytes from one position to another. true: it stood there. */
+bool lane_replace(struct lane *lane, uint64_t from, uint64_t to, char byte, char with);
+
 /* Decide the next n undecided bytes: lane_pass has them written, lane_drop does not. */
 void lane_pass(struct lane *lane, size_t n);
 void lane_drop(struct lane *lane, size_t n);

@@ -22,6 +22,12 @@ void pass_take(struct session *session, struct message *message, enum why why, c
 void pass_discard(struct session *session, const struct message *message);
 
 /*
+ * FRAMING_NEWLINE: makes each carriage return in the message, which is undecided and without a fault, a space. Many
+ * line readers take one for the end of a line. A Content-Length is read by none.
+ */
+void pass_replace_crs(struct session *session, const struct message *message);
+
+/*
  * Inserts the header of a message of len bytes, whose text begins at position start. Undecided bytes before start are
  * passed if they are that header already, else dropped.
  */

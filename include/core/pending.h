@@ -41,8 +41,8 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_CROSSED = 1 << 5,   /* CASCADED, and its turn was already cancelled when it arrived */
 	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver confirmed it */
-	REQUEST_TURN_TOLD = 1 << 8, /* the client's session/cancel has cancelled it */
-	REQUEST_UNOWED = 1 << 9,    /* PASSING, and its first cancel waived the answer */
+	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer */
+	REQUEST_TURN_TOLD = 1 << 9, /* PASSING, and session/cancel of its turn was sent */
 };
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */

@@ -13,18 +13,6 @@
 #include "core/buf.h"
 #include "core/fields.h"
 
-/* The first fault that was found. After a soft fault the scan goes on and may still find the id. */
-enum scan_fault {
-	SCAN_FINE,
-	SCAN_UTF8,      /* soft: invalid UTF-8 */
-	SCAN_CONTROL,   /* soft: a raw control character inside a string */
-	SCAN_DUPLICATE, /* soft: a watched path (enum scan_field) occurs twice in its object */
-	SCAN_SYNTAX,    /* hard: not JSON from here on; the rest of the frame is only skipped */
-	SCAN_DEPTH,     /* hard: nested deeper than SCAN_DEPTH_MAX */
-	SCAN_TRAILING,  /* hard: after the complete value comes a byte that is not white space */
-	SCAN_CUT,       /* the frame ended inside the value */
-};
-
 enum scan_end {
 	SCAN_END_NEWLINE,  /* '\n' ends the frame, wherever it stands (newline-delimited JSON) */
 	SCAN_END_EXPLICIT, /* the caller knows the end and calls scan_finish */
@@ -60,11 +48,12 @@ uint64_t scan_fault_offset(const struct scan *scan);
 uint64_t scan_value_start(const struct scan *scan); /* offset of the top-level value's first byte */
 uint64_t scan_value_end(const struct scan *scan);   /* offset behind its last byte; if complete */
 bool scan_bom(const struct scan *scan);             /* the frame starts with a UTF-8 byte order mark (skipped) */
+bool scan_has_cr(const struct scan *scan);          /* a carriage return stands between tokens, or behind the value */
 
 /*
  * The value of a field, as far as it was read: VALUE_ABSENT until the value has ended (for fields marked "its type
- * only": until its first byte was read). An object or array has a type and no text. Of duplicates the first one is
- * kept. SCAN_PARAMS_META is an object from its first complete member on, and has no end.
+ * only": until its first byte was read). An object or array has a type and no text. Of repeated members the last one
+ * counts: from its key on, the former value and all beneath it are absent. SCAN_PARAMS_META is an object from its first complete member on, and has no end.
  */
 const struct scan_value *scan_value(const struct scan *scan, enum scan_field field);
 

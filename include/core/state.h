@@ -41,6 +41,7 @@ struct parts { /* parts.c */
 	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
+	bool cr_told;            /* CR_REPLACED was logged for the message */
 	bool stalled;            /* READ_DROPPED: the message was closed before its end */
 };
 

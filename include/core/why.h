@@ -25,6 +25,7 @@ enum why_level {
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
 	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
 	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
+	X(CR_REPLACED, DECISION, "a carriage return inside a message, but outside its strings, became a space")  \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
 	X(CANCEL_TRANSLATED, PERSON, "a cancel was forwarded in the form that its receiver's protocol defines") \
@@ -57,8 +58,11 @@ enum why_level {
 	X(TOO_MANY, PERSON, "a request beyond --max-inflight was answered with an error")          \
 	X(MALFORMED, PERSON, "a malformed response was replaced by an error")                      \
 	X(OVERSIZED, PERSON, "a message longer than --max-message was discarded")                  \
-	X(PARSE_ERROR, PERSON, "input that is not JSON was answered with -32700")                  \
-	X(INVALID_REQUEST, PERSON, "JSON that is not a JSON-RPC message was answered with -32600") \
+	X(PARSE_ERROR, PERSON, "input that is not JSON was refused with -32700")                   \
+	X(INVALID_REQUEST, PERSON, "JSON that is not a JSON-RPC message was refused with -32600")  \
+	X(TOO_DEEP, PERSON, "a message with more than 1000 nested arrays and objects was refused") \
+	X(REPEATED_ID, PERSON, "a message with more than one id was refused")                      \
+	X(REPEATED_METHOD, PERSON, "a message with more than one method was refused")              \
 	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was answered with an error") \
 	X(TRUNCATED, PERSON, "a message was closed, or dropped: its writer ended in the middle of it")         \
 	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \

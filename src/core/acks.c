@@ -16,10 +16,10 @@ static const struct {
 } outcomes[] = {
 	[OUTCOME_UNKNOWN] = { "not found", "\"cancelled\":false,\"reason\":\"Operation not found\"" },
 	[OUTCOME_COMPLETED] = { "already completed", "\"cancelled\":false,\"reason\":\"Operation already completed\"" },
-	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
-	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
 	[OUTCOME_CANCELLED] = { "cancelled", "\"cancelled\":true" },
 	[OUTCOME_CONFIRMED] = { "confirmed", "\"cancelled\":true,\"confirmed\":true" },
+	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
+	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
 };
 
 void

@@ -62,6 +62,10 @@ read_id(struct envelope *envelope, const struct scan *scan)
 {
 	const struct scan_value *id = scan_value(scan, SCAN_ID);
 
+	if (scan_fault(scan) == SCAN_REPEATED_ID) {
+		envelope->untracked = true;
+		return true;
+	}
 	switch (id->type) {
 	case VALUE_STRING:
 	case VALUE_NUMBER:
@@ -99,8 +103,14 @@ read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonr
 static enum envelope_kind
 read_kind(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
 {
-	if (scan_fault(scan) != SCAN_FINE)
-		return ENVELOPE_NOT_JSON;
+	enum scan_fault fault = scan_fault(scan);
+
+	if (fault != SCAN_FINE) {
+		read_id(envelope, scan);
+		return fault == SCAN_DEPTH || fault == SCAN_REPEATED_ID || fault == SCAN_REPEATED_METHOD ?
+		    ENVELOPE_NO_MESSAGE :
+		    ENVELOPE_NOT_JSON;
+	}
 	switch (scan_type(scan)) {
 	case VALUE_ABSENT:
 		return ENVELOPE_BLANK;
@@ -125,6 +135,18 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 	read_method(envelope, scan);
 	envelope->kind = read_kind(envelope, scan, needs_jsonrpc);
 	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && envelope_is_malformed(scan, true);
+}
+
+enum envelope_kind
+envelope_meant(const struct scan *scan)
+{
+	enum value_type method = scan_value(scan, SCAN_METHOD)->type;
+
+	if (method == VALUE_ABSENT || has_answer(scan))
+		return ENVELOPE_UNKNOWN;
+	if (present(scan, SCAN_ID))
+		return ENVELOPE_REQUEST;
+	return method == VALUE_STRING ? ENVELOPE_NOTIFICATION : ENVELOPE_UNKNOWN;
 }
 
 bool
@@ -174,4 +196,22 @@ envelope_peek(struct envelope *envelope, const struct scan *scan)
 		envelope->kind = ENVELOPE_RESPONSE;
 	else
 		envelope->kind = envelope->id.len > 0 ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
+}
+
+const char *
+envelope_fault(enum scan_fault fault)
+{
+	static const char *const texts[] = {
+		[SCAN_FINE] = "the input is no JSON-RPC message",
+		[SCAN_UTF8] = "the input is not valid UTF-8",
+		[SCAN_CONTROL] = "the input is not valid JSON: a string has a raw control character",
+		[SCAN_DEPTH] = "the message is nested too deep",
+		[SCAN_REPEATED_ID] = "the message has more than one id",
+		[SCAN_REPEATED_METHOD] = "the message has more than one method",
+		[SCAN_SYNTAX] = "the input is not valid JSON",
+		[SCAN_TRAILING] = "the input is not valid JSON: something follows the message",
+		[SCAN_CUT] = "the input is not valid JSON: it breaks off",
+	};
+
+	return texts[fault];
 }

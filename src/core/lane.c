@@ -291,6 +291,18 @@ lane_from(const struct lane *lane, uint64_t position)
 	return span_part(all, offset, all.len - offset);
 }
 
+bool
+lane_replace(struct lane *lane, uint64_t from, uint64_t to, char byte, char with)
+{
+	char *at = lane->bytes.data + lane->bytes.head + (size_t)(from - lane->written), *end = at + (to - from);
+	bool found = false;
+
+	assert(from >= lane->decided && to <= lane_received_to(lane));
+	for (; (at = memchr(at, byte, (size_t)(end - at))) != NULL; found = true)
+		*at = with;
+	return found;
+}
+
 /* Adds a segment at the decided position. */
 static inline void
 append(struct lane *lane, struct segment segment)

@@ -129,18 +129,17 @@ judge_nameless(struct session *session, enum side from)
 static enum reading
 judge_answer(struct session *session, enum side from, const struct envelope *envelope)
 {
+	const struct party *asker = &session->party[side_other(from)];
+	const struct scan_value *id = scan_value(session->party[from].frame.scan, SCAN_ID);
 	struct request *request;
 
 	if (server_is_replaying(&session->server))
 		return READ_HOLD; /* the client's have to overtake the messages that wait for the end of the replay */
-	if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_ABSENT)
+	if (id->type == VALUE_ABSENT)
 		return judge_nameless(session, from);
-	if (envelope->untracked) {
-		if (scan_value(session->party[from].frame.scan, SCAN_ID)->type == VALUE_NULL)
-			return READ_PASS;
-		return session->party[side_other(from)].untracked ? READ_PASS : READ_STRAY;
-	}
-	request = pending_by_wire(&session->party[side_other(from)].pending, envelope->id);
+	if (envelope->untracked)
+		return asker->untracked || !id->overflow ? READ_PASS : READ_STRAY;
+	request = pending_by_wire(&asker->pending, envelope->id);
 	return may_answer(session, from, request) && answer_may_pass(session, request) ?
 	    begin_answer(session, from, request) :
 	    READ_HOLD;
@@ -166,25 +165,44 @@ choose_reading(struct session *session, enum side from)
 	return judge_answer(session, from, &envelope);
 }
 
+/* After a fault nobody knows where the strings are. */
+static void
+replace_crs(struct session *session, enum side from, uint64_t to)
+{
+	struct party *party = &session->party[from];
+
+	if ((scan_has_cr(party->frame.scan) || scan_fault(party->frame.scan) != SCAN_FINE) &&
+	    lane_replace(party->lane, lane_decided_to(party->lane), to, '\r', ' ') && !party->parts.cr_told) {
+		party->parts.cr_told = true;
+		state_note(session, VERB_NOTE, side_other(from), WHY_CR_REPLACED, NULL, SPAN_NONE);
+	}
+}
+
 /* Passes or drops all bytes that were scanned, except a last carriage return, which is dropped before a newline. */
 static void
 move_on(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct span part = lane_from(party->lane, lane_decided_to(party->lane));
+	size_t passed, newline;
 
 	part.len = (size_t)(party->frame.scanned - lane_decided_to(party->lane));
 	if (party->parts.reading != READ_PASS && party->parts.reading != READ_PASSED) {
 		lane_drop(party->lane, part.len);
 	} else if (party->frame.framing == FRAMING_HEADER) {
 		lane_pass(party->lane, part.len);
-	} else if (part.len > 1 && memcmp(part.ptr + part.len - 2, "\r\n", 2) == 0) {
-		state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
-		lane_pass(party->lane, part.len - 2);
-		lane_drop(party->lane, 1);
-		lane_pass(party->lane, 1);
 	} else {
-		lane_pass(party->lane, part.len - (part.len > 0 && part.ptr[part.len - 1] == '\r'));
+		newline = part.len > 0 && part.ptr[part.len - 1] == '\n';
+		passed = part.len - newline;
+		if (passed > 0 && part.ptr[passed - 1] == '\r')
+			passed--;
+		replace_crs(session, from, lane_decided_to(party->lane) + passed);
+		lane_pass(party->lane, passed);
+		if (newline > 0 && passed + newline < part.len) {
+			state_note(session, VERB_NOTE, side_other(from), WHY_CR_STRIPPED, NULL, SPAN_NONE);
+			lane_drop(party->lane, 1);
+		}
+		lane_pass(party->lane, newline);
 	}
 }
 
@@ -195,6 +213,7 @@ begin(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 	struct envelope envelope;
 
+	party->parts.cr_told = false;
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
@@ -238,6 +257,7 @@ report_fault(struct session *session, const struct message *message, const struc
 	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
 	const struct method *row;
 
+	action.detail = span_of(envelope_fault(scan_fault(message->scan)));
 	if (request == NULL) {
 		action.id = scan_text(message->scan, SCAN_ID);
 		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
@@ -269,7 +289,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 
 	action.detail = scan_text(message->scan, SCAN_ID);
 	if (action.detail.len == 0)
-		action.detail = SPAN("none");
+		action.detail = scan_value(message->scan, SCAN_ID)->overflow ? SPAN("too long") : SPAN("none");
 	if (session->party[requester].untracked)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
@@ -288,24 +308,30 @@ end_passed(struct session *session, struct message *message, struct request *req
 	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
+	/* Of two ids the reader may take either: the answer stays that of the request which it passed for. */
+	bool own =
+	    request != NULL && (has_id_of(message->scan, request) || scan_fault(message->scan) == SCAN_REPEATED_ID);
 	struct request *named = request;
 
 	if (sound && !answer)
 		return PARTS_MESSAGE;
+	if (!own)
+		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
 	if (!sound)
-		report_fault(session, message,
-		    request != NULL ? request : requests_named(session, message->from, message->scan));
+		report_fault(session, message, named);
 	else if (request == NULL)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
-	else if (session->party[message->from].frame.split)
-		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
-	if (request == NULL || !has_id_of(message->scan, request)) {
-		if (request != NULL)
-			take_back(session, message, request);
-		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
-	} else if (!id_equal(id, request->wire_id)) {
-		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
+	/* The receiver may read the request all the same. */
+	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
+		message->envelope.kind = ENVELOPE_REQUEST;
+		return PARTS_MESSAGE;
 	}
+	if (session->party[message->from].frame.split)
+		state_note(session, VERB_NOTE, requester, WHY_RECOVERED, request, SPAN_NONE);
+	if (own && sound && !id_equal(id, request->wire_id))
+		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
+	if (request != NULL && !own)
+		take_back(session, message, request);
 	if (named != NULL)
 		requests_decide(session, requester, named, EVENT_RESPONSE, NULL);
 	return PARTS_ENDED;
@@ -327,7 +353,8 @@ end_discarded(struct session *session, struct message *message)
 		return;
 	}
 	answer.method = SPAN_NONE;
-	if (message->envelope.kind == ENVELOPE_REQUEST ||
+	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) ||
+	    message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
 	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {

@@ -68,6 +68,16 @@ pass_head(struct party *party, uint64_t start, uint64_t len)
 	lane_drop(party->lane, before.len);
 }
 
+void
+pass_replace_crs(struct session *session, const struct message *message)
+{
+	const struct party *party = &session->party[message->from];
+
+	if (party->frame.framing == FRAMING_NEWLINE &&
+	    lane_replace(party->lane, message->start, message->end, '\r', ' '))
+		state_note(session, VERB_NOTE, side_other(message->from), WHY_CR_REPLACED, NULL, SPAN_NONE);
+}
+
 static void
 pass_bytes(struct party *party, const struct message *message)
 {

@@ -321,8 +321,9 @@ may_ask_progress(const struct session *session, const struct message *message, c
 	unsigned traits = names->row == NULL ? 0 : names->row->traits;
 
 	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
-	    message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE && names->token.len == 0 &&
-	    !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
+	    message->from == SIDE_CLIENT && message->extent == MESSAGE_WHOLE &&
+	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
+	    names->token.len == 0 && !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
 }
 
 /* Enters the request in the table, and passes it. */
@@ -681,7 +682,7 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 	element.text = text;
 	element.start = element.origin = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
 	envelope_read(&element.envelope, scan, false);
-	if (element.envelope.kind == ENVELOPE_REQUEST)
+	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST)
 		session->party[batch->from].untracked = true;
 	else if (element.envelope.kind == ENVELOPE_RESPONSE)
 		receive_response(session, &element);

@@ -107,12 +107,14 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 	answer->cause = server->unstarted ? "not-started" :
 	    server_is_deaf(server)        ? "server-closed-input" :
 					    "server-exited";
-	answer->status = server->status;
-	answer->signal = server->signal;
-	if (server_is_deaf(server)) {
+	answer->status = server->unstarted ? -1 : server->status;
+	answer->signal = server->unstarted ? -1 : server->signal;
+	if (server->unstarted) {
+		put(text, "the server was not started");
+	} else if (server_is_deaf(server)) {
 		put(text, "the server has closed its standard input");
 	} else if (server->status < 0 && server->signal <= 0) {
-		put(text, server->unstarted ? "the server was not started" : "the server has gone");
+		put(text, "the server has gone");
 	} else {
 		put(text,
 		    server->signal > 0 ? "the server was ended by signal " : "the server has exited with status ");

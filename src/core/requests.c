@@ -197,7 +197,7 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	bool ended = request->state == REQUEST_ABANDONED;
 
 	if (request->turns != NULL)
-		request->turns->waiting += (size_t)(next == REQUEST_WAITING) - (request->state == REQUEST_WAITING);
+		request->turns->waiting -= request->state == REQUEST_WAITING;
 	assert(next != REQUEST_QUEUED && (next != REQUEST_WAITING || request->state == REQUEST_PASSING));
 	switch (next) {
 	case REQUEST_NONE:
@@ -225,6 +225,8 @@ enter_state(struct session *session, enum side requester, struct request *reques
 		alarm_disarm(&request->hard);
 		break;
 	case REQUEST_WAITING:
+		if (request->turns != NULL)
+			request->turns->waiting++;
 		pending_move(pending, request, next);
 		break;
 	case REQUEST_QUEUED:
@@ -290,6 +292,8 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->marks |= event == EVENT_CANCEL ? REQUEST_CANCELLED | REQUEST_UNOWED : REQUEST_CANCELLED;
 		request->cancelled = session->clocks.steady;
 	}
+	if (request->state == REQUEST_PASSING && event == EVENT_TURN_CANCELLED)
+		request->marks |= REQUEST_TURN_TOLD;
 	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE) {
 		if (dialect_says_cancelled(scan))
 			request->marks |= REQUEST_CONFIRMED;
@@ -495,7 +499,6 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		if (state == REQUEST_WAITING)
 			turns.last = request;
 		release(request);
-		request->marks |= REQUEST_TURN_TOLD;
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
 	}
 	cascade(session, session_id, true);

@@ -24,6 +24,7 @@ enum state {
 	CHARACTER, /* inside a character of UTF-8 */
 	NUMBER,
 	LITERAL,
+	DEEP,   /* nested deeper than SCAN_DEPTH_MAX */
 	FAILED, /* only the newline matters */
 	ENDED,
 };
@@ -46,8 +47,8 @@ struct scan {
 	enum scan_end end;
 	bool vectors;
 	enum state state;
-	enum container container; /* the innermost container; stack[depth] */
-	unsigned depth;
+	enum container container; /* the innermost container; stack[depth], if it is not nested too deep */
+	uint64_t depth;
 	uint64_t fed;    /* bytes of the frame before the piece at hand */
 	uint64_t origin; /* the address that offset 0 would have if all of the frame stood before this piece */
 
@@ -60,7 +61,7 @@ struct scan {
 	enum value_type type;
 	enum scan_fault fault;
 	uint64_t fault_offset, value_start, value_end;
-	bool complete, bom, failed;
+	bool complete, bom, cr, failed;
 
 	unsigned char stack[SCAN_DEPTH_MAX + 1]; /* enum container; the lowest is ROOT */
 	struct fields fields;
@@ -118,16 +119,20 @@ is_space(const struct scan *scan, char c)
 }
 
 static const char *
-skip_spaces(const struct scan *scan, const char *at, const char *end)
+skip_spaces(struct scan *scan, const char *at, const char *end)
 {
-	while (at < end && is_space(scan, *at))
-		at++;
+	for (; at < end && (unsigned char)*at <= ' '; at++) {
+		if (*at != ' ' && !is_space(scan, *at))
+			break;
+		if (*at == '\r')
+			scan->cr = true;
+	}
 	return at;
 }
 
 /* There is seldom any. */
 static inline const char *
-skip_space(const struct scan *scan, const char *at, const char *end)
+skip_space(struct scan *scan, const char *at, const char *end)
 {
 	return at < end && (unsigned char)*at <= ' ' ? skip_spaces(scan, at, end) : at;
 }
@@ -195,8 +200,11 @@ enter(struct scan *scan, const char *at)
 	bool array = *at == '[';
 	enum container container;
 
-	if (scan->depth == SCAN_DEPTH_MAX)
-		return fail(scan, at, SCAN_DEPTH);
+	if (scan->depth == SCAN_DEPTH_MAX) {
+		note_fault(scan, SCAN_DEPTH, offset_of(scan, at));
+		scan->state = DEEP;
+		return at;
+	}
 	container = begin_value(scan, array ? VALUE_ARRAY : VALUE_OBJECT, at);
 	scan->container = array ? PLAIN_ARRAY : container;
 	scan->stack[++scan->depth] = (unsigned char)scan->container;
@@ -218,13 +226,28 @@ leave(struct scan *scan, const char *at)
 
 /* Strings */
 
+/* Nobody can tell which message has a repeated id: this is told rather than any other fault. */
+static inline void
+note_repeated(struct scan *scan, enum scan_fault fault, uint64_t offset)
+{
+	if (fault == SCAN_FINE)
+		return;
+	if (fault == SCAN_REPEATED_ID && scan->fault != SCAN_REPEATED_ID)
+		scan->fault = SCAN_FINE;
+	note_fault(scan, fault, offset);
+}
+
 static const char *
 end_string(struct scan *scan, const char *quote)
 {
+	if (scan->depth > SCAN_DEPTH_MAX) {
+		scan->state = DEEP;
+		return quote + 1;
+	}
 	if (!scan->in_key)
 		return end_value(scan, PLAIN_ARRAY, false, quote + 1);
-	if (scan->container > ROOT && !fields_key_end(&scan->fields, scan->container, quote))
-		note_fault(scan, SCAN_DUPLICATE, scan->fields.key_start);
+	if (scan->container > ROOT)
+		note_repeated(scan, fields_key_end(&scan->fields, scan->container, quote), scan->fields.key_start);
 	scan->state = COLON;
 	return quote + 1;
 }
@@ -300,6 +323,23 @@ begin_string(struct scan *scan, bool key, const char *at, const char *end)
 	scan->in_key = key;
 	scan->state = STRING;
 	return in_string(scan, at, end);
+}
+
+/* Counts brackets until the value that is nested too deep has ended. */
+static const char *
+in_deep(struct scan *scan, const char *at, const char *end)
+{
+	for (; at < end; at++) {
+		if (*at == '"')
+			return begin_string(scan, false, at + 1, end);
+		if (*at == '[' || *at == '{')
+			scan->depth++;
+		else if ((*at == ']' || *at == '}') && --scan->depth == SCAN_DEPTH_MAX)
+			return end_value(scan, PLAIN_ARRAY, false, at + 1);
+		else if (is_frame_end(scan, *at))
+			return fail(scan, at, SCAN_CUT);
+	}
+	return at;
 }
 
 /* Numbers and literals */
@@ -443,25 +483,6 @@ on_value(struct scan *scan, const char *at, const char *end)
 	}
 }
 
-/* A key that has escapes, is wrong, or does not lie whole in the piece. */
-static const char *
-begin_key(struct scan *scan, const char *quote, const char *at, const char *end)
-{
-	if (scan->container > ROOT)
-		fields_key_start(&scan->fields, scan->container, quote, offset_of(scan, quote));
-	return begin_string(scan, true, at, end);
-}
-
-/* A key of a watched container, between its quotes. */
-static inline void
-pass_watched_key(struct scan *scan, const char *first, const char *last)
-{
-	if (scan->container == PARAMS_META)
-		fields_key_start(&scan->fields, scan->container, first, offset_of(scan, first));
-	if (!fields_key(&scan->fields, scan->container, (struct span){ first + 1, (size_t)(last - first - 1) }))
-		note_fault(scan, SCAN_DUPLICATE, offset_of(scan, first));
-}
-
 /* Reads a key. The state is COLON afterwards, VALUE if the colon was read as well, or STRING if the key goes on. */
 static inline const char *
 on_key(struct scan *scan, const char *at, const char *end)
@@ -474,20 +495,19 @@ on_key(struct scan *scan, const char *at, const char *end)
 		return at + known;
 	}
 	quote = skip_plain_soon(at + 1, end, scan->vectors);
-	if (quote == end || *quote != '"')
-		return begin_key(scan, at, quote, end);
+	if (quote == end || *quote != '"') { /* it has escapes, is wrong, or does not lie whole in the piece */
+		if (scan->container > ROOT)
+			fields_key_start(&scan->fields, scan->container, at, offset_of(scan, at));
+		return begin_string(scan, true, quote, end);
+	}
+	if (scan->container == PARAMS_META)
+		fields_key_start(&scan->fields, scan->container, at, offset_of(scan, at));
 	if (scan->container > ROOT)
-		pass_watched_key(scan, at, quote);
+		note_repeated(scan,
+		    fields_key(&scan->fields, scan->container, (struct span){ at + 1, (size_t)(quote - at - 1) }),
+		    offset_of(scan, at));
 	scan->state = COLON;
 	return quote + 1;
-}
-
-/* The piece has ended: the next one goes on in this state. */
-static inline const char *
-pause(struct scan *scan, enum state state, const char *end)
-{
-	scan->state = state;
-	return end;
 }
 
 /* Reads up to the end of the next scalar value, or into the next container, or to the end of the piece. */
@@ -507,8 +527,10 @@ pass_member(struct scan *scan, const char *at, const char *end)
 		else if (state == NEXT)
 			return fail(scan, at, SCAN_SYNTAX);
 		state = scan->container == PLAIN_ARRAY ? VALUE : KEY;
-		if (at >= end)
-			return pause(scan, state, end);
+		if (at >= end) {
+			scan->state = state;
+			return end;
+		}
 	}
 	if (state == KEY) {
 		if (*at != '"')
@@ -525,8 +547,10 @@ pass_member(struct scan *scan, const char *at, const char *end)
 		if (*at != ':')
 			return fail(scan, at, SCAN_SYNTAX);
 		at = skip_space(scan, at + 1, end);
-		if (at >= end)
-			return pause(scan, VALUE, end);
+		if (at >= end) {
+			scan->state = VALUE;
+			return end;
+		}
 	}
 	return on_value(scan, at, end);
 }
@@ -608,6 +632,8 @@ step(struct scan *scan, const char *at, const char *end)
 		return in_number(scan, at, end);
 	case LITERAL:
 		return in_literal(scan, at, end);
+	case DEEP:
+		return in_deep(scan, at, end);
 	case FAILED:
 		return seek_newline(scan, at, end);
 	case ENDED:
@@ -640,12 +666,11 @@ scan_start(struct scan *scan)
 	scan->state = START;
 	scan->container = ROOT;
 	scan->stack[0] = ROOT;
-	scan->depth = 0;
-	scan->fed = 0;
+	scan->depth = scan->fed = 0;
 	scan->type = VALUE_ABSENT;
 	scan->fault = SCAN_FINE;
 	scan->fault_offset = scan->value_start = scan->value_end = 0;
-	scan->complete = scan->bom = scan->failed = false;
+	scan->complete = scan->bom = scan->cr = scan->failed = false;
 	fields_start(&scan->fields);
 }
 
@@ -749,6 +774,12 @@ scan_bom(const struct scan *scan)
 	return scan->bom;
 }
 
+bool
+scan_has_cr(const struct scan *scan)
+{
+	return scan->cr;
+}
+
 const struct scan_value *
 scan_value(const struct scan *scan, enum scan_field field)
 {
@@ -760,7 +791,6 @@ struct span
 scan_text(const struct scan *scan, enum scan_field field)
 {
 	const struct scan_value *value = scan_value(scan, field);
-	const char *bytes = field == SCAN_PARAMS_META ? scan->fields.members : scan->fields.kept;
 
-	return (struct span){ bytes + value->at, value->len };
+	return (struct span){ field == SCAN_PARAMS_META ? scan->fields.members : scan->fields.kept[field], value->len };
 }

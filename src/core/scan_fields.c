@@ -77,7 +77,7 @@ static const struct path paths[] = {
 	PATH("requestId", ERROR_DATA, SCAN_ERROR_REQUEST_ID, 0),
 };
 
-static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "seen has a bit for each");
+static_assert(sizeof(paths) / sizeof(paths[0]) <= FIELDS_PATHS, "next_path has a place for each");
 static_assert(SCAN_FIELDS < 64, "present has a bit for each");
 
 static unsigned
@@ -86,10 +86,17 @@ letter_of(char first)
 	return (unsigned char)first % FIELDS_LETTERS;
 }
 
-/* Paths are found by container and first letter: three at most have both in common. */
+static uint64_t
+bit_of(unsigned number)
+{
+	return (uint64_t)1 << number;
+}
+
+/* Paths are found by container and first letter: three at most have both in common. Containers stand above members. */
 void
 fields_init(struct fields *fields)
 {
+	fields->beneath[PARAMS_META] = bit_of(SCAN_PARAMS_META);
 	for (size_t i = sizeof(paths) / sizeof(paths[0]) - 1; i > 0; i--) {
 		const struct path *path = &paths[i];
 		unsigned char *first = &fields->first_path[path->parent][letter_of(path->quoted[1])];
@@ -97,13 +104,8 @@ fields_init(struct fields *fields)
 		fields->next_path[i] = *first;
 		*first = (unsigned char)i;
 		fields->opened_as[path->opens] = path->field;
+		fields->beneath[path->parent] |= bit_of(path->field) | fields->beneath[path->opens];
 	}
-}
-
-static uint64_t
-bit_of(unsigned number)
-{
-	return (uint64_t)1 << number;
 }
 
 static void
@@ -137,8 +139,7 @@ void
 fields_start(struct fields *fields)
 {
 	fields->path = NULL;
-	fields->present = fields->seen = 0;
-	fields->kept_len = 0;
+	fields->present = 0;
 	fields->key.active = fields->value.active = fields->member.active = false;
 }
 
@@ -184,6 +185,10 @@ end_member(struct fields *fields, const char *at)
 
 	capture_until(&fields->member, at);
 	fields->member.active = false;
+	/* The members become a part of messages of canceld's own; in strings a carriage return is a fault. */
+	for (char *cr = fields->member.to;
+	     (cr = memchr(cr, '\r', fields->member.len - (size_t)(cr - fields->member.to))) != NULL;)
+		*cr = ' ';
 	if (!(fields->present & bit_of(SCAN_PARAMS_META)))
 		*members = (struct scan_value){ .type = VALUE_OBJECT, .offset = fields->key_start };
 	fields->present |= bit_of(SCAN_PARAMS_META);
@@ -197,27 +202,6 @@ end_member(struct fields *fields, const char *at)
 	members->len += fields->member.len;
 }
 
-static struct span
-unescaped_key(struct span key, char out[FIELDS_KEY_MAX])
-{
-	struct unescape walk;
-	size_t len = 0;
-	int byte;
-
-	unescape_init(&walk, key);
-	while ((byte = unescape_next(&walk)) >= 0)
-		out[len++] = (char)byte;
-	return (struct span){ out, len };
-}
-
-static bool
-has_prefix(struct span key)
-{
-	struct span prefix = SPAN(META_PREFIX);
-
-	return key.len >= prefix.len && memcmp(key.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 void
 fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset)
 {
@@ -227,17 +211,23 @@ fields_key_start(struct fields *fields, enum container container, const char *qu
 		start_member(fields, quote);
 }
 
-/* The next value is at the path of this number. false: it is a duplicate. */
-static inline bool
-take_path(struct fields *fields, unsigned number)
+/* The fault that the member at the path of this number has been read before, if it must not be repeated. */
+static inline enum scan_fault
+repeated(const struct fields *fields, unsigned number)
 {
-	uint64_t bit = bit_of(number);
+	unsigned field = paths[number].field;
 
-	if (fields->seen & bit)
-		return false;
-	fields->seen |= bit;
-	fields->path = &paths[number];
-	return true;
+	if ((field != SCAN_ID && field != SCAN_METHOD) || !(fields->present & bit_of(field)))
+		return SCAN_FINE;
+	return field == SCAN_ID ? SCAN_REPEATED_ID : SCAN_REPEATED_METHOD;
+}
+
+/* The next value is at this path. What was read there before is forgotten: of repeated members parsers keep the last. */
+static inline void
+take_path(struct fields *fields, const struct path *path)
+{
+	fields->path = path;
+	fields->present &= ~(bit_of(path->field) | fields->beneath[path->opens]);
 }
 
 static inline uint64_t
@@ -277,33 +267,48 @@ fields_known_key(struct fields *fields, enum container container, const char *qu
 	for (; i > 0; i = fields->next_path[i]) {
 		size_t len = paths[i].len + sizeof("\"\":") - 1;
 
-		if ((size_t)(end - quote) >= len && equal(paths[i].quoted, quote, len))
-			return take_path(fields, i) ? len : 0;
+		if ((size_t)(end - quote) < len || !equal(paths[i].quoted, quote, len))
+			continue;
+		if (repeated(fields, i) != SCAN_FINE)
+			return 0;
+		take_path(fields, &paths[i]);
+		return len;
 	}
 	return 0;
 }
 
-bool
+enum scan_fault
 fields_key(struct fields *fields, enum container container, struct span key)
 {
 	unsigned i = key.len > 0 ? fields->first_path[container][letter_of(key.ptr[0])] : 0;
+	enum scan_fault fault;
 
 	fields->path = NULL;
 	fields->key.active = false;
-	if (fields->member.active && !has_prefix(key))
+	if (key.len < sizeof(META_PREFIX) - 1 || memcmp(key.ptr, META_PREFIX, sizeof(META_PREFIX) - 1) != 0)
 		fields->member.active = false;
 	while (i > 0 && (paths[i].len != key.len || memcmp(paths[i].quoted + 1, key.ptr, key.len) != 0))
 		i = fields->next_path[i];
-	return i == 0 || take_path(fields, i) || paths[i].field == SCAN_ERROR_MESSAGE;
+	if (i == 0)
+		return SCAN_FINE;
+	fault = repeated(fields, i);
+	take_path(fields, &paths[i]);
+	return fault;
 }
 
-bool
+enum scan_fault
 fields_key_end(struct fields *fields, enum container container, const char *quote)
 {
 	char text[FIELDS_KEY_MAX];
+	struct unescape walk;
+	size_t len = 0;
+	int byte;
 
 	capture_until(&fields->key, quote);
-	return fields_key(fields, container, unescaped_key((struct span){ fields->key_text, fields->key.len }, text));
+	unescape_init(&walk, (struct span){ fields->key_text, fields->key.len });
+	while ((byte = unescape_next(&walk)) >= 0)
+		text[len++] = (char)byte;
+	return fields_key(fields, container, (struct span){ text, len });
 }
 
 enum container
@@ -313,11 +318,11 @@ fields_value_start(struct fields *fields, enum value_type type, const char *at, 
 
 	if (path == NULL)
 		return PLAIN_OBJECT;
-	fields->values[path->field] = (struct scan_value){ .type = type, .offset = offset, .at = fields->kept_len };
+	fields->values[path->field] = (struct scan_value){ .type = type, .offset = offset };
 	if (path->opens != 0)
 		fields->present |= bit_of(path->field);
 	else if (type != VALUE_OBJECT && type != VALUE_ARRAY)
-		capture_start(&fields->value, fields->kept + fields->kept_len, SCAN_VALUE_MAX, at);
+		capture_start(&fields->value, fields->kept[path->field], SCAN_VALUE_MAX, at);
 	return path->opens != 0 ? path->opens : PLAIN_OBJECT;
 }
 
@@ -328,7 +333,6 @@ end_text(struct fields *fields, struct scan_value *value, const char *at)
 	fields->value.active = false;
 	value->overflow = fields->value.overflow;
 	value->len = value->overflow ? 0 : fields->value.len;
-	fields->kept_len += value->len;
 }
 
 void
@@ -361,7 +365,6 @@ fields_value_short(struct fields *fields, enum value_type type, const char *at, 
 	const struct path *path = fields->path;
 	size_t len = (size_t)(end - at);
 	struct scan_value *value;
-	char *to;
 
 	if (fields->member.active)
 		return false;
@@ -374,12 +377,9 @@ fields_value_short(struct fields *fields, enum value_type type, const char *at, 
 	value->overflow = value->empty = false;
 	value->offset = offset;
 	value->end = offset + len;
-	value->at = fields->kept_len;
 	value->len = (uint32_t)len;
-	to = fields->kept + fields->kept_len;
-	fields->kept_len += value->len;
 	fields->present |= bit_of(path->field);
 	fields->path = NULL;
-	memcpy(to, at, SHORT);
+	memcpy(fields->kept[value - fields->values], at, SHORT);
 	return true;
 }

@@ -46,7 +46,8 @@ enum container {
 enum {
 	FIELDS_PATHS = 64,
 	FIELDS_LETTERS = 32,
-	FIELDS_KEY_MAX = 256, /* no watched key is longer, even with every character escaped */
+	FIELDS_KEY_MAX = 256,              /* no watched key is longer, even with every character escaped */
+	FIELDS_SLOT = SCAN_VALUE_MAX + 64, /* no power of two: the slots would share few cache lines */
 };
 
 /* The bytes of one token or member, copied only if the piece ends before it does, or if they are kept. */
@@ -61,17 +62,17 @@ struct capture {
 struct fields {
 	const struct path *path; /* of the member being read; NULL if it is not watched */
 	uint64_t present;        /* a bit for each of values that is set */
-	uint64_t seen;           /* a bit for each path, to find duplicates */
 	uint64_t key_start;
 	struct capture key, value, member;
 	const char *piece_end;
-	uint32_t kept_len;
+	uint64_t
+	    beneath[CONTAINERS]; /* a bit for each of values that is a member of the container, or of one inside it */
 	struct scan_value values[SCAN_FIELDS + 1];            /* the last one: of paths without a field */
 	unsigned char first_path[CONTAINERS][FIELDS_LETTERS]; /* a path's number from 1 on, or 0 */
 	unsigned char next_path[FIELDS_PATHS + 1];            /* likewise */
 	unsigned char opened_as[CONTAINERS]; /* enum scan_field: the field that an open container belongs to */
 	char key_text[FIELDS_KEY_MAX];
-	char kept[SCAN_FIELDS * SCAN_VALUE_MAX];
+	char kept[SCAN_FIELDS][FIELDS_SLOT];
 	char members[SCAN_META_MAX];
 };
 
@@ -87,12 +88,12 @@ void fields_piece_end(struct fields *fields, const char *at);
  * A key in a watched container. Except in params._meta call fields_known_key first: it returns the length of the key with its colon if this is
  * a watched key without escapes and blanks; else 0. Otherwise a key that lies whole in the piece and has no escapes
  * needs fields_key only (in params._meta after fields_key_start); any other key needs fields_key_start and
- * fields_key_end. false: a duplicate.
+ * fields_key_end; both tell whether the key is a fault. A repeated key forgets the former value and all beneath it.
  */
 size_t fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end);
-bool fields_key(struct fields *fields, enum container container, struct span key);
+enum scan_fault fields_key(struct fields *fields, enum container container, struct span key);
 void fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset);
-bool fields_key_end(struct fields *fields, enum container container, const char *quote);
+enum scan_fault fields_key_end(struct fields *fields, enum container container, const char *quote);
 
 /* Whether the value of the last key must be reported. */
 static inline bool

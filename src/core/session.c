@@ -187,6 +187,8 @@ note_changes(struct session *session, const struct message *message)
 		return;
 	if (message->start > message->origin)
 		state_note(session, VERB_NOTE, reader, WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+	if (scan_has_cr(message->scan))
+		pass_replace_crs(session, message);
 	if (message->next - message->end > 1)
 		state_note(session, VERB_NOTE, reader, WHY_CR_STRIPPED, NULL, SPAN_NONE);
 }

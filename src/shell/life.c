@@ -242,7 +242,13 @@ tell(struct life *life, enum supervisor_event event)
 int
 life_open(struct life *life, const struct options *options, struct log *log, const struct saved_signals *saved)
 {
-	*life = (struct life){ .options = options, .log = log, .saved = saved };
+	*life = (struct life){
+		.options = options,
+		.log = log,
+		.saved = saved,
+		/* A server that is never started has no status and no descriptors. */
+		.child = { .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 },
+	};
 	if (relay_open(&life->relay, options->sweep_group, log->dated ? NULL : &log->descriptor) < 0) {
 		log_failure(log, "relay the server's stderr", errno);
 		return -1;

@@ -143,18 +143,18 @@ is_script(const char *word)
 static void
 split_line(const char *line, char text[LINE_SIZE], char *words[WORDS + 1])
 {
+	static const char keywords[] = "! { ( if then else do while 0 1 2";
+	static const char builtins[] =
+	    ": . [ cd done echo exit export fi for printf read set sleep source test trap true ulimit umask";
 	char *rest = text, *command, *word;
 	size_t count = 0;
 
 	snprintf(text, LINE_SIZE, "%s", line);
 	while (count == 0 && (command = strsep(&rest, "&;|\n")) != NULL) {
 		while (count < WORDS && (word = strsep(&command, " \t\"'")) != NULL)
-			if (*word != '\0' && (count > 0 || strchr(word, '=') == NULL))
+			if (*word != '\0' && (count > 0 || (strchr(word, '=') == NULL && !has_word(keywords, word))))
 				words[count++] = word;
-		if (count > 0 &&
-		    has_word(
-			": . [ cd echo exit export if for printf read set sleep source test trap true ulimit umask while",
-			words[0]))
+		if (count > 0 && has_word(builtins, words[0]))
 			count = 0;
 	}
 	words[count] = NULL;

@@ -497,7 +497,8 @@ set_log_file(struct options *options, const char *file)
 static bool
 set_option(struct options *options, const struct row *row, const char *argument)
 {
-	struct span value = argument == NULL ? SPAN_NONE : span_of(argument);
+	const char *text = argument == NULL ? "" : argument;
+	struct span value = span_of(text);
 	void *at = (char *)options + row->at;
 
 	switch (row->kind) {
@@ -531,11 +532,11 @@ set_option(struct options *options, const struct row *row, const char *argument)
 	case COUNT:
 		return read_size(value, plain_units, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
-		return set_log_file(options, argument);
+		return set_log_file(options, text);
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
 	case NAME:
-		memcpy(options->name, argument, value.len < NAME_SIZE ? value.len + 1 : 0);
+		snprintf(options->name, sizeof(options->name), "%s", text);
 		return value.len > 0 && value.len < NAME_SIZE;
 	case LOUDER:
 		options->log.level += options->log.level < LEVEL_TRAFFIC;

@@ -39,8 +39,9 @@ detail_of(const struct action *action)
 static struct span
 excerpt_of(const struct action *action)
 {
-	bool shown = action->why == WHY_PARSE_ERROR || action->why == WHY_INVALID_REQUEST || action->why == WHY_STRAY ||
-	    action->why == WHY_TRUNCATED;
+	bool shown = action->why == WHY_PARSE_ERROR || action->why == WHY_INVALID_REQUEST ||
+	    action->why == WHY_TOO_DEEP || action->why == WHY_REPEATED_ID || action->why == WHY_REPEATED_METHOD ||
+	    action->why == WHY_STRAY || action->why == WHY_TRUNCATED;
 
 	return shown ? action->message : SPAN_NONE;
 }

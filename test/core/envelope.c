@@ -23,7 +23,9 @@ static const struct {
 	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"result\":1}", ENVELOPE_NO_MESSAGE, "", "m" },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", ENVELOPE_NO_MESSAGE, "", "" },
 	{ "{\"id\":1,\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "", "m" },
-	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"m\"}", ENVELOPE_NOT_JSON, "", "m" },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "", "m" },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "1", "m" },
+	{ "{\"jsonrpc\":\"1\",\"id\":1,\"jsonrpc\":\"2.0\",\"result\":1,\"result\":2}", ENVELOPE_RESPONSE, "1", "" },
 	{ "{\"level\":30,\"msg\":\"x\"}", ENVELOPE_NO_MESSAGE, "", "" },
 	{ "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}]", ENVELOPE_BATCH, "", "" },
 	{ "17", ENVELOPE_NO_MESSAGE, "", "" },
@@ -142,6 +144,31 @@ static const struct {
 	{ "{\"id\":7,\"result\":\"\xff", ENVELOPE_UNKNOWN, "" },
 };
 
+static const struct {
+	const char *part;
+	enum envelope_kind meant;
+} refused[] = {
+	{ "{\"method\":\"m\",\"id\":1,x", ENVELOPE_REQUEST },
+	{ "{\"method\":7,\"id\":{}}", ENVELOPE_REQUEST },
+	{ "{\"method\":\"m\",\"params\":{\"id\":1},x", ENVELOPE_NOTIFICATION },
+	{ "{\"method\":7}", ENVELOPE_UNKNOWN },
+	{ "{\"id\":1}", ENVELOPE_UNKNOWN },
+	{ "{\"method\":\"m\",\"id\":1,\"result\":1}", ENVELOPE_UNKNOWN },
+	{ "[{\"method\":\"m\",\"id\":1}]", ENVELOPE_UNKNOWN },
+	{ "text", ENVELOPE_UNKNOWN },
+};
+
+START_TEST(a_refused_frame_shows_what_was_meant)
+{
+	struct scan *scan = scan_new(SCAN_END_NEWLINE);
+
+	scan_start(scan);
+	scan_feed(scan, refused[_i].part, strlen(refused[_i].part));
+	ck_assert_int_eq(envelope_meant(scan), refused[_i].meant);
+	scan_free(scan);
+}
+END_TEST
+
 START_TEST(a_partial_frame_shows_its_kind)
 {
 	struct scan *scan = scan_new(SCAN_END_NEWLINE);
@@ -165,6 +192,7 @@ envelope_suite(void)
 
 	tcase_add_loop_test(kinds, each_kind_is_recognised, 0, sizeof(rows) / sizeof(rows[0]));
 	tcase_add_loop_test(kinds, a_partial_frame_shows_its_kind, 0, sizeof(parts) / sizeof(parts[0]));
+	tcase_add_loop_test(kinds, a_refused_frame_shows_what_was_meant, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_loop_test(kinds, a_malformed_answer_is_recognised, 0, sizeof(answers) / sizeof(answers[0]));
 	tcase_add_test(kinds, jsonrpc_is_asked_for_only_where_it_is_used);
 	tcase_add_test(kinds, an_id_that_is_too_long_is_not_tracked);

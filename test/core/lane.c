@@ -87,6 +87,18 @@ START_TEST(passes_and_drops)
 }
 END_TEST
 
+START_TEST(replaces_a_byte_in_what_is_not_decided)
+{
+	pass("a\rb\n");
+	receive("\r\rc\r\n");
+	ck_assert(lane_replace(lane, 4, 7, '\r', ' '));
+	ck_assert(!lane_replace(lane, 4, 7, '\r', ' '));
+	ck_assert(!lane_replace(lane, 4, 4, ' ', 'x'));
+	lane_pass(lane, 5);
+	expect("a\rb\n  c\r\n");
+}
+END_TEST
+
 START_TEST(replaces_a_part)
 {
 	receive("id=5 x\n");
@@ -820,6 +832,7 @@ lane_suite(void)
 
 	tcase_add_checked_fixture(bytes, setup, teardown);
 	tcase_add_test(bytes, passes_and_drops);
+	tcase_add_test(bytes, replaces_a_byte_in_what_is_not_decided);
 	tcase_add_test(bytes, replaces_a_part);
 	tcase_add_test(bytes, overtakes_between_messages);
 	tcase_add_test(bytes, an_urgent_message_is_not_split);

@@ -11,8 +11,8 @@ Suite *scan_suite(void);
 
 static const char *const type_names[] = { "nothing", "null", "bool", "number", "string", "object", "array" };
 
-static const char *const fault_names[] = { "fine", "utf8", "control", "duplicate", "syntax", "depth", "trailing",
-	"cut" };
+static const char *const fault_names[] = { "fine", "utf8", "control", "depth", "repeated id", "repeated method",
+	"syntax", "trailing", "cut" };
 
 static const char *const field_names[SCAN_FIELDS] = {
 	[SCAN_JSONRPC] = "jsonrpc",
@@ -153,6 +153,8 @@ dump(const struct scan *scan, struct span input)
 		len += sprintf(text + len, " %d-%d", (int)scan_value_start(scan), (int)scan_value_end(scan));
 	if (scan_bom(scan))
 		len += sprintf(text + len, ", bom");
+	if (scan_has_cr(scan))
+		len += sprintf(text + len, ", cr");
 	if (scan_fault(scan) != SCAN_FINE)
 		len += sprintf(text + len, ", %s@%d", fault_names[scan_fault(scan)], (int)scan_fault_offset(scan));
 	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
@@ -248,9 +250,9 @@ static const struct {
 	const char *input, *want;
 } messages[] = {
 	{ "{}", "object whole" },
-	{ " \t\r{ } \r", "object 3-6" },
+	{ " \t\r{ } \r", "object 3-6, cr" },
 	{ "", "nothing" },
-	{ " \t \r", "nothing" },
+	{ " \t \r", "nothing, cr" },
 	{ "\xEF\xBB\xBF", "nothing, bom" },
 	{ "\xEF\xBB\xBF {\"id\":1}", "object 4-12, bom, id=1" },
 	{ "\xEF\xBB{\"id\":1}", "nothing, syntax@0" },
@@ -273,8 +275,7 @@ static const struct {
 	    "object whole, id=null, method=true, params:bool, result:number, error:array" },
 	{ "{\"error\":{\"message\":\"no \\u0022x\\u0022\",\"code\":-1,\"data\":{\"message\":1}},\"message\":2}",
 	    "object whole, error:object, error.code=-1, error.message=\"no \\u0022x\\u0022\"" },
-	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}",
-	    "object whole, error:object, error.message:object" },
+	{ "{\"error\":{\"message\":{\"a\":[]},\"m\\u0065ssage\":2}}", "object whole, error:object, error.message=2" },
 	{ "{\"id\":[ ],\"params\":{ },\"result\":[{}],\"error\":{\"message\":{},\"code\":[ [] ]},\"method\":{\"a\":{}}}",
 	    "object whole, id:array, method:object, params:object, result:array, error:object, error.code:array, "
 	    "error.message:object" },
@@ -396,6 +397,38 @@ static const struct {
 	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":[2",
 	    "object, cut@80, params:object, params._meta:object, _meta=\"" META "a\":1" },
 	{ "{\"params\":{\"_meta\":{\"" META "a\":1", "object, cut@49, params:object, params._meta:object" },
+	{ "{\"params\":{\"_meta\":{\"" META "a\" \r:\r{ \"b\"\r: \"\\r\"}}}}",
+	    "object whole, cr, params:object, params._meta:object, _meta=\"" META "a\"  : { \"b\" : \"\\r\"}" },
+
+	/* of repeated members the last one counts, and nothing beneath a former one */
+	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}", "object whole, params:object, name=3, uri=2" },
+	{ "{\"params\":{\"uri\":1,\"name\":2},\"params\":{\"name\":3}}", "object whole, params:object, name=3" },
+	{ "{\"params\":{\"uri\":1},\"params\":[]}", "object whole, params:array" },
+	{ "{\"params\":[],\"p\\u0061rams\":{\"uri\":2}}", "object whole, params:object, uri=2" },
+	{ "{\"params\":{\"uri\":1,\"_meta\":{\"progressToken\":1}},\"params\":", "object, cut@57" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\"", "object, cut@26, params:object" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\":\"b", "object, cut@29, params:object" },
+	{ "{\"params\":{\"uri\":\"a\",\"uri\":{\"x\":1}}}", "object whole, params:object, uri:object" },
+	{ "{\"result\":{\"taskId\":1},\"result\":1}", "object whole, result:number" },
+	{ "{\"error\":{\"code\":1,\"message\":\"a\",\"code\":2},\"error\":{\"code\":3}}",
+	    "object whole, error:object, error.code=3" },
+	{ "{\"jsonrpc\":\"1.0\",\"jsonrpc\":\"2.0\"}", "object whole, jsonrpc=\"2.0\"" },
+	{ "{\"params\":{\"_meta\":{\"progressToken\":1,\"" META "a\":1},\"_meta\":{\"" META "b\":2}}}",
+	    "object whole, params:object, params._meta:object, _meta=\"" META "b\":2" },
+	{ "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "protocolVersion\":2}},\"params\":{}}",
+	    "object whole, params:object" },
+	{ "{\"result\":{\"task\":{\"taskId\":1},\"task\":{}}}", "object whole, result:object" },
+	{ "{\"result\":{\"capabilities\":{\"tools\":{\"listChanged\":true}},\"capabilities\":{\"tools\":{}}}}",
+	    "object whole, result:object, capabilities:object" },
+	{ "{\"result\":{\"capabilities\":{\"tools\":{\"listChanged\":true},\"tools\":{},\"prompts\":{\"listChanged\":1}}}}",
+	    "object whole, result:object, capabilities:object, prompts.change=1" },
+	{ "{\"params\":{\"clientCapabilities\":{\"cancellation\":{\"request\":true}},\"clientCapabilities\":{}}}",
+	    "object whole, params:object" },
+	{ "{\"params\":{\"clientCapabilities\":{\"cancellation\":{\"request\":true},\"cancellation\":{\"request\":false}}}}",
+	    "object whole, params:object, client.cancels=false" },
+	{ "{\"params\":{\"task\":{},\"task\":2}}", "object whole, params:object, task:number" },
+	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3,\"id\":5},\"id\":4}",
+	    "object whole, id=4, params:object, params.id=5" },
 };
 
 START_TEST(sees_the_message)
@@ -461,41 +494,26 @@ static const struct {
 	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, utf8@7, id=1" },
 	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@3, id=\"\x80\"" },
 	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, id=1" },
-	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, control@6, id=1" },
+	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, repeated id@18, id=2" },
 	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, id=1" },
 	{ "{\"a\":\"\xFF\",\"id\":1", "object, utf8@6" },
 	{ "{\"a\":\"\xFF\",\"id\":1} {", "object 0-16, utf8@6, id=1" },
 
-	/* twice in its object: the first one is kept */
-	{ "{\"id\":1,\"id\":2}", "object whole, duplicate@8, id=1" },
-	{ "{\"id\":1,\"\\u0069d\":1,\"method\":\"m\"}", "object whole, duplicate@8, id=1, method=\"m\"" },
-	{ "{\"method\":{},\"method\":\"m\"}", "object whole, duplicate@13, method:object" },
-	{ "{\"params\":{\"uri\":1},\"params\":{\"uri\":2,\"name\":3}}",
-	    "object whole, duplicate@20, params:object, uri=1" },
-	{ "{\"params\":[],\"params\":{\"uri\":2}}", "object whole, duplicate@13, params:array" },
-	{ "{\"result\":1,\"result\":1}", "object whole, duplicate@12, result:number" },
-	{ "{\"error\":{\"code\":1,\"code\":2}}", "object whole, duplicate@19, error:object, error.code=1" },
-	{ "{\"params\":{\"_meta\":{},\"_meta\":{\"progressToken\":1}}}",
-	    "object whole, duplicate@22, params:object, params._meta:object" },
-	{ "{\"result\":{\"task\":{},\"task\":{\"taskId\":1}}}", "object whole, duplicate@21, result:object" },
-	{ "{\"params\":{\"workDoneToken\":1,\"workDoneToken\":2}}",
-	    "object whole, duplicate@29, params:object, workDoneToken=1" },
-	{ "{\"params\":{\"partialResultToken\":1,\"p\\u0061rtialResultToken\":2}}",
-	    "object whole, duplicate@34, params:object, partialResultToken=1" },
-	{ "{\"params\":{\"protocolVersion\":1,\"protocolVersion\":\"1\"}}",
-	    "object whole, duplicate@31, params:object, params.version=1" },
-	{ "{\"params\":{\"clientCapabilities\":{},\"clientCapabilities\":{\"cancellation\":{\"request\":true}}}}",
-	    "object whole, duplicate@35, params:object" },
-	{ "{\"params\":{\"clientCapabilities\":{\"cancellation\":{\"request\":true},\"cancellation\":{\"request\":false}}}}",
-	    "object whole, duplicate@65, params:object, client.cancels=true" },
-	{ "{\"result\":{\"agentCapabilities\":{\"cancellation\":{\"request\":true,\"request\":false}}}}",
-	    "object whole, duplicate@63, result:object, agent.cancels=true" },
-	{ "{\"result\":{\"stopReason\":\"a\",\"stopReason\":\"b\"}}",
-	    "object whole, duplicate@28, result:object, stopReason=\"a\"" },
-	{ "{\"error\":{\"message\":\"a\",\"message\":\"b\"}}", "object whole, error:object, error.message=\"a\"" },
-	{ "{\"params\":{\"task\":1,\"task\":2}}", "object whole, duplicate@20, params:object, task:number" },
-	{ "{\"a\":1,\"a\":2,\"params\":{\"a\":1,\"a\":1,\"id\":3},\"id\":4}",
-	    "object whole, id=4, params:object, params.id=3" },
+	/* nested too deep: see keeps_the_limits */
+
+	/* the top-level id or method twice: the last one is kept */
+	{ "{\"id\":1,\"id\":2}", "object whole, repeated id@8, id=2" },
+	{ "{\"id\":1,\"\\u0069d\":3,\"method\":\"m\",\"i\\u0064\":\"2\"}",
+	    "object whole, repeated id@8, id=\"2\", method=\"m\"" },
+	{ "{\"id\":{},\"id\":1}", "object whole, repeated id@9, id=1" },
+	{ "{\"id\":1,\"id\"", "object, repeated id@8" },
+	{ "{\"id\":1,\"id\":[", "object, repeated id@8" },
+	{ "{\"method\":{},\"method\":\"m\"}", "object whole, repeated method@13, method=\"m\"" },
+	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}", "object whole, repeated method@14, method=\"b\"" },
+	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}", "object whole, repeated id@30, id=4, method=2" },
+	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, id=5, method=4" },
+	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, method=2" },
+	{ "{\"id\":1,\"id\":2}}", "object 0-15, repeated id@8, id=2" },
 };
 
 START_TEST(names_the_fault)
@@ -572,7 +590,7 @@ START_TEST(finds_the_end_of_each_line)
 {
 	static const char input[] = "{\"id\":1}\r\n\n{\"id\":\"a\nb\"}\n[1,\n  \nx\n{\"id\":2}\n"
 				    "\"\\u00\n\"\xE6\x97\nnul\n-\n7\n\xEF\xBB\n{} \t{}\n{}\n";
-	static const char *const want[] = { "object 0-8, id=1", "nothing", "object, cut@8", "nothing, syntax@0",
+	static const char *const want[] = { "object 0-8, cr, id=1", "nothing", "object, cut@8", "nothing, syntax@0",
 		"array, cut@3", "nothing", "nothing, syntax@0", "object whole, id=2", "string, cut@5", "string, utf8@3",
 		"null, cut@3", "number, cut@1", "number whole", "nothing, syntax@0", "object 0-2, trailing@4",
 		"object whole" };
@@ -773,12 +791,20 @@ START_TEST(keeps_the_limits)
 {
 	static char input[MESSAGE_MAX];
 	struct span nested = repeated(input, "", "[", SCAN_DEPTH_MAX, "]");
+	size_t len;
 
 	check_long(nested, nested.len, "array, cut@1001");
 	nested = repeated(input, "", "[", SCAN_DEPTH_MAX + 1, "]");
 	check_long(nested, nested.len, "array, depth@1000");
 	nested = repeated(input, "{\"id\":1,\"a\":", "{\"a\":", SCAN_DEPTH_MAX - 1, "[");
 	check_long(nested, 100, "object, depth@5007, id=1");
+	nested = repeated(input, "{\"a\":", "[", SCAN_DEPTH_MAX - 1, "[[{\"]\\\"\":\"[{\",\"\xC3\xA9\":[\"}\"]}],{}]");
+	len = nested.len;
+	for (int i = 1; i < SCAN_DEPTH_MAX; i++)
+		input[len++] = ']';
+	len += (size_t)sprintf(input + len, ",\"id\":\"x\",\"method\":\"m\"}");
+	check_long((struct span){ input, len }, len, "object whole, depth@1004, id=\"x\", method=\"m\"");
+	check_long((struct span){ input, len }, 3, "object whole, depth@1004, id=\"x\", method=\"m\"");
 	nested = repeated(input, "{\"id\":1,\"a\":", "[[],{},", SCAN_DEPTH_MAX - 2, "[]");
 	check_long(nested, 100, "object, cut@7000, id=1");
 
@@ -853,21 +879,23 @@ START_TEST(ignores_long_keys)
 }
 END_TEST
 
-/* Every field at its greatest length in one message, twice: there is room for all values. */
+/* Every field at its greatest length in one message, three times: there is room for all values. */
 START_TEST(keeps_all_fields_at_once)
 {
 	static const char *const keys[] = { "id", "requestId", "name", "uri", "sessionId", "reason", "taskId", "status",
 		"token", "progressToken", "workDoneToken", "partialResultToken", "protocolVersion" };
-	static char input[MESSAGE_MAX], value[2 * SCAN_VALUE_MAX];
+	static char input[MESSAGE_MAX], former[2 * SCAN_VALUE_MAX], value[2 * SCAN_VALUE_MAX];
 	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
 	size_t len = (size_t)sprintf(input, "{\"params\":{");
 
+	repeated(former, "\"", "x", SCAN_VALUE_MAX - 2, "\"");
 	repeated(value, "\"", "y", SCAN_VALUE_MAX - 2, "\"");
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		len += (size_t)sprintf(input + len, "\"%s\":%s,\"%s\":%s,", keys[i], value, keys[i], value);
+		len += (size_t)sprintf(input + len, "\"%s\":%s,\"%s\":%s,\"%s\":%s,", keys[i], former, keys[i], former,
+		    keys[i], value);
 	len += (size_t)sprintf(input + len, "\"x\":0}}");
 	scan_pieces(scan, (struct span){ input, len }, 0, 777);
-	ck_assert_int_eq(scan_fault(scan), SCAN_DUPLICATE);
+	ck_assert_int_eq(scan_fault(scan), SCAN_FINE);
 	for (unsigned i = SCAN_PARAMS_ID; i <= SCAN_PARAMS_VERSION; i++)
 		if (i != SCAN_TASK)
 			ck_assert(span_equal(scan_text(scan, i), (struct span){ value, SCAN_VALUE_MAX }));

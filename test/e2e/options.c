@@ -78,6 +78,7 @@ START_TEST(a_client_is_told_what_is_wrong)
 
 	run_send(run, _i % 2 == 0 ? INITIALIZE : "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\"}");
 	run_expect_error(run, "0", CODE_INTERNAL, "not-started");
+	ck_assert(!at_exists(run->message, "error data status"));
 	text = strstr(at_text(run->message, "error message"), "the server was not started: ");
 	ck_assert_ptr_nonnull(text);
 	text += strlen("the server was not started: ");

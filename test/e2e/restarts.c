@@ -292,7 +292,7 @@ START_TEST(an_agent_that_is_stuck_ends_the_session)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
 	run_expect_answer(run, "0");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
-	run_expect_logged(run, "begun");
+	run_expect_logged(run, "\nbegun\n");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
 	run_expect_logged(run, "STUCK");
 	run_expect_exit(run, 128 + SIGTERM);
@@ -315,7 +315,7 @@ START_TEST(a_stuck_server_that_exits_in_order_is_replaced)
 	    FIRST("read a; sleep 600 & echo begun >&2; while read a; do :; done"));
 
 	run_call(run, "2", "echo", "{}");
-	run_expect_logged(run, "begun");
+	run_expect_logged(run, "\nbegun\n");
 	run_cancel(run, "2");
 	run_expect_logged(run, "STUCK");
 	run_expect_logged(run, "SERVER_EXITED status=0");
@@ -335,7 +335,7 @@ START_TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 		  " exec sleep 600"));
 
 	run_call(run, "2", "echo", "{}");
-	run_expect_logged(run, "closed");
+	run_expect_logged(run, "\nclosed\n");
 	run_call(run, "3", "echo", "{}");
 	run_expect_result(run, "2");
 	run_expect_result(run, "3");

@@ -61,6 +61,8 @@ static const struct {
 	{ "sh|-c|my-server \"$@\"|sh", "my-server" },
 	{ "sh|-c|", "sh" },
 	{ "sh|-c|read line; exit 1", "sh" },
+	{ "sh|-c|if [ -e x ]; then exec /opt/my-server; fi", "my-server" },
+	{ "sh|-c|echo a >&2; my-server", "my-server" },
 	{ "sh|/srv/start/notes.sh", "notes" },
 	{ "sh", "sh" },
 	{ "env|A=1|B=2|uvx|mcp-server-git", "mcp-server-git" },
