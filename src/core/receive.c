@@ -729,7 +729,7 @@ receive_batch(struct session *session, struct message *message)
 	struct buf texts;
 
 	buf_init(&texts);
-	message->texts = &texts;
+	message->texts = &texts; /* cppcheck-suppress autoVariables ; until this function ends */
 	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
 		kinds |= 1U << receive_element(session, message, scan, element);
 	message->bound =
@@ -739,6 +739,7 @@ receive_batch(struct session *session, struct message *message)
 	message_end_edits(message);
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;
+	message->texts = NULL;
 	buf_free(&texts);
 	scan_free(scan);
 }
