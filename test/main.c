@@ -11,6 +11,7 @@
 /* clang-format off */
 #define TOGETHER(X) \
 	X(acks) \
+	X(command) \
 	X(compose) \
 	X(decide) \
 	X(digest) \

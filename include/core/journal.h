@@ -68,6 +68,7 @@ struct journal {
 	uint64_t counts[WHY_COUNT];
 	uint64_t requests[2]; /* by requester */
 	uint64_t tallies[TALLIES];
+	uint64_t refusals; /* messages of the client's that were none */
 };
 
 void journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen);
@@ -83,5 +84,8 @@ void journal_request(struct journal *journal, enum side requester);
 
 /* Counts the end of a request of that side's; only those of the client's are counted. */
 void journal_tally(struct journal *journal, enum side requester, enum tally tally);
+
+/* Counts input from that side that was no message and was refused; only that of the client is counted. */
+void journal_refusal(struct journal *journal, enum side from);
 
 #endif

@@ -115,6 +115,7 @@ bool session_timed_out(const struct session *session);                         /
 uint64_t session_count(const struct session *session, enum why why);           /* how often this decision was made */
 uint64_t session_requests(const struct session *session, enum side requester); /* sent, without $/canceld/cancel */
 uint64_t session_tally(const struct session *session, enum tally tally);
-bool session_began(const struct session *session); /* the client has sent the request of a handshake */
+uint64_t session_refusals(const struct session *session); /* input from the client that was no message */
+bool session_began(const struct session *session);        /* the client has sent the request of a handshake */
 
 #endif

@@ -36,3 +36,10 @@ journal_tally(struct journal *journal, enum side requester, enum tally tally)
 	if (requester == SIDE_CLIENT)
 		journal->tallies[tally]++;
 }
+
+void
+journal_refusal(struct journal *journal, enum side from)
+{
+	if (from == SIDE_CLIENT)
+		journal->refusals++;
+}

@@ -355,6 +355,7 @@ refuse(struct session *session, struct message *message)
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notification)
 		reply_error(session, message->from, &answer);
 	buf_free(&told);
+	journal_refusal(&session->journal, message->from);
 	pass_drop(session, message, why, NULL);
 }
 

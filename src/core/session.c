@@ -576,6 +576,12 @@ session_tally(const struct session *session, enum tally tally)
 	return session->journal.tallies[tally];
 }
 
+uint64_t
+session_refusals(const struct session *session)
+{
+	return session->journal.refusals;
+}
+
 bool
 session_began(const struct session *session)
 {

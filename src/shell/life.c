@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/limits.h"
+#include "shell/command.h"
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
@@ -109,21 +110,13 @@ plan_successor(struct life *life, bool served)
 	return true;
 }
 
-/* The command as it could be typed, in words. */
 static void
 report_start(struct life *life, bool again)
 {
 	struct buf command;
 
 	buf_init(&command);
-	for (char *const *word = life->options->command; *word != NULL; word++) {
-		bool plain = **word != '\0' && strpbrk(*word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
-
-		buf_append(&command, command.len > 0 ? SPAN(" ") : SPAN_NONE);
-		buf_append(&command, plain ? SPAN_NONE : SPAN("'"));
-		buf_append(&command, span_of(*word));
-		buf_append(&command, plain ? SPAN_NONE : SPAN("'"));
-	}
+	command_append(&command, life->options->command);
 	log_event(life->log, WHY_STARTED,
 	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
 		log_string("hint",

@@ -151,8 +151,8 @@ append(struct buf *line, const char *text)
 static bool
 is_printable(uint32_t code)
 {
-	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && (code < 0x2028 || code > 0x202e) &&
-	    (code < 0x2066 || code > 0x2069);
+	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && code != 0x61c && code != 0x200e && code != 0x200f &&
+	    (code < 0x2028 || code > 0x202e) && (code < 0x2066 || code > 0x2069);
 }
 
 /* The length of the first character; 1, with *code 0, where the text is not UTF-8. */

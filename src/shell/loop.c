@@ -320,10 +320,7 @@ exit_status(const struct loop *loop)
 	/* If the client no longer reads, it does not miss the answers that were left. */
 	bool left = session_tally(session, TALLY_LEFT) > 0 && !loop->client.left_deaf;
 	bool failed = session_tally(session, TALLY_FAILED) + session_tally(session, TALLY_TIMED_OUT) +
-		session_tally(session, TALLY_LOST) + session_tally(session, TALLY_REFUSED) +
-		session_count(session, WHY_PARSE_ERROR) + session_count(session, WHY_INVALID_REQUEST) +
-		session_count(session, WHY_TOO_DEEP) + session_count(session, WHY_REPEATED_ID) +
-		session_count(session, WHY_REPEATED_METHOD) >
+		session_tally(session, TALLY_LOST) + session_tally(session, TALLY_REFUSED) + session_refusals(session) >
 	    0;
 
 	if (loop->signals.ending != 0)

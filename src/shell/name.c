@@ -139,24 +139,55 @@ is_script(const char *word)
 	return dot != NULL && has_word(".py .js .mjs .cjs .ts .mts .rb .jar .dll .php .sh", dot);
 }
 
+/* Takes the next word of a shell's line, without its quotes. Returns the byte that ended it. */
+static char
+take_word(char **rest, char **word)
+{
+	char *from = *rest + strspn(*rest, " \t"), *to = from, quote = '\0', end;
+
+	*word = from;
+	for (; *from != '\0'; from++) {
+		bool joins = *from == '&' && from > *word && (from[-1] == '>' || from[-1] == '<');
+
+		if (quote == '\0' && !joins && strchr(" \t&;|\n", *from) != NULL)
+			break;
+		if (*from == quote)
+			quote = '\0';
+		else if (quote == '\0' && (*from == '"' || *from == '\''))
+			quote = *from;
+		else
+			*to++ = *from;
+	}
+	end = *from;
+	*rest = from + (end != '\0');
+	*to = '\0';
+	return end;
+}
+
 /* Splits a shell's line; the words of its first command that starts a program. text: their bytes. */
 static void
 split_line(const char *line, char text[LINE_SIZE], char *words[WORDS + 1])
 {
-	static const char keywords[] = "! { ( if then else do while 0 1 2";
+	static const char keywords[] = "! { ( if then else do while";
 	static const char builtins[] =
 	    ": . [ cd done echo exit export fi for printf read set sleep source test trap true ulimit umask";
-	char *rest = text, *command, *word;
+	char *rest = text, *word, end;
 	size_t count = 0;
+	bool file = false; /* the next word is the file of a redirection */
 
 	snprintf(text, LINE_SIZE, "%s", line);
-	while (count == 0 && (command = strsep(&rest, "&;|\n")) != NULL) {
-		while (count < WORDS && (word = strsep(&command, " \t\"'")) != NULL)
-			if (*word != '\0' && (count > 0 || (strchr(word, '=') == NULL && !has_word(keywords, word))))
-				words[count++] = word;
-		if (count > 0 && has_word(builtins, words[0]))
+	do {
+		end = take_word(&rest, &word);
+		size_t arrows = strspn(word, "0123456789"), after = arrows + strspn(word + arrows, "<>");
+		bool redirects = after > arrows, setting = count == 0 && strchr(word, '=') != NULL;
+
+		if (*word != '\0' && !file && !redirects && !setting && (count > 0 || !has_word(keywords, word)))
+			words[count++] = word;
+		file = redirects && word[after] == '\0';
+		if (end != ' ' && end != '\t' && count > 0 &&
+		    (has_word(builtins, words[0]) || (count == 1 && strcmp(words[0], "exec") == 0)))
 			count = 0;
-	}
+	} while (count < WORDS && (end == ' ' || end == '\t' || (count == 0 && end != '\0')));
 	words[count] = NULL;
 }
 

@@ -651,6 +651,8 @@ explain(const struct row *row, const char *argument)
 		return "without this option the server is not started again; ";
 	if (row->kind == LOG_FILE && argument[0] == '~')
 		return "HOME is not set, or too long; ";
+	if (row->kind == STUCK && strcmp(argument, "0") == 0)
+		return "";
 	if ((row->kind == IDLE || row->kind == CAP) && equals != NULL)
 		text = equals + 1;
 	else if (row->kind == RESTART && slash != NULL)

@@ -187,14 +187,16 @@ START_TEST(with_e_a_client_that_reads_no_more_does_not)
 }
 END_TEST
 
-/* A JSON-RPC error, a result with isError, a deadline, a line that is no message. */
+/* A JSON-RPC error, a result with isError, a deadline, a line that is no message; not a fault of the server's. */
 START_TEST(with_fail_on_error_an_error_shows_in_the_status)
 {
-	static const int statuses[] = { 123, 123, 123, 123, 0 };
-	struct run *run = run_options("--fail-on-error -t tools/call:sleep=200ms",
-	    _i == 1 ?
-		"sh:read line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"isError\":true}}'; cat" :
-		NULL);
+	static const int statuses[] = { 123, 123, 123, 123, 0, 0 };
+	static const char *const commands[] = { NULL,
+		"sh:read line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"isError\":true}}'; cat",
+		NULL, NULL, NULL,
+		"sh:read line; echo '{\"jsonrpc\":\"2.0\",\"id\":5,\"id\":6,\"method\":\"ping\"}';"
+		"echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}'; cat" };
+	struct run *run = run_options("--fail-on-error -t tools/call:sleep=200ms", commands[_i]);
 
 	run_call(run, "2", _i == 0 ? "no such tool" : _i == 2 ? "sleep" : "echo", _i == 2 ? FOR_EVER : "{}");
 	run_expect_answer(run, "2");
@@ -226,7 +228,7 @@ suite_statuses(void)
 	tcase_add_test(tests, with_e_and_no_timeout_it_does_not);
 	tcase_add_loop_test(tests, with_e_a_request_that_is_given_up_shows_in_the_status, 0, 4);
 	tcase_add_test(tests, with_e_a_client_that_reads_no_more_does_not);
-	tcase_add_loop_test(tests, with_fail_on_error_an_error_shows_in_the_status, 0, 5);
+	tcase_add_loop_test(tests, with_fail_on_error_an_error_shows_in_the_status, 0, 6);
 	tcase_add_test(tests, with_e_the_servers_own_failure_counts_more);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -405,6 +405,8 @@ static const struct {
 	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
 	{ "--fail-on-timeouts server", "'--fail-on-timeouts'", "--fail-on-timeout" },
 	{ "--fail-on server", "'--fail-on'", "--fail-on-timeout, --fail-on-error" },
+	{ "-k0 server", "--kill-stuck '0': want a time", "10s" },
+	{ "-k5 server", "--kill-stuck '5'", "is the unit missing?" },
 	{ "-t 5d server", "--timeout '5d'", "250ms" },
 	{ "-t 5ss server", "--timeout '5ss'", "250ms" },
 	{ "-t s server", "--timeout 's'", "250ms" },

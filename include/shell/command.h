@@ -1,0 +1,11 @@
+#ifndef SHELL_COMMAND_H
+#define SHELL_COMMAND_H
+
+/* The server's command as one line for the log, in which what looks like a secret is "***". */
+
+#include "core/buf.h"
+
+/* Appends the words, quoted where a shell would need it. command: ended by NULL. */
+void command_append(struct buf *line, char *const command[]);
+
+#endif

@@ -1,0 +1,91 @@
+#include "shell/command.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+/* Whether a name is one of a secret's, such as GITHUB_TOKEN, --api-key or Authorization. */
+static bool
+names_secret(struct span name)
+{
+	static const char *const parts[] = { "key", "token", "secret", "passw", "passphrase", "pwd", "auth",
+		"credential" };
+
+	for (size_t at = 0; at < name.len; at++)
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+			if (strlen(parts[i]) <= name.len - at &&
+			    strncasecmp(name.ptr + at, parts[i], strlen(parts[i])) == 0)
+				return true;
+	return false;
+}
+
+static bool
+is_name(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_' || byte == '-' || byte == '.';
+}
+
+/* NAME=secret, "Name: secret": the length of the secret at this place of the word; 0: there is none. */
+static size_t
+value_at(const char *word, size_t at)
+{
+	size_t start = at;
+	const char *value = word + at + 1;
+
+	if (word[at] != '=' && word[at] != ':')
+		return 0;
+	while (start > 0 && is_name(word[start - 1]))
+		start--;
+	if (strncmp(value, "//", 2) == 0 || !names_secret((struct span){ word + start, at - start }))
+		return 0;
+	if (word[at] == ':')
+		return strcspn(value, "'\"");
+	if (*value == '\'' || *value == '"')
+		return 1 + strcspn(value + 1, (const char[]){ *value, '\0' });
+	return strcspn(value, " \t\n&;|'\"");
+}
+
+/* https://user:secret@host: the length of what stands before the host; 0: there is none. */
+static size_t
+user_at(const char *word, size_t at)
+{
+	size_t len = strncmp(word + at, "//", 2) == 0 ? strcspn(word + at + 2, "/?# \t\n'\"@") : 0;
+
+	return len > 0 && word[at + 2 + len] == '@' ? len : 0;
+}
+
+/* follows: an option that wants a secret stands before the word. */
+static void
+append_word(struct buf *line, const char *word, bool follows)
+{
+	bool plain = *word != '\0' && strpbrk(word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
+
+	buf_append(line, plain ? SPAN_NONE : SPAN("'"));
+	for (size_t at = 0; word[at] != '\0' && !follows; at++) {
+		size_t shown = 1, hidden = value_at(word, at);
+
+		if (hidden == 0 && (hidden = user_at(word, at)) > 0)
+			shown = 2;
+		buf_append(line, (struct span){ word + at, shown });
+		if (hidden > 0)
+			buf_append(line, SPAN("***"));
+		at += shown - 1 + hidden;
+	}
+	buf_append(line, follows ? SPAN("***") : SPAN_NONE);
+	buf_append(line, plain ? SPAN_NONE : SPAN("'"));
+}
+
+void
+command_append(struct buf *line, char *const command[])
+{
+	bool follows = false;
+
+	for (char *const *word = command; *word != NULL; word++) {
+		bool option = (*word)[0] == '-';
+
+		buf_append(line, word > command ? SPAN(" ") : SPAN_NONE);
+		append_word(line, *word, follows && !option);
+		follows = option && strpbrk(*word, "=:") == NULL && names_secret(span_of(*word));
+	}
+}
