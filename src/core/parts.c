@@ -414,9 +414,9 @@ parts_end(struct session *session, enum side from, struct message *message)
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
+	state_message(session, from, MESSAGE_PASSED, message);
 	parts->reading = READ_HOLD;
 	parts->request = NULL;
-	state_message(session, from, MESSAGE_PASSED, message);
 	switch (reading) {
 	case READ_PASS:
 	case READ_PASSED:
@@ -478,10 +478,10 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
 	journal_tell(&session->journal, &action);
+	state_message(session, from, MESSAGE_PASSED, message);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	party->parts.stalled = action.why == WHY_STALLED;
-	state_message(session, from, MESSAGE_PASSED, message);
 	if (whole) /* only the end of its line was missing */
 		return end_passed(session, message, request);
 	if (other)
