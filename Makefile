@@ -240,6 +240,7 @@ bench: $(BENCH_PROGRAMS) $(B)/canceld
 	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
 		$< $(BENCH_ARGS)
 	@size $(B)/canceld
+	@$(if $(BENCH_ARGS),,$(B)/bench-scale)
 
 # What a message costs while 100,000 requests are outstanding.
 bench-scale: $(B)/bench-scale

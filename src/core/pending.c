@@ -367,7 +367,7 @@ best(const struct pending *pending, struct span text, uint64_t hash, unsigned ki
 {
 	struct request *found = NULL;
 
-	for (int tombstone = 0; tombstone < 2 && found == NULL; tombstone++) {
+	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0) && found == NULL; tombstone++) {
 		found = best_of(pending, text, in_group(hash, GROUP_WIRE_ID, tombstone), kinds);
 		if (kinds & NAME_ID)
 			found = better(found, best_of(pending, text, in_group(hash, GROUP_ID, tombstone), kinds));
@@ -427,6 +427,8 @@ pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_
 
 	if (request != NULL && request->state != REQUEST_PASSING)
 		return request;
+	if (pending->in_state[REQUEST_ABANDONED] == 0)
+		return NULL;
 	return best_of(pending, wire_id, in_group(hash, GROUP_WIRE_ID, true), NAME_WIRE_ID);
 }
 

@@ -160,6 +160,24 @@ read_handshake(struct session *session, const struct message *message)
 		journal_tell(&session->journal, &action);
 }
 
+/* ACP: what concerns a whole session is done for each of its requests. */
+static bool
+session_is_full(const struct session *session, const struct message *message)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct span token = message_id(message->scan, dialect->token_fields[0]);
+	const struct request *request = NULL;
+	size_t count = 0;
+
+	if (!(dialect->flags & DIALECT_SESSIONS) || message->from != SIDE_CLIENT || token.len == 0)
+		return false;
+	while (count < LIMIT_SESSION &&
+	    (request = pending_next_by_token(&session->party[SIDE_CLIENT].pending, token, request)) != NULL &&
+	    request->state != REQUEST_ABANDONED)
+		count++;
+	return count == LIMIT_SESSION;
+}
+
 /* true: canceld answered the request and dropped it. */
 static bool
 refuse(struct session *session, struct message *message)
@@ -171,11 +189,16 @@ refuse(struct session *session, struct message *message)
 		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
-	if (message->extent != MESSAGE_WHOLE ||
-	    state_outstanding(session, message->from) < session->config.max_inflight)
+	if (message->extent != MESSAGE_WHOLE)
 		return false;
-	answer = reply_answer(session, message, "too-many-requests",
-	    "canceld: too many requests are outstanding (--max-inflight)");
+	if (state_outstanding(session, message->from) >= session->config.max_inflight)
+		answer = reply_answer(session, message, "too-many-requests",
+		    "canceld: too many requests are outstanding (--max-inflight)");
+	else if (session_is_full(session, message))
+		answer = reply_answer(session, message, "too-many-requests",
+		    "canceld: too many requests of one session are outstanding");
+	else
+		return false;
 	reply_error(session, message->from, &answer);
 	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, WHY_TOO_MANY, NULL);
@@ -546,7 +569,8 @@ on_update(struct session *session, struct message *message, enum side requester,
 {
 	struct request *request = NULL;
 
-	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL)
+	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
+	    request->state != REQUEST_ABANDONED)
 		state_extend(session, requester, request);
 	pass_on(session, message, WHY_RELAYED, newest);
 }

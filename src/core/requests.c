@@ -335,13 +335,17 @@ decide_one(struct session *session, enum side requester, struct request *request
 static void
 cascade(struct session *session, struct span session_id, bool told)
 {
-	struct request *request, *next;
+	const struct pending *asked = &session->party[SIDE_SERVER].pending;
+	struct request *request = pending_next_by_token(asked, session_id, NULL), *next;
 
-	for (request = session->party[SIDE_SERVER].pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		if (request->state != REQUEST_WAITING || (request->marks & REQUEST_CASCADED) ||
-		    !id_equal(request->token, session_id))
+	/* All that are older than one that is CASCADED are, too. */
+	for (; request != NULL && request->state != REQUEST_ABANDONED && !(request->marks & REQUEST_CASCADED);
+	     request = next) {
+		next = pending_next_by_token(asked, session_id, request);
+		if (request->state != REQUEST_WAITING) {
+			request->marks |= REQUEST_CASCADED | REQUEST_CROSSED;
 			continue;
+		}
 		request->marks |= REQUEST_CASCADED;
 		if (told || session->client_gone)
 			start_grace(session, SIDE_SERVER, request);
@@ -477,6 +481,7 @@ requests_join_turn(struct session *session, struct request *request)
 struct ended_turns
 requests_cancel_turns(struct session *session, struct span session_id)
 {
+	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
 	struct ended_turns turns = { 0, 0, 0, NULL };
 	struct turns *running = turns_find(&session->turns, session_id, session->config.seed);
 	struct request *request, *next;
@@ -486,17 +491,18 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		running->told = true;
 	}
 
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+	request = pending_next_by_token(asked, session_id, NULL);
+	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
 		enum request_state state = state_of(session, SIDE_CLIENT, request);
 		bool told = !(request->marks & REQUEST_WITHHELD);
 
-		next = request->newer;
-		if (!request_is_turn(request) || !id_equal(request->token, session_id))
+		next = pending_next_by_token(asked, session_id, request);
+		if (!request_is_turn(request))
 			continue;
 		turns.unsent += state == REQUEST_QUEUED;
 		turns.repeated += state == REQUEST_CANCELLING && told;
 		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
-		if (state == REQUEST_WAITING)
+		if (state == REQUEST_WAITING && turns.last == NULL)
 			turns.last = request;
 		release(request);
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
@@ -536,7 +542,8 @@ renew_grace(struct session *session, struct span session_id)
 {
 	struct request *turn = NULL;
 
-	while ((turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, session_id, turn)) != NULL)
+	while ((turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, session_id, turn)) != NULL &&
+	    turn->state != REQUEST_ABANDONED)
 		if (turn->state == REQUEST_CANCELLING && request_is_turn(turn))
 			start_grace(session, SIDE_CLIENT, turn);
 }

@@ -24,10 +24,10 @@ on_action(void *user, const struct action *action)
 }
 
 static void
-open_session(bool traffic_unseen)
+open_session(struct span dialect, bool traffic_unseen)
 {
 	struct session_config config = {
-		.dialect = dialect_named(SPAN("mcp")),
+		.dialect = dialect_named(dialect),
 		.policy = &policy,
 		.grace = MSEC_NEVER,
 		.max_message = LIMIT_MESSAGE,
@@ -42,7 +42,7 @@ open_session(bool traffic_unseen)
 static void
 setup(void)
 {
-	open_session(false);
+	open_session(SPAN("mcp"), false);
 }
 
 static void
@@ -187,7 +187,7 @@ START_TEST(unseen_traffic_is_only_counted)
 	struct span stray = SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
 
 	memset(told, 0, sizeof(told));
-	open_session(_i == 1);
+	open_session(SPAN("mcp"), _i == 1);
 	ck_assert_uint_eq(say(SIDE_CLIENT, request), request.len - 1);
 	ck_assert_uint_eq(say(SIDE_SERVER, stray), 0);
 	ck_assert_uint_eq(session_count(session, WHY_RELAYED), 1);
@@ -197,6 +197,26 @@ START_TEST(unseen_traffic_is_only_counted)
 	ck_assert_int_eq(told[WHY_CR_STRIPPED], _i == 0);
 	ck_assert_int_eq(told[WHY_STRAY], 1);
 	teardown();
+}
+END_TEST
+
+/* ACP: what concerns a session is done for each of its requests. */
+START_TEST(the_requests_of_an_acp_session_are_bounded)
+{
+	char text[128];
+
+	session_free(session);
+	policy_free(&policy);
+	open_session(SPAN("acp"), false);
+	for (int i = 1; i <= LIMIT_SESSION + 2; i++) {
+		snprintf(text, sizeof(text),
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"%s\"}}\n",
+		    i, i < LIMIT_SESSION + 2 ? "s" : "other");
+		receive(SIDE_CLIENT, span_of(text));
+		session_hear(session, SIDE_CLIENT, 0);
+	}
+	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_SESSION + 1);
 }
 END_TEST
 
@@ -210,6 +230,7 @@ session_suite(void)
 	tcase_set_timeout(large, 300);
 	tcase_add_checked_fixture(first, setup, teardown);
 	tcase_add_test(first, an_answer_ends_with_its_server);
+	tcase_add_test(first, the_requests_of_an_acp_session_are_bounded);
 	tcase_add_test(first, unanswered_cancels_of_tasks_are_bounded);
 	suite_add_tcase(suite, first);
 	tcase_add_loop_test(small, unseen_traffic_is_only_counted, 0, 2);

@@ -148,7 +148,7 @@ END_TEST
 
 static const char *const malformed[] = {
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"\\377\"}}",
-	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"result\":2}",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{}}",
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":[}}",
 };
 
