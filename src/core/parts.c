@@ -324,6 +324,9 @@ end_passed(struct session *session, struct message *message, struct request *req
 	/* The receiver may read the request all the same. */
 	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
 		message->envelope.kind = ENVELOPE_REQUEST;
+		if (scan_fault(message->scan) != SCAN_REPEATED_ID)
+			message->envelope.id = message_id(message->scan, SCAN_ID);
+		message->envelope.untracked = message->envelope.id.len == 0;
 		return PARTS_MESSAGE;
 	}
 	if (session->party[message->from].frame.split)
