@@ -22,13 +22,15 @@ envelope_may_answer(const struct scan *scan)
 	return has_answer(scan) || (present(scan, SCAN_JSONRPC) && !present(scan, SCAN_METHOD));
 }
 
-/* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled; a double from 2^53 on always is one. */
+/* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
 static bool
 is_integer(struct span number)
 {
+	static const double all_integers = 9007199254740992; /* from 2^53 on every double is an integer */
 	double value;
 
-	return id_number(number, &value) && (value >= 0x1p53 || value <= -0x1p53 || value == (double)(int64_t)value);
+	return id_number(number, &value) &&
+	    (value >= all_integers || value <= -all_integers || value == (double)(int64_t)value);
 }
 
 bool

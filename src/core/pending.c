@@ -366,8 +366,9 @@ static struct request *
 best(const struct pending *pending, struct span text, uint64_t hash, unsigned kinds)
 {
 	struct request *found = NULL;
+	int last = pending->in_state[REQUEST_ABANDONED] > 0 ? 1 : 0;
 
-	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0) && found == NULL; tombstone++) {
+	for (int tombstone = 0; tombstone <= last && found == NULL; tombstone++) {
 		found = best_of(pending, text, in_group(hash, GROUP_WIRE_ID, tombstone), kinds);
 		if (kinds & NAME_ID)
 			found = better(found, best_of(pending, text, in_group(hash, GROUP_ID, tombstone), kinds));

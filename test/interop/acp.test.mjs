@@ -211,6 +211,44 @@ describe('a client cancels', together, () => {
     assert.equal(session.logged('LATE').length, 1);
   });
 
+  forEachAgent('the newer of two turns of a session, and the older one goes on', async (t, sdk) => {
+    const session = await open(t, ['-g', '300ms'], { sdk });
+    const { cancel, options } = cancellation();
+    const older = session.stopReason({ do: 'steps', count: 60, every: 25 });
+    const newer = await session.beginTurn({}, options);
+
+    cancel();
+    assert.deepEqual(await newer.answer, { stopReason: 'cancelled' });
+    assert.deepEqual(session.marks('session/cancel'), []);
+    assert.equal(await older, 'end_turn');
+    if (sdk === '0') await session.marked('session/cancel', 1); // it knows no other cancel
+    await session.assertGoesOn();
+    await session.close();
+    session.assertAnswered(newer.id, { byAgent: 1 });
+    assert.equal(session.marks('session/cancel').length, sdk === '0' ? 1 : 0);
+    assert.equal(session.logged('LATE').length, sdk === '0' ? 1 : 0);
+  });
+
+  test('the newer of two turns of the draft of v2, and the older one goes on', limit, async t => {
+    const session = await openDraft(t, { canceld: ['-v', '-g', '300ms'], permit: allow });
+    const { cancel, options } = cancellation();
+
+    await session.begin(() => session.prompt({ do: 'hold' }));
+    const newer = await session.begin(() => session.prompt({ do: 'never' }, options));
+
+    cancel();
+    assert.equal((await failure(newer.answer)).code, -32800);
+    await session.agent.request('_release', {});
+    assert.ok(!session.heard.some(({ update }) => update.state === 'idle'), 'the older turn ended');
+    await session.cancelTurn();
+    await session.ended('cancelled');
+    await session.close();
+    assert.deepEqual(
+      session.serverEnd.cancels.map(({ method }) => method),
+      ['$/cancel_request', 'session/cancel']
+    );
+  });
+
   test('only the turn of one session', limit, async t => {
     const session = await open(t, []);
     const other = await session.newSession();

@@ -85,6 +85,17 @@ test('a server that is deaf to a cancel and to the end is gone all the same', li
   assert.deepEqual(session.abortedIds, [id]);
 });
 
+// The 2.x client asks another process for its era first, and ends that one within a second.
+for (const server of ['v1', 'v2'])
+  test(`mode auto with a server of SDK ${server}: nothing is left`, limit, async t => {
+    const pair = { client: 'v2', server, mode: 'auto', modern: server === 'v2' };
+    const { session, id, elapsed } = await closeInTheMiddle(t, pair, { deaf: true });
+
+    await session.gone();
+    assertNoForce(session, elapsed);
+    assert.deepEqual(session.abortedIds, [id]);
+  });
+
 test('SIGTERM in the middle of a call: both sides hear of it', limit, async t => {
   const session = await open(t, {});
   const { failure, id } = await startHold(session);

@@ -169,7 +169,7 @@ export class Wire {
   logged(word) {
     return this.stderr
       .split('\n')
-      .filter(line => RegExp(`^canceld\\[\\d+\\]: ${word}\\b`).test(line));
+      .filter(line => RegExp(`^canceld\\[\\d+\\] [^:]*: ${word}\\b`).test(line));
   }
 
   get pids() {
