@@ -19,7 +19,7 @@ struct edit {            /* bytes of the message that are replaced */
 	struct span with; /* must be valid until the message has passed */
 };
 
-enum { MESSAGE_EDITS = 16 }; /* a message alone needs three; of a batch more are left undone */
+enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
 
 enum message_extent {
 	MESSAGE_WHOLE,   /* held from its first byte to its last */
@@ -42,7 +42,7 @@ struct message {
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
 	struct message *batch;       /* MESSAGE_ELEMENT: the batch */
-	struct buf *texts;           /* of a batch: the new texts of its edits, in their order */
+	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
 	int edit_count;
 	/* The members below are large and are not cleared for each message. */
 	struct edit edits[MESSAGE_EDITS]; /* by offset */
@@ -63,11 +63,12 @@ message_is_held(const struct message *message)
 	return message->extent == MESSAGE_WHOLE || message->extent == MESSAGE_ELEMENT;
 }
 
-/* Whether it is in a batch that cannot be changed any more. */
-static inline bool
-message_is_full(const struct message *message)
+/* By offset. */
+static inline const struct edit *
+message_edits(const struct message *message)
 {
-	return message->extent == MESSAGE_ELEMENT && message->batch->edit_count == MESSAGE_EDITS;
+	return message->carried != NULL ? (const struct edit *)(const void *)buf_span(message->carried).ptr :
+					  message->edits;
 }
 
 /* Makes the edits of an element those of its batch; elements come in order. When all have come, ends the batch's. */

@@ -42,7 +42,7 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver confirmed it */
 	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer */
-	REQUEST_TURN_TOLD = 1 << 9, /* PASSING, and session/cancel of its turn was sent */
+	REQUEST_TOLD = 1 << 9,      /* it was CANCELLING, or session/cancel of its turn was sent while it was PASSING */
 };
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */

@@ -6,7 +6,18 @@
 #include "core/limits.h"
 #include "core/pass.h"
 
-/* Why no cancel may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
+/* Why no cancel of that side's may be sent; empty: it may. */
+static struct span
+obstacle_of(const struct session *session, enum side requester)
+{
+	if (session->config.no_cancel && requester == SIDE_CLIENT)
+		return SPAN("--no-cancel");
+	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
+		return SPAN("the server has closed its stdin");
+	return SPAN_NONE;
+}
+
+/* Why no cancel of the request may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
 static struct span
 obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
 {
@@ -17,10 +28,8 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 		return SPAN("the protocol has none");
 	if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		return SPAN("the protocol forbids it");
-	if (session->config.no_cancel && requester == SIDE_CLIENT)
-		return SPAN("--no-cancel");
-	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
-		return SPAN("the server has closed its stdin");
+	if (obstacle_of(session, requester).len > 0)
+		return obstacle_of(session, requester);
 	if (handshake_may_make_task(&session->handshake, side_other(requester), request))
 		return SPAN("it may become a task");
 	return SPAN_NONE;
@@ -138,6 +147,12 @@ cancel_forward(struct session *session, struct message *message, const struct re
 void
 cancel_turns(struct session *session, const struct turns *turns)
 {
+	struct span obstacle = obstacle_of(session, SIDE_CLIENT);
+
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_WITHHELD, NULL, obstacle);
+		return;
+	}
 	compose_session_cancel(session, turns->id);
 	overtake(session, SIDE_CLIENT, NULL, turns->id);
 }

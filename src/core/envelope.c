@@ -37,16 +37,19 @@ bool
 envelope_is_malformed(const struct scan *scan, bool ended)
 {
 	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
-	bool result = present(scan, SCAN_RESULT);
+	bool result = present(scan, SCAN_RESULT), whole, wrong = false;
 
 	if (type == VALUE_ABSENT || type == VALUE_NULL)
 		return ended && !result;
 	if (result || type != VALUE_OBJECT)
 		return true;
-	if (scan_value(scan, SCAN_ERROR)->end == 0)
-		return false;
-	return scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
-	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
+	whole = scan_value(scan, SCAN_ERROR)->end > 0;
+	if (whole || present(scan, SCAN_ERROR_CODE))
+		wrong = scan_value(scan, SCAN_ERROR_CODE)->type != VALUE_NUMBER ||
+		    !is_integer(scan_text(scan, SCAN_ERROR_CODE));
+	if (whole || present(scan, SCAN_ERROR_MESSAGE))
+		wrong |= scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
+	return wrong;
 }
 
 static void

@@ -466,6 +466,10 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 		add_hole(lane, hole);
 		lane->backlog -= (size_t)(hole.end - hole.start);
 	}
+	/* The newline that its line lacked; a message of canceld's own is longer. */
+	if (i < count_of(lane) && segment_at(lane, i)->at == end && segment_at(lane, i)->kind == SEGMENT_OWN &&
+	    segment_at(lane, i)->len == 1)
+		drop_segment(lane, segment_at(lane, i));
 	release_gaps(lane);
 }
 

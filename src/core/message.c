@@ -43,12 +43,13 @@ message_carry_edits(struct message *element)
 {
 	struct message *batch = element->batch;
 
-	for (int i = 0; i < element->edit_count && batch->edit_count < MESSAGE_EDITS; i++) {
+	for (int i = 0; i < element->edit_count; i++) {
 		struct edit edit = element->edits[i];
 
 		edit.offset += element->start - batch->origin;
 		buf_append(batch->texts, edit.with);
-		add_edit(batch, edit);
+		buf_append(batch->carried, (struct span){ (const char *)&edit, sizeof(edit) });
+		batch->edit_count++;
 	}
 	element->edit_count = 0;
 }
@@ -56,12 +57,13 @@ message_carry_edits(struct message *element)
 void
 message_end_edits(struct message *batch)
 {
+	struct edit *edits = (struct edit *)(void *)batch->carried->data;
 	size_t at = 0;
 
 	for (int i = 0; i < batch->edit_count; i++) {
-		size_t len = batch->edits[i].with.len;
+		size_t len = edits[i].with.len;
 
-		batch->edits[i].with = span_part(buf_span(batch->texts), at, len);
+		edits[i].with = span_part(buf_span(batch->texts), at, len);
 		at += len;
 	}
 }
@@ -81,7 +83,7 @@ message_copy(const struct message *message, struct buf *out)
 	int i;
 
 	for (i = 0; i < message->edit_count; i++) {
-		const struct edit *edit = &message->edits[i];
+		const struct edit *edit = &message_edits(message)[i];
 
 		buf_append(out, message_part(message, at, edit->offset));
 		buf_append(out, edit->with);

@@ -324,6 +324,9 @@ end_passed(struct session *session, struct message *message, struct request *req
 	/* The receiver may read the request all the same. */
 	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
 		message->envelope.kind = ENVELOPE_REQUEST;
+		if (scan_fault(message->scan) != SCAN_REPEATED_ID)
+			message->envelope.id = message_id(message->scan, SCAN_ID);
+		message->envelope.untracked = message->envelope.id.len == 0;
 		return PARTS_MESSAGE;
 	}
 	if (session->party[message->from].frame.split)
@@ -414,9 +417,9 @@ parts_end(struct session *session, enum side from, struct message *message)
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
+	state_message(session, from, MESSAGE_PASSED, message);
 	parts->reading = READ_HOLD;
 	parts->request = NULL;
-	state_message(session, from, MESSAGE_PASSED, message);
 	switch (reading) {
 	case READ_PASS:
 	case READ_PASSED:
@@ -478,10 +481,11 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
 	journal_tell(&session->journal, &action);
+	state_message(session, from, MESSAGE_PASSED, message);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	party->parts.stalled = action.why == WHY_STALLED;
-	state_message(session, from, MESSAGE_PASSED, message);
+	move_on(session, from); /* a last carriage return */
 	if (whole) /* only the end of its line was missing */
 		return end_passed(session, message, request);
 	if (other)

@@ -10,6 +10,8 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 
 	if (why == WHY_RELAYED)
 		why = message->word;
+	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
+		state_note(session, VERB_NOTE, side_other(message->from), WHY_RECOVERED, request, SPAN_NONE);
 	if (in_batch) {
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
@@ -82,12 +84,12 @@ static void
 pass_bytes(struct party *party, const struct message *message)
 {
 	uint64_t len = message->end - message->start;
-	const struct edit *edit, *end = message->edits + message->edit_count;
+	const struct edit *edits = message_edits(message), *edit, *end = edits + message->edit_count;
 
-	for (edit = message->edits; edit < end; edit++)
+	for (edit = edits; edit < end; edit++)
 		len = len - edit->len + edit->with.len;
 	pass_head(party, message->start, len);
-	for (edit = message->edits; edit < end; edit++) {
+	for (edit = edits; edit < end; edit++) {
 		pass_to(party->lane, message->origin + edit->offset);
 		lane_insert(party->lane, edit->with);
 		lane_drop(party->lane, edit->len);

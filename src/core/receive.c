@@ -447,8 +447,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		requests_decide(session, requester, request, EVENT_RESPONSE, message);
 		return;
 	}
-	if ((message->envelope.malformed && message->extent == MESSAGE_WHOLE) ||
-	    (request_is_aliased(request) && message_is_full(message))) {
+	if (message->envelope.malformed && message->extent == MESSAGE_WHOLE) {
 		on_malformed(session, message, request);
 		return;
 	}
@@ -726,10 +725,12 @@ receive_batch(struct session *session, struct message *message)
 	size_t count, at = (size_t)(scan_value_start(message->scan) - (message->start - message->origin)) + 1;
 	unsigned kinds = 0;
 	struct span element;
-	struct buf texts;
+	struct buf texts, edits;
 
 	buf_init(&texts);
-	message->texts = &texts; /* cppcheck-suppress autoVariables ; until this function ends */
+	buf_init(&edits);
+	message->texts = &texts;   /* cppcheck-suppress autoVariables ; until this function ends */
+	message->carried = &edits; /* cppcheck-suppress autoVariables */
 	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
 		kinds |= 1U << receive_element(session, message, scan, element);
 	message->bound =
@@ -739,7 +740,9 @@ receive_batch(struct session *session, struct message *message)
 	message_end_edits(message);
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;
-	message->texts = NULL;
+	message->texts = message->carried = NULL;
+	message->edit_count = 0;
+	buf_free(&edits);
 	buf_free(&texts);
 	scan_free(scan);
 }

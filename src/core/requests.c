@@ -215,7 +215,7 @@ enter_state(struct session *session, enum side requester, struct request *reques
 		alarm_arm(&pending->linger, &request->hard, TIME_LINGER, session->clocks.steady);
 		break;
 	case REQUEST_CANCELLING:
-		request->marks |= REQUEST_CANCELLED;
+		request->marks |= REQUEST_CANCELLED | REQUEST_TOLD;
 		pending_move(pending, request, next);
 		start_grace(session, requester, request);
 		break;
@@ -293,7 +293,7 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->cancelled = session->clocks.steady;
 	}
 	if (request->state == REQUEST_PASSING && event == EVENT_TURN_CANCELLED)
-		request->marks |= REQUEST_TURN_TOLD;
+		request->marks |= REQUEST_TOLD;
 	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE) {
 		if (dialect_says_cancelled(scan))
 			request->marks |= REQUEST_CONFIRMED;
@@ -302,10 +302,11 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		/* ACP v2: the prompt was accepted, and its turn begins. A stopReason, as in v1, would end it. */
 		if (request->turns != NULL && session->handshake.version > 1 &&
 		    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
-		    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT) {
+		    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT &&
+		    session->turns.by_id.count <= LIMIT_TURNS) {
 			request->turns->running = true;
 			request->turns->told =
-			    request->state != REQUEST_WAITING && !(request->marks & REQUEST_WITHHELD);
+			    (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
 		}
 	}
 	if (request->state != REQUEST_ABANDONED &&
@@ -422,10 +423,9 @@ void
 requests_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
 {
 	struct pending *pending = &session->party[requester].pending;
-	bool told = former->state == REQUEST_CANCELLING || (request->marks & REQUEST_TURN_TOLD);
-	enum decide_event event = told      ? EVENT_TURN_CANCELLED :
-	    request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
-					      EVENT_CANCEL_OWED;
+	enum decide_event event = request->marks & REQUEST_TOLD ? EVENT_TURN_CANCELLED :
+	    request->marks & REQUEST_UNOWED                 ? EVENT_CANCEL :
+							      EVENT_CANCEL_OWED;
 
 	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
 	if (request->marks & REQUEST_CANCELLED)
@@ -532,7 +532,7 @@ requests_leave_turns(struct session *session)
 	struct turns *turns;
 
 	for (turns = session->turns.first; turns != NULL; turns = turns->next)
-		if (turns->running && !turns->told && !session->config.no_cancel)
+		if (turns->running && !turns->told && session->server.life != SERVER_GONE)
 			cancel_turns(session, turns);
 }
 
@@ -708,6 +708,19 @@ goes_on(const struct session *session, const struct request *request)
 	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
 }
 
+/* A turn ends with the agent that worked on it. */
+static void
+lose_turns(struct session *session)
+{
+	struct turns *turns, *next;
+
+	for (turns = session->turns.first; turns != NULL; turns = next) {
+		next = turns->next;
+		turns->running = turns->told = false;
+		turns_drop(&session->turns, turns);
+	}
+}
+
 void
 requests_lose_server(struct session *session)
 {
@@ -721,6 +734,7 @@ requests_lose_server(struct session *session)
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
 	}
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	lose_turns(session);
 }
 
 /* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */

@@ -286,7 +286,7 @@ hear(struct session *session, enum side from, bool ended)
 {
 	struct party *party = &session->party[from];
 	struct span fresh;
-	bool whole;
+	bool whole, failed;
 
 	if (!settle_framing(session, from, ended))
 		return;
@@ -294,8 +294,9 @@ hear(struct session *session, enum side from, bool ended)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
 	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
 		party->heard = session->clocks.steady;
+		failed = scan_failed(party->frame.scan);
 		whole = frame_feed(&party->frame, fresh);
-		if (split_line(session, from, &party->frame) || whole) {
+		if ((!failed && split_line(session, from, &party->frame)) || whole) { /* tried once: it may take long */
 			receive_frame(session, from);
 		} else {
 			noise_continue(session, from);

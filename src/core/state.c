@@ -33,7 +33,12 @@ names_request(const struct session *session, enum side from, const struct scan *
 	enum side requester = side_other(from);
 	struct span id = message_id(scan, SCAN_ID);
 
-	return scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT && id.len > 0 &&
+	if (scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT)
+		return false;
+	/* A request that is PASSING is not found by its id; one with so long an id is not tracked. */
+	if (session->party[from].parts.request != NULL || scan_value(scan, SCAN_ID)->overflow)
+		return session->party[from].parts.request != NULL || session->party[requester].untracked;
+	return id.len > 0 &&
 	    (pending_by_wire(&session->party[requester].pending, id) != NULL ||
 		questions_find(&session->questions, requester, id) != NULL);
 }
