@@ -153,6 +153,7 @@ static struct excuse excuses[] = {
 	{ "abandoned/*-gone: another word", SILENT, false },
 	{ "abandoned/receiver-lost: another word", SILENT, false },
 	{ "abandoned/receiver-deaf: *", ONLY_AWAITED, false },
+	{ "abandoned/turn-cancelled: *", "only turns that have not ended are looked for", false },
 	{ "abandoned/terminated: another word", SILENT, false },
 	{ "[lb]sp: another closed", SHELL_ONLY, false },
 	{ "mcp: another framing", "its handshake is told by the version", false },
@@ -170,6 +171,9 @@ static struct excuse excuses[] = {
 	{ "none: also SESSIONS", NO_PROGRESS, false },
 	{ "bsp: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
 	{ "bsp: also SESSIONS", NO_PROGRESS, false },
+	{ "none: also ALIASES_TOKENS", NO_PROGRESS, false },
+	{ "bsp: also ALIASES_TOKENS", NO_PROGRESS, false },
+	{ "[albn]*: also TASKS", "none of its versions has tasks", false },
 	{ "acp: terminal/wait_for_exit: not EXEMPT", NAMED_ONLY, false },
 	{ "acp: terminal/wait_for_exit: is unknown", NAMED_ONLY, false },
 };
