@@ -486,7 +486,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	party->parts.request = NULL;
 	party->parts.stalled = action.why == WHY_STALLED;
 	move_on(session, from); /* a last carriage return */
-	if (whole) /* only the end of its line was missing */
+	if (whole)              /* only the end of its line was missing */
 		return end_passed(session, message, request);
 	if (other)
 		take_back(session, message, request);

@@ -305,8 +305,7 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT &&
 		    session->turns.by_id.count <= LIMIT_TURNS) {
 			request->turns->running = true;
-			request->turns->told =
-			    (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
+			request->turns->told = (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
 		}
 	}
 	if (request->state != REQUEST_ABANDONED &&
@@ -424,8 +423,8 @@ requests_resume(struct session *session, enum side requester, struct request *re
 {
 	struct pending *pending = &session->party[requester].pending;
 	enum decide_event event = request->marks & REQUEST_TOLD ? EVENT_TURN_CANCELLED :
-	    request->marks & REQUEST_UNOWED                 ? EVENT_CANCEL :
-							      EVENT_CANCEL_OWED;
+	    request->marks & REQUEST_UNOWED                     ? EVENT_CANCEL :
+								  EVENT_CANCEL_OWED;
 
 	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
 	if (request->marks & REQUEST_CANCELLED)
