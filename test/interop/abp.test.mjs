@@ -126,7 +126,7 @@ describe('edge cases', together, () => {
       >C ${marker(7)}
       >C ${told('a', confirmed(7))}
       C> ${ask('b', 7)}
-      >C ${told('b', unconfirmed(7))}
+      >C ${told('b', confirmed(7))}
     `
   );
 
@@ -418,7 +418,7 @@ describe('relationship to timeout', together, () => {
       S> ${marker(7)}
       >C ${marker(7)}
       C> ${ask('a', 7)}
-      >C ${told('a', unconfirmed(7))}
+      >C ${told('a', confirmed(7))}
     `,
     { options: ['-t', 'tools/call=300ms'], words: ['TIMED_OUT'] }
   );

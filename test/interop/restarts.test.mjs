@@ -48,8 +48,8 @@ forEachKind('a handler that blocks its server: the next call succeeds', async (t
   assert.deepEqual(session.errors, []);
 });
 
-test('who waits for the next server has a deadline, and may cancel', limit, async t => {
-  const canceld = spinning('500ms', '-t', 'tools/call:steps=200ms', '-k2s');
+test('a request that waits for the next server keeps its absolute deadline, and may be cancelled', limit, async t => {
+  const canceld = spinning('500ms', '-T', 'tools/call:steps=200ms', '-k2s');
   const session = await open(t, { canceld });
   const controller = new AbortController();
 
