@@ -337,10 +337,13 @@ cascade(struct session *session, struct span session_id, bool told)
 	const struct pending *asked = &session->party[SIDE_SERVER].pending;
 	struct request *request = pending_next_by_token(asked, session_id, NULL), *next;
 
-	/* All that are older than one that is CASCADED are, too. */
-	for (; request != NULL && request->state != REQUEST_ABANDONED && !(request->marks & REQUEST_CASCADED);
+	/* One that joined a cancelled turn is CASCADED alone: an older one may have arrived while another turn ran. */
+	for (; request != NULL && request->state != REQUEST_ABANDONED && !(request->marks & REQUEST_SWEPT);
 	     request = next) {
 		next = pending_next_by_token(asked, session_id, request);
+		request->marks |= REQUEST_SWEPT;
+		if (request->marks & REQUEST_CASCADED)
+			continue;
 		if (request->state != REQUEST_WAITING) {
 			request->marks |= REQUEST_CASCADED | REQUEST_CROSSED;
 			continue;
@@ -433,6 +436,10 @@ requests_resume(struct session *session, enum side requester, struct request *re
 		return;
 	arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
 	arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
+	/* Its turn was cancelled while it was PASSING. */
+	if ((request->marks & REQUEST_CASCADED) &&
+	    alarm_due(&request->hard) > session->clocks.steady + state_grace(session, request))
+		start_grace(session, requester, request);
 }
 
 struct request *

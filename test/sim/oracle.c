@@ -186,7 +186,10 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
-		if (!is_turn_of(ask, sent->session) || !oracle_lives(oracle, ask))
+		if (!is_turn_of(ask, sent->session))
+			continue;
+		ask->turn_cancelled |= oracle->version > 1 && ask->replied != 0;
+		if (!oracle_lives(oracle, ask))
 			continue;
 		if (ask->cancelled == 0 && ask->expired == 0)
 			live++;
@@ -229,7 +232,7 @@ join_cascade(const struct oracle *oracle, struct ask *ask)
 
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++)
 		if (is_turn_of(turn, ask->session) && oracle->sent[turn->sent].heard != 0 &&
-		    (turn->cancelled != 0 || turn->expired != 0 || turn->decided != 0))
+		    (turn->cancelled != 0 || turn->turn_cancelled || turn->expired != 0 || turn->decided != 0))
 			ask->crossed = true;
 }
 
