@@ -44,6 +44,7 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer */
 	REQUEST_TOLD = 1 << 9,      /* it was CANCELLING, or session/cancel of its turn was sent while it was PASSING */
 	REQUEST_SWEPT = 1 << 10,    /* CASCADED, and so are all that are older in its session */
+	REQUEST_CUT = 1 << 11,      /* the server closed its stdin before it had all of it, while it was PASSING */
 };
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */

@@ -421,6 +421,39 @@ arm_until(struct timeline *timeline, struct alarm *alarm, msec_t due, msec_t now
 	alarm_arm(timeline, alarm, due == MSEC_NEVER ? MSEC_NEVER : due < now ? 0 : due - now, now);
 }
 
+/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
+static bool
+goes_on(const struct session *session, const struct request *request)
+{
+	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
+	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
+}
+
+/* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
+static bool
+is_owed(const struct session *session, const struct request *request)
+{
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
+	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
+		return false;
+	return request->state == REQUEST_PASSING ||
+	    (request_is_awaited(request) && !(request->marks & REQUEST_CUT) && request->end <= lane_written_to(lane) &&
+		state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED);
+}
+
+/* The server is deaf: it has the grace to answer what it has, and nothing else is answered. */
+static void
+deafen(struct session *session, struct request *request)
+{
+	bool owed = is_owed(session, request);
+
+	if (request->state == REQUEST_WAITING && owed)
+		start_grace(session, SIDE_CLIENT, request);
+	else if (session->server.life == SERVER_DEAF && request_is_awaited(request) && !owed)
+		requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_DEAF, NULL);
+}
+
 void
 requests_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
 {
@@ -432,14 +465,16 @@ requests_resume(struct session *session, enum side requester, struct request *re
 	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
 	if (request->marks & REQUEST_CANCELLED)
 		requests_decide(session, requester, request, event, NULL);
-	if (request->state != former->state)
-		return;
-	arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
-	arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
-	/* Its turn was cancelled while it was PASSING. */
-	if ((request->marks & REQUEST_CASCADED) &&
-	    alarm_due(&request->hard) > session->clocks.steady + state_grace(session, request))
-		start_grace(session, requester, request);
+	if (request->state == former->state) {
+		arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
+		arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
+		/* Its turn was cancelled while it was PASSING. */
+		if ((request->marks & REQUEST_CASCADED) &&
+		    alarm_due(&request->hard) > session->clocks.steady + state_grace(session, request))
+			start_grace(session, requester, request);
+	}
+	if (requester == SIDE_CLIENT && server_is_deaf(&session->server))
+		deafen(session, request);
 }
 
 struct request *
@@ -496,7 +531,6 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		turns.live++;
 		running->told = true;
 	}
-
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
 		enum request_state state = state_of(session, SIDE_CLIENT, request);
@@ -706,14 +740,6 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	}
 }
 
-/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
-static bool
-goes_on(const struct session *session, const struct request *request)
-{
-	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
-	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
-}
-
 /* A turn ends with the agent that worked on it. */
 static void
 lose_turns(struct session *session)
@@ -743,31 +769,19 @@ requests_lose_server(struct session *session)
 	lose_turns(session);
 }
 
-/* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
-static bool
-is_owed(const struct session *session, const struct request *request)
-{
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
-		return false;
-	return request->state == REQUEST_PASSING ||
-	    (request_is_awaited(request) && request->end <= lane_written_to(lane) &&
-		state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED);
-}
-
 void
 requests_deafen(struct session *session)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct request *request, *next;
 
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		if (request->state == REQUEST_WAITING && is_owed(session, request))
-			start_grace(session, SIDE_CLIENT, request);
-		else if (session->server.life == SERVER_DEAF && request_is_awaited(request) &&
-		    !is_owed(session, request))
-			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_DEAF, NULL);
+		/* What was not written will be forgotten; the answer that passes may turn out to be another's. */
+		if (session->server.life == SERVER_DEAF && request->state == REQUEST_PASSING &&
+		    request->end > lane_written_to(lane))
+			request->marks |= REQUEST_CUT;
+		deafen(session, request);
 	}
 }
 

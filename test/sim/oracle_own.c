@@ -193,6 +193,8 @@ got_error(struct oracle *oracle, int to, json_t *message, json_t *error, json_t 
 	    (oracle->deaf_at == 0 ||
 		(ask->wire[0] != '\0' && ask->cancelled == 0 && ask->expired == 0 &&
 		    ask->decided_at - oracle->deaf_at < oracle_grace(oracle, ask) &&
+		    /* An answer that was arriving at the deadline had the grace from then on. */
+		    ask->decided_at - ask->active < ask->idle + oracle_grace(oracle, ask) &&
 		    ask->decided_at - ask->asked < ask->cap)))
 		oracle_blame(oracle, "1: %s is told of a closed stdin at %lld ms, which was closed at %lld ms", id,
 		    (long long)ask->decided_at, (long long)oracle->deaf_at);
