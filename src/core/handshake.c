@@ -75,7 +75,7 @@ capabilities_in(const struct message *message, enum scan_field field)
 {
 	const struct scan_value *value = scan_value(message->scan, field);
 
-	if (value->type != VALUE_OBJECT || message->extent != MESSAGE_WHOLE)
+	if (value->type != VALUE_OBJECT || value->end == 0 || message->extent != MESSAGE_WHOLE)
 		return SPAN_NONE;
 	return json_member(message_part(message, value->offset, value->end), SPAN("capabilities"));
 }

@@ -146,7 +146,8 @@ is_message(const struct session *session, const struct message *line, struct can
 	envelope_read(&message->envelope, scan, session->party[line->from].needs_jsonrpc && request == NULL);
 	if (candidate->open)
 		return false;
-	if (request == NULL && question_named(session, line->from, scan) != NULL) { /* sound or not */
+	if (request == NULL && scan_complete(scan) &&
+	    question_named(session, line->from, scan) != NULL) { /* sound or not */
 		message->envelope.kind = ENVELOPE_RESPONSE;
 		message->envelope.id = scan_text(scan, SCAN_ID);
 		return true;
