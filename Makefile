@@ -76,8 +76,9 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 
 CORE_OBJECTS := $(call objects,src/core/*.c)
 SHELL_OBJECTS := $(call objects,src/shell/*.c)
-MAIN_OBJECTS := $(call objects,src/canceld.c)
-UNIT_OBJECTS := $(call objects,test/main.c test/core/*.c test/shell/*.c)
+CTL_OBJECTS := $(call objects,src/ctl/*.c)
+MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
+UNIT_OBJECTS := $(call objects,test/main.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/sim/*.c)
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
@@ -90,26 +91,34 @@ BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
 FUZZ_OBJECTS := $(call objects,test/fuzz/*.c)
 FUZZ_NAMES := $(filter-out replay,$(notdir $(basename $(wildcard test/fuzz/*.c))))
-ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
+ALL_OBJECTS := $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) $(UNIT_OBJECTS) $(SCENARIO_OBJECTS) \
 	$(SIM_OBJECTS) $(DEMO_SERVER_OBJECTS) $(E2E_OBJECTS) $(STRESS_OBJECTS) $(FUZZ_OBJECTS) \
 	$(BENCH_OBJECTS) $(BENCH_SERVER_OBJECTS) $(BENCH_RELAY_OBJECTS) $(BENCH_SCALE_OBJECTS)
 REPLAYS := $(FUZZ_NAMES:%=$(B)/replay-%)
 BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-scale)
 TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
-MANUALS := $(wildcard man/*.1)
+PROGRAMS := $(addprefix $(B)/,canceld cancelctl)
+MANUALS := $(wildcard man/*.[157])
 
 .PHONY: all tests
-all: $(B)/canceld
+all: $(PROGRAMS)
 
 tests: all $(TEST_PROGRAMS)
 
 $(B)/libcanceld.a: $(CORE_OBJECTS)
 	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/canceld: $(MAIN_OBJECTS) $(SHELL_OBJECTS) $(B)/libcanceld.a
+# Both programs take what they need of it.
+$(B)/libshell.a: $(SHELL_OBJECTS)
+	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/canceld: $(B)/obj/src/canceld.o $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
 
-$(B)/test-canceld: $(UNIT_OBJECTS) $(SHELL_OBJECTS) $(B)/libcanceld.a
+$(B)/cancelctl: $(B)/obj/src/cancelctl.o $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
+
+$(B)/test-canceld: $(UNIT_OBJECTS) $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS) $(CHECK_LIBS)
 
 $(B)/scenario: $(SCENARIO_OBJECTS) $(B)/libcanceld.a
@@ -181,7 +190,7 @@ check: deps-build-test
 # Three suites at a time, as e2e and matrix mostly wait; the longest first.
 CHECK_SUITES = e2e unit matrix scenario sim replay
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
-check-run: $(addprefix $(B)/,canceld demo-server test-canceld scenario sim e2e) $(REPLAYS)
+check-run: $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
 	@rm -rf $(B)/check
 	@$(MAKE) -k $(CHECK_JOBS) LTO='$(LTO)' $(CHECK_SUITES:%=check-%) || :
 	@test/tools/check.sh report $(B)/check '$(CHECK_SUITES)' 'make$(if $(filter release,$(VARIANT)),, VARIANT=$(VARIANT))'
@@ -213,9 +222,10 @@ replay: $(FUZZ_NAMES:%=replay-%)
 $(FUZZ_NAMES:%=replay-%): replay-%: $(B)/replay-%
 	$< test/fuzz/corpus/$*
 
-BINARIES = CANCELD='$(abspath $(B)/canceld)' DEMO_SERVER='$(abspath $(B)/demo-server)' VARIANT='$(VARIANT)'
+BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl)' \
+	DEMO_SERVER='$(abspath $(B)/demo-server)' VARIANT='$(VARIANT)'
 
-e2e: $(B)/e2e $(B)/canceld $(B)/demo-server
+e2e: $(B)/e2e $(PROGRAMS) $(B)/demo-server
 	$(BINARIES) $<
 
 # Every fault in every state, ROUNDS times, with the server started directly and through sh; NPX=1: through npx too.
@@ -254,7 +264,7 @@ faults: $(B)/canceld $(B)/demo-server
 demo-run: $(B)/canceld $(B)/demo-server
 	@$(BINARIES) test/e2e/demo.sh
 
-interop: $(B)/canceld $(B)/demo-server
+interop: $(PROGRAMS) $(B)/demo-server
 	$(BINARIES) test/interop/run
 
 # A server that crashes RESTARTS times during CALLS calls of a real client.
@@ -298,7 +308,7 @@ cov:
 	@$(MAKE) VARIANT=cov cov-run
 
 cov-run:
-	@$(GCOV) -n $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS) 2>/dev/null | awk -f test/tools/cov.awk
+	@$(GCOV) -n $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS) 2>/dev/null | awk -f test/tools/cov.awk
 
 .PHONY: fuzz $(FUZZ_NAMES:%=fuzz-%) $(FUZZ_NAMES:%=fuzz-run-%)
 fuzz:
@@ -321,7 +331,7 @@ floors:
 	@$(MAKE) VARIANT=floors floors-run
 
 FLOORS_CC = CC='$(CC) $(subst ',,$(COMPILE_FLAGS))'
-floors-run: $(CORE_OBJECTS) $(SHELL_OBJECTS) $(MAIN_OBJECTS)
+floors-run: $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS)
 	@$(FLOORS_CC) test/tools/floors-test.sh $(B)/test
 	@$(FLOORS_CC) test/tools/floors.sh test/tools/floors.txt $(B)/obj
 
@@ -335,12 +345,14 @@ format:
 
 .PHONY: install uninstall dist clean
 install: all
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1'
-	$(INSTALL) -m 755 $(B)/canceld '$(DESTDIR)$(BINDIR)/canceld'
-	$(INSTALL) -m 644 $(MANUALS) '$(DESTDIR)$(MANDIR)/man1/'
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(sort $(foreach page,$(MANUALS),'$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))'))
+	$(INSTALL) -m 755 $(PROGRAMS) '$(DESTDIR)$(BINDIR)/'
+	$(foreach page,$(MANUALS),$(INSTALL) -m 644 $(page) $(installed_page) &&) :
+
+installed_page = '$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))'
 
 uninstall:
-	rm -f '$(DESTDIR)$(BINDIR)/canceld' $(MANUALS:man/%='$(DESTDIR)$(MANDIR)/man1/%')
+	rm -f $(PROGRAMS:$(B)/%='$(DESTDIR)$(BINDIR)/%') $(foreach page,$(MANUALS),$(installed_page))
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)

@@ -1,4 +1,4 @@
-/* Runs every unit suite; a file in test/core or test/shell is a suite of its name. */
+/* Runs every unit suite; a file in test/core, test/shell or test/ctl is a suite of its name. */
 
 #include <check.h>
 #include <dirent.h>
@@ -25,6 +25,7 @@
 	X(lane) \
 	X(map) \
 	X(name) \
+	X(nearest) \
 	X(policy) \
 	X(report) \
 	X(restart) \
@@ -38,6 +39,7 @@
 	X(buf) \
 	X(child) \
 	X(client) \
+	X(ctl) \
 	X(descriptor) \
 	X(log) \
 	X(options) \
@@ -86,7 +88,7 @@ is_listed(const char *file)
 
 START_TEST(every_file_is_a_suite)
 {
-	static const char *const folders[] = { "test/core", "test/shell" };
+	static const char *const folders[] = { "test/core", "test/shell", "test/ctl" };
 	const struct dirent *entry;
 	DIR *folder = opendir(folders[_i]);
 
@@ -107,7 +109,7 @@ main_suite(void)
 	Suite *suite = suite_create("main");
 	TCase *files = tcase_create("files");
 
-	tcase_add_loop_test(files, every_file_is_a_suite, 0, 2);
+	tcase_add_loop_test(files, every_file_is_a_suite, 0, 3);
 	suite_add_tcase(suite, files);
 	return suite;
 }

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/utf8.h"
 #include "shell/monotonic.h"
+#include "shell/printable.h"
 
 enum { TIME_SIZE = 64 };
 
@@ -147,50 +147,6 @@ append(struct buf *line, const char *text)
 	buf_append(line, span_of(text));
 }
 
-/* Excludes characters that move the cursor, start an escape sequence, or change the direction of the text. */
-static bool
-is_printable(uint32_t code)
-{
-	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && code != 0x61c && code != 0x200e && code != 0x200f &&
-	    (code < 0x2028 || code > 0x202e) && (code < 0x2066 || code > 0x2069);
-}
-
-/* The length of the first character; 1, with *code 0, where the text is not UTF-8. */
-static struct span
-first_character(struct span bytes, uint32_t *code)
-{
-	size_t len = utf8_length(bytes, 0);
-
-	*code = len > 0 ? utf8_code(bytes.ptr, len) : 0;
-	return span_part(bytes, 0, len == 0 ? 1 : len);
-}
-
-/*
- * Appends text that is safe for a terminal: bytes that are not printable UTF-8 become \xNN. escaped: characters that
- * get a backslash.
- */
-static void
-append_escaped(struct buf *line, struct span bytes, const char *escaped)
-{
-	char hex[sizeof("\\xNN")];
-
-	while (bytes.len > 0) {
-		uint32_t code;
-		struct span piece = first_character(bytes, &code);
-		size_t i;
-
-		for (i = 0; i < piece.len && !is_printable(code); i++) {
-			snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)piece.ptr[i]);
-			append(line, hex);
-		}
-		if (is_printable(code)) {
-			append(line, code < 0x80 && strchr(escaped, (int)code) != NULL ? "\\" : "");
-			buf_append(line, piece);
-		}
-		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
-	}
-}
-
 static const char *
 time_text(char text[TIME_SIZE])
 {
@@ -248,7 +204,7 @@ append_text(struct buf *line, const struct log_field *field)
 	bool plain = field->kind == LOG_ID || is_plain(text);
 
 	append(line, plain ? "" : "\"");
-	append_escaped(line, text, plain ? "" : "\"\\");
+	printable_append(line, text, plain ? "" : "\"\\");
 	append(line, plain ? "" : "\"");
 	append(line, text.len < field->text.len ? "..." : "");
 }
@@ -280,32 +236,10 @@ append_noise(struct buf *line, struct span noise)
 	char rest[48] = "";
 
 	append(line, " | ");
-	append_escaped(line, shown, "");
+	printable_append(line, shown, "");
 	if (shown.len < noise.len)
 		snprintf(rest, sizeof(rest), "... (%zu bytes)", noise.len);
 	append(line, rest);
-}
-
-/* jansson accepts valid UTF-8 only. cut: "..." is appended. */
-static json_t *
-json_of_bytes(struct span bytes, bool cut)
-{
-	struct buf clean;
-	json_t *string;
-
-	buf_init(&clean);
-	while (bytes.len > 0) {
-		uint32_t code;
-		struct span piece = first_character(bytes, &code);
-		bool valid = code != 0 || bytes.ptr[0] == '\0';
-
-		buf_append(&clean, valid ? piece : SPAN("\xef\xbf\xbd"));
-		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
-	}
-	append(&clean, cut ? "..." : "");
-	string = json_stringn(buf_span(&clean).ptr, clean.len);
-	buf_free(&clean);
-	return string;
 }
 
 static json_t *
@@ -322,7 +256,7 @@ json_of_field(const struct log_field *field)
 	if (value != NULL && !json_is_real(value))
 		return value;
 	json_decref(value);
-	return json_of_bytes(text, text.len < field->text.len);
+	return printable_json(text, text.len < field->text.len);
 }
 
 /* jansson does not escape DEL. */
@@ -358,7 +292,7 @@ compose_json(struct buf *line, const char *name, enum why why, const struct log_
 	json_object_set_new(object, "time", json_string(time_text(now)));
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	if (name[0] != '\0')
-		json_object_set_new(object, "server", json_of_bytes(span_of(name), false));
+		json_object_set_new(object, "server", printable_json(span_of(name), false));
 	json_object_set_new(object, "why", json_string(why_word(why)));
 	append_object(line, object, fields, count);
 }
@@ -374,7 +308,7 @@ compose_text(struct buf *line, const struct log *log, enum why why, const struct
 	snprintf(head, sizeof(head), "%scanceld[%ld]%s", log->dated ? " " : "", (long)getpid(),
 	    log->name[0] != '\0' ? " " : "");
 	append(line, head);
-	append_escaped(line, span_of(log->name), "");
+	printable_append(line, span_of(log->name), "");
 	append(line, ": ");
 	append(line, why_word(why));
 	if (why == WHY_NOISE && count > 0) {

@@ -9,19 +9,17 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "shell/nearest.h"
+#include "shell/units.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
-#define DURATION "DURATION; a DURATION is 250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
+#define DURATION "DURATION; a DURATION is " UNITS_DURATION
 
 enum {
-	HOURS_MAX = 100000, /* of a duration */
 	RESTARTS_MAX = 100000,
 	MESSAGE_LEAST = 64 << 10,
 	INFLIGHT_MOST = 16 << 20,
-	FRACTION_MOST = 9, /* digits behind the point of a duration */
 };
-
-static const uint64_t time_most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
 
 /* Twice this size, and a buffer that grows to contain it, still fits into a size_t. */
 static const size_t message_most = SIZE_MAX >> 3;
@@ -175,7 +173,6 @@ enum {
 	ROWS = sizeof(rows) / sizeof(rows[0]),
 	BY_NAME = 256,  /* what getopt_long returns for an option without a letter: this and its row */
 	HELP_LEFT = 27, /* columns before the explanations */
-	NAME_LONGEST = 32,
 };
 
 static const char help_head[] =
@@ -277,134 +274,6 @@ find_row(int option)
 	return NULL;
 }
 
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-static const struct unit plain_units[] = { { "", 1 }, { NULL, 0 } };
-static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
-	{ NULL, 0 } };
-static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
-	{ NULL, 0 } };
-
-/* Parses digits and one of the units; false if it is something else, or not between least and most. */
-static bool
-read_number(struct span text, const struct unit *units, uint64_t least, uint64_t most, uint64_t *number)
-{
-	uint64_t value = 0;
-	size_t i;
-
-	for (i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++) {
-		uint64_t digit = (uint64_t)(text.ptr[i] - '0');
-
-		if (value > (most - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	if (i == 0)
-		return false;
-	text = span_part(text, i, text.len - i);
-	while (units->name != NULL && !span_equal(text, span_of(units->name)))
-		units++;
-	if (units->name == NULL || value > most / units->factor)
-		return false;
-	*number = value * units->factor;
-	return *number >= least;
-}
-
-enum time_fault { TIME_FINE, TIME_NO_UNIT, TIME_TOO_LONG, TIME_TOO_FINE, TIME_UNREADABLE };
-
-/* Takes digits from text, and returns how many; *value: their number, or some number above time_most. */
-static size_t
-take_digits(struct span *text, uint64_t *value)
-{
-	size_t count = 0;
-
-	for (; text->len > 0 && text->ptr[0] >= '0' && text->ptr[0] <= '9'; count++) {
-		if (*value <= time_most)
-			*value = *value * 10 + (uint64_t)(text->ptr[0] - '0');
-		*text = span_part(*text, 1, text->len - 1);
-	}
-	return count;
-}
-
-/* Takes one of time_units from text; 0: there is none of them. */
-static uint64_t
-take_unit(struct span *text)
-{
-	const struct unit *unit = time_units;
-	size_t len = 0;
-
-	while (len < text->len && text->ptr[len] >= 'a' && text->ptr[len] <= 'z')
-		len++;
-	while (unit->name != NULL && !span_equal(span_part(*text, 0, len), span_of(unit->name)))
-		unit++;
-	*text = span_part(*text, len, text->len - len);
-	return unit->factor;
-}
-
-/* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. */
-static enum time_fault
-read_time(struct span text, uint64_t *time)
-{
-	uint64_t former = UINT64_MAX;
-
-	*time = 0;
-	do {
-		uint64_t value = 0, part = 0, scale = 1, unit;
-		size_t digits;
-
-		if (take_digits(&text, &value) == 0)
-			return TIME_UNREADABLE;
-		if (text.len > 0 && text.ptr[0] == '.') {
-			text = span_part(text, 1, text.len - 1);
-			digits = take_digits(&text, &part);
-			if (digits == 0)
-				return TIME_UNREADABLE;
-			if (digits > FRACTION_MOST)
-				return TIME_TOO_FINE;
-			while (digits-- > 0)
-				scale *= 10;
-		}
-		if (text.len == 0)
-			return TIME_NO_UNIT;
-		unit = take_unit(&text);
-		if (unit == 0 || unit >= former)
-			return TIME_UNREADABLE;
-		if (value > time_most / unit)
-			return TIME_TOO_LONG;
-		if (part * unit % scale != 0)
-			return TIME_TOO_FINE;
-		*time += value * unit + part * unit / scale;
-		former = unit;
-	} while (text.len > 0);
-	return *time > time_most ? TIME_TOO_LONG : TIME_FINE;
-}
-
-/* 0 and none are MSEC_NEVER. */
-static bool
-read_duration(struct span text, msec_t *duration)
-{
-	uint64_t time = 0;
-
-	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) && read_time(text, &time) != TIME_FINE)
-		return false;
-	*duration = time == 0 ? MSEC_NEVER : (msec_t)time;
-	return true;
-}
-
-static bool
-read_size(struct span text, const struct unit *units, size_t least, size_t most, size_t *size)
-{
-	uint64_t number;
-
-	if (!read_number(text, units, least, most, &number))
-		return false;
-	*size = (size_t)number;
-	return true;
-}
-
 /* stateless, or [stateless,]N[/DURATION]; a part that is not given stays unchanged. */
 static bool
 set_restart(struct options *options, struct span text)
@@ -425,38 +294,17 @@ set_restart(struct options *options, struct span text)
 	slash = text.len == 0 ? NULL : memchr(text.ptr, '/', text.len);
 	len = slash == NULL ? text.len : (size_t)(slash - text.ptr);
 	options->restarts_within = MSEC_NEVER;
-	if (!read_size(span_part(text, 0, len), plain_units, 1, RESTARTS_MAX, &options->restarts))
+	if (!units_read_count(span_part(text, 0, len), 1, RESTARTS_MAX, &options->restarts))
 		return false;
-	return slash == NULL || read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
-}
-
-/* [METHOD[:NAME]=]DURATION, split at the first ':' and the last '=': a NAME may be a URI. */
-static bool
-set_rule(struct options *options, enum policy_clock clock, struct span text)
-{
-	const char *equals = text.len == 0 ? NULL : memrchr(text.ptr, '=', text.len);
-	size_t target = equals == NULL ? 0 : (size_t)(equals - text.ptr);
-	struct span method = span_part(text, 0, target), name = SPAN_NONE;
-	const char *colon = target == 0 ? NULL : memchr(text.ptr, ':', target);
-	msec_t duration;
-
-	if (equals != NULL)
-		text = span_part(text, target + 1, text.len - target - 1);
-	if (colon != NULL) {
-		method.len = (size_t)(colon - method.ptr);
-		name = (struct span){ colon + 1, target - method.len - 1 };
-	}
-	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) || !read_duration(text, &duration))
-		return false;
-	policy_add(&options->policy, clock, method, name, duration);
-	return true;
+	return slash == NULL ||
+	    units_read_duration(span_part(text, len + 1, text.len - len - 1), &options->restarts_within);
 }
 
 /* A time to wait; none is 0. */
 static bool
 read_wait(struct span text, msec_t *wait)
 {
-	if (!read_duration(text, wait))
+	if (!units_read_duration(text, wait))
 		return false;
 	if (*wait == MSEC_NEVER)
 		*wait = 0;
@@ -506,14 +354,14 @@ set_option(struct options *options, const struct row *row, const char *argument)
 		options->dialect = dialect_named(value);
 		return options->dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
-		return set_rule(options, POLICY_IDLE, value);
+		return units_read_rule(value, POLICY_IDLE, &options->policy);
 	case CAP:
-		return set_rule(options, POLICY_CAP, value);
+		return units_read_rule(value, POLICY_CAP, &options->policy);
 	case WAIT:
 		return read_wait(value, at);
 	case DRAIN:
 		options->drain = true;
-		return argument == NULL || read_duration(value, &options->drain_for);
+		return argument == NULL || units_read_duration(value, &options->drain_for);
 	case FLAG:
 		*(bool *)at = true;
 		return true;
@@ -524,13 +372,13 @@ set_option(struct options *options, const struct row *row, const char *argument)
 		allow_restarts(options);
 		options->kill_stuck = TIME_STUCK;
 		return argument == NULL ||
-		    (read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER);
+		    (units_read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER);
 	case SWEEP:
 		return read_choice(value, "tree", "group", &options->sweep_group);
 	case SIZE:
-		return read_size(value, size_units, MESSAGE_LEAST, message_most, at);
+		return units_read_size(value, MESSAGE_LEAST, message_most, at);
 	case COUNT:
-		return read_size(value, plain_units, 1, INFLIGHT_MOST, at);
+		return units_read_count(value, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
 		return set_log_file(options, text);
 	case LOG_FORMAT:
@@ -566,53 +414,28 @@ options_refuse(struct options *options, const char *format, ...)
 	return STATUS_FAILED;
 }
 
-/* How many characters must be put in, taken out or replaced to make name of the first len ones of typed. */
-static size_t
-distance(const char *typed, size_t len, const char *name)
-{
-	size_t costs[NAME_LONGEST + 1], i, j, width = strlen(name);
-
-	for (j = 0; j <= width; j++)
-		costs[j] = j;
-	for (i = 0; i < len; i++) {
-		size_t diagonal = costs[0]++;
-
-		for (j = 0; j < width; j++) {
-			size_t cost = diagonal + (typed[i] != name[j]);
-
-			diagonal = costs[j + 1];
-			if (costs[j] + 1 < cost)
-				cost = costs[j] + 1;
-			costs[j + 1] = diagonal + 1 < cost ? diagonal + 1 : cost;
-		}
-	}
-	return costs[width];
-}
-
 /* An unknown name, or one that several options begin with. */
 static int
 refuse_name(struct options *options, const char *argument)
 {
-	const char *name = argument + strlen("--"), *nearest = NULL;
-	size_t len = strcspn(name, "="), least = 2 + len / 3;
+	const char *name = argument + strlen("--");
+	size_t len = strcspn(name, "=");
+	struct nearest nearest;
 	char likely[256] = "";
 	int i;
 
+	nearest_init(&nearest, (struct span){ name, len });
 	for (i = 0; i < ROWS; i++) {
-		size_t used = strlen(likely), far;
+		size_t used = strlen(likely);
 
 		if (len == 0 || rows[i].name == NULL)
 			continue;
 		if (strncmp(rows[i].name, name, len) == 0)
 			snprintf(likely + used, sizeof(likely) - used, "%s--%s", used > 0 ? ", " : "", rows[i].name);
-		far = distance(name, len < NAME_LONGEST ? len : NAME_LONGEST, rows[i].name);
-		if (far < least) {
-			least = far;
-			nearest = rows[i].name;
-		}
+		nearest_offer(&nearest, rows[i].name);
 	}
-	if (likely[0] == '\0' && nearest != NULL)
-		snprintf(likely, sizeof(likely), "--%s", nearest);
+	if (likely[0] == '\0' && nearest.name != NULL)
+		snprintf(likely, sizeof(likely), "--%s", nearest.name);
 	return options_refuse(options, "unknown or ambiguous option '%s'%s%s; see canceld --help", argument,
 	    likely[0] != '\0' ? ": it could be " : "", likely);
 }
@@ -659,7 +482,7 @@ explain(const struct row *row, const char *argument)
 		text = slash + 1;
 	else if (row->kind == RESTART || (row->kind != STUCK && strstr(row->wanted, "DURATION") == NULL))
 		return "";
-	return faults[read_time(span_of(text), &time)];
+	return faults[units_read_time(span_of(text), &time)];
 }
 
 /* A reader that wants no more, such as head(1), is no fault. */
@@ -719,7 +542,7 @@ is_value(const struct row *row, struct span word)
 
 	if (row->argument != optional_argument)
 		return false;
-	return read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
+	return units_read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
 }
 
 /* last: the option without a value just before the command, or NULL. */

@@ -44,6 +44,7 @@ core=$(echo "$files" | grep '/core/')
 	{
 		words core | sed 's,[^ 	][^ 	]*,core/&,g'
 		words shell | sed 's,[^ 	][^ 	]*,shell/&,g'
+		words ctl | sed 's,[^ 	][^ 	]*,ctl/&,g'
 		words program
 	} | awk '{ for (i = 1; i <= NF; i++) print NR, $i }' >"$work/modules"
 
@@ -54,7 +55,7 @@ core=$(echo "$files" | grep '/core/')
 		name = part[2]
 		beside = FILENAME
 		sub(/[^\/]*$/, name, beside)
-		print "include", FILENAME, name ~ /^(core|shell)\// ? "include/" name : beside
+		print "include", FILENAME, name ~ /^(core|shell|ctl)\// ? "include/" name : beside
 	}' $sources >"$work/includes"
 	awk -v root="$objects/" '
 	{

@@ -1,0 +1,98 @@
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "ctl/ctl.h"
+#include "shell/nearest.h"
+
+struct command {
+	const char *name;
+	const char *arguments;              /* for the help */
+	const char *help;                   /* one line */
+	int (*run)(int argc, char *argv[]); /* argv[0] is the name; returns the exit status */
+};
+
+static int help(int argc, char *argv[]);
+static int version(int argc, char *argv[]);
+
+/* THE TABLE of the commands; the help comes from it. */
+static const struct command commands[] = {
+	{ "help", "", "this text", help },
+	{ "version", "", "the version", version },
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* A reader that wants no more, such as head(1), is no fault. */
+static int
+finish_output(int status)
+{
+	if (fflush(stdout) != 0 && errno != EPIPE)
+		return ctl_failed("stdout: %s", strerror(errno));
+	return status;
+}
+
+static int
+help(int argc, char *argv[])
+{
+	(void)argc;
+	(void)argv;
+	puts("usage: cancelctl COMMAND [argument...]\n");
+	puts("Shows and steers the canceld of this user, and sets it up.\n");
+	for (int i = 0; i < COMMANDS; i++)
+		printf("  %s%s%s\n        %s\n", commands[i].name, commands[i].arguments[0] != '\0' ? " " : "",
+		    commands[i].arguments, commands[i].help);
+	puts("\nExit status: 0 done, or yes; 1 not found, or no; 2 wrong usage; 125 cancelctl itself failed.");
+	return CTL_YES;
+}
+
+static int
+version(int argc, char *argv[])
+{
+	(void)argc;
+	(void)argv;
+	puts("cancelctl " CANCELD_VERSION);
+	return CTL_YES;
+}
+
+static const struct command *
+find(const char *name)
+{
+	for (int i = 0; i < COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int
+refuse(const char *name)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, span_of(name));
+	for (int i = 0; i < COMMANDS; i++)
+		nearest_offer(&nearest, commands[i].name);
+	return ctl_usage("unknown command '%.200s'%s%s; see cancelctl help", name,
+	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
+}
+
+int
+main(int argc, char *argv[])
+{
+	const struct command *command;
+	const char *name = argc < 2 ? "" : argv[1];
+
+	json_set_alloc_funcs(mem_new, free);
+	if (name[0] == '\0')
+		return ctl_usage("which command? see cancelctl help");
+	if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)
+		name = "help";
+	if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
+		name = "version";
+	command = find(name);
+	return command == NULL ? refuse(name) : finish_output(command->run(argc - 1, argv + 1));
+}

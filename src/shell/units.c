@@ -1,0 +1,159 @@
+#include "shell/units.h"
+
+#include <string.h>
+
+enum {
+	HOURS_MAX = 100000, /* of a duration */
+	FRACTION_MOST = 9,  /* digits behind the point of a duration */
+};
+
+static const uint64_t time_most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit plain_units[] = { { "", 1 }, { NULL, 0 } };
+static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
+	{ NULL, 0 } };
+static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
+	{ NULL, 0 } };
+
+/* Parses digits and one of the units; false if it is something else, or not between least and most. */
+static bool
+read_number(struct span text, const struct unit *units, size_t least, size_t most, size_t *number)
+{
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++) {
+		uint64_t digit = (uint64_t)(text.ptr[i] - '0');
+
+		if (value > (most - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	if (i == 0)
+		return false;
+	text = span_part(text, i, text.len - i);
+	while (units->name != NULL && !span_equal(text, span_of(units->name)))
+		units++;
+	if (units->name == NULL || value > most / units->factor)
+		return false;
+	*number = (size_t)(value * units->factor);
+	return *number >= least;
+}
+
+/* Takes digits from text, and returns how many; *value: their number, or some number above time_most. */
+static size_t
+take_digits(struct span *text, uint64_t *value)
+{
+	size_t count = 0;
+
+	for (; text->len > 0 && text->ptr[0] >= '0' && text->ptr[0] <= '9'; count++) {
+		if (*value <= time_most)
+			*value = *value * 10 + (uint64_t)(text->ptr[0] - '0');
+		*text = span_part(*text, 1, text->len - 1);
+	}
+	return count;
+}
+
+/* Takes one of time_units from text; 0: there is none of them. */
+static uint64_t
+take_unit(struct span *text)
+{
+	const struct unit *unit = time_units;
+	size_t len = 0;
+
+	while (len < text->len && text->ptr[len] >= 'a' && text->ptr[len] <= 'z')
+		len++;
+	while (unit->name != NULL && !span_equal(span_part(*text, 0, len), span_of(unit->name)))
+		unit++;
+	*text = span_part(*text, len, text->len - len);
+	return unit->factor;
+}
+
+enum time_fault
+units_read_time(struct span text, uint64_t *time)
+{
+	uint64_t former = UINT64_MAX;
+
+	*time = 0;
+	do {
+		uint64_t value = 0, part = 0, scale = 1, unit;
+		size_t digits;
+
+		if (take_digits(&text, &value) == 0)
+			return TIME_UNREADABLE;
+		if (text.len > 0 && text.ptr[0] == '.') {
+			text = span_part(text, 1, text.len - 1);
+			digits = take_digits(&text, &part);
+			if (digits == 0)
+				return TIME_UNREADABLE;
+			if (digits > FRACTION_MOST)
+				return TIME_TOO_FINE;
+			while (digits-- > 0)
+				scale *= 10;
+		}
+		if (text.len == 0)
+			return TIME_NO_UNIT;
+		unit = take_unit(&text);
+		if (unit == 0 || unit >= former)
+			return TIME_UNREADABLE;
+		if (value > time_most / unit)
+			return TIME_TOO_LONG;
+		if (part * unit % scale != 0)
+			return TIME_TOO_FINE;
+		*time += value * unit + part * unit / scale;
+		former = unit;
+	} while (text.len > 0);
+	return *time > time_most ? TIME_TOO_LONG : TIME_FINE;
+}
+
+bool
+units_read_duration(struct span text, msec_t *duration)
+{
+	uint64_t time = 0;
+
+	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) &&
+	    units_read_time(text, &time) != TIME_FINE)
+		return false;
+	*duration = time == 0 ? MSEC_NEVER : (msec_t)time;
+	return true;
+}
+
+bool
+units_read_size(struct span text, size_t least, size_t most, size_t *size)
+{
+	return read_number(text, size_units, least, most, size);
+}
+
+bool
+units_read_count(struct span text, size_t least, size_t most, size_t *count)
+{
+	return read_number(text, plain_units, least, most, count);
+}
+
+/* Split at the first ':' and the last '=': a NAME may be a URI. */
+bool
+units_read_rule(struct span text, enum policy_clock clock, struct policy *policy)
+{
+	const char *equals = text.len == 0 ? NULL : memrchr(text.ptr, '=', text.len);
+	size_t target = equals == NULL ? 0 : (size_t)(equals - text.ptr);
+	struct span method = span_part(text, 0, target), name = SPAN_NONE;
+	const char *colon = target == 0 ? NULL : memchr(text.ptr, ':', target);
+	msec_t duration;
+
+	if (equals != NULL)
+		text = span_part(text, target + 1, text.len - target - 1);
+	if (colon != NULL) {
+		method.len = (size_t)(colon - method.ptr);
+		name = (struct span){ colon + 1, target - method.len - 1 };
+	}
+	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) ||
+	    !units_read_duration(text, &duration))
+		return false;
+	policy_add(policy, clock, method, name, duration);
+	return true;
+}

@@ -1,0 +1,47 @@
+#include "ctl/ctl.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <unistd.h>
+
+Suite *ctl_suite(void);
+
+/* What a call writes to stderr. */
+static const char *
+said(int (*refuse)(const char *format, ...), int status)
+{
+	static char text[256];
+	int pipes[2], saved = dup(STDERR_FILENO);
+	ssize_t len;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	dup2(pipes[1], STDERR_FILENO);
+	ck_assert_int_eq(refuse("%s %d", "\033[2J\xc3\xa9", 7), status);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(pipes[1]);
+	len = read(pipes[0], text, sizeof(text) - 1);
+	close(pipes[0]);
+	text[len > 0 ? len : 0] = '\0';
+	return text;
+}
+
+START_TEST(errors_are_safe_for_a_terminal)
+{
+	ck_assert_str_eq(said(ctl_no, 1), "cancelctl: \\x1b[2J\xc3\xa9 7\n");
+	ck_assert_str_eq(said(ctl_usage, 2), "cancelctl: \\x1b[2J\xc3\xa9 7\n");
+	ck_assert_str_eq(said(ctl_failed, 125), "cancelctl: \\x1b[2J\xc3\xa9 7\n");
+}
+END_TEST
+
+Suite *
+ctl_suite(void)
+{
+	Suite *suite = suite_create("ctl");
+	TCase *errors = tcase_create("errors");
+
+	tcase_add_test(errors, errors_are_safe_for_a_terminal);
+	suite_add_tcase(suite, errors);
+	return suite;
+}
