@@ -22,6 +22,14 @@ enum {
 	LOG_LAST_WAIT = 50,       /* ms, to write the last lines */
 };
 
+/* Someone else who hears events, as JSON, whatever the format and level of the log are. */
+struct log_tap {
+	enum why_level level;
+	void (*hear)(void *user, enum why why, struct span line); /* the JSON object and its newline, during the call */
+	void *user;
+	struct log_tap *next; /* private */
+};
+
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
@@ -39,6 +47,7 @@ struct log {
 	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
 	uint64_t told;    /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
 	bool begun;       /* the first line of the queue is written in part */
+	struct log_tap *taps;
 };
 
 enum log_kind {
@@ -64,7 +73,15 @@ int log_open(struct log *log, const struct log_config *config) __attribute__((wa
 /* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */
 void log_close(struct log *log);
 
+/* Whether the log or a tap shows events of this word. */
 bool log_shows(const struct log *log, enum why why);
+
+/*
+ * Adds a tap, which is borrowed until log_untap; its level may change at any time. It must not log anything while it
+ * hears.
+ */
+void log_tap(struct log *log, struct log_tap *tap);
+void log_untap(struct log *log, struct log_tap *tap);
 
 /* The last two arguments of log_event. */
 #define LOG_FIELDS(...) \

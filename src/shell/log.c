@@ -78,7 +78,29 @@ log_close(struct log *log)
 bool
 log_shows(const struct log *log, enum why why)
 {
-	return why_level(why) <= log->level;
+	enum why_level level = why_level(why);
+	const struct log_tap *tap = log->taps;
+
+	while (tap != NULL && tap->level < level)
+		tap = tap->next;
+	return tap != NULL || level <= log->level;
+}
+
+void
+log_tap(struct log *log, struct log_tap *tap)
+{
+	tap->next = log->taps;
+	log->taps = tap;
+}
+
+void
+log_untap(struct log *log, struct log_tap *tap)
+{
+	struct log_tap **at = &log->taps;
+
+	while (*at != tap)
+		at = &(*at)->next;
+	*at = tap->next;
 }
 
 bool
@@ -369,11 +391,33 @@ put(struct log *log, enum why why, const struct log_field *fields, size_t count)
 	errno = kept;
 }
 
+static void
+tell_taps(const struct log *log, enum why why, const struct log_field *fields, size_t count)
+{
+	const struct log_tap *tap;
+	struct buf line;
+	int kept = errno;
+
+	buf_init(&line);
+	for (tap = log->taps; tap != NULL; tap = tap->next) {
+		if (why_level(why) > tap->level)
+			continue;
+		if (line.len == 0) {
+			compose_json(&line, log->name, why, fields, count);
+			append(&line, "\n");
+		}
+		tap->hear(tap->user, why, buf_span(&line));
+	}
+	buf_free(&line);
+	errno = kept;
+}
+
 void
 log_event(struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
-	if (log_shows(log, why))
+	if (why_level(why) <= log->level)
 		put(log, why, fields, count);
+	tell_taps(log, why, fields, count);
 }
 
 void

@@ -291,6 +291,45 @@ START_TEST(the_level_decides)
 }
 END_TEST
 
+static void
+keep(void *user, enum why why, struct span line)
+{
+	struct buf *heard = user;
+
+	(void)why;
+	buf_append(heard, line);
+}
+
+START_TEST(a_tap_hears_json_at_its_own_level)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
+	struct buf heard, other;
+	struct log_tap first = { .level = LEVEL_DECISION, .hear = keep, .user = &heard };
+	struct log_tap second = { .level = LEVEL_PERSON, .hear = keep, .user = &other };
+
+	buf_init(&heard);
+	buf_init(&other);
+	ck_assert(!log_shows(&log, WHY_LATE));
+	log_tap(&log, &first);
+	log_tap(&log, &second);
+	ck_assert(log_shows(&log, WHY_LATE) && !log_shows(&log, WHY_RELAYED));
+	log_event(&log, WHY_LATE, LOG_FIELDS(log_id("id", SPAN("5"))));
+	log_event(&log, WHY_RELAYED, NULL, 0);
+	buf_append(&heard, SPAN("\0"));
+	ck_assert_ptr_nonnull(strstr(heard.data, "\"why\":\"LATE\",\"id\":5}\n"));
+	ck_assert_ptr_null(strstr(heard.data, "RELAYED"));
+	ck_assert_uint_eq(other.len, 0);
+	ck_assert_str_eq(written(reader), "");
+	log_untap(&log, &first);
+	log_untap(&log, &second);
+	ck_assert(!log_shows(&log, WHY_LATE));
+	buf_free(&heard);
+	buf_free(&other);
+	log_close(&log);
+}
+END_TEST
+
 START_TEST(noise_is_shown_as_it_is)
 {
 	int reader;
@@ -638,6 +677,7 @@ log_suite(void)
 	tcase_add_test(writing, what_does_not_fit_is_counted);
 	tcase_add_test(writing, after_a_lost_line_all_are_lost_until_it_is_reported);
 	tcase_add_test(writing, lost_lines_stay_counted_when_the_reader_goes);
+	tcase_add_test(writing, a_tap_hears_json_at_its_own_level);
 	tcase_add_test(writing, closing_waits_for_a_moment_only);
 	tcase_add_test(writing, the_description_of_stderr_is_left_alone);
 	tcase_add_test(writing, a_file_is_appended_to_with_the_time);
