@@ -354,9 +354,9 @@ set_option(struct options *options, const struct row *row, const char *argument)
 		options->dialect = dialect_named(value);
 		return options->dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
-		return units_read_rule(value, POLICY_IDLE, &options->policy);
+		return units_read_rule(value, POLICY_OPTION, POLICY_IDLE, &options->policy);
 	case CAP:
-		return units_read_rule(value, POLICY_CAP, &options->policy);
+		return units_read_rule(value, POLICY_OPTION, POLICY_CAP, &options->policy);
 	case WAIT:
 		return read_wait(value, at);
 	case DRAIN:
