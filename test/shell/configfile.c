@@ -422,6 +422,34 @@ START_TEST(the_file_in_the_home_may_be_wrong)
 }
 END_TEST
 
+/* The first example of canceld.conf(5), without the roff. */
+START_TEST(the_example_of_the_manual_is_right)
+{
+	static char text[64 << 10], *start, *end;
+	FILE *manual = fopen("man/canceld.conf.5", "r");
+	struct configfile file;
+	struct options *options, *same;
+
+	ck_assert_ptr_nonnull(manual);
+	text[fread(text, 1, sizeof(text) - 1, manual)] = '\0';
+	fclose(manual);
+	start = strstr(text, ".Bd -literal -offset indent\n{");
+	ck_assert_ptr_nonnull(start);
+	start = strchr(start, '{');
+	end = strstr(start, ".Ed");
+	ck_assert_ptr_nonnull(end);
+	put_text(start, (size_t)(end - start));
+	options = parse_with_file("--name weather server");
+	same = parse(1,
+	    "--name weather -t 2m -t tools/call:build_*=30m -t 30s -T 1h -l /home/me/canceld.log -r5/1m server");
+	ck_assert_msg(load(&file, options) == OPTIONS_RUN, "%s", options->fault);
+	compare("weather", options, same);
+	configfile_free(&file);
+	options_free(options);
+	options_free(same);
+}
+END_TEST
+
 /* The strongest source decides, and each rule comes from where it stands. */
 START_TEST(rules_know_their_source)
 {
@@ -582,6 +610,7 @@ configfile_suite(void)
 	tcase_add_test(files, what_is_no_file_is_refused);
 	tcase_add_test(files, its_size_is_bounded);
 	tcase_add_test(files, the_file_in_the_home_may_be_wrong);
+	tcase_add_test(files, the_example_of_the_manual_is_right);
 	tcase_add_test(files, rules_know_their_source);
 	tcase_add_loop_test(files, a_reload_tells_what_has_changed, 0, COUNT(reloads));
 	tcase_add_test(files, a_reload_changes_rules_and_the_level);
