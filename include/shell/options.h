@@ -83,6 +83,18 @@ bool options_set(struct options *options, const char *key, enum policy_source so
 /* For the test that compares them with the manual: the table, ended by a NULL name. */
 const struct option *options_table(void);
 
+/* A row of the table, for the completions of shells. */
+struct options_row {
+	int letter;               /* 0: the option has a name only */
+	const char *name;         /* NULL: a letter only */
+	int argument;             /* as in struct option */
+	const char *wanted;       /* which values are right; or NULL */
+	const char *shown, *help; /* the argument and the explanation in the help */
+};
+
+/* false: there is no such row. */
+bool options_row(size_t i, struct options_row *row);
+
 /* Appends the text of -h (brief) or --help. */
 void options_help(struct buf *text, bool brief);
 

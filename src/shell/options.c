@@ -262,6 +262,16 @@ options_table(void)
 	return table;
 }
 
+bool
+options_row(size_t i, struct options_row *row)
+{
+	if (i >= ROWS)
+		return false;
+	*row = (struct options_row){ rows[i].letter, rows[i].name, rows[i].argument, rows[i].wanted, rows[i].shown,
+		rows[i].help };
+	return true;
+}
+
 /* getopt's string of the letters. "+": what follows the command is the command's. */
 static void
 list_letters(char letters[2 + 3 * ROWS + 1])
