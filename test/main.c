@@ -41,6 +41,7 @@
 	X(client) \
 	X(ctl) \
 	X(descriptor) \
+	X(home) \
 	X(log) \
 	X(options) \
 	X(pending) \

@@ -158,6 +158,7 @@ watch(struct loop *loop)
 	port_watch(client, loop->ev, may_read(loop, SIDE_CLIENT), !port_is_closed(client) && port_backlog(client) > 0);
 	life_watch(&loop->life);
 	watcher_set(loop->ev, &loop->log_writable, log_wants_write(loop->log));
+	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	set_alarm(loop, next_wake(loop));
 	session_sleep(loop->session, is_stalled(loop), loop->now);
 }
@@ -262,7 +263,6 @@ new_session(struct options *options, struct log *log, msec_t now)
 		.ask_progress = options->ask_progress,
 		.legacy = options->legacy,
 		.strict = options->strict,
-		.traffic_unseen = !log_shows(log, WHY_RELAYED),
 		.restarts = options->restarts > 0,
 		.stateless = options->stateless,
 		.kill_stuck = options->kill_stuck,

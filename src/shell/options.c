@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "shell/home.h"
 #include "shell/nearest.h"
 #include "shell/units.h"
 
@@ -151,7 +152,7 @@ static const struct row {
 	    "end",
 	    NULL, NULL },
 	{ 'l', "log", required_argument, LOG_FILE, 0,
-	    "the name of a file (./-- for one of that name); ~/ is the directory in HOME", " FILE",
+	    "the name of a file (./-- for one of that name); ~/ is your home directory", " FILE",
 	    "append to FILE instead of writing to stderr",
 	    "-l FILE              append the log to FILE instead of writing it to stderr", "The log" },
 	{ 0, "log-format", required_argument, LOG_FORMAT, 0, "text or json", " FORMAT", "text or json", NULL, NULL },
@@ -332,13 +333,9 @@ allow_restarts(struct options *options)
 static bool
 set_log_file(struct options *options, const char *file)
 {
-	const char *home = getenv("HOME");
-	bool at_home = strncmp(file, "~/", 2) == 0;
-	int len = snprintf(options->log_path, sizeof(options->log_path), "%s%s", at_home && home != NULL ? home : "",
-	    at_home ? file + 1 : file);
-
 	options->log.file = options->log_path;
-	return len > 0 && len < (int)sizeof(options->log_path) && strcmp(file, "--") != 0 && !(at_home && home == NULL);
+	return home_expand(file, options->log_path, sizeof(options->log_path)) && file[0] != '\0' &&
+	    strcmp(file, "--") != 0;
 }
 
 /* argument: NULL if none was given; false: the argument is refused. */
@@ -354,9 +351,9 @@ set_option(struct options *options, const struct row *row, const char *argument)
 		options->dialect = dialect_named(value);
 		return options->dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
-		return units_read_rule(value, POLICY_IDLE, &options->policy);
+		return units_read_rule(value, POLICY_OPTION, POLICY_IDLE, &options->policy);
 	case CAP:
-		return units_read_rule(value, POLICY_CAP, &options->policy);
+		return units_read_rule(value, POLICY_OPTION, POLICY_CAP, &options->policy);
 	case WAIT:
 		return read_wait(value, at);
 	case DRAIN:
@@ -473,7 +470,7 @@ explain(const struct row *row, const char *argument)
 	if (row->kind == RESTART && strcmp(argument, "0") == 0)
 		return "without this option the server is not started again; ";
 	if (row->kind == LOG_FILE && argument[0] == '~')
-		return "HOME is not set, or too long; ";
+		return "your home directory is not known, or its name is too long; ";
 	if (row->kind == STUCK && strcmp(argument, "0") == 0)
 		return "";
 	if ((row->kind == IDLE || row->kind == CAP) && equals != NULL)
