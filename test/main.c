@@ -39,6 +39,7 @@
 	X(buf) \
 	X(child) \
 	X(client) \
+	X(configfile) \
 	X(ctl) \
 	X(descriptor) \
 	X(home) \
