@@ -555,26 +555,26 @@ START_TEST(version_goes_to_stdout)
 END_TEST
 
 static char *
-read_manual(void)
+read_manual(const char *page)
 {
 	static char text[256 << 10];
-	FILE *file = fopen("man/canceld.1", "r");
+	FILE *file = fopen(page, "r");
 
-	ck_assert_msg(file != NULL, "man/canceld.1: run the tests from where it is");
+	ck_assert_msg(file != NULL, "%s: run the tests from where it is", page);
 	read_back(file, text, sizeof(text));
 	return text;
 }
 
-/* The part of the manual from one heading to the next. */
+/* The part of a manual page from one heading to the next. */
 static char *
-read_section(const char *heading)
+read_section(const char *page, const char *heading)
 {
 	char line[64];
 	char *start, *end;
 
 	snprintf(line, sizeof(line), "\n.Sh %s\n", heading);
-	start = strstr(read_manual(), line);
-	ck_assert_msg(start != NULL, "the manual has no %s", heading);
+	start = strstr(read_manual(page), line);
+	ck_assert_msg(start != NULL, "%s has no %s", page, heading);
 	end = strstr(start + 1, "\n.Sh ");
 	if (end != NULL)
 		end[1] = '\0';
@@ -595,7 +595,7 @@ has_word(const char *text, const char *word)
 
 START_TEST(every_option_is_explained)
 {
-	const char *section = read_section("OPTIONS");
+	const char *section = read_section("man/canceld.1", "OPTIONS");
 	const struct option *option;
 	struct buf help;
 	char word[64];
@@ -629,7 +629,7 @@ START_TEST(every_word_of_the_log_is_explained)
 		[LEVEL_DECISION] = " Pq v",
 		[LEVEL_TRAFFIC] = " Pq vv",
 	};
-	const char *section = read_section("DIAGNOSTICS");
+	const char *section = read_section("man/canceld.7", "DIAGNOSTICS");
 	char item[64];
 	int why;
 
@@ -646,7 +646,7 @@ END_TEST
 
 START_TEST(every_explained_word_is_used)
 {
-	char *item = read_section("DIAGNOSTICS");
+	char *item = read_section("man/canceld.7", "DIAGNOSTICS");
 
 	while ((item = strstr(item, "\n.It Sy ")) != NULL) {
 		int why = 0;
