@@ -173,23 +173,14 @@ end_value(struct scan *scan, enum container left, bool empty, const char *at)
 	return at;
 }
 
-static const char *
-pass_in_parts(struct scan *scan, enum value_type type, const char *at, const char *behind)
-{
-	begin_value(scan, type, at);
-	return end_value(scan, PLAIN_ARRAY, false, behind);
-}
-
 /* A string, number or literal that lies whole in the piece. */
 static inline const char *
 pass_value(struct scan *scan, enum value_type type, const char *at, const char *behind)
 {
-	bool done = scan->container < ROOT;
-
-	if (scan->container > ROOT)
-		done = fields_value_short(&scan->fields, type, at, behind, offset_of(scan, at));
-	if (!done)
-		return pass_in_parts(scan, type, at, behind);
+	if (scan->container >= ROOT) {
+		begin_value(scan, type, at);
+		return end_value(scan, PLAIN_ARRAY, false, behind);
+	}
 	scan->state = NEXT;
 	return behind;
 }
@@ -483,18 +474,12 @@ on_value(struct scan *scan, const char *at, const char *end)
 	}
 }
 
-/* Reads a key. The state is COLON afterwards, VALUE if the colon was read as well, or STRING if the key goes on. */
+/* Reads a key. The state is COLON afterwards, or STRING if the key goes on. */
 static inline const char *
 on_key(struct scan *scan, const char *at, const char *end)
 {
-	size_t known = scan->container > PARAMS_META ? fields_known_key(&scan->fields, scan->container, at, end) : 0;
-	const char *quote;
+	const char *quote = skip_plain_soon(at + 1, end, scan->vectors);
 
-	if (known > 0) {
-		scan->state = VALUE;
-		return at + known;
-	}
-	quote = skip_plain_soon(at + 1, end, scan->vectors);
 	if (quote == end || *quote != '"') { /* it has escapes, is wrong, or does not lie whole in the piece */
 		if (scan->container > ROOT)
 			fields_key_start(&scan->fields, scan->container, at, offset_of(scan, at));
@@ -537,7 +522,7 @@ pass_member(struct scan *scan, const char *at, const char *end)
 			return fail(scan, at, SCAN_SYNTAX);
 		at = on_key(scan, at, end);
 		state = scan->state;
-		if (state > VALUE)
+		if (state != COLON)
 			return at;
 		at = skip_space(scan, at, end);
 		if (at >= end)
@@ -688,7 +673,7 @@ scan_feed(struct scan *scan, const char *bytes, size_t len)
 	if (len == 0 || scan->state == ENDED)
 		return 0;
 	scan->origin = (uintptr_t)bytes - scan->fed;
-	fields_piece(&scan->fields, bytes, end);
+	fields_piece(&scan->fields, bytes);
 	while (at < end && scan->state != ENDED)
 		at = step(scan, at, end);
 	fields_piece_end(&scan->fields, at);
