@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/digest.h"
 #include "core/id.h"
+#include "core/json.h"
 #include "core/limits.h"
 #include "core/mem.h"
 
@@ -168,7 +168,7 @@ capabilities_of(const struct message *message)
 
 	if (value->type != VALUE_OBJECT || message->extent != MESSAGE_WHOLE)
 		return 0;
-	return digest_of(message_part(message, value->offset, value->end), 0);
+	return json_digest(message_part(message, value->offset, value->end));
 }
 
 void
