@@ -16,7 +16,7 @@ struct span json_next(struct span json, size_t *at);
 
 /*
  * The value of the object's last member with this key, as spelled; empty if there is none, or if it is no object.
- * object may also be the members of an object, joined by commas.
+ * object may also be the members of an object, joined by commas. key: at most 64 bytes.
  */
 struct span json_member(struct span object, struct span key);
 

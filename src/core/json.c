@@ -1,11 +1,12 @@
 #include "core/json.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/hash.h"
 #include "core/unescape.h"
 
-enum { LEVELS = 64 };
+enum { KEY_MAX = 64, LEVELS = 64 };
 
 /* The length of the string or other scalar that starts there; at least 1. */
 static size_t
@@ -49,15 +50,11 @@ json_next(struct span json, size_t *at)
 static bool
 is_spelled(struct span string, struct span text)
 {
-	struct unescape walk;
-	size_t i = 0;
-	int byte;
+	char inside[KEY_MAX];
 
-	unescape_init(&walk, span_part(string, 1, string.len - 2));
-	while ((byte = unescape_next(&walk)) >= 0)
-		if (i >= text.len || (unsigned char)text.ptr[i++] != byte)
-			return false;
-	return i == text.len;
+	assert(text.len <= sizeof(inside));
+	return unescape(span_part(string, 1, string.len - 2), inside, sizeof(inside)) == text.len &&
+	    memcmp(inside, text.ptr, text.len) == 0;
 }
 
 struct span

@@ -177,12 +177,8 @@ end_value(struct scan *scan, enum container left, bool empty, const char *at)
 static inline const char *
 pass_value(struct scan *scan, enum value_type type, const char *at, const char *behind)
 {
-	if (scan->container >= ROOT) {
-		begin_value(scan, type, at);
-		return end_value(scan, PLAIN_ARRAY, false, behind);
-	}
-	scan->state = NEXT;
-	return behind;
+	begin_value(scan, type, at);
+	return end_value(scan, PLAIN_ARRAY, false, behind);
 }
 
 static inline const char *

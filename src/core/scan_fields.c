@@ -252,14 +252,10 @@ enum scan_fault
 fields_key_end(struct fields *fields, enum container container, const char *quote)
 {
 	char text[FIELDS_KEY_MAX];
-	struct unescape walk;
-	size_t len = 0;
-	int byte;
+	size_t len;
 
 	capture_until(&fields->key, quote);
-	unescape_init(&walk, (struct span){ fields->key_text, fields->key.len });
-	while ((byte = unescape_next(&walk)) >= 0)
-		text[len++] = (char)byte;
+	len = unescape((struct span){ fields->key_text, fields->key.len }, text, sizeof(text));
 	return fields_key(fields, container, (struct span){ text, len });
 }
 
