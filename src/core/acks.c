@@ -65,11 +65,11 @@ acks_add(struct acks *acks, struct span id, struct span target, struct span reas
 }
 
 void
-acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
+acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
 {
 	if (acks->marks == NULL)
 		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
-	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = id_hash(id, acks->seed) << OUTCOME_BITS | outcome;
 }
 
 void
@@ -127,7 +127,7 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane, st
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, pending_hash_of(request), outcome);
+	acks_note_end(acks, request->id, outcome);
 }
 
 enum outcome
