@@ -54,12 +54,9 @@ acks_add(struct acks *acks, struct span id, struct span target, struct span reas
 		return false;
 	acks->list = mem_resize(acks->list, acks->count + 1, sizeof(*acks->list));
 	ack = &acks->list[acks->count++];
-	ack->request = request;
-	buf_init(&ack->id);
-	buf_init(&ack->target);
+	*ack = (struct ack){ .request = request };
 	buf_append(&ack->id, id);
 	buf_append(&ack->target, target);
-	buf_init(&ack->reason);
 	buf_append(&ack->reason, reason);
 	return true;
 }

@@ -5,16 +5,11 @@
 
 #include "core/hash.h"
 #include "core/unescape.h"
+#include "scan_internal.h"
 
 enum { PLAIN_DIGITS = 15 }; /* a short integer has at most this many */
 
 static const int64_t exponent_max = 10000000000000000;
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool
 is_string(struct span id)
@@ -167,36 +162,14 @@ id_hash(struct span id, uint64_t seed)
 	return hash_of(id_canonical(id, storage), seed);
 }
 
-/* Skips one digit or more; NULL if there is none. */
-static const char *
-skip_digits(const char *at, const char *end)
-{
-	const char *start = at;
-
-	while (at < end && is_digit(*at))
-		at++;
-	return at > start ? at : NULL;
-}
-
-/* RFC 8259 section 6. */
 static bool
 is_json_number(struct span text)
 {
-	const char *at = text.ptr, *end = at + text.len, *start;
+	enum number_state state = NUMBER_START;
 
-	at += at < end && *at == '-';
-	start = at;
-	at = skip_digits(at, end);
-	if (at == NULL || (*start == '0' && at > start + 1))
-		return false;
-	if (at < end && *at == '.')
-		at = skip_digits(at + 1, end);
-	if (at != NULL && at < end && (*at == 'e' || *at == 'E')) {
-		at++;
-		at += at < end && (*at == '+' || *at == '-');
-		at = skip_digits(at, end);
-	}
-	return at == end;
+	for (size_t i = 0; i < text.len; i++)
+		state = number_next(state, text.ptr[i]);
+	return number_is_whole(state);
 }
 
 bool
@@ -215,7 +188,7 @@ id_number(struct span id, double *value)
 		*value = (double)integer;
 		return true;
 	}
-	if (number.len == 0 || !is_json_number(number))
+	if (!is_json_number(number))
 		return false;
 	/* The canonical form has no point: what strtod takes for one depends on the locale. */
 	number = canonical_number(number, text);

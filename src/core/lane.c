@@ -52,10 +52,6 @@ lane_new(void)
 {
 	struct lane *lane = mem_new(sizeof(*lane));
 
-	buf_init(&lane->bytes);
-	buf_init(&lane->segments);
-	buf_init(&lane->urgent);
-	buf_init(&lane->kept);
 	lane->stop = LANE_FREE;
 	return lane;
 }

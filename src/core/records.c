@@ -12,7 +12,6 @@ void
 records_init(struct records *records, bool wanted)
 {
 	*records = (struct records){ .wanted = wanted };
-	buf_init(&records->version);
 }
 
 static void
@@ -50,8 +49,6 @@ add(struct records *records, const struct message *message, enum record_kind kin
 	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
 	record = &records->list[records->count++];
 	*record = (struct record){ .kind = kind };
-	buf_init(&record->text);
-	buf_init(&record->name);
 	buf_append(&record->text, message->text);
 	records->bytes += message->text.len;
 	return record;

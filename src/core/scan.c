@@ -29,20 +29,6 @@ enum state {
 	ENDED,
 };
 
-/* Each state is named after the last byte. */
-enum number_state {
-	NUMBER_START,
-	NUMBER_MINUS,
-	NUMBER_ZERO, /* the integer part is 0 */
-	NUMBER_WHOLE,
-	NUMBER_POINT,
-	NUMBER_FRACTION,
-	NUMBER_E,
-	NUMBER_E_SIGN,
-	NUMBER_EXPONENT,
-	NUMBER_END, /* the byte does not belong to the number */
-};
-
 struct scan {
 	enum scan_end end;
 	bool vectors;
@@ -135,12 +121,6 @@ static inline const char *
 skip_space(struct scan *scan, const char *at, const char *end)
 {
 	return at < end && (unsigned char)*at <= ' ' ? skip_spaces(scan, at, end) : at;
-}
-
-static inline bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* Values and containers */
@@ -330,49 +310,6 @@ in_deep(struct scan *scan, const char *at, const char *end)
 }
 
 /* Numbers and literals */
-
-static enum number_state
-number_next(enum number_state state, char c)
-{
-	bool digit = is_digit(c), e = c == 'e' || c == 'E';
-
-	switch (state) {
-	case NUMBER_START:
-		if (c == '-')
-			return NUMBER_MINUS;
-		/* fallthrough */
-	case NUMBER_MINUS:
-		return c == '0' ? NUMBER_ZERO : digit ? NUMBER_WHOLE : NUMBER_END;
-	case NUMBER_WHOLE:
-		if (digit)
-			return NUMBER_WHOLE;
-		/* fallthrough */
-	case NUMBER_ZERO:
-		return c == '.' ? NUMBER_POINT : e ? NUMBER_E : NUMBER_END;
-	case NUMBER_FRACTION:
-		if (e)
-			return NUMBER_E;
-		/* fallthrough */
-	case NUMBER_POINT:
-		return digit ? NUMBER_FRACTION : NUMBER_END;
-	case NUMBER_E:
-		if (c == '+' || c == '-')
-			return NUMBER_E_SIGN;
-		/* fallthrough */
-	case NUMBER_E_SIGN:
-	case NUMBER_EXPONENT:
-		return digit ? NUMBER_EXPONENT : NUMBER_END;
-	case NUMBER_END:
-		break;
-	}
-	return NUMBER_END;
-}
-
-static inline bool
-number_is_whole(enum number_state state)
-{
-	return state == NUMBER_ZERO || state == NUMBER_WHOLE || state == NUMBER_FRACTION || state == NUMBER_EXPONENT;
-}
 
 /* A number that the frame's end cuts off inside a container may have had more digits. */
 static inline bool

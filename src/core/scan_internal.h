@@ -1,7 +1,7 @@
 #ifndef CORE_SCAN_INTERNAL_H
 #define CORE_SCAN_INTERNAL_H
 
-/* The parts below the scanner's state machine: the values that it keeps, and skipping inside strings. */
+/* The parts below the scanner's state machine: the values that it keeps, the grammar of numbers, and skipping inside strings. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,6 +109,12 @@ enum container fields_value_start(struct fields *fields, enum value_type type, c
 void fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end);
 
 static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
 is_hex(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -119,6 +125,63 @@ static inline bool
 is_short_escape(char c)
 {
 	return c == '"' || c == '\\' || c == '/' || c == 'b' || c == 'f' || c == 'n' || c == 'r' || c == 't';
+}
+
+/* Numbers (RFC 8259 section 6): each state is named after the last byte. */
+enum number_state {
+	NUMBER_START,
+	NUMBER_MINUS,
+	NUMBER_ZERO, /* the integer part is 0 */
+	NUMBER_WHOLE,
+	NUMBER_POINT,
+	NUMBER_FRACTION,
+	NUMBER_E,
+	NUMBER_E_SIGN,
+	NUMBER_EXPONENT,
+	NUMBER_END, /* the byte does not belong to the number */
+};
+
+static inline enum number_state
+number_next(enum number_state state, char c)
+{
+	bool digit = is_digit(c), e = c == 'e' || c == 'E';
+
+	switch (state) {
+	case NUMBER_START:
+		if (c == '-')
+			return NUMBER_MINUS;
+		/* fallthrough */
+	case NUMBER_MINUS:
+		return c == '0' ? NUMBER_ZERO : digit ? NUMBER_WHOLE : NUMBER_END;
+	case NUMBER_WHOLE:
+		if (digit)
+			return NUMBER_WHOLE;
+		/* fallthrough */
+	case NUMBER_ZERO:
+		return c == '.' ? NUMBER_POINT : e ? NUMBER_E : NUMBER_END;
+	case NUMBER_FRACTION:
+		if (e)
+			return NUMBER_E;
+		/* fallthrough */
+	case NUMBER_POINT:
+		return digit ? NUMBER_FRACTION : NUMBER_END;
+	case NUMBER_E:
+		if (c == '+' || c == '-')
+			return NUMBER_E_SIGN;
+		/* fallthrough */
+	case NUMBER_E_SIGN:
+	case NUMBER_EXPONENT:
+		return digit ? NUMBER_EXPONENT : NUMBER_END;
+	case NUMBER_END:
+		break;
+	}
+	return NUMBER_END;
+}
+
+static inline bool
+number_is_whole(enum number_state state)
+{
+	return state == NUMBER_ZERO || state == NUMBER_WHOLE || state == NUMBER_FRACTION || state == NUMBER_EXPONENT;
 }
 
 /*
