@@ -14,7 +14,6 @@
 	X(command) \
 	X(compose) \
 	X(decide) \
-	X(digest) \
 	X(dialect) \
 	X(envelope) \
 	X(frame) \
