@@ -41,6 +41,7 @@ struct lane {
 	size_t backlog;           /* bytes of all segments but gaps and holes */
 	size_t own;               /* bytes of OWN and HEAD segments */
 	struct buf urgent;        /* whole messages, framed */
+	uint64_t urgent_gone;     /* see lane_urgent_gone */
 	struct buf kept;          /* whole messages, framed, that wait for the end of an open one */
 	uint64_t stop;            /* see lane_stop_at */
 	bool open;                /* see lane_set_open */
@@ -408,6 +409,18 @@ lane_overtake(struct lane *lane, struct span message)
 	framing_append(&lane->urgent, lane->boundary.framing, message);
 }
 
+uint64_t
+lane_urgent_to(const struct lane *lane)
+{
+	return lane->urgent_gone + lane->urgent.len;
+}
+
+uint64_t
+lane_urgent_gone(const struct lane *lane)
+{
+	return lane->urgent_gone;
+}
+
 void
 lane_bind(struct lane *lane, bool bound)
 {
@@ -510,11 +523,19 @@ cut_holes(struct lane *lane)
 	lane->segments = segments;
 }
 
+/* n bytes of the urgent messages were written or dropped. */
+static void
+take_urgent(struct lane *lane, size_t n)
+{
+	lane->urgent_gone += n;
+	buf_consume(&lane->urgent, n);
+}
+
 /* The next byte to be written is the first one of a message, and no urgent message is half written. */
 static void
 restart_output(struct lane *lane)
 {
-	buf_clear(&lane->urgent);
+	take_urgent(lane, lane->urgent.len);
 	buf_clear(&lane->kept);
 	lane->inside_urgent = false;
 	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
@@ -697,7 +718,7 @@ lane_sent(struct lane *lane, size_t n)
 		span.len = n < span.len ? n : span.len;
 		boundary_advance(&lane->boundary, span);
 		if (lane->inside_urgent)
-			buf_consume(&lane->urgent, span.len);
+			take_urgent(lane, span.len);
 		else
 			take_segment(lane, span.len);
 	}

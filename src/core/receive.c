@@ -261,8 +261,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	const struct pending *pending = &session->party[message->from].pending;
 
 	names->hash = pending_hash(pending, names->id);
-	if (pending_by_wire_hash(pending, names->id, names->hash) != NULL ||
-	    questions_find(&session->questions, message->from, names->id) != NULL) {
+	if (state_id_is_taken(session, message->from, names->id, names->hash)) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
