@@ -39,8 +39,10 @@
 	X(buf) \
 	X(child) \
 	X(client) \
+	X(configfile) \
 	X(ctl) \
 	X(descriptor) \
+	X(home) \
 	X(log) \
 	X(options) \
 	X(pending) \
