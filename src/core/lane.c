@@ -119,6 +119,8 @@ shift_segment(struct lane *lane)
 {
 	free(segment_at(lane, 0)->own);
 	buf_consume(&lane->segments, sizeof(struct segment));
+	if (lane->segments.len == 0 && lane->segments.cap > LANE_KEEP)
+		buf_free(&lane->segments);
 }
 
 /* Releases n bytes of the buffer, which are written or dropped. */
