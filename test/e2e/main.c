@@ -48,6 +48,7 @@ static const struct suite {
 	{ "logs", suite_logs, false },
 	{ "lost-servers", suite_lost_servers, false },
 	{ "options", suite_options, false },
+	{ "wraps", suite_wraps, false },
 	{ "demo-server", suite_demo_server, false },
 	{ "noise", suite_noise, false },
 	{ "early-exits", suite_early_exits, false },
