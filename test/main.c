@@ -15,7 +15,6 @@
 	X(command) \
 	X(compose) \
 	X(decide) \
-	X(digest) \
 	X(dialect) \
 	X(diff) \
 	X(envelope) \
@@ -44,8 +43,10 @@
 	X(child) \
 	X(client) \
 	X(clients) \
+	X(configfile) \
 	X(ctl) \
 	X(descriptor) \
+	X(home) \
 	X(log) \
 	X(options) \
 	X(pending) \

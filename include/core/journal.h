@@ -73,6 +73,9 @@ struct journal {
 
 void journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen);
 
+/* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
+void journal_show_traffic(struct journal *journal, bool shown);
+
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
 bool journal_counts_only(struct journal *journal, enum why why);
 

@@ -2,9 +2,9 @@
 #define CORE_POLICY_H
 
 /*
- * The deadlines of a request: from the configured rules, the protocol's exemptions and the built-in times. The most
- * specific rule wins: one with a NAME before one without, an exact NAME before one with '*', then an exact METHOD before
- * one with '*'; of equals the later one.
+ * The deadlines of a request: from the configured rules, the protocol's exemptions and the built-in times. Of the rules
+ * that name it, those of the strongest source count. Of these the most specific one wins: one with a NAME before one
+ * without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the later one.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,16 @@ enum policy_clock {
 	POLICY_CLOCKS
 };
 
+/* Where a rule comes from; the strongest is the last. */
+enum policy_source {
+	POLICY_FILE,    /* the configuration file, for all servers */
+	POLICY_SECTION, /* the file's section for this server */
+	POLICY_OPTION,
+	POLICY_SET, /* a person, while the session runs */
+};
+
 struct policy_rule {
+	enum policy_source source;
 	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
 	msec_t duration;     /* MSEC_NEVER: none */
 	bool matched;        /* it has named a request, even if a more specific rule won */
@@ -41,7 +50,14 @@ void policy_init(struct policy *policy);
 void policy_free(struct policy *policy);
 
 /* Adds a rule. method and name are copied; an empty span means any. A name without a method is not allowed. */
-void policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name, msec_t duration);
+void policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
+    struct span name, msec_t duration);
+
+/* Removes the rules of one source. */
+void policy_forget(struct policy *policy, enum policy_source source);
+
+/* Whether the pattern fits the whole text: '*' stands for any characters, "\\*" for a '*'. */
+bool policy_fits(const char *pattern, struct span text);
 
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline

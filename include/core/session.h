@@ -107,6 +107,9 @@ msec_t session_wake(const struct session *session, bool stalled);
  */
 void session_sleep(struct session *session, bool stalled, msec_t now);
 
+/* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
+void session_show_traffic(struct session *session, bool shown);
+
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);
 

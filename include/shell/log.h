@@ -73,6 +73,12 @@ int log_open(struct log *log, const struct log_config *config) __attribute__((wa
 /* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */
 void log_close(struct log *log);
 
+/* From now on events above this level are not shown. */
+void log_set_level(struct log *log, enum why_level level);
+
+/* The level of this name: error, person, decision or traffic. false: there is none. */
+bool log_level_named(struct span name, enum why_level *level);
+
 /* Whether the log or a tap shows events of this word. */
 bool log_shows(const struct log *log, enum why why);
 

@@ -29,6 +29,6 @@ bool units_read_size(struct span text, size_t least, size_t most, size_t *size);
 bool units_read_count(struct span text, size_t least, size_t most, size_t *count);
 
 /* [METHOD[:NAME]=]DURATION: adds the rule to the policy. false: it is none, and the policy is unchanged. */
-bool units_read_rule(struct span text, enum policy_clock clock, struct policy *policy);
+bool units_read_rule(struct span text, enum policy_source source, enum policy_clock clock, struct policy *policy);
 
 #endif

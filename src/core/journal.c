@@ -6,6 +6,12 @@ journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_u
 	*journal = (struct journal){ .act = act, .user = user, .traffic_unseen = traffic_unseen };
 }
 
+void
+journal_show_traffic(struct journal *journal, bool shown)
+{
+	journal->traffic_unseen = !shown;
+}
+
 bool
 journal_counts_only(struct journal *journal, enum why why)
 {

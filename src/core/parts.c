@@ -225,8 +225,8 @@ begin(struct session *session, enum side from)
 		lane_bind(party->lane, true);
 		recovery_free_queue(session);
 	}
-	pass_head(party, party->frame.body + bom, party->frame.length - bom);
 	lane_set_open(party->lane, true);
+	pass_head(party, party->frame.body + bom, party->frame.length - bom);
 }
 
 void

@@ -41,14 +41,34 @@ copy(struct span text)
 }
 
 void
-policy_add(struct policy *policy, enum policy_clock clock, struct span method, struct span name, msec_t duration)
+policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
+    struct span name, msec_t duration)
 {
 	struct policy_rule **rules = &policy->clock[clock].rules;
 	size_t *count = &policy->clock[clock].count;
 
 	assert(method.len > 0 || name.len == 0);
 	*rules = mem_resize(*rules, *count + 1, sizeof(**rules));
-	(*rules)[(*count)++] = (struct policy_rule){ copy(method), copy(name), duration, false };
+	(*rules)[(*count)++] = (struct policy_rule){ source, copy(method), copy(name), duration, false };
+}
+
+void
+policy_forget(struct policy *policy, enum policy_source source)
+{
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
+		struct policy_rule *rules = policy->clock[clock].rules;
+		size_t kept = 0;
+
+		for (size_t i = 0; i < policy->clock[clock].count; i++) {
+			if (rules[i].source != source) {
+				rules[kept++] = rules[i];
+				continue;
+			}
+			free(rules[i].method);
+			free(rules[i].name);
+		}
+		policy->clock[clock].count = kept;
+	}
 }
 
 /* The deadlines without a rule. */
@@ -94,7 +114,13 @@ rank_of(const char *pattern, struct span text)
 	return *pattern == '\0' ? rank : RANK_NO_MATCH;
 }
 
-/* The duration of the most specific rule; otherwise if there is none. bare: rules for any method count. */
+bool
+policy_fits(const char *pattern, struct span text)
+{
+	return rank_of(pattern, text) != RANK_NO_MATCH;
+}
+
+/* The duration of the most specific rule of the strongest source; otherwise if there is none. bare: rules for any method count. */
 static msec_t
 duration_of(struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
     msec_t otherwise)
@@ -113,7 +139,7 @@ duration_of(struct policy *policy, enum policy_clock clock, struct span method, 
 		if (by_name == RANK_NO_MATCH)
 			continue;
 		rule->matched = true;
-		rank = by_name * RANKS + by_method;
+		rank = ((int)rule->source * RANKS + (int)by_name) * RANKS + (int)by_method;
 		if (rank < best)
 			continue;
 		best = rank;

@@ -260,8 +260,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct pending *pending = &session->party[message->from].pending;
 
-	names->hash = pending_hash(pending, names->id);
-	if (pending_by_wire_hash(pending, names->id, names->hash) != NULL ||
+	if (pending_by_wire(pending, names->id) != NULL ||
 	    questions_find(&session->questions, message->from, names->id) != NULL) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);

@@ -559,6 +559,12 @@ session_timed_out(const struct session *session)
 	return session->timed_out;
 }
 
+void
+session_show_traffic(struct session *session, bool shown)
+{
+	journal_show_traffic(&session->journal, shown);
+}
+
 uint64_t
 session_count(const struct session *session, enum why why)
 {

@@ -1,13 +1,13 @@
 #include "ctl/clients.h"
 
 #include <glob.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "shell/home.h"
 
 enum { MINUTE = 60 * 1000 };
 
@@ -120,14 +120,12 @@ client_named(const char *id)
 const char *
 client_home(void)
 {
-	const char *home = getenv("HOME");
-	const struct passwd *user;
+	const char *home = home_directory();
 	struct stat status;
 
-	if (home != NULL && home[0] == '/' && stat(home, &status) == 0 && status.st_uid == geteuid())
-		return home;
-	user = getpwuid(geteuid());
-	return user != NULL ? user->pw_dir : "";
+	if (home == NULL || stat(home, &status) == -1 || status.st_uid != geteuid())
+		home = home_of_account();
+	return home != NULL ? home : "";
 }
 
 /* Bytes that mean themselves in a pattern. */

@@ -92,7 +92,7 @@ static int
 read_string(struct reader *reader, struct buf *out)
 {
 	size_t start = reader->at;
-	struct unescape walk;
+	struct span inside;
 	int byte;
 
 	reader->at++;
@@ -105,9 +105,9 @@ read_string(struct reader *reader, struct buf *out)
 		if (byte == '\\' && !skip_escape(reader))
 			return fail(reader, "an unknown escape in a string");
 	}
-	unescape_init(&walk, span_part(reader->text, start + 1, reader->at - start - 1));
-	while ((byte = unescape_next(&walk)) != -1)
-		buf_append(out, (struct span){ (const char[]){ (char)byte }, 1 });
+	inside = span_part(reader->text, start + 1, reader->at - start - 1);
+	/* What is decoded is never longer. */
+	buf_added(out, unescape(inside, buf_space(out, inside.len + 1), inside.len));
 	reader->at++;
 	return 0;
 }

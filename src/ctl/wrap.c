@@ -19,6 +19,7 @@
 #include "ctl/program.h"
 #include "ctl/replace.h"
 #include "ctl/running.h"
+#include "shell/configfile.h"
 #include "shell/nearest.h"
 #include "shell/options.h"
 #include "shell/printable.h"
@@ -65,12 +66,16 @@ outcome_word(enum outcome_kind kind)
 	return "left alone";
 }
 
-/* canceld's deadline of a tool call with these options, which were checked or are an older canceld's. */
+/*
+ * canceld's deadline of a tool call, with these options, which were checked or are an older canceld's, and with what its
+ * configuration file says for all servers.
+ */
 static msec_t
 deadline_of(char *const options[])
 {
 	const struct span method = SPAN("tools/call");
 	struct deadlines deadlines = { MSEC_NEVER, MSEC_NEVER };
+	struct configfile file = { 0 };
 	struct options parsed;
 	size_t count = 0;
 	char **argv;
@@ -83,9 +88,11 @@ deadline_of(char *const options[])
 	argv[count + 1] = (char[]){ "--" };
 	argv[count + 2] = (char[]){ "true" };
 	argv[count + 3] = NULL;
-	if (options_parse(&parsed, (int)count + 3, argv) == OPTIONS_RUN)
+	if (options_parse(&parsed, (int)count + 3, argv) == OPTIONS_RUN &&
+	    configfile_load(&file, &parsed) == OPTIONS_RUN)
 		deadlines =
 		    policy_deadlines(&parsed.policy, method, SPAN_NONE, dialect_method(&dialect_mcp, method), false);
+	configfile_free(&file);
 	options_free(&parsed);
 	free(argv);
 	return deadlines.idle;

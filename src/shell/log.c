@@ -75,6 +75,31 @@ log_close(struct log *log)
 	buf_free(&log->queue);
 }
 
+void
+log_set_level(struct log *log, enum why_level level)
+{
+	log->level = level;
+}
+
+bool
+log_level_named(struct span name, enum why_level *level)
+{
+	static const char *const names[] = {
+		[LEVEL_ERROR] = "error",
+		[LEVEL_PERSON] = "person",
+		[LEVEL_DECISION] = "decision",
+		[LEVEL_TRAFFIC] = "traffic",
+	};
+	enum why_level i;
+
+	for (i = LEVEL_ERROR; i <= LEVEL_TRAFFIC; i++)
+		if (span_equal(name, span_of(names[i]))) {
+			*level = i;
+			return true;
+		}
+	return false;
+}
+
 bool
 log_shows(const struct log *log, enum why why)
 {

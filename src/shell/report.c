@@ -78,7 +78,7 @@ tally(const struct session *session, enum tally tally)
 	return (int64_t)session_tally(session, tally);
 }
 
-/* The rules that have named no request, as they were given: -t METHOD:NAME, ... */
+/* The options' rules that have named no request: -t METHOD:NAME, ... The file's are for many servers. */
 static void
 list_unmatched(const struct policy *policy, struct buf *list)
 {
@@ -86,7 +86,7 @@ list_unmatched(const struct policy *policy, struct buf *list)
 		for (size_t i = 0; i < policy->clock[clock].count; i++) {
 			const struct policy_rule *rule = &policy->clock[clock].rules[i];
 
-			if (rule->matched || rule->method == NULL)
+			if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
 				continue;
 			buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
 			buf_append(list, clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));

@@ -137,7 +137,7 @@ units_read_count(struct span text, size_t least, size_t most, size_t *count)
 
 /* Split at the first ':' and the last '=': a NAME may be a URI. */
 bool
-units_read_rule(struct span text, enum policy_clock clock, struct policy *policy)
+units_read_rule(struct span text, enum policy_source source, enum policy_clock clock, struct policy *policy)
 {
 	const char *equals = text.len == 0 ? NULL : memrchr(text.ptr, '=', text.len);
 	size_t target = equals == NULL ? 0 : (size_t)(equals - text.ptr);
@@ -154,6 +154,6 @@ units_read_rule(struct span text, enum policy_clock clock, struct policy *policy
 	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) ||
 	    !units_read_duration(text, &duration))
 		return false;
-	policy_add(policy, clock, method, name, duration);
+	policy_add(policy, source, clock, method, name, duration);
 	return true;
 }

@@ -106,7 +106,8 @@ START_TEST(the_deadlines_of_a_request)
 
 	policy_init(&policy);
 	for (rule = cases[_i].rules; rule->method != NULL; rule++)
-		policy_add(&policy, rule->clock, span_of(rule->method), span_of(rule->name), rule->duration);
+		policy_add(&policy, POLICY_OPTION, rule->clock, span_of(rule->method), span_of(rule->name),
+		    rule->duration);
 	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name), dialect_method(&dialect_mcp, method),
 	    cases[_i].from_server);
 	ck_assert_msg(deadlines.idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,
@@ -117,15 +118,55 @@ START_TEST(the_deadlines_of_a_request)
 }
 END_TEST
 
+static const struct {
+	const char *what;
+	struct {
+		enum policy_source source;
+		const char *method, *name;
+		msec_t duration;
+	} rules[3];
+	const char *method, *name;
+	msec_t idle;
+} ranked[] = {
+	{ "an option before the file", { { POLICY_OPTION, "", "", 7 }, { POLICY_FILE, "", "", 8 } }, "a", "", 7 },
+	{ "the source before what is specific", { { POLICY_SECTION, "", "", 7 }, { POLICY_FILE, "a", "x", 8 } }, "a",
+	    "x", 7 },
+	{ "what is specific within a source",
+	    { { POLICY_SET, "a", "x", 7 }, { POLICY_SET, "a", "*", 8 }, { POLICY_OPTION, "a", "x", 9 } }, "a", "x", 7 },
+	{ "the order of the sources",
+	    { { POLICY_SET, "a", "", 7 }, { POLICY_OPTION, "a", "", 8 }, { POLICY_SECTION, "a", "", 9 } }, "a", "", 7 },
+	{ "a weak source where the strong one names another",
+	    { { POLICY_FILE, "a", "", 7 }, { POLICY_SET, "b", "", 8 } }, "a", "", 7 },
+	{ "the file's for the start, which a bare option leaves",
+	    { { POLICY_FILE, "initialize", "", 7 }, { POLICY_OPTION, "", "", 8 } }, "initialize", "", 7 },
+};
+
+START_TEST(sources_have_a_rank)
+{
+	struct policy policy;
+	struct span method = span_of(ranked[_i].method);
+	msec_t idle;
+
+	policy_init(&policy);
+	for (int i = 0; i < 3 && ranked[_i].rules[i].method != NULL; i++)
+		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE, span_of(ranked[_i].rules[i].method),
+		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration);
+	idle = policy_deadlines(&policy, method, span_of(ranked[_i].name), dialect_method(&dialect_mcp, method), false)
+		   .idle;
+	ck_assert_msg(idle == ranked[_i].idle, "%s: %lld", ranked[_i].what, (long long)idle);
+	policy_free(&policy);
+}
+END_TEST
+
 START_TEST(rules_that_match_are_marked)
 {
 	struct policy policy;
 	const struct policy_rule *rules;
 
 	policy_init(&policy);
-	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
-	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7);
-	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("y"), 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("y"), 7);
 	policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false);
 	rules = policy.clock[POLICY_IDLE].rules;
 	ck_assert(rules[0].matched);
@@ -142,7 +183,7 @@ START_TEST(names_are_copied)
 	char name[] = "x";
 
 	policy_init(&policy);
-	policy_add(&policy, POLICY_IDLE, span_of(method), span_of(name), 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, span_of(method), span_of(name), 7);
 	method[0] = name[0] = '?';
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).idle, 7);
 	policy_free(&policy);
@@ -155,9 +196,37 @@ START_TEST(a_name_with_a_zero_byte_is_another_name)
 	struct policy policy;
 
 	policy_init(&policy);
-	policy_add(&policy, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle, TIME_IDLE);
 	policy_free(&policy);
+}
+END_TEST
+
+START_TEST(a_source_is_forgotten)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN("x"), 5);
+	policy_add(&policy, POLICY_SECTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 6);
+	policy_add(&policy, POLICY_SECTION, POLICY_CAP, SPAN("a"), SPAN_NONE, 7);
+	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8);
+	policy_forget(&policy, POLICY_SECTION);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).idle, 5);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).cap, TIME_CAP);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, NULL, false).idle, 8);
+	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 2);
+	policy_free(&policy);
+}
+END_TEST
+
+START_TEST(patterns_fit)
+{
+	ck_assert(policy_fits("npx * server-*", SPAN("npx -y server-everything")));
+	ck_assert(policy_fits("*", SPAN("")));
+	ck_assert(!policy_fits("npx *", SPAN("npx")));
+	ck_assert(policy_fits("a\\*", SPAN("a*")));
+	ck_assert(!policy_fits("a\\*", SPAN("ab")));
 }
 END_TEST
 
@@ -168,7 +237,10 @@ policy_suite(void)
 	TCase *rules = tcase_create("rules");
 
 	tcase_add_loop_test(rules, the_deadlines_of_a_request, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(rules, sources_have_a_rank, 0, sizeof(ranked) / sizeof(ranked[0]));
 	tcase_add_test(rules, rules_that_match_are_marked);
+	tcase_add_test(rules, a_source_is_forgotten);
+	tcase_add_test(rules, patterns_fit);
 	tcase_add_test(rules, names_are_copied);
 	tcase_add_test(rules, a_name_with_a_zero_byte_is_another_name);
 	suite_add_tcase(suite, rules);

@@ -196,6 +196,10 @@ START_TEST(unseen_traffic_is_only_counted)
 	ck_assert_int_eq(told[WHY_RELAYED], _i == 0);
 	ck_assert_int_eq(told[WHY_CR_STRIPPED], _i == 0);
 	ck_assert_int_eq(told[WHY_STRAY], 1);
+	session_show_traffic(session, _i == 1);
+	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\"}\n"));
+	ck_assert_uint_eq(session_count(session, WHY_RELAYED), 2);
+	ck_assert_int_eq(told[WHY_RELAYED], 1);
 	teardown();
 }
 END_TEST

@@ -371,6 +371,27 @@ remove_entry(const char *path, const struct stat *status, int type, struct FTW *
 	return remove(path);
 }
 
+/*
+ * canceld reads the configuration of its user and leaves a socket in the home: not in the developer's. npx keeps its
+ * cache.
+ */
+static bool
+leave_home(const char *directory)
+{
+	const char *home = getenv("HOME");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/.npm", home == NULL ? directory : home);
+	setenv("npm_config_cache", path, 0);
+	snprintf(path, sizeof(path), "%s/home", directory);
+	if (mkdir(path, 0700) < 0) {
+		perror(path);
+		return false;
+	}
+	setenv("HOME", path, 1);
+	return true;
+}
+
 int
 process_guard(const char *name, int (*run)(void))
 {
@@ -387,6 +408,8 @@ process_guard(const char *name, int (*run)(void))
 	snprintf(family, sizeof(family), "%s-%d", name, (int)getpid());
 	setenv("E2E_DIRECTORY", directory, 1);
 	setenv("E2E_FAMILY", family, 1);
+	if (!leave_home(directory))
+		return 1;
 	status = run();
 	process_sweep(family);
 	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -16,6 +16,7 @@ Suite *suite_restarts(void);
 Suite *suite_lost_servers(void);
 Suite *suite_early_exits(void);
 Suite *suite_options(void);
+Suite *suite_config(void);
 Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);

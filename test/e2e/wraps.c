@@ -150,6 +150,9 @@ START_TEST(a_client_that_gives_up_first_is_told)
 	expect("$CANCELCTL wrap codex -- -t 90s", 0, "before canceld's deadline for tools/call (90s)");
 	expect("$CANCELCTL wrap codex -- -t tools/call=none", 0, "(none)");
 	expect("$CANCELCTL wrap codex -- -t 59s | grep gives", 1, "");
+	expect("mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json", 0,
+	    "");
+	expect("$CANCELCTL wrap codex -- | grep gives", 1, "");
 	expect("$CANCELCTL wrap --json codex", 0, "\"client_timeout_ms\":60000");
 }
 END_TEST

@@ -286,7 +286,8 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 		struct span method = { option->method, option->method ? strlen(option->method) : 0 };
 		struct span name = { option->name, option->name ? strlen(option->name) : 0 };
 
-		policy_add(policy, option->clock, method.len ? method : none, name.len ? name : none, option->duration);
+		policy_add(policy, POLICY_OPTION, option->clock, method.len ? method : none, name.len ? name : none,
+		    option->duration);
 	}
 	*config = scenario->config;
 	config->policy = policy;

@@ -300,6 +300,26 @@ keep(void *user, enum why why, struct span line)
 	buf_append(heard, line);
 }
 
+START_TEST(the_level_changes)
+{
+	int reader;
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
+	enum why_level level = LEVEL_PERSON;
+
+	ck_assert(!log_shows(&log, WHY_LATE));
+	ck_assert(log_level_named(SPAN("decision"), &level));
+	log_set_level(&log, level);
+	ck_assert(log_shows(&log, WHY_LATE));
+	ck_assert(!log_shows(&log, WHY_RELAYED));
+	ck_assert(log_level_named(SPAN("traffic"), &level) && level == LEVEL_TRAFFIC);
+	ck_assert(log_level_named(SPAN("person"), &level) && level == LEVEL_PERSON);
+	ck_assert(log_level_named(SPAN("error"), &level) && level == LEVEL_ERROR);
+	ck_assert(!log_level_named(SPAN("errors"), &level) && !log_level_named(SPAN(""), &level));
+	log_close(&log);
+	close(reader);
+}
+END_TEST
+
 START_TEST(a_tap_hears_json_at_its_own_level)
 {
 	int reader;
@@ -677,6 +697,7 @@ log_suite(void)
 	tcase_add_test(writing, what_does_not_fit_is_counted);
 	tcase_add_test(writing, after_a_lost_line_all_are_lost_until_it_is_reported);
 	tcase_add_test(writing, lost_lines_stay_counted_when_the_reader_goes);
+	tcase_add_test(writing, the_level_changes);
 	tcase_add_test(writing, a_tap_hears_json_at_its_own_level);
 	tcase_add_test(writing, closing_waits_for_a_moment_only);
 	tcase_add_test(writing, the_description_of_stderr_is_left_alone);

@@ -34,7 +34,7 @@ start(enum why_level level, bool json)
 {
 	open_log(level, json);
 	policy_init(&policy);
-	policy_add(&policy, POLICY_IDLE, SPAN_NONE, SPAN_NONE, 2000);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN_NONE, SPAN_NONE, 2000);
 	config = (struct session_config){ .dialect = &dialect_mcp,
 		.policy = &policy,
 		.grace = 5000,
@@ -200,9 +200,10 @@ END_TEST
 START_TEST(rules_that_named_no_request_are_told)
 {
 	start(LEVEL_PERSON, false);
-	policy_add(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN("slwo"), 1);
-	policy_add(&policy, POLICY_IDLE, SPAN("tools/call"), SPAN("s*"), 2000);
-	policy_add(&policy, POLICY_CAP, SPAN("tool/call"), SPAN_NONE, 1);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN("slwo"), 1);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN("s*"), 2000);
+	policy_add(&policy, POLICY_OPTION, POLICY_CAP, SPAN("tool/call"), SPAN_NONE, 1);
+	policy_add(&policy, POLICY_FILE, POLICY_CAP, SPAN("tools/list"), SPAN_NONE, 1);
 	hear(SIDE_CLIENT, call, 0);
 	logged();
 	report_summary(&lines_log, session, &policy);

@@ -246,7 +246,7 @@ begin_as_needed(struct world *world)
 static void
 add_rule(struct world *world, enum policy_clock clock, const char *method, int64_t duration)
 {
-	policy_add(&world->policy, clock, (struct span){ method, method == NULL ? 0 : strlen(method) },
+	policy_add(&world->policy, POLICY_OPTION, clock, (struct span){ method, method == NULL ? 0 : strlen(method) },
 	    (struct span){ NULL, 0 }, duration);
 }
 
