@@ -35,6 +35,8 @@ struct options {
 	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, fail_on_error, strict;
 	size_t max_message, max_inflight;
+	bool no_control;
+	char control[4096]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct log_config log;
 	char log_path[4096];
 	char config[4096];       /* the file of --config; "": the default one */

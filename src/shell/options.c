@@ -40,6 +40,7 @@ enum kind {
 	LOG_FILE,
 	LOG_FORMAT,
 	LOG_LEVEL,
+	CONTROL,
 	NAME,
 	LOUDER,
 	QUIET,
@@ -165,6 +166,13 @@ static const struct row {
 	{ 0, "name", required_argument, NAME, 0, "a name of 1 to 63 bytes", " NAME",
 	    "the server's name in each line (from the command)",
 	    "--name NAME          the server's name in each line of the log", NULL },
+	{ 0, "control", required_argument, CONTROL, 0,
+	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
+	    "the control socket, with which cancelctl(1) finds\n"
+	    "this canceld (in a directory of your own)",
+	    NULL, "Control" },
+	{ 0, "no-control", no_argument, FLAG, offsetof(struct options, no_control), NULL, "", "no control socket", NULL,
+	    NULL },
 	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
 	    "say more: each decision; -vv: each message, without\n"
 	    "its contents",
@@ -390,6 +398,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		return units_read_count(value, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
 		return set_log_file(options, text);
+	case CONTROL:
+		return home_expand(text, options->control, sizeof(options->control)) && text[0] != '\0';
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
 	case LOG_LEVEL:
@@ -485,7 +495,7 @@ explain(const struct row *row, const char *argument)
 
 	if (row->kind == RESTART && strcmp(argument, "0") == 0)
 		return "without this option the server is not started again; ";
-	if ((row->kind == LOG_FILE || row->kind == CONFIG) && argument[0] == '~')
+	if ((row->kind == LOG_FILE || row->kind == CONFIG || row->kind == CONTROL) && argument[0] == '~')
 		return "your home directory is not known, or its name is too long; ";
 	if (row->kind == STUCK && strcmp(argument, "0") == 0)
 		return "";
