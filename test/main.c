@@ -23,6 +23,7 @@
 	X(id) \
 	X(json) \
 	X(lane) \
+	X(latency) \
 	X(map) \
 	X(name) \
 	X(nearest) \
@@ -46,6 +47,7 @@
 	X(log) \
 	X(options) \
 	X(pending) \
+	X(place) \
 	X(port) \
 	X(relay) \
 	X(signals) \
