@@ -17,6 +17,7 @@
 #endif
 
 #include "shell/monotonic.h"
+#include "shell/place.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
@@ -238,6 +239,14 @@ sweep(struct watch *watch)
 	return true;
 }
 
+/* Only a socket whose canceld has ended is dead: not one whose server is started again. */
+static void
+remove_socket(const struct guardian *guardian)
+{
+	if (guardian->socket != NULL)
+		place_remove_dead(guardian->socket);
+}
+
 /*
  * When canceld dies, the kernel sends SIGCONT, for a guardian that is stopped. The name does not contain "canceld",
  * so that pkill(1) does not end both at once.
@@ -258,6 +267,7 @@ guardian_run(const struct guardian *guardian)
 {
 	struct watch watch = { 0 };
 	enum guardian_kind kind;
+	bool swept;
 	int error;
 
 	stand_apart();
@@ -275,6 +285,10 @@ guardian_run(const struct guardian *guardian)
 	sweep_set_leader(&watch.sweep, watch.server);
 	listen_to_children();
 	wait_for_end(&watch);
+	/* canceld may have closed this socket and not yet the other one: it is tried again when some time has passed. */
+	remove_socket(guardian);
 	terminate(&watch);
-	_exit(sweep(&watch) ? 0 : 1);
+	swept = sweep(&watch);
+	remove_socket(guardian);
+	_exit(swept ? 0 : 1);
 }
