@@ -18,6 +18,7 @@
 #include "ctl/term.h"
 #include "ctl/top.h"
 #include "ctl/watch.h"
+#include "ctl/wrap.h"
 #include "shell/nearest.h"
 
 struct command {
@@ -43,6 +44,9 @@ static const struct command commands[] = {
 	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },
 	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_log },
 	{ "help", "", "this text", help },
+	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
+	    "puts canceld before the servers of a client; --list", ctl_wrap },
+	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
 	{ "version", "", "the version", version },
 };
 

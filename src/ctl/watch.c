@@ -242,7 +242,8 @@ is_watched(const struct watch *watch, const char *path)
 static bool
 add(struct watch *watch, const char *path, long pid, bool ours)
 {
-	static const char *const levels[] = { [LEVEL_ERROR] = "error",
+	/* canceld tells more than errors; the rest is left out here. */
+	static const char *const levels[] = { [LEVEL_ERROR] = "person",
 		[LEVEL_PERSON] = "person",
 		[LEVEL_DECISION] = "decision",
 		[LEVEL_TRAFFIC] = "traffic" };
