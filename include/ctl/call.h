@@ -18,7 +18,7 @@ enum {
 };
 
 /* canceld's codes of errors. */
-enum { CALL_BAD_PARAMS = -32602, CALL_NOT_FOUND = -32001 };
+enum { CALL_BAD_PARAMS = -32602, CALL_NOT_FOUND = -32001, CALL_REFUSED = -32002 };
 
 struct connection {
 	int fd; /* non-blocking; -1: there is none */

@@ -145,8 +145,9 @@ report(struct wish *wish, const struct target *target, json_t *request, const ch
 	buf_free(&line);
 }
 
+/* *more: canceld stopped at its bound, and others fit too; those that are refused are then told by a later call. */
 static int
-ask(struct wish *wish, struct target *target, json_t *params)
+ask(struct wish *wish, struct target *target, json_t *params, bool *more)
 {
 	int status = CTL_YES;
 	json_t *entry, *result;
@@ -155,9 +156,12 @@ ask(struct wish *wish, struct target *target, json_t *params)
 	if (wish->reason != NULL)
 		json_object_set_new(params, "reason", printable_json(span_of(wish->reason), false));
 	result = target_call(target, "cancel", params, &status);
+	*more = json_is_true(json_object_get(result, "more"));
 	json_array_foreach(json_object_get(result, "cancelled"), i, entry) report(wish, target, entry, NULL);
-	json_array_foreach(json_object_get(result, "refused"), i, entry)
-	    report(wish, target, entry, show_string(entry, "why").ptr);
+	for (i = 0; !*more && i < json_array_size(json_object_get(result, "refused")); i++) {
+		entry = json_array_get(json_object_get(result, "refused"), i);
+		report(wish, target, entry, show_string(entry, "why").ptr);
+	}
 	json_decref(result);
 	return status;
 }
@@ -206,6 +210,7 @@ cancel_one(struct wish *wish, struct target *target, const char *id)
 {
 	const json_t *requests = json_object_get(target->about, "requests"), *found = NULL;
 	size_t fitting = 0;
+	bool more;
 	int status;
 
 	for (size_t i = 0; i < json_array_size(requests); i++)
@@ -218,7 +223,7 @@ cancel_one(struct wish *wish, struct target *target, const char *id)
 	if (fitting == 0)
 		return ctl_no("%.100s: not found, or already completed", id);
 	status = ask(wish, target,
-	    json_pack("{s:O, s:O}", "id", json_object_get(found, "id"), "from", json_object_get(found, "from")));
+	    json_pack("{s:O, s:O}", "id", json_object_get(found, "id"), "from", json_object_get(found, "from")), &more);
 	return status == CTL_YES && wish->cancelled == 0 ? CTL_NO : status;
 }
 
@@ -243,11 +248,16 @@ params_for_many(const struct wish *wish)
 static int
 cancel_many(struct wish *wish, const struct targets *targets)
 {
-	int worst = CTL_YES;
+	int worst = CTL_YES, status;
 
 	for (size_t i = 0; i < targets->count; i++) {
-		int status = ask(wish, targets->list[i], params_for_many(wish));
+		size_t former;
+		bool more;
 
+		do {
+			former = wish->cancelled;
+			status = ask(wish, targets->list[i], params_for_many(wish), &more);
+		} while (more && wish->cancelled > former);
 		worst = status > worst ? status : worst;
 	}
 	if (worst == CTL_YES && wish->cancelled == 0)

@@ -238,9 +238,8 @@ static int
 refused(const struct target *target, const json_t *error)
 {
 	json_int_t code = show_number(error, "code");
-	int (*tell)(const char *format, ...) = code == CALL_NOT_FOUND ? ctl_no :
-	    code == CALL_BAD_PARAMS                                   ? ctl_usage :
-									ctl_failed;
+	bool no = code == CALL_NOT_FOUND || code == CALL_REFUSED;
+	int (*tell)(const char *format, ...) = no ? ctl_no : code == CALL_BAD_PARAMS ? ctl_usage : ctl_failed;
 
 	return tell("canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
 }
