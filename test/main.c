@@ -11,17 +11,19 @@
 /* clang-format off */
 #define TOGETHER(X) \
 	X(acks) \
+	X(change) \
 	X(command) \
 	X(compose) \
 	X(decide) \
-	X(digest) \
 	X(dialect) \
+	X(diff) \
 	X(envelope) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
 	X(id) \
 	X(json) \
+	X(jsonc) \
 	X(lane) \
 	X(latency) \
 	X(map) \
@@ -32,6 +34,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(toml) \
 	X(utf8) \
 	X(why)
 
@@ -40,6 +43,7 @@
 	X(buf) \
 	X(child) \
 	X(client) \
+	X(clients) \
 	X(configfile) \
 	X(ctl) \
 	X(descriptor) \
@@ -50,6 +54,8 @@
 	X(place) \
 	X(port) \
 	X(relay) \
+	X(replace) \
+	X(running) \
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \

@@ -14,6 +14,7 @@
 #include "shell/name.h"
 
 enum {
+	OPTIONS_PATH = 4096,    /* the size of a path */
 	OPTIONS_RUN = -1,       /* there is a command to run */
 	OPTIONS_MAX = 64,       /* rows of the table */
 	STATUS_ERROR = 123,     /* --fail-on-error */
@@ -36,14 +37,14 @@ struct options {
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, fail_on_error, strict;
 	size_t max_message, max_inflight;
 	bool no_control;
-	char control[4096]; /* the name of the control socket; "": a fresh one in the usual place */
+	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct log_config log;
 	char log_path[4096];
-	char config[4096];       /* the file of --config; "": the default one */
-	bool given[OPTIONS_MAX]; /* which rows of the table the command line has */
-	char name[NAME_SIZE];    /* of the server, for the log */
-	char **command;          /* within argv, ended by NULL; never empty */
-	char fault[1024];        /* what is wrong with the options, for the client; or "" */
+	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
+	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
+	char name[NAME_SIZE];      /* of the server, for the log */
+	char **command;            /* within argv, ended by NULL; never empty */
+	char fault[1024];          /* what is wrong with the options, for the client; or "" */
 };
 
 /*
@@ -84,6 +85,18 @@ bool options_set(struct options *options, const char *key, enum policy_source so
 
 /* For the test that compares them with the manual: the table, ended by a NULL name. */
 const struct option *options_table(void);
+
+/* A row of the table, for the completions of shells. */
+struct options_row {
+	int letter;               /* 0: the option has a name only */
+	const char *name;         /* NULL: a letter only */
+	int argument;             /* as in struct option */
+	const char *wanted;       /* which values are right; or NULL */
+	const char *shown, *help; /* the argument and the explanation in the help */
+};
+
+/* false: there is no such row. */
+bool options_row(size_t i, struct options_row *row);
 
 /* Appends the text of -h (brief) or --help. */
 void options_help(struct buf *text, bool brief);

@@ -48,6 +48,7 @@ enum kind {
 	BRIEF,
 	HELP,
 	VERSION,
+	IGNORED,
 };
 
 /* THE TABLE of the options: getopt's, the help, and the messages about wrong values come from it. */
@@ -56,7 +57,7 @@ static const struct row {
 	const char *name;
 	int argument; /* as in struct option */
 	enum kind kind;
-	size_t at; /* FLAG, WAIT, SIZE, COUNT: what is set, in struct options */
+	size_t at; /* FLAG, WAIT, SIZE, COUNT, CONFIG, CONTROL: what is set, in struct options */
 	const char *wanted;
 	const char *shown; /* the argument in the help */
 	const char *help;
@@ -166,7 +167,9 @@ static const struct row {
 	{ 0, "name", required_argument, NAME, 0, "a name of 1 to 63 bytes", " NAME",
 	    "the server's name in each line (from the command)",
 	    "--name NAME          the server's name in each line of the log", NULL },
-	{ 0, "control", required_argument, CONTROL, 0,
+	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
+	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
+	{ 0, "control", required_argument, CONTROL, offsetof(struct options, control),
 	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
 	    "the control socket, with which cancelctl(1) finds\n"
 	    "this canceld (in a directory of your own)",
@@ -178,7 +181,8 @@ static const struct row {
 	    "its contents",
 	    "-v                   log every decision; -q: only failures of canceld", NULL },
 	{ 'q', NULL, no_argument, QUIET, 0, NULL, "", "say less: only what canceld fails at", NULL, NULL },
-	{ 'c', "config", required_argument, CONFIG, 0, "the name of a file; ~/ is your home directory", " FILE",
+	{ 'c', "config", required_argument, CONFIG, offsetof(struct options, config),
+	    "the name of a file; ~/ is your home directory", " FILE",
 	    "read from FILE what the options do not say (from\n"
 	    "~/.config/canceld/config.json); SIGUSR2: again",
 	    NULL, "The configuration file" },
@@ -268,6 +272,16 @@ options_table(void)
 			table[count++] = (struct option){ rows[i].name, rows[i].argument, NULL,
 				rows[i].letter != 0 ? rows[i].letter : BY_NAME + i };
 	return table;
+}
+
+bool
+options_row(size_t i, struct options_row *row)
+{
+	if (i >= ROWS)
+		return false;
+	*row = (struct options_row){ rows[i].letter, rows[i].name, rows[i].argument, rows[i].wanted, rows[i].shown,
+		rows[i].help };
+	return true;
 }
 
 /* getopt's string of the letters. "+": what follows the command is the command's. */
@@ -398,8 +412,6 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		return units_read_count(value, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
 		return set_log_file(options, text);
-	case CONTROL:
-		return home_expand(text, options->control, sizeof(options->control)) && text[0] != '\0';
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
 	case LOG_LEVEL:
@@ -413,8 +425,11 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 	case QUIET:
 		options->log.level = LEVEL_ERROR;
 		return true;
+	case IGNORED:
+		return true;
 	case CONFIG:
-		return home_expand(text, options->config, sizeof(options->config)) && text[0] != '\0';
+	case CONTROL:
+		return home_expand(text, at, OPTIONS_PATH) && text[0] != '\0';
 	case BRIEF:
 	case HELP:
 	case VERSION:
@@ -529,7 +544,7 @@ is_level(const struct row *row)
 static bool
 is_setting(const struct row *row)
 {
-	return row->kind != CONFIG && row->kind != HELP && row->kind != VERSION;
+	return row->kind != CONFIG && row->kind != IGNORED && row->kind != HELP && row->kind != VERSION;
 }
 
 static int
@@ -631,7 +646,7 @@ is_value(const struct row *row, struct span word)
 	struct options scratch = { 0 };
 	msec_t duration;
 
-	if (row->argument != optional_argument)
+	if (row->argument != optional_argument || row->kind == IGNORED)
 		return false;
 	return units_read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
 }

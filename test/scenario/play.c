@@ -280,12 +280,8 @@ act(struct play *play, const struct line *line)
 	case LINE_HOPELESS:
 		play->kind->give_up(play->subject);
 		break;
-	case LINE_OPERATE:
-		on_operate(play, line);
-		break;
+	case LINE_OPERATE: /* see play_line */
 	case LINE_SET:
-		on_set(play, line);
-		break;
 	case LINE_SEE:
 	case LINE_NOTHING:
 	case LINE_WHY:
@@ -314,6 +310,10 @@ play_line(struct play *play, const struct line *line)
 		play_check_silence(play);
 	play->asked = false;
 	play->stimulus = line;
+	if (line->kind == LINE_OPERATE)
+		on_operate(play, line);
+	if (line->kind == LINE_SET)
+		on_set(play, line);
 	act(play, line);
 }
 
