@@ -27,6 +27,7 @@
 	X(json) \
 	X(jsonc) \
 	X(lane) \
+	X(latency) \
 	X(map) \
 	X(name) \
 	X(nearest) \
@@ -53,6 +54,7 @@
 	X(log) \
 	X(options) \
 	X(pending) \
+	X(place) \
 	X(port) \
 	X(relay) \
 	X(replace) \

@@ -40,6 +40,7 @@ enum kind {
 	LOG_FILE,
 	LOG_FORMAT,
 	LOG_LEVEL,
+	CONTROL,
 	NAME,
 	LOUDER,
 	QUIET,
@@ -56,7 +57,7 @@ static const struct row {
 	const char *name;
 	int argument; /* as in struct option */
 	enum kind kind;
-	size_t at; /* FLAG, WAIT, SIZE, COUNT: what is set, in struct options */
+	size_t at; /* FLAG, WAIT, SIZE, COUNT, CONFIG, CONTROL: what is set, in struct options */
 	const char *wanted;
 	const char *shown; /* the argument in the help */
 	const char *help;
@@ -168,12 +169,20 @@ static const struct row {
 	    "--name NAME          the server's name in each line of the log", NULL },
 	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
 	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
+	{ 0, "control", required_argument, CONTROL, offsetof(struct options, control),
+	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
+	    "the control socket, with which cancelctl(1) finds\n"
+	    "this canceld (in a directory of your own)",
+	    NULL, "Control" },
+	{ 0, "no-control", no_argument, FLAG, offsetof(struct options, no_control), NULL, "", "no control socket", NULL,
+	    NULL },
 	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
 	    "say more: each decision; -vv: each message, without\n"
 	    "its contents",
 	    "-v                   log every decision; -q: only failures of canceld", NULL },
 	{ 'q', NULL, no_argument, QUIET, 0, NULL, "", "say less: only what canceld fails at", NULL, NULL },
-	{ 'c', "config", required_argument, CONFIG, 0, "the name of a file; ~/ is your home directory", " FILE",
+	{ 'c', "config", required_argument, CONFIG, offsetof(struct options, config),
+	    "the name of a file; ~/ is your home directory", " FILE",
 	    "read from FILE what the options do not say (from\n"
 	    "~/.config/canceld/config.json); SIGUSR2: again",
 	    NULL, "The configuration file" },
@@ -419,7 +428,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 	case IGNORED:
 		return true;
 	case CONFIG:
-		return home_expand(text, options->config, sizeof(options->config)) && text[0] != '\0';
+	case CONTROL:
+		return home_expand(text, at, OPTIONS_PATH) && text[0] != '\0';
 	case BRIEF:
 	case HELP:
 	case VERSION:
@@ -500,7 +510,7 @@ explain(const struct row *row, const char *argument)
 
 	if (row->kind == RESTART && strcmp(argument, "0") == 0)
 		return "without this option the server is not started again; ";
-	if ((row->kind == LOG_FILE || row->kind == CONFIG) && argument[0] == '~')
+	if ((row->kind == LOG_FILE || row->kind == CONFIG || row->kind == CONTROL) && argument[0] == '~')
 		return "your home directory is not known, or its name is too long; ";
 	if (row->kind == STUCK && strcmp(argument, "0") == 0)
 		return "";
