@@ -32,8 +32,8 @@ bool place_is_private(const char *path);
  */
 bool place_is_dead(const char *path);
 
-/* Removes a socket that is dead. Makes only system calls: for the guardian too. */
-void place_remove_dead(const char *path);
+/* Removes a socket that is dead. true: there is none of this name now. Makes only system calls: for the guardian too. */
+bool place_remove_dead(const char *path);
 
 /* Removes the dead sockets in a directory. */
 void place_sweep(const char *directory);

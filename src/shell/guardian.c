@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,12 +240,20 @@ sweep(struct watch *watch)
 	return true;
 }
 
-/* Only a socket whose canceld has ended is dead: not one whose server is started again. */
+/*
+ * Removes the control socket that canceld could not remove itself. While canceld sweeps through this guardian, it is
+ * alive; otherwise it may just be ending, and have closed this socket and not yet that one.
+ */
 static void
-remove_socket(const struct guardian *guardian)
+remove_socket(const char *socket)
 {
-	if (guardian->socket != NULL)
-		place_remove_dead(guardian->socket);
+	struct pollfd peer = { .fd = CONTROL };
+	msec_t end = monotonic_now() + SWEEP_TIME;
+
+	if (socket == NULL || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
+		return;
+	while (!place_remove_dead(socket) && monotonic_now() < end)
+		wait_for_news(false, SWEEP_PAUSE);
 }
 
 /*
@@ -285,10 +294,8 @@ guardian_run(const struct guardian *guardian)
 	sweep_set_leader(&watch.sweep, watch.server);
 	listen_to_children();
 	wait_for_end(&watch);
-	/* canceld may have closed this socket and not yet the other one: it is tried again when some time has passed. */
-	remove_socket(guardian);
 	terminate(&watch);
 	swept = sweep(&watch);
-	remove_socket(guardian);
+	remove_socket(guardian->socket);
 	_exit(swept ? 0 : 1);
 }

@@ -62,7 +62,8 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 	}
 	if (i == 1)
 		return in_home(home_directory(), path);
-	return i == 2 && in_home(home_of_account(), path) && (!in_home(home_directory(), given) || strcmp(given, path) != 0);
+	return i == 2 && in_home(home_of_account(), path) &&
+	    (!in_home(home_directory(), given) || strcmp(given, path) != 0);
 }
 
 static bool
@@ -103,11 +104,14 @@ place_is_dead(const char *path)
 	return dead;
 }
 
-void
+bool
 place_remove_dead(const char *path)
 {
-	if (place_is_dead(path))
-		unlink(path);
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return true;
+	return place_is_dead(path) && unlink(path) == 0;
 }
 
 /* A socket whose name begins with a dot may be about to listen. */
