@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "ctl/ctl.h"
+#include "ctl/doctor.h"
 #include "shell/nearest.h"
 
 struct command {
@@ -23,6 +24,8 @@ static int version(int argc, char *argv[]);
 static const struct command commands[] = {
 	{ "help", "", "this text", help },
 	{ "version", "", "the version", version },
+	{ "doctor", "[options] [--] COMMAND [argument...]", "tell which promises of its protocol a server keeps",
+	    ctl_doctor },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -16,6 +16,7 @@
 	X(decide) \
 	X(digest) \
 	X(dialect) \
+	X(dialogue) \
 	X(envelope) \
 	X(frame) \
 	X(framing) \
@@ -32,6 +33,7 @@
 	X(scan) \
 	X(session) \
 	X(utf8) \
+	X(verdict) \
 	X(why)
 
 #define OWN(X) \

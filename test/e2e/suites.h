@@ -30,6 +30,9 @@ Suite *suite_not_ends(void);
 Suite *suite_idle(void);
 Suite *suite_times(void);
 Suite *suite_faults(void);
+Suite *suite_doctor(void);
+Suite *suite_doctor_hostile(void);
+Suite *suite_doctor_reports(void);
 
 /*
  * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none
