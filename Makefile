@@ -77,7 +77,7 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 CORE_OBJECTS := $(call objects,src/core/*.c)
 SHELL_OBJECTS := $(call objects,src/shell/*.c)
 CTL_OBJECTS := $(call objects,src/ctl/*.c)
-MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
+MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c src/completions.c)
 UNIT_OBJECTS := $(call objects,test/main.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/sim/*.c)
@@ -99,9 +99,10 @@ BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-scale)
 TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
 PROGRAMS := $(addprefix $(B)/,canceld cancelctl)
 MANUALS := $(wildcard man/*.[157])
+COMPLETION_FILES := $(if $(filter no,$(COMPLETIONS)),,$(patsubst src/%,$(B)/%,$(wildcard src/completions/*)))
 
 .PHONY: all tests
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(COMPLETION_FILES)
 
 tests: all $(TEST_PROGRAMS)
 
@@ -117,6 +118,13 @@ $(B)/canceld: $(B)/obj/src/canceld.o $(B)/libshell.a $(B)/libcanceld.a
 
 $(B)/cancelctl: $(B)/obj/src/cancelctl.o $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
+
+$(B)/write-completion: $(B)/obj/src/completions.o $(B)/libshell.a $(B)/libcanceld.a
+	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
+
+$(B)/completions/%: src/completions/% $(B)/write-completion
+	@mkdir -p $(@D)
+	$(call say,WRITE)$(B)/write-completion <$< >$@
 
 $(B)/test-canceld: $(UNIT_OBJECTS) $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS) $(CHECK_LIBS)
@@ -188,9 +196,9 @@ check: deps-build-test
 	@$(MAKE) check-run
 
 # Three suites at a time, as e2e and matrix mostly wait; the longest first.
-CHECK_SUITES = e2e unit matrix scenario sim replay
+CHECK_SUITES = e2e unit matrix scenario sim completions replay
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
-check-run: $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
+check-run: $(COMPLETION_FILES) $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
 	@rm -rf $(B)/check
 	@$(MAKE) -k $(CHECK_JOBS) LTO='$(LTO)' $(CHECK_SUITES:%=check-%) || :
 	@test/tools/check.sh report $(B)/check '$(CHECK_SUITES)' 'make$(if $(filter release,$(VARIANT)),, VARIANT=$(VARIANT))'
@@ -227,6 +235,11 @@ BINARIES = CANCELD='$(abspath $(B)/canceld)' CANCELCTL='$(abspath $(B)/cancelctl
 
 e2e: $(B)/e2e $(PROGRAMS) $(B)/demo-server
 	$(BINARIES) $<
+
+# Asks the shells that are installed: bash, zsh, fish.
+.PHONY: completions
+completions: all
+	$(if $(COMPLETION_FILES),test/tools/completions.sh $(B),@echo 'completions: none, as COMPLETIONS = no')
 
 # Every fault in every state, ROUNDS times, with the server started directly and through sh; NPX=1: through npx too.
 ROUNDS ?= 1
@@ -348,11 +361,17 @@ install: all
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(sort $(foreach page,$(MANUALS),'$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))'))
 	$(INSTALL) -m 755 $(PROGRAMS) '$(DESTDIR)$(BINDIR)/'
 	$(foreach page,$(MANUALS),$(INSTALL) -m 644 $(page) $(installed_page) &&) :
+	$(if $(COMPLETION_FILES),$(INSTALL) -d '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)')
+	$(foreach file,$(COMPLETION_FILES),$(INSTALL) -m 644 $(file) $(installed_completion) &&) :
 
+# bash-completion wants the name of the command, zsh one that begins with "_", fish one that ends with ".fish".
+installed_completion = $(strip $(if $(filter %.bash,$(file)),'$(DESTDIR)$(BASHDIR)/$(basename $(notdir $(file)))',\
+	$(if $(filter %.fish,$(file)),'$(DESTDIR)$(FISHDIR)/$(notdir $(file))','$(DESTDIR)$(ZSHDIR)/$(notdir $(file))')))
 installed_page = '$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))'
 
 uninstall:
-	rm -f $(PROGRAMS:$(B)/%='$(DESTDIR)$(BINDIR)/%') $(foreach page,$(MANUALS),$(installed_page))
+	rm -f $(PROGRAMS:$(B)/%='$(DESTDIR)$(BINDIR)/%') $(foreach page,$(MANUALS),$(installed_page)) \
+		$(foreach file,$(COMPLETION_FILES),$(installed_completion))
 
 dist:
 	@test/tools/dist.sh canceld-$(VERSION) $(BUILD)

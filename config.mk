@@ -7,6 +7,13 @@ BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
+# Where the shells look for completions. COMPLETIONS = no: they are neither made nor installed, as where this machine
+# cannot run what it builds.
+COMPLETIONS ?= yes
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+
 CC ?= cc
 CPPFLAGS ?=
 CFLAGS ?= -O2 -g

@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "ctl/ctl.h"
 #include "ctl/doctor.h"
+#include "ctl/wrap.h"
 #include "shell/nearest.h"
 
 struct command {
@@ -23,9 +24,12 @@ static int version(int argc, char *argv[]);
 /* THE TABLE of the commands; the help comes from it. */
 static const struct command commands[] = {
 	{ "help", "", "this text", help },
-	{ "version", "", "the version", version },
-	{ "doctor", "[options] [--] COMMAND [argument...]", "tell which promises of its protocol a server keeps",
+	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
+	    "puts canceld before the servers of a client; --list", ctl_wrap },
+	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
+	{ "doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps",
 	    ctl_doctor },
+	{ "version", "", "the version", version },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -14,6 +14,7 @@
 
 #include "core/mem.h"
 #include "shell/child.h"
+#include "shell/configfile.h"
 #include "shell/descriptor.h"
 #include "shell/log.h"
 #include "shell/options.h"
@@ -84,6 +85,7 @@ main(int argc, char *argv[])
 {
 	struct saved_signals signals;
 	struct options options;
+	struct configfile file = { .named = false };
 	struct log log;
 	bool opened = false;
 	int status;
@@ -96,6 +98,8 @@ main(int argc, char *argv[])
 	signals_save(&signals);
 	handle_failures();
 	status = options_parse(&options, argc, argv);
+	if (status == OPTIONS_RUN)
+		status = configfile_load(&file, &options);
 	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
 		status = options_refuse(&options, "--log '%s': %s",
 		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
@@ -103,9 +107,11 @@ main(int argc, char *argv[])
 	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
 		opened = log_open(&log, &options.log) == 0;
 	if (opened) {
-		status = loop_run(&options, &log, &signals);
+		configfile_report(&file, &log);
+		status = loop_run(&options, &file, &log, &signals);
 		log_close(&log);
 	}
+	configfile_free(&file);
 	options_free(&options);
 	return status;
 }

@@ -11,18 +11,20 @@
 /* clang-format off */
 #define TOGETHER(X) \
 	X(acks) \
+	X(change) \
 	X(command) \
 	X(compose) \
 	X(decide) \
-	X(digest) \
 	X(dialect) \
 	X(dialogue) \
+	X(diff) \
 	X(envelope) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
 	X(id) \
 	X(json) \
+	X(jsonc) \
 	X(lane) \
 	X(map) \
 	X(name) \
@@ -32,6 +34,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(toml) \
 	X(utf8) \
 	X(verdict) \
 	X(why)
@@ -41,6 +44,8 @@
 	X(buf) \
 	X(child) \
 	X(client) \
+	X(clients) \
+	X(configfile) \
 	X(ctl) \
 	X(descriptor) \
 	X(home) \
@@ -49,6 +54,8 @@
 	X(pending) \
 	X(port) \
 	X(relay) \
+	X(replace) \
+	X(running) \
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \

@@ -95,6 +95,8 @@ enum why_level {
 	X(GUARDIAN_LOST, PERSON, "the guardian was stopped or has ended: canceld sweeps in its place") \
 	X(SWEPT, PERSON, "a process that the server had left behind was killed")                   \
 	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
+	X(CONFIG_REFUSED, PERSON, "the configuration file was refused, and changes nothing")        \
+	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for")                                \

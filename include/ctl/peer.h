@@ -41,17 +41,24 @@ struct peer {
 	struct buf in, out, events;
 	peer_heard *on_message, *on_event;
 	void *user;
-	char directory[PEER_PATH], pipe[PEER_PATH + 8];
+	char directory[PEER_PATH], pipe[PEER_PATH + 8], config[PEER_PATH + 8];
 	int writer; /* keeps the pipe of the log from being at its end */
 };
 
+struct peer_setup {
+	char *const *options; /* for canceld, ended by NULL; those for its log are added */
+	char *const *command; /* the server's, ended by NULL */
+	bool headers;
+	bool loud; /* canceld's stderr, which is the server's too, is ours; else nobody reads it */
+	peer_heard *on_message, *on_event;
+	void *user;
+};
+
 /*
- * Starts `canceld OPTIONS -- COMMAND`; adds the options for its log. loud: its stderr, which is the server's too, is
- * ours; else nobody reads it. peer must not move in memory until peer_free. 0, or -1 with errno, and then peer_free
- * must not be called.
+ * Starts `canceld OPTIONS -- COMMAND`. peer must not move in memory until peer_free. 0, or -1 with errno, and then
+ * peer_free must not be called.
  */
-int peer_start(struct peer *peer, char *const options[], char *const command[], bool headers, bool loud)
-    __attribute__((warn_unused_result));
+int peer_start(struct peer *peer, const struct peer_setup *setup) __attribute__((warn_unused_result));
 
 /* Queues the message; takes the reference. */
 void peer_send(struct peer *peer, json_t *message);

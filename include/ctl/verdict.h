@@ -50,6 +50,9 @@ struct verdicts {
 /* dialect, and column: the name and the number of the protocol, an enum dialogue_kind. */
 void verdict_init(struct verdicts *verdicts, const char *command, const char *dialect, int column);
 
+/* What the server calls itself; version: may be NULL. */
+void verdict_name_server(struct verdicts *verdicts, const char *name, const char *version);
+
 /* A later finding replaces an earlier one unless that was worse: no is worse than yes, and yes than not tested. */
 void verdict_tell(struct verdicts *verdicts, enum check check, enum verdict verdict, msec_t time, const char *format,
     ...) __attribute__((format(printf, 5, 6)));

@@ -3,6 +3,7 @@
 
 /* The program: stdin and stdout, the server, one session, one libev loop. */
 
+#include "shell/configfile.h"
 #include "shell/log.h"
 #include "shell/options.h"
 #include "shell/signals.h"
@@ -12,6 +13,6 @@
  * server's process tree is gone. Returns the exit status. If the server cannot be started, the client's first request
  * is answered with the reason.
  */
-int loop_run(struct options *options, struct log *log, const struct saved_signals *saved);
+int loop_run(struct options *options, struct configfile *file, struct log *log, const struct saved_signals *saved);
 
 #endif

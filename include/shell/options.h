@@ -15,6 +15,7 @@
 
 enum {
 	OPTIONS_RUN = -1,       /* there is a command to run */
+	OPTIONS_MAX = 64,       /* rows of the table */
 	STATUS_ERROR = 123,     /* --fail-on-error */
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
@@ -36,9 +37,11 @@ struct options {
 	size_t max_message, max_inflight;
 	struct log_config log;
 	char log_path[4096];
-	char name[NAME_SIZE]; /* of the server, for the log */
-	char **command;       /* within argv, ended by NULL; never empty */
-	char fault[1024];     /* what is wrong with the options, for the client; or "" */
+	char config[4096];       /* the file of --config; "": the default one */
+	bool given[OPTIONS_MAX]; /* which rows of the table the command line has */
+	char name[NAME_SIZE];    /* of the server, for the log */
+	char **command;          /* within argv, ended by NULL; never empty */
+	char fault[1024];        /* what is wrong with the options, for the client; or "" */
 };
 
 /*
@@ -55,8 +58,42 @@ void options_free(struct options *options);
  */
 int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The values without any option. options_parse calls it. */
+void options_init(struct options *options);
+
+/* What the long name of an option is as a key of the configuration file, and when a change of its value counts. */
+enum options_key {
+	KEY_UNKNOWN, /* none */
+	KEY_START,   /* when canceld starts */
+	KEY_RULES,   /* for requests that arrive later: the value may be an object of rules */
+	KEY_LEVEL,   /* at once */
+};
+enum options_key options_key(const char *key);
+
+/* Whether the command line says what the key says: then the file's value does not count. Rules add up. */
+bool options_given(const struct options *options, const char *key);
+
+/*
+ * Sets what the option of this name sets; value as on the command line, or NULL: none. source: of a rule. The key must
+ * be known. false: options is unchanged but for text, and fault gets what is wrong, for a person.
+ */
+bool options_set(struct options *options, const char *key, enum policy_source source, const char *value,
+    struct buf *fault);
+
 /* For the test that compares them with the manual: the table, ended by a NULL name. */
 const struct option *options_table(void);
+
+/* A row of the table, for the completions of shells. */
+struct options_row {
+	int letter;               /* 0: the option has a name only */
+	const char *name;         /* NULL: a letter only */
+	int argument;             /* as in struct option */
+	const char *wanted;       /* which values are right; or NULL */
+	const char *shown, *help; /* the argument and the explanation in the help */
+};
+
+/* false: there is no such row. */
+bool options_row(size_t i, struct options_row *row);
 
 /* Appends the text of -h (brief) or --help. */
 void options_help(struct buf *text, bool brief);

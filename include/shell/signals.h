@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 enum {
-	SIGNALS_CHANGED = 9, /* signals whose disposition canceld changes */
-	SIGNALS_HEARD = 6,   /* signals that it handles */
-	SIGNALS_ENDING = 4,  /* signals that end it */
+	SIGNALS_CHANGED = 10, /* signals whose disposition canceld changes */
+	SIGNALS_HEARD = 7,    /* signals that it handles */
+	SIGNALS_ENDING = 4,   /* signals that end it */
 };
 
 struct saved_signals { /* as they were when canceld was started */

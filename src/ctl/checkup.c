@@ -80,8 +80,7 @@ note_server(struct run *run, const struct asked *asked)
 	name = json_string_value(json_object_get(info, "name"));
 	version = json_string_value(json_object_get(info, "version"));
 	if (name != NULL)
-		snprintf(run->verdicts->server, sizeof(run->verdicts->server), "%s%s%s", name,
-		    version == NULL ? "" : " ", version == NULL ? "" : version);
+		verdict_name_server(run->verdicts, name, version);
 }
 
 /* Sends the first request. REFUSED: with an error of the server's. */

@@ -36,7 +36,7 @@ static const char help[] =
     "                       or more shows most\n"
     "  --arguments JSON     its arguments, or the params of the method, an object ({})\n"
     "  -D, --dialect NAME   mcp, acp or lsp (what a word of the command tells, such as clangd or\n"
-    "                       --acp; else mcp)\n"
+    "                       gemini-acp; else mcp)\n"
     "  --timeout DURATION   the longest wait for one answer (10s)\n"
     "  --start DURATION     the same for the first answer of a session (1m)\n"
     "  --max-memory SIZE    the most that the server's processes may have had in memory, such as 200M\n"

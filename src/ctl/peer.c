@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +13,8 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "ctl/program.h"
+#include "shell/child.h"
 #include "shell/monotonic.h"
 
 enum {
@@ -233,19 +234,24 @@ on_time(struct ev_loop *loop, ev_timer *watcher, int events)
 	(void)events;
 }
 
-/* canceld beside this program, as both are installed together; else the one in PATH. */
 static void
-find_canceld(char path[PATH_MAX])
+remove_directory(struct peer *peer)
 {
-	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - sizeof("canceld"));
-	char *slash;
+	unlink(peer->pipe);
+	unlink(peer->config);
+	rmdir(peer->directory);
+}
 
-	path[len > 0 ? len : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (slash != NULL)
-		memcpy(slash + 1, "canceld", sizeof("canceld"));
-	if (slash == NULL || access(path, X_OK) < 0)
-		memcpy(path, "canceld", sizeof("canceld"));
+/* An empty configuration: the user's own is for other sessions. */
+static int
+write_config(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ssize_t put = fd < 0 ? -1 : write(fd, "{}\n", 3);
+
+	if (fd >= 0)
+		close(fd);
+	return put == 3 ? 0 : -1;
 }
 
 /* A pipe with a name: canceld opens its log itself. */
@@ -261,7 +267,8 @@ open_log(struct peer *peer)
 	if (mkdtemp(peer->directory) == NULL)
 		return -1;
 	snprintf(peer->pipe, sizeof(peer->pipe), "%s/log", peer->directory);
-	if (mkfifo(peer->pipe, 0600) == 0)
+	snprintf(peer->config, sizeof(peer->config), "%s/config", peer->directory);
+	if (write_config(peer->config) == 0 && mkfifo(peer->pipe, 0600) == 0)
 		fd = open(peer->pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	peer->writer = fd < 0 ? -1 : open(peer->pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	if (peer->writer >= 0)
@@ -269,50 +276,47 @@ open_log(struct peer *peer)
 	error = errno;
 	if (fd >= 0)
 		close(fd);
-	unlink(peer->pipe);
-	rmdir(peer->directory);
+	remove_directory(peer);
 	errno = error;
 	return -1;
 }
 
-static void
-remove_pipe(struct peer *peer)
-{
-	unlink(peer->pipe);
-	rmdir(peer->directory);
-}
-
 _Noreturn static void
-become_canceld(struct peer *peer, const int fds[2], char *const options[], char *const command[], bool loud)
+become_canceld(struct peer *peer, const int fds[2], const struct peer_setup *setup)
 {
-	char path[PATH_MAX], pipe[sizeof(peer->pipe)];
+	char *const *options = setup->options;
+	char path[PROGRAM_SIZE], pipe[sizeof(peer->pipe)], config[sizeof(peer->config)];
 	size_t words = 0, count = 0;
 	char **argv;
-	int quiet = loud ? STDERR_FILENO : open("/dev/null", O_WRONLY);
+	bool found = program_canceld(path);
+	int quiet = setup->loud ? STDERR_FILENO : open("/dev/null", O_WRONLY);
 
-	while (command[count] != NULL)
+	while (setup->command[count] != NULL)
 		count++;
 	argv = mem_resize(NULL, WORDS_MAX + count + 1, sizeof(*argv));
 	memcpy(pipe, peer->pipe, sizeof(pipe));
-	find_canceld(path);
+	memcpy(config, peer->config, sizeof(config));
 	argv[words++] = path;
-	while (words < WORDS_MAX - 6 && *options != NULL)
+	while (words < WORDS_MAX - 8 && *options != NULL)
 		argv[words++] = *options++;
 	argv[words++] = (char[]){ "--log-format=json" };
 	argv[words++] = (char[]){ "-v" };
+	argv[words++] = (char[]){ "--config" };
+	argv[words++] = config;
 	argv[words++] = (char[]){ "--log" };
 	argv[words++] = pipe;
 	argv[words++] = (char[]){ "--" };
-	memcpy(argv + words, command, (count + 1) * sizeof(*argv));
+	memcpy(argv + words, setup->command, (count + 1) * sizeof(*argv));
 	if (dup2(fds[0], STDIN_FILENO) < 0 || dup2(fds[1], STDOUT_FILENO) < 0 || dup2(quiet, STDERR_FILENO) < 0)
 		_exit(125);
 	signal(SIGPIPE, SIG_DFL);
-	execvp(path, argv);
-	_exit(127);
+	if (found)
+		execv(path, argv);
+	_exit(STATUS_NOT_FOUND);
 }
 
 static int
-start(struct peer *peer, int ends[2], char *const options[], char *const command[], bool loud)
+start(struct peer *peer, int ends[2], const struct peer_setup *setup)
 {
 	int in[2] = { -1, -1 }, out[2] = { -1, -1 };
 	int error;
@@ -321,7 +325,7 @@ start(struct peer *peer, int ends[2], char *const options[], char *const command
 		peer->pid = fork();
 	error = errno;
 	if (peer->pid == 0)
-		become_canceld(peer, (int[]){ in[0], out[1] }, options, command, loud);
+		become_canceld(peer, (int[]){ in[0], out[1] }, setup);
 	if (in[0] >= 0)
 		close(in[0]);
 	if (out[1] >= 0)
@@ -365,29 +369,29 @@ unwatch_signals(struct peer *peer)
 }
 
 int
-peer_start(struct peer *peer, char *const options[], char *const command[], bool headers, bool loud)
+peer_start(struct peer *peer, const struct peer_setup *setup)
 {
-	peer_heard *on_message = peer->on_message, *on_event = peer->on_event;
-	void *user = peer->user;
 	int ends[2], log, error;
 
-	*peer = (struct peer){ .headers = headers,
-		.on_message = on_message,
-		.on_event = on_event,
-		.user = user,
-		.pid = -1 };
+	*peer = (struct peer){
+		.pid = -1,
+		.headers = setup->headers,
+		.on_message = setup->on_message,
+		.on_event = setup->on_event,
+		.user = setup->user,
+	};
 	log = open_log(peer);
 	if (log < 0)
 		return -1;
 	/* Before the fork, so that no end of a child is missed. */
 	peer->loop = ev_loop_new(EVFLAG_AUTO);
 	watch_signals(peer);
-	if (start(peer, ends, options, command, loud) < 0) {
+	if (start(peer, ends, setup) < 0) {
 		error = errno;
 		unwatch_signals(peer);
 		close(log);
 		close(peer->writer);
-		remove_pipe(peer);
+		remove_directory(peer);
 		errno = error;
 		return -1;
 	}
@@ -482,7 +486,7 @@ peer_free(struct peer *peer)
 	stop(peer, &peer->from);
 	stop(peer, &peer->log);
 	close(peer->writer);
-	remove_pipe(peer);
+	remove_directory(peer);
 	unwatch_signals(peer);
 	buf_free(&peer->in);
 	buf_free(&peer->out);

@@ -101,6 +101,13 @@ verdict_init(struct verdicts *verdicts, const char *command, const char *dialect
 }
 
 void
+verdict_name_server(struct verdicts *verdicts, const char *name, const char *version)
+{
+	snprintf(verdicts->server, sizeof(verdicts->server), "%s%s%s", name, version == NULL ? "" : " ",
+	    version == NULL ? "" : version);
+}
+
+void
 verdict_tell(struct verdicts *verdicts, enum check check, enum verdict verdict, msec_t time, const char *format, ...)
 {
 	struct finding *finding = &verdicts->findings[check];

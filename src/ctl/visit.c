@@ -54,14 +54,20 @@ visit_start(struct visit *visit, const struct visit_setup *setup)
 
 	*visit = (struct visit){ .dialogue = setup->dialogue };
 	witness_init(&visit->witness);
-	visit->peer.on_message = on_message;
-	visit->peer.on_event = on_event;
-	visit->peer.user = visit;
 	snprintf(dialect, sizeof(dialect), "--dialect=%s", setup->plain ? "none" : dialogue_name(setup->dialogue.kind));
 	snprintf(grace, sizeof(grace), "--grace=%lldms", (long long)setup->grace);
 	snprintf(term, sizeof(term), "--term-after=%dms", VISIT_TERM_AFTER);
 	snprintf(cap, sizeof(cap), "--max-time=%s", setup->cap != NULL ? setup->cap : "*=none");
-	return peer_start(&visit->peer, options, setup->command, setup->dialogue.kind == DIALOGUE_LSP, setup->loud);
+	return peer_start(&visit->peer,
+	    &(struct peer_setup){
+		.options = options,
+		.command = setup->command,
+		.headers = setup->dialogue.kind == DIALOGUE_LSP,
+		.loud = setup->loud,
+		.on_message = on_message,
+		.on_event = on_event,
+		.user = visit,
+	    });
 }
 
 bool

@@ -27,6 +27,7 @@ enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
 struct loop {
 	struct options *options;
+	struct configfile *file;
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
@@ -93,6 +94,8 @@ hear_signals(struct loop *loop)
 		    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
 	if (signals_take(&loop->signals, SIGUSR1))
 		report_statistics(loop->log, loop->session);
+	if (signals_take(&loop->signals, SIGUSR2))
+		json_decref(configfile_reload(loop->file, loop->options, loop->log));
 }
 
 /* Whether the server has gone and the client has read its answers or will not read them. */
@@ -335,9 +338,9 @@ exit_status(const struct loop *loop)
 }
 
 int
-loop_run(struct options *options, struct log *log, const struct saved_signals *saved)
+loop_run(struct options *options, struct configfile *file, struct log *log, const struct saved_signals *saved)
 {
-	struct loop loop = { .options = options, .log = log };
+	struct loop loop = { .options = options, .file = file, .log = log };
 	int status;
 
 	if (life_open(&loop.life, options, log, saved) < 0)

@@ -39,12 +39,15 @@ enum kind {
 	COUNT,
 	LOG_FILE,
 	LOG_FORMAT,
+	LOG_LEVEL,
 	NAME,
 	LOUDER,
 	QUIET,
+	CONFIG,
 	BRIEF,
 	HELP,
 	VERSION,
+	IGNORED,
 };
 
 /* THE TABLE of the options: getopt's, the help, and the messages about wrong values come from it. */
@@ -156,14 +159,24 @@ static const struct row {
 	    "append to FILE instead of writing to stderr",
 	    "-l FILE              append the log to FILE instead of writing it to stderr", "The log" },
 	{ 0, "log-format", required_argument, LOG_FORMAT, 0, "text or json", " FORMAT", "text or json", NULL, NULL },
+	{ 0, "log-level", required_argument, LOG_LEVEL, 0, "error, person, decision or traffic", " LEVEL",
+	    "error, person, decision or traffic: as with -q,\n"
+	    "without an option, with -v, with -vv",
+	    NULL, NULL },
 	{ 0, "name", required_argument, NAME, 0, "a name of 1 to 63 bytes", " NAME",
 	    "the server's name in each line (from the command)",
 	    "--name NAME          the server's name in each line of the log", NULL },
+	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
+	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
 	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
 	    "say more: each decision; -vv: each message, without\n"
 	    "its contents",
 	    "-v                   log every decision; -q: only failures of canceld", NULL },
 	{ 'q', NULL, no_argument, QUIET, 0, NULL, "", "say less: only what canceld fails at", NULL, NULL },
+	{ 'c', "config", required_argument, CONFIG, 0, "the name of a file; ~/ is your home directory", " FILE",
+	    "read from FILE what the options do not say (from\n"
+	    "~/.config/canceld/config.json); SIGUSR2: again",
+	    NULL, "The configuration file" },
 	{ 'h', NULL, no_argument, BRIEF, 0, NULL, "", "the common options, on one screen", NULL, "Help" },
 	{ 0, "help", no_argument, HELP, 0, NULL, "", "this text",
 	    "--help               all options; `man canceld` explains them", NULL },
@@ -171,10 +184,12 @@ static const struct row {
 };
 
 enum {
-	ROWS = sizeof(rows) / sizeof(rows[0]),
+	ROWS = sizeof(rows) / sizeof(rows[0]), /* at most OPTIONS_MAX */
 	BY_NAME = 256,  /* what getopt_long returns for an option without a letter: this and its row */
 	HELP_LEFT = 27, /* columns before the explanations */
 };
+
+static_assert((int)ROWS <= (int)OPTIONS_MAX, "a row for each member of options.given");
 
 static const char help_head[] =
     USAGE "\n"
@@ -248,6 +263,16 @@ options_table(void)
 			table[count++] = (struct option){ rows[i].name, rows[i].argument, NULL,
 				rows[i].letter != 0 ? rows[i].letter : BY_NAME + i };
 	return table;
+}
+
+bool
+options_row(size_t i, struct options_row *row)
+{
+	if (i >= ROWS)
+		return false;
+	*row = (struct options_row){ rows[i].letter, rows[i].name, rows[i].argument, rows[i].wanted, rows[i].shown,
+		rows[i].help };
+	return true;
 }
 
 /* getopt's string of the letters. "+": what follows the command is the command's. */
@@ -338,9 +363,9 @@ set_log_file(struct options *options, const char *file)
 	    strcmp(file, "--") != 0;
 }
 
-/* argument: NULL if none was given; false: the argument is refused. */
+/* argument: NULL if none was given; false: the argument is refused. source: of a rule. */
 static bool
-set_option(struct options *options, const struct row *row, const char *argument)
+set_option(struct options *options, const struct row *row, enum policy_source source, const char *argument)
 {
 	const char *text = argument == NULL ? "" : argument;
 	struct span value = span_of(text);
@@ -351,9 +376,9 @@ set_option(struct options *options, const struct row *row, const char *argument)
 		options->dialect = dialect_named(value);
 		return options->dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
-		return units_read_rule(value, POLICY_OPTION, POLICY_IDLE, &options->policy);
+		return units_read_rule(value, source, POLICY_IDLE, &options->policy);
 	case CAP:
-		return units_read_rule(value, POLICY_OPTION, POLICY_CAP, &options->policy);
+		return units_read_rule(value, source, POLICY_CAP, &options->policy);
 	case WAIT:
 		return read_wait(value, at);
 	case DRAIN:
@@ -380,6 +405,8 @@ set_option(struct options *options, const struct row *row, const char *argument)
 		return set_log_file(options, text);
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
+	case LOG_LEVEL:
+		return log_level_named(value, &options->log.level);
 	case NAME:
 		snprintf(options->name, sizeof(options->name), "%s", text);
 		return value.len > 0 && value.len < NAME_SIZE;
@@ -389,6 +416,10 @@ set_option(struct options *options, const struct row *row, const char *argument)
 	case QUIET:
 		options->log.level = LEVEL_ERROR;
 		return true;
+	case IGNORED:
+		return true;
+	case CONFIG:
+		return home_expand(text, options->config, sizeof(options->config)) && text[0] != '\0';
 	case BRIEF:
 	case HELP:
 	case VERSION:
@@ -469,7 +500,7 @@ explain(const struct row *row, const char *argument)
 
 	if (row->kind == RESTART && strcmp(argument, "0") == 0)
 		return "without this option the server is not started again; ";
-	if (row->kind == LOG_FILE && argument[0] == '~')
+	if ((row->kind == LOG_FILE || row->kind == CONFIG) && argument[0] == '~')
 		return "your home directory is not known, or its name is too long; ";
 	if (row->kind == STUCK && strcmp(argument, "0") == 0)
 		return "";
@@ -493,6 +524,19 @@ print(const char *text)
 	return 0;
 }
 
+static bool
+is_level(const struct row *row)
+{
+	return row->kind == LOUDER || row->kind == QUIET || row->kind == LOG_LEVEL;
+}
+
+/* Whether the option says how canceld runs, so that the configuration file may say it too. */
+static bool
+is_setting(const struct row *row)
+{
+	return row->kind != CONFIG && row->kind != IGNORED && row->kind != HELP && row->kind != VERSION;
+}
+
 static int
 apply(struct options *options, const struct row *row, const char *argument)
 {
@@ -509,14 +553,69 @@ apply(struct options *options, const struct row *row, const char *argument)
 	}
 	if (row->kind == VERSION)
 		return print("canceld " CANCELD_VERSION "\n");
-	if (set_option(options, row, argument))
-		return OPTIONS_RUN;
-	return options_refuse(options, "--%s '%s': %swant %s", row->name, argument, explain(row, argument),
-	    row->wanted);
+	if (!set_option(options, row, POLICY_OPTION, argument))
+		return options_refuse(options, "--%s '%s': %swant %s", row->name, argument, explain(row, argument),
+		    row->wanted);
+	options->given[row - rows] = true;
+	return OPTIONS_RUN;
 }
 
-static void
-set_defaults(struct options *options)
+/* The row of a key of the configuration file; NULL: it is none. */
+static const struct row *
+find_key(const char *key)
+{
+	int i;
+
+	for (i = 0; i < ROWS; i++)
+		if (rows[i].name != NULL && strcmp(rows[i].name, key) == 0 && is_setting(&rows[i]))
+			return &rows[i];
+	return NULL;
+}
+
+enum options_key
+options_key(const char *key)
+{
+	const struct row *row = find_key(key);
+
+	if (row == NULL)
+		return KEY_UNKNOWN;
+	if (row->kind == IDLE || row->kind == CAP)
+		return KEY_RULES;
+	return row->kind == LOG_LEVEL ? KEY_LEVEL : KEY_START;
+}
+
+bool
+options_given(const struct options *options, const char *key)
+{
+	const struct row *row = find_key(key);
+	int i;
+
+	for (i = 0; i < ROWS; i++)
+		if (options->given[i] && (&rows[i] == row || (row->kind == LOG_LEVEL && is_level(&rows[i]))))
+			return true;
+	return false;
+}
+
+bool
+options_set(struct options *options, const char *key, enum policy_source source, const char *value, struct buf *fault)
+{
+	const struct row *row = find_key(key);
+	char words[1024];
+
+	if (value != NULL && row->argument == no_argument)
+		snprintf(words, sizeof(words), "%s '%s': want true or false", key, value);
+	else if (value == NULL && row->argument == required_argument)
+		snprintf(words, sizeof(words), "%s: want %s", key, row->wanted);
+	else if (set_option(options, row, source, value))
+		return true;
+	else
+		snprintf(words, sizeof(words), "%s '%s': %swant %s", key, value, explain(row, value), row->wanted);
+	buf_append(fault, span_of(words));
+	return false;
+}
+
+void
+options_init(struct options *options)
 {
 	*options = (struct options){
 		.grace = MSEC_NEVER,
@@ -537,7 +636,7 @@ is_value(const struct row *row, struct span word)
 	struct options scratch = { 0 };
 	msec_t duration;
 
-	if (row->argument != optional_argument)
+	if (row->argument != optional_argument || row->kind == IGNORED)
 		return false;
 	return units_read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
 }
@@ -568,7 +667,7 @@ options_parse(struct options *options, int argc, char *argv[])
 	int option, status = OPTIONS_RUN;
 	char letters[2 + 3 * ROWS + 1];
 
-	set_defaults(options);
+	options_init(options);
 	list_letters(letters);
 	opterr = 0;
 	optind = 0; /* glibc: start anew, which the tests need */

@@ -3,8 +3,8 @@
 #include <assert.h>
 
 /* Signals that end canceld come first, then the others that it handles. */
-static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGPIPE, SIGXFSZ,
-	SIGABRT };
+static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGUSR2, SIGPIPE,
+	SIGXFSZ, SIGABRT };
 
 static int
 index_of(int signal)

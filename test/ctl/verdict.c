@@ -60,7 +60,7 @@ START_TEST(each_report_escapes)
 	json_t *report;
 
 	verdict_init(&verdicts, hostile, "mcp", 0);
-	strcpy(verdicts.server, hostile);
+	verdict_name_server(&verdicts, hostile, hostile);
 	for (int i = 0; i < CHECKS; i++)
 		verdict_tell(&verdicts, (enum check)i, i % 2 == 0 ? VERDICT_YES : VERDICT_NO, 1234, "%s", hostile);
 	text = printed(print_plain, &verdicts);

@@ -16,6 +16,7 @@ Suite *suite_restarts(void);
 Suite *suite_lost_servers(void);
 Suite *suite_early_exits(void);
 Suite *suite_options(void);
+Suite *suite_config(void);
 Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);
@@ -33,6 +34,7 @@ Suite *suite_faults(void);
 Suite *suite_doctor(void);
 Suite *suite_doctor_hostile(void);
 Suite *suite_doctor_reports(void);
+Suite *suite_wraps(void);
 
 /*
  * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none

@@ -217,6 +217,11 @@ static const struct {
 	{ "-v -v server", LEVEL_TRAFFIC },
 	{ "-vvvv server", LEVEL_TRAFFIC },
 	{ "-v -q server", LEVEL_ERROR },
+	{ "--log-level error server", LEVEL_ERROR },
+	{ "--log-level=person server", LEVEL_PERSON },
+	{ "--log-level decision server", LEVEL_DECISION },
+	{ "-q --log-level traffic server", LEVEL_TRAFFIC },
+	{ "--log-level person -v server", LEVEL_DECISION },
 };
 
 START_TEST(the_level_of_the_log)
@@ -344,6 +349,7 @@ START_TEST(a_tilde_is_the_home)
 	ck_assert_str_eq(accept_line(&parsed, "-l ~/a/log server")->log.file, "/home/someone/a/log");
 	ck_assert_str_eq(accept_line(&parsed, "--log=~/log server")->log.file, "/home/someone/log");
 	ck_assert_str_eq(accept_line(&parsed, "-l a~/log server")->log.file, "a~/log");
+	ck_assert_str_eq(accept_line(&parsed, "-c ~/a.json server")->config, "/home/someone/a.json");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[0] = '/';
 	setenv("HOME", longest, 1);
@@ -389,6 +395,7 @@ static const struct {
 	const char *says, *wants;
 } refused[] = {
 	{ "-t 30 server", "--timeout '30'", "250ms, 30s, 5m or 2h" },
+	{ "--log-level loud server", "--log-level 'loud'", "error, person, decision or traffic" },
 	{ "-t -5s server", "--timeout '-5s'", "250ms" },
 	{ "-t 1.5 server", "--timeout '1.5'", "is the unit missing?" },
 	{ "-t tools/call=7 server", "--timeout 'tools/call=7'", "is the unit missing?" },

@@ -1,0 +1,288 @@
+/* The configuration file: in the home or from --config, its sections, and what a person changes while calls run. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "process.h"
+#include "suites.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+#define INITIALIZE \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
+
+static char home[256];    /* of this test alone */
+static char in_home[512]; /* the file that canceld reads without --config */
+static char given[512];   /* one for --config */
+static char options[600]; /* that name it */
+
+static void
+enter(void)
+{
+	char place[400];
+
+	snprintf(home, sizeof(home), "%s/config.XXXXXX", getenv("E2E_DIRECTORY"));
+	ck_assert_ptr_nonnull(mkdtemp(home));
+	setenv("HOME", home, 1);
+	snprintf(place, sizeof(place), "%s/.config", home);
+	ck_assert_int_eq(mkdir(place, 0700), 0);
+	snprintf(place, sizeof(place), "%s/.config/canceld", home);
+	ck_assert_int_eq(mkdir(place, 0700), 0);
+	snprintf(in_home, sizeof(in_home), "%s/.config/canceld/config.json", home);
+	snprintf(given, sizeof(given), "%s/given.json", home);
+	snprintf(options, sizeof(options), "-c %s", given);
+}
+
+static void
+put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	ck_assert_int_eq(fclose(file), 0);
+	ck_assert_int_eq(chmod(path, 0600), 0);
+}
+
+/* A call that hangs must be given up after so many milliseconds. */
+static void
+expect_timeout(struct run *run, const char *id, long timeout)
+{
+	json_t *error;
+
+	run_call(run, id, "sleep", FOR_EVER);
+	error = run_expect_error(run, id, CODE_CANCELLED, "timeout");
+	ck_assert_int_eq(at_number(error, "error data timeoutMs"), timeout);
+}
+
+START_TEST(the_file_in_the_home_is_read)
+{
+	struct run *run;
+
+	put(in_home, "{\"timeout\":{\"tools/call:sl*\":\"210ms\"},\"log-level\":\"decision\"}");
+	run = run_session("", NULL);
+	expect_timeout(run, "2", 210);
+	run_expect_echo(run, "3");
+	run_expect_logged(run, ": CANCEL_SENT ");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(options_come_before_the_file)
+{
+	struct run *run;
+
+	put(in_home, "{\"timeout\":{\"tools/call:sleep\":\"30m\"},\"log-level\":\"decision\"}");
+	run = run_session("-t 220ms -q", NULL);
+	expect_timeout(run, "2", 220);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_ptr_null(strstr(run->error.data, "canceld["));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_file_of_the_option_replaces_the_one_in_the_home)
+{
+	struct run *run;
+
+	put(in_home, "{\"log-format\":\"json\",\"unknown\":true}");
+	put(given, "{\"timeout\":\"230ms\"}");
+	run = run_session(_i == 0 ? options : "-c ~/given.json", NULL);
+	expect_timeout(run, "2", 230);
+	run_expect_logged(run, " demo-server: TIMED_OUT ");
+	ck_assert_ptr_null(strstr(run->error.data, "CONFIG_REFUSED"));
+	run_end(run);
+}
+END_TEST
+
+static const struct {
+	const char *more, *name;
+	long timeout;
+} chosen[] = {
+	{ "", "demo-server", 240 },
+	{ "--name mine", "mine", 250 },
+	{ "--name other", "other", 260 },
+	{ "--name mine -t 270ms", "mine", 270 },
+};
+
+/* What fits the command counts only if no section has the server's very name. */
+START_TEST(a_section_is_for_its_server)
+{
+	char words[700], wanted[64];
+	struct run *run;
+
+	put(given,
+	    "{\"timeout\":\"10m\",\"servers\":{\"o*\":{\"timeout\":\"260ms\"},\"* --record *\":{\"timeout\":\"240ms\"},"
+	    "\"mine\":{\"timeout\":\"250ms\"}}}");
+	snprintf(words, sizeof(words), "%s %s", options, chosen[_i].more);
+	run = run_session(words, NULL);
+	expect_timeout(run, "2", chosen[_i].timeout);
+	snprintf(wanted, sizeof(wanted), "] %s: TIMED_OUT ", chosen[_i].name);
+	run_expect_logged(run, wanted);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_section_names_the_server_and_the_log)
+{
+	char path[512];
+	struct run *run;
+
+	put(in_home, "{\"log\":\"~/a log\",\"servers\":{\"demo-server\":{\"name\":\"weather\"}}}");
+	run = run_session("", NULL);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_str_eq(run->error.data, "");
+	snprintf(path, sizeof(path), "%s/a log", home);
+	ck_assert(process_has_text(path, "] weather: SUMMARY "));
+	run_end(run);
+}
+END_TEST
+
+static const char *const wrong[] = {
+	"{\n\"timeuot\": \"1s\"}",
+	"{\"timeout\":\"200ms\",\n\"strict\": 1}",
+	"{\"strict\": true,\n}",
+};
+
+/* A client seldom shows what canceld writes: the session must go on. */
+START_TEST(a_wrong_file_in_the_home_is_told)
+{
+	struct run *run;
+
+	put(in_home, wrong[_i]);
+	run = run_session("-t 280ms", NULL);
+	run_expect_logged(run, ": CONFIG_REFUSED file=");
+	ck_assert_ptr_nonnull(strstr(run->error.data, "/.config/canceld/config.json reason=\"line 2, column 1: "));
+	expect_timeout(run, "2", 280);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_wrong_file_of_the_option_is_a_wrong_option)
+{
+	struct run *run;
+	char wanted[600];
+
+	put(given, wrong[_i]);
+	snprintf(wanted, sizeof(wanted), "--config '%s': line 2, column 1: ", given);
+	run = run_options(options, "sh:echo started >&2");
+	run_send(run, INITIALIZE);
+	run_expect_error(run, "0", CODE_INTERNAL, "not-started");
+	ck_assert_ptr_nonnull(strstr(at_text(run->message, "error message"), wanted));
+	run_expect_exit(run, 125);
+	ck_assert(strncmp(run->error.data, "canceld: --config '", 19) == 0);
+	ck_assert_ptr_null(strstr(run->error.data, "started\n"));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_file_that_others_may_write_to_is_refused)
+{
+	struct run *run;
+
+	put(given, "{}");
+	ck_assert_int_eq(chmod(given, 0666), 0);
+	run = run_options(options, "sh:echo started >&2");
+	run_close_in(run);
+	run_expect_exit(run, 125);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "': others may write to it (mode 0666); chmod go-w\n"));
+	run_end(run);
+}
+END_TEST
+
+static void
+reload(struct run *run, const char *wanted)
+{
+	ck_assert_int_eq(kill(run->pid, SIGUSR2), 0);
+	run_expect_logged(run, wanted);
+}
+
+/* The call that is under way keeps its deadline; the level of the log counts at once. */
+START_TEST(a_reload_is_for_new_requests)
+{
+	struct run *run;
+
+	put(given, "{\"timeout\":\"10m\"}");
+	run = run_session(options, NULL);
+	run_call(run, "2", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	put(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"strict\":true}");
+	reload(run, "given.json changed=\"timeout, log-level\" at_next_start=strict\n");
+	expect_timeout(run, "3", 290);
+	run_expect_logged(run, ": CANCEL_SENT ");
+	run_expect_logged(run, ": RELAYED ");
+	put(given, "{\"servers\":{\"demo*\":{\"timeout\":{\"tools/call:sleep\":\"300ms\"}}}}");
+	reload(run, "given.json changed=\"timeout, log-level\"\n");
+	expect_timeout(run, "4", 300);
+	run_expect_echo(run, "5");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY "), " timeouts=2 "));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_wrong_file_changes_nothing)
+{
+	struct run *run;
+
+	put(given, "{\"timeout\":\"310ms\"}");
+	run = run_session(options, NULL);
+	put(given, "{\"timeout\":\"10m\",\n\"log-level\":\"quiet\"}");
+	reload(run, "given.json reason=\"line 2, column 1: log-level 'quiet': want error, ");
+	expect_timeout(run, "2", 310);
+	unlink(given);
+	reload(run, ": CONFIG_REFUSED file=");
+	run_expect_logged(run, "given.json reason=\"No such file or directory\"\n");
+	expect_timeout(run, "3", 310);
+	run_end(run);
+}
+END_TEST
+
+/* Without a file there is none to read, until there is. */
+START_TEST(a_file_may_come_and_go)
+{
+	struct run *run = run_session("", NULL);
+
+	reload(run, "/.config/canceld/config.json\n");
+	put(in_home, "{\"timeout\":{\"*\":\"320ms\"}}");
+	reload(run, "/.config/canceld/config.json changed=timeout\n");
+	expect_timeout(run, "2", 320);
+	put(in_home, "{\"max-time\":\"1h\"}");
+	reload(run, "/.config/canceld/config.json changed=\"max-time, timeout\"\n");
+	unlink(in_home);
+	reload(run, "/.config/canceld/config.json changed=max-time\n");
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_config(void)
+{
+	Suite *suite = suite_create("config");
+	TCase *start = tcase_create("start"), *again = tcase_create("again");
+
+	tcase_add_checked_fixture(start, enter, NULL);
+	tcase_add_checked_fixture(again, enter, NULL);
+	tcase_set_timeout(start, TEST_LIMIT);
+	tcase_set_timeout(again, TEST_LIMIT);
+	tcase_add_test(start, the_file_in_the_home_is_read);
+	tcase_add_test(start, options_come_before_the_file);
+	tcase_add_loop_test(start, the_file_of_the_option_replaces_the_one_in_the_home, 0, 2);
+	tcase_add_loop_test(start, a_section_is_for_its_server, 0, sizeof(chosen) / sizeof(chosen[0]));
+	tcase_add_test(start, a_section_names_the_server_and_the_log);
+	tcase_add_loop_test(start, a_wrong_file_in_the_home_is_told, 0, sizeof(wrong) / sizeof(wrong[0]));
+	tcase_add_loop_test(start, a_wrong_file_of_the_option_is_a_wrong_option, 0, sizeof(wrong) / sizeof(wrong[0]));
+	tcase_add_test(start, a_file_that_others_may_write_to_is_refused);
+	tcase_add_test(again, a_reload_is_for_new_requests);
+	tcase_add_test(again, a_wrong_file_changes_nothing);
+	tcase_add_test(again, a_file_may_come_and_go);
+	suite_add_tcase(suite, start);
+	suite_add_tcase(suite, again);
+	return suite;
+}
