@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shell/name.h"
+
 enum {
 	ERROR_CANCELLED = -32800,
 	ERROR_SERVER_CANCELLED = -32802,
@@ -31,53 +33,64 @@ dialogue_name(enum dialogue_kind kind)
 	return names[kind];
 }
 
-/* What shows the protocol in a word of a command. */
+/* What shows the protocol: in the server's name, or as a word of its command; a path may mean anything. */
 static const struct sign {
 	enum dialogue_kind kind;
-	enum { IS, HAS, ENDS } place;
+	enum { WORD, NAME, IN_NAME, ENDS_NAME } place;
 	const char *text;
 } signs[] = {
-	{ DIALOGUE_ACP, IS, "acp" },
-	{ DIALOGUE_ACP, IS, "--acp" },
-	{ DIALOGUE_ACP, IS, "--experimental-acp" },
-	{ DIALOGUE_ACP, ENDS, "-acp" },
-	{ DIALOGUE_ACP, HAS, "acp-agent" },
-	{ DIALOGUE_LSP, IS, "clangd" },
-	{ DIALOGUE_LSP, IS, "gopls" },
-	{ DIALOGUE_LSP, IS, "rust-analyzer" },
-	{ DIALOGUE_LSP, IS, "pylsp" },
-	{ DIALOGUE_LSP, IS, "zls" },
-	{ DIALOGUE_LSP, IS, "lsp" },
-	{ DIALOGUE_LSP, ENDS, "-lsp" },
-	{ DIALOGUE_LSP, HAS, "langserver" },
-	{ DIALOGUE_LSP, HAS, "language-server" },
+	{ DIALOGUE_ACP, WORD, "acp" },
+	{ DIALOGUE_ACP, WORD, "--acp" },
+	{ DIALOGUE_ACP, WORD, "--experimental-acp" },
+	{ DIALOGUE_ACP, ENDS_NAME, "-acp" },
+	{ DIALOGUE_ACP, IN_NAME, "acp-agent" },
+	{ DIALOGUE_LSP, WORD, "lsp" },
+	{ DIALOGUE_LSP, NAME, "clangd" },
+	{ DIALOGUE_LSP, NAME, "gopls" },
+	{ DIALOGUE_LSP, NAME, "rust-analyzer" },
+	{ DIALOGUE_LSP, NAME, "pylsp" },
+	{ DIALOGUE_LSP, NAME, "zls" },
+	{ DIALOGUE_LSP, ENDS_NAME, "-lsp" },
+	{ DIALOGUE_LSP, IN_NAME, "langserver" },
+	{ DIALOGUE_LSP, IN_NAME, "language-server" },
 };
 
 static bool
-fits(const struct sign *sign, const char *word)
+has_word(char *const command[], const char *word)
 {
-	const char *slash = strrchr(word, '/');
-	const char *base = slash == NULL ? word : slash + 1;
-	size_t len = strlen(base), wanted = strlen(sign->text);
+	for (; *command != NULL; command++)
+		if (strcmp(*command, word) == 0)
+			return true;
+	return false;
+}
+
+static bool
+fits(const struct sign *sign, const char *name, char *const command[])
+{
+	size_t len = strlen(name), wanted = strlen(sign->text);
 
 	switch (sign->place) {
-	case IS:
-		return strcmp(base, sign->text) == 0;
-	case HAS:
-		return strstr(base, sign->text) != NULL;
-	case ENDS:
+	case WORD:
+		return has_word(command, sign->text);
+	case NAME:
+		return strcmp(name, sign->text) == 0;
+	case IN_NAME:
+		return strstr(name, sign->text) != NULL;
+	case ENDS_NAME:
 		break;
 	}
-	return len >= wanted && strcmp(base + len - wanted, sign->text) == 0;
+	return len >= wanted && strcmp(name + len - wanted, sign->text) == 0;
 }
 
 enum dialogue_kind
 dialogue_guess(char *const command[])
 {
-	for (; *command != NULL; command++)
-		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-			if (fits(&signs[i], *command))
-				return signs[i].kind;
+	char name[NAME_SIZE];
+
+	name_of_command(command, name);
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (fits(&signs[i], name, command))
+			return signs[i].kind;
 	return DIALOGUE_MCP;
 }
 

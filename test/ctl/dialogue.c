@@ -21,6 +21,9 @@ static const struct {
 	{ { "npx", "@zed-industries/claude-code-acp" }, DIALOGUE_ACP },
 	{ { "node", "acp-agent.mjs" }, DIALOGUE_ACP },
 	{ { "opencode", "acp" }, DIALOGUE_ACP },
+	{ { "node", "/opt/typescript-language-server/lib/cli.mjs", "--stdio" }, DIALOGUE_LSP },
+	/* A directory that the server gets says nothing about the server. */
+	{ { "mcp-server-filesystem", "/home/me/my-lsp", "/home/me/language-server" }, DIALOGUE_MCP },
 };
 
 START_TEST(the_command_shows_the_protocol)
