@@ -496,7 +496,7 @@ requests_note_work(struct session *session, struct span session_id, bool idle)
 	struct turns *turns = turns_find(&session->turns, session_id, session->config.seed);
 
 	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
-	if (!idle && turns == NULL && session->handshake.version > 1 && session->turns.by_id.count < LIMIT_TASKS)
+	if (!idle && turns == NULL && session->handshake.version > 1 && session->turns.by_id.count < LIMIT_TURNS)
 		turns_add(&session->turns, session_id, session->config.seed)->running = true;
 	if (!idle || turns == NULL)
 		return;
