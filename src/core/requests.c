@@ -466,8 +466,9 @@ requests_cancel_turns(struct session *session, struct span session_id)
 	struct turns *running = turns_find(&session->turns, session_id, session->config.seed);
 	struct request *request, *next;
 
-	if (running != NULL && running->running && !running->told) {
-		turns.live++;
+	if (running != NULL && running->running) {
+		turns.live += !running->told;
+		turns.repeated += running->told;
 		running->told = true;
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
