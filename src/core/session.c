@@ -550,6 +550,16 @@ session_outstanding(const struct session *session, enum side requester)
 }
 
 bool
+session_turn_runs(const struct session *session)
+{
+	const struct turns *turns = server_is_gone(&session->server) ? NULL : session->turns.first;
+
+	while (turns != NULL && (!turns->running || turns->told))
+		turns = turns->next;
+	return turns != NULL;
+}
+
+bool
 session_wants_end(const struct session *session)
 {
 	return session->wants_end;
