@@ -38,10 +38,10 @@ void acks_free(struct acks *acks);
 bool acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request);
 
 /*
- * The client's request with this pending_hash has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
+ * The client's request with this id has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
  * ends again, the last end counts.
  */
-void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
+void acks_note_end(struct acks *acks, struct span id, enum outcome outcome);
 
 /*
  * The client's request has ended: notes the end, and sends the acknowledgements that wait for it.

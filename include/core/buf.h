@@ -45,7 +45,7 @@ span_part(struct span whole, size_t offset, size_t len)
 enum { SPAN_NUMBER_MAX = 24 };
 struct span span_number(int64_t number, char storage[SPAN_NUMBER_MAX]);
 
-struct buf {
+struct buf {         /* zeroed: empty */
 	char *data;  /* owned; NULL while nothing was ever added */
 	size_t head; /* the first byte not yet consumed */
 	size_t len;  /* bytes from head on */

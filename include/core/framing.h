@@ -25,26 +25,6 @@ struct span framing_head(enum framing framing, uint64_t len, char storage[FRAMIN
 /* Appends the message, framed. */
 void framing_append(struct buf *out, enum framing framing, struct span message);
 
-/*
- * Whether the bytes written so far end within a message. Zeroed, with framing set: no byte was written. It reads only
- * output of framing_append and framing_head.
- */
-struct boundary {
-	enum framing framing;
-	bool inside;   /* a message has begun and not ended */
-	int newlines;  /* FRAMING_HEADER: of the current header; two end it */
-	uint64_t left; /* FRAMING_HEADER: bytes of the body still to come; within the header, the number so far */
-};
-
-/*
- * How many of the bytes belong to the current message, or to the next one if none has begun. *ends: that message ends
- * among them.
- */
-size_t boundary_within(const struct boundary *boundary, struct span bytes, bool *ends);
-
-/* These bytes were written. */
-void boundary_advance(struct boundary *boundary, struct span bytes);
-
 /* Guessing */
 
 enum framing_guess {

@@ -39,7 +39,10 @@ struct span lane_from(const struct lane *lane, uint64_t position);
 /* Replaces a byte wherever it stands in the undecided bytes from one position to another. true: it stood there. */
 bool lane_replace(struct lane *lane, uint64_t from, uint64_t to, char byte, char with);
 
-/* Decide the next n undecided bytes: lane_pass has them written, lane_drop does not. */
+/*
+ * Decide the next n undecided bytes: lane_pass has them written, lane_drop does not. What lane_pass passes is a whole
+ * message, or a part of an open one (lane_set_open).
+ */
 void lane_pass(struct lane *lane, size_t n);
 void lane_drop(struct lane *lane, size_t n);
 
@@ -47,12 +50,11 @@ void lane_drop(struct lane *lane, size_t n);
 void lane_set_framing(struct lane *lane, enum framing framing);
 enum framing lane_framing(const struct lane *lane);
 
-/* Add bytes of canceld's own at the decided position, as a part of the message that passes there. */
+/* Add bytes of canceld's own at the decided position, as a part of the open message. */
 void lane_insert(struct lane *lane, struct span bytes);
 
 /*
- * Add the header of the next message that passes, which has len bytes; the header belongs to that message. With
- * FRAMING_NEWLINE it is empty.
+ * Add the header of the open message, which has len bytes, before any of them. With FRAMING_NEWLINE it is empty.
  */
 void lane_insert_head(struct lane *lane, uint64_t len);
 
@@ -60,8 +62,8 @@ void lane_insert_head(struct lane *lane, uint64_t len);
 void lane_insert_blanks(struct lane *lane, uint64_t n);
 
 /*
- * true: the next lane_pass starts a message that passes in parts. false: that message has ended. Between the two,
- * lane_answer keeps its messages until the end.
+ * true: a message begins that is passed in several calls. false: that message has ended. Between the two, lane_answer
+ * keeps its messages until the end.
  */
 void lane_set_open(struct lane *lane, bool open);
 

@@ -107,7 +107,6 @@ struct pending_names { /* the names of a new request; the bytes are copied; wire
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	const struct method *row;
 	unsigned flags;
-	uint64_t hash; /* pending_hash of the id, if the caller has it; else 0 */
 };
 
 /* Adds an entry, WAITING. It does not move in memory until pending_remove. */
@@ -141,10 +140,6 @@ struct request *pending_by_id(const struct pending *pending, struct span id);
  */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
-/* The id_hash of the id with the table's seed, and the look-up of a wire id by a hash that is known. */
-uint64_t pending_hash(const struct pending *pending, struct span id);
-struct request *pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash);
-
 /*
  * By wire token, or by the other token of a request that has two. An exact match first, chosen as by pending_by_id.
  * Otherwise the one whose wire token is the same number (id_number), if there is exactly one.
@@ -166,9 +161,6 @@ struct request *pending_loosely(struct pending *pending, struct span wire_id);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
-
-/* pending_hash of the request's id, which is not computed again. */
-uint64_t pending_hash_of(const struct request *request);
 
 /* The receiver sees a different id than the requester sent. */
 static inline bool

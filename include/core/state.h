@@ -119,9 +119,9 @@ void state_note(struct session *session, enum verb verb, enum side side, enum wh
 
 /*
  * Whether the receiver may still answer under this id of `requester`, so that another request must not have it. The
- * answer that passes may turn out to be another's while its id is not known. hash: pending_hash of the id.
+ * answer that passes may turn out to be another's while its id is not known.
  */
-bool state_id_is_taken(const struct session *session, enum side requester, struct span id, uint64_t hash);
+bool state_id_is_taken(const struct session *session, enum side requester, struct span id);
 
 /* The request's state, QUEUED included. */
 static inline enum request_state

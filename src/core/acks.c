@@ -54,22 +54,19 @@ acks_add(struct acks *acks, struct span id, struct span target, struct span reas
 		return false;
 	acks->list = mem_resize(acks->list, acks->count + 1, sizeof(*acks->list));
 	ack = &acks->list[acks->count++];
-	ack->request = request;
-	buf_init(&ack->id);
-	buf_init(&ack->target);
+	*ack = (struct ack){ .request = request };
 	buf_append(&ack->id, id);
 	buf_append(&ack->target, target);
-	buf_init(&ack->reason);
 	buf_append(&ack->reason, reason);
 	return true;
 }
 
 void
-acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
+acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
 {
 	if (acks->marks == NULL)
 		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
-	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = id_hash(id, acks->seed) << OUTCOME_BITS | outcome;
 }
 
 void
@@ -127,7 +124,7 @@ acks_end(struct acks *acks, const struct request *request, struct lane *lane, st
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, pending_hash_of(request), outcome);
+	acks_note_end(acks, request->id, outcome);
 }
 
 enum outcome

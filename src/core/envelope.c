@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/id.h"
+#include "core/json.h"
 
 static bool
 present(const struct scan *scan, enum scan_field field)
@@ -166,21 +167,18 @@ envelope_is_followed(const struct scan *scan, bool needs_jsonrpc)
 bool
 envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc)
 {
-	static const char between[] = { ' ', '\t', '\r', '\n', ',' };
 	struct envelope envelope;
+	struct span element;
 	size_t at = 1;
 
-	for (;; at += (size_t)scan_value_end(scan)) {
-		while (at < array.len && memchr(between, array.ptr[at], sizeof(between)) != NULL)
-			at++;
+	while ((element = json_next(array, &at)).len > 0) {
 		scan_start(scan);
-		scan_feed(scan, array.ptr + at, array.len - at);
-		if (!scan_complete(scan)) /* the closing bracket */
-			return false;
+		scan_feed(scan, element.ptr, element.len);
 		if (scan_type(scan) == VALUE_OBJECT &&
 		    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE)
 			return true;
 	}
+	return false;
 }
 
 void

@@ -5,16 +5,11 @@
 
 #include "core/hash.h"
 #include "core/unescape.h"
+#include "scan_internal.h"
 
-enum { PLAIN_DIGITS = 15 }; /* integers of up to this many digits are canonical in their usual spelling */
+enum { PLAIN_DIGITS = 15 }; /* a short integer has at most this many */
 
 static const int64_t exponent_max = 10000000000000000;
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool
 is_string(struct span id)
@@ -40,20 +35,7 @@ has_escape(struct span string)
 	return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
-/* Whether the id is a short natural number in its usual spelling, as most ids are. */
-static bool
-is_plain(struct span id)
-{
-	size_t i = 0;
-
-	if (id.len == 0 || id.len > PLAIN_DIGITS || (id.ptr[0] == '0' && id.len > 1))
-		return false;
-	while (i < id.len && is_digit(id.ptr[i]))
-		i++;
-	return i == id.len;
-}
-
-/* Reads the value of a short integer in its usual spelling. */
+/* Reads the value of a short integer in its usual spelling, as most ids are: it is canonical. */
 static bool
 read_plain(struct span id, int64_t *value)
 {
@@ -147,14 +129,13 @@ canonical_number(struct span number, char *storage)
 	return (struct span){ storage, len + (size_t)exponent };
 }
 
-/* The canonical form of an id that is not plain. */
-static struct span
-canonical(struct span id, char storage[ID_CANONICAL_MAX])
+struct span
+id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
 {
 	int64_t value;
 	size_t len;
 
-	if (id.len > ID_MAX || read_plain(id, &value))
+	if (read_plain(id, &value) || id.len > ID_MAX)
 		return id;
 	if (is_number(id))
 		return canonical_number(id, storage);
@@ -165,70 +146,30 @@ canonical(struct span id, char storage[ID_CANONICAL_MAX])
 	return (struct span){ storage, len + 2 };
 }
 
-struct span
-id_canonical(struct span id, char storage[ID_CANONICAL_MAX])
-{
-	return is_plain(id) ? id : canonical(id, storage);
-}
-
-static bool
-canonical_equal(struct span a, struct span b)
-{
-	char storage_a[ID_CANONICAL_MAX], storage_b[ID_CANONICAL_MAX];
-
-	return span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
-}
-
 bool
 id_equal(struct span a, struct span b)
 {
-	return span_equal(a, b) || canonical_equal(a, b);
-}
+	char storage_a[ID_CANONICAL_MAX], storage_b[ID_CANONICAL_MAX];
 
-static uint64_t
-canonical_hash(struct span id, uint64_t seed)
-{
-	char storage[ID_CANONICAL_MAX];
-
-	return hash_of(canonical(id, storage), seed);
+	return span_equal(a, b) || span_equal(id_canonical(a, storage_a), id_canonical(b, storage_b));
 }
 
 uint64_t
 id_hash(struct span id, uint64_t seed)
 {
-	return is_plain(id) ? hash_of(id, seed) : canonical_hash(id, seed);
+	char storage[ID_CANONICAL_MAX];
+
+	return hash_of(id_canonical(id, storage), seed);
 }
 
-/* Skips one digit or more; NULL if there is none. */
-static const char *
-skip_digits(const char *at, const char *end)
-{
-	const char *start = at;
-
-	while (at < end && is_digit(*at))
-		at++;
-	return at > start ? at : NULL;
-}
-
-/* RFC 8259 section 6. */
 static bool
 is_json_number(struct span text)
 {
-	const char *at = text.ptr, *end = at + text.len, *start;
+	enum number_state state = NUMBER_START;
 
-	at += at < end && *at == '-';
-	start = at;
-	at = skip_digits(at, end);
-	if (at == NULL || (*start == '0' && at > start + 1))
-		return false;
-	if (at < end && *at == '.')
-		at = skip_digits(at + 1, end);
-	if (at != NULL && at < end && (*at == 'e' || *at == 'E')) {
-		at++;
-		at += at < end && (*at == '+' || *at == '-');
-		at = skip_digits(at, end);
-	}
-	return at == end;
+	for (size_t i = 0; i < text.len; i++)
+		state = number_next(state, text.ptr[i]);
+	return number_is_whole(state);
 }
 
 bool
@@ -240,10 +181,6 @@ id_number(struct span id, double *value)
 
 	if (id.len > ID_MAX)
 		return false;
-	if (read_plain(id, &integer)) {
-		*value = (double)integer;
-		return true;
-	}
 	number = id_canonical(id, storage);
 	if (is_string(number))
 		number = inside(number);
@@ -251,7 +188,7 @@ id_number(struct span id, double *value)
 		*value = (double)integer;
 		return true;
 	}
-	if (number.len == 0 || !is_json_number(number))
+	if (!is_json_number(number))
 		return false;
 	/* The canonical form has no point: what strtod takes for one depends on the locale. */
 	number = canonical_number(number, text);
@@ -264,20 +201,11 @@ id_number(struct span id, double *value)
 size_t
 id_unescape(struct span id, char *out, size_t size)
 {
-	struct unescape walk;
-	size_t len = 0;
-	int byte;
-
-	if (!is_string(id)) {
-		if (id.len > 0 && size > 0)
-			memcpy(out, id.ptr, id.len < size ? id.len : size);
-		return id.len;
-	}
-	unescape_init(&walk, inside(id));
-	for (; (byte = unescape_next(&walk)) >= 0; len++)
-		if (len < size)
-			out[len] = (char)byte;
-	return len;
+	if (is_string(id))
+		return unescape(inside(id), out, size);
+	if (id.len > 0 && size > 0)
+		memcpy(out, id.ptr, id.len < size ? id.len : size);
+	return id.len;
 }
 
 struct span

@@ -1,11 +1,16 @@
 #include "core/json.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/unescape.h"
 
-size_t
-json_token_len(struct span json, size_t at)
+enum { KEY_MAX = 64, LEVELS = 64 };
+
+/* The length of the string or other scalar that starts there; at least 1. */
+static size_t
+token_len(struct span json, size_t at)
 {
 	static const char ends[] = { ' ', '\t', '\r', '\n', ',', ':', '{', '}', '[', ']', '"' };
 	size_t i = at + 1;
@@ -36,7 +41,7 @@ json_next(struct span json, size_t *at)
 
 		depth += c == '{' || c == '[';
 		depth -= c == '}' || c == ']';
-		*at += json_token_len(json, *at);
+		*at += token_len(json, *at);
 	} while (depth > 0 && *at < json.len);
 	return span_part(json, start, *at - start);
 }
@@ -45,15 +50,11 @@ json_next(struct span json, size_t *at)
 static bool
 is_spelled(struct span string, struct span text)
 {
-	struct unescape walk;
-	size_t i = 0;
-	int byte;
+	char inside[KEY_MAX];
 
-	unescape_init(&walk, span_part(string, 1, string.len - 2));
-	while ((byte = unescape_next(&walk)) >= 0)
-		if (i >= text.len || (unsigned char)text.ptr[i++] != byte)
-			return false;
-	return i == text.len;
+	assert(text.len <= sizeof(inside));
+	return unescape(span_part(string, 1, string.len - 2), inside, sizeof(inside)) == text.len &&
+	    memcmp(inside, text.ptr, text.len) == 0;
 }
 
 struct span
@@ -68,4 +69,39 @@ json_member(struct span object, struct span key)
 		if (is_spelled(name, key))
 			found = value;
 	return found;
+}
+
+static uint64_t
+mix(uint64_t a, uint64_t b)
+{
+	uint64_t both[] = { a, b };
+
+	return hash_of((struct span){ (const char *)both, sizeof(both) }, 0);
+}
+
+static uint64_t
+digest(struct span json, size_t level)
+{
+	char kind = json.len > 0 ? json.ptr[0] : '\0';
+	uint64_t sum = (uint64_t)kind, name;
+	struct span value;
+	size_t at = 1;
+
+	if (level == LEVELS || (kind != '{' && kind != '['))
+		return hash_of(json, 0);
+	while ((value = json_next(json, &at)).len > 0) {
+		if (kind == '[') {
+			sum = mix(sum, digest(value, level + 1));
+		} else {
+			name = hash_of(value, 0);
+			sum += mix(name, digest(json_next(json, &at), level + 1));
+		}
+	}
+	return sum;
+}
+
+uint64_t
+json_digest(struct span json)
+{
+	return digest(json, 0);
 }

@@ -7,7 +7,8 @@
 #include "core/mem.h"
 
 enum {
-	LANE_KEEP = 1 << 20, /* an empty buffer above this size is given back */
+	LANE_KEEP = 1 << 20,   /* an empty buffer above this size is given back */
+	LANE_SPAN = 256 << 10, /* messages are put together in one span up to about this length */
 	BACKLOG_SPANS = 4,
 };
 
@@ -19,35 +20,32 @@ enum segment_kind {
 	SEGMENT_BLANK, /* spaces, which are not stored */
 };
 
-struct segment {
+struct segment { /* a message, or a part of one */
 	enum segment_kind kind;
 	bool bound;  /* see lane_bind */
+	bool ends;   /* its message ends with it */
 	uint64_t at; /* position of its first byte; of a segment without position: of the byte behind it */
 	size_t len;  /* bytes not yet written */
 	char *own;   /* OWN, HEAD: allocated */
 	size_t sent; /* OWN, HEAD: bytes of `own` already written */
 };
 
-struct hole { /* withdrawn bytes within a PASS segment */
-	uint64_t start, end;
-};
-
 struct lane {
 	struct buf bytes; /* from `written` to the last byte received */
 	uint64_t written, decided;
-	uint64_t taken;           /* see lane_taken */
-	struct buf segments;      /* struct segment, in order */
-	struct buf holes;         /* struct hole: a heap, the first one at its root */
-	size_t backlog;           /* bytes of all segments but gaps and holes */
-	size_t own;               /* bytes of OWN and HEAD segments */
-	struct buf urgent;        /* whole messages, framed */
-	uint64_t urgent_gone;     /* see lane_urgent_gone */
-	struct buf kept;          /* whole messages, framed, that wait for the end of an open one */
-	uint64_t stop;            /* see lane_stop_at */
-	bool open;                /* see lane_set_open */
-	bool bound;               /* see lane_bind */
-	struct boundary boundary; /* of the bytes written so far */
-	bool inside_urgent;       /* the last byte written belongs to an urgent message */
+	uint64_t taken;       /* see lane_taken */
+	struct buf segments;  /* struct segment, in order */
+	size_t backlog;       /* bytes of all segments but gaps */
+	size_t own;           /* bytes of OWN and HEAD segments, and of those in `kept` */
+	struct buf urgent;    /* whole messages, framed */
+	uint64_t urgent_gone; /* see lane_urgent_gone */
+	struct buf kept;      /* struct segment: whole messages, framed, that wait for the end of an open one */
+	uint64_t stop;        /* see lane_stop_at */
+	enum framing framing;
+	bool open;  /* see lane_set_open */
+	bool bound; /* see lane_bind */
+	bool
+	    inside; /* the last byte written of the segments does not end a message; then no urgent one is half written */
 };
 
 struct lane *
@@ -55,11 +53,6 @@ lane_new(void)
 {
 	struct lane *lane = mem_new(sizeof(*lane));
 
-	buf_init(&lane->bytes);
-	buf_init(&lane->segments);
-	buf_init(&lane->holes);
-	buf_init(&lane->urgent);
-	buf_init(&lane->kept);
 	lane->stop = LANE_FREE;
 	return lane;
 }
@@ -74,7 +67,6 @@ lane_free(struct lane *lane)
 	buf_free(&lane->urgent);
 	buf_free(&lane->kept);
 	buf_free(&lane->segments);
-	buf_free(&lane->holes);
 	free(lane);
 }
 
@@ -84,6 +76,12 @@ static size_t
 count_of(const struct lane *lane)
 {
 	return lane->segments.len / sizeof(struct segment);
+}
+
+static void
+add_segment(struct buf *segments, struct segment segment)
+{
+	buf_append(segments, (struct span){ (const char *)&segment, sizeof(segment) });
 }
 
 static struct segment *
@@ -116,23 +114,13 @@ segment_span(const struct lane *lane, const struct segment *segment)
 	return span_part(buf_span(&lane->bytes), (size_t)(segment->at - lane->written), segment->len);
 }
 
-/* Puts a segment before the one at index. */
-static void
-insert_segment(struct lane *lane, size_t index, struct segment segment)
-{
-	struct segment *place;
-
-	buf_append(&lane->segments, (struct span){ (const char *)&segment, sizeof(segment) });
-	place = segment_at(lane, index);
-	memmove(place + 1, place, (count_of(lane) - 1 - index) * sizeof(segment));
-	*place = segment;
-}
-
 static void
 shift_segment(struct lane *lane)
 {
 	free(segment_at(lane, 0)->own);
 	buf_consume(&lane->segments, sizeof(struct segment));
+	if (lane->segments.len == 0 && lane->segments.cap > LANE_KEEP)
+		buf_free(&lane->segments);
 }
 
 /* Releases n bytes of the buffer, which are written or dropped. */
@@ -145,90 +133,16 @@ release_bytes(struct lane *lane, size_t n)
 		buf_free(&lane->bytes);
 }
 
-static size_t
-holes_of(const struct lane *lane)
-{
-	return lane->holes.len / sizeof(struct hole);
-}
-
-static struct hole *
-hole_at(const struct lane *lane, size_t index)
-{
-	return (struct hole *)(void *)(lane->holes.data + lane->holes.head) + index;
-}
-
-/* Where the first hole starts. */
-static uint64_t
-first_hole(const struct lane *lane)
-{
-	return holes_of(lane) == 0 ? UINT64_MAX : hole_at(lane, 0)->start;
-}
-
-static void
-add_hole(struct lane *lane, struct hole hole)
-{
-	size_t i = holes_of(lane), parent;
-
-	buf_append(&lane->holes, (struct span){ (const char *)&hole, sizeof(hole) });
-	for (; i > 0 && hole_at(lane, parent = (i - 1) / 2)->start > hole.start; i = parent)
-		*hole_at(lane, i) = *hole_at(lane, parent);
-	*hole_at(lane, i) = hole;
-}
-
-static struct hole
-take_first_hole(struct lane *lane)
-{
-	size_t count = holes_of(lane) - 1, i = 0, child;
-	struct hole first = *hole_at(lane, 0), last = *hole_at(lane, count);
-
-	for (; (child = 2 * i + 1) < count; i = child) {
-		if (child + 1 < count && hole_at(lane, child + 1)->start < hole_at(lane, child)->start)
-			child++;
-		if (last.start <= hole_at(lane, child)->start)
-			break;
-		*hole_at(lane, i) = *hole_at(lane, child);
-	}
-	*hole_at(lane, i) = last;
-	lane->holes.len -= sizeof(last);
-	return first;
-}
-
-/* Releases gaps and holes at the head of the queue: there is nothing to write for them. */
+/* Releases gaps at the head of the queue: there is nothing to write for them. */
 static void
 release_gaps(struct lane *lane)
 {
-	while (count_of(lane) > 0) {
-		struct segment *first = segment_at(lane, 0);
-		struct hole hole;
-		size_t len;
+	while (count_of(lane) > 0 && segment_at(lane, 0)->kind == SEGMENT_GAP) {
+		size_t len = segment_at(lane, 0)->len;
 
-		if (first->kind == SEGMENT_GAP) {
-			len = first->len;
-			shift_segment(lane);
-		} else if (first->kind == SEGMENT_PASS && first->at == first_hole(lane)) {
-			hole = take_first_hole(lane);
-			len = (size_t)(hole.end - hole.start);
-			first->at += len;
-			first->len -= len;
-			if (first->len == 0)
-				shift_segment(lane);
-		} else {
-			break;
-		}
+		shift_segment(lane);
 		release_bytes(lane, len);
 	}
-}
-
-/* Cuts the segment, which has a position, into two behind len bytes. */
-static void
-cut_segment(struct lane *lane, size_t index, size_t len)
-{
-	struct segment rest = *segment_at(lane, index);
-
-	segment_at(lane, index)->len = len;
-	rest.at += len;
-	rest.len -= len;
-	insert_segment(lane, index + 1, rest);
 }
 
 /* Turns the segment into a gap, an empty one if the segment has no position. */
@@ -245,6 +159,7 @@ drop_segment(struct lane *lane, struct segment *segment)
 	if (!has_position(segment))
 		segment->len = 0;
 	segment->kind = SEGMENT_GAP;
+	segment->ends = false;
 }
 
 /* Receiving and deciding */
@@ -320,16 +235,19 @@ append(struct lane *lane, struct segment segment)
 	if (has_position(&segment))
 		lane->decided += segment.len;
 	assert(lane->decided <= lane_received_to(lane));
-	if (has_position(&segment) && last != NULL && last->kind == segment.kind && last->bound == segment.bound)
+	if (has_position(&segment) && last != NULL && last->kind == segment.kind && last->bound == segment.bound &&
+	    !last->ends) {
 		last->len += segment.len;
-	else
-		insert_segment(lane, count_of(lane), segment);
+		last->ends = segment.ends;
+	} else {
+		add_segment(&lane->segments, segment);
+	}
 }
 
 void
 lane_pass(struct lane *lane, size_t n)
 {
-	append(lane, (struct segment){ .kind = SEGMENT_PASS, .bound = lane->bound, .len = n });
+	append(lane, (struct segment){ .kind = SEGMENT_PASS, .bound = lane->bound, .ends = !lane->open, .len = n });
 }
 
 void
@@ -344,31 +262,32 @@ lane_drop(struct lane *lane, size_t n)
 void
 lane_set_framing(struct lane *lane, enum framing framing)
 {
-	lane->boundary.framing = framing;
+	lane->framing = framing;
 }
 
 enum framing
 lane_framing(const struct lane *lane)
 {
-	return lane->boundary.framing;
+	return lane->framing;
 }
 
-static void
-insert_bytes(struct lane *lane, enum segment_kind kind, bool bound, struct span bytes)
+/* A segment of canceld's own bytes, which are copied. */
+static struct segment
+own_segment(const struct lane *lane, enum segment_kind kind, struct span bytes)
 {
-	struct segment segment = { .kind = kind, .bound = bound, .len = bytes.len };
+	struct segment segment = { .kind = kind, .bound = lane->bound, .len = bytes.len };
 
-	if (bytes.len == 0)
-		return;
-	segment.own = mem_resize(NULL, bytes.len, 1);
-	memcpy(segment.own, bytes.ptr, bytes.len);
-	append(lane, segment);
+	if (bytes.len > 0) {
+		segment.own = mem_resize(NULL, bytes.len, 1);
+		memcpy(segment.own, bytes.ptr, bytes.len);
+	}
+	return segment;
 }
 
 void
 lane_insert(struct lane *lane, struct span bytes)
 {
-	insert_bytes(lane, SEGMENT_OWN, lane->bound, bytes);
+	append(lane, own_segment(lane, SEGMENT_OWN, bytes));
 }
 
 void
@@ -376,7 +295,7 @@ lane_insert_head(struct lane *lane, uint64_t len)
 {
 	char storage[FRAMING_HEAD_MAX];
 
-	insert_bytes(lane, SEGMENT_HEAD, lane->bound, framing_head(lane->boundary.framing, len, storage));
+	append(lane, own_segment(lane, SEGMENT_HEAD, framing_head(lane->framing, len, storage)));
 }
 
 void
@@ -385,28 +304,60 @@ lane_insert_blanks(struct lane *lane, uint64_t n)
 	append(lane, (struct segment){ .kind = SEGMENT_BLANK, .bound = lane->bound, .len = (size_t)n });
 }
 
+/* Takes the messages that wait out of `kept`, one after the other. */
+static bool
+take_kept(struct lane *lane, struct segment *segment)
+{
+	if (lane->kept.len == 0)
+		return false;
+	memcpy(segment, buf_span(&lane->kept).ptr, sizeof(*segment));
+	buf_consume(&lane->kept, sizeof(*segment));
+	lane->own -= segment->len;
+	return true;
+}
+
 void
 lane_set_open(struct lane *lane, bool open)
 {
+	struct segment segment;
+	size_t last = count_of(lane);
+
 	lane->open = open;
-	if (!open) {
-		insert_bytes(lane, SEGMENT_OWN, true, buf_span(&lane->kept));
-		buf_clear(&lane->kept);
-	}
+	if (open)
+		return;
+	while (last > 0 && segment_at(lane, last - 1)->kind == SEGMENT_GAP)
+		last--;
+	if (last > 0)
+		segment_at(lane, last - 1)->ends = true;
+	else
+		lane->inside = false; /* all of the message is written */
+	while (take_kept(lane, &segment))
+		append(lane, segment);
 }
 
 void
 lane_answer(struct lane *lane, struct span message)
 {
-	framing_append(&lane->kept, lane->boundary.framing, message);
-	if (!lane->open)
-		lane_set_open(lane, false);
+	struct segment segment;
+	struct buf framed;
+
+	buf_init(&framed);
+	framing_append(&framed, lane->framing, message);
+	segment = own_segment(lane, SEGMENT_OWN, buf_span(&framed));
+	buf_free(&framed);
+	segment.bound = segment.ends = true;
+	if (!lane->open) {
+		append(lane, segment);
+		return;
+	}
+	add_segment(&lane->kept, segment);
+	lane->own += segment.len;
 }
 
 void
 lane_overtake(struct lane *lane, struct span message)
 {
-	framing_append(&lane->urgent, lane->boundary.framing, message);
+	framing_append(&lane->urgent, lane->framing, message);
 }
 
 uint64_t
@@ -459,68 +410,17 @@ void
 lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 {
 	size_t i = segment_behind(lane, start) - 1;
+	bool ended;
 
 	assert(lane_untouched(lane, start) && start < end && end <= lane->decided);
 	/* Answers may stand before this message; its header, and what was inserted into it, are a part of it. */
 	if (i > 0 && segment_at(lane, i - 1)->kind == SEGMENT_HEAD && segment_at(lane, i - 1)->at == start)
 		drop_segment(lane, segment_at(lane, i - 1));
-	for (; i < count_of(lane) && segment_at(lane, i)->at < end; i++) {
-		struct segment *segment = segment_at(lane, i);
-		struct hole hole = { segment->at, segment->at + segment->len };
-
-		if (segment->kind != SEGMENT_PASS) {
-			drop_segment(lane, segment);
-			continue;
-		}
-		if (hole.start < start)
-			hole.start = start;
-		if (hole.end > end)
-			hole.end = end;
-		add_hole(lane, hole);
-		lane->backlog -= (size_t)(hole.end - hole.start);
-	}
-	/* The newline that its line lacked; a message of canceld's own is longer. */
-	if (i < count_of(lane) && segment_at(lane, i)->at == end && segment_at(lane, i)->kind == SEGMENT_OWN &&
-	    segment_at(lane, i)->len == 1)
+	do {
+		ended = segment_at(lane, i)->ends;
 		drop_segment(lane, segment_at(lane, i));
+	} while (!ended && ++i < count_of(lane));
 	release_gaps(lane);
-}
-
-static void
-append_part(struct buf *segments, struct segment segment, enum segment_kind kind, size_t len)
-{
-	segment.kind = kind;
-	segment.len = len;
-	buf_append(segments, (struct span){ (const char *)&segment, sizeof(segment) });
-}
-
-/* Turns the holes into segments. */
-static void
-cut_holes(struct lane *lane)
-{
-	struct buf segments;
-
-	buf_init(&segments);
-	for (size_t i = 0; i < count_of(lane); i++) {
-		struct segment segment = *segment_at(lane, i);
-
-		while (segment.kind == SEGMENT_PASS && first_hole(lane) - segment.at < segment.len) {
-			struct hole hole = take_first_hole(lane);
-			size_t before = (size_t)(hole.start - segment.at), len = (size_t)(hole.end - hole.start);
-
-			if (before > 0)
-				append_part(&segments, segment, SEGMENT_PASS, before);
-			segment.at = hole.start;
-			append_part(&segments, segment, SEGMENT_GAP, len);
-			segment.at += len;
-			segment.len -= before + len;
-			if (segment.len == 0)
-				segment.kind = SEGMENT_GAP;
-		}
-		append_part(&segments, segment, segment.kind, segment.len);
-	}
-	buf_free(&lane->segments);
-	lane->segments = segments;
 }
 
 /* n bytes of the urgent messages were written or dropped. */
@@ -535,10 +435,12 @@ take_urgent(struct lane *lane, size_t n)
 static void
 restart_output(struct lane *lane)
 {
+	struct segment segment;
+
+	while (take_kept(lane, &segment))
+		free(segment.own);
 	take_urgent(lane, lane->urgent.len);
-	buf_clear(&lane->kept);
-	lane->inside_urgent = false;
-	lane->boundary = (struct boundary){ .framing = lane->boundary.framing };
+	lane->inside = false;
 }
 
 void
@@ -546,45 +448,24 @@ lane_abandon(struct lane *lane)
 {
 	while (count_of(lane) > 0)
 		shift_segment(lane);
-	buf_clear(&lane->holes);
 	release_bytes(lane, (size_t)(lane->decided - lane->written));
-	lane->backlog = lane->own = 0;
 	restart_output(lane);
-}
-
-/* Whether the half-written message ends within the segment, which is then cut behind it. */
-static bool
-ends_within(struct lane *lane, size_t index, struct boundary *boundary)
-{
-	const struct segment *segment = segment_at(lane, index);
-	struct span span = segment_span(lane, segment);
-	size_t len;
-	bool ends;
-
-	if (segment->kind == SEGMENT_BLANK) /* blanks stand for the rest of their message */
-		return true;
-	len = boundary_within(boundary, span, &ends);
-	boundary_advance(boundary, span_part(span, 0, len));
-	if (segment->kind == SEGMENT_PASS && len < span.len)
-		cut_segment(lane, index, len);
-	return ends;
+	lane->backlog = lane->own = 0;
 }
 
 bool
 lane_keep(struct lane *lane)
 {
-	struct boundary boundary = lane->boundary;
-	bool was_open = lane->open, half_written = boundary.inside && !lane->inside_urgent;
+	bool was_open = lane->open, half_written = lane->inside;
 	size_t i;
 
-	cut_holes(lane);
 	for (i = 0; i < count_of(lane); i++) {
-		bool drop = half_written || segment_at(lane, i)->bound;
+		struct segment *segment = segment_at(lane, i);
+		bool drop = half_written || segment->bound;
 
-		if (half_written && segment_at(lane, i)->kind != SEGMENT_GAP)
-			half_written = !ends_within(lane, i, &boundary);
+		half_written = half_written && !segment->ends;
 		if (drop)
-			drop_segment(lane, segment_at(lane, i));
+			drop_segment(lane, segment);
 	}
 	release_gaps(lane);
 	lane->open = was_open && !half_written && !lane->bound;
@@ -610,15 +491,18 @@ lane_holds(const struct lane *lane, uint64_t start)
 uint64_t
 lane_hasten(struct lane *lane)
 {
-	const struct segment *segment;
+	const struct segment *last;
+	struct segment segment;
 	size_t i;
 
-	buf_append(&lane->urgent, buf_span(&lane->kept));
-	buf_clear(&lane->kept);
+	while (take_kept(lane, &segment)) {
+		buf_append(&lane->urgent, (struct span){ segment.own, segment.len });
+		free(segment.own);
+	}
 	for (i = count_of(lane); i-- > 0;) {
-		segment = segment_at(lane, i);
-		if (segment->bound)
-			return segment->at + (has_position(segment) ? segment->len : 0);
+		last = segment_at(lane, i);
+		if (last->bound)
+			return last->at + (has_position(last) ? last->len : 0);
 	}
 	return 0;
 }
@@ -627,36 +511,14 @@ lane_hasten(struct lane *lane)
 static bool
 urgent_is_next(const struct lane *lane)
 {
-	return lane->urgent.len > 0 && (!lane->boundary.inside || lane->inside_urgent);
-}
-
-/*
- * How many bytes of the span may be written under lane_stop_at: those before the position, and the rest of a message
- * begun there.
- */
-static size_t
-len_to_stop(const struct lane *lane, struct boundary boundary, const struct segment *segment, struct span span)
-{
-	size_t len = 0;
-	bool ends;
-
-	if (segment->at < lane->stop || (segment->at == lane->stop && segment->bound && !has_position(segment)))
-		len = span.len;
-	if (len > 0 && has_position(segment) && lane->stop - segment->at < len)
-		len = (size_t)(lane->stop - segment->at);
-	if (len == span.len)
-		return len;
-	boundary_advance(&boundary, span_part(span, 0, len));
-	if (boundary.inside)
-		len += boundary_within(&boundary, span_part(span, len, span.len - len), &ends);
-	return len;
+	return lane->urgent.len > 0 && !lane->inside;
 }
 
 int
 lane_output(const struct lane *lane, struct span *spans, int max)
 {
-	bool cuts = lane->urgent.len > 0 || lane->stop != LANE_FREE, stop = false;
-	struct boundary boundary = lane->boundary;
+	bool inside = lane->inside, whole = true;
+	struct span before = SPAN_NONE;
 	int n = 0;
 	size_t i;
 
@@ -664,23 +526,22 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 		spans[0] = buf_span(&lane->urgent);
 		return 1;
 	}
-	for (i = 0; i < count_of(lane) && n < max && !stop; i++) {
+	for (i = 0; i < count_of(lane) && whole && before.len < LANE_SPAN; i++) {
 		const struct segment *segment = segment_at(lane, i);
 		struct span span = segment_span(lane, segment);
 
 		if (segment->kind == SEGMENT_GAP)
 			continue;
-		if (segment->kind == SEGMENT_PASS && first_hole(lane) - segment->at < span.len)
-			span.len = (size_t)(first_hole(lane) - segment->at);
-		if (lane->urgent.len > 0)
-			span.len = boundary_within(&boundary, span, &stop);
-		if (lane->stop != LANE_FREE)
-			span.len = len_to_stop(lane, boundary, segment, span);
-		if (cuts)
-			boundary_advance(&boundary, span);
-		stop = stop || span.len < segment->len;
-		if (span.len > 0)
-			spans[n++] = span;
+		if (!inside && segment->at >= lane->stop &&
+		    (segment->at > lane->stop || !segment->bound || has_position(segment)))
+			break;
+		if (n > 0 && before.ptr + before.len == span.ptr)
+			span = (struct span){ before.ptr, before.len + span.len };
+		else if (n++ == max)
+			return max;
+		whole = span.len >= segment->len && !(segment->ends && lane->urgent.len > 0);
+		inside = !segment->ends;
+		spans[n - 1] = before = span;
 	}
 	return n;
 }
@@ -693,6 +554,7 @@ take_segment(struct lane *lane, size_t n)
 
 	lane->backlog -= n;
 	segment->len -= n;
+	lane->inside = segment->len > 0 || !segment->ends;
 	if (segment->own != NULL) {
 		segment->sent += n;
 		lane->own -= n;
@@ -709,18 +571,17 @@ take_segment(struct lane *lane, size_t n)
 void
 lane_sent(struct lane *lane, size_t n)
 {
-	struct span span;
+	size_t len;
 
 	lane->taken += n;
-	for (; n > 0; n -= span.len) {
-		lane->inside_urgent = urgent_is_next(lane);
-		span = lane->inside_urgent ? buf_span(&lane->urgent) : segment_span(lane, segment_at(lane, 0));
-		span.len = n < span.len ? n : span.len;
-		boundary_advance(&lane->boundary, span);
-		if (lane->inside_urgent)
-			take_urgent(lane, span.len);
-		else
-			take_segment(lane, span.len);
+	if (n > 0 && urgent_is_next(lane)) {
+		take_urgent(lane, n);
+		return;
+	}
+	for (; n > 0; n -= len) {
+		len = segment_at(lane, 0)->len;
+		len = n < len ? n : len;
+		take_segment(lane, len);
 	}
 }
 
@@ -761,7 +622,7 @@ lane_queued(const struct lane *lane)
 size_t
 lane_own(const struct lane *lane)
 {
-	return lane->own + lane->urgent.len + lane->kept.len;
+	return lane->own + lane->urgent.len;
 }
 
 size_t

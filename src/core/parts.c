@@ -47,7 +47,7 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	    session->party[side_other(from)].pending.aliased > 0)
 		return false;
 	if (envelope->id.len > 0)
-		return !state_id_is_taken(session, from, envelope->id, pending_hash(&party->pending, envelope->id));
+		return !state_id_is_taken(session, from, envelope->id);
 	return party->pending.count + session->questions.asked[from].count == 0;
 }
 
@@ -225,8 +225,8 @@ begin(struct session *session, enum side from)
 		lane_bind(party->lane, true);
 		recovery_free_queue(session);
 	}
-	pass_head(party, party->frame.body + bom, party->frame.length - bom);
 	lane_set_open(party->lane, true);
+	pass_head(party, party->frame.body + bom, party->frame.length - bom);
 }
 
 void

@@ -86,6 +86,7 @@ pass_bytes(struct party *party, const struct message *message)
 	uint64_t len = message->end - message->start;
 	const struct edit *edits = message_edits(message), *edit, *end = edits + message->edit_count;
 
+	lane_set_open(party->lane, true);
 	for (edit = edits; edit < end; edit++)
 		len = len - edit->len + edit->with.len;
 	pass_head(party, message->start, len);
@@ -107,6 +108,7 @@ pass_bytes(struct party *party, const struct message *message)
 		drop_to(party->lane, message->next - (message->next > message->end));
 	}
 	pass_to(party->lane, message->next);
+	lane_set_open(party->lane, false);
 }
 
 /* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */

@@ -43,12 +43,6 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-uint64_t
-pending_hash(const struct pending *pending, struct span id)
-{
-	return id_hash(id, pending->seed);
-}
-
 static enum group
 group_of(unsigned kinds)
 {
@@ -164,16 +158,14 @@ add_tokens(struct request *request, const struct pending_names *names, char **at
 							     copy(at, names->token);
 }
 
-/* Enters the names in the maps; hash: that of the first one, or 0. */
 static void
-enter_names(struct pending *pending, struct request *request, uint64_t hash)
+enter_names(struct pending *pending, struct request *request)
 {
 	for (size_t i = 0; i < request->name_count; i++) {
 		struct request_name *name = &request->names[i];
 
-		if (i > 0 || hash == 0)
-			hash = pending_hash(pending, name->text);
-		map_add(&pending->exact, &name->exact, in_group(hash, group_of(name->kinds), false));
+		map_add(&pending->exact, &name->exact,
+		    in_group(id_hash(name->text, pending->seed), group_of(name->kinds), false));
 		if (pending->finds_numbers)
 			add_number(pending, name);
 	}
@@ -238,7 +230,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 		request->wire_id = add_name(request, names->wire_id, NAME_WIRE_ID, &at);
 	if (names->token.len > 0)
 		add_tokens(request, names, &at);
-	enter_names(pending, request, names->hash);
+	enter_names(pending, request);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -290,14 +282,6 @@ pending_move(struct pending *pending, struct request *request, enum request_stat
 	enter_state(pending, request, state);
 	if (tombstone != was_tombstone)
 		regroup_names(pending, request, tombstone);
-}
-
-uint64_t
-pending_hash_of(const struct request *request)
-{
-	const struct request_name *name = &request->names[0];
-
-	return in_group(name->exact.hash, group_of(name->kinds), request->state == REQUEST_ABANDONED);
 }
 
 void
@@ -421,18 +405,13 @@ only_loosely(struct pending *pending, struct span text, enum name_kind kind)
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return best(pending, id, pending_hash(pending, id), NAME_ID);
+	return best(pending, id, id_hash(id, pending->seed), NAME_ID);
 }
 
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	return pending_by_wire_hash(pending, wire_id, pending_hash(pending, wire_id));
-}
-
-struct request *
-pending_by_wire_hash(const struct pending *pending, struct span wire_id, uint64_t hash)
-{
+	uint64_t hash = id_hash(wire_id, pending->seed);
 	struct request *request = best_of(pending, wire_id, hash, NAME_WIRE_ID);
 
 	if (request != NULL && request->state != REQUEST_PASSING)
@@ -446,7 +425,7 @@ struct request *
 pending_by_token(struct pending *pending, struct span wire_token)
 {
 	struct request *exact =
-	    best(pending, wire_token, pending_hash(pending, wire_token), NAME_WIRE_TOKEN | NAME_TOKEN);
+	    best(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN | NAME_TOKEN);
 
 	return exact != NULL ? exact : only_loosely(pending, wire_token, NAME_WIRE_TOKEN);
 }
@@ -455,7 +434,7 @@ pending_by_token(struct pending *pending, struct span wire_token)
 static struct request *
 first_in_groups(const struct pending *pending, struct span wire_token, int key)
 {
-	uint64_t hash = pending_hash(pending, wire_token);
+	uint64_t hash = id_hash(wire_token, pending->seed);
 	struct request_name *name = NULL;
 
 	for (; key < 4 && name == NULL; key++)
@@ -492,7 +471,7 @@ pending_loosely(struct pending *pending, struct span wire_id)
 bool
 pending_holds(const struct pending *pending, struct span id)
 {
-	return best(pending, id, pending_hash(pending, id), NAME_ID | NAME_WIRE_ID) != NULL;
+	return best(pending, id, id_hash(id, pending->seed), NAME_ID | NAME_WIRE_ID) != NULL;
 }
 
 struct request *

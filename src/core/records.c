@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/digest.h"
 #include "core/id.h"
+#include "core/json.h"
 #include "core/limits.h"
 #include "core/mem.h"
 
@@ -12,7 +12,6 @@ void
 records_init(struct records *records, bool wanted)
 {
 	*records = (struct records){ .wanted = wanted };
-	buf_init(&records->version);
 }
 
 static void
@@ -50,8 +49,6 @@ add(struct records *records, const struct message *message, enum record_kind kin
 	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
 	record = &records->list[records->count++];
 	*record = (struct record){ .kind = kind };
-	buf_init(&record->text);
-	buf_init(&record->name);
 	buf_append(&record->text, message->text);
 	records->bytes += message->text.len;
 	return record;
@@ -168,7 +165,7 @@ capabilities_of(const struct message *message)
 
 	if (value->type != VALUE_OBJECT || message->extent != MESSAGE_WHOLE)
 		return 0;
-	return digest_of(message_part(message, value->offset, value->end), 0);
+	return json_digest(message_part(message, value->offset, value->end));
 }
 
 void

@@ -20,8 +20,7 @@ reply_error(struct session *session, enum side to, const struct answer *answer)
 	struct answer named = *answer;
 
 	if (to == SIDE_CLIENT && answer->id.len > 0)
-		acks_note_end(&session->acks, pending_hash(&session->party[SIDE_CLIENT].pending, answer->id),
-		    OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, answer->id, OUTCOME_COMPLETED);
 	named.omit_id = session->handshake.omits_id || session->handshake.era == ERA_MODERN;
 	buf_clear(&session->scratch);
 	compose_error(&session->scratch, &named);

@@ -29,20 +29,6 @@ enum state {
 	ENDED,
 };
 
-/* Each state is named after the last byte. */
-enum number_state {
-	NUMBER_START,
-	NUMBER_MINUS,
-	NUMBER_ZERO, /* the integer part is 0 */
-	NUMBER_WHOLE,
-	NUMBER_POINT,
-	NUMBER_FRACTION,
-	NUMBER_E,
-	NUMBER_E_SIGN,
-	NUMBER_EXPONENT,
-	NUMBER_END, /* the byte does not belong to the number */
-};
-
 struct scan {
 	enum scan_end end;
 	bool vectors;
@@ -137,12 +123,6 @@ skip_space(struct scan *scan, const char *at, const char *end)
 	return at < end && (unsigned char)*at <= ' ' ? skip_spaces(scan, at, end) : at;
 }
 
-static inline bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Values and containers */
 
 /* Returns the container as which the value's members are read, if it is an object. */
@@ -173,25 +153,12 @@ end_value(struct scan *scan, enum container left, bool empty, const char *at)
 	return at;
 }
 
-static const char *
-pass_in_parts(struct scan *scan, enum value_type type, const char *at, const char *behind)
-{
-	begin_value(scan, type, at);
-	return end_value(scan, PLAIN_ARRAY, false, behind);
-}
-
 /* A string, number or literal that lies whole in the piece. */
 static inline const char *
 pass_value(struct scan *scan, enum value_type type, const char *at, const char *behind)
 {
-	bool done = scan->container < ROOT;
-
-	if (scan->container > ROOT)
-		done = fields_value_short(&scan->fields, type, at, behind, offset_of(scan, at));
-	if (!done)
-		return pass_in_parts(scan, type, at, behind);
-	scan->state = NEXT;
-	return behind;
+	begin_value(scan, type, at);
+	return end_value(scan, PLAIN_ARRAY, false, behind);
 }
 
 static inline const char *
@@ -344,49 +311,6 @@ in_deep(struct scan *scan, const char *at, const char *end)
 
 /* Numbers and literals */
 
-static enum number_state
-number_next(enum number_state state, char c)
-{
-	bool digit = is_digit(c), e = c == 'e' || c == 'E';
-
-	switch (state) {
-	case NUMBER_START:
-		if (c == '-')
-			return NUMBER_MINUS;
-		/* fallthrough */
-	case NUMBER_MINUS:
-		return c == '0' ? NUMBER_ZERO : digit ? NUMBER_WHOLE : NUMBER_END;
-	case NUMBER_WHOLE:
-		if (digit)
-			return NUMBER_WHOLE;
-		/* fallthrough */
-	case NUMBER_ZERO:
-		return c == '.' ? NUMBER_POINT : e ? NUMBER_E : NUMBER_END;
-	case NUMBER_FRACTION:
-		if (e)
-			return NUMBER_E;
-		/* fallthrough */
-	case NUMBER_POINT:
-		return digit ? NUMBER_FRACTION : NUMBER_END;
-	case NUMBER_E:
-		if (c == '+' || c == '-')
-			return NUMBER_E_SIGN;
-		/* fallthrough */
-	case NUMBER_E_SIGN:
-	case NUMBER_EXPONENT:
-		return digit ? NUMBER_EXPONENT : NUMBER_END;
-	case NUMBER_END:
-		break;
-	}
-	return NUMBER_END;
-}
-
-static inline bool
-number_is_whole(enum number_state state)
-{
-	return state == NUMBER_ZERO || state == NUMBER_WHOLE || state == NUMBER_FRACTION || state == NUMBER_EXPONENT;
-}
-
 /* A number that the frame's end cuts off inside a container may have had more digits. */
 static inline bool
 may_end_number(const struct scan *scan, char c)
@@ -483,18 +407,12 @@ on_value(struct scan *scan, const char *at, const char *end)
 	}
 }
 
-/* Reads a key. The state is COLON afterwards, VALUE if the colon was read as well, or STRING if the key goes on. */
+/* Reads a key. The state is COLON afterwards, or STRING if the key goes on. */
 static inline const char *
 on_key(struct scan *scan, const char *at, const char *end)
 {
-	size_t known = scan->container > PARAMS_META ? fields_known_key(&scan->fields, scan->container, at, end) : 0;
-	const char *quote;
+	const char *quote = skip_plain_soon(at + 1, end, scan->vectors);
 
-	if (known > 0) {
-		scan->state = VALUE;
-		return at + known;
-	}
-	quote = skip_plain_soon(at + 1, end, scan->vectors);
 	if (quote == end || *quote != '"') { /* it has escapes, is wrong, or does not lie whole in the piece */
 		if (scan->container > ROOT)
 			fields_key_start(&scan->fields, scan->container, at, offset_of(scan, at));
@@ -537,7 +455,7 @@ pass_member(struct scan *scan, const char *at, const char *end)
 			return fail(scan, at, SCAN_SYNTAX);
 		at = on_key(scan, at, end);
 		state = scan->state;
-		if (state > VALUE)
+		if (state != COLON)
 			return at;
 		at = skip_space(scan, at, end);
 		if (at >= end)
@@ -688,7 +606,7 @@ scan_feed(struct scan *scan, const char *bytes, size_t len)
 	if (len == 0 || scan->state == ENDED)
 		return 0;
 	scan->origin = (uintptr_t)bytes - scan->fed;
-	fields_piece(&scan->fields, bytes, end);
+	fields_piece(&scan->fields, bytes);
 	while (at < end && scan->state != ENDED)
 		at = step(scan, at, end);
 	fields_piece_end(&scan->fields, at);

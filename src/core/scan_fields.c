@@ -8,7 +8,7 @@
 
 /* A member that is watched. */
 struct path {
-	const char *quoted;   /* the key in quotes, and a colon */
+	const char *key;
 	unsigned char len;    /* of the key */
 	unsigned char parent; /* enum container: whose member it is */
 	unsigned char field;  /* enum scan_field; SCAN_FIELDS: none */
@@ -17,7 +17,7 @@ struct path {
 
 #define PATH(key, parent, field, opens) \
 	{ \
-		"\"" key "\":", sizeof(key) - 1, parent, field, opens \
+		key, sizeof(key) - 1, parent, field, opens \
 	}
 
 static const struct path paths[] = {
@@ -99,7 +99,7 @@ fields_init(struct fields *fields)
 	fields->beneath[PARAMS_META] = bit_of(SCAN_PARAMS_META);
 	for (size_t i = sizeof(paths) / sizeof(paths[0]) - 1; i > 0; i--) {
 		const struct path *path = &paths[i];
-		unsigned char *first = &fields->first_path[path->parent][letter_of(path->quoted[1])];
+		unsigned char *first = &fields->first_path[path->parent][letter_of(path->key[0])];
 
 		fields->next_path[i] = *first;
 		*first = (unsigned char)i;
@@ -152,9 +152,8 @@ fields_value(const struct fields *fields, enum scan_field field)
 }
 
 void
-fields_piece(struct fields *fields, const char *piece, const char *end)
+fields_piece(struct fields *fields, const char *piece)
 {
-	fields->piece_end = end;
 	fields->key.mark = fields->value.mark = fields->member.mark = piece;
 }
 
@@ -230,53 +229,6 @@ take_path(struct fields *fields, const struct path *path)
 	fields->present &= ~(bit_of(path->field) | fields->beneath[path->opens]);
 }
 
-static inline uint64_t
-word_at(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return word;
-}
-
-static inline uint32_t
-half_at(const char *at)
-{
-	uint32_t half;
-
-	memcpy(&half, at, sizeof(half));
-	return half;
-}
-
-/* len is at least four. Most keys are short: their two ends, which may overlap, are compared without a call. */
-static inline bool
-equal(const char *a, const char *b, size_t len)
-{
-	if (len > 16)
-		return memcmp(a, b, len) == 0;
-	if (len >= 8)
-		return word_at(a) == word_at(b) && word_at(a + len - 8) == word_at(b + len - 8);
-	return half_at(a) == half_at(b) && half_at(a + len - 4) == half_at(b + len - 4);
-}
-
-size_t
-fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end)
-{
-	unsigned i = end - quote > 1 ? fields->first_path[container][letter_of(quote[1])] : 0;
-
-	for (; i > 0; i = fields->next_path[i]) {
-		size_t len = paths[i].len + sizeof("\"\":") - 1;
-
-		if ((size_t)(end - quote) < len || !equal(paths[i].quoted, quote, len))
-			continue;
-		if (repeated(fields, i) != SCAN_FINE)
-			return 0;
-		take_path(fields, &paths[i]);
-		return len;
-	}
-	return 0;
-}
-
 enum scan_fault
 fields_key(struct fields *fields, enum container container, struct span key)
 {
@@ -287,7 +239,7 @@ fields_key(struct fields *fields, enum container container, struct span key)
 	fields->key.active = false;
 	if (key.len < sizeof(META_PREFIX) - 1 || memcmp(key.ptr, META_PREFIX, sizeof(META_PREFIX) - 1) != 0)
 		fields->member.active = false;
-	while (i > 0 && (paths[i].len != key.len || memcmp(paths[i].quoted + 1, key.ptr, key.len) != 0))
+	while (i > 0 && (paths[i].len != key.len || memcmp(paths[i].key, key.ptr, key.len) != 0))
 		i = fields->next_path[i];
 	if (i == 0)
 		return SCAN_FINE;
@@ -300,14 +252,10 @@ enum scan_fault
 fields_key_end(struct fields *fields, enum container container, const char *quote)
 {
 	char text[FIELDS_KEY_MAX];
-	struct unescape walk;
-	size_t len = 0;
-	int byte;
+	size_t len;
 
 	capture_until(&fields->key, quote);
-	unescape_init(&walk, (struct span){ fields->key_text, fields->key.len });
-	while ((byte = unescape_next(&walk)) >= 0)
-		text[len++] = (char)byte;
+	len = unescape((struct span){ fields->key_text, fields->key.len }, text, sizeof(text));
 	return fields_key(fields, container, (struct span){ text, len });
 }
 
@@ -355,31 +303,4 @@ fields_value_end(struct fields *fields, enum container left, bool empty, const c
 	fields->path = NULL;
 	if (fields->member.active)
 		end_member(fields, at);
-}
-
-/* Most values are short: where so many bytes may be read, all of them are copied, as a fixed length needs no call. */
-bool
-fields_value_short(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset)
-{
-	enum { SHORT = 32 };
-	const struct path *path = fields->path;
-	size_t len = (size_t)(end - at);
-	struct scan_value *value;
-
-	if (fields->member.active)
-		return false;
-	if (path == NULL)
-		return true;
-	if (path->opens != 0 || len > SHORT || fields->piece_end - at < SHORT)
-		return false;
-	value = &fields->values[path->field];
-	value->type = type;
-	value->overflow = value->empty = false;
-	value->offset = offset;
-	value->end = offset + len;
-	value->len = (uint32_t)len;
-	fields->present |= bit_of(path->field);
-	fields->path = NULL;
-	memcpy(fields->kept[value - fields->values], at, SHORT);
-	return true;
 }

@@ -1,7 +1,7 @@
 #ifndef CORE_SCAN_INTERNAL_H
 #define CORE_SCAN_INTERNAL_H
 
-/* The parts below the scanner's state machine: the values that it keeps, and skipping inside strings. */
+/* The parts below the scanner's state machine: the values that it keeps, the grammar of numbers, and skipping inside strings. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,7 +64,6 @@ struct fields {
 	uint64_t present;        /* a bit for each of values that is set */
 	uint64_t key_start;
 	struct capture key, value, member;
-	const char *piece_end;
 	uint64_t
 	    beneath[CONTAINERS]; /* a bit for each of values that is a member of the container, or of one inside it */
 	struct scan_value values[SCAN_FIELDS + 1];            /* the last one: of paths without a field */
@@ -81,16 +80,14 @@ void fields_start(struct fields *fields);
 const struct scan_value *fields_value(const struct fields *fields, enum scan_field field);
 
 /* A piece of the frame begins or ends. The bytes of a token that continues in the next piece are copied. */
-void fields_piece(struct fields *fields, const char *piece, const char *end);
+void fields_piece(struct fields *fields, const char *piece);
 void fields_piece_end(struct fields *fields, const char *at);
 
 /*
- * A key in a watched container. Except in params._meta call fields_known_key first: it returns the length of the key with its colon if this is
- * a watched key without escapes and blanks; else 0. Otherwise a key that lies whole in the piece and has no escapes
- * needs fields_key only (in params._meta after fields_key_start); any other key needs fields_key_start and
- * fields_key_end; both tell whether the key is a fault. A repeated key forgets the former value and all beneath it.
+ * A key in a watched container. One that lies whole in the piece and has no escapes needs fields_key only (in
+ * params._meta after fields_key_start); any other key needs fields_key_start and fields_key_end. Both tell whether the
+ * key is a fault. A repeated key forgets the former value and all beneath it.
  */
-size_t fields_known_key(struct fields *fields, enum container container, const char *quote, const char *end);
 enum scan_fault fields_key(struct fields *fields, enum container container, struct span key);
 void fields_key_start(struct fields *fields, enum container container, const char *quote, uint64_t offset);
 enum scan_fault fields_key_end(struct fields *fields, enum container container, const char *quote);
@@ -111,8 +108,11 @@ enum container fields_value_start(struct fields *fields, enum value_type type, c
  */
 void fields_value_end(struct fields *fields, enum container left, bool empty, const char *at, uint64_t end);
 
-/* Both, for a scalar that lies whole in the piece. false: nothing was done, as it is not short. */
-bool fields_value_short(struct fields *fields, enum value_type type, const char *at, const char *end, uint64_t offset);
+static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
 
 static inline bool
 is_hex(char c)
@@ -125,6 +125,63 @@ static inline bool
 is_short_escape(char c)
 {
 	return c == '"' || c == '\\' || c == '/' || c == 'b' || c == 'f' || c == 'n' || c == 'r' || c == 't';
+}
+
+/* Numbers (RFC 8259 section 6): each state is named after the last byte. */
+enum number_state {
+	NUMBER_START,
+	NUMBER_MINUS,
+	NUMBER_ZERO, /* the integer part is 0 */
+	NUMBER_WHOLE,
+	NUMBER_POINT,
+	NUMBER_FRACTION,
+	NUMBER_E,
+	NUMBER_E_SIGN,
+	NUMBER_EXPONENT,
+	NUMBER_END, /* the byte does not belong to the number */
+};
+
+static inline enum number_state
+number_next(enum number_state state, char c)
+{
+	bool digit = is_digit(c), e = c == 'e' || c == 'E';
+
+	switch (state) {
+	case NUMBER_START:
+		if (c == '-')
+			return NUMBER_MINUS;
+		/* fallthrough */
+	case NUMBER_MINUS:
+		return c == '0' ? NUMBER_ZERO : digit ? NUMBER_WHOLE : NUMBER_END;
+	case NUMBER_WHOLE:
+		if (digit)
+			return NUMBER_WHOLE;
+		/* fallthrough */
+	case NUMBER_ZERO:
+		return c == '.' ? NUMBER_POINT : e ? NUMBER_E : NUMBER_END;
+	case NUMBER_FRACTION:
+		if (e)
+			return NUMBER_E;
+		/* fallthrough */
+	case NUMBER_POINT:
+		return digit ? NUMBER_FRACTION : NUMBER_END;
+	case NUMBER_E:
+		if (c == '+' || c == '-')
+			return NUMBER_E_SIGN;
+		/* fallthrough */
+	case NUMBER_E_SIGN:
+	case NUMBER_EXPONENT:
+		return digit ? NUMBER_EXPONENT : NUMBER_END;
+	case NUMBER_END:
+		break;
+	}
+	return NUMBER_END;
+}
+
+static inline bool
+number_is_whole(enum number_state state)
+{
+	return state == NUMBER_ZERO || state == NUMBER_WHOLE || state == NUMBER_FRACTION || state == NUMBER_EXPONENT;
 }
 
 /*

@@ -77,13 +77,13 @@ state_message(const struct session *session, enum side from, enum message_extent
 }
 
 bool
-state_id_is_taken(const struct session *session, enum side requester, struct span id, uint64_t hash)
+state_id_is_taken(const struct session *session, enum side requester, struct span id)
 {
 	const struct party *receiver = &session->party[side_other(requester)];
 	const struct request *presumed =
 	    scan_value(receiver->frame.scan, SCAN_ID)->type == VALUE_ABSENT ? receiver->parts.request : NULL;
 
-	return pending_by_wire_hash(&session->party[requester].pending, id, hash) != NULL ||
+	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
 	    questions_find(&session->questions, requester, id) != NULL ||
 	    (presumed != NULL && id_equal(presumed->wire_id, id));
 }

@@ -6,14 +6,6 @@
 
 #include "core/utf8.h"
 
-void
-unescape_init(struct unescape *walk, struct span inside)
-{
-	walk->at = inside.ptr;
-	walk->end = inside.len > 0 ? inside.ptr + inside.len : inside.ptr;
-	walk->count = 0;
-}
-
 static int
 hex_digit(char c)
 {
@@ -44,62 +36,41 @@ code_unit(const char *at, const char *end)
 	return unit;
 }
 
-/* Returns the first byte of the character and keeps the others. */
-static int
-encode(struct unescape *walk, uint32_t code)
-{
-	char bytes[UTF8_MAX];
-	size_t len = utf8_encode(code, bytes);
-
-	for (size_t i = 1; i < len; i++)
-		walk->rest[len - 1 - i] = (unsigned char)bytes[i];
-	walk->count = (unsigned char)(len - 1);
-	return (unsigned char)bytes[0];
-}
-
-static int
-unicode_escape(struct unescape *walk)
-{
-	int first = code_unit(walk->at, walk->end);
-
-	if (first < 0)
-		return (unsigned char)*walk->at++;
-	walk->at += 6;
-	if (first < 0xD800 || first > 0xDBFF)
-		return encode(walk, (uint32_t)first);
-
-	int second = code_unit(walk->at, walk->end);
-
-	if (second < 0xDC00 || second > 0xDFFF)
-		return encode(walk, (uint32_t)first);
-	walk->at += 6;
-	return encode(walk, 0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00));
-}
-
-static int
-escape(struct unescape *walk)
+/* Reads what begins with a backslash: writes its bytes, *len of them, and returns how long it is. */
+static size_t
+read_escape(const char *at, const char *end, char bytes[UTF8_MAX], size_t *len)
 {
 	static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+	const char *name = end - at < 2 || at[1] == '\0' ? NULL : strchr(names, at[1]);
+	int first = code_unit(at, end), second = -1;
 
-	if (walk->end - walk->at < 2 || walk->at[1] == '\0')
-		return (unsigned char)*walk->at++;
-	if (walk->at[1] == 'u')
-		return unicode_escape(walk);
-
-	const char *name = strchr(names, walk->at[1]);
-
-	if (name == NULL)
-		return (unsigned char)*walk->at++;
-	walk->at += 2;
-	return (unsigned char)meanings[name - names];
+	*len = 1;
+	bytes[0] = name != NULL ? meanings[name - names] : *at;
+	if (first < 0)
+		return name != NULL ? 2 : 1;
+	if (first >= 0xD800 && first <= 0xDBFF)
+		second = code_unit(at + 6, end);
+	if (second < 0xDC00 || second > 0xDFFF) {
+		*len = utf8_encode((uint32_t)first, bytes);
+		return 6;
+	}
+	*len = utf8_encode(0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00), bytes);
+	return 12;
 }
 
-int
-unescape_next(struct unescape *walk)
+size_t
+unescape(struct span inside, char *out, size_t size)
 {
-	if (walk->count > 0)
-		return walk->rest[--walk->count];
-	if (walk->at == walk->end)
-		return -1;
-	return *walk->at == '\\' ? escape(walk) : (unsigned char)*walk->at++;
+	size_t at = 0, len = 0, count;
+	char bytes[UTF8_MAX];
+
+	while (at < inside.len) {
+		bytes[0] = inside.ptr[at];
+		count = 1;
+		at += bytes[0] == '\\' ? read_escape(inside.ptr + at, inside.ptr + inside.len, bytes, &count) : 1;
+		for (size_t i = 0; i < count; i++, len++)
+			if (len < size)
+				out[len] = bytes[i];
+	}
+	return len;
 }

@@ -74,12 +74,15 @@ use_own_or_be_careful(struct descriptor *descriptor, const struct stat *status)
 		descriptor->fd = fd;
 }
 
-/* A new epoll descriptor that waits for fd. -1: errno is EPERM where epoll refuses this kind of file. */
+/*
+ * A new epoll descriptor for an error on fd, which epoll reports unasked, or with `hangup` for its writer's end: then
+ * edge-triggered, as a half-closed socket stays readable. -1: errno is EPERM where epoll refuses this kind of file.
+ */
 static int
-watch_for(int fd, unsigned events)
+watch_for(int fd, bool hangup)
 {
 #ifdef __linux__
-	struct epoll_event event = { .events = events };
+	struct epoll_event event = { .events = hangup ? EPOLLRDHUP | EPOLLET : 0 };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
 	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
@@ -89,7 +92,7 @@ watch_for(int fd, unsigned events)
 #else
 	struct stat status;
 
-	(void)events;
+	(void)hangup;
 	errno = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? EPERM : ENOSYS;
 #endif
 	return -1;
@@ -98,7 +101,7 @@ watch_for(int fd, unsigned events)
 static bool
 is_pollable(int fd)
 {
-	int epoll = watch_for(fd, 0);
+	int epoll = watch_for(fd, false);
 
 	if (epoll < 0)
 		return errno != EPERM;
@@ -287,42 +290,24 @@ descriptor_wait(const struct descriptor *descriptor, msec_t until)
 int
 descriptor_watch(const struct descriptor *descriptor)
 {
-	/* epoll reports EPOLLERR (a pipe without reader) and EPOLLHUP unasked. */
-	return watch_for(descriptor->fd, 0);
+	return watch_for(descriptor->fd, false);
 }
-
-#ifdef __linux__
 
 int
 descriptor_watch_hangup(const struct descriptor *descriptor)
 {
-	/* Edge-triggered: a half-closed socket stays readable. */
-	return watch_for(descriptor->fd, EPOLLRDHUP | EPOLLET);
+	return watch_for(descriptor->fd, true);
 }
 
 bool
 descriptor_hung_up(int watch)
 {
+#ifdef __linux__
 	struct epoll_event event;
 
 	return epoll_wait(watch, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-}
-
 #else
-
-int
-descriptor_watch_hangup(const struct descriptor *descriptor)
-{
-	(void)descriptor;
-	errno = ENOSYS;
-	return -1;
-}
-
-bool
-descriptor_hung_up(int watch)
-{
 	(void)watch;
 	return false;
-}
-
 #endif
+}

@@ -26,7 +26,7 @@ teardown(void)
 static void
 note(struct span id, enum outcome outcome)
 {
-	acks_note_end(&acks, id_hash(id, acks.seed), outcome);
+	acks_note_end(&acks, id, outcome);
 }
 
 static enum outcome

@@ -73,6 +73,19 @@ pass(const char *message)
 	lane_pass(lane, strlen(message));
 }
 
+/* A message with another text in the place of some of its bytes. */
+static void
+pass_edited(const char *message, size_t offset, size_t len, const char *with)
+{
+	receive(message);
+	lane_set_open(lane, true);
+	lane_pass(lane, offset);
+	lane_insert(lane, span_of(with));
+	lane_drop(lane, len);
+	lane_pass(lane, strlen(message) - offset - len);
+	lane_set_open(lane, false);
+}
+
 START_TEST(passes_and_drops)
 {
 	receive("one\ntwo\nthree\n");
@@ -101,11 +114,7 @@ END_TEST
 
 START_TEST(replaces_a_part)
 {
-	receive("id=5 x\n");
-	lane_pass(lane, 3);
-	lane_insert(lane, SPAN("99"));
-	lane_drop(lane, 1);
-	lane_pass(lane, 3);
+	pass_edited("id=5 x\n", 3, 1, "99");
 	expect("id=99 x\n");
 }
 END_TEST
@@ -115,7 +124,8 @@ START_TEST(overtakes_between_messages)
 	size_t n;
 
 	for (n = 0; n <= 8; n++) {
-		pass("one\ntwo\n");
+		pass("one\n");
+		pass("two\n");
 		write_out(n);
 		lane_overtake(lane, SPAN("now"));
 		expect(n == 0 ? "now\none\ntwo\n" : n <= 4 ? "one\nnow\ntwo\n" : "one\ntwo\nnow\n");
@@ -148,6 +158,23 @@ START_TEST(answers_wait_for_an_open_message)
 }
 END_TEST
 
+/* An urgent message goes between the messages that waited, too. */
+START_TEST(overtakes_between_messages_that_waited)
+{
+	lane_set_open(lane, true);
+	pass("lo");
+	lane_answer(lane, SPAN("one"));
+	lane_answer(lane, SPAN("two"));
+	ck_assert_uint_eq(lane_own(lane), 8);
+	pass("ng\n");
+	lane_set_open(lane, false);
+	write_out(6);
+	lane_overtake(lane, SPAN("now"));
+	expect("long\none\nnow\ntwo\n");
+	ck_assert_uint_eq(lane_own(lane), 0);
+}
+END_TEST
+
 START_TEST(nothing_overtakes_into_an_open_message)
 {
 	lane_set_open(lane, true);
@@ -166,11 +193,7 @@ START_TEST(withdraws_with_its_edits_and_nothing_else)
 {
 	pass("one\n");
 	lane_answer(lane, SPAN("before"));
-	receive("two\n");
-	lane_pass(lane, 1);
-	lane_insert(lane, SPAN("-edit-"));
-	lane_drop(lane, 1);
-	lane_pass(lane, 2);
+	pass_edited("two\n", 1, 1, "-edit-");
 	lane_answer(lane, SPAN("after"));
 	pass("three\n");
 	write_out(2);
@@ -279,9 +302,11 @@ pass_reframed(const char *head, const char *body)
 {
 	receive(head);
 	receive(body);
+	lane_set_open(lane, true);
 	lane_insert_head(lane, strlen(body));
 	lane_drop(lane, strlen(head));
 	lane_pass(lane, strlen(body));
+	lane_set_open(lane, false);
 }
 
 static void
@@ -402,9 +427,9 @@ START_TEST(no_message_gets_into_an_open_body)
 	size_t part = sizeof(whole) - 1 - strlen(",4]");
 
 	receive("Content-length: 9\r\n\r\n");
+	lane_set_open(lane, true);
 	lane_insert_head(lane, 9);
 	lane_drop(lane, (size_t)(lane_received_to(lane) - lane_decided_to(lane)));
-	lane_set_open(lane, true);
 	pass("[1,");
 	lane_answer(lane, SPAN("answer"));
 	write_out((size_t)_i);
@@ -425,9 +450,9 @@ START_TEST(blanks_close_a_body)
 	char all[1024];
 
 	receive("Content-Length: 1\r\n\r\n");
+	lane_set_open(lane, true);
 	lane_insert_head(lane, 1 + missing);
 	lane_drop(lane, lane_received_to(lane) - lane_decided_to(lane));
-	lane_set_open(lane, true);
 	pass("[");
 	write_out((size_t)_i);
 	lane_overtake(lane, SPAN("now"));
@@ -493,12 +518,14 @@ START_TEST(withdraws_its_edits_too)
 
 	pass(first);
 	receive("content-length:9\n\n[\"three\"]");
+	lane_set_open(lane, true);
 	lane_insert_head(lane, 9);
 	lane_drop(lane, sizeof("content-length:9\n\n") - 1);
 	lane_pass(lane, 1);
 	lane_insert(lane, SPAN("\"canceld-1\""));
 	lane_drop(lane, 7);
 	lane_pass(lane, 1);
+	lane_set_open(lane, false);
 	end = lane_received_to(lane);
 	lane_answer(lane, SPAN("answer"));
 	lane_withdraw(lane, start, end);
@@ -646,11 +673,7 @@ START_TEST(keeps_unwritten_messages_for_another_reader)
 	lane_bind(lane, true);
 	pass("for you\n");
 	lane_bind(lane, false);
-	receive("id=1 x\n");
-	lane_pass(lane, 3);
-	lane_insert(lane, SPAN("99"));
-	lane_drop(lane, 1);
-	lane_pass(lane, 3);
+	pass_edited("id=1 x\n", 3, 1, "99");
 	lane_overtake(lane, SPAN("now"));
 	write_out(len);
 	ck_assert(lane_keep(lane));
@@ -699,8 +722,10 @@ START_TEST(blanks_of_a_bound_message_go_with_it)
 {
 	pass("one\n");
 	lane_bind(lane, true);
+	lane_set_open(lane, true);
 	pass("for you");
 	lane_insert_blanks(lane, 5);
+	lane_set_open(lane, false);
 	lane_bind(lane, false);
 	ck_assert(lane_keep(lane));
 	expect("one\n");
@@ -709,7 +734,9 @@ END_TEST
 
 START_TEST(a_kept_message_can_be_withdrawn)
 {
-	pass("one\ntwo\nthree\n");
+	pass("one\n");
+	pass("two\n");
+	pass("three\n");
 	ck_assert(lane_keep(lane));
 	lane_withdraw(lane, 4, 8);
 	expect("one\nthree\n");
@@ -752,9 +779,7 @@ START_TEST(after_stop_at_a_message_already_begun_is_written)
 	size_t len = (size_t)_i;
 
 	pass(first);
-	lane_insert_head(lane, 9);
-	receive("[\"three\"]");
-	lane_pass(lane, 9);
+	pass_reframed("", "[\"three\"]");
 	write_out(len);
 	lane_stop_at(lane, lane_written_to(lane));
 	lane_overtake(lane, SPAN("now"));
@@ -772,7 +797,8 @@ END_TEST
 
 START_TEST(bytes_before_the_stop_position_are_written)
 {
-	pass("one\ntwo\n");
+	pass("one\n");
+	pass("two\n");
 	lane_stop_at(lane, 4 + (uint64_t)_i);
 	pass("three\n");
 	expect(_i == 0 ? "one\n" : "one\ntwo\n");
@@ -785,10 +811,7 @@ END_TEST
 START_TEST(keeps_the_header_too)
 {
 	pass(first);
-	receive("content-length:9\n\n[\"three\"]");
-	lane_insert_head(lane, 9);
-	lane_drop(lane, sizeof("content-length:9\n\n") - 1);
-	lane_pass(lane, 9);
+	pass_reframed("content-length:9\n\n", "[\"three\"]");
 	write_out((size_t)_i);
 	ck_assert(lane_keep(lane));
 	got_len = 0;
@@ -837,6 +860,7 @@ lane_suite(void)
 	tcase_add_test(bytes, overtakes_between_messages);
 	tcase_add_test(bytes, an_urgent_message_is_not_split);
 	tcase_add_test(bytes, answers_wait_for_an_open_message);
+	tcase_add_test(bytes, overtakes_between_messages_that_waited);
 	tcase_add_test(bytes, nothing_overtakes_into_an_open_message);
 	tcase_add_test(bytes, withdraws_with_its_edits_and_nothing_else);
 	tcase_add_test(bytes, many_are_withdrawn_in_turn);

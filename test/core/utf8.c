@@ -82,17 +82,15 @@ START_TEST(unescapes)
 		    "\xED\xA0\xBD"
 		    "A" },
 		{ "\\ude00x", "\xED\xB8\x80x" }, { "\\x\\u12", "\\x\\u12" }, { "\\", "\\" } };
-	struct unescape walk;
-	char out[16];
-	int byte;
+	char out[16], cut[2];
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		size_t len = 0;
+		struct span inside = span_of(rows[i].inside), want = span_of(rows[i].want);
+		size_t len = unescape(inside, out, sizeof(out));
 
-		unescape_init(&walk, (struct span){ rows[i].inside, strlen(rows[i].inside) });
-		while ((byte = unescape_next(&walk)) >= 0)
-			out[len++] = (char)byte;
-		ck_assert(span_equal((struct span){ out, len }, (struct span){ rows[i].want, strlen(rows[i].want) }));
+		ck_assert(span_equal((struct span){ out, len }, want));
+		ck_assert_uint_eq(unescape(inside, cut, sizeof(cut)), want.len);
+		ck_assert_mem_eq(cut, want.ptr, want.len < sizeof(cut) ? want.len : sizeof(cut));
 	}
 }
 END_TEST

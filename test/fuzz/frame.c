@@ -80,6 +80,7 @@ pass(struct lane *lane, struct model *model, const struct frame *frame, unsigned
 	if (how < 7)
 		list_add(&model->queue, frame->framing,
 		    frame->framing == FRAMING_NEWLINE ? span_part(body, 0, len - 1) : body);
+	lane_set_open(lane, true);
 	if (!as_it_is) {
 		lane_insert_head(lane, len);
 		lane_drop(lane, head);
@@ -87,6 +88,7 @@ pass(struct lane *lane, struct model *model, const struct frame *frame, unsigned
 		lane_pass(lane, head);
 	}
 	lane_pass(lane, len);
+	lane_set_open(lane, false);
 	assert(lane_untouched(lane, start));
 	if (how == 7)
 		lane_withdraw(lane, start, end);

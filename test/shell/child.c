@@ -320,7 +320,7 @@ START_TEST(signals_are_as_they_were)
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGUSR2);
+	sigaddset(&mask, SIGALRM);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
@@ -332,10 +332,10 @@ START_TEST(signals_are_as_they_were)
 	ck_assert_int_eq(child_start(&child, command, &saved, -1, false), 0);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(!sigismember(&mask, SIGTERM));
-	ck_assert(sigismember(&mask, SIGUSR2));
+	ck_assert(sigismember(&mask, SIGALRM));
 	status = read_until(&child, "\nSigCgt:");
 	ck_assert(is_set(status, "SigBlk:", SIGTERM));
-	ck_assert(is_set(status, "SigBlk:", SIGUSR2));
+	ck_assert(is_set(status, "SigBlk:", SIGALRM));
 	ck_assert(!is_set(status, "SigBlk:", SIGINT));
 	ck_assert(is_set(status, "SigIgn:", SIGHUP));
 	ck_assert(!is_set(status, "SigIgn:", SIGPIPE));
