@@ -347,8 +347,9 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	truncate_parts(session, SIDE_CLIENT, false); /* a cancel cannot be written after half a message */
 	if (leaving != LEAVE_DRAIN)
 		recovery_end_probe(session);
-	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
-	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	session->client_left = leaving != LEAVE_DRAIN;
+	session->left = leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED;
+	requests_sweep(session, SIDE_CLIENT, session->left, leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	if (leaving != LEAVE_DRAIN)
 		requests_leave_turns(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
