@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "ctl/ctl.h"
+#include "ctl/wrap.h"
 #include "shell/nearest.h"
 
 struct command {
@@ -22,6 +23,9 @@ static int version(int argc, char *argv[]);
 /* THE TABLE of the commands; the help comes from it. */
 static const struct command commands[] = {
 	{ "help", "", "this text", help },
+	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
+	    "puts canceld before the servers of a client; --list", ctl_wrap },
+	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
 	{ "version", "", "the version", version },
 };
 

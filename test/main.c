@@ -11,16 +11,19 @@
 /* clang-format off */
 #define TOGETHER(X) \
 	X(acks) \
+	X(change) \
 	X(command) \
 	X(compose) \
 	X(decide) \
 	X(dialect) \
+	X(diff) \
 	X(envelope) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
 	X(id) \
 	X(json) \
+	X(jsonc) \
 	X(lane) \
 	X(map) \
 	X(name) \
@@ -30,6 +33,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(toml) \
 	X(utf8) \
 	X(why)
 
@@ -38,6 +42,7 @@
 	X(buf) \
 	X(child) \
 	X(client) \
+	X(clients) \
 	X(configfile) \
 	X(ctl) \
 	X(descriptor) \
@@ -47,6 +52,8 @@
 	X(pending) \
 	X(port) \
 	X(relay) \
+	X(replace) \
+	X(running) \
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \

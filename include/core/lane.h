@@ -76,6 +76,13 @@ void lane_answer(struct lane *lane, struct span message);
  */
 void lane_overtake(struct lane *lane, struct span message);
 
+/*
+ * How many bytes of urgent messages there have been, and how many of them were written or dropped: the last urgent
+ * message was written if the second has reached what the first was then.
+ */
+uint64_t lane_urgent_to(const struct lane *lane);
+uint64_t lane_urgent_gone(const struct lane *lane);
+
 /* Whether no byte of the message that starts at this position was written yet, its inserted header included. */
 bool lane_untouched(const struct lane *lane, uint64_t start);
 

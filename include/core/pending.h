@@ -72,6 +72,7 @@ struct request {
 	unsigned marks;                           /* enum request_mark; requests.c sets them */
 	enum request_state state;                 /* set with pending_move */
 	uint64_t start, end;                      /* the frame's positions in its lane; set with pending_place */
+	bool urgent;                              /* ... was sent again: end is one of lane_urgent_to */
 	msec_t received;                          /* when the frame's last byte arrived */
 	msec_t cancelled;                         /* when it was cancelled while PASSING; requests.c sets it */
 	struct turns *turns;                      /* of its ACP session, if it is one; else NULL; set likewise */
@@ -113,6 +114,9 @@ struct request *pending_add(struct pending *pending, const struct pending_names 
 
 /* Sets the positions of its frame in its lane, or REQUEST_UNSENT. 0, 0 after pending_add. */
 void pending_place(struct request *request, uint64_t start, uint64_t end);
+
+/* It was sent again as an urgent message, which ends at this position of lane_urgent_to. */
+void pending_place_urgent(struct request *request, uint64_t end);
 
 /*
  * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:

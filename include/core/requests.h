@@ -18,23 +18,19 @@ void requests_decide(struct session *session, enum side requester, struct reques
     struct message *message);
 
 /*
- * A response that was passing in parts has broken off. timeout: how long it stood still; MSEC_NEVER: it ended for
- * another reason.
+ * A response that was passing in parts has broken off. The request is PASSING, or, if it is not known whose response
+ * that was, what ends_resume has made of it. timeout: how long it stood still; MSEC_NEVER: it ended for another reason.
  */
 void requests_break_off(struct session *session, enum side requester, struct request *request, msec_t timeout);
-
-/*
- * What has passed as the request's response is not its: it is what it was before. A cancel that came meanwhile goes out
- * now, and deadlines that have passed are due.
- */
-void requests_resume(struct session *session, enum side requester, struct request *request,
-    const struct former *former);
 
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
 
 /* Arms the deadlines of a new request, which has arrived just now. */
 void requests_set_deadlines(struct session *session, enum side requester, struct request *request);
+
+/* Replaces the request's deadlines by the grace. */
+void requests_start_grace(struct session *session, enum side requester, struct request *request);
 
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void requests_join_turn(struct session *session, struct request *request);
@@ -57,6 +53,9 @@ void requests_note_work(struct session *session, struct span session_id, bool id
 /* ACP v2: the client has gone: cancels the turns whose prompts were answered. */
 void requests_leave_turns(struct session *session);
 
+/* The agent has gone, and the turns that it worked on end with it. */
+void requests_lose_turns(struct session *session);
+
 /*
  * Forgets the tombstones whose linger has passed. deadlines: also expires the requests whose deadline or grace has
  * passed.
@@ -72,16 +71,7 @@ void requests_release_cancels(struct session *session);
 /* Applies the event to all requests of that side; traits not 0: only to those whose method has one of these traits. */
 void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
 
-/* The server has gone and a new one will come: open streams wait for the new one, all other requests are decided. */
-void requests_lose_server(struct session *session);
-
-/*
- * The server is deaf: gives it the grace to answer the requests that it has, and answers the others, unless they go to
- * the next server.
- */
-void requests_deafen(struct session *session);
-
-/* See session_server_owes. */
-bool requests_server_owes(const struct session *session);
+/* The server closed its stdin before it had all of this request, which is PASSING. */
+void requests_cut(struct request *request);
 
 #endif

@@ -42,7 +42,8 @@ struct parts { /* parts.c */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
 	bool cr_told;            /* CR_REPLACED was logged for the message */
-	bool stalled;            /* READ_DROPPED: the message was closed before its end */
+	bool stalled;            /* READ_DROPPED: the message was closed before its end ... */
+	bool nameless;           /* READ_DROPPED, READ_LOST: ... and before its id */
 };
 
 enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
@@ -116,13 +117,19 @@ state_action(const struct session *session, enum verb verb, enum side side, enum
 void state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
     struct span detail);
 
+/*
+ * Whether the receiver may still answer under this id of `requester`, so that another request must not have it. The
+ * answer that passes may turn out to be another's while its id is not known.
+ */
+bool state_id_is_taken(const struct session *session, enum side requester, struct span id);
+
 /* The request's state, QUEUED included. */
 static inline enum request_state
 state_of(const struct session *session, enum side requester, const struct request *request)
 {
 	if (request == NULL)
 		return REQUEST_NONE;
-	if (request->state == REQUEST_WAITING && request->end > 0 &&
+	if (request->state == REQUEST_WAITING && request->end > 0 && !request->urgent &&
 	    lane_untouched(session->party[requester].lane, request->start))
 		return REQUEST_QUEUED;
 	return request->state;

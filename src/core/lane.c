@@ -33,13 +33,14 @@ struct segment { /* a message, or a part of one */
 struct lane {
 	struct buf bytes; /* from `written` to the last byte received */
 	uint64_t written, decided;
-	uint64_t taken;      /* see lane_taken */
-	struct buf segments; /* struct segment, in order */
-	size_t backlog;      /* bytes of all segments but gaps */
-	size_t own;          /* bytes of OWN and HEAD segments, and of those in `kept` */
-	struct buf urgent;   /* whole messages, framed */
-	struct buf kept;     /* struct segment: whole messages, framed, that wait for the end of an open one */
-	uint64_t stop;       /* see lane_stop_at */
+	uint64_t taken;       /* see lane_taken */
+	struct buf segments;  /* struct segment, in order */
+	size_t backlog;       /* bytes of all segments but gaps */
+	size_t own;           /* bytes of OWN and HEAD segments, and of those in `kept` */
+	struct buf urgent;    /* whole messages, framed */
+	uint64_t urgent_gone; /* see lane_urgent_gone */
+	struct buf kept;      /* struct segment: whole messages, framed, that wait for the end of an open one */
+	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing;
 	bool open;  /* see lane_set_open */
 	bool bound; /* see lane_bind */
@@ -359,6 +360,18 @@ lane_overtake(struct lane *lane, struct span message)
 	framing_append(&lane->urgent, lane->framing, message);
 }
 
+uint64_t
+lane_urgent_to(const struct lane *lane)
+{
+	return lane->urgent_gone + lane->urgent.len;
+}
+
+uint64_t
+lane_urgent_gone(const struct lane *lane)
+{
+	return lane->urgent_gone;
+}
+
 void
 lane_bind(struct lane *lane, bool bound)
 {
@@ -410,6 +423,14 @@ lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
 	release_gaps(lane);
 }
 
+/* n bytes of the urgent messages were written or dropped. */
+static void
+take_urgent(struct lane *lane, size_t n)
+{
+	lane->urgent_gone += n;
+	buf_consume(&lane->urgent, n);
+}
+
 /* The next byte to be written is the first one of a message, and no urgent message is half written. */
 static void
 restart_output(struct lane *lane)
@@ -418,7 +439,7 @@ restart_output(struct lane *lane)
 
 	while (take_kept(lane, &segment))
 		free(segment.own);
-	buf_clear(&lane->urgent);
+	take_urgent(lane, lane->urgent.len);
 	lane->inside = false;
 }
 
@@ -554,7 +575,7 @@ lane_sent(struct lane *lane, size_t n)
 
 	lane->taken += n;
 	if (n > 0 && urgent_is_next(lane)) {
-		buf_consume(&lane->urgent, n);
+		take_urgent(lane, n);
 		return;
 	}
 	for (; n > 0; n -= len) {

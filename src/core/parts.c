@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/ends.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/pass.h"
@@ -46,8 +47,7 @@ request_may_pass(const struct session *session, enum side from, const struct env
 	    session->party[side_other(from)].pending.aliased > 0)
 		return false;
 	if (envelope->id.len > 0)
-		return pending_by_wire(&party->pending, envelope->id) == NULL &&
-		    questions_find(&session->questions, from, envelope->id) == NULL;
+		return !state_id_is_taken(session, from, envelope->id);
 	return party->pending.count + session->questions.asked[from].count == 0;
 }
 
@@ -294,7 +294,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
 		journal_tell(&session->journal, &action);
-	requests_resume(session, requester, request, &session->party[message->from].parts.former);
+	ends_resume(session, requester, request, &session->party[message->from].parts.former);
 }
 
 /*
@@ -375,6 +375,20 @@ end_discarded(struct session *session, struct message *message)
 		recovery_answered(session, requester, question, message);
 }
 
+/*
+ * The rest of an answer has arrived that was given up before its id was known: if it is that of the tombstone which was
+ * left for it, no other one will come.
+ */
+static void
+end_nameless(struct session *session, const struct message *message)
+{
+	enum side requester = side_other(message->from);
+	struct request *request = requests_named(session, message->from, message->scan);
+
+	if (request != NULL && request->state == REQUEST_ABANDONED)
+		requests_decide(session, requester, request, EVENT_RESPONSE, NULL);
+}
+
 /* The message was passing to a server that has gone: if it is a request, it is answered. */
 static void
 end_lost(struct session *session, struct message *message)
@@ -410,6 +424,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 	struct parts *parts = &party->parts;
 	enum reading reading = parts->reading;
 	struct request *request = parts->request;
+	bool stalled = parts->stalled, nameless = parts->nameless;
 
 	move_on(session, from);
 	if (party->frame.split && reading < READ_DISCARD)
@@ -420,6 +435,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 	state_message(session, from, MESSAGE_PASSED, message);
 	parts->reading = READ_HOLD;
 	parts->request = NULL;
+	parts->stalled = parts->nameless = false;
 	switch (reading) {
 	case READ_PASS:
 	case READ_PASSED:
@@ -434,13 +450,14 @@ parts_end(struct session *session, enum side from, struct message *message)
 		end_lost(session, message);
 		break;
 	case READ_DROPPED:
-		if (parts->stalled)
+		if (stalled)
 			report_rest(session, message);
-		parts->stalled = false;
 		break;
 	case READ_HOLD:
 		break;
 	}
+	if (nameless)
+		end_nameless(session, message);
 	return PARTS_ENDED;
 }
 
@@ -457,6 +474,15 @@ patience_with(const struct session *session, const struct parts *parts)
 	return grace < parts->patience ? grace : parts->patience;
 }
 
+/* nameless: nobody knows whose answer it was, and the request's own may still come. */
+static void
+break_off(struct session *session, enum side requester, struct request *request, msec_t timeout, bool nameless)
+{
+	if (nameless)
+		ends_resume(session, requester, request, &session->party[side_other(requester)].parts.former);
+	requests_break_off(session, requester, request, timeout);
+}
+
 enum parts_result
 parts_truncate(struct session *session, enum side from, bool stalled, struct message *message)
 {
@@ -465,8 +491,9 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	enum reading reading = party->parts.reading;
 	struct request *request = party->parts.request;
 	bool whole = scan_complete(frame->scan) && scan_fault(frame->scan) == SCAN_FINE;
-	bool other = request != NULL && scan_value(frame->scan, SCAN_ID)->type != VALUE_ABSENT &&
-	    !has_id_of(frame->scan, request);
+	bool unnamed = scan_value(frame->scan, SCAN_ID)->type == VALUE_ABSENT;
+	bool other = request != NULL && !unnamed && !has_id_of(frame->scan, request);
+	bool nameless = request != NULL && unnamed && stalled && !whole; /* else its sender answers nothing more */
 	struct action action = state_action(session, VERB_NOTE, side_other(from),
 	    stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, other ? NULL : request);
 
@@ -485,13 +512,14 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	party->parts.stalled = action.why == WHY_STALLED;
+	party->parts.nameless = nameless;
 	move_on(session, from); /* a last carriage return */
 	if (whole)              /* only the end of its line was missing */
 		return end_passed(session, message, request);
 	if (other)
 		take_back(session, message, request);
 	else if (request != NULL)
-		requests_break_off(session, side_other(from), request, action.timeout);
+		break_off(session, side_other(from), request, action.timeout, nameless);
 	return PARTS_ENDED;
 }
 
@@ -510,19 +538,24 @@ parts_forget(struct session *session)
 	lane_drop(server->lane, (size_t)(lane_received_to(server->lane) - lane_decided_to(server->lane)));
 	frame_skip(&server->frame, lane_decided_to(server->lane));
 	server->parts.reading = READ_HOLD;
-	server->parts.stalled = false;
+	server->parts.stalled = server->parts.nameless = false;
 }
 
 void
 parts_lose_reader(struct session *session)
 {
-	struct parts *parts = &session->party[SIDE_CLIENT].parts;
+	struct party *client = &session->party[SIDE_CLIENT];
+	struct parts *parts = &client->parts;
 	struct request *request = parts->request;
 
 	parts->reading = READ_LOST;
 	parts->request = NULL;
+	parts->nameless = request != NULL && scan_value(client->frame.scan, SCAN_ID)->type == VALUE_ABSENT;
+	if (parts->nameless) /* a cancel that came meanwhile may end it */
+		ends_resume(session, SIDE_SERVER, request, &parts->former);
 	if (request != NULL)
-		requests_decide(session, SIDE_SERVER, request, EVENT_BROKEN_OFF, NULL);
+		requests_decide(session, SIDE_SERVER, request,
+		    parts->nameless ? EVENT_REQUESTER_GONE : EVENT_BROKEN_OFF, NULL);
 }
 
 msec_t

@@ -258,10 +258,8 @@ alias(struct session *session, struct message *message, struct pending_names *na
     char token_storage[MINTED_MAX])
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	const struct pending *pending = &session->party[message->from].pending;
 
-	if (pending_by_wire(pending, names->id) != NULL ||
-	    questions_find(&session->questions, message->from, names->id) != NULL) {
+	if (state_id_is_taken(session, message->from, names->id)) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}

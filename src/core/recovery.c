@@ -213,7 +213,6 @@ send_records(struct session *session, enum record_kind kind)
 		if (record->kind != kind || (request != NULL && !unsent))
 			continue;
 		if (unsent) { /* a stream that the former server had: see requests.c */
-			pending_place(request, 0, 0);
 			records_replayed_stream(record);
 		} else if (kind != RECORD_OPENED) {
 			request = questions_add(&session->questions, SIDE_CLIENT, &session->party[SIDE_CLIENT].pending,
@@ -222,6 +221,8 @@ send_records(struct session *session, enum record_kind kind)
 			session->replaying++;
 		}
 		send_record(session, record, request);
+		if (unsent)
+			pending_place_urgent(request, lane_urgent_to(session->party[SIDE_CLIENT].lane));
 	}
 }
 

@@ -169,9 +169,8 @@ note_end(struct session *session, enum side requester, const struct request *req
 	acks_end(&session->acks, request, session->party[SIDE_SERVER].lane, &session->journal);
 }
 
-/* Replaces the request's deadlines by the grace. */
-static void
-start_grace(struct session *session, enum side requester, struct request *request)
+void
+requests_start_grace(struct session *session, enum side requester, struct request *request)
 {
 	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
 
@@ -217,7 +216,7 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	case REQUEST_CANCELLING:
 		request->marks |= REQUEST_CANCELLED | REQUEST_TOLD;
 		pending_move(pending, request, next);
-		start_grace(session, requester, request);
+		requests_start_grace(session, requester, request);
 		break;
 	case REQUEST_PASSING:
 		pending_move(pending, request, next);
@@ -350,7 +349,7 @@ cascade(struct session *session, struct span session_id, bool told)
 		}
 		request->marks |= REQUEST_CASCADED;
 		if (told || session->client_gone)
-			start_grace(session, SIDE_SERVER, request);
+			requests_start_grace(session, SIDE_SERVER, request);
 		else
 			decide_one(session, SIDE_SERVER, request, EVENT_CANCEL_OWED, NULL, MSEC_NEVER);
 	}
@@ -412,69 +411,9 @@ requests_break_off(struct session *session, enum side requester, struct request 
 	bool owed = !(request->marks & REQUEST_UNOWED);
 
 	session->timed_out |= timeout != MSEC_NEVER;
+	if (request->state == REQUEST_ABANDONED)
+		return;
 	decide(session, requester, request, owed ? EVENT_BROKEN_OFF_OWED : EVENT_BROKEN_OFF, NULL, timeout);
-}
-
-static void
-arm_until(struct timeline *timeline, struct alarm *alarm, msec_t due, msec_t now)
-{
-	alarm_arm(timeline, alarm, due == MSEC_NEVER ? MSEC_NEVER : due < now ? 0 : due - now, now);
-}
-
-/* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
-static bool
-goes_on(const struct session *session, const struct request *request)
-{
-	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
-	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
-}
-
-/* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
-static bool
-is_owed(const struct session *session, const struct request *request)
-{
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
-		return false;
-	return request->state == REQUEST_PASSING ||
-	    (request_is_awaited(request) && !(request->marks & REQUEST_CUT) && request->end <= lane_written_to(lane) &&
-		state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED);
-}
-
-/* The server is deaf: it has the grace to answer what it has, and nothing else is answered. */
-static void
-deafen(struct session *session, struct request *request)
-{
-	bool owed = is_owed(session, request);
-
-	if (request->state == REQUEST_WAITING && owed)
-		start_grace(session, SIDE_CLIENT, request);
-	else if (session->server.life == SERVER_DEAF && request_is_awaited(request) && !owed)
-		requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_DEAF, NULL);
-}
-
-void
-requests_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
-{
-	struct pending *pending = &session->party[requester].pending;
-	enum decide_event event = request->marks & REQUEST_TOLD ? EVENT_TURN_CANCELLED :
-	    request->marks & REQUEST_UNOWED                     ? EVENT_CANCEL :
-								  EVENT_CANCEL_OWED;
-
-	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
-	if (request->marks & REQUEST_CANCELLED)
-		requests_decide(session, requester, request, event, NULL);
-	if (request->state == former->state) {
-		arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
-		arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
-		/* Its turn was cancelled while it was PASSING. */
-		if ((request->marks & REQUEST_CASCADED) &&
-		    alarm_due(&request->hard) > session->clocks.steady + state_grace(session, request))
-			start_grace(session, requester, request);
-	}
-	if (requester == SIDE_CLIENT && server_is_deaf(&session->server))
-		deafen(session, request);
 }
 
 struct request *
@@ -516,7 +455,7 @@ requests_join_turn(struct session *session, struct request *request)
 	if (turns == NULL || turns_live(turns, 0))
 		return;
 	request->marks |= REQUEST_CASCADED | REQUEST_CROSSED;
-	start_grace(session, SIDE_SERVER, request);
+	requests_start_grace(session, SIDE_SERVER, request);
 }
 
 struct ended_turns
@@ -576,6 +515,18 @@ requests_leave_turns(struct session *session)
 			cancel_turns(session, turns);
 }
 
+void
+requests_lose_turns(struct session *session)
+{
+	struct turns *turns, *next;
+
+	for (turns = session->turns.first; turns != NULL; turns = next) {
+		next = turns->next;
+		turns->running = turns->told = false;
+		turns_drop(&session->turns, turns);
+	}
+}
+
 /* A request of the agent's in a cancelled turn was answered only now: the turn gets its whole grace again. */
 static void
 renew_grace(struct session *session, struct span session_id)
@@ -585,7 +536,7 @@ renew_grace(struct session *session, struct span session_id)
 	while ((turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, session_id, turn)) != NULL &&
 	    turn->state != REQUEST_ABANDONED)
 		if (turn->state == REQUEST_CANCELLING && request_is_turn(turn))
-			start_grace(session, SIDE_CLIENT, turn);
+			requests_start_grace(session, SIDE_CLIENT, turn);
 }
 
 /* The client did not answer a request of the agent's in a cancelled turn in time. */
@@ -651,7 +602,7 @@ expire(struct session *session, enum side requester, struct request *request)
 	if (request->state == REQUEST_WAITING && !(request->marks & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
 		request->marks |= REQUEST_GRACED;
-		start_grace(session, requester, request);
+		requests_start_grace(session, requester, request);
 		return;
 	}
 	if (request->marks & REQUEST_CASCADED) {
@@ -740,61 +691,8 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	}
 }
 
-/* A turn ends with the agent that worked on it. */
-static void
-lose_turns(struct session *session)
-{
-	struct turns *turns, *next;
-
-	for (turns = session->turns.first; turns != NULL; turns = next) {
-		next = turns->next;
-		turns->running = turns->told = false;
-		turns_drop(&session->turns, turns);
-	}
-}
-
 void
-requests_lose_server(struct session *session)
+requests_cut(struct request *request)
 {
-	struct request *request, *next;
-
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		if (goes_on(session, request))
-			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
-		else
-			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
-	}
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	lose_turns(session);
-}
-
-void
-requests_deafen(struct session *session)
-{
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-	struct request *request, *next;
-
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
-		next = request->newer;
-		/* What was not written will be forgotten; the answer that passes may turn out to be another's. */
-		if (session->server.life == SERVER_DEAF && request->state == REQUEST_PASSING &&
-		    request->end > lane_written_to(lane))
-			request->marks |= REQUEST_CUT;
-		deafen(session, request);
-	}
-}
-
-bool
-requests_server_owes(const struct session *session)
-{
-	const struct request *request;
-	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
-
-	if (session->handshake.plain || (session->party[SIDE_CLIENT].untracked && silent < state_grace(session, NULL)))
-		return true;
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
-		if (is_owed(session, request))
-			return true;
-	return false;
+	request->marks |= REQUEST_CUT;
 }

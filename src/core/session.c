@@ -7,6 +7,7 @@
  *   noise.c      handles what is not a message
  *   parts.c      handles messages that are too large to be held
  *   requests.c   carries out the table; deadlines, turns
+ *   ends.c       the server goes or is deaf: what becomes of the requests
  *   recovery.c   probes whether the server is alive; replays the session to a new one
  *   cancel.c, reply.c, pass.c    tell the receiver; answer the requester; let the message at hand leave its lane
  *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c, journal.c    keep the state: see state.h
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ends.h"
 #include "core/limits.h"
 #include "core/mem.h"
 #include "core/noise.h"
@@ -377,7 +379,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	session->party[SIDE_SERVER].ended = false;
 	tasks_clear(&session->tasks[SIDE_CLIENT]);
 	tasks_clear(&session->tasks[SIDE_SERVER]);
-	requests_lose_server(session);
+	ends_lose_server(session);
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))
 		parts_lose_reader(session);
@@ -400,7 +402,7 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	session->party[SIDE_SERVER].heard =
 	    session->clocks.steady; /* an answer that pauses gets the grace from now on */
 	recovery_end_probe(session);
-	requests_deafen(session);
+	ends_deafen(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	if (retired)
 		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
@@ -526,7 +528,7 @@ session_server_served(const struct session *session)
 bool
 session_server_owes(const struct session *session)
 {
-	return requests_server_owes(session);
+	return ends_server_owes(session);
 }
 
 bool

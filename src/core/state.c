@@ -1,5 +1,6 @@
 #include "core/state.h"
 
+#include "core/id.h"
 #include "core/limits.h"
 
 void
@@ -73,6 +74,18 @@ state_message(const struct session *session, enum side from, enum message_extent
 	    !envelope_is_batch(session->salvage, lane_from(party->lane, frame->body + scan_value_start(frame->scan)),
 		from == SIDE_SERVER && party->needs_jsonrpc))
 		message->envelope.kind = ENVELOPE_NO_MESSAGE;
+}
+
+bool
+state_id_is_taken(const struct session *session, enum side requester, struct span id)
+{
+	const struct party *receiver = &session->party[side_other(requester)];
+	const struct request *presumed =
+	    scan_value(receiver->frame.scan, SCAN_ID)->type == VALUE_ABSENT ? receiver->parts.request : NULL;
+
+	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
+	    questions_find(&session->questions, requester, id) != NULL ||
+	    (presumed != NULL && id_equal(presumed->wire_id, id));
 }
 
 void

@@ -6,7 +6,7 @@
 #include "core/buf.h"
 #include "shell/printable.h"
 
-static int
+static __attribute__((format(printf, 2, 0))) int
 report(int status, const char *format, va_list values)
 {
 	char words[1024];

@@ -47,6 +47,7 @@ enum kind {
 	BRIEF,
 	HELP,
 	VERSION,
+	IGNORED,
 };
 
 /* THE TABLE of the options: getopt's, the help, and the messages about wrong values come from it. */
@@ -165,6 +166,8 @@ static const struct row {
 	{ 0, "name", required_argument, NAME, 0, "a name of 1 to 63 bytes", " NAME",
 	    "the server's name in each line (from the command)",
 	    "--name NAME          the server's name in each line of the log", NULL },
+	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
+	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
 	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
 	    "say more: each decision; -vv: each message, without\n"
 	    "its contents",
@@ -413,6 +416,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 	case QUIET:
 		options->log.level = LEVEL_ERROR;
 		return true;
+	case IGNORED:
+		return true;
 	case CONFIG:
 		return home_expand(text, options->config, sizeof(options->config)) && text[0] != '\0';
 	case BRIEF:
@@ -529,7 +534,7 @@ is_level(const struct row *row)
 static bool
 is_setting(const struct row *row)
 {
-	return row->kind != CONFIG && row->kind != HELP && row->kind != VERSION;
+	return row->kind != CONFIG && row->kind != IGNORED && row->kind != HELP && row->kind != VERSION;
 }
 
 static int
@@ -631,7 +636,7 @@ is_value(const struct row *row, struct span word)
 	struct options scratch = { 0 };
 	msec_t duration;
 
-	if (row->argument != optional_argument)
+	if (row->argument != optional_argument || row->kind == IGNORED)
 		return false;
 	return units_read_duration(word, &duration) || (row->kind == RESTART && set_restart(&scratch, word));
 }

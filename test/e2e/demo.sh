@@ -6,6 +6,7 @@ set -eu
 
 LIMIT=30 # seconds in all: far more than it ever takes
 scratch=$(mktemp -d)
+export HOME="$scratch" # no configuration of the developer's
 session=
 watchdog=
 

@@ -48,6 +48,7 @@ static const struct suite {
 	{ "logs", suite_logs, false },
 	{ "lost-servers", suite_lost_servers, false },
 	{ "options", suite_options, false },
+	{ "wraps", suite_wraps, false },
 	{ "config", suite_config, false },
 	{ "demo-server", suite_demo_server, false },
 	{ "noise", suite_noise, false },

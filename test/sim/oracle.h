@@ -122,6 +122,7 @@ struct ask { /* one request */
 	bool begun;            /* ... whose first notice was heard */
 	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
 	bool forgotten;        /* canceld reported that it knows it no more */
+	int64_t mistaken_at;   /* when canceld reported that what passed as its answer was another's */
 };
 
 enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
@@ -194,13 +195,14 @@ struct oracle {
 	int64_t spoke;                /* when a byte last came from the server */
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
-	uint64_t let;   /* what was heard before this may pass: it stands before an answer of the client's */
-	bool unheld;    /* an answer passes in parts, so that messages do not wait for the probe */
-	bool unprobed;  /* a cancel arrived after the probe */
-	bool cut_short; /* the world ended though canceld had a time to wake at */
-	bool stuck;     /* canceld wants the server ended */
-	int shaken;     /* the message that opened the session; -1: none */
-	int opened;     /* ... and the notice behind it; 0: none */
+	uint64_t let;  /* what was heard before this may pass: it stands before an answer of the client's */
+	bool unheld;   /* an answer passes in parts, so that messages do not wait for the probe */
+	bool unprobed; /* a cancel arrived after the probe, at this time */
+	int64_t unprobed_at;
+	bool cut_short;                        /* the world ended though canceld had a time to wake at */
+	bool stuck;                            /* canceld wants the server ended */
+	int shaken;                            /* the message that opened the session; -1: none */
+	int opened;                            /* ... and the notice behind it; 0: none */
 	int settings[SETTINGS], setting_count; /* requests that last */
 	bool lists[LISTS];                     /* the server says when they change */
 	int list_changes[LISTS];               /* that the client was told */

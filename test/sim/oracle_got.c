@@ -122,6 +122,8 @@ oracle_got_cancel(struct oracle *oracle, struct ask *ask, const char *id)
 	}
 	if (ask->by == CLIENT && ask->lost != 0)
 		oracle_blame(oracle, "2: a cancel of %s, which this server has not read", id);
+	if (!oracle->unprobed)
+		oracle->unprobed_at = oracle->now;
 	oracle->unprobed |= oracle->initialized && ask->by == CLIENT && !(ask->deed->traits & FINAL);
 	if (++ask->cancels > 1)
 		oracle_blame(oracle, "2: a second cancel of %s", id);

@@ -100,6 +100,7 @@ oracle_is_another(struct oracle *oracle, int from, const char *id)
 		oracle_blame(oracle, "1: the answer of %s is taken for another's", id);
 	ask->reply_begun = sent->former_begun;
 	ask->reply_large = false;
+	ask->mistaken_at = oracle->now;
 	sent->astray = true;
 }
 

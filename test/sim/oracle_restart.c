@@ -12,17 +12,11 @@ static const char *const lists[LISTS] = { "notifications/tools/list_changed", "n
 bool
 oracle_may_restart(const struct oracle *oracle, bool stateless)
 {
-	int i;
-
 	if (!oracle->protocol->replayable && !stateless)
 		return false;
 	if (oracle->initialized || oracle->protocol != &protocols[NONE])
 		return oracle->initialized;
-	for (i = 0; i < oracle->sent_count; i++)
-		if (oracle->sent[i].from == CLIENT && oracle->sent[i].kind <= KIND_ACKNOWLEDGED &&
-		    oracle->sent[i].ask >= 0 && oracle->sent[i].heard != 0)
-			return true;
-	return false;
+	return oracle->requests > 0;
 }
 
 bool
@@ -102,7 +96,8 @@ lose_sent(const struct oracle *oracle, struct sent *sent, bool half)
 static void
 check_probed(struct oracle *oracle)
 {
-	if (oracle->unprobed && !oracle->probing && oracle->kill_stuck > 0)
+	/* A server may go as soon as it has read the cancel, before canceld has another turn. */
+	if (oracle->unprobed && !oracle->probing && oracle->kill_stuck > 0 && oracle->now > oracle->unprobed_at)
 		oracle_blame(oracle, "7: a server that was sent a cancel was never asked whether it is alive");
 }
 
@@ -294,12 +289,15 @@ check_ahead(struct oracle *oracle)
 static void
 check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
+	/* What canceld has to say waits for the end of a message that passes in parts. */
+	uint64_t settled = sent->len > HELD ? sent->begun : sent->heard;
+
 	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life)
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle, "7: the new server reads something before the session is open");
 	if (sent->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
-	    !oracle->unheld && sent->heard > oracle->free && sent->heard > oracle->let &&
+	    !oracle->unheld && sent->heard > oracle->free && settled > oracle->let &&
 	    (sent->begun > oracle->free || sent->len <= HELD) && !sent->again && sent->begun != 0 &&
 	    !(oracle->may_pass && sent->begun < oracle->probed))
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
@@ -370,10 +368,12 @@ void
 oracle_check_deaf(struct oracle *oracle, const struct ask *ask)
 {
 	int64_t since = ask->asked > oracle->deaf_at ? ask->asked : oracle->deaf_at;
-	int64_t grace = ask->wire[0] == '\0' ? 0 : oracle_grace(oracle, ask);
+	int64_t grace = ask->wire[0] == '\0' && ask->reply_begun == 0 ? 0 : oracle_grace(oracle, ask);
 
 	if (ask->reply_begun != 0 && oracle->spoke > since)
 		since = oracle->spoke;
+	if (ask->mistaken_at > since)
+		since = ask->mistaken_at;
 	if (oracle->unread > since)
 		since = oracle->unread;
 	if (oracle->now - since > 2 * grace)
@@ -403,7 +403,7 @@ oracle_own_answered(struct oracle *oracle, const struct sent *sent)
 		oracle->probing = false;
 		oracle->free = ++oracle->step;
 	}
-	if (own->kind == OWN_HANDSHAKE && own->granted)
+	if (own->kind == OWN_HANDSHAKE && own->granted && oracle->deaf_at == 0) /* else there is no replay any more */
 		oracle->changes += sent->differs;
 }
 

@@ -39,13 +39,13 @@ enough_of(const struct world *world, const struct sent *sent)
 	return world->oracle.header ? sent->len : sent->arrives_len;
 }
 
-static void
-end_input(struct world *world)
+void
+servers_end_input(struct world *world, int from)
 {
-	const struct peer *server = &world->peer[SERVER];
-	int number = server->queue[server->first];
+	const struct peer *peer = &world->peer[from];
+	int number = peer->queue[peer->first];
 
-	if (server->fed > 0 && server->fed >= enough_of(world, &world->oracle.sent[number]))
+	if (peer->fed > 0 && peer->fed >= enough_of(world, &world->oracle.sent[number]))
 		oracle_heard(&world->oracle, number);
 }
 
@@ -112,7 +112,7 @@ crash(struct world *world)
 	world->oracle.now = world->now;
 	if (chance_percent(&world->chance, 50))
 		wire_feed(world, SERVER, wire_some_bytes(world));
-	end_input(world);
+	servers_end_input(world, SERVER);
 	world_tell(world, "the server goes\n");
 	both_end_of_input(world, SIDE_SERVER);
 	may = session_cannot_restart(world->session) == NULL;

@@ -51,6 +51,7 @@ client_leaves(struct world *world)
 	static const enum leaving ways[] = { LEAVE_CANCEL, LEAVE_TERMINATED };
 
 	wire_drain(world, CLIENT, SIZE_MAX);
+	servers_end_input(world, CLIENT);
 	both_end_of_input(world, SIDE_CLIENT);
 	world->oracle.client_left = true;
 	world->oracle.now = world->now;

@@ -128,6 +128,8 @@ void servers_step(struct world *world);
 bool servers_settle(struct world *world);
 /* When something is due; MSEC_NEVER: nothing. */
 int64_t servers_wake(const struct world *world);
+/* That side's last message may lack the end of its line, and is heard all the same. */
+void servers_end_input(struct world *world, int from);
 /* The server ends for good. */
 void servers_end(struct world *world);
 /* Notes what the server could read and write, and whether canceld wants it ended. */

@@ -17,7 +17,21 @@ mkdir "$scratch/bin" "$scratch/home"
 printf '#!/bin/sh\n' >"$scratch/bin/unmistakable-server"
 chmod +x "$scratch/bin/unmistakable-server"
 : >"$scratch/unmistakable file"
-PATH=$scratch/bin:$build:$PATH
+
+# Beside the real one, a cancelctl that is sure to have an option, and two canceld to show.
+mkdir "$scratch/shown"
+cat >"$scratch/shown/cancelctl" <<'END'
+#!/bin/sh
+case "$*" in
+'cancel --help') printf 'usage: cancelctl cancel [-a] PID|NAME ID\n\n  -r, --reason TEXT   told to both\n' ;;
+'ls --json') echo '{"pid": 4711, "name": "weather", "command": ["a", "{"], "client": {"pid": 1, "name": "editor"}}'
+	echo '{"client":{"pid":2,"name":"editor"},"name":"wea $(touch hostile)","pid":4712}' ;;
+esac
+END
+chmod +x "$scratch/shown/cancelctl"
+real=$scratch/bin:$build:$PATH
+shown=$scratch/shown:$PATH
+PATH=$real
 HOME=$scratch/home
 export PATH HOME completions
 cd "$scratch"
@@ -67,6 +81,14 @@ check_bash()
 	expect bash 'canceld -g 5' '' "$(ask_bash canceld -g 5)"
 	expect bash 'cancelctl vers' version "$(ask_bash cancelctl vers)"
 	expect bash 'cancelctl help unm' 'unmistakable file' "$(ask_bash cancelctl help unm)"
+	PATH=$shown
+	expect bash 'cancelctl cancel --re' --reason "$(ask_bash cancelctl cancel --re)"
+	expect bash 'cancelctl cancel -' -a "$(ask_bash cancelctl cancel -)"
+	expect bash 'cancelctl cancel we' weather "$(ask_bash cancelctl cancel we)"
+	expect bash 'cancelctl cancel ""' '4711
+weather
+4712' "$(ask_bash cancelctl cancel '')"
+	PATH=$real
 }
 
 # Types lines, with \t for the key, into an interactive zsh in which canceld prints its arguments; prints these.
@@ -78,7 +100,7 @@ ask_zsh() # lines...
 		zpty -w shell "PS1= PS2= fpath=($completions \$fpath); autoload -U compinit; compinit -u -D"
 		zpty -w shell "zstyle \":completion:*\" insert-tab false; bindkey \"^I\" complete-word; unsetopt beep"
 		zpty -w shell "show() { print -r -- \"<\"\"<\${(j:|:)@}>\"\">\" }; canceld() { show \$@ }"
-		zpty -w shell "cancelctl() { if [[ \$1 == help ]]; then command cancelctl help; else show \$@; fi }"
+		zpty -w shell "cancelctl() { case \"\$*\" in help | *--help | *--json) command cancelctl \$@ ;; *) show \$@ ;; esac }"
 		for line; do
 			zpty -w shell "${(g::)line}"
 			zpty -r -m shell answer "*<<*>>*"
@@ -92,7 +114,10 @@ check_zsh()
 {
 	answers=$(ask_zsh 'canceld --dia\tl\t' 'canceld -D ac\t' 'canceld -l unm\t' 'canceld -t 5s -r unmist\t' \
 		'canceld cat unm\t' 'cancelctl vers\t')
-	for answer in '--dialect=lsp' '-D|acp' '-l|unmistakable file' '-t|5s|-r|unmistakable-server' \
+	PATH=$shown
+	answers=$answers$(echo && ask_zsh 'cancelctl cancel --re\t' 'cancelctl cancel we\t')
+	PATH=$real
+	for answer in 'cancel|--reason' 'cancel|weather' '--dialect=lsp' '-D|acp' '-l|unmistakable file' '-t|5s|-r|unmistakable-server' \
 		'cat|unmistakable file' 'version'; do
 		expect zsh 'lines with a tab' "$answer" "$answers"
 	done
@@ -118,6 +143,10 @@ check_fish()
 	expect fish 'canceld -t 5s -r unmist' unmistakable-server "$(ask_fish 'canceld -t 5s -r unmist')"
 	expect fish 'canceld cat --dia' '' "$(ask_fish 'canceld cat --dia')"
 	expect fish 'cancelctl vers' version "$(ask_fish 'cancelctl vers')"
+	PATH=$shown
+	expect fish 'cancelctl cancel --re' --reason "$(ask_fish 'cancelctl cancel --re')"
+	expect fish 'cancelctl cancel we' weather "$(ask_fish 'cancelctl cancel we')"
+	PATH=$real
 }
 
 check() # shell
@@ -137,4 +166,6 @@ check() # shell
 check bash
 check zsh
 check fish
+# A name must not be run.
+[ ! -e hostile ] || failed=1
 exit $failed

@@ -14,6 +14,12 @@ work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
 
+# The configuration file is read too.
+mkdir -p "$work/home/.config/canceld"
+echo '{"timeout":{"tools/call":"20m"},"servers":{"server":{"grace":"5s"}}}' >"$work/home/.config/canceld/config.json"
+chmod 600 "$work/home/.config/canceld/config.json"
+export HOME="$work/home"
+
 cat >"$work/in" <<'END'
 {"jsonrpc":"2.0","id":"start","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"faults","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

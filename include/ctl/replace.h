@@ -1,0 +1,38 @@
+#ifndef CTL_REPLACE_H
+#define CTL_REPLACE_H
+
+/*
+ * Replaces the contents of a file of this user's so that at any moment, whatever ends us, its name has all of the old or
+ * all of the new bytes. Mode and group stay; a backup is made first.
+ */
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "core/buf.h"
+
+enum { REPLACE_MOST = 64 << 20 }; /* bytes of a file */
+
+struct replace {
+	char *path; /* without symbolic links */
+	struct buf text;
+	struct stat status;
+	char *backup; /* where the old contents are; NULL: not replaced */
+	char fault[512];
+};
+
+/*
+ * Reads the file. Symbolic links are followed; within: a directory in which the file has to be after that, or NULL. 0, or
+ * -1 with the fault: also of another user, not a regular file, with another name (a hard link). Call replace_free in any
+ * case.
+ */
+int replace_read(struct replace *file, const char *path, const char *within) __attribute__((warn_unused_result));
+
+/*
+ * Puts text in its place. state: the directory for backups, made if it is not there. 0; -1 with the fault; 1: another
+ * program has changed the file since it was read, and nothing was done.
+ */
+int replace_write(struct replace *file, struct span text, const char *state) __attribute__((warn_unused_result));
+void replace_free(struct replace *file);
+
+#endif

@@ -1,0 +1,525 @@
+#include "ctl/change.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "change_texts.h"
+
+#define CANCELD "/opt/my tools/\"canceld\"/canceld"
+
+enum { GENERATED = 10000, SLICES = 20 };
+
+Suite *change_suite(void);
+
+static char *const no_options[] = { NULL };
+static char *const some_options[] = { (char[]){ "-t" }, (char[]){ "tools/call:a\\*=30s" }, (char[]){ "-k5s" } };
+
+static struct change
+wrapping(const struct client *client)
+{
+	return (struct change){ .client = client, .canceld = CANCELD, .options = no_options };
+}
+
+/* Appends the changed text; fails the test if it cannot be changed. */
+static void
+apply(struct change change, struct span text, struct buf *out)
+{
+	struct outcomes outcomes;
+
+	if (change_text(&change, text, out, &outcomes) == -1)
+		ck_abort_msg("%s, in:\n%.*s", outcomes.fault, (int)text.len, text.ptr);
+	outcomes_free(&outcomes);
+}
+
+static void
+unwrap(const struct client *client, struct span text, struct buf *out)
+{
+	struct change change = wrapping(client);
+
+	change.unwrap = true;
+	apply(change, text, out);
+}
+
+static void
+expect_same(struct span got, struct span wanted, const char *what)
+{
+	if (!span_equal(got, wanted))
+		ck_abort_msg("%s: got\n%.*s\ninstead of\n%.*s", what, (int)got.len, got.ptr, (int)wanted.len,
+		    wanted.ptr);
+}
+
+/* Appends each server's own words; if wrapped, checks those of canceld before them. Returns how many have a command. */
+static size_t
+list_words(const struct client *client, struct span text, bool wrapped, char *const *options, size_t count,
+    struct buf *words)
+{
+	struct client_servers servers = { 0 };
+	size_t commands = 0;
+	struct doc doc;
+
+	ck_assert_msg(change_read(client, &doc, text) == 0, "%s", doc.fault);
+	client_servers(client, &doc, &servers);
+	for (size_t i = 0; i < servers.count; i++) {
+		struct entry entry = entry_read(&doc, servers.list[i]);
+		const struct doc_node *word;
+
+		buf_append(words, doc_name(&doc, servers.list[i]));
+		buf_append(words, SPAN("\n"));
+		if (entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED)
+			continue;
+		commands++;
+		ck_assert_int_eq(entry.state, wrapped ? ENTRY_WRAPPED : ENTRY_PLAIN);
+		for (word = entry_first_word(&entry, true); word != NULL; word = entry_next_word(&entry, word)) {
+			buf_append(words, doc_text(&doc, word));
+			buf_append(words, SPAN("\r"));
+		}
+		if (!wrapped)
+			continue;
+		ck_assert(span_equal(doc_text(&doc, entry_first_word(&entry, false)), SPAN(CANCELD)));
+		word = entry.marker->next;
+		for (size_t k = 0; k < count; k++, word = word->next)
+			ck_assert(span_equal(doc_text(&doc, word), span_of(options[k])));
+		ck_assert_ptr_eq(word, entry.dashes);
+	}
+	free(servers.list);
+	doc_free(&doc);
+	return commands;
+}
+
+/* wrap(text) means what it should, and unwrap(wrap(text)) is text. Returns how many servers were wrapped. */
+static size_t
+check_round(const struct client *client, struct span text, struct buf *wrapped)
+{
+	struct change change = wrapping(client);
+	struct buf words[2], again;
+	size_t count;
+
+	buf_init(&words[0]);
+	buf_init(&words[1]);
+	buf_init(&again);
+	change.given = true;
+	change.options = some_options;
+	change.option_count = 3;
+	apply(change, text, wrapped);
+	count = list_words(client, text, false, NULL, 0, &words[0]);
+	list_words(client, buf_span(wrapped), true, some_options, 3, &words[1]);
+	expect_same(buf_span(&words[1]), buf_span(&words[0]), "words");
+	unwrap(client, buf_span(wrapped), &again);
+	expect_same(buf_span(&again), text, "unwrapped");
+	/* Nothing is left to do. */
+	buf_clear(&again);
+	apply(change, buf_span(wrapped), &again);
+	expect_same(buf_span(&again), buf_span(wrapped), "wrapped twice");
+	/* Other options and back to none. */
+	change.option_count = 0;
+	buf_clear(&again);
+	apply(change, buf_span(wrapped), &again);
+	buf_clear(&words[0]);
+	unwrap(client, buf_span(&again), &words[0]);
+	expect_same(buf_span(&words[0]), text, "wrapped anew and unwrapped");
+	buf_free(&words[0]);
+	buf_free(&words[1]);
+	buf_free(&again);
+	return count;
+}
+
+/* Without comments it is JSON before and after; and a formatter that moves everything loses no value. */
+static void
+check_json(const struct client *client, struct span text, struct span wrapped)
+{
+	const size_t strict = JSON_REJECT_DUPLICATES;
+	struct span bom = SPAN("\xef\xbb\xbf");
+	size_t skipped = text.len > 3 && span_equal(span_part(text, 0, 3), bom) ? 3 : 0;
+	json_t *before = json_loadb(text.ptr + skipped, text.len - skipped, strict, NULL);
+	json_t *after = json_loadb(wrapped.ptr + skipped, wrapped.len - skipped, strict, NULL), *again;
+	struct buf plain;
+	char *formatted;
+
+	ck_assert_msg(before != NULL, "not JSON: %.*s", (int)text.len, text.ptr);
+	ck_assert_msg(after != NULL, "not JSON: %.*s", (int)wrapped.len, wrapped.ptr);
+	formatted = json_dumps(after, JSON_INDENT(3) | JSON_SORT_KEYS);
+	buf_init(&plain);
+	unwrap(client, span_of(formatted), &plain);
+	again = json_loadb(plain.data, plain.len, strict, NULL);
+	ck_assert_msg(again != NULL && json_equal(again, before), "%.*s\nis not\n%.*s", (int)plain.len, plain.data,
+	    (int)text.len, text.ptr);
+	buf_free(&plain);
+	free(formatted);
+	json_decref(again);
+	json_decref(after);
+	json_decref(before);
+}
+
+static const struct text_kind kinds[] = { { false, false }, { false, true }, { true, true } };
+
+START_TEST(generated_files_come_back)
+{
+	struct text_kind kind = kinds[_i / SLICES];
+	const struct client *client = text_client(kind);
+	/* Half of the JSON files have comments. */
+	size_t count = GENERATED / SLICES / (kind.toml ? 1U : 2U), servers = 0;
+	struct buf text, wrapped, edited, wanted, plain;
+
+	buf_init(&text);
+	buf_init(&wrapped);
+	buf_init(&edited);
+	buf_init(&wanted);
+	buf_init(&plain);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t seed = (uint64_t)_i * GENERATED + i;
+
+		buf_clear(&text);
+		buf_clear(&wrapped);
+		buf_clear(&edited);
+		buf_clear(&wanted);
+		buf_clear(&plain);
+		text_generate(&text, kind, seed);
+		servers += check_round(client, buf_span(&text), &wrapped);
+		if (!kind.comments)
+			check_json(client, buf_span(&text), buf_span(&wrapped));
+		text_edit(&wanted, kind, buf_span(&text), seed);
+		text_edit(&edited, kind, buf_span(&wrapped), seed);
+		unwrap(client, buf_span(&edited), &plain);
+		expect_same(buf_span(&plain), buf_span(&wanted), "edited and unwrapped");
+	}
+	ck_assert_uint_gt(servers, count);
+	buf_free(&text);
+	buf_free(&wrapped);
+	buf_free(&edited);
+	buf_free(&wanted);
+	buf_free(&plain);
+}
+END_TEST
+
+/* A byte is taken out, put in or replaced, at a place that seed chooses. */
+static void
+damage(struct buf *text, uint64_t seed)
+{
+	static const char bytes[] = "{}[]\",'/*#=:\\\n\r .-a0\x80";
+	size_t at = seed / 97 % text->len;
+	char byte = bytes[seed / 7 % (sizeof(bytes) - 1)];
+
+	if (seed % 3 == 0) {
+		memmove(text->data + at, text->data + at + 1, --text->len - at);
+	} else if (seed % 3 == 1) {
+		memset(buf_space(text, 1), 0, 1);
+		memmove(text->data + at + 1, text->data + at, text->len++ - at);
+		text->data[at] = byte;
+	} else {
+		text->data[at] = byte;
+	}
+}
+
+START_TEST(damaged_files_are_refused_or_come_back)
+{
+	struct text_kind kind = kinds[_i];
+	struct buf text, wrapped;
+	size_t refused = 0, count = 2000;
+
+	buf_init(&text);
+	buf_init(&wrapped);
+	for (size_t i = 0; i < count; i++) {
+		struct change change = wrapping(text_client(kind));
+		struct outcomes outcomes;
+		uint64_t seed = i * 2654435761U;
+		json_t *json;
+
+		buf_clear(&text);
+		text_generate(&text, kind, i);
+		for (size_t k = 0; k <= i % 3; k++)
+			damage(&text, seed >> k);
+		buf_clear(&wrapped);
+		if (change_text(&change, buf_span(&text), &wrapped, &outcomes) == -1) {
+			ck_assert_int_eq(strncmp(outcomes.fault, "line ", 5), 0);
+			json = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
+			ck_assert_msg(kind.toml || !json_is_object(json), "%s, but this is JSON:\n%.*s", outcomes.fault,
+			    (int)text.len, text.data);
+			json_decref(json);
+			refused++;
+		} else {
+			buf_clear(&wrapped);
+			check_round(text_client(kind), buf_span(&text), &wrapped);
+		}
+		outcomes_free(&outcomes);
+	}
+	ck_assert_uint_gt(refused, count / 10);
+	ck_assert_uint_lt(refused, count);
+	buf_free(&text);
+	buf_free(&wrapped);
+}
+END_TEST
+
+static void
+read_file(const char *path, struct buf *text)
+{
+	FILE *file = fopen(path, "r");
+	size_t got;
+
+	ck_assert_msg(file != NULL, "%s", path);
+	while ((got = fread(buf_space(text, 4096), 1, 4096, file)) > 0)
+		buf_added(text, got);
+	fclose(file);
+}
+
+/* The files of test/ctl/clients, named CLIENT or CLIENT-WHAT, and how many servers with a command each has. */
+static const struct {
+	const char *file, *client;
+	size_t commands;
+} samples[] = {
+	{ "claude-desktop.json", "claude-desktop", 3 },
+	{ "claude-desktop-windows.json", "claude-desktop", 2 },
+	{ "claude-code.json", "claude-code", 2 },
+	{ "cursor.json", "cursor", 2 },
+	{ "vscode.jsonc", "vscode", 2 },
+	{ "copilot.json", "copilot", 1 },
+	{ "windsurf.json", "windsurf", 1 },
+	{ "zed.jsonc", "zed", 4 },
+	{ "gemini.json", "gemini", 1 },
+	{ "codex.toml", "codex", 3 },
+	{ "codex-inline.toml", "codex", 3 },
+	{ "codex-one.toml", "codex", 2 },
+	{ "opencode.jsonc", "opencode", 3 },
+	{ "opencode-2.json", "opencode", 1 },
+	{ "cline.json", "cline", 1 },
+	{ "roo.json", "roo", 1 },
+	{ "lm-studio.json", "lm-studio", 1 },
+};
+
+enum { SAMPLES = sizeof(samples) / sizeof(samples[0]) };
+
+START_TEST(files_of_clients_come_back)
+{
+	struct buf text, wrapped;
+	char path[128];
+
+	buf_init(&text);
+	buf_init(&wrapped);
+	snprintf(path, sizeof(path), "test/ctl/clients/%s", samples[_i].file);
+	read_file(path, &text);
+	ck_assert_uint_eq(check_round(client_named(samples[_i].client), buf_span(&text), &wrapped),
+	    samples[_i].commands);
+	buf_free(&text);
+	buf_free(&wrapped);
+}
+END_TEST
+
+START_TEST(every_sample_is_listed)
+{
+	DIR *folder = opendir("test/ctl/clients");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(folder);
+	while ((entry = readdir(folder)) != NULL)
+		count += entry->d_name[0] != '.';
+	closedir(folder);
+	ck_assert_uint_eq(count, SAMPLES);
+}
+END_TEST
+
+/* What stands in the file afterwards, byte by byte. */
+static const struct {
+	const char *client, *before, *after;
+} edits[] = {
+	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"-y\"]}}}",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped=s\", \"-r\", \"--\", \"npx\", \"-y\"]}}}" },
+	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[ \"-y\" ]}}}",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/c/canceld\",\"args\":[\"--wrapped\", \"-r\", \"--\", \"npx\", \"-y\" ]}}}" },
+	{ "cursor", "{\"mcpServers\":{\"a\":{\"args\":[],\"command\":\"\\u006epx\"}}}",
+	    "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped\", \"-r\", \"--\", \"\\u006epx\"],\"command\":\"/c/canceld\"}}}" },
+	{ "cursor", "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"npx\",\n}}}",
+	    "{\"mcpServers\":{\"a\":{\n\t\"command\" : \"/c/canceld\",\n\t\"args\" : [\"--wrapped=a\", \"-r\", \"--\", \"npx\"],\n}}}" },
+	{ "zed", "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"x\"}}}}",
+	    "{\"context_servers\":{\"a\":{\"command\":{\"path\":\"/c/canceld\", \"args\":[\"--wrapped=a\", \"-r\", \"--\", \"x\"]}}}}" },
+	{ "opencode", "{\"mcp\":{\"a\":{\"command\":[\"npx\"]}}}",
+	    "{\"mcp\":{\"a\":{\"command\":[\"/c/canceld\", \"--wrapped=s\", \"-r\", \"--\", \"npx\"]}}}" },
+	{ "codex", "[mcp_servers.a]\ncommand = 'npx' # x\n",
+	    "[mcp_servers.a]\ncommand = \"/c/canceld\"\nargs = [\"--wrapped=a\", \"-r\", \"--\", 'npx'] # x\n" },
+	{ "codex", "mcp_servers.a.'command' = 'npx'",
+	    "mcp_servers.a.'command' = \"/c/canceld\"\nmcp_servers.a.args = [\"--wrapped=a\", \"-r\", \"--\", 'npx']" },
+};
+
+START_TEST(edits_are_these)
+{
+	struct change change = wrapping(client_named(edits[_i].client));
+	struct buf out;
+
+	buf_init(&out);
+	change.canceld = "/c/canceld";
+	change.given = true;
+	change.options = (char *[]){ (char[]){ "-r" } };
+	change.option_count = 1;
+	apply(change, span_of(edits[_i].before), &out);
+	expect_same(buf_span(&out), span_of(edits[_i].after), "wrapped");
+	buf_free(&out);
+}
+END_TEST
+
+/* Unwrapped although something else has changed it. */
+static const struct {
+	const char *client, *before, *after;
+} moved[] = {
+	/* args was sorted before command, and is the first member */
+	{ "cursor", "{\"mcpServers\":{\"a\":{\n \"args\":[\"--wrapped=a\",\"--\",\"x\"],\n \"command\":\"canceld\"}}}",
+	    "{\"mcpServers\":{\"a\":{\n \"command\":\"x\"}}}" },
+	/* a comment came between them, and stays */
+	{ "cursor",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\", /*c*/ \"args\":[\"--wrapped=a\",\"--\",\"x\"],\"t\":1}}}",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"x\" /*c*/ ,\"t\":1}}}" },
+	{ "cursor", "{\"mcpServers\":{\"a\":{\"args\":[\"--wrapped=a\",\"--\",\"x\"]/*c*/,\"command\":\"canceld\"}}}",
+	    "{\"mcpServers\":{\"a\":{/*c*/\"command\":\"x\"}}}" },
+	/* a person gave the server a first argument */
+	{ "cursor",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped=a\",\"--\",\"x\",\"new\"]}}}",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"new\"]}}}" },
+	/* and a comment behind it */
+	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped=a\",\"--\",\"x\"/*c*/]}}}",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[/*c*/]}}}" },
+	/* a formatter: one word a line, a comma behind the last */
+	{ "cursor",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\n \"--wrapped\",\n \"-t\",\n \"1s\",\n \"--\",\n \"x\",\n]}}}",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\n]}}}" },
+	{ "codex", "[mcp_servers.a]\ncommand = 'canceld-1.2'\n# c\nargs = ['--wrapped=a', '--', 'x']\nb = 1",
+	    "[mcp_servers.a]\ncommand = 'x'\n# c\nb = 1" },
+	{ "codex", "[mcp_servers.a]\nargs = ['--wrapped=a', '--', 'x'] # d\ncommand = '/usr/bin/canceld'",
+	    "[mcp_servers.a]\n # d\ncommand = 'x'" },
+	/* Zed took the old form away */
+	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\"]}}}",
+	    "{\"context_servers\":{\"a\":{\"command\":\"x\",\"args\":[]}}}" },
+};
+
+START_TEST(what_was_moved_comes_back_by_value)
+{
+	struct buf out;
+
+	buf_init(&out);
+	unwrap(client_named(moved[_i].client), span_of(moved[_i].before), &out);
+	expect_same(buf_span(&out), span_of(moved[_i].after), "unwrapped");
+	buf_free(&out);
+}
+END_TEST
+
+/* Nothing is edited, for this reason. */
+static const struct {
+	bool unwrap;
+	const char *client, *entry, *why;
+	enum outcome_kind kind;
+} kept[] = {
+	{ false, "cursor", "{\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
+	{ false, "cursor", "{\"settings\":{}}", "it has no command", OUTCOME_LEFT },
+	{ false, "cursor", "7", "it is no object", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":null}", "its command is no string", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":[]}", "its command has no words", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too",
+	    OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":\"a\",\"args\":null}", "its args are no array", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
+	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
+	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
+	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
+	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
+	{ true, "cursor", "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, OUTCOME_NOT_WRAPPED },
+	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}",
+	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
+	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\"]}",
+	    "its words do not end with -- and the server's command", OUTCOME_NOT_WRAPPED },
+	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",1,\"--\",\"x\"]}",
+	    "its words do not end with -- and the server's command", OUTCOME_NOT_WRAPPED },
+	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}",
+	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
+	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\" // c\n,\"y\"]}",
+	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
+};
+
+START_TEST(what_is_not_understood_stays)
+{
+	struct change change = wrapping(client_named(kept[_i].client));
+	struct outcomes outcomes;
+	struct buf out;
+	char text[256];
+
+	buf_init(&out);
+	change.unwrap = kept[_i].unwrap;
+	snprintf(text, sizeof(text), "{\"mcpServers\":{\"a\":%s}}", kept[_i].entry);
+	ck_assert_int_eq(change_text(&change, span_of(text), &out, &outcomes), 0);
+	expect_same(buf_span(&out), span_of(text), "text");
+	ck_assert_uint_eq(outcomes.count, 1);
+	ck_assert_int_eq(outcomes.list[0].kind, kept[_i].kind);
+	ck_assert_pstr_eq(outcomes.list[0].why, kept[_i].why);
+	outcomes_free(&outcomes);
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(only_the_named_servers_change)
+{
+	const char text[] = "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"b\":{\"command\":\"y\"}}}";
+	struct change change = wrapping(client_named("cursor"));
+	struct outcomes outcomes;
+	struct buf out;
+
+	buf_init(&out);
+	change.names = (char *[]){ (char[]){ "b" } };
+	change.name_count = 1;
+	ck_assert_int_eq(change_text(&change, span_of(text), &out, &outcomes), 0);
+	ck_assert_uint_eq(outcomes.count, 1);
+	ck_assert_str_eq(outcomes.list[0].name, "b");
+	ck_assert_uint_eq(outcomes.list[0].line, 2);
+	ck_assert(memmem(out.data, out.len, "\"x\"}", 4) != NULL);
+	ck_assert(memmem(out.data, out.len, "--wrapped", 9) != NULL);
+	outcomes_free(&outcomes);
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(options_stay_when_canceld_moves)
+{
+	struct change change = wrapping(client_named("cursor"));
+	struct outcomes outcomes;
+	struct buf out;
+
+	buf_init(&out);
+	change.canceld = "/new/canceld";
+	ck_assert_int_eq(
+	    change_text(&change,
+		SPAN("{\"mcpServers\":{\"a\":{\"command\":\"/old/canceld\",\"args\":[\"--wrapped=s\", \"-t\", "
+		     "\"5s\", \"--\", \"x\", \"y\"]}}}"),
+		&out, &outcomes),
+	    0);
+	ck_assert_int_eq(outcomes.list[0].kind, OUTCOME_REWRAPPED);
+	ck_assert_str_eq(outcomes.list[0].options[1], "5s");
+	expect_same(buf_span(&out),
+	    SPAN(
+		"{\"mcpServers\":{\"a\":{\"command\":\"/new/canceld\",\"args\":[\"--wrapped=s\", \"-t\", \"5s\", \"--\", "
+		"\"x\", \"y\"]}}}"),
+	    "text");
+	outcomes_free(&outcomes);
+	buf_free(&out);
+}
+END_TEST
+
+Suite *
+change_suite(void)
+{
+	Suite *suite = suite_create("change");
+	TCase *files = tcase_create("files"), *entries = tcase_create("entries");
+
+	tcase_set_timeout(files, 60);
+	tcase_add_loop_test(files, generated_files_come_back, 0, 3 * SLICES);
+	tcase_add_loop_test(files, damaged_files_are_refused_or_come_back, 0, 3);
+	tcase_add_loop_test(files, files_of_clients_come_back, 0, SAMPLES);
+	tcase_add_test(files, every_sample_is_listed);
+	suite_add_tcase(suite, files);
+	tcase_add_loop_test(entries, edits_are_these, 0, sizeof(edits) / sizeof(edits[0]));
+	tcase_add_loop_test(entries, what_was_moved_comes_back_by_value, 0, sizeof(moved) / sizeof(moved[0]));
+	tcase_add_loop_test(entries, what_is_not_understood_stays, 0, sizeof(kept) / sizeof(kept[0]));
+	tcase_add_test(entries, only_the_named_servers_change);
+	tcase_add_test(entries, options_stay_when_canceld_moves);
+	suite_add_tcase(suite, entries);
+	return suite;
+}

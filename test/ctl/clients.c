@@ -1,0 +1,191 @@
+#include "ctl/clients.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl/change.h"
+
+Suite *clients_suite(void);
+
+static char home[64]; /* with characters that glob(3) knows */
+
+/* A command of the shell with a path in it. */
+static void
+run_shell(const char *before, const char *path, const char *after)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s'%s'%s", before, path, after);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void
+set_up(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	snprintf(home, sizeof(home), "%.32s/[c]l*ients-XXXXXX", base != NULL ? base : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(home));
+	setenv("HOME", home, 1);
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("CODEX_HOME");
+	unsetenv("CLAUDE_CONFIG_DIR");
+	run_shell("mkdir ", home, "/project");
+	ck_assert_int_eq(chdir(home), 0);
+	ck_assert_int_eq(chdir("project"), 0);
+}
+
+static void
+tear_down(void)
+{
+	ck_assert_int_eq(chdir("/"), 0);
+	run_shell("rm -rf ", home, "");
+}
+
+static const struct {
+	const char *file, *client;
+	bool project;
+} places[] = {
+	{ "../.config/Claude/claude_desktop_config.json", "claude-desktop", false },
+	{ "../Library/Application Support/Claude/claude_desktop_config.json", "claude-desktop", false },
+	{ "../.claude.json", "claude-code", false },
+	{ "./.mcp.json", "claude-code", true },
+	{ "../.cursor/mcp.json", "cursor", false },
+	{ "./.cursor/mcp.json", "cursor", true },
+	{ "../.config/Code/User/mcp.json", "vscode", false },
+	{ "../.config/Code - Insiders/User/profiles/-1a2b/mcp.json", "vscode", false },
+	{ "./.vscode/mcp.json", "vscode", true },
+	{ "../.copilot/mcp-config.json", "copilot", false },
+	{ "../.codeium/windsurf/mcp_config.json", "windsurf", false },
+	{ "../.config/zed/settings.json", "zed", false },
+	{ "./.zed/settings.json", "zed", true },
+	{ "../.gemini/settings.json", "gemini", false },
+	{ "../.codex/config.toml", "codex", false },
+	{ "./.codex/config.toml", "codex", true },
+	{ "../.config/opencode/opencode.json", "opencode", false },
+	{ "./opencode.jsonc", "opencode", true },
+	{ "../.config/VSCodium/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", "cline",
+	    false },
+	{ "../.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json", "roo", false },
+	{ "./.roo/mcp.json", "roo", true },
+	{ "../.lmstudio/mcp.json", "lm-studio", false },
+	{ "../.config/goose/config.yaml", "goose", false },
+};
+
+START_TEST(each_file_is_found)
+{
+	struct client_files files = { 0 };
+
+	run_shell("mkdir -p \"$(dirname ", places[_i].file, ")\"");
+	run_shell("echo '{}' >", places[_i].file, "");
+	clients_find(&files, NULL);
+	ck_assert_uint_eq(files.count, 1);
+	ck_assert_str_eq(files.list[0].client->id, places[_i].client);
+	ck_assert_int_eq(files.list[0].project, places[_i].project);
+	ck_assert_int_eq(access(files.list[0].path, R_OK), 0);
+	ck_assert_ptr_eq(client_of_file(places[_i].file), client_named(places[_i].client));
+	client_files_free(&files);
+	clients_find(&files, client_named("cursor"));
+	ck_assert_uint_eq(files.count, strcmp(places[_i].client, "cursor") == 0);
+	client_files_free(&files);
+}
+END_TEST
+
+START_TEST(variables_move_files)
+{
+	struct client_files files = { 0 };
+	char path[128];
+
+	run_shell("mkdir -p ", home, "/x/zed");
+	run_shell("echo '{}' >", home, "/x/zed/settings.json");
+	run_shell(": >", home, "/x/config.toml");
+	clients_find(&files, NULL);
+	ck_assert_uint_eq(files.count, 0);
+	snprintf(path, sizeof(path), "%s/x", home);
+	setenv("XDG_CONFIG_HOME", path, 1);
+	setenv("CODEX_HOME", path, 1);
+	clients_find(&files, NULL);
+	ck_assert_uint_eq(files.count, 2);
+	client_files_free(&files);
+}
+END_TEST
+
+START_TEST(unknown_files_are_known_by_their_ends)
+{
+	ck_assert_str_eq(client_of_file("/some/where/.vscode/mcp.json")->id, "vscode");
+	ck_assert_int_eq(client_of_file("x.json")->syntax, CLIENT_JSONC);
+	ck_assert_int_eq(client_of_file("x.toml")->syntax, CLIENT_TOML);
+	ck_assert_int_eq(client_of_file("x.yml")->syntax, CLIENT_YAML);
+	ck_assert_ptr_eq(client_named("claude"), client_named("claude-code"));
+	ck_assert_ptr_null(client_named("clau"));
+}
+END_TEST
+
+START_TEST(home_is_that_of_the_user_if_the_variable_is_none)
+{
+	ck_assert_str_eq(client_home(), home);
+	setenv("HOME", "relative", 1);
+	ck_assert_str_ne(client_home(), "relative");
+	unsetenv("HOME");
+	ck_assert_int_eq(client_home()[0], '/');
+	if (geteuid() == 0) {
+		setenv("HOME", home, 1);
+		ck_assert_int_eq(chown(home, 12, (gid_t)-1), 0);
+		ck_assert_str_ne(client_home(), home);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *client, *text;
+	msec_t limit;
+} limits[] = {
+	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":30000}}}", 30000 },
+	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":999}}}", MSEC_NEVER },
+	{ "claude-code", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":\"30000\"}}}", MSEC_NEVER },
+	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":1500.5}}}", 1500 },
+	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":-1}}}", MSEC_NEVER },
+	{ "cline", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", 60000 },
+	{ "codex", "[mcp_servers.a]\ncommand='x'\ntool_timeout_sec=60.5", 60500 },
+	{ "opencode", "{\"mcp\":{\"servers\":{\"a\":{\"command\":[\"x\"],\"timeout\":{\"request\":5000}}}}}", 5000 },
+	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 60000 },
+	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\",\"timeout\":90}}}", 90000 },
+	{ "zed", "{\"context_server_timeout\":120,\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 120000 },
+	{ "zed", "{\"agent_servers\":{\"a\":{\"command\":\"x\"}}}", MSEC_NEVER },
+	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", MSEC_NEVER },
+};
+
+START_TEST(limits_of_clients_are_known)
+{
+	const struct client *client = client_named(limits[_i].client);
+	struct client_servers servers = { 0 };
+	struct doc doc;
+
+	ck_assert_int_eq(change_read(client, &doc, span_of(limits[_i].text)), 0);
+	client_servers(client, &doc, &servers);
+	ck_assert_uint_eq(servers.count, 1);
+	ck_assert_int_eq(client_timeout(client, &doc, servers.list[0]), limits[_i].limit);
+	free(servers.list);
+	doc_free(&doc);
+}
+END_TEST
+
+Suite *
+clients_suite(void)
+{
+	Suite *suite = suite_create("clients");
+	TCase *files = tcase_create("files"), *texts = tcase_create("texts");
+
+	tcase_add_checked_fixture(files, set_up, tear_down);
+	tcase_add_loop_test(files, each_file_is_found, 0, sizeof(places) / sizeof(places[0]));
+	tcase_add_test(files, variables_move_files);
+	tcase_add_test(files, unknown_files_are_known_by_their_ends);
+	tcase_add_test(files, home_is_that_of_the_user_if_the_variable_is_none);
+	suite_add_tcase(suite, files);
+	tcase_add_loop_test(texts, limits_of_clients_are_known, 0, sizeof(limits) / sizeof(limits[0]));
+	suite_add_tcase(suite, texts);
+	return suite;
+}

@@ -1,0 +1,289 @@
+#include "ctl/replace.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *replace_suite(void);
+
+#define OLD "{ \"old\": true }\n"
+#define NEW "{ \"new\": 1 }"
+
+static char folder[64], config[96], state[96];
+
+static void
+put_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+/* The text of a file, until the next call; "" if there is none. */
+static const char *
+text_of(const char *path)
+{
+	static char text[256];
+	FILE *file = fopen(path, "r");
+	size_t len = 0;
+
+	if (file != NULL) {
+		len = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+	}
+	text[len] = '\0';
+	return text;
+}
+
+static void
+set_up(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	snprintf(folder, sizeof(folder), "%.40s/replace-XXXXXX", base != NULL ? base : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(config, sizeof(config), "%s/config.json", folder);
+	snprintf(state, sizeof(state), "%s/a/state", folder);
+	put_file(config, OLD);
+}
+
+static void
+tear_down(void)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* How many files a directory has; -1: there is no such directory. */
+static int
+count_files(const char *path)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	int count = 0;
+
+	if (directory == NULL)
+		return -1;
+	while ((entry = readdir(directory)) != NULL)
+		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	closedir(directory);
+	return count;
+}
+
+START_TEST(contents_change_and_rights_stay)
+{
+	struct replace file;
+	struct stat status;
+
+	ck_assert_int_eq(chmod(config, 0640), 0);
+	if (geteuid() == 0)
+		ck_assert_int_eq(chown(config, (uid_t)-1, 12), 0);
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert(span_equal(buf_span(&file.text), SPAN(OLD)));
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_str_eq(text_of(config), NEW);
+	ck_assert_int_eq(stat(config, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0640);
+	if (geteuid() == 0)
+		ck_assert_uint_eq(status.st_gid, 12);
+	ck_assert_int_eq(count_files(folder), 2);
+	/* The backup, for nobody else. */
+	ck_assert_str_eq(text_of(file.backup), OLD);
+	ck_assert_int_eq(stat(file.backup, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0600);
+	ck_assert_int_eq(stat(state, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0700);
+	replace_free(&file);
+}
+END_TEST
+
+START_TEST(a_link_stays_one)
+{
+	struct replace file;
+	struct stat status;
+	char link[96];
+
+	snprintf(link, sizeof(link), "%s/link", folder);
+	ck_assert_int_eq(symlink("config.json", link), 0);
+	ck_assert_int_eq(replace_read(&file, link, folder), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_int_eq(lstat(link, &status), 0);
+	ck_assert(S_ISLNK(status.st_mode));
+	ck_assert_str_eq(text_of(config), NEW);
+	replace_free(&file);
+}
+END_TEST
+
+static void
+expect_refused(const char *path, const char *within, const char *why)
+{
+	struct replace file;
+
+	ck_assert_int_eq(replace_read(&file, path, within), -1);
+	ck_assert_msg(strstr(file.fault, why) != NULL, "%s", file.fault);
+	replace_free(&file);
+}
+
+START_TEST(what_is_not_ours_is_refused)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/none", folder);
+	expect_refused(path, NULL, "No such file");
+	expect_refused(folder, NULL, "no regular file");
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	expect_refused(path, NULL, "no regular file");
+	/* A link of a project's that leads out of it. */
+	snprintf(path, sizeof(path), "%s/project", folder);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/project/link", folder);
+	ck_assert_int_eq(symlink("../config.json", path), 0);
+	snprintf(path, sizeof(path), "%s/project", folder);
+	strcat(path, "/link");
+	snprintf(state, sizeof(state), "%s/project", folder);
+	expect_refused(path, state, "leads out of the project");
+	snprintf(state, sizeof(state), "%s/proj", folder);
+	ck_assert_int_eq(mkdir(state, 0700), 0);
+	expect_refused(path, state, "leads out of the project");
+	/* Another name of the same file would keep the old contents. */
+	snprintf(path, sizeof(path), "%s/name", folder);
+	ck_assert_int_eq(link(config, path), 0);
+	expect_refused(config, NULL, "several names");
+	ck_assert_int_eq(unlink(path), 0);
+	if (geteuid() == 0) {
+		ck_assert_int_eq(chown(config, 12, (gid_t)-1), 0);
+		expect_refused(config, NULL, "another user");
+	}
+}
+END_TEST
+
+START_TEST(a_change_meanwhile_is_seen)
+{
+	struct replace file;
+	char other[96];
+
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	put_file(config, "{}");
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 1);
+	ck_assert_str_eq(text_of(config), "{}");
+	replace_free(&file);
+	/* Also if it is another file with the same bytes. */
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	put_file(other, "{}");
+	ck_assert_int_eq(rename(other, config), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 1);
+	ck_assert_str_eq(text_of(config), "{}");
+	replace_free(&file);
+	ck_assert_int_eq(count_files(folder), 2);
+	ck_assert_int_eq(count_files(state), 0);
+}
+END_TEST
+
+START_TEST(without_a_backup_nothing_is_written)
+{
+	struct replace file;
+
+	snprintf(state, sizeof(state), "%s/file", folder);
+	put_file(state, "");
+	strcat(state, "/state");
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), -1);
+	ck_assert_ptr_nonnull(strstr(file.fault, "backup"));
+	ck_assert_str_eq(text_of(config), OLD);
+	ck_assert_int_eq(count_files(folder), 2);
+	replace_free(&file);
+}
+END_TEST
+
+/* In a child that stops at each system call. */
+static void
+replace_traced(void)
+{
+	struct replace file;
+
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
+		_exit(77);
+	raise(SIGSTOP);
+	if (replace_read(&file, config, NULL) == 0 && replace_write(&file, SPAN(NEW), state) == 0)
+		_exit(0);
+	_exit(1);
+}
+
+/* Kills the child at the stop of this number, before or behind a call. 0: it was killed; 1: it ended before. */
+static int
+kill_at(int stop)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		replace_traced();
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	for (int i = 0; i < stop && WIFSTOPPED(status); i++) {
+		ck_assert_int_eq(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	}
+	if (WIFEXITED(status)) {
+		ck_assert_int_eq(WEXITSTATUS(status), 0);
+		return 1;
+	}
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return 0;
+}
+
+START_TEST(killed_anywhere_it_leaves_one_of_both)
+{
+	int olds = 0, news = 0, result = 0;
+
+	for (int stop = 0; result == 0; stop++) {
+		tear_down();
+		set_up();
+		result = kill_at(stop);
+		if (result == 77)
+			return; /* no ptrace here */
+		if (strcmp(text_of(config), NEW) == 0)
+			news++;
+		else if (strcmp(text_of(config), OLD) == 0)
+			olds++;
+		else
+			ck_abort_msg("stop %d: '%s'", stop, text_of(config));
+	}
+	ck_assert_str_eq(text_of(config), NEW);
+	ck_assert_int_gt(olds, 20);
+	ck_assert_int_gt(news, 5);
+}
+END_TEST
+
+Suite *
+replace_suite(void)
+{
+	Suite *suite = suite_create("replace");
+	TCase *files = tcase_create("files");
+
+	tcase_set_timeout(files, 30);
+	tcase_add_checked_fixture(files, set_up, tear_down);
+	tcase_add_test(files, contents_change_and_rights_stay);
+	tcase_add_test(files, a_link_stays_one);
+	tcase_add_test(files, what_is_not_ours_is_refused);
+	tcase_add_test(files, a_change_meanwhile_is_seen);
+	tcase_add_test(files, without_a_backup_nothing_is_written);
+	tcase_add_test(files, killed_anywhere_it_leaves_one_of_both);
+	suite_add_tcase(suite, files);
+	return suite;
+}

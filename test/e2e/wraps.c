@@ -1,0 +1,313 @@
+/* cancelctl wrap and unwrap, on files of clients in a home directory of their own. */
+#include <check.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "suites.h"
+
+#define CLAUDE "$HOME/.config/Claude/claude_desktop_config.json"
+#define CURSOR "$HOME/.cursor/mcp.json"
+#define CODEX "$HOME/.codex/config.toml"
+#define SERVERS \
+	"{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"-y\",\"one\"]},\"two\":{\"command\":\"two\"}}}"
+
+static char output[16384]; /* of the last command, stdout and stderr */
+
+/* A command of the shell in the home directory, in which cancelctl is $CANCELCTL. Returns its status. */
+static int
+shell(const char *script)
+{
+	int status;
+	FILE *pipe;
+	size_t len;
+
+	ck_assert_int_eq(setenv("SCRIPT", script, 1), 0);
+	pipe = popen("cd \"$HOME/project\" && exec 2>&1; eval \"$SCRIPT\"", "r");
+	ck_assert_ptr_nonnull(pipe);
+	len = fread(output, 1, sizeof(output) - 1, pipe);
+	output[len] = '\0';
+	status = pclose(pipe);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+expect(const char *script, int status, const char *said)
+{
+	int got = shell(script);
+
+	ck_assert_msg(got == status && strstr(output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s", script,
+	    got, status, said, output);
+}
+
+/* No client, no file. */
+static void
+set_up(void)
+{
+	static const char *const others[] = { "XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR" };
+	char home[256];
+
+	snprintf(home, sizeof(home), "%s/wraps-XXXXXX", getenv("E2E_DIRECTORY"));
+	ck_assert_ptr_nonnull(mkdtemp(home));
+	ck_assert_int_eq(setenv("HOME", home, 1), 0);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		unsetenv(others[i]);
+	strcat(home, "/project");
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+}
+
+static void
+set_up_clients(void)
+{
+	set_up();
+	expect("mkdir -p $HOME/.config/Claude $HOME/.cursor $HOME/.codex; echo '" SERVERS "' >" CLAUDE
+	       "; printf '// c\\r\\n%s' '" SERVERS "' >" CURSOR
+	       "; printf '# c\\n[mcp_servers.one]\\ncommand = \"npx\"\\ntool_timeout_sec = 60\\n' >" CODEX
+	       "; cp -r $HOME $HOME.before",
+	    0, "");
+}
+
+#define UNCHANGED "diff -r -x .local $HOME.before $HOME"
+
+START_TEST(all_is_wrapped_and_comes_back)
+{
+	expect("$CANCELCTL wrap --all -- -t 30s", 0, "one: wrapped");
+	expect(UNCHANGED, 1, "");
+	expect("grep -c -e '\"--wrapped=*[as]*\", \"-t\", \"30s\", \"--\"' " CLAUDE " " CURSOR " " CODEX, 0,
+	    "mcp.json:1");
+	/* The path is that of the program beside this one. */
+	expect("grep -F \"\\\"$CANCELD\\\"\" " CLAUDE, 0, "--wrapped");
+	expect("$CANCELCTL wrap --list", 0, "wrapped      one: -t 30s -- npx -y one");
+	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
+	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
+	expect("$CANCELCTL wrap --list", 0, "wrapped      two: -r -- two");
+	expect("$CANCELCTL unwrap --all", 0, "two: unwrapped");
+	expect(UNCHANGED, 0, "");
+	expect("$CANCELCTL unwrap --all", 0, "two: not wrapped");
+	/* Backups have the old contents, for nobody else. */
+	expect("cd $HOME/.local/state/canceld/backups && ls -l | grep -c '^-rw-------'", 0, "9");
+	expect("cd $HOME/.local/state/canceld/backups && cmp " CODEX " *0*codex* | head -n 1", 0, "");
+}
+END_TEST
+
+START_TEST(one_client_and_one_server)
+{
+	expect("$CANCELCTL wrap cursor two", 0, "two: wrapped");
+	expect("grep -c 'command\":\"npx\"' " CURSOR, 0, "1");
+	expect("cmp " CLAUDE " $HOME.before/.config/Claude/*", 0, "");
+	expect("$CANCELCTL unwrap cursor one two", 0, "one: not wrapped");
+	expect(UNCHANGED, 0, "");
+	/* A file by its name, wherever it is. */
+	expect("cp " CLAUDE " other.json; $CANCELCTL wrap other.json", 0, "file: other.json");
+	expect("$CANCELCTL unwrap ./other.json && cmp other.json " CLAUDE, 0, "unwrapped");
+	expect("cd; ln -s .cursor/mcp.json link; $CANCELCTL wrap ./link && [ -h link ] && grep -c -e --wrapped " CURSOR,
+	    0, "1");
+}
+END_TEST
+
+START_TEST(a_dry_run_changes_nothing)
+{
+	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "+command = ");
+	expect(UNCHANGED, 0, "");
+	expect("[ -e $HOME/.local ]", 1, "");
+	expect("$CANCELCTL wrap --dry-run codex >diff && $CANCELCTL wrap codex && cp " CODEX
+	       " new && $CANCELCTL unwrap codex",
+	    0, "");
+	expect("command -v patch >patch.is || exit 0; patch -s " CODEX " diff && cmp new " CODEX, 0, "");
+}
+END_TEST
+
+START_TEST(json_is_one_object_a_line)
+{
+	char *rest = output, *line;
+	int lines = 0;
+
+	expect("$CANCELCTL wrap --list --json; $CANCELCTL wrap --json --all; $CANCELCTL wrap --list --json; "
+	       "$CANCELCTL unwrap --json cursor",
+	    0, "\"result\":\"unwrapped\"");
+	for (; (line = strtok_r(rest, "\n", &rest)) != NULL; lines++) {
+		json_t *object = json_loads(line, 0, NULL);
+
+		ck_assert_msg(json_is_object(object), "%s", line);
+		ck_assert_ptr_nonnull(json_object_get(object, "server"));
+		ck_assert_ptr_nonnull(json_object_get(object, "file"));
+		json_decref(object);
+	}
+	ck_assert_int_eq(lines, 5 + 5 + 5 + 2);
+}
+END_TEST
+
+START_TEST(a_client_that_gives_up_first_is_told)
+{
+	expect("$CANCELCTL wrap codex", 0, "gives up after 1m, before canceld's deadline for tools/call (30m)");
+	expect("$CANCELCTL wrap codex -- -t 90s", 0, "before canceld's deadline for tools/call (90s)");
+	expect("$CANCELCTL wrap codex -- -t tools/call=none", 0, "(none)");
+	expect("$CANCELCTL wrap codex -- -t 59s | grep gives", 1, "");
+	expect("mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json", 0,
+	    "");
+	expect("$CANCELCTL wrap codex -- | grep gives", 1, "");
+	expect("$CANCELCTL wrap --json codex", 0, "\"client_timeout_ms\":60000");
+}
+END_TEST
+
+START_TEST(the_list_says_what_to_type)
+{
+	expect("$CANCELCTL wrap", 0, "cancelctl wrap CLIENT, or cancelctl wrap --all");
+	expect("$CANCELCTL wrap", 0, "not wrapped  one: npx -y one");
+	expect(UNCHANGED, 0, "");
+	expect(
+	    "echo '{\"mcpServers\":{\"\\u001b[2J\":{\"command\":\"x\",\"args\":[\"--token=abc\",\"\\u001b]\"]}}}' >" CURSOR
+	    "; $CANCELCTL wrap --list",
+	    0, "\\x1b[2J: x --token=*** ");
+	ck_assert_ptr_null(strchr(output, '\033'));
+}
+END_TEST
+
+static const struct {
+	const char *script;
+	int status;
+	const char *said;
+} refusals[] = {
+	{ "$CANCELCTL wrap cursr", 2, "'cursr' is no client and no file: it could be cursor" },
+	{ "$CANCELCTL wrap zed", 1, "Zed has no file here" },
+	{ "$CANCELCTL wrap cursor three", 1, "no server 'three' there" },
+	{ "$CANCELCTL unwrap --all three", 1, "no server 'three' there" },
+	{ "$CANCELCTL wrap cursor -- -t 30", 2, "30s" },
+	{ "$CANCELCTL wrap cursor -- npx x", 2, "'npx' is no option of canceld" },
+	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "only options of canceld follow --" },
+	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 2, "option 2 of canceld is not UTF-8" },
+	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
+	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
+	{ "$CANCELCTL unwrap", 2, "which client?" },
+	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
+	{ "$CANCELCTL wrap ./none.json", 1, "No such file" },
+	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125, "backup" },
+};
+
+START_TEST(what_cannot_be_done_is_refused)
+{
+	expect(refusals[_i].script, refusals[_i].status, refusals[_i].said);
+	expect(UNCHANGED, 0, "");
+}
+END_TEST
+
+static const struct {
+	const char *make, *command;
+	int status;
+	const char *said;
+} left[] = {
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap goose -- -r", 1,
+	    "args: [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap --all", 0,
+	    "YAML is not edited" },
+	{ "echo '{\"a\":1,\n\"a\":2}' >.mcp.json", "wrap claude", 1, "line 2: the key 'a' is there twice" },
+	{ "echo '{' >.mcp.json", "wrap claude", 1, "\"args\": [\"--\", COMMAND, ARGUMENTS...]" },
+	{ "echo '{}' >.mcp.json", "wrap claude", 0, "no servers" },
+	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude", 0,
+	    "a: left alone: it is a remote server" },
+	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude a", 1,
+	    "a: left alone: it is a remote server" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1, "leads out of the project" },
+};
+
+START_TEST(what_is_not_edited_is_left_alone)
+{
+	char script[512];
+
+	expect(left[_i].make, 0, "");
+	expect("rm -rf $HOME.before; cp -r $HOME $HOME.before", 0, "");
+	snprintf(script, sizeof(script), "$CANCELCTL %s", left[_i].command);
+	expect(script, left[_i].status, left[_i].said);
+	expect(UNCHANGED, 0, "");
+}
+END_TEST
+
+START_TEST(a_file_in_use_is_left_alone)
+{
+	int hold[2];
+	char name[96];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(hold), 0);
+	expect(
+	    "echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}}}}' "
+	    ">$HOME/.claude.json",
+	    0, "");
+	pid = fork();
+	if (pid == 0) {
+		dup2(hold[0], STDIN_FILENO);
+		close(hold[1]);
+		execl("/bin/sh", "claude", "-c", "read x; exit 0", NULL);
+		_exit(127);
+	}
+	/* It is seen once it has its new name. */
+	snprintf(name, sizeof(name), "tr '\\0' ' ' </proc/%d/cmdline | grep '^claude '", (int)pid);
+	for (long end = milliseconds() + HARNESS_LIMIT; shell(name) != 0;)
+		ck_assert_int_lt(milliseconds(), end);
+	expect("$CANCELCTL wrap claude", 1, "the client is running");
+	ck_assert_ptr_nonnull(
+	    strstr(output, "claude mcp remove -s user one && claude mcp add -s user one -e KEY=... -- "));
+	ck_assert_ptr_null(strstr(output, "secret"));
+	expect("grep -c wrapped $HOME/.claude.json", 1, "0");
+	close(hold[1]);
+	close(hold[0]);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	expect("$CANCELCTL wrap claude", 0, "one: wrapped");
+}
+END_TEST
+
+START_TEST(help_names_each_client)
+{
+	expect("$CANCELCTL wrap --help", 0, "opencode");
+	expect("$CANCELCTL unwrap -h", 0, "usage: cancelctl unwrap");
+	expect("$CANCELCTL help", 0, "unwrap CLIENT|FILE|--all [SERVER...]");
+}
+END_TEST
+
+START_TEST(without_clients_there_is_nothing_to_wrap)
+{
+	expect("$CANCELCTL wrap", 1, "no configuration of a client is here");
+	expect("$CANCELCTL wrap --all", 1, "no configuration of a client is here");
+}
+END_TEST
+
+/* canceld has nothing to do with its mark. */
+START_TEST(the_mark_is_ignored)
+{
+	run_expect_exit(run_options("--wrapped --wrapped=as", "sh:exit 3"), 3);
+}
+END_TEST
+
+Suite *
+suite_wraps(void)
+{
+	Suite *suite = suite_create("wraps");
+	TCase *files = tcase_create("files"), *empty = tcase_create("empty");
+
+	tcase_set_timeout(files, TEST_LIMIT);
+	tcase_add_checked_fixture(files, set_up_clients, NULL);
+	tcase_add_test(files, all_is_wrapped_and_comes_back);
+	tcase_add_test(files, one_client_and_one_server);
+	tcase_add_test(files, a_dry_run_changes_nothing);
+	tcase_add_test(files, json_is_one_object_a_line);
+	tcase_add_test(files, a_client_that_gives_up_first_is_told);
+	tcase_add_test(files, the_list_says_what_to_type);
+	tcase_add_loop_test(files, what_cannot_be_done_is_refused, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(files, help_names_each_client);
+	suite_add_tcase(suite, files);
+	tcase_set_timeout(empty, TEST_LIMIT);
+	tcase_add_checked_fixture(empty, set_up, NULL);
+	tcase_add_loop_test(empty, what_is_not_edited_is_left_alone, 0, sizeof(left) / sizeof(left[0]));
+	tcase_add_test(empty, a_file_in_use_is_left_alone);
+	tcase_add_test(empty, without_clients_there_is_nothing_to_wrap);
+	tcase_add_test(empty, the_mark_is_ignored);
+	suite_add_tcase(suite, empty);
+	return suite;
+}
