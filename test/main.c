@@ -18,6 +18,8 @@
 	X(dialect) \
 	X(diff) \
 	X(envelope) \
+	X(exposition) \
+	X(filter) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
@@ -34,6 +36,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(table) \
 	X(toml) \
 	X(utf8) \
 	X(why)
@@ -59,6 +62,7 @@
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \
+	X(targets) \
 	X(timeline)
 /* clang-format on */
 

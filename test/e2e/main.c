@@ -50,6 +50,7 @@ static const struct suite {
 	{ "lost-servers", suite_lost_servers, false },
 	{ "options", suite_options, false },
 	{ "wraps", suite_wraps, false },
+	{ "cancelctl", suite_cancelctl, false },
 	{ "config", suite_config, false },
 	{ "demo-server", suite_demo_server, false },
 	{ "noise", suite_noise, false },

@@ -33,6 +33,7 @@ Suite *suite_idle(void);
 Suite *suite_times(void);
 Suite *suite_faults(void);
 Suite *suite_wraps(void);
+Suite *suite_cancelctl(void);
 
 /*
  * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none
