@@ -16,6 +16,7 @@
 	X(compose) \
 	X(decide) \
 	X(dialect) \
+	X(dialogue) \
 	X(diff) \
 	X(envelope) \
 	X(exposition) \
@@ -39,6 +40,7 @@
 	X(table) \
 	X(toml) \
 	X(utf8) \
+	X(verdict) \
 	X(why)
 
 #define OWN(X) \

@@ -14,12 +14,13 @@
 #include "shell/name.h"
 
 enum {
-	OPTIONS_PATH = 4096,    /* the size of a path */
 	OPTIONS_RUN = -1,       /* there is a command to run */
 	OPTIONS_MAX = 64,       /* rows of the table */
 	STATUS_ERROR = 123,     /* --fail-on-error */
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
+
+	OPTIONS_PATH = 4096, /* bytes of a file's name with its NUL */
 };
 
 struct options {
@@ -39,7 +40,7 @@ struct options {
 	bool no_control;
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct log_config log;
-	char log_path[4096];
+	char log_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */

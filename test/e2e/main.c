@@ -29,6 +29,9 @@ static const struct suite {
 } suites[] = {
 	{ "times", suite_times, false },
 	{ "faults", suite_faults, false },
+	{ "doctor", suite_doctor, false },
+	{ "doctor-hostile", suite_doctor_hostile, false },
+	{ "doctor-reports", suite_doctor_reports, false },
 	{ "tree", suite_tree, false },
 	{ "timeouts", suite_timeouts, false },
 	{ "client-leaks", suite_client_leaks, false },

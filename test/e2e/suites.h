@@ -32,6 +32,9 @@ Suite *suite_control(void);
 Suite *suite_idle(void);
 Suite *suite_times(void);
 Suite *suite_faults(void);
+Suite *suite_doctor(void);
+Suite *suite_doctor_hostile(void);
+Suite *suite_doctor_reports(void);
 Suite *suite_wraps(void);
 Suite *suite_cancelctl(void);
 
