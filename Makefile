@@ -135,8 +135,9 @@ $(B)/scenario: $(SCENARIO_OBJECTS) $(B)/libcanceld.a
 $(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) -lm
 
+# forkpty is in libutil where glibc is older than 2.34.
 $(B)/e2e: $(E2E_OBJECTS)
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) -lutil
 
 $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
