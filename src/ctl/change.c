@@ -111,6 +111,8 @@ decide_wrap(const struct change *change, const struct doc *doc, const struct ent
 		outcome->kind = OUTCOME_WRAPPED;
 	} else if (is_same(change, doc, entry, outcome->options)) {
 		outcome->kind = OUTCOME_ALREADY;
+	} else if (entry_is_nested(doc, entry)) {
+		outcome->why = "canceld stands before its command twice: unwrap it first";
 	} else {
 		outcome->why = entry_unwrap(doc, entry, edits);
 		if (outcome->why == NULL)

@@ -421,6 +421,8 @@ static const struct {
 	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
 	{ false, "cursor", "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"canceld\",\"--\",\"x\"]}",
+	    "canceld stands before its command twice: unwrap it first", OUTCOME_LEFT },
 	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
 	{ true, "cursor", "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, OUTCOME_NOT_WRAPPED },
