@@ -47,12 +47,13 @@ skip_newline(struct reader *reader)
 	return skip(reader, SPAN("\n")) || skip(reader, SPAN("\r\n"));
 }
 
+/* Up to the end of the line. A carriage return alone, which TOML does not allow here, is left as what it stops at. */
 static void
 skip_comment(struct reader *reader)
 {
 	if (peek(reader) != '#')
 		return;
-	while (peek(reader) != -1 && peek(reader) != '\n')
+	while (peek(reader) != -1 && peek(reader) != '\n' && peek(reader) != '\r')
 		reader->at++;
 }
 
@@ -286,7 +287,8 @@ read_plain(struct reader *reader)
 	while (is_plain(peek(reader)))
 		reader->at++;
 	if (reader->at - start == strlen("2026-11-22") && reader->text.ptr[start + 4] == '-' &&
-	    reader->text.len - reader->at > 2 && peek(reader) == ' ' && isdigit(reader->text.ptr[reader->at + 1])) {
+	    reader->text.len - reader->at > 2 && peek(reader) == ' ' &&
+	    isdigit((unsigned char)reader->text.ptr[reader->at + 1])) {
 		reader->at++;
 		while (is_plain(peek(reader)))
 			reader->at++;

@@ -36,6 +36,8 @@ static const struct {
 	{ "{\"a\":'x'}", "line 1: not a JSON value" },
 	{ "{\n\"a\":[\n", "line 2: a bracket that nothing closes" },
 	{ "{\n/* c", "line 2: a comment without an end" },
+	{ "{} // c\r", "line 1: a carriage return in a comment" },
+	{ "{// c\r\n// c\r\"a\":1\n}", "line 2: a carriage return in a comment" },
 	{ "{/}", "line 1: unexpected '/'" },
 	{ "{\n\"a", "line 2: a string without an end" },
 	{ "{\"a\n\":1}", "line 1: a string without an end" },

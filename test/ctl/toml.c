@@ -65,6 +65,8 @@ static const struct {
 	{ "a = 1\na.b = 2", "line 2: the key goes on behind a value" },
 	{ "[[a]]\n[a]", "line 2: the table 'a' is there twice" },
 	{ "[a]\n[[a]]", "line 2: the table 'a' is there twice" },
+	{ "# c\ra = 1", "line 1: a key is wanted" },
+	{ "a = 1 # c\rb = 2", "line 1: something stands behind the end of the value" },
 	{ "[a", "line 1: ']' is missing" },
 	{ "[[a]", "line 1: ']' is missing" },
 	{ "[a] b = 1", "line 1: something stands behind the end of the value" },
