@@ -19,6 +19,7 @@
 #include "ctl/program.h"
 #include "ctl/replace.h"
 #include "ctl/running.h"
+#include "shell/command.h"
 #include "shell/configfile.h"
 #include "shell/nearest.h"
 #include "shell/options.h"
@@ -225,25 +226,27 @@ put_command(const struct doc *doc, const struct doc_node *server)
 	const struct entry entry = entry_read(doc, server);
 	const struct doc_node *variables = doc_member(doc, server, SPAN("env"));
 	bool everywhere = server->parent->parent == doc->root;
-	struct span name = doc_name(doc, server);
-	struct buf words;
+	struct buf words, name;
 
 	buf_init(&words);
+	buf_init(&name);
+	command_append_quoted(&name, doc_name(doc, server));
 	for (const struct doc_node *node = variables != NULL ? variables->first : NULL; node != NULL;
 	     node = node->next) {
 		buf_append(&words, SPAN("-e "));
-		buf_append(&words, doc_name(doc, node));
+		command_append_quoted(&words, doc_name(doc, node));
 		buf_append(&words, SPAN("=... "));
 	}
 	buf_append(&words, SPAN("-- "));
 	found_append_words(&words, doc, &entry, entry_first_word(&entry, false), NULL);
 	found_say("    claude mcp remove -s %s %.*s && claude mcp add -s %s %.*s %.*s", everywhere ? "user" : "local",
-	    (int)name.len, name.ptr, everywhere ? "user" : "local", (int)name.len, name.ptr, (int)words.len,
+	    (int)name.len, name.data, everywhere ? "user" : "local", (int)name.len, name.data, (int)words.len,
 	    words.data);
 	if (!everywhere)
 		found_say("      (in %.*s)", (int)server->parent->parent->name_len,
 		    doc_name(doc, server->parent->parent).ptr);
 	buf_free(&words);
+	buf_free(&name);
 }
 
 /* after: the text that the file should have had. */

@@ -239,9 +239,9 @@ START_TEST(a_file_in_use_is_left_alone)
 	pid_t pid;
 
 	ck_assert_int_eq(pipe(hold), 0);
-	expect(
-	    "echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}}}}' "
-	    ">$HOME/.claude.json",
+	expect("echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}},"
+	       "\"a; b\":{\"command\":\"x\",\"env\":{\"$K\":\"\"}}}}' "
+	       ">$HOME/.claude.json",
 	    0, "");
 	pid = fork();
 	if (pid == 0) {
@@ -257,6 +257,8 @@ START_TEST(a_file_in_use_is_left_alone)
 	expect("$CANCELCTL wrap claude", 1, "the client is running");
 	ck_assert_ptr_nonnull(
 	    strstr(output, "claude mcp remove -s user one && claude mcp add -s user one -e KEY=... -- "));
+	ck_assert_ptr_nonnull(
+	    strstr(output, "claude mcp remove -s user 'a; b' && claude mcp add -s user 'a; b' -e '$K'=... -- "));
 	ck_assert_ptr_null(strstr(output, "secret"));
 	expect("grep -c wrapped $HOME/.claude.json", 1, "0");
 	close(hold[1]);
