@@ -314,7 +314,8 @@ put_outcomes(struct task *task, const struct client_file *file, const struct out
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
 		put_outcome(task, file, &outcomes->list[i]);
-		if (outcomes->list[i].named && outcomes->list[i].kind == OUTCOME_LEFT)
+		/* What unwrap leaves would fail to start once canceld is gone. */
+		if (outcomes->list[i].kind == OUTCOME_LEFT && (outcomes->list[i].named || task->change.unwrap))
 			worsen(task, CTL_NO);
 	}
 	if (outcomes->count == 0 && !task->json && task->change.name_count == 0)

@@ -217,6 +217,8 @@ static const struct {
 	    "a: left alone: it is a remote server" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude a", 1,
 	    "a: left alone: it is a remote server" },
+	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
+	    "unwrap claude", 1, "a: left alone: a comment stands between" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1, "leads out of the project" },
 };
 
