@@ -276,11 +276,20 @@ leave_in_use(struct task *task, const struct client_file *file, const struct out
 }
 
 static bool
-is_in_use(const struct client_file *file)
+has_name(const char *path, const char *name)
 {
-	const char *slash = strrchr(file->path, '/'), *name = file->client->in_use_file;
+	const char *slash = strrchr(path, '/');
 
-	return name != NULL && strcmp(slash != NULL ? slash + 1 : file->path, name) == 0 &&
+	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
+}
+
+/* real: its path without symbolic links. */
+static bool
+is_in_use(const struct client_file *file, const char *real)
+{
+	const char *name = file->client->in_use_file;
+
+	return name != NULL && (has_name(file->path, name) || has_name(real, name)) &&
 	    running(file->client->in_use, client_home());
 }
 
@@ -366,7 +375,7 @@ try_file(struct task *task, const struct client_file *file)
 		if (!task->json)
 			put_diff(file, buf_span(&contents.text), buf_span(&after));
 		put_outcomes(task, file, &outcomes);
-	} else if (is_in_use(file)) {
+	} else if (is_in_use(file, contents.path)) {
 		leave_in_use(task, file, &outcomes, buf_span(&after));
 	} else if ((result = write_file(task, file, &contents, buf_span(&after))) == 0) {
 		put_outcomes(task, file, &outcomes);

@@ -262,6 +262,7 @@ START_TEST(a_file_in_use_is_left_alone)
 	ck_assert_ptr_nonnull(
 	    strstr(output, "claude mcp remove -s user 'a; b' && claude mcp add -s user 'a; b' -e '$K'=... -- "));
 	ck_assert_ptr_null(strstr(output, "secret"));
+	expect("ln -s $HOME/.claude.json link; $CANCELCTL wrap ./link", 1, "the client is running");
 	expect("grep -c wrapped $HOME/.claude.json", 1, "0");
 	close(hold[1]);
 	close(hold[0]);
