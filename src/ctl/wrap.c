@@ -499,8 +499,7 @@ read_words(struct task *task, int argc, char *argv[])
 		task->json |= option == 'j';
 		task->help |= option == 'h';
 		if (option == '?' || option == ':')
-			return ctl_usage("%s: unknown option '%.200s'; see cancelctl %s --help", argv[0],
-			    argv[optind - 1], argv[0]);
+			return ctl_option(argv, option);
 	}
 	if (task->list && task->change.unwrap)
 		return ctl_usage("the list is that of cancelctl wrap --list");

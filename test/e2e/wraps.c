@@ -187,6 +187,7 @@ static const struct {
 	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "only options of canceld follow --" },
 	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 2, "option 2 of canceld is not UTF-8" },
 	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
+	{ "$CANCELCTL wrap -xn", 2, "unknown option '-x'" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
