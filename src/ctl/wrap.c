@@ -69,13 +69,13 @@ outcome_word(enum outcome_kind kind)
 
 /*
  * canceld's deadline of a tool call, with these options, which were checked or are an older canceld's, and with what its
- * configuration file says for all servers.
+ * configuration file says for all servers. 0: canceld refuses them.
  */
 static msec_t
 deadline_of(char *const options[])
 {
 	const struct span method = SPAN("tools/call");
-	struct deadlines deadlines = { MSEC_NEVER, MSEC_NEVER };
+	struct deadlines deadlines = { 0 };
 	struct configfile file = { 0 };
 	struct options parsed;
 	size_t count = 0;
@@ -129,7 +129,7 @@ warn_limit(const struct client *client, const struct outcome *outcome)
 		snprintf(second, sizeof(second), "none");
 	else
 		duration(deadline, second);
-	if (outcome->limit <= deadline)
+	if (deadline > 0 && outcome->limit <= deadline)
 		found_say("  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
 			  "give it more time there, or canceld less with -t",
 		    outcome->name, client->name, duration(outcome->limit, first), second);

@@ -157,6 +157,8 @@ START_TEST(a_client_that_gives_up_first_is_told)
 	    "");
 	expect("$CANCELCTL wrap codex -- | grep gives", 1, "");
 	expect("$CANCELCTL wrap --json codex", 0, "\"client_timeout_ms\":60000");
+	/* An option that canceld refuses says nothing of a deadline. */
+	expect("sed -i 's/--wrapped=a/&\", \"--frob/' " CODEX "; ! $CANCELCTL wrap codex | grep gives", 0, "");
 }
 END_TEST
 
