@@ -232,7 +232,7 @@ read_members(struct reader *reader)
 	while (inside != NULL) {
 		struct doc_node *node;
 
-		if (skip_blank(reader) == -1)
+		if (skip_blank(reader) == -1 || doc_check_count(reader->doc, reader->at) == -1)
 			return -1;
 		if (peek(reader) == -1)
 			return doc_fail(reader->doc, inside->start, "a bracket that nothing closes");

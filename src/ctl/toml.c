@@ -214,7 +214,7 @@ read_key(struct reader *reader, struct doc_node *table, struct key *key)
 	for (;;) {
 		buf_clear(&key->name);
 		key->last = reader->at;
-		if (read_part(reader, &key->name) == -1)
+		if (doc_check_count(reader->doc, reader->at) == -1 || read_part(reader, &key->name) == -1)
 			return -1;
 		key->end = reader->at;
 		skip_spaces(reader);
@@ -337,6 +337,8 @@ read_brackets(struct reader *reader, struct doc_node *outermost)
 		struct doc_node *node;
 
 		skip_lines(reader);
+		if (doc_check_count(reader->doc, reader->at) == -1)
+			return -1;
 		if (peek(reader) == -1)
 			return doc_fail(reader->doc, inside->start, "a bracket that nothing closes");
 		if (peek(reader) == (inside->kind == DOC_OBJECT ? '}' : ']')) {
