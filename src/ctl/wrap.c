@@ -408,6 +408,21 @@ do_file(struct task *task, const struct client_file *file)
 	}
 }
 
+/* A file that is named; of the project here it is also without its client's name. */
+static void
+add_file(struct task *task, const char *path)
+{
+	struct client_files found = { 0 };
+	bool project = false;
+
+	clients_find(&found, NULL);
+	for (size_t i = 0; i < found.count; i++)
+		project |= found.list[i].project &&
+		    (strcmp(found.list[i].path, path) == 0 || strcmp(found.list[i].path + strlen("./"), path) == 0);
+	client_files_free(&found);
+	clients_add(&task->files, client_of_file(path), path, project);
+}
+
 /* Looks up what is named. CTL_YES, or the status to exit with. */
 static int
 find_files(struct task *task)
@@ -426,7 +441,7 @@ find_files(struct task *task)
 					       ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
 	}
 	if (strchr(task->where, '/') != NULL || access(task->where, F_OK) == 0) {
-		clients_add(&task->files, client_of_file(task->where), task->where, false);
+		add_file(task, task->where);
 		return CTL_YES;
 	}
 	nearest_init(&nearest, span_of(task->where));

@@ -223,6 +223,9 @@ static const struct {
 	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
 	    "unwrap claude", 1, "a: left alone: a comment stands between" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1, "leads out of the project" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap .mcp.json", 1,
+	    "leads out of the project" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
 };
 
 START_TEST(what_is_not_edited_is_left_alone)
