@@ -193,6 +193,8 @@ static const struct {
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
+	{ "mkdir -p bin/canceld; cp $CANCELCTL bin; PATH=/usr/bin:/bin bin/cancelctl wrap cursor; s=$?; rm -r bin; (exit $s)",
+	    125, "canceld is neither beside" },
 	{ "$CANCELCTL wrap ./none.json", 1, "No such file" },
 	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125, "backup" },
 };
