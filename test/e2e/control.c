@@ -534,7 +534,8 @@ START_TEST(a_thousand_connections_are_refused)
 		const char *line;
 
 		ck_assert_int_lt(milliseconds(), end);
-		ask(&peer, "list", "{}");
+		/* One that is refused may be closed already. */
+		send(peer.fd, "{\"id\":1,\"method\":\"list\"}\n", 25, MSG_NOSIGNAL);
 		line = next_line(&peer);
 		got = line != NULL && strstr(line, "\"result\"") != NULL;
 		hang_up(&peer);
