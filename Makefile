@@ -261,7 +261,7 @@ cost: $(B)/stress $(B)/canceld
 # machine.
 .PHONY: bench bench-scale
 bench: $(BENCH_PROGRAMS) $(B)/canceld
-	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
+	@HOME='$(abspath $(B))' CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
 		$< $(BENCH_ARGS)
 	@size $(B)/canceld
 	@$(if $(BENCH_ARGS),,$(B)/bench-scale)
