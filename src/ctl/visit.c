@@ -62,6 +62,8 @@ visit_start(struct visit *visit, const struct visit_setup *setup)
 	    &(struct peer_setup){
 		.options = options,
 		.command = setup->command,
+		.environment = setup->environment,
+		.directory = setup->directory,
 		.headers = setup->dialogue.kind == DIALOGUE_LSP,
 		.loud = setup->loud,
 		.on_message = on_message,
