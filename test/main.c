@@ -19,6 +19,8 @@
 	X(dialogue) \
 	X(diff) \
 	X(envelope) \
+	X(exposition) \
+	X(filter) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
@@ -26,6 +28,7 @@
 	X(json) \
 	X(jsonc) \
 	X(lane) \
+	X(latency) \
 	X(map) \
 	X(name) \
 	X(nearest) \
@@ -34,6 +37,7 @@
 	X(restart) \
 	X(scan) \
 	X(session) \
+	X(table) \
 	X(toml) \
 	X(utf8) \
 	X(verdict) \
@@ -52,6 +56,7 @@
 	X(log) \
 	X(options) \
 	X(pending) \
+	X(place) \
 	X(port) \
 	X(relay) \
 	X(replace) \
@@ -59,6 +64,7 @@
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \
+	X(targets) \
 	X(timeline)
 /* clang-format on */
 

@@ -23,8 +23,9 @@ struct session_config {
 	bool restarts;       /* the server may be started again: keep the messages that a new one must be told */
 	bool stateless;      /* ... even if the protocol cannot tell a new server everything */
 	bool traffic_unseen; /* decisions of LEVEL_TRAFFIC are counted and not reported */
-	msec_t kill_stuck;   /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
-	uint64_t seed;       /* of the hash tables: any random number */
+	bool observed;     /* keep what a person may ask for: the latest progress of requests, how long answers took */
+	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
+	uint64_t seed;     /* of the hash tables: any random number */
 };
 
 #endif

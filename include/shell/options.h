@@ -19,6 +19,8 @@ enum {
 	STATUS_ERROR = 123,     /* --fail-on-error */
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
+
+	OPTIONS_PATH = 4096, /* bytes of a file's name with its NUL */
 };
 
 struct options {
@@ -35,13 +37,15 @@ struct options {
 	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, fail_on_error, strict;
 	size_t max_message, max_inflight;
+	bool no_control;
+	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct log_config log;
-	char log_path[4096];
-	char config[4096];       /* the file of --config; "": the default one */
-	bool given[OPTIONS_MAX]; /* which rows of the table the command line has */
-	char name[NAME_SIZE];    /* of the server, for the log */
-	char **command;          /* within argv, ended by NULL; never empty */
-	char fault[1024];        /* what is wrong with the options, for the client; or "" */
+	char log_path[OPTIONS_PATH];
+	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
+	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
+	char name[NAME_SIZE];      /* of the server, for the log */
+	char **command;            /* within argv, ended by NULL; never empty */
+	char fault[1024];          /* what is wrong with the options, for the client; or "" */
 };
 
 /*

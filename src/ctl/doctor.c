@@ -15,6 +15,7 @@
 #include "ctl/clients.h"
 #include "ctl/configured.h"
 #include "ctl/ctl.h"
+#include "ctl/term.h"
 #include "shell/command.h"
 #include "shell/units.h"
 
@@ -47,7 +48,7 @@ static const char help[] =
     "  --start DURATION     the same for the first answer of a session (1m)\n"
     "  --max-memory SIZE    the most that the server's processes may have had in memory, such as 200M\n"
     "  --trust              also look for SERVER in the files of the project here\n"
-    "  --json               one JSON object instead of the text\n"
+    "  -j, --json           one JSON object instead of the text\n"
     "  --junit FILE         also write the report to FILE, as JUnit's XML\n"
     "  -v                   show the server's stderr\n"
     "  -h, --help           this text\n"
@@ -55,7 +56,7 @@ static const char help[] =
     "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong usage; 125 the\n"
     "server or canceld could not be started, or the report could not be written.\n";
 
-enum option_value { CALL = 256, ARGUMENTS, TIME, START_TIME, MEMORY, JSON, JUNIT, TRUST };
+enum option_value { CALL = 256, ARGUMENTS, TIME, START_TIME, MEMORY, JUNIT, TRUST };
 
 static const struct option options[] = {
 	{ "call", required_argument, NULL, CALL },
@@ -64,7 +65,7 @@ static const struct option options[] = {
 	{ "timeout", required_argument, NULL, TIME },
 	{ "start", required_argument, NULL, START_TIME },
 	{ "max-memory", required_argument, NULL, MEMORY },
-	{ "json", no_argument, NULL, JSON },
+	{ "json", no_argument, NULL, 'j' },
 	{ "junit", required_argument, NULL, JUNIT },
 	{ "trust", no_argument, NULL, TRUST },
 	{ "help", no_argument, NULL, 'h' },
@@ -93,7 +94,7 @@ set_arguments(struct doctor *doctor, const char *text)
 
 /* Returns -1, or the status to exit with. */
 static int
-set_option(struct doctor *doctor, int option, const char *value)
+set_option(struct doctor *doctor, char *argv[], int option, const char *value)
 {
 	struct checkup *checkup = &doctor->checkup;
 
@@ -119,7 +120,7 @@ set_option(struct doctor *doctor, int option, const char *value)
 		return units_read_size(span_of(value), 1, SIZE_MAX >> 1, &checkup->max_memory) ?
 		    -1 :
 		    ctl_usage("--max-memory '%.100s': it must be a size such as 200M", value);
-	case JSON:
+	case 'j':
 		doctor->json = true;
 		return -1;
 	case JUNIT:
@@ -132,10 +133,9 @@ set_option(struct doctor *doctor, int option, const char *value)
 		checkup->loud = true;
 		return -1;
 	case 'h':
-		fputs(help, stdout);
-		return CTL_YES;
+		return ctl_help(help);
 	default:
-		return ctl_usage("see cancelctl doctor --help");
+		return ctl_option(argv, option);
 	}
 }
 
@@ -147,9 +147,10 @@ read_command_line(struct doctor *doctor, int argc, char *argv[])
 	int option, status = -1;
 
 	optind = 0;
-	while (status < 0 && (option = getopt_long(argc, argv, "+D:vh", options, NULL)) != -1) {
+	opterr = 0;
+	while (status < 0 && (option = getopt_long(argc, argv, "+:D:jvh", options, NULL)) != -1) {
 		chosen |= option == 'D';
-		status = set_option(doctor, option, optarg == NULL ? "" : optarg);
+		status = set_option(doctor, argv, option, optarg == NULL ? "" : optarg);
 	}
 	if (status >= 0)
 		return status;
@@ -190,7 +191,7 @@ write_junit(const struct verdicts *verdicts, const char *path)
 static int
 report(const struct doctor *doctor, const struct verdicts *verdicts)
 {
-	bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	bool colour = term_colours();
 	int status = verdict_is_broken(verdicts) ? CTL_NO : CTL_YES;
 
 	if (doctor->json)

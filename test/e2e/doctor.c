@@ -226,6 +226,16 @@ START_TEST(the_report_goes_to_a_file_for_ci)
 }
 END_TEST
 
+START_TEST(its_directory_is_in_tmpdir)
+{
+	struct run *run = examine("sh:TMPDIR=/no/such/directory exec \"$CANCELCTL\" doctor" DEMO);
+
+	run_expect_exit(run, 125);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "cannot start canceld: No such file or directory"));
+	run_end(run);
+}
+END_TEST
+
 static const struct {
 	const char *arguments, *said;
 	int status;
@@ -344,8 +354,8 @@ START_TEST(a_server_of_a_client_is_started_as_the_client_does)
 		entry_of(check, getenv("CANCELD")), "elsewhere", moved, "input", "command", "true", "env", "KEY",
 		"${input:key}", "remote", "url", "https://example.org"));
 	write_entries(project, json_pack("{s:o}", "ours", entry_of(check, NULL)));
-	snprintf(command, sizeof(command), "sh:cd %s; HOME=%s HIDDEN=1 exec \"$CANCELCTL\" doctor --json %s", project,
-	    home, entries[_i].arguments);
+	snprintf(command, sizeof(command), "sh:cd %s; HOME=%s HIDDEN=1 exec \"$CANCELCTL\" doctor -j %s", project, home,
+	    entries[_i].arguments);
 	run = examine(command);
 	run_expect_exit(run, entries[_i].status);
 	ck_assert_ptr_nonnull(strstr(run->error.data, entries[_i].said));
@@ -406,6 +416,7 @@ suite_doctor_reports(void)
 
 	tcase_add_test(tests, the_report_has_evidence_and_what_helps);
 	tcase_add_test(tests, the_text_is_for_people);
+	tcase_add_test(tests, its_directory_is_in_tmpdir);
 	tcase_add_test(tests, the_report_goes_to_a_file_for_ci);
 	tcase_add_loop_test(tests, wrong_usage_and_failures_have_a_status, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_loop_test(tests, a_server_of_a_client_is_started_as_the_client_does, 0,
