@@ -44,12 +44,12 @@ static const struct command commands[] = {
 	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
 	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },
 	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_log },
-	{ "help", "", "this text", help },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
 	{ "doctor", "[options] [--] COMMAND [argument...] | CLIENT SERVER",
 	    "tells which promises of its protocol a server keeps", ctl_doctor },
+	{ "help", "", "this text", help },
 	{ "version", "", "the version", version },
 };
 
