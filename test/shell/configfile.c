@@ -137,6 +137,7 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(fail_on_timeout);
 	SAME(fail_on_error);
 	SAME(strict);
+	SAME(no_control);
 	SAME(max_message);
 	SAME(max_inflight);
 	SAME(log.level);
@@ -144,6 +145,7 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(no_control);
 	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(text_of(one->log.file), text_of(other->log.file)) == 0, "%s: log %s", what, one->log.file);
+	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(one->name, other->name) == 0, "%s: name %s", what, one->name);
 }
 
@@ -181,6 +183,8 @@ static const struct {
 	{ "{\"max-message\":\"10M\",\"max-inflight\":7}", "server", "--max-message 10M --max-inflight 7 server" },
 	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
 	{ "{\"log\":\"~/a/log\",\"log-format\":\"json\"}", "server", "-l /home/me/a/log --log-format json server" },
+	{ "{\"control\":\"~/a/s\"}", "server", "--control /home/me/a/s server" },
+	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
 	{ "{\"log-level\":\"person\"}", "server", "server" },
 	{ "{\"log-level\":\"decision\"}", "server", "-v server" },
