@@ -31,6 +31,7 @@
 	X(policy) \
 	X(report) \
 	X(restart) \
+	X(redact) \
 	X(scan) \
 	X(session) \
 	X(toml) \
@@ -57,7 +58,8 @@
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \
-	X(timeline)
+	X(timeline) \
+	X(trace)
 /* clang-format on */
 
 #define DECLARE(name) Suite *name##_suite(void);

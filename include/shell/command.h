@@ -3,9 +3,14 @@
 
 /* The server's command as one line for the log, in which what looks like a secret is "***". */
 
+#include <stdbool.h>
+
 #include "core/buf.h"
 
 /* Appends the words, quoted where a shell would need it. command: ended by NULL. */
 void command_append(struct buf *line, char *const command[]);
+
+/* Whether a name is one of a secret's, such as GITHUB_TOKEN, --api-key or Authorization. */
+bool command_names_secret(struct span name);
 
 #endif

@@ -50,6 +50,7 @@ static const struct suite {
 	{ "options", suite_options, false },
 	{ "wraps", suite_wraps, false },
 	{ "config", suite_config, false },
+	{ "dry-run", suite_dry_run, false },
 	{ "demo-server", suite_demo_server, false },
 	{ "noise", suite_noise, false },
 	{ "early-exits", suite_early_exits, false },

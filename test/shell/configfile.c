@@ -139,9 +139,13 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(strict);
 	SAME(max_message);
 	SAME(max_inflight);
+	SAME(dry_run);
+	SAME(trace.payload);
+	SAME(trace.most);
 	SAME(log.level);
 	SAME(log.json);
 	ck_assert_msg(strcmp(text_of(one->log.file), text_of(other->log.file)) == 0, "%s: log %s", what, one->log.file);
+	ck_assert_msg(strcmp(text_of(one->trace.file), text_of(other->trace.file)) == 0, "%s: trace", what);
 	ck_assert_msg(strcmp(one->name, other->name) == 0, "%s: name %s", what, one->name);
 }
 
@@ -179,6 +183,9 @@ static const struct {
 	{ "{\"max-message\":\"10M\",\"max-inflight\":7}", "server", "--max-message 10M --max-inflight 7 server" },
 	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
 	{ "{\"log\":\"~/a/log\",\"log-format\":\"json\"}", "server", "-l /home/me/a/log --log-format json server" },
+	{ "{\"dry-run\":true}", "server", "-n server" },
+	{ "{\"trace\":\"~/a/t\",\"trace-payload\":true,\"trace-size\":\"8M\"}", "server",
+	    "--trace /home/me/a/t --trace-payload --trace-size 8M server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
 	{ "{\"log-level\":\"person\"}", "server", "server" },
 	{ "{\"log-level\":\"decision\"}", "server", "-v server" },
