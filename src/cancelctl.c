@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "ctl/ctl.h"
+#include "ctl/replay.h"
 #include "ctl/wrap.h"
 #include "shell/nearest.h"
 
@@ -23,6 +24,8 @@ static int version(int argc, char *argv[]);
 /* THE TABLE of the commands; the help comes from it. */
 static const struct command commands[] = {
 	{ "help", "", "this text", help },
+	{ "replay", "[-v] [--json] FILE", "what would be decided now on a trace of canceld's, and whether that differs",
+	    ctl_replay },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
