@@ -22,7 +22,7 @@ struct session_config {
 	bool strict;       /* hold every frame until it is whole */
 	bool restarts;     /* the server may be started again: keep the messages that a new one must be told */
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
-	bool observer;     /* the messages pass elsewhere: what it hears is what passes, under its own ids and tokens */
+	bool dry_run;      /* the messages pass elsewhere: what it hears is what passes, under its own ids and tokens */
 	bool traffic_unseen; /* decisions of LEVEL_TRAFFIC are counted and not reported */
 	msec_t kill_stuck;   /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
 	uint64_t seed;       /* of the hash tables: any random number */

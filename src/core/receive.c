@@ -259,7 +259,7 @@ alias(struct session *session, struct message *message, struct pending_names *na
 {
 	const struct dialect *dialect = session->handshake.dialect;
 
-	if (session->config.observer)
+	if (session->config.dry_run)
 		return;
 	if (state_id_is_taken(session, message->from, names->id)) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
@@ -422,7 +422,7 @@ receive_request(struct session *session, struct message *message)
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
-	if (message->envelope.untracked || (session->config.observer && !make_way(session, message))) {
+	if (message->envelope.untracked || (session->config.dry_run && !make_way(session, message))) {
 		party->untracked = true;
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);

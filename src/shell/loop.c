@@ -294,7 +294,7 @@ open_session(struct loop *loop)
 		.strict = options->strict,
 		.restarts = options->restarts > 0,
 		.stateless = options->stateless,
-		.observer = options->dry_run,
+		.dry_run = options->dry_run,
 		.kill_stuck = options->kill_stuck,
 	};
 

@@ -16,7 +16,7 @@ static const struct {
 	{ "strict", offsetof(struct session_config, strict) },
 	{ "restarts", offsetof(struct session_config, restarts) },
 	{ "stateless", offsetof(struct session_config, stateless) },
-	{ "observer", offsetof(struct session_config, observer) },
+	{ "dry_run", offsetof(struct session_config, dry_run) },
 };
 
 enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };

@@ -257,7 +257,7 @@ START_TEST(the_options_of_a_session_come_back)
 		.max_inflight = 7,
 		.no_cancel = true,
 		.strict = true,
-		.observer = true,
+		.dry_run = true,
 		.kill_stuck = 99,
 		.seed = UINT64_MAX,
 	};
@@ -274,7 +274,7 @@ START_TEST(the_options_of_a_session_come_back)
 	again = settings_json(&read);
 	ck_assert(json_equal(object, again));
 	ck_assert_ptr_eq(read.dialect, &dialect_lsp);
-	ck_assert(read.seed == UINT64_MAX && read.no_cancel && read.strict && read.observer && !read.legacy);
+	ck_assert(read.seed == UINT64_MAX && read.no_cancel && read.strict && read.dry_run && !read.legacy);
 	ck_assert_int_eq(rules.clock[POLICY_CAP].rules[0].duration, MSEC_NEVER);
 	json_object_set_new(object, "dialect", json_string("none such"));
 	ck_assert(!settings_read(object, &read, &rules));
