@@ -25,6 +25,7 @@
 	X(json) \
 	X(jsonc) \
 	X(lane) \
+	X(latency) \
 	X(map) \
 	X(name) \
 	X(nearest) \
@@ -51,6 +52,7 @@
 	X(log) \
 	X(options) \
 	X(pending) \
+	X(place) \
 	X(port) \
 	X(relay) \
 	X(replace) \

@@ -24,8 +24,9 @@ struct session_config {
 	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
 	bool dry_run;      /* the messages pass elsewhere: what it hears is what passes, under its own ids and tokens */
 	bool traffic_unseen; /* decisions of LEVEL_TRAFFIC are counted and not reported */
-	msec_t kill_stuck;   /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
-	uint64_t seed;       /* of the hash tables: any random number */
+	bool observed;     /* keep what a person may ask for: the latest progress of requests, how long answers took */
+	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
+	uint64_t seed;     /* of the hash tables: any random number */
 };
 
 #endif

@@ -32,6 +32,8 @@ enum decide_event {
 	EVENT_RECEIVER_GONE,       /* the receiver has gone, so no answer will come */
 	EVENT_RECEIVER_LOST,       /* the receiver has gone, and a new one that does not know the request will come */
 	EVENT_RECEIVER_DEAF, /* the receiver reads nothing more: it has not the request, or had the grace to answer */
+	EVENT_OPERATOR,      /* a person gives it up */
+	EVENT_OPERATOR_OWED, /* the same, and the receiver may still answer within the grace */
 	DECIDE_EVENTS
 };
 
@@ -49,6 +51,20 @@ struct decision {
 	unsigned char next; /* enum request_state; REQUEST_NONE: it has ended */
 	unsigned char why;  /* enum why: reported with the message at hand, or by DECIDE_REPORT */
 };
+
+/* Whether its requester cancels it. */
+static inline bool
+decide_is_cancel(enum decide_event event)
+{
+	return event == EVENT_CANCEL || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED ||
+	    event == EVENT_TURN_CANCELLED;
+}
+
+static inline bool
+decide_is_operator(enum decide_event event)
+{
+	return event == EVENT_OPERATOR || event == EVENT_OPERATOR_OWED;
+}
 
 #ifdef DECISIONS_MUTABLE /* the mutation test changes one cell at a time */
 extern struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];

@@ -49,7 +49,7 @@ enum tally {
 	TALLY_ANSWERED,
 	TALLY_FAILED,    /* answered with an error or isError, or by a malformed answer */
 	TALLY_TIMED_OUT, /* its deadline passed, or its answer stalled */
-	TALLY_CANCELLED, /* by the client */
+	TALLY_CANCELLED, /* by the client, or by a person (OPERATOR_CANCELLED) */
 	TALLY_LEFT,      /* not answered when the session ended from the client's side */
 	TALLY_LOST,      /* the server went away */
 	TALLY_REFUSED,   /* answered by canceld with an error, and not sent to the server */

@@ -23,6 +23,10 @@ enum {
 	LIMIT_FINISHED = 4096,  /* ended requests that are remembered by their ids */
 	LIMIT_ACKS = 1024,      /* acknowledged cancels that wait for the end of their request */
 
+	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
+	LIMIT_RULES_SET = 64, /* rules that a person has added */
+	LIMIT_LATENCIES = 64, /* methods and names whose answers' times are counted apart */
+
 	LIMIT_RECORDS = 1024,         /* requests kept for a restarted server */
 	LIMIT_RECORD_BYTES = 1 << 20, /* their bytes in all */
 	LIMIT_LAST_WORDS = 2048,      /* bytes of the server's output that an error quotes */

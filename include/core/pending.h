@@ -44,6 +44,7 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer */
 	REQUEST_TOLD = 1 << 9,      /* it was CANCELLING, or session/cancel of its turn was sent while it was PASSING */
 	REQUEST_SWEPT = 1 << 10,    /* CASCADED, and so are all that are older in its session */
+	REQUEST_OPERATED = 1 << 12, /* CANCELLING because a person gave it up */
 	REQUEST_CUT = 1 << 11,      /* the server closed its stdin before it had all of it, while it was PASSING */
 };
 
@@ -78,7 +79,9 @@ struct request {
 	struct turns *turns;                      /* of its ACP session, if it is one; else NULL; set likewise */
 	msec_t idle_after, cap_after;             /* the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;                        /* in pending->idle, or not armed */
-	struct alarm hard;                        /* in ->hard (cap, grace) or ->linger (tombstones), or not armed */
+	struct alarm hard;                        /* in ->hard (cap), ->grace or ->linger, or not armed */
+	struct alarm seen;                        /* in ->seen: "due" when its receiver last gave a sign of life */
+	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
 	struct request *older, *newer;            /* by age, within its table; read only */
 	uint64_t serial;                          /* private: a newer request has a larger one */
 	size_t name_count;                        /* private */
@@ -86,8 +89,10 @@ struct request {
 };
 
 struct pending {
-	struct timeline idle;   /* on the caller's idle clock, which may stand still */
-	struct timeline hard;   /* absolute deadlines and graces */
+	struct timeline idle;  /* on the caller's idle clock, which may stand still */
+	struct timeline hard;  /* absolute deadlines */
+	struct timeline grace; /* graces, and what is left of deadlines that were interrupted */
+	struct timeline seen; /* the requests by their last sign of life, on the idle clock; nothing is ever due here */
 	struct timeline linger; /* until when tombstones stay */
 	size_t count;           /* all entries */
 	struct request *oldest, *newest;
@@ -124,6 +129,24 @@ void pending_place_urgent(struct request *request, uint64_t end);
  */
 void pending_set_deadlines(struct pending *pending, struct request *request, msec_t idle_after, msec_t cap_after,
     msec_t idle_now, msec_t now);
+
+/* Starts the idle deadline: at idle_now the request begins to wait. */
+void pending_start_idle(struct pending *pending, struct request *request, msec_t idle_now);
+
+/* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
+void pending_extend(struct pending *pending, struct request *request, msec_t idle_now);
+
+/* When the last sign of life was, or the idle deadline started, on the idle clock. */
+msec_t pending_seen(const struct request *request);
+
+/* The requests by that time, the earliest first: the first one (after NULL) or the next one; or NULL. */
+struct request *pending_next_seen(const struct pending *pending, const struct request *after);
+
+/* Other durations. The alarms are left to the caller. */
+void pending_change_deadlines(struct request *request, msec_t idle_after, msec_t cap_after);
+
+/* Keeps the latest progress message; one that is too long is forgotten. */
+void pending_keep_progress(struct request *request, struct span message);
 
 /* Changes the state and the counts that depend on it. Not to NONE or QUEUED. */
 void pending_move(struct pending *pending, struct request *request, enum request_state state);

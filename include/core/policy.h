@@ -53,6 +53,13 @@ void policy_free(struct policy *policy);
 void policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
     struct span name, msec_t duration);
 
+/*
+ * Adds the rule as POLICY_SET, in place of one of the same source with the same METHOD and NAME. Its strings are copied.
+ * false: there are `most` rules of that source already.
+ */
+bool policy_set(struct policy *policy, enum policy_clock clock, const struct policy_rule *rule, size_t most)
+    __attribute__((warn_unused_result));
+
 /* Removes the rules of one source. */
 void policy_forget(struct policy *policy, enum policy_source source);
 

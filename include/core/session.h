@@ -107,6 +107,9 @@ msec_t session_wake(const struct session *session, bool stalled);
  */
 void session_sleep(struct session *session, bool stalled, msec_t now);
 
+/* It is `now`: for operator.c. */
+void session_set_time(struct session *session, msec_t now);
+
 /* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
 void session_show_traffic(struct session *session, bool shown);
 

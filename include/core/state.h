@@ -12,6 +12,7 @@
 #include "core/framing.h"
 #include "core/handshake.h"
 #include "core/lane.h"
+#include "core/latency.h"
 #include "core/pending.h"
 #include "core/questions.h"
 #include "core/records.h"
@@ -93,6 +94,8 @@ struct session {
 	bool wants_end;       /* requests.c: the handshake was never answered */
 	bool client_gone;     /* session.c */
 	msec_t client_owed;   /* session.c: steady time when the server last waited for an answer of the client's */
+	struct span reason;   /* operator.c: what the person says who cancels, during that call */
+	struct latency latency;
 	bool batch_told;      /* receive.c */
 	struct scan *salvage; /* noise.c: scans what may be a response in the middle of a line */
 	struct buf scratch;   /* for one message that is being composed; reused for the next one */
@@ -147,7 +150,18 @@ msec_t state_grace(const struct session *session, const struct request *request)
 /* The frame that has just ended, as a message: held WHOLE, or PASSED. */
 void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
 
-/* Restarts the request's idle deadline, if it has one. */
+/* Whether after canceld's cancel the receiver still has the grace to answer. */
+bool state_deadline_waits(const struct session *session, enum side requester, const struct request *request);
+
+/* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
+static inline bool
+state_is_held(const struct session *session, enum side requester, const struct request *request)
+{
+	return requester == SIDE_CLIENT && state_of(session, requester, request) == REQUEST_QUEUED &&
+	    lane_holds(session->party[requester].lane, request->start);
+}
+
+/* A sign of life: restarts the request's idle deadline, if it has one. */
 void state_extend(struct session *session, enum side requester, struct request *request);
 
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */

@@ -38,6 +38,9 @@ void alarm_disarm(struct alarm *alarm);
 bool alarm_armed(const struct alarm *alarm);
 msec_t alarm_due(const struct alarm *alarm); /* MSEC_NEVER if not armed */
 
+/* The alarm behind this one among those with its duration; NULL: it is the last one. */
+struct alarm *timeline_next(const struct timeline *timeline, const struct alarm *alarm);
+
 /* The alarm that is due first, or NULL if none is armed. */
 struct alarm *timeline_first(const struct timeline *timeline);
 

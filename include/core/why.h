@@ -44,6 +44,7 @@ enum why_level {
 	X(BLANK, TRAFFIC, "a blank line was dropped")                                              \
 	/* a message of canceld's own */                                                           \
 	X(TIMED_OUT, PERSON, "a deadline passed: canceld gave the request up and answers it with an error") \
+	X(OPERATOR_CANCELLED, PERSON, "a person gave the request up with cancelctl: canceld answers it with an error") \
 	X(CANCEL_SENT, DECISION, "canceld told the receiver of a request to cancel it")            \
 	X(PROGRESS_ASKED, DECISION, "a progress token was added to a request")                     \
 	X(PROBE_ANSWERED, DECISION, "server/discover was answered as an unknown method")           \
@@ -97,6 +98,8 @@ enum why_level {
 	X(LOG_EXPOSED, PERSON, "the log file existed, and other users may read it or write to it") \
 	X(CONFIG_REFUSED, PERSON, "the configuration file was refused, and changes nothing")        \
 	X(CONFIG_RELOADED, PERSON, "the configuration file was read again")                        \
+	X(CONTROL_REFUSED, PERSON, "there is no control socket: cancelctl does not reach this canceld")            \
+	X(OPERATOR_SET, PERSON, "a person changed a deadline with cancelctl")                      \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
 	X(STATISTICS, PERSON, "the counters, as SIGUSR1 asked for")                                \

@@ -42,10 +42,11 @@ struct child {
 /*
  * Starts the server. 0, or the status to exit with, and errno: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command
  * cannot be run, 125 if no process or pipe can be created. errors: the server's stderr, which the caller closes; -1:
- * the caller's own. group: the sweep spares processes that have left the server's process group.
+ * the caller's own. group: the sweep spares processes that have left the server's process group. socket: a control
+ * socket that the guardian removes if canceld is killed; or NULL.
  */
-int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
-    __attribute__((warn_unused_result));
+int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group,
+    const char *socket) __attribute__((warn_unused_result));
 
 /*
  * Sends the signal to the server's process group. Does nothing once the server is being swept, as its id may then be

@@ -56,6 +56,9 @@ enum client_end client_turn(struct client *client, bool signalled, msec_t now);
 /* When client_turn is due; MSEC_NEVER: only after an event. */
 msec_t client_wake(const struct client *client);
 
+/* The client's process; 0: it is not known, or not watched. */
+pid_t client_process(const struct client *client);
+
 /* Whether the client reads no more answers. */
 bool client_is_deaf(const struct client *client);
 

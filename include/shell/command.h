@@ -7,6 +7,9 @@
 
 #include "core/buf.h"
 
+/* Appends word i of the command, unquoted. */
+void command_append_word(struct buf *text, char *const command[], size_t i);
+
 /* Appends the words, quoted where a shell would need it. command: ended by NULL. */
 void command_append(struct buf *line, char *const command[]);
 

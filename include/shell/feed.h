@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "core/operator.h"
 #include "core/session.h"
 #include "shell/trace.h"
 
@@ -43,6 +44,13 @@ void feed_quote(struct feed *feed, struct span words, msec_t now);
 void feed_refuse(struct feed *feed, struct span words, msec_t now);
 void feed_give_up(struct feed *feed, msec_t now);
 void feed_expire(struct feed *feed, bool heard, msec_t now);
+
+/* As session_cancel, session_set and session_set_time. */
+enum operator_result feed_cancel(struct feed *feed, enum side from, struct span id, struct span reason, msec_t now)
+    __attribute__((warn_unused_result));
+bool feed_set(struct feed *feed, enum policy_clock clock, const struct policy_rule *rule, bool in_flight, msec_t now,
+    size_t *changed) __attribute__((warn_unused_result));
+void feed_set_time(struct feed *feed, msec_t now);
 
 /* The rules of the session's policy have changed. */
 void feed_rules(struct feed *feed, const struct policy *policy, msec_t now);

@@ -39,6 +39,7 @@ struct guardian {
 	bool group;  /* end the server's process group only */
 	char **command;
 	int input, output, errors;         /* the server's stdin, stdout and stderr; errors -1: the guardian's own */
+	const char *socket;                /* removed at the end, if nobody listens there; NULL: none */
 	const struct saved_signals *saved; /* the signal dispositions to restore in the server */
 };
 

@@ -26,7 +26,8 @@ struct life {
 	const struct saved_signals *saved;
 	struct session *session;
 	const struct client *client;
-	struct port *port; /* the server's */
+	const char *socket; /* control's; or NULL */
+	struct port *port;  /* the server's */
 	struct ev_loop *loop;
 	struct child child;
 	struct relay relay; /* of its stderr */
@@ -45,9 +46,9 @@ struct life {
 int life_open(struct life *life, const struct options *options, struct log *log, const struct saved_signals *saved)
     __attribute__((warn_unused_result));
 
-/* Starts the server. If that fails, the client's first request is answered with the reason. */
+/* Starts the server. socket: a control socket that its guardian removes if canceld is killed; or NULL. If that fails, the client's first request is answered with the reason. */
 void life_start(struct life *life, struct session *session, const struct client *client, struct port *port,
-    struct ev_loop *loop, msec_t now);
+    struct ev_loop *loop, const char *socket, msec_t now);
 
 /* Frees everything. The guardian ends the rest of the server's process tree, and is not waited for. */
 void life_close(struct life *life);

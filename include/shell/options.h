@@ -15,12 +15,12 @@
 #include "shell/trace.h"
 
 enum {
-	OPTIONS_RUN = -1,        /* there is a command to run */
-	OPTIONS_MAX = 64,        /* rows of the table */
-	OPTIONS_PATH_MAX = 4096, /* the name of a file, with its end */
-	STATUS_ERROR = 123,      /* --fail-on-error */
-	STATUS_TIMED_OUT = 124,  /* --fail-on-timeout */
-	STATUS_FAILED = 125,     /* canceld itself */
+	OPTIONS_PATH = 4096,    /* the size of a path */
+	OPTIONS_RUN = -1,       /* there is a command to run */
+	OPTIONS_MAX = 64,       /* rows of the table */
+	STATUS_ERROR = 123,     /* --fail-on-error */
+	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
+	STATUS_FAILED = 125,    /* canceld itself */
 };
 
 struct options {
@@ -37,15 +37,17 @@ struct options {
 	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
 	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, fail_on_error, strict;
 	size_t max_message, max_inflight;
-	bool dry_run; /* every byte passes, and the log tells what would have been done */
+	bool no_control;
+	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
+	bool dry_run;               /* every byte passes, and the log tells what would have been done */
 	struct trace_config trace;
 	struct log_config log;
-	char log_path[OPTIONS_PATH_MAX], trace_path[OPTIONS_PATH_MAX];
-	char config[OPTIONS_PATH_MAX]; /* the file of --config; "": the default one */
-	bool given[OPTIONS_MAX];       /* which rows of the table the command line has */
-	char name[NAME_SIZE];          /* of the server, for the log */
-	char **command;                /* within argv, ended by NULL; never empty */
-	char fault[1024];              /* what is wrong with the options, for the client; or "" */
+	char log_path[OPTIONS_PATH], trace_path[OPTIONS_PATH];
+	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
+	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
+	char name[NAME_SIZE];      /* of the server, for the log */
+	char **command;            /* within argv, ended by NULL; never empty */
+	char fault[1024];          /* what is wrong with the options, for the client; or "" */
 };
 
 /*

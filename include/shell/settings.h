@@ -18,4 +18,8 @@ bool settings_read(json_t *object, struct session_config *config, struct policy 
 json_t *settings_rules_json(const struct policy *policy);
 bool settings_read_rules(json_t *rules, struct policy *policy);
 
+/* The same for one rule. */
+json_t *settings_rule_json(enum policy_clock clock, const struct policy_rule *rule);
+bool settings_read_rule(json_t *rule, struct policy *policy);
+
 #endif

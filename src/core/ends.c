@@ -60,7 +60,7 @@ ends_resume(struct session *session, enum side requester, struct request *reques
 		requests_decide(session, requester, request, event, NULL);
 	if (request->state == former->state) {
 		arm_until(&pending->idle, &request->idle, former->idle, clocks_idle(&session->clocks, requester));
-		arm_until(&pending->hard, &request->hard, former->hard, session->clocks.steady);
+		arm_until(&pending->grace, &request->hard, former->hard, session->clocks.steady);
 		/* Its turn was cancelled while it was PASSING. */
 		if ((request->marks & REQUEST_CASCADED) &&
 		    alarm_due(&request->hard) > session->clocks.steady + state_grace(session, request))

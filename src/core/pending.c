@@ -6,6 +6,7 @@
 
 #include "core/hash.h"
 #include "core/id.h"
+#include "core/limits.h"
 #include "core/mem.h"
 
 /* The ids and tokens of its request that a name is: those with the same spelling are one name. */
@@ -40,6 +41,8 @@ pending_free(struct pending *pending)
 	timeline_free(&pending->idle);
 	timeline_free(&pending->hard);
 	timeline_free(&pending->linger);
+	timeline_free(&pending->grace);
+	timeline_free(&pending->seen);
 	*pending = (struct pending){ 0 };
 }
 
@@ -268,8 +271,53 @@ pending_set_deadlines(struct pending *pending, struct request *request, msec_t i
 	request->received = now;
 	request->idle_after = idle_after;
 	request->cap_after = cap_after;
-	alarm_arm(&pending->idle, &request->idle, idle_after, idle_now);
+	pending_start_idle(pending, request, idle_now);
 	alarm_arm(&pending->hard, &request->hard, cap_after, now);
+}
+
+void
+pending_start_idle(struct pending *pending, struct request *request, msec_t idle_now)
+{
+	alarm_arm(&pending->idle, &request->idle, request->idle_after, idle_now);
+	alarm_arm(&pending->seen, &request->seen, 0, idle_now);
+}
+
+void
+pending_extend(struct pending *pending, struct request *request, msec_t idle_now)
+{
+	if (alarm_armed(&request->idle))
+		alarm_arm(&pending->idle, &request->idle, request->idle_after, idle_now);
+	alarm_arm(&pending->seen, &request->seen, 0, idle_now);
+}
+
+msec_t
+pending_seen(const struct request *request)
+{
+	return alarm_due(&request->seen);
+}
+
+struct request *
+pending_next_seen(const struct pending *pending, const struct request *after)
+{
+	struct alarm *next =
+	    after == NULL ? timeline_first(&pending->seen) : timeline_next(&pending->seen, &after->seen);
+
+	return next == NULL ? NULL : (struct request *)(void *)((char *)next - offsetof(struct request, seen));
+}
+
+void
+pending_change_deadlines(struct request *request, msec_t idle_after, msec_t cap_after)
+{
+	request->idle_after = idle_after;
+	request->cap_after = cap_after;
+}
+
+void
+pending_keep_progress(struct request *request, struct span message)
+{
+	buf_clear(&request->progress);
+	if (message.len <= LIMIT_PROGRESS)
+		buf_append(&request->progress, message);
 }
 
 void
@@ -289,6 +337,8 @@ pending_remove(struct pending *pending, struct request *request)
 {
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
+	alarm_disarm(&request->seen);
+	buf_free(&request->progress);
 	leave_state(pending, request);
 	for (size_t i = 0; i < request->name_count; i++) {
 		map_remove(&pending->exact, &request->names[i].exact);

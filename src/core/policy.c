@@ -52,6 +52,39 @@ policy_add(struct policy *policy, enum policy_source source, enum policy_clock c
 	(*rules)[(*count)++] = (struct policy_rule){ source, copy(method), copy(name), duration, false };
 }
 
+static bool
+is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+bool
+policy_set(struct policy *policy, enum policy_clock clock, const struct policy_rule *rule, size_t most)
+{
+	struct policy_rule *rules = policy->clock[clock].rules;
+	size_t count = 0;
+
+	for (size_t i = 0; i < policy->clock[clock].count; i++) {
+		if (rules[i].source != POLICY_SET)
+			continue;
+		count++;
+		if (!is_same(rules[i].method, rule->method) || !is_same(rules[i].name, rule->name))
+			continue;
+		/* The last of equals wins: it takes the last place. */
+		struct policy_rule kept = rules[i];
+
+		memmove(&rules[i], &rules[i + 1], (policy->clock[clock].count - i - 1) * sizeof(*rules));
+		kept.duration = rule->duration;
+		rules[policy->clock[clock].count - 1] = kept;
+		return true;
+	}
+	if (count >= most)
+		return false;
+	policy_add(policy, POLICY_SET, clock, rule->method == NULL ? SPAN_NONE : span_of(rule->method),
+	    rule->name == NULL ? SPAN_NONE : span_of(rule->name), rule->duration);
+	return true;
+}
+
 void
 policy_forget(struct policy *policy, enum policy_source source)
 {

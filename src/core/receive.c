@@ -627,6 +627,8 @@ on_progress(struct session *session, struct message *message)
 		pass_on(session, message, WHY_RELAYED, NULL);
 		return;
 	}
+	if (request != NULL && session->config.observed && message->extent == MESSAGE_WHOLE)
+		pending_keep_progress(request, message->text);
 	if (request != NULL)
 		restore_token(session, message, token, request);
 	else

@@ -45,6 +45,7 @@ put(struct buf *text, const char *string)
 enum ending {
 	ENDING_TIMEOUT,
 	ENDING_CANCELLED,
+	ENDING_OPERATOR,
 	ENDING_TERMINATED,
 	ENDING_GONE,
 	ENDING_RESTARTED,
@@ -59,6 +60,7 @@ static const struct {
 } endings[] = {
 	[ENDING_TIMEOUT] = { "timeout", "" },
 	[ENDING_CANCELLED] = { "cancelled", " was cancelled" },
+	[ENDING_OPERATOR] = { "operator", " was cancelled by a person" },
 	[ENDING_TERMINATED] = { "terminated", " was cancelled as canceld ends" },
 	[ENDING_GONE] = { NULL, " cannot be answered: " },
 	[ENDING_RESTARTED] = { "server-restarted",
@@ -81,6 +83,8 @@ ending_of(const struct request *request, enum decide_event event, msec_t timeout
 		return timeout == MSEC_NEVER ? ENDING_BROKEN_OFF : ENDING_STALLED;
 	if (event == EVENT_TERMINATED)
 		return ENDING_TERMINATED;
+	if (decide_is_operator(event) || (request->marks & REQUEST_OPERATED))
+		return ENDING_OPERATOR;
 	if (request->marks & REQUEST_EXPIRED)
 		return ENDING_TIMEOUT;
 	if (request->state == REQUEST_CANCELLING || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED ||
@@ -144,7 +148,7 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 	}
 	put(text, endings[ending].text);
 	answer->cause = endings[ending].cause;
-	answer->cancelled = ending == ENDING_TIMEOUT || ending == ENDING_CANCELLED || ending == ENDING_TERMINATED;
+	answer->cancelled = ending <= ENDING_TERMINATED;
 	if (ending == ENDING_TIMEOUT) {
 		answer->code = session->handshake.dialect->timeout_code;
 		put(text,
@@ -154,6 +158,10 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		    answer->timeout == request->idle_after ?
 			" ms and was given up (see the option --timeout of canceld)" :
 			" ms and was given up (see the option --max-time of canceld)");
+	} else if (ending == ENDING_OPERATOR) {
+		answer->code = session->handshake.dialect->timeout_code;
+		put(text, session->reason.len > 0 ? ": " : "");
+		buf_append(text, session->reason);
 	} else if (ending == ENDING_CANCELLED) {
 		answer->code = CODE_REQUEST_CANCELLED;
 		if (request->state == REQUEST_CANCELLING)
@@ -171,7 +179,7 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 static const char *
 cancelled_result(const struct session *session, const struct request *request, enum ending ending)
 {
-	if (request->row == NULL || (ending != ENDING_TIMEOUT && ending != ENDING_CANCELLED))
+	if (request->row == NULL || ending > ENDING_OPERATOR)
 		return NULL;
 	/* ACP v2: the result of a prompt no longer tells how its turn ended. */
 	if ((request->row->traits & METHOD_TURN) && session->handshake.version > 1)
@@ -195,6 +203,7 @@ reply_to(struct session *session, enum side requester, const struct request *req
 		.status = -1,
 		.signal = -1,
 	};
+	bool given_up = ending == ENDING_TIMEOUT || ending == ENDING_OPERATOR;
 	struct buf text;
 
 	if (result != NULL) {
@@ -203,10 +212,10 @@ reply_to(struct session *session, enum side requester, const struct request *req
 	}
 	buf_init(&text);
 	explain(session, &answer, &text, requester, request, ending);
-	if (ending == ENDING_TIMEOUT && (traits & METHOD_DISCOVERY))
+	if (given_up && (traits & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
 	buf_clear(&session->scratch);
-	if (ending == ENDING_TIMEOUT && (traits & METHOD_TOOL) && session->config.tool_errors)
+	if (given_up && (traits & METHOD_TOOL) && session->config.tool_errors)
 		compose_tool_error(&session->scratch, &answer, request->meta.len > 0);
 	else
 		compose_error(&session->scratch, &answer);

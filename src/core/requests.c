@@ -78,6 +78,8 @@ report_decision(struct session *session, enum side requester, const struct reque
 			action.detail = SPAN("not answered in time: the session ends");
 		action.hint = hint_for(session, requester, request, timeout == request->idle_after);
 	}
+	if (decision->why == WHY_OPERATOR_CANCELLED)
+		action.detail = session->reason;
 	journal_tell(&session->journal, &action);
 }
 
@@ -97,13 +99,6 @@ decide_message(struct session *session, enum side requester, struct request *req
 	else
 		pass_on(session, message, why, request);
 	return CANCEL_NOT_SENT;
-}
-
-static bool
-is_cancel(enum decide_event event)
-{
-	return event == EVENT_CANCEL || event == EVENT_CANCEL_OWED || event == EVENT_CANCEL_ACKNOWLEDGED ||
-	    event == EVENT_TURN_CANCELLED;
 }
 
 static void
@@ -178,7 +173,7 @@ requests_start_grace(struct session *session, enum side requester, struct reques
 	/* No cancel reaches a deaf server: its time does not begin again. */
 	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
 		return;
-	alarm_arm(&session->party[requester].pending.hard, &request->hard, grace, now);
+	alarm_arm(&session->party[requester].pending.grace, &request->hard, grace, now);
 }
 
 static void
@@ -265,9 +260,18 @@ tally_of(const struct session *session, const struct request *request, enum deci
 		return TALLY_FAILED;
 	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
 		return TALLY_STREAMS;
-	if (cancelled || is_cancel(event))
+	if (cancelled || decide_is_cancel(event) || decide_is_operator(event))
 		return TALLY_CANCELLED;
 	return left ? TALLY_LEFT : TALLY_LOST;
+}
+
+static void
+note_tally(struct session *session, enum side requester, const struct request *request, enum tally tally)
+{
+	journal_tally(&session->journal, requester, tally);
+	if (requester == SIDE_CLIENT && session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
+		latency_note(&session->latency, request->method, request->name,
+		    session->clocks.steady - request->received);
 }
 
 /* The steps for the requester, and the request's next state. */
@@ -287,7 +291,9 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->marks |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
 		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;
-	if (request->state == REQUEST_PASSING && is_cancel(event) && !(request->marks & REQUEST_CANCELLED)) {
+	if (event == EVENT_OPERATOR_OWED)
+		request->marks |= REQUEST_OPERATED;
+	if (request->state == REQUEST_PASSING && decide_is_cancel(event) && !(request->marks & REQUEST_CANCELLED)) {
 		request->marks |= event == EVENT_CANCEL ? REQUEST_CANCELLED | REQUEST_UNOWED : REQUEST_CANCELLED;
 		request->cancelled = session->clocks.steady;
 	}
@@ -309,7 +315,7 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 	}
 	if (request->state != REQUEST_ABANDONED &&
 	    (decision->next == REQUEST_NONE || decision->next == REQUEST_ABANDONED))
-		journal_tally(&session->journal, requester, tally_of(session, request, event, message, timeout));
+		note_tally(session, requester, request, tally_of(session, request, event, message, timeout));
 	if (decision->next != request->state)
 		enter_state(session, requester, request, (enum request_state)decision->next);
 }
@@ -595,9 +601,7 @@ may_be_arriving(const struct session *session, enum side requester, const struct
 static void
 expire(struct session *session, enum side requester, struct request *request)
 {
-	/* After canceld's cancel the receiver has the grace to answer. */
-	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
-	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
+	bool owed = state_deadline_waits(session, requester, request);
 
 	if (request->state == REQUEST_WAITING && !(request->marks & REQUEST_GRACED) &&
 	    is_arriving(session, requester, request)) {
@@ -621,14 +625,6 @@ expire(struct session *session, enum side requester, struct request *request)
 	requests_decide(session, requester, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
-/* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
-static bool
-is_held(const struct session *session, enum side requester, const struct request *request)
-{
-	return requester == SIDE_CLIENT && state_of(session, requester, request) == REQUEST_QUEUED &&
-	    lane_holds(session->party[requester].lane, request->start);
-}
-
 static bool
 is_due(const struct alarm *alarm, msec_t now)
 {
@@ -645,8 +641,10 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 		requests_decide(session, requester, request_of_hard(first), EVENT_DEADLINE, NULL);
 	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
 		expire(session, requester, request_of_hard(first));
+	while (deadlines && is_due(first = timeline_first(&pending->grace), session->clocks.steady))
+		expire(session, requester, request_of_hard(first));
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		if (is_held(session, requester, request_of_idle(first)))
+		if (state_is_held(session, requester, request_of_idle(first)))
 			alarm_disarm(first); /* state_release arms it again */
 		else if (may_be_arriving(session, requester, request_of_idle(first)))
 			state_extend(session, requester, request_of_idle(first));

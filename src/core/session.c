@@ -71,6 +71,7 @@ session_free(struct session *session)
 		pending_free(&session->tasks[side]);
 	}
 	turns_free(&session->turns);
+	latency_free(&session->latency);
 	scan_free(session->salvage);
 	buf_free(&session->scratch);
 	recovery_free(session);
@@ -468,6 +469,7 @@ wake_of(const struct session *session, enum side side, bool stalled)
 		return wake;
 	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
 	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));
+	wake = earlier(wake, due_by_caller(&pending->grace, clocks->skew));
 	if (side == SIDE_CLIENT && is_idle_frozen(session))
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
@@ -559,6 +561,12 @@ bool
 session_timed_out(const struct session *session)
 {
 	return session->timed_out;
+}
+
+void
+session_set_time(struct session *session, msec_t now)
+{
+	set_clock(session, now);
 }
 
 void

@@ -27,6 +27,13 @@ state_grace(const struct session *session, const struct request *request)
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
+bool
+state_deadline_waits(const struct session *session, enum side requester, const struct request *request)
+{
+	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
+}
+
 /* Some SDKs leave "jsonrpc" out of answers: one that names a request is no line of a log. */
 static bool
 names_request(const struct session *session, enum side from, const struct scan *scan)
@@ -100,14 +107,12 @@ state_release(struct session *session)
 		first = request;
 	for (request = first; request != NULL; request = request->newer)
 		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
-			alarm_arm(&pending->idle, &request->idle, request->idle_after, session->clocks.idle);
+			pending_start_idle(pending, request, session->clocks.idle);
 	lane_stop_at(lane, LANE_FREE);
 }
 
 void
 state_extend(struct session *session, enum side requester, struct request *request)
 {
-	if (alarm_armed(&request->idle))
-		alarm_arm(&session->party[requester].pending.idle, &request->idle, request->idle_after,
-		    clocks_idle(&session->clocks, requester));
+	pending_extend(&session->party[requester].pending, request, clocks_idle(&session->clocks, requester));
 }

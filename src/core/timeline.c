@@ -99,3 +99,12 @@ timeline_first(const struct timeline *timeline)
 	}
 	return first;
 }
+
+struct alarm *
+timeline_next(const struct timeline *timeline, const struct alarm *alarm)
+{
+	for (size_t i = 0; i < timeline->count; i++)
+		if (alarm->next == &timeline->lists[i]->ring)
+			return NULL;
+	return alarm->next;
+}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/operator.h"
 #include "core/session.h"
 #include "ctl/ctl.h"
 #include "shell/log.h"
@@ -398,6 +399,48 @@ call_rules(struct replay *replay, json_t *record)
 	return settings_read_rules(json_object_get(record, "rules"), &replay->policy);
 }
 
+static bool
+call_cancel(struct replay *replay, json_t *record)
+{
+	json_t *id = json_object_get(record, "id");
+	enum side side;
+	struct buf reason;
+	bool whole;
+
+	buf_init(&reason);
+	whole = read_side(record, &side) && json_is_string(id) && trace_get_bytes(record, &reason);
+	if (whole)
+		(void)!session_cancel(replay->session, side,
+		    (struct span){ json_string_value(id), json_string_length(id) }, buf_span(&reason), replay->now);
+	buf_free(&reason);
+	return whole;
+}
+
+static bool
+call_set(struct replay *replay, json_t *record)
+{
+	bool in_flight = json_is_true(json_object_get(record, "now")), whole;
+	struct policy rule;
+	size_t changed;
+
+	policy_init(&rule);
+	whole = settings_read_rule(json_object_get(record, "rule"), &rule);
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++)
+		if (rule.clock[clock].count > 0)
+			(void)!session_set(replay->session, (enum policy_clock)clock, rule.clock[clock].rules,
+			    in_flight, replay->now, &changed);
+	policy_free(&rule);
+	return whole;
+}
+
+static bool
+call_time(struct replay *replay, json_t *record)
+{
+	(void)record;
+	session_set_time(replay->session, replay->now);
+	return true;
+}
+
 /* As shell/feed.c records them. */
 static const struct {
 	const char *name;
@@ -417,6 +460,9 @@ static const struct {
 	{ "give_up", call_give_up },
 	{ "expire", call_expire },
 	{ "rules", call_rules },
+	{ "cancel", call_cancel },
+	{ "set", call_set },
+	{ "time", call_time },
 	{ "sleep", call_sleep },
 };
 

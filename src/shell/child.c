@@ -139,7 +139,8 @@ start(struct child *child, int ends[], const struct guardian *guardian)
 }
 
 int
-child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group)
+child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group,
+    const char *socket)
 {
 	int ends[ENDS], status = STATUS_OWN_FAILURE, error, i;
 
@@ -155,6 +156,7 @@ child_start(struct child *child, char **command, const struct saved_signals *sav
 			.input = ends[INPUT_READ],
 			.output = ends[OUTPUT_WRITE],
 			.errors = errors,
+			.socket = socket,
 			.saved = saved,
 		};
 

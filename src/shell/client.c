@@ -1,10 +1,14 @@
 #include "shell/client.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/limits.h"
 #include "shell/ancestor.h"
+#include "shell/proc.h"
 #include "shell/watcher.h"
 
 enum {
@@ -196,4 +200,18 @@ client_turn(struct client *client, bool signalled, msec_t now)
 	if (client->state == CLIENT_DRAINING && session_outstanding(client->session, SIDE_CLIENT) > 0)
 		return CLIENT_STAYS;
 	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;
+}
+
+/* proc(5): the line "Pid:" in fdinfo of the descriptor that watches the process. */
+pid_t
+client_process(const struct client *client)
+{
+	char path[64], text[512];
+	const char *line;
+
+	if (client->watchers[PROCESS_GONE].fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", client->watchers[PROCESS_GONE].fd);
+	line = proc_is_own() && proc_read(path, text, sizeof(text)) ? strstr(text, "\nPid:") : NULL;
+	return line == NULL ? 0 : (pid_t)strtol(line + strlen("\nPid:"), NULL, 10);
 }

@@ -53,13 +53,10 @@ user_at(const char *word, size_t at)
 	return len > 0 && word[at + 2 + len] == '@' ? len : 0;
 }
 
-/* follows: an option that wants a secret stands before the word. */
+/* The word with "***" in place of its secrets. follows: an option that wants a secret stands before it. */
 static void
-append_word(struct buf *line, const char *word, bool follows)
+append_hidden(struct buf *line, const char *word, bool follows)
 {
-	bool plain = *word != '\0' && strpbrk(word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
-
-	buf_append(line, plain ? SPAN_NONE : SPAN("'"));
 	for (size_t at = 0; word[at] != '\0' && !follows; at++) {
 		size_t shown = 1, hidden = value_at(word, at);
 
@@ -71,19 +68,34 @@ append_word(struct buf *line, const char *word, bool follows)
 		at += shown - 1 + hidden;
 	}
 	buf_append(line, follows ? SPAN("***") : SPAN_NONE);
-	buf_append(line, plain ? SPAN_NONE : SPAN("'"));
+}
+
+/* Whether the word before this one is an option that wants a secret. */
+static bool
+follows_option(char *const command[], size_t i)
+{
+	const char *word = i == 0 ? "" : command[i - 1];
+
+	return word[0] == '-' && strpbrk(word, "=:") == NULL && command_names_secret(span_of(word)) &&
+	    command[i][0] != '-';
+}
+
+void
+command_append_word(struct buf *text, char *const command[], size_t i)
+{
+	append_hidden(text, command[i], follows_option(command, i));
 }
 
 void
 command_append(struct buf *line, char *const command[])
 {
-	bool follows = false;
+	for (size_t i = 0; command[i] != NULL; i++) {
+		const char *word = command[i];
+		bool plain = *word != '\0' && strpbrk(word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
 
-	for (char *const *word = command; *word != NULL; word++) {
-		bool option = (*word)[0] == '-';
-
-		buf_append(line, word > command ? SPAN(" ") : SPAN_NONE);
-		append_word(line, *word, follows && !option);
-		follows = option && strpbrk(*word, "=:") == NULL && command_names_secret(span_of(*word));
+		buf_append(line, i > 0 ? SPAN(" ") : SPAN_NONE);
+		buf_append(line, plain ? SPAN_NONE : SPAN("'"));
+		command_append_word(line, command, i);
+		buf_append(line, plain ? SPAN_NONE : SPAN("'"));
 	}
 }

@@ -253,6 +253,46 @@ feed_expire(struct feed *feed, bool heard, msec_t now)
 	done(feed);
 }
 
+enum operator_result
+feed_cancel(struct feed *feed, enum side from, struct span id, struct span reason, msec_t now)
+{
+	enum operator_result result;
+	json_t *fields;
+
+	if (records(feed)) {
+		fields = words_of(reason);
+		json_object_set_new(fields, "side", json_string(side_name(from)));
+		json_object_set_new(fields, "id", json_stringn(id.ptr, id.len));
+		call(feed, "cancel", fields, now);
+	}
+	result = session_cancel(feed->session, from, id, reason, now);
+	done(feed);
+	return result;
+}
+
+bool
+feed_set(struct feed *feed, enum policy_clock clock, const struct policy_rule *rule, bool in_flight, msec_t now,
+    size_t *changed)
+{
+	bool set;
+
+	if (records(feed))
+		call(feed, "set", json_pack("{s:o,s:b}", "rule", settings_rule_json(clock, rule), "now", in_flight),
+		    now);
+	set = session_set(feed->session, clock, rule, in_flight, now, changed);
+	done(feed);
+	return set;
+}
+
+void
+feed_set_time(struct feed *feed, msec_t now)
+{
+	if (records(feed))
+		call(feed, "time", json_object(), now);
+	session_set_time(feed->session, now);
+	done(feed);
+}
+
 void
 feed_rules(struct feed *feed, const struct policy *policy, msec_t now)
 {

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #endif
 
 #include "shell/monotonic.h"
+#include "shell/place.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
@@ -239,6 +241,22 @@ sweep(struct watch *watch)
 }
 
 /*
+ * Removes the control socket that canceld could not remove itself. While canceld sweeps through this guardian, it is
+ * alive; otherwise it may just be ending, and have closed this socket and not yet that one.
+ */
+static void
+remove_socket(const char *socket)
+{
+	struct pollfd peer = { .fd = CONTROL };
+	msec_t end = monotonic_now() + SWEEP_TIME;
+
+	if (socket == NULL || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
+		return;
+	while (!place_remove_dead(socket) && monotonic_now() < end)
+		wait_for_news(false, SWEEP_PAUSE);
+}
+
+/*
  * When canceld dies, the kernel sends SIGCONT, for a guardian that is stopped. The name does not contain "canceld",
  * so that pkill(1) does not end both at once.
  */
@@ -258,6 +276,7 @@ guardian_run(const struct guardian *guardian)
 {
 	struct watch watch = { 0 };
 	enum guardian_kind kind;
+	bool swept;
 	int error;
 
 	stand_apart();
@@ -276,5 +295,7 @@ guardian_run(const struct guardian *guardian)
 	listen_to_children();
 	wait_for_end(&watch);
 	terminate(&watch);
-	_exit(sweep(&watch) ? 0 : 1);
+	swept = sweep(&watch);
+	remove_socket(guardian->socket);
+	_exit(swept ? 0 : 1);
 }

@@ -139,7 +139,7 @@ start_server(struct life *life)
 	relay_forget(&life->relay);
 	life->stuck = false;
 	life->start_status = child_start(&life->child, life->options->command, life->saved, life->relay.write_end,
-	    life->options->sweep_group);
+	    life->options->sweep_group, life->socket);
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
@@ -253,9 +253,10 @@ life_open(struct life *life, const struct options *options, struct log *log, con
 
 void
 life_start(struct life *life, struct session *session, const struct client *client, struct port *port,
-    struct ev_loop *loop, msec_t now)
+    struct ev_loop *loop, const char *socket, msec_t now)
 {
 	life->session = session;
+	life->socket = socket;
 	life->client = client;
 	life->port = port;
 	life->loop = loop;

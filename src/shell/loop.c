@@ -2,7 +2,7 @@
  *   one turn of the loop
  *
  *   libev ──▶ watchers note what happened, nothing more
- *         ──▶ on_settle (ev_prepare):  read and hear ─▶ write ─▶ expire ─▶ client, server ─▶ write ─▶ watch
+ *         ──▶ on_settle (ev_prepare):  read and hear ─▶ write ─▶ control, expire ─▶ client, server ─▶ write ─▶ watch
  *
  * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
  * bytes are read. So nothing is decided in a callback: each turn first reads and hears what is there.
@@ -18,6 +18,7 @@
 #include "core/limits.h"
 #include "shell/client.h"
 #include "shell/command.h"
+#include "shell/control.h"
 #include "shell/feed.h"
 #include "shell/life.h"
 #include "shell/monotonic.h"
@@ -39,6 +40,7 @@ struct loop {
 	struct signals signals;
 	struct client client;
 	struct life life;
+	struct control control;
 	ev_io log_writable;
 	ev_prepare settle;
 	ev_timer timer;
@@ -141,6 +143,7 @@ next_wake(const struct loop *loop)
 
 	bring_forward(&wake, life_wake(&loop->life));
 	bring_forward(&wake, client_wake(&loop->client));
+	bring_forward(&wake, control_wake(&loop->control, loop->now));
 	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
 		bring_forward(&wake, loop->client.leave_by);
 	if (may_read(loop, SIDE_CLIENT) && !loop->port[SIDE_CLIENT].in.pollable)
@@ -171,6 +174,7 @@ watch(struct loop *loop)
 	port_watch(client, loop->ev, may_read(loop, SIDE_CLIENT), !port_is_closed(client) && port_backlog(client) > 0);
 	life_watch(&loop->life);
 	watcher_set(loop->ev, &loop->log_writable, log_wants_write(loop->log));
+	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	set_alarm(loop, next_wake(loop));
 	feed_sleep(&loop->feed, is_stalled(loop), loop->now);
@@ -223,6 +227,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	hear(loop, SIDE_SERVER);
 	hear(loop, SIDE_CLIENT);
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
+	control_turn(&loop->control, loop->now);
 	expire(loop);
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
 	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
@@ -296,6 +301,7 @@ open_session(struct loop *loop)
 		.stateless = options->stateless,
 		.dry_run = options->dry_run,
 		.kill_stuck = options->kill_stuck,
+		.observed = !options->no_control,
 	};
 
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
@@ -318,7 +324,10 @@ start(struct loop *loop, const struct saved_signals *saved)
 	port_init(server, SIDE_SERVER, &loop->feed);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
-	life_start(&loop->life, loop->session, &loop->client, server, loop->ev, loop->now);
+	control_open(&loop->control, loop->options, loop->file, loop->log);
+	control_start(&loop->control, loop->session, &loop->life, &loop->client, loop->ev, loop->now);
+	life_start(&loop->life, loop->session, &loop->client, server, loop->ev,
+	    loop->control.path[0] != '\0' ? loop->control.path : NULL, loop->now);
 	signals_watch(&loop->signals, loop->ev, saved);
 	watcher_init(&loop->log_writable, loop->log->descriptor.fd, EV_WRITE, NULL);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
@@ -337,6 +346,7 @@ finish(struct loop *loop)
 
 	signals_unwatch();
 	client_close(&loop->client);
+	control_close(&loop->control);
 	life_close(&loop->life);
 	port_close_in(client, loop->ev);
 	port_close_out(client, loop->ev);

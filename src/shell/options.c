@@ -42,6 +42,7 @@ enum kind {
 	TRACE_SIZE,
 	LOG_FORMAT,
 	LOG_LEVEL,
+	CONTROL,
 	NAME,
 	LOUDER,
 	QUIET,
@@ -58,7 +59,7 @@ static const struct row {
 	const char *name;
 	int argument; /* as in struct option */
 	enum kind kind;
-	size_t at; /* FLAG, WAIT, SIZE, COUNT: what is set, in struct options */
+	size_t at; /* FLAG, WAIT, SIZE, COUNT, CONFIG, CONTROL: what is set, in struct options */
 	const char *wanted;
 	const char *shown; /* the argument in the help */
 	const char *help;
@@ -170,6 +171,13 @@ static const struct row {
 	    "--name NAME          the server's name in each line of the log", NULL },
 	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
 	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
+	{ 0, "control", required_argument, CONTROL, offsetof(struct options, control),
+	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
+	    "the control socket, with which cancelctl(1) finds\n"
+	    "this canceld (in a directory of your own)",
+	    NULL, "Control" },
+	{ 0, "no-control", no_argument, FLAG, offsetof(struct options, no_control), NULL, "", "no control socket", NULL,
+	    NULL },
 	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
 	    "say more: each decision; -vv: each message, without\n"
 	    "its contents",
@@ -192,7 +200,8 @@ static const struct row {
 	    "keep the last SIZE or half of it, in FILE.PID and\n"
 	    "FILE.PID.1",
 	    NULL, NULL },
-	{ 'c', "config", required_argument, CONFIG, 0, "the name of a file; ~/ is your home directory", " FILE",
+	{ 'c', "config", required_argument, CONFIG, offsetof(struct options, config),
+	    "the name of a file; ~/ is your home directory", " FILE",
 	    "read from FILE what the options do not say (from\n"
 	    "~/.config/canceld/config.json); SIGUSR2: again",
 	    NULL, "The configuration file" },
@@ -377,14 +386,20 @@ allow_restarts(struct options *options)
 static bool
 set_file(struct options *options, enum kind kind, const char *file)
 {
-	char *path = kind == LOG_FILE ? options->log_path : kind == TRACE_FILE ? options->trace_path : options->config;
+	char *path = kind == LOG_FILE ? options->log_path : options->trace_path;
 
-	if (kind == LOG_FILE)
-		options->log.file = path;
-	else if (kind == TRACE_FILE)
-		options->trace.file = path;
-	return home_expand(file, path, OPTIONS_PATH_MAX) && file[0] != '\0' &&
+	*(kind == LOG_FILE ? &options->log.file : &options->trace.file) = path;
+	return home_expand(file, path, OPTIONS_PATH) && file[0] != '\0' &&
 	    !(kind == LOG_FILE && strcmp(file, "--") == 0);
+}
+
+static bool
+set_level(struct options *options, enum kind kind)
+{
+	enum why_level level = options->log.level;
+
+	options->log.level = kind == QUIET ? LEVEL_ERROR : level < LEVEL_TRAFFIC ? level + 1 : level;
+	return true;
 }
 
 /* argument: NULL if none was given; false: the argument is refused. source: of a rule. */
@@ -428,7 +443,6 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		return units_read_count(value, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
 	case TRACE_FILE:
-	case CONFIG:
 		return set_file(options, row->kind, text);
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
@@ -438,13 +452,13 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		snprintf(options->name, sizeof(options->name), "%s", text);
 		return value.len > 0 && value.len < NAME_SIZE;
 	case LOUDER:
-		options->log.level += options->log.level < LEVEL_TRAFFIC;
-		return true;
 	case QUIET:
-		options->log.level = LEVEL_ERROR;
-		return true;
+		return set_level(options, row->kind);
 	case IGNORED:
 		return true;
+	case CONFIG:
+	case CONTROL:
+		return home_expand(text, at, OPTIONS_PATH) && text[0] != '\0';
 	case BRIEF:
 	case HELP:
 	case VERSION:
@@ -525,7 +539,8 @@ explain(const struct row *row, const char *argument)
 
 	if (row->kind == RESTART && strcmp(argument, "0") == 0)
 		return "without this option the server is not started again; ";
-	if ((row->kind == LOG_FILE || row->kind == TRACE_FILE || row->kind == CONFIG) && argument[0] == '~')
+	if ((row->kind == LOG_FILE || row->kind == TRACE_FILE || row->kind == CONFIG || row->kind == CONTROL) &&
+	    argument[0] == '~')
 		return "your home directory is not known, or its name is too long; ";
 	if (row->kind == STUCK && strcmp(argument, "0") == 0)
 		return "";

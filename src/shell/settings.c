@@ -22,18 +22,21 @@ static const struct {
 enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
 
 json_t *
+settings_rule_json(enum policy_clock clock, const struct policy_rule *rule)
+{
+	return json_pack("{s:i,s:i,s:s?,s:s?,s:I}", "clock", (int)clock, "source", (int)rule->source, "method",
+	    rule->method, "name", rule->name, "ms", (json_int_t)rule->duration);
+}
+
+json_t *
 settings_rules_json(const struct policy *policy)
 {
 	json_t *rules = json_array();
 
 	for (int clock = 0; clock < POLICY_CLOCKS; clock++)
-		for (size_t i = 0; i < policy->clock[clock].count; i++) {
-			const struct policy_rule *rule = &policy->clock[clock].rules[i];
-
+		for (size_t i = 0; i < policy->clock[clock].count; i++)
 			json_array_append_new(rules,
-			    json_pack("{s:i,s:i,s:s?,s:s?,s:I}", "clock", clock, "source", (int)rule->source, "method",
-				rule->method, "name", rule->name, "ms", (json_int_t)rule->duration));
-		}
+			    settings_rule_json((enum policy_clock)clock, &policy->clock[clock].rules[i]));
 	return rules;
 }
 
@@ -64,6 +67,21 @@ text_at(json_t *object, const char *key)
 }
 
 bool
+settings_read_rule(json_t *rule, struct policy *policy)
+{
+	struct span method = text_at(rule, "method"), name = text_at(rule, "name");
+	int clock, source;
+	json_int_t ms;
+
+	if (json_unpack(rule, "{s:i,s:i,s:I}", "clock", &clock, "source", &source, "ms", &ms) < 0 || clock < 0 ||
+	    clock >= POLICY_CLOCKS || source < POLICY_FILE || source > POLICY_SET || ms < 0 ||
+	    (method.len == 0 && name.len > 0))
+		return false;
+	policy_add(policy, (enum policy_source)source, (enum policy_clock)clock, method, name, ms);
+	return true;
+}
+
+bool
 settings_read_rules(json_t *rules, struct policy *policy)
 {
 	json_t *rule;
@@ -71,15 +89,8 @@ settings_read_rules(json_t *rules, struct policy *policy)
 
 	json_array_foreach(rules, i, rule)
 	{
-		struct span method = text_at(rule, "method"), name = text_at(rule, "name");
-		int clock, source;
-		json_int_t ms;
-
-		if (json_unpack(rule, "{s:i,s:i,s:I}", "clock", &clock, "source", &source, "ms", &ms) < 0 ||
-		    clock < 0 || clock >= POLICY_CLOCKS || source < POLICY_FILE || source > POLICY_SET || ms < 0 ||
-		    (method.len == 0 && name.len > 0))
+		if (!settings_read_rule(rule, policy))
 			return false;
-		policy_add(policy, (enum policy_source)source, (enum policy_clock)clock, method, name, ms);
 	}
 	return json_is_array(rules);
 }

@@ -97,6 +97,26 @@ START_TEST(a_deadline_may_leave_the_answer_to_the_receiver)
 }
 END_TEST
 
+/* A person gives it up: as at a deadline; a second time nobody waits for the grace. */
+START_TEST(a_person_ends_the_wait)
+{
+	for (int state = 0; state < REQUEST_STATES; state++) {
+		const struct decision *operator= & decisions[state][EVENT_OPERATOR];
+		const struct decision *deadline = &decisions[state][EVENT_DEADLINE];
+
+		ck_assert_uint_eq(operator->why, WHY_OPERATOR_CANCELLED);
+		if (state == REQUEST_ABANDONED)
+			continue;
+		ck_assert_uint_eq(operator->steps, deadline->steps);
+		ck_assert_uint_eq(operator->next, deadline->next);
+		ck_assert_uint_eq(decisions[state][EVENT_OPERATOR_OWED].steps,
+		    decisions[state][EVENT_DEADLINE_OWED].steps);
+	}
+	ck_assert_uint_eq(decisions[REQUEST_ABANDONED][EVENT_OPERATOR].next, REQUEST_ABANDONED);
+	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_OPERATOR_OWED].next, REQUEST_ABANDONED);
+}
+END_TEST
+
 /* A cancelled request is cancelled once. */
 START_TEST(no_request_is_cancelled_twice)
 {
@@ -138,6 +158,7 @@ decide_suite(void)
 	tcase_add_test(table, a_cancel_that_is_owed_an_answer_gets_one);
 	tcase_add_test(table, an_acknowledged_cancel_is_answered_at_once);
 	tcase_add_test(table, a_deadline_may_leave_the_answer_to_the_receiver);
+	tcase_add_test(table, a_person_ends_the_wait);
 	tcase_add_test(table, no_request_is_cancelled_twice);
 	tcase_add_test(table, a_passing_request_is_answered_only_if_its_response_breaks_off);
 	suite_add_tcase(suite, table);

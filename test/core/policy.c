@@ -230,6 +230,27 @@ START_TEST(patterns_fit)
 }
 END_TEST
 
+START_TEST(what_is_set_replaces_its_equal)
+{
+	char method[] = "tools/call", other[] = "tools/list";
+	struct policy_rule first = { .method = method, .duration = 5 }, second = { .method = other, .duration = 6 };
+	struct policy policy;
+
+	policy_init(&policy);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4);
+	ck_assert(policy_set(&policy, POLICY_IDLE, &first, 1));
+	ck_assert(!policy_set(&policy, POLICY_IDLE, &second, 1));
+	ck_assert(policy_set(&policy, POLICY_IDLE, &second, 2));
+	first.duration = 7;
+	ck_assert(policy_set(&policy, POLICY_IDLE, &first, 2));
+	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 3);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, NULL, false).idle, 7);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/list"), SPAN_NONE, NULL, false).idle, 6);
+	ck_assert_str_eq(policy.clock[POLICY_IDLE].rules[2].method, "tools/call"); /* the last of equals wins */
+	policy_free(&policy);
+}
+END_TEST
+
 Suite *
 policy_suite(void)
 {
@@ -240,6 +261,7 @@ policy_suite(void)
 	tcase_add_loop_test(rules, sources_have_a_rank, 0, sizeof(ranked) / sizeof(ranked[0]));
 	tcase_add_test(rules, rules_that_match_are_marked);
 	tcase_add_test(rules, a_source_is_forgotten);
+	tcase_add_test(rules, what_is_set_replaces_its_equal);
 	tcase_add_test(rules, patterns_fit);
 	tcase_add_test(rules, names_are_copied);
 	tcase_add_test(rules, a_name_with_a_zero_byte_is_another_name);

@@ -37,6 +37,7 @@ static const struct suite {
 	{ "guardian", suite_guardian, false },
 	{ "sweep", suite_sweep, false },
 	{ "restarts", suite_restarts, false },
+	{ "control", suite_control, false },
 	{ "idle", suite_idle, false },
 	{ "not-ends", suite_not_ends, false },
 	{ "drain", suite_drain, false },

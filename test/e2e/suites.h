@@ -30,6 +30,7 @@ Suite *suite_guardian(void);
 Suite *suite_client_ends(void);
 Suite *suite_client_leaks(void);
 Suite *suite_not_ends(void);
+Suite *suite_control(void);
 Suite *suite_idle(void);
 Suite *suite_times(void);
 Suite *suite_faults(void);

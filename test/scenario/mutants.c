@@ -61,6 +61,8 @@ static const char *const events[DECIDE_EVENTS] = {
 	[EVENT_RECEIVER_GONE] = "receiver-gone",
 	[EVENT_RECEIVER_LOST] = "receiver-lost",
 	[EVENT_RECEIVER_DEAF] = "receiver-deaf",
+	[EVENT_OPERATOR] = "operator",
+	[EVENT_OPERATOR_OWED] = "operator-owed",
 };
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
@@ -104,6 +106,10 @@ static struct excuse excuses[] = {
 	{ "none/requester-gone: another word", NOT_ASKED, false },
 	{ "none/receiver-lost: another word", SILENT, false },
 	{ "none/receiver-deaf: another word", NOT_ASKED, false },
+	{ "none/operator*: another word", NOT_ASKED, false },
+	{ "*/operator*: also pass", NO_MESSAGE, false },
+	{ "queued/operator*: also extend", NOT_EXTENDED, false },
+	{ "[pa]*/operator*: *", "a person is told that there is nothing to cancel", false },
 	{ "none/cancel-owed: another word", "what does not exist is owed no answer", false },
 	{ "none/cancel-acknowledged: another word", "it is looked for among what has ended", false },
 	{ "*/deadline*: also pass", NO_MESSAGE, false },

@@ -159,6 +159,28 @@ read_seen_raw(struct phrase_context *context, struct line *line, struct span res
 	return vocabulary_unquote(rest, &line->text);
 }
 
+/* timeout=RULE or max-time=RULE, and how many outstanding requests it changes */
+static bool
+read_rule(struct phrase_context *context, struct line *line, struct span rest)
+{
+	struct scenario scratch = { 0 };
+	bool sound = option_read(&scratch, vocabulary_word(&rest)) && scratch.option_count == 1;
+
+	(void)context;
+	if (scratch.option_count > 0)
+		line->rule = scratch.options[0];
+	free(scratch.options);
+	line->value = -1;
+	return sound && (rest.len == 0 || parse_number(rest, &line->value));
+}
+
+static bool
+read_in_vain(struct phrase_context *context, struct line *line, struct span rest)
+{
+	line->exact = true;
+	return read_text(context, line, rest);
+}
+
 static bool
 read_leaving(struct phrase_context *context, struct line *line, struct span rest)
 {
@@ -209,6 +231,8 @@ static const struct phrase side_phrases[] = {
 	{ "deaf", LINE_DEAF, read_deaf },
 	{ "retires", LINE_RETIRES, read_deaf },
 	{ "hopeless", LINE_HOPELESS, read_deaf },
+	{ "operated", LINE_OPERATE, read_text },
+	{ "unoperated", LINE_OPERATE, read_in_vain },
 	{ "outstanding", LINE_OUTSTANDING, read_number },
 	{ "requested", LINE_REQUESTED, read_number },
 	{ NULL, LINE_SEND, NULL },
@@ -219,6 +243,7 @@ static const struct phrase phrases[] = {
 	{ "asleep", LINE_ASLEEP, read_until },
 	{ "why", LINE_WHY, read_text },
 	{ "says", LINE_SAYS, read_text },
+	{ "set", LINE_SET, read_rule },
 	{ "wants-end", LINE_WANTS_END, read_empty },
 	{ "restart", LINE_RESTART, read_text },
 	{ NULL, LINE_SEND, NULL },

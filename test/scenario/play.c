@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "core/operator.h"
 #include "scenario/match.h"
+#include "scenario/vocabulary.h"
 
 enum {
 	START = 1000000007, /* no result may depend on a clock that starts at 0 */
@@ -192,6 +194,42 @@ on_gone(struct play *play, const struct line *line)
 		play->kind->gone(play->subject, status, signal, START + play->now);
 }
 
+static void
+on_operate(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	struct span rest = buf_span(&line->text), id = vocabulary_word(&rest);
+	enum operator_result result;
+	struct buf reason, *fault;
+
+	if (session == NULL)
+		return;
+	buf_init(&reason);
+	if (rest.len > 0 && !vocabulary_unquote(rest, &reason))
+		result = OPERATOR_NOT_FOUND;
+	else
+		result = session_cancel(session, line->side, id, buf_span(&reason), START + play->now);
+	buf_free(&reason);
+	if ((result != OPERATOR_DONE) != line->exact && (fault = play_fail(play, line)) != NULL)
+		play_show(fault, "a person %s cancel that\n", line->exact ? "could" : "could not");
+}
+
+static void
+on_set(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	const struct policy_rule rule = { POLICY_SET, line->rule.method, line->rule.name, line->rule.duration, false };
+	size_t changed;
+	bool taken;
+	struct buf *fault;
+
+	if (session == NULL)
+		return;
+	taken = session_set(session, line->rule.clock, &rule, line->value >= 0, START + play->now, &changed);
+	if ((!taken || (line->value >= 0 && changed != (size_t)line->value)) && (fault = play_fail(play, line)) != NULL)
+		play_show(fault, "%zu requests were changed\n", changed);
+}
+
 /* Carries out a line that does something to canceld. */
 static void
 act(struct play *play, const struct line *line)
@@ -242,6 +280,8 @@ act(struct play *play, const struct line *line)
 	case LINE_HOPELESS:
 		play->kind->give_up(play->subject);
 		break;
+	case LINE_OPERATE: /* see play_line */
+	case LINE_SET:
 	case LINE_SEE:
 	case LINE_NOTHING:
 	case LINE_WHY:
@@ -270,6 +310,10 @@ play_line(struct play *play, const struct line *line)
 		play_check_silence(play);
 	play->asked = false;
 	play->stimulus = line;
+	if (line->kind == LINE_OPERATE)
+		on_operate(play, line);
+	if (line->kind == LINE_SET)
+		on_set(play, line);
 	act(play, line);
 }
 

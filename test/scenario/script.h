@@ -38,7 +38,15 @@ enum line_kind {
 	LINE_HOPELESS,    /* no new server will come */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
 	LINE_REQUESTED,   /* side has sent `value` requests so far */
-	LINE_WANTS_END,   /* the session wants to end */
+	LINE_OPERATE,     /* a person cancels side's request; text: its id, then the reason in quotes; exact: in vain */
+	LINE_SET,       /* a person adds `rule`; value: for so many outstanding requests too; -1: for later ones only */
+	LINE_WANTS_END, /* the session wants to end */
+};
+
+struct option {
+	enum policy_clock clock;
+	char *method, *name;
+	msec_t duration;
 };
 
 struct line {
@@ -50,12 +58,7 @@ struct line {
 	bool exact;
 	enum framing framing; /* LINE_SEE: how the message is told apart; without `exact` */
 	msec_t value;
-};
-
-struct option {
-	enum policy_clock clock;
-	char *method, *name;
-	msec_t duration;
+	struct option rule;
 };
 
 struct scenario {

@@ -24,7 +24,7 @@ start(const char *script)
 	struct child child;
 
 	signals_save(&saved);
-	ck_assert_int_eq(child_start(&child, command, &saved, -1, false), 0);
+	ck_assert_int_eq(child_start(&child, command, &saved, -1, false, NULL), 0);
 	ck_assert_int_gt(child.pid, 0);
 	free(command[2]);
 	return child;
@@ -192,7 +192,7 @@ START_TEST(what_cannot_be_run_is_told)
 
 	signals_save(&saved);
 	snprintf(path, sizeof(path), "%s", failures[_i].path);
-	ck_assert_int_eq(child_start(&child, command, &saved, -1, false), failures[_i].status);
+	ck_assert_int_eq(child_start(&child, command, &saved, -1, false, NULL), failures[_i].status);
 	ck_assert_int_eq(errno, failures[_i].error);
 	ck_assert_int_eq(child.pid, 0);
 	ck_assert_uint_eq(count_descriptors(), before);
@@ -227,7 +227,7 @@ start_with_descriptors(int left)
 	for (fd = 64 - left; fd < 64; fd++)
 		close(fd);
 	before = count_descriptors();
-	if (child_start(&child, command, &saved, -1, false) != 125 || errno != EMFILE)
+	if (child_start(&child, command, &saved, -1, false, NULL) != 125 || errno != EMFILE)
 		return 2;
 	return count_descriptors() == before && child.pid == 0 && child.input == -1 ? 0 : 3;
 }
@@ -329,7 +329,7 @@ START_TEST(signals_are_as_they_were)
 	ck_assert(signals_ignored(&saved, SIGHUP));
 	ck_assert(!signals_ignored(&saved, SIGTERM));
 	ck_assert(!signals_ignored(&saved, SIGPIPE));
-	ck_assert_int_eq(child_start(&child, command, &saved, -1, false), 0);
+	ck_assert_int_eq(child_start(&child, command, &saved, -1, false, NULL), 0);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(!sigismember(&mask, SIGTERM));
 	ck_assert(sigismember(&mask, SIGALRM));

@@ -1,0 +1,99 @@
+#ifndef SHELL_CONTROL_H
+#define SHELL_CONTROL_H
+
+/*
+ * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket (shell/place.h) of its user's;
+ * JSON-RPC 2.0, a message a line, at most CONTROL_LINE bytes. It starts no program and opens no file that a caller
+ * names.
+ *
+ *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, started, age_ms, server, in_flight,
+ *                                   oldest_ms, timeouts, restarts; with requests also requests, the oldest first of each
+ *                                   side, and more: how many did not fit
+ *   cancel {id,from?,reason?}    -> cancelled, refused: lists of requests. id: JSON text, "7" or "\"7\"". Without from it
+ *                                   must name a request of one side only. Error -32001: no such request
+ *   cancel {older_ms?,method?,name?,from?,reason?}
+ *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there
+ *                                   are others). method and name may have '*'; one of the three must be there. What
+ *                                   by its nature has no deadline only with method
+ *   set {clock,rule,now}         -> changed: how many outstanding requests. clock: "idle" (-t) or "cap" (-T)
+ *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, queued_bytes, restarts,
+ *                                   latency: the times of answers, cumulative buckets [ms or null, count]
+ *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for
+ *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
+ *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place
+ *   reload {}                    -> changed, at_next_start: keys of the configuration file. Error -32002: it is refused
+ *   log {level}                  -> {}: the level of the log itself, "error" too
+ *
+ * It cannot delay the relay: at most CONTROL_PEERS connections, which wait in turn for CONTROL_LINES lines a turn of the
+ * loop; a connection is not read while it has not read its answers.
+ */
+
+#include <ev.h>
+#include <stdbool.h>
+
+#include "shell/configfile.h"
+#include "shell/place.h"
+#include "shell/views.h"
+
+enum {
+	CONTROL_PEERS = 16,
+	CONTROL_LINE = 64 << 10,
+	CONTROL_QUEUE = 256 << 10, /* bytes that a connection has not read, beyond which notifications are lost */
+	CONTROL_LINES = 64,
+	CONTROL_CANCELS = 256,
+
+	CONTROL_NOT_FOUND = -32001,
+	CONTROL_REFUSED = -32002,
+};
+
+struct peer { /* a connection */
+	struct control *control;
+	int fd; /* -1: this place is free */
+	ev_io readable, writable;
+	bool ready;   /* there may be bytes to read */
+	bool ended;   /* nothing more will be read */
+	bool closing; /* it is to be closed, whether or not it reads its last answer */
+	bool watching;
+	struct log_tap tap;
+	uint64_t lost; /* notifications, since the last one that it was sent */
+	struct buf in, out;
+	size_t searched; /* bytes of `in` that have no newline */
+};
+
+struct control {
+	struct views views;
+	struct options *options;
+	struct configfile *file;
+	struct log *log;
+	struct ev_loop *loop;
+	char path[PLACE_PATH]; /* "": there is no socket */
+	ev_io listener;
+	bool called;      /* somebody may have connected */
+	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
+	bool pending;     /* lines were left for the next turn */
+	struct peer peers[CONTROL_PEERS];
+};
+
+/*
+ * Opens the socket, unless an option forbids it; if that fails, one line of the log tells why. Sets control->path.
+ * Borrows its arguments. control must not move in memory until control_close.
+ */
+void control_open(struct control *control, struct options *options, struct configfile *file, struct log *log);
+
+/* From now on it serves this session. */
+void control_start(struct control *control, struct session *session, const struct life *life,
+    const struct client *client, struct ev_loop *loop, msec_t now);
+
+/* Removes the socket and ends all connections. */
+void control_close(struct control *control);
+
+/* Reads and carries out what was asked. */
+void control_turn(struct control *control, msec_t now);
+
+/* Writes what can be written, and sets up the watchers for the next wait. */
+void control_watch(struct control *control);
+
+/* When control_turn is due; MSEC_NEVER: only after an event. */
+msec_t control_wake(const struct control *control, msec_t now);
+
+#endif

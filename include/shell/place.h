@@ -1,0 +1,48 @@
+#ifndef SHELL_PLACE_H
+#define SHELL_PLACE_H
+
+/*
+ * Where control sockets are: PID-RANDOM.sock in a directory that only its user may enter. Clients strip the
+ * environment, so a place depends on HOME at most. A socket is dead if connect(2) is refused; a pid tells nothing.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	PLACES = 3,
+	PLACE_PATH =
+	    104, /* the size of a socket's path with its NUL; a longer one fits into no sockaddr_un everywhere */
+	PLACE_DIRECTORY = 4096,
+};
+
+/*
+ * The directory number i, below PLACES, in the order in which canceld tries them: /run/user/UID/canceld,
+ * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none of this
+ * number, or it is another one's. Programs that look for sockets look in all.
+ */
+bool place_directory(int i, char path[PLACE_DIRECTORY]);
+
+/* Whether it is a directory of this user's that nobody else may enter. */
+bool place_is_private(const char *path);
+
+/*
+ * Whether a socket of this name has no listener any more. Never blocks. false: somebody listens, it is no socket, or
+ * that cannot be found out.
+ */
+bool place_is_dead(const char *path);
+
+/* Removes a socket that is dead. true: there is none of this name now. Makes only system calls: for the guardian too. */
+bool place_remove_dead(const char *path);
+
+/* Removes the dead sockets in a directory. */
+void place_sweep(const char *directory);
+
+/*
+ * Listens on a new socket, mode 0600, under `given`, or under a fresh name in the first directory where that is
+ * possible, which it creates. Returns the descriptor, with O_NONBLOCK, and the path; the caller closes the one and
+ * unlinks the other. -1 with errno, and *at: where it failed, for a person; a static string or `given`.
+ */
+int place_listen(const char *given, char path[PLACE_PATH], const char **at) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,73 @@
+#include "core/latency.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *latency_suite(void);
+
+START_TEST(each_method_and_name_has_a_histogram)
+{
+	struct latency latency = { 0 };
+	const struct latency_entry *entry;
+
+	latency_note(&latency, SPAN("tools/call"), SPAN("a"), 5);
+	latency_note(&latency, SPAN("tools/call"), SPAN("b"), 6);
+	latency_note(&latency, SPAN("tools/call"), SPAN("a"), 600001);
+	entry = latency_at(&latency, 0);
+	ck_assert_uint_eq(entry->count, 2);
+	ck_assert_uint_eq(entry->sum, 600006);
+	ck_assert_uint_eq(entry->buckets[0], 1);
+	ck_assert_uint_eq(entry->buckets[LATENCY_BUCKETS - 1], 1);
+	ck_assert_mem_eq(entry->names, "tools/calla", 11);
+	ck_assert_uint_eq(entry->method_len, 10);
+	ck_assert_uint_eq(latency_at(&latency, 1)->buckets[1], 1);
+	ck_assert_ptr_null(latency_at(&latency, 2));
+	latency_free(&latency);
+}
+END_TEST
+
+START_TEST(the_number_of_histograms_is_bounded)
+{
+	struct latency latency = { 0 };
+	char name[32];
+
+	for (int i = 0; i < LIMIT_LATENCIES + 10; i++) {
+		snprintf(name, sizeof(name), "tool %d", i);
+		latency_note(&latency, SPAN("tools/call"), span_of(name), 1);
+	}
+	ck_assert_ptr_null(latency_at(&latency, LIMIT_LATENCIES)->names);
+	ck_assert_uint_eq(latency_at(&latency, LIMIT_LATENCIES)->count, 10);
+	ck_assert_ptr_null(latency_at(&latency, LIMIT_LATENCIES + 1));
+	latency_note(&latency, SPAN("tools/call"), SPAN("tool 3"), 1);
+	ck_assert_uint_eq(latency_at(&latency, 3)->count, 2);
+	latency_free(&latency);
+}
+END_TEST
+
+START_TEST(a_long_name_is_known_by_its_beginning)
+{
+	struct latency latency = { 0 };
+	char name[4096];
+
+	memset(name, 'x', sizeof(name));
+	latency_note(&latency, SPAN("m"), (struct span){ name, 4096 }, 1);
+	latency_note(&latency, SPAN("m"), (struct span){ name, 4095 }, 1);
+	ck_assert_uint_eq(latency_at(&latency, 0)->count, 2);
+	ck_assert_uint_lt(latency_at(&latency, 0)->name_len, 256);
+	latency_free(&latency);
+}
+END_TEST
+
+Suite *
+latency_suite(void)
+{
+	Suite *suite = suite_create("latency");
+	TCase *histograms = tcase_create("histograms");
+
+	tcase_add_test(histograms, each_method_and_name_has_a_histogram);
+	tcase_add_test(histograms, the_number_of_histograms_is_bounded);
+	tcase_add_test(histograms, a_long_name_is_known_by_its_beginning);
+	suite_add_tcase(suite, histograms);
+	return suite;
+}

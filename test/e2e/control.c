@@ -1,0 +1,801 @@
+/* The control socket: what a person sees and steers, and what nobody may do to the session through it. */
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "process.h"
+#include "suites.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+
+enum { PEERS = 16 }; /* connections that are served */
+
+static char socket_path[128];
+
+/* Each test that needs to know the name gives it. */
+static const char *
+with_socket(const char *options)
+{
+	static char text[512];
+
+	snprintf(socket_path, sizeof(socket_path), "%s/c%d.sock", getenv("E2E_DIRECTORY"), (int)getpid());
+	ck_assert_uint_lt(strlen(socket_path), 104);
+	snprintf(text, sizeof(text), "--control %s %s", socket_path, options);
+	return text;
+}
+
+struct peer {
+	int fd;
+	struct text in;
+	size_t taken;
+};
+
+static int
+try_connect(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static struct peer
+connect_to(const char *path)
+{
+	struct peer peer = { .fd = try_connect(path) };
+
+	ck_assert_int_ge(peer.fd, 0);
+	text_append(&peer.in, "", 0);
+	return peer;
+}
+
+static void
+hang_up(struct peer *peer)
+{
+	close(peer->fd);
+	free(peer->in.data);
+}
+
+static void
+send_bytes(const struct peer *peer, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t put = send(peer->fd, bytes, len, MSG_NOSIGNAL);
+
+		ck_assert_int_gt(put, 0);
+		bytes += put;
+		len -= (size_t)put;
+	}
+}
+
+/* The next line, without its newline; NULL at the end of the stream. */
+static char *
+next_line(struct peer *peer)
+{
+	long end = milliseconds() + HARNESS_LIMIT;
+	char piece[65536], *newline, *line;
+	struct pollfd ready = { .fd = peer->fd, .events = POLLIN };
+
+	while ((newline = memchr(peer->in.data + peer->taken, '\n', peer->in.len - peer->taken)) == NULL) {
+		ssize_t got;
+
+		ck_assert_msg(milliseconds() < end, "no line from the control socket");
+		if (poll(&ready, 1, 100) <= 0)
+			continue;
+		got = recv(peer->fd, piece, sizeof(piece), 0);
+		if (got <= 0)
+			return NULL;
+		text_append(&peer->in, piece, (size_t)got);
+	}
+	*newline = '\0';
+	line = peer->in.data + peer->taken;
+	peer->taken = (size_t)(newline - peer->in.data) + 1;
+	return line;
+}
+
+/* Freed by the caller. */
+static json_t *
+next_message(struct peer *peer)
+{
+	const char *line = next_line(peer);
+	json_t *message;
+
+	ck_assert_ptr_nonnull(line);
+	message = json_loads(line, 0, NULL);
+	ck_assert_msg(message != NULL, "no JSON: %s", line);
+	return message;
+}
+
+static void
+ask(const struct peer *peer, const char *method, const char *params)
+{
+	char line[8192];
+	int len = snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":%s}\n",
+	    method, params);
+
+	send_bytes(peer, line, (size_t)len);
+}
+
+/* The response, behind what is watched. */
+static json_t *
+response(struct peer *peer)
+{
+	json_t *message = next_message(peer);
+
+	while (at_exists(message, "method")) {
+		json_decref(message);
+		message = next_message(peer);
+	}
+	return message;
+}
+
+static json_t *
+call(struct peer *peer, const char *method, const char *params)
+{
+	ask(peer, method, params);
+	return response(peer);
+}
+
+static void
+expect_refused(struct peer *peer, const char *method, const char *params, long code)
+{
+	json_t *message = call(peer, method, params);
+
+	ck_assert_int_eq(at_number(message, "error code"), code);
+	json_decref(message);
+}
+
+/* Waits until a list shows so many requests. The result, which the caller frees. */
+static json_t *
+expect_requests(struct peer *peer, size_t count)
+{
+	long end = milliseconds() + HARNESS_LIMIT;
+	json_t *message;
+
+	while (json_array_size(at(message = call(peer, "list", "{\"requests\":true}"), "result requests")) != count) {
+		ck_assert_msg(milliseconds() < end, "the list does not show %zu requests", count);
+		json_decref(message);
+	}
+	return message;
+}
+
+static json_t *
+request_at(json_t *message, size_t i)
+{
+	return json_array_get(at(message, "result requests"), i);
+}
+
+START_TEST(a_list_tells_about_canceld_and_its_requests)
+{
+	struct run *run = run_session(with_socket("--name tests"), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message, *request;
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	message = expect_requests(&peer, 1);
+	ck_assert_int_eq(at_number(message, "result pid"), run->pid);
+	ck_assert_str_eq(at_text(message, "result name"), "tests");
+	ck_assert_str_eq(at_text(message, "result dialect"), "mcp");
+	ck_assert_str_eq(at_text(message, "result era"), "legacy");
+	ck_assert_str_eq(at_text(message, "result server state"), "running");
+	ck_assert_int_gt(at_number(message, "result server pid"), 1);
+	ck_assert_int_eq(at_number(message, "result client pid"), getpid());
+	ck_assert_int_eq(at_number(message, "result in_flight"), 1);
+	ck_assert_int_ge(at_number(message, "result oldest_ms"), 0);
+	ck_assert_uint_ge(json_array_size(at(message, "result command")), 1);
+	request = request_at(message, 0);
+	ck_assert_str_eq(at_text(request, "id"), "2");
+	ck_assert_str_eq(at_text(request, "from"), "client");
+	ck_assert_str_eq(at_text(request, "method"), "tools/call");
+	ck_assert_str_eq(at_text(request, "name"), "stubborn");
+	ck_assert_str_eq(at_text(request, "state"), "waiting");
+	ck_assert_int_gt(at_number(request, "idle_left_ms"), 1700000);
+	ck_assert_int_gt(at_number(request, "cap_left_ms"), 86000000);
+	ck_assert(!json_is_true(at(request, "exempt")));
+	json_decref(message);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_latest_progress_is_shown)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	long end = milliseconds() + HARNESS_LIMIT;
+	json_t *message;
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"progress\","
+	    "\"arguments\":{\"steps\":100000,\"everyMs\":20},\"_meta\":{\"progressToken\":\"t\"}}}");
+	while (message = expect_requests(&peer, 1), json_is_null(at(request_at(message, 0), "progress"))) {
+		ck_assert_msg(milliseconds() < end, "no progress is shown");
+		json_decref(message);
+	}
+	ck_assert_int_ge(at_number(request_at(message, 0), "progress progress"), 1);
+	ck_assert_int_eq(at_number(request_at(message, 0), "progress total"), 100000);
+	json_decref(message);
+	run_cancel(run, "2");
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_person_cancels_a_call)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message, *named;
+
+	run_call(run, "\"a\"", "stubborn", FOR_EVER);
+	json_decref(expect_requests(&peer, 1));
+	message = call(&peer, "cancel", "{\"id\":\"\\\"a\\\"\",\"reason\":\"it hangs\"}");
+	named = json_array_get(at(message, "result cancelled"), 0);
+	ck_assert_str_eq(at_text(named, "id"), "\"a\"");
+	ck_assert_str_eq(at_text(named, "name"), "stubborn");
+	json_decref(message);
+	message = run_expect_error(run, "\"a\"", CODE_CANCELLED, "operator");
+	ck_assert_ptr_nonnull(strstr(at_text(message, "error message"), "by a person: it hangs"));
+	run_expect_logged(run, "OPERATOR_CANCELLED to=client method=tools/call name=stubborn id=\"a\"");
+	run_expect_cancelled(run, "\"a\"");
+	expect_refused(&peer, "cancel", "{\"id\":\"\\\"a\\\"\"}", -32001);
+	run_expect_echo(run, "3");
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_trace_has_what_a_person_does)
+{
+	char words[300], command[1024];
+	struct run *run;
+	struct peer peer;
+
+	snprintf(words, sizeof(words), "--trace-payload --trace %s/person-%%p", getenv("E2E_DIRECTORY"));
+	run = run_session(with_socket(words), NULL);
+	peer = connect_to(socket_path);
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_call(run, "3", "sleep", FOR_EVER);
+	json_decref(expect_requests(&peer, 2));
+	json_decref(call(&peer, "cancel", "{\"id\":\"2\",\"reason\":\"it hangs\"}"));
+	run_expect_error(run, "2", CODE_CANCELLED, "operator");
+	json_decref(call(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:sl*=1ms\",\"now\":true}"));
+	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
+	json_decref(call(&peer, "reload", "{}"));
+	run_expect_echo(run, "4");
+	hang_up(&peer);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	snprintf(command, sizeof(command),
+	    "cd %s && grep -q OPERATOR_CANCELLED person-%d && \"$CANCELCTL\" replay person-%d >replayed", getenv("E2E_DIRECTORY"),
+	    (int)run->pid, (int)run->pid);
+	ck_assert_int_eq(system(command), 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(in_a_dry_run_nothing_is_cancelled)
+{
+	struct run *run = run_session(with_socket("-n"), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message;
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	message = expect_requests(&peer, 1);
+	ck_assert(json_is_true(at(message, "result dry_run")));
+	json_decref(message);
+	expect_refused(&peer, "cancel", "{\"id\":\"2\"}", -32002);
+	json_decref(expect_requests(&peer, 1));
+	run_expect_echo(run, "3");
+	ck_assert(!run_received(run, "notifications/cancelled"));
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+static const struct {
+	const char *params;
+	size_t cancelled;
+} choices[] = {
+	{ "{\"older_ms\":0}", 3 },
+	{ "{\"older_ms\":3600000}", 0 },
+	{ "{\"method\":\"tools/*\",\"name\":\"stub*\"}", 1 },
+	{ "{\"name\":\"sleep\"}", 2 },
+	{ "{\"method\":\"tools/call\",\"from\":\"server\"}", 0 },
+};
+
+START_TEST(a_person_cancels_what_fits)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message;
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_call(run, "3", "sleep", FOR_EVER);
+	run_call(run, "4", "sleep", FOR_EVER);
+	json_decref(expect_requests(&peer, 3));
+	message = call(&peer, "cancel", choices[_i].params);
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), choices[_i].cancelled);
+	json_decref(message);
+	json_decref(expect_requests(&peer, 3 - choices[_i].cancelled));
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(what_waits_for_a_person_is_cancelled_only_by_its_method)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message;
+
+	run_call(run, "2", "ask", "{}");
+	message = expect_requests(&peer, 2);
+	ck_assert_str_eq(at_text(request_at(message, 1), "from"), "server");
+	ck_assert(json_is_true(at(request_at(message, 1), "exempt")));
+	json_decref(message);
+	message = call(&peer, "cancel", "{\"older_ms\":0,\"from\":\"server\"}");
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 0);
+	json_decref(message);
+	message = call(&peer, "cancel", "{\"method\":\"elicitation/*\"}");
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 1);
+	json_decref(message);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_deadline_is_set_for_what_hangs)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message;
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	json_decref(expect_requests(&peer, 1));
+	message = call(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:stub*=1ms\",\"now\":true}");
+	ck_assert_int_eq(at_number(message, "result changed"), 1);
+	json_decref(message);
+	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
+	run_expect_logged(run, "OPERATOR_SET clock=idle rule=\"tools/call:stub*=1ms\" changed=1");
+	run_call(run, "3", "stubborn", FOR_EVER);
+	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
+	message = call(&peer, "set", "{\"clock\":\"cap\",\"rule\":\"tools/call=1h\"}");
+	ck_assert_int_eq(at_number(message, "result changed"), 0);
+	json_decref(message);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_number_of_rules_is_bounded)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	char params[128];
+
+	for (int i = 0; i < 64; i++) {
+		snprintf(params, sizeof(params), "{\"clock\":\"idle\",\"rule\":\"tools/call:t%d=1h\"}", i);
+		json_decref(call(&peer, "set", params));
+	}
+	expect_refused(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:more=1h\"}", -32002);
+	json_decref(call(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:t1=2h\"}"));
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(statistics_are_counted)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message, *latency;
+
+	run_expect_echo(run, "2");
+	run_call(run, "3", "sleep", FOR_EVER);
+	json_decref(expect_requests(&peer, 1));
+	message = call(&peer, "stats", "{}");
+	ck_assert_int_eq(at_number(message, "result requests client"), 3);
+	ck_assert_int_eq(at_number(message, "result tallies answered"), 2);
+	ck_assert_int_eq(at_number(message, "result in_flight client"), 1);
+	ck_assert_int_ge(at_number(message, "result why RELAYED"), 4);
+	latency = json_array_get(at(message, "result latency"), 1);
+	ck_assert_str_eq(at_text(latency, "name"), "echo");
+	ck_assert_int_eq(at_number(latency, "count"), 1);
+	json_decref(message);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(decisions_are_watched_at_a_level)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer people = connect_to(socket_path), all = connect_to(socket_path);
+	json_t *message;
+
+	json_decref(call(&people, "watch", "{\"level\":\"person\"}"));
+	json_decref(call(&all, "watch", "{\"level\":\"traffic\"}"));
+	run_call(run, "2", "stubborn", FOR_EVER);
+	do
+		message = next_message(&all);
+	while (strcmp(at_text(message, "params why"), "RELAYED") != 0 && (json_decref(message), true));
+	ck_assert_str_eq(at_text(message, "method"), "decision");
+	ck_assert_str_eq(at_text(message, "params method"), "tools/call");
+	json_decref(message);
+	ask(&people, "cancel", "{\"id\":\"2\"}");
+	message = next_message(&people); /* nothing else was told, neither RELAYED nor CANCEL_SENT */
+	ck_assert_str_eq(at_text(message, "params why"), "OPERATOR_CANCELLED");
+	json_decref(message);
+	hang_up(&people);
+	hang_up(&all);
+	run_expect_error(run, "2", CODE_CANCELLED, "operator");
+	run_expect_echo(run, "3");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_log_changes_its_level)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+
+	json_decref(call(&peer, "log", "{\"level\":\"traffic\"}"));
+	run_expect_echo(run, "2");
+	run_expect_logged(run, "RELAYED");
+	expect_refused(&peer, "log", "{\"level\":\"loud\"}", -32602);
+	expect_refused(&peer, "log", "{}", -32602);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+/* A watch that is never read: it loses notifications, and nobody waits for it. */
+START_TEST(a_slow_reader_is_told_what_it_lost)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	char id[16];
+	json_t *message;
+	long lost = 0;
+
+	json_decref(call(&peer, "watch", "{\"level\":\"traffic\"}"));
+	for (int i = 2; i < 3000; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		run_expect_echo(run, id);
+	}
+	ck_assert_int_lt(process_resident(run->pid), 64 << 20);
+	while (lost == 0) {
+		message = next_message(&peer);
+		if (strcmp(at_text(message, "method"), "lost") == 0)
+			lost = at_number(message, "params count");
+		json_decref(message);
+	}
+	ck_assert_int_gt(lost, 0);
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	long code;
+} faults[] = {
+	{ "nonsense", -32700 },
+	{ "", -32700 },
+	{ "[]", -32600 },
+	{ "{\"id\":1}", -32600 },
+	{ "{\"id\":[],\"method\":\"list\"}", -32600 },
+	{ "{\"id\":1,\"method\":\"list\",\"params\":[]}", -32600 },
+	{ "{\"id\":1,\"method\":\"exec\"}", -32601 },
+	{ "{\"id\":1,\"method\":\"cancel\"}", -32602 },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":7}}", -32602 },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":\"1\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"clock\":\"x\",\"rule\":\"1s\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"clock\":\"idle\",\"rule\":\"soon\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602 },
+};
+
+START_TEST(what_is_wrong_is_refused_wherever_it_is_split)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	size_t len = strlen(faults[_i].line);
+
+	for (size_t cut = 0; cut <= len; cut++) {
+		json_t *message;
+
+		send_bytes(&peer, faults[_i].line, cut);
+		send_bytes(&peer, faults[_i].line + cut, len - cut);
+		send_bytes(&peer, "\n", 1);
+		message = next_message(&peer);
+		ck_assert_int_eq(at_number(message, "error code"), faults[_i].code);
+		json_decref(message);
+	}
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
+	run_expect_echo(run, "2");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_line_that_is_too_long_ends_the_connection)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path), other = connect_to(socket_path);
+	static char bytes[80 << 10];
+	json_t *message;
+
+	memset(bytes, 'x', sizeof(bytes));
+	ck_assert_int_gt(send(peer.fd, bytes, sizeof(bytes), MSG_NOSIGNAL), 64 << 10);
+	message = next_message(&peer);
+	ck_assert_int_eq(at_number(message, "error code"), -32600);
+	json_decref(message);
+	ck_assert_ptr_null(next_line(&peer));
+	json_decref(call(&other, "list", "{}"));
+	hang_up(&peer);
+	hang_up(&other);
+	run_expect_echo(run, "2");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_thousand_connections_are_refused)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer served[PEERS];
+	int refused = 0;
+
+	for (int i = 0; i < PEERS; i++) {
+		served[i] = connect_to(socket_path);
+		json_decref(call(&served[i], "list", "{}"));
+	}
+	for (int i = 0; i < 1000; i++) {
+		struct peer peer = connect_to(socket_path);
+		const char *line = next_line(&peer);
+
+		refused += line != NULL && strstr(line, "too many connections") != NULL;
+		hang_up(&peer);
+	}
+	ck_assert_int_eq(refused, 1000);
+	run_expect_echo(run, "2");
+	hang_up(&served[0]);
+	/* Its place is free again. */
+	for (long end = milliseconds() + HARNESS_LIMIT, got = 0; got == 0;) {
+		struct peer peer = connect_to(socket_path);
+		const char *line;
+
+		ck_assert_int_lt(milliseconds(), end);
+		ask(&peer, "list", "{}");
+		line = next_line(&peer);
+		got = line != NULL && strstr(line, "\"result\"") != NULL;
+		hang_up(&peer);
+	}
+	for (int i = 1; i < PEERS; i++)
+		hang_up(&served[i]);
+	run_end(run);
+}
+END_TEST
+
+/* Many lines at once that are not answered: nobody waits for them. */
+START_TEST(a_flood_of_questions_delays_nobody)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	static const char line[] = "{\"id\":1,\"method\":\"list\"}\n";
+	struct text flood = { 0 };
+	char id[16];
+
+	for (int i = 0; i < 2000; i++)
+		text_append(&flood, line, sizeof(line) - 1);
+	ck_assert_int_gt(send(peer.fd, flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
+	for (int i = 2; i < 200; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		run_expect_echo(run, id);
+	}
+	free(flood.data);
+	hang_up(&peer);
+	run_expect_echo(run, "200");
+	run_end(run);
+}
+END_TEST
+
+static bool
+exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+START_TEST(the_socket_goes_with_canceld)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+
+	ck_assert(exists(socket_path));
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert(!exists(socket_path));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_guardian_removes_it_when_canceld_is_killed)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	long end = milliseconds() + HARNESS_LIMIT;
+
+	ck_assert(exists(socket_path));
+	ck_assert_int_eq(kill(run->pid, SIGKILL), 0);
+	while (exists(socket_path)) {
+		ck_assert_msg(milliseconds() < end, "the socket is left");
+		run_pump(run, 20);
+	}
+	run_end(run);
+}
+END_TEST
+
+START_TEST(it_stays_when_the_server_is_started_again)
+{
+	struct run *run = run_session(with_socket("-r"), NULL);
+	struct peer peer;
+	json_t *message;
+
+	run_call(run, "2", "crash", "{\"status\":9}");
+	run_expect_message(run);
+	run_expect_logged(run, "RESTARTED");
+	run_expect_echo(run, "3");
+	peer = connect_to(socket_path);
+	message = call(&peer, "list", "{}");
+	ck_assert_int_eq(at_number(message, "result restarts"), 1);
+	json_decref(message);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+/* The directory's only socket of this process. */
+static bool
+find_socket(const char *directory, pid_t pid, char *path, size_t size)
+{
+	DIR *list = opendir(directory);
+	struct dirent *entry;
+	char start[32];
+	bool found = false;
+
+	snprintf(start, sizeof(start), "%d-", (int)pid);
+	while (list != NULL && (entry = readdir(list)) != NULL)
+		if (strncmp(entry->d_name, start, strlen(start)) == 0) {
+			found = true;
+			snprintf(path, size, "%s/%s", directory, entry->d_name);
+		}
+	if (list != NULL)
+		closedir(list);
+	return found;
+}
+
+static bool
+has_runtime_directory(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/run/user/%d", (int)geteuid());
+	return exists(path);
+}
+
+START_TEST(the_usual_place_is_below_the_home)
+{
+	char home[128], path[512], private[256];
+	struct run *run;
+	struct stat status;
+	struct peer peer;
+
+	if (has_runtime_directory())
+		return;
+	snprintf(home, sizeof(home), "%s/h%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+	setenv("HOME", home, 1);
+	snprintf(private, sizeof(private), "%s/.local/state/canceld", home);
+	run = run_session(NULL, NULL);
+	ck_assert(find_socket(private, run->pid, path, sizeof(path)));
+	ck_assert_int_eq(stat(private, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0700);
+	peer = connect_to(path);
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
+	run_end(run);
+	ck_assert(!exists(path));
+}
+END_TEST
+
+static const struct {
+	const char *options, *shell, *word;
+} unusable[] = {
+	{ "--control /nonexistent/s", NULL, "CONTROL_REFUSED at=/nonexistent/s reason=" },
+	{ "--control /dev/null", NULL, "CONTROL_REFUSED at=/dev/null reason=" },
+	{ "--control ./"
+	  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+	    NULL, "reason=\"File name too long\"" },
+	{ NULL, "mkdir -p $HOME/open/.local/state/canceld; chmod 755 $HOME/open/.local/state/canceld; HOME=$HOME/open",
+	    NULL },
+	{ NULL, "unset HOME", NULL },
+};
+
+/* Without a socket everything else works. */
+START_TEST(without_a_place_there_is_no_socket)
+{
+	struct run *run = run_start(&(struct setup){ .options = unusable[_i].options, .shell = unusable[_i].shell });
+
+	run_handshake(run);
+	run_expect_echo(run, "2");
+	if (unusable[_i].word != NULL)
+		run_expect_logged(run, unusable[_i].word);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_option_forbids_it)
+{
+	struct run *run = run_session("--no-control", NULL);
+	char path[512], directory[256];
+
+	snprintf(directory, sizeof(directory), "%s/.local/state/canceld", getenv("HOME"));
+	ck_assert(!find_socket(directory, run->pid, path, sizeof(path)));
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_control(void)
+{
+	Suite *suite = suite_create("control");
+	TCase *methods = tcase_create("methods");
+	TCase *hostile = tcase_create("hostile");
+	TCase *places = tcase_create("places");
+
+	tcase_set_timeout(methods, TEST_LIMIT);
+	tcase_add_test(methods, a_list_tells_about_canceld_and_its_requests);
+	tcase_add_test(methods, the_latest_progress_is_shown);
+	tcase_add_test(methods, a_trace_has_what_a_person_does);
+	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
+	tcase_add_test(methods, a_person_cancels_a_call);
+	tcase_add_loop_test(methods, a_person_cancels_what_fits, 0, sizeof(choices) / sizeof(choices[0]));
+	tcase_add_test(methods, what_waits_for_a_person_is_cancelled_only_by_its_method);
+	tcase_add_test(methods, a_deadline_is_set_for_what_hangs);
+	tcase_add_test(methods, the_number_of_rules_is_bounded);
+	tcase_add_test(methods, statistics_are_counted);
+	tcase_add_test(methods, decisions_are_watched_at_a_level);
+	tcase_add_test(methods, the_log_changes_its_level);
+	suite_add_tcase(suite, methods);
+	tcase_set_timeout(hostile, TEST_LIMIT);
+	tcase_add_test(hostile, a_slow_reader_is_told_what_it_lost);
+	tcase_add_loop_test(hostile, what_is_wrong_is_refused_wherever_it_is_split, 0,
+	    sizeof(faults) / sizeof(faults[0]));
+	tcase_add_test(hostile, a_line_that_is_too_long_ends_the_connection);
+	tcase_add_test(hostile, a_thousand_connections_are_refused);
+	tcase_add_test(hostile, a_flood_of_questions_delays_nobody);
+	suite_add_tcase(suite, hostile);
+	tcase_set_timeout(places, TEST_LIMIT);
+	tcase_add_test(places, the_socket_goes_with_canceld);
+	tcase_add_test(places, the_guardian_removes_it_when_canceld_is_killed);
+	tcase_add_test(places, it_stays_when_the_server_is_started_again);
+	tcase_add_test(places, the_usual_place_is_below_the_home);
+	tcase_add_loop_test(places, without_a_place_there_is_no_socket, 0, sizeof(unusable) / sizeof(unusable[0]));
+	tcase_add_test(places, an_option_forbids_it);
+	suite_add_tcase(suite, places);
+	return suite;
+}

@@ -1,0 +1,212 @@
+#include "shell/place.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *place_suite(void);
+
+static char top[64], path[PLACE_PATH];
+static const char *at;
+
+static int
+remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	return remove(name);
+}
+
+static void
+enter(void)
+{
+	snprintf(top, sizeof(top), "/tmp/place.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	setenv("HOME", top, 1);
+}
+
+static void
+leave(void)
+{
+	nftw(top, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A machine may have /run/user/UID: then sockets are there. */
+static bool
+at_home(void)
+{
+	char directory[PLACE_DIRECTORY];
+
+	return !place_directory(0, directory);
+}
+
+static bool
+connects(const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	bool connected;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", name);
+	connected = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	close(fd);
+	return connected;
+}
+
+static void
+listen_at(const char *given)
+{
+	int fd = place_listen(given, path, &at);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert(connects(path));
+	close(fd);
+	ck_assert(!connects(path));
+}
+
+START_TEST(a_socket_has_a_private_directory)
+{
+	char wanted[PLACE_DIRECTORY], directory[PLACE_DIRECTORY];
+	struct stat status;
+	int fd = place_listen(NULL, path, &at);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert(S_ISSOCK(status.st_mode));
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
+	ck_assert(place_is_private(directory));
+	ck_assert(place_directory(at_home() ? 1 : 0, wanted));
+	ck_assert_str_eq(directory, wanted);
+	ck_assert(!place_is_dead(path));
+	close(fd);
+	ck_assert(place_is_dead(path));
+	place_remove_dead(path);
+	ck_assert_int_ne(stat(path, &status), 0);
+}
+END_TEST
+
+START_TEST(dead_sockets_are_swept_and_others_stay)
+{
+	char file[128], fresh[PLACE_PATH];
+	FILE *other;
+	int live;
+
+	snprintf(file, sizeof(file), "%s/file.sock", top);
+	other = fopen(file, "w");
+	ck_assert_ptr_nonnull(other);
+	fclose(other);
+	snprintf(fresh, sizeof(fresh), "%s/live.sock", top);
+	live = place_listen(fresh, path, &at);
+	ck_assert_int_ge(live, 0);
+	snprintf(fresh, sizeof(fresh), "%s/.1-2", top);
+	listen_at(fresh); /* as if it was about to listen */
+	snprintf(fresh, sizeof(fresh), "%s/dead.sock", top);
+	listen_at(fresh);
+	place_sweep(top);
+	ck_assert_int_ne(access(fresh, F_OK), 0);
+	snprintf(fresh, sizeof(fresh), "%s/.1-2", top);
+	ck_assert_int_eq(access(fresh, F_OK), 0);
+	ck_assert_int_eq(access(file, F_OK), 0);
+	snprintf(fresh, sizeof(fresh), "%s/live.sock", top);
+	ck_assert(connects(fresh));
+	close(live);
+}
+END_TEST
+
+START_TEST(a_leftover_without_a_name_is_swept_later)
+{
+	const struct timespec times[2] = { { .tv_sec = time(NULL) - 3600 }, { .tv_sec = time(NULL) - 3600 } };
+	char name[PLACE_PATH];
+
+	snprintf(name, sizeof(name), "%s/.1-2", top);
+	listen_at(name);
+	ck_assert_int_eq(utimensat(AT_FDCWD, name, times, 0), 0);
+	place_sweep(top);
+	ck_assert_int_ne(access(name, F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_given_name_replaces_only_a_dead_socket)
+{
+	char name[PLACE_PATH];
+	FILE *file;
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/s", top);
+	listen_at(name);
+	fd = place_listen(name, path, &at);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_str_eq(path, name);
+	ck_assert_int_eq(place_listen(name, path, &at), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	ck_assert(connects(name));
+	close(fd);
+	unlink(name);
+	file = fopen(name, "w");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert_int_eq(place_listen(name, path, &at), -1);
+	ck_assert_int_eq(errno, EEXIST);
+	ck_assert_str_eq(at, name);
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long_is_refused)
+{
+	char name[300];
+	int len = snprintf(name, sizeof(name), "%s/", top);
+
+	memset(name + len, 'x', sizeof(name) - (size_t)len);
+	name[103] = '\0'; /* 103 bytes: the temporary name fits too */
+	listen_at(name);
+	unlink(name);
+	name[103] = 'x';
+	name[104] = '\0';
+	ck_assert_int_eq(place_listen(name, path, &at), -1);
+	ck_assert_int_eq(errno, ENAMETOOLONG);
+}
+END_TEST
+
+START_TEST(a_home_that_others_may_enter_is_not_trusted)
+{
+	char directory[PLACE_DIRECTORY];
+
+	if (!at_home())
+		return;
+	ck_assert(place_directory(1, directory));
+	close(place_listen(NULL, path, &at));
+	ck_assert_int_eq(chmod(directory, 0755), 0);
+	ck_assert(!place_is_private(directory));
+	setenv("HOME", "/nonexistent", 1);
+	ck_assert(!place_directory(1, directory));
+}
+END_TEST
+
+Suite *
+place_suite(void)
+{
+	Suite *suite = suite_create("place");
+	TCase *sockets = tcase_create("sockets");
+
+	tcase_add_checked_fixture(sockets, enter, leave);
+	tcase_add_test(sockets, a_socket_has_a_private_directory);
+	tcase_add_test(sockets, dead_sockets_are_swept_and_others_stay);
+	tcase_add_test(sockets, a_leftover_without_a_name_is_swept_later);
+	tcase_add_test(sockets, a_given_name_replaces_only_a_dead_socket);
+	tcase_add_test(sockets, a_path_that_is_too_long_is_refused);
+	tcase_add_test(sockets, a_home_that_others_may_enter_is_not_trusted);
+	suite_add_tcase(suite, sockets);
+	return suite;
+}
