@@ -1,13 +1,25 @@
 #include <errno.h>
+#include <ev.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
+#include "ctl/cancel.h"
 #include "ctl/ctl.h"
+#include "ctl/doctor.h"
+#include "ctl/ls.h"
+#include "ctl/metrics.h"
 #include "ctl/replay.h"
+#include "ctl/stats.h"
+#include "ctl/steer.h"
+#include "ctl/term.h"
+#include "ctl/top.h"
+#include "ctl/watch.h"
 #include "ctl/wrap.h"
 #include "shell/nearest.h"
 
@@ -23,12 +35,24 @@ static int version(int argc, char *argv[]);
 
 /* THE TABLE of the commands; the help comes from it. */
 static const struct command commands[] = {
-	{ "help", "", "this text", help },
+	{ "ls", "[PID|NAME]", "every canceld of this user, or the requests of one", ctl_ls },
+	{ "cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel },
+	{ "set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too",
+	    ctl_set },
+	{ "watch", "[PID|NAME] [FILTER...]", "decisions as they are made; with -r FILE, those of a trace", ctl_watch },
+	{ "top", "", "the requests in flight, refreshed", ctl_top },
+	{ "stats", "[PID|NAME]", "what has been counted", ctl_stats },
+	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
+	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },
+	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_log },
 	{ "replay", "[-v] [--json] FILE", "what would be decided now on a trace of canceld's, and whether that differs",
 	    ctl_replay },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
+	{ "doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps",
+	    ctl_doctor },
+	{ "help", "", "this text", help },
 	{ "version", "", "the version", version },
 };
 
@@ -53,7 +77,8 @@ help(int argc, char *argv[])
 	for (int i = 0; i < COMMANDS; i++)
 		printf("  %s%s%s\n        %s\n", commands[i].name, commands[i].arguments[0] != '\0' ? " " : "",
 		    commands[i].arguments, commands[i].help);
-	puts("\nExit status: 0 done, or yes; 1 not found, or no; 2 wrong usage; 125 cancelctl itself failed.");
+	puts("\ncancelctl COMMAND --help shows the options of a command.");
+	puts("Exit status: 0 done, or yes; 1 not found, or no; 2 wrong usage; 125 cancelctl itself failed.");
 	return CTL_YES;
 }
 
@@ -87,13 +112,47 @@ refuse(const char *name)
 	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
 }
 
+/* Returns after a failed assertion: then abort() ends cancelctl. Makes only calls that a signal handler may make. */
+static void
+on_abort(int signal)
+{
+	static const char line[] = "cancelctl: out of memory\n";
+
+	(void)signal;
+	term_leave();
+	if (mem_is_exhausted()) {
+		ssize_t put = write(STDERR_FILENO, line, sizeof(line) - 1);
+
+		(void)put;
+		_exit(CTL_FAILED);
+	}
+}
+
+static void *
+resize(void *old, long size)
+{
+	if (size > 0)
+		return mem_resize(old, 1, (size_t)size);
+	free(old);
+	return NULL;
+}
+
+/* Both libraries would call abort() themselves, or lose what they were to build. */
+static void
+handle_exhaustion(void)
+{
+	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
+	ev_set_allocator(resize);
+	json_set_alloc_funcs(mem_new, free);
+}
+
 int
 main(int argc, char *argv[])
 {
 	const struct command *command;
 	const char *name = argc < 2 ? "" : argv[1];
 
-	json_set_alloc_funcs(mem_new, free);
+	handle_exhaustion();
 	if (name[0] == '\0')
 		return ctl_usage("which command? see cancelctl help");
 	if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)

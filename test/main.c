@@ -16,8 +16,11 @@
 	X(compose) \
 	X(decide) \
 	X(dialect) \
+	X(dialogue) \
 	X(diff) \
 	X(envelope) \
+	X(exposition) \
+	X(filter) \
 	X(frame) \
 	X(framing) \
 	X(hash) \
@@ -35,8 +38,10 @@
 	X(redact) \
 	X(scan) \
 	X(session) \
+	X(table) \
 	X(toml) \
 	X(utf8) \
+	X(verdict) \
 	X(why)
 
 #define OWN(X) \
@@ -60,6 +65,7 @@
 	X(signals) \
 	X(supervisor) \
 	X(sweep) \
+	X(targets) \
 	X(timeline) \
 	X(trace)
 /* clang-format on */

@@ -116,6 +116,9 @@ void session_show_traffic(struct session *session, bool shown);
 /* Requests of that side whose answers are still awaited. */
 size_t session_outstanding(const struct session *session, enum side requester);
 
+/* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
+bool session_turn_runs(const struct session *session);
+
 bool session_wants_end(const struct session *session);                         /* the handshake was never answered */
 bool session_timed_out(const struct session *session);                         /* some request timed out */
 uint64_t session_count(const struct session *session, enum why why);           /* how often this decision was made */

@@ -9,6 +9,7 @@
 #include "core/acks.h"
 #include "core/clocks.h"
 #include "core/config.h"
+#include "core/decide.h"
 #include "core/framing.h"
 #include "core/handshake.h"
 #include "core/lane.h"
@@ -93,6 +94,8 @@ struct session {
 	bool timed_out;       /* requests.c: a request has timed out */
 	bool wants_end;       /* requests.c: the handshake was never answered */
 	bool client_gone;     /* session.c */
+	bool client_left;     /* session.c: ... and its requests are not waited for: they had this event */
+	enum decide_event left;
 	msec_t client_owed;   /* session.c: steady time when the server last waited for an answer of the client's */
 	struct span reason;   /* operator.c: what the person says who cancels, during that call */
 	struct latency latency;

@@ -34,7 +34,7 @@ struct outcome {
 	enum outcome_kind kind;
 	char *name;      /* of the server, printable; owned */
 	const char *why; /* a literal, or NULL */
-	size_t line;     /* where the server stands */
+	size_t line;     /* where the server stands, if it is named */
 	msec_t limit;    /* client_timeout */
 	char **options;  /* wrapped: the options that it has now, ended by NULL; owned. Else NULL */
 	bool named;      /* the change names it */

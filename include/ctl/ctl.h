@@ -15,4 +15,10 @@ int ctl_no(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int ctl_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int ctl_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For getopt_long with opterr 0 and optstring ":...": what it refused (it returned `got`), as a line on stderr. */
+int ctl_option(char *argv[], int got);
+
+/* The text to stdout: the usage of a command. */
+int ctl_help(const char *text);
+
 #endif

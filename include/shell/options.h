@@ -15,12 +15,13 @@
 #include "shell/trace.h"
 
 enum {
-	OPTIONS_PATH = 4096,    /* the size of a path */
 	OPTIONS_RUN = -1,       /* there is a command to run */
 	OPTIONS_MAX = 64,       /* rows of the table */
 	STATUS_ERROR = 123,     /* --fail-on-error */
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
+
+	OPTIONS_PATH = 4096, /* bytes of a file's name with its NUL */
 };
 
 struct options {

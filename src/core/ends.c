@@ -66,6 +66,8 @@ ends_resume(struct session *session, enum side requester, struct request *reques
 		    alarm_due(&request->hard) > session->clocks.steady + state_grace(session, request))
 			requests_start_grace(session, requester, request);
 	}
+	if (requester == SIDE_CLIENT && session->client_left)
+		requests_decide(session, requester, request, session->left, NULL);
 	if (requester == SIDE_CLIENT && server_is_deaf(&session->server))
 		deafen(session, request);
 }

@@ -85,8 +85,11 @@ pass_bytes(struct party *party, const struct message *message)
 {
 	uint64_t len = message->end - message->start;
 	const struct edit *edits = message_edits(message), *edit, *end = edits + message->edit_count;
+	bool line = party->frame.framing == FRAMING_NEWLINE, as_it_is;
 
-	lane_set_open(party->lane, true);
+	as_it_is = line && message->edit_count == 0 && message->next == message->end + 1;
+	if (!as_it_is)
+		lane_set_open(party->lane, true);
 	for (edit = edits; edit < end; edit++)
 		len = len - edit->len + edit->with.len;
 	pass_head(party, message->start, len);
@@ -95,7 +98,7 @@ pass_bytes(struct party *party, const struct message *message)
 		lane_insert(party->lane, edit->with);
 		lane_drop(party->lane, edit->len);
 	}
-	if (party->frame.framing == FRAMING_NEWLINE && message->next != message->end + 1) { /* no newline, or CR LF */
+	if (line && message->next != message->end + 1) { /* no newline, or CR LF */
 		/* A newline that is added must be withdrawn with the message: it stands before the message's last position. */
 		if (message->next == message->end) {
 			const char last[] = { message->text.ptr[message->text.len - 1], '\n' };
@@ -108,7 +111,8 @@ pass_bytes(struct party *party, const struct message *message)
 		drop_to(party->lane, message->next - (message->next > message->end));
 	}
 	pass_to(party->lane, message->next);
-	lane_set_open(party->lane, false);
+	if (!as_it_is)
+		lane_set_open(party->lane, false);
 }
 
 /* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */

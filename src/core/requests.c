@@ -472,8 +472,9 @@ requests_cancel_turns(struct session *session, struct span session_id)
 	struct turns *running = turns_find(&session->turns, session_id, session->config.seed);
 	struct request *request, *next;
 
-	if (running != NULL && running->running && !running->told) {
-		turns.live++;
+	if (running != NULL && running->running) {
+		turns.live += !running->told;
+		turns.repeated += running->told;
 		running->told = true;
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
@@ -502,7 +503,7 @@ requests_note_work(struct session *session, struct span session_id, bool idle)
 	struct turns *turns = turns_find(&session->turns, session_id, session->config.seed);
 
 	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
-	if (!idle && turns == NULL && session->handshake.version > 1 && session->turns.by_id.count < LIMIT_TASKS)
+	if (!idle && turns == NULL && session->handshake.version > 1 && session->turns.by_id.count < LIMIT_TURNS)
 		turns_add(&session->turns, session_id, session->config.seed)->running = true;
 	if (!idle || turns == NULL)
 		return;

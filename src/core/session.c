@@ -348,8 +348,9 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	truncate_parts(session, SIDE_CLIENT, false); /* a cancel cannot be written after half a message */
 	if (leaving != LEAVE_DRAIN)
 		recovery_end_probe(session);
-	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
-	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	session->client_left = leaving != LEAVE_DRAIN;
+	session->left = leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED;
+	requests_sweep(session, SIDE_CLIENT, session->left, leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
 	if (leaving != LEAVE_DRAIN)
 		requests_leave_turns(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
@@ -549,6 +550,16 @@ size_t
 session_outstanding(const struct session *session, enum side requester)
 {
 	return state_outstanding(session, requester);
+}
+
+bool
+session_turn_runs(const struct session *session)
+{
+	const struct turns *turns = server_is_gone(&session->server) ? NULL : session->turns.first;
+
+	while (turns != NULL && (!turns->running || turns->told))
+		turns = turns->next;
+	return turns != NULL;
 }
 
 bool

@@ -57,8 +57,9 @@ add_outcome(struct outcomes *outcomes, const struct change *change, const struct
 	*outcome =
 	    (struct outcome){ .name = copy(buf_span(&shown)), .limit = client_timeout(change->client, doc, node) };
 	buf_free(&shown);
+	outcome->named = change->name_count > 0;
 	outcome->line = 1;
-	for (size_t i = 0; i < node->start; i++)
+	for (size_t i = 0; outcome->named && i < node->start; i++)
 		outcome->line += doc->text.ptr[i] == '\n';
 	return outcome;
 }
@@ -144,7 +145,6 @@ take_out(const struct change *change, const struct doc *doc, struct splices *edi
 			continue;
 		entry = entry_read(doc, servers.list[i]);
 		outcome = add_outcome(outcomes, change, doc, servers.list[i]);
-		outcome->named = change->name_count > 0;
 		if (change->unwrap)
 			decide_unwrap(doc, &entry, outcome, edits);
 		else

@@ -6,10 +6,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/mem.h"
+
+#define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
 
 enum { BACKUP_NAME = 180 }; /* bytes of the path in the name of a backup */
 
@@ -206,15 +209,38 @@ prepare(const struct replace *file, int fd, struct span text)
 	return fchmod(fd, file->status.st_mode & 07777) == -1 ? -1 : write_all(fd, text);
 }
 
+/*
+ * An empty file of ours, locked. Its name is always the same, so that whoever is killed leaves one such file at most, and
+ * the next one takes that.
+ */
+static int
+open_beside(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct stat own, named;
+
+	if (fd == -1)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1 || fstat(fd, &own) == -1 || lstat(path, &named) == -1)
+		goto bad;
+	if (own.st_dev == named.st_dev && own.st_ino == named.st_ino && refuse(&own) == NULL && ftruncate(fd, 0) == 0)
+		return fd;
+bad:
+	close(fd);
+	errno = EBUSY;
+	return -1;
+}
+
 /* The file beside the old one that takes its name. */
 static int
 exchange(struct replace *file, const char *directory, struct span text)
 {
-	char *beside = join(directory, ".canceld-XXXXXX");
-	int fd = mkostemp(beside, O_CLOEXEC), result = -1, folder;
+	char *beside = join(directory, BESIDE);
+	int fd = open_beside(beside), result = -1, folder;
 
 	if (fd == -1) {
-		fail(file, "no file beside it: %s", strerror(errno));
+		fail(file, "%s: %s", beside,
+		    errno == EBUSY ? "another cancelctl is at work, or it is no file of ours" : strerror(errno));
 		goto out;
 	}
 	if (prepare(file, fd, text) == -1)
@@ -225,10 +251,11 @@ exchange(struct replace *file, const char *directory, struct span text)
 		fail(file, "%s", strerror(errno));
 	else
 		result = 0;
-	close(fd);
+	/* Still locked: nobody else has taken it. */
 	if (result != 0)
 		unlink(beside);
-	else if ((folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) != -1) {
+	close(fd);
+	if (result == 0 && (folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) != -1) {
 		fsync(folder);
 		close(folder);
 	}

@@ -368,6 +368,8 @@ try_file(struct task *task, const struct client_file *file)
 		put_outcomes(task, file, &outcomes);
 		if (!task->json)
 			found_say("  backup: %s", contents.backup);
+		if (!task->json && file->project && !task->change.unwrap)
+			found_say("  note: whoever else uses this file of the project needs canceld at the same path");
 	}
 	for (size_t i = 0; i < outcomes.count; i++)
 		for (size_t k = 0; k < task->change.name_count; k++)

@@ -197,7 +197,8 @@ client_turn(struct client *client, bool signalled, msec_t now)
 		leave_at_end(client, now);
 	else if (client->state == CLIENT_DRAINING && (deaf || now >= client->drain_until))
 		leave(client, deaf ? LEAVE_CANCEL : LEAVE_TERMINATED, now);
-	if (client->state == CLIENT_DRAINING && session_outstanding(client->session, SIDE_CLIENT) > 0)
+	if (client->state == CLIENT_DRAINING &&
+	    (session_outstanding(client->session, SIDE_CLIENT) > 0 || session_turn_runs(client->session)))
 		return CLIENT_STAYS;
 	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;
 }

@@ -435,8 +435,10 @@ life_watch(struct life *life)
 int
 life_status(const struct life *life)
 {
-	bool ours = supervisor_ended_it(&life->supervisor) && supervisor_signalled_it(&life->supervisor) &&
-	    client_is_over(life->client);
+	/* The kernel kills a server whose guardian is lost. */
+	bool killed = supervisor_signalled_it(&life->supervisor) ||
+	    (life->child.unguarded != NULL && life->child.signal == SIGKILL);
+	bool ours = supervisor_ended_it(&life->supervisor) && killed && client_is_over(life->client);
 	int status = ours ? 0 : child_status(&life->child);
 
 	if (life->start_status != 0)

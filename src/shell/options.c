@@ -59,7 +59,7 @@ static const struct row {
 	const char *name;
 	int argument; /* as in struct option */
 	enum kind kind;
-	size_t at; /* FLAG, WAIT, SIZE, COUNT, CONFIG, CONTROL: what is set, in struct options */
+	size_t at; /* FLAG, WAIT, SIZE, COUNT, CONTROL, CONFIG: what is set, in struct options */
 	const char *wanted;
 	const char *shown; /* the argument in the help */
 	const char *help;
@@ -169,15 +169,6 @@ static const struct row {
 	{ 0, "name", required_argument, NAME, 0, "a name of 1 to 63 bytes", " NAME",
 	    "the server's name in each line (from the command)",
 	    "--name NAME          the server's name in each line of the log", NULL },
-	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
-	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
-	{ 0, "control", required_argument, CONTROL, offsetof(struct options, control),
-	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
-	    "the control socket, with which cancelctl(1) finds\n"
-	    "this canceld (in a directory of your own)",
-	    NULL, "Control" },
-	{ 0, "no-control", no_argument, FLAG, offsetof(struct options, no_control), NULL, "", "no control socket", NULL,
-	    NULL },
 	{ 'v', NULL, no_argument, LOUDER, 0, NULL, "",
 	    "say more: each decision; -vv: each message, without\n"
 	    "its contents",
@@ -204,7 +195,16 @@ static const struct row {
 	    "the name of a file; ~/ is your home directory", " FILE",
 	    "read from FILE what the options do not say (from\n"
 	    "~/.config/canceld/config.json); SIGUSR2: again",
-	    NULL, "The configuration file" },
+	    NULL, "Configuration and control" },
+	{ 0, "control", required_argument, CONTROL, offsetof(struct options, control),
+	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
+	    "the control socket, with which cancelctl(1) finds\n"
+	    "this canceld (in a directory of your own)",
+	    NULL, NULL },
+	{ 0, "no-control", no_argument, FLAG, offsetof(struct options, no_control), NULL, "", "no control socket", NULL,
+	    NULL },
+	{ 0, "wrapped", optional_argument, IGNORED, 0, NULL, "[=FORM]",
+	    "ignored: cancelctl unwrap knows its work by it", NULL, NULL },
 	{ 'h', NULL, no_argument, BRIEF, 0, NULL, "", "the common options, on one screen", NULL, "Help" },
 	{ 0, "help", no_argument, HELP, 0, NULL, "", "this text",
 	    "--help               all options; `man canceld` explains them", NULL },
@@ -456,8 +456,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		return set_level(options, row->kind);
 	case IGNORED:
 		return true;
-	case CONFIG:
 	case CONTROL:
+	case CONFIG:
 		return home_expand(text, at, OPTIONS_PATH) && text[0] != '\0';
 	case BRIEF:
 	case HELP:

@@ -144,6 +144,25 @@ START_TEST(an_urgent_message_is_not_split)
 }
 END_TEST
 
+START_TEST(tells_how_far_urgent_messages_were_written)
+{
+	uint64_t first;
+
+	pass("one\n");
+	lane_overtake(lane, SPAN("first"));
+	first = lane_urgent_to(lane);
+	lane_overtake(lane, SPAN("second"));
+	write_out(sizeof("first\n") - 2);
+	ck_assert_uint_lt(lane_urgent_gone(lane), first);
+	write_out(1);
+	ck_assert_uint_eq(lane_urgent_gone(lane), first);
+	lane_keep(lane);
+	ck_assert_uint_eq(lane_urgent_gone(lane), lane_urgent_to(lane));
+	ck_assert_uint_gt(lane_urgent_to(lane), first);
+	expect("first\none\n");
+}
+END_TEST
+
 START_TEST(answers_wait_for_an_open_message)
 {
 	pass("one\n");
@@ -859,6 +878,7 @@ lane_suite(void)
 	tcase_add_test(bytes, replaces_a_part);
 	tcase_add_test(bytes, overtakes_between_messages);
 	tcase_add_test(bytes, an_urgent_message_is_not_split);
+	tcase_add_test(bytes, tells_how_far_urgent_messages_were_written);
 	tcase_add_test(bytes, answers_wait_for_an_open_message);
 	tcase_add_test(bytes, overtakes_between_messages_that_waited);
 	tcase_add_test(bytes, nothing_overtakes_into_an_open_message);

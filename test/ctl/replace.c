@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -208,6 +209,42 @@ START_TEST(without_a_backup_nothing_is_written)
 }
 END_TEST
 
+START_TEST(what_a_killed_one_left_is_taken)
+{
+	struct replace file;
+	char beside[96], other[96];
+	int fd;
+
+	snprintf(beside, sizeof(beside), "%s/.cancelctl.tmp", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	put_file(beside, "much more than the new contents, and of somebody who was killed");
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_str_eq(text_of(config), NEW);
+	ck_assert_int_eq(access(beside, F_OK), -1);
+	replace_free(&file);
+	/* Not from one that is alive. */
+	put_file(beside, "x");
+	fd = open(beside, O_RDWR | O_CLOEXEC);
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(OLD), state), -1);
+	ck_assert_ptr_nonnull(strstr(file.fault, "another cancelctl"));
+	ck_assert_str_eq(text_of(beside), "x");
+	close(fd);
+	/* And nothing is written through links. */
+	ck_assert_int_eq(rename(beside, other), 0);
+	ck_assert_int_eq(symlink("other", beside), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(OLD), state), -1);
+	ck_assert_int_eq(unlink(beside), 0);
+	ck_assert_int_eq(link(other, beside), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(OLD), state), -1);
+	ck_assert_str_eq(text_of(other), "x");
+	ck_assert_str_eq(text_of(config), NEW);
+	replace_free(&file);
+}
+END_TEST
+
 /* In a child that stops at each system call. */
 static void
 replace_traced(void)
@@ -250,6 +287,7 @@ kill_at(int stop)
 START_TEST(killed_anywhere_it_leaves_one_of_both)
 {
 	int olds = 0, news = 0, result = 0;
+	struct replace file;
 
 	for (int stop = 0; result == 0; stop++) {
 		tear_down();
@@ -263,8 +301,13 @@ START_TEST(killed_anywhere_it_leaves_one_of_both)
 			olds++;
 		else
 			ck_abort_msg("stop %d: '%s'", stop, text_of(config));
+		/* The next one is not in the way of what is left. */
+		ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+		ck_assert_int_eq(replace_write(&file, SPAN("next"), state), 0);
+		ck_assert_str_eq(text_of(config), "next");
+		ck_assert_int_eq(count_files(folder), 2);
+		replace_free(&file);
 	}
-	ck_assert_str_eq(text_of(config), NEW);
 	ck_assert_int_gt(olds, 20);
 	ck_assert_int_gt(news, 5);
 }
@@ -283,6 +326,7 @@ replace_suite(void)
 	tcase_add_test(files, what_is_not_ours_is_refused);
 	tcase_add_test(files, a_change_meanwhile_is_seen);
 	tcase_add_test(files, without_a_backup_nothing_is_written);
+	tcase_add_test(files, what_a_killed_one_left_is_taken);
 	tcase_add_test(files, killed_anywhere_it_leaves_one_of_both);
 	suite_add_tcase(suite, files);
 	return suite;

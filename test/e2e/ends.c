@@ -239,6 +239,42 @@ START_TEST(drain_waits_for_the_answers)
 }
 END_TEST
 
+/* ACP v2: the answer to a prompt begins its turn. The agent ends that when it is told to, if it still lives then. */
+START_TEST(drain_waits_for_a_turn)
+{
+	char path[300], command[900];
+	struct run *run;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/end-turn-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(command, sizeof(command),
+	    "sh:read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":2,"
+	    "\"agentCapabilities\":{}}}'; read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
+	    "until test -e %s; do sleep 0.02; done; echo '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\","
+	    "\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"state_update\",\"state\":\"idle\"}}}';"
+	    "cat >/dev/null",
+	    path);
+	run = run_options("-v --drain --term-after=1ms --kill-after=1ms", command);
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":2,"
+	    "\"clientCapabilities\":{}}}");
+	run_expect_answer(run, "1");
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[]}}");
+	run_expect_answer(run, "2");
+	run_close_in(run);
+	run_expect_logged(run, "INPUT_ENDED");
+	run_expect_quiet(run, 700);
+	file = fopen(path, "we");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert_str_eq(json_string_value(json_object_get(run_expect_message(run), "method")), "session/update");
+	run_expect_exit(run, 0);
+	unlink(path);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(drain_has_a_limit)
 {
 	struct run *run =
@@ -421,6 +457,7 @@ suite_drain(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, drain_waits_for_the_answers, 0, 2);
+	tcase_add_test(tests, drain_waits_for_a_turn);
 	tcase_add_loop_test(tests, drain_has_a_limit, 0, 2);
 	tcase_add_test(tests, an_answer_in_time_is_no_timeout);
 	tcase_add_test(tests, a_signal_ends_the_drain);

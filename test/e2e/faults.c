@@ -242,6 +242,21 @@ START_TEST(a_lost_guardian_is_replaced)
 }
 END_TEST
 
+/* What ends with it then is ended at the client's wish. */
+START_TEST(a_guardian_may_be_lost_at_the_end)
+{
+	struct run *run = run_session("-v --term-after=10s", "demo --ignore-eof");
+	pid_t guardian = guardian_of(run);
+
+	run_close_in(run);
+	run_expect_logged(run, "stdin closed");
+	kill(guardian, _i == 0 ? SIGSTOP : SIGKILL);
+	run_expect_exit(run, 0);
+	ck_assert_uint_eq(count(run->error.data, "GUARDIAN_LOST"), 1);
+	run_end(run);
+}
+END_TEST
+
 /* As with one that has changed its user id. */
 START_TEST(a_server_may_outlive_its_guardian)
 {
@@ -282,6 +297,7 @@ suite_faults(void)
 	tcase_add_loop_test(tests, with_few_descriptors_it_works_or_says_so, FEWEST, MOST);
 	tcase_add_test(tests, without_memory_it_ends_with_a_line);
 	tcase_add_loop_test(tests, a_lost_guardian_is_replaced, 0, 2);
+	tcase_add_loop_test(tests, a_guardian_may_be_lost_at_the_end, 0, 2);
 	tcase_add_loop_test(tests, a_server_may_outlive_its_guardian, 0, 4);
 	suite_add_tcase(suite, tests);
 	return suite;

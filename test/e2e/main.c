@@ -29,6 +29,9 @@ static const struct suite {
 } suites[] = {
 	{ "times", suite_times, false },
 	{ "faults", suite_faults, false },
+	{ "doctor", suite_doctor, false },
+	{ "doctor-hostile", suite_doctor_hostile, false },
+	{ "doctor-reports", suite_doctor_reports, false },
 	{ "tree", suite_tree, false },
 	{ "timeouts", suite_timeouts, false },
 	{ "client-leaks", suite_client_leaks, false },
@@ -50,6 +53,7 @@ static const struct suite {
 	{ "lost-servers", suite_lost_servers, false },
 	{ "options", suite_options, false },
 	{ "wraps", suite_wraps, false },
+	{ "cancelctl", suite_cancelctl, false },
 	{ "config", suite_config, false },
 	{ "dry-run", suite_dry_run, false },
 	{ "trace", suite_trace, false },

@@ -34,7 +34,11 @@ Suite *suite_control(void);
 Suite *suite_idle(void);
 Suite *suite_times(void);
 Suite *suite_faults(void);
+Suite *suite_doctor(void);
+Suite *suite_doctor_hostile(void);
+Suite *suite_doctor_reports(void);
 Suite *suite_wraps(void);
+Suite *suite_cancelctl(void);
 
 /*
  * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none

@@ -107,6 +107,9 @@ START_TEST(one_client_and_one_server)
 	/* A file by its name, wherever it is. */
 	expect("cp " CLAUDE " other.json; $CANCELCTL wrap other.json", 0, "file: other.json");
 	expect("$CANCELCTL unwrap ./other.json && cmp other.json " CLAUDE, 0, "unwrapped");
+	/* That of a project may be shared. */
+	expect("cp " CLAUDE " .mcp.json; $CANCELCTL wrap claude-code one", 0, "whoever else uses this file");
+	expect("$CANCELCTL unwrap claude && cmp .mcp.json " CLAUDE, 0, "unwrapped");
 	expect("cd; ln -s .cursor/mcp.json link; $CANCELCTL wrap ./link && [ -h link ] && grep -c -e --wrapped " CURSOR,
 	    0, "1");
 }

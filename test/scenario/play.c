@@ -230,12 +230,19 @@ on_set(struct play *play, const struct line *line)
 		play_show(fault, "%zu requests were changed\n", changed);
 }
 
+static void
+on_person(struct play *play, const struct line *line)
+{
+	if (line->kind == LINE_OPERATE)
+		on_operate(play, line);
+	else
+		on_set(play, line);
+}
+
 /* Carries out a line that does something to canceld. */
 static void
 act(struct play *play, const struct line *line)
 {
-	struct reader *reader = &play->readers[line->side];
-
 	switch (line->kind) {
 	case LINE_SEND:
 		on_send(play, line);
@@ -246,13 +253,13 @@ act(struct play *play, const struct line *line)
 		break;
 	case LINE_STALL:
 	case LINE_RESUME:
-		reader->stalled = line->kind == LINE_STALL;
+		play->readers[line->side].stalled = line->kind == LINE_STALL;
 		break;
 	case LINE_TAKE:
 		take(play, line->side, (size_t)line->value);
 		break;
 	case LINE_UNREAD:
-		reader->holds = true;
+		play->readers[line->side].holds = true;
 		break;
 	case LINE_READ:
 		on_read(play, line);
@@ -280,8 +287,10 @@ act(struct play *play, const struct line *line)
 	case LINE_HOPELESS:
 		play->kind->give_up(play->subject);
 		break;
-	case LINE_OPERATE: /* see play_line */
+	case LINE_OPERATE:
 	case LINE_SET:
+		on_person(play, line);
+		break;
 	case LINE_SEE:
 	case LINE_NOTHING:
 	case LINE_WHY:
@@ -310,10 +319,6 @@ play_line(struct play *play, const struct line *line)
 		play_check_silence(play);
 	play->asked = false;
 	play->stimulus = line;
-	if (line->kind == LINE_OPERATE)
-		on_operate(play, line);
-	if (line->kind == LINE_SET)
-		on_set(play, line);
 	act(play, line);
 }
 

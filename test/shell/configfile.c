@@ -144,6 +144,8 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(trace.most);
 	SAME(log.level);
 	SAME(log.json);
+	SAME(no_control);
+	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(text_of(one->log.file), text_of(other->log.file)) == 0, "%s: log %s", what, one->log.file);
 	ck_assert_msg(strcmp(text_of(one->trace.file), text_of(other->trace.file)) == 0, "%s: trace", what);
 	ck_assert_msg(strcmp(one->name, other->name) == 0, "%s: name %s", what, one->name);
@@ -191,6 +193,8 @@ static const struct {
 	{ "{\"log-level\":\"decision\"}", "server", "-v server" },
 	{ "{\"log-level\":\"traffic\"}", "server", "-vv server" },
 	{ "{\"name\":\"mine\"}", "server", "--name mine server" },
+	{ "{\"control\":\"~/a.sock\"}", "server", "--control /home/me/a.sock server" },
+	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"na\\u006de\":\"min\\u0065\"}", "server", "--name mine server" },
 
 	/* options win */

@@ -1,0 +1,96 @@
+#include "ctl/ls.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "ctl/ctl.h"
+#include "ctl/show.h"
+#include "ctl/targets.h"
+#include "ctl/term.h"
+#include "ctl/views.h"
+
+static const char usage[] = "usage: cancelctl ls [-j] [" TARGETS_USAGE "]\n\n"
+			    "Lists every canceld of this user, or the requests of one.\n\n"
+			    "  -j, --json   one JSON object a line\n";
+
+static void
+print_table(struct table *table)
+{
+	struct buf out;
+
+	buf_init(&out);
+	table_write(table, term_width(NULL), &out);
+	show_bytes(buf_span(&out));
+	buf_free(&out);
+	table_free(table);
+}
+
+static int
+list_instances(const struct targets *targets, bool json)
+{
+	struct table table;
+
+	if (json) {
+		for (size_t i = 0; i < targets->count; i++)
+			show_json(targets->list[i]->about);
+		return CTL_YES;
+	}
+	table_init(&table, view_instance_columns, VIEW_INSTANCE_WIDTH);
+	for (size_t i = 0; i < targets->count; i++)
+		view_instance(&table, targets->list[i]->about);
+	print_table(&table);
+	return CTL_YES;
+}
+
+static int
+list_requests(const struct target *target, bool json)
+{
+	const json_t *requests = json_object_get(target->about, "requests");
+	struct table table;
+
+	if (json) {
+		for (size_t i = 0; i < json_array_size(requests); i++)
+			target_show(target, json_array_get(requests, i));
+	} else {
+		table_init(&table, view_request_columns, VIEW_REQUEST_WIDTH);
+		for (size_t i = 0; i < json_array_size(requests); i++)
+			view_request(&table, json_array_get(requests, i));
+		print_table(&table);
+	}
+	if (view_more(target->about) > 0)
+		ctl_no("%lld more requests are not shown", (long long)view_more(target->about));
+	return CTL_YES;
+}
+
+int
+ctl_ls(int argc, char *argv[])
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *which = NULL;
+	struct targets targets;
+	bool json = false;
+	int got, status;
+
+	optind = 0;
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, ":jh", options, NULL)) >= 0) {
+		if (got == 'h')
+			return ctl_help(usage);
+		if (got != 'j')
+			return ctl_option(argv, got);
+		json = true;
+	}
+	if (argc - optind > 1)
+		return ctl_usage("more than one canceld is given; see cancelctl ls --help");
+	if (optind < argc)
+		which = argv[optind];
+	status = targets_choose(&targets, which, which != NULL);
+	if (status == CTL_YES)
+		status = which == NULL ? list_instances(&targets, json) : list_requests(targets.list[0], json);
+	targets_free(&targets);
+	return status;
+}

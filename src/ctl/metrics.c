@@ -1,0 +1,80 @@
+#include "ctl/metrics.h"
+
+#include <getopt.h>
+
+#include "ctl/ctl.h"
+#include "ctl/exposition.h"
+#include "ctl/serve.h"
+#include "ctl/show.h"
+#include "ctl/targets.h"
+#include "shell/monotonic.h"
+
+enum { LOOK_LIMIT = 1000 /* ms for all canceld */ };
+
+static const char usage[] =
+    "usage: cancelctl metrics [-l [ADDRESS:]PORT]\n\n"
+    "Prints the counters of every canceld of this user in the text format of Prometheus.\n\n"
+    "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; ADDRESS: 127.0.0.1\n";
+
+/* All are asked before the first answer is awaited. */
+static void
+look(void *user, struct buf *text)
+{
+	msec_t end = monotonic_now() + LOOK_LIMIT;
+	struct exposition *exposition = user;
+	struct targets targets;
+
+	targets_find(&targets, false, LOOK_LIMIT);
+	for (size_t i = 0; i < targets.count; i++)
+		if (targets.list[i]->about != NULL &&
+		    connection_ask(&targets.list[i]->connection, "stats", json_object(), end) < 0)
+			connection_close(&targets.list[i]->connection);
+	exposition_begin(exposition);
+	for (size_t i = 0; i < targets.count; i++) {
+		struct target *target = targets.list[i];
+		bool asked = target->about != NULL && target->connection.fd >= 0;
+		json_t *answer = asked ? connection_answer(&target->connection, end) : NULL;
+
+		exposition_add(exposition, target->path, json_object_get(answer, "result"));
+		json_decref(answer);
+	}
+	exposition_write(exposition, text);
+	targets_free(&targets);
+}
+
+int
+ctl_metrics(int argc, char *argv[])
+{
+	static const struct option options[] = {
+		{ "listen", required_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct exposition exposition;
+	const char *where = NULL;
+	int got, status = CTL_YES;
+	struct buf text;
+
+	optind = 0;
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, ":l:h", options, NULL)) >= 0) {
+		if (got == 'h')
+			return ctl_help(usage);
+		if (got != 'l')
+			return ctl_option(argv, got);
+		where = optarg;
+	}
+	if (optind < argc)
+		return ctl_usage("metrics takes no argument; see cancelctl metrics --help");
+	exposition_init(&exposition);
+	if (where != NULL) {
+		status = serve_metrics(where, look, &exposition);
+	} else {
+		buf_init(&text);
+		look(&exposition, &text);
+		show_bytes(buf_span(&text));
+		buf_free(&text);
+	}
+	exposition_free(&exposition);
+	return status;
+}

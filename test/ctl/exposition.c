@@ -1,0 +1,143 @@
+#include "ctl/exposition.h"
+
+#include <check.h>
+#include <stdio.h>
+
+Suite *exposition_suite(void);
+
+static struct exposition exposition;
+static struct buf text;
+
+static void
+add(const char *key, const char *name, int late, const char *tool)
+{
+	char source[1024];
+	json_t *stats;
+
+	snprintf(source, sizeof(source),
+	    "{\"name\":\"%s\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"latency\":[{\"method\":"
+	    "\"tools/call\",\"name\":\"%s\",\"count\":3,\"sum_ms\":1500,\"buckets\":[[10,1],[1000,2],[null,3]]}]}",
+	    name, late, tool);
+	stats = json_loads(source, 0, NULL);
+	ck_assert_ptr_nonnull(stats);
+	exposition_add(&exposition, key, stats);
+	json_decref(stats);
+}
+
+static const char *
+written(void)
+{
+	buf_clear(&text);
+	exposition_write(&exposition, &text);
+	buf_append(&text, (struct span){ "", 1 });
+	return buf_span(&text).ptr;
+}
+
+static void
+expect(const char *line)
+{
+	ck_assert_msg(strstr(buf_span(&text).ptr, line) != NULL, "no '%s' in:\n%s", line, buf_span(&text).ptr);
+}
+
+static void
+set_up(void)
+{
+	exposition_init(&exposition);
+	exposition_begin(&exposition);
+}
+
+static void
+tear_down(void)
+{
+	exposition_free(&exposition);
+	buf_free(&text);
+}
+
+START_TEST(those_of_one_name_are_summed)
+{
+	add("a", "x", 1, "t");
+	add("b", "x", 2, "t");
+	add("c", "y", 4, "t");
+	written();
+	expect("# TYPE canceld_decisions_total counter\ncanceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
+	expect("canceld_instances{server=\"x\"} 2\n");
+	expect("_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"0.01\"} 2\n");
+	expect("_bucket{server=\"y\",method=\"tools/call\",name=\"t\",le=\"1\"} 2\n");
+	expect("_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"+Inf\"} 6\n");
+	expect("_sum{server=\"x\",method=\"tools/call\",name=\"t\"} 3\n");
+}
+END_TEST
+
+START_TEST(counters_outlive_their_canceld)
+{
+	add("a", "x", 1, "t");
+	add("b", "x", 2, "t");
+	written();
+	exposition_begin(&exposition);
+	add("a", "x", 5, "t");
+	written();
+	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 7\n");
+	expect("canceld_instances{server=\"x\"} 1\n");
+	exposition_begin(&exposition);
+	written();
+	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 7\n");
+	ck_assert_ptr_null(strstr(buf_span(&text).ptr, "in_flight"));
+}
+END_TEST
+
+START_TEST(one_that_does_not_answer_keeps_its_last_values)
+{
+	add("a", "x", 3, "t");
+	written();
+	exposition_begin(&exposition);
+	exposition_add(&exposition, "a", NULL);
+	exposition_add(&exposition, "b", NULL);
+	written();
+	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
+	expect("canceld_requests_in_flight{server=\"x\",from=\"client\"} 2\n");
+}
+END_TEST
+
+START_TEST(labels_are_escaped)
+{
+	add("a", "q\\\"b\\\\s\\n\\u001b", 1, "t");
+	written();
+	expect("{server=\"q\\\"b\\\\s\\\\x0a\\\\x1b\",why");
+}
+END_TEST
+
+START_TEST(values_are_bounded)
+{
+	char name[32];
+	size_t lines = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		add(name, name, 1, name);
+	}
+	for (const char *at = written(); (at = strstr(at, "\ncanceld_instances{")) != NULL; at++)
+		lines++;
+	ck_assert_uint_eq(lines, EXPOSITION_SERVERS + 1);
+	expect("canceld_decisions_total{server=\"other\",why=\"LATE\"} 936\n");
+	lines = 0;
+	for (const char *at = buf_span(&text).ptr; (at = strstr(at, "_seconds_count{")) != NULL; at++)
+		lines++;
+	ck_assert_uint_eq(lines, EXPOSITION_PAIRS + 1);
+}
+END_TEST
+
+Suite *
+exposition_suite(void)
+{
+	Suite *suite = suite_create("exposition");
+	TCase *tests = tcase_create("exposition");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, those_of_one_name_are_summed);
+	tcase_add_test(tests, counters_outlive_their_canceld);
+	tcase_add_test(tests, one_that_does_not_answer_keeps_its_last_values);
+	tcase_add_test(tests, labels_are_escaped);
+	tcase_add_test(tests, values_are_bounded);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

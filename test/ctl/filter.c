@@ -1,0 +1,99 @@
+#include "ctl/filter.h"
+
+#include <check.h>
+
+Suite *filter_suite(void);
+
+#define DECISION \
+	"{\"why\":\"TIMED_OUT\",\"server\":\"every*thing\",\"method\":\"tools/call\",\"id\":7,\"elapsed\":5000}"
+
+static const struct {
+	const char *condition;
+	bool fits;
+} cases[] = {
+	{ "why=TIMED_OUT", true },
+	{ "why=timed_out", true },
+	{ "why=LATE", false },
+	{ "why=LATE,TIMED_OUT", true },
+	{ "why!=LATE,STRAY", true },
+	{ "why!=LATE,TIMED_OUT", false },
+	{ "why=TIMED*", true },
+	{ "method=tools/*", true },
+	{ "method=*list", false },
+	{ "server=every\\*thing", true },
+	{ "id=7", true },
+	{ "id=70", false },
+	{ "id>6", true },
+	{ "age>5s", false },
+	{ "age>=5s", true },
+	{ "age<5001", true },
+	{ "age<=4s", false },
+	{ "elapsed>4999ms", true },
+	{ "name=", true },
+	{ "name!=x", true },
+	{ "name=*", false },
+	{ "bytes<1", false },
+	{ "method>1", false },
+};
+
+START_TEST(conditions_fit)
+{
+	json_t *decision = json_loads(DECISION, 0, NULL);
+	char fault[FILTER_FAULT_SIZE];
+	struct filter filter;
+
+	filter_init(&filter);
+	ck_assert(filter_is_condition(cases[_i].condition));
+	ck_assert(filter_add(&filter, cases[_i].condition, fault));
+	ck_assert_msg(filter_fits(&filter, decision) == cases[_i].fits, "%s", cases[_i].condition);
+	ck_assert(filter_add(&filter, "why=LATE", fault));
+	ck_assert_msg(!filter_fits(&filter, decision), "all must fit");
+	filter_free(&filter);
+	json_decref(decision);
+}
+END_TEST
+
+START_TEST(what_is_no_condition_is_refused)
+{
+	char fault[FILTER_FAULT_SIZE];
+	struct filter filter;
+
+	filter_init(&filter);
+	ck_assert(!filter_is_condition("everything"));
+	ck_assert(!filter_is_condition("=x"));
+	ck_assert(!filter_is_condition("4711"));
+	ck_assert(!filter_add(&filter, "a!b", fault));
+	ck_assert(!filter_add(&filter, "why=LAET", fault));
+	ck_assert_str_eq(fault, "unknown word 'LAET': it could be LATE; canceld(7) lists them");
+	ck_assert(!filter_add(&filter, "age>soon", fault));
+	for (int i = 0; i < FILTER_MOST; i++)
+		filter_add(&filter, "id=1", fault);
+	ck_assert(!filter_add(&filter, "id=1", fault));
+	filter_free(&filter);
+}
+END_TEST
+
+START_TEST(a_decision_has_the_level_of_its_word)
+{
+	json_t *decision = json_loads("{\"why\":\"LATE\"}", 0, NULL), *newer = json_loads("{\"why\":\"X\"}", 0, NULL);
+
+	ck_assert(filter_level(decision, LEVEL_DECISION));
+	ck_assert(!filter_level(decision, LEVEL_PERSON));
+	ck_assert(filter_level(newer, LEVEL_ERROR));
+	json_decref(decision);
+	json_decref(newer);
+}
+END_TEST
+
+Suite *
+filter_suite(void)
+{
+	Suite *suite = suite_create("filter");
+	TCase *tests = tcase_create("filter");
+
+	tcase_add_loop_test(tests, conditions_fit, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tests, what_is_no_condition_is_refused);
+	tcase_add_test(tests, a_decision_has_the_level_of_its_word);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

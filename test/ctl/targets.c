@@ -1,0 +1,221 @@
+/* targets, with find and call, against sockets that this process serves itself, or that nobody serves. */
+#include "ctl/targets.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctl/ctl.h"
+
+Suite *targets_suite(void);
+
+enum { PEERS = 8 };
+
+static char home[64], places[128];
+static pid_t peers[PEERS];
+static int peer_count;
+
+static void
+run(const char *words, const char *path)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "%s %s", words, path);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void
+set_up(void)
+{
+	snprintf(home, sizeof(home), "/tmp/ctl-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(home));
+	ck_assert_int_eq(setenv("HOME", home, 1), 0);
+	snprintf(places, sizeof(places), "%s/.local/state/canceld", home);
+	run("umask 077; mkdir -p", places);
+}
+
+static void
+tear_down(void)
+{
+	for (int i = 0; i < peer_count; i++) {
+		kill(peers[i], SIGKILL);
+		waitpid(peers[i], NULL, 0);
+	}
+	run("rm -rf", home);
+}
+
+static int
+listen_at(const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/%.30s", places, name);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(fd, 4), 0);
+	return fd;
+}
+
+static void
+reply(int fd, const char *answer)
+{
+	char asked[4096];
+
+	if (read(fd, asked, sizeof(asked)) > 0 && write(fd, answer, strlen(answer)) < 0)
+		_exit(1);
+}
+
+/* A process that answers each connection's first request, and its second one if `second` is given, and then closes. NULL: it never answers. */
+static void
+serve(const char *name, const char *answer, const char *second)
+{
+	int listener = listen_at(name);
+
+	ck_assert_int_lt(peer_count, PEERS);
+	peers[peer_count] = fork();
+	if (peers[peer_count++] == 0) {
+		int fd;
+
+		while ((fd = accept(listener, NULL, NULL)) >= 0)
+			if (answer != NULL) {
+				reply(fd, answer);
+				if (second != NULL)
+					reply(fd, second);
+				close(fd);
+			}
+		_exit(0);
+	}
+	close(listener);
+}
+
+static bool
+exists(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", places, name);
+	return access(path, F_OK) == 0;
+}
+
+#define ABOUT(pid, name) "{\"id\":1,\"result\":{\"pid\":" pid ",\"name\":\"" name "\"}}\n"
+
+START_TEST(one_is_meant_by_pid_or_name)
+{
+	struct targets targets;
+
+	serve("11-a.sock", ABOUT("11", "files"), NULL);
+	serve("12-a.sock", ABOUT("12", "files"), NULL);
+	serve("13-a.sock", ABOUT("13", "12"), NULL);
+	ck_assert_int_eq(targets_choose(&targets, "11", false), CTL_YES);
+	ck_assert_uint_eq(targets.count, 1);
+	ck_assert_int_eq(targets.list[0]->pid, 11);
+	targets_free(&targets);
+	ck_assert_int_eq(targets_choose(&targets, "files", false), CTL_USAGE);
+	targets_free(&targets);
+	ck_assert_int_eq(targets_choose(&targets, "12", false), CTL_USAGE);
+	targets_free(&targets);
+	ck_assert_int_eq(targets_choose(&targets, "file", false), CTL_NO);
+	targets_free(&targets);
+	ck_assert_int_eq(targets_choose(&targets, NULL, false), CTL_YES);
+	ck_assert_uint_eq(targets.count, 3);
+	targets_free(&targets);
+}
+END_TEST
+
+START_TEST(only_what_is_stale_is_removed)
+{
+	struct targets targets;
+
+	close(listen_at("11-dead.sock"));
+	close(listen_at("12-a.new"));
+	serve("13-a.sock", ABOUT("13", "x"), NULL);
+	ck_assert_int_eq(targets_choose(&targets, NULL, false), CTL_YES);
+	ck_assert_uint_eq(targets.count, 1);
+	ck_assert(!exists("11-dead.sock") && exists("12-a.new") && exists("13-a.sock"));
+	targets_free(&targets);
+}
+END_TEST
+
+static const char *const hostile[] = {
+	NULL,
+	"",
+	"no JSON\n",
+	"[]\n",
+	"{\"id\":1,\"result\":7}\n",
+	"{\"id\":1,\"error\":{\"code\":\"x\"}}\n",
+	"{\"id\":1,\"result\":{",
+};
+
+START_TEST(what_does_not_answer_is_left_out)
+{
+	struct targets targets;
+
+	serve("11-a.sock", hostile[_i], NULL);
+	serve("12-a.sock", ABOUT("12", "x"), NULL);
+	targets_find(&targets, false, 500);
+	ck_assert_uint_eq(targets.count, 2);
+	ck_assert_ptr_null(targets.list[0]->about);
+	ck_assert(span_equal(target_name(targets.list[1]), SPAN("x")));
+	targets_free(&targets);
+	if (hostile[_i] != NULL) {
+		ck_assert_int_eq(targets_choose(&targets, "11", false), CTL_FAILED);
+		targets_free(&targets);
+	}
+}
+END_TEST
+
+START_TEST(a_place_that_others_may_enter_is_left_out)
+{
+	struct targets targets;
+
+	serve("11-a.sock", ABOUT("11", "x"), NULL);
+	ck_assert_int_eq(chmod(places, 0750), 0);
+	targets_find(&targets, false, 500);
+	ck_assert_uint_eq(targets.count, 0);
+	ck_assert_int_eq(chmod(places, 0700), 0);
+	targets_free(&targets);
+}
+END_TEST
+
+START_TEST(errors_of_canceld_are_exit_statuses)
+{
+	static const struct {
+		const char *error;
+		int status;
+	} errors[] = { { "{\"id\":2,\"error\":{\"code\":-32001,\"message\":\"m\"}}\n", CTL_NO },
+		{ "{\"id\":2,\"error\":{\"code\":-32002,\"message\":\"m\"}}\n", CTL_NO },
+		{ "{\"id\":2,\"error\":{\"code\":-32602,\"message\":\"m\"}}\n", CTL_USAGE },
+		{ "{\"id\":2,\"error\":{\"code\":-32601,\"message\":\"m\"}}\n", CTL_FAILED }, { "", CTL_FAILED } };
+	struct targets targets;
+	int status = -1;
+
+	serve("11-a.sock", ABOUT("11", "x"), errors[_i].error);
+	ck_assert_int_eq(targets_choose(&targets, "x", false), CTL_YES);
+	ck_assert_ptr_null(target_call(targets.list[0], "cancel", NULL, &status));
+	ck_assert_int_eq(status, errors[_i].status);
+	targets_free(&targets);
+}
+END_TEST
+
+Suite *
+targets_suite(void)
+{
+	Suite *suite = suite_create("targets");
+	TCase *tests = tcase_create("targets");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, one_is_meant_by_pid_or_name);
+	tcase_add_test(tests, only_what_is_stale_is_removed);
+	tcase_add_loop_test(tests, what_does_not_answer_is_left_out, 0, sizeof(hostile) / sizeof(hostile[0]));
+	tcase_add_test(tests, a_place_that_others_may_enter_is_left_out);
+	tcase_add_loop_test(tests, errors_of_canceld_are_exit_statuses, 0, 5);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,446 @@
+/* cancelctl and the control socket of a real canceld: what people see, cancel and set. */
+#include <check.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "process.h"
+#include "suites.h"
+
+#define FOR_EVER "{\"ms\":600000}"
+
+static char output[65536]; /* of the last command, stdout and stderr */
+
+/* A command of the shell, in which cancelctl is $C and the pid of canceld $PID. Returns its status. */
+static int
+shell(const struct run *run, const char *script)
+{
+	char pid[32];
+	size_t len;
+	FILE *pipe;
+	int status;
+
+	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
+	ck_assert_int_eq(setenv("PID", pid, 1), 0);
+	ck_assert_int_eq(setenv("SCRIPT", script, 1), 0);
+	pipe = popen("exec 2>&1; cd \"$E2E_DIRECTORY\"; C=$CANCELCTL; eval \"$SCRIPT\"", "r");
+	ck_assert_ptr_nonnull(pipe);
+	len = fread(output, 1, sizeof(output) - 1, pipe);
+	output[len] = '\0';
+	status = pclose(pipe);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+expect(const struct run *run, const char *script, int status, const char *said)
+{
+	int got = shell(run, script);
+
+	ck_assert_msg(got == status && strstr(output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s", script,
+	    got, status, said, output);
+}
+
+/* A session with one call that is never answered. */
+static struct run *
+run_hanging(const char *options, const char *id)
+{
+	struct run *run = run_session(options, NULL);
+
+	run_call(run, id, "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	return run;
+}
+
+START_TEST(a_hanging_call_is_seen_and_cancelled)
+{
+	struct run *run = run_hanging("--name hangs", "7");
+
+	expect(run, "$C ls", 0, "hangs");
+	expect(run, "$C ls $PID", 0, "tools/call  stubborn");
+	expect(run, "$C ls -j | grep \"^{.pid.:$PID,\"", 0, "\"in_flight\":1");
+	expect(run, "$C ls --json $PID", 0, "\"id\":\"7\"");
+	expect(run, "$C cancel hangs 7 --reason 'too slow'", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_expect_cancelled(run, "7");
+	expect(run, "$C cancel hangs 7", 1, "not found, or already completed");
+	expect(run, "$C ls hangs -j | grep . || echo empty", 0, "empty");
+	run_release(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_ambiguous_id_is_refused_with_the_choices)
+{
+	struct run *run = run_hanging(NULL, "7");
+
+	run_call(run, "\"7\"", "sleep", FOR_EVER);
+	run_expect_received(run, "\"7\"");
+	expect(run, "$C cancel $PID 7", 2, "7, --from client --type number: tools/call stubborn");
+	expect(run, "$C cancel $PID 7", 2, "\"7\", --from client --type string: tools/call sleep");
+	expect(run, "$C cancel $PID 7 --from server", 1, "not found");
+	expect(run, "$C cancel -j -t string -f client $PID 7", 0, "\"cancelled\":true");
+	run_expect_error(run, "\"7\"", CODE_CANCELLED, "operator");
+	expect(run, "$C cancel $PID 7", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(an_ambiguous_name_is_refused_with_the_choices)
+{
+	struct run *run = run_hanging("--name twins", "7"), *other = run_session("--name twins", NULL);
+
+	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the pid of one of");
+	expect(run, "$C ls $PID", 0, "stubborn");
+	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'; there is");
+	run_end(run);
+	run_end(other);
+}
+END_TEST
+
+START_TEST(many_are_cancelled_by_age_and_method)
+{
+	struct run *run = run_hanging("--name many", "7");
+
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":8");
+	expect(run, "$C cancel many -o 1h", 1, "nothing was cancelled");
+	expect(run, "$C cancel many --method tools/list", 1, "nothing was cancelled");
+	expect(run, "$C cancel --all --method nosuch/method", 1, "nothing was cancelled");
+	expect(run, "$C cancel many -m 'tools/*:sl*p'", 0, "cancelled 8 tools/call sleep");
+	run_expect_error(run, "8", CODE_CANCELLED, "operator");
+	expect(run, "$C cancel many --older 1ms -r enough", 0, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(a_deadline_is_set_while_it_runs)
+{
+	struct run *run = run_hanging("--name sets", "7");
+
+	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
+	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
+	expect(run, "$C set -T -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
+	run_release(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_level_of_the_log_is_changed)
+{
+	struct run *run = run_session("--name logs", NULL);
+
+	expect(run, "$C log logs traffic", 0, "the level of the log is changed");
+	run_expect_echo(run, "5");
+	run_expect_logged(run, "RELAYED to=client");
+	expect(run, "$C log -j logs error", 0, "\"server\":\"logs\"");
+	expect(run, "$C reload logs", 0, "nothing changed");
+	expect(run, "$C reload --json logs", 0, "\"changed\":[]");
+	run_end(run);
+}
+END_TEST
+
+/* The watcher is another process: it ends with canceld, and has then shown all. */
+static FILE *
+start_watch(const struct run *run, const char *arguments)
+{
+	char script[512];
+
+	snprintf(script, sizeof(script), "exec \"$CANCELCTL\" watch %d %s 2>&1", (int)run->pid, arguments);
+	return popen(script, "r");
+}
+
+static const char *
+end_watch(FILE *watch)
+{
+	size_t len = fread(output, 1, sizeof(output) - 1, watch);
+
+	output[len] = '\0';
+	ck_assert_int_eq(pclose(watch), 0);
+	return output;
+}
+
+/* Each answer is a decision of level traffic, so there is one to read as soon as it watches. */
+static void
+await_watch(struct run *run, FILE *watch)
+{
+	int fd = fileno(watch), flags = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	for (int id = 100; fgets(output, sizeof(output), watch) == NULL; id++) {
+		char text[16];
+
+		ck_assert_int_lt(id, 100000);
+		clearerr(watch);
+		snprintf(text, sizeof(text), "%d", id);
+		run_expect_echo(run, text);
+	}
+	fcntl(fd, F_SETFL, flags);
+}
+
+START_TEST(decisions_are_watched_while_they_are_made)
+{
+	struct run *run = run_hanging("--name watched", "7");
+	FILE *watch = start_watch(run, "-l traffic");
+	FILE *filtered = start_watch(run, "--json --level traffic 'why!=LATE' server=watched 'method=tools/*'");
+
+	await_watch(run, watch);
+	await_watch(run, filtered);
+	expect(run, "$C cancel $PID 7", 0, "cancelled");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	run_release(run);
+	run_end(run);
+	ck_assert_ptr_nonnull(strstr(end_watch(watch), " LATE "));
+	end_watch(filtered);
+	ck_assert_ptr_nonnull(strstr(output, "\"name\":\"stubborn\",\"id\":7"));
+	ck_assert_ptr_null(strstr(output, "LATE"));
+}
+END_TEST
+
+START_TEST(a_log_is_read_with_the_same_filters)
+{
+	struct run *run = run_session("--log-format json -vv -t tools/call:sleep=100ms", NULL);
+	char path[512];
+	FILE *file;
+
+	run_call(run, "3", "sleep", FOR_EVER);
+	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	snprintf(path, sizeof(path), "%s/trace.jsonl", getenv("E2E_DIRECTORY"));
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(run->error.data, file);
+	fputs("no JSON\n{\"direction\":\"in\"}\n{\"why\":\"LATE\",\"name\":\"\\u001b[2J\",\"elapsed\":9000}", file);
+	fclose(file);
+	expect(run, "$C watch --read trace.jsonl why=timed_out 'age>99' 'timeout<=100ms'", 0, " TIMED_OUT to=client");
+	expect(run, "$C watch -r trace.jsonl 'age>=9s'", 0, "LATE name=\\x1b[2J elapsed=9000\n");
+	expect(run, "$C watch -r - why=LATE -j <trace.jsonl", 0, "{\"why\":\"LATE\",\"name\":\"\\u001B[2J\"");
+	expect(run, "$C watch -r trace.jsonl | grep RELAYED", 1, "");
+	expect(run, "$C watch -l traffic -r trace.jsonl why=REL*", 0, "RELAYED");
+	expect(run, "$C watch -r trace.jsonl 'elapsed<1ms' name!=x", 0, "");
+	ck_assert_str_eq(output, "");
+	expect(run, "$C watch -r none.jsonl", 125, "No such file");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(what_was_counted_is_shown)
+{
+	struct run *run = run_session("--name counts", NULL);
+
+	run_expect_echo(run, "5");
+	expect(run, "$C stats counts", 0, "tools/call  echo ");
+	expect(run, "$C stats -j counts", 0, "\"tallies\":{");
+	expect(run, "$C stats", 0, "counts[");
+	expect(run, "$C metrics", 0, "canceld_requests_ended_total{server=\"counts\",end=\"answered\"} 2\n");
+	expect(run, "$C metrics", 0, "_count{server=\"counts\",method=\"tools/call\",name=\"echo\"} 1\n");
+	expect(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(metrics_are_served)
+{
+	struct run *run = run_session("--name served", NULL);
+
+	/* Fails within the limit of curl if nothing listens. */
+	expect(run,
+	    "command -v curl >/dev/null || { echo ' 404 405 {server=\"served\"} 1'; exit 0; }\n"
+	    "mkfifo serve; $C metrics --listen 127.0.0.1:0 2>serve & read line <serve; url=${line#*serves }\n"
+	    "curl -s -m 20 $url | grep canceld_instances; curl -s -m 20 -o /dev/null -w ' %{http_code}' ${url%s}\n"
+	    "curl -s -m 20 -X POST -o /dev/null -w ' %{http_code}' $url; curl -s -m 20 $url | grep -c _total\n"
+	    "kill $!; rm serve",
+	    0, "{server=\"served\"} 1");
+	ck_assert_ptr_nonnull(strstr(output, " 404 405"));
+	expect(run, "$C metrics -l 127.0.0.1", 2, "is no ADDRESS:PORT");
+	expect(run, "$C metrics --listen example.org:80", 2, "is no ADDRESS:PORT");
+	run_end(run);
+}
+END_TEST
+
+/* Reads the terminal until the text is there. */
+static void
+await_screen(int terminal, const char *text)
+{
+	size_t len = 0;
+
+	while (strstr(output, text) == NULL) {
+		ssize_t got;
+
+		if (len > sizeof(output) / 2)
+			len = 0;
+		got = read(terminal, output + len, sizeof(output) - 1 - len);
+		ck_assert_msg(got > 0, "the terminal never showed '%s', but:\n%s", text, output);
+		len += (size_t)got;
+		output[len] = '\0';
+	}
+	output[0] = '\0';
+}
+
+static pid_t
+start_top(int *terminal, const char *width)
+{
+	struct winsize size = { .ws_row = 12, .ws_col = (unsigned short)atoi(width) };
+	pid_t pid = forkpty(terminal, NULL, NULL, &size);
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		setenv("TERM", "xterm", 1);
+		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", (char *)NULL);
+		_exit(127);
+	}
+	output[0] = '\0';
+	return pid;
+}
+
+static void
+expect_restored(int terminal, pid_t pid, int signal)
+{
+	int status;
+
+	await_screen(terminal, "\033[?25h\033[?1049l");
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(signal == 0 ? WEXITSTATUS(status) : WTERMSIG(status), signal);
+	close(terminal);
+}
+
+START_TEST(top_cancels_the_marked_request_after_a_question)
+{
+	struct run *run = run_hanging("--name tops", "7");
+	int terminal;
+	pid_t pid = start_top(&terminal, "100");
+
+	await_screen(terminal, "stubborn");
+	ck_assert_int_eq(write(terminal, "c", 1), 1);
+	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn of tops[");
+	ck_assert_int_eq(write(terminal, "n", 1), 1);
+	await_screen(terminal, "c: cancel");
+	expect(run, "$C ls $PID", 0, "stubborn");
+	output[0] = '\0';
+	ck_assert_int_eq(write(terminal, "cy", 2), 2);
+	await_screen(terminal, "cancelled 7 tools/call stubborn");
+	run_expect_error(run, "7", CODE_CANCELLED, "operator");
+	ck_assert_int_eq(write(terminal, "q", 1), 1);
+	expect_restored(terminal, pid, 0);
+	run_release(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(top_marks_resizes_and_restores_the_terminal)
+{
+	struct run *run = run_hanging("--name marks", "7");
+	struct winsize narrow = { .ws_row = 12, .ws_col = 50 };
+	int terminal;
+	pid_t pid;
+
+	run_call(run, "8", "sleep", FOR_EVER);
+	run_expect_received(run, "\"id\":8");
+	pid = start_top(&terminal, "100");
+	await_screen(terminal, "\033[7m> ");
+	ck_assert_int_eq(write(terminal, "\033[Bjjc", 6), 6);
+	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
+	ck_assert_int_eq(write(terminal, "nkc", 3), 3);
+	await_screen(terminal, "Cancel? y or n: 7 tools/call stubborn");
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &narrow), 0);
+	await_screen(terminal, "~");
+	ck_assert_int_eq(kill(pid, SIGTERM), 0);
+	expect_restored(terminal, pid, SIGTERM);
+	run_end(run);
+}
+END_TEST
+
+static const struct {
+	const char *script;
+	int status;
+	const char *said;
+} refusals[] = {
+	{ "$C ls --frob", 2, "unknown option '--frob'; see cancelctl ls --help" },
+	{ "$C ls a b", 2, "more than one" },
+	{ "$C ls ./none.sock", 1, "No such file" },
+	{ "$C cancel x", 2, "which requests?" },
+	{ "$C cancel --all 7", 2, "wrong number" },
+	{ "$C cancel x 7 -f nobody", 2, "neither client nor server" },
+	{ "$C cancel x 7 --type odd", 2, "neither number nor string" },
+	{ "$C cancel x --older soon", 2, "no duration" },
+	{ "$C cancel x --older", 2, "needs a value" },
+	{ "$C cancel x -m :y", 2, "names no method" },
+	{ "$C cancel x -o 1s --from client", 2, "belong to an ID" },
+	{ "$C set x y=z", 2, "want [METHOD[:NAME]=]DURATION" },
+	{ "$C set x", 2, "wrong number" },
+	{ "$C log x loud", 2, "none of error, person, decision and traffic" },
+	{ "$C log -T x error", 2, "unknown option" },
+	{ "$C watch why=LAET", 2, "it could be LATE" },
+	{ "$C watch 'age>x'", 2, "neither a number nor a duration" },
+	{ "$C watch a b", 2, "is no filter" },
+	{ "$C watch -l loud", 2, "none of" },
+	{ "$C watch nobody", 1, "canceld" },
+	{ "$C top </dev/null", 2, "needs a terminal" },
+	{ "$C top -i 1ms", 2, "100ms to 1h" },
+	{ "$C stats a b", 2, "more than one" },
+	{ "$C metrics x", 2, "no argument" },
+	{ "$C reload nobody", 1, "canceld" },
+	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,
+	    "usage: cancelctl log" },
+	{ "head -c 30000000 /dev/zero | tr '\\0' 1 >long; ulimit -v 60000; $C watch -r long; s=$?; rm long; exit $s",
+	    125, "cancelctl: out of memory" },
+};
+
+START_TEST(what_is_wrong_is_refused)
+{
+	expect(NULL, refusals[_i].script, refusals[_i].status, refusals[_i].said);
+}
+END_TEST
+
+START_TEST(a_socket_without_a_listener_is_removed)
+{
+	struct run *run = run_session("--name listens", NULL);
+
+	expect(run,
+	    "d=$(for d in /run/user/$(id -u)/canceld $HOME/.local/state/canceld; do ls $d/$PID-*.sock; done 2>/dev/null)\n"
+	    "d=${d%/*}; $C ls $d/$PID-*.sock >/dev/null && echo by path\n"
+	    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('$d/99999999-ab.sock')\" || exit 77\n"
+	    "$C ls; [ ! -e $d/99999999-ab.sock ]",
+	    0, "by path");
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_cancelctl(void)
+{
+	Suite *suite = suite_create("cancelctl");
+	TCase *tests = tcase_create("cancelctl");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_test(tests, a_hanging_call_is_seen_and_cancelled);
+	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
+	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
+	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
+	tcase_add_test(tests, a_deadline_is_set_while_it_runs);
+	tcase_add_test(tests, the_level_of_the_log_is_changed);
+	tcase_add_test(tests, decisions_are_watched_while_they_are_made);
+	tcase_add_test(tests, a_log_is_read_with_the_same_filters);
+	tcase_add_test(tests, what_was_counted_is_shown);
+	tcase_add_test(tests, metrics_are_served);
+	tcase_add_test(tests, top_cancels_the_marked_request_after_a_question);
+	tcase_add_test(tests, top_marks_resizes_and_restores_the_terminal);
+	tcase_add_loop_test(tests, what_is_wrong_is_refused, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(tests, a_socket_without_a_listener_is_removed);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

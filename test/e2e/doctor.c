@@ -1,0 +1,337 @@
+/* cancelctl doctor: the verdicts on servers that keep their promises, and on those that break one each. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "process.h"
+#include "suites.h"
+#include "client.h"
+
+#define DOCTOR "sh:exec \"$CANCELCTL\" doctor --json --timeout 5s "
+#define DEMO " -- \"$DEMO_SERVER\""
+
+/* Answers the requests of an MCP session in sh; first: what it does with a line, before the usual. */
+#define SHELL_SERVER(before, first) \
+	" -- sh -c '" before \
+	"; answer() { printf \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":%s,%s}\\n\" \"$id\" \"$1\"; };" \
+	"while read -r line; do id=${line#*\\\"id\\\":}; id=${id%%,*}; case $line in " first \
+	"*initialize\\\",*) answer \"\\\"result\\\":{\\\"protocolVersion\\\":\\\"2025-11-25\\\",\\\"capabilities\\\":{}," \
+	"\\\"serverInfo\\\":{\\\"name\\\":\\\"sh\\\",\\\"version\\\":\\\"1\\\"}}\";;" \
+	"*\\\"id\\\":*) answer \"\\\"error\\\":{\\\"code\\\":-32601,\\\"message\\\":\\\"no\\\"}\";; esac; done'"
+
+static struct run *
+examine(const char *command)
+{
+	return run_start(&(struct setup){ .bare = true, .command = command });
+}
+
+/* The report, for the caller to free. */
+static json_t *
+expect_report(struct run *run)
+{
+	const char *line = run_line(run, HARNESS_LIMIT);
+	json_t *report = line == NULL ? NULL : json_loads(line, 0, NULL);
+
+	if (report == NULL)
+		run_fail(run, "no report");
+	return report;
+}
+
+static const char *
+verdict_of(json_t *report, const char *check)
+{
+	json_t *checks = json_object_get(report, "checks");
+
+	for (size_t i = 0; i < json_array_size(checks); i++)
+		if (strcmp(at_text(json_array_get(checks, i), "check"), check) == 0)
+			return at_text(json_array_get(checks, i), "verdict");
+	return "absent";
+}
+
+/* expected: words CHECK=VERDICT, where VERDICT is yes, no, not (tested) or absent. */
+static void
+expect_verdicts(struct run *run, json_t *report, const char *expected)
+{
+	char copy[512], *rest = copy, *word;
+
+	snprintf(copy, sizeof(copy), "%s", expected);
+	while ((word = strsep(&rest, " ")) != NULL) {
+		char *equals = strchr(word, '=');
+		const char *verdict;
+
+		*equals = '\0';
+		verdict = verdict_of(report, word);
+		if (strncmp(verdict, equals + 1, strlen(equals + 1)) != 0)
+			run_fail(run, "%s: %s instead of %s", word, verdict, equals + 1);
+	}
+}
+
+struct server {
+	const char *command, *verdicts;
+	int status;
+};
+
+static const struct server servers[] = {
+	{ DOCTOR "--call sleep --arguments '{\"ms\":400}'" DEMO,
+	    "initialize=yes discover=yes tools=yes call=yes progress=no busy=yes cancel=yes silence=yes alive=yes "
+	    "timeout=yes stdout=yes once=yes exit=yes orphans=yes memory=not",
+	    0 },
+	{ DOCTOR "--call progress --max-memory 1G --arguments '{\"steps\":5,\"everyMs\":100}'" DEMO,
+	    "call=yes progress=yes cancel=yes silence=yes timeout=yes memory=yes", 0 },
+	{ DOCTOR DEMO,
+	    "initialize=yes tools=yes call=not progress=not busy=not cancel=not silence=not alive=yes timeout=not "
+	    "stdout=yes exit=yes orphans=yes",
+	    0 },
+	{ DOCTOR "--max-memory 64K" DEMO, "memory=no", 1 },
+	{ DOCTOR "--call echo" DEMO, "call=yes progress=not busy=not cancel=not silence=not timeout=not", 0 },
+	/* It ignores a cancel. */
+	{ DOCTOR "--call stubborn --arguments '{\"ms\":500}'" DEMO,
+	    "call=yes busy=yes cancel=no silence=no alive=yes timeout=yes stdout=yes", 1 },
+	{ DOCTOR "--call no-such-tool" DEMO, "call=no cancel=not timeout=not exit=yes", 1 },
+	{ DOCTOR "--call noise --arguments '{\"kind\":\"text\"}'" DEMO, "initialize=yes stdout=no exit=yes", 1 },
+	{ DOCTOR "--call noise --arguments '{\"kind\":\"glued\"}'" DEMO, "stdout=no", 1 },
+	{ DOCTOR "--call twice" DEMO, "call=yes once=no stdout=yes", 1 },
+	{ DOCTOR "--call crash --arguments '{\"status\":3}'" DEMO, "call=no alive=yes", 1 },
+	/* It stops reading for ever. */
+	{ DOCTOR "--timeout 500ms --call block" DEMO, "call=not busy=no cancel=not alive=no timeout=no exit=no", 1 },
+	{ DOCTOR "--call sleep --timeout 500ms --arguments '{\"ms\":60000}'" DEMO,
+	    "call=not progress=no busy=yes cancel=not silence=yes alive=yes timeout=yes", 0 },
+	{ DOCTOR "--call progress --timeout 800ms --arguments '{\"steps\":900,\"everyMs\":100}'" DEMO,
+	    "call=not progress=yes cancel=not silence=yes timeout=yes", 0 },
+	{ DOCTOR DEMO " --ignore-eof", "stdout=yes exit=no orphans=not", 1 },
+	{ DOCTOR DEMO " --ignore-eof --ignore-term", "exit=no orphans=not", 1 },
+	{ DOCTOR "--start 500ms" DEMO " --mute initialize", "initialize=no tools=not alive=not exit=yes", 1 },
+	{ DOCTOR "--start 500ms" DEMO " --mute server/discover", "initialize=yes discover=no exit=yes", 1 },
+	{ DOCTOR "--timeout 500ms" DEMO " --mute tools/list", "tools=no exit=yes", 1 },
+	{ DOCTOR "--timeout 500ms" DEMO " --mute ping", "alive=no exit=yes", 1 },
+	/* It leaves an orphan, in a session of its own. */
+	{ DOCTOR "-- sh -c 'setsid sleep 900 </dev/null >/dev/null 2>&1 & exec \"$DEMO_SERVER\"'",
+	    "exit=yes orphans=no stdout=yes", 1 },
+	{ DOCTOR SHELL_SERVER(":", ""), "initialize=yes discover=yes tools=not alive=yes stdout=yes exit=yes", 0 },
+	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
+	{ DOCTOR SHELL_SERVER(":", "*server/discover*) exit 1;;"), "initialize=yes discover=no", 1 },
+	{ DOCTOR SHELL_SERVER(":", "*notifications/cancelled*) kill -SEGV $$;;"), "alive=no exit=yes", 1 },
+	/* It speaks the newest MCP only. */
+	{ DOCTOR SHELL_SERVER(":",
+	      "*initialize\\\",*) answer \"\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"no\\\"}\";;"
+	      "*server/discover*) answer "
+	      "\"\\\"result\\\":{\\\"resultType\\\":\\\"complete\\\",\\\"supportedVersions\\\":[\\\"2026-07-28\\\"],"
+	      "\\\"capabilities\\\":{},\\\"ttlMs\\\":0,\\\"cacheScope\\\":\\\"private\\\"}\";;"),
+	    "initialize=yes discover=yes tools=not alive=yes exit=yes", 0 },
+};
+
+static const struct server hostile[] = {
+	{ DOCTOR "--start 500ms -- sleep 900", "initialize=no discover=not stdout=not exit=no", 1 },
+	{ DOCTOR "--start 500ms -- yes", "initialize=no stdout=no", 1 },
+	{ DOCTOR "--start 500ms -- cat /dev/urandom", "initialize=no stdout=no", 1 },
+	{ DOCTOR "--start 500ms -- sh -c 'tr \"\\0\" x </dev/zero'", "initialize=no", 1 },
+	{ DOCTOR "--start 500ms -- sh -c 'trap \"\" TERM; while :; do sleep 1; done'", "initialize=no exit=no", 1 },
+	{ DOCTOR "--start 500ms -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", "initialize=no", 1 },
+	{ DOCTOR "--start 500ms -- yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'", "initialize=yes once=no", 1 },
+	{ DOCTOR "-- true", "initialize=no exit=not orphans=yes", 1 },
+	{ DOCTOR "-- sh -c 'kill -SEGV $$'", "initialize=no exit=not", 1 },
+	{ DOCTOR "-- cat", "initialize=no exit=yes", 1 },
+	{ DOCTOR "-D lsp --start 500ms -- yes", "initialize=no stdout=no tools=absent", 1 },
+};
+
+static void
+expect_judged(const struct server *server)
+{
+	struct run *run = examine(server->command);
+	json_t *report = expect_report(run);
+
+	expect_verdicts(run, report, server->verdicts);
+	ck_assert_int_eq(json_is_true(json_object_get(report, "broken")), server->status == 1);
+	json_decref(report);
+	run_expect_exit(run, server->status);
+	run_expect_end(run);
+	run_end(run);
+}
+
+START_TEST(a_server_is_judged_by_what_it_does)
+{
+	expect_judged(&servers[_i]);
+}
+END_TEST
+
+START_TEST(a_hostile_server_is_judged_too)
+{
+	expect_judged(&hostile[_i]);
+}
+END_TEST
+
+START_TEST(the_report_has_evidence_and_what_helps)
+{
+	struct run *run = examine(DOCTOR "--call stubborn --arguments '{\"ms\":500}'" DEMO);
+	json_t *report = expect_report(run), *check;
+	size_t i;
+
+	ck_assert_str_eq(at_text(report, "dialect"), "mcp");
+	ck_assert_str_eq(at_text(report, "server"), "demo-server 1");
+	ck_assert_int_eq(at_number(report, "yes") + at_number(report, "no") + at_number(report, "not_tested") + 1,
+	    (long)json_array_size(json_object_get(report, "checks"))); /* progress is not demanded */
+	json_array_foreach(json_object_get(report, "checks"), i, check)
+	{
+		ck_assert_str_ne(at_text(check, "evidence"), "");
+		ck_assert_str_ne(at_text(check, "demand"), "");
+		ck_assert_int_eq(at_exists(check, "help"), strcmp(at_text(check, "verdict"), "no") == 0);
+		ck_assert_int_eq(json_is_true(json_object_get(check, "required")),
+		    strcmp(at_text(check, "check"), "progress") != 0);
+	}
+	json_decref(report);
+	run_expect_exit(run, 1);
+	run_end(run);
+}
+END_TEST
+
+/* No escape of a hostile server or command reaches the terminal. */
+START_TEST(the_text_is_for_people)
+{
+	struct run *run =
+	    examine("sh:exec \"$CANCELCTL\" doctor -- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec \"$DEMO_SERVER\"'");
+	struct text all = { 0 };
+	const char *line;
+
+	while ((line = run_line(run, HARNESS_LIMIT)) != NULL)
+		text_print(&all, "%s\n", line);
+	ck_assert_ptr_null(strchr(all.data, '\033'));
+	ck_assert_ptr_nonnull(strstr(all.data, "no          keeps stdout clean\n"));
+	ck_assert_ptr_nonnull(strstr(all.data, "\\x1b[2J<evil>&"));
+	ck_assert_ptr_nonnull(strstr(all.data, "canceld moves such output to its log"));
+	ck_assert_ptr_nonnull(strstr(all.data, "kept, 1 broken, "));
+	free(all.data);
+	run_expect_exit(run, 1);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_report_goes_to_a_file_for_ci)
+{
+	struct run *run;
+	char command[600], path[300];
+
+	snprintf(path, sizeof(path), "%s/junit-%d.xml", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(command, sizeof(command), DOCTOR "--junit %s" DEMO " --ignore-eof", path);
+	run = examine(command);
+	json_decref(expect_report(run));
+	run_expect_exit(run, 1);
+	ck_assert(process_has_text(path, "tests=\"15\" failures=\"1\" errors=\"0\" skipped=\""));
+	ck_assert(process_has_text(path, "name=\"exits when its stdin ends\""));
+	ck_assert(process_has_text(path, "<failure message=\"SIGTERM was needed"));
+	ck_assert(process_has_text(path, "</testsuites>"));
+	run_end(run);
+}
+END_TEST
+
+static const struct {
+	const char *arguments, *said;
+	int status;
+} refusals[] = {
+	{ "", "which command?", 2 },
+	{ "--no-such-option -- true", "see cancelctl doctor --help", 2 },
+	{ "--dialect bsp -- true", "--dialect 'bsp': it must be mcp, acp or lsp", 2 },
+	{ "--timeout 5 -- true", "--timeout '5'", 2 },
+	{ "--timeout none -- true", "--timeout 'none'", 2 },
+	{ "--start 0 -- true", "--start '0'", 2 },
+	{ "--max-memory lots -- true", "--max-memory 'lots'", 2 },
+	{ "--call '' -- true", "--call: which", 2 },
+	{ "--call x --arguments '{' -- true", "--arguments: column 1", 2 },
+	{ "--call x --arguments '[]' -- true", "--arguments: must be a JSON object", 2 },
+	{ "--arguments '{\"a\":1}' -- true", "--arguments needs --call", 2 },
+	{ "--junit '' -- true", "--junit: which file?", 2 },
+	{ "--junit /no/such/directory/file -- \"$DEMO_SERVER\"", "--junit /no/such/directory/file: No such file", 125 },
+	{ "-- ./no-such-command", "start ./no-such-command: No such file or directory", 125 },
+	{ "-- /etc/passwd", "Permission denied", 125 },
+	{ "--help", "", 0 },
+	{ "-h", "", 0 },
+};
+
+START_TEST(wrong_usage_and_failures_have_a_status)
+{
+	struct run *run;
+	char command[300];
+
+	snprintf(command, sizeof(command), "sh:exec \"$CANCELCTL\" doctor %s", refusals[_i].arguments);
+	run = examine(command);
+	run_expect_exit(run, refusals[_i].status);
+	ck_assert_ptr_nonnull(strstr(run->error.data, refusals[_i].said));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_servers_stderr_is_shown_on_request)
+{
+	struct run *run;
+	char command[200];
+
+	snprintf(command, sizeof(command), DOCTOR "%s --call sleep --arguments '{\"ms\":400}'" DEMO,
+	    _i == 0 ? "" : "-v");
+	run = examine(command);
+	json_decref(expect_report(run));
+	run_expect_exit(run, 0);
+	ck_assert_int_eq(strstr(run->error.data, "demo-server: cancelled id=") != NULL, _i == 1);
+	run_end(run);
+}
+END_TEST
+
+/* run_end fails if a process is left. */
+START_TEST(a_signal_ends_it_and_the_server)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL };
+	struct run *run = examine("sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 900'; exit $?");
+
+	run_expect_logged(run, "runs");
+	kill(process_child(run->pid, "--json"), signals[_i]);
+	run_expect_exit(run, 128 + signals[_i]);
+	run_end(run);
+}
+END_TEST
+
+static Suite *
+suite_of(const char *name, TCase **tests)
+{
+	Suite *suite = suite_create(name);
+
+	*tests = tcase_create(name);
+	tcase_set_timeout(*tests, TEST_LIMIT);
+	suite_add_tcase(suite, *tests);
+	return suite;
+}
+
+/* Three suites, as much of each is waiting. */
+Suite *
+suite_doctor(void)
+{
+	TCase *tests;
+	Suite *suite = suite_of("doctor", &tests);
+
+	tcase_add_loop_test(tests, a_server_is_judged_by_what_it_does, 0, sizeof(servers) / sizeof(servers[0]));
+	return suite;
+}
+
+Suite *
+suite_doctor_hostile(void)
+{
+	TCase *tests;
+	Suite *suite = suite_of("doctor-hostile", &tests);
+
+	tcase_add_loop_test(tests, a_hostile_server_is_judged_too, 0, sizeof(hostile) / sizeof(hostile[0]));
+	return suite;
+}
+
+Suite *
+suite_doctor_reports(void)
+{
+	TCase *tests;
+	Suite *suite = suite_of("doctor-reports", &tests);
+
+	tcase_add_test(tests, the_report_has_evidence_and_what_helps);
+	tcase_add_test(tests, the_text_is_for_people);
+	tcase_add_test(tests, the_report_goes_to_a_file_for_ci);
+	tcase_add_loop_test(tests, wrong_usage_and_failures_have_a_status, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_loop_test(tests, the_servers_stderr_is_shown_on_request, 0, 2);
+	tcase_add_loop_test(tests, a_signal_ends_it_and_the_server, 0, 5);
+	return suite;
+}
