@@ -135,8 +135,9 @@ $(B)/scenario: $(SCENARIO_OBJECTS) $(B)/libcanceld.a
 $(B)/sim: $(SIM_OBJECTS) $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) -lm
 
+# forkpty is in libutil where glibc is older than 2.34.
 $(B)/e2e: $(E2E_OBJECTS)
-	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
+	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS) -lutil
 
 $(B)/stress: $(STRESS_OBJECTS) $(HARNESS_OBJECTS)
 	$(call say,LINK)$(LINK) $^ $(JANSSON_LIBS) $(CHECK_LIBS)
@@ -260,7 +261,7 @@ cost: $(B)/stress $(B)/canceld
 # machine.
 .PHONY: bench bench-scale
 bench: $(BENCH_PROGRAMS) $(B)/canceld
-	@CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
+	@HOME='$(abspath $(B))' CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
 		$< $(BENCH_ARGS)
 	@size $(B)/canceld
 	@$(if $(BENCH_ARGS),,$(B)/bench-scale)

@@ -55,6 +55,7 @@
 	X(descriptor) \
 	X(home) \
 	X(log) \
+	X(operator) \
 	X(options) \
 	X(pending) \
 	X(place) \

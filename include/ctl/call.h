@@ -17,9 +17,6 @@ enum {
 	CALL_LINE_MAX = 64 << 20 /* bytes of one line from canceld */
 };
 
-/* canceld's codes of errors. */
-enum { CALL_BAD_PARAMS = -32602, CALL_NOT_FOUND = -32001, CALL_REFUSED = -32002 };
-
 struct connection {
 	int fd; /* non-blocking; -1: there is none */
 	bool ended;

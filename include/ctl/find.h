@@ -2,16 +2,17 @@
 #define CTL_FIND_H
 
 /*
- * The control sockets of this user's canceld: PID-RANDOM.sock in the private directories /run/user/UID/canceld,
- * $HOME/.local/state/canceld and the same in the home of the account. A directory that is not ours, or that others may
- * enter, is left out.
+ * The control sockets of this user's canceld, in all its places (shell/place.h). A directory that is not ours, or that
+ * others may enter, is left out.
  */
 
 #include <stddef.h>
 
+#include "shell/place.h"
+
 enum {
-	FIND_PATH_SIZE = 104, /* of a path with its NUL: what the address of a socket holds on all systems */
-	FIND_MOST = 1024,     /* sockets; more are not looked at */
+	FIND_PATH_SIZE = PLACE_PATH,
+	FIND_MOST = 1024, /* sockets; more are not looked at */
 };
 
 struct socket_file {

@@ -1,33 +1,15 @@
 #include "ctl/find.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "shell/home.h"
+#include "shell/place.h"
 
-enum { PLACES = 3, PID_DIGITS = 10 };
-
-struct place {
-	char path[FIND_PATH_SIZE];
-	struct stat status;
-};
-
-/* false: it is not there, not ours, open to others, or its path is too long for a socket below it. */
-static bool
-use_place(struct place *place, const char *base, const char *rest)
-{
-	int len = base == NULL ? -1 : snprintf(place->path, sizeof(place->path), "%s%s", base, rest);
-
-	return len >= 0 && (size_t)len < sizeof(place->path) && lstat(place->path, &place->status) == 0 &&
-	    S_ISDIR(place->status.st_mode) && place->status.st_uid == geteuid() && (place->status.st_mode & 077) == 0;
-}
+enum { PID_DIGITS = 10 };
 
 /* PID-RANDOM.sock; 0: it has another form, such as the name under which a socket is bound first. */
 static long
@@ -73,25 +55,12 @@ by_pid(const void *a, const void *b)
 void
 sockets_find(struct sockets *sockets)
 {
-	struct place places[PLACES];
-	char runtime[sizeof("/run/user/") + SPAN_NUMBER_MAX];
-	size_t count = 0;
+	char directory[PLACE_DIRECTORY];
 
 	*sockets = (struct sockets){ 0 };
-	snprintf(runtime, sizeof(runtime), "/run/user/%lu", (unsigned long)geteuid());
-	for (int i = 0; i < PLACES; i++) {
-		const char *base = i == 0 ? runtime : i == 1 ? home_directory() : home_of_account();
-		size_t k = 0;
-
-		if (!use_place(&places[count], base, i == 0 ? "/canceld" : "/.local/state/canceld"))
-			continue;
-		while (k < count &&
-		    (places[k].status.st_ino != places[count].status.st_ino ||
-			places[k].status.st_dev != places[count].status.st_dev))
-			k++;
-		if (k == count)
-			search(sockets, places[count++].path);
-	}
+	for (int i = 0; i < PLACES; i++)
+		if (place_directory(i, directory) && place_is_private(directory))
+			search(sockets, directory);
 	if (sockets->count > 0)
 		qsort(sockets->files, sockets->count, sizeof(*sockets->files), by_pid);
 }

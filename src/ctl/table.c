@@ -7,7 +7,7 @@
 #include "core/utf8.h"
 #include "shell/printable.h"
 
-enum { GAP = 2, NARROWEST = 4 };
+enum { GAP = 2, NARROWEST = 8 };
 
 struct range {
 	uint32_t first, last;

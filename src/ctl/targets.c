@@ -8,10 +8,11 @@
 #include "core/mem.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
+#include "shell/control.h"
 #include "shell/monotonic.h"
 #include "shell/nearest.h"
 
-enum { NAME_SHOWN = 64, CHOICES_SIZE = 600 };
+enum { NAME_SHOWN = 64, CHOICES_SIZE = 600, BAD_PARAMS = -32602 /* JSON-RPC */ };
 
 static void
 free_target(struct target *target)
@@ -238,8 +239,8 @@ static int
 refused(const struct target *target, const json_t *error)
 {
 	json_int_t code = show_number(error, "code");
-	bool no = code == CALL_NOT_FOUND || code == CALL_REFUSED;
-	int (*tell)(const char *format, ...) = no ? ctl_no : code == CALL_BAD_PARAMS ? ctl_usage : ctl_failed;
+	bool no = code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED;
+	int (*tell)(const char *format, ...) = no ? ctl_no : code == BAD_PARAMS ? ctl_usage : ctl_failed;
 
 	return tell("canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
 }

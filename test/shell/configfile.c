@@ -137,6 +137,7 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(fail_on_timeout);
 	SAME(fail_on_error);
 	SAME(strict);
+	SAME(no_control);
 	SAME(max_message);
 	SAME(max_inflight);
 	SAME(dry_run);
@@ -148,6 +149,7 @@ compare(const char *what, const struct options *one, const struct options *other
 	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(text_of(one->log.file), text_of(other->log.file)) == 0, "%s: log %s", what, one->log.file);
 	ck_assert_msg(strcmp(text_of(one->trace.file), text_of(other->trace.file)) == 0, "%s: trace", what);
+	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(one->name, other->name) == 0, "%s: name %s", what, one->name);
 }
 
@@ -188,6 +190,8 @@ static const struct {
 	{ "{\"dry-run\":true}", "server", "-n server" },
 	{ "{\"trace\":\"~/a/t\",\"trace-payload\":true,\"trace-size\":\"8M\"}", "server",
 	    "--trace /home/me/a/t --trace-payload --trace-size 8M server" },
+	{ "{\"control\":\"~/a/s\"}", "server", "--control /home/me/a/s server" },
+	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
 	{ "{\"log-level\":\"person\"}", "server", "server" },
 	{ "{\"log-level\":\"decision\"}", "server", "-v server" },
