@@ -3,6 +3,8 @@
 
 /* The server's command as one line for the log, in which what looks like a secret is "***". */
 
+#include <stdbool.h>
+
 #include "core/buf.h"
 
 /* Appends word i of the command, unquoted. */
@@ -10,5 +12,8 @@ void command_append_word(struct buf *text, char *const command[], size_t i);
 
 /* Appends the words, quoted where a shell would need it. command: ended by NULL. */
 void command_append(struct buf *line, char *const command[]);
+
+/* Whether a name is one of a secret's, such as GITHUB_TOKEN, --api-key or Authorization. */
+bool command_names_secret(struct span name);
 
 #endif
