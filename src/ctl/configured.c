@@ -83,9 +83,12 @@ take_command(struct strings *command, const struct doc *doc, const struct entry 
 static const char *
 take_environment(struct strings *environment, const struct doc *doc, const struct doc_node *server)
 {
-	for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++)
-		if (getenv(inherited[i]) != NULL)
-			set(environment, span_of(inherited[i]), span_of(getenv(inherited[i])));
+	for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++) {
+		const char *value = getenv(inherited[i]);
+
+		if (value != NULL)
+			set(environment, span_of(inherited[i]), span_of(value));
+	}
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const struct doc_node *object = doc_at(doc, server, members[i]);
 		const struct doc_node *variable = object != NULL && object->kind == DOC_OBJECT ? object->first : NULL;

@@ -35,7 +35,6 @@ refuse(struct fault *fault, int code, const char *format, ...)
 
 	fault->code = code;
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(fault->text, sizeof(fault->text), format, values);
 	va_end(values);
 	return NULL;

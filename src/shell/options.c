@@ -473,7 +473,6 @@ options_refuse(struct options *options, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(options->fault, sizeof(options->fault), format, values);
 	va_end(values);
 	fprintf(stderr, "canceld: %s\n", options->fault);

@@ -106,7 +106,7 @@ within(struct redact *redact, char byte)
 	if (place == REDACT_CODE && isxdigit((unsigned char)byte)) {
 		redact->digits--;
 		redact->place = redact->digits > 0 ? REDACT_CODE : REDACT_STRING;
-		return redact->hidden ? "a200"[redact->digits] : byte;
+		return (char)(redact->hidden ? "a200"[redact->digits] : byte);
 	}
 	redact->place = REDACT_STRING;
 	if (place == REDACT_ESCAPE && byte == 'u') {
@@ -116,7 +116,7 @@ within(struct redact *redact, char byte)
 		redact->place = REDACT_ESCAPE;
 		return byte;
 	}
-	return redact->hidden && place == REDACT_STRING && (unsigned char)byte >= ' ' ? '*' : byte;
+	return (char)(redact->hidden && place == REDACT_STRING && (unsigned char)byte >= ' ' ? '*' : byte);
 }
 
 /* A message ends at a newline, and so does what is wrong with it. */
@@ -146,7 +146,7 @@ redact_byte(struct redact *redact, char byte)
 	}
 	if (redact->place == REDACT_BETWEEN)
 		return between(redact, byte);
-	return redact->place == REDACT_BEHIND ? byte : within(redact, byte);
+	return (char)(redact->place == REDACT_BEHIND ? byte : within(redact, byte));
 }
 
 void

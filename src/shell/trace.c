@@ -31,8 +31,8 @@ encode(struct span bytes)
 		group |= left > 2 ? (unsigned)(unsigned char)bytes.ptr[at + 2] : 0;
 		*end++ = base64[group >> 18];
 		*end++ = base64[group >> 12 & 63];
-		*end++ = left > 1 ? base64[group >> 6 & 63] : '=';
-		*end++ = left > 2 ? base64[group & 63] : '=';
+		*end++ = (char)(left > 1 ? base64[group >> 6 & 63] : '=');
+		*end++ = (char)(left > 2 ? base64[group & 63] : '=');
 	}
 	value = json_stringn_nocheck(text, (size_t)(end - text));
 	free(text);

@@ -16,9 +16,9 @@
 static struct run *
 run_dry(const char *options, const char *command)
 {
-	char words[512];
+	char words[256];
 
-	snprintf(words, sizeof(words), "-n %s", options);
+	ck_assert_int_lt(snprintf(words, sizeof(words), "-n %s", options), (int)sizeof(words));
 	return run_options(words, command);
 }
 
