@@ -14,6 +14,7 @@
 #include "ctl/doctor.h"
 #include "ctl/ls.h"
 #include "ctl/metrics.h"
+#include "ctl/replay.h"
 #include "ctl/stats.h"
 #include "ctl/steer.h"
 #include "ctl/term.h"
@@ -44,11 +45,13 @@ static const struct command commands[] = {
 	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
 	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },
 	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_log },
+	{ "replay", "[-v] [--json] FILE", "what would be decided now on a trace of canceld's, and whether that differs",
+	    ctl_replay },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
-	{ "doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps",
-	    ctl_doctor },
+	{ "doctor", "[options] [--] COMMAND [argument...] | CLIENT SERVER",
+	    "tells which promises of its protocol a server keeps", ctl_doctor },
 	{ "help", "", "this text", help },
 	{ "version", "", "the version", version },
 };

@@ -19,6 +19,8 @@
 #include "shell/log.h"
 #include "shell/options.h"
 #include "shell/loop.h"
+#include "shell/monotonic.h"
+#include "shell/trace.h"
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
@@ -87,7 +89,8 @@ main(int argc, char *argv[])
 	struct options options;
 	struct configfile file = { .named = false };
 	struct log log;
-	bool opened = false;
+	struct trace trace;
+	bool opened = false, traced = false;
 	int status;
 
 	if (descriptor_sanitize() < 0) {
@@ -100,15 +103,24 @@ main(int argc, char *argv[])
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN)
 		status = configfile_load(&file, &options);
+	if (status == OPTIONS_RUN)
+		status = options_settle(&options);
 	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
 		status = options_refuse(&options, "--log '%s': %s",
 		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
+	if (status == OPTIONS_RUN && options.trace.file != NULL &&
+	    !(traced = trace_open(&trace, &options.trace) == 0)) {
+		status = options_refuse(&options, "--trace '%s': %s", options.trace.file, strerror(errno));
+		log_close(&log);
+	}
 	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
-	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
-		opened = log_open(&log, &options.log) == 0;
+	if (options.fault[0] != '\0')
+		opened = !isatty(STDIN_FILENO) && log_open(&log, &options.log) == 0;
 	if (opened) {
 		configfile_report(&file, &log);
-		status = loop_run(&options, &file, &log, &signals);
+		status = loop_run(&options, &file, &log, traced ? &trace : NULL, &signals);
+		if (traced)
+			trace_close(&trace, monotonic_now());
 		log_close(&log);
 	}
 	configfile_free(&file);

@@ -35,6 +35,7 @@
 	X(policy) \
 	X(report) \
 	X(restart) \
+	X(redact) \
 	X(scan) \
 	X(session) \
 	X(table) \
@@ -66,7 +67,8 @@
 	X(supervisor) \
 	X(sweep) \
 	X(targets) \
-	X(timeline)
+	X(timeline) \
+	X(trace)
 /* clang-format on */
 
 #define DECLARE(name) Suite *name##_suite(void);

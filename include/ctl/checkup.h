@@ -12,7 +12,9 @@
 #include "ctl/verdict.h"
 
 struct checkup {
-	char *const *command; /* ended by NULL */
+	char *const *command;     /* ended by NULL */
+	char *const *environment; /* NULL: ours */
+	const char *directory;    /* NULL: ours */
 	enum dialogue_kind kind;
 	const char *call;        /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
 	const json_t *arguments; /* an object */

@@ -46,8 +46,10 @@ struct peer {
 };
 
 struct peer_setup {
-	char *const *options; /* for canceld, ended by NULL; those for its log are added */
-	char *const *command; /* the server's, ended by NULL */
+	char *const *options;     /* for canceld, ended by NULL; those for its log are added */
+	char *const *command;     /* the server's, ended by NULL */
+	char *const *environment; /* NULL: ours */
+	const char *directory;    /* to start it in; NULL: ours */
 	bool headers;
 	bool loud; /* canceld's stderr, which is the server's too, is ours; else nobody reads it */
 	peer_heard *on_message, *on_event;

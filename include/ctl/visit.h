@@ -36,7 +36,9 @@ struct visit {
 };
 
 struct visit_setup {
-	char *const *command; /* ended by NULL */
+	char *const *command;     /* ended by NULL */
+	char *const *environment; /* NULL: ours */
+	const char *directory;    /* NULL: ours */
 	struct dialogue dialogue;
 	msec_t grace;    /* how long a cancelled request may take to be answered where it must be */
 	const char *cap; /* NULL, or the value of canceld's --max-time */

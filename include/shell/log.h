@@ -33,6 +33,7 @@ struct log_tap {
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
+	bool dry_run;     /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
 	const char *file; /* NULL: stderr */
 	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
 };
@@ -40,7 +41,7 @@ struct log_config {
 struct log {
 	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
 	enum why_level level;
-	bool json;
+	bool json, dry_run;
 	const char *name;
 	bool dated;       /* text lines begin with the time */
 	struct buf queue; /* lines not written yet; the first may be written in part */

@@ -12,6 +12,7 @@
 #include "core/policy.h"
 #include "shell/log.h"
 #include "shell/name.h"
+#include "shell/trace.h"
 
 enum {
 	OPTIONS_RUN = -1,       /* there is a command to run */
@@ -39,8 +40,10 @@ struct options {
 	size_t max_message, max_inflight;
 	bool no_control;
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
+	bool dry_run;               /* every byte passes, and the log tells what would have been done */
+	struct trace_config trace;
 	struct log_config log;
-	char log_path[OPTIONS_PATH];
+	char log_path[OPTIONS_PATH], trace_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */
@@ -73,6 +76,12 @@ enum options_key {
 	KEY_LEVEL,   /* at once */
 };
 enum options_key options_key(const char *key);
+
+/*
+ * Checks what the options and the file say together, and carries out what one says about another: a dry run has no
+ * restarts. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse. Call it once, after the file was read.
+ */
+int options_settle(struct options *options) __attribute__((warn_unused_result));
 
 /* Whether the command line says what the key says: then the file's value does not count. Rules add up. */
 bool options_given(const struct options *options, const char *key);

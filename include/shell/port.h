@@ -9,12 +9,12 @@
 #include <ev.h>
 #include <stdbool.h>
 
-#include "core/session.h"
 #include "shell/descriptor.h"
+#include "shell/feed.h"
 
 struct port {
 	enum side side;
-	struct session *session;
+	struct feed *feed;
 	struct descriptor in, out;
 	ev_io readable, writable;
 	bool ready; /* there may be bytes to read */
@@ -23,8 +23,8 @@ struct port {
 	bool end_heard; /* the session was told of the end of its input */
 };
 
-/* A port without descriptors. The session is borrowed. */
-void port_init(struct port *port, enum side side, struct session *session);
+/* A port without descriptors. The feed is borrowed. */
+void port_init(struct port *port, enum side side, struct feed *feed);
 
 /*
  * Takes ownership of both descriptors. ours: as in descriptor_init. The first turn tries to read without waiting for a
@@ -53,10 +53,10 @@ bool port_is_closed(const struct port *port);
 size_t port_backlog(const struct port *port);
 
 /* Writes as much as possible without blocking. */
-void port_write(struct port *port);
+void port_write(struct port *port, msec_t now);
 
 /* Drops the bytes to be written, as they will not be read. */
-void port_abandon(struct port *port);
+void port_abandon(struct port *port, msec_t now);
 
 /* Stops or resumes reading, by the size of the queues: the marks are LIMIT_{CLIENT,SERVER}_{HIGH,LOW,OWN}. */
 void port_throttle(struct port *port);

@@ -82,7 +82,7 @@ mix(uint64_t a, uint64_t b)
 static uint64_t
 digest(struct span json, size_t level)
 {
-	char kind = json.len > 0 ? json.ptr[0] : '\0';
+	char kind = (char)(json.len > 0 ? json.ptr[0] : '\0');
 	uint64_t sum = (uint64_t)kind, name;
 	struct span value;
 	size_t at = 1;

@@ -259,6 +259,8 @@ alias(struct session *session, struct message *message, struct pending_names *na
 {
 	const struct dialect *dialect = session->handshake.dialect;
 
+	if (session->config.dry_run)
+		return;
 	if (state_id_is_taken(session, message->from, names->id)) {
 		names->wire_id = mint(session, message->from, names->id.ptr[0] == '"', id_storage);
 		message_replace(message, SCAN_ID, names->wire_id);
@@ -389,6 +391,22 @@ answer_discovery(struct session *session, struct message *message)
 	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
+/*
+ * Where nothing is changed, a request keeps an id that is still in use: it takes the place of an abandoned one. false:
+ * the older one is outstanding, and an answer could be for either.
+ */
+static bool
+make_way(struct session *session, const struct message *message)
+{
+	struct request *older = pending_by_wire(&session->party[message->from].pending, message->envelope.id);
+
+	if (older != NULL && older->state == REQUEST_ABANDONED) {
+		requests_decide(session, message->from, older, EVENT_DEADLINE, NULL);
+		return true;
+	}
+	return older == NULL;
+}
+
 static void
 receive_request(struct session *session, struct message *message)
 {
@@ -404,7 +422,7 @@ receive_request(struct session *session, struct message *message)
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
-	if (message->envelope.untracked) {
+	if (message->envelope.untracked || (session->config.dry_run && !make_way(session, message))) {
 		party->untracked = true;
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);

@@ -45,7 +45,7 @@ read_escape(const char *at, const char *end, char bytes[UTF8_MAX], size_t *len)
 	int first = code_unit(at, end), second = -1;
 
 	*len = 1;
-	bytes[0] = name != NULL ? meanings[name - names] : *at;
+	bytes[0] = *(name != NULL ? &meanings[name - names] : at);
 	if (first < 0)
 		return name != NULL ? 2 : 1;
 	if (first >= 0xD800 && first <= 0xDBFF)

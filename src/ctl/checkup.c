@@ -522,9 +522,10 @@ leave(struct run *run)
 	status = WIFEXITED(run->visit.peer.status) ? WEXITSTATUS(run->visit.peer.status) : -1;
 	if (witness->server == 0)
 		snprintf(run->failure, CHECKUP_FAILURE, "%s",
-		    witness->failed[0] != '\0'     ? witness->failed :
-			status == STATUS_NOT_FOUND ? "cannot run canceld" :
-						     "canceld ended before it started the server");
+		    witness->failed[0] != '\0'          ? witness->failed :
+			status == STATUS_NOT_FOUND      ? "cannot run canceld" :
+			status == STATUS_NOT_EXECUTABLE ? "cannot enter its directory" :
+							  "canceld ended before it started the server");
 	tell_exit(run);
 	tell_rest(run);
 	visit_free(&run->visit);
@@ -537,6 +538,8 @@ start(struct run *run, enum dialogue_era era, const char *cap, bool plain)
 	const struct checkup *checkup = run->checkup;
 	struct visit_setup setup = {
 		.command = checkup->command,
+		.environment = checkup->environment,
+		.directory = checkup->directory,
 		.dialogue = { checkup->kind, era },
 		.grace = checkup->timeout,
 		.cap = cap,

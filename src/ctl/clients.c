@@ -177,7 +177,7 @@ clients_add(struct client_files *files, const struct client *client, const char 
 		if (strcmp(files->list[i].path, path) == 0)
 			return;
 	copy = mem_new(strlen(path) + 1);
-	strcpy(copy, path);
+	memcpy(copy, path, strlen(path) + 1);
 	files->list = mem_resize(files->list, files->count + 1, sizeof(*files->list));
 	files->list[files->count++] = (struct client_file){ client, copy, project };
 }

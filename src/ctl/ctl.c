@@ -15,7 +15,6 @@ report(int status, const char *format, va_list values)
 	struct buf line;
 
 	buf_init(&line);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(words, sizeof(words), format, values);
 	buf_append(&line, SPAN("cancelctl: "));
 	printable_append(&line, span_of(words), "");

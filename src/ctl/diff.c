@@ -1,5 +1,6 @@
 #include "ctl/diff.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ find_end(const struct lines text[2], struct change *change)
 static void
 put(struct buf *out, char sign, const struct lines *text, size_t from, size_t to)
 {
+	assert(text->line != NULL || from == to);
 	for (; from < to; from++) {
 		struct span line = text->line[from];
 

@@ -110,7 +110,6 @@ doc_fail(struct doc *doc, size_t at, const char *format, ...)
 	size_t line = 1;
 
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(words, sizeof(words), format, values);
 	va_end(values);
 	for (size_t i = 0; i < at && i < doc->text.len; i++)

@@ -12,7 +12,10 @@
 
 #include "core/buf.h"
 #include "ctl/checkup.h"
+#include "ctl/clients.h"
+#include "ctl/configured.h"
 #include "ctl/ctl.h"
+#include "ctl/term.h"
 #include "shell/command.h"
 #include "shell/units.h"
 
@@ -20,17 +23,21 @@ enum { TIMEOUT = 10000, START = 60000 }; /* ms */
 
 struct doctor {
 	struct checkup checkup;
+	struct configured configured; /* of a client, if one was named */
 	json_t *arguments;
 	const char *junit; /* NULL: none */
 	bool json;
+	bool trust;
 };
 
 static const char help[] =
     "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
+    "       cancelctl doctor [options] CLIENT SERVER\n"
     "\n"
     "Starts a server through canceld, talks to it as a client does, and tells which promises of its\n"
     "protocol it keeps. It calls only what --call names: up to three times, to answer, to be cancelled\n"
-    "and to time out.\n"
+    "and to time out. CLIENT, such as cursor, names a client whose file says how SERVER is started;\n"
+    "it gets the environment that clients give.\n"
     "\n"
     "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one that takes a second\n"
     "                       or more shows most\n"
@@ -40,7 +47,8 @@ static const char help[] =
     "  --timeout DURATION   the longest wait for one answer (10s)\n"
     "  --start DURATION     the same for the first answer of a session (1m)\n"
     "  --max-memory SIZE    the most that the server's processes may have had in memory, such as 200M\n"
-    "  --json               one JSON object instead of the text\n"
+    "  --trust              also look for SERVER in the files of the project here\n"
+    "  -j, --json           one JSON object instead of the text\n"
     "  --junit FILE         also write the report to FILE, as JUnit's XML\n"
     "  -v                   show the server's stderr\n"
     "  -h, --help           this text\n"
@@ -48,7 +56,7 @@ static const char help[] =
     "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong usage; 125 the\n"
     "server or canceld could not be started, or the report could not be written.\n";
 
-enum option_value { CALL = 256, ARGUMENTS, TIME, START_TIME, MEMORY, JSON, JUNIT };
+enum option_value { CALL = 256, ARGUMENTS, TIME, START_TIME, MEMORY, JUNIT, TRUST };
 
 static const struct option options[] = {
 	{ "call", required_argument, NULL, CALL },
@@ -57,8 +65,9 @@ static const struct option options[] = {
 	{ "timeout", required_argument, NULL, TIME },
 	{ "start", required_argument, NULL, START_TIME },
 	{ "max-memory", required_argument, NULL, MEMORY },
-	{ "json", no_argument, NULL, JSON },
+	{ "json", no_argument, NULL, 'j' },
 	{ "junit", required_argument, NULL, JUNIT },
+	{ "trust", no_argument, NULL, TRUST },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -85,7 +94,7 @@ set_arguments(struct doctor *doctor, const char *text)
 
 /* Returns -1, or the status to exit with. */
 static int
-set_option(struct doctor *doctor, int option, const char *value)
+set_option(struct doctor *doctor, char *argv[], int option, const char *value)
 {
 	struct checkup *checkup = &doctor->checkup;
 
@@ -111,20 +120,22 @@ set_option(struct doctor *doctor, int option, const char *value)
 		return units_read_size(span_of(value), 1, SIZE_MAX >> 1, &checkup->max_memory) ?
 		    -1 :
 		    ctl_usage("--max-memory '%.100s': it must be a size such as 200M", value);
-	case JSON:
+	case 'j':
 		doctor->json = true;
 		return -1;
 	case JUNIT:
 		doctor->junit = value;
 		return value[0] != '\0' ? -1 : ctl_usage("--junit: which file?");
+	case TRUST:
+		doctor->trust = true;
+		return -1;
 	case 'v':
 		checkup->loud = true;
 		return -1;
 	case 'h':
-		fputs(help, stdout);
-		return CTL_YES;
+		return ctl_help(help);
 	default:
-		return ctl_usage("see cancelctl doctor --help");
+		return ctl_option(argv, option);
 	}
 }
 
@@ -136,9 +147,10 @@ read_command_line(struct doctor *doctor, int argc, char *argv[])
 	int option, status = -1;
 
 	optind = 0;
-	while (status < 0 && (option = getopt_long(argc, argv, "+D:vh", options, NULL)) != -1) {
+	opterr = 0;
+	while (status < 0 && (option = getopt_long(argc, argv, "+:D:jvh", options, NULL)) != -1) {
 		chosen |= option == 'D';
-		status = set_option(doctor, option, optarg == NULL ? "" : optarg);
+		status = set_option(doctor, argv, option, optarg == NULL ? "" : optarg);
 	}
 	if (status >= 0)
 		return status;
@@ -146,7 +158,16 @@ read_command_line(struct doctor *doctor, int argc, char *argv[])
 		return ctl_usage("doctor: which command? see cancelctl doctor --help");
 	if (doctor->checkup.call == NULL && json_object_size(doctor->arguments) > 0)
 		return ctl_usage("--arguments needs --call");
-	doctor->checkup.command = argv + optind;
+	/* Behind "--" is always a command. */
+	if (argc - optind == 2 && strcmp(argv[optind - 1], "--") != 0 && client_named(argv[optind]) != NULL) {
+		if (configured_find(&doctor->configured, argv[optind], argv[optind + 1], doctor->trust) < 0)
+			return ctl_no("%s", doctor->configured.fault);
+	} else if (doctor->trust) {
+		return ctl_usage("--trust needs CLIENT SERVER");
+	}
+	doctor->checkup.command = doctor->configured.command != NULL ? doctor->configured.command : argv + optind;
+	doctor->checkup.environment = doctor->configured.environment;
+	doctor->checkup.directory = doctor->configured.directory;
 	doctor->checkup.arguments = doctor->arguments;
 	if (!chosen)
 		doctor->checkup.kind = dialogue_guess(doctor->checkup.command);
@@ -170,7 +191,7 @@ write_junit(const struct verdicts *verdicts, const char *path)
 static int
 report(const struct doctor *doctor, const struct verdicts *verdicts)
 {
-	bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	bool colour = term_colours();
 	int status = verdict_is_broken(verdicts) ? CTL_NO : CTL_YES;
 
 	if (doctor->json)
@@ -222,5 +243,6 @@ ctl_doctor(int argc, char *argv[])
 	if (status < 0)
 		status = examine(&doctor);
 	json_decref(doctor.arguments);
+	configured_free(&doctor.configured);
 	return status;
 }

@@ -20,13 +20,11 @@ found_say(const char *format, ...)
 
 	va_start(values, format);
 	va_copy(again, values);
-	/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	len = vsnprintf(NULL, 0, format, values);
 	buf_init(&words);
 	buf_init(&line);
 	if (len > 0)
 		vsnprintf(buf_space(&words, (size_t)len + 1), (size_t)len + 1, format, again);
-	/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
 	buf_added(&words, len > 0 ? (size_t)len : 0);
 	va_end(again);
 	va_end(values);

@@ -310,8 +310,10 @@ become_canceld(struct peer *peer, const int fds[2], const struct peer_setup *set
 	if (dup2(fds[0], STDIN_FILENO) < 0 || dup2(fds[1], STDOUT_FILENO) < 0 || dup2(quiet, STDERR_FILENO) < 0)
 		_exit(125);
 	signal(SIGPIPE, SIG_DFL);
+	if (setup->directory != NULL && chdir(setup->directory) < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
 	if (found)
-		execv(path, argv);
+		execve(path, argv, setup->environment != NULL ? setup->environment : environ);
 	_exit(STATUS_NOT_FOUND);
 }
 

@@ -31,7 +31,7 @@ program_canceld(char path[PROGRAM_SIZE])
 	if (len > 0) {
 		path[len] = '\0';
 		slash = strrchr(path, '/');
-		if (slash != NULL && strcpy(slash, name) != NULL && is_there(path))
+		if (slash != NULL && memcpy(slash, name, sizeof(name)) != NULL && is_there(path))
 			return true;
 	}
 	while (directories != NULL && *directories != '\0') {
@@ -39,7 +39,7 @@ program_canceld(char path[PROGRAM_SIZE])
 
 		if (size + sizeof(name) <= PROGRAM_SIZE) {
 			memcpy(path, directories, size);
-			strcpy(path + size, name);
+			memcpy(path + size, name, sizeof(name));
 			if (is_there(path))
 				return true;
 		}

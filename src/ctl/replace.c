@@ -21,7 +21,6 @@ static int __attribute__((format(printf, 2, 3))) fail(struct replace *file, cons
 	va_list values;
 
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(file->fault, sizeof(file->fault), format, values);
 	va_end(values);
 	return -1;

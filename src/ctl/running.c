@@ -45,10 +45,10 @@ next_string(struct span *strings, struct span *string)
 static struct span
 last_part(struct span path)
 {
-	for (size_t at = path.len; at > 0; at--)
-		if (path.ptr[at - 1] == '/')
-			return span_part(path, at, path.len - at);
-	return path;
+	const char *slash = path.len > 0 ? memrchr(path.ptr, '/', path.len) : NULL;
+	size_t at = slash != NULL ? (size_t)(slash - path.ptr) + 1 : 0;
+
+	return span_part(path, at, path.len - at);
 }
 
 /* The program itself, or the script of an interpreter. */

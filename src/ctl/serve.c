@@ -12,6 +12,7 @@
 
 #include "core/mem.h"
 #include "ctl/ctl.h"
+#include "shell/units.h"
 
 enum { BACKLOG = 16, ACCEPTS = 16 /* at a time */, READ_SIZE = 4 << 10, HOST_SIZE = 64, PORT_SIZE = 32 };
 
@@ -187,17 +188,16 @@ split(const char *where, char host[HOST_SIZE], char port[PORT_SIZE])
 {
 	const char *colon = strrchr(where, ':');
 	const char *number = colon == NULL ? where : colon + 1;
-	size_t len = colon == NULL ? 0 : (size_t)(colon - where);
+	size_t len = colon == NULL ? 0 : (size_t)(colon - where), port_number;
 
 	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
 		where++;
 		len -= 2;
 	}
-	if (len >= HOST_SIZE || number[0] == '\0' || strspn(number, "0123456789") != strlen(number) ||
-	    strlen(number) > 5 || atoi(number) > 65535)
+	if (len >= HOST_SIZE || !units_read_count(span_of(number), 0, UINT16_MAX, &port_number))
 		return false;
 	snprintf(host, HOST_SIZE, "%.*s", len > 0 ? (int)len : (int)strlen("127.0.0.1"), len > 0 ? where : "127.0.0.1");
-	snprintf(port, PORT_SIZE, "%s", number);
+	snprintf(port, PORT_SIZE, "%zu", port_number);
 	return true;
 }
 

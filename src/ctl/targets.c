@@ -50,7 +50,7 @@ add_target(struct targets *targets, struct target *target)
 {
 	if (target == NULL)
 		return;
-	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
+	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(void *));
 	targets->list[targets->count++] = target;
 }
 

@@ -118,7 +118,6 @@ verdict_tell(struct verdicts *verdicts, enum check check, enum verdict verdict, 
 	finding->verdict = verdict;
 	finding->time = time;
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(finding->evidence, sizeof(finding->evidence), format, values);
 	va_end(values);
 }

@@ -49,8 +49,8 @@ int
 visit_start(struct visit *visit, const struct visit_setup *setup)
 {
 	char grace[48], term[48], dialect[48], cap[VISIT_TEXT * 2];
-	char *options[] = { dialect, (char[]){ "--timeout=*=none" }, grace, term, (char[]){ "--kill-after=1s" }, cap,
-		NULL };
+	char *options[] = { dialect, (char[]){ "--no-control" }, (char[]){ "--timeout=*=none" }, grace, term,
+		(char[]){ "--kill-after=1s" }, cap, NULL };
 
 	*visit = (struct visit){ .dialogue = setup->dialogue };
 	witness_init(&visit->witness);
@@ -62,6 +62,8 @@ visit_start(struct visit *visit, const struct visit_setup *setup)
 	    &(struct peer_setup){
 		.options = options,
 		.command = setup->command,
+		.environment = setup->environment,
+		.directory = setup->directory,
 		.headers = setup->dialogue.kind == DIALOGUE_LSP,
 		.loud = setup->loud,
 		.on_message = on_message,

@@ -67,10 +67,17 @@ client_is_deaf(const struct client *client)
 	return client->noted[READER_GONE] || client->noted[PROCESS_GONE] || client->port->out.broken;
 }
 
+/* In a dry run the server may still answer the handshake. */
+static bool
+wants_end(const struct client *client)
+{
+	return session_wants_end(client->session) && !client->options->dry_run;
+}
+
 bool
 client_is_over(const struct client *client)
 {
-	return client->state != CLIENT_PRESENT || session_wants_end(client->session);
+	return client->state != CLIENT_PRESENT || wants_end(client);
 }
 
 bool
@@ -78,7 +85,7 @@ client_needs_server(const struct client *client)
 {
 	if (client->state == CLIENT_DRAINING)
 		return session_outstanding(client->session, SIDE_CLIENT) > 0 &&
-		    lane_queued(session_lane(client->session, SIDE_CLIENT)) > 0;
+		    lane_queued(feed_wire(client->port->feed, SIDE_CLIENT)) > 0;
 	return client->state == CLIENT_PRESENT;
 }
 
@@ -88,7 +95,7 @@ client_wake(const struct client *client)
 	msec_t wake = client->state == CLIENT_DRAINING ? client->drain_until : MSEC_NEVER;
 
 	/* A turn writes after client_turn: the next one has to handle what that has found. */
-	if (client->port->out.broken && client->state != CLIENT_LEFT && !session_wants_end(client->session))
+	if (client->port->out.broken && client->state != CLIENT_LEFT && !wants_end(client))
 		return 0;
 	return client->hung_until < wake ? client->hung_until : wake;
 }
@@ -147,7 +154,7 @@ leave(struct client *client, enum leaving leaving, msec_t now)
 		    LOG_FIELDS(log_number("outstanding", outstanding),
 			log_string("hint", early && !program ? "--drain would wait for the answers" : NULL)));
 	client->left_deaf = deaf;
-	session_client_leaves(client->session, leaving, now);
+	feed_client_leaves(client->port->feed, leaving, now);
 }
 
 static void
@@ -184,7 +191,7 @@ client_turn(struct client *client, bool signalled, msec_t now)
 		leave_on_signal(client, now);
 		return CLIENT_ENDS_SOON;
 	}
-	if (session_wants_end(client->session))
+	if (wants_end(client))
 		return CLIENT_ENDS;
 	if (client->state == CLIENT_PRESENT && gone)
 		leave_at_end(client, now);

@@ -1,13 +1,11 @@
 #include "shell/command.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
-/* Whether a name is one of a secret's, such as GITHUB_TOKEN, --api-key or Authorization. */
-static bool
-names_secret(struct span name)
+bool
+command_names_secret(struct span name)
 {
 	static const char *const parts[] = { "key", "token", "secret", "passw", "passphrase", "pwd", "auth",
 		"credential" };
@@ -37,7 +35,7 @@ value_at(const char *word, size_t at)
 		return 0;
 	while (start > 0 && is_name(word[start - 1]))
 		start--;
-	if (strncmp(value, "//", 2) == 0 || !names_secret((struct span){ word + start, at - start }))
+	if (strncmp(value, "//", 2) == 0 || !command_names_secret((struct span){ word + start, at - start }))
 		return 0;
 	if (word[at] == ':')
 		return strcspn(value, "'\"");
@@ -78,7 +76,8 @@ follows_option(char *const command[], size_t i)
 {
 	const char *word = i == 0 ? "" : command[i - 1];
 
-	return word[0] == '-' && strpbrk(word, "=:") == NULL && names_secret(span_of(word)) && command[i][0] != '-';
+	return word[0] == '-' && strpbrk(word, "=:") == NULL && command_names_secret(span_of(word)) &&
+	    command[i][0] != '-';
 }
 
 void

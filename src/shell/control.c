@@ -35,7 +35,6 @@ refuse(struct fault *fault, int code, const char *format, ...)
 
 	fault->code = code;
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(fault->text, sizeof(fault->text), format, values);
 	va_end(values);
 	return NULL;
@@ -71,6 +70,12 @@ struct order {
 	struct span reason;
 };
 
+static struct feed *
+feed_of(const struct control *control)
+{
+	return control->views.client->port->feed;
+}
+
 static void
 cancel_one(struct control *control, const struct request_view *view, struct order *order)
 {
@@ -82,7 +87,7 @@ cancel_one(struct control *control, const struct request_view *view, struct orde
 	/* The view's spans die with the call. */
 	buf_init(&id);
 	buf_append(&id, view->id);
-	result = session_cancel(control->views.session, from, buf_span(&id), order->reason, control->views.now);
+	result = feed_cancel(feed_of(control), from, buf_span(&id), order->reason, control->views.now);
 	if (result != OPERATOR_DONE)
 		json_object_set_new(named, "why",
 		    json_string(result == OPERATOR_PASSING ? "its answer is already going out" : "already completed"));
@@ -188,6 +193,8 @@ on_cancel(struct peer *peer, json_t *params, struct fault *fault)
 	json_t *result;
 	bool more = false;
 
+	if (peer->control->options->dry_run)
+		refuse(fault, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const json_t *value = json_object_get(params, keys[i]);
 
@@ -228,8 +235,8 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	policy_init(&scratch);
 	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch)) {
 		refuse(fault, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
-	} else if (!session_set(control->views.session, which, scratch.clock[which].rules, in_flight,
-		       control->views.now, &changed)) {
+	} else if (!feed_set(feed_of(control), which, scratch.clock[which].rules, in_flight, control->views.now,
+		       &changed)) {
 		refuse(fault, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	} else {
 		log_event(control->log, WHY_OPERATOR_SET,
@@ -309,6 +316,7 @@ on_reload(struct peer *peer, json_t *params, struct fault *fault)
 	json_t *result = configfile_reload(control->file, control->options, control->log);
 
 	(void)params;
+	feed_rules(feed_of(control), &control->options->policy, control->views.now);
 	return result != NULL ?
 	    result :
 	    refuse(fault, CONTROL_REFUSED, "%.*s", (int)control->file->fault.len, buf_span(&control->file->fault).ptr);
@@ -548,7 +556,7 @@ control_turn(struct control *control, msec_t now)
 
 			if (peer->fd < 0 || peer->in.len <= peer->searched || !has_room(peer))
 				continue;
-			session_set_time(control->views.session, now);
+			feed_set_time(feed_of(control), now);
 			taken |= take_line(peer);
 			lines--;
 		}

@@ -31,7 +31,7 @@ report_failure(struct life *life, int error)
 	line.len = (size_t)snprintf(words, sizeof(words), "%scannot %s: %s", own, doing, strerror(error));
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, line);
-	session_quote(life->session, span_part(line, strlen(own), line.len - strlen(own)));
+	feed_quote(life->port->feed, span_part(line, strlen(own), line.len - strlen(own)), life->now);
 }
 
 static void
@@ -103,7 +103,7 @@ plan_successor(struct life *life, bool served)
 	wait = restart_after(&life->restart, served, life->now);
 	if (wait == MSEC_NEVER) {
 		report_detail(life, WHY_RESTART_REFUSED, "reason", "it has failed too often (see --restart)");
-		session_give_up(life->session);
+		feed_give_up(life->port->feed, life->now);
 		return false;
 	}
 	supervisor_plan(&life->supervisor, life->now + wait);
@@ -133,7 +133,7 @@ start_server(struct life *life)
 
 	if (life->options->fault[0] != '\0') {
 		life->start_status = STATUS_FAILED;
-		session_refuse(life->session, span_of(life->options->fault));
+		feed_refuse(life->port->feed, span_of(life->options->fault), life->now);
 		return SUPERVISE_FAILED;
 	}
 	relay_forget(&life->relay);
@@ -154,7 +154,7 @@ start_server(struct life *life)
 	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
 	life->child_changed = true; /* the server may have ended already */
 	if (again)
-		session_server_back(life->session, life->now);
+		feed_server_back(life->port->feed, life->now);
 	return SUPERVISE_STARTED;
 }
 
@@ -176,17 +176,17 @@ lose_server(struct life *life)
 	const struct child *child = &life->child;
 
 	port_end_input(life->port, life->now);
-	session_quote(life->session, relay_last_lines(&life->relay));
+	feed_quote(life->port->feed, relay_last_lines(&life->relay), life->now);
 	life->stuck = session_server(life->session) == SERVER_STUCK;
 	if (exited_in_order(life) || !plan_successor(life, session_server_served(life->session))) {
-		session_server_gone(life->session, child->status, child->signal, life->now);
+		feed_server_gone(life->port->feed, child->status, child->signal, life->now);
 		return;
 	}
 	/*
 	 * Processes that the server left behind may still write to its stdout; their output is not part of the session.
 	 */
 	port_close_in(life->port, life->loop);
-	session_server_lost(life->session, child->status, child->signal, life->now);
+	feed_server_lost(life->port->feed, child->status, child->signal, life->now);
 }
 
 /* Carries out one step; returns the event that it has led to. */
@@ -217,10 +217,10 @@ take_steps(struct life *life, unsigned steps)
 		report_restart(life);
 	}
 	if (steps & STEP_FINISH && session_server(life->session) != SERVER_GONE)
-		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
+		feed_server_gone(life->port->feed, life->child.status, life->child.signal, life->now);
 	if (steps & STEP_TELL) {
-		session_quote(life->session, relay_last_lines(&life->relay));
-		session_server_deaf(life->session, is_replaceable(life), life->now);
+		feed_quote(life->port->feed, relay_last_lines(&life->relay), life->now);
+		feed_server_deaf(life->port->feed, is_replaceable(life), life->now);
 	}
 	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
 }
@@ -308,13 +308,13 @@ life_write(struct life *life, msec_t now)
 	life->now = now;
 	if ((port_is_closed(port) || life->child.exited) && keeps_queue(life))
 		return;
-	port_write(port);
+	port_write(port, now);
 	if ((port->out.broken || life->unread) && port->out.fd >= 0) {
 		port_close_out(port, life->loop);
 		tell(life, SUPERVISE_DEAF);
 	}
 	if (port_is_closed(port) && !keeps_queue(life))
-		port_abandon(port);
+		port_abandon(port, now);
 }
 
 static void
@@ -342,13 +342,15 @@ is_flushed(const struct life *life)
 	return port_is_closed(life->port) || port_backlog(life->port) == 0;
 }
 
-/* Whether the server is to be ended, as it cannot continue the session. */
+/* Whether the server is to be ended, as it cannot continue the session. In a dry run its client decides that. */
 static bool
 has_failed(const struct life *life)
 {
 	const struct supervisor *supervisor = &life->supervisor;
 	enum server_life server = session_server(life->session);
 
+	if (life->options->dry_run)
+		return false;
 	return server == SERVER_STUCK ||
 	    (supervisor->state == PROCESS_DEAF && (server == SERVER_DEAF || server == SERVER_RETIRED) &&
 		!session_server_owes(life->session));

@@ -54,6 +54,7 @@ log_open(struct log *log, const struct log_config *config)
 	*log = (struct log){
 		.level = config->level,
 		.json = config->json,
+		.dry_run = config->dry_run,
 		.name = config->name != NULL ? config->name : "",
 		.dated = config->file != NULL,
 	};
@@ -331,15 +332,17 @@ append_object(struct buf *line, json_t *object, const struct log_field *fields, 
 }
 
 static void
-compose_json(struct buf *line, const char *name, enum why why, const struct log_field *fields, size_t count)
+compose_json(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
 	char now[TIME_SIZE];
 	json_t *object = json_object();
 
 	json_object_set_new(object, "time", json_string(time_text(now)));
 	json_object_set_new(object, "pid", json_integer(getpid()));
-	if (name[0] != '\0')
-		json_object_set_new(object, "server", printable_json(span_of(name), false));
+	if (log->name[0] != '\0')
+		json_object_set_new(object, "server", printable_json(span_of(log->name), false));
+	if (log->dry_run)
+		json_object_set_new(object, "dry_run", json_true());
 	json_object_set_new(object, "why", json_string(why_word(why)));
 	append_object(line, object, fields, count);
 }
@@ -356,7 +359,7 @@ compose_text(struct buf *line, const struct log *log, enum why why, const struct
 	    log->name[0] != '\0' ? " " : "");
 	append(line, head);
 	printable_append(line, span_of(log->name), "");
-	append(line, ": ");
+	append(line, log->dry_run ? " (dry run): " : ": ");
 	append(line, why_word(why));
 	if (why == WHY_NOISE && count > 0) {
 		append_noise(line, fields[0].text);
@@ -374,7 +377,7 @@ static void
 compose(const struct log *log, struct buf *line, enum why why, const struct log_field *fields, size_t count)
 {
 	if (log->json)
-		compose_json(line, log->name, why, fields, count);
+		compose_json(line, log, why, fields, count);
 	else
 		compose_text(line, log, why, fields, count);
 	append(line, "\n");
@@ -428,7 +431,7 @@ tell_taps(const struct log *log, enum why why, const struct log_field *fields, s
 		if (why_level(why) > tap->level)
 			continue;
 		if (line.len == 0) {
-			compose_json(&line, log->name, why, fields, count);
+			compose_json(&line, log, why, fields, count);
 			append(&line, "\n");
 		}
 		tap->hear(tap->user, why, buf_span(&line));

@@ -17,7 +17,9 @@
 
 #include "core/limits.h"
 #include "shell/client.h"
+#include "shell/command.h"
 #include "shell/control.h"
+#include "shell/feed.h"
 #include "shell/life.h"
 #include "shell/monotonic.h"
 #include "shell/port.h"
@@ -32,6 +34,8 @@ struct loop {
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
+	struct trace *trace; /* NULL: none */
+	struct feed feed;
 	struct port port[2]; /* by enum side */
 	struct signals signals;
 	struct client client;
@@ -67,8 +71,7 @@ hear(struct loop *loop, enum side from)
 static bool
 is_stalled(const struct loop *loop)
 {
-	return loop->port[SIDE_SERVER].throttled &&
-	    lane_queued(session_lane(loop->session, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
+	return loop->port[SIDE_SERVER].throttled && lane_queued(feed_wire(&loop->feed, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
 }
 
 /* A deadline counts only after all that the server had written by then was read. */
@@ -83,7 +86,14 @@ expire(struct loop *loop)
 	while (may_read(loop, SIDE_SERVER) && total < SETTLE_READ_MAX &&
 	    (n = port_read(&loop->port[SIDE_SERVER], loop->now)) > 0)
 		total += n;
-	session_expire(loop->session, !stalled, loop->now);
+	feed_expire(&loop->feed, !stalled, loop->now);
+}
+
+static void
+reload(struct loop *loop)
+{
+	json_decref(configfile_reload(loop->file, loop->options, loop->log));
+	feed_rules(&loop->feed, &loop->options->policy, loop->now);
 }
 
 static void
@@ -97,7 +107,7 @@ hear_signals(struct loop *loop)
 	if (signals_take(&loop->signals, SIGUSR1))
 		report_statistics(loop->log, loop->session);
 	if (signals_take(&loop->signals, SIGUSR2))
-		json_decref(configfile_reload(loop->file, loop->options, loop->log));
+		reload(loop);
 }
 
 /* Whether the server has gone and the client has read its answers or will not read them. */
@@ -167,7 +177,9 @@ watch(struct loop *loop)
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	set_alarm(loop, next_wake(loop));
-	session_sleep(loop->session, is_stalled(loop), loop->now);
+	feed_sleep(&loop->feed, is_stalled(loop), loop->now);
+	if (loop->trace != NULL)
+		trace_flush(loop->trace);
 }
 
 static bool
@@ -220,9 +232,9 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
 	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
 	life_write(&loop->life, loop->now);
-	port_write(client);
+	port_write(client, loop->now);
 	if (port_is_closed(client))
-		port_abandon(client);
+		port_abandon(client, loop->now);
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
 	life_report_lost(&loop->life);
@@ -256,9 +268,23 @@ on_timer(struct ev_loop *ev, ev_timer *watcher, int events)
 	loop->alarm = MSEC_NEVER;
 }
 
-static struct session *
-new_session(struct options *options, struct log *log, msec_t now)
+static void
+begin_trace(const struct loop *loop, const struct session_config *config)
 {
+	struct buf command;
+
+	if (loop->trace == NULL)
+		return;
+	buf_init(&command);
+	command_append(&command, loop->options->command);
+	trace_begin(loop->trace, config, loop->log, buf_span(&command), loop->now);
+	buf_free(&command);
+}
+
+static void
+open_session(struct loop *loop)
+{
+	struct options *options = loop->options;
 	struct session_config config = {
 		.dialect = options->dialect,
 		.policy = &options->policy,
@@ -273,14 +299,17 @@ new_session(struct options *options, struct log *log, msec_t now)
 		.strict = options->strict,
 		.restarts = options->restarts > 0,
 		.stateless = options->stateless,
+		.dry_run = options->dry_run,
 		.kill_stuck = options->kill_stuck,
 		.observed = !options->no_control,
 	};
 
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
-		config.seed = (uint64_t)now;
-	return session_new(&config, report_action, log, now);
+		config.seed = (uint64_t)loop->now;
+	begin_trace(loop, &config);
+	loop->session = session_new(&config, report_action, loop->log, loop->now);
+	feed_init(&loop->feed, loop->session, loop->trace, options->dry_run);
 }
 
 static void
@@ -290,9 +319,9 @@ start(struct loop *loop, const struct saved_signals *saved)
 
 	loop->now = monotonic_now();
 	loop->alarm = MSEC_NEVER;
-	loop->session = new_session(loop->options, loop->log, loop->now);
-	port_init(client, SIDE_CLIENT, loop->session);
-	port_init(server, SIDE_SERVER, loop->session);
+	open_session(loop);
+	port_init(client, SIDE_CLIENT, &loop->feed);
+	port_init(server, SIDE_SERVER, &loop->feed);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
 	control_open(&loop->control, loop->options, loop->file, loop->log);
@@ -321,6 +350,7 @@ finish(struct loop *loop)
 	life_close(&loop->life);
 	port_close_in(client, loop->ev);
 	port_close_out(client, loop->ev);
+	feed_free(&loop->feed);
 	session_free(loop->session);
 	ev_loop_destroy(loop->ev);
 }
@@ -348,9 +378,10 @@ exit_status(const struct loop *loop)
 }
 
 int
-loop_run(struct options *options, struct configfile *file, struct log *log, const struct saved_signals *saved)
+loop_run(struct options *options, struct configfile *file, struct log *log, struct trace *trace,
+    const struct saved_signals *saved)
 {
-	struct loop loop = { .options = options, .file = file, .log = log };
+	struct loop loop = { .options = options, .file = file, .log = log, .trace = trace };
 	int status;
 
 	if (life_open(&loop.life, options, log, saved) < 0)

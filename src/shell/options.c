@@ -38,6 +38,8 @@ enum kind {
 	SIZE,
 	COUNT,
 	LOG_FILE,
+	TRACE_FILE,
+	TRACE_SIZE,
 	LOG_FORMAT,
 	LOG_LEVEL,
 	CONTROL,
@@ -172,6 +174,23 @@ static const struct row {
 	    "its contents",
 	    "-v                   log every decision; -q: only failures of canceld", NULL },
 	{ 'q', NULL, no_argument, QUIET, 0, NULL, "", "say less: only what canceld fails at", NULL, NULL },
+	{ 'n', "dry-run", no_argument, FLAG, offsetof(struct options, dry_run), NULL, "",
+	    "let every byte pass, and log what would have been\n"
+	    "cancelled, dropped or answered",
+	    "-n                   only log what would be done; every byte passes", "To look at a session" },
+	{ 0, "trace", required_argument, TRACE_FILE, 0, "the name of a file; ~/ is your home directory", " FILE",
+	    "write each decision to FILE.PID, or to FILE with the\n"
+	    "PID in place of %p",
+	    NULL, NULL },
+	{ 0, "trace-payload", no_argument, FLAG, offsetof(struct options, trace.payload), NULL, "",
+	    "write each read too, for cancelctl replay; what a key\n"
+	    "names as a secret becomes asterisks",
+	    NULL, NULL },
+	{ 0, "trace-size", required_argument, TRACE_SIZE, offsetof(struct options, trace.most),
+	    "a size from 4M on, such as 100M or 1G", " SIZE",
+	    "keep the last SIZE or half of it, in FILE.PID and\n"
+	    "FILE.PID.1",
+	    NULL, NULL },
 	{ 'c', "config", required_argument, CONFIG, offsetof(struct options, config),
 	    "the name of a file; ~/ is your home directory", " FILE",
 	    "read from FILE what the options do not say (from\n"
@@ -365,11 +384,22 @@ allow_restarts(struct options *options)
 
 /* A client passes no shell that would expand ~. */
 static bool
-set_log_file(struct options *options, const char *file)
+set_file(struct options *options, enum kind kind, const char *file)
 {
-	options->log.file = options->log_path;
-	return home_expand(file, options->log_path, sizeof(options->log_path)) && file[0] != '\0' &&
-	    strcmp(file, "--") != 0;
+	char *path = kind == LOG_FILE ? options->log_path : options->trace_path;
+
+	*(kind == LOG_FILE ? &options->log.file : &options->trace.file) = path;
+	return home_expand(file, path, OPTIONS_PATH) && file[0] != '\0' &&
+	    !(kind == LOG_FILE && strcmp(file, "--") == 0);
+}
+
+static bool
+set_level(struct options *options, enum kind kind)
+{
+	enum why_level level = options->log.level;
+
+	options->log.level = kind == QUIET ? LEVEL_ERROR : level < LEVEL_TRAFFIC ? level + 1 : level;
+	return true;
 }
 
 /* argument: NULL if none was given; false: the argument is refused. source: of a rule. */
@@ -407,11 +437,13 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 	case SWEEP:
 		return read_choice(value, "tree", "group", &options->sweep_group);
 	case SIZE:
-		return units_read_size(value, MESSAGE_LEAST, message_most, at);
+	case TRACE_SIZE:
+		return units_read_size(value, row->kind == SIZE ? MESSAGE_LEAST : 2 * TRACE_LEAST, message_most, at);
 	case COUNT:
 		return units_read_count(value, 1, INFLIGHT_MOST, at);
 	case LOG_FILE:
-		return set_log_file(options, text);
+	case TRACE_FILE:
+		return set_file(options, row->kind, text);
 	case LOG_FORMAT:
 		return read_choice(value, "text", "json", &options->log.json);
 	case LOG_LEVEL:
@@ -420,11 +452,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		snprintf(options->name, sizeof(options->name), "%s", text);
 		return value.len > 0 && value.len < NAME_SIZE;
 	case LOUDER:
-		options->log.level += options->log.level < LEVEL_TRAFFIC;
-		return true;
 	case QUIET:
-		options->log.level = LEVEL_ERROR;
-		return true;
+		return set_level(options, row->kind);
 	case IGNORED:
 		return true;
 	case CONTROL:
@@ -444,7 +473,6 @@ options_refuse(struct options *options, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is not seen behind other files */
 	vsnprintf(options->fault, sizeof(options->fault), format, values);
 	va_end(values);
 	fprintf(stderr, "canceld: %s\n", options->fault);
@@ -510,7 +538,8 @@ explain(const struct row *row, const char *argument)
 
 	if (row->kind == RESTART && strcmp(argument, "0") == 0)
 		return "without this option the server is not started again; ";
-	if ((row->kind == LOG_FILE || row->kind == CONFIG || row->kind == CONTROL) && argument[0] == '~')
+	if ((row->kind == LOG_FILE || row->kind == TRACE_FILE || row->kind == CONFIG || row->kind == CONTROL) &&
+	    argument[0] == '~')
 		return "your home directory is not known, or its name is too long; ";
 	if (row->kind == STUCK && strcmp(argument, "0") == 0)
 		return "";
@@ -693,6 +722,22 @@ options_parse(struct options *options, int argc, char *argv[])
 		return status;
 	options->command = argv + optind;
 	return check_command(options, strcmp(argv[optind - 1], "--") == 0 ? NULL : last);
+}
+
+int
+options_settle(struct options *options)
+{
+	if (options->trace.file == NULL && (options->trace.payload || options->trace.most > 0))
+		return options_refuse(options,
+		    "--trace-%s is about a file that --trace does not name; see canceld --help",
+		    options->trace.payload ? "payload" : "size");
+	if (!options->dry_run)
+		return OPTIONS_RUN;
+	options->log.dry_run = true;
+	options->ask_progress = options->legacy = false;
+	options->kill_stuck = 0;
+	options->restarts = 0;
+	return OPTIONS_RUN;
 }
 
 void

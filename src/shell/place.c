@@ -66,12 +66,14 @@ place_directory(int i, char path[PLACE_DIRECTORY])
 	    (!in_home(home_directory(), given) || strcmp(given, path) != 0);
 }
 
+_Static_assert((size_t)PLACE_PATH <= sizeof(((struct sockaddr_un *)0)->sun_path), "every path fits");
+
 static bool
 set_address(struct sockaddr_un *address, const char *path)
 {
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
-	if (strlen(path) >= PLACE_PATH || strlen(path) >= sizeof(address->sun_path)) {
+	if (strlen(path) >= PLACE_PATH) {
 		errno = ENAMETOOLONG;
 		return false;
 	}

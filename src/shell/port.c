@@ -8,19 +8,19 @@ enum { SPANS = 16 };
 static struct lane *
 lane_in(const struct port *port)
 {
-	return session_lane(port->session, port->side);
+	return feed_wire(port->feed, port->side);
 }
 
 static struct lane *
 lane_out(const struct port *port)
 {
-	return session_lane(port->session, side_other(port->side));
+	return feed_wire(port->feed, side_other(port->side));
 }
 
 void
-port_init(struct port *port, enum side side, struct session *session)
+port_init(struct port *port, enum side side, struct feed *feed)
 {
-	*port = (struct port){ .side = side, .session = session };
+	*port = (struct port){ .side = side, .feed = feed };
 	descriptor_clear(&port->in);
 	descriptor_clear(&port->out);
 	watcher_init(&port->readable, -1, EV_READ, NULL);
@@ -75,8 +75,7 @@ port_read(struct port *port, msec_t now)
 	port->ready = false;
 	if (got <= 0)
 		return 0;
-	lane_received(lane, (size_t)got);
-	session_hear(port->session, port->side, now);
+	feed_hear(port->feed, port->side, (size_t)got, now);
 	return (size_t)got;
 }
 
@@ -86,7 +85,7 @@ port_end_input(struct port *port, msec_t now)
 	if (port->end_heard)
 		return;
 	port->end_heard = true;
-	session_end_of_input(port->session, port->side, now);
+	feed_end_of_input(port->feed, port->side, now);
 }
 
 bool
@@ -102,7 +101,7 @@ port_backlog(const struct port *port)
 }
 
 void
-port_write(struct port *port)
+port_write(struct port *port, msec_t now)
 {
 	struct lane *lane = lane_out(port);
 	struct span spans[SPANS];
@@ -113,14 +112,14 @@ port_write(struct port *port)
 		put = descriptor_write(&port->out, spans, count);
 		if (put <= 0)
 			break;
-		lane_sent(lane, (size_t)put);
+		feed_sent(port->feed, side_other(port->side), (size_t)put, now);
 	}
 }
 
 void
-port_abandon(struct port *port)
+port_abandon(struct port *port, msec_t now)
 {
-	lane_abandon(lane_out(port));
+	feed_abandon(port->feed, side_other(port->side), now);
 }
 
 void

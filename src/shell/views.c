@@ -203,6 +203,7 @@ views_list(const struct views *views, bool requests)
 	json_object_set_new(object, "in_flight", number(in_flight));
 	json_object_set_new(object, "oldest_ms", time_or_null(session_oldest(session)));
 	json_object_set_new(object, "timeouts", number(session_count(session, WHY_TIMED_OUT)));
+	json_object_set_new(object, "dry_run", json_boolean(views->options->dry_run));
 	json_object_set_new(object, "restarts", number(session_count(session, WHY_RESTARTED)));
 	if (!requests)
 		return object;
@@ -287,6 +288,7 @@ view_tallies(const struct session *session)
 json_t *
 views_stats(const struct views *views)
 {
+	const struct feed *feed = views->client->port->feed;
 	struct session *session = views->session;
 	json_t *object = view_identity(views), *words = json_object();
 
@@ -301,7 +303,7 @@ views_stats(const struct views *views)
 	json_object_set_new(object, "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)));
 	json_object_set_new(object, "queued_bytes",
-	    pair(lane_size(session_lane(session, SIDE_SERVER)), lane_size(session_lane(session, SIDE_CLIENT))));
+	    pair(lane_size(feed_wire(feed, SIDE_SERVER)), lane_size(feed_wire(feed, SIDE_CLIENT))));
 	json_object_set_new(object, "restarts", number(session_count(session, WHY_RESTARTED)));
 	json_object_set_new(object, "latency", view_latency(session_latency(session)));
 	return object;

@@ -97,6 +97,8 @@ START_TEST(applied_it_gives_the_other_text)
 		}
 		buf_append(&text[i % 2], i % 5 == 0 ? SPAN("end") : SPAN_NONE);
 		diff_append(&diff, "f", buf_span(&text[0]), buf_span(&text[1]));
+		/* For sscanf. */
+		*buf_space(&diff, 1) = '\0';
 		if (diff.len == 0)
 			buf_append(&after, buf_span(&text[0]));
 		else

@@ -10,79 +10,79 @@
 
 Suite *running_suite(void);
 
-/* A process with these words and this home, which waits; it is there when this returns. */
-static pid_t
+struct process {
+	pid_t pid;
+	int hold; /* it waits for something to read from here */
+};
+
+/* A process with these words and this home; it is there when this returns. */
+static struct process
 start(const char *home, char *const words[])
 {
-	int pipes[2];
-	pid_t pid;
+	struct process process;
+	int told[2], hold[2];
 	char byte;
 
-	ck_assert_int_eq(pipe(pipes), 0);
-	pid = fork();
-	if (pid == 0) {
+	ck_assert_int_eq(pipe(told), 0);
+	ck_assert_int_eq(pipe(hold), 0);
+	process = (struct process){ fork(), hold[1] };
+	if (process.pid == 0) {
 		setenv("HOME", home, 1);
-		dup2(pipes[1], STDOUT_FILENO);
-		close(pipes[0]);
-		close(pipes[1]);
+		dup2(hold[0], STDIN_FILENO);
+		dup2(told[1], STDOUT_FILENO);
+		for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
+			close(fd);
 		execv("/bin/sh", words);
 		_exit(127);
 	}
-	close(pipes[1]);
-	ck_assert_int_eq(read(pipes[0], &byte, 1), 1);
-	close(pipes[0]);
-	return pid;
+	close(told[1]);
+	close(hold[0]);
+	ck_assert_int_eq(read(told[0], &byte, 1), 1);
+	close(told[0]);
+	return process;
 }
 
 static void
-end(pid_t pid)
+end(struct process process)
 {
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	close(process.hold);
+	kill(process.pid, SIGKILL);
+	waitpid(process.pid, NULL, 0);
 }
 
-#define WAITS \
-	(char[]) \
-	{ \
-		"echo; read x <&3" \
-	}
+#define HOME "/home/of/a-test"
 
 START_TEST(a_program_is_seen)
 {
-	pid_t pid;
-	int hold[2];
+	struct process process;
 
-	/* Something to wait for, which nobody writes. */
-	ck_assert_int_eq(pipe(hold), 0);
-	dup2(hold[0], 3);
-	ck_assert(!running("running-test", "/home/of/a-test"));
-	pid = start("/home/of/a-test", (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, WAITS, NULL });
-	ck_assert(running("running-test", "/home/of/a-test"));
+	ck_assert(!running("running-test", HOME));
+	process = start(HOME,
+	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" }, NULL });
+	ck_assert(running("running-test", HOME));
 	ck_assert(!running("running-test", "/home/of/another"));
-	ck_assert(!running("running", "/home/of/a-test"));
-	end(pid);
-	ck_assert(!running("running-test", "/home/of/a-test"));
+	ck_assert(!running("running", HOME));
+	end(process);
+	ck_assert(!running("running-test", HOME));
 }
 END_TEST
 
 START_TEST(a_script_of_node_is_seen)
 {
-	char path[] = "/tmp/running-test-XXXXXX", words[64];
-	int fd = mkstemp(path), hold[2];
-	pid_t pid;
+	const char script[] = "echo; read x\n";
+	char path[] = "/tmp/running-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct process process;
 
 	ck_assert_int_ne(fd, -1);
-	snprintf(words, sizeof(words), "echo; read x <&3\n");
-	ck_assert_int_eq(write(fd, words, strlen(words)), (ssize_t)strlen(words));
+	ck_assert_int_eq(write(fd, script, strlen(script)), (ssize_t)strlen(script));
 	close(fd);
-	ck_assert_int_eq(pipe(hold), 0);
-	dup2(hold[0], 3);
-	pid = start("/home/of/a-test", (char *[]){ (char[]){ "node" }, path, NULL });
-	ck_assert(running(strrchr(path, '/') + 1, "/home/of/a-test"));
-	end(pid);
-	pid = start("/home/of/a-test", (char *[]){ (char[]){ "vi" }, path, NULL });
-	ck_assert(!running(strrchr(path, '/') + 1, "/home/of/a-test"));
-	end(pid);
+	process = start(HOME, (char *[]){ (char[]){ "node" }, path, NULL });
+	ck_assert(running(strrchr(path, '/') + 1, HOME));
+	end(process);
+	process = start(HOME, (char *[]){ (char[]){ "vi" }, path, NULL });
+	ck_assert(!running(strrchr(path, '/') + 1, HOME));
+	end(process);
 	unlink(path);
 }
 END_TEST

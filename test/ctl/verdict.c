@@ -84,6 +84,29 @@ START_TEST(each_report_escapes)
 }
 END_TEST
 
+static void
+print_coloured(const struct verdicts *verdicts, FILE *to)
+{
+	verdict_print(verdicts, to, true);
+}
+
+/* Red is for what is broken only. */
+START_TEST(verdicts_have_colours)
+{
+	struct verdicts verdicts;
+	char *text;
+
+	verdict_init(&verdicts, "x", "mcp", 0);
+	verdict_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 7, "first");
+	verdict_tell(&verdicts, CHECK_PROGRESS, VERDICT_NO, MSEC_NEVER, "none");
+	text = printed(print_coloured, &verdicts);
+	ck_assert_ptr_nonnull(strstr(text, "\033[32myes         \033[0mexits when"));
+	ck_assert_ptr_nonnull(strstr(text, "\033[33mno          \033[0mreports progress"));
+	ck_assert_ptr_null(strstr(text, "\033[31m"));
+	free(text);
+}
+END_TEST
+
 /* LSP has neither server/discover nor tools. */
 START_TEST(a_check_may_be_for_some_protocols_only)
 {
@@ -108,6 +131,7 @@ verdict_suite(void)
 	tcase_add_test(tests, a_worse_verdict_stays);
 	tcase_add_test(tests, what_is_only_permitted_breaks_nothing);
 	tcase_add_test(tests, each_report_escapes);
+	tcase_add_test(tests, verdicts_have_colours);
 	tcase_add_test(tests, a_check_may_be_for_some_protocols_only);
 	suite_add_tcase(suite, tests);
 	return suite;

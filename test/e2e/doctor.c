@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "process.h"
 #include "suites.h"
@@ -225,6 +226,16 @@ START_TEST(the_report_goes_to_a_file_for_ci)
 }
 END_TEST
 
+START_TEST(its_directory_is_in_tmpdir)
+{
+	struct run *run = examine("sh:TMPDIR=/no/such/directory exec \"$CANCELCTL\" doctor" DEMO);
+
+	run_expect_exit(run, 125);
+	ck_assert_ptr_nonnull(strstr(run->error.data, "cannot start canceld: No such file or directory"));
+	run_end(run);
+}
+END_TEST
+
 static const struct {
 	const char *arguments, *said;
 	int status;
@@ -240,6 +251,7 @@ static const struct {
 	{ "--call x --arguments '{' -- true", "--arguments: column 1", 2 },
 	{ "--call x --arguments '[]' -- true", "--arguments: must be a JSON object", 2 },
 	{ "--arguments '{\"a\":1}' -- true", "--arguments needs --call", 2 },
+	{ "--trust -- true", "--trust needs CLIENT SERVER", 2 },
 	{ "--junit '' -- true", "--junit: which file?", 2 },
 	{ "--junit /no/such/directory/file -- \"$DEMO_SERVER\"", "--junit /no/such/directory/file: No such file", 125 },
 	{ "-- ./no-such-command", "start ./no-such-command: No such file or directory", 125 },
@@ -272,6 +284,81 @@ START_TEST(the_servers_stderr_is_shown_on_request)
 	json_decref(expect_report(run));
 	run_expect_exit(run, 0);
 	ck_assert_int_eq(strstr(run->error.data, "demo-server: cancelled id=") != NULL, _i == 1);
+	run_end(run);
+}
+END_TEST
+
+/* A home and a project of its own; the server asks for the variables that it must and must not have. */
+static const struct {
+	const char *arguments, *said;
+	int status;
+} entries[] = {
+	{ "cursor good", "", 0 },
+	{ "cursor wrapped", "", 0 },
+	{ "cursor elsewhere", "", 0 },
+	{ "--trust cursor ours", "", 0 },
+	{ "cursor ours", "cursor has no server 'ours' outside of this project, whose files need --trust", 1 },
+	{ "cursor none", "cursor has no server 'none'", 1 },
+	{ "cursor input", "has a variable that only the client can fill in", 1 },
+	{ "cursor remote", "'remote' in ", 1 },
+	{ "zed good", "zed has no server 'good'", 1 },
+	{ "-- cursor good", "start cursor: No such file or directory", 125 },
+};
+
+/* As an entry: the demo server, if the shell agrees. */
+static json_t *
+entry_of(const char *check, const char *before)
+{
+	char script[200];
+	json_t *args = json_array();
+
+	snprintf(script, sizeof(script), "%s && exec \"$0\"", check);
+	if (before != NULL)
+		json_array_extend(args, json_pack("[s, s, s, s]", "--wrapped", "-t", "1s", "--"));
+	if (before != NULL)
+		json_array_append_new(args, json_string("sh"));
+	json_array_append_new(args, json_string("-c"));
+	json_array_append_new(args, json_string(script));
+	json_array_append_new(args, json_string(getenv("DEMO_SERVER")));
+	return json_pack("{s:s, s:o, s:{s:s}}", "command", before == NULL ? "sh" : before, "args", args, "env", "GIVEN",
+	    "yes");
+}
+
+static void
+write_entries(const char *directory, json_t *entered)
+{
+	char path[600];
+	json_t *file = json_pack("{s:o}", "mcpServers", entered);
+
+	mkdir(directory, 0700);
+	snprintf(path, sizeof(path), "%s/.cursor", directory);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/.cursor/mcp.json", directory);
+	ck_assert_int_eq(json_dump_file(file, path, JSON_INDENT(2)), 0);
+	json_decref(file);
+}
+
+START_TEST(a_server_of_a_client_is_started_as_the_client_does)
+{
+	static const char check[] = "test \"$GIVEN\" = yes && test -z \"$HIDDEN\" && test -n \"$PATH\"";
+	char home[400], project[400], command[2000];
+	json_t *moved = entry_of("test -e mcp.json", NULL);
+	struct run *run;
+
+	snprintf(home, sizeof(home), "%s/home-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(project, sizeof(project), "%s/project-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(command, sizeof(command), "%s/.cursor", home);
+	json_object_set_new(moved, "cwd", json_string(command));
+	write_entries(home,
+	    json_pack("{s:o, s:o, s:o, s:{s:s, s:{s:s}}, s:{s:s}}", "good", entry_of(check, NULL), "wrapped",
+		entry_of(check, getenv("CANCELD")), "elsewhere", moved, "input", "command", "true", "env", "KEY",
+		"${input:key}", "remote", "url", "https://example.org"));
+	write_entries(project, json_pack("{s:o}", "ours", entry_of(check, NULL)));
+	snprintf(command, sizeof(command), "sh:cd %s; HOME=%s HIDDEN=1 exec \"$CANCELCTL\" doctor -j %s", project, home,
+	    entries[_i].arguments);
+	run = examine(command);
+	run_expect_exit(run, entries[_i].status);
+	ck_assert_ptr_nonnull(strstr(run->error.data, entries[_i].said));
 	run_end(run);
 }
 END_TEST
@@ -329,8 +416,11 @@ suite_doctor_reports(void)
 
 	tcase_add_test(tests, the_report_has_evidence_and_what_helps);
 	tcase_add_test(tests, the_text_is_for_people);
+	tcase_add_test(tests, its_directory_is_in_tmpdir);
 	tcase_add_test(tests, the_report_goes_to_a_file_for_ci);
 	tcase_add_loop_test(tests, wrong_usage_and_failures_have_a_status, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_loop_test(tests, a_server_of_a_client_is_started_as_the_client_does, 0,
+	    sizeof(entries) / sizeof(entries[0]));
 	tcase_add_loop_test(tests, the_servers_stderr_is_shown_on_request, 0, 2);
 	tcase_add_loop_test(tests, a_signal_ends_it_and_the_server, 0, 5);
 	return suite;

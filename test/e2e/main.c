@@ -55,6 +55,8 @@ static const struct suite {
 	{ "wraps", suite_wraps, false },
 	{ "cancelctl", suite_cancelctl, false },
 	{ "config", suite_config, false },
+	{ "dry-run", suite_dry_run, false },
+	{ "trace", suite_trace, false },
 	{ "demo-server", suite_demo_server, false },
 	{ "noise", suite_noise, false },
 	{ "early-exits", suite_early_exits, false },

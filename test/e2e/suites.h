@@ -17,6 +17,8 @@ Suite *suite_lost_servers(void);
 Suite *suite_early_exits(void);
 Suite *suite_options(void);
 Suite *suite_config(void);
+Suite *suite_dry_run(void);
+Suite *suite_trace(void);
 Suite *suite_streams(void);
 Suite *suite_noise(void);
 Suite *suite_logs(void);

@@ -120,6 +120,8 @@ read_switch(struct session_config *config, struct span word)
 		config->restarts = true;
 	else if (span_equal(word, SPAN("stateless")))
 		config->restarts = config->stateless = true;
+	else if (span_equal(word, SPAN("dry-run")))
+		config->dry_run = true;
 	else if (span_equal(word, SPAN("strict")))
 		config->strict = true;
 	else

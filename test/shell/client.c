@@ -15,6 +15,7 @@ static struct log client_log;
 static struct session *session;
 static struct saved_signals saved;
 static struct ev_loop *loop;
+static struct feed feed;
 static struct port port;
 static struct client client;
 static int to_canceld, from_canceld; /* the client's ends */
@@ -38,7 +39,8 @@ start(void)
 	ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
 	to_canceld = in[1];
 	from_canceld = out[0];
-	port_init(&port, SIDE_CLIENT, session);
+	feed_init(&feed, session, NULL, false);
+	port_init(&port, SIDE_CLIENT, &feed);
 	port_open(&port, in[0], out[1], false);
 	client_open(&client, &options, &client_log, session, &port, loop, &saved);
 }

@@ -140,12 +140,13 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(no_control);
 	SAME(max_message);
 	SAME(max_inflight);
+	SAME(dry_run);
+	SAME(trace.payload);
+	SAME(trace.most);
 	SAME(log.level);
 	SAME(log.json);
-	SAME(no_control);
 	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(text_of(one->log.file), text_of(other->log.file)) == 0, "%s: log %s", what, one->log.file);
-	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
 	ck_assert_msg(strcmp(one->name, other->name) == 0, "%s: name %s", what, one->name);
 }
 
@@ -183,6 +184,9 @@ static const struct {
 	{ "{\"max-message\":\"10M\",\"max-inflight\":7}", "server", "--max-message 10M --max-inflight 7 server" },
 	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
 	{ "{\"log\":\"~/a/log\",\"log-format\":\"json\"}", "server", "-l /home/me/a/log --log-format json server" },
+	{ "{\"dry-run\":true}", "server", "-n server" },
+	{ "{\"trace\":\"~/a/t\",\"trace-payload\":true,\"trace-size\":\"8M\"}", "server",
+	    "--trace /home/me/a/t --trace-payload --trace-size 8M server" },
 	{ "{\"control\":\"~/a/s\"}", "server", "--control /home/me/a/s server" },
 	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
@@ -190,8 +194,6 @@ static const struct {
 	{ "{\"log-level\":\"decision\"}", "server", "-v server" },
 	{ "{\"log-level\":\"traffic\"}", "server", "-vv server" },
 	{ "{\"name\":\"mine\"}", "server", "--name mine server" },
-	{ "{\"control\":\"~/a.sock\"}", "server", "--control /home/me/a.sock server" },
-	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"na\\u006de\":\"min\\u0065\"}", "server", "--name mine server" },
 
 	/* options win */

@@ -53,7 +53,7 @@ manuals=$(find . -path './man/*.[1-8]')
 	fi
 
 	if have clang-tidy; then
-		echo "$units" | grep "^src/" | xargs -n 4 -P "$jobs" test/tools/tidy.sh || fail clang-tidy
+		echo "$units" | grep "^src/" | xargs -n 1 -P "$jobs" test/tools/tidy.sh || fail clang-tidy
 	fi
 
 	if have shellcheck; then

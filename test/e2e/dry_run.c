@@ -1,0 +1,296 @@
+/* --dry-run: every byte passes, and the log tells what would have been done. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "process.h"
+#include "suites.h"
+
+#define INITIALIZE \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
+#define FOR_EVER "{\"ms\":600000}"
+
+static struct run *
+run_dry(const char *options, const char *command)
+{
+	char words[256];
+
+	ck_assert_int_lt(snprintf(words, sizeof(words), "-n %s", options), (int)sizeof(words));
+	return run_options(words, command);
+}
+
+/* Everything that canceld refuses, drops, answers or changes without the option. */
+static const char *const strange[] = {
+	INITIALIZE "\n",
+	"no JSON at all\n",
+	"\n\r\n  \n",
+	"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\r\n",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n", /* its id is in use */
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"a\"}\n",
+	"{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n",
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":77}}\n",
+	"{\"jsonrpc\":\"2.0\",\"method\":\"$/canceld/cancel\",\"id\":3,\"params\":{\"id\":1}}\n",
+	"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"server/discover\"}\n",
+	"[{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"b\"}]\n",
+	"{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"\xff\xfe\"}\n",
+	"Content-Length: 2\r\n\r\n{}",
+	"text {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"b\"} text\n",
+};
+
+/* Writes to canceld what is strange, again and again, and random bytes. */
+static void
+send_strange(struct run *run, struct text *sent)
+{
+	for (int round = 0; round < 40; round++) {
+		char random[8192];
+
+		for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
+			text_append(sent, strange[i], strlen(strange[i]));
+		for (size_t i = 0; i < sizeof(random); i++)
+			random[i] = (char)rand();
+		text_append(sent, random, (size_t)rand() % sizeof(random));
+		text_append(sent, "\n", (size_t)round % 2);
+	}
+	run_send_text(run, sent->data, sent->len);
+}
+
+/* cat is both sides at once. */
+START_TEST(every_byte_passes_both_ways)
+{
+	static const char *const options[] = { "-q", "-q --strict --ask-progress --legacy -r -k -t 1ms -g 1ms",
+		"-q --trace-payload --trace" };
+	struct run *run;
+	struct text sent = { 0 };
+	char words[512];
+
+	srand((unsigned)_i + 1);
+	snprintf(words, sizeof(words), "%s%s%s/dry-%d", options[_i],
+	    _i == 2 ? " " : " --name=", _i == 2 ? getenv("E2E_DIRECTORY") : "a", (int)getpid());
+	run = run_dry(words, "sh:cat");
+	run->piece = 1000;
+	send_strange(run, &sent);
+	for (long limit = milliseconds() + HARNESS_LIMIT; run->out.len < sent.len && milliseconds() < limit;)
+		run_pump(run, 20);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_uint_eq(run->out.len, sent.len);
+	ck_assert_int_eq(memcmp(run->out.data, sent.data, sent.len), 0);
+	run_end(run);
+	free(sent.data);
+}
+END_TEST
+
+/* Collects lines until one has these bytes. */
+static void
+collect(struct run *run, struct text *lines, const char *last)
+{
+	const char *line;
+
+	do {
+		line = run_line(run, HARNESS_LIMIT);
+		if (line == NULL)
+			run_fail(run, "stdout ended without %s", last);
+		text_print(lines, "%s\n", line);
+	} while (strstr(line, last) == NULL);
+}
+
+/* A session, one step after the other, and all that the client gets. */
+static void
+play(struct run *run, struct text *lines)
+{
+	run_send(run, INITIALIZE);
+	collect(run, lines, "\"id\":0,");
+	run_call(run, "1", "noise", "{\"kind\":\"text\"}");
+	collect(run, lines, "\"id\":1,");
+	run_send(run, "no JSON");
+	run_cancel(run, "77");
+	run_call(run, "2", "twice", "{}");
+	collect(run, lines, "\"id\":2,");
+	collect(run, lines, "\"id\":2,");
+	run_call(run, "3", "sleep", "{\"ms\":400}");
+	collect(run, lines, "\"id\":3,");
+	run_call(run, "4", "late-progress", "{}");
+	collect(run, lines, "notifications/progress");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_expect_end(run);
+}
+
+START_TEST(a_session_is_as_without_canceld)
+{
+	struct run *bare = run_start(&(struct setup){ .bare = true });
+	struct run *dry = run_dry("-t tools/call=100ms", NULL);
+	struct text without = { 0 }, with = { 0 };
+
+	play(bare, &without);
+	play(dry, &with);
+	ck_assert_str_eq(with.data, without.data);
+	run_expect_logged(dry, "demo-server (dry run): NOISE ");
+	run_expect_logged(dry, "demo-server (dry run): STRAY ");
+	run_expect_logged(dry, "demo-server (dry run): TIMED_OUT ");
+	run_expect_logged(dry, "demo-server (dry run): PARSE_ERROR ");
+	run_expect_logged(dry, "demo-server (dry run): SUMMARY ");
+	run_end(bare);
+	run_end(dry);
+	free(with.data);
+	free(without.data);
+}
+END_TEST
+
+START_TEST(a_timeout_is_told_and_the_late_answer_passes)
+{
+	struct run *run = run_dry("-v -t tools/call:sleep=100ms", NULL);
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", "{\"ms\":700}");
+	run_expect_logged(run, "(dry run): TIMED_OUT to=client method=tools/call name=sleep id=2");
+	run_expect_logged(run, "(dry run): CANCEL_SENT ");
+	run_expect_result(run, "2");
+	run_expect_logged(run, "(dry run): LATE ");
+	run_expect_echo(run, "3");
+	ck_assert(!run_received(run, "notifications/cancelled"));
+	/* The id is free again, and its request is tracked. */
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_expect_received(run, "stubborn");
+	run_cancel(run, "2");
+	run_expect_cancelled(run, "2");
+	run_expect_logged(run, "(dry run): CANCEL_FORWARDED to=server method=tools/call name=stubborn id=2");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(nothing_is_asked_and_no_server_follows)
+{
+	struct run *run = run_dry("-r -k100ms --ask-progress --legacy -v", NULL);
+
+	run_handshake(run);
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"stubborn\",\"arguments\":" FOR_EVER
+	    "}}");
+	run_expect_received(run, "stubborn");
+	run_cancel(run, "2");
+	run_expect_cancelled(run, "2");
+	run_expect_echo(run, "3");
+	ck_assert(!run_received(run, "\"ping\""));
+	run_call(run, "4", "crash", "{\"status\":7}");
+	run_expect_exit(run, 7);
+	run_expect_end(run); /* the error that canceld would have sent is not there */
+	run_expect_logged(run, "(dry run): SERVER_GONE ");
+	ck_assert_ptr_null(strstr(run->error.data, "RESTART"));
+	ck_assert_ptr_null(strstr(run->error.data, "PROBE_SENT"));
+	ck_assert_ptr_null(strstr(run->error.data, "PROGRESS_ASKED"));
+	run_end(run);
+}
+END_TEST
+
+/* Otherwise the session is over then. */
+START_TEST(a_handshake_that_is_late_is_answered)
+{
+	struct run *run = run_dry("-t initialize=50ms",
+	    "sh:read a; read b; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}'; cat >&2");
+
+	run_send(run, INITIALIZE);
+	run_expect_logged(run, "(dry run): TIMED_OUT ");
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"go\"}");
+	run_expect_result(run, "0");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+/* Otherwise canceld ends it, as it can answer nothing more. */
+START_TEST(a_deaf_server_is_not_ended)
+{
+	char command[512], path[300];
+	struct run *run;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/go-%d", getenv("E2E_DIRECTORY"), (int)getpid());
+	snprintf(command, sizeof(command),
+	    "sh:exec <&-; while [ ! -e %s ]; do sleep 0.02; done; echo '{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}'",
+	    path);
+	run = run_dry("", command);
+	run_expect_logged(run, "(dry run): DEAF");
+	run_expect_quiet(run, 700);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert_str_eq(run_line(run, HARNESS_LIMIT), "{\"jsonrpc\":\"2.0\",\"method\":\"alive\"}");
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_status_tells_what_would_have_happened)
+{
+	struct run *run = run_dry("-e -t tools/call:sleep=50ms", NULL);
+
+	run_handshake(run);
+	run_call(run, "2", "sleep", "{\"ms\":300}");
+	run_expect_result(run, "2");
+	run_close_in(run);
+	run_expect_exit(run, 124);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(the_end_is_as_ever)
+{
+	struct run *run = run_dry("", "peer puppet noterm");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_result(run, "1");
+	kill(run->pid, SIGINT);
+	run_expect_exit(run, 128 + SIGINT);
+	run_expect_logged(run, "(dry run): SIGNALLED ");
+	run_expect_gone(run);
+	run_end(run);
+}
+END_TEST
+
+START_TEST(json_lines_say_so_too)
+{
+	struct run *run = run_dry("--log-format json", "sh:cat");
+
+	run_expect_logged(run, "\"dry_run\":true,\"why\":\"STARTED\"");
+	run_end(run);
+}
+END_TEST
+
+/* What one side does not read stops the other one. */
+START_TEST(memory_stays_bounded)
+{
+	struct run *run = run_dry("-q", "peer puppet");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_result(run, "1");
+	run_fill(run);
+	ck_assert_int_lt(process_resident(run->pid), 64L << 20);
+	run_end(run);
+}
+END_TEST
+
+Suite *
+suite_dry_run(void)
+{
+	Suite *suite = suite_create("dry-run");
+	TCase *tests = tcase_create("dry-run");
+
+	tcase_set_timeout(tests, TEST_LIMIT);
+	tcase_add_loop_test(tests, every_byte_passes_both_ways, 0, 3);
+	tcase_add_test(tests, a_session_is_as_without_canceld);
+	tcase_add_test(tests, a_timeout_is_told_and_the_late_answer_passes);
+	tcase_add_test(tests, nothing_is_asked_and_no_server_follows);
+	tcase_add_test(tests, a_handshake_that_is_late_is_answered);
+	tcase_add_test(tests, a_deaf_server_is_not_ended);
+	tcase_add_test(tests, the_status_tells_what_would_have_happened);
+	tcase_add_test(tests, the_end_is_as_ever);
+	tcase_add_test(tests, json_lines_say_so_too);
+	tcase_add_test(tests, memory_stays_bounded);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
