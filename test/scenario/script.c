@@ -36,10 +36,11 @@ scenario_free(struct scenario *scenario)
 {
 	size_t i;
 
-	for (i = 0; i < scenario->line_count; i++)
+	for (i = 0; i < scenario->line_count; i++) {
 		buf_free(&scenario->lines[i].text);
-	free(scenario->lines[i].rule.method);
-	free(scenario->lines[i].rule.name);
+		free(scenario->lines[i].rule.method);
+		free(scenario->lines[i].rule.name);
+	}
 	for (i = 0; i < scenario->seed_count; i++)
 		free(scenario->seeds[i]);
 	for (i = 0; i < scenario->option_count; i++) {

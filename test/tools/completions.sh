@@ -80,7 +80,7 @@ check_bash()
 	expect bash 'canceld server unmis' 'unmistakable file' "$(ask_bash canceld server unmis)"
 	expect bash 'canceld -g 5' '' "$(ask_bash canceld -g 5)"
 	expect bash 'cancelctl vers' version "$(ask_bash cancelctl vers)"
-	expect bash 'cancelctl help unm' 'unmistakable file' "$(ask_bash cancelctl help unm)"
+	expect bash 'cancelctl wrap unm' 'unmistakable file' "$(ask_bash cancelctl wrap unm)"
 	PATH=$shown
 	expect bash 'cancelctl cancel --re' --reason "$(ask_bash cancelctl cancel --re)"
 	expect bash 'cancelctl cancel -' -a "$(ask_bash cancelctl cancel -)"
