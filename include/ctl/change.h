@@ -43,7 +43,7 @@ struct outcome {
 struct outcomes { /* zeroed: none */
 	struct outcome *list;
 	size_t count;
-	char fault[256]; /* what is wrong with the text */
+	char fault[320]; /* what is wrong with the text */
 };
 
 /*

@@ -12,7 +12,10 @@
 #include "core/buf.h"
 #include "core/map.h"
 
-enum { DOC_DEPTH = 1000 };
+enum {
+	DOC_DEPTH = 1000,
+	DOC_VALUES = 1 << 21, /* of a file; each takes some 180 bytes of memory */
+};
 
 enum doc_kind {
 	DOC_OBJECT,
@@ -42,6 +45,7 @@ struct doc {
 	struct span text; /* borrowed for as long as the doc is used */
 	struct doc_node *root;
 	struct doc_node *made;
+	size_t count;     /* nodes */
 	struct map names; /* all members, by parent and name */
 	struct buf texts;
 	char fault[256]; /* what is wrong, with the line; printable */
@@ -65,6 +69,9 @@ struct span doc_text(const struct doc *doc, const struct doc_node *node);
 
 /* Sets the fault, which gets the line of this place of the text. Returns -1. */
 int doc_fail(struct doc *doc, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Checks that the doc has no more than DOC_VALUES nodes; 0, or -1 with the fault. at: how far the text was read. */
+int doc_check_count(struct doc *doc, size_t at) __attribute__((warn_unused_result));
 
 /* Checks that all of the text is UTF-8 without NUL; 0, or -1 with the fault. */
 int doc_check_text(struct doc *doc) __attribute__((warn_unused_result));

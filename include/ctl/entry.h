@@ -32,6 +32,9 @@ struct entry {
 /* node: the value of the server's name. The doc must outlive the entry. */
 struct entry entry_read(const struct doc *doc, const struct doc_node *node);
 
+/* Whether the command of a WRAPPED entry is a canceld again: without the outer one the entry is not PLAIN. */
+bool entry_is_nested(const struct doc *doc, const struct entry *entry);
+
 /* The words of the server's own command (own), or those that the client runs; valid as doc_text. SPAN_NONE: no more. */
 const struct doc_node *entry_first_word(const struct entry *entry, bool own);
 const struct doc_node *entry_next_word(const struct entry *entry, const struct doc_node *word);

@@ -10,6 +10,9 @@
 /* Appends word i of the command, unquoted. */
 void command_append_word(struct buf *text, char *const command[], size_t i);
 
+/* Appends one word, which may be a secret, quoted where a shell would need it. */
+void command_append_quoted(struct buf *line, struct span word);
+
 /* Appends the words, quoted where a shell would need it. command: ended by NULL. */
 void command_append(struct buf *line, char *const command[]);
 

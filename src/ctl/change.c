@@ -111,6 +111,8 @@ decide_wrap(const struct change *change, const struct doc *doc, const struct ent
 		outcome->kind = OUTCOME_WRAPPED;
 	} else if (is_same(change, doc, entry, outcome->options)) {
 		outcome->kind = OUTCOME_ALREADY;
+	} else if (entry_is_nested(doc, entry)) {
+		outcome->why = "canceld stands before its command twice: unwrap it first";
 	} else {
 		outcome->why = entry_unwrap(doc, entry, edits);
 		if (outcome->why == NULL)
@@ -183,6 +185,8 @@ int
 change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
 {
 	struct splices edits = { 0 }, second = { 0 };
+	const char *what = "";
+	size_t start = out->len;
 	struct buf bare;
 	struct doc doc;
 	int result = -1;
@@ -194,14 +198,16 @@ change_text(const struct change *change, struct span text, struct buf *out, stru
 	take_out(change, &doc, &edits, outcomes);
 	splices_apply(&edits, text, &bare);
 	doc_free(&doc);
+	what = "changed, it could not be read again: ";
 	if (change_read(change->client, &doc, buf_span(&bare)) == -1)
 		goto out;
 	if (!change->unwrap)
 		put_in(change, &doc, outcomes, &second);
 	splices_apply(&second, buf_span(&bare), out);
-	result = 0;
+	doc_free(&doc);
+	result = change_read(change->client, &doc, span_part(buf_span(out), start, out->len - start));
 out:
-	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s", doc.fault);
+	snprintf(outcomes->fault, sizeof(outcomes->fault), "%s%s", what, doc.fault);
 	doc_free(&doc);
 	buf_free(&bare);
 	splices_free(&edits);

@@ -275,13 +275,12 @@ client_of_file(const char *path)
 	return ends_with(path, ".toml") ? &any_toml : &any_json;
 }
 
-/* "mcp" of opencode's second version is no server, but has them in its "servers". */
+/* "servers" in "mcp" is a server of this name for opencode's first version, and has all servers for its second one. */
 static bool
-is_group(const struct doc *doc, const char *path, const struct doc_node *node)
+is_group(const struct doc *doc, const struct doc_node *node)
 {
-	return strcmp(path, "mcp") == 0 && node->kind == DOC_OBJECT &&
-	    span_equal(doc_name(doc, node), SPAN("servers")) && doc_member(doc, node, SPAN("command")) == NULL &&
-	    doc_member(doc, node, SPAN("url")) == NULL;
+	return node->kind == DOC_OBJECT && span_equal(doc_name(doc, node), SPAN("servers")) &&
+	    doc_member(doc, node, SPAN("command")) == NULL && doc_member(doc, node, SPAN("url")) == NULL;
 }
 
 static void
@@ -289,8 +288,10 @@ add_servers(const struct doc *doc, const char *path, const struct doc_node *grou
 {
 	if (group == NULL || group->kind != DOC_OBJECT)
 		return;
+	if (strcmp(path, "mcp/servers") == 0 && !is_group(doc, group))
+		return;
 	for (struct doc_node *node = group->first; node != NULL; node = node->next) {
-		if (is_group(doc, path, node))
+		if (strcmp(path, "mcp") == 0 && is_group(doc, node))
 			continue;
 		servers->list = mem_resize(servers->list, servers->count + 1, sizeof(struct doc_node *));
 		servers->list[servers->count++] = node;

@@ -46,6 +46,7 @@ doc_add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct spa
 	node->parent = parent;
 	node->made = doc->made;
 	doc->made = node;
+	doc->count++;
 	node->name = doc->texts.len;
 	node->name_len = name.len;
 	buf_append(&doc->texts, name);
@@ -118,6 +119,12 @@ doc_fail(struct doc *doc, size_t at, const char *format, ...)
 	snprintf(doc->fault, sizeof(doc->fault), "line %zu: %.*s", line, (int)clean.len, buf_span(&clean).ptr);
 	buf_free(&clean);
 	return -1;
+}
+
+int
+doc_check_count(struct doc *doc, size_t at)
+{
+	return doc->count > DOC_VALUES ? doc_fail(doc, at, "too many values") : 0;
 }
 
 int

@@ -137,6 +137,12 @@ entry_read(const struct doc *doc, const struct doc_node *node)
 	return read_words(doc, entry);
 }
 
+bool
+entry_is_nested(const struct doc *doc, const struct entry *entry)
+{
+	return entry->state == ENTRY_WRAPPED && is_canceld(doc_text(doc, entry->program));
+}
+
 const struct doc_node *
 entry_first_word(const struct entry *entry, bool own)
 {

@@ -41,8 +41,12 @@ skip_comment(struct reader *reader)
 	size_t start = reader->at;
 
 	if (skip(reader, SPAN("//"))) {
-		while (peek(reader) != -1 && peek(reader) != '\n')
+		while (peek(reader) != -1 && peek(reader) != '\n') {
 			reader->at++;
+			/* Some readers end the comment here, and others do not. */
+			if (reader->text.ptr[reader->at - 1] == '\r' && peek(reader) != '\n')
+				return fail(reader, "a carriage return in a comment");
+		}
 		return 0;
 	}
 	if (!skip(reader, SPAN("/*")))
@@ -228,7 +232,7 @@ read_members(struct reader *reader)
 	while (inside != NULL) {
 		struct doc_node *node;
 
-		if (skip_blank(reader) == -1)
+		if (skip_blank(reader) == -1 || doc_check_count(reader->doc, reader->at) == -1)
 			return -1;
 		if (peek(reader) == -1)
 			return doc_fail(reader->doc, inside->start, "a bracket that nothing closes");

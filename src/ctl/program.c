@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/utf8.h"
@@ -11,11 +12,13 @@ static bool
 is_there(const char *path)
 {
 	struct span text = span_of(path);
+	struct stat status;
 	size_t at = 0, len;
 
 	while (at < text.len && (len = utf8_length(text, at)) > 0)
 		at += len;
-	return path[0] == '/' && at == text.len && access(path, X_OK) == 0;
+	return path[0] == '/' && at == text.len && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	    access(path, X_OK) == 0;
 }
 
 bool

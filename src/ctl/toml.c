@@ -47,12 +47,13 @@ skip_newline(struct reader *reader)
 	return skip(reader, SPAN("\n")) || skip(reader, SPAN("\r\n"));
 }
 
+/* Up to the end of the line. A carriage return alone, which TOML does not allow here, is left as what it stops at. */
 static void
 skip_comment(struct reader *reader)
 {
 	if (peek(reader) != '#')
 		return;
-	while (peek(reader) != -1 && peek(reader) != '\n')
+	while (peek(reader) != -1 && peek(reader) != '\n' && peek(reader) != '\r')
 		reader->at++;
 }
 
@@ -213,7 +214,7 @@ read_key(struct reader *reader, struct doc_node *table, struct key *key)
 	for (;;) {
 		buf_clear(&key->name);
 		key->last = reader->at;
-		if (read_part(reader, &key->name) == -1)
+		if (doc_check_count(reader->doc, reader->at) == -1 || read_part(reader, &key->name) == -1)
 			return -1;
 		key->end = reader->at;
 		skip_spaces(reader);
@@ -286,7 +287,8 @@ read_plain(struct reader *reader)
 	while (is_plain(peek(reader)))
 		reader->at++;
 	if (reader->at - start == strlen("2026-11-22") && reader->text.ptr[start + 4] == '-' &&
-	    reader->text.len - reader->at > 2 && peek(reader) == ' ' && isdigit(reader->text.ptr[reader->at + 1])) {
+	    reader->text.len - reader->at > 2 && peek(reader) == ' ' &&
+	    isdigit((unsigned char)reader->text.ptr[reader->at + 1])) {
 		reader->at++;
 		while (is_plain(peek(reader)))
 			reader->at++;
@@ -335,6 +337,8 @@ read_brackets(struct reader *reader, struct doc_node *outermost)
 		struct doc_node *node;
 
 		skip_lines(reader);
+		if (doc_check_count(reader->doc, reader->at) == -1)
+			return -1;
 		if (peek(reader) == -1)
 			return doc_fail(reader->doc, inside->start, "a bracket that nothing closes");
 		if (peek(reader) == (inside->kind == DOC_OBJECT ? '}' : ']')) {

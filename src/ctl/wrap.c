@@ -19,6 +19,7 @@
 #include "ctl/program.h"
 #include "ctl/replace.h"
 #include "ctl/running.h"
+#include "shell/command.h"
 #include "shell/configfile.h"
 #include "shell/nearest.h"
 #include "shell/options.h"
@@ -68,13 +69,13 @@ outcome_word(enum outcome_kind kind)
 
 /*
  * canceld's deadline of a tool call, with these options, which were checked or are an older canceld's, and with what its
- * configuration file says for all servers.
+ * configuration file says for all servers. 0: canceld refuses them.
  */
 static msec_t
 deadline_of(char *const options[])
 {
 	const struct span method = SPAN("tools/call");
-	struct deadlines deadlines = { MSEC_NEVER, MSEC_NEVER };
+	struct deadlines deadlines = { 0 };
 	struct configfile file = { 0 };
 	struct options parsed;
 	size_t count = 0;
@@ -128,7 +129,7 @@ warn_limit(const struct client *client, const struct outcome *outcome)
 		snprintf(second, sizeof(second), "none");
 	else
 		duration(deadline, second);
-	if (outcome->limit <= deadline)
+	if (deadline > 0 && outcome->limit <= deadline)
 		found_say("  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
 			  "give it more time there, or canceld less with -t",
 		    outcome->name, client->name, duration(outcome->limit, first), second);
@@ -228,25 +229,27 @@ put_command(const struct doc *doc, const struct doc_node *server)
 	const struct entry entry = entry_read(doc, server);
 	const struct doc_node *variables = doc_member(doc, server, SPAN("env"));
 	bool everywhere = server->parent->parent == doc->root;
-	struct span name = doc_name(doc, server);
-	struct buf words;
+	struct buf words, name;
 
 	buf_init(&words);
+	buf_init(&name);
+	command_append_quoted(&name, doc_name(doc, server));
 	for (const struct doc_node *node = variables != NULL ? variables->first : NULL; node != NULL;
 	     node = node->next) {
 		buf_append(&words, SPAN("-e "));
-		buf_append(&words, doc_name(doc, node));
+		command_append_quoted(&words, doc_name(doc, node));
 		buf_append(&words, SPAN("=... "));
 	}
 	buf_append(&words, SPAN("-- "));
 	found_append_words(&words, doc, &entry, entry_first_word(&entry, false), NULL);
 	found_say("    claude mcp remove -s %s %.*s && claude mcp add -s %s %.*s %.*s", everywhere ? "user" : "local",
-	    (int)name.len, name.ptr, everywhere ? "user" : "local", (int)name.len, name.ptr, (int)words.len,
+	    (int)name.len, name.data, everywhere ? "user" : "local", (int)name.len, name.data, (int)words.len,
 	    words.data);
 	if (!everywhere)
 		found_say("      (in %.*s)", (int)server->parent->parent->name_len,
 		    doc_name(doc, server->parent->parent).ptr);
 	buf_free(&words);
+	buf_free(&name);
 }
 
 /* after: the text that the file should have had. */
@@ -276,11 +279,20 @@ leave_in_use(struct task *task, const struct client_file *file, const struct out
 }
 
 static bool
-is_in_use(const struct client_file *file)
+has_name(const char *path, const char *name)
 {
-	const char *slash = strrchr(file->path, '/'), *name = file->client->in_use_file;
+	const char *slash = strrchr(path, '/');
 
-	return name != NULL && strcmp(slash != NULL ? slash + 1 : file->path, name) == 0 &&
+	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
+}
+
+/* real: its path without symbolic links. */
+static bool
+is_in_use(const struct client_file *file, const char *real)
+{
+	const char *name = file->client->in_use_file;
+
+	return name != NULL && (has_name(file->path, name) || has_name(real, name)) &&
 	    running(file->client->in_use, client_home());
 }
 
@@ -314,7 +326,8 @@ put_outcomes(struct task *task, const struct client_file *file, const struct out
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
 		put_outcome(task, file, &outcomes->list[i]);
-		if (outcomes->list[i].named && outcomes->list[i].kind == OUTCOME_LEFT)
+		/* What unwrap leaves would fail to start once canceld is gone. */
+		if (outcomes->list[i].kind == OUTCOME_LEFT && (outcomes->list[i].named || task->change.unwrap))
 			worsen(task, CTL_NO);
 	}
 	if (outcomes->count == 0 && !task->json && task->change.name_count == 0)
@@ -365,7 +378,7 @@ try_file(struct task *task, const struct client_file *file)
 		if (!task->json)
 			put_diff(file, buf_span(&contents.text), buf_span(&after));
 		put_outcomes(task, file, &outcomes);
-	} else if (is_in_use(file)) {
+	} else if (is_in_use(file, contents.path)) {
 		leave_in_use(task, file, &outcomes, buf_span(&after));
 	} else if ((result = write_file(task, file, &contents, buf_span(&after))) == 0) {
 		put_outcomes(task, file, &outcomes);
@@ -398,6 +411,21 @@ do_file(struct task *task, const struct client_file *file)
 	}
 }
 
+/* A file that is named; of the project here it is also without its client's name. */
+static void
+add_file(struct task *task, const char *path)
+{
+	struct client_files found = { 0 };
+	bool project = false;
+
+	clients_find(&found, NULL);
+	for (size_t i = 0; i < found.count; i++)
+		project |= found.list[i].project &&
+		    (strcmp(found.list[i].path, path) == 0 || strcmp(found.list[i].path + strlen("./"), path) == 0);
+	client_files_free(&found);
+	clients_add(&task->files, client_of_file(path), path, project);
+}
+
 /* Looks up what is named. CTL_YES, or the status to exit with. */
 static int
 find_files(struct task *task)
@@ -416,7 +444,7 @@ find_files(struct task *task)
 					       ctl_no("%s has no file here; see cancelctl wrap --list", client->name);
 	}
 	if (strchr(task->where, '/') != NULL || access(task->where, F_OK) == 0) {
-		clients_add(&task->files, client_of_file(task->where), task->where, false);
+		add_file(task, task->where);
 		return CTL_YES;
 	}
 	nearest_init(&nearest, span_of(task->where));
@@ -489,8 +517,7 @@ read_words(struct task *task, int argc, char *argv[])
 		task->json |= option == 'j';
 		task->help |= option == 'h';
 		if (option == '?' || option == ':')
-			return ctl_usage("%s: unknown option '%.200s'; see cancelctl %s --help", argv[0],
-			    argv[optind - 1], argv[0]);
+			return ctl_option(argv, option);
 	}
 	if (task->list && task->change.unwrap)
 		return ctl_usage("the list is that of cancelctl wrap --list");

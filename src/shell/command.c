@@ -86,16 +86,49 @@ command_append_word(struct buf *text, char *const command[], size_t i)
 	append_hidden(text, command[i], follows_option(command, i));
 }
 
+/* Whether a shell takes the word as it is. */
+static bool
+is_plain(struct span word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (strchr(" \t\n'\"\\$&;|<>()*?#`~!{}[]", word.ptr[i]) != NULL)
+			return false;
+	return word.len > 0;
+}
+
+/* In single quotes, out of which nothing leads. */
+static void
+append_in_quotes(struct buf *line, struct span word)
+{
+	buf_append(line, SPAN("'"));
+	for (size_t i = 0; i < word.len; i++)
+		buf_append(line, word.ptr[i] == '\'' ? SPAN("'\\''") : span_part(word, i, 1));
+	buf_append(line, SPAN("'"));
+}
+
+void
+command_append_quoted(struct buf *line, struct span word)
+{
+	if (is_plain(word))
+		buf_append(line, word);
+	else
+		append_in_quotes(line, word);
+}
+
 void
 command_append(struct buf *line, char *const command[])
 {
-	for (size_t i = 0; command[i] != NULL; i++) {
-		const char *word = command[i];
-		bool plain = *word != '\0' && strpbrk(word, " \t\n'\"\\$&;|<>()*?#`") == NULL;
+	struct buf hidden;
 
+	buf_init(&hidden);
+	for (size_t i = 0; command[i] != NULL; i++) {
+		buf_clear(&hidden);
+		command_append_word(&hidden, command, i);
 		buf_append(line, i > 0 ? SPAN(" ") : SPAN_NONE);
-		buf_append(line, plain ? SPAN_NONE : SPAN("'"));
-		command_append_word(line, command, i);
-		buf_append(line, plain ? SPAN_NONE : SPAN("'"));
+		if (is_plain(span_of(command[i])))
+			buf_append(line, buf_span(&hidden));
+		else
+			append_in_quotes(line, buf_span(&hidden));
 	}
+	buf_free(&hidden);
 }

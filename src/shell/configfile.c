@@ -113,6 +113,15 @@ says(struct span quoted, const char *key)
 	return same;
 }
 
+/* Whether a string that ends here is a key, and not a value. */
+static bool
+is_key(struct span text, size_t end)
+{
+	while (end < text.len && strchr(" \t\r\n", text.ptr[end]) != NULL)
+		end++;
+	return end < text.len && text.ptr[end] == ':';
+}
+
 /* Where the last key of the trail stands in a text that jansson has accepted, and that has each key once. */
 static size_t
 find_key(struct span text, const struct trail *trail)
@@ -127,8 +136,8 @@ find_key(struct span text, const struct trail *trail)
 			depth++;
 		else if (byte == '}' || byte == ']')
 			depth--;
-		else if (byte == '"' && depth == found + 1 && says(span_part(text, at, len), trail->keys[found]) &&
-		    ++found == trail->count)
+		else if (byte == '"' && depth == found + 1 && is_key(text, at + len) &&
+		    says(span_part(text, at, len), trail->keys[found]) && ++found == trail->count)
 			return at;
 	}
 	return 0;

@@ -421,6 +421,8 @@ static const struct {
 	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
 	{ false, "cursor", "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
+	{ false, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"canceld\",\"--\",\"x\"]}",
+	    "canceld stands before its command twice: unwrap it first", OUTCOME_LEFT },
 	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
 	{ true, "cursor", "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, OUTCOME_NOT_WRAPPED },
@@ -503,6 +505,49 @@ START_TEST(options_stay_when_canceld_moves)
 }
 END_TEST
 
+/* Of the first version of opencode; not a group of servers, as in its second one. */
+START_TEST(a_server_may_be_called_servers)
+{
+	const struct client *opencode = client_named("opencode");
+	const struct span text =
+	    SPAN("{\"mcp\":{\"servers\":{\"command\":{\"path\":\"x\",\"command\":\"y\",\"args\":[\"1\"]}}}}");
+	struct change change = wrapping(opencode);
+	struct outcomes outcomes;
+	struct buf out, back;
+
+	buf_init(&out);
+	buf_init(&back);
+	ck_assert_int_eq(change_text(&change, text, &out, &outcomes), 0);
+	ck_assert_uint_eq(outcomes.count, 1);
+	ck_assert_str_eq(outcomes.list[0].name, "servers");
+	unwrap(opencode, buf_span(&out), &back);
+	expect_same(buf_span(&back), text, "text");
+	outcomes_free(&outcomes);
+	buf_free(&out);
+	buf_free(&back);
+}
+END_TEST
+
+/* JSON can write half a character, and UTF-8 cannot. */
+START_TEST(what_could_not_be_read_again_is_not_written)
+{
+	struct change change = wrapping(client_named("cursor"));
+	struct outcomes outcomes;
+	struct buf out;
+
+	buf_init(&out);
+	ck_assert_int_eq(
+	    change_text(&change,
+		SPAN(
+		    "{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--name=\\ud800\",\"--\",\"x\"]}}}"),
+		&out, &outcomes),
+	    -1);
+	ck_assert_str_eq(outcomes.fault, "changed, it could not be read again: line 1: not UTF-8");
+	outcomes_free(&outcomes);
+	buf_free(&out);
+}
+END_TEST
+
 Suite *
 change_suite(void)
 {
@@ -520,6 +565,8 @@ change_suite(void)
 	tcase_add_loop_test(entries, what_is_not_understood_stays, 0, sizeof(kept) / sizeof(kept[0]));
 	tcase_add_test(entries, only_the_named_servers_change);
 	tcase_add_test(entries, options_stay_when_canceld_moves);
+	tcase_add_test(entries, a_server_may_be_called_servers);
+	tcase_add_test(entries, what_could_not_be_read_again_is_not_written);
 	suite_add_tcase(suite, entries);
 	return suite;
 }

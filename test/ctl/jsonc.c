@@ -36,6 +36,8 @@ static const struct {
 	{ "{\"a\":'x'}", "line 1: not a JSON value" },
 	{ "{\n\"a\":[\n", "line 2: a bracket that nothing closes" },
 	{ "{\n/* c", "line 2: a comment without an end" },
+	{ "{} // c\r", "line 1: a carriage return in a comment" },
+	{ "{// c\r\n// c\r\"a\":1\n}", "line 2: a carriage return in a comment" },
 	{ "{/}", "line 1: unexpected '/'" },
 	{ "{\n\"a", "line 2: a string without an end" },
 	{ "{\"a\n\":1}", "line 1: a string without an end" },
@@ -89,6 +91,24 @@ START_TEST(nesting_is_bounded)
 }
 END_TEST
 
+START_TEST(values_are_bounded)
+{
+	struct buf text;
+	struct doc doc;
+
+	buf_init(&text);
+	buf_append(&text, SPAN("{\"a\":["));
+	for (int i = 0; i < DOC_VALUES - 1; i++)
+		buf_append(&text, SPAN("0,"));
+	buf_append(&text, SPAN("]}"));
+	doc_init(&doc, buf_span(&text));
+	ck_assert_int_eq(jsonc_read(&doc), -1);
+	ck_assert_str_eq(doc.fault, "line 1: too many values");
+	doc_free(&doc);
+	buf_free(&text);
+}
+END_TEST
+
 START_TEST(places_are_those_of_the_text)
 {
 	const char text[] = "{ \"k\\u0065y\" : /*,*/ \"v\\n\" , \"list\":[1 , 2]}";
@@ -133,9 +153,11 @@ jsonc_suite(void)
 	Suite *suite = suite_create("jsonc");
 	TCase *reading = tcase_create("reading");
 
+	tcase_set_timeout(reading, 60);
 	tcase_add_loop_test(reading, texts_are_read_or_refused, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(reading, nul_is_refused);
 	tcase_add_test(reading, nesting_is_bounded);
+	tcase_add_test(reading, values_are_bounded);
 	tcase_add_test(reading, places_are_those_of_the_text);
 	tcase_add_test(reading, quoted_text_is_the_same_for_jansson);
 	suite_add_tcase(suite, reading);

@@ -65,6 +65,8 @@ static const struct {
 	{ "a = 1\na.b = 2", "line 2: the key goes on behind a value" },
 	{ "[[a]]\n[a]", "line 2: the table 'a' is there twice" },
 	{ "[a]\n[[a]]", "line 2: the table 'a' is there twice" },
+	{ "# c\ra = 1", "line 1: a key is wanted" },
+	{ "a = 1 # c\rb = 2", "line 1: something stands behind the end of the value" },
 	{ "[a", "line 1: ']' is missing" },
 	{ "[[a]", "line 1: ']' is missing" },
 	{ "[a] b = 1", "line 1: something stands behind the end of the value" },
@@ -112,15 +114,37 @@ START_TEST(nesting_is_bounded)
 }
 END_TEST
 
+/* Elements, and tables that the dots of a key make. */
+START_TEST(values_are_bounded)
+{
+	static const char *const pieces[][2] = { { "a=[", "0," }, { "[a", ".b" } };
+	struct buf text;
+	struct doc doc;
+
+	buf_init(&text);
+	buf_append(&text, span_of(pieces[_i][0]));
+	for (int i = 0; i < DOC_VALUES + 1; i++)
+		buf_append(&text, span_of(pieces[_i][1]));
+	buf_append(&text, SPAN("]\n"));
+	doc_init(&doc, buf_span(&text));
+	ck_assert_int_eq(toml_read(&doc), -1);
+	ck_assert_str_eq(doc.fault, "line 1: too many values");
+	doc_free(&doc);
+	buf_free(&text);
+}
+END_TEST
+
 Suite *
 toml_suite(void)
 {
 	Suite *suite = suite_create("toml");
 	TCase *reading = tcase_create("reading");
 
+	tcase_set_timeout(reading, 60);
 	tcase_add_loop_test(reading, strings_have_these_values, 0, sizeof(values) / sizeof(values[0]));
 	tcase_add_loop_test(reading, faults_have_their_line, 0, sizeof(faults) / sizeof(faults[0]));
 	tcase_add_test(reading, nesting_is_bounded);
+	tcase_add_loop_test(reading, values_are_bounded, 0, 2);
 	suite_add_tcase(suite, reading);
 	return suite;
 }

@@ -159,6 +159,8 @@ START_TEST(a_client_that_gives_up_first_is_told)
 	    "");
 	expect("$CANCELCTL wrap codex -- | grep gives", 1, "");
 	expect("$CANCELCTL wrap --json codex", 0, "\"client_timeout_ms\":60000");
+	/* An option that canceld refuses says nothing of a deadline. */
+	expect("sed -i 's/--wrapped=a/&\", \"--frob/' " CODEX "; ! $CANCELCTL wrap codex | grep gives", 0, "");
 }
 END_TEST
 
@@ -189,9 +191,12 @@ static const struct {
 	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "only options of canceld follow --" },
 	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 2, "option 2 of canceld is not UTF-8" },
 	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
+	{ "$CANCELCTL wrap -xn", 2, "unknown option '-x'" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
 	{ "$CANCELCTL unwrap", 2, "which client?" },
 	{ "$CANCELCTL unwrap --list", 2, "wrap --list" },
+	{ "mkdir -p bin/canceld; cp $CANCELCTL bin; PATH=/usr/bin:/bin bin/cancelctl wrap cursor; s=$?; rm -r bin; (exit $s)",
+	    125, "canceld is neither beside" },
 	{ "$CANCELCTL wrap ./none.json", 1, "No such file" },
 	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125, "backup" },
 };
@@ -219,7 +224,12 @@ static const struct {
 	    "a: left alone: it is a remote server" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude a", 1,
 	    "a: left alone: it is a remote server" },
+	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
+	    "unwrap claude", 1, "a: left alone: a comment stands between" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1, "leads out of the project" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap .mcp.json", 1,
+	    "leads out of the project" },
+	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
 };
 
 START_TEST(what_is_not_edited_is_left_alone)
@@ -241,9 +251,9 @@ START_TEST(a_file_in_use_is_left_alone)
 	pid_t pid;
 
 	ck_assert_int_eq(pipe(hold), 0);
-	expect(
-	    "echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}}}}' "
-	    ">$HOME/.claude.json",
+	expect("echo '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"a b\"],\"env\":{\"KEY\":\"secret\"}},"
+	       "\"a; b\":{\"command\":\"x\",\"env\":{\"$K\":\"\"}}}}' "
+	       ">$HOME/.claude.json",
 	    0, "");
 	pid = fork();
 	if (pid == 0) {
@@ -259,7 +269,10 @@ START_TEST(a_file_in_use_is_left_alone)
 	expect("$CANCELCTL wrap claude", 1, "the client is running");
 	ck_assert_ptr_nonnull(
 	    strstr(output, "claude mcp remove -s user one && claude mcp add -s user one -e KEY=... -- "));
+	ck_assert_ptr_nonnull(
+	    strstr(output, "claude mcp remove -s user 'a; b' && claude mcp add -s user 'a; b' -e '$K'=... -- "));
 	ck_assert_ptr_null(strstr(output, "secret"));
+	expect("ln -s $HOME/.claude.json link; $CANCELCTL wrap ./link", 1, "the client is running");
 	expect("grep -c wrapped $HOME/.claude.json", 1, "0");
 	close(hold[1]);
 	close(hold[0]);

@@ -26,7 +26,9 @@ static const struct {
 	{ "npx|mcp-remote|https://a.example/sse?api_key=1&v=2",
 	    "npx mcp-remote 'https://a.example/sse?api_key=***&v=2'" },
 	{ "npx|server|https://auth.example/@scope", "npx server https://auth.example/@scope" },
-	{ "sh|-c|TOKEN='a b' SECRET=x my-server \"--key=c\"", "sh -c 'TOKEN=***' SECRET=*** my-server \"--key=***\"'" },
+	{ "sh|-c|TOKEN='a b' SECRET=x my-server \"--key=c\"",
+	    "sh -c 'TOKEN=***'\\'' SECRET=*** my-server \"--key=***\"'" },
+	{ "echo|it's; rm x|~a|{a,b}|[a]", "echo 'it'\\''s; rm x' '~a' '{a,b}' '[a]'" },
 	{ "my-server|--token=", "my-server --token=" },
 };
 

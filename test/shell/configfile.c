@@ -306,6 +306,7 @@ static const struct {
 	{ "{\"timeout\":{\"a\":30}}", "line 1, column 13: timeout: want a duration in quotes, such as \"30s\"" },
 	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "line 1, column 13: timeout: want a duration in quotes" },
 
+	{ "{\"name\":\"timeout\",\n\"timeout\" \n:\"30\"}", "line 2, column 1: timeout '30': is the unit missing?" },
 	{ "{\"servers\":[]}", "line 1, column 2: servers: want an object of servers" },
 	{ "{\"servers\":{\"a\":true}}", "line 1, column 13: want an object of options for the server" },
 	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}",
