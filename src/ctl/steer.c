@@ -22,7 +22,7 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "now", no_argument, NULL, 'n' },
-	{ "cap", no_argument, NULL, 'T' },
+	{ "max-time", no_argument, NULL, 'T' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -111,10 +111,10 @@ ctl_set(int argc, char *argv[])
 	static const char usage[] =
 	    "usage: cancelctl set [-Tnj] -a|" TARGETS_USAGE " [METHOD[:NAME]=]DURATION\n\n"
 	    "Sets a deadline for the requests that come, in the form of canceld's option -t.\n\n"
-	    "  -T, --cap    the deadline for the whole time, which nothing extends\n"
-	    "  -n, --now    also for what is in flight, counted from its last sign of life\n"
-	    "  -a, --all    for every canceld of this user\n"
-	    "  -j, --json   the answer of each as a JSON object\n";
+	    "  -T, --max-time   the deadline for the whole time, which nothing extends\n"
+	    "  -n, --now        also for what is in flight, counted from its last sign of life\n"
+	    "  -a, --all        for every canceld of this user\n"
+	    "  -j, --json       the answer of each as a JSON object\n";
 	struct policy policy;
 	struct order order;
 	const char *rule;

@@ -138,11 +138,14 @@ warn_limit(const struct client *client, const struct outcome *outcome)
 static void
 put_outcome(const struct task *task, const struct client_file *file, const struct outcome *outcome)
 {
+	const bool change = task->dry_run &&
+	    (outcome->kind == OUTCOME_WRAPPED || outcome->kind == OUTCOME_REWRAPPED ||
+		outcome->kind == OUTCOME_UNWRAPPED);
 	json_t *object;
 
 	if (!task->json) {
-		found_say("  %s: %s%s%s", outcome->name, outcome_word(outcome->kind), outcome->why != NULL ? ": " : "",
-		    outcome->why != NULL ? outcome->why : "");
+		found_say("  %s: %s%s%s%s", outcome->name, change ? "would be " : "", outcome_word(outcome->kind),
+		    outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "");
 		if (outcome->kind == OUTCOME_LEFT && outcome->named)
 			found_say("    line %zu of the file", outcome->line);
 		warn_limit(file->client, outcome);
@@ -507,7 +510,7 @@ read_words(struct task *task, int argc, char *argv[])
 
 	optind = 0;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":nh", names, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":ajnh", names, NULL)) != -1) {
 		task->list |= option == 'l';
 		task->all |= option == 'a';
 		task->dry_run |= option == 'n';
@@ -529,18 +532,18 @@ static int
 help(bool unwrap)
 {
 	if (unwrap) {
-		puts("usage: cancelctl unwrap [-n] [--json] CLIENT|FILE|--all [SERVER...]\n\n"
+		puts("usage: cancelctl unwrap [-nj] CLIENT|FILE|-a [SERVER...]\n\n"
 		     "Takes out what cancelctl wrap has put before the servers' commands.\n");
 	} else {
-		puts("usage: cancelctl wrap [--list] [--json]\n"
-		     "       cancelctl wrap [-n] [--json] CLIENT|FILE|--all [SERVER...] [-- OPTION...]\n\n"
+		puts("usage: cancelctl wrap [--list] [-j]\n"
+		     "       cancelctl wrap [-nj] CLIENT|FILE|-a [SERVER...] [-- OPTION...]\n\n"
 		     "Puts canceld, with these options of its own, before the commands of the servers\n"
 		     "in a client's configuration; cancelctl unwrap takes it out again.\n\n"
 		     "  --list         the clients found here, and their servers");
 	}
-	puts("  --all          in the files of all clients found here\n"
+	puts("  -a, --all      in the files of all clients found here\n"
 	     "  -n, --dry-run  show the change as a diff, and change nothing\n"
-	     "  --json         one object a line\n\n"
+	     "  -j, --json     one object a line\n\n"
 	     "Clients:");
 	for (const struct client *client = clients; client->id != NULL; client++)
 		printf("  %-15s %s\n", client->id, client->name);

@@ -131,7 +131,7 @@ START_TEST(a_deadline_is_set_while_it_runs)
 
 	expect(run, "$C set sets --now tools/call:stubborn=1ms", 0, "set; 1 in flight changed");
 	run_expect_error(run, "7", CODE_CANCELLED, "timeout");
-	expect(run, "$C set -T -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
+	expect(run, "$C set --max-time -j sets 'tools/call:sleep=200ms'", 0, "\"changed\":0");
 	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_error(run, "8", CODE_CANCELLED, "timeout");
 	run_release(run);

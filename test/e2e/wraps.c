@@ -118,6 +118,8 @@ END_TEST
 START_TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "+command = ");
+	expect("$CANCELCTL wrap -na", 0, ": would be wrapped");
+	expect("$CANCELCTL wrap -naj", 0, "\"result\":\"wrapped\",\"dry_run\":true");
 	expect(UNCHANGED, 0, "");
 	expect("[ -e $HOME/.local ]", 1, "");
 	expect("$CANCELCTL wrap --dry-run codex >diff && $CANCELCTL wrap codex && cp " CODEX
