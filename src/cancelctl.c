@@ -40,7 +40,7 @@ static const struct command commands[] = {
 	{ "set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too",
 	    ctl_set },
 	{ "watch", "[PID|NAME] [FILTER...]", "decisions as they are made; with -r FILE, those of a trace", ctl_watch },
-	{ "top", "", "the requests in flight, refreshed", ctl_top },
+	{ "top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top },
 	{ "stats", "[PID|NAME]", "what has been counted", ctl_stats },
 	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
 	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },

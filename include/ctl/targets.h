@@ -35,6 +35,9 @@ void targets_find(struct targets *targets, bool requests, msec_t limit);
  */
 int targets_choose(struct targets *targets, const char *which, bool requests);
 
+/* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
+void targets_keep(struct targets *targets, const char *which);
+
 void targets_free(struct targets *targets);
 
 /* Its server's name, borrowed. */

@@ -122,6 +122,19 @@ is_meant(const struct target *target, const char *which)
 	    span_equal(span_of(which), span_number(target->pid, number));
 }
 
+void
+targets_keep(struct targets *targets, const char *which)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < targets->count; i++)
+		if (which == NULL || is_meant(targets->list[i], which))
+			targets->list[kept++] = targets->list[i];
+		else
+			free_target(targets->list[i]);
+	targets->count = kept;
+}
+
 /* "NAME[PID], NAME[PID]" of those that are meant, or of all. */
 static void
 list_choices(const struct targets *targets, const char *which, char text[CHOICES_SIZE])

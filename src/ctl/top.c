@@ -33,8 +33,9 @@ enum {
 };
 
 static const char usage[] =
-    "usage: cancelctl top [-i DURATION]\n\n"
-    "Shows the requests in flight of every canceld of this user on a terminal, the oldest first.\n"
+    "usage: cancelctl top [-i DURATION] [PID|NAME]\n\n"
+    "Shows the requests in flight on a terminal, the oldest first, of every canceld of this user, or of those that are\n"
+    "called NAME.\n"
     "j, k or the arrows mark a request, c cancels it after a question, q quits.\n\n"
     "  -i, --interval DURATION   between two looks; 1s\n";
 
@@ -48,7 +49,8 @@ struct top {
 	ev_timer tick;
 	ev_io keys;
 	ev_signal resized, suspended, endings[ENDINGS];
-	int signal; /* that ended it; 0: none */
+	int signal;        /* that ended it; 0: none */
+	const char *which; /* the pid or name of those that are shown; NULL: all */
 	struct targets targets;
 	struct row *rows; /* owned; the oldest first */
 	size_t count, marked;
@@ -103,6 +105,7 @@ look(struct top *top)
 
 	targets_free(&top->targets);
 	targets_find(&top->targets, true, ANSWER_LIMIT);
+	targets_keep(&top->targets, top->which);
 	fill_rows(top);
 	for (size_t i = 0; i < top->count; i++)
 		if (request != NULL && is_same(&top->rows[i], pid, request))
@@ -415,9 +418,9 @@ start_watchers(struct top *top, msec_t interval)
 }
 
 static int
-run(msec_t interval)
+run(const char *which, msec_t interval)
 {
-	struct top top = { .loop = ev_default_loop(0) };
+	struct top top = { .loop = ev_default_loop(0), .which = which };
 
 	buf_init(&top.notice);
 	start_watchers(&top, interval);
@@ -460,7 +463,7 @@ ctl_top(int argc, char *argv[])
 		    interval > INTERVAL_MOST)
 			return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", optarg);
 	}
-	if (optind < argc)
-		return ctl_usage("top takes no argument; see cancelctl top --help");
-	return run(interval);
+	if (argc - optind > 1)
+		return ctl_usage("top takes one pid or name; see cancelctl top --help");
+	return run(argv[optind], interval);
 }

@@ -300,15 +300,15 @@ await_screen(int terminal, const char *text)
 }
 
 static pid_t
-start_top(int *terminal, const char *width)
+start_top(int *terminal, const char *name)
 {
-	struct winsize size = { .ws_row = 12, .ws_col = (unsigned short)atoi(width) };
+	struct winsize size = { .ws_row = 12, .ws_col = 100 };
 	pid_t pid = forkpty(terminal, NULL, NULL, &size);
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		setenv("TERM", "xterm", 1);
-		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", (char *)NULL);
+		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", name, (char *)NULL);
 		_exit(127);
 	}
 	output[0] = '\0';
@@ -330,7 +330,7 @@ START_TEST(top_cancels_the_marked_request_after_a_question)
 {
 	struct run *run = run_hanging("--name tops", "7");
 	int terminal;
-	pid_t pid = start_top(&terminal, "100");
+	pid_t pid = start_top(&terminal, "tops");
 
 	await_screen(terminal, "stubborn");
 	ck_assert_int_eq(write(terminal, "c", 1), 1);
@@ -358,7 +358,7 @@ START_TEST(top_marks_resizes_and_restores_the_terminal)
 
 	run_call(run, "8", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":8");
-	pid = start_top(&terminal, "100");
+	pid = start_top(&terminal, "marks");
 	await_screen(terminal, "\033[7m> ");
 	ck_assert_int_eq(write(terminal, "\033[Bjjc", 6), 6);
 	await_screen(terminal, "Cancel? y or n: 8 tools/call sleep");
@@ -398,6 +398,7 @@ static const struct {
 	{ "$C watch -l loud", 2, "none of" },
 	{ "$C watch nobody", 1, "canceld" },
 	{ "$C top </dev/null", 2, "needs a terminal" },
+	{ "$C top a b", 2, "one pid or name" },
 	{ "$C top -i 1ms", 2, "100ms to 1h" },
 	{ "$C stats a b", 2, "more than one" },
 	{ "$C metrics x", 2, "no argument" },
