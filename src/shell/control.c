@@ -96,11 +96,11 @@ cancel_one(struct control *control, const struct request_view *view, struct orde
 	buf_free(&id);
 }
 
-/* A number or a string, and nothing else. */
+/* A number, which may be longer than any of jansson's, or a string, and nothing else. */
 static bool
 is_id(const char *text)
 {
-	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
 	bool fits = json_is_number(value) || json_is_string(value);
 
 	json_decref(value);

@@ -325,6 +325,31 @@ static const struct {
 	{ "{\"method\":\"tools/call\",\"from\":\"server\"}", 0 },
 };
 
+/* Ids that the list shows, and that jansson does not read everywhere. */
+static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"" };
+
+START_TEST(a_person_cancels_a_call_with_an_odd_id)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message, *params;
+	char *text;
+
+	run_call(run, odd_ids[_i], "stubborn", FOR_EVER);
+	message = expect_requests(&peer, 1);
+	params = json_pack("{s:O}", "id", json_object_get(request_at(message, 0), "id"));
+	text = json_dumps(params, JSON_COMPACT);
+	json_decref(message);
+	json_decref(params);
+	message = call(&peer, "cancel", text);
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 1);
+	json_decref(message);
+	free(text);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_person_cancels_what_fits)
 {
 	struct run *run = run_session(with_socket(""), NULL);
@@ -847,6 +872,7 @@ suite_control(void)
 	tcase_add_test(methods, a_trace_has_what_a_person_does);
 	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
 	tcase_add_test(methods, a_person_cancels_a_call);
+	tcase_add_loop_test(methods, a_person_cancels_a_call_with_an_odd_id, 0, sizeof(odd_ids) / sizeof(odd_ids[0]));
 	tcase_add_loop_test(methods, a_person_cancels_what_fits, 0, sizeof(choices) / sizeof(choices[0]));
 	tcase_add_test(methods, what_waits_for_a_person_is_cancelled_only_by_its_method);
 	tcase_add_test(methods, a_deadline_is_set_for_what_hangs);
