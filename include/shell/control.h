@@ -24,8 +24,8 @@
  *   reload {}                    -> changed, at_next_start: keys of the configuration file. Error -32002: it is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
  *
- * It cannot delay the relay: at most CONTROL_PEERS connections, which wait in turn for CONTROL_LINES lines a turn of the
- * loop; a connection is not read while it has not read its answers.
+ * It cannot delay the relay: at most CONTROL_PEERS connections, which wait in turn for CONTROL_LINES lines, or CONTROL_TIME,
+ * a turn of the loop; a connection is not read while it has not read its answers.
  */
 
 #include <ev.h>
@@ -40,6 +40,7 @@ enum {
 	CONTROL_LINE = 64 << 10,
 	CONTROL_QUEUE = 256 << 10, /* bytes that a connection has not read, beyond which notifications are lost */
 	CONTROL_LINES = 64,
+	CONTROL_TIME = 2, /* ms after the start of a turn, from when on it takes no further line */
 	CONTROL_CANCELS = 256,
 
 	CONTROL_NOT_FOUND = -32001,
@@ -71,6 +72,7 @@ struct control {
 	bool called;      /* somebody may have connected */
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
 	bool pending;     /* lines were left for the next turn */
+	int turn;         /* whose line is taken next: an index of peers */
 	struct peer peers[CONTROL_PEERS];
 };
 
@@ -84,7 +86,7 @@ void control_open(struct control *control, struct options *options, struct confi
 void control_start(struct control *control, struct session *session, const struct life *life,
     const struct client *client, struct ev_loop *loop, msec_t now);
 
-/* Removes the socket and ends all connections. */
+/* Removes the socket, if the name is not another canceld's by now, and ends all connections. */
 void control_close(struct control *control);
 
 /* Reads and carries out what was asked. */

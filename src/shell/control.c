@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shell/monotonic.h"
 #include "shell/printable.h"
 #include "shell/units.h"
 #include "shell/watcher.h"
@@ -95,11 +96,11 @@ cancel_one(struct control *control, const struct request_view *view, struct orde
 	buf_free(&id);
 }
 
-/* A number or a string, and nothing else. */
+/* A number, which may be longer than any of jansson's, or a string, and nothing else. */
 static bool
 is_id(const char *text)
 {
-	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
 	bool fits = json_is_number(value) || json_is_string(value);
 
 	json_decref(value);
@@ -534,34 +535,40 @@ accept_all(struct control *control, msec_t now)
 		control->accept_at = now + ACCEPT_PAUSE;
 }
 
+/* Whether it may have a line that may be taken now. */
+static bool
+asks(const struct peer *peer)
+{
+	return peer->fd >= 0 && peer->in.len > peer->searched && has_room(peer);
+}
+
 void
 control_turn(struct control *control, msec_t now)
 {
-	int lines = CONTROL_LINES;
-	bool taken = true;
+	int lines = CONTROL_LINES, silent = 0;
 
 	if (control->path[0] == '\0')
 		return;
 	control->views.now = now;
-	control->pending = false;
 	accept_all(control, now);
 	for (int i = 0; i < CONTROL_PEERS; i++)
 		if (control->peers[i].fd >= 0 && control->peers[i].ready && has_room(&control->peers[i]))
 			receive(&control->peers[i]);
-	/* A line of each in turn. */
-	while (taken && lines > 0) {
-		taken = false;
-		for (int i = 0; i < CONTROL_PEERS && lines > 0; i++) {
-			struct peer *peer = &control->peers[i];
+	/* A line of each in turn, the next time from where the time was up. */
+	while (lines > 0 && silent < CONTROL_PEERS) {
+		struct peer *peer = &control->peers[control->turn];
 
-			if (peer->fd < 0 || peer->in.len <= peer->searched || !has_room(peer))
-				continue;
-			feed_set_time(feed_of(control), now);
-			taken |= take_line(peer);
-			lines--;
-		}
+		control->turn = (control->turn + 1) % CONTROL_PEERS;
+		silent++;
+		if (!asks(peer))
+			continue;
+		feed_set_time(feed_of(control), now);
+		if (!take_line(peer))
+			continue;
+		silent = 0;
+		lines = monotonic_now() - now < CONTROL_TIME ? lines - 1 : 0;
 	}
-	control->pending = taken;
+	control->pending = lines == 0;
 }
 
 static void
@@ -598,7 +605,7 @@ control_watch(struct control *control)
 			continue;
 		watcher_set(control->loop, &peer->readable, !peer->ended && has_room(peer));
 		watcher_set(control->loop, &peer->writable, peer->out.len > 0);
-		control->pending |= has_room(peer) && peer->in.len > peer->searched;
+		control->pending |= asks(peer);
 	}
 	watcher_set(control->loop, &control->listener, control->accept_at == MSEC_NEVER);
 }
@@ -649,11 +656,11 @@ control_close(struct control *control)
 {
 	if (control->path[0] == '\0')
 		return;
-	unlink(control->path);
 	for (int i = 0; i < CONTROL_PEERS; i++)
 		if (control->peers[i].fd >= 0)
 			hang_up(&control->peers[i]);
 	watcher_set(control->loop, &control->listener, false);
 	close(control->listener.fd);
+	place_remove_dead(control->path); /* by now another canceld may listen under this name */
 	control->path[0] = '\0';
 }

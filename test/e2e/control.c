@@ -38,13 +38,22 @@ struct peer {
 	size_t taken;
 };
 
+static struct sockaddr_un
+address_of(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	ck_assert_uint_lt(strlen(path), sizeof(address.sun_path));
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	return address;
+}
+
 static int
 try_connect(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = address_of(path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	close(fd);
@@ -315,6 +324,31 @@ static const struct {
 	{ "{\"name\":\"sleep\"}", 2 },
 	{ "{\"method\":\"tools/call\",\"from\":\"server\"}", 0 },
 };
+
+/* Ids that the list shows, and that jansson does not read everywhere. */
+static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"" };
+
+START_TEST(a_person_cancels_a_call_with_an_odd_id)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	json_t *message, *params;
+	char *text;
+
+	run_call(run, odd_ids[_i], "stubborn", FOR_EVER);
+	message = expect_requests(&peer, 1);
+	params = json_pack("{s:O}", "id", json_object_get(request_at(message, 0), "id"));
+	text = json_dumps(params, JSON_COMPACT);
+	json_decref(message);
+	json_decref(params);
+	message = call(&peer, "cancel", text);
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 1);
+	json_decref(message);
+	free(text);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
 
 START_TEST(a_person_cancels_what_fits)
 {
@@ -617,6 +651,52 @@ START_TEST(a_flood_of_questions_delays_nobody)
 }
 END_TEST
 
+/* How long an answer of the server's takes, at best. */
+static long
+best_echo(struct run *run, int first)
+{
+	long best = HARNESS_LIMIT;
+	char id[16];
+
+	for (int i = first; i < first + 10; i++) {
+		long start = milliseconds();
+
+		snprintf(id, sizeof(id), "%d", i);
+		run_expect_echo(run, id);
+		best = milliseconds() - start < best ? milliseconds() - start : best;
+	}
+	return best;
+}
+
+/* Each of them makes canceld work, and none is held up by an answer that was not read. */
+START_TEST(a_flood_of_long_questions_delays_nobody)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	static const char line[] = "{\"method\":\"list\",\"params\":{\"requests\":true}}\n";
+	struct text flood = { 0 };
+	char id[16];
+	long start;
+
+	for (int i = 0; i < 600; i++) {
+		snprintf(id, sizeof(id), "%d", 2000 + i);
+		run_call(run, id, "stubborn", FOR_EVER);
+	}
+	run_expect_echo(run, "2");
+	start = milliseconds();
+	for (int i = 0; i < 64; i++)
+		json_decref(call(&peer, "list", "{\"requests\":true}"));
+	start = milliseconds() - start;
+	for (int i = 0; i < 2000; i++)
+		text_append(&flood, line, sizeof(line) - 1);
+	ck_assert_int_gt(send(peer.fd, flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
+	ck_assert_int_lt(best_echo(run, 1000), start / 4);
+	free(flood.data);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
 static bool
 exists(const char *path)
 {
@@ -631,6 +711,24 @@ START_TEST(the_socket_goes_with_canceld)
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	ck_assert(!exists(socket_path));
+	run_end(run);
+}
+END_TEST
+
+START_TEST(it_leaves_the_socket_that_has_taken_its_place)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct sockaddr_un address = address_of(socket_path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(unlink(socket_path), 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert(exists(socket_path));
+	close(fd);
+	unlink(socket_path);
 	run_end(run);
 }
 END_TEST
@@ -774,6 +872,7 @@ suite_control(void)
 	tcase_add_test(methods, a_trace_has_what_a_person_does);
 	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
 	tcase_add_test(methods, a_person_cancels_a_call);
+	tcase_add_loop_test(methods, a_person_cancels_a_call_with_an_odd_id, 0, sizeof(odd_ids) / sizeof(odd_ids[0]));
 	tcase_add_loop_test(methods, a_person_cancels_what_fits, 0, sizeof(choices) / sizeof(choices[0]));
 	tcase_add_test(methods, what_waits_for_a_person_is_cancelled_only_by_its_method);
 	tcase_add_test(methods, a_deadline_is_set_for_what_hangs);
@@ -789,9 +888,11 @@ suite_control(void)
 	tcase_add_test(hostile, a_line_that_is_too_long_ends_the_connection);
 	tcase_add_test(hostile, a_thousand_connections_are_refused);
 	tcase_add_test(hostile, a_flood_of_questions_delays_nobody);
+	tcase_add_test(hostile, a_flood_of_long_questions_delays_nobody);
 	suite_add_tcase(suite, hostile);
 	tcase_set_timeout(places, TEST_LIMIT);
 	tcase_add_test(places, the_socket_goes_with_canceld);
+	tcase_add_test(places, it_leaves_the_socket_that_has_taken_its_place);
 	tcase_add_test(places, the_guardian_removes_it_when_canceld_is_killed);
 	tcase_add_test(places, it_stays_when_the_server_is_started_again);
 	tcase_add_test(places, the_usual_place_is_below_the_home);
