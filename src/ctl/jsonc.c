@@ -260,6 +260,7 @@ read_members(struct reader *reader)
 		}
 		if (++reader->depth > DOC_DEPTH)
 			return fail(reader, "nested too deeply");
+		/* cppcheck-suppress nullPointerRedundantCheck ; node is not NULL here: the loop ends with leaving the root */
 		node->start = reader->at++;
 		inside = node;
 		before = NULL;

@@ -369,6 +369,7 @@ read_brackets(struct reader *reader, struct doc_node *outermost)
 		}
 		if (++depth > DOC_DEPTH)
 			return fail(reader, "nested too deeply");
+		/* cppcheck-suppress nullPointerRedundantCheck ; node is not NULL here: the loop ends with leaving the root */
 		node->start = reader->at++;
 		inside = node;
 		before = NULL;

@@ -121,7 +121,8 @@ play(struct run *run, struct text *lines)
 
 START_TEST(a_session_is_as_without_canceld)
 {
-	struct run *bare = run_start(&(struct setup){ .bare = true });
+	const struct setup alone = { .bare = true };
+	struct run *bare = run_start(&alone);
 	struct run *dry = run_dry("-t tools/call=100ms", NULL);
 	struct text without = { 0 }, with = { 0 };
 
