@@ -236,11 +236,11 @@ listen_in(char directory[PLACE_DIRECTORY], int levels, char path[PLACE_PATH])
 		return -1;
 	}
 	place_sweep(directory);
-	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(), number) >= PLACE_PATH) {
+	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(), number) >= PLACE_PATH ||
+	    snprintf(hidden, PLACE_PATH, "%s/.%ld-%08x", directory, (long)getpid(), number) >= PLACE_PATH) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	snprintf(hidden, sizeof(hidden), "%s/.%ld-%08x", directory, (long)getpid(), number);
 	return listen_as(hidden, path);
 }
 
