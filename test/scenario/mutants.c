@@ -106,7 +106,6 @@ static struct excuse excuses[] = {
 	{ "none/requester-gone: another word", NOT_ASKED, false },
 	{ "none/receiver-lost: another word", SILENT, false },
 	{ "none/receiver-deaf: another word", NOT_ASKED, false },
-	{ "none/operator*: another word", NOT_ASKED, false },
 	{ "*/operator*: also pass", NO_MESSAGE, false },
 	{ "queued/operator*: also extend", NOT_EXTENDED, false },
 	{ "[pa]*/operator*: *", "a person is told that there is nothing to cancel", false },
