@@ -85,7 +85,7 @@ DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
 HARNESS_OBJECTS := $(call objects,$(addprefix test/e2e/,harness.c process.c client.c wire.c))
 STRESS_OBJECTS := $(call objects,test/e2e/cost.c test/e2e/load.c test/e2e/stress*.c)
 E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/e2e/*.c))
-BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c))
+BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c watchers.c))
 BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
@@ -258,7 +258,7 @@ cost: $(B)/stress $(B)/canceld
 	@$(BINARIES) $< --cost
 
 # The cost of canceld, relative to a blind relay. BENCH_ARGS='-r 3 "1 MB"': 3 rounds of some rows; '--busy 1': on a busy
-# machine.
+# machine; '--watched': with three clients on the control socket, relative to none.
 .PHONY: bench bench-scale
 bench: $(BENCH_PROGRAMS) $(B)/canceld
 	@HOME='$(abspath $(B))' CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \

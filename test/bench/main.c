@@ -1,7 +1,9 @@
 /*
- * bench [-r ROUNDS] [-b PROCESSES] [ROW...]: what canceld costs beside a blind relay. ROW is a part of a row's name.
- * Each round runs every row through both programs, in random order; what counts is the median of the ratios of single
- * rounds. With -b as many processes compute meanwhile, and only the rows that have a goal then are run.
+ * bench [-r ROUNDS] [-b PROCESSES | -w] [ROW...]: what canceld costs beside a blind relay. ROW is a part of a row's
+ * name. Each round runs every row through both programs, in random order; what counts is the median of the ratios of
+ * single rounds. With -b as many processes compute meanwhile; with -w canceld is not compared with the relay: three
+ * clients watch its control socket, and the other program is canceld without them. Only the rows that have a goal in
+ * that mode are run.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -13,10 +15,14 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "watchers.h"
 
 enum { ROUNDS = 15, ROUNDS_MAX = 101, WARM = 200 };
 
-enum program { RELAY, CANCELD, DIRECT, PROGRAMS };
+/* The conditions of a run. */
+enum mode { IDLE, BUSY, WATCHED, MODES };
+
+enum program { RELAY, CANCELD, DIRECT, UNWATCHED, PROGRAMS };
 
 enum figure { P50, P99, RATE, CPU, PEAK, RESIDENT, START, FIGURES };
 
@@ -41,8 +47,7 @@ static const struct {
 struct row {
 	const char *name, *size, *id, *shape; /* the last three: arguments of the server */
 	unsigned window, count;               /* requests in flight, in all; window 0: the start is measured */
-	double goals[FIGURES];                /* 0: the figure is not shown; SHOWN: it has no goal */
-	double busy[FIGURES];                 /* the same while other processes compute */
+	double goals[MODES][FIGURES];         /* 0: the figure is not shown; SHOWN: it has no goal */
 };
 
 #define SMALL "100", "first", "ascii"
@@ -50,39 +55,45 @@ struct row {
 #define SHOWN (-1)
 
 static const struct row rows[] = {
-	{ "round trip", SMALL, 1, 8000, { [P50] = 1.2, [P99] = 1.25, [CPU] = 1.5 },
-	    { [P50] = 1.3, [P99] = 2, [CPU] = 1.5 } },
-	{ "16 in flight", SMALL, 16, 100000, { [RATE] = SHOWN, [CPU] = 1.8 }, { [RATE] = 0.6, [CPU] = 1.8 } },
-	{ "64 in flight", SMALL, 64, 150000, { [RATE] = 0.95, [CPU] = 2 }, { 0 } },
-	{ "64 in flight, 4 KB", "4000", "first", "ascii", 64, 40000, { [RATE] = 0.95 }, { 0 } },
-	{ "1024 in flight", SMALL, 1024, 150000, { [RATE] = 0.8 }, { 0 } },
-	{ "1 MB, id first", MEGABYTE, "first", "ascii", 4, 250, { [RATE] = 0.95 }, { 0 } },
-	{ "1 MB, id last", MEGABYTE, "last", "ascii", 4, 250, { [RATE] = 0.95 }, { 0 } },
-	{ "1 MB, CJK", MEGABYTE, "first", "cjk", 4, 250, { [RATE] = 0.5 }, { 0 } },
-	{ "1 MB, quoted JSON", MEGABYTE, "first", "quoted", 4, 250, { [RATE] = 0.5 }, { 0 } },
-	{ "1 MB, dense tokens", MEGABYTE, "first", "tokens", 4, 250, { [RATE] = 0.5 }, { 0 } },
-	{ "64 MB, id first", "67108864", "first", "ascii", 1, 3, { [PEAK] = 4 }, { 0 } },
-	{ "64 MB, id last", "67108864", "last", "ascii", 1, 3, { [PEAK] = 4 }, { 0 } },
-	{ "start", SMALL, 0, 0, { [START] = 3, [RESIDENT] = 3 }, { 0 } },
+	{ "round trip", SMALL, 1, 8000,
+	    { { [P50] = 1.2, [P99] = 1.25, [CPU] = 1.5 }, { [P50] = 1.3, [P99] = 2, [CPU] = 1.5 },
+		{ [P50] = 1 / 0.95, [P99] = SHOWN, [CPU] = SHOWN } } },
+	{ "16 in flight", SMALL, 16, 100000, { { [RATE] = SHOWN, [CPU] = 1.8 }, { [RATE] = 0.6, [CPU] = 1.8 } } },
+	{ "64 in flight", SMALL, 64, 150000,
+	    { { [RATE] = 0.95, [CPU] = 2 }, [WATCHED] = { [RATE] = 0.95, [CPU] = SHOWN } } },
+	{ "64 in flight, 4 KB", "4000", "first", "ascii", 64, 40000,
+	    { { [RATE] = 0.95 }, [WATCHED] = { [RATE] = 0.95 } } },
+	{ "1024 in flight", SMALL, 1024, 150000, { { [RATE] = 0.8 } } },
+	{ "1 MB, id first", MEGABYTE, "first", "ascii", 4, 250, { { [RATE] = 0.95, [CPU] = SHOWN } } },
+	{ "1 MB, id last", MEGABYTE, "last", "ascii", 4, 250, { { [RATE] = 0.95, [CPU] = SHOWN } } },
+	{ "1 MB, CJK", MEGABYTE, "first", "cjk", 4, 250, { { [RATE] = 0.5 } } },
+	{ "1 MB, quoted JSON", MEGABYTE, "first", "quoted", 4, 250, { { [RATE] = 0.5 } } },
+	{ "1 MB, dense tokens", MEGABYTE, "first", "tokens", 4, 250, { { [RATE] = 0.5 } } },
+	{ "64 MB, id first", "67108864", "first", "ascii", 1, 3, { { [PEAK] = 4 } } },
+	{ "64 MB, id last", "67108864", "last", "ascii", 1, 3, { { [PEAK] = 4 } } },
+	{ "start", SMALL, 0, 0, { { [START] = 3, [RESIDENT] = 3 } } },
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 /* By row, program, figure and round. */
 static double results[ROWS][PROGRAMS][FIGURES][ROUNDS_MAX];
+static enum mode mode = IDLE;
 static int rounds = ROUNDS, busy;
+static char control[4096]; /* WATCHED: the path of canceld's control socket */
 
-static const double *
-goals_of(const struct row *row)
+/* What canceld is compared with. */
+static enum program
+other_of(int figure)
 {
-	return busy > 0 ? row->busy : row->goals;
+	return mode == WATCHED ? UNWATCHED : figures[figure].other;
 }
 
 static bool
 has_goal(const struct row *row)
 {
 	for (int figure = 0; figure < FIGURES; figure++)
-		if (goals_of(row)[figure] != 0)
+		if (row->goals[mode][figure] != 0)
 			return true;
 	return false;
 }
@@ -117,7 +128,7 @@ program_path(const char *variable)
 static char **
 make_command(enum program program, const struct row *row)
 {
-	static char *command[8];
+	static char *command[10];
 	const char *const server[] = { program_path("SERVER"), row->size, row->id, row->shape };
 	int count = 0;
 
@@ -125,8 +136,12 @@ make_command(enum program program, const struct row *row)
 		free(command[i]);
 	if (program != DIRECT)
 		command[count++] = strdup(program_path(program == RELAY ? "RELAY" : "CANCELD"));
-	if (program == CANCELD)
+	if (program == CANCELD || program == UNWATCHED)
 		command[count++] = strdup("-q");
+	if (mode == WATCHED) {
+		command[count++] = strdup("--control");
+		command[count++] = strdup(control);
+	}
 	for (int i = 0; i < 4; i++)
 		command[count++] = strdup(server[i]);
 	command[count] = NULL;
@@ -168,14 +183,17 @@ static void
 run_row(const struct row *row, enum program program, double values[FIGURES])
 {
 	double begun = clock_ns(), warm[WARM];
+	struct watchers watchers = { 0 };
 	struct usage before, after;
 	struct load load;
 
 	load_start(&load, make_command(program, row));
 	values[START] = (clock_ns() - begun) / 1e6;
+	if (mode == WATCHED && program == CANCELD)
+		watchers_start(&watchers, control);
 	before = load_usage(&load);
 	values[RESIDENT] = (double)before.resident / 1024;
-	if (row->goals[P50] > 0) {
+	if (row->goals[IDLE][P50] > 0) {
 		load_round_trips(&load, warm, WARM);
 		before = load_usage(&load);
 		run_round_trips(&load, row->count, values);
@@ -188,13 +206,14 @@ run_row(const struct row *row, enum program program, double values[FIGURES])
 	if (row->count > 0)
 		values[CPU] = (after.cpu - before.cpu) / row->count / 1e3;
 	values[PEAK] = (double)after.peak / 1024;
+	watchers_end(&watchers);
 	load_end(&load);
 }
 
 static void
 run_programs(int row, int round)
 {
-	enum program order[PROGRAMS] = { RELAY, CANCELD, DIRECT };
+	enum program order[] = { mode == WATCHED ? UNWATCHED : RELAY, CANCELD, DIRECT };
 	int count = rows[row].window == 0 ? 3 : 2; /* only the start is compared with no relay at all */
 
 	for (int left = count; left > 0; left--) {
@@ -250,7 +269,7 @@ static double
 compared(int row, int figure)
 {
 	const double *canceld = results[row][CANCELD][figure];
-	const double *other = results[row][figures[figure].other][figure];
+	const double *other = results[row][other_of(figure)][figure];
 	double values[ROUNDS_MAX];
 
 	if (figures[figure].comparison == ALONE)
@@ -266,13 +285,13 @@ static void
 print_figure(int row, int figure, bool first)
 {
 	static const char *const means[] = { [RATIO] = "", [ALONE] = " (alone)", [EXCESS] = " (over direct)" };
-	double goal = goals_of(&rows[row])[figure];
+	double goal = rows[row].goals[mode][figure];
 	double value = compared(row, figure);
 	bool less = figures[figure].less_is_better;
 	bool met = less ? value <= goal : value >= goal;
 
 	printf("%-20s %-14s %10.2f %10.2f %8.2f", first ? rows[row].name : "", figures[figure].name,
-	    median(results[row][figures[figure].other][figure]), median(results[row][CANCELD][figure]), value);
+	    median(results[row][other_of(figure)][figure]), median(results[row][CANCELD][figure]), value);
 	if (goal != SHOWN)
 		printf("  %s %4.2f  %s%s", less ? "<=" : ">=", goal, met ? "met" : "MISSED",
 		    means[figures[figure].comparison]);
@@ -283,12 +302,13 @@ static void
 print_table(char **wanted)
 {
 	printf("\nMedians of %d rounds; beside it %d computing processes\n%-20s %-14s %10s %10s %8s  %s\n", rounds,
-	    busy, "row", "", "relay", "canceld", "ratio", "goal");
+	    busy, "row", "", mode == WATCHED ? "unwatched" : "relay", mode == WATCHED ? "watched" : "canceld", "ratio",
+	    "goal");
 	for (int row = 0; row < ROWS; row++) {
 		bool first = true;
 
 		for (int figure = 0; figure < FIGURES && is_wanted(&rows[row], wanted); figure++)
-			if (goals_of(&rows[row])[figure] != 0) {
+			if (rows[row].goals[mode][figure] != 0) {
 				print_figure(row, figure, first);
 				first = false;
 			}
@@ -301,15 +321,18 @@ read_options(int argc, char **argv)
 	static const struct option options[] = {
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "busy", required_argument, NULL, 'b' },
+		{ "watched", no_argument, NULL, 'w' },
 		{ 0 },
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "r:b:", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "r:b:w", options, NULL)) != -1) {
 		if (option == 'r')
 			rounds = atoi(optarg);
 		else if (option == 'b')
 			busy = atoi(optarg);
+		else if (option == 'w')
+			mode = WATCHED;
 		else
 			exit(2);
 	}
@@ -317,6 +340,9 @@ read_options(int argc, char **argv)
 		fprintf(stderr, "bench: 1 to %d rounds\n", ROUNDS_MAX);
 		exit(2);
 	}
+	if (busy > 0)
+		mode = BUSY;
+	snprintf(control, sizeof(control), "%s/bench.sock", program_path("HOME"));
 }
 
 int
