@@ -97,7 +97,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}
-	if (turns->live == 0 && turns->repeated + turns->unsent > 0) {
+	if (turns->live + turns->passing == 0 && turns->repeated + turns->unsent > 0) {
 		pass_drop(session, message, turns->repeated > 0 ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
 		return;
 	}

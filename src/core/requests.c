@@ -110,14 +110,16 @@ release(struct request *turn)
 	turn->turns->withheld--;
 }
 
-/* A session/cancel was sent: it has told of all these turns. */
+/* A session/cancel was sent: it has told of all these turns, also of one whose answer seems to pass. */
 static void
 note_told(struct session *session, struct turns *turns)
 {
-	struct request *turn = NULL;
+	struct request *passing = session->party[SIDE_SERVER].parts.request, *turn = NULL;
 
 	assert(turns != NULL);
 	turns->told = turns->running;
+	if (passing != NULL && passing->turns == turns)
+		passing->marks |= REQUEST_TOLD;
 	while (turns->withheld > 0) {
 		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
 		release(turn);
@@ -140,7 +142,7 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
 		result = decide_message(session, requester, request, decision, message);
 	else if (decision->steps & DECIDE_REPORT)
 		report_decision(session, requester, request, decision, timeout);
-	if (message == NULL && (decision->steps & DECIDE_CANCEL))
+	if (message == NULL && (decision->steps & DECIDE_CANCEL) && !(request->marks & REQUEST_TOLD))
 		result = cancel_send(session, requester, request);
 	if (result == CANCEL_SENT_TURN)
 		note_told(session, request->turns);
@@ -152,6 +154,17 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
 		request->turns->withheld++;
 	}
 	return result == CANCEL_SENT_TURN;
+}
+
+void
+requests_leave_turns(struct session *session)
+{
+	struct turns *turns;
+
+	for (turns = session->turns.first; turns != NULL; turns = turns->next)
+		if (turns->running && !turns->told && session->server.life != SERVER_GONE &&
+		    cancel_turns(session, turns))
+			note_told(session, turns);
 }
 
 /* Notes that the request has ended, or that its answer is no longer awaited. */
@@ -221,6 +234,8 @@ enter_state(struct session *session, enum side requester, struct request *reques
 	case REQUEST_WAITING:
 		if (request->turns != NULL)
 			request->turns->waiting++;
+		if (!(request->marks & REQUEST_CANCELLED) && !session->client_left)
+			request->marks &= ~(unsigned)REQUEST_TOLD;
 		pending_move(pending, request, next);
 		break;
 	case REQUEST_QUEUED:
@@ -311,6 +326,8 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		    session->turns.by_id.count <= LIMIT_TURNS) {
 			request->turns->running = true;
 			request->turns->told = (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
+			if (session->client_left)
+				requests_leave_turns(session);
 		}
 	}
 	if (request->state != REQUEST_ABANDONED &&
@@ -367,7 +384,7 @@ release_turns(struct session *session, struct turns *turns)
 {
 	struct request *turn = NULL;
 
-	if (turns->withheld == 0 || turns_live(turns, 0) || session->server.life != SERVER_OPEN)
+	if (turns->withheld == 0 || state_turns_live(session, turns, 0) || session->server.life != SERVER_OPEN)
 		return;
 	do
 		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
@@ -468,7 +485,7 @@ struct ended_turns
 requests_cancel_turns(struct session *session, struct span session_id)
 {
 	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
-	struct ended_turns turns = { 0, 0, 0, NULL };
+	struct ended_turns turns = { 0, 0, 0, 0, NULL };
 	struct turns *running = turns_find(&session->turns, session_id, session->config.seed);
 	struct request *request, *next;
 
@@ -488,6 +505,7 @@ requests_cancel_turns(struct session *session, struct span session_id)
 		turns.unsent += state == REQUEST_QUEUED;
 		turns.repeated += state == REQUEST_CANCELLING && told;
 		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
+		turns.passing += state == REQUEST_PASSING && (!(request->marks & REQUEST_TOLD) || !told);
 		if (state == REQUEST_WAITING && turns.last == NULL)
 			turns.last = request;
 		release(request);
@@ -510,16 +528,6 @@ requests_note_work(struct session *session, struct span session_id, bool idle)
 	turns->running = turns->told = false;
 	release_turns(session, turns);
 	turns_drop(&session->turns, turns);
-}
-
-void
-requests_leave_turns(struct session *session)
-{
-	struct turns *turns;
-
-	for (turns = session->turns.first; turns != NULL; turns = turns->next)
-		if (turns->running && !turns->told && session->server.life != SERVER_GONE)
-			cancel_turns(session, turns);
 }
 
 void
