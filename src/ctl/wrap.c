@@ -392,6 +392,8 @@ try_file(struct task *task, const struct client_file *file)
 			put_lines(task, file->client);
 	} else if (span_equal(buf_span(&contents.text), buf_span(&after))) {
 		put_outcomes(task, file, &outcomes);
+	} else if (replace_check(&contents) == -1) {
+		leave_file(task, file, contents.fault);
 	} else if (task->dry_run) {
 		if (!task->json)
 			put_diff(file, buf_span(&contents.text), buf_span(&after));
