@@ -405,6 +405,10 @@ static const struct {
 	{ "$C reload nobody", 1, "canceld" },
 	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,
 	    "usage: cancelctl log" },
+	/* All but those that are no report have JSON. */
+	{ "for c in $($C help | sed -n 's/^  \\([a-z]*\\).*/\\1/p'); do case $c in top|metrics|help|version) ;; "
+	  "*) $C $c -j --json -h | grep -e ' -j, --json  ' >said && echo $c || exit 1 ;; esac; done; rm said",
+	    0, "unwrap\ndoctor\n" },
 	{ "head -c 30000000 /dev/zero | tr '\\0' 1 >long; ulimit -v 60000; $C watch -r long; s=$?; rm long; exit $s",
 	    125, "cancelctl: out of memory" },
 };
