@@ -45,7 +45,7 @@ static const struct command commands[] = {
 	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
 	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },
 	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_log },
-	{ "replay", "[-v] [--json] FILE", "what would be decided now on a trace of canceld's, and whether that differs",
+	{ "replay", "FILE", "what would be decided now on a trace of canceld's, and whether that differs",
 	    ctl_replay },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },

@@ -24,6 +24,7 @@
 	X(frame) \
 	X(framing) \
 	X(hash) \
+	X(hide) \
 	X(id) \
 	X(json) \
 	X(jsonc) \

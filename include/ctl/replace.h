@@ -3,7 +3,7 @@
 
 /*
  * Replaces the contents of a file of this user's so that at any moment, whatever ends us, its name has all of the old or
- * all of the new bytes. Mode and group stay; a backup is made first.
+ * all of the new bytes. Mode, group, ACL and extended attributes stay; a backup is made first.
  */
 
 #include <stdbool.h>
@@ -27,6 +27,9 @@ struct replace {
  * case.
  */
 int replace_read(struct replace *file, const char *path, const char *within) __attribute__((warn_unused_result));
+
+/* Whether the file that was read may be replaced, which is not asked of its own rights: 0, or -1 with the fault. */
+int replace_check(struct replace *file) __attribute__((warn_unused_result));
 
 /*
  * Puts text in its place. state: the directory for backups, made if it is not there. 0; -1 with the fault; 1: another

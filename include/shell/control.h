@@ -15,7 +15,7 @@
  *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there
  *                                   are others). method and name may have '*'; one of the three must be there. What
  *                                   by its nature has no deadline only with method
- *   set {clock,rule,now}         -> changed: how many outstanding requests. clock: "idle" (-t) or "cap" (-T)
+ *   set {option,rule,now}        -> changed: how many outstanding requests. option: "timeout" or "max-time"
  *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, queued_bytes, restarts,
  *                                   latency: the times of answers, cumulative buckets [ms or null, count]
  *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for

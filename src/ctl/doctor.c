@@ -48,9 +48,9 @@ static const char help[] =
     "  --start DURATION     the same for the first answer of a session (1m)\n"
     "  --max-memory SIZE    the most that the server's processes may have had in memory, such as 200M\n"
     "  --trust              also look for SERVER in the files of the project here\n"
-    "  -j, --json           one JSON object instead of the text\n"
+    "  -j, --json           one JSON object\n"
     "  --junit FILE         also write the report to FILE, as JUnit's XML\n"
-    "  -v                   show the server's stderr\n"
+    "  -v, --verbose        show the server's stderr\n"
     "  -h, --help           this text\n"
     "\n"
     "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong usage; 125 the\n"
@@ -68,6 +68,7 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "junit", required_argument, NULL, JUNIT },
 	{ "trust", no_argument, NULL, TRUST },
+	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };

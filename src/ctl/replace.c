@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "ctl/attributes.h"
 
 #define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
 
@@ -113,6 +114,16 @@ replace_read(struct replace *file, const char *path, const char *within)
 	return 0;
 }
 
+int
+replace_check(struct replace *file)
+{
+	if ((file->status.st_mode & S_IWUSR) == 0)
+		return fail(file, "it is read-only; if it may be changed, run chmod u+w %s first", file->path);
+	if (access(file->path, W_OK) == -1)
+		return fail(file, "it cannot be written: %s", strerror(errno));
+	return 0;
+}
+
 static int
 write_all(int fd, struct span text)
 {
@@ -199,13 +210,23 @@ is_unchanged(const struct replace *file)
 static int
 prepare(const struct replace *file, int fd, struct span text)
 {
+	int old = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), result = -1, error;
 	struct stat status;
 
-	if (fstat(fd, &status) == -1)
-		return -1;
+	if (old == -1 || fstat(fd, &status) == -1)
+		goto out;
 	if (status.st_gid != file->status.st_gid && fchown(fd, (uid_t)-1, file->status.st_gid) == -1)
-		return -1;
-	return fchmod(fd, file->status.st_mode & 07777) == -1 ? -1 : write_all(fd, text);
+		goto out;
+	/* The mode after an ACL, whose mask it sets. */
+	if (attributes_copy(old, fd) == -1 || fchmod(fd, file->status.st_mode & 07777) == -1)
+		goto out;
+	result = write_all(fd, text);
+out:
+	error = errno;
+	if (old != -1)
+		close(old);
+	errno = error;
+	return result;
 }
 
 /*

@@ -625,17 +625,13 @@ run(struct replay *replay)
 	return status;
 }
 
-static int
-help(void)
-{
-	puts("usage: cancelctl replay [-v] [--json] FILE\n");
-	puts("Decides again on what canceld --trace FILE --trace-payload has recorded, and prints the decisions:");
-	puts("those that were only recorded with a -, those that are only made now with a +.\n");
-	puts("  -v, --verbose  messages that just pass, too");
-	puts("  --json         an object a line");
-	puts("\nExit status: 0 the same as recorded; 1 something differs; 125 the trace cannot be replayed.");
-	return CTL_YES;
-}
+static const char help[] =
+    "usage: cancelctl replay [-vj] FILE\n\n"
+    "Decides again on what canceld --trace FILE --trace-payload has recorded, and prints the decisions:\n"
+    "those that were only recorded with a -, those that are only made now with a +.\n\n"
+    "  -v, --verbose  messages that just pass, too\n"
+    "  -j, --json     one JSON object a line\n"
+    "\nExit status: 0 the same as recorded; 1 something differs; 125 the trace cannot be replayed.\n";
 
 int
 ctl_replay(int argc, char *argv[])
@@ -651,12 +647,11 @@ ctl_replay(int argc, char *argv[])
 
 	opterr = 0;
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "vh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":vjh", options, NULL)) != -1) {
 		if (option == 'h')
-			return help();
+			return ctl_help(help);
 		if (option != 'v' && option != 'j')
-			return ctl_usage("replay: unknown option '%.200s'; see cancelctl replay --help",
-			    argv[optind - 1]);
+			return ctl_option(argv, option);
 		replay.verbose |= option == 'v';
 		replay.json |= option == 'j';
 	}

@@ -130,7 +130,7 @@ ctl_set(int argc, char *argv[])
 	if (!good)
 		return ctl_usage("'%.200s': want [METHOD[:NAME]=]DURATION, with a DURATION as " UNITS_DURATION, rule);
 	return call_each(&order, "set",
-	    json_pack("{s:s, s:o, s:b}", "clock", order.cap ? "cap" : "idle", "rule",
+	    json_pack("{s:s, s:o, s:b}", "option", order.cap ? "max-time" : "timeout", "rule",
 		printable_json(span_of(rule), false), "now", order.now),
 	    tell_changed);
 }

@@ -85,12 +85,13 @@ view_instance(struct table *table, const json_t *about)
 static void
 add_left(struct table *table, const json_t *request)
 {
-	const json_t *idle = json_object_get(request, "idle_left_ms"), *cap = json_object_get(request, "cap_left_ms");
-	json_int_t left = show_number(request, json_is_number(idle) ? "idle_left_ms" : "cap_left_ms");
+	static const char idle_key[] = "timeout_left_ms", cap_key[] = "max_time_left_ms";
+	const json_t *idle = json_object_get(request, idle_key), *cap = json_object_get(request, cap_key);
+	json_int_t left = show_number(request, json_is_number(idle) ? idle_key : cap_key);
 	char text[SHOW_TIME_SIZE];
 
-	if (json_is_number(cap) && show_number(request, "cap_left_ms") < left)
-		left = show_number(request, "cap_left_ms");
+	if (json_is_number(cap) && show_number(request, cap_key) < left)
+		left = show_number(request, cap_key);
 	table_add(table, json_is_number(idle) || json_is_number(cap) ? show_time(left, text) : SPAN("none"));
 }
 

@@ -15,6 +15,7 @@
 #include "ctl/ctl.h"
 #include "ctl/diff.h"
 #include "ctl/found.h"
+#include "ctl/hide.h"
 #include "ctl/jsonc.h"
 #include "ctl/program.h"
 #include "ctl/replace.h"
@@ -296,16 +297,31 @@ is_in_use(const struct client_file *file, const char *real)
 	    running(file->client->in_use, client_home());
 }
 
+/* A text of the file without its secrets. */
+static void
+hide(const struct client_file *file, struct span text, struct buf *out)
+{
+	struct doc doc;
+
+	if (change_read(file->client, &doc, text) == 0)
+		hide_append(out, &doc);
+	doc_free(&doc);
+}
+
 /* Bytes that a terminal would obey are escaped for it only: patch(1) wants them as they are. */
 static void
 put_diff(const struct client_file *file, struct span before, struct span after)
 {
-	struct buf diff, shown;
+	struct buf diff, shown, texts[2];
 	struct span rest;
 
 	buf_init(&diff);
 	buf_init(&shown);
-	diff_append(&diff, file->path, before, after);
+	buf_init(&texts[0]);
+	buf_init(&texts[1]);
+	hide(file, before, &texts[0]);
+	hide(file, after, &texts[1]);
+	diff_append(&diff, file->path, buf_span(&texts[0]), buf_span(&texts[1]));
 	for (rest = buf_span(&diff); rest.len > 0 && isatty(STDOUT_FILENO);) {
 		size_t len = 0;
 
@@ -317,6 +333,8 @@ put_diff(const struct client_file *file, struct span before, struct span after)
 		rest = span_part(rest, len, rest.len - len);
 	}
 	fwrite(shown.len > 0 ? shown.data : buf_span(&diff).ptr, 1, shown.len > 0 ? shown.len : diff.len, stdout);
+	buf_free(&texts[0]);
+	buf_free(&texts[1]);
 	buf_free(&shown);
 	buf_free(&diff);
 }
@@ -374,6 +392,8 @@ try_file(struct task *task, const struct client_file *file)
 			put_lines(task, file->client);
 	} else if (span_equal(buf_span(&contents.text), buf_span(&after))) {
 		put_outcomes(task, file, &outcomes);
+	} else if (replace_check(&contents) == -1) {
+		leave_file(task, file, contents.fault);
 	} else if (task->dry_run) {
 		if (!task->json)
 			put_diff(file, buf_span(&contents.text), buf_span(&after));

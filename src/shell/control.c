@@ -225,14 +225,14 @@ static json_t *
 on_set(struct peer *peer, json_t *params, struct fault *fault)
 {
 	struct control *control = peer->control;
-	const char *clock = text_of(params, "clock"), *rule = text_of(params, "rule");
-	enum policy_clock which = strcmp(clock, "cap") == 0 ? POLICY_CAP : POLICY_IDLE;
+	const char *option = text_of(params, "option"), *rule = text_of(params, "rule");
+	enum policy_clock which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
 	bool in_flight = json_is_true(json_object_get(params, "now"));
 	struct policy scratch;
 	size_t changed = 0;
 
-	if (strcmp(clock, "idle") != 0 && strcmp(clock, "cap") != 0)
-		return refuse(fault, -32602, "clock: want idle or cap");
+	if (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0)
+		return refuse(fault, -32602, "option: want timeout or max-time");
 	policy_init(&scratch);
 	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch)) {
 		refuse(fault, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
@@ -241,7 +241,7 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 		refuse(fault, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	} else {
 		log_event(control->log, WHY_OPERATOR_SET,
-		    LOG_FIELDS(log_string("clock", clock), log_string("rule", rule),
+		    LOG_FIELDS(log_string("option", option), log_string("rule", rule),
 			log_number("changed", (int64_t)changed)));
 	}
 	policy_free(&scratch);

@@ -87,8 +87,8 @@ view_request(const struct request_view *view)
 	json_t *object = views_name(view);
 
 	json_object_set_new(object, "idle_ms", json_integer(view->silent));
-	json_object_set_new(object, "idle_left_ms", time_or_null(view->idle_left));
-	json_object_set_new(object, "cap_left_ms", time_or_null(view->cap_left));
+	json_object_set_new(object, "timeout_left_ms", time_or_null(view->idle_left));
+	json_object_set_new(object, "max_time_left_ms", time_or_null(view->cap_left));
 	json_object_set_new(object, "state", json_string(states[view->state]));
 	json_object_set_new(object, "exempt", json_boolean(view->exempt));
 	json_object_set_new(object, "progress", progress_of(view->progress));

@@ -10,7 +10,12 @@
 #include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 #include <unistd.h>
+
+#include "ctl/attributes.h"
 
 Suite *replace_suite(void);
 
@@ -105,6 +110,102 @@ START_TEST(contents_change_and_rights_stay)
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	ck_assert_int_eq(stat(state, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0700);
+	replace_free(&file);
+}
+END_TEST
+
+#ifdef __linux__
+enum { ACL_SIZE = 44 };
+
+/* Read and write for us, for the user 12 what is given, for the group and others nothing. */
+static const unsigned char *
+acl_of(unsigned char user)
+{
+	static unsigned char acl[ACL_SIZE];
+	const unsigned char parts[][2] = { { 1, 6 }, { 2, user }, { 4, 0 }, { 16, user }, { 32, 0 } };
+
+	memset(acl, 0xff, sizeof(acl));
+	memcpy(acl, "\2\0\0\0", 4);
+	for (size_t i = 0; i < 5; i++)
+		memcpy(acl + 4 + i * 8, (const unsigned char[]){ parts[i][0], 0, parts[i][1], 0 }, 4);
+	memcpy(acl + 16, "\14\0\0\0", 4);
+	return acl;
+}
+
+START_TEST(acl_and_attributes_stay)
+{
+	char value[ACL_SIZE + 1];
+	struct replace file;
+	struct stat status;
+
+	if (setxattr(config, "user.note", "mine", 4, 0) == -1 ||
+	    setxattr(config, "system.posix_acl_access", acl_of(4), ACL_SIZE, 0) == -1) {
+		ck_assert_int_eq(errno, ENOTSUP);
+		return;
+	}
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_str_eq(text_of(config), NEW);
+	ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), 4);
+	ck_assert_mem_eq(value, "mine", 4);
+	ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)), ACL_SIZE);
+	ck_assert_mem_eq(value, acl_of(4), ACL_SIZE);
+	ck_assert_int_eq(stat(config, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0640);
+	replace_free(&file);
+}
+END_TEST
+
+/* What the directory would give a new file, and what a file beside it has from one that was killed. */
+START_TEST(no_other_acl_or_attribute_comes)
+{
+	char value[ACL_SIZE + 1], beside[96];
+	struct replace file;
+
+	snprintf(beside, sizeof(beside), "%s/.cancelctl.tmp", folder);
+	for (int left = 0; left < 2; left++) {
+		if (left == 1)
+			put_file(beside, "");
+		if (setxattr(left == 1 ? beside : folder, left == 1 ? "user.note" : "system.posix_acl_default",
+			acl_of(7), ACL_SIZE, 0) == -1) {
+			ck_assert_int_eq(errno, ENOTSUP);
+			return;
+		}
+		ck_assert_int_eq(chmod(config, 0640), 0);
+		ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+		ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+		ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)), -1);
+		ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), -1);
+		replace_free(&file);
+	}
+}
+END_TEST
+
+START_TEST(attributes_that_cannot_be_read_are_an_error)
+{
+	int fd = open(config, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(attributes_copy(fd, fd), 0);
+	ck_assert_int_eq(attributes_copy(-1, fd), -1);
+	ck_assert_int_eq(attributes_copy(fd, -1), -1);
+	ck_assert_int_eq(errno, EBADF);
+	close(fd);
+}
+END_TEST
+#endif
+
+START_TEST(a_read_only_file_is_not_replaced)
+{
+	struct replace file;
+
+	ck_assert_int_eq(chmod(config, 0444), 0);
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert_int_eq(replace_check(&file), -1);
+	ck_assert_msg(strstr(file.fault, "read-only; if it may be changed, run chmod u+w /") != NULL, "%s", file.fault);
+	replace_free(&file);
+	ck_assert_int_eq(chmod(config, 0644), 0);
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	ck_assert_int_eq(replace_check(&file), 0);
 	replace_free(&file);
 }
 END_TEST
@@ -322,6 +423,12 @@ replace_suite(void)
 	tcase_set_timeout(files, 30);
 	tcase_add_checked_fixture(files, set_up, tear_down);
 	tcase_add_test(files, contents_change_and_rights_stay);
+#ifdef __linux__
+	tcase_add_test(files, acl_and_attributes_stay);
+	tcase_add_test(files, no_other_acl_or_attribute_comes);
+	tcase_add_test(files, attributes_that_cannot_be_read_are_an_error);
+#endif
+	tcase_add_test(files, a_read_only_file_is_not_replaced);
 	tcase_add_test(files, a_link_stays_one);
 	tcase_add_test(files, what_is_not_ours_is_refused);
 	tcase_add_test(files, a_change_meanwhile_is_seen);

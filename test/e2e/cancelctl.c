@@ -77,6 +77,16 @@ START_TEST(a_hanging_call_is_seen_and_cancelled)
 }
 END_TEST
 
+START_TEST(the_nearer_deadline_is_shown)
+{
+	struct run *run =
+	    run_hanging(_i == 0 ? "--timeout 1000h --max-time 90h" : "--timeout 90h --max-time 1000h", "7");
+
+	expect(run, "$C ls $PID", 0, "  3d17h  waiting");
+	run_end(run);
+}
+END_TEST
+
 START_TEST(an_ambiguous_id_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging(NULL, "7");
@@ -405,6 +415,10 @@ static const struct {
 	{ "$C reload nobody", 1, "canceld" },
 	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,
 	    "usage: cancelctl log" },
+	/* All but those that are no report have JSON. */
+	{ "for c in $($C help | sed -n 's/^  \\([a-z]*\\).*/\\1/p'); do case $c in top|metrics|help|version) ;; "
+	  "*) $C $c -j --json -h | grep -e ' -j, --json  ' >said && echo $c || exit 1 ;; esac; done; rm said",
+	    0, "unwrap\ndoctor\n" },
 	{ "head -c 30000000 /dev/zero | tr '\\0' 1 >long; ulimit -v 60000; $C watch -r long; s=$?; rm long; exit $s",
 	    125, "cancelctl: out of memory" },
 };
@@ -437,6 +451,7 @@ suite_cancelctl(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, a_hanging_call_is_seen_and_cancelled);
+	tcase_add_loop_test(tests, the_nearer_deadline_is_shown, 0, 2);
 	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
 	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
 	tcase_add_test(tests, many_are_cancelled_by_age_and_method);

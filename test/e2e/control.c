@@ -210,8 +210,8 @@ START_TEST(a_list_tells_about_canceld_and_its_requests)
 	ck_assert_str_eq(at_text(request, "method"), "tools/call");
 	ck_assert_str_eq(at_text(request, "name"), "stubborn");
 	ck_assert_str_eq(at_text(request, "state"), "waiting");
-	ck_assert_int_gt(at_number(request, "idle_left_ms"), 1700000);
-	ck_assert_int_gt(at_number(request, "cap_left_ms"), 86000000);
+	ck_assert_int_gt(at_number(request, "timeout_left_ms"), 1700000);
+	ck_assert_int_gt(at_number(request, "max_time_left_ms"), 86000000);
 	ck_assert(!json_is_true(at(request, "exempt")));
 	json_decref(message);
 	hang_up(&peer);
@@ -280,7 +280,7 @@ START_TEST(a_trace_has_what_a_person_does)
 	json_decref(expect_requests(&peer, 2));
 	json_decref(call(&peer, "cancel", "{\"id\":\"2\",\"reason\":\"it hangs\"}"));
 	run_expect_error(run, "2", CODE_CANCELLED, "operator");
-	json_decref(call(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:sl*=1ms\",\"now\":true}"));
+	json_decref(call(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:sl*=1ms\",\"now\":true}"));
 	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
 	json_decref(call(&peer, "reload", "{}"));
 	run_expect_echo(run, "4");
@@ -399,16 +399,17 @@ START_TEST(a_deadline_is_set_for_what_hangs)
 
 	run_call(run, "2", "stubborn", FOR_EVER);
 	json_decref(expect_requests(&peer, 1));
-	message = call(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:stub*=1ms\",\"now\":true}");
+	message = call(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:stub*=1ms\",\"now\":true}");
 	ck_assert_int_eq(at_number(message, "result changed"), 1);
 	json_decref(message);
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_expect_logged(run, "OPERATOR_SET clock=idle rule=\"tools/call:stub*=1ms\" changed=1");
+	run_expect_logged(run, "OPERATOR_SET option=timeout rule=\"tools/call:stub*=1ms\" changed=1");
 	run_call(run, "3", "stubborn", FOR_EVER);
 	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
-	message = call(&peer, "set", "{\"clock\":\"cap\",\"rule\":\"tools/call=1h\"}");
+	message = call(&peer, "set", "{\"option\":\"max-time\",\"rule\":\"tools/call=1h\"}");
 	ck_assert_int_eq(at_number(message, "result changed"), 0);
 	json_decref(message);
+	run_expect_logged(run, "OPERATOR_SET option=max-time rule=\"tools/call=1h\" changed=0");
 	hang_up(&peer);
 	run_end(run);
 }
@@ -421,11 +422,11 @@ START_TEST(the_number_of_rules_is_bounded)
 	char params[128];
 
 	for (int i = 0; i < 64; i++) {
-		snprintf(params, sizeof(params), "{\"clock\":\"idle\",\"rule\":\"tools/call:t%d=1h\"}", i);
+		snprintf(params, sizeof(params), "{\"option\":\"timeout\",\"rule\":\"tools/call:t%d=1h\"}", i);
 		json_decref(call(&peer, "set", params));
 	}
-	expect_refused(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:more=1h\"}", -32002);
-	json_decref(call(&peer, "set", "{\"clock\":\"idle\",\"rule\":\"tools/call:t1=2h\"}"));
+	expect_refused(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:more=1h\"}", -32002);
+	json_decref(call(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:t1=2h\"}"));
 	hang_up(&peer);
 	run_end(run);
 }
@@ -541,8 +542,8 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32602 },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602 },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":\"1\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"clock\":\"x\",\"rule\":\"1s\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"clock\":\"idle\",\"rule\":\"soon\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602 },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"soon\"}}", -32602 },
 	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602 },
 };
 

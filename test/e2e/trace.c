@@ -276,7 +276,7 @@ START_TEST(a_replay_shows_what_differs)
 	expect_replay("", 1, "\n- ");
 	ck_assert(process_has_text(output, " TIMED_OUT "));
 	ck_assert(process_has_text(output, " differ"));
-	expect_replay("--json", 1, "\"decided\":\"then\"");
+	expect_replay("-j", 1, "\"decided\":\"then\"");
 	edit("1s/\"ms\":50000/\"ms\":100/; /\"why\":\"TIMED_OUT\"/d");
 	expect_replay("", 1, "+ ");
 	expect_replay("--json", 1, "\"decided\":\"now\"");

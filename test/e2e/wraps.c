@@ -129,6 +129,17 @@ START_TEST(a_dry_run_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_dry_run_shows_no_secret)
+{
+	expect("printf '{\"mcpServers\":{\"one\":{\n\"command\":\"npx\",\n\"env\":{\"PLAIN\":\"hush\"},\n\"headers\":"
+	       "{\n\"X-Any\":\"hush\"},\n\"args\":[\"--token=hush\"]}}}' >" CURSOR "; $CANCELCTL wrap -n cursor",
+	    0, "+\"command\":\"");
+	ck_assert_ptr_nonnull(
+	    strstr(output, " \"env\":{\"PLAIN\":\"****\"},\n \"headers\":{\n \"X-Any\":\"****\"},\n"));
+	ck_assert_ptr_null(strstr(output, "hush"));
+}
+END_TEST
+
 START_TEST(json_is_one_object_a_line)
 {
 	char *rest = output, *line;
@@ -226,6 +237,10 @@ static const struct {
 	    "a: left alone: it is a remote server" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
 	    "unwrap claude", 1, "a: left alone: a comment stands between" },
+	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap claude", 1,
+	    "it is read-only; if it may be changed, run chmod u+w " },
+	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap -n claude", 1, "it is read-only" },
+	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap --list", 0, "not wrapped  one: npx -y one" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap claude", 1, "leads out of the project" },
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap .mcp.json", 1,
 	    "leads out of the project" },
@@ -314,6 +329,7 @@ suite_wraps(void)
 	tcase_add_test(files, all_is_wrapped_and_comes_back);
 	tcase_add_test(files, one_client_and_one_server);
 	tcase_add_test(files, a_dry_run_changes_nothing);
+	tcase_add_test(files, a_dry_run_shows_no_secret);
 	tcase_add_test(files, json_is_one_object_a_line);
 	tcase_add_test(files, a_client_that_gives_up_first_is_told);
 	tcase_add_test(files, the_list_says_what_to_type);
