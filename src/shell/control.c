@@ -5,6 +5,7 @@
 #include "shell/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -591,16 +592,23 @@ write_out(struct peer *peer)
 		hang_up(peer);
 }
 
+static void
+write_all(struct control *control)
+{
+	for (int i = 0; i < CONTROL_PEERS; i++)
+		if (control->peers[i].fd >= 0)
+			write_out(&control->peers[i]);
+}
+
 void
 control_watch(struct control *control)
 {
 	if (control->path[0] == '\0')
 		return;
+	write_all(control);
 	for (int i = 0; i < CONTROL_PEERS; i++) {
 		struct peer *peer = &control->peers[i];
 
-		if (peer->fd >= 0)
-			write_out(peer);
 		if (peer->fd < 0)
 			continue;
 		watcher_set(control->loop, &peer->readable, !peer->ended && has_room(peer));
@@ -651,11 +659,30 @@ control_start(struct control *control, struct session *session, const struct lif
 	control->loop = loop;
 }
 
+/* Waits until a connection reads what it has not read yet. false: none has to, or the time is up. */
+static bool
+await_reader(const struct control *control, msec_t end)
+{
+	struct pollfd unread[CONTROL_PEERS];
+	msec_t left = end - monotonic_now();
+	nfds_t count = 0;
+
+	for (int i = 0; i < CONTROL_PEERS; i++)
+		if (control->peers[i].fd >= 0 && control->peers[i].out.len > 0)
+			unread[count++] = (struct pollfd){ .fd = control->peers[i].fd, .events = POLLOUT };
+	return count > 0 && left > 0 && (poll(unread, count, (int)left) > 0 || errno == EINTR);
+}
+
 void
 control_close(struct control *control)
 {
+	msec_t end = monotonic_now() + CONTROL_LAST_WAIT;
+
 	if (control->path[0] == '\0')
 		return;
+	do
+		write_all(control);
+	while (await_reader(control, end));
 	for (int i = 0; i < CONTROL_PEERS; i++)
 		if (control->peers[i].fd >= 0)
 			hang_up(&control->peers[i]);

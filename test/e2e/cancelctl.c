@@ -199,6 +199,7 @@ static const struct {
 	const char *arguments, *wanted, *unwanted;
 } watches[] = {
 	{ "-l traffic", " LATE ", "{" },
+	{ "-l traffic why=RELAYED,SUMMARY", " SUMMARY requests=", " LATE " },
 	{ "--json --level traffic 'why!=LATE' server=watched 'method=tools/*'", "\"name\":\"stubborn\",\"id\":7",
 	    "LATE" },
 };
@@ -442,7 +443,7 @@ suite_cancelctl(void)
 	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
 	tcase_add_test(tests, a_deadline_is_set_while_it_runs);
 	tcase_add_test(tests, the_level_of_the_log_is_changed);
-	tcase_add_loop_test(tests, decisions_are_watched_while_they_are_made, 0, 2);
+	tcase_add_loop_test(tests, decisions_are_watched_while_they_are_made, 0, sizeof(watches) / sizeof(watches[0]));
 	tcase_add_test(tests, a_log_is_read_with_the_same_filters);
 	tcase_add_test(tests, what_was_counted_is_shown);
 	tcase_add_test(tests, metrics_are_served);

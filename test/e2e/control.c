@@ -697,6 +697,46 @@ START_TEST(a_flood_of_long_questions_delays_nobody)
 }
 END_TEST
 
+static void
+end_by_client(struct run *run)
+{
+	run_close_in(run);
+}
+
+static void
+end_by_signal(struct run *run)
+{
+	kill(run->pid, SIGTERM);
+}
+
+static void
+end_by_crash(struct run *run)
+{
+	run_call(run, "3", "crash", "{\"status\":7}");
+}
+
+static void (*const ends[])(struct run *) = { end_by_client, end_by_signal, end_by_crash };
+
+START_TEST(a_watcher_sees_the_end)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	const char *line;
+	char last[1024] = "";
+
+	json_decref(call(&peer, "watch", "{}"));
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	ends[_i](run);
+	while ((line = next_line(&peer)) != NULL)
+		snprintf(last, sizeof(last), "%s", line);
+	ck_assert_msg(strstr(last, "\"why\":\"SUMMARY\"") != NULL, "the last one is %s", last);
+	hang_up(&peer);
+	run_expect_exit(run, ANY_STATUS);
+	run_end(run);
+}
+END_TEST
+
 static bool
 exists(const char *path)
 {
@@ -880,6 +920,7 @@ suite_control(void)
 	tcase_add_test(methods, statistics_are_counted);
 	tcase_add_test(methods, decisions_are_watched_at_a_level);
 	tcase_add_test(methods, the_log_changes_its_level);
+	tcase_add_loop_test(methods, a_watcher_sees_the_end, 0, sizeof(ends) / sizeof(ends[0]));
 	suite_add_tcase(suite, methods);
 	tcase_set_timeout(hostile, TEST_LIMIT);
 	tcase_add_test(hostile, a_slow_reader_is_told_what_it_lost);
