@@ -17,7 +17,7 @@ static const char usage[] =
     "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] [-t number|string] " TARGETS_USAGE " ID\n"
     "       cancelctl cancel [-j] [-r TEXT] [-o DURATION] [-m METHOD[:NAME]] -a|" TARGETS_USAGE "\n\n"
     "Cancels one request, or all that are old enough or have the method (-o or -m must be given).\n\n"
-    "  -r, --reason TEXT             told to both sides\n"
+    "  -r, --reason TEXT             told to the requester\n"
     "  -f, --from client|server      which side's request is meant\n"
     "  -t, --type number|string      whether ID is a number or a string\n"
     "  -o, --older DURATION          those at least so old\n"

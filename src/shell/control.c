@@ -81,6 +81,12 @@ feed_of(const struct control *control)
 static void
 cancel_one(struct control *control, const struct request_view *view, struct order *order)
 {
+	static const char *const faults[] = {
+		[OPERATOR_DONE] = NULL,
+		[OPERATOR_NOT_FOUND] = "already completed",
+		[OPERATOR_PASSING] = "its answer is already going out",
+		[OPERATOR_FORBIDDEN] = "it opens the session; a deadline ends both: cancelctl set --now",
+	};
 	enum side from = view->from;
 	json_t *named = views_name(view);
 	enum operator_result result;
@@ -91,8 +97,7 @@ cancel_one(struct control *control, const struct request_view *view, struct orde
 	buf_append(&id, view->id);
 	result = feed_cancel(feed_of(control), from, buf_span(&id), order->reason, control->views.now);
 	if (result != OPERATOR_DONE)
-		json_object_set_new(named, "why",
-		    json_string(result == OPERATOR_PASSING ? "its answer is already going out" : "already completed"));
+		json_object_set_new(named, "why", json_string(faults[result]));
 	json_array_append_new(result == OPERATOR_DONE ? order->cancelled : order->refused, named);
 	buf_free(&id);
 }

@@ -77,6 +77,24 @@ START_TEST(a_hanging_call_is_seen_and_cancelled)
 }
 END_TEST
 
+START_TEST(what_opens_the_session_is_ended_by_a_deadline_only)
+{
+	struct run *run = run_options("-v --name starts", "sh:cat >/dev/null");
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+	run_expect_logged(run, "method=initialize era=legacy");
+	expect(run, "$C cancel starts 0", 1, "not cancelled: 0 initialize");
+	expect(run, "$C cancel starts 0", 1, "]: it opens the session");
+	expect(run, "$C cancel starts --older 1ms", 1, "not cancelled: 0 initialize");
+	expect(run, "$C set --now starts initialize=1ms", 0, "1 in flight changed");
+	run_expect_error(run, "0", CODE_CANCELLED, "timeout");
+	run_expect_exit(run, ANY_STATUS);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(an_ambiguous_id_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging(NULL, "7");
@@ -438,6 +456,7 @@ suite_cancelctl(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, a_hanging_call_is_seen_and_cancelled);
+	tcase_add_test(tests, what_opens_the_session_is_ended_by_a_deadline_only);
 	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
 	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
 	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
