@@ -644,7 +644,9 @@ control_open(struct control *control, struct options *options, struct configfile
 	watcher_init(&control->listener, fd, EV_READ, &control->called);
 	if (fd >= 0)
 		return;
-	log_event(log, WHY_CONTROL_REFUSED, LOG_FIELDS(log_string("at", at), log_string("reason", strerror(errno))));
+	log_event(log, WHY_CONTROL_REFUSED,
+	    LOG_FIELDS(log_string("at", at),
+		log_string("reason", errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
 	control->path[0] = '\0';
 }
 

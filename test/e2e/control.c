@@ -773,6 +773,51 @@ START_TEST(it_leaves_the_socket_that_has_taken_its_place)
 }
 END_TEST
 
+/* Two that are started at once: one has it, and keeps it when the other one ends. */
+START_TEST(only_one_has_it)
+{
+	const struct setup setup = { .options = with_socket("") };
+	struct run *runs[] = { run_start(&setup), run_start(&setup) }, *has, *has_not;
+	struct peer peer;
+	json_t *message;
+
+	for (int i = 0; i < 2; i++)
+		run_handshake(runs[i]);
+	peer = connect_to(socket_path);
+	message = call(&peer, "list", "{}");
+	has = runs[at_number(message, "result pid") == runs[1]->pid];
+	has_not = runs[has == runs[0]];
+	ck_assert_int_eq(at_number(message, "result pid"), has->pid);
+	json_decref(message);
+	run_expect_logged(has_not, "reason=\"another canceld uses it\"");
+	ck_assert_ptr_null(strstr(has->error.data, "CONTROL_REFUSED"));
+	run_end(has_not);
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
+	ck_assert(exists(socket_path));
+	run_end(has);
+	ck_assert(!exists(socket_path));
+}
+END_TEST
+
+START_TEST(a_dead_one_is_replaced)
+{
+	const char *options = with_socket("");
+	struct sockaddr_un address = address_of(socket_path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct run *run;
+	struct peer peer;
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	run = run_session(options, NULL);
+	peer = connect_to(socket_path);
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(the_guardian_removes_it_when_canceld_is_killed)
 {
 	struct run *run = run_session(with_socket(""), NULL);
@@ -934,6 +979,8 @@ suite_control(void)
 	tcase_set_timeout(places, TEST_LIMIT);
 	tcase_add_test(places, the_socket_goes_with_canceld);
 	tcase_add_test(places, it_leaves_the_socket_that_has_taken_its_place);
+	tcase_add_test(places, only_one_has_it);
+	tcase_add_test(places, a_dead_one_is_replaced);
 	tcase_add_test(places, the_guardian_removes_it_when_canceld_is_killed);
 	tcase_add_test(places, it_stays_when_the_server_is_started_again);
 	tcase_add_test(places, the_usual_place_is_below_the_home);
