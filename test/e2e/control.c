@@ -38,6 +38,12 @@ struct peer {
 	size_t taken;
 };
 
+static bool
+exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
 static struct sockaddr_un
 address_of(const char *path)
 {
@@ -237,6 +243,55 @@ START_TEST(the_latest_progress_is_shown)
 	ck_assert_int_eq(at_number(request_at(message, 0), "progress total"), 100000);
 	json_decref(message);
 	run_cancel(run, "2");
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
+/* What a client asks, what the server tells about it, and what is shown of that. */
+static const struct {
+	const char *options, *ask, *tell, *shown;
+	long progress;
+} told[] = {
+	{ "-D acp", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\n",
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{"
+	    "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"1\",\"title\":\"Reads a.c\"}}}\\n",
+	    "Reads a.c", -1 },
+	{ "-D acp", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\n",
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{"
+	    "\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}}}\\n",
+	    "agent_message_chunk", -1 },
+	{ "-D lsp",
+	    "Content-Length: 78\r\n\r\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/x\",\"params\":{\"workDoneToken\":\"w\"}}",
+	    "Content-Length: 124\\r\\n\\r\\n"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/progress\",\"params\":{\"token\":\"w\",\"value\":{"
+	    "\"kind\":\"report\",\"percentage\":40,\"message\":\"indexes\"}}}",
+	    "indexes", 40 },
+};
+
+START_TEST(what_was_told_last_is_shown)
+{
+	char command[512];
+	struct run *run;
+	struct peer peer;
+	json_t *message, *progress;
+	long end = milliseconds() + HARNESS_LIMIT;
+
+	snprintf(command, sizeof(command), "sh:read line; printf '%s'; exec cat >/dev/null", told[_i].tell);
+	run = run_options(with_socket(told[_i].options), command);
+	run_send_text(run, told[_i].ask, strlen(told[_i].ask));
+	while (!exists(socket_path) && milliseconds() < end)
+		run_pump(run, 5);
+	peer = connect_to(socket_path);
+	while (message = expect_requests(&peer, 1), json_is_null(at(request_at(message, 0), "progress"))) {
+		ck_assert_msg(milliseconds() < end, "no progress is shown");
+		json_decref(message);
+	}
+	progress = at(request_at(message, 0), "progress");
+	ck_assert_str_eq(at_text(progress, "message"), told[_i].shown);
+	ck_assert_int_eq(at_exists(progress, "progress") ? at_number(progress, "progress") : -1, told[_i].progress);
+	json_decref(message);
 	hang_up(&peer);
 	run_end(run);
 }
@@ -737,12 +792,6 @@ START_TEST(a_watcher_sees_the_end)
 }
 END_TEST
 
-static bool
-exists(const char *path)
-{
-	return access(path, F_OK) == 0;
-}
-
 START_TEST(the_socket_goes_with_canceld)
 {
 	struct run *run = run_session(with_socket(""), NULL);
@@ -954,6 +1003,7 @@ suite_control(void)
 	tcase_set_timeout(methods, TEST_LIMIT);
 	tcase_add_test(methods, a_list_tells_about_canceld_and_its_requests);
 	tcase_add_test(methods, the_latest_progress_is_shown);
+	tcase_add_loop_test(methods, what_was_told_last_is_shown, 0, sizeof(told) / sizeof(told[0]));
 	tcase_add_test(methods, a_trace_has_what_a_person_does);
 	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
 	tcase_add_test(methods, a_person_cancels_a_call);
