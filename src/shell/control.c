@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/scan.h"
 #include "shell/monotonic.h"
 #include "shell/printable.h"
 #include "shell/units.h"
@@ -102,15 +103,19 @@ cancel_one(struct control *control, const struct request_view *view, struct orde
 	buf_free(&id);
 }
 
-/* A number, which may be longer than any of jansson's, or a string, and nothing else. */
+/* A number or a string, and nothing else: also what jansson does not read, such as long numbers and lone surrogates. */
 static bool
-is_id(const char *text)
+is_id(struct span text)
 {
-	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
-	bool fits = json_is_number(value) || json_is_string(value);
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	bool fits;
 
-	json_decref(value);
-	return fits && strpbrk(text, " \t\r\n") != text;
+	scan_feed(scan, text.ptr, text.len);
+	scan_finish(scan);
+	fits = !scan_failed(scan) && (scan_type(scan) == VALUE_NUMBER || scan_type(scan) == VALUE_STRING) &&
+	    scan_value_start(scan) == 0 && scan_value_end(scan) == text.len;
+	scan_free(scan);
+	return fits;
 }
 
 static bool
@@ -124,7 +129,7 @@ asks_side(const json_t *params, enum side side)
 static json_t *
 cancel_id(struct control *control, json_t *params, struct order *order, struct fault *fault)
 {
-	const char *id = text_of(params, "id");
+	struct span id = span_of(text_of(params, "id"));
 	struct request_view found[2];
 	int count = 0;
 
@@ -132,7 +137,7 @@ cancel_id(struct control *control, json_t *params, struct order *order, struct f
 		return refuse(fault, -32602, "id: want the id as JSON text, such as \"7\" or \"\\\"7\\\"\"");
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
 		count += asks_side(params, from) &&
-		    session_find_request(control->views.session, from, span_of(id), &found[count]);
+		    session_find_request(control->views.session, from, id, &found[count]);
 	if (count == 0)
 		return refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
 	if (count > 1)

@@ -77,6 +77,17 @@ START_TEST(a_hanging_call_is_seen_and_cancelled)
 }
 END_TEST
 
+START_TEST(an_id_is_given_as_it_is_shown)
+{
+	struct run *run = run_hanging("--name odd", "\"\\ud800\"");
+
+	expect(run, "$C ls odd", 0, "\n\"\\ud800\"  ");
+	expect(run, "$C cancel odd '\"\\ud800\"' --type string", 0, "cancelled \"\\ud800\" tools/call stubborn");
+	expect(run, "$C cancel odd '\"\\ud800\"'", 1, "not found");
+	run_end(run);
+}
+END_TEST
+
 START_TEST(what_opens_the_session_is_ended_by_a_deadline_only)
 {
 	struct run *run = run_options("-v --name starts", "sh:cat >/dev/null");
@@ -456,6 +467,7 @@ suite_cancelctl(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, a_hanging_call_is_seen_and_cancelled);
+	tcase_add_test(tests, an_id_is_given_as_it_is_shown);
 	tcase_add_test(tests, what_opens_the_session_is_ended_by_a_deadline_only);
 	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
 	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);

@@ -381,7 +381,8 @@ static const struct {
 };
 
 /* Ids that the list shows, and that jansson does not read everywhere. */
-static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"" };
+static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"",
+	"\"\\ud800\"" };
 
 START_TEST(a_person_cancels_a_call_with_an_odd_id)
 {
