@@ -50,6 +50,9 @@ void lane_drop(struct lane *lane, size_t n);
 void lane_set_framing(struct lane *lane, enum framing framing);
 enum framing lane_framing(const struct lane *lane);
 
+/* From now on the lane takes no bytes of canceld's own: those below do nothing. */
+void lane_mute(struct lane *lane);
+
 /* Add bytes of canceld's own at the decided position, as a part of the open message. */
 void lane_insert(struct lane *lane, struct span bytes);
 

@@ -36,6 +36,7 @@ enum operator_result {
 	OPERATOR_DONE,
 	OPERATOR_NOT_FOUND, /* there is no such request, or it has ended */
 	OPERATOR_PASSING,   /* its answer is already going out */
+	OPERATOR_FORBIDDEN, /* it opens the session, which only its deadline ends */
 };
 
 /*

@@ -63,7 +63,10 @@ bool policy_set(struct policy *policy, enum policy_clock clock, const struct pol
 /* Removes the rules of one source. */
 void policy_forget(struct policy *policy, enum policy_source source);
 
-/* Whether the pattern fits the whole text: '*' stands for any characters, "\\*" for a '*'. */
+/*
+ * Whether the pattern fits the whole text: '*' stands for any characters, "\\*" for a '*'. However many '*' there are,
+ * each place of the text is tried for one of them only: the cost is that of the text times its longest piece.
+ */
 bool policy_fits(const char *pattern, struct span text);
 
 /*

@@ -42,6 +42,7 @@ enum {
 	CONTROL_LINES = 64,
 	CONTROL_TIME = 2, /* ms after the start of a turn, from when on it takes no further line */
 	CONTROL_CANCELS = 256,
+	CONTROL_LAST_WAIT = 50, /* ms, for connections to read the last events */
 
 	CONTROL_NOT_FOUND = -32001,
 	CONTROL_REFUSED = -32002,
@@ -86,7 +87,10 @@ void control_open(struct control *control, struct options *options, struct confi
 void control_start(struct control *control, struct session *session, const struct life *life,
     const struct client *client, struct ev_loop *loop, msec_t now);
 
-/* Removes the socket, if the name is not another canceld's by now, and ends all connections. */
+/*
+ * Ends all connections, after at most CONTROL_LAST_WAIT for them to read what was logged last, and removes the socket,
+ * if the name is not another canceld's by now.
+ */
 void control_close(struct control *control);
 
 /* Reads and carries out what was asked. */

@@ -4,7 +4,7 @@
 /*
  * What goes into the session. Every call that changes it is made here, so that a trace holds all of them, in their
  * order. In a dry run the bytes pass beside the session, in the two lanes of the wire: the session hears a copy of
- * them, and what it would write is thrown away as the wire is written.
+ * them, which is thrown away as the wire is written.
  */
 
 #include <stdbool.h>

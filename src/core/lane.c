@@ -42,6 +42,7 @@ struct lane {
 	struct buf kept;      /* struct segment: whole messages, framed, that wait for the end of an open one */
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing;
+	bool mute;  /* see lane_mute */
 	bool open;  /* see lane_set_open */
 	bool bound; /* see lane_bind */
 	bool
@@ -271,13 +272,19 @@ lane_framing(const struct lane *lane)
 	return lane->framing;
 }
 
+void
+lane_mute(struct lane *lane)
+{
+	lane->mute = true;
+}
+
 /* A segment of canceld's own bytes, which are copied. */
 static struct segment
 own_segment(const struct lane *lane, enum segment_kind kind, struct span bytes)
 {
-	struct segment segment = { .kind = kind, .bound = lane->bound, .len = bytes.len };
+	struct segment segment = { .kind = kind, .bound = lane->bound, .len = lane->mute ? 0 : bytes.len };
 
-	if (bytes.len > 0) {
+	if (segment.len > 0) {
 		segment.own = mem_resize(NULL, bytes.len, 1);
 		memcpy(segment.own, bytes.ptr, bytes.len);
 	}
@@ -301,7 +308,8 @@ lane_insert_head(struct lane *lane, uint64_t len)
 void
 lane_insert_blanks(struct lane *lane, uint64_t n)
 {
-	append(lane, (struct segment){ .kind = SEGMENT_BLANK, .bound = lane->bound, .len = (size_t)n });
+	append(lane,
+	    (struct segment){ .kind = SEGMENT_BLANK, .bound = lane->bound, .len = lane->mute ? 0 : (size_t)n });
 }
 
 /* Takes the messages that wait out of `kept`, one after the other. */
@@ -341,6 +349,8 @@ lane_answer(struct lane *lane, struct span message)
 	struct segment segment;
 	struct buf framed;
 
+	if (lane->mute)
+		return;
 	buf_init(&framed);
 	framing_append(&framed, lane->framing, message);
 	segment = own_segment(lane, SEGMENT_OWN, buf_span(&framed));
@@ -357,7 +367,8 @@ lane_answer(struct lane *lane, struct span message)
 void
 lane_overtake(struct lane *lane, struct span message)
 {
-	framing_append(&lane->urgent, lane->framing, message);
+	if (!lane->mute)
+		framing_append(&lane->urgent, lane->framing, message);
 }
 
 uint64_t

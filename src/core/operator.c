@@ -72,6 +72,8 @@ session_cancel(struct session *session, enum side from, struct span id, struct s
 		return OPERATOR_NOT_FOUND;
 	if (request->state == REQUEST_PASSING)
 		return OPERATOR_PASSING;
+	if (request_traits(request) & METHOD_HANDSHAKE)
+		return OPERATOR_FORBIDDEN;
 	session_set_time(session, now);
 	owed = state_deadline_waits(session, from, request);
 	session->reason = reason;

@@ -575,18 +575,27 @@ on_cancel(struct session *session, struct message *message)
 		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
 }
 
+/* For session_next_request. */
+static void
+keep_progress(const struct session *session, const struct message *message, struct request *request)
+{
+	if (session->config.observed && message->extent == MESSAGE_WHOLE)
+		pending_keep_progress(request, message->text);
+}
+
 /*
  * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and always passes.
  */
 static void
 on_update(struct session *session, struct message *message, enum side requester, struct span token,
-    const struct request *newest)
+    struct request *newest)
 {
 	struct request *request = NULL;
 
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		state_extend(session, requester, request);
+	keep_progress(session, message, newest);
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
@@ -627,12 +636,12 @@ on_progress(struct session *session, struct message *message)
 		pass_on(session, message, WHY_RELAYED, NULL);
 		return;
 	}
-	if (request != NULL && session->config.observed && message->extent == MESSAGE_WHOLE)
-		pending_keep_progress(request, message->text);
-	if (request != NULL)
+	if (request != NULL) {
+		keep_progress(session, message, request);
 		restore_token(session, message, token, request);
-	else
+	} else {
 		kept = (kept || party->untracked) && !questions_has_minted(&session->questions, token);
+	}
 	requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 }
 

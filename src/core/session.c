@@ -49,6 +49,8 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		struct party *party = &session->party[side];
 
 		party->lane = lane_new();
+		if (config->dry_run)
+			lane_mute(party->lane);
 		frame_init(&party->frame, FRAMING_NEWLINE);
 		pending_init(&party->pending, config->seed);
 		party->heard = now;

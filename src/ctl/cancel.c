@@ -17,7 +17,7 @@ static const char usage[] =
     "usage: cancelctl cancel [-j] [-r TEXT] [-f client|server] [-t number|string] " TARGETS_USAGE " ID\n"
     "       cancelctl cancel [-j] [-r TEXT] [-o DURATION] [-m METHOD[:NAME]] -a|" TARGETS_USAGE "\n\n"
     "Cancels one request, or all that are old enough or have the method (-o or -m must be given).\n\n"
-    "  -r, --reason TEXT             told to both sides\n"
+    "  -r, --reason TEXT             told to the requester\n"
     "  -f, --from client|server      which side's request is meant\n"
     "  -t, --type number|string      whether ID is a number or a string\n"
     "  -o, --older DURATION          those at least so old\n"
@@ -172,9 +172,10 @@ is_meant(const struct wish *wish, const json_t *request, const char *id)
 {
 	struct span text = show_string(request, "id");
 	json_t *value = json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL);
-	bool string = json_is_string(value);
+	bool string = text.ptr[0] == '"'; /* also one that jansson does not read: lone surrogates */
 	bool fits = span_equal(text, span_of(id)) ||
-	    (string && span_equal(span_of(id), (struct span){ json_string_value(value), json_string_length(value) }));
+	    (json_is_string(value) &&
+		span_equal(span_of(id), (struct span){ json_string_value(value), json_string_length(value) }));
 
 	json_decref(value);
 	return fits && (wish->type == NULL || (strcmp(wish->type, "string") == 0) == string) &&

@@ -5,6 +5,7 @@
 #include "shell/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/scan.h"
 #include "shell/monotonic.h"
 #include "shell/printable.h"
 #include "shell/units.h"
@@ -80,6 +82,12 @@ feed_of(const struct control *control)
 static void
 cancel_one(struct control *control, const struct request_view *view, struct order *order)
 {
+	static const char *const faults[] = {
+		[OPERATOR_DONE] = NULL,
+		[OPERATOR_NOT_FOUND] = "already completed",
+		[OPERATOR_PASSING] = "its answer is already going out",
+		[OPERATOR_FORBIDDEN] = "it opens the session; a deadline ends both: cancelctl set --now",
+	};
 	enum side from = view->from;
 	json_t *named = views_name(view);
 	enum operator_result result;
@@ -90,21 +98,24 @@ cancel_one(struct control *control, const struct request_view *view, struct orde
 	buf_append(&id, view->id);
 	result = feed_cancel(feed_of(control), from, buf_span(&id), order->reason, control->views.now);
 	if (result != OPERATOR_DONE)
-		json_object_set_new(named, "why",
-		    json_string(result == OPERATOR_PASSING ? "its answer is already going out" : "already completed"));
+		json_object_set_new(named, "why", json_string(faults[result]));
 	json_array_append_new(result == OPERATOR_DONE ? order->cancelled : order->refused, named);
 	buf_free(&id);
 }
 
-/* A number, which may be longer than any of jansson's, or a string, and nothing else. */
+/* A number or a string, and nothing else: also what jansson does not read, such as long numbers and lone surrogates. */
 static bool
-is_id(const char *text)
+is_id(struct span text)
 {
-	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
-	bool fits = json_is_number(value) || json_is_string(value);
+	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
+	bool fits;
 
-	json_decref(value);
-	return fits && strpbrk(text, " \t\r\n") != text;
+	scan_feed(scan, text.ptr, text.len);
+	scan_finish(scan);
+	fits = !scan_failed(scan) && (scan_type(scan) == VALUE_NUMBER || scan_type(scan) == VALUE_STRING) &&
+	    scan_value_start(scan) == 0 && scan_value_end(scan) == text.len;
+	scan_free(scan);
+	return fits;
 }
 
 static bool
@@ -118,7 +129,7 @@ asks_side(const json_t *params, enum side side)
 static json_t *
 cancel_id(struct control *control, json_t *params, struct order *order, struct fault *fault)
 {
-	const char *id = text_of(params, "id");
+	struct span id = span_of(text_of(params, "id"));
 	struct request_view found[2];
 	int count = 0;
 
@@ -126,7 +137,7 @@ cancel_id(struct control *control, json_t *params, struct order *order, struct f
 		return refuse(fault, -32602, "id: want the id as JSON text, such as \"7\" or \"\\\"7\\\"\"");
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
 		count += asks_side(params, from) &&
-		    session_find_request(control->views.session, from, span_of(id), &found[count]);
+		    session_find_request(control->views.session, from, id, &found[count]);
 	if (count == 0)
 		return refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
 	if (count > 1)
@@ -591,16 +602,23 @@ write_out(struct peer *peer)
 		hang_up(peer);
 }
 
+static void
+write_all(struct control *control)
+{
+	for (int i = 0; i < CONTROL_PEERS; i++)
+		if (control->peers[i].fd >= 0)
+			write_out(&control->peers[i]);
+}
+
 void
 control_watch(struct control *control)
 {
 	if (control->path[0] == '\0')
 		return;
+	write_all(control);
 	for (int i = 0; i < CONTROL_PEERS; i++) {
 		struct peer *peer = &control->peers[i];
 
-		if (peer->fd >= 0)
-			write_out(peer);
 		if (peer->fd < 0)
 			continue;
 		watcher_set(control->loop, &peer->readable, !peer->ended && has_room(peer));
@@ -631,7 +649,9 @@ control_open(struct control *control, struct options *options, struct configfile
 	watcher_init(&control->listener, fd, EV_READ, &control->called);
 	if (fd >= 0)
 		return;
-	log_event(log, WHY_CONTROL_REFUSED, LOG_FIELDS(log_string("at", at), log_string("reason", strerror(errno))));
+	log_event(log, WHY_CONTROL_REFUSED,
+	    LOG_FIELDS(log_string("at", at),
+		log_string("reason", errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
 	control->path[0] = '\0';
 }
 
@@ -651,11 +671,30 @@ control_start(struct control *control, struct session *session, const struct lif
 	control->loop = loop;
 }
 
+/* Waits until a connection reads what it has not read yet. false: none has to, or the time is up. */
+static bool
+await_reader(const struct control *control, msec_t end)
+{
+	struct pollfd unread[CONTROL_PEERS];
+	msec_t left = end - monotonic_now();
+	nfds_t count = 0;
+
+	for (int i = 0; i < CONTROL_PEERS; i++)
+		if (control->peers[i].fd >= 0 && control->peers[i].out.len > 0)
+			unread[count++] = (struct pollfd){ .fd = control->peers[i].fd, .events = POLLOUT };
+	return count > 0 && left > 0 && (poll(unread, count, (int)left) > 0 || errno == EINTR);
+}
+
 void
 control_close(struct control *control)
 {
+	msec_t end = monotonic_now() + CONTROL_LAST_WAIT;
+
 	if (control->path[0] == '\0')
 		return;
+	do
+		write_all(control);
+	while (await_reader(control, end));
 	for (int i = 0; i < CONTROL_PEERS; i++)
 		if (control->peers[i].fd >= 0)
 			hang_up(&control->peers[i]);

@@ -110,7 +110,7 @@ record_sent(const struct feed *feed, enum side from, size_t n, msec_t now)
 	done(feed);
 }
 
-/* Throws away what the session would have written by the time at which the wire has been written so far. */
+/* Throws away the session's copy of what the wire has written. */
 static void
 follow(struct feed *feed, enum side from, msec_t now)
 {

@@ -254,6 +254,7 @@ on_wait(struct ev_loop *ev)
 	if (ev_pending_count(ev) == 0)
 		return;
 	log_failure(loop->log, "watch a descriptor", errno);
+	control_close(&loop->control);
 	log_close(loop->log);
 	_exit(STATUS_FAILED);
 }
@@ -346,6 +347,8 @@ finish(struct loop *loop)
 
 	signals_unwatch();
 	client_close(&loop->client);
+	if (loop->trace != NULL)
+		trace_flush(loop->trace); /* what it logs, if it fails, is for the control socket too */
 	control_close(&loop->control);
 	life_close(&loop->life);
 	port_close_in(client, loop->ev);

@@ -163,12 +163,16 @@ make_directory(char *path, int levels)
 	return true;
 }
 
-/* Binds under a name that nobody looks for, so that who finds the socket finds somebody listening. */
+/*
+ * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening. link(2) replaces
+ * nothing, unlike rename(2): of two that want the same name at once, one fails with EEXIST.
+ */
 static int
 listen_as(const char *hidden, const char *path)
 {
 	struct sockaddr_un address;
 	mode_t mask;
+	bool listening;
 	int fd, bound, error;
 
 	if (!set_address(&address, path) || !set_address(&address, hidden))
@@ -179,11 +183,12 @@ listen_as(const char *hidden, const char *path)
 	mask = umask(0177);
 	bound = bind(fd, (const struct sockaddr *)&address, sizeof(address));
 	umask(mask);
-	if (bound == 0 && listen(fd, BACKLOG) == 0 && rename(hidden, path) == 0)
-		return fd;
+	listening = bound == 0 && listen(fd, BACKLOG) == 0 && link(hidden, path) == 0;
 	error = errno;
 	if (bound == 0)
 		unlink(hidden);
+	if (listening)
+		return fd;
 	close(fd);
 	errno = error;
 	return -1;
@@ -208,6 +213,7 @@ listen_given(const char *given, char path[PLACE_PATH])
 	const char *slash = strrchr(given, '/');
 	char hidden[PLACE_PATH];
 	struct stat status;
+	int fd;
 
 	if (strlen(given) >= PLACE_PATH ||
 	    snprintf(hidden, sizeof(hidden), "%.*s.%ld-%08x", slash == NULL ? 0 : (int)(slash - given) + 1, given,
@@ -216,11 +222,10 @@ listen_given(const char *given, char path[PLACE_PATH])
 		return -1;
 	}
 	snprintf(path, PLACE_PATH, "%s", given);
-	if (lstat(path, &status) == 0 && !place_is_dead(path)) {
+	fd = place_remove_dead(path) ? listen_as(hidden, path) : -1;
+	if (fd < 0 && lstat(path, &status) == 0)
 		errno = S_ISSOCK(status.st_mode) ? EADDRINUSE : EEXIST;
-		return -1;
-	}
-	return listen_as(hidden, path);
+	return fd;
 }
 
 static int

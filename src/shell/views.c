@@ -47,27 +47,32 @@ views_name(const struct request_view *view)
 	return object;
 }
 
-/* The first of these members that is there, with a reference of its own; NULL: none. */
-static json_t *
-member(const json_t *object, const char *first, const char *second)
+/* The first of these members that is there becomes `key` of the view. */
+static void
+take(json_t *view, const char *key, const json_t *said, const char *const names[])
 {
-	json_t *value = json_object_get(object, first);
+	json_t *value = NULL;
 
-	return json_incref(value != NULL ? value : json_object_get(object, second));
+	while (value == NULL && *names != NULL)
+		value = json_object_get(said, *names++);
+	json_object_set(view, key, value);
 }
 
-/* MCP: progress, total and message are members of params; LSP: message and percentage, of params.value. */
+/*
+ * MCP: progress, total and message are members of params; LSP: message and percentage, of params.value; ACP: the title of a
+ * tool call, and the kind of each update, of params.update.
+ */
 static json_t *
 progress_of(struct span notification)
 {
 	json_t *message = notification.len == 0 ? NULL : json_loadb(notification.ptr, notification.len, 0, NULL);
 	json_t *params = json_object_get(message, "params"), *value = json_object_get(params, "value");
-	const json_t *said = json_is_object(value) ? value : params;
-	json_t *object = json_object();
+	json_t *update = json_object_get(params, "update"), *object = json_object();
+	const json_t *said = json_is_object(value) ? value : json_is_object(update) ? update : params;
 
-	json_object_set_new(object, "progress", member(said, "progress", "percentage"));
-	json_object_set_new(object, "total", member(said, "total", NULL));
-	json_object_set_new(object, "message", member(said, "message", "title"));
+	take(object, "progress", said, (const char *const[]){ "progress", "percentage", NULL });
+	take(object, "total", said, (const char *const[]){ "total", NULL });
+	take(object, "message", said, (const char *const[]){ "message", "title", "sessionUpdate", NULL });
 	json_decref(message);
 	if (json_object_size(object) > 0)
 		return object;

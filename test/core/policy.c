@@ -1,6 +1,7 @@
 #include "core/policy.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/dialect.h"
@@ -176,6 +177,26 @@ START_TEST(rules_that_match_are_marked)
 }
 END_TEST
 
+/* A matcher that tries the places of one '*' again for each place of the one before would never end here. */
+START_TEST(many_wildcards_cost_one_pass)
+{
+	enum { STARS = 64, LENGTH = 1 << 20 };
+	char pattern[2 * STARS + 2], *text = malloc(LENGTH);
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, 'a', LENGTH);
+	for (int i = 0; i < STARS; i++)
+		memcpy(pattern + 2 * i, "*a", 2);
+	memcpy(pattern + 2 * STARS, "b", 2);
+	ck_assert(!policy_fits(pattern, (struct span){ text, LENGTH }));
+	text[LENGTH - 1] = 'b';
+	ck_assert(policy_fits(pattern, (struct span){ text, LENGTH }));
+	pattern[2 * STARS] = '*';
+	ck_assert(policy_fits(pattern, (struct span){ text, LENGTH }));
+	free(text);
+}
+END_TEST
+
 START_TEST(names_are_copied)
 {
 	struct policy policy;
@@ -263,6 +284,7 @@ policy_suite(void)
 	tcase_add_test(rules, a_source_is_forgotten);
 	tcase_add_test(rules, what_is_set_replaces_its_equal);
 	tcase_add_test(rules, patterns_fit);
+	tcase_add_test(rules, many_wildcards_cost_one_pass);
 	tcase_add_test(rules, names_are_copied);
 	tcase_add_test(rules, a_name_with_a_zero_byte_is_another_name);
 	suite_add_tcase(suite, rules);

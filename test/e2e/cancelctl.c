@@ -87,6 +87,35 @@ START_TEST(the_nearer_deadline_is_shown)
 }
 END_TEST
 
+START_TEST(an_id_is_given_as_it_is_shown)
+{
+	struct run *run = run_hanging("--name odd", "\"\\ud800\"");
+
+	expect(run, "$C ls odd", 0, "\n\"\\ud800\"  ");
+	expect(run, "$C cancel odd '\"\\ud800\"' --type string", 0, "cancelled \"\\ud800\" tools/call stubborn");
+	expect(run, "$C cancel odd '\"\\ud800\"'", 1, "not found");
+	run_end(run);
+}
+END_TEST
+
+START_TEST(what_opens_the_session_is_ended_by_a_deadline_only)
+{
+	struct run *run = run_options("-v --name starts", "sh:cat >/dev/null");
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+	run_expect_logged(run, "method=initialize era=legacy");
+	expect(run, "$C cancel starts 0", 1, "not cancelled: 0 initialize");
+	expect(run, "$C cancel starts 0", 1, "]: it opens the session");
+	expect(run, "$C cancel starts --older 1ms", 1, "not cancelled: 0 initialize");
+	expect(run, "$C set --now starts initialize=1ms", 0, "1 in flight changed");
+	run_expect_error(run, "0", CODE_CANCELLED, "timeout");
+	run_expect_exit(run, ANY_STATUS);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(an_ambiguous_id_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging(NULL, "7");
@@ -209,6 +238,7 @@ static const struct {
 	const char *arguments, *wanted, *unwanted;
 } watches[] = {
 	{ "-l traffic", " LATE ", "{" },
+	{ "-l traffic why=RELAYED,SUMMARY", " SUMMARY requests=", " LATE " },
 	{ "--json --level traffic 'why!=LATE' server=watched 'method=tools/*'", "\"name\":\"stubborn\",\"id\":7",
 	    "LATE" },
 };
@@ -452,12 +482,14 @@ suite_cancelctl(void)
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_test(tests, a_hanging_call_is_seen_and_cancelled);
 	tcase_add_loop_test(tests, the_nearer_deadline_is_shown, 0, 2);
+	tcase_add_test(tests, an_id_is_given_as_it_is_shown);
+	tcase_add_test(tests, what_opens_the_session_is_ended_by_a_deadline_only);
 	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
 	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
 	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
 	tcase_add_test(tests, a_deadline_is_set_while_it_runs);
 	tcase_add_test(tests, the_level_of_the_log_is_changed);
-	tcase_add_loop_test(tests, decisions_are_watched_while_they_are_made, 0, 2);
+	tcase_add_loop_test(tests, decisions_are_watched_while_they_are_made, 0, sizeof(watches) / sizeof(watches[0]));
 	tcase_add_test(tests, a_log_is_read_with_the_same_filters);
 	tcase_add_test(tests, what_was_counted_is_shown);
 	tcase_add_test(tests, metrics_are_served);

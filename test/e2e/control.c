@@ -38,6 +38,12 @@ struct peer {
 	size_t taken;
 };
 
+static bool
+exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
 static struct sockaddr_un
 address_of(const char *path)
 {
@@ -242,6 +248,55 @@ START_TEST(the_latest_progress_is_shown)
 }
 END_TEST
 
+/* What a client asks, what the server tells about it, and what is shown of that. */
+static const struct {
+	const char *options, *ask, *tell, *shown;
+	long progress;
+} told[] = {
+	{ "-D acp", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\n",
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{"
+	    "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"1\",\"title\":\"Reads a.c\"}}}\\n",
+	    "Reads a.c", -1 },
+	{ "-D acp", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\n",
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{"
+	    "\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}}}\\n",
+	    "agent_message_chunk", -1 },
+	{ "-D lsp",
+	    "Content-Length: 78\r\n\r\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/x\",\"params\":{\"workDoneToken\":\"w\"}}",
+	    "Content-Length: 124\\r\\n\\r\\n"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/progress\",\"params\":{\"token\":\"w\",\"value\":{"
+	    "\"kind\":\"report\",\"percentage\":40,\"message\":\"indexes\"}}}",
+	    "indexes", 40 },
+};
+
+START_TEST(what_was_told_last_is_shown)
+{
+	char command[512];
+	struct run *run;
+	struct peer peer;
+	json_t *message, *progress;
+	long end = milliseconds() + HARNESS_LIMIT;
+
+	snprintf(command, sizeof(command), "sh:read line; printf '%s'; exec cat >/dev/null", told[_i].tell);
+	run = run_options(with_socket(told[_i].options), command);
+	run_send_text(run, told[_i].ask, strlen(told[_i].ask));
+	while (!exists(socket_path) && milliseconds() < end)
+		run_pump(run, 5);
+	peer = connect_to(socket_path);
+	while (message = expect_requests(&peer, 1), json_is_null(at(request_at(message, 0), "progress"))) {
+		ck_assert_msg(milliseconds() < end, "no progress is shown");
+		json_decref(message);
+	}
+	progress = at(request_at(message, 0), "progress");
+	ck_assert_str_eq(at_text(progress, "message"), told[_i].shown);
+	ck_assert_int_eq(at_exists(progress, "progress") ? at_number(progress, "progress") : -1, told[_i].progress);
+	json_decref(message);
+	hang_up(&peer);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_person_cancels_a_call)
 {
 	struct run *run = run_session(with_socket(""), NULL);
@@ -326,7 +381,8 @@ static const struct {
 };
 
 /* Ids that the list shows, and that jansson does not read everywhere. */
-static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"" };
+static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"",
+	"\"\\ud800\"" };
 
 START_TEST(a_person_cancels_a_call_with_an_odd_id)
 {
@@ -698,11 +754,45 @@ START_TEST(a_flood_of_long_questions_delays_nobody)
 }
 END_TEST
 
-static bool
-exists(const char *path)
+static void
+end_by_client(struct run *run)
 {
-	return access(path, F_OK) == 0;
+	run_close_in(run);
 }
+
+static void
+end_by_signal(struct run *run)
+{
+	kill(run->pid, SIGTERM);
+}
+
+static void
+end_by_crash(struct run *run)
+{
+	run_call(run, "3", "crash", "{\"status\":7}");
+}
+
+static void (*const ends[])(struct run *) = { end_by_client, end_by_signal, end_by_crash };
+
+START_TEST(a_watcher_sees_the_end)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer peer = connect_to(socket_path);
+	const char *line;
+	char last[1024] = "";
+
+	json_decref(call(&peer, "watch", "{}"));
+	run_call(run, "2", "stubborn", FOR_EVER);
+	run_expect_received(run, "\"id\":2");
+	ends[_i](run);
+	while ((line = next_line(&peer)) != NULL)
+		snprintf(last, sizeof(last), "%s", line);
+	ck_assert_msg(strstr(last, "\"why\":\"SUMMARY\"") != NULL, "the last one is %s", last);
+	hang_up(&peer);
+	run_expect_exit(run, ANY_STATUS);
+	run_end(run);
+}
+END_TEST
 
 START_TEST(the_socket_goes_with_canceld)
 {
@@ -730,6 +820,51 @@ START_TEST(it_leaves_the_socket_that_has_taken_its_place)
 	ck_assert(exists(socket_path));
 	close(fd);
 	unlink(socket_path);
+	run_end(run);
+}
+END_TEST
+
+/* Two that are started at once: one has it, and keeps it when the other one ends. */
+START_TEST(only_one_has_it)
+{
+	const struct setup setup = { .options = with_socket("") };
+	struct run *runs[] = { run_start(&setup), run_start(&setup) }, *has, *has_not;
+	struct peer peer;
+	json_t *message;
+
+	for (int i = 0; i < 2; i++)
+		run_handshake(runs[i]);
+	peer = connect_to(socket_path);
+	message = call(&peer, "list", "{}");
+	has = runs[at_number(message, "result pid") == runs[1]->pid];
+	has_not = runs[has == runs[0]];
+	ck_assert_int_eq(at_number(message, "result pid"), has->pid);
+	json_decref(message);
+	run_expect_logged(has_not, "reason=\"another canceld uses it\"");
+	ck_assert_ptr_null(strstr(has->error.data, "CONTROL_REFUSED"));
+	run_end(has_not);
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
+	ck_assert(exists(socket_path));
+	run_end(has);
+	ck_assert(!exists(socket_path));
+}
+END_TEST
+
+START_TEST(a_dead_one_is_replaced)
+{
+	const char *options = with_socket("");
+	struct sockaddr_un address = address_of(socket_path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct run *run;
+	struct peer peer;
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	run = run_session(options, NULL);
+	peer = connect_to(socket_path);
+	json_decref(call(&peer, "list", "{}"));
+	hang_up(&peer);
 	run_end(run);
 }
 END_TEST
@@ -870,6 +1005,7 @@ suite_control(void)
 	tcase_set_timeout(methods, TEST_LIMIT);
 	tcase_add_test(methods, a_list_tells_about_canceld_and_its_requests);
 	tcase_add_test(methods, the_latest_progress_is_shown);
+	tcase_add_loop_test(methods, what_was_told_last_is_shown, 0, sizeof(told) / sizeof(told[0]));
 	tcase_add_test(methods, a_trace_has_what_a_person_does);
 	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
 	tcase_add_test(methods, a_person_cancels_a_call);
@@ -881,6 +1017,7 @@ suite_control(void)
 	tcase_add_test(methods, statistics_are_counted);
 	tcase_add_test(methods, decisions_are_watched_at_a_level);
 	tcase_add_test(methods, the_log_changes_its_level);
+	tcase_add_loop_test(methods, a_watcher_sees_the_end, 0, sizeof(ends) / sizeof(ends[0]));
 	suite_add_tcase(suite, methods);
 	tcase_set_timeout(hostile, TEST_LIMIT);
 	tcase_add_test(hostile, a_slow_reader_is_told_what_it_lost);
@@ -894,6 +1031,8 @@ suite_control(void)
 	tcase_set_timeout(places, TEST_LIMIT);
 	tcase_add_test(places, the_socket_goes_with_canceld);
 	tcase_add_test(places, it_leaves_the_socket_that_has_taken_its_place);
+	tcase_add_test(places, only_one_has_it);
+	tcase_add_test(places, a_dead_one_is_replaced);
 	tcase_add_test(places, the_guardian_removes_it_when_canceld_is_killed);
 	tcase_add_test(places, it_stays_when_the_server_is_started_again);
 	tcase_add_test(places, the_usual_place_is_below_the_home);

@@ -275,6 +275,26 @@ START_TEST(memory_stays_bounded)
 }
 END_TEST
 
+/* Each line would be answered with an error, behind what the client does not read. */
+START_TEST(answers_that_are_not_sent_take_no_memory)
+{
+	enum { LINES = 1 << 20 };
+	struct run *run = run_dry("-q", "sh:yes '{\"jsonrpc\":\"2.0\",\"method\":\"n\"}' & exec cat >/dev/null");
+	char *lines = malloc(2 * LINES);
+
+	ck_assert_ptr_nonnull(lines);
+	run_send(run, INITIALIZE);
+	run->stdout_unread = true;
+	for (int i = 0; i < LINES; i++)
+		memcpy(lines + 2 * i, "x\n", 2);
+	run_send_text(run, lines, 2 * LINES);
+	ck_assert_int_lt(process_resident(run->pid), 64L << 20);
+	free(lines);
+	run->stdout_unread = false;
+	run_end(run);
+}
+END_TEST
+
 Suite *
 suite_dry_run(void)
 {
@@ -292,6 +312,7 @@ suite_dry_run(void)
 	tcase_add_test(tests, the_end_is_as_ever);
 	tcase_add_test(tests, json_lines_say_so_too);
 	tcase_add_test(tests, memory_stays_bounded);
+	tcase_add_test(tests, answers_that_are_not_sent_take_no_memory);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
