@@ -8,7 +8,8 @@
  *
  * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM,
  * time, SIGKILL, and the sweep of the rest of the server's process tree. With the built-in times it takes at most 1.6 s
- * after end of file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s).
+ * after end of file, and at most 0.7 s after a signal (MCP lifecycle, "Shutdown": clients grant 2 s). What the server
+ * did not need of that time is left for the sweep, which on a busy machine may need it.
  */
 
 #include <stdbool.h>
@@ -66,6 +67,7 @@ struct supervisor {
 	enum supervisor_event cause; /* what began the process's end; SUPERVISE_NOTHING: it has not begun */
 	bool hasty;                  /* ... and it is to end soon */
 	unsigned given;              /* the steps since the last start */
+	msec_t until;                /* by when the end is to be over; MSEC_NEVER: it has not begun */
 	msec_t wake;                 /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
 	msec_t next_start;           /* when the successor is to be started; MSEC_NEVER: there is none */
 	msec_t term_after, kill_after;

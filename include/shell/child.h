@@ -33,6 +33,7 @@ struct child {
 	int signal;     /* the signal; -1 if none */
 	bool exited;    /* the server is a zombie until the sweep, so that its group's id stays taken */
 	bool swept;     /* no process is left */
+	bool denied;    /* what is left may not be signalled, as it changed its user */
 	bool sweeping;
 	bool silent;           /* control is at end of file: the guardian is about to end, which SIGCHLD shows */
 	const char *unguarded; /* how the guardian was lost; NULL: it was not */
@@ -61,8 +62,8 @@ void child_signal_group(const struct child *child, int signal);
 void child_hear(struct child *child, sweep_ended *ended, void *context);
 
 /*
- * Begins to end the rest of the process tree with SIGKILL; `swept` tells when that is done. The guardian finishes the
- * sweep without the caller.
+ * Begins to end the rest of the process tree with SIGKILL; `swept` or `denied` tells when that is done. The guardian
+ * finishes the sweep without the caller.
  */
 void child_sweep(struct child *child);
 

@@ -25,6 +25,7 @@ enum guardian_kind {
 	GUARDIAN_EXITED, /* the server exited; number: its status; it stays a zombie until the sweep */
 	GUARDIAN_KILLED, /* the server was ended by a signal; number: the signal */
 	GUARDIAN_SWEPT,  /* a process that the server left behind was ended */
+	GUARDIAN_DENIED, /* what is left may not be signalled */
 };
 
 struct guardian_report {

@@ -27,6 +27,7 @@ struct sweep {
 	pid_t *spared;
 	size_t spared_count;
 	bool begun;
+	bool denied; /* the last round left only processes that may not be signalled, as they changed their user */
 	pid_t ended_group; /* the leader's group, once it was sent SIGKILL */
 	pid_t next, tried; /* the process id to try next, and how many were tried since the last one that was a child */
 };

@@ -79,6 +79,7 @@ supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_af
 	*supervisor = (struct supervisor){
 		.state = PROCESS_WAITING,
 		.cause = SUPERVISE_NOTHING,
+		.until = MSEC_NEVER,
 		.next_start = MSEC_NEVER,
 		.term_after = term_after,
 		.kill_after = kill_after,
@@ -119,20 +120,31 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 }
 
 static void
-note_cause(struct supervisor *supervisor, enum supervisor_event event)
+end_by(struct supervisor *supervisor, msec_t until)
+{
+	if (until < supervisor->until)
+		supervisor->until = until;
+}
+
+static void
+note_cause(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
 	bool runs = supervisor->state == PROCESS_RUNNING || supervisor->state == PROCESS_DEAF;
 
-	if (event == SUPERVISE_HASTEN)
+	if (event == SUPERVISE_HASTEN) {
 		supervisor->hasty = true;
+		end_by(supervisor, now + TIME_HASTY_END);
+	}
 	if (runs &&
 	    (event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_EXITED ||
-		event == SUPERVISE_EOF || event == SUPERVISE_GONE))
+		event == SUPERVISE_EOF || event == SUPERVISE_GONE)) {
 		supervisor->cause = event;
+		end_by(supervisor, now + TIME_END);
+	}
 }
 
 static msec_t
-wait_in(const struct supervisor *supervisor, enum supervisor_state state)
+wait_in(const struct supervisor *supervisor, enum supervisor_state state, msec_t now)
 {
 	if (state == PROCESS_CLOSING && supervisor->term_after != MSEC_NEVER)
 		return supervisor->term_after;
@@ -140,6 +152,8 @@ wait_in(const struct supervisor *supervisor, enum supervisor_state state)
 		return supervisor->kill_after;
 	if (state == PROCESS_LINGERING && supervisor_ended_it(supervisor))
 		return TIME_LAST_WAIT;
+	if (state == PROCESS_SWEEPING && supervisor->until > now + TIME_SWEEP_WAIT)
+		return supervisor->until - now;
 	return waits[state][supervisor->hasty];
 }
 
@@ -147,7 +161,7 @@ wait_in(const struct supervisor *supervisor, enum supervisor_state state)
 static void
 set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, msec_t now)
 {
-	msec_t wait = wait_in(supervisor, next);
+	msec_t wait = wait_in(supervisor, next, now);
 	msec_t wake = wait == MSEC_NEVER ? MSEC_NEVER : now + wait;
 
 	if (next == PROCESS_WAITING)
@@ -168,10 +182,11 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 	if (target == PROCESS_STARTING) {
 		supervisor->cause = SUPERVISE_NOTHING;
 		supervisor->hasty = false;
+		supervisor->until = MSEC_NEVER;
 		supervisor->given = 0;
 		supervisor->next_start = MSEC_NEVER;
 	}
-	note_cause(supervisor, event);
+	note_cause(supervisor, event, now);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;
 	set_wake(supervisor, next, target == ANEW, now);

@@ -212,6 +212,8 @@ hear_reports(struct child *child, sweep_ended *ended, void *context)
 	    (got = next_report(child->control, &report, MSG_DONTWAIT)) == (ssize_t)sizeof(report)) {
 		if (report.kind == GUARDIAN_SWEPT && ended != NULL)
 			ended(context, report.pid, report.name);
+		else if (report.kind == GUARDIAN_DENIED)
+			child->denied = true;
 		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
 			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
 	}
@@ -274,8 +276,10 @@ child_hear(struct child *child, sweep_ended *ended, void *context)
 {
 	hear_reports(child, ended, context);
 	hear_children(child, ended, context);
-	if (sweeps_itself(child) && !child->swept)
+	if (sweeps_itself(child) && !child->swept) {
 		child->swept = sweep_round(&child->own, ended, context);
+		child->denied = child->own.denied;
+	}
 	if (child->swept)
 		child->pid = 0;
 }
@@ -299,9 +303,9 @@ child_close(struct child *child)
 	if (child->control >= 0)
 		close(child->control);
 	child->control = -1;
-	while (sweeps_itself(child) && !child->swept && monotonic_now() < end) {
+	while (sweeps_itself(child) && !child->swept && !child->denied && monotonic_now() < end) {
 		child_hear(child, NULL, NULL);
-		if (!child->swept)
+		if (!child->swept && !child->denied)
 			poll(NULL, 0, SWEEP_PAUSE);
 	}
 	sweep_free(&child->own);

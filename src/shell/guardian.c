@@ -31,6 +31,7 @@ enum {
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
 	SWEEP_TIME = 5000, /* for the sweep; a process that is left then is stuck in the kernel, or another user's */
 	SWEEP_PAUSE = 20,
+	HEARD_TIME = 500, /* for canceld to read reports, when no more of them fit into the socket */
 
 	CLOSE_MOST = 1 << 20, /* descriptors, if they cannot be listed */
 };
@@ -38,15 +39,13 @@ enum {
 struct watch {
 	pid_t server;
 	bool exited;
+	bool unheard; /* canceld is gone or stands still: it is told nothing more of the sweep */
 	struct sweep sweep;
 };
 
-/*
- * Never blocks, as canceld may be stopped (SIGSTOP). If canceld is there and cannot be told of the server, it finds out
- * when the guardian has ended.
- */
-static void
-send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
+/* Never blocks, as canceld may be stopped (SIGSTOP). false: no room, or canceld is gone. */
+static bool
+put_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
 	struct guardian_report report;
 
@@ -55,16 +54,31 @@ send_report(enum guardian_kind kind, pid_t pid, int number, const char *name)
 	report.pid = pid;
 	report.number = number;
 	strncpy(report.name, name, SWEEP_NAME);
-	if (send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EPIPE &&
-	    errno != ECONNRESET && kind != GUARDIAN_SWEPT)
+	return send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+/* If canceld is there and cannot be told of the server, it finds out when the guardian has ended. */
+static void
+send_report(enum guardian_kind kind, pid_t pid, int number)
+{
+	if (!put_report(kind, pid, number, "") && errno != EPIPE && errno != ECONNRESET)
 		_exit(1);
+}
+
+/* The processes that it tells of are already ended, so the sweep can wait for canceld to read. */
+static void
+report_sweep(struct watch *watch, enum guardian_kind kind, pid_t pid, const char *name)
+{
+	struct pollfd room = { .fd = CONTROL, .events = POLLOUT };
+
+	while (!watch->unheard && !put_report(kind, pid, 0, name))
+		watch->unheard = errno != EAGAIN || poll(&room, 1, HEARD_TIME) <= 0;
 }
 
 static void
 report_swept(void *context, pid_t pid, const char *name)
 {
-	(void)context;
-	send_report(GUARDIAN_SWEPT, pid, 0, name);
+	report_sweep(context, GUARDIAN_SWEPT, pid, name);
 }
 
 static void
@@ -191,7 +205,7 @@ hear_children(struct watch *watch)
 		}
 		watch->exited = true;
 		send_report(info.si_code == CLD_EXITED ? GUARDIAN_EXITED : GUARDIAN_KILLED, watch->server,
-		    info.si_status, "");
+		    info.si_status);
 	}
 	if (watch->exited)
 		sweep_reap(&watch->sweep);
@@ -231,10 +245,14 @@ static bool
 sweep(struct watch *watch)
 {
 	msec_t end = monotonic_now() + SWEEP_TIME;
+	bool denied = false;
 
-	while (!sweep_round(&watch->sweep, report_swept, NULL)) {
+	while (!sweep_round(&watch->sweep, report_swept, watch)) {
 		if (monotonic_now() >= end)
 			return false;
+		if (watch->sweep.denied && !denied)
+			report_sweep(watch, GUARDIAN_DENIED, 0, "");
+		denied = watch->sweep.denied;
 		wait_for_news(false, SWEEP_PAUSE);
 	}
 	return true;
@@ -286,10 +304,10 @@ guardian_run(const struct guardian *guardian)
 		_exit(1);
 	close_from(CONTROL + 1);
 	if (kind != GUARDIAN_STARTED) {
-		send_report(kind, 0, error, "");
+		send_report(kind, 0, error);
 		_exit(1);
 	}
-	send_report(kind, watch.server, (int)getpid(), "");
+	send_report(kind, watch.server, (int)getpid());
 	sweep_init(&watch.sweep, guardian->group);
 	sweep_set_leader(&watch.sweep, watch.server);
 	listen_to_children();

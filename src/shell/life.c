@@ -18,6 +18,8 @@
 #include "shell/monotonic.h"
 #include "shell/watcher.h"
 
+enum { SWEEP_LOOK = 20 }; /* ms: between two rounds of a sweep of canceld's own */
+
 /* Reported on stderr too if the log goes to a file, as a person looks there first. */
 static void
 report_failure(struct life *life, int error)
@@ -386,7 +388,7 @@ tell_swept(struct life *life)
 	if (!client_needs_server(life->client))
 		supervisor_plan(&life->supervisor, MSEC_NEVER);
 	hear_child(life);
-	tell(life, life->child.swept ? SUPERVISE_SWEPT : SUPERVISE_TICK);
+	tell(life, life->child.swept || life->child.denied ? SUPERVISE_SWEPT : SUPERVISE_TICK);
 }
 
 msec_t
@@ -417,6 +419,9 @@ life_wake(const struct life *life)
 	/* All is written, and no other event would wake the loop. */
 	if (life->supervisor.state == PROCESS_FLUSHING && is_flushed(life))
 		return life->now;
+	/* Without a guardian. */
+	if (life->supervisor.state == PROCESS_SWEEPING && life->child.guardian == 0)
+		return life->supervisor.wake < life->now + SWEEP_LOOK ? life->supervisor.wake : life->now + SWEEP_LOOK;
 	return life->supervisor.wake;
 }
 

@@ -182,6 +182,7 @@ sweep_reap(struct sweep *sweep)
 
 struct found {
 	size_t alive, dead;
+	size_t ending; /* of those alive: SIGKILL was sent */
 };
 
 static void
@@ -196,7 +197,7 @@ end_child(const struct sweep *sweep, pid_t pid, struct found *found)
 		return;
 	}
 	found->alive++;
-	kill(pid, SIGKILL);
+	found->ending += kill(pid, SIGKILL) == 0;
 }
 
 static bool
@@ -244,16 +245,17 @@ end_numbered(struct sweep *sweep, struct found *found)
 bool
 sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 {
-	struct found found = { 0, 0 };
+	struct found found;
 	siginfo_t info;
 
+	sweep->denied = false;
 	if (!sweep->begun) {
 		sweep_reap(sweep);
 		sweep->next = sweep->leader;
 		sweep->begun = true;
 	}
 	do {
-		found = (struct found){ 0, 0 };
+		found = (struct found){ 0 };
 		/* The signal reaches the whole group at once, so no member can start a process that is missed. */
 		if (sweep->leader > 1) {
 			sweep->ended_group = sweep->leader;
@@ -269,5 +271,6 @@ sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 		if (!end_listed(sweep, &found) && end_numbered(sweep, &found) && found.dead == 0)
 			return false;
 	} while (found.dead > 0);
+	sweep->denied = found.alive > 0 && found.ending == 0;
 	return found.alive == 0;
 }

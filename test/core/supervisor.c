@@ -259,21 +259,27 @@ expect_times(const char *way, const msec_t *waits)
 	ck_assert_int_eq(*waits, 0);
 }
 
-/* The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet. */
+/*
+ * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; the last but one is for the sweep, and
+ * uses up what is left of 1600 ms, or of 700 ms after a signal.
+ */
 START_TEST(the_times_of_the_ladder)
 {
-	expect_times("e", (const msec_t[]){ 200, 700, 450, 100, 100, 500, 0 });
-	expect_times("s", (const msec_t[]){ 100, 100, 250, 100, 100, 500, 0 });
+	expect_times("e", (const msec_t[]){ 200, 700, 450, 100, 150, 500, 0 });
+	expect_times("s", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
 	expect_times("o", (const msec_t[]){ 250, 700, 450, 100, 100, 500, 0 });
-	expect_times("ds", (const msec_t[]){ 100, 100, 250, 100, 100, 500, 0 });
-	expect_times("x", (const msec_t[]){ 250, 100, 500, 0 });
-	expect_times("dx", (const msec_t[]){ 250, 100, 500, 0 });
-	expect_times("ex", (const msec_t[]){ 50, 100, 500, 0 });
-	expect_times("es", (const msec_t[]){ 100, 100, 250, 100, 100, 500, 0 });
-	expect_times("efs", (const msec_t[]){ 100, 250, 100, 100, 500, 0 });
-	expect_times("efts", (const msec_t[]){ 250, 100, 100, 500, 0 });
-	expect_times("xs", (const msec_t[]){ 50, 100, 500, 0 });
-	expect_times("gs", (const msec_t[]){ 100, 500, 0 });
+	expect_times("ds", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
+	expect_times("x", (const msec_t[]){ 250, 1350, 500, 0 });
+	expect_times("dx", (const msec_t[]){ 250, 1350, 500, 0 });
+	expect_times("ex", (const msec_t[]){ 50, 1550, 500, 0 });
+	expect_times("es", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
+	expect_times("efs", (const msec_t[]){ 100, 250, 100, 250, 500, 0 });
+	expect_times("efts", (const msec_t[]){ 250, 100, 350, 500, 0 });
+	expect_times("xs", (const msec_t[]){ 50, 650, 500, 0 });
+	expect_times("g", (const msec_t[]){ 1600, 500, 0 });
+	expect_times("gs", (const msec_t[]){ 700, 500, 0 });
+	expect_times("gss", (const msec_t[]){ 700, 500, 0 });
+	expect_times("gpwtrg", (const msec_t[]){ 1600, 500, 0 });
 }
 END_TEST
 
@@ -290,6 +296,8 @@ START_TEST(the_configured_times_are_used)
 		play(&life, "t");
 		ck_assert_int_eq(life.supervisor.wake, life.now);
 		ck_assert_uint_eq(play(&life, "t"), STEP_KILL);
+		play(&life, "g");
+		ck_assert_int_eq(life.supervisor.wake - life.now, TIME_SWEEP_WAIT);
 	}
 }
 END_TEST
@@ -305,6 +313,27 @@ START_TEST(a_signal_never_puts_off)
 	life.now = wake - 10;
 	happens(&life, SUPERVISE_HASTEN);
 	ck_assert_int_eq(life.supervisor.wake, wake);
+}
+END_TEST
+
+/* A signal that comes again, in any state, does not put off the end either. */
+START_TEST(the_sweep_is_over_in_time_after_the_first_signal)
+{
+	struct life life;
+
+	life_init(&life, MSEC_NEVER, MSEC_NEVER);
+	play(&life, "g");
+	life.now += 300;
+	play(&life, "s");
+	ck_assert_int_eq(life.supervisor.wake - life.now, 700);
+	life.now += 100;
+	play(&life, "s");
+	ck_assert_int_eq(life.supervisor.wake - life.now, 600);
+	life_init(&life, MSEC_NEVER, MSEC_NEVER);
+	play(&life, "g");
+	life.now += 1500;
+	play(&life, "s");
+	ck_assert_int_eq(life.supervisor.wake - life.now, 100);
 }
 END_TEST
 
@@ -398,6 +427,7 @@ supervisor_suite(void)
 	tcase_add_test(times, the_times_of_the_ladder);
 	tcase_add_test(times, the_configured_times_are_used);
 	tcase_add_test(times, a_signal_never_puts_off);
+	tcase_add_test(times, the_sweep_is_over_in_time_after_the_first_signal);
 	tcase_add_test(times, a_wait_begins_anew);
 	tcase_add_test(times, the_successor_is_started_when_it_was_planned);
 	tcase_add_test(times, no_successor_after_the_plan_was_dropped);

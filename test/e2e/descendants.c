@@ -11,8 +11,6 @@
 
 #include "peers.h"
 
-enum { MANY = 300 };
-
 static int ready[2];
 
 static void
@@ -99,7 +97,7 @@ become(const char *kind)
 void
 descendant_start(const char *kind)
 {
-	int count = strcmp(kind, "many") == 0 ? MANY : 1;
+	int count = strcmp(kind, "many") == 0 ? DESCENDANTS : 1;
 	char byte;
 	int status;
 	pid_t pid = 0;

@@ -25,6 +25,8 @@
 
 int peer_main(int count, char **arguments);
 
+enum { DESCENDANTS = 300 }; /* of the kind many */
+
 /*
  * Starts a process named left-KIND, and returns when it is what its kind says: pipe, holds stdout; noterm, ignores
  * SIGTERM too; group, in a process group of its own; session, in a session of its own; daemon, forked twice; stopped,

@@ -3,11 +3,15 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __linux__
+#include <linux/capability.h>
+#endif
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -388,9 +392,55 @@ START_TEST(the_server_ends_when_canceld_is_killed)
 }
 END_TEST
 
+static bool
+set_capabilities(const struct __user_cap_data_struct *data)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+/* Of another user, as a set-user-id program is; canceld and its guardian run without the right to signal it. */
+START_TEST(what_may_not_be_signalled_is_not_waited_for)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct had[2], less[2];
+	struct child child;
+	int tries = 0;
+	pid_t other;
+
+	if (geteuid() != 0 || system("setpriv --reuid 65534 --clear-groups true 2>/dev/null") != 0) {
+		fprintf(stderr, "skipped: a process of another user, as only root can start one\n");
+		return;
+	}
+	ck_assert_int_eq(syscall(SYS_capget, &header, had), 0);
+	memcpy(less, had, sizeof(less));
+	less[0].effective &= ~(1U << CAP_KILL);
+	ck_assert(set_capabilities(less));
+	child = start("setsid setpriv --reuid 65534 --clear-groups sh -c 'echo $$ ready; exec sleep 1000' & read go");
+	other = (pid_t)atoi(read_until(&child, "ready\n"));
+	ck_assert_int_gt(other, 1);
+	if (_i == 1)
+		kill(child.guardian, SIGKILL);
+	close(child.input);
+	wait_for_exit(&child);
+	child_sweep(&child);
+	for (; !child.denied; child_hear(&child, on_ended, &ended)) {
+		ck_assert_int_lt(tries++, 5000);
+		pause_briefly();
+	}
+	ck_assert(!child.swept);
+	ck_assert_int_eq(ended.count, 0);
+	ck_assert(set_capabilities(had));
+	ck_assert_int_eq(kill(other, SIGKILL), 0);
+	child_close(&child);
+}
+END_TEST
+
 static void
 add_linux_tests(TCase *tests)
 {
+	tcase_add_loop_test(tests, what_may_not_be_signalled_is_not_waited_for, 0, 2);
 	tcase_add_test(tests, orphans_that_end_before_the_sweep_are_reaped);
 	tcase_add_test(tests, signals_are_as_they_were);
 	tcase_add_test(tests, it_has_the_descriptors_that_canceld_was_given);
