@@ -34,7 +34,7 @@ run(const char *words, const char *path)
 static void
 set_up(void)
 {
-	snprintf(home, sizeof(home), "/tmp/ctl-XXXXXX");
+	snprintf(home, sizeof(home), "%s/ctl-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(home));
 	ck_assert_int_eq(setenv("HOME", home, 1), 0);
 	snprintf(places, sizeof(places), "%s/.local/state/canceld", home);
