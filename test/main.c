@@ -2,10 +2,12 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The suites in OWN need a process for each test: they start processes, take descriptors, or abort. */
 /* clang-format off */
@@ -151,12 +153,33 @@ run_suites(bool own)
 	return failed;
 }
 
+static int
+remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	return remove(name);
+}
+
+/* Files of a test that failed are gone with the directory of the run. */
 int
 main(void)
 {
-	int failed = run_suites(true);
+	const char *parent = getenv("TMPDIR");
+	char directory[64];
+	int failed;
 
+	/* Names of sockets are short. */
+	snprintf(directory, sizeof(directory), "%s/canceld-unit.XXXXXX",
+	    parent != NULL && strlen(parent) < 30 ? parent : "/tmp");
+	if (mkdtemp(directory) == NULL || setenv("TMPDIR", directory, 1) != 0) {
+		perror(directory);
+		return EXIT_FAILURE;
+	}
+	failed = run_suites(true);
 	if (!ALL_OWN)
 		failed += run_suites(false);
+	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

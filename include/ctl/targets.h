@@ -16,7 +16,9 @@
 struct target {
 	char path[FIND_PATH_SIZE];
 	struct connection connection;
-	json_t *about; /* its answer to `list`, owned; NULL: it has not answered */
+	json_t *about;        /* its answer to `list`, owned; NULL: it has not answered */
+	bool asked, answered; /* answered: also if it was no answer, or the connection ended */
+	int error;            /* why it could not be connected to; 0: it could */
 	long pid;
 };
 
@@ -26,14 +28,18 @@ struct targets {
 	bool ours; /* found in the places, not named as a socket */
 };
 
-/* All that can be connected to, each with its answer to `list`, at most limit ms in all. requests: with its requests. */
+enum { TARGETS_LOOK = 500 }; /* ms after which a view does without those that stand still */
+
+/* All that are there, each with its answer to `list`, if it came in so many ms. requests: with its requests. */
 void targets_find(struct targets *targets, bool requests, msec_t limit);
 
 /*
  * The one that `which` means; NULL: all. Otherwise, and where there is none, writes why to stderr and returns the exit
- * status; CTL_YES: targets has at least one, and each has answered. To be freed in any case.
+ * status; CTL_YES: targets has at least one, and each has answered. To be freed in any case. limit: ms after which what
+ * is meant is enough, and the others, which may have the same name, are not waited for: TARGETS_LOOK, or CALL_LIMIT
+ * where something is changed.
  */
-int targets_choose(struct targets *targets, const char *which, bool requests);
+int targets_choose(struct targets *targets, const char *which, bool requests, msec_t limit);
 
 /* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
 void targets_keep(struct targets *targets, const char *which);

@@ -40,6 +40,7 @@ struct verdicts {
 	const char *dialect; /* its name */
 	int column;          /* of the protocol in the table: an enum dialogue_kind */
 	char server[256];    /* what it calls itself; may be empty */
+	bool ended;          /* it ended before it opened a session, as the evidence of CHECK_INITIALIZE says */
 	struct finding {
 		enum verdict verdict;
 		msec_t time; /* MSEC_NEVER: no time was taken */
@@ -53,6 +54,8 @@ void verdict_init(struct verdicts *verdicts, const char *command, const char *di
 /* What the server calls itself; version: may be NULL. */
 void verdict_name_server(struct verdicts *verdicts, const char *name, const char *version);
 
+void verdict_end(struct verdicts *verdicts);
+
 /* A later finding replaces an earlier one unless that was worse: no is worse than yes, and yes than not tested. */
 void verdict_tell(struct verdicts *verdicts, enum check check, enum verdict verdict, msec_t time, const char *format,
     ...) __attribute__((format(printf, 5, 6)));
@@ -60,7 +63,7 @@ void verdict_tell(struct verdicts *verdicts, enum check check, enum verdict verd
 /* Whether a promise is broken: one that the protocol demands, not one that it only permits. */
 bool verdict_is_broken(const struct verdicts *verdicts);
 
-/* colour: with escapes for a terminal. */
+/* What was not tested because no session was opened is only counted. colour: with escapes for a terminal. */
 void verdict_print(const struct verdicts *verdicts, FILE *to, bool colour);
 
 /* One object, on one line. */

@@ -13,8 +13,8 @@ enum { VIEW_INSTANCE_WIDTH = 10, VIEW_REQUEST_WIDTH = 9 };
 extern const struct column view_instance_columns[VIEW_INSTANCE_WIDTH];
 extern const struct column view_request_columns[VIEW_REQUEST_WIDTH];
 
-/* Add one row. about: the answer to `list`; request: one of its requests. */
-void view_instance(struct table *table, const json_t *about);
+/* Add one row. about: the answer to `list`, or NULL: there was none; request: one of its requests. */
+void view_instance(struct table *table, long pid, const json_t *about);
 void view_request(struct table *table, const json_t *request);
 
 /* "tools/call slow": the method, and the name if there is one. */

@@ -277,7 +277,8 @@ ctl_cancel(int argc, char *argv[])
 		status = check(&wish, argc - optind);
 	if (status >= 0)
 		return status;
-	status = targets_choose(&targets, wish.all ? NULL : argv[optind], wish.older == NULL && wish.method == NULL);
+	status = targets_choose(&targets, wish.all ? NULL : argv[optind], wish.older == NULL && wish.method == NULL,
+	    CALL_LIMIT);
 	if (status == CTL_YES)
 		status = wish.older != NULL || wish.method != NULL ?
 		    cancel_many(&wish, &targets) :

@@ -110,6 +110,9 @@ tell_opening(struct run *run, enum opening opening, const struct asked *asked)
 		note_server(run, asked);
 		verdict_tell(run->verdicts, CHECK_INITIALIZE, VERDICT_YES, asked->answered - asked->sent,
 		    "%s was answered after %lld ms", method, (long long)(asked->answered - asked->sent));
+	} else if (asked->answer != NULL && visit_is_own(asked)) {
+		TELL_ONE(run, CHECK_INITIALIZE, VERDICT_NO, "%s", visit_error(asked) + strlen("canceld: "));
+		verdict_end(run->verdicts);
 	} else if (asked->answer != NULL) {
 		TELL_ONE(run, CHECK_INITIALIZE, VERDICT_NO, "%s: %s", method,
 		    visit_error(asked) == NULL ? "the result is no object" : visit_error(asked));

@@ -2,37 +2,62 @@
 
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
 #include "ctl/change.h"
 #include "ctl/replace.h"
+#include "ctl/table.h"
+#include "ctl/term.h"
 #include "shell/command.h"
 #include "shell/printable.h"
 
-void
-found_say(const char *format, ...)
+/* cells: the most of the terminal that it takes; SIZE_MAX: any number. */
+static void __attribute__((format(printf, 2, 0))) say(size_t cells, const char *format, va_list values)
 {
-	struct buf words, line;
-	va_list values, again;
+	struct buf words, safe, line;
+	va_list again;
 	int len;
 
-	va_start(values, format);
 	va_copy(again, values);
 	len = vsnprintf(NULL, 0, format, values);
 	buf_init(&words);
+	buf_init(&safe);
 	buf_init(&line);
 	if (len > 0)
 		vsnprintf(buf_space(&words, (size_t)len + 1), (size_t)len + 1, format, again);
 	buf_added(&words, len > 0 ? (size_t)len : 0);
 	va_end(again);
-	va_end(values);
-	printable_append(&line, buf_span(&words), "");
+	printable_append(&safe, buf_span(&words), "");
+	table_cut(&line, buf_span(&safe), cells);
 	buf_append(&line, SPAN("\n"));
 	fwrite(line.data, 1, line.len, stdout);
 	buf_free(&words);
+	buf_free(&safe);
 	buf_free(&line);
+}
+
+void
+found_say(const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	say(SIZE_MAX, format, values);
+	va_end(values);
+}
+
+/* A row of the list, cut to the terminal. */
+static void __attribute__((format(printf, 1, 2))) say_row(const char *format, ...)
+{
+	size_t width = term_width(NULL);
+	va_list values;
+
+	va_start(values, format);
+	say(width > 0 ? width : SIZE_MAX, format, values);
+	va_end(values);
 }
 
 void
@@ -106,9 +131,9 @@ list_server(const struct client_file *file, const struct doc *doc, const struct 
 		    entry.state == ENTRY_WRAPPED ? buf_span(&options) : SPAN_NONE,
 		    entry.why == NULL ? buf_span(&command) : SPAN_NONE);
 	else if (entry.why != NULL)
-		found_say("  %-12s %s: %s", states[entry.state], server.data, entry.why);
+		say_row("  %-12s %s: %s", states[entry.state], server.data, entry.why);
 	else
-		found_say("  %-12s %s: %.*s%s%.*s", states[entry.state], server.data, (int)options.len,
+		say_row("  %-12s %s: %.*s%s%.*s", states[entry.state], server.data, (int)options.len,
 		    buf_span(&options).ptr, options.len > 0 ? " -- " : "", (int)command.len, buf_span(&command).ptr);
 	buf_free(&command);
 	buf_free(&options);

@@ -14,7 +14,7 @@ static const char usage[] = "usage: cancelctl ls [-j] [" TARGETS_USAGE "]\n\n"
 			    "  -j, --json   one JSON object a line\n";
 
 static void
-print_table(struct table *table)
+print_table(const struct table *table)
 {
 	struct buf out;
 
@@ -22,24 +22,29 @@ print_table(struct table *table)
 	table_write(table, term_width(NULL), &out);
 	show_bytes(buf_span(&out));
 	buf_free(&out);
-	table_free(table);
 }
 
-static int
+static void
 list_instances(const struct targets *targets, bool json)
 {
 	struct table table;
 
-	if (json) {
-		for (size_t i = 0; i < targets->count; i++)
-			show_json(targets->list[i]->about);
-		return CTL_YES;
-	}
 	table_init(&table, view_instance_columns, VIEW_INSTANCE_WIDTH);
-	for (size_t i = 0; i < targets->count; i++)
-		view_instance(&table, targets->list[i]->about);
-	print_table(&table);
-	return CTL_YES;
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct target *target = targets->list[i];
+		json_t *object = json ? json_pack("{s:I}", "pid", (json_int_t)target->pid) : NULL;
+
+		view_instance(&table, target->pid, target->about);
+		if (!json)
+			continue;
+		json_object_update(object, target->about);
+		json_object_set_new(object, "answering", json_boolean(target->about != NULL));
+		show_json(object);
+		json_decref(object);
+	}
+	if (!json)
+		print_table(&table);
+	table_free(&table);
 }
 
 static int
@@ -56,6 +61,7 @@ list_requests(const struct target *target, bool json)
 		for (size_t i = 0; i < json_array_size(requests); i++)
 			view_request(&table, json_array_get(requests, i));
 		print_table(&table);
+		table_free(&table);
 	}
 	if (view_more(target->about) > 0)
 		ctl_no("%lld more requests are not shown", (long long)view_more(target->about));
@@ -88,9 +94,16 @@ ctl_ls(int argc, char *argv[])
 		return ctl_usage("more than one canceld is given; see cancelctl ls --help");
 	if (optind < argc)
 		which = argv[optind];
-	status = targets_choose(&targets, which, which != NULL);
-	if (status == CTL_YES)
-		status = which == NULL ? list_instances(&targets, json) : list_requests(targets.list[0], json);
+	if (which == NULL) {
+		targets_find(&targets, false, TARGETS_LOOK);
+		status = targets.count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
+		if (status == CTL_YES)
+			list_instances(&targets, json);
+	} else {
+		status = targets_choose(&targets, which, true, TARGETS_LOOK);
+		if (status == CTL_YES)
+			status = list_requests(targets.list[0], json);
+	}
 	targets_free(&targets);
 	return status;
 }

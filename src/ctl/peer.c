@@ -26,6 +26,15 @@ enum {
 static const int interrupting[PEER_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 static void
+remove_directory(struct peer *peer)
+{
+	unlink(peer->pipe);
+	unlink(peer->config);
+	rmdir(peer->directory);
+	peer->directory[0] = '\0';
+}
+
+static void
 hear(struct peer *peer, peer_heard *heard, struct span text)
 {
 	json_t *value = json_loadb(text.ptr, text.len, 0, NULL);
@@ -172,6 +181,9 @@ read_events(struct peer *peer)
 	size_t had = peer->events.len;
 
 	while (read_piece(peer->log.fd, &peer->events) > 0) {
+		/* canceld has opened what is in there, and is done with the names. */
+		if (peer->directory[0] != '\0')
+			remove_directory(peer);
 		for (; take_line(&peer->events, had, &line); had = 0) {
 			hear(peer, peer->on_event, line);
 			buf_consume(&peer->events, line.len + 1);
@@ -232,14 +244,6 @@ on_time(struct ev_loop *loop, ev_timer *watcher, int events)
 	(void)loop;
 	(void)watcher;
 	(void)events;
-}
-
-static void
-remove_directory(struct peer *peer)
-{
-	unlink(peer->pipe);
-	unlink(peer->config);
-	rmdir(peer->directory);
 }
 
 /* An empty configuration: the user's own is for other sessions. */
@@ -321,11 +325,18 @@ static int
 start(struct peer *peer, int ends[2], const struct peer_setup *setup)
 {
 	int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+	sigset_t all, before;
 	int error;
 
+	/* Our handlers, in the child, would take a signal that is meant to end canceld. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
 	if (pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0)
 		peer->pid = fork();
 	error = errno;
+	for (int i = 0; peer->pid == 0 && i < PEER_SIGNALS; i++)
+		signal(interrupting[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (peer->pid == 0)
 		become_canceld(peer, (int[]){ in[0], out[1] }, setup);
 	if (in[0] >= 0)
@@ -382,18 +393,18 @@ peer_start(struct peer *peer, const struct peer_setup *setup)
 		.on_event = setup->on_event,
 		.user = setup->user,
 	};
-	log = open_log(peer);
-	if (log < 0)
-		return -1;
-	/* Before the fork, so that no end of a child is missed. */
+	/* Before there is a directory that a signal would leave, and before the fork, so that no end of a child is missed. */
 	peer->loop = ev_loop_new(EVFLAG_AUTO);
 	watch_signals(peer);
-	if (start(peer, ends, setup) < 0) {
+	log = open_log(peer);
+	if (log < 0 || start(peer, ends, setup) < 0) {
 		error = errno;
+		if (log >= 0) {
+			close(log);
+			close(peer->writer);
+			remove_directory(peer);
+		}
 		unwatch_signals(peer);
-		close(log);
-		close(peer->writer);
-		remove_directory(peer);
 		errno = error;
 		return -1;
 	}
@@ -488,7 +499,8 @@ peer_free(struct peer *peer)
 	stop(peer, &peer->from);
 	stop(peer, &peer->log);
 	close(peer->writer);
-	remove_directory(peer);
+	if (peer->directory[0] != '\0')
+		remove_directory(peer);
 	unwatch_signals(peer);
 	buf_free(&peer->in);
 	buf_free(&peer->out);

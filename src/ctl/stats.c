@@ -170,7 +170,7 @@ ctl_stats(int argc, char *argv[])
 	}
 	if (argc - optind > 1)
 		return ctl_usage("more than one canceld is given; see cancelctl stats --help");
-	status = targets_choose(&targets, optind < argc ? argv[optind] : NULL, false);
+	status = targets_choose(&targets, optind < argc ? argv[optind] : NULL, false, TARGETS_LOOK);
 	if (status == CTL_YES)
 		status = show_each(&targets, json);
 	targets_free(&targets);

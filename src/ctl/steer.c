@@ -79,7 +79,7 @@ call_each(const struct order *order, const char *method, json_t *params,
     void (*tell)(struct buf *line, const json_t *result))
 {
 	struct targets targets;
-	int status = targets_choose(&targets, order->all ? NULL : order->words[0], false);
+	int status = targets_choose(&targets, order->all ? NULL : order->words[0], false, CALL_LIMIT);
 
 	for (size_t i = 0; status != CTL_NO && i < targets.count; i++) {
 		json_t *result = NULL;

@@ -1,6 +1,7 @@
 #include "ctl/targets.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,12 @@
 #include "shell/monotonic.h"
 #include "shell/nearest.h"
 
-enum { NAME_SHOWN = 64, CHOICES_SIZE = 600, BAD_PARAMS = -32602 /* JSON-RPC */ };
+enum {
+	NAME_SHOWN = 64,
+	CHOICES_SIZE = 600,
+	RETRY = 10 /* ms, where one takes no connections */,
+	BAD_PARAMS = -32602 /* JSON-RPC */
+};
 
 static void
 free_target(struct target *target)
@@ -22,55 +28,97 @@ free_target(struct target *target)
 	free(target);
 }
 
-/* Nothing is waited for yet, so that one that stands still holds up no other. NULL with errno: it is not there. */
+/* Connects to it and asks it, if that is possible at once. */
+static void
+ask_about(struct target *target, bool ours, bool requests)
+{
+	target->error = 0;
+	target->asked = connection_open(&target->connection, target->path, ours, 0) == 0 &&
+	    connection_ask(&target->connection, "list", json_pack("{s:b}", "requests", requests), 0) == 0;
+	if (target->asked)
+		return;
+	target->error = errno;
+	connection_close(&target->connection);
+}
+
 static struct target *
-open_target(const char *path, long pid, bool ours, bool requests, msec_t end)
+add_target(struct targets *targets, const char *path, long pid, bool requests)
 {
 	struct target *target = mem_new(sizeof(*target));
-	json_t *params = json_pack("{s:b}", "requests", requests);
-	int kept;
 
 	target->pid = pid;
 	snprintf(target->path, sizeof(target->path), "%s", path);
-	if (connection_open(&target->connection, path, ours, end) == 0 &&
-	    connection_ask(&target->connection, "list", json_incref(params), end) == 0) {
-		json_decref(params);
-		return target;
-	}
-	kept = errno;
-	json_decref(params);
-	free_target(target);
-	errno = kept;
-	return NULL;
-}
-
-/* Takes it; NULL: none. */
-static void
-add_target(struct targets *targets, struct target *target)
-{
-	if (target == NULL)
-		return;
+	ask_about(target, targets->ours, requests);
 	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(void *));
 	targets->list[targets->count++] = target;
+	return target;
 }
 
-static void
-hear_about(struct target *target, msec_t end)
+/* ETIMEDOUT: its queue of connections is full, as it stands still, or is about to take them. */
+static bool
+is_there(const struct target *target, const char *unused)
 {
-	json_t *answer = connection_answer(&target->connection, end), *result = json_object_get(answer, "result");
+	(void)unused;
+	return target->error == 0 || target->error == ETIMEDOUT;
+}
 
+/* Does what can be done without waiting. Whether it may still answer. */
+static bool
+hear_about(struct target *target, bool ours, bool requests)
+{
+	json_t *answer, *result;
+
+	if (!target->asked && is_there(target, NULL))
+		ask_about(target, ours, requests);
+	if (!target->asked || target->answered)
+		return !target->answered && is_there(target, NULL);
+	answer = connection_answer(&target->connection, 0);
+	result = json_object_get(answer, "result");
+	target->answered = answer != NULL || errno != ETIMEDOUT;
 	if (json_is_object(result))
 		target->about = json_incref(result);
 	json_decref(answer);
-	if (target->about != NULL && json_is_integer(json_object_get(target->about, "pid")))
+	if (json_is_integer(json_object_get(target->about, "pid")))
 		target->pid = (long)show_number(target->about, "pid");
+	return !target->answered;
 }
 
+/* All at once, so that one that stands still holds up no other. */
 static void
-hear_all(struct targets *targets, msec_t end)
+hear_all(struct targets *targets, bool requests, msec_t end)
 {
+	struct pollfd *awaited = mem_new((targets->count + 1) * sizeof(*awaited));
+	nfds_t count;
+	msec_t rest;
+
+	do {
+		rest = end - monotonic_now();
+		count = 0;
+		for (size_t i = 0; i < targets->count; i++) {
+			struct target *target = targets->list[i];
+
+			if (!hear_about(target, targets->ours, requests))
+				continue;
+			if (!target->asked && rest > RETRY)
+				rest = RETRY;
+			awaited[count++] = (struct pollfd){ .fd = target->connection.fd, .events = POLLIN };
+		}
+	} while (count > 0 && rest > 0 && (poll(awaited, count, (int)rest) >= 0 || errno == EINTR));
+	free(awaited);
+}
+
+/* Leaves out those of which that is not true. */
+static void
+keep_those(struct targets *targets, bool (*stays)(const struct target *target, const char *which), const char *which)
+{
+	size_t kept = 0;
+
 	for (size_t i = 0; i < targets->count; i++)
-		hear_about(targets->list[i], end);
+		if (stays(targets->list[i], which))
+			targets->list[kept++] = targets->list[i];
+		else
+			free_target(targets->list[i]);
+	targets->count = kept;
 }
 
 void
@@ -82,9 +130,10 @@ targets_find(struct targets *targets, bool requests, msec_t limit)
 	sockets_find(&sockets);
 	*targets = (struct targets){ .ours = true };
 	for (size_t i = 0; i < sockets.count; i++)
-		add_target(targets, open_target(sockets.files[i].path, sockets.files[i].pid, true, requests, end));
-	hear_all(targets, end);
+		add_target(targets, sockets.files[i].path, sockets.files[i].pid, requests);
 	sockets_free(&sockets);
+	hear_all(targets, requests, end);
+	keep_those(targets, is_there, NULL);
 }
 
 void
@@ -125,14 +174,8 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < targets->count; i++)
-		if (which == NULL || is_meant(targets->list[i], which))
-			targets->list[kept++] = targets->list[i];
-		else
-			free_target(targets->list[i]);
-	targets->count = kept;
+	if (which != NULL)
+		keep_those(targets, is_meant, which);
 }
 
 /* "NAME[PID], NAME[PID]" of those that are meant, or of all. */
@@ -170,35 +213,21 @@ refuse_unknown(const struct targets *targets, const char *which)
 	return ctl_no("no canceld is called '%.100s'; there is %s", which, choices);
 }
 
-/* Only the target at this place stays. */
-static void
-keep(struct targets *targets, size_t place)
-{
-	for (size_t i = 0; i < targets->count; i++)
-		if (i != place)
-			free_target(targets->list[i]);
-	targets->list[0] = targets->list[place];
-	targets->count = 1;
-}
-
 static int
 choose_one(struct targets *targets, const char *which)
 {
 	char choices[CHOICES_SIZE];
-	size_t fitting = 0, place = 0;
+	size_t fitting = 0;
 
 	for (size_t i = 0; i < targets->count; i++)
-		if (is_meant(targets->list[i], which)) {
-			place = i;
-			fitting++;
-		}
+		fitting += is_meant(targets->list[i], which);
 	if (fitting == 0)
 		return refuse_unknown(targets, which);
 	if (fitting > 1) {
 		list_choices(targets, which, choices);
 		return ctl_usage("'%.100s' is ambiguous: give the pid of one of %s", which, choices);
 	}
-	keep(targets, place);
+	targets_keep(targets, which);
 	if (targets->list[0]->about == NULL)
 		return ctl_failed("canceld %ld does not answer", targets->list[0]->pid);
 	return CTL_YES;
@@ -207,44 +236,45 @@ choose_one(struct targets *targets, const char *which)
 static int
 open_path(struct targets *targets, const char *path, bool requests)
 {
-	msec_t end = monotonic_now() + CALL_LIMIT;
+	const struct target *target = add_target(targets, path, 0, requests);
 
-	add_target(targets, open_target(path, 0, false, requests, end));
-	if (targets->count == 0)
-		return ctl_no("%.200s: %s", path, strerror(errno));
-	hear_all(targets, end);
-	if (targets->list[0]->about == NULL)
-		return ctl_failed("%.200s: no answer of canceld", path);
-	return CTL_YES;
+	hear_all(targets, requests, monotonic_now() + CALL_LIMIT);
+	if (!is_there(target, NULL))
+		return ctl_no("%.200s: %s", path, strerror(target->error));
+	return target->about != NULL ? CTL_YES : ctl_failed("%.200s: no answer of canceld", path);
 }
 
-/* Those that have not answered are told, and left out. */
-static int
-keep_answering(struct targets *targets)
+static bool
+answers(const struct target *target, const char *unused)
 {
-	size_t kept = 0, count = targets->count;
-
-	for (size_t i = 0; i < count; i++)
-		if (targets->list[i]->about != NULL) {
-			targets->list[kept++] = targets->list[i];
-		} else {
-			ctl_failed("canceld %ld does not answer", targets->list[i]->pid);
-			free_target(targets->list[i]);
-		}
-	targets->count = kept;
-	if (kept > 0)
-		return CTL_YES;
-	return count > 0 ? CTL_FAILED : ctl_no("no canceld of this user is running");
+	(void)unused;
+	if (target->about == NULL)
+		ctl_failed("canceld %ld does not answer", target->pid);
+	return target->about != NULL;
 }
 
 int
-targets_choose(struct targets *targets, const char *which, bool requests)
+targets_choose(struct targets *targets, const char *which, bool requests, msec_t limit)
 {
+	msec_t end = monotonic_now() + CALL_LIMIT;
+	bool met = false;
+	size_t found;
+
 	*targets = (struct targets){ 0 };
 	if (which != NULL && strchr(which, '/') != NULL)
 		return open_path(targets, which, requests);
-	targets_find(targets, requests, CALL_LIMIT);
-	return which != NULL ? choose_one(targets, which) : keep_answering(targets);
+	targets_find(targets, requests, limit);
+	for (size_t i = 0; i < targets->count; i++)
+		met |= targets->list[i]->about != NULL && (which == NULL || is_meant(targets->list[i], which));
+	if (!met)
+		hear_all(targets, requests, end);
+	if (which != NULL)
+		return choose_one(targets, which);
+	found = targets->count;
+	keep_those(targets, answers, NULL);
+	if (targets->count > 0)
+		return CTL_YES;
+	return found > 0 ? CTL_FAILED : ctl_no("no canceld of this user is running");
 }
 
 /* The exit status that an error of canceld's means; it is told. */

@@ -21,8 +21,6 @@
 #include "shell/units.h"
 
 enum {
-	ANSWER_LIMIT =
-	    500,         /* ms for all canceld at each refresh, so that one that stands still does not stop the view */
 	INTERVAL = 1000, /* ms */
 	INTERVAL_LEAST = 100,
 	INTERVAL_MOST = 3600 * 1000,
@@ -104,7 +102,7 @@ look(struct top *top)
 	json_t *request = any ? json_incref(top->rows[top->marked].request) : NULL;
 
 	targets_free(&top->targets);
-	targets_find(&top->targets, true, ANSWER_LIMIT);
+	targets_find(&top->targets, true, TARGETS_LOOK);
 	targets_keep(&top->targets, top->which);
 	fill_rows(top);
 	for (size_t i = 0; i < top->count; i++)

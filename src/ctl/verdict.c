@@ -108,6 +108,12 @@ verdict_name_server(struct verdicts *verdicts, const char *name, const char *ver
 }
 
 void
+verdict_end(struct verdicts *verdicts)
+{
+	verdicts->ended = true;
+}
+
+void
 verdict_tell(struct verdicts *verdicts, enum check check, enum verdict verdict, msec_t time, const char *format, ...)
 {
 	struct finding *finding = &verdicts->findings[check];
@@ -185,8 +191,9 @@ put_wrapped(FILE *to, const char *text)
 	fputc('\n', to);
 }
 
+/* The verdict, in the colour that it means. */
 static void
-print_finding(const struct verdicts *verdicts, int check, FILE *to, bool colour)
+put_word(const struct verdicts *verdicts, int check, FILE *to, bool colour)
 {
 	static const char *const colours[] = { "\033[33m", "\033[32m", "\033[31m" };
 	const struct finding *finding = &verdicts->findings[check];
@@ -195,9 +202,16 @@ print_finding(const struct verdicts *verdicts, int check, FILE *to, bool colour)
 		finding->verdict == VERDICT_YES ? VERDICT_YES :
 						  VERDICT_NOT_TESTED];
 
-	fprintf(to, "%s%-*s%s%s\n", colour ? paint : "", LEFT, word_of(verdicts, check), colour ? "\033[0m" : "",
-	    rows[check].title);
-	fprintf(to, "%*s", LEFT, "");
+	fprintf(to, "%s%-*s%s", colour ? paint : "", LEFT, word_of(verdicts, check), colour ? "\033[0m" : "");
+}
+
+static void
+print_finding(const struct verdicts *verdicts, int check, FILE *to, bool colour)
+{
+	const struct finding *finding = &verdicts->findings[check];
+
+	put_word(verdicts, check, to, colour);
+	fprintf(to, "%s\n%*s", rows[check].title, LEFT, "");
 	put_safe(to, finding->evidence);
 	fputc('\n', to);
 	if (finding->verdict == VERDICT_NO) {
@@ -209,12 +223,19 @@ print_finding(const struct verdicts *verdicts, int check, FILE *to, bool colour)
 void
 verdict_print(const struct verdicts *verdicts, FILE *to, bool colour)
 {
+	bool opened = verdicts->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
+
 	put_safe(to, verdicts->command);
 	fprintf(to, " (%s%s", verdicts->dialect, verdicts->server[0] != '\0' ? ", " : "");
 	put_safe(to, verdicts->server);
 	fputs(")\n\n", to);
-	for (int i = 0; i < CHECKS; i++)
-		if (is_for(verdicts, i))
+	if (verdicts->ended) {
+		put_word(verdicts, CHECK_INITIALIZE, to, colour);
+		put_safe(to, verdicts->findings[CHECK_INITIALIZE].evidence);
+		fputc('\n', to);
+	}
+	for (int i = 0; i < CHECKS && !verdicts->ended; i++)
+		if (is_for(verdicts, i) && (opened || verdicts->findings[i].verdict != VERDICT_NOT_TESTED))
 			print_finding(verdicts, i, to, colour);
 	fprintf(to, "\n%d kept, %d broken, %d not tested\n", count(verdicts, VERDICT_YES), count(verdicts, VERDICT_NO),
 	    count(verdicts, VERDICT_NOT_TESTED));

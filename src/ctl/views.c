@@ -67,9 +67,15 @@ add_command(struct table *table, const json_t *command)
 }
 
 void
-view_instance(struct table *table, const json_t *about)
+view_instance(struct table *table, long pid, const json_t *about)
 {
-	table_add_number(table, show_number(about, "pid"));
+	table_add_number(table, pid);
+	if (about == NULL) {
+		for (int i = 2; i < VIEW_INSTANCE_WIDTH; i++)
+			table_add(table, SPAN("-"));
+		table_add(table, SPAN("not answering"));
+		return;
+	}
 	add_string(table, about, "name");
 	add_string(table, json_object_get(about, "client"), "name");
 	add_string(table, about, "dialect");

@@ -238,9 +238,9 @@ is_watched(const struct watch *watch, const char *path)
 	return source != NULL;
 }
 
-/* Opens a connection and asks it for decisions. false: it is not there. */
+/* Opens a connection and asks it for decisions. false: it is not there, or takes none in so many ms. */
 static bool
-add(struct watch *watch, const char *path, long pid, bool ours)
+add(struct watch *watch, const char *path, long pid, bool ours, msec_t limit)
 {
 	/* canceld tells more than errors; the rest is left out here. */
 	static const char *const levels[] = { [LEVEL_ERROR] = "person",
@@ -248,7 +248,7 @@ add(struct watch *watch, const char *path, long pid, bool ours)
 		[LEVEL_DECISION] = "decision",
 		[LEVEL_TRAFFIC] = "traffic" };
 	struct source *source = mem_new(sizeof(*source));
-	msec_t end = monotonic_now() + CALL_LIMIT;
+	msec_t end = monotonic_now() + limit;
 
 	source->pid = pid;
 	snprintf(source->path, sizeof(source->path), "%s", path);
@@ -276,7 +276,7 @@ look(struct watch *watch)
 	sockets_find(&sockets);
 	for (size_t i = 0; i < sockets.count; i++)
 		if (!is_watched(watch, sockets.files[i].path))
-			add(watch, sockets.files[i].path, sockets.files[i].pid, true);
+			add(watch, sockets.files[i].path, sockets.files[i].pid, true, 0);
 	sockets_free(&sockets);
 }
 
@@ -306,8 +306,8 @@ watch_live(struct watch *watch, const char *which)
 		if (watch->sources == NULL)
 			ctl_no("no canceld of this user is running; waiting for one");
 	} else {
-		status = targets_choose(&targets, which, false);
-		if (status == CTL_YES && !add(watch, targets.list[0]->path, targets.list[0]->pid, false))
+		status = targets_choose(&targets, which, false, TARGETS_LOOK);
+		if (status == CTL_YES && !add(watch, targets.list[0]->path, targets.list[0]->pid, false, CALL_LIMIT))
 			status = ctl_no("canceld %ld has ended", targets.list[0]->pid);
 		targets_free(&targets);
 	}

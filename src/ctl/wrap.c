@@ -201,8 +201,8 @@ leave_file(struct task *task, const struct client_file *file, const char *why)
 {
 	json_t *object;
 
-	/* What was never wrapped is unwrapped. */
-	if (!task->change.unwrap || file->client->syntax != CLIENT_YAML)
+	/* What is never edited is no failure to wrap all, and needs no unwrap. */
+	if (file->client->syntax != CLIENT_YAML || !(task->all || task->change.unwrap))
 		worsen(task, CTL_NO);
 	if (!task->json) {
 		found_say("  left alone: %s", why);

@@ -25,9 +25,7 @@ run_shell(const char *before, const char *path, const char *after)
 static void
 set_up(void)
 {
-	const char *base = getenv("TMPDIR");
-
-	snprintf(home, sizeof(home), "%.32s/[c]l*ients-XXXXXX", base != NULL ? base : "/tmp");
+	snprintf(home, sizeof(home), "%.40s/[c]l*ients-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(home));
 	setenv("HOME", home, 1);
 	unsetenv("XDG_CONFIG_HOME");

@@ -53,9 +53,7 @@ text_of(const char *path)
 static void
 set_up(void)
 {
-	const char *base = getenv("TMPDIR");
-
-	snprintf(folder, sizeof(folder), "%.40s/replace-XXXXXX", base != NULL ? base : "/tmp");
+	snprintf(folder, sizeof(folder), "%.40s/replace-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(config, sizeof(config), "%s/config.json", folder);
 	snprintf(state, sizeof(state), "%s/a/state", folder);

@@ -70,10 +70,12 @@ END_TEST
 START_TEST(a_script_of_node_is_seen)
 {
 	const char script[] = "echo; read x\n";
-	char path[] = "/tmp/running-test-XXXXXX";
-	int fd = mkstemp(path);
+	char path[64];
 	struct process process;
+	int fd;
 
+	snprintf(path, sizeof(path), "%s/running-test-XXXXXX", getenv("TMPDIR"));
+	fd = mkstemp(path);
 	ck_assert_int_ne(fd, -1);
 	ck_assert_int_eq(write(fd, script, strlen(script)), (ssize_t)strlen(script));
 	close(fd);

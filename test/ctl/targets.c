@@ -2,6 +2,7 @@
 #include "ctl/targets.h"
 
 #include <check.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ run(const char *words, const char *path)
 static void
 set_up(void)
 {
-	snprintf(home, sizeof(home), "/tmp/ctl-XXXXXX");
+	snprintf(home, sizeof(home), "%s/ctl-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(home));
 	ck_assert_int_eq(setenv("HOME", home, 1), 0);
 	snprintf(places, sizeof(places), "%s/.local/state/canceld", home);
@@ -113,17 +114,17 @@ START_TEST(one_is_meant_by_pid_or_name)
 	serve("11-a.sock", ABOUT("11", "files"), NULL);
 	serve("12-a.sock", ABOUT("12", "files"), NULL);
 	serve("13-a.sock", ABOUT("13", "12"), NULL);
-	ck_assert_int_eq(targets_choose(&targets, "11", false), CTL_YES);
+	ck_assert_int_eq(targets_choose(&targets, "11", false, CALL_LIMIT), CTL_YES);
 	ck_assert_uint_eq(targets.count, 1);
 	ck_assert_int_eq(targets.list[0]->pid, 11);
 	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, "files", false), CTL_USAGE);
+	ck_assert_int_eq(targets_choose(&targets, "files", false, CALL_LIMIT), CTL_USAGE);
 	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, "12", false), CTL_USAGE);
+	ck_assert_int_eq(targets_choose(&targets, "12", false, CALL_LIMIT), CTL_USAGE);
 	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, "file", false), CTL_NO);
+	ck_assert_int_eq(targets_choose(&targets, "file", false, CALL_LIMIT), CTL_NO);
 	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, NULL, false), CTL_YES);
+	ck_assert_int_eq(targets_choose(&targets, NULL, false, CALL_LIMIT), CTL_YES);
 	ck_assert_uint_eq(targets.count, 3);
 	targets_free(&targets);
 }
@@ -136,7 +137,7 @@ START_TEST(only_what_is_stale_is_removed)
 	close(listen_at("11-dead.sock"));
 	close(listen_at("12-a.new"));
 	serve("13-a.sock", ABOUT("13", "x"), NULL);
-	ck_assert_int_eq(targets_choose(&targets, NULL, false), CTL_YES);
+	ck_assert_int_eq(targets_choose(&targets, NULL, false, CALL_LIMIT), CTL_YES);
 	ck_assert_uint_eq(targets.count, 1);
 	ck_assert(!exists("11-dead.sock") && exists("12-a.new") && exists("13-a.sock"));
 	targets_free(&targets);
@@ -165,9 +166,36 @@ START_TEST(what_does_not_answer_is_left_out)
 	ck_assert(span_equal(target_name(targets.list[1]), SPAN("x")));
 	targets_free(&targets);
 	if (hostile[_i] != NULL) {
-		ck_assert_int_eq(targets_choose(&targets, "11", false), CTL_FAILED);
+		ck_assert_int_eq(targets_choose(&targets, "11", false, CALL_LIMIT), CTL_FAILED);
 		targets_free(&targets);
 	}
+}
+END_TEST
+
+/* Its queue is full, as that of a canceld which was stopped and often looked at. */
+START_TEST(what_takes_no_connection_holds_up_no_other)
+{
+	int listener = listen_at("11-a.sock"), fd, status;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct targets targets;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/11-a.sock", places);
+	do {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		status = connect(fd, (struct sockaddr *)&address, sizeof(address));
+	} while (status == 0);
+	ck_assert_int_eq(errno, EAGAIN);
+	serve("12-a.sock", ABOUT("12", "x"), NULL);
+	targets_find(&targets, false, TARGETS_LOOK);
+	ck_assert_uint_eq(targets.count, 2);
+	ck_assert_int_eq(targets.list[0]->pid, 11);
+	ck_assert_ptr_null(targets.list[0]->about);
+	ck_assert_ptr_nonnull(targets.list[1]->about);
+	targets_free(&targets);
+	/* The one that is named is enough to look at it. */
+	ck_assert_int_eq(targets_choose(&targets, "x", false, TARGETS_LOOK), CTL_YES);
+	targets_free(&targets);
+	close(listener);
 }
 END_TEST
 
@@ -197,7 +225,7 @@ START_TEST(errors_of_canceld_are_exit_statuses)
 	int status = -1;
 
 	serve("11-a.sock", ABOUT("11", "x"), errors[_i].error);
-	ck_assert_int_eq(targets_choose(&targets, "x", false), CTL_YES);
+	ck_assert_int_eq(targets_choose(&targets, "x", false, CALL_LIMIT), CTL_YES);
 	ck_assert_ptr_null(target_call(targets.list[0], "cancel", NULL, &status));
 	ck_assert_int_eq(status, errors[_i].status);
 	targets_free(&targets);
@@ -214,6 +242,7 @@ targets_suite(void)
 	tcase_add_test(tests, one_is_meant_by_pid_or_name);
 	tcase_add_test(tests, only_what_is_stale_is_removed);
 	tcase_add_loop_test(tests, what_does_not_answer_is_left_out, 0, sizeof(hostile) / sizeof(hostile[0]));
+	tcase_add_test(tests, what_takes_no_connection_holds_up_no_other);
 	tcase_add_test(tests, a_place_that_others_may_enter_is_left_out);
 	tcase_add_loop_test(tests, errors_of_canceld_are_exit_statuses, 0, 5);
 	suite_add_tcase(suite, tests);

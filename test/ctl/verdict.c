@@ -107,6 +107,27 @@ START_TEST(verdicts_have_colours)
 }
 END_TEST
 
+/* Without a session there is nothing to say of what was not tested; of a server that ended only how it did. */
+START_TEST(what_had_no_session_is_counted)
+{
+	struct verdicts verdicts;
+	char *text;
+
+	verdict_init(&verdicts, "x", "mcp", 0);
+	verdict_tell(&verdicts, CHECK_INITIALIZE, VERDICT_NO, MSEC_NEVER, "it ended");
+	verdict_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 7, "first");
+	text = printed(print_plain, &verdicts);
+	ck_assert_ptr_null(strstr(text, "not tested  "));
+	ck_assert_ptr_nonnull(strstr(text, "exits when"));
+	ck_assert_ptr_nonnull(strstr(text, "1 kept, 1 broken, 13 not tested"));
+	free(text);
+	verdict_end(&verdicts);
+	text = printed(print_plain, &verdicts);
+	ck_assert_str_eq(text, "x (mcp)\n\nno          it ended\n\n1 kept, 1 broken, 13 not tested\n");
+	free(text);
+}
+END_TEST
+
 /* LSP has neither server/discover nor tools. */
 START_TEST(a_check_may_be_for_some_protocols_only)
 {
@@ -132,6 +153,7 @@ verdict_suite(void)
 	tcase_add_test(tests, what_is_only_permitted_breaks_nothing);
 	tcase_add_test(tests, each_report_escapes);
 	tcase_add_test(tests, verdicts_have_colours);
+	tcase_add_test(tests, what_had_no_session_is_counted);
 	tcase_add_test(tests, a_check_may_be_for_some_protocols_only);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -134,6 +134,24 @@ START_TEST(an_ambiguous_id_is_refused_with_the_choices)
 }
 END_TEST
 
+/* As a program that a debugger or a person has stopped. */
+START_TEST(one_that_does_not_answer_is_shown)
+{
+	struct run *run = run_session("--name sleeps", NULL), *other = run_session("--name wakes", NULL);
+
+	ck_assert_int_eq(kill(run->pid, SIGSTOP), 0);
+	expect(run, "$C ls | grep \"^ *$PID  -  .*not answering$\" && $C ls", 0, "wakes");
+	expect(run, "$C ls -j | grep '\"answering\":true' && $C ls -j", 0, ",\"answering\":false}");
+	expect(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
+	expect(run, "$C ls $PID", 125, "does not answer");
+	expect(run, "$C stats", 0, "does not answer");
+	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
+	expect(run, "$C ls $PID", 0, "ID");
+	run_end(run);
+	run_end(other);
+}
+END_TEST
+
 START_TEST(an_ambiguous_name_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging("--name twins", "7"), *other = run_session("--name twins", NULL);
@@ -485,6 +503,7 @@ suite_cancelctl(void)
 	tcase_add_test(tests, an_id_is_given_as_it_is_shown);
 	tcase_add_test(tests, what_opens_the_session_is_ended_by_a_deadline_only);
 	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
+	tcase_add_test(tests, one_that_does_not_answer_is_shown);
 	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
 	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
 	tcase_add_test(tests, a_deadline_is_set_while_it_runs);

@@ -1,4 +1,5 @@
 /* cancelctl doctor: the verdicts on servers that keep their promises, and on those that break one each. */
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +209,21 @@ START_TEST(the_text_is_for_people)
 }
 END_TEST
 
+START_TEST(of_a_server_that_ends_at_once_only_the_end_is_told)
+{
+	struct run *run = examine("sh:exec \"$CANCELCTL\" doctor -- sh -c 'echo no config >&2; exit 3'");
+	static const char *const lines[] = { "sh -c 'echo no config >&2; exit 3' (mcp)", "",
+		"no          initialize cannot be answered: the server has exited with status 3: no config", "",
+		"1 kept, 1 broken, 13 not tested" };
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_str_eq(run_line(run, HARNESS_LIMIT), lines[i]);
+	ck_assert_ptr_null(run_line(run, HARNESS_LIMIT));
+	run_expect_exit(run, 1);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(the_report_goes_to_a_file_for_ci)
 {
 	struct run *run;
@@ -363,16 +379,67 @@ START_TEST(a_server_of_a_client_is_started_as_the_client_does)
 }
 END_TEST
 
-/* run_end fails if a process is left. */
+/* A new TMPDIR. */
+static void
+make_temporary(char path[300])
+{
+	snprintf(path, 300, "%s/doctor-XXXXXX", getenv("E2E_DIRECTORY"));
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	ck_assert_int_eq(setenv("TMPDIR", path, 1), 0);
+}
+
+static bool
+is_empty(const char *path)
+{
+	DIR *directory = opendir(path);
+	int count = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while (readdir(directory) != NULL)
+		count++;
+	closedir(directory);
+	return count == 2;
+}
+
+/* run_end fails if a process is left. Once the server runs, SIGKILL leaves no file either. */
 START_TEST(a_signal_ends_it_and_the_server)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL };
-	struct run *run = examine("sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 900'; exit $?");
+	long end = milliseconds() + HARNESS_LIMIT;
+	struct run *run;
+	char path[300];
 
+	make_temporary(path);
+	run = examine("sh:\"$CANCELCTL\" doctor --json -v -- sh -c 'echo runs >&2; sleep 900'; exit $?");
 	run_expect_logged(run, "runs");
+	while (!is_empty(path))
+		ck_assert_int_lt(milliseconds(), end);
 	kill(process_child(run->pid, "--json"), signals[_i]);
 	run_expect_exit(run, 128 + signals[_i]);
 	run_end(run);
+	ck_assert(is_empty(path));
+}
+END_TEST
+
+/* When there is a directory. */
+START_TEST(a_signal_at_the_start_leaves_nothing)
+{
+	char path[300];
+
+	make_temporary(path);
+	for (int i = 0; i < 8; i++) {
+		int number = i % 2 == 0 ? SIGINT : SIGTERM;
+		struct run *run = examine("sh:\"$CANCELCTL\" doctor --json -- sleep 900; exit $?");
+		long end = milliseconds() + HARNESS_LIMIT;
+		pid_t pid;
+
+		while ((pid = process_first(run->pid)) < 0 || (is_empty(path) && !process_has_child(pid, 0)))
+			ck_assert_int_lt(milliseconds(), end);
+		kill(pid, number);
+		run_expect_exit(run, 128 + number);
+		run_end(run);
+		ck_assert(is_empty(path));
+	}
 }
 END_TEST
 
@@ -416,6 +483,7 @@ suite_doctor_reports(void)
 
 	tcase_add_test(tests, the_report_has_evidence_and_what_helps);
 	tcase_add_test(tests, the_text_is_for_people);
+	tcase_add_test(tests, of_a_server_that_ends_at_once_only_the_end_is_told);
 	tcase_add_test(tests, its_directory_is_in_tmpdir);
 	tcase_add_test(tests, the_report_goes_to_a_file_for_ci);
 	tcase_add_loop_test(tests, wrong_usage_and_failures_have_a_status, 0, sizeof(refusals) / sizeof(refusals[0]));
@@ -423,5 +491,6 @@ suite_doctor_reports(void)
 	    sizeof(entries) / sizeof(entries[0]));
 	tcase_add_loop_test(tests, the_servers_stderr_is_shown_on_request, 0, 3);
 	tcase_add_loop_test(tests, a_signal_ends_it_and_the_server, 0, 5);
+	tcase_add_test(tests, a_signal_at_the_start_leaves_nothing);
 	return suite;
 }

@@ -407,6 +407,7 @@ process_guard(const char *name, int (*run)(void))
 	}
 	snprintf(family, sizeof(family), "%s-%d", name, (int)getpid());
 	setenv("E2E_DIRECTORY", directory, 1);
+	setenv("TMPDIR", directory, 1);
 	setenv("E2E_FAMILY", family, 1);
 	if (!leave_home(directory))
 		return 1;

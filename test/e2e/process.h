@@ -22,7 +22,7 @@ bool process_all_sleep(const char *mark);
 void process_sweep(const char *mark);
 
 /*
- * Runs the tests in a fresh directory (E2E_DIRECTORY), with a home below it; removes it afterwards and kills what failed
+ * Runs the tests in a fresh directory (E2E_DIRECTORY, TMPDIR), with a home below it; removes it afterwards and kills what failed
  * tests have left (processes with a mark that starts with E2E_FAMILY). Returns what run returns.
  */
 int process_guard(const char *name, int (*run)(void));

@@ -1,10 +1,12 @@
 /* cancelctl wrap and unwrap, on files of clients in a home directory of their own. */
 #include <check.h>
 #include <jansson.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,6 +190,29 @@ START_TEST(the_list_says_what_to_type)
 }
 END_TEST
 
+START_TEST(the_list_is_cut_to_the_terminal)
+{
+	struct winsize size = { .ws_row = 12, .ws_col = 24 };
+	size_t len = 0;
+	int terminal;
+	pid_t pid = forkpty(&terminal, NULL, NULL, &size);
+	ssize_t got;
+
+	if (pid == 0) {
+		execl(getenv("CANCELCTL"), "cancelctl", "wrap", "--list", (char *)NULL);
+		_exit(127);
+	}
+	while ((got = read(terminal, output + len, sizeof(output) - 1 - len)) > 0)
+		len += (size_t)got;
+	output[len] = '\0';
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(terminal);
+	ck_assert_ptr_nonnull(strstr(output, "  not wrapped  one: npx~\r\n"));
+	ck_assert_ptr_nonnull(strstr(output, "  not wrapped  two: two\r\n"));
+	ck_assert_ptr_nonnull(strstr(output, "/.config/Claude/claude_desktop_config.json\r\n"));
+}
+END_TEST
+
 static const struct {
 	const char *script;
 	int status;
@@ -228,6 +253,10 @@ static const struct {
 	    "args: [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap --all", 0,
 	    "YAML is not edited" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap --all", 0,
+	    "args: [\"--\", COMMAND, ARGUMENTS...]" },
+	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml; echo '{' >.mcp.json",
+	    "wrap --all", 1, "YAML is not edited" },
 	{ "echo '{\"a\":1,\n\"a\":2}' >.mcp.json", "wrap claude", 1, "line 2: the key 'a' is there twice" },
 	{ "echo '{' >.mcp.json", "wrap claude", 1, "\"args\": [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "echo '{}' >.mcp.json", "wrap claude", 0, "no servers" },
@@ -333,6 +362,7 @@ suite_wraps(void)
 	tcase_add_test(files, json_is_one_object_a_line);
 	tcase_add_test(files, a_client_that_gives_up_first_is_told);
 	tcase_add_test(files, the_list_says_what_to_type);
+	tcase_add_test(files, the_list_is_cut_to_the_terminal);
 	tcase_add_loop_test(files, what_cannot_be_done_is_refused, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(files, help_names_each_client);
 	suite_add_tcase(suite, files);

@@ -19,7 +19,7 @@ static char lines[2][1024]; /* what argv points into */
 static void
 enter(void)
 {
-	snprintf(directory, sizeof(directory), "/tmp/canceld-config.XXXXXX");
+	snprintf(directory, sizeof(directory), "%s/config-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/config.json", directory);
 	setenv("HOME", "/home/me", 1);

@@ -610,14 +610,14 @@ read_file(const char *path, char *text, size_t size)
 
 START_TEST(a_file_is_appended_to_with_the_time)
 {
-	char directory[] = "/tmp/log-XXXXXX";
-	char path[64];
+	char directory[64], path[80];
 	char text[1024];
 	char *second;
 	struct log log;
 	struct log_config config = { .level = LEVEL_PERSON, .file = path };
 	int i;
 
+	snprintf(directory, sizeof(directory), "%s/log-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/log", directory);
 	for (i = 0; i < 2; i++) {

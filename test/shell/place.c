@@ -3,7 +3,6 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdbool.h>
@@ -19,27 +18,12 @@ Suite *place_suite(void);
 static char top[64], path[PLACE_PATH];
 static const char *at;
 
-static int
-remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status;
-	(void)type;
-	(void)place;
-	return remove(name);
-}
-
 static void
 enter(void)
 {
-	snprintf(top, sizeof(top), "/tmp/place.XXXXXX");
+	snprintf(top, sizeof(top), "%s/place-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(top));
 	setenv("HOME", top, 1);
-}
-
-static void
-leave(void)
-{
-	nftw(top, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* A machine may have /run/user/UID: then sockets are there. */
@@ -200,7 +184,7 @@ place_suite(void)
 	Suite *suite = suite_create("place");
 	TCase *sockets = tcase_create("sockets");
 
-	tcase_add_checked_fixture(sockets, enter, leave);
+	tcase_add_checked_fixture(sockets, enter, NULL);
 	tcase_add_test(sockets, a_socket_has_a_private_directory);
 	tcase_add_test(sockets, dead_sockets_are_swept_and_others_stay);
 	tcase_add_test(sockets, a_leftover_without_a_name_is_swept_later);

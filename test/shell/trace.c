@@ -13,7 +13,7 @@
 Suite *trace_suite(void);
 
 /* Each test runs in a process of its own. */
-static char directory[] = "/tmp/canceld-trace-XXXXXX";
+static char directory[64];
 static struct log trace_log;
 static struct policy policy;
 static struct trace trace;
@@ -23,6 +23,7 @@ make_directory(void)
 {
 	const struct log_config quiet = { .level = LEVEL_ERROR, .name = "a \"name\"" };
 
+	snprintf(directory, sizeof(directory), "%s/trace-XXXXXX", getenv("TMPDIR"));
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chdir(directory), 0);
 	ck_assert_int_eq(log_open(&trace_log, &quiet), 0);
@@ -32,7 +33,7 @@ make_directory(void)
 static void
 remove_directory(void)
 {
-	char command[64];
+	char command[80];
 
 	snprintf(command, sizeof(command), "rm -r %s", directory);
 	ck_assert_int_eq(system(command), 0);
