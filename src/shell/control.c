@@ -205,7 +205,7 @@ on_cancel(struct peer *peer, json_t *params, struct fault *fault)
 	json_t *result;
 	bool more = false;
 
-	if (peer->control->options->dry_run)
+	if (peer->control->options->session.dry_run)
 		refuse(fault, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const json_t *value = json_object_get(params, keys[i]);

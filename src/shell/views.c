@@ -208,7 +208,7 @@ views_list(const struct views *views, bool requests)
 	json_object_set_new(object, "in_flight", number(in_flight));
 	json_object_set_new(object, "oldest_ms", time_or_null(session_oldest(session)));
 	json_object_set_new(object, "timeouts", number(session_count(session, WHY_TIMED_OUT)));
-	json_object_set_new(object, "dry_run", json_boolean(views->options->dry_run));
+	json_object_set_new(object, "dry_run", json_boolean(views->options->session.dry_run));
 	json_object_set_new(object, "restarts", number(session_count(session, WHY_RESTARTED)));
 	if (!requests)
 		return object;
