@@ -33,7 +33,7 @@ struct options {
 	size_t restarts;               /* 0: the server is not started again */
 	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool fail_on_timeout, fail_on_error, no_control;
-	char control[OPTIONS_PATH];    /* the name of the control socket; "": a fresh one in the usual place */
+	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
 	struct trace_config trace;
 	struct log_config log;
 	char log_path[OPTIONS_PATH], trace_path[OPTIONS_PATH];

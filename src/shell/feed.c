@@ -58,12 +58,6 @@ done(const struct feed *feed)
 		trace_return(feed->trace);
 }
 
-static const char *
-side_name(enum side side)
-{
-	return side == SIDE_CLIENT ? "client" : "server";
-}
-
 /* The last n bytes received in a lane whose bytes are not decided yet. */
 static struct span
 last_bytes(const struct lane *lane, size_t n)

@@ -347,19 +347,19 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
-	const struct session *session = loop->session;
+	const struct journal *journal = session_journal(loop->session);
 	int status = life_status(&loop->life);
 	/* If the client no longer reads, it does not miss the answers that were left. */
-	bool left = session_tally(session, TALLY_LEFT) > 0 && !loop->client.left_deaf;
-	bool failed = session_tally(session, TALLY_FAILED) + session_tally(session, TALLY_TIMED_OUT) +
-		session_tally(session, TALLY_LOST) + session_tally(session, TALLY_REFUSED) + session_refusals(session) >
+	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->client.left_deaf;
+	bool failed = journal->tallies[TALLY_FAILED] + journal->tallies[TALLY_TIMED_OUT] +
+		journal->tallies[TALLY_LOST] + journal->tallies[TALLY_REFUSED] + journal->refusals >
 	    0;
 
 	if (loop->signals.ending != 0)
 		return 128 + loop->signals.ending;
 	if (loop->failed)
 		return STATUS_FAILED;
-	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(session) || left))
+	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(loop->session) || left))
 		return STATUS_TIMED_OUT;
 	if (status == 0 && loop->options->fail_on_error && (failed || left))
 		return STATUS_ERROR;

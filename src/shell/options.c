@@ -433,7 +433,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		allow_restarts(options);
 		options->session.kill_stuck = TIME_STUCK;
 		return argument == NULL ||
-		    (units_read_duration(value, &options->session.kill_stuck) && options->session.kill_stuck != MSEC_NEVER);
+		    (units_read_duration(value, &options->session.kill_stuck) &&
+			options->session.kill_stuck != MSEC_NEVER);
 	case SWEEP:
 		return read_choice(value, "tree", "group", &options->sweep_group);
 	case SIZE:
