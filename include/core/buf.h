@@ -33,6 +33,16 @@ span_equal(struct span a, struct span b)
 	return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, b.len) == 0);
 }
 
+static inline size_t
+span_count(struct span bytes, char byte)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < bytes.len; i++)
+		count += bytes.ptr[i] == byte;
+	return count;
+}
+
 /* The part of whole from offset on, len bytes. Both must lie within whole. */
 static inline struct span
 span_part(struct span whole, size_t offset, size_t len)

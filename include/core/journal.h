@@ -21,6 +21,12 @@ side_other(enum side side)
 	return side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT;
 }
 
+static inline const char *
+side_name(enum side side)
+{
+	return side == SIDE_CLIENT ? "client" : "server";
+}
+
 enum verb {
 	VERB_SEND, /* a message goes to `side`: relayed, changed or canceld's own */
 	VERB_DROP, /* a message from the other side of `side` does not reach it */
@@ -64,14 +70,14 @@ typedef void action_fn(void *user, const struct action *action);
 struct journal {
 	action_fn *act; /* or NULL */
 	void *user;
-	bool traffic_unseen; /* decisions of LEVEL_TRAFFIC are counted and not reported */
-	uint64_t counts[WHY_COUNT];
-	uint64_t requests[2]; /* by requester */
+	bool traffic_unseen;        /* decisions of LEVEL_TRAFFIC are counted and not reported */
+	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
+	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
 	uint64_t refusals; /* messages of the client's that were none */
 };
 
-void journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen);
+void journal_init(struct journal *journal, action_fn *act, void *user);
 
 /* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
 void journal_show_traffic(struct journal *journal, bool shown);

@@ -119,12 +119,9 @@ size_t session_outstanding(const struct session *session, enum side requester);
 /* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
 bool session_turn_runs(const struct session *session);
 
-bool session_wants_end(const struct session *session);                         /* the handshake was never answered */
-bool session_timed_out(const struct session *session);                         /* some request timed out */
-uint64_t session_count(const struct session *session, enum why why);           /* how often this decision was made */
-uint64_t session_requests(const struct session *session, enum side requester); /* sent, without $/canceld/cancel */
-uint64_t session_tally(const struct session *session, enum tally tally);
-uint64_t session_refusals(const struct session *session); /* input from the client that was no message */
-bool session_began(const struct session *session);        /* the client has sent the request of a handshake */
+bool session_wants_end(const struct session *session);                /* the handshake was never answered */
+bool session_timed_out(const struct session *session);                /* some request timed out */
+const struct journal *session_journal(const struct session *session); /* what was counted */
+bool session_began(const struct session *session); /* the client has sent the request of a handshake */
 
 #endif

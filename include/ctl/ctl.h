@@ -10,10 +10,12 @@ enum {
 	CTL_FAILED = 125, /* cancelctl itself failed */
 };
 
-/* Each writes one line, "cancelctl: ", to stderr, and returns the status of its name. */
-int ctl_no(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int ctl_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int ctl_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes one line, "cancelctl: ", to stderr, and returns the status. */
+int ctl_report(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define ctl_no(...) ctl_report(CTL_NO, __VA_ARGS__)
+#define ctl_usage(...) ctl_report(CTL_USAGE, __VA_ARGS__)
+#define ctl_failed(...) ctl_report(CTL_FAILED, __VA_ARGS__)
 
 /* For getopt_long with opterr 0 and optstring ":...": what it refused (it returned `got`), as a line on stderr. */
 int ctl_option(char *argv[], int got);

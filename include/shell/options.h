@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #include "core/clock.h"
-#include "core/dialect.h"
-#include "core/policy.h"
+#include "core/config.h"
 #include "shell/log.h"
 #include "shell/name.h"
 #include "shell/trace.h"
@@ -26,21 +25,15 @@ enum {
 
 struct options {
 	struct policy policy;
-	const struct dialect *dialect; /* NULL: the traffic shows it */
-	msec_t grace;                  /* MSEC_NEVER: the built-in time */
+	struct session_config session; /* without what does not follow from an option alone: see loop.c */
 	bool drain;
 	msec_t drain_for;              /* MSEC_NEVER: as long as the deadlines allow */
 	msec_t term_after, kill_after; /* MSEC_NEVER: the built-in times */
 	bool sweep_group;              /* the sweep spares processes that have left the server's process group */
 	size_t restarts;               /* 0: the server is not started again */
 	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
-	bool stateless;                /* restart it even if the session cannot be replayed */
-	msec_t kill_stuck;             /* 0: a server that does not answer is not ended */
-	bool no_cancel, answer_cancelled, tool_errors, ask_progress, legacy, fail_on_timeout, fail_on_error, strict;
-	size_t max_message, max_inflight;
-	bool no_control;
+	bool fail_on_timeout, fail_on_error, no_control;
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
-	bool dry_run;               /* every byte passes, and the log tells what would have been done */
 	struct trace_config trace;
 	struct log_config log;
 	char log_path[OPTIONS_PATH], trace_path[OPTIONS_PATH];

@@ -33,7 +33,4 @@ json_t *views_stats(const struct views *views);
 /* The members that name a request: id, from, method, name, age_ms. */
 json_t *views_name(const struct request_view *view);
 
-/* "client", "server" */
-const char *views_side(enum side side);
-
 #endif

@@ -1,9 +1,9 @@
 #include "core/journal.h"
 
 void
-journal_init(struct journal *journal, action_fn *act, void *user, bool traffic_unseen)
+journal_init(struct journal *journal, action_fn *act, void *user)
 {
-	*journal = (struct journal){ .act = act, .user = user, .traffic_unseen = traffic_unseen };
+	*journal = (struct journal){ .act = act, .user = user };
 }
 
 void

@@ -36,7 +36,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	enum side side;
 
 	session->config = *config;
-	journal_init(&session->journal, act, user, config->traffic_unseen);
+	journal_init(&session->journal, act, user);
 	clocks_init(&session->clocks, now);
 	handshake_init(&session->handshake, config->dialect);
 	server_init(&session->server);
@@ -588,28 +588,10 @@ session_show_traffic(struct session *session, bool shown)
 	journal_show_traffic(&session->journal, shown);
 }
 
-uint64_t
-session_count(const struct session *session, enum why why)
+const struct journal *
+session_journal(const struct session *session)
 {
-	return session->journal.counts[why];
-}
-
-uint64_t
-session_requests(const struct session *session, enum side requester)
-{
-	return session->journal.requests[requester];
-}
-
-uint64_t
-session_tally(const struct session *session, enum tally tally)
-{
-	return session->journal.tallies[tally];
-}
-
-uint64_t
-session_refusals(const struct session *session)
-{
-	return session->journal.refusals;
+	return &session->journal;
 }
 
 bool

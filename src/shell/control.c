@@ -123,7 +123,7 @@ asks_side(const json_t *params, enum side side)
 {
 	const char *from = text_of(params, "from");
 
-	return *from == '\0' || strcmp(from, views_side(side)) == 0;
+	return *from == '\0' || strcmp(from, side_name(side)) == 0;
 }
 
 static json_t *
@@ -136,8 +136,8 @@ cancel_id(struct control *control, json_t *params, struct order *order, struct f
 	if (!is_id(id))
 		return refuse(fault, -32602, "id: want the id as JSON text, such as \"7\" or \"\\\"7\\\"\"");
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
-		count += asks_side(params, from) &&
-		    session_find_request(control->views.session, from, id, &found[count]);
+		count +=
+		    asks_side(params, from) && session_find_request(control->views.session, from, id, &found[count]);
 	if (count == 0)
 		return refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
 	if (count > 1)
@@ -205,7 +205,7 @@ on_cancel(struct peer *peer, json_t *params, struct fault *fault)
 	json_t *result;
 	bool more = false;
 
-	if (peer->control->options->dry_run)
+	if (peer->control->options->session.dry_run)
 		refuse(fault, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const json_t *value = json_object_get(params, keys[i]);

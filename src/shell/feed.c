@@ -1,5 +1,6 @@
 #include "shell/feed.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "shell/settings.h"
@@ -37,10 +38,17 @@ records(const struct feed *feed)
 	return feed->trace != NULL && trace_records(feed->trace);
 }
 
+/* A call begins; format: its arguments, as for json_pack. */
 static void
-call(const struct feed *feed, const char *name, json_t *fields, msec_t now)
+call(const struct feed *feed, msec_t now, const char *name, const char *format, ...)
 {
-	trace_call(feed->trace, name, fields, now);
+	va_list values;
+
+	if (!records(feed))
+		return;
+	va_start(values, format);
+	trace_call(feed->trace, name, json_vpack_ex(NULL, 0, format, values), now);
+	va_end(values);
 }
 
 static void
@@ -48,12 +56,6 @@ done(const struct feed *feed)
 {
 	if (feed->trace != NULL)
 		trace_return(feed->trace);
-}
-
-static const char *
-side_name(enum side side)
-{
-	return side == SIDE_CLIENT ? "client" : "server";
 }
 
 /* The last n bytes received in a lane whose bytes are not decided yet. */
@@ -90,8 +92,7 @@ feed_hear(struct feed *feed, enum side from, size_t n, msec_t now)
 void
 feed_end_of_input(struct feed *feed, enum side from, msec_t now)
 {
-	if (records(feed))
-		call(feed, "end", json_pack("{s:s}", "side", side_name(from)), now);
+	call(feed, now, "end", "{s:s}", "side", side_name(from));
 	session_end_of_input(feed->session, from, now);
 	done(feed);
 }
@@ -100,13 +101,8 @@ feed_end_of_input(struct feed *feed, enum side from, msec_t now)
 static void
 record_sent(const struct feed *feed, enum side from, size_t n, msec_t now)
 {
-	json_int_t left;
-
-	if (!records(feed))
-		return;
-	left = (json_int_t)lane_backlog(session_lane(feed->session, from));
-	call(feed, "sent", json_pack("{s:s,s:I,s:I}", "side", side_name(from), "bytes", (json_int_t)n, "left", left),
-	    now);
+	json_int_t left = (json_int_t)lane_backlog(session_lane(feed->session, from));
+	call(feed, now, "sent", "{s:s,s:I,s:I}", "side", side_name(from), "bytes", (json_int_t)n, "left", left);
 	done(feed);
 }
 
@@ -148,8 +144,8 @@ feed_abandon(struct feed *feed, enum side from, msec_t now)
 {
 	struct lane *lane = session_lane(feed->session, from);
 
-	if (records(feed) && lane_queued(lane) + lane_backlog(lane) > 0) {
-		call(feed, "abandon", json_pack("{s:s}", "side", side_name(from)), now);
+	if (lane_queued(lane) + lane_backlog(lane) > 0) {
+		call(feed, now, "abandon", "{s:s}", "side", side_name(from));
 		done(feed);
 	}
 	lane_abandon(lane);
@@ -160,23 +156,15 @@ feed_abandon(struct feed *feed, enum side from, msec_t now)
 void
 feed_client_leaves(struct feed *feed, enum leaving leaving, msec_t now)
 {
-	if (records(feed))
-		call(feed, "leave", json_pack("{s:i}", "leaving", (int)leaving), now);
+	call(feed, now, "leave", "{s:i}", "leaving", (int)leaving);
 	session_client_leaves(feed->session, leaving, now);
 	done(feed);
-}
-
-static json_t *
-end_of(int status, int signal)
-{
-	return json_pack("{s:i,s:i}", "status", status, "signal", signal);
 }
 
 void
 feed_server_gone(struct feed *feed, int status, int signal, msec_t now)
 {
-	if (records(feed))
-		call(feed, "gone", end_of(status, signal), now);
+	call(feed, now, "gone", "{s:i,s:i}", "status", status, "signal", signal);
 	session_server_gone(feed->session, status, signal, now);
 	done(feed);
 }
@@ -184,8 +172,7 @@ feed_server_gone(struct feed *feed, int status, int signal, msec_t now)
 void
 feed_server_lost(struct feed *feed, int status, int signal, msec_t now)
 {
-	if (records(feed))
-		call(feed, "lost", end_of(status, signal), now);
+	call(feed, now, "lost", "{s:i,s:i}", "status", status, "signal", signal);
 	session_server_lost(feed->session, status, signal, now);
 	done(feed);
 }
@@ -193,8 +180,7 @@ feed_server_lost(struct feed *feed, int status, int signal, msec_t now)
 void
 feed_server_back(struct feed *feed, msec_t now)
 {
-	if (records(feed))
-		call(feed, "back", json_object(), now);
+	call(feed, now, "back", "{}");
 	session_server_back(feed->session, now);
 	done(feed);
 }
@@ -202,8 +188,7 @@ feed_server_back(struct feed *feed, msec_t now)
 void
 feed_server_deaf(struct feed *feed, bool retired, msec_t now)
 {
-	if (records(feed))
-		call(feed, "deaf", json_pack("{s:b}", "retired", retired), now);
+	call(feed, now, "deaf", "{s:b}", "retired", retired);
 	session_server_deaf(feed->session, retired, now);
 	done(feed);
 }
@@ -217,29 +202,32 @@ words_of(struct span words)
 	return fields;
 }
 
+/* A call whose only argument are words. */
+static void
+say(struct feed *feed, const char *name, void (*says)(struct session *, struct span), struct span words, msec_t now)
+{
+	if (records(feed))
+		call(feed, now, name, "o", words_of(words));
+	says(feed->session, words);
+	done(feed);
+}
+
 void
 feed_quote(struct feed *feed, struct span words, msec_t now)
 {
-	if (records(feed))
-		call(feed, "quote", words_of(words), now);
-	session_quote(feed->session, words);
-	done(feed);
+	say(feed, "quote", session_quote, words, now);
 }
 
 void
 feed_refuse(struct feed *feed, struct span words, msec_t now)
 {
-	if (records(feed))
-		call(feed, "refuse", words_of(words), now);
-	session_refuse(feed->session, words);
-	done(feed);
+	say(feed, "refuse", session_refuse, words, now);
 }
 
 void
 feed_give_up(struct feed *feed, msec_t now)
 {
-	if (records(feed))
-		call(feed, "give_up", json_object(), now);
+	call(feed, now, "give_up", "{}");
 	session_give_up(feed->session);
 	done(feed);
 }
@@ -247,8 +235,7 @@ feed_give_up(struct feed *feed, msec_t now)
 void
 feed_expire(struct feed *feed, bool heard, msec_t now)
 {
-	if (records(feed))
-		call(feed, "expire", json_pack("{s:b}", "heard", heard), now);
+	call(feed, now, "expire", "{s:b}", "heard", heard);
 	session_expire(feed->session, heard, now);
 	done(feed);
 }
@@ -257,13 +244,13 @@ enum operator_result
 feed_cancel(struct feed *feed, enum side from, struct span id, struct span reason, msec_t now)
 {
 	enum operator_result result;
-	json_t *fields;
 
 	if (records(feed)) {
-		fields = words_of(reason);
+		json_t *fields = words_of(reason);
+
 		json_object_set_new(fields, "side", json_string(side_name(from)));
 		json_object_set_new(fields, "id", json_stringn(id.ptr, id.len));
-		call(feed, "cancel", fields, now);
+		call(feed, now, "cancel", "o", fields);
 	}
 	result = session_cancel(feed->session, from, id, reason, now);
 	done(feed);
@@ -277,8 +264,7 @@ feed_set(struct feed *feed, enum policy_clock clock, const struct policy_rule *r
 	bool set;
 
 	if (records(feed))
-		call(feed, "set", json_pack("{s:o,s:b}", "rule", settings_rule_json(clock, rule), "now", in_flight),
-		    now);
+		call(feed, now, "set", "{s:o,s:b}", "rule", settings_rule_json(clock, rule), "now", in_flight);
 	set = session_set(feed->session, clock, rule, in_flight, now, changed);
 	done(feed);
 	return set;
@@ -287,8 +273,7 @@ feed_set(struct feed *feed, enum policy_clock clock, const struct policy_rule *r
 void
 feed_set_time(struct feed *feed, msec_t now)
 {
-	if (records(feed))
-		call(feed, "time", json_object(), now);
+	call(feed, now, "time", "{}");
 	session_set_time(feed->session, now);
 	done(feed);
 }
@@ -296,9 +281,8 @@ feed_set_time(struct feed *feed, msec_t now)
 void
 feed_rules(struct feed *feed, const struct policy *policy, msec_t now)
 {
-	if (!records(feed))
-		return;
-	call(feed, "rules", json_pack("{s:o}", "rules", settings_rules_json(policy)), now);
+	if (records(feed))
+		call(feed, now, "rules", "{s:o}", "rules", settings_rules_json(policy));
 	done(feed);
 }
 
@@ -308,8 +292,7 @@ feed_sleep(struct feed *feed, bool stalled, msec_t now)
 	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
 		if (feed->wire[side] != NULL)
 			follow(feed, side, now);
-	if (records(feed))
-		call(feed, "sleep", json_pack("{s:b}", "stalled", stalled), now);
+	call(feed, now, "sleep", "{s:b}", "stalled", stalled);
 	session_sleep(feed->session, stalled, now);
 	done(feed);
 }

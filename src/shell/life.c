@@ -351,7 +351,7 @@ has_failed(const struct life *life)
 	const struct supervisor *supervisor = &life->supervisor;
 	enum server_life server = session_server(life->session);
 
-	if (life->options->dry_run)
+	if (life->options->session.dry_run)
 		return false;
 	return server == SERVER_STUCK ||
 	    (supervisor->state == PROCESS_DEAF && (server == SERVER_DEAF || server == SERVER_RETIRED) &&

@@ -135,16 +135,6 @@ log_wants_write(const struct log *log)
 	return log->queue.len > 0;
 }
 
-static size_t
-count_lines(struct span bytes)
-{
-	size_t lines = 0, i;
-
-	for (i = 0; i < bytes.len; i++)
-		lines += bytes.ptr[i] == '\n';
-	return lines;
-}
-
 /* Whether nothing stands before the next byte in its line. The file may end with part of another program's line. */
 static bool
 begins_line(const struct log *log)
@@ -175,7 +165,7 @@ write_line(struct log *log)
 	}
 	if (log->descriptor.broken) {
 		/* A full disk may have room again later, so a failed write does not end the log. */
-		log->lost += count_lines(buf_span(&log->queue)) + log->told - (log->told > 0);
+		log->lost += span_count(buf_span(&log->queue), '\n') + log->told - (log->told > 0);
 		log->told = 0;
 		log->begun = false;
 		buf_clear(&log->queue);

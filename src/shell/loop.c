@@ -286,31 +286,17 @@ static void
 open_session(struct loop *loop)
 {
 	struct options *options = loop->options;
-	struct session_config config = {
-		.dialect = options->dialect,
-		.policy = &options->policy,
-		.grace = options->grace,
-		.max_message = options->max_message,
-		.max_inflight = options->max_inflight,
-		.no_cancel = options->no_cancel,
-		.answer_cancelled = options->answer_cancelled,
-		.tool_errors = options->tool_errors,
-		.ask_progress = options->ask_progress,
-		.legacy = options->legacy,
-		.strict = options->strict,
-		.restarts = options->restarts > 0,
-		.stateless = options->stateless,
-		.dry_run = options->dry_run,
-		.kill_stuck = options->kill_stuck,
-		.observed = !options->no_control,
-	};
+	struct session_config config = options->session;
 
+	config.policy = &options->policy;
+	config.restarts = options->restarts > 0;
+	config.observed = !options->no_control;
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
 		config.seed = (uint64_t)loop->now;
 	begin_trace(loop, &config);
 	loop->session = session_new(&config, report_action, loop->log, loop->now);
-	feed_init(&loop->feed, loop->session, loop->trace, options->dry_run);
+	feed_init(&loop->feed, loop->session, loop->trace, options->session.dry_run);
 }
 
 static void
@@ -361,19 +347,19 @@ finish(struct loop *loop)
 static int
 exit_status(const struct loop *loop)
 {
-	const struct session *session = loop->session;
+	const struct journal *journal = session_journal(loop->session);
 	int status = life_status(&loop->life);
 	/* If the client no longer reads, it does not miss the answers that were left. */
-	bool left = session_tally(session, TALLY_LEFT) > 0 && !loop->client.left_deaf;
-	bool failed = session_tally(session, TALLY_FAILED) + session_tally(session, TALLY_TIMED_OUT) +
-		session_tally(session, TALLY_LOST) + session_tally(session, TALLY_REFUSED) + session_refusals(session) >
+	bool left = journal->tallies[TALLY_LEFT] > 0 && !loop->client.left_deaf;
+	bool failed = journal->tallies[TALLY_FAILED] + journal->tallies[TALLY_TIMED_OUT] +
+		journal->tallies[TALLY_LOST] + journal->tallies[TALLY_REFUSED] + journal->refusals >
 	    0;
 
 	if (loop->signals.ending != 0)
 		return 128 + loop->signals.ending;
 	if (loop->failed)
 		return STATUS_FAILED;
-	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(session) || left))
+	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(loop->session) || left))
 		return STATUS_TIMED_OUT;
 	if (status == 0 && loop->options->fail_on_error && (failed || left))
 		return STATUS_ERROR;

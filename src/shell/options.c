@@ -79,7 +79,7 @@ static const struct row {
 	{ 'T', "max-time", required_argument, CAP, 0, "[METHOD[:NAME]=]" DURATION, " [METHOD[:NAME]=]DURATION",
 	    "how long it may take in all (24h); repeatable", "-T [METHOD[:NAME]=]DURATION  longest time in all (24h)",
 	    NULL },
-	{ 'g', "grace", required_argument, WAIT, offsetof(struct options, grace), DURATION, " DURATION",
+	{ 'g', "grace", required_argument, WAIT, offsetof(struct options, session.grace), DURATION, " DURATION",
 	    "for what is on its way already, and for answers that\n"
 	    "a cancelled request is still owed (5s; 30s for\n"
 	    "session/prompt)\n"
@@ -88,23 +88,23 @@ static const struct row {
 	    "most specific rule wins, of equals the last. DURATION\n"
 	    "is 250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none.",
 	    NULL, NULL },
-	{ 0, "no-cancel", no_argument, FLAG, offsetof(struct options, no_cancel), NULL, "",
+	{ 0, "no-cancel", no_argument, FLAG, offsetof(struct options, session.no_cancel), NULL, "",
 	    "write no cancels to the server, not even the client's", NULL, "Cancels and answers" },
-	{ 0, "answer-cancelled", no_argument, FLAG, offsetof(struct options, answer_cancelled), NULL, "",
+	{ 0, "answer-cancelled", no_argument, FLAG, offsetof(struct options, session.answer_cancelled), NULL, "",
 	    "answer what the client itself has cancelled with an\n"
 	    "error, if the server does not within the grace",
 	    NULL, NULL },
-	{ 0, "tool-errors", no_argument, FLAG, offsetof(struct options, tool_errors), NULL, "",
+	{ 0, "tool-errors", no_argument, FLAG, offsetof(struct options, session.tool_errors), NULL, "",
 	    "a tools/call that timed out gets a result with\n"
 	    "isError, which the model sees, instead of an error",
 	    "--tool-errors        answer a tool call that timed out with a result that\n"
 	    "                       the model sees",
 	    NULL },
-	{ 0, "ask-progress", no_argument, FLAG, offsetof(struct options, ask_progress), NULL, "",
+	{ 0, "ask-progress", no_argument, FLAG, offsetof(struct options, session.ask_progress), NULL, "",
 	    "ask for progress in the client's stead: a slow tool\n"
 	    "that reports some is told from one that hangs",
 	    NULL, NULL },
-	{ 0, "legacy", no_argument, FLAG, offsetof(struct options, legacy), NULL, "",
+	{ 0, "legacy", no_argument, FLAG, offsetof(struct options, session.legacy), NULL, "",
 	    "answer server/discover without the server: old ones\n"
 	    "exit on it",
 	    NULL, NULL },
@@ -145,15 +145,15 @@ static const struct row {
 	    "The session of an agent or a language server is over\n"
 	    "then, unless -r says stateless",
 	    "-k[DURATION]         replace a server that is stuck after a cancel (10s)", NULL },
-	{ 0, "max-message", required_argument, SIZE, offsetof(struct options, max_message),
+	{ 0, "max-message", required_argument, SIZE, offsetof(struct options, session.max_message),
 	    "a size from 64K on, such as 10M or 1G", " SIZE",
 	    "longest message that is kept in memory (256M); a\n"
 	    "longer one passes in parts, or is refused if it\n"
 	    "cannot; 64K, 10M, 1G",
 	    NULL, "Limits" },
-	{ 0, "max-inflight", required_argument, COUNT, offsetof(struct options, max_inflight),
+	{ 0, "max-inflight", required_argument, COUNT, offsetof(struct options, session.max_inflight),
 	    "a number from 1 to 16777216", " N", "requests outstanding in one direction (65536)", NULL, NULL },
-	{ 0, "strict", no_argument, FLAG, offsetof(struct options, strict), NULL, "",
+	{ 0, "strict", no_argument, FLAG, offsetof(struct options, session.strict), NULL, "",
 	    "hold every message whole until it is checked to its\n"
 	    "end",
 	    NULL, NULL },
@@ -174,7 +174,7 @@ static const struct row {
 	    "its contents",
 	    "-v                   log every decision; -q: only failures of canceld", NULL },
 	{ 'q', NULL, no_argument, QUIET, 0, NULL, "", "say less: only what canceld fails at", NULL, NULL },
-	{ 'n', "dry-run", no_argument, FLAG, offsetof(struct options, dry_run), NULL, "",
+	{ 'n', "dry-run", no_argument, FLAG, offsetof(struct options, session.dry_run), NULL, "",
 	    "let every byte pass, and log what would have been\n"
 	    "cancelled, dropped or answered",
 	    "-n                   only log what would be done; every byte passes", "To look at a session" },
@@ -337,7 +337,7 @@ set_restart(struct options *options, struct span text)
 	size_t len;
 
 	if (text.len >= stateless.len && span_equal(span_part(text, 0, stateless.len), stateless)) {
-		options->stateless = true;
+		options->session.stateless = true;
 		text = span_part(text, stateless.len, text.len - stateless.len);
 		if (text.len == 0)
 			return true;
@@ -412,8 +412,8 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 
 	switch (row->kind) {
 	case DIALECT:
-		options->dialect = dialect_named(value);
-		return options->dialect != NULL || span_equal(value, SPAN("auto"));
+		options->session.dialect = dialect_named(value);
+		return options->session.dialect != NULL || span_equal(value, SPAN("auto"));
 	case IDLE:
 		return units_read_rule(value, source, POLICY_IDLE, &options->policy);
 	case CAP:
@@ -431,9 +431,10 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		return argument == NULL || set_restart(options, value);
 	case STUCK:
 		allow_restarts(options);
-		options->kill_stuck = TIME_STUCK;
+		options->session.kill_stuck = TIME_STUCK;
 		return argument == NULL ||
-		    (units_read_duration(value, &options->kill_stuck) && options->kill_stuck != MSEC_NEVER);
+		    (units_read_duration(value, &options->session.kill_stuck) &&
+			options->session.kill_stuck != MSEC_NEVER);
 	case SWEEP:
 		return read_choice(value, "tree", "group", &options->sweep_group);
 	case SIZE:
@@ -657,12 +658,10 @@ void
 options_init(struct options *options)
 {
 	*options = (struct options){
-		.grace = MSEC_NEVER,
+		.session = { .grace = MSEC_NEVER, .max_message = LIMIT_MESSAGE, .max_inflight = LIMIT_INFLIGHT },
 		.drain_for = MSEC_NEVER,
 		.term_after = MSEC_NEVER,
 		.kill_after = MSEC_NEVER,
-		.max_message = LIMIT_MESSAGE,
-		.max_inflight = LIMIT_INFLIGHT,
 		.log = { .level = LEVEL_PERSON },
 	};
 	policy_init(&options->policy);
@@ -731,11 +730,11 @@ options_settle(struct options *options)
 		return options_refuse(options,
 		    "--trace-%s is about a file that --trace does not name; see canceld --help",
 		    options->trace.payload ? "payload" : "size");
-	if (!options->dry_run)
+	if (!options->session.dry_run)
 		return OPTIONS_RUN;
 	options->log.dry_run = true;
-	options->ask_progress = options->legacy = false;
-	options->kill_stuck = 0;
+	options->session.ask_progress = options->session.legacy = false;
+	options->session.kill_stuck = 0;
 	options->restarts = 0;
 	return OPTIONS_RUN;
 }

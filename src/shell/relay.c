@@ -38,16 +38,6 @@ relay_open(struct relay *relay, bool inherited, struct descriptor *shared)
 	return 0;
 }
 
-static size_t
-count_lines(struct span bytes)
-{
-	size_t lines = 0, i;
-
-	for (i = 0; i < bytes.len; i++)
-		lines += bytes.ptr[i] == '\n';
-	return lines;
-}
-
 /* The length of the first line with its newline; 0 if there is no newline. */
 static size_t
 first_line(struct span bytes)
@@ -74,7 +64,7 @@ enqueue(struct relay *relay, struct span bytes)
 			if (relay->inside)
 				buf_append(&relay->queue, SPAN("\n"));
 			relay->inside = false;
-			relay->lost += count_lines(bytes) + (bytes.ptr[bytes.len - 1] != '\n');
+			relay->lost += span_count(bytes, '\n') + (bytes.ptr[bytes.len - 1] != '\n');
 			relay->dropping = bytes.ptr[bytes.len - 1] != '\n';
 			return;
 		}
@@ -95,7 +85,7 @@ flush(struct relay *relay)
 		put = descriptor_write(relay->out, &bytes, 1);
 		if (relay->out->broken) {
 			/* The disk may have room again later. */
-			relay->lost += count_lines(bytes);
+			relay->lost += span_count(bytes, '\n');
 			buf_clear(&relay->queue);
 		}
 		if (put <= 0)

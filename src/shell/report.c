@@ -1,16 +1,16 @@
 #include "shell/report.h"
 
-static int64_t
-count(const struct session *session, enum why why)
+static struct log_field
+number(const char *key, uint64_t count)
 {
-	return (int64_t)session_count(session, why);
+	return log_number(key, (int64_t)count);
 }
 
 /* The field is left out if the number is 0. */
 static struct log_field
-positive(const char *key, int64_t number)
+positive(const char *key, uint64_t count)
 {
-	return number > 0 ? log_number(key, number) : log_string(key, NULL);
+	return count > 0 ? number(key, count) : log_string(key, NULL);
 }
 
 /* The key of an action's detail, where it is not "reason". */
@@ -52,11 +52,11 @@ show(struct log *log, const struct action *action)
 	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
 
 	log_event(log, action->why,
-	    LOG_FIELDS(log_string("to", action->side == SIDE_CLIENT ? "client" : "server"),
-		log_text("method", action->method), log_text("name", action->name), log_id("id", action->id),
-		log_time("elapsed", action->elapsed), log_time("timeout", action->timeout), detail_of(action),
-		log_text("text", excerpt_of(action)), log_text("outcome", action->outcome),
-		log_text("hint", action->hint), positive("bytes", traffic ? (int64_t)action->message.len : 0)));
+	    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
+		log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
+		log_time("timeout", action->timeout), detail_of(action), log_text("text", excerpt_of(action)),
+		log_text("outcome", action->outcome), log_text("hint", action->hint),
+		positive("bytes", traffic ? action->message.len : 0)));
 }
 
 void
@@ -70,12 +70,6 @@ report_action(void *user, const struct action *action)
 		log_noise(log, action->message);
 	else
 		show(log, action);
-}
-
-static int64_t
-tally(const struct session *session, enum tally tally)
-{
-	return (int64_t)session_tally(session, tally);
 }
 
 /* The options' rules that have named no request: -t METHOD:NAME, ... The file's are for many servers. */
@@ -101,40 +95,39 @@ list_unmatched(const struct policy *policy, struct buf *list)
 void
 report_summary(struct log *log, const struct session *session, const struct policy *policy)
 {
+	const struct journal *journal = session_journal(session);
+	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
 	struct buf unmatched;
 
 	buf_init(&unmatched);
 	list_unmatched(policy, &unmatched);
 	log_event(log, WHY_SUMMARY,
-	    LOG_FIELDS(log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT)),
-		log_number("answered", tally(session, TALLY_ANSWERED)),
-		log_number("failed", tally(session, TALLY_FAILED)),
-		log_number("timeouts", tally(session, TALLY_TIMED_OUT)),
-		log_number("cancelled", tally(session, TALLY_CANCELLED)),
-		log_number("lost", tally(session, TALLY_LOST)), positive("left", tally(session, TALLY_LEFT)),
-		positive("refused", tally(session, TALLY_REFUSED)), positive("streams", tally(session, TALLY_STREAMS)),
-		positive("untracked", tally(session, TALLY_UNTRACKED)),
-		positive("open", (int64_t)session_outstanding(session, SIDE_CLIENT)),
-		log_number("late", count(session, WHY_LATE) + count(session, WHY_LATE_PROGRESS)),
-		log_number("noise", count(session, WHY_NOISE)), positive("restarts", count(session, WHY_RESTARTED)),
-		log_text("unmatched", buf_span(&unmatched))));
+	    LOG_FIELDS(number("requests", journal->requests[SIDE_CLIENT]), number("answered", tallies[TALLY_ANSWERED]),
+		number("failed", tallies[TALLY_FAILED]), number("timeouts", tallies[TALLY_TIMED_OUT]),
+		number("cancelled", tallies[TALLY_CANCELLED]), number("lost", tallies[TALLY_LOST]),
+		positive("left", tallies[TALLY_LEFT]), positive("refused", tallies[TALLY_REFUSED]),
+		positive("streams", tallies[TALLY_STREAMS]), positive("untracked", tallies[TALLY_UNTRACKED]),
+		positive("open", session_outstanding(session, SIDE_CLIENT)),
+		number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]), number("noise", counts[WHY_NOISE]),
+		positive("restarts", counts[WHY_RESTARTED]), log_text("unmatched", buf_span(&unmatched))));
 	buf_free(&unmatched);
 }
 
 void
 report_statistics(struct log *log, struct session *session)
 {
+	const struct journal *journal = session_journal(session);
 	struct log_field fields[WHY_COUNT + 8];
 	size_t n = 0;
 	int why;
 
-	fields[n++] = log_number("requests", (int64_t)session_requests(session, SIDE_CLIENT));
-	fields[n++] = log_number("serverRequests", (int64_t)session_requests(session, SIDE_SERVER));
-	fields[n++] = log_number("outstanding", (int64_t)session_outstanding(session, SIDE_CLIENT));
-	fields[n++] = log_number("serverOutstanding", (int64_t)session_outstanding(session, SIDE_SERVER));
-	fields[n++] = log_number("bytesForServer", (int64_t)lane_size(session_lane(session, SIDE_CLIENT)));
-	fields[n++] = log_number("bytesForClient", (int64_t)lane_size(session_lane(session, SIDE_SERVER)));
+	fields[n++] = number("requests", journal->requests[SIDE_CLIENT]);
+	fields[n++] = number("serverRequests", journal->requests[SIDE_SERVER]);
+	fields[n++] = number("outstanding", session_outstanding(session, SIDE_CLIENT));
+	fields[n++] = number("serverOutstanding", session_outstanding(session, SIDE_SERVER));
+	fields[n++] = number("bytesForServer", lane_size(session_lane(session, SIDE_CLIENT)));
+	fields[n++] = number("bytesForClient", lane_size(session_lane(session, SIDE_SERVER)));
 	for (why = 0; why < WHY_COUNT; why++)
-		fields[n++] = positive(why_word((enum why)why), count(session, (enum why)why));
+		fields[n++] = positive(why_word((enum why)why), journal->counts[why]);
 	log_statistics(log, fields, n);
 }

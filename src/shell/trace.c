@@ -155,8 +155,7 @@ trace_return(struct trace *trace)
 void
 trace_hear(struct trace *trace, enum side from, struct span bytes, msec_t now)
 {
-	json_t *fields =
-	    json_pack("{s:s,s:I}", "side", from == SIDE_CLIENT ? "client" : "server", "bytes", (json_int_t)bytes.len);
+	json_t *fields = json_pack("{s:s,s:I}", "side", side_name(from), "bytes", (json_int_t)bytes.len);
 	struct buf copy;
 
 	buf_init(&copy);

@@ -8,12 +8,6 @@
 #include "shell/printable.h"
 #include "shell/proc.h"
 
-const char *
-views_side(enum side side)
-{
-	return side == SIDE_CLIENT ? "client" : "server";
-}
-
 static json_t *
 shown(struct span text)
 {
@@ -40,7 +34,7 @@ views_name(const struct request_view *view)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "id", printable_json(view->id, false));
-	json_object_set_new(object, "from", json_string(views_side(view->from)));
+	json_object_set_new(object, "from", json_string(side_name(view->from)));
 	json_object_set_new(object, "method", shown(view->method));
 	json_object_set_new(object, "name", shown(view->name));
 	json_object_set_new(object, "age_ms", json_integer(view->age));
@@ -207,9 +201,9 @@ views_list(const struct views *views, bool requests)
 	json_object_set_new(object, "server", view_server(views));
 	json_object_set_new(object, "in_flight", number(in_flight));
 	json_object_set_new(object, "oldest_ms", time_or_null(session_oldest(session)));
-	json_object_set_new(object, "timeouts", number(session_count(session, WHY_TIMED_OUT)));
-	json_object_set_new(object, "dry_run", json_boolean(views->options->dry_run));
-	json_object_set_new(object, "restarts", number(session_count(session, WHY_RESTARTED)));
+	json_object_set_new(object, "timeouts", number(session_journal(session)->counts[WHY_TIMED_OUT]));
+	json_object_set_new(object, "dry_run", json_boolean(views->options->session.dry_run));
+	json_object_set_new(object, "restarts", number(session_journal(session)->counts[WHY_RESTARTED]));
 	if (!requests)
 		return object;
 	json_object_set_new(object, "requests", view_requests(session, &more));
@@ -270,7 +264,7 @@ view_latency(const struct latency *latency)
 }
 
 static json_t *
-view_tallies(const struct session *session)
+view_tallies(const struct journal *journal)
 {
 	static const char *const names[TALLIES] = {
 		[TALLY_ANSWERED] = "answered",
@@ -286,7 +280,7 @@ view_tallies(const struct session *session)
 	json_t *object = json_object();
 
 	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
-		json_object_set_new(object, names[tally], number(session_tally(session, tally)));
+		json_object_set_new(object, names[tally], number(journal->tallies[tally]));
 	return object;
 }
 
@@ -295,21 +289,21 @@ views_stats(const struct views *views)
 {
 	const struct feed *feed = views->client->port->feed;
 	struct session *session = views->session;
+	const struct journal *journal = session_journal(session);
 	json_t *object = view_identity(views), *words = json_object();
 
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
-		if (session_count(session, why) > 0)
-			json_object_set_new(words, why_word(why), number(session_count(session, why)));
+		if (journal->counts[why] > 0)
+			json_object_set_new(words, why_word(why), number(journal->counts[why]));
 	json_object_set_new(object, "uptime_ms", json_integer(views->now - views->started_at));
 	json_object_set_new(object, "why", words);
-	json_object_set_new(object, "requests",
-	    pair(session_requests(session, SIDE_CLIENT), session_requests(session, SIDE_SERVER)));
-	json_object_set_new(object, "tallies", view_tallies(session));
+	json_object_set_new(object, "requests", pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]));
+	json_object_set_new(object, "tallies", view_tallies(journal));
 	json_object_set_new(object, "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)));
 	json_object_set_new(object, "queued_bytes",
 	    pair(lane_size(feed_wire(feed, SIDE_SERVER)), lane_size(feed_wire(feed, SIDE_CLIENT))));
-	json_object_set_new(object, "restarts", number(session_count(session, WHY_RESTARTED)));
+	json_object_set_new(object, "restarts", number(journal->counts[WHY_RESTARTED]));
 	json_object_set_new(object, "latency", view_latency(session_latency(session)));
 	return object;
 }

@@ -39,12 +39,12 @@ open_session(const char *dialect)
 		.grace = MSEC_NEVER,
 		.max_message = LIMIT_MESSAGE,
 		.max_inflight = 2 * LARGE,
-		.traffic_unseen = true,
 		.seed = 42,
 	};
 
 	now = 1;
 	session = session_new(&config, ignore, NULL, now);
+	session_show_traffic(session, false);
 }
 
 static void

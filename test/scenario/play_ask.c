@@ -195,7 +195,7 @@ on_count(struct play *play, const struct line *line)
 	if (session == NULL)
 		return;
 	if (line->kind == LINE_REQUESTED)
-		count = session_requests(session, line->side);
+		count = session_journal(session)->requests[line->side];
 	else
 		count = session_outstanding(session, line->side);
 	if (count != (uint64_t)line->value && (text = play_fail(play, line)) != NULL)
@@ -217,15 +217,15 @@ play_check_session(struct play *play)
 	play_check_words(play);
 	sum = session_outstanding(session, SIDE_CLIENT);
 	for (why = 0; why < WHY_COUNT; why++)
-		if (session_count(session, (enum why)why) != play->counts[why] &&
+		if (session_journal(session)->counts[(enum why)why] != play->counts[why] &&
 		    (text = play_fail(play, play->line)) != NULL)
 			play_show(text, "expected %s to count %lu, it counts %lu", why_word((enum why)why),
-			    play->counts[why], (unsigned long)session_count(session, (enum why)why));
+			    play->counts[why], (unsigned long)session_journal(session)->counts[(enum why)why]);
 	for (tally = 0; tally < TALLIES; tally++)
-		sum += session_tally(session, tally);
-	if (sum != session_requests(session, SIDE_CLIENT) && (text = play_fail(play, play->line)) != NULL)
+		sum += session_journal(session)->tallies[tally];
+	if (sum != session_journal(session)->requests[SIDE_CLIENT] && (text = play_fail(play, play->line)) != NULL)
 		play_show(text, "expected the tallies to count %llu requests, they count %llu",
-		    (unsigned long long)session_requests(session, SIDE_CLIENT), (unsigned long long)sum);
+		    (unsigned long long)session_journal(session)->requests[SIDE_CLIENT], (unsigned long long)sum);
 	if (session_wants_end(session) != play->wants_end && (text = play_fail(play, play->line)) != NULL)
 		play_show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
 	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] + play->counts[WHY_STALLED] > 0) &&

@@ -102,7 +102,7 @@ START_TEST(a_drain_waits_for_answers)
 	ck_assert(client_needs_server(&client));
 	ck_assert_int_eq(client_turn(&client, false, 1004), CLIENT_STAYS);
 	ck_assert_int_eq(client_turn(&client, false, 1005), CLIENT_ENDS);
-	ck_assert_uint_eq(session_tally(session, TALLY_LEFT), 1);
+	ck_assert_uint_eq(session_journal(session)->tallies[TALLY_LEFT], 1);
 	ck_assert(!client.left_deaf);
 	ck_assert_int_eq(client_wake(&client), MSEC_NEVER);
 }
@@ -116,7 +116,7 @@ START_TEST(a_drain_without_requests_is_over_at_once)
 	end_input();
 	ck_assert_int_eq(client_turn(&client, false, 0), CLIENT_ENDS);
 	ck_assert(!client_needs_server(&client));
-	ck_assert_uint_eq(session_tally(session, TALLY_LEFT), 0);
+	ck_assert_uint_eq(session_journal(session)->tallies[TALLY_LEFT], 0);
 }
 END_TEST
 

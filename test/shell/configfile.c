@@ -118,8 +118,8 @@ static void
 compare(const char *what, const struct options *one, const struct options *other)
 {
 	compare_rules(what, one, other);
-	SAME(dialect);
-	SAME(grace);
+	SAME(session.dialect);
+	SAME(session.grace);
 	SAME(drain);
 	SAME(drain_for);
 	SAME(term_after);
@@ -127,20 +127,20 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(sweep_group);
 	SAME(restarts);
 	SAME(restarts_within);
-	SAME(stateless);
-	SAME(kill_stuck);
-	SAME(no_cancel);
-	SAME(answer_cancelled);
-	SAME(tool_errors);
-	SAME(ask_progress);
-	SAME(legacy);
+	SAME(session.stateless);
+	SAME(session.kill_stuck);
+	SAME(session.no_cancel);
+	SAME(session.answer_cancelled);
+	SAME(session.tool_errors);
+	SAME(session.ask_progress);
+	SAME(session.legacy);
 	SAME(fail_on_timeout);
 	SAME(fail_on_error);
-	SAME(strict);
+	SAME(session.strict);
 	SAME(no_control);
-	SAME(max_message);
-	SAME(max_inflight);
-	SAME(dry_run);
+	SAME(session.max_message);
+	SAME(session.max_inflight);
+	SAME(session.dry_run);
 	SAME(trace.payload);
 	SAME(trace.most);
 	SAME(log.level);
@@ -412,7 +412,7 @@ START_TEST(the_file_in_the_home_may_be_wrong)
 	snprintf(path, sizeof(path), "%s/.config/canceld/config.json", directory);
 	put("{\"strict\":true,\"grace\":\"1s\"}");
 	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	ck_assert(options->strict);
+	ck_assert(options->session.strict);
 	configfile_free(&file);
 	options_free(options);
 
@@ -562,7 +562,7 @@ START_TEST(a_reload_changes_rules_and_the_level)
 	ck_assert_int_eq(idle_of(options, SPAN("c")), 4000);
 	ck_assert_int_eq(idle_of(options, SPAN("d")), 5000);
 	ck_assert_int_eq(log.level, LEVEL_DECISION);
-	ck_assert(options->strict);
+	ck_assert(options->session.strict);
 
 	put("{\"timeout\":{\"a\":\"3s\",\"b\":\"none of these\"}}");
 	ck_assert_ptr_null(configfile_reload(&file, options, &log));
@@ -598,7 +598,7 @@ START_TEST(what_waits_for_the_next_start_is_told_again)
 		ck_assert_uint_eq(json_array_size(json_object_get(result, "at_next_start")), 1);
 		json_decref(result);
 	}
-	ck_assert(!options->strict);
+	ck_assert(!options->session.strict);
 	configfile_free(&file);
 	options_free(options);
 	log_close(&log);

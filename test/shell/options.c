@@ -74,15 +74,15 @@ START_TEST(without_options)
 	static struct parsed parsed;
 	const struct options *options = accept_line(&parsed, "server");
 
-	ck_assert_int_eq(options->grace, MSEC_NEVER);
-	ck_assert_ptr_null(options->dialect);
+	ck_assert_int_eq(options->session.grace, MSEC_NEVER);
+	ck_assert_ptr_null(options->session.dialect);
 	ck_assert(!options->drain);
 	ck_assert_int_eq(options->drain_for, MSEC_NEVER);
-	ck_assert(!options->no_cancel && !options->answer_cancelled && !options->tool_errors);
-	ck_assert(!options->fail_on_timeout && !options->strict);
-	ck_assert(!options->ask_progress && !options->legacy);
-	ck_assert_uint_eq(options->max_message, LIMIT_MESSAGE);
-	ck_assert_uint_eq(options->max_inflight, LIMIT_INFLIGHT);
+	ck_assert(!options->session.no_cancel && !options->session.answer_cancelled && !options->session.tool_errors);
+	ck_assert(!options->fail_on_timeout && !options->session.strict);
+	ck_assert(!options->session.ask_progress && !options->session.legacy);
+	ck_assert_uint_eq(options->session.max_message, LIMIT_MESSAGE);
+	ck_assert_uint_eq(options->session.max_inflight, LIMIT_INFLIGHT);
 	ck_assert_int_eq(options->log.level, LEVEL_PERSON);
 	ck_assert(!options->log.json);
 	ck_assert_ptr_null(options->log.file);
@@ -104,14 +104,14 @@ START_TEST(long_options)
 
 	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 30000);
 	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 7200000);
-	ck_assert_int_eq(options->grace, 250);
+	ck_assert_int_eq(options->session.grace, 250);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
-	ck_assert(options->no_cancel && options->answer_cancelled && options->tool_errors);
-	ck_assert(options->fail_on_timeout && options->fail_on_error && options->strict);
-	ck_assert(options->ask_progress && options->legacy);
-	ck_assert_uint_eq(options->max_message, 10 << 20);
-	ck_assert_uint_eq(options->max_inflight, 7);
+	ck_assert(options->session.no_cancel && options->session.answer_cancelled && options->session.tool_errors);
+	ck_assert(options->fail_on_timeout && options->fail_on_error && options->session.strict);
+	ck_assert(options->session.ask_progress && options->session.legacy);
+	ck_assert_uint_eq(options->session.max_message, 10 << 20);
+	ck_assert_uint_eq(options->session.max_inflight, 7);
 	ck_assert_str_eq(options->log.file, "file");
 	ck_assert(options->log.json);
 	ck_assert_str_eq(options->command[0], "server");
@@ -127,7 +127,7 @@ START_TEST(short_options)
 
 	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 1000);
 	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 2000);
-	ck_assert_int_eq(options->grace, 3000);
+	ck_assert_int_eq(options->session.grace, 3000);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 4000);
 	ck_assert(options->fail_on_timeout);
@@ -179,8 +179,8 @@ START_TEST(how_a_server_is_started_again)
 
 	ck_assert_uint_eq(options->restarts, restarts[_i].restarts);
 	ck_assert_int_eq(options->restarts_within, restarts[_i].within);
-	ck_assert_int_eq(options->kill_stuck, restarts[_i].kill_stuck);
-	ck_assert_int_eq(options->stateless, restarts[_i].stateless);
+	ck_assert_int_eq(options->session.kill_stuck, restarts[_i].kill_stuck);
+	ck_assert_int_eq(options->session.stateless, restarts[_i].stateless);
 	ck_assert_str_eq(options->command[0], "server");
 	options_free(&parsed.options);
 }
@@ -204,7 +204,7 @@ START_TEST(a_dialect_is_named)
 {
 	static struct parsed parsed;
 
-	ck_assert_ptr_eq(accept_line(&parsed, spoken[_i].line)->dialect, spoken[_i].dialect);
+	ck_assert_ptr_eq(accept_line(&parsed, spoken[_i].line)->session.dialect, spoken[_i].dialect);
 }
 END_TEST
 
@@ -363,8 +363,8 @@ START_TEST(no_grace_is_no_time)
 {
 	static struct parsed parsed;
 
-	ck_assert_int_eq(accept_line(&parsed, "-g none server")->grace, 0);
-	ck_assert_int_eq(accept_line(&parsed, "-g 0 server")->grace, 0);
+	ck_assert_int_eq(accept_line(&parsed, "-g none server")->session.grace, 0);
+	ck_assert_int_eq(accept_line(&parsed, "-g 0 server")->session.grace, 0);
 }
 END_TEST
 
@@ -385,7 +385,7 @@ START_TEST(sizes_may_have_units)
 	char line[64];
 
 	snprintf(line, sizeof(line), "--max-message %s server", sizes[_i].text);
-	ck_assert_uint_eq(accept_line(&parsed, line)->max_message, sizes[_i].size);
+	ck_assert_uint_eq(accept_line(&parsed, line)->session.max_message, sizes[_i].size);
 }
 END_TEST
 

@@ -158,8 +158,8 @@ both_compare(struct world *world)
 	enum why why;
 
 	for (why = 0; why < WHY_COUNT; why++)
-		if (session_count(world->session, why) != session_count(world->twin, why))
+		if (session_journal(world->session)->counts[why] != session_journal(world->twin)->counts[why])
 			oracle_blame(&world->oracle, "5: %s is told %llu times of what is read at one time, else %llu",
-			    why_word(why), (unsigned long long)session_count(world->twin, why),
-			    (unsigned long long)session_count(world->session, why));
+			    why_word(why), (unsigned long long)session_journal(world->twin)->counts[why],
+			    (unsigned long long)session_journal(world->session)->counts[why]);
 }
