@@ -22,8 +22,10 @@ enum cancel_result cancel_send(struct session *session, enum side requester, con
 enum cancel_result cancel_forward(struct session *session, struct message *message, const struct request *request,
     enum why why);
 
-/* Cancels the session whose turns they are, without a request: those of ACP v2 were answered. Or reports why not. */
-void cancel_turns(struct session *session, const struct turns *turns);
+/*
+ * Cancels the session whose turns they are, without a request: those of ACP v2 were answered. false: reports why not.
+ */
+bool cancel_turns(struct session *session, const struct turns *turns);
 
 /*
  * The cancel at hand passes in its place: it ends the stream `request`, or, with NULL, names a request that cannot be

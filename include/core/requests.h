@@ -51,7 +51,7 @@ struct ended_turns requests_cancel_turns(struct session *session, struct span se
 /* ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn. */
 void requests_note_work(struct session *session, struct span session_id, bool idle);
 
-/* ACP v2: the client has gone: cancels the turns whose prompts were answered. */
+/* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
 void requests_leave_turns(struct session *session);
 
 /* The agent has gone, and the turns that it worked on end with it. */

@@ -210,6 +210,20 @@ state_has_settled(const struct session *session)
 	return (session->cancel_withheld || unasked) && state_is_settled(session);
 }
 
+/*
+ * turns_live. ACP v2: also for a prompt whose answer passes in parts, as its turn goes on, unless the client has left,
+ * whose turns are all cancelled.
+ */
+static inline bool
+state_turns_live(const struct session *session, const struct turns *turns, size_t own)
+{
+	const struct request *passing = session->party[SIDE_SERVER].parts.request;
+
+	return turns_live(turns, own) ||
+	    (session->handshake.version > 1 && !session->client_left && passing != NULL && passing->turns == turns &&
+		!(passing->marks & REQUEST_CANCELLED));
+}
+
 /* Whether a requester of that side still waits for an answer after its cancel. */
 static inline bool
 state_owes_answer(const struct session *session, enum side requester)

@@ -73,9 +73,9 @@ overtake(struct session *session, enum side requester, const struct request *req
 
 /* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
 static bool
-is_only_turn(const struct request *request)
+is_only_turn(const struct session *session, const struct request *request)
 {
-	return request->turns != NULL && !turns_live(request->turns, request->state == REQUEST_WAITING);
+	return request->turns != NULL && !state_turns_live(session, request->turns, request->state == REQUEST_WAITING);
 }
 
 static void
@@ -89,7 +89,7 @@ enum cancel_result
 cancel_send(struct session *session, enum side requester, const struct request *request)
 {
 	struct span obstacle = obstacle_to(session, requester, request, true);
-	bool whole_turn = is_only_turn(request);
+	bool whole_turn = is_only_turn(session, request);
 	bool settled = requester == SIDE_SERVER || state_is_settled(session);
 
 	if (obstacle.len > 0 || !settled) {
@@ -137,24 +137,25 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	pass_take(session, message, why, request);
 	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
-	if (!is_only_turn(request))
+	if (!is_only_turn(session, request))
 		return CANCEL_SENT;
 	compose_session_cancel(session, request->token);
 	overtake(session, message->from, request, request->token);
 	return CANCEL_SENT_TURN;
 }
 
-void
+bool
 cancel_turns(struct session *session, const struct turns *turns)
 {
 	struct span obstacle = obstacle_of(session, SIDE_CLIENT);
 
 	if (obstacle.len > 0) {
 		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_WITHHELD, NULL, obstacle);
-		return;
+		return false;
 	}
 	compose_session_cancel(session, turns->id);
 	overtake(session, SIDE_CLIENT, NULL, turns->id);
+	return true;
 }
 
 void

@@ -156,6 +156,17 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
 	return result == CANCEL_SENT_TURN;
 }
 
+void
+requests_leave_turns(struct session *session)
+{
+	struct turns *turns;
+
+	for (turns = session->turns.first; turns != NULL; turns = turns->next)
+		if (turns->running && !turns->told && session->server.life != SERVER_GONE &&
+		    cancel_turns(session, turns))
+			note_told(session, turns);
+}
+
 /* Notes that the request has ended, or that its answer is no longer awaited. */
 static void
 note_end(struct session *session, enum side requester, const struct request *request)
@@ -315,6 +326,8 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		    session->turns.by_id.count <= LIMIT_TURNS) {
 			request->turns->running = true;
 			request->turns->told = (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
+			if (session->client_left)
+				requests_leave_turns(session);
 		}
 	}
 	if (request->state != REQUEST_ABANDONED &&
@@ -371,7 +384,7 @@ release_turns(struct session *session, struct turns *turns)
 {
 	struct request *turn = NULL;
 
-	if (turns->withheld == 0 || turns_live(turns, 0) || session->server.life != SERVER_OPEN)
+	if (turns->withheld == 0 || state_turns_live(session, turns, 0) || session->server.life != SERVER_OPEN)
 		return;
 	do
 		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
@@ -515,16 +528,6 @@ requests_note_work(struct session *session, struct span session_id, bool idle)
 	turns->running = turns->told = false;
 	release_turns(session, turns);
 	turns_drop(&session->turns, turns);
-}
-
-void
-requests_leave_turns(struct session *session)
-{
-	struct turns *turns;
-
-	for (turns = session->turns.first; turns != NULL; turns = turns->next)
-		if (turns->running && !turns->told && session->server.life != SERVER_GONE)
-			cancel_turns(session, turns);
 }
 
 void
