@@ -36,9 +36,9 @@ void requests_start_grace(struct session *session, enum side requester, struct r
 void requests_join_turn(struct session *session, struct request *request);
 
 struct ended_turns {                /* the turns of a session that is cancelled */
-	size_t live;                /* being worked on by the agent */
+	size_t live;                /* being worked on by the agent, which was told of no session/cancel */
 	size_t unsent;              /* not yet written, so they are withdrawn */
-	size_t repeated;            /* already cancelled by an earlier session/cancel */
+	size_t repeated;            /* already cancelled */
 	size_t passing;             /* not so, and its answer passes in parts, or what seems to be that */
 	const struct request *last; /* the last one that the client was waiting for; or NULL */
 };

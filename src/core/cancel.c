@@ -75,8 +75,7 @@ overtake(struct session *session, enum side requester, const struct request *req
 static bool
 is_only_turn(const struct session *session, const struct request *request)
 {
-	return request->turns != NULL &&
-	    !state_turns_live(session, request->turns, request->state == REQUEST_WAITING);
+	return request->turns != NULL && !state_turns_live(session, request->turns, request->state == REQUEST_WAITING);
 }
 
 static void

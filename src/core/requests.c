@@ -135,6 +135,7 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
     struct message *message, msec_t timeout)
 {
 	enum cancel_result result = CANCEL_NOT_SENT;
+	bool told = request->state == REQUEST_WAITING && (request->marks & REQUEST_TOLD); /* before WRONG_ID */
 
 	if ((decision->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
 		lane_withdraw(session->party[requester].lane, request->start, request->end);
@@ -142,7 +143,7 @@ act_on_receiver(struct session *session, enum side requester, struct request *re
 		result = decide_message(session, requester, request, decision, message);
 	else if (decision->steps & DECIDE_REPORT)
 		report_decision(session, requester, request, decision, timeout);
-	if (message == NULL && (decision->steps & DECIDE_CANCEL) && !(request->marks & REQUEST_TOLD))
+	if (message == NULL && (decision->steps & DECIDE_CANCEL) && !told)
 		result = cancel_send(session, requester, request);
 	if (result == CANCEL_SENT_TURN)
 		note_told(session, request->turns);
@@ -486,30 +487,33 @@ requests_cancel_turns(struct session *session, struct span session_id)
 {
 	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
 	struct ended_turns turns = { 0, 0, 0, 0, NULL };
-	struct turns *running = turns_find(&session->turns, session_id, session->config.seed);
+	struct turns *of_session = turns_find(&session->turns, session_id, session->config.seed);
 	struct request *request, *next;
 
-	if (running != NULL && running->running) {
-		turns.live += !running->told;
-		turns.repeated += running->told;
-		running->told = true;
+	if (of_session != NULL && of_session->running) {
+		turns.live += !of_session->told;
+		turns.repeated += of_session->told;
+		of_session->told = true;
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
 		enum request_state state = state_of(session, SIDE_CLIENT, request);
-		bool told = !(request->marks & REQUEST_WITHHELD);
 
 		next = pending_next_by_token(asked, session_id, request);
 		if (!request_is_turn(request))
 			continue;
 		turns.unsent += state == REQUEST_QUEUED;
-		turns.repeated += state == REQUEST_CANCELLING && told;
-		turns.live += state == REQUEST_WAITING || (state == REQUEST_CANCELLING && !told);
-		turns.passing += state == REQUEST_PASSING && (!(request->marks & REQUEST_TOLD) || !told);
+		turns.repeated += state == REQUEST_CANCELLING;
+		turns.live += state == REQUEST_WAITING;
+		turns.passing += state == REQUEST_PASSING && !(request->marks & REQUEST_TOLD);
 		if (state == REQUEST_WAITING && turns.last == NULL)
 			turns.last = request;
-		release(request);
 		decide_one(session, SIDE_CLIENT, request, EVENT_TURN_CANCELLED, NULL, MSEC_NEVER);
+	}
+	of_session = turns_find(&session->turns, session_id, session->config.seed);
+	if (of_session != NULL && of_session->withheld > 0) {
+		turns.live += of_session->withheld;
+		note_told(session, of_session);
 	}
 	cascade(session, session_id, true);
 	return turns;
