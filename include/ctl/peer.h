@@ -42,7 +42,8 @@ struct peer {
 	peer_heard *on_message, *on_event;
 	void *user;
 	char directory[PEER_PATH], pipe[PEER_PATH + 8], config[PEER_PATH + 8];
-	int writer; /* keeps the pipe of the log from being at its end */
+	int writer;       /* keeps the pipe of the log from being at its end */
+	msec_t due, late; /* see peer_now */
 };
 
 struct peer_setup {
@@ -66,8 +67,14 @@ int peer_start(struct peer *peer, const struct peer_setup *setup) __attribute__(
 void peer_send(struct peer *peer, json_t *message);
 
 /*
- * Waits until that time (monotonic_now) at the most, and returns as soon as anything has happened; on_message and
- * on_event are called. false: the time is over, a signal came, or nothing more can come.
+ * The time, in ms. It stands still while this process should wake up and does not, as on a busy machine: what it did
+ * not see then says nothing about the server.
+ */
+msec_t peer_now(struct peer *peer);
+
+/*
+ * Waits until that time (peer_now) at the most, and returns as soon as anything has happened; on_message and on_event
+ * are called. false: the time is over and all that had come was heard, a signal came, or nothing more can come.
  */
 bool peer_turn(struct peer *peer, msec_t until);
 

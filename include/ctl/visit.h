@@ -14,6 +14,7 @@
 enum {
 	VISIT_REQUESTS = 64, /* in one visit */
 	VISIT_TEXT = 256,
+	VISIT_START = 60000,     /* ms that canceld gets to start the server */
 	VISIT_END = 10000,       /* ms that canceld gets to end */
 	VISIT_TERM_AFTER = 2000, /* ms from the end of stdin to SIGTERM, as clients grant */
 };
@@ -21,9 +22,10 @@ enum {
 struct asked {
 	int64_t id;
 	const char *method;
-	json_t *answer; /* NULL: none yet */
-	msec_t sent, answered;
-	int progress; /* how often it was reported */
+	json_t *answer;        /* NULL: none yet */
+	msec_t sent, answered; /* peer_now */
+	int order;             /* of the answers, from 1 */
+	int progress;          /* how often it was reported */
 };
 
 struct visit {
@@ -31,7 +33,7 @@ struct visit {
 	struct witness witness;
 	struct dialogue dialogue;
 	struct asked asked[VISIT_REQUESTS];
-	int count;
+	int count, answers;
 	char session[VISIT_TEXT]; /* the id of the ACP session; empty: none */
 };
 
@@ -51,6 +53,9 @@ int visit_start(struct visit *visit, const struct visit_setup *setup) __attribut
 
 /* Sends a request; takes the reference to params, which gets what its era demands. */
 struct asked *visit_ask(struct visit *visit, const char *method, json_t *params);
+
+/* Waits until canceld has started the server. false: it did not. */
+bool visit_wait_start(struct visit *visit);
 
 /* The ACP session that cancels of turns name. false: the id is too long. */
 bool visit_set_session(struct visit *visit, const char *id);

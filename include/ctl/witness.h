@@ -1,7 +1,10 @@
 #ifndef CTL_WITNESS_H
 #define CTL_WITNESS_H
 
-/* What canceld's decisions show about a server: counts and times, from the lines of its log (canceld(7), DIAGNOSTICS). */
+/*
+ * What canceld's decisions show about a server: counts and times, from the lines of its log (canceld(7), DIAGNOSTICS).
+ * What follows a cancel has canceld's own times, counted from when it read the request.
+ */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,11 +27,12 @@ struct witness {
 	char failed[WITNESS_TEXT]; /* what canceld could not do; empty: nothing */
 	struct late {
 		json_int_t id;
-		msec_t at;
+		msec_t after;
 	} late[WITNESS_LATE]; /* the first answers to requests that were abandoned */
 	size_t late_count;
 	uint64_t late_progress;
 	msec_t last_progress; /* of the last such progress; MSEC_NEVER: none */
+	msec_t cancelled;     /* the last cancel was forwarded; 0: none was */
 	msec_t closed;        /* its stdin was closed; MSEC_NEVER: not yet */
 	msec_t ended;         /* it ended; MSEC_NEVER: not yet */
 	bool early;           /* by itself, before its stdin was closed */
@@ -42,7 +46,7 @@ void witness_init(struct witness *witness);
 /* One object of the log, heard at that time. */
 void witness_hear(struct witness *witness, const json_t *event, msec_t now);
 
-/* When the late answer to this request came; MSEC_NEVER: none did. */
+/* After what time the late answer to this request came; MSEC_NEVER: none did. */
 msec_t witness_late(const struct witness *witness, int64_t id);
 
 #endif

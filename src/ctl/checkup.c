@@ -10,7 +10,6 @@
 #include "ctl/footprint.h"
 #include "ctl/visit.h"
 #include "shell/child.h"
-#include "shell/monotonic.h"
 
 enum {
 	BUSY_AFTER = 100,   /* ms of work before the server counts as busy */
@@ -41,9 +40,9 @@ struct run {
 
 /* Where a time means ms since then. */
 static long long
-since(msec_t then)
+since(struct run *run, msec_t then)
 {
-	return (long long)(monotonic_now() - then);
+	return (long long)(peer_now(&run->visit.peer) - then);
 }
 
 static void
@@ -92,6 +91,9 @@ open_session(struct run *run, const struct asked **opening)
 	    visit_ask(visit, dialogue_opening(visit->dialogue), dialogue_opening_params(visit->dialogue));
 
 	*opening = asked;
+	/* The time that canceld itself takes to start is not the server's. */
+	if (visit_wait_start(visit))
+		asked->sent = peer_now(&visit->peer);
 	if (!visit_wait(visit, asked, run->checkup->start) || visit_is_own(asked))
 		return CLOSED;
 	if (!json_is_object(json_object_get(asked->answer, "result")))
@@ -118,7 +120,7 @@ tell_opening(struct run *run, enum opening opening, const struct asked *asked)
 		    visit_error(asked) == NULL ? "the result is no object" : visit_error(asked));
 	} else {
 		TELL_ONE(run, CHECK_INITIALIZE, VERDICT_NO, "%s was not answered within %lld ms", method,
-		    since(asked->sent));
+		    since(run, asked->sent));
 	}
 }
 
@@ -161,7 +163,7 @@ check_tools(struct run *run, const struct asked *opening)
 		params = NULL;
 		if (!visit_wait(visit, asked, run->checkup->timeout)) {
 			TELL_ONE(run, CHECK_TOOLS, VERDICT_NO, "tools/list was not answered within %lld ms",
-			    since(asked->sent));
+			    since(run, asked->sent));
 			return;
 		}
 		result = json_object_get(asked->answer, "result");
@@ -231,13 +233,16 @@ tell_busy(struct run *run, const struct asked *call, const struct asked *ping)
 
 	if (ping->answer == NULL || visit_is_own(ping))
 		TELL_ONE(run, CHECK_BUSY, VERDICT_NO, "%s was not answered within %lld ms", ping->method,
-		    since(ping->sent));
-	else if (call->answer == NULL || ping->answered < call->answered)
+		    since(run, ping->sent));
+	else if (call->answer == NULL || ping->order < call->order)
 		verdict_tell(run->verdicts, CHECK_BUSY, VERDICT_YES, after,
 		    "%s was answered after %lld ms, before the call", ping->method, (long long)after);
 	else if (call->answered - call->sent < LEAST_CALL)
 		TELL_ONE(run, CHECK_BUSY, VERDICT_NOT_TESTED, "the call takes %lld ms only",
 		    (long long)(call->answered - call->sent));
+	else if (call->answered - ping->sent < BUSY_AFTER)
+		TELL_ONE(run, CHECK_BUSY, VERDICT_NOT_TESTED, "the call was over %lld ms after %s was sent",
+		    (long long)(call->answered - ping->sent), ping->method);
 	else
 		verdict_tell(run->verdicts, CHECK_BUSY, VERDICT_NO, after,
 		    "%s was answered after %lld ms, behind the call", ping->method, (long long)after);
@@ -251,7 +256,7 @@ tell_call(struct run *run, const struct asked *call)
 
 	if (call->answer == NULL)
 		TELL_ONE(run, CHECK_CALL, VERDICT_NOT_TESTED, "it takes longer than %lld ms (see --timeout)",
-		    since(call->sent));
+		    since(run, call->sent));
 	else if (error != NULL)
 		verdict_tell(run->verdicts, CHECK_CALL, VERDICT_NO, time, "%s", error);
 	else
@@ -262,7 +267,7 @@ tell_call(struct run *run, const struct asked *call)
 	else if (error != NULL || (time != MSEC_NEVER && time < LEAST_CALL))
 		TELL_ONE(run, CHECK_PROGRESS, VERDICT_NOT_TESTED, "the call takes %lld ms only", (long long)time);
 	else
-		TELL_ONE(run, CHECK_PROGRESS, VERDICT_NO, "none during a call of %lld ms", since(call->sent));
+		TELL_ONE(run, CHECK_PROGRESS, VERDICT_NO, "none during a call of %lld ms", since(run, call->sent));
 }
 
 /* The whole call. Returns it; unanswered if it takes too long. */
@@ -292,37 +297,37 @@ static void
 tell_silent_cancel(struct run *run, const struct asked *call, msec_t cancelled)
 {
 	const struct witness *witness = &run->visit.witness;
-	msec_t late = witness_late(witness, call->id);
-	long long at = late == MSEC_NEVER ? -1 : (long long)(late - call->sent);
-	long long progress = witness->late_progress == 0 ? -1 : (long long)(witness->last_progress - cancelled);
+	/* By canceld's clock, from when it read the call. */
+	msec_t late = witness_late(witness, call->id), stop = witness->cancelled;
+	long long progress = witness->late_progress == 0 ? -1 : (long long)(witness->last_progress - stop);
 
 	if (progress > STILL_WORKS)
 		TELL_ONE(run, CHECK_CANCEL, VERDICT_NO, "it still reported progress %lld ms after the cancel",
 		    progress);
-	else if (run->called == MSEC_NEVER && late != MSEC_NEVER && late - cancelled > STILL_WORKS)
+	else if (run->called == MSEC_NEVER && late != MSEC_NEVER && late - stop > STILL_WORKS)
 		TELL_ONE(run, CHECK_CANCEL, VERDICT_NO, "it answered %lld ms after the cancel",
-		    (long long)(late - cancelled));
+		    (long long)(late - stop));
 	else if (run->called == MSEC_NEVER && late == MSEC_NEVER)
 		TELL_ONE(run, CHECK_CANCEL, VERDICT_NOT_TESTED,
-		    "no answer within %lld ms, but the call takes longer than --timeout", since(cancelled));
-	else if (late != MSEC_NEVER && run->called != MSEC_NEVER && at * 10 > run->called * 7)
-		verdict_tell(run->verdicts, CHECK_CANCEL, VERDICT_NO, late - cancelled,
-		    "it answered after %lld ms, cancelled after %lld; the call takes %lld ms", at,
-		    (long long)(cancelled - call->sent), (long long)run->called);
+		    "no answer within %lld ms, but the call takes longer than --timeout", since(run, cancelled));
+	else if (late != MSEC_NEVER && run->called != MSEC_NEVER && late * 10 > run->called * 7)
+		verdict_tell(run->verdicts, CHECK_CANCEL, VERDICT_NO, late - stop,
+		    "it answered after %lld ms, cancelled after %lld; the call takes %lld ms", (long long)late,
+		    (long long)stop, (long long)run->called);
 	else if (late != MSEC_NEVER)
-		verdict_tell(run->verdicts, CHECK_CANCEL, VERDICT_YES, late - cancelled,
-		    "it stopped %lld ms after the cancel", (long long)(late - cancelled));
+		verdict_tell(run->verdicts, CHECK_CANCEL, VERDICT_YES, late - stop,
+		    "it stopped %lld ms after the cancel", (long long)(late - stop));
 	else
 		TELL_ONE(run, CHECK_CANCEL, VERDICT_YES,
-		    "no answer within %lld ms after the cancel; the call takes %lld ms", since(cancelled),
+		    "no answer within %lld ms after the cancel; the call takes %lld ms", since(run, cancelled),
 		    (long long)run->called);
 	if (late != MSEC_NEVER)
-		verdict_tell(run->verdicts, CHECK_SILENCE, VERDICT_NO, late - cancelled,
-		    "a response came %lld ms after the cancel", (long long)(late - cancelled));
+		verdict_tell(run->verdicts, CHECK_SILENCE, VERDICT_NO, late - stop,
+		    "a response came %lld ms after the cancel", (long long)(late - stop));
 	else if (progress > CROSSING)
 		TELL_ONE(run, CHECK_SILENCE, VERDICT_NO, "progress came %lld ms after the cancel", progress);
 	else
-		TELL_ONE(run, CHECK_SILENCE, VERDICT_YES, "nothing within %lld ms", since(cancelled));
+		TELL_ONE(run, CHECK_SILENCE, VERDICT_YES, "nothing within %lld ms", since(run, cancelled));
 }
 
 /* Where a cancelled request is owed an answer. */
@@ -330,7 +335,7 @@ static void
 tell_answered_cancel(struct run *run, const struct asked *call, msec_t cancelled)
 {
 	const char *method = call->method;
-	long long after = call->answer == NULL ? since(cancelled) : (long long)(call->answered - cancelled);
+	long long after = call->answer == NULL ? since(run, cancelled) : (long long)(call->answered - cancelled);
 
 	if (call->answer != NULL && visit_is_own(call) && after < run->checkup->timeout)
 		TELL_ONE(run, CHECK_CANCEL, VERDICT_NOT_TESTED, "%s was cancelled before canceld had sent it", method);
@@ -352,7 +357,7 @@ tell_answered_cancel(struct run *run, const struct asked *call, msec_t cancelled
 		TELL_ONE(run, CHECK_CANCEL, VERDICT_NOT_TESTED,
 		    "%s was answered in full %lld ms after the cancel: too short to tell", method, after);
 	if (call->answer != NULL && !visit_is_own(call)) {
-		pass_time(run, monotonic_now() + CROSSING);
+		pass_time(run, peer_now(&run->visit.peer) + CROSSING);
 		if (witness_late(&run->visit.witness, call->id) == MSEC_NEVER)
 			TELL_ONE(run, CHECK_SILENCE, VERDICT_YES, "one answer, and nothing within %d ms", CROSSING);
 	} else
@@ -383,7 +388,7 @@ check_alive(struct run *run, enum check check, const char *after)
 static void
 cancel_and_watch(struct run *run, const struct asked *call)
 {
-	msec_t cancelled = monotonic_now(), expected;
+	msec_t cancelled = peer_now(&run->visit.peer), expected;
 
 	visit_cancel(&run->visit, call);
 	if (dialogue_owes_answer(run->visit.dialogue)) {
@@ -595,13 +600,25 @@ visit_for_discover(struct run *run)
 			    run->visit.witness.signal >= 0 ? "signal" : "status",
 			    run->visit.witness.signal >= 0 ? run->visit.witness.signal : run->visit.witness.status);
 		else
-			TELL_ONE(run, CHECK_DISCOVER, VERDICT_NO, "no answer within %lld ms", since(asked->sent));
+			TELL_ONE(run, CHECK_DISCOVER, VERDICT_NO, "no answer within %lld ms", since(run, asked->sent));
 	} else {
 		time = asked->answered - asked->sent;
 		verdict_tell(run->verdicts, CHECK_DISCOVER, VERDICT_YES, time, "%s after %lld ms",
 		    visit_error(asked) == NULL ? "answered" : "refused", (long long)time);
 	}
 	return leave(run);
+}
+
+/* The log, another pipe than stdout, tells of the deadline that canceld's answer shows. */
+static void
+await_timed_out(struct run *run, const struct asked *call)
+{
+	const struct witness *witness = &run->visit.witness;
+	msec_t until = peer_now(&run->visit.peer) + run->checkup->timeout;
+
+	while (visit_is_own(call) && !witness->timed_out && witness->ended == MSEC_NEVER &&
+	    peer_turn(&run->visit.peer, until))
+		;
 }
 
 /* A deadline of canceld's in the middle of a call. */
@@ -628,8 +645,7 @@ visit_for_timeout(struct run *run, enum dialogue_era era)
 	if (open_session(run, &asked) == OPENED && open_agent_session(run)) {
 		call = ask_call(run);
 		visit_wait(&run->visit, call, cap + checkup->timeout + BEYOND);
-		/* The log is another pipe than stdout. */
-		pass_time(run, monotonic_now() + BEYOND);
+		await_timed_out(run, call);
 		snprintf(after, sizeof(after), "given up by canceld after %lld ms,", (long long)cap);
 		if (run->visit.witness.timed_out)
 			check_alive(run, CHECK_TIMEOUT, after);

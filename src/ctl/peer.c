@@ -20,6 +20,7 @@
 enum {
 	PIECE = 64 << 10,
 	EVENT_MAX = 256 << 10, /* no line of the log is as long */
+	TURN = 20,             /* ms: the longest wait whose lateness is noticed */
 	WORDS_MAX = 64,        /* options for canceld, and those added here */
 };
 
@@ -388,6 +389,7 @@ peer_start(struct peer *peer, const struct peer_setup *setup)
 
 	*peer = (struct peer){
 		.pid = -1,
+		.due = MSEC_NEVER,
 		.headers = setup->headers,
 		.on_message = setup->on_message,
 		.on_event = setup->on_event,
@@ -442,18 +444,38 @@ peer_send(struct peer *peer, json_t *message)
 	buf_free(&text);
 }
 
-bool
-peer_turn(struct peer *peer, msec_t until)
+msec_t
+peer_now(struct peer *peer)
 {
 	msec_t now = monotonic_now();
 
-	if (now >= until || peer->interrupted != 0 || (peer->exited && peer->ended))
+	if (now > peer->due) {
+		peer->late += now - peer->due;
+		peer->due = now;
+	}
+	return now - peer->late;
+}
+
+bool
+peer_turn(struct peer *peer, msec_t until)
+{
+	msec_t left = until - peer_now(peer);
+	msec_t wait = left < TURN ? left : TURN;
+
+	if (peer->interrupted != 0 || (peer->exited && peer->ended))
 		return false;
+	if (left <= 0) {
+		ev_run(peer->loop, EVRUN_NOWAIT);
+		return false;
+	}
+	peer->due = monotonic_now() + wait + 1; /* the timer may be a fraction late */
 	ev_now_update(peer->loop);
 	ev_timer_stop(peer->loop, &peer->timer);
-	ev_timer_set(&peer->timer, (double)(until - now) / 1000, 0);
+	ev_timer_set(&peer->timer, (double)wait / 1000, 0);
 	ev_timer_start(peer->loop, &peer->timer);
 	ev_run(peer->loop, EVRUN_ONCE);
+	peer_now(peer);
+	peer->due = MSEC_NEVER;
 	return true;
 }
 
@@ -461,7 +483,7 @@ void
 peer_close_input(struct peer *peer)
 {
 	/* What canceld does not read now, it never will. */
-	msec_t until = monotonic_now() + 1000;
+	msec_t until = peer_now(peer) + 1000;
 
 	while (peer->out.len > 0 && peer->to.fd >= 0 && peer_turn(peer, until))
 		;
@@ -479,7 +501,7 @@ peer_finish(struct peer *peer, msec_t until)
 	if (!peer->exited)
 		kill(peer->pid, SIGTERM);
 	/* After a signal canceld needs 0.7 s. */
-	for (until = monotonic_now() + 2000; !peer->exited && monotonic_now() < until;) {
+	for (until = peer_now(peer) + 2000; !peer->exited && peer_now(peer) < until;) {
 		peer->interrupted = 0;
 		peer_turn(peer, until);
 	}

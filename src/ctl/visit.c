@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shell/monotonic.h"
-
 static void
 on_answer(struct visit *visit, json_t *message)
 {
@@ -15,7 +13,8 @@ on_answer(struct visit *visit, json_t *message)
 	if (!json_is_integer(id) || number < 1 || number > visit->count || visit->asked[number - 1].answer != NULL)
 		return;
 	visit->asked[number - 1].answer = json_incref(message);
-	visit->asked[number - 1].answered = monotonic_now();
+	visit->asked[number - 1].order = ++visit->answers;
+	visit->asked[number - 1].answered = peer_now(&visit->peer);
 }
 
 static void
@@ -42,7 +41,7 @@ on_event(void *user, json_t *event)
 {
 	struct visit *visit = user;
 
-	witness_hear(&visit->witness, event, monotonic_now());
+	witness_hear(&visit->witness, event, peer_now(&visit->peer));
 }
 
 int
@@ -91,11 +90,21 @@ visit_ask(struct visit *visit, const char *method, json_t *params)
 	struct asked *asked = &visit->asked[visit->count];
 
 	assert(visit->count < VISIT_REQUESTS);
-	*asked = (struct asked){ .id = ++visit->count, .method = method, .sent = monotonic_now() };
+	*asked = (struct asked){ .id = ++visit->count, .method = method, .sent = peer_now(&visit->peer) };
 	peer_send(&visit->peer,
 	    json_pack("{s:s, s:I, s:s, s:o}", "jsonrpc", "2.0", "id", (json_int_t)asked->id, "method", method, "params",
 		dialogue_params(visit->dialogue, params)));
 	return asked;
+}
+
+bool
+visit_wait_start(struct visit *visit)
+{
+	msec_t until = peer_now(&visit->peer) + VISIT_START;
+
+	while (visit->witness.server == 0 && peer_turn(&visit->peer, until))
+		;
+	return visit->witness.server != 0;
 }
 
 void
@@ -123,7 +132,7 @@ visit_wait_until(struct visit *visit, const struct asked *asked, msec_t until)
 bool
 visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 {
-	return visit_wait_until(visit, asked, monotonic_now() + limit);
+	return visit_wait_until(visit, asked, peer_now(&visit->peer) + limit);
 }
 
 bool
@@ -155,7 +164,7 @@ void
 visit_close(struct visit *visit)
 {
 	peer_close_input(&visit->peer);
-	peer_finish(&visit->peer, monotonic_now() + VISIT_END);
+	peer_finish(&visit->peer, peer_now(&visit->peer) + VISIT_END);
 }
 
 void

@@ -23,6 +23,12 @@ text_of(const json_t *event, const char *key)
 	return text == NULL ? "" : text;
 }
 
+static msec_t
+elapsed(const json_t *event)
+{
+	return json_integer_value(json_object_get(event, "elapsed"));
+}
+
 static void
 on_started(struct witness *witness, const json_t *event, msec_t now)
 {
@@ -56,16 +62,24 @@ on_late(struct witness *witness, const json_t *event, msec_t now)
 {
 	const json_t *id = json_object_get(event, "id");
 
+	(void)now;
 	if (json_is_integer(id) && witness->late_count < WITNESS_LATE)
-		witness->late[witness->late_count++] = (struct late){ json_integer_value(id), now };
+		witness->late[witness->late_count++] = (struct late){ json_integer_value(id), elapsed(event) };
+}
+
+static void
+on_cancel(struct witness *witness, const json_t *event, msec_t now)
+{
+	(void)now;
+	witness->cancelled = elapsed(event);
 }
 
 static void
 on_late_progress(struct witness *witness, const json_t *event, msec_t now)
 {
-	(void)event;
+	(void)now;
 	witness->late_progress++;
-	witness->last_progress = now;
+	witness->last_progress = elapsed(event);
 }
 
 static void
@@ -145,6 +159,7 @@ static const struct {
 	{ "TRUNCATED", on_dirt },
 	{ "LATE_FAULT", on_dirt },
 	{ "STRAY", on_stray },
+	{ "CANCEL_FORWARDED", on_cancel },
 	{ "LATE", on_late },
 	{ "LATE_PROGRESS", on_late_progress },
 	{ "TIMED_OUT", on_timed_out },
@@ -171,6 +186,6 @@ witness_late(const struct witness *witness, int64_t id)
 {
 	for (size_t i = 0; i < witness->late_count; i++)
 		if (witness->late[i].id == id)
-			return witness->late[i].at;
+			return witness->late[i].after;
 	return MSEC_NEVER;
 }

@@ -245,7 +245,7 @@ end_numbered(struct sweep *sweep, struct found *found)
 bool
 sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
 {
-	struct found found;
+	struct found found = { 0 };
 	siginfo_t info;
 
 	sweep->denied = false;
