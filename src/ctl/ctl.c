@@ -8,55 +8,22 @@
 #include "core/buf.h"
 #include "shell/printable.h"
 
-static __attribute__((format(printf, 2, 0))) int
-report(int status, const char *format, va_list values)
+int
+ctl_tell(int status, const char *format, ...)
 {
 	char words[1024];
 	struct buf line;
+	va_list values;
 
-	buf_init(&line);
+	va_start(values, format);
 	vsnprintf(words, sizeof(words), format, values);
+	va_end(values);
+	buf_init(&line);
 	buf_append(&line, SPAN("cancelctl: "));
 	printable_append(&line, span_of(words), "");
 	buf_append(&line, SPAN("\n"));
 	fwrite(line.data, 1, line.len, stderr);
 	buf_free(&line);
-	return status;
-}
-
-int
-ctl_no(const char *format, ...)
-{
-	va_list values;
-	int status;
-
-	va_start(values, format);
-	status = report(CTL_NO, format, values);
-	va_end(values);
-	return status;
-}
-
-int
-ctl_usage(const char *format, ...)
-{
-	va_list values;
-	int status;
-
-	va_start(values, format);
-	status = report(CTL_USAGE, format, values);
-	va_end(values);
-	return status;
-}
-
-int
-ctl_failed(const char *format, ...)
-{
-	va_list values;
-	int status;
-
-	va_start(values, format);
-	status = report(CTL_FAILED, format, values);
-	va_end(values);
 	return status;
 }
 
@@ -78,4 +45,29 @@ ctl_help(const char *text)
 {
 	fputs(text, stdout);
 	return CTL_YES;
+}
+
+int
+ctl_words(int argc, char *argv[], const char *usage, bool *json, const char **which)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int got;
+
+	optind = 0;
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, ":jh", options, NULL)) >= 0) {
+		if (got == 'h')
+			return ctl_help(usage);
+		if (got != 'j')
+			return ctl_option(argv, got);
+		*json = true;
+	}
+	if (argc - optind > 1)
+		return ctl_usage("more than one canceld is given; see cancelctl %s --help", argv[0]);
+	*which = argv[optind];
+	return -1;
 }

@@ -283,9 +283,9 @@ refused(const struct target *target, const json_t *error)
 {
 	json_int_t code = show_number(error, "code");
 	bool no = code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED;
-	int (*tell)(const char *format, ...) = no ? ctl_no : code == BAD_PARAMS ? ctl_usage : ctl_failed;
+	int status = no ? CTL_NO : code == BAD_PARAMS ? CTL_USAGE : CTL_FAILED;
 
-	return tell("canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
+	return ctl_tell(status, "canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
 }
 
 json_t *
