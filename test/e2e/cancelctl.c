@@ -110,6 +110,8 @@ START_TEST(an_ambiguous_name_is_refused_with_the_choices)
 	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the pid of one of");
 	expect(run, "$C ls $PID", 0, "stubborn");
 	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'; there is");
+	expect(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
+	expect(run, "$C ls $PID", 0, "29m");
 	run_end(run);
 	run_end(other);
 }
