@@ -17,6 +17,9 @@ extern const struct column view_request_columns[VIEW_REQUEST_WIDTH];
 void view_instance(struct table *table, long pid, const json_t *about);
 void view_request(struct table *table, const json_t *request);
 
+/* Prints it, cut to the terminal. */
+void view_table(const struct table *table);
+
 /* "tools/call slow": the method, and the name if there is one. */
 void view_method(struct buf *text, const json_t *request);
 

@@ -9,7 +9,7 @@
 #include "shell/printable.h"
 
 int
-ctl_report(int status, const char *format, ...)
+ctl_tell(int status, const char *format, ...)
 {
 	char words[1024];
 	struct buf line;
@@ -45,4 +45,29 @@ ctl_help(const char *text)
 {
 	fputs(text, stdout);
 	return CTL_YES;
+}
+
+int
+ctl_words(int argc, char *argv[], const char *usage, bool *json, const char **which)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int got;
+
+	optind = 0;
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, ":jh", options, NULL)) >= 0) {
+		if (got == 'h')
+			return ctl_help(usage);
+		if (got != 'j')
+			return ctl_option(argv, got);
+		*json = true;
+	}
+	if (argc - optind > 1)
+		return ctl_usage("more than one canceld is given; see cancelctl %s --help", argv[0]);
+	*which = argv[optind];
+	return -1;
 }

@@ -19,31 +19,20 @@ struct list {
 	size_t count;
 };
 
-/* "PID (NAME) STATE PARENT": the name may hold anything. */
-static pid_t
-parent_of(const char *pid)
-{
-	char path[64], text[512];
-	const char *end;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	end = proc_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-	return end == NULL || strlen(end) < 4 ? -1 : (pid_t)strtol(end + 4, NULL, 10);
-}
-
 static bool
 list_all(struct list *list)
 {
 	DIR *proc = opendir("/proc");
 	const struct dirent *entry;
+	pid_t pid;
 
 	*list = (struct list){ 0 };
 	while (proc != NULL && (entry = readdir(proc)) != NULL) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		list->processes = mem_resize(list->processes, list->count + 1, sizeof(*list->processes));
-		list->processes[list->count++] =
-		    (struct process){ (pid_t)strtol(entry->d_name, NULL, 10), parent_of(entry->d_name), false };
+		pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		list->processes[list->count++] = (struct process){ pid, proc_parent(pid), false };
 	}
 	if (proc != NULL)
 		closedir(proc);

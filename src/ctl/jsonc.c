@@ -4,36 +4,7 @@
 #include <stdio.h>
 
 #include "core/unescape.h"
-
-struct reader {
-	struct doc *doc;
-	struct span text;
-	size_t at;
-	size_t depth;
-};
-
-static int
-peek(const struct reader *reader)
-{
-	return reader->at < reader->text.len ? (unsigned char)reader->text.ptr[reader->at] : -1;
-}
-
-static int
-fail(struct reader *reader, const char *what)
-{
-	return doc_fail(reader->doc, reader->at, "%s", what);
-}
-
-/* Whether the text goes on with this; then it is skipped. */
-static bool
-skip(struct reader *reader, struct span word)
-{
-	if (reader->text.len - reader->at < word.len ||
-	    !span_equal(span_part(reader->text, reader->at, word.len), word))
-		return false;
-	reader->at += word.len;
-	return true;
-}
+#include "ctl/reader.h"
 
 static int
 skip_comment(struct reader *reader)

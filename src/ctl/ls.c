@@ -1,28 +1,13 @@
 #include "ctl/ls.h"
 
-#include <getopt.h>
-#include <stdio.h>
-
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
-#include "ctl/term.h"
 #include "ctl/views.h"
 
 static const char usage[] = "usage: cancelctl ls [-j] [" TARGETS_USAGE "]\n\n"
 			    "Lists every canceld of this user, or the requests of one.\n\n"
 			    "  -j, --json   one JSON object a line\n";
-
-static void
-print_table(const struct table *table)
-{
-	struct buf out;
-
-	buf_init(&out);
-	table_write(table, term_width(NULL), &out);
-	show_bytes(buf_span(&out));
-	buf_free(&out);
-}
 
 static void
 list_instances(const struct targets *targets, bool json)
@@ -43,7 +28,7 @@ list_instances(const struct targets *targets, bool json)
 		json_decref(object);
 	}
 	if (!json)
-		print_table(&table);
+		view_table(&table);
 	table_free(&table);
 }
 
@@ -60,7 +45,7 @@ list_requests(const struct target *target, bool json)
 		table_init(&table, view_request_columns, VIEW_REQUEST_WIDTH);
 		for (size_t i = 0; i < json_array_size(requests); i++)
 			view_request(&table, json_array_get(requests, i));
-		print_table(&table);
+		view_table(&table);
 		table_free(&table);
 	}
 	if (view_more(target->about) > 0)
@@ -71,29 +56,13 @@ list_requests(const struct target *target, bool json)
 int
 ctl_ls(int argc, char *argv[])
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	const char *which = NULL;
 	struct targets targets;
 	bool json = false;
-	int got, status;
+	int status = ctl_words(argc, argv, usage, &json, &which);
 
-	optind = 0;
-	opterr = 0;
-	while ((got = getopt_long(argc, argv, ":jh", options, NULL)) >= 0) {
-		if (got == 'h')
-			return ctl_help(usage);
-		if (got != 'j')
-			return ctl_option(argv, got);
-		json = true;
-	}
-	if (argc - optind > 1)
-		return ctl_usage("more than one canceld is given; see cancelctl ls --help");
-	if (optind < argc)
-		which = argv[optind];
+	if (status >= 0)
+		return status;
 	if (which == NULL) {
 		targets_find(&targets, false, TARGETS_LOOK);
 		status = targets.count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");

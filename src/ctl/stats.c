@@ -1,13 +1,11 @@
 #include "ctl/stats.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "ctl/ctl.h"
 #include "ctl/show.h"
-#include "ctl/table.h"
 #include "ctl/targets.h"
-#include "ctl/term.h"
+#include "ctl/views.h"
 
 static const char usage[] = "usage: cancelctl stats [-j] [" TARGETS_USAGE "]\n\n"
 			    "Shows what every canceld of this user, or one, has counted.\n\n"
@@ -90,18 +88,14 @@ static void
 show_table(const json_t *latency)
 {
 	struct table table;
-	struct buf out;
 
 	if (json_array_size(latency) == 0)
 		return;
-	buf_init(&out);
 	table_init(&table, columns, COLUMNS);
 	for (size_t i = 0; i < json_array_size(latency); i++)
 		add_latency(&table, json_array_get(latency, i));
-	table_write(&table, term_width(NULL), &out);
-	show_bytes(buf_span(&out));
+	view_table(&table);
 	table_free(&table);
-	buf_free(&out);
 }
 
 static void
@@ -150,27 +144,14 @@ show_each(const struct targets *targets, bool json)
 int
 ctl_stats(int argc, char *argv[])
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
+	const char *which = NULL;
 	struct targets targets;
 	bool json = false;
-	int got, status;
+	int status = ctl_words(argc, argv, usage, &json, &which);
 
-	optind = 0;
-	opterr = 0;
-	while ((got = getopt_long(argc, argv, ":jh", options, NULL)) >= 0) {
-		if (got == 'h')
-			return ctl_help(usage);
-		if (got != 'j')
-			return ctl_option(argv, got);
-		json = true;
-	}
-	if (argc - optind > 1)
-		return ctl_usage("more than one canceld is given; see cancelctl stats --help");
-	status = targets_choose(&targets, optind < argc ? argv[optind] : NULL, false, TARGETS_LOOK);
+	if (status >= 0)
+		return status;
+	status = targets_choose(&targets, which, false, TARGETS_LOOK);
 	if (status == CTL_YES)
 		status = show_each(&targets, json);
 	targets_free(&targets);

@@ -80,12 +80,11 @@ call_each(const struct order *order, const char *method, json_t *params,
 {
 	struct targets targets;
 	int status = targets_choose(&targets, order->all ? NULL : order->words[0], false, CALL_LIMIT);
+	bool chosen = status == CTL_YES;
 
-	for (size_t i = 0; status != CTL_NO && i < targets.count; i++) {
-		json_t *result = NULL;
+	for (size_t i = 0; chosen && i < targets.count; i++) {
+		json_t *result = target_call(targets.list[i], method, json_incref(params), &status);
 
-		if (targets.list[i]->about != NULL)
-			result = target_call(targets.list[i], method, json_incref(params), &status);
 		if (result != NULL)
 			report(targets.list[i], result, order->json, tell);
 		json_decref(result);

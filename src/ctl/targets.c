@@ -217,19 +217,23 @@ static int
 choose_one(struct targets *targets, const char *which)
 {
 	char choices[CHOICES_SIZE];
+	const struct target *found = NULL;
 	size_t fitting = 0;
 
 	for (size_t i = 0; i < targets->count; i++)
-		fitting += is_meant(targets->list[i], which);
-	if (fitting == 0)
+		if (is_meant(targets->list[i], which)) {
+			found = targets->list[i];
+			fitting++;
+		}
+	if (found == NULL)
 		return refuse_unknown(targets, which);
 	if (fitting > 1) {
 		list_choices(targets, which, choices);
 		return ctl_usage("'%.100s' is ambiguous: give the pid of one of %s", which, choices);
 	}
+	if (found->about == NULL)
+		return ctl_failed("canceld %ld does not answer", found->pid);
 	targets_keep(targets, which);
-	if (targets->list[0]->about == NULL)
-		return ctl_failed("canceld %ld does not answer", targets->list[0]->pid);
 	return CTL_YES;
 }
 
@@ -283,11 +287,9 @@ refused(const struct target *target, const json_t *error)
 {
 	json_int_t code = show_number(error, "code");
 	bool no = code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED;
+	int status = no ? CTL_NO : code == BAD_PARAMS ? CTL_USAGE : CTL_FAILED;
 
-	return ctl_report(no       ? CTL_NO :
-		code == BAD_PARAMS ? CTL_USAGE :
-				     CTL_FAILED,
-	    "canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
+	return ctl_tell(status, "canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
 }
 
 json_t *

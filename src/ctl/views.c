@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ctl/show.h"
+#include "ctl/term.h"
 
 const struct column view_instance_columns[VIEW_INSTANCE_WIDTH] = {
 	{ "PID", true, false },
@@ -142,6 +143,17 @@ view_request(struct table *table, const json_t *request)
 	add_left(table, request);
 	add_string(table, request, "state");
 	add_progress(table, json_object_get(request, "progress"));
+}
+
+void
+view_table(const struct table *table)
+{
+	struct buf out;
+
+	buf_init(&out);
+	table_write(table, term_width(NULL), &out);
+	show_bytes(buf_span(&out));
+	buf_free(&out);
 }
 
 void

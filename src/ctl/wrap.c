@@ -373,6 +373,31 @@ write_file(struct task *task, const struct client_file *file, struct replace *co
 	return result;
 }
 
+/* Shows the change, or makes it. 1: the file was changed meanwhile. */
+static int
+change_file(struct task *task, const struct client_file *file, struct replace *contents,
+    const struct outcomes *outcomes, struct span after)
+{
+	int result = 0;
+
+	if (replace_check(contents) == -1) {
+		leave_file(task, file, contents->fault);
+	} else if (task->dry_run) {
+		if (!task->json)
+			put_diff(file, buf_span(&contents->text), after);
+		put_outcomes(task, file, outcomes);
+	} else if (is_in_use(file, contents->path)) {
+		leave_in_use(task, file, outcomes, after);
+	} else if ((result = write_file(task, file, contents, after)) == 0) {
+		put_outcomes(task, file, outcomes);
+		if (!task->json)
+			found_say("  backup: %s", contents->backup);
+		if (!task->json && file->project && !task->change.unwrap)
+			found_say("  note: whoever else uses this file of the project needs canceld at the same path");
+	}
+	return result;
+}
+
 /* One try. 1: another program has changed the file meanwhile, and nothing was done or said. */
 static int
 try_file(struct task *task, const struct client_file *file)
@@ -392,20 +417,8 @@ try_file(struct task *task, const struct client_file *file)
 			put_lines(task, file->client);
 	} else if (span_equal(buf_span(&contents.text), buf_span(&after))) {
 		put_outcomes(task, file, &outcomes);
-	} else if (replace_check(&contents) == -1) {
-		leave_file(task, file, contents.fault);
-	} else if (task->dry_run) {
-		if (!task->json)
-			put_diff(file, buf_span(&contents.text), buf_span(&after));
-		put_outcomes(task, file, &outcomes);
-	} else if (is_in_use(file, contents.path)) {
-		leave_in_use(task, file, &outcomes, buf_span(&after));
-	} else if ((result = write_file(task, file, &contents, buf_span(&after))) == 0) {
-		put_outcomes(task, file, &outcomes);
-		if (!task->json)
-			found_say("  backup: %s", contents.backup);
-		if (!task->json && file->project && !task->change.unwrap)
-			found_say("  note: whoever else uses this file of the project needs canceld at the same path");
+	} else {
+		result = change_file(task, file, &contents, &outcomes, buf_span(&after));
 	}
 	for (size_t i = 0; i < outcomes.count; i++)
 		for (size_t k = 0; k < task->change.name_count; k++)

@@ -58,20 +58,6 @@ writes_pipe(pid_t pid, const char *pipe)
 	return answer;
 }
 
-/* The parent's pid; 0: there is none, or it cannot be found out. */
-static pid_t
-parent_of(pid_t pid)
-{
-	char path[64], text[512];
-	const char *after;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-	proc_read(path, text, sizeof(text));
-	/* The fields follow the name, which stands in parentheses and may contain any byte. */
-	after = strrchr(text, ')');
-	return after == NULL ? 0 : (pid_t)strtol(after + strlen(") S "), NULL, 10);
-}
-
 static int
 watch(pid_t pid)
 {
@@ -102,7 +88,7 @@ watch_client(const char *pipe, pid_t peer)
 	pid_t pid = getppid();
 	int i, fd;
 
-	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = parent_of(pid)) {
+	for (i = 0; i < GENERATIONS && (fd = watch(pid)) >= 0; i++, pid = proc_parent(pid)) {
 		/* Checked after the descriptor is open: from then on the pid cannot be reused for another process. */
 		answer = pipe != NULL ? writes_pipe(pid, pipe) : pid == peer ? YES : NO;
 		if (answer == YES)

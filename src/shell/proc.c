@@ -1,8 +1,9 @@
 #include "shell/proc.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/types.h>
+#include <string.h>
 #include <unistd.h>
 
 bool
@@ -13,6 +14,18 @@ proc_is_own(void)
 
 	name[len > 0 ? len : 0] = '\0';
 	return strtol(name, NULL, 10) == (long)getpid();
+}
+
+pid_t
+proc_parent(pid_t pid)
+{
+	char path[64], text[512];
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	/* The fields follow the name, which stands in parentheses and may contain any byte. */
+	end = proc_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	return end == NULL || strlen(end) < 4 ? 0 : (pid_t)strtol(end + strlen(") S "), NULL, 10);
 }
 
 bool

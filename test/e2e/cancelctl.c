@@ -12,40 +12,20 @@
 
 #include "client.h"
 #include "process.h"
+#include "shell.h"
 #include "suites.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 
-static char output[65536]; /* of the last command, stdout and stderr */
-
-/* A command of the shell, in which cancelctl is $C and the pid of canceld $PID. Returns its status. */
-static int
-shell(const struct run *run, const char *script)
-{
-	char pid[32];
-	size_t len;
-	FILE *pipe;
-	int status;
-
-	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
-	ck_assert_int_eq(setenv("PID", pid, 1), 0);
-	ck_assert_int_eq(setenv("SCRIPT", script, 1), 0);
-	pipe = popen("exec 2>&1; cd \"$E2E_DIRECTORY\"; C=$CANCELCTL; eval \"$SCRIPT\"", "r");
-	ck_assert_ptr_nonnull(pipe);
-	len = fread(output, 1, sizeof(output) - 1, pipe);
-	output[len] = '\0';
-	status = pclose(pipe);
-	ck_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
+/* In the script cancelctl is $C, and the pid of canceld $PID. */
 static void
 expect(const struct run *run, const char *script, int status, const char *said)
 {
-	int got = shell(run, script);
+	char pid[32];
 
-	ck_assert_msg(got == status && strstr(output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s", script,
-	    got, status, said, output);
+	snprintf(pid, sizeof(pid), "%d", run == NULL ? 0 : (int)run->pid);
+	ck_assert_int_eq(setenv("PID", pid, 1), 0);
+	shell_expect("cd \"$E2E_DIRECTORY\"; C=$CANCELCTL", script, status, said);
 }
 
 /* A session with one call that is never answered. */
@@ -159,6 +139,8 @@ START_TEST(an_ambiguous_name_is_refused_with_the_choices)
 	expect(run, "$C cancel twins 7; s=$?; $C ls $PID; exit $s", 2, "'twins' is ambiguous: give the pid of one of");
 	expect(run, "$C ls $PID", 0, "stubborn");
 	expect(run, "$C ls nobody", 1, "no canceld is called 'nobody'; there is");
+	expect(run, "$C set --now twins 1ms", 2, "'twins' is ambiguous");
+	expect(run, "$C ls $PID", 0, "29m");
 	run_end(run);
 	run_end(other);
 }
@@ -226,9 +208,9 @@ end_watch(FILE *watch, const char *wanted, const char *unwanted)
 {
 	bool found = false;
 
-	while (fgets(output, sizeof(output), watch) != NULL) {
-		found |= strstr(output, wanted) != NULL;
-		ck_assert_ptr_null(strstr(output, unwanted));
+	while (fgets(shell_output, sizeof(shell_output), watch) != NULL) {
+		found |= strstr(shell_output, wanted) != NULL;
+		ck_assert_ptr_null(strstr(shell_output, unwanted));
 	}
 	ck_assert_msg(found, "no '%s'", wanted);
 	ck_assert_int_eq(pclose(watch), 0);
@@ -241,7 +223,7 @@ await_watch(struct run *run, FILE *watch)
 	int fd = fileno(watch), flags = fcntl(fd, F_GETFL);
 
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	for (int id = 100; fgets(output, sizeof(output), watch) == NULL; id++) {
+	for (int id = 100; fgets(shell_output, sizeof(shell_output), watch) == NULL; id++) {
 		char text[16];
 
 		ck_assert_int_lt(id, 100000);
@@ -297,7 +279,7 @@ START_TEST(a_log_is_read_with_the_same_filters)
 	expect(run, "$C watch -r trace.jsonl | grep RELAYED", 1, "");
 	expect(run, "$C watch -l traffic -r trace.jsonl why=REL*", 0, "RELAYED");
 	expect(run, "$C watch -r trace.jsonl 'elapsed<1ms' name!=x", 0, "");
-	ck_assert_str_eq(output, "");
+	ck_assert_str_eq(shell_output, "");
 	expect(run, "$C watch -r none.jsonl", 125, "No such file");
 	run_end(run);
 }
@@ -331,7 +313,7 @@ START_TEST(metrics_are_served)
 	    "tr '\\0' a)\" -o /dev/null -w ' %{http_code}' $url; curl -s -m 20 $url | grep -c _total\n"
 	    "kill $!; rm serve",
 	    0, "{server=\"served\"} 1");
-	ck_assert_ptr_nonnull(strstr(output, " 404 405 431"));
+	ck_assert_ptr_nonnull(strstr(shell_output, " 404 405 431"));
 	expect(run, "$C metrics -l 127.0.0.1", 2, "is no ADDRESS:PORT");
 	expect(run, "$C metrics --listen example.org:80", 2, "is no ADDRESS:PORT");
 	run_end(run);
@@ -344,17 +326,17 @@ await_screen(int terminal, const char *text)
 {
 	size_t len = 0;
 
-	while (strstr(output, text) == NULL) {
+	while (strstr(shell_output, text) == NULL) {
 		ssize_t got;
 
-		if (len > sizeof(output) / 2)
+		if (len > sizeof(shell_output) / 2)
 			len = 0;
-		got = read(terminal, output + len, sizeof(output) - 1 - len);
-		ck_assert_msg(got > 0, "the terminal never showed '%s', but:\n%s", text, output);
+		got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len);
+		ck_assert_msg(got > 0, "the terminal never showed '%s', but:\n%s", text, shell_output);
 		len += (size_t)got;
-		output[len] = '\0';
+		shell_output[len] = '\0';
 	}
-	output[0] = '\0';
+	shell_output[0] = '\0';
 }
 
 static pid_t
@@ -369,7 +351,7 @@ start_top(int *terminal, const char *name)
 		execl(getenv("CANCELCTL"), "cancelctl", "top", "--interval", "100ms", name, (char *)NULL);
 		_exit(127);
 	}
-	output[0] = '\0';
+	shell_output[0] = '\0';
 	return pid;
 }
 
@@ -396,7 +378,7 @@ START_TEST(top_cancels_the_marked_request_after_a_question)
 	ck_assert_int_eq(write(terminal, "n", 1), 1);
 	await_screen(terminal, "c: cancel");
 	expect(run, "$C ls $PID", 0, "stubborn");
-	output[0] = '\0';
+	shell_output[0] = '\0';
 	ck_assert_int_eq(write(terminal, "cy", 2), 2);
 	await_screen(terminal, "cancelled 7 tools/call stubborn");
 	run_expect_error(run, "7", CODE_CANCELLED, "operator");

@@ -192,6 +192,33 @@ request_at(json_t *message, size_t i)
 	return json_array_get(at(message, "result requests"), i);
 }
 
+/* What most tests need. */
+static struct run *canceld;
+static struct peer person;
+
+static void
+connect_person(void)
+{
+	canceld = run_session(with_socket(""), NULL);
+	person = connect_to(socket_path);
+}
+
+static void
+leave(void)
+{
+	hang_up(&person);
+	run_end(canceld);
+}
+
+static void
+expect_cancelled(const char *params, size_t count)
+{
+	json_t *message = call(&person, "cancel", params);
+
+	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), count);
+	json_decref(message);
+}
+
 START_TEST(a_list_tells_about_canceld_and_its_requests)
 {
 	struct run *run = run_session(with_socket("--name tests"), NULL);
@@ -227,24 +254,20 @@ END_TEST
 
 START_TEST(the_latest_progress_is_shown)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	long end = milliseconds() + HARNESS_LIMIT;
 	json_t *message;
 
-	run_send(run,
+	run_send(canceld,
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"progress\","
 	    "\"arguments\":{\"steps\":100000,\"everyMs\":20},\"_meta\":{\"progressToken\":\"t\"}}}");
-	while (message = expect_requests(&peer, 1), json_is_null(at(request_at(message, 0), "progress"))) {
+	while (message = expect_requests(&person, 1), json_is_null(at(request_at(message, 0), "progress"))) {
 		ck_assert_msg(milliseconds() < end, "no progress is shown");
 		json_decref(message);
 	}
 	ck_assert_int_ge(at_number(request_at(message, 0), "progress progress"), 1);
 	ck_assert_int_eq(at_number(request_at(message, 0), "progress total"), 100000);
 	json_decref(message);
-	run_cancel(run, "2");
-	hang_up(&peer);
-	run_end(run);
+	run_cancel(canceld, "2");
 }
 END_TEST
 
@@ -299,25 +322,21 @@ END_TEST
 
 START_TEST(a_person_cancels_a_call)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	json_t *message, *named;
 
-	run_call(run, "\"a\"", "stubborn", FOR_EVER);
-	json_decref(expect_requests(&peer, 1));
-	message = call(&peer, "cancel", "{\"id\":\"\\\"a\\\"\",\"reason\":\"it hangs\"}");
+	run_call(canceld, "\"a\"", "stubborn", FOR_EVER);
+	json_decref(expect_requests(&person, 1));
+	message = call(&person, "cancel", "{\"id\":\"\\\"a\\\"\",\"reason\":\"it hangs\"}");
 	named = json_array_get(at(message, "result cancelled"), 0);
 	ck_assert_str_eq(at_text(named, "id"), "\"a\"");
 	ck_assert_str_eq(at_text(named, "name"), "stubborn");
 	json_decref(message);
-	message = run_expect_error(run, "\"a\"", CODE_CANCELLED, "operator");
+	message = run_expect_error(canceld, "\"a\"", CODE_CANCELLED, "operator");
 	ck_assert_ptr_nonnull(strstr(at_text(message, "error message"), "by a person: it hangs"));
-	run_expect_logged(run, "OPERATOR_CANCELLED to=client method=tools/call name=stubborn id=\"a\"");
-	run_expect_cancelled(run, "\"a\"");
-	expect_refused(&peer, "cancel", "{\"id\":\"\\\"a\\\"\"}", -32001);
-	run_expect_echo(run, "3");
-	hang_up(&peer);
-	run_end(run);
+	run_expect_logged(canceld, "OPERATOR_CANCELLED to=client method=tools/call name=stubborn id=\"a\"");
+	run_expect_cancelled(canceld, "\"a\"");
+	expect_refused(&person, "cancel", "{\"id\":\"\\\"a\\\"\"}", -32001);
+	run_expect_echo(canceld, "3");
 }
 END_TEST
 
@@ -386,118 +405,86 @@ static const char *const odd_ids[] = { "18446744073709551615", "1234567890123456
 
 START_TEST(a_person_cancels_a_call_with_an_odd_id)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	json_t *message, *params;
 	char *text;
 
-	run_call(run, odd_ids[_i], "stubborn", FOR_EVER);
-	message = expect_requests(&peer, 1);
+	run_call(canceld, odd_ids[_i], "stubborn", FOR_EVER);
+	message = expect_requests(&person, 1);
 	params = json_pack("{s:O}", "id", json_object_get(request_at(message, 0), "id"));
 	text = json_dumps(params, JSON_COMPACT);
 	json_decref(message);
 	json_decref(params);
-	message = call(&peer, "cancel", text);
-	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 1);
-	json_decref(message);
+	expect_cancelled(text, 1);
 	free(text);
-	hang_up(&peer);
-	run_end(run);
 }
 END_TEST
 
 START_TEST(a_person_cancels_what_fits)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
-	json_t *message;
-
-	run_call(run, "2", "stubborn", FOR_EVER);
-	run_call(run, "3", "sleep", FOR_EVER);
-	run_call(run, "4", "sleep", FOR_EVER);
-	json_decref(expect_requests(&peer, 3));
-	message = call(&peer, "cancel", choices[_i].params);
-	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), choices[_i].cancelled);
-	json_decref(message);
-	json_decref(expect_requests(&peer, 3 - choices[_i].cancelled));
-	hang_up(&peer);
-	run_end(run);
+	run_call(canceld, "2", "stubborn", FOR_EVER);
+	run_call(canceld, "3", "sleep", FOR_EVER);
+	run_call(canceld, "4", "sleep", FOR_EVER);
+	json_decref(expect_requests(&person, 3));
+	expect_cancelled(choices[_i].params, choices[_i].cancelled);
+	json_decref(expect_requests(&person, 3 - choices[_i].cancelled));
 }
 END_TEST
 
 START_TEST(what_waits_for_a_person_is_cancelled_only_by_its_method)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	json_t *message;
 
-	run_call(run, "2", "ask", "{}");
-	message = expect_requests(&peer, 2);
+	run_call(canceld, "2", "ask", "{}");
+	message = expect_requests(&person, 2);
 	ck_assert_str_eq(at_text(request_at(message, 1), "from"), "server");
 	ck_assert(json_is_true(at(request_at(message, 1), "exempt")));
 	json_decref(message);
-	message = call(&peer, "cancel", "{\"older_ms\":0,\"from\":\"server\"}");
-	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 0);
-	json_decref(message);
-	message = call(&peer, "cancel", "{\"method\":\"elicitation/*\"}");
-	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), 1);
-	json_decref(message);
-	hang_up(&peer);
-	run_end(run);
+	expect_cancelled("{\"older_ms\":0,\"from\":\"server\"}", 0);
+	expect_cancelled("{\"method\":\"elicitation/*\"}", 1);
 }
 END_TEST
 
 START_TEST(a_deadline_is_set_for_what_hangs)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	json_t *message;
 
-	run_call(run, "2", "stubborn", FOR_EVER);
-	json_decref(expect_requests(&peer, 1));
-	message = call(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:stub*=1ms\",\"now\":true}");
+	run_call(canceld, "2", "stubborn", FOR_EVER);
+	json_decref(expect_requests(&person, 1));
+	message = call(&person, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:stub*=1ms\",\"now\":true}");
 	ck_assert_int_eq(at_number(message, "result changed"), 1);
 	json_decref(message);
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_expect_logged(run, "OPERATOR_SET option=timeout rule=\"tools/call:stub*=1ms\" changed=1");
-	run_call(run, "3", "stubborn", FOR_EVER);
-	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
-	message = call(&peer, "set", "{\"option\":\"max-time\",\"rule\":\"tools/call=1h\"}");
+	run_expect_error(canceld, "2", CODE_CANCELLED, "timeout");
+	run_expect_logged(canceld, "OPERATOR_SET option=timeout rule=\"tools/call:stub*=1ms\" changed=1");
+	run_call(canceld, "3", "stubborn", FOR_EVER);
+	run_expect_error(canceld, "3", CODE_CANCELLED, "timeout");
+	message = call(&person, "set", "{\"option\":\"max-time\",\"rule\":\"tools/call=1h\"}");
 	ck_assert_int_eq(at_number(message, "result changed"), 0);
 	json_decref(message);
-	run_expect_logged(run, "OPERATOR_SET option=max-time rule=\"tools/call=1h\" changed=0");
-	hang_up(&peer);
-	run_end(run);
+	run_expect_logged(canceld, "OPERATOR_SET option=max-time rule=\"tools/call=1h\" changed=0");
 }
 END_TEST
 
 START_TEST(the_number_of_rules_is_bounded)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	char params[128];
 
 	for (int i = 0; i < 64; i++) {
 		snprintf(params, sizeof(params), "{\"option\":\"timeout\",\"rule\":\"tools/call:t%d=1h\"}", i);
-		json_decref(call(&peer, "set", params));
+		json_decref(call(&person, "set", params));
 	}
-	expect_refused(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:more=1h\"}", -32002);
-	json_decref(call(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:t1=2h\"}"));
-	hang_up(&peer);
-	run_end(run);
+	expect_refused(&person, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:more=1h\"}", -32002);
+	json_decref(call(&person, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:t1=2h\"}"));
 }
 END_TEST
 
 START_TEST(statistics_are_counted)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	json_t *message, *latency;
 
-	run_expect_echo(run, "2");
-	run_call(run, "3", "sleep", FOR_EVER);
-	json_decref(expect_requests(&peer, 1));
-	message = call(&peer, "stats", "{}");
+	run_expect_echo(canceld, "2");
+	run_call(canceld, "3", "sleep", FOR_EVER);
+	json_decref(expect_requests(&person, 1));
+	message = call(&person, "stats", "{}");
 	ck_assert_int_eq(at_number(message, "result requests client"), 3);
 	ck_assert_int_eq(at_number(message, "result tallies answered"), 2);
 	ck_assert_int_eq(at_number(message, "result in_flight client"), 1);
@@ -506,8 +493,6 @@ START_TEST(statistics_are_counted)
 	ck_assert_str_eq(at_text(latency, "name"), "echo");
 	ck_assert_int_eq(at_number(latency, "count"), 1);
 	json_decref(message);
-	hang_up(&peer);
-	run_end(run);
 }
 END_TEST
 
@@ -540,44 +525,35 @@ END_TEST
 
 START_TEST(the_log_changes_its_level)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
-
-	json_decref(call(&peer, "log", "{\"level\":\"traffic\"}"));
-	run_expect_echo(run, "2");
-	run_expect_logged(run, "RELAYED");
-	expect_refused(&peer, "log", "{\"level\":\"loud\"}", -32602);
-	expect_refused(&peer, "log", "{}", -32602);
-	hang_up(&peer);
-	run_end(run);
+	json_decref(call(&person, "log", "{\"level\":\"traffic\"}"));
+	run_expect_echo(canceld, "2");
+	run_expect_logged(canceld, "RELAYED");
+	expect_refused(&person, "log", "{\"level\":\"loud\"}", -32602);
+	expect_refused(&person, "log", "{}", -32602);
 }
 END_TEST
 
 /* A watch that is never read: it loses notifications, and nobody waits for it. */
 START_TEST(a_slow_reader_is_told_what_it_lost)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	char id[16];
 	json_t *message;
 	long lost = 0;
 
-	json_decref(call(&peer, "watch", "{\"level\":\"traffic\"}"));
+	json_decref(call(&person, "watch", "{\"level\":\"traffic\"}"));
 	for (int i = 2; i < 3000; i++) {
 		snprintf(id, sizeof(id), "%d", i);
-		run_expect_echo(run, id);
+		run_expect_echo(canceld, id);
 	}
-	ck_assert_int_lt(process_resident(run->pid), 64 << 20);
+	ck_assert_int_lt(process_resident(canceld->pid), 64 << 20);
 	while (lost == 0) {
-		message = next_message(&peer);
+		message = next_message(&person);
 		if (strcmp(at_text(message, "method"), "lost") == 0)
 			lost = at_number(message, "params count");
 		json_decref(message);
 	}
 	ck_assert_int_gt(lost, 0);
-	json_decref(call(&peer, "list", "{}"));
-	hang_up(&peer);
-	run_end(run);
+	json_decref(call(&person, "list", "{}"));
 }
 END_TEST
 
@@ -728,8 +704,6 @@ best_echo(struct run *run, int first)
 /* Each of them makes canceld work, and none is held up by an answer that was not read. */
 START_TEST(a_flood_of_long_questions_delays_nobody)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
 	static const char line[] = "{\"method\":\"list\",\"params\":{\"requests\":true}}\n";
 	struct text flood = { 0 };
 	char id[16];
@@ -737,20 +711,18 @@ START_TEST(a_flood_of_long_questions_delays_nobody)
 
 	for (int i = 0; i < 600; i++) {
 		snprintf(id, sizeof(id), "%d", 2000 + i);
-		run_call(run, id, "stubborn", FOR_EVER);
+		run_call(canceld, id, "stubborn", FOR_EVER);
 	}
-	run_expect_echo(run, "2");
+	run_expect_echo(canceld, "2");
 	start = milliseconds();
 	for (int i = 0; i < 64; i++)
-		json_decref(call(&peer, "list", "{\"requests\":true}"));
+		json_decref(call(&person, "list", "{\"requests\":true}"));
 	start = milliseconds() - start;
 	for (int i = 0; i < 2000; i++)
 		text_append(&flood, line, sizeof(line) - 1);
-	ck_assert_int_gt(send(peer.fd, flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
-	ck_assert_int_lt(best_echo(run, 1000), start / 4);
+	ck_assert_int_gt(send(person.fd, flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
+	ck_assert_int_lt(best_echo(canceld, 1000), start / 4);
 	free(flood.data);
-	hang_up(&peer);
-	run_end(run);
 }
 END_TEST
 
@@ -998,35 +970,39 @@ Suite *
 suite_control(void)
 {
 	Suite *suite = suite_create("control");
+	TCase *connected = tcase_create("connected");
 	TCase *methods = tcase_create("methods");
 	TCase *hostile = tcase_create("hostile");
 	TCase *places = tcase_create("places");
 
+	tcase_set_timeout(connected, TEST_LIMIT);
+	tcase_add_checked_fixture(connected, connect_person, leave);
+	suite_add_tcase(suite, connected);
 	tcase_set_timeout(methods, TEST_LIMIT);
 	tcase_add_test(methods, a_list_tells_about_canceld_and_its_requests);
-	tcase_add_test(methods, the_latest_progress_is_shown);
+	tcase_add_test(connected, the_latest_progress_is_shown);
 	tcase_add_loop_test(methods, what_was_told_last_is_shown, 0, sizeof(told) / sizeof(told[0]));
 	tcase_add_test(methods, a_trace_has_what_a_person_does);
 	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
-	tcase_add_test(methods, a_person_cancels_a_call);
-	tcase_add_loop_test(methods, a_person_cancels_a_call_with_an_odd_id, 0, sizeof(odd_ids) / sizeof(odd_ids[0]));
-	tcase_add_loop_test(methods, a_person_cancels_what_fits, 0, sizeof(choices) / sizeof(choices[0]));
-	tcase_add_test(methods, what_waits_for_a_person_is_cancelled_only_by_its_method);
-	tcase_add_test(methods, a_deadline_is_set_for_what_hangs);
-	tcase_add_test(methods, the_number_of_rules_is_bounded);
-	tcase_add_test(methods, statistics_are_counted);
+	tcase_add_test(connected, a_person_cancels_a_call);
+	tcase_add_loop_test(connected, a_person_cancels_a_call_with_an_odd_id, 0, sizeof(odd_ids) / sizeof(odd_ids[0]));
+	tcase_add_loop_test(connected, a_person_cancels_what_fits, 0, sizeof(choices) / sizeof(choices[0]));
+	tcase_add_test(connected, what_waits_for_a_person_is_cancelled_only_by_its_method);
+	tcase_add_test(connected, a_deadline_is_set_for_what_hangs);
+	tcase_add_test(connected, the_number_of_rules_is_bounded);
+	tcase_add_test(connected, statistics_are_counted);
 	tcase_add_test(methods, decisions_are_watched_at_a_level);
-	tcase_add_test(methods, the_log_changes_its_level);
+	tcase_add_test(connected, the_log_changes_its_level);
 	tcase_add_loop_test(methods, a_watcher_sees_the_end, 0, sizeof(ends) / sizeof(ends[0]));
 	suite_add_tcase(suite, methods);
 	tcase_set_timeout(hostile, TEST_LIMIT);
-	tcase_add_test(hostile, a_slow_reader_is_told_what_it_lost);
+	tcase_add_test(connected, a_slow_reader_is_told_what_it_lost);
 	tcase_add_loop_test(hostile, what_is_wrong_is_refused_wherever_it_is_split, 0,
 	    sizeof(faults) / sizeof(faults[0]));
 	tcase_add_test(hostile, a_line_that_is_too_long_ends_the_connection);
 	tcase_add_test(hostile, a_thousand_connections_are_refused);
 	tcase_add_test(hostile, a_flood_of_questions_delays_nobody);
-	tcase_add_test(hostile, a_flood_of_long_questions_delays_nobody);
+	tcase_add_test(connected, a_flood_of_long_questions_delays_nobody);
 	suite_add_tcase(suite, hostile);
 	tcase_set_timeout(places, TEST_LIMIT);
 	tcase_add_test(places, the_socket_goes_with_canceld);

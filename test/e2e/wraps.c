@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "shell.h"
 #include "suites.h"
 
 #define CLAUDE "$HOME/.config/Claude/claude_desktop_config.json"
@@ -20,33 +21,13 @@
 #define SERVERS \
 	"{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"args\":[\"-y\",\"one\"]},\"two\":{\"command\":\"two\"}}}"
 
-static char output[16384]; /* of the last command, stdout and stderr */
+#define IN_PROJECT "cd \"$HOME/project\""
 
-/* A command of the shell in the home directory, in which cancelctl is $CANCELCTL. Returns its status. */
-static int
-shell(const char *script)
-{
-	int status;
-	FILE *pipe;
-	size_t len;
-
-	ck_assert_int_eq(setenv("SCRIPT", script, 1), 0);
-	pipe = popen("cd \"$HOME/project\" && exec 2>&1; eval \"$SCRIPT\"", "r");
-	ck_assert_ptr_nonnull(pipe);
-	len = fread(output, 1, sizeof(output) - 1, pipe);
-	output[len] = '\0';
-	status = pclose(pipe);
-	ck_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
+/* In the script, in the home's directory `project`, cancelctl is $CANCELCTL. */
 static void
 expect(const char *script, int status, const char *said)
 {
-	int got = shell(script);
-
-	ck_assert_msg(got == status && strstr(output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s", script,
-	    got, status, said, output);
+	shell_expect(IN_PROJECT, script, status, said);
 }
 
 /* No client, no file. */
@@ -137,14 +118,14 @@ START_TEST(a_dry_run_shows_no_secret)
 	       "{\n\"X-Any\":\"hush\"},\n\"args\":[\"--token=hush\"]}}}' >" CURSOR "; $CANCELCTL wrap -n cursor",
 	    0, "+\"command\":\"");
 	ck_assert_ptr_nonnull(
-	    strstr(output, " \"env\":{\"PLAIN\":\"****\"},\n \"headers\":{\n \"X-Any\":\"****\"},\n"));
-	ck_assert_ptr_null(strstr(output, "hush"));
+	    strstr(shell_output, " \"env\":{\"PLAIN\":\"****\"},\n \"headers\":{\n \"X-Any\":\"****\"},\n"));
+	ck_assert_ptr_null(strstr(shell_output, "hush"));
 }
 END_TEST
 
 START_TEST(json_is_one_object_a_line)
 {
-	char *rest = output, *line;
+	char *rest = shell_output, *line;
 	int lines = 0;
 
 	expect("$CANCELCTL wrap --list --json; $CANCELCTL wrap --json --all; $CANCELCTL wrap --list --json; "
@@ -186,7 +167,7 @@ START_TEST(the_list_says_what_to_type)
 	    "echo '{\"mcpServers\":{\"\\u001b[2J\":{\"command\":\"x\",\"args\":[\"--token=abc\",\"\\u001b]\"]}}}' >" CURSOR
 	    "; $CANCELCTL wrap --list",
 	    0, "\\x1b[2J: x --token=*** ");
-	ck_assert_ptr_null(strchr(output, '\033'));
+	ck_assert_ptr_null(strchr(shell_output, '\033'));
 }
 END_TEST
 
@@ -202,14 +183,14 @@ START_TEST(the_list_is_cut_to_the_terminal)
 		execl(getenv("CANCELCTL"), "cancelctl", "wrap", "--list", (char *)NULL);
 		_exit(127);
 	}
-	while ((got = read(terminal, output + len, sizeof(output) - 1 - len)) > 0)
+	while ((got = read(terminal, shell_output + len, sizeof(shell_output) - 1 - len)) > 0)
 		len += (size_t)got;
-	output[len] = '\0';
+	shell_output[len] = '\0';
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	close(terminal);
-	ck_assert_ptr_nonnull(strstr(output, "  not wrapped  one: npx~\r\n"));
-	ck_assert_ptr_nonnull(strstr(output, "  not wrapped  two: two\r\n"));
-	ck_assert_ptr_nonnull(strstr(output, "/.config/Claude/claude_desktop_config.json\r\n"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  one: npx~\r\n"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  two: two\r\n"));
+	ck_assert_ptr_nonnull(strstr(shell_output, "/.config/Claude/claude_desktop_config.json\r\n"));
 }
 END_TEST
 
@@ -308,14 +289,14 @@ START_TEST(a_file_in_use_is_left_alone)
 	}
 	/* It is seen once it has its new name. */
 	snprintf(name, sizeof(name), "tr '\\0' ' ' </proc/%d/cmdline | grep '^claude '", (int)pid);
-	for (long end = milliseconds() + HARNESS_LIMIT; shell(name) != 0;)
+	for (long end = milliseconds() + HARNESS_LIMIT; shell_run(IN_PROJECT, name) != 0;)
 		ck_assert_int_lt(milliseconds(), end);
 	expect("$CANCELCTL wrap claude", 1, "the client is running");
 	ck_assert_ptr_nonnull(
-	    strstr(output, "claude mcp remove -s user one && claude mcp add -s user one -e KEY=... -- "));
+	    strstr(shell_output, "claude mcp remove -s user one && claude mcp add -s user one -e KEY=... -- "));
 	ck_assert_ptr_nonnull(
-	    strstr(output, "claude mcp remove -s user 'a; b' && claude mcp add -s user 'a; b' -e '$K'=... -- "));
-	ck_assert_ptr_null(strstr(output, "secret"));
+	    strstr(shell_output, "claude mcp remove -s user 'a; b' && claude mcp add -s user 'a; b' -e '$K'=... -- "));
+	ck_assert_ptr_null(strstr(shell_output, "secret"));
 	expect("ln -s $HOME/.claude.json link; $CANCELCTL wrap ./link", 1, "the client is running");
 	expect("grep -c wrapped $HOME/.claude.json", 1, "0");
 	close(hold[1]);

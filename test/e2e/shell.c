@@ -1,0 +1,37 @@
+#include "shell.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+char shell_output[65536];
+
+int
+shell_run(const char *before, const char *script)
+{
+	char command[256];
+	size_t len;
+	FILE *pipe;
+	int status;
+
+	ck_assert_int_eq(setenv("SCRIPT", script, 1), 0);
+	snprintf(command, sizeof(command), "exec 2>&1; %s; eval \"$SCRIPT\"", before);
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	len = fread(shell_output, 1, sizeof(shell_output) - 1, pipe);
+	shell_output[len] = '\0';
+	status = pclose(pipe);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+void
+shell_expect(const char *before, const char *script, int status, const char *said)
+{
+	int got = shell_run(before, script);
+
+	ck_assert_msg(got == status && strstr(shell_output, said) != NULL, "%s: status %d, not %d, or not '%s':\n%s",
+	    script, got, status, said, shell_output);
+}
