@@ -15,31 +15,15 @@ policy_init(struct policy *policy)
 }
 
 void
-policy_forget(struct policy *policy, enum policy_source source)
-{
-	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
-		struct policy_rule *rules = policy->clock[clock].rules;
-		size_t kept = 0;
-
-		for (size_t i = 0; i < policy->clock[clock].count; i++) {
-			if (rules[i].source != source) {
-				rules[kept++] = rules[i];
-				continue;
-			}
-			free(rules[i].method);
-			free(rules[i].name);
-		}
-		policy->clock[clock].count = kept;
-	}
-}
-
-void
 policy_free(struct policy *policy)
 {
-	for (enum policy_source source = POLICY_FILE; source <= POLICY_SET; source++)
-		policy_forget(policy, source);
-	for (int clock = 0; clock < POLICY_CLOCKS; clock++)
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
+		for (size_t i = 0; i < policy->clock[clock].count; i++) {
+			free(policy->clock[clock].rules[i].method);
+			free(policy->clock[clock].rules[i].name);
+		}
 		free(policy->clock[clock].rules);
+	}
 	policy_init(policy);
 }
 
@@ -99,6 +83,25 @@ policy_set(struct policy *policy, enum policy_clock clock, const struct policy_r
 	policy_add(policy, POLICY_SET, clock, rule->method == NULL ? SPAN_NONE : span_of(rule->method),
 	    rule->name == NULL ? SPAN_NONE : span_of(rule->name), rule->duration);
 	return true;
+}
+
+void
+policy_forget(struct policy *policy, enum policy_source source)
+{
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
+		struct policy_rule *rules = policy->clock[clock].rules;
+		size_t kept = 0;
+
+		for (size_t i = 0; i < policy->clock[clock].count; i++) {
+			if (rules[i].source != source) {
+				rules[kept++] = rules[i];
+				continue;
+			}
+			free(rules[i].method);
+			free(rules[i].name);
+		}
+		policy->clock[clock].count = kept;
+	}
 }
 
 /* The deadlines without a rule. */

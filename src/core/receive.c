@@ -592,10 +592,10 @@ on_update(struct session *session, struct message *message, enum side requester,
 {
 	struct request *request = NULL;
 
+	keep_progress(session, message, newest);
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
 		state_extend(session, requester, request);
-	keep_progress(session, message, newest);
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
