@@ -457,6 +457,34 @@ other_turn(const struct oracle *oracle, int turn, bool sure)
 	return -1;
 }
 
+/* When nobody waited for the turn any more; 0: someone does. */
+static uint64_t
+given_up(const struct oracle *oracle, const struct ask *turn)
+{
+	if (turn->cancelled != 0)
+		return turn->cancelled;
+	if (turn->expired != 0)
+		return turn->expired;
+	return turn->decided != 0 ? turn->decided : oracle->left;
+}
+
+/* canceld sends session/cancel of its own: for a turn of which no earlier one has told. */
+static void
+check_news(struct oracle *oracle, const char *session)
+{
+	bool news = oracle->version > 1; /* the turn of a prompt that was answered may run */
+	struct ask *turn;
+
+	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++) {
+		if (!is_turn_of(turn, session) || oracle->sent[turn->sent].begun == 0)
+			continue;
+		news |= turn->lost == 0 && given_up(oracle, turn) > turn->turn_told;
+		turn->turn_told = oracle->step;
+	}
+	if (!news)
+		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);
+}
+
 void
 oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated)
 {
@@ -485,6 +513,7 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 		if (other >= 0)
 			oracle_blame(oracle, "2: a session/cancel of %s, in which %s runs", session,
 			    oracle->asks[other].id);
+		check_news(oracle, session);
 		cascade(oracle, session, true);
 	} else if (telling->ask >= 0 && !translated && oracle->asks[telling->ask].deed->traits & TURN) {
 		telling->by_id = other_turn(oracle, telling->ask, false) >= 0;

@@ -113,6 +113,7 @@ struct ask { /* one request */
 	int confirmed;         /* ... which confirmed the cancel */
 	int cancels;           /* cancels that arrived */
 	int turn_cancels;      /* session/cancel messages that arrived after it */
+	uint64_t turn_told;    /* when canceld sent or heard the last one that tells of it, as far as known; 0: none */
 	bool missed;           /* its session/cancel arrived, and the request had not */
 	bool refused;          /* canceld answered it and did not send it */
 	int life;              /* the server that it arrived at, or that sent it */
@@ -174,6 +175,7 @@ struct oracle {
 	bool modern;
 	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
 	bool client_left, server_died; /* server_died: or closed its stdin */
+	uint64_t left;                 /* when the client left */
 	int64_t deaf_at;               /* when it closed its stdin and ran on; 0: it did not */
 	int life;                      /* how many servers have gone */
 	bool away;                     /* ... and the next one is not there */

@@ -142,6 +142,8 @@ oracle_got_turn_cancel(struct oracle *oracle, const char *session, uint64_t step
 		if (ask->by != CLIENT || ask->ours || !(ask->deed->traits & TURN) || strcmp(ask->session, session) != 0)
 			continue;
 		ask->turn_cancels += ask->wire[0] != '\0';
+		if (oracle->sent[ask->sent].begun < step && ask->turn_told < step)
+			ask->turn_told = step;
 		ask->missed |= ask->wire[0] == '\0' && ask->cancelled != 0 && ask->cancelled <= step && !ask->unsent;
 	}
 }

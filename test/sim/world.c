@@ -54,6 +54,7 @@ client_leaves(struct world *world)
 	servers_end_input(world, CLIENT);
 	both_end_of_input(world, SIDE_CLIENT);
 	world->oracle.client_left = true;
+	world->oracle.left = ++world->oracle.step;
 	world->oracle.now = world->now;
 	both_client_leaves(world, ways[chance_below(&world->chance, 2)]);
 	if (world->peer[CLIENT].fed > 0)
