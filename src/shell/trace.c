@@ -94,7 +94,7 @@ append_dumped(const char *bytes, size_t len, void *lines)
 static void
 append_line(struct buf *lines, json_t *object)
 {
-	json_dump_callback(object, append_dumped, lines, JSON_COMPACT);
+	json_dump_callback(object, append_dumped, lines, JSON_COMPACT | JSON_ENSURE_ASCII);
 	buf_append(lines, SPAN("\n"));
 	json_decref(object);
 }
@@ -108,23 +108,24 @@ record(struct trace *trace, json_t *object)
 		json_decref(object);
 }
 
-/* An event of the log: its object, with the time of the session's clock, and with the call that has led to it. */
+/*
+ * An event of the log: its object, with the time of the session's clock, and with the call that has led to it. Without
+ * the excerpt of a message: it is not redacted.
+ */
 static void
 hear(void *user, enum why why, struct span line)
 {
 	struct trace *trace = user;
-	char more[64];
-	int len;
+	json_t *event = trace->fd < 0 ? NULL : json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL);
 
 	(void)why;
-	if (trace->fd < 0)
+	if (event == NULL)
 		return;
-	len = snprintf(more, sizeof(more), ",\"mono\":%lld", (long long)(trace->called ? trace->now : monotonic_now()));
+	json_object_del(event, "text");
+	json_object_set_new(event, "mono", json_integer(trace->called ? trace->now : monotonic_now()));
 	if (trace->called && trace->payload)
-		snprintf(more + len, sizeof(more) - (size_t)len, ",\"of\":%llu", (unsigned long long)trace->calls);
-	buf_append(&trace->lines, span_part(line, 0, line.len - strlen("}\n")));
-	buf_append(&trace->lines, span_of(more));
-	buf_append(&trace->lines, SPAN("}\n"));
+		json_object_set_new(event, "of", json_integer((json_int_t)trace->calls));
+	record(trace, event);
 }
 
 bool

@@ -94,7 +94,8 @@ START_TEST(events_and_calls_are_recorded_in_their_order)
 	begin(&(struct trace_config){ .file = "a%pb", .payload = true });
 	log_event(&trace_log, WHY_STARTED, NULL, 0);
 	trace_hear(&trace, SIDE_CLIENT, SPAN("{\"secret\":\"ab"), 7);
-	log_event(&trace_log, WHY_RELAYED, LOG_FIELDS(log_number("bytes", 3)));
+	log_event(&trace_log, WHY_STRAY,
+	    LOG_FIELDS(log_number("bytes", 3), log_text("text", SPAN("{\"secret\":\"abc\"}"))));
 	trace_return(&trace);
 	trace_hear(&trace, SIDE_CLIENT, SPAN("c\"}\n\0"), 8);
 	trace_return(&trace);
@@ -116,7 +117,9 @@ START_TEST(events_and_calls_are_recorded_in_their_order)
 	ck_assert_str_eq(text_at(lines, 2, "text"), "{\"secret\":\"**");
 	ck_assert_int_eq(number_at(lines, 2, "bytes"), 13);
 	ck_assert_int_eq(number_at(lines, 2, "n"), 1);
-	ck_assert_str_eq(text_at(lines, 3, "why"), "RELAYED");
+	ck_assert_str_eq(text_at(lines, 3, "why"), "STRAY");
+	ck_assert_str_eq(text_at(lines, 3, "text"), "");
+	ck_assert_int_eq(number_at(lines, 3, "bytes"), 3);
 	ck_assert_int_eq(number_at(lines, 3, "of"), 1);
 	ck_assert_int_eq(number_at(lines, 3, "mono"), 7);
 	ck_assert_str_eq(text_at(lines, 4, "text"), "*\"}\n");
@@ -137,10 +140,11 @@ START_TEST(without_payload_no_call_is_recorded)
 	make_directory();
 	begin(&(struct trace_config){ .file = "t" });
 	ck_assert(!trace_records(&trace));
-	log_event(&trace_log, WHY_RELAYED, NULL, 0);
+	log_noise(&trace_log, SPAN("secret=abc"));
 	trace_close(&trace, 10);
 	lines = read_lines(trace.path);
 	ck_assert_uint_eq(json_array_size(lines), 3);
+	ck_assert_str_eq(text_at(lines, 1, "text"), "");
 	ck_assert_ptr_null(json_object_get(json_array_get(lines, 1), "of"));
 	json_decref(lines);
 	remove_directory();
