@@ -111,13 +111,12 @@ refuse(const char *name)
 	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
 }
 
-/* Returns after a failed assertion: then abort() ends cancelctl. Makes only calls that a signal handler may make. */
+/* Makes only calls that a signal handler may make. */
 static void
-on_abort(int signal)
+on_abort(int number)
 {
 	static const char line[] = "cancelctl: out of memory\n";
 
-	(void)signal;
 	term_leave();
 	if (mem_is_exhausted()) {
 		ssize_t put = write(STDERR_FILENO, line, sizeof(line) - 1);
@@ -125,6 +124,9 @@ on_abort(int signal)
 		(void)put;
 		_exit(CTL_FAILED);
 	}
+	/* A failed assertion, or a signal from outside: it ends cancelctl once this returns. */
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 static void *

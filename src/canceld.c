@@ -45,13 +45,14 @@ end(const char *line)
 	_exit(STATUS_FAILED);
 }
 
-/* Returns after a failed assertion: then abort() ends canceld. */
 static void
-on_abort(int signal)
+on_abort(int number)
 {
-	(void)signal;
 	if (mem_is_exhausted())
 		end("canceld: out of memory\n");
+	/* A failed assertion, or a signal from outside: it ends canceld once this returns. */
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 static void

@@ -33,8 +33,8 @@ struct descriptor {
 };
 
 /*
- * Opens /dev/null for each of stdin, stdout and stderr that is closed. Must be called before anything else opens a
- * file. 0, or -1 with errno.
+ * Opens /dev/null for each of stdin, stdout and stderr that is closed; for stdout so that a write still fails. Must be
+ * called before anything else opens a file. 0, or -1 with errno.
  */
 int descriptor_sanitize(void) __attribute__((warn_unused_result));
 

@@ -34,12 +34,10 @@ descriptor_sanitize(void)
 {
 	int fd;
 
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd < 0)
-		return -1;
-	return close(fd);
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
+			return -1;
+	return 0;
 }
 
 /* Opens the same pipe or terminal again, for a description that only canceld uses; -1: that is not possible. */

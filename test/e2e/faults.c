@@ -63,6 +63,18 @@ START_TEST(a_full_stdout_is_a_failure)
 }
 END_TEST
 
+START_TEST(a_closed_stdout_is_a_failure)
+{
+	const struct setup setup = { .shell = "exec >&-" };
+	struct run *run = run_start(&setup);
+
+	run_send(run, PING);
+	run_expect_exit(run, 125);
+	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"Bad file descriptor"), 1);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(an_unreadable_stdin_is_a_failure)
 {
 	const struct setup setup = { .in = "/" };
@@ -287,6 +299,7 @@ suite_faults(void)
 
 	tcase_set_timeout(tests, TEST_LIMIT);
 	tcase_add_loop_test(tests, a_full_stdout_is_a_failure, 0, 3);
+	tcase_add_test(tests, a_closed_stdout_is_a_failure);
 	tcase_add_test(tests, an_unreadable_stdin_is_a_failure);
 	tcase_add_test(tests, a_file_as_stdout_may_reach_its_limit);
 	tcase_add_loop_test(tests, a_full_log_is_told_once_and_ends_nothing, 0, 2);

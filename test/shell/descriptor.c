@@ -384,7 +384,7 @@ sanitize_without(int missing)
 	for (fd = 0; fd <= 2; fd++)
 		if (fstat(fd, &status) < 0 || ((missing & 1 << fd) && !S_ISCHR(status.st_mode)))
 			return 2;
-	return 0;
+	return missing & 1 << STDOUT_FILENO && write(STDOUT_FILENO, "x", 1) == 1 ? 3 : 0;
 }
 
 START_TEST(missing_standard_descriptors_are_made_up)
