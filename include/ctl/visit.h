@@ -54,8 +54,8 @@ int visit_start(struct visit *visit, const struct visit_setup *setup) __attribut
 /* Sends a request; takes the reference to params, which gets what its era demands. */
 struct asked *visit_ask(struct visit *visit, const char *method, json_t *params);
 
-/* Waits until canceld has started the server. false: it did not. */
-bool visit_wait_start(struct visit *visit);
+/* Waits until canceld has started the server, from where the time of the first request counts. */
+void visit_wait_start(struct visit *visit, struct asked *first);
 
 /* The ACP session that cancels of turns name. false: the id is too long. */
 bool visit_set_session(struct visit *visit, const char *id);

@@ -92,8 +92,7 @@ open_session(struct run *run, const struct asked **opening)
 
 	*opening = asked;
 	/* The time that canceld itself takes to start is not the server's. */
-	if (visit_wait_start(visit))
-		asked->sent = peer_now(&visit->peer);
+	visit_wait_start(visit, asked);
 	if (!visit_wait(visit, asked, run->checkup->start) || visit_is_own(asked))
 		return CLOSED;
 	if (!json_is_object(json_object_get(asked->answer, "result")))

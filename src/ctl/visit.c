@@ -97,14 +97,14 @@ visit_ask(struct visit *visit, const char *method, json_t *params)
 	return asked;
 }
 
-bool
-visit_wait_start(struct visit *visit)
+void
+visit_wait_start(struct visit *visit, struct asked *first)
 {
 	msec_t until = peer_now(&visit->peer) + VISIT_START;
 
 	while (visit->witness.server == 0 && peer_turn(&visit->peer, until))
 		;
-	return visit->witness.server != 0;
+	first->sent = peer_now(&visit->peer);
 }
 
 void
