@@ -59,12 +59,11 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 {
 	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
 
-	if (message->envelope.untracked) {
-		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
-		return;
-	}
 	pass_discard(session, message);
-	if (!handshake_is_done(&session->handshake))
+	if (message->envelope.untracked)
+		reject_ack(session, message, CODE_INVALID_PARAMS,
+		    "canceld: $/canceld/cancel needs an id of its own, of at most 1 KiB", NULL);
+	else if (!handshake_is_done(&session->handshake))
 		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
 		    "NOT_INITIALIZED");
 	else if (target.len == 0)
