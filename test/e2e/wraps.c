@@ -324,7 +324,10 @@ END_TEST
 /* canceld has nothing to do with its mark. */
 START_TEST(the_mark_is_ignored)
 {
-	run_expect_exit(run_options("--wrapped --wrapped=as", "sh:exit 3"), 3);
+	struct run *run = run_options("--wrapped --wrapped=as", "sh:exit 3");
+
+	run_expect_exit(run, 3);
+	run_end(run);
 }
 END_TEST
 
