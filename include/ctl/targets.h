@@ -18,7 +18,8 @@ struct target {
 	struct connection connection;
 	json_t *about;        /* its answer to `list`, owned; NULL: it has not answered */
 	bool asked, answered; /* answered: also if it was no answer, or the connection ended */
-	int error;            /* why it could not be connected to; 0: it could */
+	bool unnamed;         /* it is meant as one of all: that it ends meanwhile is nothing to tell */
+	int error;            /* why it could not be connected to, or that it has ended; 0: neither */
 	long pid;
 };
 
@@ -53,8 +54,8 @@ struct span target_name(const struct target *target);
 void target_show(const struct target *target, json_t *object);
 
 /*
- * Asks it and returns the result, which the caller owns; takes the reference to params. NULL: it was told on stderr,
- * and *status is the exit status.
+ * Asks it and returns the result, which the caller owns; takes the reference to params. NULL: it has ended and is
+ * unnamed, or why was told on stderr, and *status is the exit status.
  */
 json_t *target_call(struct target *target, const char *method, json_t *params, int *status);
 

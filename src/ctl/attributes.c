@@ -13,7 +13,7 @@
 enum { MOST = 64 << 10 }; /* bytes of all names, and of a value: Linux has no more */
 
 struct scratch {
-	char names[MOST], old[MOST], new[MOST];
+	char names[MOST], from[MOST], to[MOST];
 };
 
 /* Signatures of the contents, which are others now. */
@@ -26,20 +26,20 @@ is_signature(const char *name)
 static int
 copy_one(int from, int to, const char *name, struct scratch *scratch)
 {
-	ssize_t old = fgetxattr(from, name, scratch->old, MOST), new = fgetxattr(to, name, scratch->new, MOST);
+	ssize_t had = fgetxattr(from, name, scratch->from, MOST), has = fgetxattr(to, name, scratch->to, MOST);
 
-	if (old < 0)
+	if (had < 0)
 		return -1;
-	if (old == new &&memcmp(scratch->old, scratch->new, (size_t)old) == 0)
+	if (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0)
 		return 0;
-	return fsetxattr(to, name, scratch->old, (size_t)old, 0);
+	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
 }
 
 /* The new file may have got some from its directory. A label of the kernel's cannot be removed. */
 static int
 remove_one(int from, int to, const char *name, struct scratch *scratch)
 {
-	if (strncmp(name, "security.", strlen("security.")) == 0 || fgetxattr(from, name, scratch->old, MOST) >= 0)
+	if (strncmp(name, "security.", strlen("security.")) == 0 || fgetxattr(from, name, scratch->from, MOST) >= 0)
 		return 0;
 	return errno != ENODATA ? -1 : fremovexattr(to, name);
 }

@@ -75,6 +75,8 @@ hear_about(struct target *target, bool ours, bool requests)
 	answer = connection_answer(&target->connection, 0);
 	result = json_object_get(answer, "result");
 	target->answered = answer != NULL || errno != ETIMEDOUT;
+	if (answer == NULL && errno == ECONNRESET && ours)
+		target->error = errno; /* it has ended meanwhile */
 	if (json_is_object(result))
 		target->about = json_incref(result);
 	json_decref(answer);
@@ -274,6 +276,8 @@ targets_choose(struct targets *targets, const char *which, bool requests, msec_t
 		hear_all(targets, requests, end);
 	if (which != NULL)
 		return choose_one(targets, which);
+	for (size_t i = 0; i < targets->count; i++)
+		targets->list[i]->unnamed = true;
 	found = targets->count;
 	keep_those(targets, answers, NULL);
 	if (targets->count > 0)
@@ -297,11 +301,17 @@ target_call(struct target *target, const char *method, json_t *params, int *stat
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
 	json_t *answer = NULL, *result;
+	bool gone;
 
 	if (connection_ask(&target->connection, method, params, end) == 0)
 		answer = connection_answer(&target->connection, end);
+	gone = answer == NULL && (errno == EPIPE || errno == ECONNRESET);
 	result = json_object_get(answer, "result");
-	if (answer == NULL)
+	if (gone && target->unnamed)
+		return NULL;
+	if (gone)
+		*status = ctl_no("canceld %ld has ended", target->pid);
+	else if (answer == NULL)
 		*status = ctl_failed("canceld %ld: %s", target->pid, strerror(errno));
 	else if (result == NULL)
 		*status = refused(target, json_object_get(answer, "error"));

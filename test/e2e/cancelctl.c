@@ -459,6 +459,32 @@ START_TEST(what_is_wrong_is_refused)
 }
 END_TEST
 
+/* It answers the first question and ends. */
+START_TEST(one_that_ends_meanwhile_is_left_out)
+{
+	struct run *run = run_session("--name stays", NULL);
+
+	expect(run,
+	    "d=$(for d in /run/user/$(id -u)/canceld $HOME/.local/state/canceld; do ls $d/$PID-*.sock; done 2>/dev/null)\n"
+	    "s=${d%/*}/99999998-ab.sock\n"
+	    "python3 -c \"\n"
+	    "import os, socket\n"
+	    "listener = socket.socket(socket.AF_UNIX)\n"
+	    "listener.bind('$s.new')\n"
+	    "listener.listen()\n"
+	    "os.rename('$s.new', '$s')\n"
+	    "peer = listener.accept()[0]\n"
+	    "peer.recv(4096)\n"
+	    "os.unlink('$s')\n"
+	    "peer.send(b'{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"result\\\":{\\\"pid\\\":99999998,\\\"name\\\":\\\"goes\\\"}}\\n')\n"
+	    "\" &\n"
+	    "while [ ! -e $s ]; do sleep 0.02; done\n"
+	    "$C stats && wait $!",
+	    0, "stays[");
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_socket_without_a_listener_is_removed)
 {
 	struct run *run = run_session("--name listens", NULL);
@@ -497,6 +523,7 @@ suite_cancelctl(void)
 	tcase_add_test(tests, top_cancels_the_marked_request_after_a_question);
 	tcase_add_test(tests, top_marks_resizes_and_restores_the_terminal);
 	tcase_add_loop_test(tests, what_is_wrong_is_refused, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(tests, one_that_ends_meanwhile_is_left_out);
 	tcase_add_test(tests, a_socket_without_a_listener_is_removed);
 	suite_add_tcase(suite, tests);
 	return suite;
