@@ -54,6 +54,18 @@ add_target(struct targets *targets, const char *path, long pid, bool requests)
 	return target;
 }
 
+/* After its connection ended: whether canceld has, so that nobody listens any more. */
+static bool
+has_ended(const struct target *target)
+{
+	struct connection another;
+
+	if (connection_open(&another, target->path, false, 0) < 0)
+		return errno == ECONNREFUSED || errno == ENOENT;
+	connection_close(&another);
+	return false;
+}
+
 /* ETIMEDOUT: its queue of connections is full, as it stands still, or is about to take them. */
 static bool
 is_there(const struct target *target, const char *unused)
@@ -75,8 +87,8 @@ hear_about(struct target *target, bool ours, bool requests)
 	answer = connection_answer(&target->connection, 0);
 	result = json_object_get(answer, "result");
 	target->answered = answer != NULL || errno != ETIMEDOUT;
-	if (answer == NULL && errno == ECONNRESET && ours)
-		target->error = errno; /* it has ended meanwhile */
+	if (answer == NULL && errno == ECONNRESET && has_ended(target))
+		target->error = ECONNRESET;
 	if (json_is_object(result))
 		target->about = json_incref(result);
 	json_decref(answer);
@@ -302,17 +314,19 @@ target_call(struct target *target, const char *method, json_t *params, int *stat
 	msec_t end = monotonic_now() + CALL_LIMIT;
 	json_t *answer = NULL, *result;
 	bool gone;
+	int error;
 
 	if (connection_ask(&target->connection, method, params, end) == 0)
 		answer = connection_answer(&target->connection, end);
-	gone = answer == NULL && (errno == EPIPE || errno == ECONNRESET);
+	error = errno;
+	gone = answer == NULL && (error == EPIPE || error == ECONNRESET) && has_ended(target);
 	result = json_object_get(answer, "result");
 	if (gone && target->unnamed)
 		return NULL;
 	if (gone)
 		*status = ctl_no("canceld %ld has ended", target->pid);
 	else if (answer == NULL)
-		*status = ctl_failed("canceld %ld: %s", target->pid, strerror(errno));
+		*status = ctl_failed("canceld %ld: %s", target->pid, strerror(error));
 	else if (result == NULL)
 		*status = refused(target, json_object_get(answer, "error"));
 	else

@@ -695,11 +695,12 @@ control_close(struct control *control)
 	do
 		write_all(control);
 	while (await_reader(control, end));
-	for (int i = 0; i < CONTROL_PEERS; i++)
-		if (control->peers[i].fd >= 0)
-			hang_up(&control->peers[i]);
+	/* Before the connections, so that their end tells that canceld's has come. */
 	watcher_set(control->loop, &control->listener, false);
 	close(control->listener.fd);
 	place_remove_dead(control->path); /* by now another canceld may listen under this name */
+	for (int i = 0; i < CONTROL_PEERS; i++)
+		if (control->peers[i].fd >= 0)
+			hang_up(&control->peers[i]);
 	control->path[0] = '\0';
 }
