@@ -76,7 +76,7 @@ static void
 mark(char *parts, size_t from, size_t to, enum part part)
 {
 	if (from < to)
-		memset(parts + from, part, to - from);
+		memset(parts + from, (int)part, to - from);
 }
 
 /* The keys and values of an object or array. */
