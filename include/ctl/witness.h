@@ -33,6 +33,7 @@ struct witness {
 	uint64_t late_progress;
 	msec_t last_progress; /* of the last such progress; MSEC_NEVER: none */
 	msec_t cancelled;     /* the last cancel was forwarded; 0: none was */
+	bool unsent;          /* a request was cancelled before the server could see it */
 	msec_t closed;        /* its stdin was closed; MSEC_NEVER: not yet */
 	msec_t ended;         /* it ended; MSEC_NEVER: not yet */
 	bool early;           /* by itself, before its stdin was closed */

@@ -75,6 +75,14 @@ on_cancel(struct witness *witness, const json_t *event, msec_t now)
 }
 
 static void
+on_unsent(struct witness *witness, const json_t *event, msec_t now)
+{
+	(void)event;
+	(void)now;
+	witness->unsent = true;
+}
+
+static void
 on_late_progress(struct witness *witness, const json_t *event, msec_t now)
 {
 	(void)now;
@@ -160,6 +168,7 @@ static const struct {
 	{ "LATE_FAULT", on_dirt },
 	{ "STRAY", on_stray },
 	{ "CANCEL_FORWARDED", on_cancel },
+	{ "CANCEL_UNSENT", on_unsent },
 	{ "LATE", on_late },
 	{ "LATE_PROGRESS", on_late_progress },
 	{ "TIMED_OUT", on_timed_out },
