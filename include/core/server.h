@@ -24,6 +24,7 @@ struct server {
 	bool restarted; /* it is not the first server */
 	bool given_up;  /* no further server will be started: they have failed too often */
 	bool closed;    /* the client has told it to end */
+	bool shut;      /* canceld has closed its stdin, to end it */
 	bool unstarted; /* there never was one, and there will be none */
 	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
 	int signal;
@@ -43,6 +44,7 @@ void server_end(struct server *server, enum server_life life, int status, int si
 
 void server_note_served(struct server *server);
 void server_note_closed(struct server *server);
+void server_note_shut(struct server *server);
 void server_give_up(struct server *server);
 void server_note_unstarted(struct server *server);
 
@@ -70,6 +72,13 @@ static inline bool
 server_is_deaf(const struct server *server)
 {
 	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
+}
+
+/* The server may write, and nothing more can be written to it: it or canceld has closed its stdin. */
+static inline bool
+server_is_shut(const struct server *server)
+{
+	return server_is_deaf(server) || server->shut;
 }
 
 /* The server is new and the replay to it has not ended. */

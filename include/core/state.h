@@ -186,6 +186,13 @@ state_is_gone(const struct session *session, enum side side)
 	return side == SIDE_SERVER ? server_is_gone(&session->server) : session->client_gone;
 }
 
+/* What is written to that side may reach it. */
+static inline bool
+state_may_write(const struct session *session, enum side to)
+{
+	return to == SIDE_CLIENT || !server_is_shut(&session->server);
+}
+
 /* New messages of the client's are not written to the server, except those that it may need to go on. */
 static inline bool
 state_is_blocked(const struct session *session)

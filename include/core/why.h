@@ -64,7 +64,7 @@ enum why_level {
 	X(TOO_DEEP, PERSON, "a message with more than 1000 nested arrays and objects was refused") \
 	X(REPEATED_ID, PERSON, "a message with more than one id was refused")                      \
 	X(REPEATED_METHOD, PERSON, "a message with more than one method was refused")              \
-	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was answered with an error") \
+	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was not passed on; it got an error, if its stdin is open") \
 	X(TRUNCATED, PERSON, "a message was closed, or dropped: its writer ended in the middle of it")         \
 	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \
 	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \

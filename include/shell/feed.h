@@ -39,6 +39,7 @@ void feed_client_leaves(struct feed *feed, enum leaving leaving, msec_t now);
 void feed_server_gone(struct feed *feed, int status, int signal, msec_t now);
 void feed_server_lost(struct feed *feed, int status, int signal, msec_t now);
 void feed_server_back(struct feed *feed, msec_t now);
+void feed_server_shut(struct feed *feed, msec_t now);
 void feed_server_deaf(struct feed *feed, bool retired, msec_t now);
 void feed_quote(struct feed *feed, struct span words, msec_t now);
 void feed_refuse(struct feed *feed, struct span words, msec_t now);

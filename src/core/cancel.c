@@ -14,6 +14,8 @@ obstacle_of(const struct session *session, enum side requester)
 		return SPAN("--no-cancel");
 	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
 		return SPAN("the server has closed its stdin");
+	if (session->server.shut && requester == SIDE_CLIENT)
+		return SPAN("canceld has closed the server's stdin");
 	return SPAN_NONE;
 }
 
@@ -183,12 +185,10 @@ cancel_task(struct session *session, enum side requester, const struct request *
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct request *question;
-	struct span obstacle = SPAN_NONE;
+	struct span obstacle = obstacle_of(session, requester);
 
 	if (!handshake_may_cancel_task(&session->handshake, side_other(requester), request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
-	else if (session->config.no_cancel && requester == SIDE_CLIENT)
-		obstacle = SPAN("--no-cancel");
 	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (obstacle.len > 0) {

@@ -92,7 +92,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	if (session->config.no_cancel || server_is_deaf(&session->server)) {
+	if (session->config.no_cancel || server_is_shut(&session->server)) {
 		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}

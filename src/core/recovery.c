@@ -64,7 +64,7 @@ recovery_probe(struct session *session, const struct request *request)
 	const struct span parts[CAUSE_PARTS] = { request->id, request->method, request->name, request->meta };
 	enum server_life life = session->server.life;
 
-	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || server_is_deaf(&session->server) ||
+	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || server_is_shut(&session->server) ||
 	    life == SERVER_AWAY || life == SERVER_STUCK)
 		return;
 	for (int i = 0; i < CAUSE_PARTS; i++) {
@@ -314,6 +314,8 @@ replay_answered(struct session *session, const struct request *question, const s
 	const char *difference;
 
 	session->replaying--;
+	if (session->server.shut)
+		return;
 	if (server_is_replaying(&session->server) && !granted)
 		report_refusal(session, question, message);
 	if (life == SERVER_HANDSHAKE && !granted) {

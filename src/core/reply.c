@@ -8,6 +8,8 @@ write_scratch(struct session *session, enum side to)
 {
 	struct lane *lane = session->party[side_other(to)].lane;
 
+	if (!state_may_write(session, to))
+		return;
 	if (to == SIDE_SERVER && state_is_blocked(session))
 		lane_overtake(lane, buf_span(&session->scratch));
 	else

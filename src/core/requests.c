@@ -67,7 +67,7 @@ static void
 report_decision(struct session *session, enum side requester, const struct request *request,
     const struct decision *decision, msec_t timeout)
 {
-	bool answers = decision->steps & DECIDE_ANSWER;
+	bool answers = (decision->steps & DECIDE_ANSWER) && state_may_write(session, requester);
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), word_for(requester, decision->why), request);
 
@@ -385,7 +385,8 @@ release_turns(struct session *session, struct turns *turns)
 {
 	struct request *turn = NULL;
 
-	if (turns->withheld == 0 || state_turns_live(session, turns, 0) || session->server.life != SERVER_OPEN)
+	if (turns->withheld == 0 || state_turns_live(session, turns, 0) || session->server.life != SERVER_OPEN ||
+	    session->server.shut)
 		return;
 	do
 		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);

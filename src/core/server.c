@@ -25,7 +25,7 @@ server_enter(struct server *server, enum server_life life)
 {
 	server->life = life;
 	if (life == SERVER_AWAY) {
-		server->served = false;
+		server->served = server->shut = false;
 		buf_clear(&server->said);
 	}
 	if (life == SERVER_HANDSHAKE)
@@ -50,6 +50,12 @@ void
 server_note_closed(struct server *server)
 {
 	server->closed = true;
+}
+
+void
+server_note_shut(struct server *server)
+{
+	server->shut = true;
 }
 
 void

@@ -414,6 +414,13 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 		lane_abandon(session->party[SIDE_CLIENT].lane);
 }
 
+void
+session_server_shut(struct session *session, msec_t now)
+{
+	set_clock(session, now);
+	server_note_shut(&session->server);
+}
+
 /*
  * Expires the requests of that side, unless an unread answer may be for them. Also closes a message of the server's that
  * has stood still too long.

@@ -345,6 +345,14 @@ call_deaf(struct replay *replay, json_t *record)
 }
 
 static bool
+call_shut(struct replay *replay, json_t *record)
+{
+	(void)record;
+	session_server_shut(replay->session, replay->now);
+	return true;
+}
+
+static bool
 with_words(struct replay *replay, json_t *record, void (*act)(struct session *session, struct span words))
 {
 	struct buf words;
@@ -455,6 +463,7 @@ static const struct {
 	{ "lost", call_lost },
 	{ "back", call_back },
 	{ "deaf", call_deaf },
+	{ "shut", call_shut },
 	{ "quote", call_quote },
 	{ "refuse", call_refuse },
 	{ "give_up", call_give_up },

@@ -186,6 +186,14 @@ feed_server_back(struct feed *feed, msec_t now)
 }
 
 void
+feed_server_shut(struct feed *feed, msec_t now)
+{
+	call(feed, now, "shut", "{}");
+	session_server_shut(feed->session, now);
+	done(feed);
+}
+
+void
 feed_server_deaf(struct feed *feed, bool retired, msec_t now)
 {
 	call(feed, now, "deaf", "{s:b}", "retired", retired);

@@ -191,6 +191,17 @@ lose_server(struct life *life)
 	feed_server_lost(life->port->feed, child->status, child->signal, life->now);
 }
 
+/* Of what is not written by now, the log may have said that it was sent. */
+static void
+report_close(struct life *life)
+{
+	int64_t left = port_is_closed(life->port) ? 0 : (int64_t)port_backlog(life->port);
+
+	log_event(life->log, WHY_ENDING,
+	    LOG_FIELDS(log_string("step", "stdin closed"),
+		left > 0 ? log_number("unwritten", left) : log_string("unwritten", NULL)));
+}
+
 /* Carries out one step; returns the event that it has led to. */
 static enum supervisor_event
 take_steps(struct life *life, unsigned steps)
@@ -198,8 +209,9 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_ANSWER)
 		lose_server(life);
 	if (steps & STEP_CLOSE_STDIN) {
-		report_detail(life, WHY_ENDING, "step", "stdin closed");
+		report_close(life);
 		port_close_out(life->port, life->loop);
+		feed_server_shut(life->port->feed, life->now);
 	}
 	if (steps & STEP_TERMINATE) {
 		report_detail(life, WHY_ENDING, "step", "SIGTERM");

@@ -269,6 +269,21 @@ START_TEST(a_guardian_may_be_lost_at_the_end)
 }
 END_TEST
 
+/* What the log has told of as sent is in the queue, and the log says how much of that was not written. */
+START_TEST(what_was_not_written_at_the_end_is_told)
+{
+	struct run *run = run_options("-v", "peer puppet");
+
+	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+	run_expect_result(run, "1");
+	run_fill(run);
+	run_close_in(run);
+	run_expect_logged(run, "stdin closed\" unwritten=");
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
 /* As with one that has changed its user id. */
 START_TEST(a_server_may_outlive_its_guardian)
 {
@@ -311,6 +326,7 @@ suite_faults(void)
 	tcase_add_test(tests, without_memory_it_ends_with_a_line);
 	tcase_add_loop_test(tests, a_lost_guardian_is_replaced, 0, 2);
 	tcase_add_loop_test(tests, a_guardian_may_be_lost_at_the_end, 0, 2);
+	tcase_add_test(tests, what_was_not_written_at_the_end_is_told);
 	tcase_add_loop_test(tests, a_server_may_outlive_its_guardian, 0, 4);
 	suite_add_tcase(suite, tests);
 	return suite;

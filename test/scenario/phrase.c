@@ -229,6 +229,7 @@ static const struct phrase side_phrases[] = {
 	{ "quoted", LINE_QUOTE, read_seen_raw },
 	{ "stuck", LINE_STUCK, read_deaf },
 	{ "deaf", LINE_DEAF, read_deaf },
+	{ "shut", LINE_SHUT, read_deaf },
 	{ "retires", LINE_RETIRES, read_deaf },
 	{ "hopeless", LINE_HOPELESS, read_deaf },
 	{ "operated", LINE_OPERATE, read_text },

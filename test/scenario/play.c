@@ -284,6 +284,9 @@ act(struct play *play, const struct line *line)
 	case LINE_RETIRES:
 		play->kind->deaf(play->subject, line->kind == LINE_RETIRES, START + play->now);
 		break;
+	case LINE_SHUT:
+		play->kind->shut(play->subject, START + play->now);
+		break;
 	case LINE_HOPELESS:
 		play->kind->give_up(play->subject);
 		break;

@@ -34,6 +34,7 @@ enum line_kind {
 	LINE_STUCK,       /* the server is to be ended */
 	LINE_RESTART,     /* text: why no new server could continue; or "yes" */
 	LINE_DEAF,        /* the server closed its stdin */
+	LINE_SHUT,        /* canceld has closed it */
 	LINE_RETIRES,     /* ... and another one will follow */
 	LINE_HOPELESS,    /* no new server will come */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */

@@ -23,6 +23,7 @@ struct subject_kind {
 	void (*back)(void *self, msec_t now);
 	void (*quote)(void *self, struct span words);
 	void (*deaf)(void *self, bool retired, msec_t now);
+	void (*shut)(void *self, msec_t now);
 	void (*give_up)(void *self);
 	void (*expire)(void *self, bool heard, msec_t now);
 	msec_t (*wake)(void *self, bool stalled, msec_t now);

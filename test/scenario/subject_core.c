@@ -93,6 +93,12 @@ deaf_core(void *self, bool retired, msec_t now)
 }
 
 static void
+shut_core(void *self, msec_t now)
+{
+	session_server_shut(self, now);
+}
+
+static void
 expire_core(void *self, bool heard, msec_t now)
 {
 	session_expire(self, heard, now);
@@ -124,6 +130,7 @@ const struct subject_kind subject_core = {
 	.back = back_core,
 	.quote = quote_core,
 	.deaf = deaf_core,
+	.shut = shut_core,
 	.give_up = give_up_core,
 	.expire = expire_core,
 	.wake = wake_core,

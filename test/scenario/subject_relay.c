@@ -113,6 +113,13 @@ deaf_relay(void *self, bool retired, msec_t now)
 }
 
 static void
+shut_relay(void *self, msec_t now)
+{
+	(void)self;
+	(void)now;
+}
+
+static void
 expire_relay(void *self, bool heard, msec_t now)
 {
 	(void)self;
@@ -149,6 +156,7 @@ const struct subject_kind subject_relay = {
 	.back = back_relay,
 	.quote = quote_relay,
 	.deaf = deaf_relay,
+	.shut = shut_relay,
 	.give_up = give_up_relay,
 	.expire = expire_relay,
 	.wake = wake_relay,

@@ -102,6 +102,13 @@ both_server_deaf(struct world *world)
 }
 
 void
+both_server_shut(struct world *world)
+{
+	session_server_shut(world->session, world->now);
+	session_server_shut(world->twin, world->now);
+}
+
+void
 both_expire(struct world *world, bool heard)
 {
 	session_expire(world->session, heard, world->now);

@@ -371,7 +371,7 @@ expired(struct oracle *oracle, struct ask *ask)
 	if (oracle->now - ask->active < ask->idle && oracle->now - ask->asked < ask->cap)
 		oracle_blame(oracle, "1: %s is cancelled after %lld ms", ask->id,
 		    (long long)(oracle->now - ask->active));
-	if (!oracle->protocol->waits)
+	if (!oracle->protocol->waits && !(ask->by == SERVER && (oracle->shut || oracle->deaf_at > 0)))
 		oracle_blame(oracle, "1: %s expired and was not answered", ask->id);
 	ask->expired = ++oracle->step;
 	if (ask->ending_at == INT64_MAX)

@@ -176,6 +176,7 @@ struct oracle {
 	bool tasks, cancels_tasks; /* what the server declares: tools/call may become tasks; they can be cancelled */
 	bool client_left, server_died; /* server_died: or closed its stdin */
 	uint64_t left;                 /* when the client left */
+	bool shut;                     /* canceld has closed its stdin */
 	int64_t deaf_at;               /* when it closed its stdin and ran on; 0: it did not */
 	int life;                      /* how many servers have gone */
 	bool away;                     /* ... and the next one is not there */

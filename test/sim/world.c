@@ -8,7 +8,7 @@
 #include "core/limits.h"
 #include "world_inside.h"
 
-enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000 };
+enum { STEPS = 400, DEAF_STEPS = 60, DEAF_LONGEST = 70000, SHUT_STEPS = 20, SHUT_LONGEST = 300 };
 
 void
 world_tell(struct world *world, const char *format, ...)
@@ -45,18 +45,47 @@ canceld_acts(struct world *world)
 	}
 }
 
+/* canceld closes the server's stdin: whatever the server still writes, nothing follows to it. */
+static void
+shut_server(struct world *world)
+{
+	bool replaying = session_server(world->session) != SERVER_OPEN;
+	struct span span;
+
+	both_server_shut(world);
+	world->oracle.shut = true;
+	for (int step = 0; step < SHUT_STEPS && world->oracle.verdict[0] == '\0'; step++) {
+		world->oracle.now = world->now;
+		if (chance_percent(&world->chance, 30))
+			peer_server_asks(world);
+		else if (chance_percent(&world->chance, 50))
+			peer_answers(world, SERVER);
+		else
+			clock_passes(world, chance_below(&world->chance, SHUT_LONGEST));
+		wire_feed(world, SERVER, wire_some_bytes(world));
+	}
+	if (!replaying && lane_output(session_lane(world->session, SIDE_CLIENT), &span, 1) > 0)
+		oracle_blame(&world->oracle, "2: something is written to a server whose stdin is closed");
+	wire_drain(world, CLIENT, SIZE_MAX);
+}
+
 static void
 client_leaves(struct world *world)
 {
 	static const enum leaving ways[] = { LEAVE_CANCEL, LEAVE_TERMINATED };
+	struct chance *chance = &world->chance;
+	bool shuts = !world->oracle.away && !world->oracle.stuck && chance_percent(chance, 50);
 
+	if (shuts) /* what it has written is heard while the client is there */
+		wire_feed(world, SERVER, SIZE_MAX);
+	shuts = shuts && world->peer[SERVER].count == 0;
 	wire_drain(world, CLIENT, SIZE_MAX);
 	servers_end_input(world, CLIENT);
 	both_end_of_input(world, SIDE_CLIENT);
 	world->oracle.client_left = true;
 	world->oracle.left = ++world->oracle.step;
 	world->oracle.now = world->now;
-	both_client_leaves(world, ways[chance_below(&world->chance, 2)]);
+	both_client_leaves(world, ways[chance_below(chance, 2)]);
 	if (world->peer[CLIENT].fed > 0)
 		world->oracle.may_break++;
 	if (world->oracle.away)
@@ -65,6 +94,8 @@ client_leaves(struct world *world)
 	clock_expire(world);
 	wire_drain(world, SERVER, SIZE_MAX);
 	wire_drain(world, CLIENT, SIZE_MAX);
+	if (shuts)
+		shut_server(world);
 }
 
 static void
@@ -202,6 +233,8 @@ on_action(void *user, const struct action *action)
 	if (action->why == WHY_RESTARTED)
 		oracle_restarted(&world->oracle);
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
+	if (world->oracle.shut && action->side == SIDE_SERVER && action->verb == VERB_SEND)
+		oracle_blame(&world->oracle, "2: %s is told of a server whose stdin is closed", why_word(action->why));
 	note_long_answer(world, action, id);
 	note_answer(world, action, id);
 }

@@ -150,6 +150,7 @@ void both_server_gone(struct world *world);
 void both_server_lost(struct world *world);
 void both_server_back(struct world *world);
 void both_server_deaf(struct world *world);
+void both_server_shut(struct world *world);
 void both_expire(struct world *world, bool heard);
 int64_t both_sleep(struct world *world, bool stalled);
 /* At most n of the next bytes to be written in the lane of side `from`; false: there are none. */
