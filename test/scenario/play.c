@@ -239,6 +239,24 @@ on_person(struct play *play, const struct line *line)
 		on_set(play, line);
 }
 
+static void
+on_next_server(struct play *play, const struct line *line)
+{
+	if (line->kind == LINE_BACK)
+		play->kind->back(play->subject, START + play->now);
+	else
+		play->kind->give_up(play->subject);
+}
+
+static void
+on_closed_stdin(struct play *play, const struct line *line)
+{
+	if (line->kind == LINE_SHUT)
+		play->kind->shut(play->subject, START + play->now);
+	else
+		play->kind->deaf(play->subject, line->kind == LINE_RETIRES, START + play->now);
+}
+
 /* Carries out a line that does something to canceld. */
 static void
 act(struct play *play, const struct line *line)
@@ -275,20 +293,16 @@ act(struct play *play, const struct line *line)
 		on_gone(play, line);
 		break;
 	case LINE_BACK:
-		play->kind->back(play->subject, START + play->now);
+	case LINE_HOPELESS:
+		on_next_server(play, line);
 		break;
 	case LINE_QUOTE:
 		play->kind->quote(play->subject, buf_span(&line->text));
 		break;
 	case LINE_DEAF:
 	case LINE_RETIRES:
-		play->kind->deaf(play->subject, line->kind == LINE_RETIRES, START + play->now);
-		break;
 	case LINE_SHUT:
-		play->kind->shut(play->subject, START + play->now);
-		break;
-	case LINE_HOPELESS:
-		play->kind->give_up(play->subject);
+		on_closed_stdin(play, line);
 		break;
 	case LINE_OPERATE:
 	case LINE_SET:
