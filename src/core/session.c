@@ -97,6 +97,16 @@ is_idle_frozen(const struct session *session)
 	return session->party[SIDE_SERVER].pending.persons > 0;
 }
 
+/* Whether the server waits for an answer of the client's: not if it has cancelled the one that is passing. */
+static bool
+server_waits(const struct session *session)
+{
+	const struct request *passing = session->party[SIDE_CLIENT].parts.request;
+	size_t given_up = passing != NULL && (passing->marks & REQUEST_UNOWED) ? 1 : 0;
+
+	return state_outstanding(session, SIDE_SERVER) > given_up;
+}
+
 static void
 set_clock(struct session *session, msec_t now)
 {
@@ -108,7 +118,7 @@ set_clock(struct session *session, msec_t now)
 		action.elapsed = gap;
 		journal_tell(&session->journal, &action);
 	}
-	if (state_outstanding(session, SIDE_SERVER) > 0)
+	if (server_waits(session))
 		session->client_owed = session->clocks.steady;
 }
 
