@@ -483,6 +483,27 @@ break_off(struct session *session, enum side requester, struct request *request,
 	requests_break_off(session, requester, request, timeout);
 }
 
+/*
+ * The client ended in the middle of a message, which is refused as if nothing of it had passed. answered: the request
+ * that it answers, NULL if it is no answer.
+ */
+static void
+refuse_cut(struct session *session, const struct request *answered)
+{
+	struct answer answer = { .code = CODE_PARSE_ERROR };
+	struct buf told;
+
+	journal_refusal(&session->journal, SIDE_CLIENT);
+	if (answered != NULL)
+		return;
+	buf_init(&told);
+	buf_append(&told, SPAN("canceld: "));
+	buf_append(&told, span_of(envelope_fault(SCAN_CUT)));
+	answer.message = buf_span(&told);
+	reply_error(session, SIDE_CLIENT, &answer);
+	buf_free(&told);
+}
+
 enum parts_result
 parts_truncate(struct session *session, enum side from, bool stalled, struct message *message)
 {
@@ -516,6 +537,8 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	move_on(session, from); /* a last carriage return */
 	if (whole)              /* only the end of its line was missing */
 		return end_passed(session, message, request);
+	if (from == SIDE_CLIENT && party->ended)
+		refuse_cut(session, request);
 	if (other)
 		take_back(session, message, request);
 	else if (request != NULL)

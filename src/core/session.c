@@ -339,10 +339,10 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 
 	set_clock(session, now);
 	hear(session, from, true);
+	party->ended = true;
 	if (session->handshake.plain || truncate_parts(session, from, false) ||
 	    party->frame.scanned == party->frame.start)
 		return;
-	party->ended = true;
 	if (party->frame.framing == FRAMING_NEWLINE) { /* the last line gets the newline that it lacks */
 		*lane_space(party->lane, 1, &room) = '\n';
 		lane_received(party->lane, 1);
