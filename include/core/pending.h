@@ -41,7 +41,8 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_CROSSED = 1 << 5,   /* CASCADED, and its turn was already cancelled when it arrived */
 	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver confirmed it */
-	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer */
+	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer ... */
+	REQUEST_AT_ONCE = 1 << 13,  /* ... or was a $/canceld/cancel, for which it is answered at once */
 	REQUEST_TOLD = 1 << 9,      /* it was CANCELLING, or session/cancel of its turn was sent while it was PASSING */
 	REQUEST_SWEPT = 1 << 10,    /* CASCADED, and so are all that are older in its session */
 	REQUEST_OPERATED = 1 << 12, /* CANCELLING because a person gave it up */

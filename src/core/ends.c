@@ -51,7 +51,9 @@ void
 ends_resume(struct session *session, enum side requester, struct request *request, const struct former *former)
 {
 	struct pending *pending = &session->party[requester].pending;
-	enum decide_event event = request->marks & REQUEST_UNOWED ? EVENT_CANCEL : EVENT_CANCEL_OWED;
+	enum decide_event event = request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
+	    request->marks & REQUEST_AT_ONCE                  ? EVENT_CANCEL_ACKNOWLEDGED :
+								EVENT_CANCEL_OWED;
 
 	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
 	if (request->marks & REQUEST_CANCELLED)

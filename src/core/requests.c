@@ -290,6 +290,22 @@ note_tally(struct session *session, enum side requester, const struct request *r
 		    session->clocks.steady - request->received);
 }
 
+/* The request is cancelled while it is PASSING: its first cancel decides what becomes of it. */
+static void
+note_cancel(const struct session *session, struct request *request, enum decide_event event)
+{
+	if (event == EVENT_TURN_CANCELLED)
+		request->marks |= REQUEST_TOLD;
+	if (request->marks & REQUEST_CANCELLED)
+		return;
+	request->marks |= REQUEST_CANCELLED;
+	request->cancelled = session->clocks.steady;
+	if (event == EVENT_CANCEL)
+		request->marks |= REQUEST_UNOWED;
+	if (event == EVENT_CANCEL_ACKNOWLEDGED)
+		request->marks |= REQUEST_AT_ONCE;
+}
+
 /* The steps for the requester, and the request's next state. */
 static void
 act_on_requester(struct session *session, enum side requester, struct request *request, enum decide_event event,
@@ -309,12 +325,8 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;
 	if (event == EVENT_OPERATOR_OWED)
 		request->marks |= REQUEST_OPERATED;
-	if (request->state == REQUEST_PASSING && decide_is_cancel(event) && !(request->marks & REQUEST_CANCELLED)) {
-		request->marks |= event == EVENT_CANCEL ? REQUEST_CANCELLED | REQUEST_UNOWED : REQUEST_CANCELLED;
-		request->cancelled = session->clocks.steady;
-	}
-	if (request->state == REQUEST_PASSING && event == EVENT_TURN_CANCELLED)
-		request->marks |= REQUEST_TOLD;
+	if (request->state == REQUEST_PASSING && decide_is_cancel(event))
+		note_cancel(session, request, event);
 	if (event == EVENT_RESPONSE && decision->next == REQUEST_NONE) {
 		if (dialect_says_cancelled(scan))
 			request->marks |= REQUEST_CONFIRMED;

@@ -419,6 +419,7 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 	}
 	if (decision == DECIDED_STALLED)
 		check_stalled(oracle, ask);
+	ask->stalled |= decision == DECIDED_STALLED;
 	/* A message that breaks off is closed, and answered only if an answer is owed. */
 	if (broken && ask->cancelled != 0 && !ask->owed)
 		return;

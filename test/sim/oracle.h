@@ -124,6 +124,7 @@ struct ask { /* one request */
 	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
 	bool forgotten;        /* canceld reported that it knows it no more */
 	int64_t mistaken_at;   /* when canceld reported that what passed as its answer was another's */
+	bool stalled;          /* ... or that it stood still */
 };
 
 enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };

@@ -166,9 +166,10 @@ static void
 interrupts(struct world *world, int reader)
 {
 	const struct sent *sent = oracle_partial(&world->oracle, !reader);
+	bool mistaken = sent != NULL && sent->passing > 0 && sent->passing - 1 != sent->ask;
 	unsigned what = chance_below(&world->chance, 10);
 
-	if (what < 3 && sent != NULL && sent->passing > 0) {
+	if (what < (mistaken ? 8 : 3) && sent != NULL && sent->passing > 0) {
 		peer_cancels_passing(world, reader, sent->passing - 1);
 		wire_feed(world, reader, SIZE_MAX);
 	} else if (reader == CLIENT && what < 6) {
