@@ -405,14 +405,15 @@ static void
 on_line(struct peer *peer, struct span line)
 {
 	struct fault fault = { 0 };
-	json_t *message = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES, NULL);
+	json_error_t error;
+	json_t *message = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 	json_t *id = json_object_get(message, "id"), *params = json_object_get(message, "params"), *result = NULL;
 	const char *method = json_string_value(json_object_get(message, "method"));
 	bool valid = method != NULL && (params == NULL || json_is_object(params)) &&
 	    (id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id));
 
 	if (message == NULL)
-		refuse(&fault, -32700, "that is no JSON");
+		refuse(&fault, -32700, "%s", error.text);
 	else if (!valid)
 		refuse(&fault, -32600, "that is no JSON-RPC request with named parameters");
 	else

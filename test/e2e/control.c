@@ -560,23 +560,28 @@ END_TEST
 static const struct {
 	const char *line;
 	long code;
+	const char *text; /* in the message; NULL: any */
 } faults[] = {
-	{ "nonsense", -32700 },
-	{ "", -32700 },
-	{ "[]", -32600 },
-	{ "{\"id\":1}", -32600 },
-	{ "{\"id\":[],\"method\":\"list\"}", -32600 },
-	{ "{\"id\":1,\"method\":\"list\",\"params\":[]}", -32600 },
-	{ "{\"id\":1,\"method\":\"exec\"}", -32601 },
-	{ "{\"id\":1,\"method\":\"cancel\"}", -32602 },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":7}}", -32602 },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":\"1\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"soon\"}}", -32602 },
-	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602 },
+	{ "nonsense", -32700, "invalid token near 'nonsense'" },
+	{ "", -32700, "near end of file" },
+	{ "{\"id\":1,\"id\":1,\"method\":\"list\"}", -32700, "duplicate object key" },
+	{ "{\"id\":12345678901234567890123,\"method\":\"list\"}", -32700, "too big integer" },
+	{ "[]", -32600, NULL },
+	{ "null", -32600, NULL },
+	{ "\"x\"", -32600, NULL },
+	{ "{\"id\":1}", -32600, NULL },
+	{ "{\"id\":[],\"method\":\"list\"}", -32600, NULL },
+	{ "{\"id\":1,\"method\":\"list\",\"params\":[]}", -32600, NULL },
+	{ "{\"id\":1,\"method\":\"exec\"}", -32601, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\"}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":7}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":\"1\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"timeout\",\"rule\":\"soon\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602, NULL },
 };
 
 START_TEST(what_is_wrong_is_refused_wherever_it_is_split)
@@ -593,6 +598,9 @@ START_TEST(what_is_wrong_is_refused_wherever_it_is_split)
 		send_bytes(&peer, "\n", 1);
 		message = next_message(&peer);
 		ck_assert_int_eq(at_number(message, "error code"), faults[_i].code);
+		if (faults[_i].text != NULL)
+			ck_assert_msg(strstr(at_text(message, "error message"), faults[_i].text) != NULL, "%s",
+			    at_text(message, "error message"));
 		json_decref(message);
 	}
 	json_decref(call(&peer, "list", "{}"));
