@@ -55,7 +55,8 @@ enum tally {
 	TALLY_ANSWERED,
 	TALLY_FAILED,    /* answered with an error or isError, or by a malformed answer */
 	TALLY_TIMED_OUT, /* its deadline passed, or its answer stalled */
-	TALLY_CANCELLED, /* by the client, or by a person (OPERATOR_CANCELLED) */
+	TALLY_CANCELLED, /* by the client */
+	TALLY_OPERATED,  /* given up by a person (OPERATOR_CANCELLED) */
 	TALLY_LEFT,      /* not answered when the session ended from the client's side */
 	TALLY_LOST,      /* the server went away */
 	TALLY_REFUSED,   /* answered by canceld with an error, and not sent to the server */
@@ -63,6 +64,9 @@ enum tally {
 	TALLY_UNTRACKED, /* its end is not known */
 	TALLIES
 };
+
+/* In lower case, as in the totals: "answered", "timed_out"; static. */
+const char *tally_word(enum tally tally);
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
 typedef void action_fn(void *user, const struct action *action);

@@ -1,5 +1,24 @@
 #include "core/journal.h"
 
+const char *
+tally_word(enum tally tally)
+{
+	static const char *const words[TALLIES] = {
+		[TALLY_ANSWERED] = "answered",
+		[TALLY_FAILED] = "failed",
+		[TALLY_TIMED_OUT] = "timed_out",
+		[TALLY_CANCELLED] = "cancelled",
+		[TALLY_OPERATED] = "operated",
+		[TALLY_LEFT] = "left",
+		[TALLY_LOST] = "lost",
+		[TALLY_REFUSED] = "refused",
+		[TALLY_STREAMS] = "streams",
+		[TALLY_UNTRACKED] = "untracked",
+	};
+
+	return words[tally];
+}
+
 void
 journal_init(struct journal *journal, action_fn *act, void *user)
 {

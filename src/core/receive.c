@@ -523,17 +523,20 @@ receive_response(struct session *session, struct message *message)
 /* --- notifications */
 
 /*
- * A cancel that names a request of the other side: only a stream may be ended this way, by the server that serves it.
+ * A cancel that names no request of its sender's in the table. Of the other side's only a stream may be ended this way,
+ * by the server that serves it.
  */
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct span id)
 {
 	enum side requester = side_other(message->from);
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
+	bool untracked = session->party[message->from].untracked &&
+	    !(message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN);
 
 	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
-	else if (session->party[message->from].untracked)
+	else if (untracked)
 		cancel_pass(session, message, NULL);
 	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
@@ -716,6 +719,15 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
+/* A request that passes, and whose end will not be noticed. */
+static void
+note_untracked(struct session *session, enum side from)
+{
+	session->party[from].untracked = true;
+	journal_request(&session->journal, from);
+	journal_tally(&session->journal, from, TALLY_UNTRACKED);
+}
+
 static enum envelope_kind
 receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
 {
@@ -731,7 +743,7 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 	element.start = element.origin = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
 	envelope_read(&element.envelope, scan, false);
 	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST)
-		session->party[batch->from].untracked = true;
+		note_untracked(session, batch->from);
 	else if (element.envelope.kind == ENVELOPE_RESPONSE)
 		receive_response(session, &element);
 	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)

@@ -254,6 +254,15 @@ is_given_up(enum side requester, const struct request *request, enum decide_even
 	    event != EVENT_TERMINATED && !(request_traits(request) & METHOD_NO_CANCEL);
 }
 
+/* Whether the response is a result, and no error that a client may find in it. */
+static bool
+is_success(const struct scan *scan)
+{
+	return scan_fault(scan) == SCAN_FINE && !envelope_is_malformed(scan, true) &&
+	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
+	    !span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true"));
+}
+
 /* What became of a request that ends at this event, or whose answer is no longer awaited. timeout: of a deadline. */
 static enum tally
 tally_of(const struct session *session, const struct request *request, enum decide_event event,
@@ -268,15 +277,14 @@ tally_of(const struct session *session, const struct request *request, enum deci
 	if (timeout != MSEC_NEVER)
 		return TALLY_TIMED_OUT;
 	if (event == EVENT_RESPONSE && !(request->marks & REQUEST_CANCELLED))
-		return scan_value(scan, SCAN_RESULT)->type == VALUE_ABSENT ||
-			span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true")) ?
-		    TALLY_FAILED :
-		    TALLY_ANSWERED;
+		return is_success(scan) ? TALLY_ANSWERED : TALLY_FAILED;
 	if (event == EVENT_MALFORMED || event == EVENT_OVERSIZED)
 		return TALLY_FAILED;
 	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
 		return TALLY_STREAMS;
-	if (cancelled || decide_is_cancel(event) || decide_is_operator(event))
+	if (decide_is_operator(event) || (request->marks & REQUEST_OPERATED))
+		return TALLY_OPERATED;
+	if (cancelled || decide_is_cancel(event))
 		return TALLY_CANCELLED;
 	return left ? TALLY_LEFT : TALLY_LOST;
 }

@@ -266,21 +266,10 @@ view_latency(const struct latency *latency)
 static json_t *
 view_tallies(const struct journal *journal)
 {
-	static const char *const names[TALLIES] = {
-		[TALLY_ANSWERED] = "answered",
-		[TALLY_FAILED] = "failed",
-		[TALLY_TIMED_OUT] = "timed_out",
-		[TALLY_CANCELLED] = "cancelled",
-		[TALLY_LEFT] = "left",
-		[TALLY_LOST] = "lost",
-		[TALLY_REFUSED] = "refused",
-		[TALLY_STREAMS] = "streams",
-		[TALLY_UNTRACKED] = "untracked",
-	};
 	json_t *object = json_object();
 
 	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
-		json_object_set_new(object, names[tally], number(journal->tallies[tally]));
+		json_object_set_new(object, tally_word(tally), number(journal->tallies[tally]));
 	return object;
 }
 

@@ -340,6 +340,23 @@ START_TEST(a_person_cancels_a_call)
 }
 END_TEST
 
+START_TEST(with_fail_on_error_what_a_person_cancels_shows_in_the_status)
+{
+	struct run *run = run_session(with_socket("--fail-on-error"), NULL);
+	struct peer peer = connect_to(socket_path);
+
+	run_call(run, "2", "stubborn", FOR_EVER);
+	json_decref(expect_requests(&peer, 1));
+	json_decref(call(&peer, "cancel", "{\"id\":\"2\"}"));
+	json_decref(run_expect_error(run, "2", CODE_CANCELLED, "operator"));
+	hang_up(&peer);
+	run_close_in(run);
+	run_expect_exit(run, 123);
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " operated=1"));
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_trace_has_what_a_person_does)
 {
 	char words[300], command[1024];
@@ -990,6 +1007,7 @@ suite_control(void)
 	tcase_add_test(methods, a_list_tells_about_canceld_and_its_requests);
 	tcase_add_test(connected, the_latest_progress_is_shown);
 	tcase_add_loop_test(methods, what_was_told_last_is_shown, 0, sizeof(told) / sizeof(told[0]));
+	tcase_add_test(methods, with_fail_on_error_what_a_person_cancels_shows_in_the_status);
 	tcase_add_test(methods, a_trace_has_what_a_person_does);
 	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
 	tcase_add_test(connected, a_person_cancels_a_call);

@@ -210,6 +210,58 @@ START_TEST(with_fail_on_error_an_error_shows_in_the_status)
 }
 END_TEST
 
+START_TEST(with_fail_on_error_half_a_long_message_shows_in_the_status)
+{
+	static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"t\":\"";
+	struct run *run = run_session("--fail-on-error", NULL);
+	static char text[100 << 10];
+	json_t *message;
+
+	memset(text, 'x', sizeof(text));
+	run_send_text(run, head, sizeof(head) - 1);
+	run_send_text(run, text, sizeof(text));
+	run_close_in(run);
+	message = run_expect_message(run);
+	ck_assert_int_eq(at_number(message, "error code"), -32700);
+	run_expect_exit(run, 123);
+	run_expect_logged(run, "TRUNCATED");
+	run_end(run);
+}
+END_TEST
+
+/* A long answer passes before its end shows that it is none. */
+START_TEST(with_fail_on_error_a_long_answer_that_is_malformed_shows_in_the_status)
+{
+	struct run *run = run_options("--fail-on-error",
+	    "sh:read line; printf '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"t\":\"'; head -c 100000 /dev/zero | tr '\\0' x;"
+	    "printf '\"},\"error\":{\"code\":1,\"message\":\"m\"}}\\n'; cat");
+
+	run_call(run, "2", "echo", "{}");
+	run_expect_answer(run, "2");
+	run_close_in(run);
+	run_expect_exit(run, 123);
+	run_expect_logged(run, "LATE_FAULT");
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " failed=1"));
+	run_end(run);
+}
+END_TEST
+
+/* Not counted as answered, nor as an error. */
+START_TEST(requests_in_a_batch_are_counted)
+{
+	struct run *run = run_options("--fail-on-error", NULL);
+
+	run_call(run, "2", "echo", "{}");
+	run_expect_answer(run, "2");
+	run_send(run, "[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}]");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "requests=3 answered=1"));
+	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " untracked=2"));
+	run_end(run);
+}
+END_TEST
+
 Suite *
 suite_statuses(void)
 {
@@ -229,6 +281,9 @@ suite_statuses(void)
 	tcase_add_loop_test(tests, with_e_a_request_that_is_given_up_shows_in_the_status, 0, 4);
 	tcase_add_test(tests, with_e_a_client_that_reads_no_more_does_not);
 	tcase_add_loop_test(tests, with_fail_on_error_an_error_shows_in_the_status, 0, 6);
+	tcase_add_test(tests, with_fail_on_error_half_a_long_message_shows_in_the_status);
+	tcase_add_test(tests, with_fail_on_error_a_long_answer_that_is_malformed_shows_in_the_status);
+	tcase_add_test(tests, requests_in_a_batch_are_counted);
 	tcase_add_test(tests, with_e_the_servers_own_failure_counts_more);
 	suite_add_tcase(suite, tests);
 	return suite;

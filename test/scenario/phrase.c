@@ -174,6 +174,20 @@ read_rule(struct phrase_context *context, struct line *line, struct span rest)
 	return sound && (rest.len == 0 || parse_number(rest, &line->value));
 }
 
+/* The word of a tally, and a number. */
+static bool
+read_tally(struct phrase_context *context, struct line *line, struct span rest)
+{
+	struct span word = vocabulary_word(&rest);
+	enum tally tally = TALLY_ANSWERED;
+
+	(void)context;
+	while (tally < TALLIES && !is_word(word, tally_word(tally)))
+		tally++;
+	buf_append(&line->text, word);
+	return tally < TALLIES && parse_number(rest, &line->value);
+}
+
 static bool
 read_in_vain(struct phrase_context *context, struct line *line, struct span rest)
 {
@@ -247,6 +261,7 @@ static const struct phrase phrases[] = {
 	{ "set", LINE_SET, read_rule },
 	{ "wants-end", LINE_WANTS_END, read_empty },
 	{ "restart", LINE_RESTART, read_text },
+	{ "tally", LINE_TALLY, read_tally },
 	{ NULL, LINE_SEND, NULL },
 };
 

@@ -314,6 +314,7 @@ act(struct play *play, const struct line *line)
 	case LINE_SAYS:
 	case LINE_OUTSTANDING:
 	case LINE_REQUESTED:
+	case LINE_TALLY:
 	case LINE_WANTS_END:
 	case LINE_STUCK:
 	case LINE_RESTART:

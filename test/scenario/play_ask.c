@@ -203,6 +203,24 @@ on_count(struct play *play, const struct line *line)
 		    side_names[line->side], what, (unsigned long long)count);
 }
 
+static void
+on_tally(struct play *play, const struct line *line)
+{
+	struct session *session = play->kind->session(play->subject);
+	enum tally tally = TALLY_ANSWERED;
+	struct buf *text;
+	uint64_t count;
+
+	if (session == NULL)
+		return;
+	while (!span_equal(buf_span(&line->text), span_of(tally_word(tally))))
+		tally++;
+	count = session_journal(session)->tallies[tally];
+	if (count != (uint64_t)line->value && (text = play_fail(play, line)) != NULL)
+		play_show(text, "expected %lld requests that are %s, there are %llu", (long long)line->value,
+		    tally_word(tally), (unsigned long long)count);
+}
+
 void
 play_check_session(struct play *play)
 {
@@ -270,6 +288,7 @@ static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_SAYS] = on_says,
 	[LINE_OUTSTANDING] = on_count,
 	[LINE_REQUESTED] = on_count,
+	[LINE_TALLY] = on_tally,
 	[LINE_WANTS_END] = on_wants_end,
 	[LINE_STUCK] = on_stuck,
 	[LINE_RESTART] = on_restart,
