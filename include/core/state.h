@@ -72,6 +72,7 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
 	bool ended;         /* no more bytes come from this side */
+	uint64_t text_to;   /* session.c: where text ended that was no header, and whose line goes on; or 0 */
 	/* noise.c, positions: where the search in a line of text goes on whose beginning was dropped, and when. */
 	uint64_t searched, search_at;
 };

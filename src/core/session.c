@@ -216,6 +216,7 @@ receive_text(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	struct message message;
 	size_t blank = 0;
+	bool goes_on;
 
 	message_init(&message, from, party->frame.scan);
 	message.begin = message.start = message.origin = party->frame.start;
@@ -224,6 +225,13 @@ receive_text(struct session *session, enum side from)
 	message.text.len = (size_t)(message.end - message.start);
 	if (span_equal(message.text, SPAN("\xef\xbb\xbf"))) {
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+		pass_discard(session, &message);
+		return;
+	}
+	/* The client's text arrives in pieces if it is long: the first one is answered. */
+	goes_on = from == SIDE_CLIENT && party->text_to == message.start && message.start > 0;
+	party->text_to = message.text.len > 0 && message.text.ptr[message.text.len - 1] == '\n' ? 0 : message.end;
+	if (goes_on) {
 		pass_discard(session, &message);
 		return;
 	}
