@@ -76,7 +76,7 @@ server_is_deaf(const struct server *server)
 
 /* The server may write, and nothing more can be written to it: it or canceld has closed its stdin. */
 static inline bool
-server_is_shut(const struct server *server)
+server_is_unreachable(const struct server *server)
 {
 	return server_is_deaf(server) || server->shut;
 }

@@ -70,9 +70,10 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	msec_t heard;       /* steady time of its last bytes */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
-	bool untracked;     /* it sent requests that cannot be tracked: an unknown response may answer one of them */
-	bool ended;         /* no more bytes come from this side */
-	uint64_t text_to;   /* session.c: where text ended that was no header, and whose line goes on; or 0 */
+	uint64_t
+	    untracked;    /* where its last request ends that cannot be tracked: any response may answer it; 0: none */
+	bool ended;       /* no more bytes come from this side */
+	uint64_t text_to; /* session.c: where text ended that was no header, and whose line goes on; or 0 */
 	/* noise.c, positions: where the search in a line of text goes on whose beginning was dropped, and when. */
 	uint64_t searched, search_at;
 };
@@ -180,6 +181,12 @@ state_outstanding(const struct session *session, enum side requester)
 	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING] + in_state[REQUEST_PASSING];
 }
 
+/* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
+void state_note_untracked(struct session *session, const struct message *message, bool all);
+
+/* The server has gone, with its requests that could not be tracked and those of the client's that it had. */
+void state_lose_untracked(struct session *session);
+
 /* Whether that side reads nothing any more. */
 static inline bool
 state_is_gone(const struct session *session, enum side side)
@@ -187,11 +194,11 @@ state_is_gone(const struct session *session, enum side side)
 	return side == SIDE_SERVER ? server_is_gone(&session->server) : session->client_gone;
 }
 
-/* What is written to that side may reach it. */
+/* Whether canceld's own messages to that side are written: also to a server that is still to come. */
 static inline bool
 state_may_write(const struct session *session, enum side to)
 {
-	return to == SIDE_CLIENT || !server_is_shut(&session->server);
+	return to == SIDE_CLIENT || !server_is_unreachable(&session->server);
 }
 
 /* New messages of the client's are not written to the server, except those that it may need to go on. */

@@ -52,8 +52,8 @@ ends_resume(struct session *session, enum side requester, struct request *reques
 {
 	struct pending *pending = &session->party[requester].pending;
 	enum decide_event event = request->marks & REQUEST_UNOWED ? EVENT_CANCEL :
-	    request->marks & REQUEST_AT_ONCE                  ? EVENT_CANCEL_ACKNOWLEDGED :
-								EVENT_CANCEL_OWED;
+	    request->marks & REQUEST_AT_ONCE                      ? EVENT_CANCEL_ACKNOWLEDGED :
+								    EVENT_CANCEL_OWED;
 
 	requests_decide(session, requester, request, EVENT_WRONG_ID, NULL);
 	if (request->marks & REQUEST_CANCELLED)
@@ -84,6 +84,7 @@ ends_lose_server(struct session *session)
 		else
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
 	}
+	state_lose_untracked(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	requests_lose_turns(session);
 }
@@ -109,7 +110,8 @@ ends_server_owes(const struct session *session)
 	const struct request *request;
 	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;
 
-	if (session->handshake.plain || (session->party[SIDE_CLIENT].untracked && silent < state_grace(session, NULL)))
+	if (session->handshake.plain ||
+	    (session->party[SIDE_CLIENT].untracked > 0 && silent < state_grace(session, NULL)))
 		return true;
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (is_owed(session, request))

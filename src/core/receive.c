@@ -92,7 +92,7 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	if (session->config.no_cancel || server_is_shut(&session->server)) {
+	if (session->config.no_cancel || server_is_unreachable(&session->server)) {
 		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
 		return;
 	}
@@ -409,7 +409,6 @@ make_way(struct session *session, const struct message *message)
 static void
 receive_request(struct session *session, struct message *message)
 {
-	struct party *party = &session->party[message->from];
 	bool client = message->from == SIDE_CLIENT, whole = message->extent == MESSAGE_WHOLE;
 	const struct method *row;
 
@@ -422,7 +421,7 @@ receive_request(struct session *session, struct message *message)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
 	if (message->envelope.untracked || (session->config.dry_run && !make_way(session, message))) {
-		party->untracked = true;
+		state_note_untracked(session, message, false);
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
@@ -500,7 +499,7 @@ receive_response(struct session *session, struct message *message)
 	struct request *request, *question;
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (message->envelope.untracked && (party->untracked || !scan_value(message->scan, SCAN_ID)->overflow)) {
+	if (message->envelope.untracked && (party->untracked > 0 || !scan_value(message->scan, SCAN_ID)->overflow)) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 		return;
 	}
@@ -514,7 +513,7 @@ receive_response(struct session *session, struct message *message)
 		message->word = WHY_ID_COERCED;
 	if (request != NULL)
 		on_answer(session, message, request);
-	else if (party->untracked)
+	else if (party->untracked > 0)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
 		requests_decide(session, requester, NULL, EVENT_RESPONSE, message);
@@ -531,12 +530,10 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 {
 	enum side requester = side_other(message->from);
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
-	bool untracked = session->party[message->from].untracked &&
-	    !(message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN);
 
 	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
-	else if (untracked)
+	else if (session->party[message->from].untracked > 0)
 		cancel_pass(session, message, NULL);
 	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
@@ -550,7 +547,7 @@ on_nameless_cancel(struct session *session, struct message *message)
 {
 	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
-	if (session->party[message->from].untracked && (id->overflow || id->type == VALUE_NULL))
+	if (session->party[message->from].untracked > 0 && (id->overflow || id->type == VALUE_NULL))
 		cancel_pass(session, message, NULL);
 	else
 		pass_drop(session, message, id->overflow ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
@@ -642,7 +639,7 @@ on_progress(struct session *session, struct message *message)
 		keep_progress(session, message, request);
 		restore_token(session, message, token, request);
 	} else {
-		kept = (kept || party->untracked) && !questions_has_minted(&session->questions, token);
+		kept = (kept || party->untracked > 0) && !questions_has_minted(&session->questions, token);
 	}
 	requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 }
@@ -719,13 +716,15 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
-/* A request that passes, and whose end will not be noticed. */
+/* A request in a batch, whose end will not be noticed. */
 static void
-note_untracked(struct session *session, enum side from)
+note_untracked(struct session *session, const struct message *batch, const struct message *element)
 {
-	session->party[from].untracked = true;
-	journal_request(&session->journal, from);
-	journal_tally(&session->journal, from, TALLY_UNTRACKED);
+	state_note_untracked(session, batch, false);
+	if (span_equal(element->envelope.method, ACKS_METHOD))
+		return;
+	journal_request(&session->journal, batch->from);
+	journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
 }
 
 static enum envelope_kind
@@ -743,7 +742,7 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 	element.start = element.origin = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
 	envelope_read(&element.envelope, scan, false);
 	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST)
-		note_untracked(session, batch->from);
+		note_untracked(session, batch, &element);
 	else if (element.envelope.kind == ENVELOPE_RESPONSE)
 		receive_response(session, &element);
 	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)
@@ -773,7 +772,7 @@ receive_batch(struct session *session, struct message *message)
 	message->bound =
 	    message->from == SIDE_CLIENT && (kinds & 1U << ENVELOPE_RESPONSE) && !(kinds & 1U << ENVELOPE_REQUEST);
 	if (count == LIMIT_ELEMENTS)
-		session->party[SIDE_CLIENT].untracked = session->party[SIDE_SERVER].untracked = true;
+		state_note_untracked(session, message, true);
 	message_end_edits(message);
 	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
 	session->batch_told = true;

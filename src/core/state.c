@@ -45,7 +45,7 @@ names_request(const struct session *session, enum side from, const struct scan *
 		return false;
 	/* A request that is PASSING is not found by its id; one with so long an id is not tracked. */
 	if (session->party[from].parts.request != NULL || scan_value(scan, SCAN_ID)->overflow)
-		return session->party[from].parts.request != NULL || session->party[requester].untracked;
+		return session->party[from].parts.request != NULL || session->party[requester].untracked > 0;
 	return id.len > 0 &&
 	    (pending_by_wire(&session->party[requester].pending, id) != NULL ||
 		questions_find(&session->questions, requester, id) != NULL);
@@ -115,4 +115,24 @@ void
 state_extend(struct session *session, enum side requester, struct request *request)
 {
 	pending_extend(&session->party[requester].pending, request, clocks_idle(&session->clocks, requester));
+}
+
+void
+state_note_untracked(struct session *session, const struct message *message, bool all)
+{
+	struct party *other = &session->party[side_other(message->from)];
+
+	session->party[message->from].untracked = message->next;
+	if (all)
+		other->untracked = lane_received_to(other->lane);
+}
+
+void
+state_lose_untracked(struct session *session)
+{
+	struct party *client = &session->party[SIDE_CLIENT];
+
+	session->party[SIDE_SERVER].untracked = 0;
+	if (client->untracked <= lane_written_to(client->lane)) /* else it waits for the next server */
+		client->untracked = 0;
 }
