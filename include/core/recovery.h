@@ -32,6 +32,9 @@ void recovery_free_queue(struct session *session);
 /* The client has gone: gives the probe up. */
 void recovery_end_probe(struct session *session);
 
+/* canceld has closed the server's stdin: its answers to canceld's questions may come, and are not waited for. */
+void recovery_wait_no_more(struct session *session);
+
 /* The server has gone: gives up the questions that canceld asked it in the client's place. */
 void recovery_drop_questions(struct session *session);
 

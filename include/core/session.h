@@ -85,7 +85,10 @@ void session_give_up(struct session *session);
  */
 void session_server_deaf(struct session *session, bool retired, msec_t now);
 
-/* canceld has closed the server's stdin, to end it: nothing more is sent to it, and the log says so. */
+/*
+ * canceld has closed the server's stdin, to end it: no message of canceld's own is sent to it any more, and the log says
+ * so. If the server has gone already, nothing changes.
+ */
 void session_server_shut(struct session *session, msec_t now);
 
 /* What the deaf server may still say is worth waiting for: an answer within the grace, or text that is no JSON-RPC. */

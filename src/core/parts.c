@@ -118,7 +118,7 @@ judge_nameless(struct session *session, enum side from)
 	if (party->frame.start < party->parts.nameless_to)
 		return READ_HOLD;
 	if (!asked && !may_answer(session, from, request))
-		return asker->untracked ? READ_PASS : READ_STRAY;
+		return asker->untracked > 0 ? READ_PASS : READ_STRAY;
 	if (!asked && !may_answer(session, from, request->newer) && request_is_awaited(request) &&
 	    answer_may_pass(session, request))
 		return begin_answer(session, from, request);
@@ -138,7 +138,7 @@ judge_answer(struct session *session, enum side from, const struct envelope *env
 	if (id->type == VALUE_ABSENT)
 		return judge_nameless(session, from);
 	if (envelope->untracked)
-		return asker->untracked || !id->overflow ? READ_PASS : READ_STRAY;
+		return asker->untracked > 0 || !id->overflow ? READ_PASS : READ_STRAY;
 	request = pending_by_wire(&asker->pending, envelope->id);
 	return may_answer(session, from, request) && answer_may_pass(session, request) ?
 	    begin_answer(session, from, request) :
@@ -290,7 +290,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 	action.detail = scan_text(message->scan, SCAN_ID);
 	if (action.detail.len == 0)
 		action.detail = scan_value(message->scan, SCAN_ID)->overflow ? SPAN("too long") : SPAN("none");
-	if (session->party[requester].untracked)
+	if (session->party[requester].untracked > 0)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
 		journal_tell(&session->journal, &action);
@@ -317,10 +317,12 @@ end_passed(struct session *session, struct message *message, struct request *req
 		return PARTS_MESSAGE;
 	if (!own)
 		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
-	if (!sound)
+	if (!sound) {
 		report_fault(session, message, named);
-	else if (request == NULL)
+		journal_refusal(&session->journal, message->from);
+	} else if (request == NULL) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
+	}
 	/* The receiver may read the request all the same. */
 	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
 		message->envelope.kind = ENVELOPE_REQUEST;
@@ -340,6 +342,19 @@ end_passed(struct session *session, struct message *message, struct request *req
 	return PARTS_ENDED;
 }
 
+static void
+note_discarded(struct session *session, const struct message *message)
+{
+	enum envelope_kind kind = message->envelope.kind;
+
+	if (kind == ENVELOPE_REQUEST && !span_equal(message->envelope.method, ACKS_METHOD)) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
+	if (kind == ENVELOPE_NOT_JSON || kind == ENVELOPE_NO_MESSAGE)
+		journal_refusal(&session->journal, message->from);
+}
+
 /* Ends a frame that was too long to be held and could not be decided. */
 static void
 end_discarded(struct session *session, struct message *message)
@@ -355,15 +370,11 @@ end_discarded(struct session *session, struct message *message)
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 		return;
 	}
-	answer.method = SPAN_NONE;
 	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) ||
 	    message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);
-	if (message->envelope.kind == ENVELOPE_REQUEST && !message->envelope.untracked) {
-		journal_request(&session->journal, message->from);
-		journal_tally(&session->journal, message->from, TALLY_REFUSED);
-	}
+	note_discarded(session, message);
 	action.id = message->envelope.id;
 	action.method = message->envelope.method;
 	if (request != NULL || question != NULL)
@@ -389,6 +400,31 @@ end_nameless(struct session *session, const struct message *message)
 		requests_decide(session, requester, request, EVENT_RESPONSE, NULL);
 }
 
+/* A message of the client's that has passed in part is refused, as if nothing of it had. An answer gets none. */
+static void
+refuse_passed(struct session *session, const struct message *message)
+{
+	const struct scan *scan = message->scan;
+	bool whole = scan_complete(scan) || scan_fault(scan) != SCAN_FINE;
+	bool json = message->envelope.kind == ENVELOPE_NO_MESSAGE;
+	struct answer answer = { .code = json ? CODE_INVALID_REQUEST : CODE_PARSE_ERROR };
+	struct envelope envelope;
+	struct buf told;
+
+	journal_refusal(&session->journal, SIDE_CLIENT);
+	envelope_peek(&envelope, scan);
+	if (envelope.kind == ENVELOPE_RESPONSE)
+		return;
+	buf_init(&told);
+	buf_append(&told, SPAN("canceld: "));
+	buf_append(&told, span_of(envelope_fault(whole ? scan_fault(scan) : SCAN_CUT)));
+	answer.message = buf_span(&told);
+	if (json)
+		answer.id = message_id(scan, SCAN_ID);
+	reply_error(session, SIDE_CLIENT, &answer);
+	buf_free(&told);
+}
+
 /* The message was passing to a server that has gone: if it is a request, it is answered. */
 static void
 end_lost(struct session *session, struct message *message)
@@ -396,13 +432,18 @@ end_lost(struct session *session, struct message *message)
 	struct answer answer = reply_answer(session, message, "server-restarted",
 	    "canceld: the server was restarted while the request was on its way");
 
-	if (message->envelope.kind != ENVELOPE_REQUEST || message->envelope.untracked)
+	if (message->envelope.kind == ENVELOPE_NOT_JSON || message->envelope.kind == ENVELOPE_NO_MESSAGE) {
+		refuse_passed(session, message);
+		pass_drop(session, message, WHY_SERVER_LOST, NULL);
+	}
+	if (message->envelope.kind != ENVELOPE_REQUEST)
 		return;
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
-	reply_error(session, message->from, &answer);
+	if (!message->envelope.untracked)
+		reply_error(session, message->from, &answer);
 	journal_request(&session->journal, message->from);
-	journal_tally(&session->journal, message->from, TALLY_LOST);
+	journal_tally(&session->journal, message->from, message->envelope.untracked ? TALLY_UNTRACKED : TALLY_LOST);
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
 
@@ -483,27 +524,6 @@ break_off(struct session *session, enum side requester, struct request *request,
 	requests_break_off(session, requester, request, timeout);
 }
 
-/*
- * The client ended in the middle of a message, which is refused as if nothing of it had passed. answered: the request
- * that it answers, NULL if it is no answer.
- */
-static void
-refuse_cut(struct session *session, const struct request *answered)
-{
-	struct answer answer = { .code = CODE_PARSE_ERROR };
-	struct buf told;
-
-	journal_refusal(&session->journal, SIDE_CLIENT);
-	if (answered != NULL)
-		return;
-	buf_init(&told);
-	buf_append(&told, SPAN("canceld: "));
-	buf_append(&told, span_of(envelope_fault(SCAN_CUT)));
-	answer.message = buf_span(&told);
-	reply_error(session, SIDE_CLIENT, &answer);
-	buf_free(&told);
-}
-
 enum parts_result
 parts_truncate(struct session *session, enum side from, bool stalled, struct message *message)
 {
@@ -538,7 +558,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	if (whole)              /* only the end of its line was missing */
 		return end_passed(session, message, request);
 	if (from == SIDE_CLIENT && party->ended)
-		refuse_cut(session, request);
+		refuse_passed(session, message);
 	if (other)
 		take_back(session, message, request);
 	else if (request != NULL)

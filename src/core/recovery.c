@@ -64,8 +64,8 @@ recovery_probe(struct session *session, const struct request *request)
 	const struct span parts[CAUSE_PARTS] = { request->id, request->method, request->name, request->meta };
 	enum server_life life = session->server.life;
 
-	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) || server_is_shut(&session->server) ||
-	    life == SERVER_AWAY || life == SERVER_STUCK)
+	if (session->config.kill_stuck == 0 || server_is_gone(&session->server) ||
+	    server_is_unreachable(&session->server) || life == SERVER_AWAY || life == SERVER_STUCK)
 		return;
 	for (int i = 0; i < CAUSE_PARTS; i++) {
 		buf_clear(&session->probe.later.part[i]);
@@ -98,6 +98,16 @@ recovery_end_probe(struct session *session)
 	pending_remove(&session->questions.asked[SIDE_CLIENT], session->probe.question);
 	session->probe.question = NULL;
 	free_queue(session);
+}
+
+void
+recovery_wait_no_more(struct session *session)
+{
+	struct request *question = session->questions.asked[SIDE_CLIENT].oldest;
+
+	session->probe.again = false;
+	for (; question != NULL; question = question->newer)
+		alarm_disarm(&question->hard);
 }
 
 void

@@ -274,7 +274,9 @@ tally_of(const struct session *session, const struct request *request, enum deci
 	bool broken = event == EVENT_BROKEN_OFF || event == EVENT_BROKEN_OFF_OWED;
 	bool left = event == EVENT_REQUESTER_GONE || event == EVENT_TERMINATED || (broken && session->client_gone);
 
-	if (timeout != MSEC_NEVER)
+	if ((request->marks & REQUEST_OPERATED) || (decide_is_operator(event) && !cancelled))
+		return TALLY_OPERATED;
+	if (timeout != MSEC_NEVER && (!cancelled || (request->marks & REQUEST_EXPIRED)))
 		return TALLY_TIMED_OUT;
 	if (event == EVENT_RESPONSE && !(request->marks & REQUEST_CANCELLED))
 		return is_success(scan) ? TALLY_ANSWERED : TALLY_FAILED;
@@ -282,8 +284,6 @@ tally_of(const struct session *session, const struct request *request, enum deci
 		return TALLY_FAILED;
 	if (!cancelled && (request_traits(request) & METHOD_STREAM) && (left || event == EVENT_STREAM_ENDED))
 		return TALLY_STREAMS;
-	if (decide_is_operator(event) || (request->marks & REQUEST_OPERATED))
-		return TALLY_OPERATED;
 	if (cancelled || decide_is_cancel(event))
 		return TALLY_CANCELLED;
 	return left ? TALLY_LEFT : TALLY_LOST;
@@ -321,7 +321,7 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 {
 	const struct scan *scan = message != NULL ? message->scan : session->party[side_other(requester)].frame.scan;
 
-	if (session->config.kill_stuck > 0 && is_given_up(requester, request, event, decision))
+	if (session->config.kill_stuck > 0 && !session->client_left && is_given_up(requester, request, event, decision))
 		recovery_probe(session, request);
 	if (decision->steps & DECIDE_ANSWER)
 		reply_to(session, requester, request, event, timeout);

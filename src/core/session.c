@@ -435,8 +435,13 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 void
 session_server_shut(struct session *session, msec_t now)
 {
+	enum server_life life = session->server.life;
+
 	set_clock(session, now);
+	if (life == SERVER_AWAY || life == SERVER_GONE)
+		return;
 	server_note_shut(&session->server);
+	recovery_wait_no_more(session);
 }
 
 /*

@@ -106,8 +106,8 @@ report_summary(struct log *log, const struct session *session, const struct poli
 		number("failed", tallies[TALLY_FAILED]), number("timeouts", tallies[TALLY_TIMED_OUT]),
 		number("cancelled", tallies[TALLY_CANCELLED]), number("lost", tallies[TALLY_LOST]),
 		positive("operated", tallies[TALLY_OPERATED]), positive("left", tallies[TALLY_LEFT]),
-		positive("refused", tallies[TALLY_REFUSED]),
-		positive("streams", tallies[TALLY_STREAMS]), positive("untracked", tallies[TALLY_UNTRACKED]),
+		positive("refused", tallies[TALLY_REFUSED]), positive("streams", tallies[TALLY_STREAMS]),
+		positive("untracked", tallies[TALLY_UNTRACKED]),
 		positive("open", session_outstanding(session, SIDE_CLIENT)),
 		number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]), number("noise", counts[WHY_NOISE]),
 		positive("restarts", counts[WHY_RESTARTED]), log_text("unmatched", buf_span(&unmatched))));

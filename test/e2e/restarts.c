@@ -365,6 +365,21 @@ START_TEST(a_server_that_reads_no_more_is_replaced)
 }
 END_TEST
 
+/* It closes its stdout and never ends by itself: its stdin is closed when its end is known already. */
+START_TEST(a_server_that_writes_no_more_is_replaced)
+{
+	struct run *run = run_session("-r", FIRST("read a; exec >&-; exec sleep 600"));
+
+	run_call(run, "2", "echo", "{}");
+	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
+	run_expect_echo(run, "3");
+	run_expect_logged(run, "RESTARTED");
+	run_close_in(run);
+	run_expect_exit(run, 0);
+	run_end(run);
+}
+END_TEST
+
 /* The server answers and exits when its stdin is closed: there is no client for another one. */
 START_TEST(after_a_drain_no_server_is_started)
 {
@@ -496,6 +511,7 @@ suite_restarts(void)
 	tcase_add_test(tests, a_stuck_server_that_exits_in_order_is_replaced);
 	tcase_add_test(tests, a_server_that_reads_no_more_may_answer_what_it_has);
 	tcase_add_loop_test(tests, a_server_that_reads_no_more_is_replaced, 0, 2);
+	tcase_add_test(tests, a_server_that_writes_no_more_is_replaced);
 	tcase_add_test(tests, after_a_drain_no_server_is_started);
 	tcase_add_test(tests, a_drain_that_loses_its_server_is_answered);
 	tcase_add_test(tests, an_exit_on_request_is_no_crash);

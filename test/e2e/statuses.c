@@ -253,7 +253,8 @@ START_TEST(requests_in_a_batch_are_counted)
 
 	run_call(run, "2", "echo", "{}");
 	run_expect_answer(run, "2");
-	run_send(run, "[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}]");
+	run_send(run,
+	    "[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}]");
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "requests=3 answered=1"));

@@ -250,6 +250,7 @@ static const struct phrase side_phrases[] = {
 	{ "unoperated", LINE_OPERATE, read_in_vain },
 	{ "outstanding", LINE_OUTSTANDING, read_number },
 	{ "requested", LINE_REQUESTED, read_number },
+	{ "refusals", LINE_REFUSALS, read_number },
 	{ NULL, LINE_SEND, NULL },
 };
 

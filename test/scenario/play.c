@@ -142,7 +142,9 @@ on_read(struct play *play, const struct line *line)
 {
 	struct reader *reader = &play->readers[line->side];
 
-	reader->holds = false;
+	reader->holds = line->kind == LINE_UNREAD;
+	if (reader->holds)
+		return;
 	hear(play, line->side, buf_span(&reader->unread));
 	buf_clear(&reader->unread);
 }
@@ -277,8 +279,6 @@ act(struct play *play, const struct line *line)
 		take(play, line->side, (size_t)line->value);
 		break;
 	case LINE_UNREAD:
-		play->readers[line->side].holds = true;
-		break;
 	case LINE_READ:
 		on_read(play, line);
 		break;
@@ -314,6 +314,7 @@ act(struct play *play, const struct line *line)
 	case LINE_SAYS:
 	case LINE_OUTSTANDING:
 	case LINE_REQUESTED:
+	case LINE_REFUSALS:
 	case LINE_TALLY:
 	case LINE_WANTS_END:
 	case LINE_STUCK:

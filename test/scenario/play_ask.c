@@ -188,7 +188,9 @@ static void
 on_count(struct play *play, const struct line *line)
 {
 	struct session *session = play->kind->session(play->subject);
-	const char *what = line->kind == LINE_REQUESTED ? "made" : "outstanding";
+	const char *what = line->kind == LINE_REQUESTED ? "requests made" :
+	    line->kind == LINE_REFUSALS                 ? "messages refused" :
+							  "requests outstanding";
 	uint64_t count;
 	struct buf *text;
 
@@ -196,11 +198,13 @@ on_count(struct play *play, const struct line *line)
 		return;
 	if (line->kind == LINE_REQUESTED)
 		count = session_journal(session)->requests[line->side];
+	else if (line->kind == LINE_REFUSALS)
+		count = session_journal(session)->refusals;
 	else
 		count = session_outstanding(session, line->side);
 	if (count != (uint64_t)line->value && (text = play_fail(play, line)) != NULL)
-		play_show(text, "expected %lld requests of the %s %s, there are %llu", (long long)line->value,
-		    side_names[line->side], what, (unsigned long long)count);
+		play_show(text, "expected %lld %s of the %s, there are %llu", (long long)line->value, what,
+		    side_names[line->side], (unsigned long long)count);
 }
 
 static void
@@ -288,6 +292,7 @@ static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_SAYS] = on_says,
 	[LINE_OUTSTANDING] = on_count,
 	[LINE_REQUESTED] = on_count,
+	[LINE_REFUSALS] = on_count,
 	[LINE_TALLY] = on_tally,
 	[LINE_WANTS_END] = on_wants_end,
 	[LINE_STUCK] = on_stuck,

@@ -39,6 +39,7 @@ enum line_kind {
 	LINE_HOPELESS,    /* no new server will come */
 	LINE_OUTSTANDING, /* side has `value` requests outstanding */
 	LINE_REQUESTED,   /* side has sent `value` requests so far */
+	LINE_REFUSALS,    /* so many messages of side were none, and counted as refused */
 	LINE_TALLY,       /* `value` requests of the client's ended as text tells: a tally_word */
 	LINE_OPERATE,     /* a person cancels side's request; text: its id, then the reason in quotes; exact: in vain */
 	LINE_SET,       /* a person adds `rule`; value: for so many outstanding requests too; -1: for later ones only */

@@ -126,6 +126,8 @@ crash(struct world *world)
 	world->oracle.losing = true;
 	both_server_lost(world);
 	world->oracle.losing = false;
+	if (chance_percent(&world->chance, 30)) /* it had closed its stdout, and its stdin is closed only now */
+		both_server_shut(world);
 	reset_peer(&world->peer[SERVER]);
 }
 
