@@ -19,6 +19,7 @@ struct target {
 	json_t *about;        /* its answer to `list`, owned; NULL: it has not answered */
 	bool asked, answered; /* answered: also if it was no answer, or the connection ended */
 	bool unnamed;         /* it is meant as one of all: that it ends meanwhile is nothing to tell */
+	char refusal[128];    /* why it refused the connection; or empty */
 	int error;            /* why it could not be connected to, or that it has ended; 0: neither */
 	long pid;
 };
@@ -46,6 +47,9 @@ int targets_choose(struct targets *targets, const char *which, bool requests, ms
 void targets_keep(struct targets *targets, const char *which);
 
 void targets_free(struct targets *targets);
+
+/* Tells on standard error that it has not answered. Returns the exit status of that. */
+int target_tell_silent(const struct target *target);
 
 /* Its server's name, borrowed. */
 struct span target_name(const struct target *target);

@@ -32,6 +32,7 @@ struct redact {
 	size_t depth;     /* of the arrays and objects around */
 	size_t secret_at; /* the depth of the one that is a secret; 0: none is */
 	int digits;       /* REDACT_CODE: still to come */
+	char before;      /* the byte before this one, as it was */
 	size_t len;       /* of the string, as far as it is kept */
 	char string[REDACT_KEY_MAX];
 };

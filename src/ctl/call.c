@@ -63,12 +63,15 @@ connection_close(struct connection *connection)
 	buf_free(&connection->in);
 }
 
+/* A connection that canceld has refused is closed: its answer, which can be read, tells why. */
 static int
 send_all(const struct connection *connection, struct span bytes, msec_t end)
 {
 	while (bytes.len > 0) {
 		ssize_t put = send(connection->fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
 
+		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return 0;
 		if (put < 0 && errno != EAGAIN && errno != EINTR)
 			return -1;
 		if (put < 0 && !wait_for(connection->fd, POLLOUT, end))
@@ -130,7 +133,7 @@ connection_take(struct connection *connection)
 		return NULL;
 	}
 	len = (size_t)(newline - in.ptr);
-	message = json_loadb(in.ptr, len, 0, NULL);
+	message = json_loadb(in.ptr, len, JSON_ALLOW_NUL, NULL);
 	buf_consume(&connection->in, len + 1);
 	connection->searched = 0;
 	if (!json_is_object(message)) {

@@ -9,26 +9,29 @@
 #include "ctl/targets.h"
 #include "shell/monotonic.h"
 
-enum { LOOK_LIMIT = 1000 /* ms for all canceld */ };
-
 static const char usage[] =
     "usage: cancelctl metrics [-l [ADDRESS:]PORT]\n\n"
     "Prints the counters of every canceld of this user in the text format of Prometheus.\n\n"
     "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; ADDRESS: 127.0.0.1\n";
 
-/* All are asked before the first answer is awaited. */
+/* All are asked before the first answer is awaited. One that does not answer is told on standard error, if possible. */
 static void
 look(void *user, struct buf *text)
 {
-	msec_t end = monotonic_now() + LOOK_LIMIT;
 	struct exposition *exposition = user;
 	struct targets targets;
+	msec_t end;
 
-	targets_find(&targets, false, LOOK_LIMIT);
-	for (size_t i = 0; i < targets.count; i++)
-		if (targets.list[i]->about != NULL &&
-		    connection_ask(&targets.list[i]->connection, "stats", json_object(), end) < 0)
-			connection_close(&targets.list[i]->connection);
+	targets_find(&targets, false, TARGETS_LOOK);
+	end = monotonic_now() + TARGETS_LOOK;
+	for (size_t i = 0; i < targets.count; i++) {
+		struct target *target = targets.list[i];
+
+		if (target->about == NULL)
+			target_tell_silent(target);
+		else if (connection_ask(&target->connection, "stats", json_object(), end) < 0)
+			connection_close(&target->connection);
+	}
 	exposition_begin(exposition);
 	for (size_t i = 0; i < targets.count; i++) {
 		struct target *target = targets.list[i];

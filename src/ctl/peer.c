@@ -38,7 +38,7 @@ remove_directory(struct peer *peer)
 static void
 hear(struct peer *peer, peer_heard *heard, struct span text)
 {
-	json_t *value = json_loadb(text.ptr, text.len, 0, NULL);
+	json_t *value = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, NULL);
 
 	if (json_is_object(value))
 		heard(peer->user, value);

@@ -57,7 +57,7 @@ hear(void *user, enum why why, struct span line)
 	struct replay *replay = user;
 
 	(void)why;
-	json_array_append_new(replay->made, json_loadb(line.ptr, line.len, 0, NULL));
+	json_array_append_new(replay->made, json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL));
 }
 
 /* Members that tell when and where, and an excerpt of the message: secrets are redacted in what is replayed. */

@@ -91,6 +91,9 @@ hear_about(struct target *target, bool ours, bool requests)
 		target->error = ECONNRESET;
 	if (json_is_object(result))
 		target->about = json_incref(result);
+	else if (answer != NULL)
+		snprintf(target->refusal, sizeof(target->refusal), "%.100s",
+		    show_string(json_object_get(answer, "error"), "message").ptr);
 	json_decref(answer);
 	if (json_is_integer(json_object_get(target->about, "pid")))
 		target->pid = (long)show_number(target->about, "pid");
@@ -157,6 +160,14 @@ targets_free(struct targets *targets)
 		free_target(targets->list[i]);
 	free(targets->list);
 	*targets = (struct targets){ 0 };
+}
+
+int
+target_tell_silent(const struct target *target)
+{
+	if (*target->refusal != '\0')
+		return ctl_failed("canceld %ld refuses: %s", target->pid, target->refusal);
+	return ctl_failed("canceld %ld does not answer", target->pid);
 }
 
 struct span
@@ -246,7 +257,7 @@ choose_one(struct targets *targets, const char *which)
 		return ctl_usage("'%.100s' is ambiguous: give the pid of one of %s", which, choices);
 	}
 	if (found->about == NULL)
-		return ctl_failed("canceld %ld does not answer", found->pid);
+		return target_tell_silent(found);
 	targets_keep(targets, which);
 	return CTL_YES;
 }
@@ -259,7 +270,10 @@ open_path(struct targets *targets, const char *path, bool requests)
 	hear_all(targets, requests, monotonic_now() + CALL_LIMIT);
 	if (!is_there(target, NULL))
 		return ctl_no("%.200s: %s", path, strerror(target->error));
-	return target->about != NULL ? CTL_YES : ctl_failed("%.200s: no answer of canceld", path);
+	if (target->about == NULL)
+		return ctl_failed("%.200s: %s", path,
+		    *target->refusal != '\0' ? target->refusal : "no answer of canceld");
+	return CTL_YES;
 }
 
 static bool
@@ -267,7 +281,7 @@ answers(const struct target *target, const char *unused)
 {
 	(void)unused;
 	if (target->about == NULL)
-		ctl_failed("canceld %ld does not answer", target->pid);
+		target_tell_silent(target);
 	return target->about != NULL;
 }
 

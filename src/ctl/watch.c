@@ -51,6 +51,7 @@ struct watch {
 	struct view view;
 	struct source *sources; /* owned */
 	bool all;               /* those too that are started later */
+	int status;             /* of one that is watched alone */
 };
 
 static void
@@ -137,7 +138,7 @@ show_lines(const struct view *view, struct buf *in)
 
 	while (rest.len > 0 && (newline = memchr(rest.ptr, '\n', rest.len)) != NULL) {
 		size_t len = (size_t)(newline - rest.ptr);
-		json_t *decision = json_loadb(rest.ptr, len, 0, NULL);
+		json_t *decision = json_loadb(rest.ptr, len, JSON_ALLOW_NUL, NULL);
 
 		if (decision != NULL)
 			show(view, decision);
@@ -193,9 +194,9 @@ drop(struct source *source)
 }
 
 static void
-hear(const struct source *source, json_t *message)
+hear(struct source *source, json_t *message)
 {
-	const struct watch *watch = source->watch;
+	struct watch *watch = source->watch;
 	struct span method = show_string(message, "method");
 	json_t *params = json_object_get(message, "params");
 
@@ -207,7 +208,7 @@ hear(const struct source *source, json_t *message)
 		ctl_no("%ld: %lld decisions were lost, because they were not read fast enough", source->pid,
 		    (long long)show_number(params, "count"));
 	else if (json_object_get(message, "error") != NULL)
-		ctl_failed("canceld %ld: %.500s", source->pid,
+		watch->status = ctl_failed("canceld %ld: %.500s", source->pid,
 		    show_string(json_object_get(message, "error"), "message").ptr);
 }
 
@@ -311,9 +312,10 @@ watch_live(struct watch *watch, const char *which)
 			status = ctl_no("canceld %ld has ended", targets.list[0]->pid);
 		targets_free(&targets);
 	}
-	if (status == CTL_YES)
-		ev_run(watch->loop, 0);
-	return status;
+	if (status != CTL_YES)
+		return status;
+	ev_run(watch->loop, 0);
+	return watch->all ? CTL_YES : watch->status;
 }
 
 /* -1: go on; else the exit status. *which: the canceld. */

@@ -290,7 +290,7 @@ json_of_field(const struct log_field *field)
 		return json_integer(field->number);
 	text = shown_part(field->text, LOG_VALUE_MAX);
 	/* A number that jansson would round becomes a string. */
-	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY, NULL) : NULL;
+	value = field->kind == LOG_ID ? json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL) : NULL;
 	if (value != NULL && !json_is_real(value))
 		return value;
 	json_decref(value);

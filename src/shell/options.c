@@ -118,7 +118,8 @@ static const struct row {
 	    "-e                   exit with 124 if a request timed out or was given up", NULL },
 	{ 0, "fail-on-error", no_argument, FLAG, offsetof(struct options, fail_on_error), NULL, "",
 	    "exit with 123 instead of 0 if a request was answered\n"
-	    "with an error or isError",
+	    "with an error or isError or given up, or a line of\n"
+	    "the client was no message",
 	    NULL, NULL },
 	{ 0, "term-after", required_argument, WAIT, offsetof(struct options, term_after), DURATION, " DURATION",
 	    "from the end of the server's stdin to SIGTERM (700ms;\n"
@@ -198,8 +199,8 @@ static const struct row {
 	    NULL, "Configuration and control" },
 	{ 0, "control", required_argument, CONTROL, offsetof(struct options, control),
 	    "the name of a socket, at most 103 bytes; ~/ is your home directory", " PATH",
-	    "the control socket, with which cancelctl(1) finds\n"
-	    "this canceld (in a directory of your own)",
+	    "the control socket; cancelctl(1) has to be told this\n"
+	    "path (by default it finds this canceld by itself)",
 	    NULL, NULL },
 	{ 0, "no-control", no_argument, FLAG, offsetof(struct options, no_control), NULL, "", "no control socket", NULL,
 	    NULL },

@@ -52,6 +52,30 @@ hides_number(const struct redact *redact)
 	return redact->secret_at > 0 || (redact->named && !redact->counts);
 }
 
+/* A number stays as valid as it was: no digit may follow a leading 0. */
+static char
+hide_digit(char before, char byte)
+{
+	return (char)(byte == '0' && !isdigit((unsigned char)before) ? '0' : '1');
+}
+
+/* A byte of a string: the string stays as valid as it was (The Unicode Standard, table 3-7). */
+static char
+hide_byte(unsigned char before, unsigned char byte)
+{
+	bool narrow = before == 0xe0 || before == 0xed || before == 0xf0 || before == 0xf4;
+
+	if (byte < 0x80)
+		return (char)(byte >= ' ' ? '*' : byte);
+	if (byte < 0xc0)
+		return (char)(narrow ? byte & 0xf0 : 0x80);
+	if (byte >= 0xc2 && byte <= 0xdf)
+		return (char)0xc3;
+	if (byte > 0xe0 && byte <= 0xef && byte != 0xed)
+		return (char)0xe1;
+	return (char)(byte > 0xf0 && byte < 0xf4 ? 0xf1 : byte);
+}
+
 static char
 between(struct redact *redact, char byte)
 {
@@ -80,7 +104,7 @@ between(struct redact *redact, char byte)
 		redact->named = false;
 		break;
 	default:
-		return isdigit((unsigned char)byte) && hides_number(redact) ? '1' : byte;
+		return isdigit((unsigned char)byte) && hides_number(redact) ? hide_digit(redact->before, byte) : byte;
 	}
 	return byte;
 }
@@ -116,7 +140,9 @@ within(struct redact *redact, char byte)
 		redact->place = REDACT_ESCAPE;
 		return byte;
 	}
-	return (char)(redact->hidden && place == REDACT_STRING && (unsigned char)byte >= ' ' ? '*' : byte);
+	return redact->hidden && place == REDACT_STRING ?
+	    hide_byte((unsigned char)redact->before, (unsigned char)byte) :
+	    byte;
 }
 
 /* A message ends at a newline, and so does what is wrong with it. */
@@ -156,6 +182,10 @@ redact_bytes(struct redact *redact, char *bytes, size_t len)
 		redact->begun = true;
 		redact->framed = bytes[0] == 'C' || bytes[0] == 'c'; /* Content-Length */
 	}
-	for (size_t i = 0; i < len; i++)
-		bytes[i] = redact_byte(redact, bytes[i]);
+	for (size_t i = 0; i < len; i++) {
+		char byte = bytes[i];
+
+		bytes[i] = redact_byte(redact, byte);
+		redact->before = byte;
+	}
 }

@@ -59,7 +59,8 @@ take(json_t *view, const char *key, const json_t *said, const char *const names[
 static json_t *
 progress_of(struct span notification)
 {
-	json_t *message = notification.len == 0 ? NULL : json_loadb(notification.ptr, notification.len, 0, NULL);
+	json_t *message =
+	    notification.len == 0 ? NULL : json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
 	json_t *params = json_object_get(message, "params"), *value = json_object_get(params, "value");
 	json_t *update = json_object_get(params, "update"), *object = json_object();
 	const json_t *said = json_is_object(value) ? value : json_is_object(update) ? update : params;

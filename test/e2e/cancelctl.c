@@ -125,10 +125,29 @@ START_TEST(one_that_does_not_answer_is_shown)
 	expect(run, "$C ls wakes && $C stats wakes", 0, "wakes[");
 	expect(run, "$C ls $PID", 125, "does not answer");
 	expect(run, "$C stats", 0, "does not answer");
+	expect(run, "$C metrics", 0, "does not answer");
 	ck_assert_int_eq(kill(run->pid, SIGCONT), 0);
 	expect(run, "$C ls $PID", 0, "ID");
 	run_end(run);
 	run_end(other);
+}
+END_TEST
+
+/* JSON allows \u0000 in a string: a server could hide itself with it. */
+START_TEST(a_name_with_a_zero_byte_hides_nothing)
+{
+	struct run *run = run_session("--name hides",
+	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';"
+	    "read a; exec sleep 600");
+
+	run_send(run,
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"i\\u0000\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0000b\"}}");
+	expect(run, "until $C ls hides | grep x00; do sleep 0.05; done", 0, "a\\x00b");
+	expect(run, "$C ls -j $PID", 0, "a\\u0000b");
+	expect(run, "$C cancel -m 'tools/*' $PID", 0, "cancelled \"i\\u0000\"");
+	expect(run, "$C stats -j $PID", 0, "\"OPERATOR_CANCELLED\":1");
+	expect(run, "$C metrics", 0, "hides");
+	run_end(run);
 }
 END_TEST
 
@@ -512,6 +531,7 @@ suite_cancelctl(void)
 	tcase_add_test(tests, what_opens_the_session_is_ended_by_a_deadline_only);
 	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
 	tcase_add_test(tests, one_that_does_not_answer_is_shown);
+	tcase_add_test(tests, a_name_with_a_zero_byte_hides_nothing);
 	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
 	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
 	tcase_add_test(tests, a_deadline_is_set_while_it_runs);

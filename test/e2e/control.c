@@ -648,6 +648,45 @@ START_TEST(a_line_that_is_too_long_ends_the_connection)
 }
 END_TEST
 
+/* cancelctl with these arguments: its exit status, and this on standard error. */
+static void
+expect_cancelctl(const char *arguments, int status, const char *text)
+{
+	char command[512], said[1024] = "";
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "%s %s 2>&1 >/dev/null", getenv("CANCELCTL"), arguments);
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	said[fread(said, 1, sizeof(said) - 1, pipe)] = '\0';
+	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), status);
+	ck_assert_msg(strstr(said, text) != NULL, "cancelctl %s: %s", arguments, said);
+}
+
+/* It has not gone: cancelctl says why it is not shown. */
+START_TEST(cancelctl_tells_that_all_connections_are_taken)
+{
+	struct run *run = run_session(with_socket(""), NULL);
+	struct peer served[PEERS];
+	char arguments[256];
+
+	for (int i = 0; i < PEERS; i++) {
+		served[i] = connect_to(socket_path);
+		json_decref(call(&served[i], "list", "{}"));
+	}
+	for (int i = 0; i < 2; i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s", i == 0 ? "ls" : "watch", socket_path);
+		expect_cancelctl(arguments, 125, "too many connections");
+	}
+	hang_up(&served[0]);
+	snprintf(arguments, sizeof(arguments), "watch %s", socket_path);
+	expect_cancelctl(arguments, 125, "too many connections");
+	for (int i = 1; i < PEERS; i++)
+		hang_up(&served[i]);
+	run_end(run);
+}
+END_TEST
+
 START_TEST(a_thousand_connections_are_refused)
 {
 	struct run *run = run_session(with_socket(""), NULL);
@@ -1026,6 +1065,7 @@ suite_control(void)
 	tcase_add_loop_test(hostile, what_is_wrong_is_refused_wherever_it_is_split, 0,
 	    sizeof(faults) / sizeof(faults[0]));
 	tcase_add_test(hostile, a_line_that_is_too_long_ends_the_connection);
+	tcase_add_test(hostile, cancelctl_tells_that_all_connections_are_taken);
 	tcase_add_test(hostile, a_thousand_connections_are_refused);
 	tcase_add_test(hostile, a_flood_of_questions_delays_nobody);
 	tcase_add_test(connected, a_flood_of_long_questions_delays_nobody);

@@ -20,7 +20,12 @@ static const struct {
 	{ "{\"secret\":null,\"a\":\"b\"}", "{\"secret\":null,\"a\":\"b\"}" },
 	{ "[\"secret\",\"a\"]", "[\"secret\",\"a\"]" },
 	{ "{\"a\":\"secret\",\"b\":\"c\"}", "{\"a\":\"secret\",\"b\":\"c\"}" },
-	{ "{\"secret\":\"\xc3\xa9\"}", "{\"secret\":\"**\"}" },
+	/* as valid, or not, as it was */
+	{ "{\"secret\":\"\xd0\xbf\xe4\xb8\xad\xe0\xa5\x90\xed\x9f\xbf\xf3\xa0\x81\x81\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\"}",
+	    "{\"secret\":\"\xc3\x80\xe1\x80\x80\xe0\xa0\x80\xed\x90\x80\xf1\x80\x80\x80\xf0\x90\x80\x80\xf4\x80\x80\x80\"}" },
+	{ "{\"secret\":\"a\xff\xc1\xa5\xe0\x95\xed\xa5\xf4\x95z\"}",
+	    "{\"secret\":\"*\xff\xc1\x80\xe0\x90\xed\xa0\xf4\x90*\"}" },
+	{ "{\"secret\":[01,10,-0.05,0],\"pwd\":007}", "{\"secret\":[01,11,-0.01,0],\"pwd\":011}" },
 	{ "{\"secret\":\"a\tb\"}", "{\"secret\":\"*\t*\"}" },
 	/* counts, and what canceld reads itself */
 	{ "{\"maxTokens\":1000}", "{\"maxTokens\":1000}" },
