@@ -23,7 +23,8 @@ enum cancel_result cancel_forward(struct session *session, struct message *messa
     enum why why);
 
 /*
- * Cancels the session whose turns they are, without a request: those of ACP v2 were answered. false: reports why not.
+ * Sends session/cancel for the ACP session of these turns although no request of it is outstanding: in v2 the prompts
+ * were answered, and the turns run on. false: reports why not.
  */
 bool cancel_turns(struct session *session, const struct turns *turns);
 

@@ -31,7 +31,7 @@ enum decide_event {
 	EVENT_TERMINATED,          /* canceld is ending; the requester may still read */
 	EVENT_RECEIVER_GONE,       /* the receiver has gone, so no answer will come */
 	EVENT_RECEIVER_LOST,       /* the receiver has gone, and a new one that does not know the request will come */
-	EVENT_RECEIVER_DEAF, /* the receiver reads nothing more: it has not the request, or had the grace to answer */
+	EVENT_RECEIVER_DEAF, /* the receiver reads no more: it never got the request, or did not answer within the grace */
 	EVENT_OPERATOR,      /* a person gives it up */
 	EVENT_OPERATOR_OWED, /* the same, and the receiver may still answer within the grace */
 	DECIDE_EVENTS

@@ -2,14 +2,15 @@
 #define CORE_ENDS_H
 
 /*
- * What becomes of the requests when the server ends or reads no more, and when what passed as a response was none.
+ * What becomes of the requests when the server ends or reads no more, and when a response has passed as that of the
+ * wrong request.
  */
 
 #include "core/state.h"
 
 /*
- * What has passed as the request's response is not its: it is what it was before. A cancel that came meanwhile goes out
- * now, and deadlines that have passed are due. It stays in the table.
+ * The response that has passed belongs to another request: this one is again what it was before, with its deadlines. A
+ * cancel that came meanwhile goes out now. It stays in the table.
  */
 void ends_resume(struct session *session, enum side requester, struct request *request, const struct former *former);
 

@@ -78,7 +78,7 @@ struct journal {
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
-	uint64_t refusals; /* messages of the client's that were none */
+	uint64_t refusals; /* input of the client's that was no message, and was refused */
 };
 
 void journal_init(struct journal *journal, action_fn *act, void *user);

@@ -119,8 +119,8 @@ void lane_stop_at(struct lane *lane, uint64_t position);
 bool lane_holds(const struct lane *lane, uint64_t start);
 
 /*
- * Makes messages of lane_answer that wait for the end of an open message urgent. Returns the position for lane_stop_at
- * that holds back nothing that is queued and meaningful to the current reader only.
+ * Makes messages of lane_answer that wait for the end of an open message urgent. Returns the lowest position for
+ * lane_stop_at that holds back no message which is meant for the current reader only.
  */
 uint64_t lane_hasten(struct lane *lane);
 

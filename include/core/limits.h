@@ -1,7 +1,10 @@
 #ifndef CORE_LIMITS_H
 #define CORE_LIMITS_H
 
-/* Every constant that bounds or times something; the manual lists them under LIMITS. Bytes and milliseconds. */
+/*
+ * The core's constants that bound or time something; those of the shell stand in its own headers. The manual lists under
+ * LIMITS what a user can notice. Bytes and milliseconds.
+ */
 
 enum {
 	LIMIT_HOLD = 64 << 10,         /* a longer frame is not kept whole: it passes in parts, unless --strict */

@@ -42,11 +42,11 @@ enum request_mark {                 /* events that have happened to it */
 	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
 	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver confirmed it */
 	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer ... */
-	REQUEST_AT_ONCE = 1 << 13,  /* ... or was a $/canceld/cancel, for which it is answered at once */
-	REQUEST_TOLD = 1 << 9,      /* it was CANCELLING, or session/cancel of its turn was sent while it was PASSING */
-	REQUEST_SWEPT = 1 << 10,    /* CASCADED, and so are all that are older in its session */
-	REQUEST_OPERATED = 1 << 12, /* CANCELLING because a person gave it up */
-	REQUEST_CUT = 1 << 11,      /* the server closed its stdin before it had all of it, while it was PASSING */
+	REQUEST_AT_ONCE = 1 << 9,   /* ... or was a $/canceld/cancel, for which it is answered at once */
+	REQUEST_TOLD = 1 << 10,     /* it was CANCELLING, or PASSING when the session/cancel of its turn was sent */
+	REQUEST_SWEPT = 1 << 11,    /* CASCADED, and so are all that are older in its session */
+	REQUEST_CUT = 1 << 12,      /* PASSING, and the server closed its stdin before all of the request was written */
+	REQUEST_OPERATED = 1 << 13, /* CANCELLING because a person gave it up */
 };
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */

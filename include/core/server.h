@@ -60,7 +60,7 @@ void server_quote(struct server *server, struct span words);
 /* Keeps the reason why this server does not continue the session; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
-/* The server will read no more input. */
+/* No server will read what is sent from now on. */
 static inline bool
 server_is_gone(const struct server *server)
 {

@@ -91,7 +91,10 @@ void session_server_deaf(struct session *session, bool retired, msec_t now);
  */
 void session_server_shut(struct session *session, msec_t now);
 
-/* What the deaf server may still say is worth waiting for: an answer within the grace, or text that is no JSON-RPC. */
+/*
+ * Whether to wait for the deaf server: it may still answer within the grace, also a request that cannot be tracked, or
+ * the session is no JSON-RPC.
+ */
 bool session_server_owes(const struct session *session);
 
 /*

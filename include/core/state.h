@@ -99,7 +99,7 @@ struct session {
 	bool client_left;     /* session.c: ... and its requests are not waited for: they had this event */
 	enum decide_event left;
 	msec_t client_owed; /* session.c: steady time when the server last waited for an answer of the client's */
-	struct span reason; /* operator.c: what the person says who cancels, during that call */
+	struct span reason; /* operator.c: the reason that the person gave for the cancel, during that call */
 	struct latency latency;
 	bool batch_told;      /* receive.c */
 	struct scan *salvage; /* noise.c: scans what may be a response in the middle of a line */

@@ -17,9 +17,8 @@ struct port {
 	struct feed *feed;
 	struct descriptor in, out;
 	ev_io readable, writable;
-	bool ready; /* there may be bytes to read */
-	bool
-	    throttled; /* not read, because the other side does not read its messages, or it does not read canceld's answers */
+	bool ready;     /* there may be bytes to read */
+	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
 	bool end_heard; /* the session was told of the end of its input */
 };
 

@@ -22,9 +22,9 @@ struct saved_signals { /* as they were when canceld was started */
 };
 
 /*
- * Saves what the server has to get back; then ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and unblocks the
- * signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1. Must be called before anything starts a
- * process or a loop.
+ * Saves what the server has to get back; then ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and
+ * unblocks the signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1 SIGUSR2. Must be called
+ * before anything starts a process or a loop.
  */
 void signals_save(struct saved_signals *saved);
 
@@ -54,7 +54,7 @@ void signals_unwatch(void);
 /* The number of an ending signal that has arrived, each once; 0: no more. */
 int signals_take_ending(struct signals *signals);
 
-/* Whether the signal (SIGCHLD, SIGUSR1) has arrived since this was last asked. */
+/* Whether the signal (SIGCHLD, SIGUSR1, SIGUSR2) has arrived since this was last asked. */
 bool signals_take(struct signals *signals, int signal);
 
 #endif

@@ -140,9 +140,9 @@ within(struct redact *redact, char byte)
 		redact->place = REDACT_ESCAPE;
 		return byte;
 	}
-	return redact->hidden && place == REDACT_STRING ?
-	    hide_byte((unsigned char)redact->before, (unsigned char)byte) :
-	    byte;
+	if (!redact->hidden || place != REDACT_STRING)
+		return byte;
+	return hide_byte((unsigned char)redact->before, (unsigned char)byte);
 }
 
 /* A message ends at a newline, and so does what is wrong with it. */
