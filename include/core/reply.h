@@ -31,6 +31,12 @@ struct answer reply_answer(const struct session *session, const struct message *
 /* Answers a request that was not entered in the table, if it has an id; it counts as ended. Sets answer->omit_id. */
 void reply_error(struct session *session, enum side to, const struct answer *answer);
 
+/*
+ * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers
+ * its sender, but not a notification, nor a server whose request cannot be named. Returns the log's word for it.
+ */
+enum why reply_refusal(struct session *session, const struct message *message, enum scan_fault fault);
+
 /* Answers the request with this id with a result, a JSON text. */
 void reply_result(struct session *session, enum side to, struct span id, const char *result);
 

@@ -184,7 +184,7 @@ state_outstanding(const struct session *session, enum side requester)
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);
 
-/* The server has gone, with its requests that could not be tracked and those of the client's that it had. */
+/* After lane_keep: the server has gone, with its requests that cannot be tracked and those of the client's that it had. */
 void state_lose_untracked(struct session *session);
 
 /* Whether that side reads nothing any more. */

@@ -84,7 +84,6 @@ ends_lose_server(struct session *session)
 		else
 			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
 	}
-	state_lose_untracked(session);
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	requests_lose_turns(session);
 }

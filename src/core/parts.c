@@ -346,8 +346,9 @@ static void
 note_discarded(struct session *session, const struct message *message)
 {
 	enum envelope_kind kind = message->envelope.kind;
+	bool named = envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0;
 
-	if (kind == ENVELOPE_REQUEST && !span_equal(message->envelope.method, ACKS_METHOD)) {
+	if ((kind == ENVELOPE_REQUEST || named) && !span_equal(message->envelope.method, ACKS_METHOD)) {
 		journal_request(&session->journal, message->from);
 		journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	}
@@ -400,29 +401,19 @@ end_nameless(struct session *session, const struct message *message)
 		requests_decide(session, requester, request, EVENT_RESPONSE, NULL);
 }
 
-/* A message of the client's that has passed in part is refused, as if nothing of it had. An answer gets none. */
+/* Refuses a message of the client's that has passed in part, as if nothing of it had; an answer gets none. */
 static void
 refuse_passed(struct session *session, const struct message *message)
 {
 	const struct scan *scan = message->scan;
-	bool whole = scan_complete(scan) || scan_fault(scan) != SCAN_FINE;
-	bool json = message->envelope.kind == ENVELOPE_NO_MESSAGE;
-	struct answer answer = { .code = json ? CODE_INVALID_REQUEST : CODE_PARSE_ERROR };
-	struct envelope envelope;
-	struct buf told;
+	bool cut = !scan_complete(scan) && scan_fault(scan) == SCAN_FINE;
+	bool answer = scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
+	    (scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT);
 
-	journal_refusal(&session->journal, SIDE_CLIENT);
-	envelope_peek(&envelope, scan);
-	if (envelope.kind == ENVELOPE_RESPONSE)
-		return;
-	buf_init(&told);
-	buf_append(&told, SPAN("canceld: "));
-	buf_append(&told, span_of(envelope_fault(whole ? scan_fault(scan) : SCAN_CUT)));
-	answer.message = buf_span(&told);
-	if (json)
-		answer.id = message_id(scan, SCAN_ID);
-	reply_error(session, SIDE_CLIENT, &answer);
-	buf_free(&told);
+	if (answer)
+		journal_refusal(&session->journal, SIDE_CLIENT);
+	else
+		reply_refusal(session, message, cut ? SCAN_CUT : scan_fault(scan));
 }
 
 /* The message was passing to a server that has gone: if it is a request, it is answered. */

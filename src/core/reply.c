@@ -254,3 +254,72 @@ reply_gone(struct session *session, const struct message *message)
 	reply_error(session, message->from, &answer);
 	buf_free(&text);
 }
+
+static const enum why refusal_words[] = {
+	[SCAN_FINE] = WHY_INVALID_REQUEST,
+	[SCAN_UTF8] = WHY_PARSE_ERROR,
+	[SCAN_CONTROL] = WHY_PARSE_ERROR,
+	[SCAN_DEPTH] = WHY_TOO_DEEP,
+	[SCAN_REPEATED_ID] = WHY_REPEATED_ID,
+	[SCAN_REPEATED_METHOD] = WHY_REPEATED_METHOD,
+	[SCAN_SYNTAX] = WHY_PARSE_ERROR,
+	[SCAN_TRAILING] = WHY_PARSE_ERROR,
+	[SCAN_CUT] = WHY_PARSE_ERROR,
+};
+
+/*
+ * The id of a request that is refused, as spelled, however long it is. Empty if it cannot be read: then the message was
+ * not read to its end, or the id is repeated or itself malformed (JSON-RPC 2.0 section 5.1).
+ */
+static struct span
+refused_id(struct session *session, const struct message *message)
+{
+	const struct scan_value *id = scan_value(message->scan, SCAN_ID);
+	struct span text;
+
+	if (!scan_complete(message->scan) || scan_failed(message->scan) ||
+	    scan_fault(message->scan) == SCAN_REPEATED_ID || (id->type != VALUE_STRING && id->type != VALUE_NUMBER))
+		return SPAN_NONE;
+	if (!message_is_held(message))
+		return message->envelope.id;
+	text = message_part(message, id->offset, id->end);
+	scan_start(session->salvage);
+	scan_feed(session->salvage, text.ptr, text.len);
+	scan_finish(session->salvage);
+	return scan_fault(session->salvage) == SCAN_FINE ? text : SPAN_NONE;
+}
+
+enum why
+reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct span method = message->envelope.method;
+	enum why why = refusal_words[fault];
+	enum envelope_kind meant = envelope_meant(message->scan);
+	/* A message that was not read to its end may be a request whose id comes last. */
+	bool notification = meant == ENVELOPE_NOTIFICATION &&
+	    ((scan_complete(message->scan) && !scan_failed(message->scan)) || dialect_cancel(dialect, method) != NULL ||
+		dialect_is(method, dialect->turn_cancel));
+	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
+	struct buf told;
+
+	buf_init(&told);
+	buf_append(&told, SPAN("canceld: "));
+	if (fault == SCAN_FINE && meant != ENVELOPE_UNKNOWN &&
+	    scan_value(message->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
+		buf_append(&told, SPAN("the message has no member \"jsonrpc\""));
+	else
+		buf_append(&told, span_of(envelope_fault(fault)));
+	answer.message = buf_span(&told);
+	if (meant == ENVELOPE_REQUEST)
+		answer.id = refused_id(session, message);
+	if (answer.id.len > 0) {
+		journal_request(&session->journal, message->from);
+		journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	}
+	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notification)
+		reply_error(session, message->from, &answer);
+	buf_free(&told);
+	journal_refusal(&session->journal, message->from);
+	return why;
+}

@@ -331,7 +331,7 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		request->marks |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
 		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;
-	if (event == EVENT_OPERATOR_OWED)
+	if (event == EVENT_OPERATOR_OWED && request->state == REQUEST_WAITING)
 		request->marks |= REQUEST_OPERATED;
 	if (request->state == REQUEST_PASSING && decide_is_cancel(event))
 		note_cancel(session, request, event);

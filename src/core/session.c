@@ -216,7 +216,7 @@ receive_text(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	struct message message;
 	size_t blank = 0;
-	bool goes_on;
+	bool goes_on, ended;
 
 	message_init(&message, from, party->frame.scan);
 	message.begin = message.start = message.origin = party->frame.start;
@@ -228,15 +228,16 @@ receive_text(struct session *session, enum side from)
 		pass_discard(session, &message);
 		return;
 	}
+	while (blank < message.text.len && memchr(white, message.text.ptr[blank], sizeof(white)) != NULL)
+		blank++;
 	/* The client's text arrives in pieces if it is long: the first one is answered. */
 	goes_on = from == SIDE_CLIENT && party->text_to == message.start && message.start > 0;
-	party->text_to = message.text.len > 0 && message.text.ptr[message.text.len - 1] == '\n' ? 0 : message.end;
+	ended = (blank == message.text.len && !goes_on) || message.text.ptr[message.text.len - 1] == '\n';
+	party->text_to = ended ? 0 : message.end;
 	if (goes_on) {
 		pass_discard(session, &message);
 		return;
 	}
-	while (blank < message.text.len && memchr(white, message.text.ptr[blank], sizeof(white)) != NULL)
-		blank++;
 	message.envelope = (struct envelope){ .kind = blank == message.text.len ? ENVELOPE_BLANK : ENVELOPE_NOT_JSON };
 	dispatch(session, &message);
 }
@@ -405,6 +406,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	/* Keep unsent messages, except those bound to the old server. */
 	if (!lane_keep(client->lane))
 		parts_lose_reader(session);
+	state_lose_untracked(session);
 	lane_stop_at(client->lane, 0);
 }
 
