@@ -14,11 +14,10 @@ static const char usage[] =
     "Prints the counters of every canceld of this user in the text format of Prometheus.\n\n"
     "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; ADDRESS: 127.0.0.1\n";
 
-/* All are asked before the first answer is awaited. One that does not answer is told on standard error, if possible. */
+/* All are asked before the first answer is awaited. tells: one that does not answer is told on standard error. */
 static void
-look(void *user, struct buf *text)
+look(struct exposition *exposition, bool tells, struct buf *text)
 {
-	struct exposition *exposition = user;
 	struct targets targets;
 	msec_t end;
 
@@ -27,9 +26,9 @@ look(void *user, struct buf *text)
 	for (size_t i = 0; i < targets.count; i++) {
 		struct target *target = targets.list[i];
 
-		if (target->about == NULL)
+		if (target->about == NULL && tells)
 			target_tell_silent(target);
-		else if (connection_ask(&target->connection, "stats", json_object(), end) < 0)
+		if (target->about != NULL && connection_ask(&target->connection, "stats", json_object(), end) < 0)
 			connection_close(&target->connection);
 	}
 	exposition_begin(exposition);
@@ -43,6 +42,13 @@ look(void *user, struct buf *text)
 	}
 	exposition_write(exposition, text);
 	targets_free(&targets);
+}
+
+/* For serve_metrics: standard error may have no reader any more. */
+static void
+answer_visitor(void *user, struct buf *body)
+{
+	look(user, false, body);
 }
 
 int
@@ -71,10 +77,10 @@ ctl_metrics(int argc, char *argv[])
 		return ctl_usage("metrics takes no argument; see cancelctl metrics --help");
 	exposition_init(&exposition);
 	if (where != NULL) {
-		status = serve_metrics(where, look, &exposition);
+		status = serve_metrics(where, answer_visitor, &exposition);
 	} else {
 		buf_init(&text);
-		look(&exposition, &text);
+		look(&exposition, true, &text);
 		show_bytes(buf_span(&text));
 		buf_free(&text);
 	}

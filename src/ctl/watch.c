@@ -52,6 +52,7 @@ struct watch {
 	struct source *sources; /* owned */
 	bool all;               /* those too that are started later */
 	int status;             /* of one that is watched alone */
+	long refused;           /* the pid of the last one that refused to be watched, and was told */
 };
 
 static void
@@ -193,8 +194,17 @@ drop(struct source *source)
 		ev_break(watch->loop, EVBREAK_ALL);
 }
 
+/* If all are watched, it is asked again and again. */
 static void
-hear(struct source *source, json_t *message)
+refuse(struct watch *watch, const struct source *source, const char *reason)
+{
+	if (!watch->all || watch->refused != source->pid)
+		watch->status = ctl_failed("canceld %ld: %.500s", source->pid, reason);
+	watch->refused = source->pid;
+}
+
+static void
+hear(const struct source *source, json_t *message)
 {
 	struct watch *watch = source->watch;
 	struct span method = show_string(message, "method");
@@ -208,8 +218,7 @@ hear(struct source *source, json_t *message)
 		ctl_no("%ld: %lld decisions were lost, because they were not read fast enough", source->pid,
 		    (long long)show_number(params, "count"));
 	else if (json_object_get(message, "error") != NULL)
-		watch->status = ctl_failed("canceld %ld: %.500s", source->pid,
-		    show_string(json_object_get(message, "error"), "message").ptr);
+		refuse(watch, source, show_string(json_object_get(message, "error"), "message").ptr);
 }
 
 static void
