@@ -73,14 +73,17 @@ enum scan_field {
 
 struct scan_value {
 	enum value_type type;
-	bool overflow;   /* longer than the limit; text is empty then */
+	bool unkept;     /* longer than the limit, or no sound JSON: a soft fault stands in it; text is empty then */
 	bool empty;      /* an object or array without members; valid once end > 0 */
 	uint64_t offset; /* of the first byte, counted from the first byte fed since scan_start */
 	uint64_t end;    /* of the byte behind the last one, counted likewise; 0 until the value has ended */
 	uint32_t len;    /* of the bytes that are kept; use scan_text */
 };
 
-/* The first fault that was found. After a soft fault the scan goes on and may still find the id. */
+/*
+ * The first fault that was found. After a soft fault the scan goes on and may still find the id; a text that is kept is
+ * valid JSON all the same.
+ */
 enum scan_fault {
 	SCAN_FINE,
 	SCAN_UTF8,            /* soft: invalid UTF-8 */

@@ -76,7 +76,7 @@ read_id(struct envelope *envelope, const struct scan *scan)
 	case VALUE_STRING:
 	case VALUE_NUMBER:
 		envelope->id = scan_text(scan, SCAN_ID);
-		envelope->untracked = id->overflow;
+		envelope->untracked = id->unkept;
 		return true;
 	case VALUE_ABSENT:
 	case VALUE_NULL:

@@ -138,7 +138,7 @@ judge_answer(struct session *session, enum side from, const struct envelope *env
 	if (id->type == VALUE_ABSENT)
 		return judge_nameless(session, from);
 	if (envelope->untracked)
-		return asker->untracked > 0 || !id->overflow ? READ_PASS : READ_STRAY;
+		return asker->untracked > 0 || !id->unkept ? READ_PASS : READ_STRAY;
 	request = pending_by_wire(&asker->pending, envelope->id);
 	return may_answer(session, from, request) && answer_may_pass(session, request) ?
 	    begin_answer(session, from, request) :
@@ -289,7 +289,7 @@ take_back(struct session *session, struct message *message, struct request *requ
 
 	action.detail = scan_text(message->scan, SCAN_ID);
 	if (action.detail.len == 0)
-		action.detail = scan_value(message->scan, SCAN_ID)->overflow ? SPAN("too long") : SPAN("none");
+		action.detail = scan_value(message->scan, SCAN_ID)->unkept ? SPAN("unreadable") : SPAN("none");
 	if (session->party[requester].untracked > 0)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
@@ -371,7 +371,8 @@ end_discarded(struct session *session, struct message *message)
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 		return;
 	}
-	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) ||
+	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST &&
+		(message->from == SIDE_CLIENT || message->envelope.id.len > 0)) ||
 	    message->envelope.kind == ENVELOPE_REQUEST ||
 	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
 		reply_error(session, message->from, &answer);

@@ -70,6 +70,14 @@ note_fault(struct scan *scan, enum scan_fault fault, uint64_t offset)
 	scan->fault_offset = offset;
 }
 
+/* The scan goes on, but what is being captured is no sound JSON. */
+static void
+note_soft_fault(struct scan *scan, enum scan_fault fault, const char *at)
+{
+	note_fault(scan, fault, offset_of(scan, at));
+	fields_spoil(&scan->fields);
+}
+
 static inline bool
 is_frame_end(const struct scan *scan, char c)
 {
@@ -168,7 +176,7 @@ enter(struct scan *scan, const char *at)
 	enum container container;
 
 	if (scan->depth == SCAN_DEPTH_MAX) {
-		note_fault(scan, SCAN_DEPTH, offset_of(scan, at));
+		note_soft_fault(scan, SCAN_DEPTH, at);
 		scan->state = DEEP;
 		return at;
 	}
@@ -224,7 +232,7 @@ on_control(struct scan *scan, const char *at)
 {
 	if (is_frame_end(scan, *at))
 		return fail(scan, at, SCAN_CUT);
-	note_fault(scan, SCAN_CONTROL, offset_of(scan, at));
+	note_soft_fault(scan, SCAN_CONTROL, at);
 	return at + 1;
 }
 
@@ -243,7 +251,7 @@ in_string(struct scan *scan, const char *at, const char *end)
 	else if (utf8_tails((unsigned char)*at, &scan->tails))
 		scan->state = CHARACTER;
 	else
-		note_fault(scan, SCAN_UTF8, offset_of(scan, at));
+		note_soft_fault(scan, SCAN_UTF8, at);
 	return at + 1;
 }
 
@@ -274,7 +282,7 @@ in_character(struct scan *scan, const char *at)
 	struct utf8_tails *tails = &scan->tails;
 
 	if ((unsigned char)*at < tails->low || (unsigned char)*at > tails->high) {
-		note_fault(scan, SCAN_UTF8, offset_of(scan, at));
+		note_soft_fault(scan, SCAN_UTF8, at);
 		scan->state = STRING;
 		return at;
 	}

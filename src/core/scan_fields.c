@@ -120,7 +120,7 @@ capture_until(struct capture *capture, const char *at)
 	size_t len = (size_t)(at - capture->mark), room = capture->max - capture->len;
 
 	if (len > room) {
-		capture->overflow = true;
+		capture->unkept = true;
 		len = room;
 	}
 	memcpy(capture->to + capture->len, capture->mark, len);
@@ -133,6 +133,12 @@ capture_piece(struct capture *capture, const char *at)
 {
 	if (capture->active)
 		capture_until(capture, at);
+}
+
+void
+fields_spoil(struct fields *fields)
+{
+	fields->value.unkept = fields->member.unkept = true;
 }
 
 void
@@ -191,8 +197,8 @@ end_member(struct fields *fields, const char *at)
 	if (!(fields->present & bit_of(SCAN_PARAMS_META)))
 		*members = (struct scan_value){ .type = VALUE_OBJECT, .offset = fields->key_start };
 	fields->present |= bit_of(SCAN_PARAMS_META);
-	members->overflow |= fields->member.overflow;
-	if (members->overflow) {
+	members->unkept |= fields->member.unkept;
+	if (members->unkept) {
 		members->len = 0;
 		return;
 	}
@@ -279,8 +285,8 @@ end_text(struct fields *fields, struct scan_value *value, const char *at)
 {
 	capture_until(&fields->value, at);
 	fields->value.active = false;
-	value->overflow = fields->value.overflow;
-	value->len = value->overflow ? 0 : fields->value.len;
+	value->unkept = fields->value.unkept;
+	value->len = value->unkept ? 0 : fields->value.len;
 }
 
 void

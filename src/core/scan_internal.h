@@ -55,7 +55,7 @@ struct capture {
 	const char *mark; /* in the piece at hand: the first byte that is not copied yet */
 	char *to;
 	uint32_t len, max;
-	bool active, overflow;
+	bool active, unkept;
 };
 
 /* The values at the paths of enum scan_field. The machine reports the members of watched containers only. */
@@ -82,6 +82,9 @@ const struct scan_value *fields_value(const struct fields *fields, enum scan_fie
 /* A piece of the frame begins or ends. The bytes of a token that continues in the next piece are copied. */
 void fields_piece(struct fields *fields, const char *piece);
 void fields_piece_end(struct fields *fields, const char *at);
+
+/* There is a soft fault here: the value and the member that are being read are not kept. */
+void fields_spoil(struct fields *fields);
 
 /*
  * A key in a watched container. One that lies whole in the piece and has no escapes needs fields_key only (in

@@ -44,7 +44,7 @@ names_request(const struct session *session, enum side from, const struct scan *
 	if (scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT)
 		return false;
 	/* A request that is PASSING is not found by its id; one with so long an id is not tracked. */
-	if (session->party[from].parts.request != NULL || scan_value(scan, SCAN_ID)->overflow)
+	if (session->party[from].parts.request != NULL || scan_value(scan, SCAN_ID)->unkept)
 		return session->party[from].parts.request != NULL || session->party[requester].untracked > 0;
 	return id.len > 0 &&
 	    (pending_by_wire(&session->party[requester].pending, id) != NULL ||

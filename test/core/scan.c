@@ -165,8 +165,8 @@ dump(const struct scan *scan, struct span input)
 			continue;
 		check_place(scan, i, input);
 		len += sprintf(text + len, ", %s", field_names[i]);
-		if (value->overflow)
-			len += sprintf(text + len, " too long");
+		if (value->unkept)
+			len += sprintf(text + len, " not kept");
 		else if (kept.len > 0)
 			len += sprintf(text + len, "=%.*s", (int)kept.len, kept.ptr);
 		else
@@ -492,7 +492,7 @@ static const struct {
 	/* after a soft fault the scan goes on, and the first fault stands */
 	{ "{\"a\":\"\xFF\",\"id\":1}", "object whole, utf8@6, id=1" },
 	{ "{\"a\":\"\xC3\",\"id\":1}", "object whole, utf8@7, id=1" },
-	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@3, id=\"\x80\"" },
+	{ "{\"\xE0\x80\":1,\"id\":\"\x80\"}", "object whole, utf8@3, id not kept" },
 	{ "{\"a\":\"\x1F\",\"id\":1}", "object whole, control@6, id=1" },
 	{ "{\"a\":\"\t\x01\xFF\",\"id\":1,\"id\":2}", "object whole, repeated id@18, id=2" },
 	{ "{\"a\":\"\x02\",\"id\":1,x}", "object, control@6, id=1" },
@@ -616,7 +616,7 @@ END_TEST
 START_TEST(reads_through_newlines_within_an_explicit_frame)
 {
 	check_scan(SPAN("{\n\"id\"\n:\n1\n}\n"), "object whole, id=1");
-	check_scan(SPAN("\n{\"id\":\"a\nb\"}"), "object 1-13, control@9, id=\"a\nb\"");
+	check_scan(SPAN("\n{\"id\":\"a\nb\"}"), "object 1-13, control@9, id not kept");
 	check_scan(SPAN("{\"id\":\n1,\n\nx"), "object, syntax@11, id=1");
 	check_scan(SPAN("x\n{\"id\":1}"), "nothing, syntax@0");
 }
@@ -810,9 +810,9 @@ START_TEST(keeps_the_limits)
 
 	struct span value = repeated(input, "{\"method\":\"m\",\"id\":\"", "x", SCAN_VALUE_MAX - 1, "\"}");
 
-	check_long(value, value.len, "object whole, id too long, method=\"m\"");
+	check_long(value, value.len, "object whole, id not kept, method=\"m\"");
 	value = repeated(input, "{\"id\":", "9", SCAN_VALUE_MAX + 1, ",\"method\":\"m\"}");
-	check_long(value, 64, "object whole, id too long, method=\"m\"");
+	check_long(value, 64, "object whole, id not kept, method=\"m\"");
 }
 END_TEST
 
@@ -843,14 +843,14 @@ START_TEST(keeps_members_up_to_the_limit)
 
 	scan_pieces(scan, fits, 0, 1000);
 	ck_assert_uint_eq(scan_text(scan, SCAN_PARAMS_META).len, SCAN_META_MAX);
-	ck_assert(!scan_value(scan, SCAN_PARAMS_META)->overflow);
+	ck_assert(!scan_value(scan, SCAN_PARAMS_META)->unkept);
 	repeated(want, "object whole, params:object, _meta.token=7, params._meta:object, _meta=\"" META "a\":\"", "x",
 	    SCAN_META_MAX - 30, "\"");
 	check_long(fits, 1000, want);
 
 	struct span too_long = with_meta(input, SCAN_META_MAX + 1);
 
-	check_long(too_long, 1000, "object whole, params:object, _meta.token=7, params._meta:object, _meta too long");
+	check_long(too_long, 1000, "object whole, params:object, _meta.token=7, params._meta:object, _meta not kept");
 	scan_free(scan);
 }
 END_TEST
@@ -861,7 +861,7 @@ START_TEST(gives_no_members_if_one_is_missing)
 	struct span message = repeated(input, "{\"params\":{\"_meta\":{\"" META "a\":1,\"" META "b\":\"", "x",
 	    SCAN_META_MAX, "\",\"" META "c\":3}}}");
 
-	check_long(message, 1000, "object whole, params:object, params._meta:object, _meta too long");
+	check_long(message, 1000, "object whole, params:object, params._meta:object, _meta not kept");
 }
 END_TEST
 

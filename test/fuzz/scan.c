@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ note_field(struct buf *facts, const struct scan *scan, enum scan_field field, st
 	assert(text.len <= SCAN_META_MAX);
 	note_number(facts, field);
 	note_number(facts, value->type);
-	note_number(facts, value->overflow);
+	note_number(facts, value->unkept);
 	note_number(facts, value->offset);
 	note_number(facts, value->end);
 	note_number(facts, value->end > 0 && value->empty);
@@ -244,6 +245,26 @@ is_excused(const json_error_t *error)
 	    strncmp(error->text, "invalid Unicode '\\u", 19) == 0;
 }
 
+/* Whatever the frame's fault is, the texts that are kept are JSON. */
+static void
+check_kept(const struct scan *scan)
+{
+	for (int i = 0; i < SCAN_FIELDS; i++) {
+		bool members = i == SCAN_PARAMS_META;
+		struct span text = scan_text(scan, (enum scan_field)i);
+		char json[SCAN_META_MAX + 3];
+		json_error_t error;
+		json_t *value;
+
+		if (text.len == 0)
+			continue;
+		sprintf(json, "%s%.*s%s", members ? "{" : "", (int)text.len, text.ptr, members ? "}" : "");
+		value = json_loads(json, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+		assert(value != NULL || is_excused(&error));
+		json_decref(value);
+	}
+}
+
 static void
 check_oracle(struct span input)
 {
@@ -260,6 +281,8 @@ check_oracle(struct span input)
 		check_fields(scan, root, input);
 	} else if (scan_complete(scan) && fault == SCAN_FINE) {
 		assert(scan_bom(scan) || is_excused(&error));
+	} else {
+		check_kept(scan);
 	}
 	json_decref(root);
 	scan_free(scan);
