@@ -52,7 +52,7 @@ struct watch {
 	struct source *sources; /* owned */
 	bool all;               /* those too that are started later */
 	int status;             /* of one that is watched alone */
-	long refused;           /* the pid of the last one that refused to be watched, and was told */
+	json_t *refused;        /* owned; its keys: the paths of those that refused to be watched, and were told */
 };
 
 static void
@@ -198,9 +198,9 @@ drop(struct source *source)
 static void
 refuse(struct watch *watch, const struct source *source, const char *reason)
 {
-	if (!watch->all || watch->refused != source->pid)
+	if (json_object_get(watch->refused, source->path) == NULL)
 		watch->status = ctl_failed("canceld %ld: %.500s", source->pid, reason);
-	watch->refused = source->pid;
+	json_object_set_new_nocheck(watch->refused, source->path, json_true());
 }
 
 static void
@@ -308,6 +308,7 @@ watch_live(struct watch *watch, const char *which)
 
 	watch->loop = ev_default_loop(0);
 	watch->all = which == NULL;
+	watch->refused = json_object();
 	ev_timer_init(&timer, on_time, LOOK, LOOK);
 	timer.data = watch;
 	if (which == NULL) {
@@ -321,10 +322,12 @@ watch_live(struct watch *watch, const char *which)
 			status = ctl_no("canceld %ld has ended", targets.list[0]->pid);
 		targets_free(&targets);
 	}
-	if (status != CTL_YES)
-		return status;
-	ev_run(watch->loop, 0);
-	return watch->all ? CTL_YES : watch->status;
+	if (status == CTL_YES) {
+		ev_run(watch->loop, 0);
+		status = watch->all ? CTL_YES : watch->status;
+	}
+	json_decref(watch->refused);
+	return status;
 }
 
 /* -1: go on; else the exit status. *which: the canceld. */
