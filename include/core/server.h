@@ -57,7 +57,7 @@ void server_note_said(struct server *server, struct span text);
  */
 void server_quote(struct server *server, struct span words);
 
-/* Keeps the reason why this server does not continue the session; empty: it does. */
+/* Keeps the reason why this server does not continue the session, likewise with `?`; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
 /* No server will read what is sent from now on. */

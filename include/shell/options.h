@@ -41,7 +41,7 @@ struct options {
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */
 	char **command;            /* within argv, ended by NULL; never empty */
-	char fault[1024];          /* what is wrong with the options, for the client; or "" */
+	char fault[4096];          /* what is wrong with the options, for the client; printable UTF-8, or "" */
 };
 
 /*

@@ -88,22 +88,30 @@ server_note_unstarted(struct server *server)
 	server->unstarted = true;
 }
 
+/* What is no valid UTF-8 becomes '?'. */
+static void
+append_words(struct buf *text, struct span words)
+{
+	size_t at, len;
+
+	for (at = 0; at<words.len; at += len> 0 ? len : 1) {
+		len = utf8_length(words, at);
+		buf_append(text, len > 0 ? span_part(words, at, len) : SPAN("?"));
+	}
+}
+
 void
 server_quote(struct server *server, struct span words)
 {
 	struct span all;
 	struct buf both;
-	size_t at, len;
 
 	buf_init(&both);
 	buf_append(&both, buf_span(&server->said));
 	buf_append(&both, words);
 	all = last_words(buf_span(&both));
 	buf_clear(&server->quote);
-	for (at = 0; at<all.len; at += len> 0 ? len : 1) {
-		len = utf8_length(all, at);
-		buf_append(&server->quote, len > 0 ? span_part(all, at, len) : SPAN("?"));
-	}
+	append_words(&server->quote, all);
 	buf_free(&both);
 }
 
@@ -111,5 +119,5 @@ void
 server_refuse(struct server *server, struct span words)
 {
 	buf_clear(&server->refusal);
-	buf_append(&server->refusal, words);
+	append_words(&server->refusal, words);
 }

@@ -11,6 +11,7 @@
 #include "core/limits.h"
 #include "shell/home.h"
 #include "shell/nearest.h"
+#include "shell/printable.h"
 #include "shell/units.h"
 
 #define USAGE "usage: canceld [options] [--] command [arg...]"
@@ -472,11 +473,17 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 int
 options_refuse(struct options *options, const char *format, ...)
 {
+	char text[sizeof(options->fault) / 4]; /* printable, each byte becomes at most four */
+	struct buf shown;
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(options->fault, sizeof(options->fault), format, values);
+	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
+	buf_init(&shown);
+	printable_append(&shown, span_of(text), "");
+	snprintf(options->fault, sizeof(options->fault), "%.*s", (int)shown.len, shown.data);
+	buf_free(&shown);
 	fprintf(stderr, "canceld: %s\n", options->fault);
 	options->log = (struct log_config){ .level = LEVEL_ERROR };
 	return STATUS_FAILED;

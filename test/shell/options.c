@@ -476,6 +476,8 @@ static const struct {
 	{ "--max server", "'--max'", "ambiguous" },
 	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-after, --kill-stuck;" },
 	{ "-x server", "-x", "--help" },
+	{ "-\xff server", "-\\xff", "--help" },
+	{ "--max-message \x1b\xff server", "--max-message '\\x1b\\xff'", "want" },
 	{ "--ask-progress=1 server", "--ask-progress", "takes no value" },
 	{ "--legacy=1 server", "--legacy", "takes no value" },
 	{ "--strict=1 server", "--strict", "takes no value" },
