@@ -24,7 +24,7 @@ enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span id; /* as spelled; empty if absent, null, repeated or too long; valid as long as the scan's text */
+	struct span id; /* as spelled; empty if absent, null, repeated or not kept; valid as long as the scan's text */
 	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
 	bool malformed; /* a response that is no sound answer, as far as it was read: see envelope_is_malformed */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */

@@ -81,7 +81,7 @@ struct span message_part(const struct message *message, uint64_t from, uint64_t 
 /* Appends the bytes that the message would pass as, edits made, to out. */
 void message_copy(const struct message *message, struct buf *out);
 
-/* The field's value if it can be an id or a token: a string or a number, not too long to be kept; else empty. */
+/* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
 struct span message_id(const struct scan *scan, enum scan_field field);
 
 #endif

@@ -32,6 +32,12 @@ struct answer reply_answer(const struct session *session, const struct message *
 void reply_error(struct session *session, enum side to, const struct answer *answer);
 
 /*
+ * Whether a message that is refused is a notification. One that was not read to its end may be a request whose id comes
+ * last, unless its method is that of a cancel.
+ */
+bool reply_is_notification(const struct session *session, const struct message *message);
+
+/*
  * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers
  * its sender, but not a notification, nor a server whose request cannot be named. Returns the log's word for it.
  */

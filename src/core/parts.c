@@ -213,15 +213,15 @@ begin(struct session *session, enum side from)
 	uint64_t bom = scan_bom(party->frame.scan) ? 3 : 0;
 	struct envelope envelope;
 
+	envelope_peek(&envelope, party->frame.scan);
 	party->parts.cr_told = false;
+	party->parts.answer = envelope.kind == ENVELOPE_RESPONSE;
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
 		return;
-	envelope_peek(&envelope, party->frame.scan);
-	if (from == SIDE_CLIENT &&
-	    envelope.kind ==
-		ENVELOPE_RESPONSE) { /* the present server may need the answer now: release the messages before it */
+	/* The present server may need the answer now: release the messages before it. */
+	if (from == SIDE_CLIENT && party->parts.answer) {
 		lane_bind(party->lane, true);
 		recovery_free_queue(session);
 	}
@@ -305,7 +305,7 @@ static enum parts_result
 end_passed(struct session *session, struct message *message, struct request *request)
 {
 	bool sound = message->envelope.kind <= ENVELOPE_RESPONSE && !message->envelope.malformed;
-	bool answer = scan_value(message->scan, SCAN_METHOD)->type == VALUE_ABSENT;
+	bool answer = session->party[message->from].parts.answer;
 	struct span id = answer ? message_id(message->scan, SCAN_ID) : SPAN_NONE;
 	enum side requester = side_other(message->from);
 	/* Of two ids the reader may take either: the answer stays that of the request which it passed for. */
@@ -323,9 +323,11 @@ end_passed(struct session *session, struct message *message, struct request *req
 	} else if (request == NULL) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	}
-	/* The receiver may read the request all the same. */
+	/* The receiver may read the request all the same, if under one of two methods. */
 	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
 		message->envelope.kind = ENVELOPE_REQUEST;
+		if (scan_fault(message->scan) == SCAN_REPEATED_METHOD || scan_fault(message->scan) == SCAN_REPEATED_ID)
+			message->envelope.method = SPAN_NONE;
 		if (scan_fault(message->scan) != SCAN_REPEATED_ID)
 			message->envelope.id = message_id(message->scan, SCAN_ID);
 		message->envelope.untracked = message->envelope.id.len == 0;
@@ -356,6 +358,23 @@ note_discarded(struct session *session, const struct message *message)
 		journal_refusal(&session->journal, message->from);
 }
 
+/* Whether a message that was discarded is answered: it is a request, or the client's and may be one. */
+static bool
+is_owed_answer(const struct session *session, const struct message *message)
+{
+	enum envelope_kind kind = message->envelope.kind;
+	const struct scan *scan = message->scan;
+	bool answer =
+	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
+
+	if (kind == ENVELOPE_REQUEST || (envelope_meant(scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0))
+		return true;
+	if (message->from == SIDE_SERVER || answer)
+		return false;
+	return kind == ENVELOPE_BATCH ||
+	    ((kind == ENVELOPE_NOT_JSON || kind == ENVELOPE_NO_MESSAGE) && !reply_is_notification(session, message));
+}
+
 /* Ends a frame that was too long to be held and could not be decided. */
 static void
 end_discarded(struct session *session, struct message *message)
@@ -371,10 +390,7 @@ end_discarded(struct session *session, struct message *message)
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 		return;
 	}
-	if ((envelope_meant(message->scan) == ENVELOPE_REQUEST &&
-		(message->from == SIDE_CLIENT || message->envelope.id.len > 0)) ||
-	    message->envelope.kind == ENVELOPE_REQUEST ||
-	    (message->envelope.kind == ENVELOPE_BATCH && message->from == SIDE_CLIENT))
+	if (is_owed_answer(session, message))
 		reply_error(session, message->from, &answer);
 	note_discarded(session, message);
 	action.id = message->envelope.id;
@@ -408,10 +424,8 @@ refuse_passed(struct session *session, const struct message *message)
 {
 	const struct scan *scan = message->scan;
 	bool cut = !scan_complete(scan) && scan_fault(scan) == SCAN_FINE;
-	bool answer = scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
-	    (scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT);
 
-	if (answer)
+	if (session->party[SIDE_CLIENT].parts.answer)
 		journal_refusal(&session->journal, SIDE_CLIENT);
 	else
 		reply_refusal(session, message, cut ? SCAN_CUT : scan_fault(scan));
@@ -523,7 +537,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	const struct frame *frame = &party->frame;
 	enum reading reading = party->parts.reading;
 	struct request *request = party->parts.request;
-	bool whole = scan_complete(frame->scan) && scan_fault(frame->scan) == SCAN_FINE;
+	bool whole = scan_complete(frame->scan) && !scan_failed(frame->scan);
 	bool unnamed = scan_value(frame->scan, SCAN_ID)->type == VALUE_ABSENT;
 	bool other = request != NULL && !unnamed && !has_id_of(frame->scan, request);
 	bool nameless = request != NULL && unnamed && stalled && !whole; /* else its sender answers nothing more */

@@ -541,7 +541,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
 }
 
-/* A cancel whose id is null, or too long to be kept, may name a request that cannot be tracked. */
+/* A cancel whose id is null, or was not kept, may name a request that cannot be tracked. */
 static void
 on_nameless_cancel(struct session *session, struct message *message)
 {

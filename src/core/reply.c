@@ -143,7 +143,7 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 {
 	put(text, "canceld: ");
 	if (ending < ENDING_MALFORMED)
-		buf_append(text, request->method);
+		buf_append(text, request->method.len > 0 ? request->method : SPAN("the request"));
 	if (ending < ENDING_MALFORMED && request->name.len > 0) {
 		put(text, " ");
 		buf_append(text, request->name);
@@ -289,17 +289,22 @@ refused_id(struct session *session, const struct message *message)
 	return scan_fault(session->salvage) == SCAN_FINE ? text : SPAN_NONE;
 }
 
-enum why
-reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
+bool
+reply_is_notification(const struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span method = message->envelope.method;
-	enum why why = refusal_words[fault];
-	enum envelope_kind meant = envelope_meant(message->scan);
-	/* A message that was not read to its end may be a request whose id comes last. */
-	bool notification = meant == ENVELOPE_NOTIFICATION &&
+
+	return envelope_meant(message->scan) == ENVELOPE_NOTIFICATION &&
 	    ((scan_complete(message->scan) && !scan_failed(message->scan)) || dialect_cancel(dialect, method) != NULL ||
 		dialect_is(method, dialect->turn_cancel));
+}
+
+enum why
+reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
+{
+	enum why why = refusal_words[fault];
+	enum envelope_kind meant = envelope_meant(message->scan);
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 	struct buf told;
 
@@ -313,11 +318,11 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	answer.message = buf_span(&told);
 	if (meant == ENVELOPE_REQUEST)
 		answer.id = refused_id(session, message);
-	if (answer.id.len > 0) {
+	if (answer.id.len > 0 && !span_equal(message->envelope.method, ACKS_METHOD)) {
 		journal_request(&session->journal, message->from);
 		journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	}
-	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !notification)
+	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !reply_is_notification(session, message))
 		reply_error(session, message->from, &answer);
 	buf_free(&told);
 	journal_refusal(&session->journal, message->from);
