@@ -329,7 +329,8 @@ oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const 
 void
 oracle_heard_beginning(struct oracle *oracle, struct sent *sent, struct ask *ask)
 {
-	if (!oracle_lives(oracle, ask) || ask->cancelled != 0)
+	/* A cancelled stream that is owed an answer goes on until that comes. */
+	if (!oracle_lives(oracle, ask) || (ask->cancelled != 0 && !ask->owed))
 		return;
 	if (ask->resumed) {
 		sent->due = false;
