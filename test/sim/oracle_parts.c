@@ -1,7 +1,34 @@
 /* Long answers: one passes before it has ended only as the answer to the one request that it can answer. */
 #include <string.h>
+#include <strings.h>
 
 #include "oracle_inside.h"
+
+/*
+ * The text right before the message that is a part of its header, and of what is held: LSP "Header Part", a field ends
+ * with "\r\n", and its name begins its line. Behind such a field, text without a newline may stand before the length.
+ */
+static size_t
+header_before(const struct oracle *oracle, int number)
+{
+	const struct sent *sent = &oracle->sent[number], *text;
+	bool begun = false, field; /* begun: a line is */
+	size_t len = 0;
+
+	for (text = oracle->sent; text < sent && oracle->header; text++) {
+		if (text->from != sent->from || text->life != sent->life)
+			continue;
+		if (memchr(text->bytes, '\n', text->len) == NULL) {
+			len += len > 0 ? text->len : 0;
+			begun = true;
+		} else {
+			field = !begun && text->len > 2 && memcmp(text->bytes + text->len - 2, "\r\n", 2) == 0;
+			len = field ? len + text->len : 0;
+			begun = false;
+		}
+	}
+	return begun && strncasecmp(sent->bytes, "Content-Length", 14) != 0 ? 0 : len;
+}
 
 void
 oracle_hears_part(struct oracle *oracle, int number, size_t len)
@@ -10,7 +37,7 @@ oracle_hears_part(struct oracle *oracle, int number, size_t len)
 
 	oracle->partial[sent->from] = len < sent->len ? number + 1 : 0;
 	sent->part_at = oracle->now;
-	if (len >= HELD && len < sent->len && sent->judged == 0)
+	if (len < sent->len && sent->judged == 0 && header_before(oracle, number) + len >= HELD)
 		sent->judged = ++oracle->step;
 }
 
