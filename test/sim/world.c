@@ -156,22 +156,26 @@ server_hangs(struct world *world)
 	clock_runs_out(world);
 }
 
-/* The side whose request is answered: a message dropped for it was on its way to the other side. */
+static bool
+is_broken_off(const struct action *action)
+{
+	return action->why == WHY_TRUNCATED || action->why == WHY_STALLED;
+}
+
+/*
+ * The side whose request is answered. A message dropped for it was on its way to the other side; without a message, the
+ * action names the side that the request was for, or the reader of an answer that breaks off.
+ */
 static int
 asker_of(const struct action *action)
 {
-	bool client = (action->side == SIDE_CLIENT) == (action->verb != VERB_DROP);
+	bool same = action->verb == VERB_SEND || (action->verb == VERB_NOTE && is_broken_off(action));
+	bool client = (action->side == SIDE_CLIENT) == same;
 
 	/* One that had passed in part. */
 	if (action->why == WHY_SERVER_GONE && action->verb == VERB_SEND)
 		return CLIENT;
 	return client ? CLIENT : SERVER;
-}
-
-static bool
-is_broken_off(const struct action *action)
-{
-	return action->why == WHY_TRUNCATED || action->why == WHY_STALLED;
 }
 
 static void
@@ -193,7 +197,7 @@ note_answer(struct world *world, const struct action *action, const char *id)
 	if (action->why == WHY_CANCEL_UNSENT)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_UNSENT);
 	if (action->why == WHY_TIMED_OUT && action->verb == VERB_NOTE)
-		oracle_decided(&world->oracle, asker_of(action) == CLIENT ? SERVER : CLIENT, id, DECIDED_EXPIRED);
+		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_EXPIRED);
 }
 
 static void
