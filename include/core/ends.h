@@ -10,7 +10,8 @@
 
 /*
  * The response that has passed belongs to another request: this one is again what it was before, with its deadlines. A
- * cancel that came meanwhile goes out now. It stays in the table.
+ * cancel that came meanwhile goes out now, and the end of a side that came meanwhile is decided now. It stays in the
+ * table.
  */
 void ends_resume(struct session *session, enum side requester, struct request *request, const struct former *former);
 

@@ -70,6 +70,9 @@ ends_resume(struct session *session, enum side requester, struct request *reques
 		requests_decide(session, requester, request, session->left, NULL);
 	if (requester == SIDE_CLIENT && server_is_deaf(&session->server))
 		deafen(session, request);
+	/* The server went while the request was PASSING, and no answer to it can be written any more. */
+	if (requester == SIDE_SERVER && (server_is_gone(&session->server) || server_is_deaf(&session->server)))
+		requests_decide(session, requester, request, EVENT_REQUESTER_GONE, NULL);
 }
 
 void
