@@ -43,10 +43,13 @@ struct parts { /* parts.c */
 	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
-	bool answer;             /* the message that passes, or is dropped in parts, began as an answer */
-	bool cr_told;            /* CR_REPLACED was logged for the message */
-	bool stalled;            /* READ_DROPPED: the message was closed before its end ... */
-	bool nameless;           /* READ_DROPPED, READ_LOST: ... and before its id */
+	/* The message that passes, or is dropped in parts, began as an answer; or with this method, unescaped. */
+	bool answer;
+	size_t method_len;
+	char method[METHOD_MAX];
+	bool cr_told;  /* CR_REPLACED was logged for the message */
+	bool stalled;  /* READ_DROPPED: the message was closed before its end ... */
+	bool nameless; /* READ_DROPPED, READ_LOST: ... and before its id */
 };
 
 enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };

@@ -216,6 +216,9 @@ begin(struct session *session, enum side from)
 	envelope_peek(&envelope, party->frame.scan);
 	party->parts.cr_told = false;
 	party->parts.answer = envelope.kind == ENVELOPE_RESPONSE;
+	party->parts.method_len = envelope.method.len;
+	if (envelope.method.len > 0)
+		memcpy(party->parts.method, envelope.method.ptr, envelope.method.len);
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
@@ -249,18 +252,26 @@ parts_continue(struct session *session, enum side from)
 	move_on(session, from);
 }
 
+static struct span
+method_begun(const struct session *session, enum side from)
+{
+	const struct parts *parts = &session->party[from].parts;
+
+	return (struct span){ parts->method, parts->method_len };
+}
+
 /* request: the one that the message answers, or NULL. */
 static void
 report_fault(struct session *session, const struct message *message, const struct request *request)
 {
 	struct action action = state_action(session, VERB_NOTE, side_other(message->from), WHY_LATE_FAULT, request);
-	char method[SCAN_VALUE_MAX], name[SCAN_VALUE_MAX];
 	const struct method *row;
+	char name[SCAN_VALUE_MAX];
 
 	action.detail = span_of(envelope_fault(scan_fault(message->scan)));
 	if (request == NULL) {
 		action.id = scan_text(message->scan, SCAN_ID);
-		action.method = id_unescaped(scan_text(message->scan, SCAN_METHOD), method, sizeof(method));
+		action.method = method_begun(session, message->from);
 		row = dialect_method(session->handshake.dialect, action.method);
 		if (row != NULL && row->name_field != SCAN_FIELDS)
 			action.name = id_unescaped(scan_text(message->scan, row->name_field), name, sizeof(name));
@@ -323,11 +334,10 @@ end_passed(struct session *session, struct message *message, struct request *req
 	} else if (request == NULL) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	}
-	/* The receiver may read the request all the same, if under one of two methods. */
-	if (!answer && envelope_meant(message->scan) == ENVELOPE_REQUEST) {
+	/* The receiver may read the request all the same. */
+	if (!answer && scan_value(message->scan, SCAN_ID)->type != VALUE_ABSENT) {
 		message->envelope.kind = ENVELOPE_REQUEST;
-		if (scan_fault(message->scan) == SCAN_REPEATED_METHOD || scan_fault(message->scan) == SCAN_REPEATED_ID)
-			message->envelope.method = SPAN_NONE;
+		message->envelope.method = method_begun(session, message->from);
 		if (scan_fault(message->scan) != SCAN_REPEATED_ID)
 			message->envelope.id = message_id(message->scan, SCAN_ID);
 		message->envelope.untracked = message->envelope.id.len == 0;
@@ -364,8 +374,10 @@ is_owed_answer(const struct session *session, const struct message *message)
 {
 	enum envelope_kind kind = message->envelope.kind;
 	const struct scan *scan = message->scan;
-	bool answer =
-	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT || scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT;
+	bool answer = session->party[message->from].parts.answer ||
+	    (scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
+		(scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
+		    scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT));
 
 	if (kind == ENVELOPE_REQUEST || (envelope_meant(scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0))
 		return true;
