@@ -398,6 +398,8 @@ lane_untouched(const struct lane *lane, uint64_t start)
 
 	if (first != NULL && first->kind == SEGMENT_HEAD && first->at == start && first->sent > 0)
 		return false;
+	if (first != NULL && first->kind == SEGMENT_PASS && first->at == start && lane->inside)
+		return false; /* its header was written, and nothing else */
 	return start >= lane->written;
 }
 

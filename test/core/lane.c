@@ -562,7 +562,7 @@ START_TEST(a_half_written_header_is_not_withdrawn)
 	if (_i == 0)
 		pass(second);
 	else
-		pass_reframed("content-length:5\n\n", "[two]");
+		pass_reframed(_i == 1 ? "content-length:5\n\n" : "", "[two]");
 	write_out(MESSAGE_LEN);
 	ck_assert(lane_untouched(lane, start));
 	for (size_t n = 1; n <= MESSAGE_LEN; n++) {
@@ -629,7 +629,7 @@ one_message(struct mess *mess, unsigned i, unsigned random)
 	snprintf(body, sizeof(body), "m%u%.*s", i, (int)(random >> 4 & 7), "-------");
 	n = snprintf(framed, sizeof(framed), "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
 	if (random & 1) {
-		pass_reframed("content-length:\t1\r\n\r\n", body);
+		pass_reframed(random & 2 ? "" : "content-length:\t1\r\n\r\n", body);
 	} else if (random & 2) {
 		pass(framed);
 	} else {
@@ -858,7 +858,7 @@ headers_case(void)
 	tcase_add_loop_test(headers, withdraws_the_header_too, 0, MESSAGE_LEN + 1);
 	tcase_add_test(headers, withdraws_the_first_one);
 	tcase_add_test(headers, withdraws_its_edits_too);
-	tcase_add_loop_test(headers, a_half_written_header_is_not_withdrawn, 0, 2);
+	tcase_add_loop_test(headers, a_half_written_header_is_not_withdrawn, 0, 3);
 	tcase_add_loop_test(headers, an_answer_before_it_does_not_touch_it, 0, sizeof(answer) - 1);
 	tcase_add_loop_test(headers, messages_stay_whole_for_every_split_of_writes, 0, 100);
 	tcase_add_loop_test(headers, keeps_the_header_too, 0, sizeof(first));
