@@ -179,6 +179,13 @@ cascade(struct oracle *oracle, const char *session, bool sure)
 	}
 }
 
+/* ACP v2: its turn began with the answer, and no session/cancel has told of it yet. */
+static bool
+runs_untold(const struct oracle *oracle, const struct ask *turn)
+{
+	return turn->accepted && !turn->told && turn->life == oracle->life;
+}
+
 static void
 heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 {
@@ -188,7 +195,9 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (!is_turn_of(ask, sent->session))
 			continue;
+		untold += runs_untold(oracle, ask);
 		ask->turn_cancelled |= oracle->version > 1 && ask->replied != 0;
+		ask->told |= oracle->sent[ask->sent].heard != 0;
 		if (!oracle_lives(oracle, ask))
 			continue;
 		if (ask->cancelled == 0 && ask->expired == 0)
@@ -262,6 +271,8 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 		return;
 	ask->replied = sent->heard;
 	ask->reply_large = sent->len > HELD;
+	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
+	    strstr(sent->arrives, "\"stopReason\"") == NULL;
 	ask->made_task = ask->task && sent->grants && (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
 	if (sent->grants && ask->decided == 0)
 		oracle_granted(oracle, ask);
@@ -481,6 +492,7 @@ check_news(struct oracle *oracle, const char *session)
 			continue;
 		news |= turn->lost == 0 && given_up(oracle, turn) > turn->turn_told;
 		turn->turn_told = oracle->step;
+		turn->told = true;
 	}
 	if (!news)
 		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);
