@@ -345,8 +345,10 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
 		    scan_value(scan, SCAN_STOP_REASON)->type == VALUE_ABSENT &&
 		    session->turns.by_id.count <= LIMIT_TURNS) {
+			/* One that runs untold stays so: the cancel of this prompt came before it. */
+			request->turns->told = (request->turns->told || !request->turns->running) &&
+			    (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
 			request->turns->running = true;
-			request->turns->told = (request->marks & REQUEST_TOLD) && !(request->marks & REQUEST_WITHHELD);
 			if (session->client_left)
 				requests_leave_turns(session);
 		}
