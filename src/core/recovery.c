@@ -78,7 +78,9 @@ recovery_probe(struct session *session, const struct request *request)
 void
 recovery_ask_again(struct session *session)
 {
-	if (session->probe.again && session->probe.question == NULL && state_is_settled(session))
+	/* Cancels that were withheld go out first: see requests_release_cancels. */
+	if (session->probe.again && session->probe.question == NULL && !session->cancel_withheld &&
+	    state_is_settled(session))
 		send_probe(session);
 }
 

@@ -314,6 +314,8 @@ hear(struct session *session, enum side from, bool ended)
 
 	if (!settle_framing(session, from, ended))
 		return;
+	if (state_has_settled(session)) /* by what was written, before this was read */
+		requests_release_cancels(session);
 	if (session->handshake.plain)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
 	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.scanned)).len > 0) {
