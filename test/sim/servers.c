@@ -25,14 +25,14 @@ choose_mood(struct world *world)
 }
 
 /*
- * How many bytes of a message are enough when nothing follows: a message needs no more than its line's end, an answer
- * among text must be whole; but a malformed answer without its line's end may have broken off, and is answered with the
- * server's end.
+ * How many bytes of a message are enough when nothing follows: a message, also an answer to canceld itself, needs all
+ * but its line's end, an answer among text must be whole; but a malformed answer without its line's end may have
+ * broken off, and is answered with the server's end.
  */
 static size_t
 enough_of(const struct world *world, const struct sent *sent)
 {
-	if (sent->kind == KIND_JUNK || sent->bad)
+	if ((sent->kind == KIND_JUNK && sent->own < 0) || sent->bad)
 		return sent->len;
 	if (sent->salvaged)
 		return (size_t)(strstr(sent->bytes, sent->arrives) - sent->bytes) + sent->arrives_len;
