@@ -185,8 +185,9 @@ note_answer(struct world *world, const struct action *action, const char *id)
 		WHY_MALFORMED, WHY_UNANSWERABLE, WHY_PROBE_ANSWERED, WHY_TIMED_OUT };
 	size_t i;
 
+	/* After the grace a request has ended, even if its answer is not written because its server reads no more. */
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-		if (action->why == answers[i] && action->verb != VERB_NOTE)
+		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
 	if (action->why == WHY_TRUNCATED)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_TRUNCATED);
