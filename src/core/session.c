@@ -314,7 +314,8 @@ hear(struct session *session, enum side from, bool ended)
 
 	if (!settle_framing(session, from, ended))
 		return;
-	if (state_has_settled(session)) /* by what was written, before this was read */
+	/* By what was written, before this was read. What the server says may be the answer: that is heard first. */
+	if (from == SIDE_CLIENT && state_has_settled(session))
 		requests_release_cancels(session);
 	if (session->handshake.plain)
 		lane_pass(party->lane, (size_t)(lane_received_to(party->lane) - lane_decided_to(party->lane)));
@@ -324,12 +325,12 @@ hear(struct session *session, enum side from, bool ended)
 		whole = frame_feed(&party->frame, fresh);
 		if ((!failed && split_line(session, from, &party->frame)) || whole) { /* tried once: it may take long */
 			receive_frame(session, from);
+			if (state_has_settled(session))
+				requests_release_cancels(session);
 		} else {
 			noise_continue(session, from);
 			parts_continue(session, from);
 		}
-		if (state_has_settled(session))
-			requests_release_cancels(session);
 	}
 	if (from == SIDE_CLIENT && server_is_gone(&session->server))
 		lane_abandon(party->lane);
