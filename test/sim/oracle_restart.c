@@ -439,8 +439,9 @@ last_needed(const struct oracle *oracle)
 
 	for (i = 0; i < oracle->sent_count; i++) {
 		const struct sent *sent = &oracle->sent[i];
+		/* What passed in parts as an answer was let through when it began, even if it proves to be none. */
 		bool needed = sent->kind == KIND_RESPONSE || sent->kind == KIND_PROGRESS ||
-		    sent->kind == KIND_TURN_CANCEL || i == oracle->opened;
+		    sent->kind == KIND_TURN_CANCEL || sent->astray || i == oracle->opened;
 
 		if (sent->from == CLIENT && needed && !sent->arrived && sent->heard > last)
 			last = sent->heard;
