@@ -319,7 +319,8 @@ setup_headers(void)
 static void
 pass_reframed(const char *head, const char *body)
 {
-	receive(head);
+	if (head[0] != '\0')
+		receive(head);
 	receive(body);
 	lane_set_open(lane, true);
 	lane_insert_head(lane, strlen(body));
