@@ -97,9 +97,9 @@ read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonr
 
 	if (scan_value(scan, SCAN_METHOD)->type != (answer ? VALUE_ABSENT : VALUE_STRING))
 		return ENVELOPE_NO_MESSAGE;
-	if (needs_jsonrpc && !present(scan, SCAN_JSONRPC))
-		return ENVELOPE_NO_MESSAGE;
 	if (!read_id(envelope, scan))
+		return ENVELOPE_NO_MESSAGE;
+	if (needs_jsonrpc && !present(scan, SCAN_JSONRPC))
 		return ENVELOPE_NO_MESSAGE;
 	if (answer)
 		return ENVELOPE_RESPONSE;

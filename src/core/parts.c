@@ -252,12 +252,15 @@ parts_continue(struct session *session, enum side from)
 	move_on(session, from);
 }
 
-static struct span
-method_begun(const struct session *session, enum side from)
+/* The message that was not held, as far as it has arrived, under the method that it began with. */
+static void
+read_message(struct session *session, enum side from, struct message *message)
 {
 	const struct parts *parts = &session->party[from].parts;
 
-	return (struct span){ parts->method, parts->method_len };
+	state_message(session, from, MESSAGE_PASSED, message);
+	if (parts->method_len > 0)
+		message->envelope.method = (struct span){ parts->method, parts->method_len };
 }
 
 /* request: the one that the message answers, or NULL. */
@@ -271,7 +274,7 @@ report_fault(struct session *session, const struct message *message, const struc
 	action.detail = span_of(envelope_fault(scan_fault(message->scan)));
 	if (request == NULL) {
 		action.id = scan_text(message->scan, SCAN_ID);
-		action.method = method_begun(session, message->from);
+		action.method = message->envelope.method;
 		row = dialect_method(session->handshake.dialect, action.method);
 		if (row != NULL && row->name_field != SCAN_FIELDS)
 			action.name = id_unescaped(scan_text(message->scan, row->name_field), name, sizeof(name));
@@ -337,7 +340,6 @@ end_passed(struct session *session, struct message *message, struct request *req
 	/* The receiver may read the request all the same. */
 	if (!answer && scan_value(message->scan, SCAN_ID)->type != VALUE_ABSENT) {
 		message->envelope.kind = ENVELOPE_REQUEST;
-		message->envelope.method = method_begun(session, message->from);
 		if (scan_fault(message->scan) != SCAN_REPEATED_ID)
 			message->envelope.id = message_id(message->scan, SCAN_ID);
 		message->envelope.untracked = message->envelope.id.len == 0;
@@ -374,10 +376,9 @@ is_owed_answer(const struct session *session, const struct message *message)
 {
 	enum envelope_kind kind = message->envelope.kind;
 	const struct scan *scan = message->scan;
-	bool answer = session->party[message->from].parts.answer ||
-	    (scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
-		(scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
-		    scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT));
+	bool answer = scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
+	    (session->party[message->from].parts.answer || scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
+		scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT);
 
 	if (kind == ENVELOPE_REQUEST || (envelope_meant(scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0))
 		return true;
@@ -447,15 +448,23 @@ refuse_passed(struct session *session, const struct message *message)
 static void
 end_lost(struct session *session, struct message *message)
 {
-	struct answer answer = reply_answer(session, message, "server-restarted",
-	    "canceld: the server was restarted while the request was on its way");
+	bool ambiguous = scan_fault(message->scan) == SCAN_FINE && envelope_meant(message->scan) == ENVELOPE_UNKNOWN;
+	struct span id = message_id(message->scan, SCAN_ID);
+	struct answer answer;
 
+	/* A result or an error behind a request does not make an answer of it. */
+	if (ambiguous && id.len > 0 && !session->party[SIDE_CLIENT].parts.answer) {
+		message->envelope.kind = ENVELOPE_REQUEST;
+		message->envelope.id = id;
+	}
 	if (message->envelope.kind == ENVELOPE_NOT_JSON || message->envelope.kind == ENVELOPE_NO_MESSAGE) {
 		refuse_passed(session, message);
 		pass_drop(session, message, WHY_SERVER_LOST, NULL);
 	}
 	if (message->envelope.kind != ENVELOPE_REQUEST)
 		return;
+	answer = reply_answer(session, message, "server-restarted",
+	    "canceld: the server was restarted while the request was on its way");
 	answer.status = session->server.status;
 	answer.signal = session->server.signal;
 	if (!message->envelope.untracked)
@@ -491,7 +500,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
-	state_message(session, from, MESSAGE_PASSED, message);
+	read_message(session, from, message);
 	parts->reading = READ_HOLD;
 	parts->request = NULL;
 	parts->stalled = parts->nameless = false;
@@ -567,7 +576,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
 	journal_tell(&session->journal, &action);
-	state_message(session, from, MESSAGE_PASSED, message);
+	read_message(session, from, message);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	party->parts.stalled = action.why == WHY_STALLED;
@@ -588,6 +597,7 @@ void
 parts_drop(struct session *session, enum side from)
 {
 	session->party[from].parts.reading = READ_DROPPED;
+	session->party[from].parts.method_len = 0;
 	move_on(session, from);
 }
 
