@@ -190,12 +190,16 @@ static void
 heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 {
 	int live = 0, repeated = 0, untold = 0;
+	bool work = false;
 	struct ask *ask;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (!is_turn_of(ask, sent->session))
 			continue;
 		untold += runs_untold(oracle, ask);
+		work |= runs_untold(oracle, ask) ||
+		    (oracle_is_at_work(oracle, ask) && oracle_lives(oracle, ask) && ask->cancelled == 0 &&
+			ask->expired == 0 && ask->reply_begun == 0);
 		ask->turn_cancelled |= oracle->version > 1 && ask->replied != 0;
 		ask->told |= oracle->sent[ask->sent].heard != 0;
 		if (!oracle_lives(oracle, ask))
@@ -210,6 +214,7 @@ heard_turn_cancel(struct oracle *oracle, struct sent *sent)
 		note_cancel(oracle, ask, true);
 	}
 	cascade(oracle, sent->session, true);
+	sent->due = work && sent->ask < 0 && !oracle->no_cancel && !oracle->server_died;
 	if (live == 0 && untold == 0 && repeated > 0)
 		sent->kind = KIND_JUNK;
 	else if (sent->ask >= 0)
@@ -297,6 +302,9 @@ heard_update(struct oracle *oracle, struct sent *sent)
 	struct ask *ask;
 
 	sent->due = true;
+	for (ask = oracle->asks; sent->idle && ask < oracle->asks + oracle->ask_count; ask++)
+		if (is_turn_of(ask, sent->session))
+			ask->accepted = false;
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by != sent->from && strcmp(ask->session, sent->session) == 0 && oracle_lives(oracle, ask) &&
 		    ask->expired == 0)
@@ -457,9 +465,8 @@ other_turn(const struct oracle *oracle, int turn, bool sure)
 	for (i = oracle->client_left && sure ? turn : 0; i < oracle->ask_count; i++) {
 		const struct ask *other = &oracle->asks[i];
 
-		/* ACP v2: the turn of a prompt that was answered may run. */
-		if (!sure && oracle->version > 1 && is_turn_of(other, oracle->asks[turn].session) &&
-		    other->replied != 0)
+		if (!(sure && oracle->client_left) && is_turn_of(other, oracle->asks[turn].session) &&
+		    runs_untold(oracle, other))
 			return i;
 		if (i != turn && is_turn_of(other, oracle->asks[turn].session) && oracle_lives(oracle, other) &&
 		    !(sure && (other->reply_begun != 0 || (oracle->client_left && other->wire[0] == '\0'))) &&
@@ -484,13 +491,13 @@ given_up(const struct oracle *oracle, const struct ask *turn)
 static void
 check_news(struct oracle *oracle, const char *session)
 {
-	bool news = oracle->version > 1; /* the turn of a prompt that was answered may run */
+	bool news = false;
 	struct ask *turn;
 
 	for (turn = oracle->asks; turn < oracle->asks + oracle->ask_count; turn++) {
 		if (!is_turn_of(turn, session) || oracle->sent[turn->sent].begun == 0)
 			continue;
-		news |= turn->lost == 0 && given_up(oracle, turn) > turn->turn_told;
+		news |= runs_untold(oracle, turn) || (turn->lost == 0 && given_up(oracle, turn) > turn->turn_told);
 		turn->turn_told = oracle->step;
 		turn->told = true;
 	}

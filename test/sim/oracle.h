@@ -50,6 +50,7 @@ struct sent { /* one message that a peer has written */
 	bool confirms;         /* a response that confirms the cancel */
 	bool complain;         /* junk that is answered with an error */
 	bool grants;           /* a response that is a result */
+	bool idle;             /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
 	bool begins;           /* the first notice of a stream */
 	bool differs;          /* ... whose capabilities differ from those of the first server */
 	bool torn;             /* the server that read it in parts has gone */
@@ -94,7 +95,7 @@ struct ask { /* one request */
 	bool by_turn;          /* ... which was a session/cancel */
 	bool at_once;          /* ... and its receiver has no time to answer */
 	bool turn_cancelled;   /* ACP v2: it was answered, and session/cancel was heard since */
-	bool accepted;         /* ACP v2: it was answered without a stopReason, so that its turn runs */
+	bool accepted;         /* ACP v2: it was answered without a stopReason, and its turn runs */
 	bool told;             /* a session/cancel that tells of it was heard, or canceld reported that it sends one */
 	uint64_t expired;      /* when its deadline passed and its receiver was left to answer */
 	int64_t ending_at;     /* in ms: when it was cancelled, expired, or its turn was */

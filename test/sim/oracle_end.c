@@ -32,6 +32,15 @@ check_told(struct oracle *oracle, const struct ask *ask)
 		    ask->by == CLIENT ? "server" : "client", ask->id);
 }
 
+/* ACP v2: whether the server works on a turn although it should know that the client has left. */
+static void
+check_turn(struct oracle *oracle, const struct ask *ask)
+{
+	if (ask->accepted && !ask->told && oracle->client_left && !oracle->no_cancel && !oracle->server_died &&
+	    ask->life == oracle->life)
+		oracle_blame(oracle, "2: the server never heard that nobody waits for the turn of %s", ask->id);
+}
+
 /* Whether the server works on a task that it should know to be cancelled. */
 static void
 check_task(struct oracle *oracle, const struct ask *ask)
@@ -89,6 +98,7 @@ check_ask(struct oracle *oracle, const struct ask *ask)
 	if (!ask->ours)
 		check_told(oracle, ask);
 	check_task(oracle, ask);
+	check_turn(oracle, ask);
 	if (!ask->ours && ask->wire[0] == '\0' && ask->lost == 0 && !is_given_up(oracle, ask) && !oracle->server_died &&
 	    !oracle->client_left)
 		oracle_blame(oracle, "3: the request %s was lost", ask->id);

@@ -79,10 +79,15 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 	}
 }
 
-/* The messages that opened the session were for that server; unread messages wait for the next one. */
+/*
+ * The messages that opened the session, and those about its turns, were for that server; other unread messages wait for
+ * the next one.
+ */
 static void
 lose_sent(const struct oracle *oracle, struct sent *sent, bool half)
 {
+	if (sent->kind == KIND_TURN_CANCEL)
+		sent->due = false;
 	if (sent->from != CLIENT || sent->kind != KIND_NOTICE)
 		return;
 	if (oracle->opened > 0 && sent == &oracle->sent[oracle->opened]) {

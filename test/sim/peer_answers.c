@@ -40,7 +40,7 @@ peer_opening(const struct world *world, bool differs)
 
 /* Members that its protocol has in the result, with a comma before them. */
 static const char *
-members(const struct world *world, const struct ask *ask, bool cancelled)
+members(struct world *world, const struct ask *ask, bool cancelled)
 {
 	static char task[64];
 
@@ -48,6 +48,9 @@ members(const struct world *world, const struct ask *ask, bool cancelled)
 		snprintf(task, sizeof(task), ",\"task\":{\"taskId\":\"t%d\"}", (int)(ask - world->oracle.asks));
 		return task;
 	}
+	/* ACP v2: the prompt was accepted, and its turn begins. */
+	if (ask->deed->traits & TURN && world->oracle.version > 1 && chance_percent(&world->chance, 60))
+		return "";
 	if (ask->deed->traits & TURN)
 		return cancelled ? ",\"stopReason\":\"cancelled\"" : ",\"stopReason\":\"end_turn\"";
 	return ask->deed->traits & HANDSHAKE ? peer_opening(world, false) : "";
@@ -101,7 +104,8 @@ peer_answers(struct world *world, int from)
 		world->oracle.sent[sent].confirms = cancelled;
 	} else {
 		sent = write_result(world, from, number, cancelled);
-		world->oracle.sent[sent].confirms = cancelled && ask->deed->traits & TURN;
+		world->oracle.sent[sent].confirms =
+		    cancelled && strstr(world->oracle.sent[sent].bytes, "\"stopReason\"") != NULL;
 		world->oracle.sent[sent].grants = true;
 	}
 }

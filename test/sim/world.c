@@ -261,7 +261,7 @@ choose_protocol(struct world *world)
 	oracle->modern = oracle->protocol == &protocols[MCP] && chance_percent(chance, 40);
 	oracle->handshake =
 	    oracle->protocol->client[0].traits & HANDSHAKE && !oracle->modern && chance_percent(chance, 70);
-	oracle->version = 1 + chance_percent(chance, 30);
+	oracle->version = 1 + chance_percent(chance, 50);
 	if (oracle->protocol != &protocols[ACP])
 		return;
 	oracle->declares[CLIENT] = chance_percent(chance, 30);
