@@ -239,7 +239,9 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 		return;
 	}
 	sent->arrived = true;
-	oracle_check_life(oracle, to, sent, ask);
+	/* Whose answer it is nobody knew when it began to pass. */
+	if (!sent->astray)
+		oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
 	if (sent->astray)
 		ask = NULL;
