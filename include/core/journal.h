@@ -78,7 +78,8 @@ struct journal {
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
-	uint64_t refusals; /* input of the client's that was no message, and was refused */
+	uint64_t
+	    refusals; /* input of the client's that was no message: refused, or passed in part before that was known */
 };
 
 void journal_init(struct journal *journal, action_fn *act, void *user);
@@ -98,7 +99,7 @@ void journal_request(struct journal *journal, enum side requester);
 /* Counts the end of a request of that side's; only those of the client's are counted. */
 void journal_tally(struct journal *journal, enum side requester, enum tally tally);
 
-/* Counts input from that side that was no message and was refused; only that of the client is counted. */
+/* Counts input from that side that was no message; only that of the client is counted. */
 void journal_refusal(struct journal *journal, enum side from);
 
 #endif

@@ -18,4 +18,7 @@ void noise_receive(struct session *session, struct message *message);
  */
 void noise_continue(struct session *session, enum side from);
 
+/* The server has gone, and the line of text at hand with it. */
+void noise_forget(struct session *session);
+
 #endif

@@ -43,13 +43,10 @@ struct parts { /* parts.c */
 	struct former former;    /* of the request */
 	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
 	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
-	/* The message that passes, or is dropped in parts, began as an answer; or with this method, unescaped. */
-	bool answer;
-	size_t method_len;
-	char method[METHOD_MAX];
-	bool cr_told;  /* CR_REPLACED was logged for the message */
-	bool stalled;  /* READ_DROPPED: the message was closed before its end ... */
-	bool nameless; /* READ_DROPPED, READ_LOST: ... and before its id */
+	bool answer;             /* the message that passes, or is dropped in parts, began as an answer */
+	bool cr_told;            /* CR_REPLACED was logged for the message */
+	bool stalled;            /* READ_DROPPED: the message was closed before its end ... */
+	bool nameless;           /* READ_DROPPED, READ_LOST: ... and before its id */
 };
 
 enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
@@ -158,6 +155,9 @@ msec_t state_grace(const struct session *session, const struct request *request)
 
 /* The frame that has just ended, as a message: held WHOLE, or PASSED. */
 void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
+
+/* Whether the frame, as far as it was read, names a request of the other side's. Some SDKs leave "jsonrpc" out of answers. */
+bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* Whether after canceld's cancel the receiver still has the grace to answer. */
 bool state_deadline_waits(const struct session *session, enum side requester, const struct request *request);

@@ -342,7 +342,8 @@ noise_continue(struct session *session, enum side from)
 	struct message line;
 
 	if (frame->scanned - frame->start < LIMIT_HOLD || frame->scanned < party->search_at ||
-	    frame->framing != FRAMING_NEWLINE || party->parts.reading != READ_HOLD || !scan_failed(frame->scan))
+	    frame->framing != FRAMING_NEWLINE || party->parts.reading != READ_HOLD || !scan_failed(frame->scan) ||
+	    scan_fault_offset(frame->scan) > session->config.max_message)
 		return;
 	state_message(session, from, MESSAGE_WHOLE, &line);
 	if (from == SIDE_CLIENT) {
@@ -360,4 +361,12 @@ noise_continue(struct session *session, enum side from)
 		party->searched = from_here;
 	}
 	party->search_at = frame->scanned + (frame->scanned - frame->start);
+}
+
+void
+noise_forget(struct session *session)
+{
+	struct party *server = &session->party[SIDE_SERVER];
+
+	server->searched = server->search_at = 0;
 }

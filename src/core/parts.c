@@ -216,9 +216,6 @@ begin(struct session *session, enum side from)
 	envelope_peek(&envelope, party->frame.scan);
 	party->parts.cr_told = false;
 	party->parts.answer = envelope.kind == ENVELOPE_RESPONSE;
-	party->parts.method_len = envelope.method.len;
-	if (envelope.method.len > 0)
-		memcpy(party->parts.method, envelope.method.ptr, envelope.method.len);
 	if (bom > 0)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	if (party->parts.reading >= READ_DISCARD)
@@ -250,17 +247,6 @@ parts_continue(struct session *session, enum side from)
 		begin(session, from);
 	}
 	move_on(session, from);
-}
-
-/* The message that was not held, as far as it has arrived, under the method that it began with. */
-static void
-read_message(struct session *session, enum side from, struct message *message)
-{
-	const struct parts *parts = &session->party[from].parts;
-
-	state_message(session, from, MESSAGE_PASSED, message);
-	if (parts->method_len > 0)
-		message->envelope.method = (struct span){ parts->method, parts->method_len };
 }
 
 /* request: the one that the message answers, or NULL. */
@@ -333,7 +319,8 @@ end_passed(struct session *session, struct message *message, struct request *req
 		named = id.len > 0 ? pending_by_id(&session->party[requester].pending, id) : NULL;
 	if (!sound) {
 		report_fault(session, message, named);
-		journal_refusal(&session->journal, message->from);
+		if (request == NULL)
+			journal_refusal(&session->journal, message->from);
 	} else if (request == NULL) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	}
@@ -351,8 +338,10 @@ end_passed(struct session *session, struct message *message, struct request *req
 		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
 	if (request != NULL && !own)
 		take_back(session, message, request);
+	/* One that the receiver has not read yet need not be answered again. */
 	if (named != NULL)
-		requests_decide(session, requester, named, EVENT_RESPONSE, NULL);
+		requests_decide(session, requester, named,
+		    state_of(session, requester, named) == REQUEST_QUEUED ? EVENT_CANCEL : EVENT_RESPONSE, NULL);
 	return PARTS_ENDED;
 }
 
@@ -399,6 +388,9 @@ end_discarded(struct session *session, struct message *message)
 	struct answer answer = reply_answer(session, message, "oversized-message",
 	    "canceld: a message was larger than --max-message and was discarded");
 
+	if (request == NULL && question == NULL && message->envelope.kind == ENVELOPE_RESPONSE &&
+	    message->envelope.id.len > 0)
+		request = pending_loosely(&session->party[requester].pending, message->envelope.id);
 	if (request != NULL && request->state != REQUEST_ABANDONED) {
 		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
 		return;
@@ -456,6 +448,7 @@ end_lost(struct session *session, struct message *message)
 	if (ambiguous && id.len > 0 && !session->party[SIDE_CLIENT].parts.answer) {
 		message->envelope.kind = ENVELOPE_REQUEST;
 		message->envelope.id = id;
+		journal_refusal(&session->journal, SIDE_CLIENT);
 	}
 	if (message->envelope.kind == ENVELOPE_NOT_JSON || message->envelope.kind == ENVELOPE_NO_MESSAGE) {
 		refuse_passed(session, message);
@@ -474,13 +467,20 @@ end_lost(struct session *session, struct message *message)
 	pass_drop(session, message, WHY_SERVER_LOST, NULL);
 }
 
-/* The rest of a message that was closed has arrived, and was dropped. */
+/* The rest of a message that was closed has arrived, and was dropped: a request is answered. */
 static void
-report_rest(struct session *session, const struct message *message)
+end_stalled(struct session *session, const struct message *message)
 {
 	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
+	struct answer answer = reply_answer(session, message, "truncated-request",
+	    "canceld: the request stood still in the middle and was given up");
 
+	if (envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) {
+		reply_error(session, message->from, &answer);
+		journal_request(&session->journal, message->from);
+	}
 	action.id = scan_text(message->scan, SCAN_ID);
+	action.method = message->envelope.method;
 	action.detail = SPAN("the rest of a message that had stalled");
 	journal_tell(&session->journal, &action);
 }
@@ -500,7 +500,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 	if (reading < READ_DISCARD)
 		lane_set_open(party->lane, false);
 	lane_bind(party->lane, false);
-	read_message(session, from, message);
+	state_message(session, from, MESSAGE_PASSED, message);
 	parts->reading = READ_HOLD;
 	parts->request = NULL;
 	parts->stalled = parts->nameless = false;
@@ -519,7 +519,7 @@ parts_end(struct session *session, enum side from, struct message *message)
 		break;
 	case READ_DROPPED:
 		if (stalled)
-			report_rest(session, message);
+			end_stalled(session, message);
 		break;
 	case READ_HOLD:
 		break;
@@ -560,8 +560,10 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	struct request *request = party->parts.request;
 	bool whole = scan_complete(frame->scan) && !scan_failed(frame->scan);
 	bool unnamed = scan_value(frame->scan, SCAN_ID)->type == VALUE_ABSENT;
-	bool other = request != NULL && !unnamed && !has_id_of(frame->scan, request);
-	bool nameless = request != NULL && unnamed && stalled && !whole; /* else its sender answers nothing more */
+	/* Of two ids the reader may take either. */
+	bool sure = request == NULL || scan_fault(frame->scan) == SCAN_REPEATED_ID;
+	bool other = !sure && !unnamed && !has_id_of(frame->scan, request);
+	bool nameless = !sure && unnamed && stalled && !whole; /* else its sender answers nothing more */
 	struct action action = state_action(session, VERB_NOTE, side_other(from),
 	    stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, other ? NULL : request);
 
@@ -576,7 +578,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	if (action.why == WHY_STALLED)
 		action.timeout = patience_with(session, &party->parts);
 	journal_tell(&session->journal, &action);
-	read_message(session, from, message);
+	state_message(session, from, MESSAGE_PASSED, message);
 	party->parts.reading = READ_DROPPED;
 	party->parts.request = NULL;
 	party->parts.stalled = action.why == WHY_STALLED;
@@ -584,7 +586,7 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	move_on(session, from); /* a last carriage return */
 	if (whole)              /* only the end of its line was missing */
 		return end_passed(session, message, request);
-	if (from == SIDE_CLIENT && party->ended)
+	if (from == SIDE_CLIENT && party->ended && request == NULL)
 		refuse_passed(session, message);
 	if (other)
 		take_back(session, message, request);
@@ -597,7 +599,6 @@ void
 parts_drop(struct session *session, enum side from)
 {
 	session->party[from].parts.reading = READ_DROPPED;
-	session->party[from].parts.method_len = 0;
 	move_on(session, from);
 }
 

@@ -250,7 +250,8 @@ fields_key(struct fields *fields, enum container container, struct span key)
 	if (i == 0)
 		return SCAN_FINE;
 	fault = repeated(fields, i);
-	take_path(fields, &paths[i]);
+	if (fault != SCAN_REPEATED_METHOD)
+		take_path(fields, &paths[i]);
 	return fault;
 }
 

@@ -242,13 +242,24 @@ receive_text(struct session *session, enum side from)
 	dispatch(session, &message);
 }
 
+/* Whether the frame is too long to be held. One that is no JSON before the limit is refused as such. */
+static bool
+is_too_long(const struct session *session, const struct frame *frame)
+{
+	size_t limit = session->config.max_message;
+
+	return frame->scanned - frame->start > limit &&
+	    (frame->framing == FRAMING_HEADER || !scan_failed(frame->scan) || scan_fault_offset(frame->scan) > limit);
+}
+
 static void
 receive_frame(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
+	enum parts_result result;
 	struct message message;
 
-	if (party->frame.scanned - party->frame.start > session->config.max_message && !scan_failed(party->frame.scan))
+	if (is_too_long(session, &party->frame))
 		parts_continue(session, from);
 	if (party->frame.text) {
 		receive_text(session, from);
@@ -257,8 +268,11 @@ receive_frame(struct session *session, enum side from)
 		note_first(session, &message);
 		note_changes(session, &message);
 		dispatch(session, &message);
-	} else if (parts_end(session, from, &message) == PARTS_MESSAGE) {
-		dispatch(session, &message);
+	} else {
+		result = parts_end(session, from, &message);
+		note_first(session, &message);
+		if (result == PARTS_MESSAGE)
+			dispatch(session, &message);
 	}
 	assert(lane_decided_to(party->lane) == party->frame.scanned);
 	frame_next(&party->frame);
@@ -286,7 +300,8 @@ split_line(const struct session *session, enum side from, struct frame *frame)
 	static const char closing[] = { ',', '}', ']', ':' };
 	const struct party *party = &session->party[from];
 	/* Before the server's first message only "jsonrpc" tells a message from its log. */
-	bool needs_jsonrpc = party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke);
+	bool needs_jsonrpc = (party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke)) &&
+	    !state_names_request(session, from, frame->scan);
 	uint64_t decided = lane_decided_to(party->lane), end = frame->body + scan_value_end(frame->scan);
 
 	if (frame->framing != FRAMING_NEWLINE || scan_fault(frame->scan) != SCAN_TRAILING ||
@@ -402,6 +417,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	recovery_drop_questions(session);
 	truncate_parts(session, SIDE_SERVER, false);
 	parts_forget(session);
+	noise_forget(session);
 	session->party[SIDE_SERVER].ended = false;
 	tasks_clear(&session->tasks[SIDE_CLIENT]);
 	tasks_clear(&session->tasks[SIDE_SERVER]);

@@ -34,9 +34,8 @@ state_deadline_waits(const struct session *session, enum side requester, const s
 	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
 }
 
-/* Some SDKs leave "jsonrpc" out of answers: one that names a request is no line of a log. */
-static bool
-names_request(const struct session *session, enum side from, const struct scan *scan)
+bool
+state_names_request(const struct session *session, enum side from, const struct scan *scan)
 {
 	enum side requester = side_other(from);
 	struct span id = message_id(scan, SCAN_ID);
@@ -73,7 +72,7 @@ state_message(const struct session *session, enum side from, enum message_extent
 		message->text = span_part(body, 0, (size_t)(message->end - message->start));
 	}
 	if (needs_jsonrpc && scan_value(frame->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
-		needs_jsonrpc = !names_request(session, from, frame->scan);
+		needs_jsonrpc = !state_names_request(session, from, frame->scan);
 	if (frame->split)
 		message->word = WHY_RECOVERED;
 	envelope_read(&message->envelope, frame->scan, needs_jsonrpc);

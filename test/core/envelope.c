@@ -24,7 +24,7 @@ static const struct {
 	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", ENVELOPE_NO_MESSAGE, "", "" },
 	{ "{\"id\":1,\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "", "m" },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "", "m" },
-	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "1", "m" },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"method\":\"m\"}", ENVELOPE_NO_MESSAGE, "1", "a" },
 	{ "{\"jsonrpc\":\"1\",\"id\":1,\"jsonrpc\":\"2.0\",\"result\":1,\"result\":2}", ENVELOPE_RESPONSE, "1", "" },
 	{ "{\"level\":30,\"msg\":\"x\"}", ENVELOPE_NO_MESSAGE, "", "" },
 	{ "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}]", ENVELOPE_BATCH, "", "" },

@@ -501,18 +501,18 @@ static const struct {
 
 	/* nested too deep: see keeps_the_limits */
 
-	/* the top-level id or method twice: the last one is kept */
+	/* the top-level id or method twice: the last id and the first method are kept */
 	{ "{\"id\":1,\"id\":2}", "object whole, repeated id@8, id=2" },
 	{ "{\"id\":1,\"\\u0069d\":3,\"method\":\"m\",\"i\\u0064\":\"2\"}",
 	    "object whole, repeated id@8, id=\"2\", method=\"m\"" },
 	{ "{\"id\":{},\"id\":1}", "object whole, repeated id@9, id=1" },
 	{ "{\"id\":1,\"id\"", "object, repeated id@8" },
 	{ "{\"id\":1,\"id\":[", "object, repeated id@8" },
-	{ "{\"method\":{},\"method\":\"m\"}", "object whole, repeated method@13, method=\"m\"" },
-	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}", "object whole, repeated method@14, method=\"b\"" },
-	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}", "object whole, repeated id@30, id=4, method=2" },
-	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, id=5, method=4" },
-	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, method=2" },
+	{ "{\"method\":{},\"method\":\"m\"}", "object whole, repeated method@13, method:object" },
+	{ "{\"method\":\"a\",\"metho\\u0064\" :\"b\"}", "object whole, repeated method@14, method=\"a\"" },
+	{ "{\"method\":1,\"method\":2,\"id\":3,\"id\":4}", "object whole, repeated id@30, id=4, method=1" },
+	{ "{\"id\":1,\"id\":2,\"method\":3,\"method\":4,\"id\":5}", "object whole, repeated id@8, id=5, method=3" },
+	{ "{\"a\":\"\x01\",\"method\":1,\"method\":2}", "object whole, control@6, method=1" },
 	{ "{\"id\":1,\"id\":2}}", "object 0-15, repeated id@8, id=2" },
 };
 

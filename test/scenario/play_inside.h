@@ -20,7 +20,8 @@ struct play {
 	struct reader readers[2];
 	struct action_list actions;
 	unsigned long counts[WHY_COUNT];
-	msec_t now; /* counted from the start of the scenario */
+	unsigned long stalled; /* STALLED that were said of an answer */
+	msec_t now;            /* counted from the start of the scenario */
 	const struct line *line, *stimulus;
 	bool asked; /* the last line asked for something */
 	bool wants_end;
