@@ -471,18 +471,24 @@ end_lost(struct session *session, struct message *message)
 static void
 end_stalled(struct session *session, const struct message *message)
 {
+	bool request = envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0;
 	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
 	struct answer answer = reply_answer(session, message, "truncated-request",
 	    "canceld: the request stood still in the middle and was given up");
 
-	if (envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0) {
-		reply_error(session, message->from, &answer);
-		journal_request(&session->journal, message->from);
-	}
 	action.id = scan_text(message->scan, SCAN_ID);
 	action.method = message->envelope.method;
 	action.detail = SPAN("the rest of a message that had stalled");
 	journal_tell(&session->journal, &action);
+	if (!request)
+		return;
+	action.verb = VERB_SEND;
+	action.side = message->from;
+	action.why = WHY_STALLED;
+	action.detail = SPAN("the request was answered with an error");
+	journal_tell(&session->journal, &action);
+	journal_request(&session->journal, message->from);
+	reply_error(session, message->from, &answer);
 }
 
 enum parts_result

@@ -34,7 +34,7 @@ on_action(void *user, const struct action *action)
 	struct span word = { why_word(action->why), strlen(why_word(action->why)) };
 
 	play->counts[action->why]++;
-	play->stalled += action->why == WHY_STALLED && action->id.len > 0;
+	play->stalled += action->why == WHY_STALLED && action->verb == VERB_NOTE && action->id.len > 0;
 	trace(play, "         why", word);
 	if (action->why != WHY_RELAYED)
 		actions_add(&play->actions, action);

@@ -159,7 +159,7 @@ server_hangs(struct world *world)
 static bool
 is_broken_off(const struct action *action)
 {
-	return action->why == WHY_TRUNCATED || action->why == WHY_STALLED;
+	return action->verb == VERB_NOTE && (action->why == WHY_TRUNCATED || action->why == WHY_STALLED);
 }
 
 /*
@@ -169,7 +169,7 @@ is_broken_off(const struct action *action)
 static int
 asker_of(const struct action *action)
 {
-	bool same = action->verb == VERB_SEND || (action->verb == VERB_NOTE && is_broken_off(action));
+	bool same = action->verb == VERB_SEND || is_broken_off(action);
 	bool client = (action->side == SIDE_CLIENT) == same;
 
 	/* One that had passed in part. */
