@@ -217,13 +217,31 @@ check_place(const struct scan_value *value, const json_t *json, struct span inpu
 	json_decref(again);
 }
 
+/* The message as far as the end of its method: of repeated ones jansson keeps the last, and the scanner the first. */
+static json_t *
+until_method(const struct scan *scan, struct span input)
+{
+	const struct scan_value *method = scan_value(scan, SCAN_METHOD);
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text);
+	buf_append(&text, span_part(input, 0, method->end));
+	buf_append(&text, SPAN("}"));
+	json = json_loadb(buf_span(&text).ptr, buf_span(&text).len, JSON_ALLOW_NUL, NULL);
+	buf_free(&text);
+	return json;
+}
+
 static void
 check_fields(const struct scan *scan, const json_t *root, struct span input)
 {
+	json_t *first = scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT ? until_method(scan, input) : NULL;
+
 	assert(scan_type(scan) == type_of(root));
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		const struct scan_value *value = scan_value(scan, paths[i].field);
-		const json_t *json = root;
+		const json_t *json = paths[i].field == SCAN_METHOD && first != NULL ? first : root;
 
 		for (int j = 0; paths[i].keys[j] != NULL; j++)
 			json = json_object_get(json, paths[i].keys[j]);
@@ -233,6 +251,7 @@ check_fields(const struct scan *scan, const json_t *root, struct span input)
 		if (value->type == VALUE_STRING && scan_text(scan, paths[i].field).len > 0)
 			check_string(scan_text(scan, paths[i].field), json);
 	}
+	json_decref(first);
 }
 
 /* What jansson refuses and the standard allows: numbers that it cannot hold, lone surrogates, "\u0000" in a key. */
