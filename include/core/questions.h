@@ -48,6 +48,9 @@ struct request *questions_add(struct questions *questions, enum side asker, cons
 /* The question in that side's place that a response with this id answers; or NULL. */
 struct request *questions_find(const struct questions *questions, enum side asker, struct span id);
 
+/* The only question in that side's place whose id is the same number as this id, but spelled differently; or NULL. */
+struct request *questions_loosely(struct questions *questions, enum side asker, struct span id);
+
 static inline enum question
 question_kind(const struct request *question)
 {

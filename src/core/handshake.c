@@ -106,7 +106,8 @@ read_era(struct handshake *handshake, const struct message *message)
 	}
 	if (modern)
 		return enter_era(handshake, ERA_MODERN, message);
-	if (handshake->era != ERA_NONE)
+	/* A ping may come before initialize, and opens no session (MCP basic/lifecycle). */
+	if (handshake->era != ERA_NONE || dialect_is(message->envelope.method, handshake->dialect->ping))
 		return 0;
 	handshake->initialized = true;
 	return enter_era(handshake, ERA_LEGACY, message);

@@ -87,7 +87,8 @@ static bool
 has_own_deadlines(const struct session *session, enum side from, const struct request *request)
 {
 	return request->state == REQUEST_WAITING && !(request->marks & (REQUEST_GRACED | REQUEST_CASCADED)) &&
-	    !(from == SIDE_CLIENT && server_is_deaf(&session->server));
+	    !(from == SIDE_CLIENT && server_is_deaf(&session->server) &&
+		state_of(session, from, request) != REQUEST_QUEUED);
 }
 
 static bool

@@ -79,3 +79,11 @@ questions_find(const struct questions *questions, enum side asker, struct span i
 
 	return asked->count > 0 ? pending_by_wire(asked, id) : NULL;
 }
+
+struct request *
+questions_loosely(struct questions *questions, enum side asker, struct span id)
+{
+	struct pending *asked = &questions->asked[asker];
+
+	return asked->count > 0 ? pending_loosely(asked, id) : NULL;
+}

@@ -115,8 +115,6 @@ forward_turn_cancel(struct session *session, struct message *message, const stru
 		lane_overtake(lane, buf_span(&session->scratch));
 	else
 		lane_answer(lane, buf_span(&session->scratch));
-	if (turns->last != NULL)
-		recovery_probe(session, turns->last);
 }
 
 static void
@@ -134,6 +132,8 @@ on_turn_cancel(struct session *session, struct message *message)
 		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
 	forward_turn_cancel(session, message, &turns);
+	if (turns.last != NULL && message->extent == MESSAGE_WHOLE)
+		recovery_probe(session, turns.last);
 }
 
 /* --- requests */
@@ -504,13 +504,16 @@ receive_response(struct session *session, struct message *message)
 		return;
 	}
 	request = id.len == 0 ? NULL : pending_by_wire(&party->pending, id);
-	if (request == NULL && (question = questions_find(&session->questions, requester, id)) != NULL) {
+	question = request == NULL ? questions_find(&session->questions, requester, id) : NULL;
+	if (request == NULL && question == NULL && (request = pending_loosely(&party->pending, id)) != NULL)
+		message->word = WHY_ID_COERCED;
+	if (request == NULL && question == NULL)
+		question = questions_loosely(&session->questions, requester, id);
+	if (question != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
 		recovery_answered(session, requester, question, message);
 		return;
 	}
-	if (request == NULL && (request = pending_loosely(&party->pending, id)) != NULL)
-		message->word = WHY_ID_COERCED;
 	if (request != NULL)
 		on_answer(session, message, request);
 	else if (party->untracked > 0)
@@ -727,6 +730,7 @@ note_untracked(struct session *session, const struct message *batch, const struc
 	journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
 }
 
+/* Returns what counts for the batch: a cancel is for the present server, like a RESPONSE. */
 static enum envelope_kind
 receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
 {
@@ -747,12 +751,12 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 		receive_response(session, &element);
 	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)
 		receive_notification(session, &element);
-	return element.envelope.kind;
+	return element.cancel != NULL ? ENVELOPE_RESPONSE : element.envelope.kind;
 }
 
 /*
  * The elements are decided first, as they may change the ids of the batch. A batch of the client's that answers the
- * server and asks nothing is for the present server, like an answer.
+ * server, or cancels, and asks nothing is for the present server, like an answer.
  */
 static void
 receive_batch(struct session *session, struct message *message)

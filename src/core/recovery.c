@@ -97,7 +97,7 @@ recovery_end_probe(struct session *session)
 	session->probe.again = false;
 	if (session->probe.question == NULL)
 		return;
-	pending_remove(&session->questions.asked[SIDE_CLIENT], session->probe.question);
+	alarm_disarm(&session->probe.question->hard); /* it may still be answered */
 	session->probe.question = NULL;
 	free_queue(session);
 }
@@ -171,7 +171,7 @@ expire_probe(struct session *session)
 	}
 	session->probe.question = NULL;
 	session->probe.again = false;
-	pending_remove(asked, question);
+	alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 }
 
 const char *
@@ -347,12 +347,15 @@ recovery_answered(struct session *session, enum side asker, struct request *ques
 {
 	switch (question_kind(question)) {
 	case QUESTION_PROBE:
+		if (question != session->probe.question)
+			break;
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
 		break;
 	case QUESTION_REPLAY:
-		replay_answered(session, question, message);
+		if (alarm_armed(&question->hard))
+			replay_answered(session, question, message);
 		break;
 	case QUESTION_TASK_CANCEL:
 		break;
@@ -378,7 +381,8 @@ recovery_expire(struct session *session, enum side asker)
 				refuse_replay(session, question, SPAN("no answer"), SPAN("it did not answer"));
 				server_enter(&session->server, SERVER_STUCK);
 			}
-			break;
+			alarm_disarm(&question->hard); /* as above */
+			continue;
 		case QUESTION_TASK_CANCEL:
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			break;

@@ -216,7 +216,6 @@ enter_state(struct session *session, enum side requester, struct request *reques
 		pending_remove(pending, request);
 		break;
 	case REQUEST_ABANDONED:
-		request->marks |= REQUEST_CANCELLED;
 		note_end(session, requester, request);
 		pending_move(pending, request, next);
 		alarm_disarm(&request->idle);
@@ -327,7 +326,8 @@ act_on_requester(struct session *session, enum side requester, struct request *r
 		reply_to(session, requester, request, event, timeout);
 	if (decision->steps & DECIDE_EXTEND)
 		state_extend(session, requester, request);
-	if ((decision->steps & DECIDE_WITHDRAW) && event != EVENT_RECEIVER_GONE)
+	if (((decision->steps & DECIDE_WITHDRAW) || decision->next == REQUEST_ABANDONED) &&
+	    event != EVENT_RECEIVER_GONE && event != EVENT_RECEIVER_DEAF)
 		request->marks |= REQUEST_CANCELLED;
 	if (event == EVENT_DEADLINE_OWED && request->state == REQUEST_WAITING)
 		request->marks |= timeout == request->idle_after ? REQUEST_EXPIRED : REQUEST_EXPIRED | REQUEST_CAPPED;

@@ -119,7 +119,7 @@ START_TEST(traffic_is_shown_only_on_demand)
 	char wanted[200];
 
 	start(LEVEL_DECISION, false);
-	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 0);
+	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n", 0);
 	logged(); /* the era, once */
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n", 0);
 	expect("");
