@@ -29,6 +29,11 @@ enum cancel_result cancel_forward(struct session *session, struct message *messa
 bool cancel_turns(struct session *session, const struct turns *turns);
 
 /*
+ * Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped.
+ */
+bool cancel_withhold(struct session *session, struct message *message);
+
+/*
  * The cancel at hand passes in its place: it ends the stream `request`, or, with NULL, names a request that cannot be
  * tracked.
  */

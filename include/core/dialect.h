@@ -37,6 +37,7 @@ enum method_trait {
 	METHOD_SETTING =
 	    1 << 10, /* stays in force, and replaces an earlier setting for the same name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 11, /* ends the setting of the same name */
+	METHOD_CLOSE = 1 << 12,     /* its result ends the turn of its ACP session */
 };
 
 struct method {

@@ -183,6 +183,9 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
  */
 struct request *pending_loosely(struct pending *pending, struct span wire_id);
 
+/* The same of tombstones. */
+struct request *pending_loosely_late(struct pending *pending, struct span wire_id);
+
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
 

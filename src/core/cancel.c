@@ -160,12 +160,34 @@ cancel_turns(struct session *session, const struct turns *turns)
 	return true;
 }
 
+bool
+cancel_withhold(struct session *session, struct message *message)
+{
+	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, NULL);
+
+	action.detail = obstacle_of(session, message->from);
+	if (action.detail.len == 0)
+		return false;
+	if (message->extent == MESSAGE_ELEMENT) {
+		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
+		return true;
+	}
+	action.id = message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
+	action.method = message->envelope.method;
+	action.message = message->text;
+	journal_tell(&session->journal, &action);
+	pass_discard(session, message);
+	return true;
+}
+
 void
 cancel_pass(struct session *session, struct message *message, const struct request *request)
 {
 	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
 	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
 
+	if (request == NULL && cancel_withhold(session, message))
+		return;
 	if (is_native(session, message)) {
 		if (request != NULL && request_is_aliased(request))
 			message_replace(message, message->cancel->field, request->id);

@@ -76,6 +76,7 @@ static const struct method acp_methods[] = {
 	{ NAME("session/request_permission"), METHOD_PERSON, SCAN_FIELDS, "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
 	{ NAME("elicitation/create"), METHOD_PERSON, SCAN_FIELDS, "{\"action\":\"cancel\"}" },
 	{ NAME("terminal/wait_for_exit"), METHOD_EXEMPT, NO_NAME },
+	{ NAME("session/close"), METHOD_CLOSE, NO_NAME },
 	NO_METHOD,
 };
 

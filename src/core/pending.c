@@ -421,9 +421,12 @@ best(const struct pending *pending, struct span text, uint64_t hash, unsigned ki
 	return found;
 }
 
-/* The only request whose id (if it is awaited) or token is the same number as the text but not equal to it. */
+/*
+ * The only request whose id (if it is awaited; late: if it is a tombstone) or token is the same number as the text but
+ * not equal to it.
+ */
 static struct request *
-only_loosely(struct pending *pending, struct span text, enum name_kind kind)
+only_loosely(struct pending *pending, struct span text, enum name_kind kind, bool late)
 {
 	struct request *found = NULL;
 	double number;
@@ -436,13 +439,14 @@ only_loosely(struct pending *pending, struct span text, enum name_kind kind)
 		bool tombstone = key % 2;
 		struct map_entry *entry;
 
-		if (!(kinds & kind) || (tombstone && kind == NAME_WIRE_ID))
+		if (!(kinds & kind) || (tombstone != late && kind == NAME_WIRE_ID))
 			continue;
 		entry = map_first(&pending->loose, in_kinds(hash_of_number(pending, number), kinds, tombstone));
 		for (; entry != NULL; entry = map_next(entry)) {
 			const struct request_name *name = name_of_loose(entry);
 
-			if ((kind == NAME_WIRE_ID && !request_is_awaited(name->request)) || id_equal(name->text, text))
+			if ((kind == NAME_WIRE_ID && !late && !request_is_awaited(name->request)) ||
+			    id_equal(name->text, text))
 				continue;
 			if (found != NULL)
 				return NULL;
@@ -477,7 +481,7 @@ pending_by_token(struct pending *pending, struct span wire_token)
 	struct request *exact =
 	    best(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN | NAME_TOKEN);
 
-	return exact != NULL ? exact : only_loosely(pending, wire_token, NAME_WIRE_TOKEN);
+	return exact != NULL ? exact : only_loosely(pending, wire_token, NAME_WIRE_TOKEN, false);
 }
 
 /* The first name with this wire token in the groups from `key` on: two kinds, then the same of tombstones. */
@@ -515,7 +519,13 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 struct request *
 pending_loosely(struct pending *pending, struct span wire_id)
 {
-	return only_loosely(pending, wire_id, NAME_WIRE_ID);
+	return only_loosely(pending, wire_id, NAME_WIRE_ID, false);
+}
+
+struct request *
+pending_loosely_late(struct pending *pending, struct span wire_id)
+{
+	return only_loosely(pending, wire_id, NAME_WIRE_ID, true);
 }
 
 bool

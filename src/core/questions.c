@@ -49,6 +49,8 @@ questions_has_minted(const struct questions *questions, struct span number)
 	int64_t value = 0;
 	size_t i;
 
+	if (number.len == MINTED_DIGITS + 2 && number.ptr[0] == '"') /* its peer spells numbers as strings */
+		number = span_part(number, 1, MINTED_DIGITS);
 	for (i = 0; i < number.len && number.len == MINTED_DIGITS; i++) {
 		if (number.ptr[i] < '0' || number.ptr[i] > '9')
 			return false;

@@ -10,6 +10,7 @@
 #include "core/reply.h"
 #include "core/cancel.h"
 #include "core/requests.h"
+#include "core/turn_cancel.h"
 
 /* --- $/canceld/cancel */
 
@@ -71,69 +72,6 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		    "canceld: $/canceld/cancel needs the id of a request as params.id", NULL);
 	else
 		acknowledge_cancel(session, message, target);
-}
-
-/* --- ACP session/cancel */
-
-static bool
-is_turn_cancel(const struct session *session, const struct message *message)
-{
-	if (message->from != SIDE_CLIENT || !message_is_held(message) ||
-	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
-		return false;
-	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
-		return false;
-	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
-	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
-}
-
-static void
-forward_turn_cancel(struct session *session, struct message *message, const struct ended_turns *turns)
-{
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	if (session->config.no_cancel || server_is_unreachable(&session->server)) {
-		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
-		return;
-	}
-	if (turns->live + turns->passing == 0 && turns->repeated + turns->unsent > 0) {
-		pass_drop(session, message, turns->repeated > 0 ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
-		return;
-	}
-	if (message->extent == MESSAGE_ELEMENT) {
-		pass_on(session, message, turns->live > 0 ? WHY_CANCEL_FORWARDED : WHY_RELAYED, NULL);
-		return;
-	}
-	buf_clear(&session->scratch);
-	if (message->envelope.kind == ENVELOPE_REQUEST)
-		compose_turn_cancel(&session->scratch, session->handshake.dialect->turn_cancel,
-		    scan_text(message->scan, SCAN_SESSION_ID));
-	else
-		buf_append(&session->scratch, message->text);
-	pass_take(session, message, turns->live > 0 ? WHY_CANCEL_FORWARDED : WHY_RELAYED, NULL);
-	if (turns->live > 0)
-		lane_overtake(lane, buf_span(&session->scratch));
-	else
-		lane_answer(lane, buf_span(&session->scratch));
-}
-
-static void
-on_turn_cancel(struct session *session, struct message *message)
-{
-	struct ended_turns turns = requests_cancel_turns(session, scan_text(message->scan, SCAN_SESSION_ID));
-	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
-
-	/* Agents know session/cancel as a notification only: a request passes as one, and canceld answers it. */
-	if (message->envelope.kind == ENVELOPE_REQUEST) {
-		action.id = message->envelope.id;
-		action.method = message->envelope.method;
-		journal_tell(&session->journal, &action);
-		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
-		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
-	}
-	forward_turn_cancel(session, message, &turns);
-	if (turns.last != NULL && message->extent == MESSAGE_WHOLE)
-		recovery_probe(session, turns.last);
 }
 
 /* --- requests */
@@ -368,6 +306,9 @@ enter(struct session *session, struct message *message, const struct method *row
 	requests_set_deadlines(session, message->from, request);
 	if (request_is_aliased(request))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
+	else if ((session->handshake.dialect->flags & DIALECT_ALIASES_TOKENS) &&
+	    !span_equal(request->token, request->wire_token))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
 	if (request->flags & REQUEST_ASKED)
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
@@ -426,8 +367,8 @@ receive_request(struct session *session, struct message *message)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_discovery(session, message);
-	} else if (is_turn_cancel(session, message)) {
-		on_turn_cancel(session, message);
+	} else if (turn_cancel_is(session, message)) {
+		turn_cancel_receive(session, message);
 	} else if (!refuse(session, message)) {
 		enter(session, message, row);
 	}
@@ -479,6 +420,8 @@ on_answer(struct session *session, struct message *message, struct request *requ
 			records_note_server(&session->records, session->handshake.dialect, message);
 		} else if (granted && (request_traits(request) & METHOD_DISCOVERY)) {
 			handshake_read_discovery(&session->handshake, message);
+		} else if (granted && (request_traits(request) & METHOD_CLOSE)) {
+			requests_note_work(session, request->token, true);
 		}
 		records_answer(&session->records, request, granted);
 	}
@@ -509,6 +452,8 @@ receive_response(struct session *session, struct message *message)
 		message->word = WHY_ID_COERCED;
 	if (request == NULL && question == NULL)
 		question = questions_loosely(&session->questions, requester, id);
+	if (request == NULL && question == NULL && party->untracked == 0)
+		request = pending_loosely_late(&party->pending, id);
 	if (question != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
 		recovery_answered(session, requester, question, message);
@@ -534,10 +479,12 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	enum side requester = side_other(message->from);
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
 
-	if (request != NULL && request->state == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM))
+	if (request != NULL && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
 	else if (session->party[message->from].untracked > 0)
 		cancel_pass(session, message, NULL);
+	else if (message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN)
+		requests_decide(session, message->from, NULL, EVENT_CANCEL, message); /* its own, which has ended */
 	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
@@ -603,13 +550,12 @@ on_update(struct session *session, struct message *message, enum side requester,
 
 /* Puts the requester's own token back into progress of its request or task. */
 static void
-restore_token(const struct session *session, struct message *message, struct span token, const struct request *request)
+restore_token(const struct session *session, struct message *message, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 
 	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token) &&
-	    id_equal(token, request->wire_token))
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token))
 		message_replace(message, dialect->progress_field, request->token);
 }
 
@@ -634,13 +580,13 @@ on_progress(struct session *session, struct message *message)
 		return;
 	}
 	if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
-		restore_token(session, message, token, task);
+		restore_token(session, message, task);
 		pass_on(session, message, WHY_RELAYED, NULL);
 		return;
 	}
 	if (request != NULL) {
 		keep_progress(session, message, request);
-		restore_token(session, message, token, request);
+		restore_token(session, message, request);
 	} else {
 		kept = (kept || party->untracked > 0) && !questions_has_minted(&session->questions, token);
 	}
@@ -700,8 +646,8 @@ receive_notification(struct session *session, struct message *message)
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
-	} else if (is_turn_cancel(session, message)) {
-		on_turn_cancel(session, message);
+	} else if (turn_cancel_is(session, message)) {
+		turn_cancel_receive(session, message);
 	} else if (dialect_is(method, dialect->progress)) {
 		on_progress(session, message);
 	} else if (dialect_is(method, dialect->task_status)) {

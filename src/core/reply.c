@@ -217,7 +217,9 @@ reply_to(struct session *session, enum side requester, const struct request *req
 	if (given_up && (traits & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
 	buf_clear(&session->scratch);
-	if (given_up && (traits & METHOD_TOOL) && session->config.tool_errors)
+	/* The result of a request that becomes a task is the task: no result can tell of an error. */
+	if (given_up && (traits & METHOD_TOOL) && session->config.tool_errors &&
+	    !handshake_may_make_task(&session->handshake, side_other(requester), request))
 		compose_tool_error(&session->scratch, &answer, request->meta.len > 0);
 	else
 		compose_error(&session->scratch, &answer);

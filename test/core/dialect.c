@@ -150,6 +150,7 @@ static const struct {
 	    "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
 	{ &dialect_acp, "elicitation/create", METHOD_PERSON, SCAN_FIELDS, "{\"action\":\"cancel\"}" },
 	{ &dialect_acp, "terminal/wait_for_exit", METHOD_EXEMPT, SCAN_FIELDS, NULL },
+	{ &dialect_acp, "session/close", METHOD_CLOSE, SCAN_FIELDS, NULL },
 
 	{ &dialect_lsp, "initialize", METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, SCAN_FIELDS, NULL },
 	{ &dialect_lsp, "shutdown", METHOD_NO_CANCEL, SCAN_FIELDS, NULL },
