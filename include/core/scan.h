@@ -53,7 +53,8 @@ bool scan_has_cr(const struct scan *scan);          /* a carriage return stands 
 /*
  * The value of a field, as far as it was read: VALUE_ABSENT until the value has ended (for fields marked "its type
  * only": until its first byte was read). An object or array has a type and no text. Of repeated members the last one
- * counts: from its key on, the former value and all beneath it are absent. But the first method stays. SCAN_PARAMS_META is an object from its first complete member on, and has no end.
+ * counts: from its key on, the former value and all beneath it are absent; but of methods the first one counts.
+ * SCAN_PARAMS_META is an object from its first complete member on, and has no end.
  */
 const struct scan_value *scan_value(const struct scan *scan, enum scan_field field);
 

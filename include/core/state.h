@@ -156,7 +156,10 @@ msec_t state_grace(const struct session *session, const struct request *request)
 /* The frame that has just ended, as a message: held WHOLE, or PASSED. */
 void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
 
-/* Whether the frame, as far as it was read, names a request of the other side's. Some SDKs leave "jsonrpc" out of answers. */
+/*
+ * Whether the frame, as far as it was read, names a request that the other side has sent: some SDKs leave "jsonrpc" out of
+ * answers, and such a line is no line of a log.
+ */
 bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* Whether after canceld's cancel the receiver still has the grace to answer. */
