@@ -76,6 +76,19 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 
 /* --- requests */
 
+/* ACP: a session/cancel, as a notification or as a request, that names a session. */
+static bool
+is_turn_cancel(const struct session *session, const struct message *message)
+{
+	if (message->from != SIDE_CLIENT || !message_is_held(message) ||
+	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
+		return false;
+	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
+		return false;
+	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
+	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
+}
+
 /* Reads the dialect from the first request, and the era of MCP from the first ones. */
 static void
 read_handshake(struct session *session, const struct message *message)
@@ -367,7 +380,7 @@ receive_request(struct session *session, struct message *message)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && whole && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		answer_discovery(session, message);
-	} else if (turn_cancel_is(session, message)) {
+	} else if (is_turn_cancel(session, message)) {
 		turn_cancel_receive(session, message);
 	} else if (!refuse(session, message)) {
 		enter(session, message, row);
@@ -646,7 +659,7 @@ receive_notification(struct session *session, struct message *message)
 		on_cancel(session, message);
 	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
 		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
-	} else if (turn_cancel_is(session, message)) {
+	} else if (is_turn_cancel(session, message)) {
 		turn_cancel_receive(session, message);
 	} else if (dialect_is(method, dialect->progress)) {
 		on_progress(session, message);

@@ -300,10 +300,8 @@ split_line(const struct session *session, enum side from, struct frame *frame)
 {
 	static const char closing[] = { ',', '}', ']', ':' };
 	const struct party *party = &session->party[from];
-	/* Before the server's first message only "jsonrpc" tells a message from its log. */
-	bool needs_jsonrpc = (party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke)) &&
-	    !state_names_request(session, from, frame->scan);
 	uint64_t decided = lane_decided_to(party->lane), end = frame->body + scan_value_end(frame->scan);
+	bool needs_jsonrpc;
 
 	if (frame->framing != FRAMING_NEWLINE || scan_fault(frame->scan) != SCAN_TRAILING ||
 	    frame->body + scan_fault_offset(frame->scan) < decided)
@@ -312,6 +310,9 @@ split_line(const struct session *session, enum side from, struct frame *frame)
 	if (memchr(closing, *lane_from(party->lane, frame->body + scan_fault_offset(frame->scan)).ptr,
 		sizeof(closing)) != NULL)
 		return false;
+	/* Before the server's first message only "jsonrpc" tells a message from its log. */
+	needs_jsonrpc = (party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke)) &&
+	    !state_names_request(session, from, frame->scan);
 	if (scan_type(frame->scan) == VALUE_ARRAY ?
 		!envelope_is_batch(session->salvage,
 		    lane_from(party->lane, frame->body + scan_value_start(frame->scan)), needs_jsonrpc) :

@@ -6,18 +6,6 @@
 #include "core/reply.h"
 #include "core/requests.h"
 
-bool
-turn_cancel_is(const struct session *session, const struct message *message)
-{
-	if (message->from != SIDE_CLIENT || !message_is_held(message) ||
-	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
-		return false;
-	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
-		return false;
-	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
-	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
-}
-
 static void
 forward_turn_cancel(struct session *session, struct message *message, const struct ended_turns *turns)
 {
