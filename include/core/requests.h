@@ -51,6 +51,9 @@ struct ended_turns requests_cancel_turns(struct session *session, struct span se
 /* ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn. */
 void requests_note_work(struct session *session, struct span session_id, bool idle);
 
+/* ACP: the agent has closed this session, and its turns with it: no session/cancel is sent for them any more. */
+void requests_end_session(struct session *session, struct span session_id);
+
 /* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
 void requests_leave_turns(struct session *session);
 

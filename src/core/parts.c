@@ -76,7 +76,8 @@ may_answer(const struct session *session, enum side from, const struct request *
 static bool
 answer_may_pass(const struct session *session, const struct request *request)
 {
-	return !(request->flags & REQUEST_TASK) && !request_is_aliased(request) && !is_kept(session, request->row);
+	return !(request->flags & REQUEST_TASK) && !(request_traits(request) & METHOD_CLOSE) &&
+	    !request_is_aliased(request) && !is_kept(session, request->row);
 }
 
 /* Begins an answer: its request is PASSING from the first part on, or the answer is late and dropped. */
@@ -345,11 +346,19 @@ end_passed(struct session *session, struct message *message, struct request *req
 	return PARTS_ENDED;
 }
 
+/* Whether the message, which may be unsound, was to be a request with this id. Without "jsonrpc" a server's is a log. */
+static bool
+is_named_request(const struct message *message)
+{
+	return envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0 &&
+	    (message->from == SIDE_CLIENT || scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT);
+}
+
 static void
 note_discarded(struct session *session, const struct message *message)
 {
 	enum envelope_kind kind = message->envelope.kind;
-	bool named = envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0;
+	bool named = is_named_request(message);
 
 	if ((kind == ENVELOPE_REQUEST || named) && !span_equal(message->envelope.method, ACKS_METHOD)) {
 		journal_request(&session->journal, message->from);
@@ -369,7 +378,7 @@ is_owed_answer(const struct session *session, const struct message *message)
 	    (session->party[message->from].parts.answer || scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
 		scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT);
 
-	if (kind == ENVELOPE_REQUEST || (envelope_meant(scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0))
+	if (kind == ENVELOPE_REQUEST || is_named_request(message))
 		return true;
 	if (message->from == SIDE_SERVER || answer)
 		return false;

@@ -434,7 +434,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		} else if (granted && (request_traits(request) & METHOD_DISCOVERY)) {
 			handshake_read_discovery(&session->handshake, message);
 		} else if (granted && (request_traits(request) & METHOD_CLOSE)) {
-			requests_note_work(session, request->token, true);
+			requests_end_session(session, request->token);
 		}
 		records_answer(&session->records, request, granted);
 	}
@@ -465,7 +465,9 @@ receive_response(struct session *session, struct message *message)
 		message->word = WHY_ID_COERCED;
 	if (request == NULL && question == NULL)
 		question = questions_loosely(&session->questions, requester, id);
-	if (request == NULL && question == NULL && party->untracked == 0)
+	/* The second answer to a request that has ended is no late one to another request. */
+	if (request == NULL && question == NULL && party->untracked == 0 &&
+	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
 		request = pending_loosely_late(&party->pending, id);
 	if (question != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
@@ -689,8 +691,35 @@ note_untracked(struct session *session, const struct message *batch, const struc
 	journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
 }
 
-/* Returns what counts for the batch: a cancel is for the present server, like a RESPONSE. */
-static enum envelope_kind
+/* Whether the element cancels a request that its receiver has, or had: it means nothing to another server. */
+static bool
+names_sent_request(const struct session *session, const struct message *element)
+{
+	struct span id = element->cancel == NULL ? SPAN_NONE : message_id(element->scan, element->cancel->field);
+	const struct request *request = id.len == 0 ? NULL : pending_by_id(&session->party[element->from].pending, id);
+
+	return request != NULL && state_of(session, element->from, request) != REQUEST_QUEUED;
+}
+
+/* What an element is for: the client's answers and its cancels mean something to the present server only. */
+enum purpose {
+	PURPOSE_ANSWER = 1 << 0,
+	PURPOSE_CANCEL = 1 << 1,
+	PURPOSE_REQUEST = 1 << 2,
+	PURPOSE_NOTICE = 1 << 3,
+};
+
+static unsigned
+purpose_of(const struct session *session, const struct message *element)
+{
+	if (element->envelope.kind == ENVELOPE_REQUEST)
+		return PURPOSE_REQUEST;
+	if (element->envelope.kind == ENVELOPE_RESPONSE)
+		return PURPOSE_ANSWER;
+	return names_sent_request(session, element) ? PURPOSE_CANCEL : PURPOSE_NOTICE;
+}
+
+static unsigned
 receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
 {
 	struct message element;
@@ -710,19 +739,19 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 		receive_response(session, &element);
 	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)
 		receive_notification(session, &element);
-	return element.cancel != NULL ? ENVELOPE_RESPONSE : element.envelope.kind;
+	return purpose_of(session, &element);
 }
 
 /*
  * The elements are decided first, as they may change the ids of the batch. A batch of the client's that answers the
- * server, or cancels, and asks nothing is for the present server, like an answer.
+ * server and asks nothing is for the present server, like an answer; so is one that does nothing but cancel.
  */
 static void
 receive_batch(struct session *session, struct message *message)
 {
 	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
 	size_t count, at = (size_t)(scan_value_start(message->scan) - (message->start - message->origin)) + 1;
-	unsigned kinds = 0;
+	unsigned purposes = 0;
 	struct span element;
 	struct buf texts, edits;
 
@@ -731,9 +760,9 @@ receive_batch(struct session *session, struct message *message)
 	message->texts = &texts;   /* cppcheck-suppress autoVariables ; until this function ends */
 	message->carried = &edits; /* cppcheck-suppress autoVariables */
 	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
-		kinds |= 1U << receive_element(session, message, scan, element);
-	message->bound =
-	    message->from == SIDE_CLIENT && (kinds & 1U << ENVELOPE_RESPONSE) && !(kinds & 1U << ENVELOPE_REQUEST);
+		purposes |= receive_element(session, message, scan, element);
+	message->bound = message->from == SIDE_CLIENT && !(purposes & PURPOSE_REQUEST) &&
+	    ((purposes & PURPOSE_ANSWER) || purposes == PURPOSE_CANCEL);
 	if (count == LIMIT_ELEMENTS)
 		state_note_untracked(session, message, true);
 	message_end_edits(message);

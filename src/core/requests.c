@@ -558,6 +558,18 @@ requests_note_work(struct session *session, struct span session_id, bool idle)
 }
 
 void
+requests_end_session(struct session *session, struct span session_id)
+{
+	struct turns *turns = turns_find(&session->turns, session_id, session->config.seed);
+
+	if (turns == NULL)
+		return;
+	turns->running = false;
+	note_told(session, turns);
+	turns_drop(&session->turns, turns);
+}
+
+void
 requests_lose_turns(struct session *session)
 {
 	struct turns *turns, *next;

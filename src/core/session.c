@@ -259,6 +259,7 @@ receive_frame(struct session *session, enum side from)
 	struct party *party = &session->party[from];
 	enum parts_result result;
 	struct message message;
+	bool passed;
 
 	if (is_too_long(session, &party->frame))
 		parts_continue(session, from);
@@ -270,8 +271,10 @@ receive_frame(struct session *session, enum side from)
 		note_changes(session, &message);
 		dispatch(session, &message);
 	} else {
+		passed = party->parts.reading < READ_DISCARD;
 		result = parts_end(session, from, &message);
-		note_first(session, &message);
+		if (passed && scan_fault(message.scan) == SCAN_FINE) /* else "jsonrpc" may not have been read */
+			note_first(session, &message);
 		if (result == PARTS_MESSAGE)
 			dispatch(session, &message);
 	}
