@@ -499,7 +499,7 @@ check_news(struct oracle *oracle, const char *session)
 			continue;
 		news |= runs_untold(oracle, turn) || (turn->lost == 0 && given_up(oracle, turn) > turn->turn_told);
 		turn->turn_told = oracle->step;
-		turn->told = true;
+		turn->told |= oracle->sent[turn->sent].heard != 0;
 	}
 	if (!news)
 		oracle_blame(oracle, "2: a session/cancel of %s tells nothing new", session);

@@ -62,6 +62,7 @@ struct sent { /* one message that a peer has written */
 	bool last;             /* an answer whose id comes last */
 	uint64_t judged;       /* when so much of it was heard that it may pass; 0: not before its end */
 	int64_t part_at;       /* when its last byte was heard */
+	size_t part;           /* how many bytes were heard, if not all */
 	int passing;           /* it passes in parts as the answer to the request before this one; 0: it does not */
 	uint64_t former_begun; /* ... whose reply_begun that was */
 	bool astray;           /* ... and canceld reported that it is another one's */

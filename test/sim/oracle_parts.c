@@ -37,6 +37,7 @@ oracle_hears_part(struct oracle *oracle, int number, size_t len)
 
 	oracle->partial[sent->from] = len < sent->len ? number + 1 : 0;
 	sent->part_at = oracle->now;
+	sent->part = len;
 	if (len < sent->len && sent->judged == 0 && header_before(oracle, number) + len >= HELD)
 		sent->judged = ++oracle->step;
 }
@@ -141,6 +142,17 @@ oracle_forgot(struct oracle *oracle, int by, const char *id)
 			ask->forgotten = true;
 }
 
+/* Whether the id, which comes last, was heard, and only the end of the message was not. */
+static bool
+id_is_heard(const struct sent *sent)
+{
+	size_t end = sent->len;
+
+	while (end > 0 && sent->bytes[end - 1] != '}')
+		end--;
+	return end > 0 && sent->part >= end - 1;
+}
+
 void
 oracle_times_out(struct oracle *oracle, int by, const char *id)
 {
@@ -149,7 +161,7 @@ oracle_times_out(struct oracle *oracle, int by, const char *id)
 
 	if (sent == NULL || ask == NULL || oracle->now - ask->asked >= ask->cap)
 		return;
-	if (sent->judged != 0 && sent->last && sent->passing == 0 && may_be_meant(oracle, ask, sent) &&
-	    oracle->now - sent->part_at < ask->idle)
+	if (sent->judged != 0 && sent->last && sent->passing == 0 && !id_is_heard(sent) &&
+	    may_be_meant(oracle, ask, sent) && oracle->now - sent->part_at < ask->idle)
 		oracle_blame(oracle, "1: %s timed out, and an answer that may be its arrived", id);
 }
