@@ -493,14 +493,13 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 {
 	enum side requester = side_other(message->from);
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
+	bool ended = message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN; /* its own */
 
 	if (request != NULL && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
 	else if (session->party[message->from].untracked > 0)
 		cancel_pass(session, message, NULL);
-	else if (message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN)
-		requests_decide(session, message->from, NULL, EVENT_CANCEL, message); /* its own, which has ended */
-	else if (request != NULL || questions_find(&session->questions, requester, id) != NULL)
+	else if (!ended && (request != NULL || questions_find(&session->questions, requester, id) != NULL))
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
 		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
