@@ -107,19 +107,36 @@ cancel_send(struct session *session, enum side requester, const struct request *
 	return whole_turn ? CANCEL_SENT_TURN : CANCEL_SENT;
 }
 
+/* Drops the cancel at hand. request: the one that it names, or NULL. */
+static void
+withhold(struct session *session, struct message *message, const struct request *request, struct span obstacle)
+{
+	struct action action =
+	    state_action(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request);
+
+	if (message->extent == MESSAGE_ELEMENT) {
+		pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+		return;
+	}
+	action.detail = obstacle;
+	if (request == NULL) {
+		action.id =
+		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
+		action.method = message->envelope.method;
+		action.message = message->text;
+	}
+	journal_tell(&session->journal, &action);
+	pass_discard(session, message);
+}
+
 enum cancel_result
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
 	struct span obstacle = obstacle_to(session, message->from, request, false);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 
-	if (obstacle.len > 0 && message->extent == MESSAGE_ELEMENT) {
-		pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
-		return CANCEL_NOT_SENT;
-	}
 	if (obstacle.len > 0) {
-		state_note(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request, obstacle);
-		pass_discard(session, message);
+		withhold(session, message, request, obstacle);
 		return CANCEL_NOT_SENT;
 	}
 	buf_clear(&session->scratch);
@@ -163,21 +180,11 @@ cancel_turns(struct session *session, const struct turns *turns)
 bool
 cancel_withhold(struct session *session, struct message *message)
 {
-	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, NULL);
+	struct span obstacle = obstacle_of(session, message->from);
 
-	action.detail = obstacle_of(session, message->from);
-	if (action.detail.len == 0)
-		return false;
-	if (message->extent == MESSAGE_ELEMENT) {
-		pass_drop(session, message, WHY_CANCEL_WITHHELD, NULL);
-		return true;
-	}
-	action.id = message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
-	action.method = message->envelope.method;
-	action.message = message->text;
-	journal_tell(&session->journal, &action);
-	pass_discard(session, message);
-	return true;
+	if (obstacle.len > 0)
+		withhold(session, message, NULL, obstacle);
+	return obstacle.len > 0;
 }
 
 void

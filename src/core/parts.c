@@ -339,17 +339,19 @@ end_passed(struct session *session, struct message *message, struct request *req
 		state_note(session, VERB_NOTE, requester, WHY_ID_COERCED, request, id);
 	if (request != NULL && !own)
 		take_back(session, message, request);
-	/* One that the receiver has not read yet need not be answered again. */
+	/* A request that was not written yet is withdrawn: its requester has read an answer. */
 	if (named != NULL)
 		requests_decide(session, requester, named,
 		    state_of(session, requester, named) == REQUEST_QUEUED ? EVENT_CANCEL : EVENT_RESPONSE, NULL);
 	return PARTS_ENDED;
 }
 
-/* Whether the message, which may be unsound, was to be a request with this id. Without "jsonrpc" a server's is a log. */
+/* Whether the message is a request, or was meant as one with its id. Of the server's, what lacks "jsonrpc" is a log. */
 static bool
-is_named_request(const struct message *message)
+is_request(const struct message *message)
 {
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		return true;
 	return envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0 &&
 	    (message->from == SIDE_CLIENT || scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT);
 }
@@ -358,9 +360,8 @@ static void
 note_discarded(struct session *session, const struct message *message)
 {
 	enum envelope_kind kind = message->envelope.kind;
-	bool named = is_named_request(message);
 
-	if ((kind == ENVELOPE_REQUEST || named) && !span_equal(message->envelope.method, ACKS_METHOD)) {
+	if (is_request(message) && !span_equal(message->envelope.method, ACKS_METHOD)) {
 		journal_request(&session->journal, message->from);
 		journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	}
@@ -378,7 +379,7 @@ is_owed_answer(const struct session *session, const struct message *message)
 	    (session->party[message->from].parts.answer || scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT ||
 		scan_value(scan, SCAN_ERROR)->type != VALUE_ABSENT);
 
-	if (kind == ENVELOPE_REQUEST || is_named_request(message))
+	if (is_request(message))
 		return true;
 	if (message->from == SIDE_SERVER || answer)
 		return false;
@@ -480,7 +481,6 @@ end_lost(struct session *session, struct message *message)
 static void
 end_stalled(struct session *session, const struct message *message)
 {
-	bool request = envelope_meant(message->scan) == ENVELOPE_REQUEST && message->envelope.id.len > 0;
 	struct action action = state_action(session, VERB_DROP, side_other(message->from), WHY_LATE, NULL);
 	struct answer answer = reply_answer(session, message, "truncated-request",
 	    "canceld: the request stood still in the middle and was given up");
@@ -489,7 +489,7 @@ end_stalled(struct session *session, const struct message *message)
 	action.method = message->envelope.method;
 	action.detail = SPAN("the rest of a message that had stalled");
 	journal_tell(&session->journal, &action);
-	if (!request)
+	if (!is_request(message) || message->envelope.id.len == 0)
 		return;
 	action.verb = VERB_SEND;
 	action.side = message->from;
@@ -575,10 +575,10 @@ parts_truncate(struct session *session, enum side from, bool stalled, struct mes
 	struct request *request = party->parts.request;
 	bool whole = scan_complete(frame->scan) && !scan_failed(frame->scan);
 	bool unnamed = scan_value(frame->scan, SCAN_ID)->type == VALUE_ABSENT;
-	/* Of two ids the reader may take either. */
-	bool sure = request == NULL || scan_fault(frame->scan) == SCAN_REPEATED_ID;
-	bool other = !sure && !unnamed && !has_id_of(frame->scan, request);
-	bool nameless = !sure && unnamed && stalled && !whole; /* else its sender answers nothing more */
+	bool twice = scan_fault(frame->scan) == SCAN_REPEATED_ID; /* the reader may take either id, as in end_passed */
+	bool other = request != NULL && !twice && !unnamed && !has_id_of(frame->scan, request);
+	/* Else its sender answers nothing more. */
+	bool nameless = request != NULL && !twice && unnamed && stalled && !whole;
 	struct action action = state_action(session, VERB_NOTE, side_other(from),
 	    stalled && !whole ? WHY_STALLED : WHY_TRUNCATED, other ? NULL : request);
 

@@ -381,7 +381,7 @@ recovery_expire(struct session *session, enum side asker)
 				refuse_replay(session, question, SPAN("no answer"), SPAN("it did not answer"));
 				server_enter(&session->server, SERVER_STUCK);
 			}
-			alarm_disarm(&question->hard); /* as above */
+			alarm_disarm(&question->hard); /* likewise: see expire_probe */
 			continue;
 		case QUESTION_TASK_CANCEL:
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);

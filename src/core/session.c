@@ -4,7 +4,7 @@
  *
  *   session.c    finds the messages in the bytes and hands each on; the clock; the ends of both sides
  *   receive.c    enters a request in the table, finds the request of a response, a cancel, progress
- *   turn_cancel.c   handles the client's session/cancel of ACP
+ *   turn_cancel.c    handles the client's session/cancel of ACP
  *   noise.c      handles what is not a message
  *   parts.c      handles messages that are too large to be held
  *   requests.c   carries out the table; deadlines, turns

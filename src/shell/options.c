@@ -404,6 +404,16 @@ set_level(struct options *options, enum kind kind)
 	return true;
 }
 
+static bool
+set_stuck(struct options *options, const char *argument)
+{
+	msec_t *stuck = &options->session.kill_stuck;
+
+	allow_restarts(options);
+	*stuck = TIME_STUCK;
+	return argument == NULL || (units_read_duration(span_of(argument), stuck) && *stuck != MSEC_NEVER);
+}
+
 /* argument: NULL if none was given; false: the argument is refused. source: of a rule. */
 static bool
 set_option(struct options *options, const struct row *row, enum policy_source source, const char *argument)
@@ -432,11 +442,7 @@ set_option(struct options *options, const struct row *row, enum policy_source so
 		allow_restarts(options);
 		return argument == NULL || set_restart(options, value);
 	case STUCK:
-		allow_restarts(options);
-		options->session.kill_stuck = TIME_STUCK;
-		return argument == NULL ||
-		    (units_read_duration(value, &options->session.kill_stuck) &&
-			options->session.kill_stuck != MSEC_NEVER);
+		return set_stuck(options, argument);
 	case SWEEP:
 		return read_choice(value, "tree", "group", &options->sweep_group);
 	case SIZE:
