@@ -2,7 +2,7 @@
 #   make                 build/release/canceld
 #   make check           the tests to run after every change (test/README has the others); installs the packages that
 #                        they need where apt-get is available, else names the missing ones
-#   make VARIANT=asan check   VARIANT: release debug asan cov fuzz mutants floors
+#   make VARIANT=asan check   VARIANT: release debug asan cov fuzz mutants
 #   make V=1             shows the commands
 
 include config.mk
@@ -57,12 +57,8 @@ VARIANT_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,$(SANI
 VARIANT_LDFLAGS = -fsanitize=$(SANITIZERS)
 else ifeq ($(VARIANT),mutants)
 VARIANT_CPPFLAGS = -DDECISIONS_MUTABLE
-else ifeq ($(VARIANT),floors)
-# For floors.sh: every call stays a call, and no flag of the packager's hides or adds a name.
-override CFLAGS := -O0 -ffunction-sections -U_FORTIFY_SOURCE -fno-stack-protector -fno-pic -fno-pie -fno-lto
-override CPPFLAGS :=
 else
-$(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz, mutants or floors)
+$(error VARIANT=$(VARIANT): want release, debug, asan, cov, fuzz or mutants)
 endif
 
 COMPILE_FLAGS = -std=c11 -D_GNU_SOURCE -DCANCELD_VERSION='"$(VERSION)"' -Iinclude $(VARIANT_CPPFLAGS) \
@@ -74,18 +70,18 @@ LINK = $(CC) $(CFLAGS) $(VARIANT_CFLAGS) $(LDFLAGS) $(PROGRAM_LDFLAGS) -o $@
 
 objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 
-CORE_OBJECTS := $(call objects,src/core/*.c)
-SHELL_OBJECTS := $(call objects,src/shell/*.c)
-CTL_OBJECTS := $(call objects,src/ctl/*.c)
+CORE_OBJECTS := $(call objects,src/core/*/*.c)
+SHELL_OBJECTS := $(call objects,src/shell/*.c src/shell/*/*.c)
+CTL_OBJECTS := $(call objects,src/ctl/*/*.c)
 MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c src/completions.c)
-UNIT_OBJECTS := $(call objects,test/main.c test/core/*.c test/shell/*.c test/ctl/*.c)
+UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/sim/*.c)
 DEMO_SERVER_OBJECTS := $(call objects,test/e2e/demo-server.c)
-HARNESS_OBJECTS := $(call objects,$(addprefix test/e2e/,harness.c process.c client.c wire.c))
-STRESS_OBJECTS := $(call objects,test/e2e/cost.c test/e2e/load.c test/e2e/stress*.c)
-E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/e2e/*.c))
-BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c watchers.c))
+HARNESS_OBJECTS := $(call objects,test/suites.c $(addprefix test/e2e/,harness.c process.c client.c wire.c))
+STRESS_OBJECTS := $(call objects,test/e2e/load.c test/e2e/stress*.c)
+E2E_OBJECTS := $(filter-out $(DEMO_SERVER_OBJECTS) $(STRESS_OBJECTS),$(call objects,test/suites.c test/e2e/*.c))
+BENCH_OBJECTS := $(call objects,$(addprefix test/bench/,main.c load.c))
 BENCH_SERVER_OBJECTS := $(call objects,test/bench/server.c)
 BENCH_RELAY_OBJECTS := $(call objects,test/bench/relay.c)
 BENCH_SCALE_OBJECTS := $(call objects,test/bench/scale.c)
@@ -197,7 +193,7 @@ check: deps-build-test
 	@$(MAKE) check-run
 
 # Three suites at a time, as e2e and matrix mostly wait; the longest first.
-CHECK_SUITES = e2e unit matrix scenario sim completions replay
+CHECK_SUITES = e2e unit matrix scenario fillers sim completions replay
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
 check-run: $(COMPLETION_FILES) $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
 	@rm -rf $(B)/check
@@ -207,6 +203,11 @@ check-run: $(COMPLETION_FILES) $(addprefix $(B)/,canceld cancelctl demo-server t
 .PHONY: $(CHECK_SUITES:%=check-%)
 $(CHECK_SUITES:%=check-%): check-%:
 	@test/tools/check.sh run $(B)/check $* $(MAKE) $*
+
+# Both commands of README on a fresh machine; needs root's rights.
+.PHONY: bare-root
+bare-root:
+	@test/tools/bare-root.sh $(BUILD)/bare-root
 
 demo: deps-build
 	@$(MAKE) demo-run
@@ -221,6 +222,11 @@ unit: $(B)/test-canceld
 
 scenario: $(B)/scenario
 	$< test/scenario
+
+# Each message of the scenarios made long.
+.PHONY: fillers
+fillers: $(B)/scenario
+	$< --fillers test/scenario
 
 sim: $(B)/sim
 	$< --seeds $(SEEDS)
@@ -249,16 +255,13 @@ NPX ?=
 matrix: $(B)/e2e $(B)/canceld
 	@$(BINARIES) $< --matrix $(ROUNDS) $(if $(NPX),npx)
 
-# Faults that only much traffic shows, and the cost of a long response: minutes, so not a part of check.
-.PHONY: stress cost
+# Faults that only much traffic shows: a minute, so not a part of check.
+.PHONY: stress
 stress: $(B)/stress $(B)/canceld $(B)/demo-server
 	@$(BINARIES) $<
 
-cost: $(B)/stress $(B)/canceld
-	@$(BINARIES) $< --cost
-
 # The cost of canceld, relative to a blind relay. BENCH_ARGS='-r 3 "1 MB"': 3 rounds of some rows; '--busy 1': on a busy
-# machine; '--watched': with three clients on the control socket, relative to none.
+# machine.
 .PHONY: bench bench-scale
 bench: $(BENCH_PROGRAMS) $(B)/canceld
 	@HOME='$(abspath $(B))' CANCELD='$(abspath $(B)/canceld)' RELAY='$(abspath $(B)/bench-relay)' SERVER='$(abspath $(B)/bench-server)' \
@@ -340,20 +343,26 @@ $(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(B)/fuzz-%
 
 # House rules
 
-.PHONY: floors floors-run lint format
+.PHONY: floors floors-run lint format weight weight-check
+# Without optimization, as that may add and remove calls.
 floors:
-	@$(MAKE) VARIANT=floors floors-run
+	@$(MAKE) VARIANT=debug floors-run
 
-FLOORS_CC = CC='$(CC) $(subst ',,$(COMPILE_FLAGS))'
 floors-run: $(CORE_OBJECTS) $(SHELL_OBJECTS) $(CTL_OBJECTS) $(MAIN_OBJECTS)
-	@$(FLOORS_CC) test/tools/floors-test.sh $(B)/test
-	@$(FLOORS_CC) test/tools/floors.sh test/tools/floors.txt $(B)/obj
+	@CC='$(CC) $(subst ',,$(COMPILE_FLAGS))' test/tools/floors.sh $(B)/obj
 
 lint:
 	@test/tools/lint.sh
 
 format:
 	@test/tools/format.sh -i
+
+# How much code there is, beside the limits; weight-check fails if one is exceeded.
+weight:
+	@test/tools/weight.sh
+
+weight-check:
+	@test/tools/weight.sh --check
 
 # Installation
 

@@ -9,19 +9,10 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "ctl/cancel.h"
+#include "ctl/commands.h"
 #include "ctl/ctl.h"
-#include "ctl/doctor.h"
-#include "ctl/ls.h"
-#include "ctl/metrics.h"
-#include "ctl/replay.h"
-#include "ctl/stats.h"
-#include "ctl/steer.h"
-#include "ctl/term.h"
-#include "ctl/top.h"
-#include "ctl/watch.h"
-#include "ctl/wrap.h"
-#include "shell/nearest.h"
+#include "ctl/show.h"
+#include "shell/words.h"
 
 struct command {
 	const char *name;
@@ -39,13 +30,12 @@ static const struct command commands[] = {
 	{ "cancel", "PID|NAME ID", "cancel a request; with --older or --method, many", ctl_cancel },
 	{ "set", "PID|NAME [METHOD[:NAME]=]DURATION", "set a deadline; with --now, for what is in flight too",
 	    ctl_set },
-	{ "watch", "[PID|NAME] [FILTER...]", "decisions as they are made; with -r FILE, those of a trace", ctl_watch },
+	{ "watch", "[PID|NAME] [FILTER...]", "decisions as they are made", ctl_watch },
 	{ "top", "[PID|NAME]", "the requests in flight, refreshed", ctl_top },
 	{ "stats", "[PID|NAME]", "what has been counted", ctl_stats },
 	{ "metrics", "[--listen [ADDRESS:]PORT]", "the counters for Prometheus", ctl_metrics },
 	{ "reload", "PID|NAME", "read the configuration file again", ctl_reload },
 	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_log },
-	{ "replay", "FILE", "what would be decided now on a trace of canceld's, and whether that differs", ctl_replay },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },

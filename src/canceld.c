@@ -15,12 +15,10 @@
 #include "core/mem.h"
 #include "shell/child.h"
 #include "shell/configfile.h"
-#include "shell/descriptor.h"
+#include "shell/io.h"
+#include "shell/life.h"
 #include "shell/log.h"
 #include "shell/options.h"
-#include "shell/loop.h"
-#include "shell/monotonic.h"
-#include "shell/trace.h"
 
 enum { MAPPED = 256 << 10 }; /* a larger allocation goes back to the system when it is freed */
 
@@ -90,8 +88,8 @@ main(int argc, char *argv[])
 	struct options options;
 	struct configfile file = { .named = false };
 	struct log log;
-	struct trace trace;
-	bool opened = false, traced = false;
+	const char *fault;
+	bool opened = false;
 	int status;
 
 	if (descriptor_sanitize() < 0) {
@@ -109,9 +107,8 @@ main(int argc, char *argv[])
 	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
 		status = options_refuse(&options, "--log '%s': %s",
 		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
-	if (status == OPTIONS_RUN && options.trace.file != NULL &&
-	    !(traced = trace_open(&trace, &options.trace) == 0)) {
-		status = options_refuse(&options, "--trace '%s': %s", options.trace.file, strerror(errno));
+	if (status == OPTIONS_RUN && options.log.payload && (fault = log_exposes(&log)) != NULL) {
+		status = options_refuse(&options, "--log-payload: '%s' %s", options.log.file, fault);
 		log_close(&log);
 	}
 	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
@@ -119,9 +116,7 @@ main(int argc, char *argv[])
 		opened = !isatty(STDIN_FILENO) && log_open(&log, &options.log) == 0;
 	if (opened) {
 		configfile_report(&file, &log);
-		status = loop_run(&options, &file, &log, traced ? &trace : NULL, &signals);
-		if (traced)
-			trace_close(&trace, monotonic_now());
+		status = loop_run(&options, &file, &log, &signals);
 		log_close(&log);
 	}
 	configfile_free(&file);

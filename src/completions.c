@@ -14,7 +14,7 @@ enum { LINE_SIZE = 1024, DESCRIPTION_SIZE = 256 };
 static bool
 is_file(const struct options_row *row)
 {
-	return strcmp(row->shown, " FILE") == 0 || strcmp(row->shown, " PATH") == 0;
+	return row->shown != NULL && (strcmp(row->shown, " FILE") == 0 || strcmp(row->shown, " PATH") == 0);
 }
 
 /* Whether the row wants one of some words, "text or json": then writes them, separated by blanks. */
@@ -70,34 +70,6 @@ quote(const char *text, const char *special)
 	}
 }
 
-/* Each spelling of the options that are wanted, with the separator between them. */
-static void
-write_spellings(bool wanted(const struct options_row *row), const char *separator)
-{
-	struct options_row row;
-	const char *before = "";
-
-	for (size_t i = 0; options_row(i, &row); i++) {
-		if (!wanted(&row))
-			continue;
-		if (row.letter != 0) {
-			printf("%s-%c", before, row.letter);
-			before = separator;
-		}
-		if (row.name != NULL) {
-			printf("%s--%s", before, row.name);
-			before = separator;
-		}
-	}
-}
-
-static bool
-is_any(const struct options_row *row)
-{
-	(void)row;
-	return true;
-}
-
 static bool
 is_valued(const struct options_row *row)
 {
@@ -105,45 +77,15 @@ is_valued(const struct options_row *row)
 }
 
 static void
-write_words(void)
+write_choice_case(const struct options_row *row)
 {
-	write_spellings(is_any, " ");
-}
-
-static void
-write_valued_words(void)
-{
-	write_spellings(is_valued, " ");
-}
-
-static void
-write_valued_cases(void)
-{
-	write_spellings(is_valued, " | ");
-}
-
-static void
-write_file_cases(void)
-{
-	write_spellings(is_file, " | ");
-}
-
-static void
-write_choice_cases(void)
-{
-	struct options_row row;
 	char choices[DESCRIPTION_SIZE];
-	const char *indent = "";
 
-	for (size_t i = 0; options_row(i, &row); i++) {
-		if (!list_choices(&row, choices))
-			continue;
-		printf("%s", indent);
-		if (row.letter != 0)
-			printf("-%c | ", row.letter);
-		printf("--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")) ;;", row.name, choices);
-		indent = "\n\t\t";
-	}
+	if (!list_choices(row, choices))
+		return;
+	if (row->letter != 0)
+		printf("-%c | ", row->letter);
+	printf("--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")) ;;\n\t\t", row->name, choices);
 }
 
 /* What follows the name in a specification of zsh's _arguments. */
@@ -173,9 +115,9 @@ write_zsh_option(const struct options_row *row)
 	static const char *const after_letter[] = { "", "+", "-" }, *const after_name[] = { "", "=", "=-" };
 	char others[80] = "*";
 
-	if (row->name != NULL && options_key(row->name) != KEY_RULES && row->letter != 0)
+	if (row->name != NULL && row->key != KEY_RULES && row->letter != 0)
 		snprintf(others, sizeof(others), "(-%c --%s)", row->letter, row->name);
-	else if (row->name != NULL && options_key(row->name) != KEY_RULES)
+	else if (row->name != NULL && row->key != KEY_RULES)
 		others[0] = '\0';
 	if (row->letter != 0) {
 		printf("'%s-%c%s", others, row->letter, after_letter[row->argument]);
@@ -209,39 +151,40 @@ write_fish_option(const struct options_row *row)
 	puts("'");
 }
 
-static void
-write_options(void write_option(const struct options_row *row))
-{
-	struct options_row row;
-
-	for (size_t i = 0; options_row(i, &row); i++)
-		write_option(&row);
-}
-
-static void
-write_zsh_options(void)
-{
-	write_options(write_zsh_option);
-}
-
-static void
-write_fish_options(void)
-{
-	write_options(write_fish_option);
-}
-
+/* What takes the place of a word: each row, or the spellings of those that are wanted (NULL: all) with a separator. */
 static const struct place {
 	const char *word;
-	void (*write)(void);
+	void (*write)(const struct options_row *row);
+	bool (*wanted)(const struct options_row *row);
+	const char *separator;
 } places[] = {
-	{ "@words@", write_words },
-	{ "@valued_words@", write_valued_words },
-	{ "@valued_cases@", write_valued_cases },
-	{ "@choice_cases@", write_choice_cases },
-	{ "@file_cases@", write_file_cases },
-	{ "@zsh_options@", write_zsh_options },
-	{ "@fish_options@", write_fish_options },
+	{ "@words@", NULL, NULL, " " },
+	{ "@valued_words@", NULL, is_valued, " " },
+	{ "@valued_cases@", NULL, is_valued, " | " },
+	{ "@file_cases@", NULL, is_file, " | " },
+	{ "@choice_cases@", write_choice_case, NULL, NULL },
+	{ "@zsh_options@", write_zsh_option, NULL, NULL },
+	{ "@fish_options@", write_fish_option, NULL, NULL },
 };
+
+static void
+fill(const struct place *place)
+{
+	const char *before = "";
+
+	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
+		if (place->write != NULL)
+			place->write(row);
+		if (place->write != NULL || (place->wanted != NULL && !place->wanted(row)))
+			continue;
+		if (row->letter != 0)
+			printf("%s-%c", before, row->letter);
+		before = row->letter != 0 ? place->separator : before;
+		if (row->name != NULL)
+			printf("%s--%s", before, row->name);
+		before = place->separator;
+	}
+}
 
 static const struct place *
 find_place(const char *at)
@@ -265,7 +208,7 @@ main(void)
 				putchar(*at);
 				continue;
 			}
-			place->write();
+			fill(place);
 			at += strlen(place->word) - 1;
 		}
 	return ferror(stdin) || fflush(stdout) != 0 ? STATUS_FAILED : 0;

@@ -1,13 +1,24 @@
 #ifndef CORE_COMPOSE_H
 #define CORE_COMPOSE_H
 
-/* The messages that canceld writes itself. Each function appends one whole message, not framed, to a buf. */
+/* The messages that canceld writes itself. Each function appends to a buf; messages are whole, and not framed. */
 
 #include <stdbool.h>
 
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/dialect.h"
+
+/*
+ * Appends JSON or text. In the format ' stands for a quote, %s for a const char *, %d for an int64_t, %b for the bytes of
+ * a span, %t for the text of a span as a JSON string, %m for a last member _meta with the raw members in a span, or
+ * nothing if that is empty.
+ */
+void compose(struct buf *out, const char *format, ...);
+
+#define COMPOSE_NOTIFICATION "{'jsonrpc':'2.0','method':'%s'}"
+#define COMPOSE_RESULT "{'jsonrpc':'2.0','id':%b,'result':%s}"
+#define COMPOSE_TURN_CANCEL "{'jsonrpc':'2.0','method':'%s','params':{'sessionId':%b}}" /* ACP "Prompt Turn" */
 
 struct answer {
 	struct span id; /* as spelled; empty: null, or left out with omit_id */
@@ -33,29 +44,5 @@ void compose_cancel(struct buf *out, const struct cancel *cancel, struct span id
 
 /* The reason in canceld's own cancels; always the same, as the receiver cannot tell a deadline from an abort. */
 #define COMPOSE_REASON(requester) SPAN("\"The " requester " no longer waits for the answer\"")
-
-/* ACP "Prompt Turn: Cancellation"; session_id as spelled. */
-void compose_turn_cancel(struct buf *out, const char *method, struct span session_id);
-
-/* A notification without params. */
-void compose_notification(struct buf *out, const char *method);
-
-/* The probe; id as spelled. */
-void compose_probe(struct buf *out, const char *method, struct span id, struct span meta);
-
-/* A response; id as spelled, result a JSON text. */
-void compose_result(struct buf *out, struct span id, const char *result);
-
-/* The acknowledgement of a cancel: id and target as spelled, outcome raw members. */
-void compose_acknowledgement(struct buf *out, struct span id, struct span target, const char *outcome);
-
-/* The request that cancels a task; id and task_id as spelled. */
-void compose_task_cancel(struct buf *out, const struct dialect *dialect, struct span id, struct span task_id,
-    struct span meta);
-
-void compose_number(struct buf *out, int64_t number);
-
-/* text in quotes, escaped as RFC 8259 section 7 requires. */
-void compose_string(struct buf *out, struct span text);
 
 #endif

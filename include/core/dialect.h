@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/framing.h"
 #include "core/scan.h"
 
@@ -76,6 +77,8 @@ enum dialect_flag {
 	DIALECT_DEADLINE_WAITS = 1 << 8,       /* after a deadline the receiver still has the grace to answer */
 	DIALECT_SESSIONS = 1 << 9,             /* the token is an ACP session's id, which several requests share */
 	DIALECT_REPLAYS = 1 << 10,             /* a new server can be told everything that the session needs */
+	DIALECT_TURNS_RUN_ON = 1 << 11,        /* a turn begins with the answer to its prompt, whose result does not
+						* tell of a cancel: see struct turns */
 };
 
 enum { DIALECT_TOKENS = 2, DIALECT_LISTS = 3 };
@@ -85,16 +88,24 @@ struct list_change {              /* a list of the server's that may change, as 
 	const char *notification; /* NULL: there is no such list */
 };
 
+struct progress_form {            /* where a progress message tells a person something */
+	const char *in;           /* the member of params that has these members; NULL: params itself */
+	const char *done, *total; /* numbers; NULL: there is none */
+	const char *said[2];      /* text; the second one if the first is missing */
+};
+
 struct dialect {
-	const char *name;
-	unsigned flags;                               /* enum dialect_flag */
-	enum framing framing;                         /* the usual framing */
-	enum value_type version;                      /* type of params.protocolVersion in the handshake */
-	const struct cancel *cancel;                  /* NULL: there is none */
-	const struct cancel *declared_cancel;         /* for a peer with the capability cancellation.request */
-	const char *turn_cancel;                      /* notification with params.sessionId */
-	const char *progress;                         /* notification */
-	enum scan_field progress_field;               /* the member with its token */
+	const char *name;                     /* versions have the same */
+	int since;                            /* the first protocolVersion of this row, a number; 0: any */
+	unsigned flags;                       /* enum dialect_flag */
+	enum framing framing;                 /* the usual framing */
+	enum value_type version;              /* type of params.protocolVersion in the handshake */
+	const struct cancel *cancel;          /* NULL: there is none */
+	const struct cancel *declared_cancel; /* for a peer with the capability cancellation.request */
+	const char *turn_cancel;              /* notification with params.sessionId */
+	const char *progress;                 /* notification */
+	enum scan_field progress_field;       /* the member with its token */
+	struct progress_form progress_form;
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; SCAN_FIELDS: none */
 	const char *task_cancel, *task_status;
 	const char *tasks_version;      /* the version that has tasks, other than as an extension, as spelled */
@@ -108,10 +119,10 @@ struct dialect {
 	int closed_code;                /* no session is open yet */
 	const char *omits_id_since;     /* the first protocolVersion whose errors without an id leave the member out */
 	struct list_change lists[DIALECT_LISTS];
-	const struct method *methods; /* ended by a NULL name */
+	DIALECT_CONST struct method *methods; /* ended by a NULL name */
 };
 
-extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_lsp, dialect_bsp, dialect_none;
+extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialect_lsp, dialect_bsp, dialect_none;
 
 /* The dialect with this name; NULL if there is none. */
 const struct dialect *dialect_named(struct span name);
@@ -120,6 +131,9 @@ const struct dialect *dialect_named(struct span name);
  * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
  */
 const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
+
+/* The row for the version that the answer to the handshake chose: the newest one of this name that is not newer. */
+const struct dialect *dialect_of_version(const struct dialect *dialect, int version);
 
 /* The dialect of a client, from its framing alone. */
 const struct dialect *dialect_of_framing(enum framing framing);
@@ -138,5 +152,79 @@ bool dialect_says_cancelled(const struct scan *response);
 
 /* Whether a task with this status, as spelled, has ended (MCP basic/utilities/tasks). */
 bool dialect_ends_task(struct span status);
+
+/* --- policy.c */
+
+/*
+ * The deadlines of a request: from the configured rules, the protocol's exemptions and the built-in times. Of the rules
+ * that name it, those of the strongest source count. Of these the most specific one wins: one with a NAME before one
+ * without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the later one.
+ */
+
+enum policy_clock {
+	POLICY_IDLE, /* -t: the longest time without a sign of life */
+	POLICY_CAP,  /* -T: the longest time in total */
+	POLICY_CLOCKS
+};
+
+/* Where a rule comes from; the strongest is the last. */
+enum policy_source {
+	POLICY_FILE,    /* the configuration file, for all servers */
+	POLICY_SECTION, /* the file's section for this server */
+	POLICY_OPTION,
+	POLICY_SET, /* a person, while the session runs */
+};
+
+struct policy_rule {
+	enum policy_source source;
+	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
+	msec_t duration;     /* MSEC_NEVER: none */
+	bool matched;        /* it has named a request, even if a more specific rule won */
+};
+
+struct policy {
+	struct {
+		struct policy_rule *rules;
+		size_t count;
+	} clock[POLICY_CLOCKS];
+};
+
+struct deadlines {
+	msec_t idle, cap; /* durations; MSEC_NEVER: none */
+};
+
+void policy_init(struct policy *policy);
+void policy_free(struct policy *policy);
+
+/* Adds a rule. method and name are copied; an empty span means any. A name without a method is not allowed. */
+void policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
+    struct span name, msec_t duration);
+
+/*
+ * Adds the rule as POLICY_SET, in place of one of the same source with the same METHOD and NAME. Its strings are copied.
+ * false: there are `most` rules of that source already.
+ */
+bool policy_set(struct policy *policy, enum policy_clock clock, const struct policy_rule *rule, size_t most)
+    __attribute__((warn_unused_result));
+
+/* Adds copies of all rules of one source. */
+void policy_copy(struct policy *policy, const struct policy *from, enum policy_source source);
+
+/* Removes the rules of one source. */
+void policy_forget(struct policy *policy, enum policy_source source);
+
+/*
+ * Whether the pattern fits the whole text: '*' stands for any characters, "\\*" for a '*'. However many '*' there are,
+ * each place of the text is tried for one of them only: the cost is that of the text times its longest piece.
+ */
+bool policy_fits(const char *pattern, struct span text);
+
+/*
+ * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
+ * only if a rule names its METHOD. method and name are unescaped; row is the dialect's row of the method, or NULL. Marks
+ * the rules that name the request as matched.
+ */
+struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
+    bool from_server);
 
 #endif

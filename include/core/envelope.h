@@ -9,7 +9,7 @@
 #include "core/scan.h"
 
 enum envelope_kind {
-	ENVELOPE_UNKNOWN, /* the frame has not ended, and the members read so far do not tell its kind */
+	ENVELOPE_UNKNOWN, /* the members do not tell its kind */
 	ENVELOPE_REQUEST,
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
@@ -26,7 +26,7 @@ struct envelope {
 	enum envelope_kind kind;
 	struct span id; /* as spelled; empty if absent, null, repeated or not kept; valid as long as the scan's text */
 	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
-	bool malformed; /* a response that is no sound answer, as far as it was read: see envelope_is_malformed */
+	bool malformed; /* a response that is no sound answer: see envelope_is_malformed */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
@@ -48,25 +48,21 @@ bool envelope_is_followed(const struct scan *scan, bool needs_jsonrpc);
 
 /*
  * A batch is an array in which at least one element is a message (JSON-RPC 2.0 section 6). array: a whole JSON array,
- * with anything behind it; scan: any scan with SCAN_END_EXPLICIT, whose frame is lost.
+ * with anything behind it; scan: any scan, whose text is lost.
  */
 bool envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc);
 
-/*
- * Reads a frame that has not ended. RESPONSE: "result" or "error" was read. REQUEST: a method and an id were read.
- * NOTIFICATION: a method was read and no id, which may still come. Otherwise UNKNOWN.
- */
-void envelope_peek(struct envelope *envelope, const struct scan *scan);
+/* Whether the text was read to its end: its members are all known, even if it has a fault. */
+bool envelope_is_read(const struct scan *scan);
 
 /* What is wrong with a frame that has this fault; with SCAN_FINE it is no JSON-RPC message. */
 const char *envelope_fault(enum scan_fault fault);
 
 /*
- * Whether a response breaks JSON-RPC 2.0 section 5, as far as it was read: it has both a result and an error, or an
- * error without an integer as its code and a string as its message; and, if it has ended, whether it has neither. An
- * error that is null counts as absent.
+ * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an
+ * integer as its code and a string as its message. An error that is null counts as absent.
  */
-bool envelope_is_malformed(const struct scan *scan, bool ended);
+bool envelope_is_malformed(const struct scan *scan);
 
 /*
  * Whether a message with an id may be meant as a response, sound or not. A line of a log may have an id, too, but has

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/scan.h"
 
 enum framing { FRAMING_NEWLINE, FRAMING_HEADER };
 
@@ -43,25 +42,28 @@ enum {
 	FRAME_HEAD_MAX = 4096, /* bytes of one header, or of one piece of text before it */
 };
 
-/*
- * A header that announces a longer body is text. The body of a message that breaks off can be padded up to this length.
- */
+/* A header that announces a longer body is text. */
 #define FRAME_LENGTH_MAX ((uint64_t)1 << 32)
 
+enum frame_result {
+	FRAME_MORE,    /* the frame has not ended */
+	FRAME_MESSAGE, /* it has, and its text is at [body, end) */
+	FRAME_TEXT,    /* FRAMING_HEADER: it has, and is text where a header should be */
+};
+
 /*
- * One message of a lane, scanned as its bytes arrive. Headers are accepted as real peers write them: field names in any
- * case, blanks around the colon, other fields, lines that end with "\n" alone, and text between two messages.
+ * One message of a lane, whose end is looked for as its bytes arrive. Headers are accepted as real peers write them:
+ * field names in any case, blanks around the colon, other fields, lines that end with "\n" alone, and text between two
+ * messages.
  */
 struct frame {
 	enum framing framing;
-	struct scan *scan; /* of the frame being read, or of the one that has ended */
-	uint64_t start;    /* position in the lane of the frame's first byte, header included */
-	uint64_t body;     /* position of the first byte that is scanned */
-	uint64_t scanned;  /* position behind the last byte read */
+	uint64_t start;     /* position in the lane of the frame's first byte, header included */
+	uint64_t body, end; /* positions of the text, without its newline; end: once the frame has ended */
+	uint64_t read;     /* position behind the last byte that was read; of a frame that has ended: of the next one */
+	uint64_t line_end; /* FRAMING_NEWLINE: where the line's newline was found already; else 0 */
 	bool in_body;      /* the header has ended; always true with FRAMING_NEWLINE */
 	uint64_t length;   /* FRAMING_HEADER, in_body: bytes of the whole body */
-	bool text;         /* the frame has ended and is no message: text stands where a header should be */
-	bool split;        /* the frame has ended within its line: see frame_split */
 	struct head {      /* private, FRAMING_HEADER */
 		bool has_length, fields; /* a Content-Length was read; any field was read */
 		bool bare;               /* the line with the length ended with "\n" alone */
@@ -71,20 +73,18 @@ struct frame {
 };
 
 void frame_init(struct frame *frame, enum framing framing);
-void frame_free(struct frame *frame);
 
 /* The current frame will be read again from frame->start, in this framing. */
 void frame_set_framing(struct frame *frame, enum framing framing);
 
 /*
- * Reads bytes, which start at position frame->scanned. Afterwards frame->scanned is behind the last byte that belongs
- * to the frame; it may go back before these bytes if text turns out to end where a header begins. true: the frame has
- * ended.
+ * Reads bytes, which start at position frame->read. It may go back before these bytes if text turns out to end where a
+ * header begins.
  */
-bool frame_feed(struct frame *frame, struct span bytes) __attribute__((warn_unused_result));
+enum frame_result frame_read(struct frame *frame, struct span bytes) __attribute__((warn_unused_result));
 
-/* No more bytes will come, so the frame ends here. false: the frame has no bytes. */
-bool frame_finish(struct frame *frame) __attribute__((warn_unused_result));
+/* No more bytes will come, so the frame ends here. FRAME_MORE: the frame has no bytes. */
+enum frame_result frame_finish(struct frame *frame) __attribute__((warn_unused_result));
 
 /* Begins the next frame, behind this one. */
 void frame_next(struct frame *frame);
@@ -92,13 +92,7 @@ void frame_next(struct frame *frame);
 /* Drops the current frame, as far as it was read; the next one starts at this position. */
 void frame_skip(struct frame *frame, uint64_t position);
 
-/*
- * FRAMING_NEWLINE, after SCAN_TRAILING: the frame has ended at this position, behind its value, and the rest of the line
- * is the next frame.
- */
+/* FRAMING_NEWLINE, FRAME_MESSAGE: the frame ends at this position already, and the rest of its line is the next frame. */
 void frame_split(struct frame *frame, uint64_t position);
-
-/* FRAMING_NEWLINE, of a line that is not JSON: the line up to this position was handled, and the rest of it is text. */
-void frame_cut(struct frame *frame, uint64_t position);
 
 #endif

@@ -4,8 +4,8 @@
 /*
  * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON string with its
  * quotes, or a JSON number. JSON-RPC 2.0 section 4: strings are compared unescaped, numbers by value: 1 equals 1.0 and
- * 10e-1, but not "1". Numbers of any size are exact; larger exponents than 10^16 count as 10^16. An id longer than
- * ID_MAX is compared as spelled.
+ * 10e-1, but not "1". Two integers without fraction and exponent must be spelled alike, however long they are; else the
+ * nearest double decides. An id longer than ID_MAX is compared as spelled.
  */
 
 #include <stdbool.h>
@@ -13,21 +13,18 @@
 
 #include "core/buf.h"
 
-enum {
-	ID_MAX = 1024,
-	ID_CANONICAL_MAX = ID_MAX + 24, /* room for the exponent of a number */
-};
-
-/*
- * The canonical form of the id: equal ids have the same bytes, different ids different ones. Usually this is the id
- * itself; otherwise the form is written to storage. It need not be valid JSON.
- */
-struct span id_canonical(struct span id, char storage[ID_CANONICAL_MAX]);
+enum { ID_MAX = 1024 };
 
 bool id_equal(struct span a, struct span b);
-uint64_t id_hash(struct span id, uint64_t seed); /* of its canonical form */
 
-/* The IEEE double nearest to the number that the id is, or that its string spells; false if there is no number. */
+/*
+ * Ids that are equal have one hash. So have those for which id_number gives one number, but for ID_STRING, which is
+ * xored into the hash of a string.
+ */
+#define ID_STRING 0x9E3779B97F4A7C15
+uint64_t id_hash(struct span id, uint64_t seed);
+
+/* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);
 
 /*

@@ -20,6 +20,12 @@ struct span json_next(struct span json, size_t *at);
  */
 struct span json_member(struct span object, struct span key);
 
+/*
+ * Copies the members whose keys begin with the prefix (at most 64 bytes), as spelled and joined by commas; returns the
+ * length. More than size bytes: copies nothing of use and returns 0.
+ */
+size_t json_copy_members(struct span object, struct span prefix, char *out, size_t size);
+
 /* Whether that member is an object. */
 static inline bool
 json_has_object(struct span object, struct span key)
@@ -28,12 +34,5 @@ json_has_object(struct span object, struct span key)
 
 	return value.len > 0 && value.ptr[0] == '{';
 }
-
-/*
- * A hash of what the value says: the order of an object's members and white space do not count (RFC 8259 section 4);
- * names and scalars count as they are spelled, and so does what is nested deeper than 64 levels. json: empty, or without
- * white space around it.
- */
-uint64_t json_digest(struct span json);
 
 #endif

@@ -8,8 +8,8 @@
  *   ........|###############|----------------|
  *     gone    to be written   not decided yet
  *
- * Positions count bytes from the first one ever received. Between written and decided lie segments: bytes that
- * pass, gaps, and bytes of canceld's own. A lane knows nothing of JSON, only how messages are framed.
+ * Positions count bytes from the first one ever received. Between written and decided lies a queue of whole messages:
+ * those that pass, with their edits, and canceld's own. A lane knows nothing of JSON, only how messages are framed.
  */
 
 #include <stdbool.h>
@@ -36,41 +36,35 @@ uint64_t lane_received_to(const struct lane *lane);
 /* The undecided bytes from position on. position must not be before lane_decided_to. */
 struct span lane_from(const struct lane *lane, uint64_t position);
 
-/* Replaces a byte wherever it stands in the undecided bytes from one position to another. true: it stood there. */
-bool lane_replace(struct lane *lane, uint64_t from, uint64_t to, char byte, char with);
+struct edit {            /* bytes of a message that are replaced */
+	uint64_t offset; /* in its text */
+	size_t len;
+	struct span with;
+};
+
+struct lane_message {
+	uint64_t start, end;      /* positions of the text */
+	uint64_t next;            /* position behind its frame */
+	const struct edit *edits; /* by offset; within the text, not at its first or last byte */
+	int edit_count;
+	bool bound; /* meaningful to the current reader only: lane_keep drops it */
+};
 
 /*
- * Decide the next n undecided bytes: lane_pass has them written, lane_drop does not. What lane_pass passes is a whole
- * message, or a part of an open one (lane_set_open).
+ * Decide the undecided bytes before message->next, or before position: lane_pass has the message written, in a frame of
+ * its own, lane_drop_to has nothing written.
  */
-void lane_pass(struct lane *lane, size_t n);
-void lane_drop(struct lane *lane, size_t n);
+void lane_pass(struct lane *lane, const struct lane_message *message);
+void lane_drop_to(struct lane *lane, uint64_t position);
 
 /* How the lane frames its own messages. Default: FRAMING_NEWLINE. Set it before any byte is decided. */
 void lane_set_framing(struct lane *lane, enum framing framing);
 enum framing lane_framing(const struct lane *lane);
 
-/* From now on the lane takes no bytes of canceld's own: those below do nothing. */
+/* From now on the lane takes no bytes of canceld's own: of edits, lane_answer, lane_overtake. */
 void lane_mute(struct lane *lane);
 
-/* Add bytes of canceld's own at the decided position, as a part of the open message. */
-void lane_insert(struct lane *lane, struct span bytes);
-
-/*
- * Add the header of the open message, which has len bytes, before any of them. With FRAMING_NEWLINE it is empty.
- */
-void lane_insert_head(struct lane *lane, uint64_t len);
-
-/* Add n spaces, which take no memory, in place of the rest of a message that will not come. */
-void lane_insert_blanks(struct lane *lane, uint64_t n);
-
-/*
- * true: a message begins that is passed in several calls. false: that message has ended. Between the two, lane_answer
- * keeps its messages until the end.
- */
-void lane_set_open(struct lane *lane, bool open);
-
-/* Queue a message of canceld's own, which the lane frames, behind all decided messages; never inside an open one. */
+/* Queue a message of canceld's own, which the lane frames, behind all decided messages. */
 void lane_answer(struct lane *lane, struct span message);
 
 /*
@@ -86,7 +80,7 @@ void lane_overtake(struct lane *lane, struct span message);
 uint64_t lane_urgent_to(const struct lane *lane);
 uint64_t lane_urgent_gone(const struct lane *lane);
 
-/* Whether no byte of the message that starts at this position was written yet, its inserted header included. */
+/* Whether no byte of the message that starts at this position was written yet, its header included. */
 bool lane_untouched(const struct lane *lane, uint64_t start);
 
 /* Take the message at [start, end) out of the queue; it must be untouched (lane_untouched). */
@@ -96,17 +90,10 @@ void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
 void lane_abandon(struct lane *lane);
 
 /*
- * true: bytes decided from now on are meaningful to the current reader only, and lane_keep drops them. false: they are
- * not. Messages of lane_answer and lane_overtake are always meaningful to the current reader only.
- */
-void lane_bind(struct lane *lane, bool bound);
-
-/*
  * The reader has gone and another one will come. Keep the whole messages that are queued; drop the rest of a message
- * that is half written, urgent messages, and messages bound to the former reader (lane_bind). false: the open message
- * was dropped, and is no longer open.
+ * that is half written, urgent messages, canceld's own, and those bound to the former reader.
  */
-bool lane_keep(struct lane *lane);
+void lane_keep(struct lane *lane);
 
 /*
  * Write nothing at or after this position, except urgent messages, messages of lane_answer at this position, and the
@@ -118,11 +105,8 @@ void lane_stop_at(struct lane *lane, uint64_t position);
 /* Whether a message that starts at this position and is untouched is not written, because of lane_stop_at. */
 bool lane_holds(const struct lane *lane, uint64_t start);
 
-/*
- * Makes messages of lane_answer that wait for the end of an open message urgent. Returns the lowest position for
- * lane_stop_at that holds back no message which is meant for the current reader only.
- */
-uint64_t lane_hasten(struct lane *lane);
+/* The lowest position for lane_stop_at that holds back no message which is meant for the current reader only. */
+uint64_t lane_bound_to(const struct lane *lane);
 
 /*
  * What to write next, in order: fills at most max spans and returns their number. Afterwards call lane_sent with the

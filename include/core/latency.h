@@ -2,8 +2,8 @@
 #define CORE_LATENCY_H
 
 /*
- * How long the server took for its answers: a histogram for each method and name. The first LIMIT_LATENCIES pairs have
- * one of their own; all others share one, whose method is empty. Names are hostile input.
+ * How long the server took for its answers, for each method and name. The first LIMIT_LATENCIES pairs have an entry of
+ * their own; all others share one, whose method is empty. Names are hostile input.
  */
 
 #include <stddef.h>
@@ -13,17 +13,12 @@
 #include "core/clock.h"
 #include "core/limits.h"
 
-enum { LATENCY_BUCKETS = 12 }; /* the last one has no upper bound */
-
-/* The upper bounds of the buckets but the last, in ms, ascending. */
-extern const msec_t latency_bounds[LATENCY_BUCKETS - 1];
-
 struct latency_entry {
 	uint64_t hash;
 	char *names; /* owned: the method, then the name; NULL: the entry for all others */
 	size_t method_len, name_len;
 	uint64_t count, sum; /* answers; ms in all */
-	uint64_t buckets[LATENCY_BUCKETS];
+	msec_t longest;
 };
 
 struct latency { /* zeroed: nothing was counted */

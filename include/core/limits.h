@@ -7,7 +7,7 @@
  */
 
 enum {
-	LIMIT_HOLD = 64 << 10,         /* a longer frame is not kept whole: it passes in parts, unless --strict */
+	LIMIT_TEXT = 64 << 10,         /* a longer line of text that is no JSON is not kept */
 	LIMIT_READ = 64 << 10,         /* one read */
 	LIMIT_CLIENT_HIGH = 256 << 10, /* more queued for the client: stop reading the server */
 	LIMIT_CLIENT_LOW = 128 << 10,  /* less than this: read the server again */
@@ -16,8 +16,11 @@ enum {
 	LIMIT_CLIENT_OWN = 2 << 20, /* canceld's own answers, queued for the client: stop reading it */
 	LIMIT_SERVER_OWN = 8 << 20,
 	LIMIT_MESSAGE = 256 << 20, /* --max-message */
+	LIMIT_HEAD = 4 << 10,      /* where a longer message must have its id */
+	LIMIT_TOLD = 1 << 10,      /* bytes of a long line of text that the log gets */
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
+	LIMIT_EQUAL_IDS = 64,   /* outstanding requests of one side whose ids have one hash */
 	LIMIT_SESSION = 1024,   /* outstanding requests of the client's in one ACP session */
 	LIMIT_TASKS = 1024,     /* progress tokens of tasks; unanswered tasks/cancel */
 	LIMIT_TURNS = 65536,    /* ACP v2: sessions in which answered prompts are worked on */
@@ -26,6 +29,7 @@ enum {
 	LIMIT_FINISHED = 4096,  /* ended requests that are remembered by their ids */
 	LIMIT_ACKS = 1024,      /* acknowledged cancels that wait for the end of their request */
 
+	LIMIT_META = 16384,   /* bytes of params._meta that are kept for a request's cancel */
 	LIMIT_PROGRESS = 512, /* bytes kept of a request's latest progress */
 	LIMIT_RULES_SET = 64, /* rules that a person has added */
 	LIMIT_LATENCIES = 64, /* methods and names whose answers' times are counted apart */

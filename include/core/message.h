@@ -2,7 +2,8 @@
 #define CORE_MESSAGE_H
 
 /*
- * The message at hand: one frame of a lane with its envelope, its positions, and the edits to be made before it passes.
+ * The message at hand, whole: one frame of a lane with its envelope, its positions, and the edits to be made before it
+ * passes.
  * It borrows the scan and the lane's bytes: it is invalid after the next byte is read or decided.
  */
 
@@ -12,36 +13,22 @@
 #include "core/journal.h"
 #include "core/dialect.h"
 #include "core/envelope.h"
-
-struct edit {            /* bytes of the message that are replaced */
-	uint64_t offset; /* from message->origin */
-	size_t len;
-	struct span with; /* must be valid until the message has passed */
-};
+#include "core/lane.h"
 
 enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
 
-enum message_extent {
-	MESSAGE_WHOLE,   /* held from its first byte to its last */
-	MESSAGE_BEGINS,  /* only its beginning has arrived, and nothing of it was decided */
-	MESSAGE_PASSED,  /* it has ended after its bytes went out in parts: nothing can be changed any more */
-	MESSAGE_ELEMENT, /* held, as an element of a batch, with which it passes in any case */
-};
-
 struct message {
 	enum side from;
-	enum message_extent extent;
 	const struct scan *scan;
-	struct span text;    /* without byte order mark and line end */
+	struct span text;    /* without byte order mark and newline */
 	uint64_t begin;      /* position of the first byte to be withdrawn with it: of its header, else of text */
 	uint64_t start, end; /* of text, as positions in the lane of `from` */
-	uint64_t next;       /* position behind its line end */
-	uint64_t origin;     /* position that the scan's offsets count from */
+	uint64_t next;       /* position behind its newline */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	bool bound;                  /* meaningful to the current server only, which may need it now */
 	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
-	struct message *batch;       /* MESSAGE_ELEMENT: the batch */
+	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
 	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
 	int edit_count;
 	/* The members below are large and are not cleared for each message. */
@@ -56,13 +43,6 @@ void message_init(struct message *message, enum side from, const struct scan *sc
 void message_replace(struct message *message, enum scan_field field, struct span with);
 void message_insert(struct message *message, uint64_t offset, struct span with);
 
-/* Whether all of it is held, so that it can be read and changed. */
-static inline bool
-message_is_held(const struct message *message)
-{
-	return message->extent == MESSAGE_WHOLE || message->extent == MESSAGE_ELEMENT;
-}
-
 /* By offset. */
 static inline const struct edit *
 message_edits(const struct message *message)
@@ -75,7 +55,7 @@ message_edits(const struct message *message)
 void message_carry_edits(struct message *element);
 void message_end_edits(struct message *batch);
 
-/* The bytes of the text from one offset of the scan to another. */
+/* The bytes of the text from one offset to another. */
 struct span message_part(const struct message *message, uint64_t from, uint64_t to);
 
 /* Appends the bytes that the message would pass as, edits made, to out. */

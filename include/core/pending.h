@@ -20,7 +20,6 @@ enum request_state {
 	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
 	REQUEST_WAITING,    /* the requester waits for the answer */
 	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
-	REQUEST_PASSING,    /* its answer is going out in parts */
 	REQUEST_ABANDONED,  /* a tombstone: its late answer will be dropped */
 	REQUEST_STATES
 };
@@ -32,78 +31,81 @@ enum request_flag {                  /* properties, known from the start */
 	REQUEST_ASKED = 1 << 3,      /* canceld added its token, for its own use */
 };
 
-enum request_mark {                 /* events that have happened to it */
-	REQUEST_WITHHELD = 1 << 0,  /* its cancel waits until the era is settled; a turn's: until no other runs */
-	REQUEST_GRACED = 1 << 1,    /* its deadline was put off once, because its response is arriving */
-	REQUEST_EXPIRED = 1 << 2,   /* CANCELLING because its deadline passed ... */
-	REQUEST_CAPPED = 1 << 3,    /* ... which was the absolute one */
-	REQUEST_CASCADED = 1 << 4,  /* its turn is cancelled */
-	REQUEST_CROSSED = 1 << 5,   /* CASCADED, and its turn was already cancelled when it arrived */
-	REQUEST_CANCELLED = 1 << 6, /* it was cancelled before its answer came */
-	REQUEST_CONFIRMED = 1 << 7, /* ... and its receiver confirmed it */
-	REQUEST_UNOWED = 1 << 8,    /* PASSING, and its first cancel waived the answer ... */
-	REQUEST_AT_ONCE = 1 << 9,   /* ... or was a $/canceld/cancel, for which it is answered at once */
-	REQUEST_TOLD = 1 << 10,     /* it was CANCELLING, or PASSING when the session/cancel of its turn was sent */
-	REQUEST_SWEPT = 1 << 11,    /* CASCADED, and so are all that are older in its session */
-	REQUEST_CUT = 1 << 12,      /* PASSING, and the server closed its stdin before all of the request was written */
-	REQUEST_OPERATED = 1 << 13, /* CANCELLING because a person gave it up */
+enum given_up { /* who has given it up, before its answer came */
+	GIVEN_UP_BY_NONE,
+	GIVEN_UP_BY_REQUESTER, /* it cancelled the request */
+	GIVEN_UP_BY_DEADLINE,  /* the idle one */
+	GIVEN_UP_BY_CAP,       /* the absolute deadline */
+	GIVEN_UP_BY_PERSON,
+	GIVEN_UP_BY_END, /* the requester has gone, or canceld ends */
+};
+
+enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
+	TURN_RUNS,
+	TURN_CANCELLED, /* after the request, which ends with it */
+	TURN_CROSSED,   /* before the request arrived, or before the client answered its cancel */
 };
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
 struct method; /* core/dialect.h */
-struct turns;  /* core/turns.h */
+struct turns;  /* core/table.h */
 
-struct request_name {                  /* private: an id or token of a request */
-	struct map_entry exact, loose; /* in pending->exact; in ->loose if it is a number */
+/* private: a wire id is also the requester's id, and a wire token its token, if there is no other. */
+enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_WIRE_TOKEN, NAME_TOKEN };
+
+struct request_name { /* private: an id or token of a request, in pending->names */
+	struct map_entry entry;
 	struct request *request;
 	struct span text;
-	unsigned kinds; /* the ids and tokens of the request that it is */
+	uint64_t hash; /* by id_hash */
+	enum name_kind kind;
 };
 
 enum { REQUEST_NAMES = 4 };
 
 struct request {
-	struct span id, wire_id;                  /* as the requester spelled it; as the receiver sees it */
-	struct span token, wire_token;            /* progress token; both empty if there is none */
-	struct span method, name;                 /* unescaped; name: tool, prompt or resource, or empty */
-	struct span meta;                         /* raw members of params._meta for its cancel; or empty */
-	const struct method *row;                 /* the dialect's row of the method; NULL: none. Borrowed, static */
-	unsigned flags;                           /* enum request_flag */
-	unsigned marks;                           /* enum request_mark; requests.c sets them */
-	enum request_state state;                 /* set with pending_move */
-	uint64_t start, end;                      /* the frame's positions in its lane; set with pending_place */
-	bool urgent;                              /* ... was sent again: end is one of lane_urgent_to */
-	msec_t received;                          /* when the frame's last byte arrived */
-	msec_t cancelled;                         /* when it was cancelled while PASSING; requests.c sets it */
-	struct turns *turns;                      /* of its ACP session, if it is one; else NULL; set likewise */
-	msec_t idle_after, cap_after;             /* the durations of its deadlines; MSEC_NEVER: none */
-	struct alarm idle;                        /* in pending->idle, or not armed */
-	struct alarm hard;                        /* in ->hard (cap), ->grace or ->linger, or not armed */
-	struct alarm seen;                        /* in ->seen: "due" when its receiver last gave a sign of life */
-	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
-	struct request *older, *newer;            /* by age, within its table; read only */
-	uint64_t serial;                          /* private: a newer request has a larger one */
-	size_t name_count;                        /* private */
+	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
+	struct span token, wire_token; /* progress token; both empty if there is none */
+	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
+	struct span meta;              /* raw members of params._meta for its cancel; or empty */
+	const struct method *row;      /* the dialect's row of the method; NULL: none. Borrowed, static */
+	unsigned flags;                /* enum request_flag */
+	enum given_up given_up;        /* apply.c sets it */
+	enum turn_fate fate;           /* turns.c sets it */
+	bool swept;                    /* ... likewise: all that are older in its session have a fate, too */
+	bool withheld;                 /* its cancel, or the session/cancel of its turn, is still to be sent */
+	enum request_state state;      /* set with pending_move */
+	uint64_t start, end;           /* the frame's positions in its lane; set with pending_place */
+	bool urgent;                   /* ... was sent again: end is one of lane_urgent_to */
+	msec_t received;               /* when the frame's last byte arrived */
+	struct turns *turns;           /* of its ACP session, if it is one; else NULL; set likewise */
+	msec_t idle_after, cap_after;  /* the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;             /* in pending->idle, or not armed */
+	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
+	struct request *older, *newer; /* by age, within its table; read only */
+	uint64_t serial;               /* private: a newer request has a larger one */
+	size_t room;                   /* private: bytes behind the struct */
+	size_t name_count;             /* private */
 	struct request_name names[REQUEST_NAMES]; /* private */
 };
 
 struct pending {
-	struct timeline idle;  /* on the caller's idle clock, which may stand still */
-	struct timeline hard;  /* absolute deadlines */
-	struct timeline grace; /* graces, and what is left of deadlines that were interrupted */
-	struct timeline seen; /* the requests by their last sign of life, on the idle clock; nothing is ever due here */
-	struct timeline linger; /* until when tombstones stay */
-	size_t count;           /* all entries */
+	struct timeline idle; /* on the caller's idle clock, which may stand still */
+	struct timeline hard; /* caps, graces, and until when tombstones stay */
+	size_t count;         /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
-	size_t persons;          /* WAITING with REQUEST_PERSON */
-	size_t aliased;          /* entries whose wire_id differs from id */
-	struct map exact, loose; /* private: names by id_hash; by the double that id_number gives */
-	uint64_t serial;         /* private: of the next request */
-	bool finds_numbers;      /* private: loose is in use */
-	uint64_t seed;           /* private */
+	size_t persons;        /* WAITING with REQUEST_PERSON */
+	size_t aliased;        /* entries whose wire_id differs from id */
+	struct map names;      /* private: by id_hash and kind; those of tombstones apart */
+	uint64_t serial;       /* private: of the next request */
+	struct request *spare; /* private: entries to be used again */
+	size_t spares;         /* private */
+	uint64_t seed;         /* private */
 };
 
 void pending_init(struct pending *pending, uint64_t seed);
@@ -137,12 +139,6 @@ void pending_start_idle(struct pending *pending, struct request *request, msec_t
 /* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
 void pending_extend(struct pending *pending, struct request *request, msec_t idle_now);
 
-/* When the last sign of life was, or the idle deadline started, on the idle clock. */
-msec_t pending_seen(const struct request *request);
-
-/* The requests by that time, the earliest first: the first one (after NULL) or the next one; or NULL. */
-struct request *pending_next_seen(const struct pending *pending, const struct request *after);
-
 /* Other durations. The alarms are left to the caller. */
 void pending_change_deadlines(struct request *request, msec_t idle_after, msec_t cap_after);
 
@@ -155,12 +151,17 @@ void pending_move(struct pending *pending, struct request *request, enum request
 /* Disarms the request's alarms, removes and frees it. */
 void pending_remove(struct pending *pending, struct request *request);
 
-/* By the requester's id: the newest that is WAITING or CANCELLING, else one that is PASSING, else a tombstone. */
+/* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
 /*
- * By wire id: the request that a response with this id would answer. As above, except that a PASSING one is never
- * found, since its answer has come. NULL if there is none.
+ * Whether LIMIT_EQUAL_IDS open requests have this id, or an id with its hash, such as a long integer with the same nearest
+ * double: a look-up would step over all of them.
+ */
+bool pending_is_crowded(const struct pending *pending, struct span id);
+
+/*
+ * By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none.
  */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
@@ -189,6 +190,15 @@ struct request *pending_loosely_late(struct pending *pending, struct span wire_i
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);
 
+/* The duration of the deadline for which it was given up; or MSEC_NEVER. */
+static inline msec_t
+request_timeout(const struct request *request)
+{
+	if (request->given_up == GIVEN_UP_BY_CAP)
+		return request->cap_after;
+	return request->given_up == GIVEN_UP_BY_DEADLINE ? request->idle_after : MSEC_NEVER;
+}
+
 /* The receiver sees a different id than the requester sent. */
 static inline bool
 request_is_aliased(const struct request *request)
@@ -196,7 +206,7 @@ request_is_aliased(const struct request *request)
 	return request->wire_id.ptr != request->id.ptr;
 }
 
-/* Its requester waits for an answer, and none has begun to arrive. */
+/* Its requester waits for an answer. */
 static inline bool
 request_is_awaited(const struct request *request)
 {

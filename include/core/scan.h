@@ -2,63 +2,189 @@
 #define CORE_SCAN_H
 
 /*
- * A resumable scanner of one JSON text (RFC 8259, UTF-8, strict). It builds no tree: it checks the syntax, finds the
- * end of the text, and keeps the few values that tell which kind of JSON-RPC message this is. Each byte is read once,
- * or twice if its token is split between two pieces.
+ * Reads one whole JSON text in place (RFC 8259 in UTF-8, strict), in one pass. It builds no tree: it checks the text,
+ * and keeps where the few values stand that tell what a JSON-RPC message is and which request it names.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/fields.h"
 
-enum scan_end {
-	SCAN_END_NEWLINE,  /* '\n' ends the frame, wherever it stands (newline-delimited JSON) */
-	SCAN_END_EXPLICIT, /* the caller knows the end and calls scan_finish */
+enum {
+	SCAN_DEPTH_MAX = 1000, /* nesting of arrays and objects */
+	SCAN_VALUE_MAX = 1024, /* bytes of a value whose text is read, as spelled */
 };
 
-struct scan; /* opaque; its memory is reused for the next frame */
-
-struct scan *scan_new(enum scan_end end);
-void scan_free(struct scan *scan);
-
-/* Starts the next frame; all values of the last one are forgotten. */
-void scan_start(struct scan *scan);
-void scan_use_vectors(struct scan *scan, bool vectors);
-
-/*
- * Feeds the next len bytes of the frame. Returns how many were consumed: all of them, or, with
- * SCAN_END_NEWLINE, those up to and including the newline that ended the frame.
- */
-size_t scan_feed(struct scan *scan, const char *bytes, size_t len);
-
-/* The frame ends here without a newline (end of file, or the length of its header is reached). */
-void scan_finish(struct scan *scan);
-
-/* After SCAN_TRAILING: the frame ended behind its value, without a fault; the byte there begins another frame. */
-void scan_end_at_value(struct scan *scan);
-
-bool scan_ended(const struct scan *scan);           /* by newline or scan_finish */
-enum value_type scan_type(const struct scan *scan); /* of the top-level value; VALUE_ABSENT: a blank line */
-bool scan_complete(const struct scan *scan);        /* the top-level value has ended */
-enum scan_fault scan_fault(const struct scan *scan);
-bool scan_failed(const struct scan *scan); /* there is a hard fault, perhaps behind a soft one */
-uint64_t scan_fault_offset(const struct scan *scan);
-uint64_t scan_value_start(const struct scan *scan); /* offset of the top-level value's first byte */
-uint64_t scan_value_end(const struct scan *scan);   /* offset behind its last byte; if complete */
-bool scan_bom(const struct scan *scan);             /* the frame starts with a UTF-8 byte order mark (skipped) */
-bool scan_has_cr(const struct scan *scan);          /* a carriage return stands between tokens, or behind the value */
+enum value_type {
+	VALUE_ABSENT,
+	VALUE_NULL,
+	VALUE_BOOL,
+	VALUE_NUMBER,
+	VALUE_STRING,
+	VALUE_OBJECT,
+	VALUE_ARRAY,
+};
 
 /*
- * The value of a field, as far as it was read: VALUE_ABSENT until the value has ended (for fields marked "its type
- * only": until its first byte was read). An object or array has a type and no text. Of repeated members the last one
- * counts: from its key on, the former value and all beneath it are absent; but of methods the first one counts.
- * SCAN_PARAMS_META is an object from its first complete member on, and has no end.
+ * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole value. Short keys come
+ * first.
  */
-const struct scan_value *scan_value(const struct scan *scan, enum scan_field field);
+#define SCAN_META_PREFIX "io.modelcontextprotocol/"
+/* clang-format off */
+#define SCAN_LIST(X) \
+	X(ID, TEXT, "id") \
+	X(PARAMS_ID, PARAMS, "id") \
+	X(URI, PARAMS, "uri") \
+	X(NAME, PARAMS, "name") \
+	X(TASK, PARAMS, "task") \
+	X(CREATED_TASK, RESULT, "task") \
+	X(ERROR_CODE, ERROR, "code") \
+	X(ERROR_DATA, ERROR, "data") \
+	X(ERROR, TEXT, "error") \
+	X(TOKEN, PARAMS, "token") \
+	X(REQUEST_META, PARAMS, "_meta") \
+	X(RESULT_META, RESULT, "_meta") \
+	X(UPDATE_STATE, UPDATE, "state") \
+	X(SERVER_TOOLS, CAPABILITIES, "tools") \
+	X(METHOD, TEXT, "method") \
+	X(PARAMS, TEXT, "params") \
+	X(RESULT, TEXT, "result") \
+	X(REASON, PARAMS, "reason") \
+	X(STATUS, PARAMS, "status") \
+	X(TASK_ID, PARAMS, "taskId") \
+	X(UPDATE, PARAMS, "update") \
+	X(RESULT_STATUS, RESULT, "status") \
+	X(RESULT_TASK_ID, RESULT, "taskId") \
+	X(CREATED_TASK_ID, CREATED_TASK, "taskId") \
+	X(JSONRPC, TEXT, "jsonrpc") \
+	X(IS_ERROR, RESULT, "isError") \
+	X(ERROR_MESSAGE, ERROR, "message") \
+	X(SERVER_PROMPTS, CAPABILITIES, "prompts") \
+	X(CLIENT_CANCELS, CLIENT_CANCELLATION, "request") \
+	X(AGENT_CANCELS, AGENT_CANCELLATION, "request") \
+	X(REQUEST_ID, PARAMS, "requestId") \
+	X(SESSION_ID, PARAMS, "sessionId") \
+	X(SERVER_RESOURCES, CAPABILITIES, "resources") \
+	X(ERROR_REQUEST_ID, ERROR_DATA, "requestId") \
+	X(RESULT_TYPE, RESULT, "resultType") \
+	X(STOP_REASON, RESULT, "stopReason") \
+	X(TOOLS_CHANGE, SERVER_TOOLS, "listChanged") \
+	X(PROMPTS_CHANGE, SERVER_PROMPTS, "listChanged") \
+	X(RESOURCES_CHANGE, SERVER_RESOURCES, "listChanged") \
+	X(CAPABILITIES, RESULT, "capabilities") \
+	X(CLIENT_CANCELLATION, CLIENT_ABILITIES, "cancellation") \
+	X(AGENT_CANCELLATION, AGENT_ABILITIES, "cancellation") \
+	X(WORK_TOKEN, PARAMS, "workDoneToken") \
+	X(PROGRESS_TOKEN, PARAMS, "progressToken") /* a progress notification */ \
+	X(META_TOKEN, REQUEST_META, "progressToken") /* a request that wants progress */ \
+	X(PARAMS_VERSION, PARAMS, "protocolVersion") \
+	X(RESULT_VERSION, RESULT, "protocolVersion") \
+	X(AGENT_ABILITIES, RESULT, "agentCapabilities") \
+	X(PARTIAL_TOKEN, PARAMS, "partialResultToken") \
+	X(CLIENT_ABILITIES, PARAMS, "clientCapabilities") \
+	X(META_SUBSCRIPTION, REQUEST_META, SCAN_META_PREFIX "subscriptionId") \
+	X(RESULT_SUBSCRIPTION, RESULT_META, SCAN_META_PREFIX "subscriptionId") \
+	X(META_VERSION, REQUEST_META, SCAN_META_PREFIX "protocolVersion")
+/* clang-format on */
 
-/* The value's bytes as spelled on the wire (a string with its quotes); valid until the next scan_start. */
-struct span scan_text(const struct scan *scan, enum scan_field field);
+enum scan_field {
+	SCAN_TEXT,
+#define SCAN_NAME_FIELD(name, parent, key) SCAN_##name,
+	SCAN_LIST(SCAN_NAME_FIELD)
+#undef SCAN_NAME_FIELD
+	    SCAN_FIELDS
+};
+
+/*
+ * The first fault that was found. After a soft fault the scan goes on and may still find the id; a text that is kept is
+ * valid JSON all the same.
+ */
+enum scan_fault {
+	SCAN_FINE,
+	SCAN_UTF8,            /* soft: invalid UTF-8 */
+	SCAN_CONTROL,         /* soft: a raw control character inside a string */
+	SCAN_DEPTH,           /* soft: nested deeper than SCAN_DEPTH_MAX, where only brackets and strings are checked */
+	SCAN_REPEATED_ID,     /* soft: the top-level id occurs twice; told even after another soft fault */
+	SCAN_REPEATED_METHOD, /* soft: the top-level method occurs twice */
+	SCAN_SYNTAX,          /* hard: not JSON from here on */
+	SCAN_TRAILING,        /* hard: after the complete value comes a byte that is not white space */
+	SCAN_CUT,             /* hard: the text ends inside the value */
+};
+
+struct scan_value {
+	enum value_type type;
+	bool unkept;     /* a scalar that is longer than SCAN_VALUE_MAX, or no sound JSON: its text is not read */
+	bool empty;      /* an object or array without members */
+	uint64_t offset; /* of the first byte, counted from the text's first byte */
+	uint64_t end;    /* of the byte behind the last one; 0: a container that has not ended */
+};
+
+struct scan { /* read only */
+	struct span text;
+	enum scan_fault fault;
+	uint64_t fault_offset;
+	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
+	uint64_t present;                      /* private: a bit for each field that was found */
+	struct scan_value values[SCAN_FIELDS]; /* private */
+};
+
+/* Scans the text, which must stay where it is as long as the scan is asked. */
+void scan_read(struct scan *scan, struct span text);
+
+/*
+ * The value of a field. Of repeated members the last one counts: from its key on, the former value and all beneath it
+ * are absent; but of methods the first one counts. Of members of an array none counts.
+ */
+static inline const struct scan_value *
+scan_value(const struct scan *scan, enum scan_field field)
+{
+	static const struct scan_value absent = { 0 };
+
+	return scan->present >> field & 1 ? &scan->values[field] : &absent;
+}
+
+/* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */
+static inline struct span
+scan_text(const struct scan *scan, enum scan_field field)
+{
+	const struct scan_value *value = scan_value(scan, field);
+
+	if (value->unkept || value->type == VALUE_ABSENT || value->type >= VALUE_OBJECT)
+		return SPAN_NONE;
+	return span_part(scan->text, value->offset, value->end - value->offset);
+}
+
+/* The whole value. VALUE_ABSENT: the text is blank. */
+static inline enum value_type
+scan_type(const struct scan *scan)
+{
+	return scan_value(scan, SCAN_TEXT)->type;
+}
+
+static inline uint64_t
+scan_value_start(const struct scan *scan)
+{
+	return scan_value(scan, SCAN_TEXT)->offset;
+}
+
+static inline uint64_t
+scan_value_end(const struct scan *scan)
+{
+	return scan_value(scan, SCAN_TEXT)->end;
+}
+
+static inline bool
+scan_complete(const struct scan *scan)
+{
+	return scan_value_end(scan) > 0;
+}
+
+/*
+ * The first byte of a string that is not printable ASCII, or is a quote or a backslash; start: bytes may be read from
+ * there on. The second one does the same without vectors, and is what tests compare the first one with.
+ */
+const char *scan_skip(const char *start, const char *at, const char *end);
+const char *scan_skip_bytes(const char *at, const char *end);
 
 #endif

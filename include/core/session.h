@@ -8,17 +8,54 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
+#include "core/dialect.h"
 #include "core/journal.h"
-#include "core/config.h"
 #include "core/lane.h"
-#include "core/server.h"
+#include "core/latency.h"
+#include "core/pending.h"
+
+struct session_config {
+	const struct dialect *dialect; /* NULL: the one that the traffic shows */
+	const struct policy *policy;   /* its rules are copied */
+	msec_t grace;                  /* MSEC_NEVER: the built-in time */
+	size_t max_message, max_inflight;
+	bool no_cancel, answer_cancelled, tool_errors;
+	bool ask_progress; /* a request without a progress token is given one */
+	bool legacy;       /* server/discover is answered as an unknown method */
+	bool restarts;     /* the server may be started again: keep the messages that a new one must be told */
+	bool stateless;    /* ... even if the protocol cannot tell a new server everything */
+	bool
+	    dry_run; /* the messages pass elsewhere: it hears what passes, under its own ids and tokens, and adds nothing */
+	bool observed;     /* keep what a person may ask for: the latest progress of requests, how long answers took */
+	msec_t kill_stuck; /* how long the server may take to show that it is alive, after a cancel; 0: for ever */
+	uint64_t seed;     /* of the hash tables: any random number */
+};
+
+enum server_life {
+	SERVER_OPEN,      /* it takes messages */
+	SERVER_STUCK,     /* it does not answer, or refused the replay: the shell has to end it */
+	SERVER_DEAF,      /* it closed its stdin and runs on; it may still answer what it has */
+	SERVER_RETIRED,   /* ... and a new one will follow */
+	SERVER_AWAY,      /* it has gone; a new one will be started */
+	SERVER_HANDSHAKE, /* a new one was sent the handshake, and has not answered */
+	SERVER_SETTINGS,  /* ... it has answered, and was sent the settings */
+	SERVER_GONE,      /* it has gone for good */
+};
 
 struct session;
 
 struct session *session_new(const struct session_config *config, action_fn *act, void *user, msec_t now);
 void session_free(struct session *session);
+
+/* Other rules of the configuration's; those of options and of a person stay. Requests keep the deadlines they have. */
+void session_set_rules(struct session *session, const struct policy *policy);
+
+/* The session's rules, which tell whether they have named a request. */
+const struct policy *session_rules(const struct session *session);
 
 /* The lane of the bytes that side `from` writes; the other side reads them. */
 struct lane *session_lane(struct session *session, enum side from);
@@ -112,9 +149,9 @@ msec_t session_wake(const struct session *session, bool stalled);
 /*
  * The caller is about to wait, at most until the time of session_wake. If the next call comes much later than that, the
  * machine or canceld stood still, and all deadlines are shifted. While the server is stalled (not read), the idle
- * deadlines of the client's requests stand still.
+ * deadlines of the client's requests stand still. Returns session_wake.
  */
-void session_sleep(struct session *session, bool stalled, msec_t now);
+msec_t session_sleep(struct session *session, bool stalled, msec_t now);
 
 /* It is `now`: for operator.c. */
 void session_set_time(struct session *session, msec_t now);
@@ -131,6 +168,59 @@ bool session_turn_runs(const struct session *session);
 bool session_wants_end(const struct session *session);                /* the handshake was never answered */
 bool session_timed_out(const struct session *session);                /* some request timed out */
 const struct journal *session_journal(const struct session *session); /* what was counted */
-bool session_began(const struct session *session); /* the client has sent the request of a handshake */
+
+/* --- What a person, outside of the session, may see and do while it runs */
+
+struct request_view { /* spans and the request are valid until the session is called again */
+	const struct request *request;
+	enum side from;                   /* the requester */
+	enum request_state state;         /* QUEUED, WAITING or CANCELLING */
+	struct span id;                   /* as the requester spelled it */
+	struct span method, name;         /* unescaped */
+	struct span progress;             /* its latest progress notification; empty: none, or too long */
+	const struct progress_form *form; /* of progress */
+	msec_t age;
+	msec_t silent; /* since its last sign of life, on the clock of the idle deadlines */
+	msec_t idle_left,
+	    cap_left; /* may be negative: overdue; cap_left of CANCELLING: of its grace; MSEC_NEVER: none */
+	bool exempt;  /* by its nature it has no deadline */
+};
+
+/* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
+bool session_next_request(const struct session *session, enum side from, const struct request *after,
+    struct request_view *view);
+
+/* The request with this id, as session_cancel would find it. false: there is none. */
+bool session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view);
+
+enum operator_result {
+	OPERATOR_DONE,
+	OPERATOR_NOT_FOUND, /* there is no such request, or it has ended */
+	OPERATOR_FORBIDDEN, /* it opens the session, which only its deadline ends */
+};
+
+/*
+ * A person gives the request with this id up: its receiver is told, and its requester answered, as at a deadline.
+ * reason: UTF-8 text for the requester and the log; may be empty.
+ */
+enum operator_result session_cancel(struct session *session, enum side from, struct span id, struct span reason,
+    msec_t now) __attribute__((warn_unused_result));
+
+/*
+ * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.
+ * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
+ * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
+ */
+bool session_set(struct session *session, enum policy_clock clock, const struct policy_rule *rule, bool in_flight,
+    msec_t now, size_t *changed) __attribute__((warn_unused_result));
+
+const struct latency *session_latency(const struct session *session);
+
+/* The dialect's name, and the era as in the log; "" if it is not known or has none. */
+const char *session_dialect(const struct session *session);
+const char *session_era(const struct session *session);
+
+/* How long the oldest outstanding request has been there; MSEC_NEVER: there is none. */
+msec_t session_oldest(const struct session *session);
 
 #endif

@@ -6,67 +6,303 @@
  * several of these structs are answered here.
  */
 
-#include "core/acks.h"
-#include "core/clocks.h"
-#include "core/config.h"
-#include "core/decide.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/table.h"
+#include "core/dialect.h"
 #include "core/framing.h"
-#include "core/handshake.h"
+#include "core/journal.h"
 #include "core/lane.h"
 #include "core/latency.h"
+#include "core/limits.h"
+#include "core/message.h"
 #include "core/pending.h"
-#include "core/questions.h"
-#include "core/records.h"
-#include "core/journal.h"
-#include "core/server.h"
-#include "core/tasks.h"
-#include "core/turns.h"
+#include "core/session.h"
 
-enum reading {        /* what happens to the frame that is being read */
-	READ_HOLD,    /* undecided: its bytes are kept */
-	READ_PASS,    /* it passes in parts, and is entered in the table at its end, unless it is an answer */
-	READ_PASSED,  /* it passes in parts, as the answer to parts->request */
-	READ_DISCARD, /* too long to keep: dropped in parts, handled at its end */
-	READ_STRAY,   /* an answer to nothing: dropped in parts, reported at its end, when its id is known */
-	READ_DROPPED, /* dropped in parts, and handled already */
-	READ_LOST,    /* dropped in parts, because its reader has gone; a request is handled at its end */
+/* --- clocks.c */
+
+/*
+ * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
+ * still; the idle clock also leaves out the time in which the client's requests do not count as idle.
+ */
+
+struct clocks {
+	msec_t now;     /* the caller's */
+	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
+	msec_t skew;    /* how long everything stood still, in total */
+	msec_t steady;  /* the caller's clock less the skew */
+	msec_t idle;    /* steady, less the time in which a person was waited for or the server was not read */
+	bool stalled;   /* the server is not being read */
+	bool resumed;   /* reading has just resumed */
 };
 
-struct former { /* what a PASSING request was before */
-	enum request_state state;
-	msec_t idle, hard; /* when its alarms were due; MSEC_NEVER: not armed */
+void clocks_init(struct clocks *clocks, msec_t now);
+
+/*
+ * Sets the time. frozen: the idle clock stood still since the last call, for another reason than `stalled`. Returns how
+ * long everything stood still before this call, in ms: 0 unless the call comes much later than planned.
+ */
+msec_t clocks_set(struct clocks *clocks, msec_t now, bool frozen);
+
+/* The caller waits until `wake` at the latest. stalled: it does not read the server meanwhile. */
+void clocks_plan(struct clocks *clocks, msec_t wake, bool stalled);
+
+/* The clock of that side's idle deadlines. */
+static inline msec_t
+clocks_idle(const struct clocks *clocks, enum side requester)
+{
+	return requester == SIDE_CLIENT ? clocks->idle : clocks->steady;
+}
+
+/* --- server.c */
+
+/* The server as the session sees it: what can be sent to it now, and how the last process ended. */
+
+struct server {
+	enum server_life life;
+	bool served;    /* this one has answered a request of the client's */
+	bool restarted; /* it is not the first server */
+	bool given_up;  /* no further server will be started: they have failed too often */
+	bool closed;    /* the client has told it to end */
+	bool shut;      /* canceld has closed its stdin, to end it */
+	bool unstarted; /* there never was one, and there will be none */
+	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
+	int signal;
+	struct buf said;    /* the last lines of text on its stdout */
+	struct buf quote;   /* the last bytes of said and of its stderr, as valid UTF-8 */
+	struct buf refusal; /* why the last server could not continue the session; empty: it could */
 };
 
-struct parts { /* parts.c */
-	enum reading reading;
-	struct request *request; /* READ_PASSED: PASSING; else NULL */
-	struct former former;    /* of the request */
-	msec_t patience;         /* READ_PASS, READ_PASSED: how long the message may stand still */
-	uint64_t nameless_to;    /* an answer that begins before this position is held until its id is known */
-	bool answer;             /* the message that passes, or is dropped in parts, began as an answer */
-	bool cr_told;            /* CR_REPLACED was logged for the message */
-	bool stalled;            /* READ_DROPPED: the message was closed before its end ... */
-	bool nameless;           /* READ_DROPPED, READ_LOST: ... and before its id */
+void server_init(struct server *server);
+void server_free(struct server *server);
+
+/* Sets the life. SERVER_AWAY also resets what was true of the former server only. */
+void server_enter(struct server *server, enum server_life life);
+
+/* The server has ended; life is AWAY or GONE. status, signal: -1: unknown. */
+void server_end(struct server *server, enum server_life life, int status, int signal);
+
+void server_note_served(struct server *server);
+
+/* A line of text on the server's stdout, without its newline. */
+void server_note_said(struct server *server, struct span text);
+
+/*
+ * Keeps the end of what the server said on its stdout, followed by these bytes, with `?` for what is not UTF-8. If both
+ * are too long together, these bytes have precedence.
+ */
+void server_quote(struct server *server, struct span words);
+
+/* Keeps the reason why this server does not continue the session, likewise with `?`; empty: it does. */
+void server_refuse(struct server *server, struct span words);
+
+/* No server will read what is sent from now on: it has gone for good, or is deaf and the last one. */
+static inline bool
+server_takes_nothing(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_GONE;
+}
+
+/* The server has closed its stdin and runs on. */
+static inline bool
+server_is_deaf(const struct server *server)
+{
+	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
+}
+
+/* The server may write, and nothing more can be written to it: it or canceld has closed its stdin. */
+static inline bool
+server_is_unreachable(const struct server *server)
+{
+	return server_is_deaf(server) || server->shut;
+}
+
+/* The server is new and the replay to it has not ended. */
+static inline bool
+server_is_replaying(const struct server *server)
+{
+	return server->life == SERVER_HANDSHAKE || server->life == SERVER_SETTINGS;
+}
+
+/* --- handshake.c */
+
+/*
+ * The protocol of the session, as far as the traffic has shown it: framing, dialect, era, capabilities. It reads
+ * messages and writes nothing.
+ */
+
+enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
+
+struct handshake {
+	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
+	bool dialect_known, framing_known;
+	bool begun;                /* the client has asked for a handshake */
+	bool plain;                /* the client does not speak JSON-RPC: everything passes */
+	bool initialized;          /* answered with a result, or the client did without a handshake */
+	bool omits_id;             /* errors without an id leave the member out */
+	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
+	bool has_tasks;            /* MCP: the version has tasks, other than as an extension */
+	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
+	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
+	enum era era;
+	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
+
+/* dialect: the one that a person has named; NULL: none. */
+void handshake_init(struct handshake *handshake, const struct dialect *dialect);
+
+/*
+ * Reads the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The
+ * client's bytes decide; a server that writes before its client is read with the framing that its own bytes suggest.
+ * ended: no more bytes will come. *framing: the framing for now. false: more bytes are needed.
+ */
+bool handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
+    enum framing *framing);
+
+enum news { /* what a request has shown; a set */
+	NEWS_DIALECT = 1 << 0,
+	NEWS_ERA = 1 << 1,
+};
+
+/* Reads a request of the client's: the first one shows the dialect, and the first ones of MCP show the era. */
+unsigned handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message);
+
+/* Reads the handshake's response, if it has a result. */
+void handshake_read_answer(struct handshake *handshake, const struct message *message);
+
+/* Reads from it what a server, also one that was started again, has declared about tasks. */
+void handshake_read_tasks(struct handshake *handshake, const struct message *message);
+
+/* Reads the response to a METHOD_DISCOVERY, if it has a result. */
+void handshake_read_discovery(struct handshake *handshake, const struct message *message);
+
+/*
+ * MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task of its receiver. The receiver must have
+ * declared that for the method.
+ */
+bool handshake_may_make_task(const struct handshake *handshake, enum side receiver, const struct request *request);
+
+/*
+ * The id of the task that the response to this request created, as spelled; or empty. In the modern era (SEP-2663) any
+ * request may become one.
+ */
+struct span handshake_created_task(const struct handshake *handshake, enum side receiver, const struct request *request,
+    const struct scan *response);
+
+/* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
+bool handshake_may_cancel_task(const struct handshake *handshake, enum side receiver, const struct request *request);
+
+/* Messages of canceld's own may be written to the server. written_to: how far the client's lane was written. */
+bool handshake_is_settled(const struct handshake *handshake, uint64_t written_to);
+
+/* The session is open: the handshake was answered, or the protocol needs none. */
+bool handshake_is_done(const struct handshake *handshake);
+
+/* The form of a cancel for that receiver; NULL: its protocol has none. */
+static inline const struct cancel *
+handshake_cancel(const struct handshake *handshake, enum side receiver)
+{
+	return handshake->declared[receiver] ? handshake->dialect->declared_cancel : handshake->dialect->cancel;
+}
+
+/* --- records.c */
+
+/*
+ * The messages that a new server must be told to continue the session, kept as they pass: the handshake, the
+ * notification after it, settings, streams. At most LIMIT_RECORDS of them, and LIMIT_RECORD_BYTES.
+ */
+
+enum record_kind {
+	RECORD_NONE, /* the message is not kept */
+	RECORD_HANDSHAKE,
+	RECORD_OPENED,    /* the notification after the handshake */
+	RECORD_SETTING,   /* stays in force, and replaces an earlier one of the same name */
+	RECORD_UNSETTING, /* ends the setting of the same name */
+	RECORD_STREAM,    /* a request that stays open */
+};
+
+struct record {
+	enum record_kind kind;
+	const struct method *row; /* the method's row; NULL: OPENED */
+	struct buf text;          /* the message */
+	size_t id_at, id_len;     /* where the request's id is in text */
+	struct buf name;          /* SETTING, UNSETTING: the name that it sets; empty: all */
+	struct request *request;  /* while it is not answered; NULL: it was granted. The record ends with it */
+	bool begins;              /* STREAM: it was replayed, and its first message has not arrived yet */
+	bool known;               /* STREAM: the client has received its first message */
+};
+
+struct records {
+	bool wanted;         /* the server may be started again */
+	struct record *list; /* owned, in the order in which they passed */
+	size_t count, bytes;
+
+	bool overflow;             /* the handshake was too long */
+	struct buf version;        /* the server's version, as spelled in its answer to the handshake */
+	bool lists[DIALECT_LISTS]; /* the server announces changes of this list; see struct dialect */
+};
+
+void records_init(struct records *records, bool wanted);
+void records_free(struct records *records);
+
+/*
+ * Keeps a request of the client's that passes and is held whole, if its method needs it. false: it should be kept, but
+ * there is no room.
+ */
+bool records_add_request(struct records *records, const struct message *message, struct request *request)
+    __attribute__((warn_unused_result));
+
+/* Keeps the client's notification after its handshake, likewise. */
+bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
+
+/* The request was answered. granted: with a result. */
+void records_answer(struct records *records, const struct request *request, bool granted);
+
+/* The request has ended, in any way. */
+void records_end(struct records *records, const struct request *request);
+
+/* The record of a request that is not answered yet; NULL if there is none. */
+struct record *records_find(const struct records *records, const struct request *request);
+
+/* Keeps the first server's answer to the handshake; message is whole. */
+void records_note_server(struct records *records, const struct dialect *dialect, const struct message *message);
+
+/* Whether the client was told this version of the protocol. */
+bool records_has_version(const struct records *records, struct span version);
+
+/* Whether a handshake waits for its answer. */
+bool records_has_handshake(const struct records *records);
+
+/* The stream was replayed to a new server. */
+void records_replayed_stream(struct record *record);
+
+/* The first message of the stream with this id has arrived; true: the client has received it before. */
+bool records_begin_stream(struct records *records, struct span wire_id);
+
+/* --- the session */
 
 enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
 
-struct cause { /* copied from a cancelled request */
-	struct buf part[CAUSE_PARTS];
+struct probe {                         /* recovery.c: is the server alive? */
+	struct request *question;      /* the question while it is not answered; or NULL */
+	struct buf cause[CAUSE_PARTS]; /* copied from the request that was cancelled last */
+	uint64_t taken;                /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to;             /* how far the client's queue has waited for a probe already */
+	bool again;                    /* to be asked when the present question is answered, and the era settled */
 };
 
-struct probe {                     /* recovery.c: is the server alive? */
-	struct request *question;  /* the question while it is not answered; or NULL */
-	struct cause cause, later; /* of the present question; of the next one */
-	uint64_t taken;            /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t freed_to;         /* how far the client's queue has waited for a probe already */
-	bool again;                /* to be asked when the present question is answered, and the era settled */
+enum skipping {
+	SKIP_NOTHING,
+	SKIP_TEXT,      /* a line that is longer than LIMIT_TEXT and no JSON */
+	SKIP_OVERSIZED, /* a message that is longer than --max-message */
 };
 
 struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct lane *lane;
 	struct frame frame;
-	struct parts parts;
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
 	bool spoke;         /* it has sent a message ... */
@@ -74,13 +310,14 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	uint64_t
 	    untracked;    /* where its last request ends that cannot be tracked: any response may answer it; 0: none */
 	bool ended;       /* no more bytes come from this side */
-	uint64_t text_to; /* session.c: where text ended that was no header, and whose line goes on; or 0 */
-	/* noise.c, positions: where the search in a line of text goes on whose beginning was dropped, and when. */
-	uint64_t searched, search_at;
+	uint64_t text_to; /* noise.c: where text ended that was no header, and whose line goes on; or 0 */
+	enum skipping skipping; /* noise.c: the frame at hand is thrown away */
+	char told[LIMIT_TOLD];  /* ... of SKIP_TEXT: how it began */
 };
 
 struct session {
-	struct session_config config;
+	struct session_config config; /* without policy */
+	struct policy policy;
 	struct journal journal;
 	struct clocks clocks;
 	struct handshake handshake;
@@ -97,14 +334,13 @@ struct session {
 	bool timed_out;       /* requests.c: a request has timed out */
 	bool wants_end;       /* requests.c: the handshake was never answered */
 	bool client_gone;     /* session.c */
-	bool client_left;     /* session.c: ... and its requests are not waited for: they had this event */
-	enum decide_event left;
-	msec_t client_owed; /* session.c: steady time when the server last waited for an answer of the client's */
-	struct span reason; /* operator.c: the reason that the person gave for the cancel, during that call */
+	bool client_left;     /* session.c: ... and its requests are not waited for */
+	msec_t client_owed;   /* session.c: steady time when the server last waited for an answer of the client's */
+	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
 	struct latency latency;
-	bool batch_told;      /* receive.c */
-	struct scan *salvage; /* noise.c: scans what may be a response in the middle of a line */
-	struct buf scratch;   /* for one message that is being composed; reused for the next one */
+	bool batch_told;             /* receive.c */
+	struct scan *scan, *salvage; /* of the message at hand; for whatever else is scanned meanwhile */
+	struct buf scratch;          /* for one message that is being composed; reused for the next one */
 };
 
 /* An action about a request, which may be NULL. */
@@ -127,9 +363,7 @@ void state_note(struct session *session, enum verb verb, enum side side, enum wh
     struct span detail);
 
 /*
- * Whether the receiver may still answer under this id of `requester`, so that another request must not have it. The
- * answer that passes may turn out to be another's while its id is not known.
- */
+ * Whether the receiver may still answer under this id of `requester`, so that another request must not have it. */
 bool state_id_is_taken(const struct session *session, enum side requester, struct span id);
 
 /* The request's state, QUEUED included. */
@@ -148,16 +382,13 @@ state_of(const struct session *session, enum side requester, const struct reques
 bool state_is_opening(const struct session *session, enum side from, struct span method);
 
 /*
- * How long the receiver may still take to answer a request that was cancelled, or that it has begun to answer. request
+ * How long the receiver may still take to answer a request that was cancelled. request
  * may be NULL.
  */
 msec_t state_grace(const struct session *session, const struct request *request);
 
-/* The frame that has just ended, as a message: held WHOLE, or PASSED. */
-void state_message(const struct session *session, enum side from, enum message_extent extent, struct message *message);
-
 /*
- * Whether the frame, as far as it was read, names a request that the other side has sent: some SDKs leave "jsonrpc" out of
+ * Whether the text names a request that the other side has sent: some SDKs leave "jsonrpc" out of
  * answers, and such a line is no line of a log.
  */
 bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
@@ -185,7 +416,7 @@ state_outstanding(const struct session *session, enum side requester)
 {
 	const size_t *in_state = session->party[requester].pending.in_state;
 
-	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING] + in_state[REQUEST_PASSING];
+	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING];
 }
 
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
@@ -196,9 +427,9 @@ void state_lose_untracked(struct session *session);
 
 /* Whether that side reads nothing any more. */
 static inline bool
-state_is_gone(const struct session *session, enum side side)
+state_takes_nothing(const struct session *session, enum side side)
 {
-	return side == SIDE_SERVER ? server_is_gone(&session->server) : session->client_gone;
+	return side == SIDE_SERVER ? server_takes_nothing(&session->server) : session->client_gone;
 }
 
 /* Whether canceld's own messages to that side are written: also to a server that is still to come. */
@@ -230,20 +461,6 @@ state_has_settled(const struct session *session)
 	bool unasked = session->probe.again && session->probe.question == NULL;
 
 	return (session->cancel_withheld || unasked) && state_is_settled(session);
-}
-
-/*
- * turns_live. ACP v2: also for a prompt whose answer passes in parts, as its turn goes on, unless the client has left,
- * whose turns are all cancelled.
- */
-static inline bool
-state_turns_live(const struct session *session, const struct turns *turns, size_t own)
-{
-	const struct request *passing = session->party[SIDE_SERVER].parts.request;
-
-	return turns_live(turns, own) ||
-	    (session->handshake.version > 1 && !session->client_left && passing != NULL && passing->turns == turns &&
-		!(passing->marks & REQUEST_CANCELLED));
 }
 
 /* Whether a requester of that side still waits for an answer after its cancel. */

@@ -2,29 +2,27 @@
 #define CORE_TIMELINE_H
 
 /*
- * Deadlines. Alarms with the same duration share a list: as the clock never goes back, a new alarm is appended and each
- * list stays sorted. So every operation is O(1) in the number of alarms and O(d) in the number of different durations,
- * which are few: a person configured them.
+ * Deadlines: a heap of alarms, each of which knows its place. Arming and disarming take O(log n) steps in the number of
+ * alarms. Alarms that are due at the same time come in the order in which they were armed.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/clock.h"
 
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
-	struct alarm *next, *previous;
+	struct timeline *timeline;
+	size_t place;
 	msec_t due;
+	uint64_t order;
 };
 
-struct alarm_list {
-	msec_t duration;
-	struct alarm ring; /* both ends of the list; not an alarm itself */
-};
-
-struct timeline {                  /* zeroed: nothing is armed */
-	struct alarm_list **lists; /* each allocated, so that alarms can point to it */
-	size_t count;              /* the largest number of durations that were armed at one time */
+struct timeline { /* zeroed: nothing is armed */
+	struct alarm **heap;
+	size_t count, room;
+	uint64_t armed; /* how often an alarm was armed */
 };
 
 void timeline_free(struct timeline *timeline); /* nothing may be armed any more */
@@ -35,13 +33,25 @@ void timeline_free(struct timeline *timeline); /* nothing may be armed any more 
  */
 void alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now);
 void alarm_disarm(struct alarm *alarm);
-bool alarm_armed(const struct alarm *alarm);
-msec_t alarm_due(const struct alarm *alarm); /* MSEC_NEVER if not armed */
 
-/* The alarm behind this one among those with its duration; NULL: it is the last one. */
-struct alarm *timeline_next(const struct timeline *timeline, const struct alarm *alarm);
+static inline bool
+alarm_armed(const struct alarm *alarm)
+{
+	return alarm->timeline != NULL;
+}
+
+/* MSEC_NEVER if not armed. */
+static inline msec_t
+alarm_due(const struct alarm *alarm)
+{
+	return alarm_armed(alarm) ? alarm->due : MSEC_NEVER;
+}
 
 /* The alarm that is due first, or NULL if none is armed. */
-struct alarm *timeline_first(const struct timeline *timeline);
+static inline struct alarm *
+timeline_first(const struct timeline *timeline)
+{
+	return timeline->count > 0 ? timeline->heap[0] : NULL;
+}
 
 #endif

@@ -30,7 +30,7 @@ uint32_t utf8_code(const char *character, size_t len);
 
 /* Encodes the code point, a surrogate in its three-byte form; returns the number of bytes, at most UTF8_MAX. */
 enum { UTF8_MAX = 4 };
-size_t utf8_encode(uint32_t code, char out[UTF8_MAX]);
+size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
 
 /* The surrogate that is encoded in three bytes at text.ptr[at]; 0 if there is none. */
 unsigned utf8_surrogate(struct span text, size_t at);

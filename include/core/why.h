@@ -24,8 +24,6 @@ enum why_level {
 	X(ID_COERCED, DECISION, "a response passed although its id is spelled differently: it fits only one request") \
 	X(ALIASED, DECISION, "a request whose id is still in use was sent under a fresh id")       \
 	X(RECOVERED, DECISION, "a message was cut out of a line that also held text or another message")       \
-	X(CR_STRIPPED, TRAFFIC, "a carriage return before the newline was removed")                \
-	X(CR_REPLACED, DECISION, "a carriage return inside a message, but outside its strings, became a space")  \
 	X(BOM_STRIPPED, DECISION, "a byte order mark before the message was removed")              \
 	X(CANCEL_FORWARDED, PERSON, "a cancel was forwarded to the side that works on the request") \
 	X(CANCEL_TRANSLATED, PERSON, "a cancel was forwarded in the form that its receiver's protocol defines") \
@@ -65,13 +63,10 @@ enum why_level {
 	X(REPEATED_ID, PERSON, "a message with more than one id was refused")                      \
 	X(REPEATED_METHOD, PERSON, "a message with more than one method was refused")              \
 	X(UNANSWERABLE, PERSON, "a server's request to a client that has gone was not passed on; it got an error, if its stdin is open") \
-	X(TRUNCATED, PERSON, "a message was closed, or dropped: its writer ended in the middle of it")         \
-	X(STALLED, PERSON, "a message was closed: the rest of it did not arrive in time")          \
+	X(TRUNCATED, PERSON, "a message was dropped: its writer ended in the middle of it")              \
 	X(REPLAYED, DECISION, "a message from the client was repeated to the new server")          \
 	X(LIST_CHANGE_SENT, DECISION, "canceld told the client that the new server's lists may differ") \
 	X(PROBE_SENT, DECISION, "after a cancel the server was asked whether it is alive")         \
-	X(LATE_FAULT, PERSON, "a message was found malformed after its first part had passed")     \
-	X(WRONG_ID, PERSON, "a response that had passed in parts as the answer to one request has another id") \
 	/* events */                                                                               \
 	X(DIALECT, DECISION, "the protocol of the session was detected or chosen")                 \
 	X(PLAIN, PERSON, "the client does not speak JSON-RPC: everything passes and nothing is tracked") \
@@ -82,7 +77,7 @@ enum why_level {
 	X(STUCK, PERSON, "the server did not answer a probe: canceld ends it")                     \
 	X(UNRECORDED, PERSON, "a message could not be kept: a restarted server would not be told of it") \
 	X(REPLAY_FAILED, PERSON, "the new server did not accept a repeated message")               \
-	X(SERVER_CHANGED, PERSON, "the new server's version or capabilities differ from what the client was told") \
+	X(SERVER_CHANGED, PERSON, "the new server's version differs from what the client was told") \
 	X(RESTARTED, PERSON, "the new server accepts requests")                                    \
 	X(RESTARTING, PERSON, "the server failed and is started again")                            \
 	X(RESTART_REFUSED, PERSON, "the server failed and is not started again")                   \

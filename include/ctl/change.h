@@ -1,14 +1,47 @@
 #ifndef CTL_CHANGE_H
 #define CTL_CHANGE_H
 
-/* Wraps or unwraps servers in the text of a client's file. Knows nothing of files: text in, text out. */
+/*
+ * Wraps or unwraps servers in the text of a client's file. Knows nothing of files: text in, text out.
+ *
+ * A wrapped entry is known by its words alone: canceld --wrapped[=FORM] [option...] -- command [argument...]. FORM is what
+ * cannot be seen later: 'a', there was no "args"; 's', a space was put behind the inserted words.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "core/clock.h"
 #include "ctl/clients.h"
-#include "ctl/entry.h"
+
+enum entry_state {
+	ENTRY_PLAIN,   /* may be wrapped */
+	ENTRY_WRAPPED, /* may be unwrapped */
+	ENTRY_BY_HAND, /* has canceld before its command without our mark */
+	ENTRY_REMOTE,  /* no command is started */
+	ENTRY_ODD,     /* not understood */
+};
+
+/* One server in a file: how it is started. */
+struct entry {
+	enum entry_state state;
+	const char *why;          /* BY_HAND, REMOTE, ODD: a clause that says so; a literal */
+	struct doc_node *command; /* a string, or an array with all words */
+	struct doc_node *args;    /* NULL: there is none, or the command has all words */
+	struct doc_node *program; /* the server's own command */
+	/* WRAPPED: */
+	struct doc_node *marker, *dashes; /* --wrapped and -- */
+};
+
+/* node: the value of the server's name. The doc must outlive the entry. */
+struct entry entry_read(const struct doc *doc, const struct doc_node *node);
+
+/* The words that the client runs, or those of the server's own command (own). NULL: there are no more. */
+const struct doc_node *entry_first_word(const struct entry *entry, bool own);
+const struct doc_node *entry_next_word(const struct entry *entry, const struct doc_node *word);
+
+/* Appends the same words, of which only what is harmless is shown, of an entry without why. */
+void entry_show(struct buf *line, const struct doc *doc, const struct entry *entry, bool own);
 
 struct change {
 	const struct client *client;
@@ -24,20 +57,20 @@ struct change {
 enum outcome_kind {
 	OUTCOME_WRAPPED,
 	OUTCOME_REWRAPPED, /* the path of canceld or the options were others */
-	OUTCOME_ALREADY,   /* is wrapped, with these options */
 	OUTCOME_UNWRAPPED,
+	OUTCOME_ALREADY,     /* is wrapped, with these options */
 	OUTCOME_NOT_WRAPPED, /* unwrap: by nobody */
 	OUTCOME_LEFT,        /* cannot be edited; why */
 };
 
 struct outcome {
 	enum outcome_kind kind;
-	char *name;      /* of the server, printable; owned */
-	const char *why; /* a literal, or NULL */
-	size_t line;     /* where the server stands, if it is named */
-	msec_t limit;    /* client_timeout */
-	char **options;  /* wrapped: the options that it has now, ended by NULL; owned. Else NULL */
-	bool named;      /* the change names it */
+	char *name;               /* of the server, of any characters; owned */
+	const char *why;          /* a literal, or NULL */
+	size_t line;              /* where the server stands */
+	msec_t limit;             /* client_timeout */
+	char **options;           /* wrapped: the options that it has now, ended by NULL; owned. Else NULL */
+	struct buf before, after; /* what is changed: its words, as entry_show has them */
 };
 
 struct outcomes { /* zeroed: none */
@@ -47,14 +80,32 @@ struct outcomes { /* zeroed: none */
 };
 
 /*
- * Appends the new text to out, equal to text if nothing changes, and an outcome for each server of the change in the
- * order of the file. 0, or -1 with outcomes->fault. Call outcomes_free in any case.
+ * Appends the new text to out, equal to text if nothing changes, and an outcome for each server of the change. 0, or -1
+ * with outcomes->fault. Call outcomes_free in any case.
  */
 int change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
     __attribute__((warn_unused_result));
 void outcomes_free(struct outcomes *outcomes);
 
-/* Reads the text with the reader of the client. 0, or -1 with doc->fault. Call doc_free in any case. */
-int change_read(const struct client *client, struct doc *doc, struct span text) __attribute__((warn_unused_result));
+/* What follows is how change_text edits one server. */
+
+struct splice {
+	size_t at, len;          /* what is taken out */
+	size_t words, words_len; /* what is put there instead, in the list's words */
+};
+
+struct splices { /* zeroed: none */
+	struct splice *list;
+	size_t count;
+	struct buf words;
+};
+
+/* Adds the edits that wrap a PLAIN entry, or give a WRAPPED one another canceld and other options, ended by NULL. */
+const char *entry_wrap(const struct doc *doc, const struct entry *entry, const char *canceld, char *const options[],
+    struct splices *edits) __attribute__((warn_unused_result));
+
+/* Adds the edits that unwrap a WRAPPED entry. Both return NULL, or a clause that says why that would lose something. */
+const char *entry_unwrap(const struct doc *doc, const struct entry *entry, struct splices *edits)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef CTL_CLIENTS_H
 #define CTL_CLIENTS_H
 
-/* The clients that start servers on stdin and stdout: where their files are, and what stands where in them. */
+/* The clients that start servers on stdin and stdout: where their files are, what stands where in them, what runs. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "core/clock.h"
 #include "ctl/doc.h"
 
-enum { CLIENT_FILES = 8, CLIENT_PATHS = 8 };
+enum { CLIENT_FILES = 8, CLIENT_PATHS = 8, CLIENT_TIMEOUTS = 2 };
 
 enum client_syntax {
 	CLIENT_JSONC,
@@ -26,10 +26,10 @@ struct client {
 	 * users of editors made from Visual Studio Code), $NAME (a variable), or . (the project here).
 	 */
 	const char *files[CLIENT_FILES];
-	const char *servers[CLIENT_PATHS]; /* objects whose members are servers; "/" between keys, '*' is any key */
-	const char *timeout;               /* in a server: the path to its own limit for a call; or NULL */
-	const char *everywhere;            /* in the file: the same for all servers, in the same unit; or NULL */
-	msec_t unit, least, built_in;      /* of the limit, ms; below least it is ignored; 0: there is none */
+	const char *servers[CLIENT_PATHS];     /* objects whose members are servers; "/" between keys, '*' is any key */
+	const char *timeouts[CLIENT_TIMEOUTS]; /* in a server: paths to its own limit for a call */
+	const char *everywhere;                /* in the file: the same for all servers, in the same unit; or NULL */
+	msec_t unit, least, built_in;          /* of the limit, ms; below least it is ignored; 0: there is none */
 	const char *in_use; /* the client rewrites this file while a process of its name runs: the name */
 	const char *in_use_file;
 };
@@ -59,18 +59,24 @@ const struct client *client_named(const char *id);
 /* Adds the files that exist here; client: NULL: of all. */
 void clients_find(struct client_files *files, const struct client *client);
 
-/* Adds one file, unless it is there already. path is copied. */
-void clients_add(struct client_files *files, const struct client *client, const char *path, bool project);
+/* Adds a file that is named: of unknown clients it gets a row that looks for servers wherever any client has them. */
+void clients_add_named(struct client_files *files, const char *path);
 void client_files_free(struct client_files *files);
 
-/* What client a file belongs to: of unknown ones a row that looks for servers wherever any client has them. */
-const struct client *client_of_file(const char *path);
+/* Reads a file of the client's. 0, or -1 with doc->fault. Call doc_free in any case. */
+int client_read(const struct client *client, struct doc *doc, struct span text) __attribute__((warn_unused_result));
 
 /* Adds the servers of a file in their order; free(servers->list). */
 void client_servers(const struct client *client, const struct doc *doc, struct client_servers *servers);
 
 /* How long the client itself waits for an answer of this server, in ms; MSEC_NEVER: it is not known to give up. */
 msec_t client_timeout(const struct client *client, const struct doc *doc, const struct doc_node *server);
+
+/*
+ * Whether a program of this user runs that would write over its own configuration file. name: of the program, or of the
+ * script that node runs. home: only a process counts whose HOME this is, or cannot be known. False where there is no /proc.
+ */
+bool client_running(const char *name, const char *home);
 
 /* The home directory: $HOME if it is absolute and ours, else that of the user database; "" if there is none. */
 const char *client_home(void);

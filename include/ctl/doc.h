@@ -3,9 +3,10 @@
 
 /*
  * A client's configuration file as a tree of its values, each with its place in the text, so that a few bytes can be
- * replaced while all others stay. jsonc.c and toml.c read one; this module keeps it. Nobody writes a file from a tree.
+ * replaced while all others stay. A text that is not valid is refused. Nobody writes a file from a tree.
  */
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,7 +15,7 @@
 
 enum {
 	DOC_DEPTH = 1000,
-	DOC_VALUES = 1 << 21, /* of a file; each takes some 180 bytes of memory */
+	DOC_VALUES = 1 << 20, /* of a file; each takes some 160 bytes of memory */
 };
 
 enum doc_kind {
@@ -24,22 +25,33 @@ enum doc_kind {
 	DOC_OTHER, /* a number, true, false, null, a date */
 };
 
+/* How a table of TOML that has no brackets of its own came to be. */
+enum doc_table {
+	TABLE_NONE,     /* none, or it has brackets */
+	TABLE_IMPLIED,  /* a header names one within it */
+	TABLE_HEADER,   /* [key] */
+	TABLE_DOTTED,   /* its keys have it in front */
+	TABLE_REPEATED, /* [[key]]: an array of tables */
+};
+
 struct doc_node {
 	enum doc_kind kind;
+	enum doc_table table;
+	bool line;                                     /* TOML: key = value on a line, outside all brackets */
 	struct doc_node *parent, *first, *last, *next; /* its children, in the order of the file; its next sibling */
-	struct doc_node *before; /* what the same pair of brackets has before it; NULL: nothing, or no brackets */
-	size_t member, key;      /* where the key, and its last part, begin; both 0 in an array */
-	size_t key_end;
-	size_t start, end; /* the value; both 0 for a table of TOML that has no brackets of its own */
-	size_t comma;      /* where the comma behind it is; 0: there is none */
-	bool line;         /* TOML: key = value on a line, outside all brackets */
-	bool implicit;     /* TOML: no header has defined this table yet */
-	bool tables;       /* TOML: an array of tables, [[key]] */
+	struct doc_node *made;                         /* the one made before it */
 	struct map_entry entry;
+	size_t member, key; /* where the key, and its last part, begin; both 0 in an array */
+	size_t key_end;
+	size_t start, end;     /* the value; both 0 for a table without brackets */
+	size_t comma;          /* where the comma behind it is; 0: there is none */
 	size_t name, name_len; /* the key, decoded, in doc->texts */
 	size_t text, text_len; /* a string, decoded, in doc->texts */
-	struct doc_node *made; /* the one made before it */
 };
+
+struct doc_grammar;
+extern const struct doc_grammar doc_jsonc; /* an object of RFC 8259; comments, and a comma before a closing bracket */
+extern const struct doc_grammar doc_toml;  /* 1.1 */
 
 struct doc {
 	struct span text; /* borrowed for as long as the doc is used */
@@ -48,14 +60,12 @@ struct doc {
 	size_t count;     /* nodes */
 	struct map names; /* all members, by parent and name */
 	struct buf texts;
-	char fault[256]; /* what is wrong, with the line; printable */
+	char fault[256]; /* what is wrong, with the line; may have any characters of the text */
 };
 
-void doc_init(struct doc *doc, struct span text);
-void doc_free(struct doc *doc);
-
-/* A new node at the end of parent; NULL: the root. name is copied. */
-struct doc_node *doc_add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct span name);
+/* Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free in any case. */
+int doc_read(struct doc *doc, struct span text, const struct doc_grammar *grammar) __attribute__((warn_unused_result));
+void doc_free(struct doc *doc); /* also of a zeroed doc */
 
 /* The member of this name, or NULL. */
 struct doc_node *doc_member(const struct doc *doc, const struct doc_node *parent, struct span name);
@@ -63,17 +73,56 @@ struct doc_node *doc_member(const struct doc *doc, const struct doc_node *parent
 /* The member at a path of names with '/' between them, or NULL. */
 struct doc_node *doc_at(const struct doc *doc, const struct doc_node *from, const char *path);
 
-/* Both are valid until the next node is added. */
+/* The key, and the value of a string. */
 struct span doc_name(const struct doc *doc, const struct doc_node *node);
 struct span doc_text(const struct doc *doc, const struct doc_node *node);
 
-/* Sets the fault, which gets the line of this place of the text. Returns -1. */
-int doc_fail(struct doc *doc, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Appends the text as a string that is valid in JSON and in TOML. text: UTF-8. */
+void doc_quote(struct buf *out, struct span text);
 
-/* Checks that the doc has no more than DOC_VALUES nodes; 0, or -1 with the fault. at: how far the text was read. */
-int doc_check_count(struct doc *doc, size_t at) __attribute__((warn_unused_result));
+/* What follows is for the readers of the two grammars. All functions that return an int return 0, or -1 with the fault. */
 
-/* Checks that all of the text is UTF-8 without NUL; 0, or -1 with the fault. */
-int doc_check_text(struct doc *doc) __attribute__((warn_unused_result));
+struct doc_reader {
+	struct doc *doc;
+	size_t at, depth;
+	const struct doc_grammar *grammar;
+	regex_t plain;
+};
+
+struct doc_grammar {
+	const char *quotes;  /* that strings begin with */
+	const char *escapes; /* the letters behind a backslash; \u: four digits, \U: eight, \x: two */
+	bool pairs;          /* two \u may be the halves of a character */
+	const char *plain;   /* an extended regular expression for all other values */
+	const char *unknown; /* the fault if one is something else */
+
+	int (*read)(struct doc_reader *reader); /* the whole text */
+	/* A member up to its value. NULL with the fault. */
+	struct doc_node *(*begin)(struct doc_reader *reader, struct doc_node *object);
+	int (*skip_blank)(struct doc_reader *reader); /* what may stand between the values of an object or array */
+	int (*string)(struct doc_reader *reader, struct buf *out);
+};
+
+/* A new node, the last of its parent. */
+struct doc_node *doc_add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct span name);
+
+/* A new member, whose value begins here. begun: where its key begins. NULL, with the fault, if the key is there. */
+struct doc_node *doc_add_member(struct doc_reader *reader, struct doc_node *parent, struct span name, size_t begun);
+
+/* Reads the node's value, with all that is in it. */
+int doc_read_value(struct doc_reader *reader, struct doc_node *node);
+
+/* From behind a backslash; appends the character. */
+int doc_read_escape(struct doc_reader *reader, struct buf *out);
+
+/* The next byte, or -1 at the end. */
+int doc_peek(const struct doc_reader *reader);
+
+/* Whether the text goes on with this; then it is skipped. */
+bool doc_skip(struct doc_reader *reader, struct span word);
+
+/* Sets the fault, with the line of a place. */
+int doc_fail_at(struct doc *doc, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int doc_fail(struct doc_reader *reader, const char *what);
 
 #endif

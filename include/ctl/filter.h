@@ -27,7 +27,7 @@ void filter_free(struct filter *filter);
 /* Whether the word is meant as a condition. */
 bool filter_is_condition(const char *word);
 
-/* false: it is none, and fault says why. */
+/* false: it is none, and fault says why. The word is borrowed. */
 bool filter_add(struct filter *filter, const char *word, char fault[FILTER_FAULT_SIZE]);
 
 /* Whether the decision, an object of the JSON log, is to be shown. */

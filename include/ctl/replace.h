@@ -6,7 +6,7 @@
  * all of the new bytes. Mode, group, ACL and extended attributes stay; a backup is made first.
  */
 
-#include <stdbool.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "core/buf.h"
@@ -17,7 +17,7 @@ struct replace {
 	char *path; /* without symbolic links */
 	struct buf text;
 	struct stat status;
-	char *backup; /* where the old contents are; NULL: not replaced */
+	char backup[PATH_MAX]; /* where the old contents are, once it is replaced */
 	char fault[512];
 };
 

@@ -2,8 +2,16 @@
 #define SHELL_CHILD_H
 
 /*
- * The server process: started by a guardian (shell/guardian.h) with a pipe each for stdin and stdout, in a process
- * group of its own; signalled as a group; swept with all processes that it left behind. The supervisor decides when.
+ * The server process, with a pipe each for stdin and stdout, in a process group of its own; signalled as a group; swept
+ * with all processes that it left behind. The supervisor decides when.
+ *
+ *   canceld ── child.c ── a socket ── guardian.c ── the server and what it starts
+ *
+ * The guardian, a process between canceld and the server, starts the server. When the other end of its socket is closed,
+ * because canceld closed it or has ended in any way, it ends the server with all processes that the server left behind.
+ * It has a session of its own, so that no signal to canceld's group or terminal reaches it, and is a subreaper
+ * (prctl(2)): orphans of the server become its children, and not init's. On other systems than Linux it ends the
+ * server's process group only.
  *
  * If the guardian dies, the kernel ends the server (Linux; not one that has changed its user id), and the guardian's
  * children become canceld's, which is a subreaper too, so they are still swept. A guardian that is stopped is killed.
@@ -13,10 +21,75 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
-#include "shell/signals.h"
-#include "shell/sweep.h"
+#include "shell/io.h"
+#include "shell/system.h"
+
+/* name: empty if it is unknown. */
+typedef void sweep_ended(void *context, pid_t pid, const char *name);
+
+/*
+ * Ends processes that were left behind. Only children are signalled: no other process can reap them, so their ids
+ * cannot have become those of other processes. When a child ends, its own children become children of the caller, which
+ * is a subreaper; so the sweep goes in rounds, until no child is left.
+ *
+ * Children are listed in /proc/thread-self/children. Without it (no /proc, or a kernel without CONFIG_PROC_CHILDREN)
+ * process ids are tried, as long as there is a child outside of the leader's group.
+ */
+struct sweep {
+	pid_t leader; /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
+	pid_t kept;   /* another child that sweep_hear does not reap; 0: none */
+	bool group;   /* end only processes of the leader's group */
+	bool reaped;  /* the leader is, or was reaped elsewhere */
+	bool denied;  /* the last round left only processes that may not be signalled, as they changed their user */
+	pid_t tried;  /* the process id that was tried last */
+};
+
+/* Reaps dead children, but neither the leader nor `kept`. true: the leader is dead, *leader tells how it ended. */
+bool sweep_hear(const struct sweep *sweep, siginfo_t *leader);
+
+/*
+ * Sends SIGKILL to each child that is alive, and reaps dead ones. ended, unless NULL, is called for each process that
+ * SIGKILL ended. true: no child is left. Call it again when a child has ended, and from time to time. Never blocks.
+ */
+bool sweep_round(struct sweep *sweep, sweep_ended *ended, void *context);
+
+enum guardian_kind {
+	/* The first report is one of these: */
+	GUARDIAN_STARTED, /* exec succeeded; number: the guardian's own pid */
+	GUARDIAN_REFUSED, /* the command cannot be executed; number: errno */
+	GUARDIAN_FAILED,  /* no process or pipe can be created; number: errno */
+
+	GUARDIAN_EXITED, /* the server exited; number: its status; it stays a zombie until the sweep */
+	GUARDIAN_KILLED, /* the server was ended by a signal; number: the signal */
+	GUARDIAN_SWEPT,  /* a process that the server left behind was ended */
+	GUARDIAN_DENIED, /* what is left may not be signalled */
+};
+
+struct guardian_report {
+	enum guardian_kind kind;
+	pid_t pid; /* the server, or for GUARDIAN_SWEPT the process; 0: none */
+	int number;
+	char name[PROC_NAME];
+};
+
+struct guardian {
+	int control; /* a stream socket: the guardian writes reports, and ends when the other end is closed */
+	bool group;  /* end the server's process group only */
+	char **command;
+	int input, output, errors;         /* the server's stdin, stdout and stderr; errors -1: the guardian's own */
+	const char *socket;                /* removed at the end, if nobody listens there; NULL: none */
+	const struct saved_signals *saved; /* the signal dispositions to restore in the server */
+};
+
+/*
+ * Runs the guardian in a process that was forked for it, with all signals blocked, and stdin, stdout and stderr open.
+ * Exits with 0 if no process is left.
+ */
+_Noreturn void guardian_run(const struct guardian *guardian);
 
 enum {
 	STATUS_NOT_EXECUTABLE = 126,
@@ -37,7 +110,7 @@ struct child {
 	bool sweeping;
 	bool silent;           /* control is at end of file: the guardian is about to end, which SIGCHLD shows */
 	const char *unguarded; /* how the guardian was lost; NULL: it was not */
-	struct sweep own;      /* canceld's own sweep, if the guardian dies */
+	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
 
 /*

@@ -10,10 +10,9 @@
 #include <stdbool.h>
 
 #include "core/session.h"
+#include "shell/io.h"
 #include "shell/log.h"
 #include "shell/options.h"
-#include "shell/port.h"
-#include "shell/signals.h"
 
 enum client_state {
 	CLIENT_PRESENT,
@@ -70,5 +69,13 @@ bool client_is_over(const struct client *client);
  * to the old server.
  */
 bool client_needs_server(const struct client *client);
+
+/*
+ * The client: the nearest ancestor of this process whose descriptor 0 is not the pipe or socket that is ours, as shells
+ * and launchers hand theirs on; one whose descriptors cannot be read counts as the client. Returns a new descriptor
+ * that turns readable when it ends; the caller closes it. -1: input is neither pipe nor socket, the client would be
+ * init, or the system is not Linux.
+ */
+int ancestor_watch(int input) __attribute__((warn_unused_result));
 
 #endif

@@ -2,7 +2,7 @@
 #define SHELL_CONTROL_H
 
 /*
- * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket (shell/place.h) of its user's;
+ * The control socket: how cancelctl(1) sees and steers this canceld. A Unix stream socket (shell/system.h) of its user's;
  * JSON-RPC 2.0, a message a line, at most CONTROL_LINE bytes. It starts no program and opens no file that a caller
  * names.
  *
@@ -17,7 +17,7 @@
  *                                   by its nature has no deadline only with method
  *   set {option,rule,now}        -> changed: how many outstanding requests. option: "timeout" or "max-time"
  *   stats {}                     -> pid, name, uptime_ms, why, requests, tallies, in_flight, queued_bytes, restarts,
- *                                   latency: the times of answers, cumulative buckets [ms or null, count]
+ *                                   latency: the times of answers
  *   watch {level}                -> {}, and from then on {"method":"decision","params":an object of the JSON log} for
  *                                   each event up to this level: "person", "decision" (the default) or "traffic". Who
  *                                   reads too slowly gets {"method":"lost","params":{"count":n}} in their place
@@ -29,11 +29,13 @@
  */
 
 #include <ev.h>
+#include <jansson.h>
 #include <stdbool.h>
 
+#include "core/session.h"
 #include "shell/configfile.h"
-#include "shell/place.h"
-#include "shell/views.h"
+#include "shell/life.h"
+#include "shell/system.h"
 
 enum {
 	CONTROL_PEERS = 16,
@@ -46,6 +48,9 @@ enum {
 
 	CONTROL_NOT_FOUND = -32001,
 	CONTROL_REFUSED = -32002,
+
+	VIEWS_BYTES = 128 << 10, /* of the requests in one list, about */
+	VIEWS_NAME = 256,        /* bytes shown of a method or name */
 };
 
 struct peer { /* a connection */
@@ -53,39 +58,41 @@ struct peer { /* a connection */
 	int fd; /* -1: this place is free */
 	ev_io readable, writable;
 	bool ready;   /* there may be bytes to read */
+	bool asks;    /* there may be a whole line in `in` */
 	bool ended;   /* nothing more will be read */
 	bool closing; /* it is to be closed, whether or not it reads its last answer */
 	bool watching;
 	struct log_tap tap;
 	uint64_t lost; /* notifications, since the last one that it was sent */
 	struct buf in, out;
-	size_t searched; /* bytes of `in` that have no newline */
 };
 
 struct control {
-	struct views views;
-	struct options *options;
+	struct options *options; /* this and what follows is borrowed */
 	struct configfile *file;
 	struct log *log;
+	struct session *session;
+	const struct life *life;
+	const struct client *client;
 	struct ev_loop *loop;
-	char path[PLACE_PATH]; /* "": there is no socket */
+	int64_t started;        /* seconds since 1970 */
+	msec_t started_at, now; /* monotonic */
+	char path[PLACE_PATH];  /* "": there is no socket */
 	ev_io listener;
 	bool called;      /* somebody may have connected */
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
 	bool pending;     /* lines were left for the next turn */
+	int open;         /* how many connections there are */
 	int turn;         /* whose line is taken next: an index of peers */
 	struct peer peers[CONTROL_PEERS];
 };
 
 /*
- * Opens the socket, unless an option forbids it; if that fails, one line of the log tells why. Sets control->path.
- * Borrows its arguments. control must not move in memory until control_close.
+ * Opens the socket, unless an option forbids it; if that fails, one line of the log tells why. Sets control->path. life
+ * and client may be started later. control must not move in memory until control_close.
  */
-void control_open(struct control *control, struct options *options, struct configfile *file, struct log *log);
-
-/* From now on it serves this session. */
-void control_start(struct control *control, struct session *session, const struct life *life,
-    const struct client *client, struct ev_loop *loop, msec_t now);
+void control_open(struct control *control, struct options *options, struct configfile *file, struct log *log,
+    struct session *session, const struct life *life, const struct client *client, struct ev_loop *loop, msec_t now);
 
 /*
  * Ends all connections, after at most CONTROL_LAST_WAIT for them to read what was logged last, and removes the socket,
@@ -101,5 +108,12 @@ void control_watch(struct control *control);
 
 /* When control_turn is due; MSEC_NEVER: only after an event. */
 msec_t control_wake(const struct control *control, msec_t now);
+
+/* The results of `list` (requests: with the outstanding requests, as far as they fit) and of `stats`: the caller's. */
+json_t *views_list(const struct control *control, bool requests);
+json_t *views_stats(const struct control *control);
+
+/* The members that name a request: id, from, method, name, age_ms; the caller's. */
+json_t *views_name(const struct request_view *view);
 
 #endif

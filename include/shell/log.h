@@ -12,14 +12,16 @@
 
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/dialect.h"
 #include "core/why.h"
-#include "shell/descriptor.h"
+#include "shell/io.h"
 
 enum {
-	LOG_QUEUE_MAX = 64 << 10, /* bytes not written yet */
-	LOG_VALUE_MAX = 512,      /* bytes shown of one value */
-	LOG_NOISE_MAX = 1024,     /* bytes shown of a line of noise */
-	LOG_LAST_WAIT = 50,       /* ms, to write the last lines */
+	LOG_QUEUE_MAX = 64 << 10,  /* bytes not written yet, unless one line is longer */
+	LOG_VALUE_MAX = 512,       /* bytes shown of one value */
+	LOG_NOISE_MAX = 1024,      /* bytes shown of a line of noise */
+	LOG_PAYLOAD_MAX = 1 << 20, /* ... of a message */
+	LOG_LAST_WAIT = 50,        /* ms, to write the last lines */
 };
 
 /* Someone else who hears events, as JSON, whatever the format and level of the log are. */
@@ -33,6 +35,7 @@ struct log_tap {
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
+	bool payload;     /* each line about a message has its text; see log_exposes */
 	bool dry_run;     /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
 	const char *file; /* NULL: stderr */
 	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
@@ -41,7 +44,7 @@ struct log_config {
 struct log {
 	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
 	enum why_level level;
-	bool json, dry_run;
+	bool json, dry_run, payload;
 	const char *name;
 	bool dated;       /* text lines begin with the time */
 	struct buf queue; /* lines not written yet; the first may be written in part */
@@ -52,8 +55,9 @@ struct log {
 };
 
 enum log_kind {
-	LOG_TEXT, /* any bytes; an empty one is left out of the line */
-	LOG_ID,   /* JSON text as received; an empty one is left out */
+	LOG_TEXT,    /* any bytes; an empty one is left out of the line */
+	LOG_ID,      /* JSON text as received; an empty one is left out */
+	LOG_PAYLOAD, /* the text of a message; the last field, shown only if the log has payloads, never to taps */
 	LOG_NUMBER,
 	LOG_TIME, /* a duration in ms; MSEC_NEVER is left out */
 };
@@ -70,6 +74,9 @@ struct log_field {
  * errno if the file cannot be opened; then log_close must not be called.
  */
 int log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
+
+/* Why the log is no place for secrets: the words behind its file's name; NULL: only its user can read it. */
+const char *log_exposes(const struct log *log);
 
 /* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */
 void log_close(struct log *log);
@@ -98,7 +105,7 @@ void log_untap(struct log *log, struct log_tap *tap);
 /* Logs one event, unless the level hides it. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
-/* The same with the fields as one JSON object in either format, and at every level: a person asked for it (SIGUSR1). */
+/* As log_event, with the fields as one JSON object in either format, and at every level: a person asked for it (SIGUSR1). */
 void log_statistics(struct log *log, const struct log_field *fields, size_t count);
 
 /* Logs a line of the server that is not a message: `NOISE | the line`, cut after LOG_NOISE_MAX. */
@@ -116,8 +123,22 @@ bool log_wants_write(const struct log *log);
 
 struct log_field log_text(const char *key, struct span text);
 struct log_field log_string(const char *key, const char *text); /* NULL is left out */
+struct log_field log_payload(struct span message);
 struct log_field log_id(const char *key, struct span id);
 struct log_field log_number(const char *key, int64_t number);
+struct log_field log_positive(const char *key, uint64_t number); /* 0 is left out */
 struct log_field log_time(const char *key, msec_t duration);
+
+struct action;
+struct session;
+
+/* Logs a decision of the session's. An action_fn: user is the struct log. */
+void report_action(void *user, const struct action *action);
+
+/* SUMMARY: the counts of the whole session, and the rules of options that have named no request. */
+void report_summary(struct log *log, const struct session *session);
+
+/* STATISTICS: every counter that is not zero, the outstanding requests and the queued bytes, as one line of JSON. */
+void report_statistics(struct log *log, struct session *session);
 
 #endif

@@ -8,10 +8,9 @@
 #include <stddef.h>
 
 #include "core/clock.h"
-#include "core/config.h"
+#include "core/session.h"
 #include "shell/log.h"
-#include "shell/name.h"
-#include "shell/trace.h"
+#include "shell/words.h"
 
 enum {
 	OPTIONS_RUN = -1,       /* there is a command to run */
@@ -34,15 +33,39 @@ struct options {
 	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool fail_on_timeout, fail_on_error, no_control;
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
-	struct trace_config trace;
 	struct log_config log;
-	char log_path[OPTIONS_PATH], trace_path[OPTIONS_PATH];
+	char log_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */
 	char **command;            /* within argv, ended by NULL; never empty */
 	char fault[4096];          /* what is wrong with the options, for the client; printable UTF-8, or "" */
 };
+
+/* What the long name of an option is as a key of the configuration file, and when a change of its value counts. */
+enum options_key {
+	KEY_START,   /* when canceld starts */
+	KEY_RULES,   /* for requests that arrive later: the value may be an object of rules */
+	KEY_LEVEL,   /* at once */
+	KEY_UNKNOWN, /* it is no key */
+};
+
+struct setting;
+
+/* THE TABLE of the options, ended by a row of zeros: getopt's, the help, completions, messages about wrong values. */
+struct options_row {
+	int letter, argument;                              /* 0: the option has only a name; as in struct option */
+	const char *name;                                  /* NULL: a letter only */
+	const char *(*set)(const struct setting *setting); /* NULL: help, the version, and what is ignored */
+	size_t at;                                         /* what it sets, in struct options; 0: see there */
+	const char *wanted;                                /* which values are right; or NULL */
+	const char *shown, *help;                          /* the argument, or NULL, and the explanation in the help */
+	const char *brief;                                 /* the line of -h; NULL: only --help has the option */
+	const char *heading;                               /* what the help says before it; or NULL */
+	enum options_key key;
+};
+
+extern const struct options_row options_rows[];
 
 /*
  * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after -h, --help and --version (written to
@@ -61,13 +84,7 @@ int options_refuse(struct options *options, const char *format, ...) __attribute
 /* The values without any option. options_parse calls it. */
 void options_init(struct options *options);
 
-/* What the long name of an option is as a key of the configuration file, and when a change of its value counts. */
-enum options_key {
-	KEY_UNKNOWN, /* none */
-	KEY_START,   /* when canceld starts */
-	KEY_RULES,   /* for requests that arrive later: the value may be an object of rules */
-	KEY_LEVEL,   /* at once */
-};
+/* The key of this name; KEY_UNKNOWN: there is none. */
 enum options_key options_key(const char *key);
 
 /*
@@ -85,21 +102,6 @@ bool options_given(const struct options *options, const char *key);
  */
 bool options_set(struct options *options, const char *key, enum policy_source source, const char *value,
     struct buf *fault);
-
-/* For the test that compares them with the manual: the table, ended by a NULL name. */
-const struct option *options_table(void);
-
-/* A row of the table, for the completions of shells. */
-struct options_row {
-	int letter;               /* 0: the option has a name only */
-	const char *name;         /* NULL: a letter only */
-	int argument;             /* as in struct option */
-	const char *wanted;       /* which values are right; or NULL */
-	const char *shown, *help; /* the argument and the explanation in the help */
-};
-
-/* false: there is no such row. */
-bool options_row(size_t i, struct options_row *row);
 
 /* Appends the text of -h (brief) or --help. */
 void options_help(struct buf *text, bool brief);

@@ -28,8 +28,7 @@ _canceld()
 	[[ $cur == = ]] && cur=
 	if ((i > COMP_CWORD)); then
 		case $option in
-		@choice_cases@
-		@file_cases@)
+		@choice_cases@@file_cases@)
 			local IFS=$'\n'
 			compopt -o filenames 2>/dev/null
 			COMPREPLY=($(compgen -f -- "$cur"))

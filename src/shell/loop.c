@@ -7,7 +7,7 @@
  * libev runs a due timer before a readable descriptor of the same turn, and a child's end is known before its last
  * bytes are read. So nothing is decided in a callback: each turn first reads and hears what is there.
  */
-#include "shell/loop.h"
+#include "shell/life.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,14 +17,10 @@
 
 #include "core/limits.h"
 #include "shell/client.h"
-#include "shell/command.h"
 #include "shell/control.h"
-#include "shell/feed.h"
-#include "shell/life.h"
-#include "shell/monotonic.h"
-#include "shell/port.h"
-#include "shell/report.h"
-#include "shell/watcher.h"
+#include "shell/io.h"
+#include "shell/log.h"
+#include "shell/system.h"
 
 enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
@@ -34,9 +30,8 @@ struct loop {
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
-	struct trace *trace; /* NULL: none */
-	struct feed feed;
-	struct port port[2]; /* by enum side */
+	struct port port[2];  /* by enum side */
+	struct buf beside[2]; /* of the ports, in a dry run */
 	struct signals signals;
 	struct client client;
 	struct life life;
@@ -45,6 +40,7 @@ struct loop {
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
+	msec_t due;   /* when the session is, as it was before the wait */
 	msec_t alarm; /* the time that the timer is set to; MSEC_NEVER: it does not run */
 	bool failed;  /* stdin could not be read, or stdout not be written */
 	bool log_failed;
@@ -61,7 +57,7 @@ hear(struct loop *loop, enum side from)
 {
 	struct port *port = &loop->port[from];
 
-	if (may_read(loop, from) && port_is_ready(port))
+	if (may_read(loop, from) && (port->ready || !port->in.pollable))
 		port_read(port, loop->now);
 	if (port->in.ended)
 		port_end_input(port, loop->now);
@@ -71,43 +67,50 @@ hear(struct loop *loop, enum side from)
 static bool
 is_stalled(const struct loop *loop)
 {
-	return loop->port[SIDE_SERVER].throttled && lane_queued(feed_wire(&loop->feed, SIDE_SERVER)) > LIMIT_CLIENT_LOW;
+	return loop->port[SIDE_SERVER].throttled && port_queued(&loop->port[SIDE_SERVER]) > LIMIT_CLIENT_LOW;
 }
 
-/* A deadline counts only after all that the server had written by then was read. */
+/* A deadline counts only after all that the server had written by then was read. What is due since is so in the next turn. */
 static void
 expire(struct loop *loop)
 {
 	bool stalled = is_stalled(loop);
 	size_t total = 0, n;
 
-	if (session_wake(loop->session, stalled) > loop->now)
+	if (loop->due > loop->now)
 		return;
 	while (may_read(loop, SIDE_SERVER) && total < SETTLE_READ_MAX &&
 	    (n = port_read(&loop->port[SIDE_SERVER], loop->now)) > 0)
 		total += n;
-	feed_expire(&loop->feed, !stalled, loop->now);
+	session_expire(loop->session, !stalled, loop->now);
 }
 
 static void
 reload(struct loop *loop)
 {
 	json_decref(configfile_reload(loop->file, loop->options, loop->log));
-	feed_rules(&loop->feed, &loop->options->policy, loop->now);
+	session_set_rules(loop->session, &loop->options->policy);
 }
 
-static void
+/* Returns whether a child may have ended. */
+static bool
 hear_signals(struct loop *loop)
 {
+	bool child = false;
 	int signal;
 
-	while ((signal = signals_take_ending(&loop->signals)) != 0)
-		log_event(loop->log, WHY_SIGNALLED,
-		    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
-	if (signals_take(&loop->signals, SIGUSR1))
-		report_statistics(loop->log, loop->session);
-	if (signals_take(&loop->signals, SIGUSR2))
-		reload(loop);
+	while ((signal = signals_next(&loop->signals)) != 0) {
+		if (signal == SIGCHLD)
+			child = true;
+		else if (signal == SIGUSR1)
+			report_statistics(loop->log, loop->session);
+		else if (signal == SIGUSR2)
+			reload(loop);
+		else
+			log_event(loop->log, WHY_SIGNALLED,
+			    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
+	}
+	return child;
 }
 
 /* Whether the server has gone and the client has read its answers or will not read them. */
@@ -129,37 +132,35 @@ is_over(const struct loop *loop)
 	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
 }
 
-static void
-bring_forward(msec_t *wake, msec_t other)
+static msec_t
+earlier(msec_t a, msec_t b)
 {
-	if (other < *wake)
-		*wake = other;
+	return a < b ? a : b;
 }
 
+/* due: when the session is. */
 static msec_t
-next_wake(const struct loop *loop)
+next_wake(const struct loop *loop, msec_t due)
 {
-	msec_t wake = session_wake(loop->session, is_stalled(loop));
+	msec_t wake = earlier(due, life_wake(&loop->life));
 
-	bring_forward(&wake, life_wake(&loop->life));
-	bring_forward(&wake, client_wake(&loop->client));
-	bring_forward(&wake, control_wake(&loop->control, loop->now));
+	wake = earlier(wake, client_wake(&loop->client));
+	wake = earlier(wake, control_wake(&loop->control, loop->now));
 	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
-		bring_forward(&wake, loop->client.leave_by);
+		wake = earlier(wake, loop->client.leave_by);
 	if (may_read(loop, SIDE_CLIENT) && !loop->port[SIDE_CLIENT].in.pollable)
 		return loop->now;
 	return wake;
 }
 
+/* An alarm that is too early costs a turn, once; that is less than to set it anew in every turn. */
 static void
 set_alarm(struct loop *loop, msec_t wake)
 {
-	if (wake == loop->alarm)
+	if (wake >= loop->alarm)
 		return;
 	loop->alarm = wake;
 	ev_timer_stop(loop->ev, &loop->timer);
-	if (wake == MSEC_NEVER)
-		return;
 	ev_timer_set(&loop->timer, wake > loop->now ? (double)(wake - loop->now) / 1000.0 : 0., 0.);
 	ev_timer_start(loop->ev, &loop->timer);
 }
@@ -167,19 +168,13 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	struct port *client = &loop->port[SIDE_CLIENT];
-
-	port_throttle(client);
-	port_throttle(&loop->port[SIDE_SERVER]);
-	port_watch(client, loop->ev, may_read(loop, SIDE_CLIENT), !port_is_closed(client) && port_backlog(client) > 0);
+	port_watch(&loop->port[SIDE_CLIENT], loop->ev, loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);
 	watcher_set(loop->ev, &loop->log_writable, log_wants_write(loop->log));
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
-	set_alarm(loop, next_wake(loop));
-	feed_sleep(&loop->feed, is_stalled(loop), loop->now);
-	if (loop->trace != NULL)
-		trace_flush(loop->trace);
+	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
+	set_alarm(loop, next_wake(loop, loop->due));
 }
 
 static bool
@@ -219,10 +214,11 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	struct loop *loop = watcher->data;
 	struct port *client = &loop->port[SIDE_CLIENT];
 	enum client_end end;
+	bool child;
 
 	(void)events;
 	loop->now = monotonic_now();
-	hear_signals(loop);
+	child = hear_signals(loop);
 	relay_turn(&loop->life.relay);
 	hear(loop, SIDE_SERVER);
 	hear(loop, SIDE_CLIENT);
@@ -230,14 +226,13 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	control_turn(&loop->control, loop->now);
 	expire(loop);
 	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
-	loop->now = life_turn(&loop->life, end, signals_take(&loop->signals, SIGCHLD), loop->now);
+	loop->now = life_turn(&loop->life, end, child, loop->now);
 	life_write(&loop->life, loop->now);
-	port_write(client, loop->now);
+	port_write(client);
 	if (port_is_closed(client))
-		port_abandon(client, loop->now);
+		port_abandon(client);
 	if (is_over(loop))
 		ev_break(ev, EVBREAK_ALL);
-	life_report_lost(&loop->life);
 	report_errors(loop);
 	watch(loop);
 }
@@ -270,19 +265,6 @@ on_timer(struct ev_loop *ev, ev_timer *watcher, int events)
 }
 
 static void
-begin_trace(const struct loop *loop, const struct session_config *config)
-{
-	struct buf command;
-
-	if (loop->trace == NULL)
-		return;
-	buf_init(&command);
-	command_append(&command, loop->options->command);
-	trace_begin(loop->trace, config, loop->log, buf_span(&command), loop->now);
-	buf_free(&command);
-}
-
-static void
 open_session(struct loop *loop)
 {
 	struct options *options = loop->options;
@@ -294,27 +276,40 @@ open_session(struct loop *loop)
 	/* Without random numbers the hash tables still work, but a peer can foresee collisions. */
 	if (getrandom(&config.seed, sizeof(config.seed), GRND_NONBLOCK) < 0)
 		config.seed = (uint64_t)loop->now;
-	begin_trace(loop, &config);
 	loop->session = session_new(&config, report_action, loop->log, loop->now);
-	feed_init(&loop->feed, loop->session, loop->trace, options->session.dry_run);
 }
 
-static void
+static int
 start(struct loop *loop, const struct saved_signals *saved)
 {
 	struct port *client = &loop->port[SIDE_CLIENT], *server = &loop->port[SIDE_SERVER];
+	struct buf *beside;
 
 	loop->now = monotonic_now();
-	loop->alarm = MSEC_NEVER;
+	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
-	port_init(client, SIDE_CLIENT, &loop->feed);
-	port_init(server, SIDE_SERVER, &loop->feed);
+	buf_init(&loop->beside[SIDE_CLIENT]);
+	buf_init(&loop->beside[SIDE_SERVER]);
+	beside = loop->options->session.dry_run ? loop->beside : NULL;
+	port_init(client, SIDE_CLIENT, loop->session, beside);
+	port_init(server, SIDE_SERVER, loop->session, beside);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
-	control_open(&loop->control, loop->options, loop->file, loop->log);
-	control_start(&loop->control, loop->session, &loop->life, &loop->client, loop->ev, loop->now);
-	life_start(&loop->life, loop->session, &loop->client, server, loop->ev,
-	    loop->control.path[0] != '\0' ? loop->control.path : NULL, loop->now);
+	control_open(&loop->control, loop->options, loop->file, loop->log, loop->session, &loop->life, &loop->client,
+	    loop->ev, loop->now);
+	loop->life = (struct life){
+		.options = loop->options,
+		.log = loop->log,
+		.saved = saved,
+		.session = loop->session,
+		.client = &loop->client,
+		.socket = loop->control.path[0] != '\0' ? loop->control.path : NULL,
+		.port = server,
+		.loop = loop->ev,
+		.now = loop->now,
+	};
+	if (life_start(&loop->life) < 0)
+		return -1;
 	signals_watch(&loop->signals, loop->ev, saved);
 	watcher_init(&loop->log_writable, loop->log->descriptor.fd, EV_WRITE, NULL);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
@@ -324,6 +319,7 @@ start(struct loop *loop, const struct saved_signals *saved)
 	ev_prepare_start(loop->ev, &loop->settle);
 	ev_set_userdata(loop->ev, loop);
 	ev_set_loop_release_cb(loop->ev, on_wait, NULL);
+	return 0;
 }
 
 static void
@@ -333,13 +329,12 @@ finish(struct loop *loop)
 
 	signals_unwatch();
 	client_close(&loop->client);
-	if (loop->trace != NULL)
-		trace_flush(loop->trace); /* what it logs, if it fails, is for the control socket too */
 	control_close(&loop->control);
 	life_close(&loop->life);
 	port_close_in(client, loop->ev);
 	port_close_out(client, loop->ev);
-	feed_free(&loop->feed);
+	buf_free(&loop->beside[SIDE_CLIENT]);
+	buf_free(&loop->beside[SIDE_SERVER]);
 	session_free(loop->session);
 	ev_loop_destroy(loop->ev);
 }
@@ -368,25 +363,22 @@ exit_status(const struct loop *loop)
 }
 
 int
-loop_run(struct options *options, struct configfile *file, struct log *log, struct trace *trace,
-    const struct saved_signals *saved)
+loop_run(struct options *options, struct configfile *file, struct log *log, const struct saved_signals *saved)
 {
-	struct loop loop = { .options = options, .file = file, .log = log, .trace = trace };
-	int status;
+	struct loop loop = { .options = options, .file = file, .log = log };
+	int status = STATUS_FAILED;
 
-	if (life_open(&loop.life, options, log, saved) < 0)
-		return STATUS_FAILED;
 	loop.ev = ev_loop_new(EVFLAG_AUTO);
 	if (loop.ev == NULL) {
 		log_failure(log, "cannot start an event loop", 0);
-		life_close(&loop.life);
 		return STATUS_FAILED;
 	}
-	start(&loop, saved);
-	ev_run(loop.ev, 0);
-	report_summary(log, loop.session, &options->policy);
-	report_errors(&loop);
-	status = exit_status(&loop);
+	if (start(&loop, saved) == 0) {
+		ev_run(loop.ev, 0);
+		report_summary(log, loop.session);
+		report_errors(&loop);
+		status = exit_status(&loop);
+	}
 	finish(&loop);
 	return status;
 }

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUEST = 200, INPUT = 256 << 10, ID_FIRST = 1000000, ID_DIGITS = 7, TIMEOUT = 60000 };
+enum { REQUEST_MOST = 200, INPUT = 256 << 10, ID_FIRST = 1000000, ID_DIGITS = 7, TIMEOUT = 60000 };
 
 double
 clock_ns(void)
@@ -88,13 +88,13 @@ shake_hands(struct load *load)
 }
 
 void
-load_start(struct load *load, char *const *command)
+load_start(struct load *load, char *const *command, size_t request)
 {
 	int input[2], output[2];
 
 	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
 		give_up("pipe2");
-	*load = (struct load){ .to = input[1], .from = output[0] };
+	*load = (struct load){ .request = request, .to = input[1], .from = output[0] };
 	load->pid = fork();
 	if (load->pid < 0)
 		give_up("fork");
@@ -114,17 +114,17 @@ static const char *
 next_request(struct load *load)
 {
 	static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":", end[] = "\"}}}\n";
-	static char request[REQUEST];
+	static char request[REQUEST_MOST];
 	uint64_t number = ID_FIRST + load->sent++;
 	char *id = request + strlen(head);
 
-	if (request[0] == '\0') {
-		int len = snprintf(request, REQUEST,
+	if (load->sent == 1) {
+		int len = snprintf(request, load->request,
 		    "%s%d,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"", head,
 		    ID_FIRST);
 
-		memset(request + len, 'x', (size_t)(REQUEST - len));
-		memcpy(request + REQUEST - strlen(end), end, strlen(end));
+		memset(request + len, 'x', load->request - (size_t)len);
+		memcpy(request + load->request - strlen(end), end, strlen(end));
 	}
 	for (int i = ID_DIGITS; i-- > 0; number /= 10)
 		id[i] = (char)('0' + number % 10);
@@ -139,7 +139,7 @@ load_round_trips(struct load *load, double *ns, unsigned count)
 		uint64_t before = load->answered;
 		double start = clock_ns();
 
-		write_all(load->to, next_request(load), REQUEST);
+		write_all(load->to, next_request(load), load->request);
 		while (load->answered == before)
 			read_some(load);
 		ns[i] = clock_ns() - start;
@@ -150,7 +150,7 @@ load_round_trips(struct load *load, double *ns, unsigned count)
 static bool
 send_one(struct load *load)
 {
-	if (write(load->to, next_request(load), REQUEST) == REQUEST)
+	if (write(load->to, next_request(load), load->request) == (ssize_t)load->request)
 		return true;
 	if (errno != EAGAIN)
 		give_up("write");

@@ -5,11 +5,13 @@
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct load {
-	pid_t pid; /* of what was started */
+	pid_t pid;      /* of what was started */
+	size_t request; /* bytes of one */
 	int to, from;
 	uint64_t sent, answered; /* requests; lines that came back */
 	uint64_t bytes;          /* that came back */
@@ -22,8 +24,11 @@ struct usage {
 
 double clock_ns(void);
 
-/* Starts the command (NULL at its end) with pipes as stdin and stdout; returns after the handshake. */
-void load_start(struct load *load, char *const *command);
+/*
+ * Starts the command (NULL at its end) with pipes as stdin and stdout; returns after the handshake. Requests will have so
+ * many bytes, 105 to 200.
+ */
+void load_start(struct load *load, char *const *command, size_t request);
 
 /* Sends so many requests, each after the answer to the one before; stores how many nanoseconds each took. */
 void load_round_trips(struct load *load, double *ns, unsigned count);

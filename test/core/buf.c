@@ -10,7 +10,9 @@
 
 Suite *buf_suite(void);
 
-START_TEST(compares_spans)
+SUITE("buf", .alone = true);
+
+TEST(compares_spans)
 {
 	ck_assert(span_equal(SPAN(""), (struct span){ NULL, 0 }));
 	ck_assert(span_equal(SPAN("a\0b"), SPAN("a\0b")));
@@ -20,9 +22,8 @@ START_TEST(compares_spans)
 	ck_assert_uint_eq(span_part((struct span){ NULL, 0 }, 0, 0).len, 0);
 	ck_assert_uint_eq(span_part(SPAN("abcd"), 4, 0).len, 0);
 }
-END_TEST
 
-START_TEST(starts_empty)
+TEST(starts_empty)
 {
 	struct buf buf;
 
@@ -36,9 +37,8 @@ START_TEST(starts_empty)
 	buf_free(&buf);
 	ck_assert_uint_eq(buf.cap, 0);
 }
-END_TEST
 
-START_TEST(keeps_its_memory)
+TEST(keeps_its_memory)
 {
 	struct buf buf;
 
@@ -61,7 +61,6 @@ START_TEST(keeps_its_memory)
 	buf_free(&buf);
 	ck_assert_ptr_null(buf.data);
 }
-END_TEST
 
 static uint32_t
 next_random(uint32_t *random)
@@ -101,7 +100,7 @@ take(struct buf *buf, size_t *taken, size_t count)
 }
 
 /* Bytes stay in order through any appends and consumes, and the memory stays near the number of bytes kept. */
-START_TEST(is_a_queue)
+TESTS(is_a_queue, 0, 5)
 {
 	enum { HELD_MAX = 100000, PIECE_MAX = 9000 };
 	struct buf buf;
@@ -123,10 +122,9 @@ START_TEST(is_a_queue)
 	ck_assert_uint_eq(taken, written);
 	buf_free(&buf);
 }
-END_TEST
 
 /* Counts how often the queue moves: no byte may be moved again and again while others pass. */
-START_TEST(bytes_are_moved_rarely)
+TEST(bytes_are_moved_rarely)
 {
 	enum { BACKLOG = 1 << 20, PIECE = 64, ROUNDS = 50000 };
 	struct buf buf;
@@ -145,9 +143,8 @@ START_TEST(bytes_are_moved_rarely)
 	ck_assert_uint_le(moves, 1 + 2 * (size_t)ROUNDS * PIECE / BACKLOG);
 	buf_free(&buf);
 }
-END_TEST
 
-START_TEST(refuses_misuse)
+TEST_SIGNAL(refuses_misuse, SIGABRT, 0, 6)
 {
 	struct buf buf;
 
@@ -173,9 +170,8 @@ START_TEST(refuses_misuse)
 		free(mem_resize(NULL, SIZE_MAX / 2, 3));
 	}
 }
-END_TEST
 
-START_TEST(memory_is_never_null)
+TEST(memory_is_never_null)
 {
 	char *empty = mem_resize(NULL, 0, 8), *zeroed = mem_new(64);
 
@@ -187,23 +183,4 @@ START_TEST(memory_is_never_null)
 	ck_assert_int_eq(zeroed[63], 'x');
 	free(empty);
 	free(zeroed);
-}
-END_TEST
-
-Suite *
-buf_suite(void)
-{
-	Suite *suite = suite_create("buf");
-	TCase *cases = tcase_create("buf"), *misuse = tcase_create("misuse");
-
-	tcase_add_test(cases, compares_spans);
-	tcase_add_test(cases, starts_empty);
-	tcase_add_test(cases, keeps_its_memory);
-	tcase_add_loop_test(cases, is_a_queue, 0, 5);
-	tcase_add_test(cases, bytes_are_moved_rarely);
-	tcase_add_test(cases, memory_is_never_null);
-	tcase_add_loop_test_raise_signal(misuse, refuses_misuse, SIGABRT, 0, 6);
-	suite_add_tcase(suite, cases);
-	suite_add_tcase(suite, misuse);
-	return suite;
 }

@@ -8,8 +8,6 @@
 
 Suite *framing_suite(void);
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static void
 expect(struct span is, const char *wanted)
 {
@@ -28,16 +26,17 @@ static const struct {
 	{ UINT64_MAX, "Content-Length: 18446744073709551615\r\n\r\n" },
 };
 
-START_TEST(a_header_says_the_length_and_nothing_else)
+SUITE("framing");
+
+TESTS(a_header_says_the_length_and_nothing_else, 0, COUNT(heads))
 {
 	char storage[FRAMING_HEAD_MAX];
 
 	expect(framing_head(FRAMING_HEADER, heads[_i].len, storage), heads[_i].head);
 	ck_assert_uint_eq(framing_head(FRAMING_NEWLINE, heads[_i].len, storage).len, 0);
 }
-END_TEST
 
-START_TEST(messages_are_framed_as_their_reader_expects)
+TEST(messages_are_framed_as_their_reader_expects)
 {
 	struct buf out;
 
@@ -53,7 +52,6 @@ START_TEST(messages_are_framed_as_their_reader_expects)
 	    "Content-Length: 2\r\n\r\n{}Content-Length: 0\r\n\r\nContent-Length: 5\r\n\r\n\"\xc3\xa9\"\n");
 	buf_free(&out);
 }
-END_TEST
 
 static const char *const guesses[] = { "more", "newline", "header", "foreign" };
 
@@ -129,16 +127,15 @@ static const struct {
 	{ ":", GUESS_FOREIGN },
 };
 
-START_TEST(the_first_bytes_show_the_framing)
+TESTS(the_first_bytes_show_the_framing, 0, COUNT(firsts))
 {
 	enum framing_guess guess = framing_guess(span_of(firsts[_i].bytes));
 
 	ck_assert_str_eq(guesses[guess], guesses[firsts[_i].guess]);
 }
-END_TEST
 
 /* Once a guess is made, more bytes do not change it; before it there was no other. */
-START_TEST(a_guess_does_not_change)
+TESTS(a_guess_does_not_change, 0, COUNT(firsts))
 {
 	struct span all = span_of(firsts[_i].bytes);
 	enum framing_guess guess = GUESS_MORE;
@@ -151,10 +148,9 @@ START_TEST(a_guess_does_not_change)
 		guess = now;
 	}
 }
-END_TEST
 
 /* Each single byte is enough, or may begin a header or a message. */
-START_TEST(a_guess_from_the_first_byte)
+TEST(a_guess_from_the_first_byte)
 {
 	for (int value = 0; value < 256; value++) {
 		char byte = (char)value;
@@ -169,7 +165,6 @@ START_TEST(a_guess_from_the_first_byte)
 		ck_assert_msg(guess == wanted, "%02x: %s is not %s", (unsigned)value, guesses[guess], guesses[wanted]);
 	}
 }
-END_TEST
 
 static struct span
 repeated(char byte, size_t len)
@@ -182,29 +177,11 @@ repeated(char byte, size_t len)
 }
 
 /* The guess does not wait for ever: white space, or a word, without an end. */
-START_TEST(a_guess_is_made_at_end_of_file)
+TESTS(a_guess_is_made_at_end_of_file, 0, 2)
 {
 	struct span bytes = repeated(_i == 0 ? ' ' : 'x', 4096);
 
 	ck_assert_int_eq(framing_guess(span_part(bytes, 0, 4095)), GUESS_MORE);
 	ck_assert_int_eq(framing_guess(bytes), GUESS_NEWLINE);
 	free((void *)(uintptr_t)bytes.ptr);
-}
-END_TEST
-
-Suite *
-framing_suite(void)
-{
-	Suite *suite = suite_create("framing");
-	TCase *written = tcase_create("written"), *read = tcase_create("read");
-
-	tcase_add_loop_test(written, a_header_says_the_length_and_nothing_else, 0, COUNT(heads));
-	tcase_add_test(written, messages_are_framed_as_their_reader_expects);
-	tcase_add_loop_test(read, the_first_bytes_show_the_framing, 0, COUNT(firsts));
-	tcase_add_loop_test(read, a_guess_does_not_change, 0, COUNT(firsts));
-	tcase_add_test(read, a_guess_from_the_first_byte);
-	tcase_add_loop_test(read, a_guess_is_made_at_end_of_file, 0, 2);
-	suite_add_tcase(suite, written);
-	suite_add_tcase(suite, read);
-	return suite;
 }

@@ -8,8 +8,10 @@ enum { BYTES = 80 };
 
 static const char zeros[BYTES];
 
+SUITE("hash");
+
 /* Runs of zero bytes differ by their length. */
-START_TEST(every_bit_and_the_length_count)
+TEST(every_bit_and_the_length_count)
 {
 	char text[BYTES] = { 0 };
 	size_t len, i;
@@ -29,9 +31,8 @@ START_TEST(every_bit_and_the_length_count)
 			}
 	}
 }
-END_TEST
 
-START_TEST(the_order_counts)
+TEST(the_order_counts)
 {
 	char text[2][32];
 
@@ -42,16 +43,14 @@ START_TEST(the_order_counts)
 	ck_assert(hash_of((struct span){ text[0], 16 }, 7) != hash_of((struct span){ text[1], 16 }, 7));
 	ck_assert(hash_of((struct span){ text[0], 32 }, 7) != hash_of((struct span){ text[1], 32 }, 7));
 }
-END_TEST
 
-START_TEST(a_seed_changes_all)
+TEST(a_seed_changes_all)
 {
 	size_t len;
 
 	for (len = 0; len < BYTES; len++)
 		ck_assert(hash_of((struct span){ zeros, len }, 7) != hash_of((struct span){ zeros, len }, 8));
 }
-END_TEST
 
 /* How many other words of its bucket a word meets on average, with as many words as buckets. */
 static double
@@ -73,23 +72,8 @@ mean_company(uint64_t stride, uint64_t seed)
 }
 
 /* Words with common parts spread too, with any seed. */
-START_TEST(hashes_of_chosen_bytes_spread)
+TESTS(hashes_of_chosen_bytes_spread, 0, 48)
 {
 	for (uint64_t seed = 0; seed < 50; seed++)
 		ck_assert_double_lt(mean_company((uint64_t)1 << _i, seed), 3);
-}
-END_TEST
-
-Suite *
-hash_suite(void)
-{
-	Suite *suite = suite_create("hash");
-	TCase *cases = tcase_create("cases");
-
-	tcase_add_test(cases, every_bit_and_the_length_count);
-	tcase_add_test(cases, the_order_counts);
-	tcase_add_test(cases, a_seed_changes_all);
-	tcase_add_loop_test(cases, hashes_of_chosen_bytes_spread, 0, 48);
-	suite_add_tcase(suite, cases);
-	return suite;
 }

@@ -22,7 +22,9 @@ teardown(void)
 	map_free(&map);
 }
 
-START_TEST(empty_finds_nothing)
+SUITE("map", .before = setup, .after = teardown);
+
+TEST(empty_finds_nothing)
 {
 	static struct map_entry entry;
 
@@ -30,10 +32,9 @@ START_TEST(empty_finds_nothing)
 	map_remove(&map, &entry);
 	ck_assert_uint_eq(map.count, 0);
 }
-END_TEST
 
 /* Entries with different hashes in one bucket, while the map grows. */
-START_TEST(same_hash_newest_first)
+TEST(same_hash_newest_first)
 {
 	enum { SAME = 100 };
 	static struct map_entry same[SAME], others[SAME];
@@ -54,9 +55,8 @@ START_TEST(same_hash_newest_first)
 		ck_assert_ptr_eq(entry, &same[i - 2]);
 	ck_assert_ptr_null(entry);
 }
-END_TEST
 
-START_TEST(an_entry_may_come_again)
+TEST(an_entry_may_come_again)
 {
 	struct map_entry entry = { 0 };
 
@@ -69,10 +69,9 @@ START_TEST(an_entry_may_come_again)
 	ck_assert_ptr_eq(map_first(&map, 2), &entry);
 	ck_assert_uint_eq(map.count, 1);
 }
-END_TEST
 
 /* Counted, not timed: the entries that a look-up visits. */
-START_TEST(chains_stay_short)
+TEST(chains_stay_short)
 {
 	enum { MANY = 70000 };
 	struct map_entry *entries = calloc(MANY, sizeof(*entries));
@@ -94,20 +93,4 @@ START_TEST(chains_stay_short)
 		map_remove(&map, &entries[i]);
 	ck_assert_uint_eq(map.count, 0);
 	free(entries);
-}
-END_TEST
-
-Suite *
-map_suite(void)
-{
-	Suite *suite = suite_create("map");
-	TCase *cases = tcase_create("map");
-
-	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_add_test(cases, empty_finds_nothing);
-	tcase_add_test(cases, same_hash_newest_first);
-	tcase_add_test(cases, an_entry_may_come_again);
-	tcase_add_test(cases, chains_stay_short);
-	suite_add_tcase(suite, cases);
-	return suite;
 }

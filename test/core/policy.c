@@ -1,10 +1,9 @@
-#include "core/policy.h"
+#include "core/dialect.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/dialect.h"
 #include "core/limits.h"
 
 Suite *policy_suite(void);
@@ -98,7 +97,9 @@ static const struct {
 	    MSEC_NEVER, TIME_CAP },
 };
 
-START_TEST(the_deadlines_of_a_request)
+SUITE("policy");
+
+TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 {
 	struct policy policy;
 	struct deadlines deadlines;
@@ -117,7 +118,6 @@ START_TEST(the_deadlines_of_a_request)
 	    (long long)deadlines.cap, (long long)cases[_i].cap);
 	policy_free(&policy);
 }
-END_TEST
 
 static const struct {
 	const char *what;
@@ -142,7 +142,7 @@ static const struct {
 	    { { POLICY_FILE, "initialize", "", 7 }, { POLICY_OPTION, "", "", 8 } }, "initialize", "", 7 },
 };
 
-START_TEST(sources_have_a_rank)
+TESTS(sources_have_a_rank, 0, COUNT(ranked))
 {
 	struct policy policy;
 	struct span method = span_of(ranked[_i].method);
@@ -157,9 +157,8 @@ START_TEST(sources_have_a_rank)
 	ck_assert_msg(idle == ranked[_i].idle, "%s: %lld", ranked[_i].what, (long long)idle);
 	policy_free(&policy);
 }
-END_TEST
 
-START_TEST(rules_that_match_are_marked)
+TEST(rules_that_match_are_marked)
 {
 	struct policy policy;
 	const struct policy_rule *rules;
@@ -175,10 +174,9 @@ START_TEST(rules_that_match_are_marked)
 	ck_assert(!rules[2].matched);
 	policy_free(&policy);
 }
-END_TEST
 
 /* A matcher that tries the places of one '*' again for each place of the one before would never end here. */
-START_TEST(many_wildcards_cost_one_pass)
+TEST(many_wildcards_cost_one_pass)
 {
 	enum { STARS = 64, LENGTH = 1 << 20 };
 	char pattern[2 * STARS + 2], *text = malloc(LENGTH);
@@ -195,9 +193,8 @@ START_TEST(many_wildcards_cost_one_pass)
 	ck_assert(policy_fits(pattern, (struct span){ text, LENGTH }));
 	free(text);
 }
-END_TEST
 
-START_TEST(names_are_copied)
+TEST(names_are_copied)
 {
 	struct policy policy;
 	char method[] = "a";
@@ -210,9 +207,8 @@ START_TEST(names_are_copied)
 	policy_free(&policy);
 	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 0);
 }
-END_TEST
 
-START_TEST(a_name_with_a_zero_byte_is_another_name)
+TEST(a_name_with_a_zero_byte_is_another_name)
 {
 	struct policy policy;
 
@@ -221,9 +217,8 @@ START_TEST(a_name_with_a_zero_byte_is_another_name)
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle, TIME_IDLE);
 	policy_free(&policy);
 }
-END_TEST
 
-START_TEST(a_source_is_forgotten)
+TEST(a_source_is_forgotten)
 {
 	struct policy policy;
 
@@ -239,9 +234,8 @@ START_TEST(a_source_is_forgotten)
 	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 2);
 	policy_free(&policy);
 }
-END_TEST
 
-START_TEST(patterns_fit)
+TEST(patterns_fit)
 {
 	ck_assert(policy_fits("npx * server-*", SPAN("npx -y server-everything")));
 	ck_assert(policy_fits("*", SPAN("")));
@@ -249,9 +243,8 @@ START_TEST(patterns_fit)
 	ck_assert(policy_fits("a\\*", SPAN("a*")));
 	ck_assert(!policy_fits("a\\*", SPAN("ab")));
 }
-END_TEST
 
-START_TEST(what_is_set_replaces_its_equal)
+TEST(what_is_set_replaces_its_equal)
 {
 	char method[] = "tools/call", other[] = "tools/list";
 	struct policy_rule first = { .method = method, .duration = 5 }, second = { .method = other, .duration = 6 };
@@ -269,24 +262,4 @@ START_TEST(what_is_set_replaces_its_equal)
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/list"), SPAN_NONE, NULL, false).idle, 6);
 	ck_assert_str_eq(policy.clock[POLICY_IDLE].rules[2].method, "tools/call"); /* the last of equals wins */
 	policy_free(&policy);
-}
-END_TEST
-
-Suite *
-policy_suite(void)
-{
-	Suite *suite = suite_create("policy");
-	TCase *rules = tcase_create("rules");
-
-	tcase_add_loop_test(rules, the_deadlines_of_a_request, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_loop_test(rules, sources_have_a_rank, 0, sizeof(ranked) / sizeof(ranked[0]));
-	tcase_add_test(rules, rules_that_match_are_marked);
-	tcase_add_test(rules, a_source_is_forgotten);
-	tcase_add_test(rules, what_is_set_replaces_its_equal);
-	tcase_add_test(rules, patterns_fit);
-	tcase_add_test(rules, many_wildcards_cost_one_pass);
-	tcase_add_test(rules, names_are_copied);
-	tcase_add_test(rules, a_name_with_a_zero_byte_is_another_name);
-	suite_add_tcase(suite, rules);
-	return suite;
 }

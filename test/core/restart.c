@@ -1,4 +1,4 @@
-#include "core/restart.h"
+#include "core/supervisor.h"
 
 #include <check.h>
 
@@ -14,15 +14,16 @@ teardown(void)
 	restart_free(&restart);
 }
 
-START_TEST(a_server_that_served_is_restarted_at_once)
+SUITE("restart", .after = teardown);
+
+TEST(a_server_that_served_is_restarted_at_once)
 {
 	restart_init(&restart, 1000, MSEC_NEVER);
 	for (msec_t now = 0; now < 1000; now++)
 		ck_assert_int_eq(restart_after(&restart, true, now), 0);
 }
-END_TEST
 
-START_TEST(the_wait_doubles_while_no_server_serves)
+TEST(the_wait_doubles_while_no_server_serves)
 {
 	msec_t wait = TIME_RESTART_WAIT, got;
 
@@ -38,9 +39,8 @@ START_TEST(the_wait_doubles_while_no_server_serves)
 	ck_assert_int_eq(restart_after(&restart, false, 1000), 0);
 	ck_assert_int_eq(restart_after(&restart, false, 1000), TIME_RESTART_WAIT);
 }
-END_TEST
 
-START_TEST(gives_up_after_so_many)
+TEST(gives_up_after_so_many)
 {
 	restart_init(&restart, 2, MSEC_NEVER);
 	ck_assert_int_eq(restart_after(&restart, true, 0), 0);
@@ -48,9 +48,8 @@ START_TEST(gives_up_after_so_many)
 	ck_assert_int_eq(restart_after(&restart, true, 1000000), MSEC_NEVER);
 	ck_assert_int_eq(restart_after(&restart, true, 2000000), MSEC_NEVER);
 }
-END_TEST
 
-START_TEST(gives_up_after_so_many_within_a_time)
+TEST(gives_up_after_so_many_within_a_time)
 {
 	restart_init(&restart, 2, 1000);
 	ck_assert_int_eq(restart_after(&restart, true, 5000), 0);
@@ -60,27 +59,9 @@ START_TEST(gives_up_after_so_many_within_a_time)
 	ck_assert_int_eq(restart_after(&restart, true, 6499), MSEC_NEVER);
 	ck_assert_int_eq(restart_after(&restart, true, 6500), 0);
 }
-END_TEST
 
-START_TEST(with_no_restarts_allowed_none_is_made)
+TEST(with_no_restarts_allowed_none_is_made)
 {
 	restart_init(&restart, 0, 1000);
 	ck_assert_int_eq(restart_after(&restart, true, 5000), MSEC_NEVER);
-}
-END_TEST
-
-Suite *
-restart_suite(void)
-{
-	Suite *suite = suite_create("restart");
-	TCase *tests = tcase_create("restart");
-
-	tcase_add_checked_fixture(tests, NULL, teardown);
-	tcase_add_test(tests, a_server_that_served_is_restarted_at_once);
-	tcase_add_test(tests, the_wait_doubles_while_no_server_serves);
-	tcase_add_test(tests, gives_up_after_so_many);
-	tcase_add_test(tests, gives_up_after_so_many_within_a_time);
-	tcase_add_test(tests, with_no_restarts_allowed_none_is_made);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -9,7 +9,7 @@
 
 Suite *session_suite(void);
 
-enum { PIECE = LIMIT_READ, MEMORY_MAX = LIMIT_HOLD + 2 * PIECE };
+enum { PIECE = LIMIT_READ, MAX_MESSAGE = 1 << 20, MEMORY_MAX = MAX_MESSAGE + 2 * PIECE };
 
 static struct session *session;
 static struct policy policy;
@@ -30,7 +30,7 @@ open_session(struct span dialect, bool traffic_unseen)
 		.dialect = dialect_named(dialect),
 		.policy = &policy,
 		.grace = MSEC_NEVER,
-		.max_message = LIMIT_MESSAGE,
+		.max_message = MAX_MESSAGE,
 		.max_inflight = LIMIT_INFLIGHT,
 	};
 
@@ -86,66 +86,27 @@ say(enum side from, struct span bytes)
 	return take(from);
 }
 
-#define TEXT(literal) \
-	{ \
-		literal, sizeof(literal) - 1 \
-	}
+SUITE("session", .limit = 300, .before = setup, .after = teardown);
 
-static const struct {
-	struct span head, end;
-	uint64_t len; /* of the string in between */
-} responses[] = {
-	{ TEXT("{\"jsonrpc\":\"2.0\",\"result\":\""), TEXT("\",\"id\":1}\n"), (uint64_t)1 << 32 },
-	{ TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\""), TEXT("\"}\n"), (uint64_t)1 << 28 },
-};
-
-/* A response longer than 2^32 bytes needs no more memory than one read and the limit for a held message. */
-START_TEST(an_endless_response_takes_no_memory)
+/* What is longer than --max-message is thrown away: it needs no more memory than that and one read. */
+TEST(an_endless_response_is_thrown_away)
 {
 	struct span call = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}\n");
 	static char text[PIECE];
-	uint64_t taken;
 
 	memset(text, 'x', sizeof(text));
 	ck_assert_uint_eq(say(SIDE_CLIENT, call), call.len);
-	taken = say(SIDE_SERVER, responses[_i].head);
-	for (uint64_t said = 0; said < responses[_i].len; said += sizeof(text)) {
-		taken += say(SIDE_SERVER, (struct span){ text, sizeof(text) });
+	say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"result\":\""));
+	for (uint64_t said = 0; said < (uint64_t)1 << 32; said += sizeof(text)) {
+		ck_assert_uint_eq(say(SIDE_SERVER, (struct span){ text, sizeof(text) }), 0);
 		ck_assert_uint_le(lane_size(session_lane(session, SIDE_SERVER)), MEMORY_MAX);
 	}
+	say(SIDE_SERVER, SPAN("\",\"id\":1}\n"));
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 1);
-	taken += say(SIDE_SERVER, responses[_i].end);
-	ck_assert_uint_eq(taken, responses[_i].head.len + responses[_i].len + responses[_i].end.len);
-	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 0);
-	ck_assert_uint_eq(say(SIDE_CLIENT, call), call.len);
+	ck_assert_int_eq(told[WHY_OVERSIZED], 2);
 	ck_assert_uint_gt(say(SIDE_SERVER, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")), 0);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), 0);
 }
-END_TEST
-
-/* The server that sent the request has gone while the client's answer was passing in parts: the rest is dropped. */
-START_TEST(an_answer_ends_with_its_server)
-{
-	struct span opens = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n");
-	struct span opened = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\"}}\n");
-	struct span asks = SPAN("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n");
-	struct span answers = SPAN("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"");
-	static char text[2 * PIECE];
-
-	memset(text, 'x', sizeof(text));
-	ck_assert_uint_eq(say(SIDE_CLIENT, opens), opens.len);
-	ck_assert_uint_eq(say(SIDE_SERVER, opened), opened.len);
-	ck_assert_uint_eq(say(SIDE_SERVER, asks), asks.len);
-	say(SIDE_CLIENT, answers);
-	ck_assert_uint_gt(say(SIDE_CLIENT, (struct span){ text, sizeof(text) }), 0);
-	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), 1);
-	session_server_lost(session, -1, 9, 0);
-	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), 0);
-	session_server_back(session, 0);
-	say(SIDE_CLIENT, SPAN("\"}\n"));
-	ck_assert_uint_eq(session_outstanding(session, SIDE_SERVER), 0);
-}
-END_TEST
 
 /* A message with this id in the middle. */
 static void
@@ -156,8 +117,10 @@ say_with(enum side from, const char *begin, int id, const char *end)
 	say(from, (struct span){ line, (size_t)snprintf(line, sizeof(line), "%s%d%s\n", begin, id, end) });
 }
 
+SUITE("session", .before = setup, .after = teardown);
+
 /* Both sides together cannot make canceld wait for more answers than it may keep. */
-START_TEST(unanswered_cancels_of_tasks_are_bounded)
+TEST(unanswered_cancels_of_tasks_are_bounded)
 {
 	enum { MORE = 10 };
 	const char *id = "{\"jsonrpc\":\"2.0\",\"id\":";
@@ -178,23 +141,22 @@ START_TEST(unanswered_cancels_of_tasks_are_bounded)
 	ck_assert_int_eq(told[WHY_CANCEL_WITHHELD], LIMIT_TASKS + 2 * MORE);
 	ck_assert_int_eq(told[WHY_LATE], LIMIT_TASKS + MORE);
 }
-END_TEST
+
+SUITE("session");
 
 /* Unseen traffic is counted, and not reported. */
-START_TEST(unseen_traffic_is_only_counted)
+TESTS(unseen_traffic_is_only_counted, 0, 2)
 {
-	struct span request = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\r\n");
+	struct span request = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n");
 	struct span stray = SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
 
 	memset(told, 0, sizeof(told));
 	open_session(SPAN("mcp"), _i == 1);
-	ck_assert_uint_eq(say(SIDE_CLIENT, request), request.len - 1);
+	ck_assert_uint_eq(say(SIDE_CLIENT, request), request.len);
 	ck_assert_uint_eq(say(SIDE_SERVER, stray), 0);
 	ck_assert_uint_eq(session_journal(session)->counts[WHY_RELAYED], 1);
-	ck_assert_uint_eq(session_journal(session)->counts[WHY_CR_STRIPPED], 1);
 	ck_assert_uint_eq(session_journal(session)->counts[WHY_STRAY], 1);
 	ck_assert_int_eq(told[WHY_RELAYED], _i == 0);
-	ck_assert_int_eq(told[WHY_CR_STRIPPED], _i == 0);
 	ck_assert_int_eq(told[WHY_STRAY], 1);
 	session_show_traffic(session, _i == 1);
 	say(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\"}\n"));
@@ -202,10 +164,11 @@ START_TEST(unseen_traffic_is_only_counted)
 	ck_assert_int_eq(told[WHY_RELAYED], 1);
 	teardown();
 }
-END_TEST
+
+SUITE("session", .before = setup, .after = teardown);
 
 /* ACP: what concerns a session is done for each of its requests. */
-START_TEST(the_requests_of_an_acp_session_are_bounded)
+TEST(the_requests_of_an_acp_session_are_bounded)
 {
 	char text[128];
 
@@ -222,24 +185,20 @@ START_TEST(the_requests_of_an_acp_session_are_bounded)
 	ck_assert_int_eq(told[WHY_TOO_MANY], 1);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_SESSION + 1);
 }
-END_TEST
 
-Suite *
-session_suite(void)
+/* A client that uses one id for all its requests: each gets a fresh one on the wire, as far as there is room. */
+TEST(the_requests_under_one_id_are_bounded)
 {
-	Suite *suite = suite_create("session");
-	TCase *large = tcase_create("large"), *small = tcase_create("small"), *first = tcase_create("first");
-
-	tcase_add_checked_fixture(large, setup, teardown);
-	tcase_set_timeout(large, 300);
-	tcase_add_checked_fixture(first, setup, teardown);
-	tcase_add_test(first, an_answer_ends_with_its_server);
-	tcase_add_test(first, the_requests_of_an_acp_session_are_bounded);
-	tcase_add_test(first, unanswered_cancels_of_tasks_are_bounded);
-	suite_add_tcase(suite, first);
-	tcase_add_loop_test(small, unseen_traffic_is_only_counted, 0, 2);
-	suite_add_tcase(suite, small);
-	tcase_add_loop_test(large, an_endless_response_takes_no_memory, 0, sizeof(responses) / sizeof(responses[0]));
-	suite_add_tcase(suite, large);
-	return suite;
+	session_free(session);
+	policy_free(&policy);
+	memset(told, 0, sizeof(told));
+	open_session(SPAN("mcp"), false);
+	for (int i = 0; i < LIMIT_EQUAL_IDS + 2; i++) {
+		receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n"));
+		session_hear(session, SIDE_CLIENT, 0);
+	}
+	receive(SIDE_CLIENT, SPAN("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n"));
+	session_hear(session, SIDE_CLIENT, 0);
+	ck_assert_int_eq(told[WHY_TOO_MANY], 2);
+	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_EQUAL_IDS + 1);
 }

@@ -136,7 +136,9 @@ steps_of(const char *letters)
 	return set;
 }
 
-START_TEST(each_cell_of_the_table)
+SUITE("supervisor", .alone = true);
+
+TESTS(each_cell_of_the_table, 0, COUNT(table))
 {
 	int event;
 
@@ -155,7 +157,6 @@ START_TEST(each_cell_of_the_table)
 		    events[event], given, cell + 1);
 	}
 }
-END_TEST
 
 /* SUPERVISE_EXITED and SUPERVISE_EOF together, as a caller that knows both facts reports them. */
 static void
@@ -197,7 +198,7 @@ static const char running[] = "esdftxow";
 
 enum { RUNNING = sizeof(running) - 1 };
 
-START_TEST(every_order_of_five_events_ends_in_time)
+TEST(every_order_of_five_events_ends_in_time)
 {
 	int order, rest;
 
@@ -212,10 +213,9 @@ START_TEST(every_order_of_five_events_ends_in_time)
 		expect_end(&life);
 	}
 }
-END_TEST
 
 /* The same with the other events as late as possible: just before the time that they would shorten. */
-START_TEST(events_at_the_last_moment_end_in_time)
+TEST(events_at_the_last_moment_end_in_time)
 {
 	int order, rest;
 
@@ -232,9 +232,8 @@ START_TEST(events_at_the_last_moment_end_in_time)
 		expect_end(&life);
 	}
 }
-END_TEST
 
-START_TEST(an_early_tick_changes_nothing)
+TEST(an_early_tick_changes_nothing)
 {
 	struct life life;
 
@@ -244,7 +243,6 @@ START_TEST(an_early_tick_changes_nothing)
 	ck_assert_int_eq(life.supervisor.state, PROCESS_FLUSHING);
 	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake), STEP_CLOSE_STDIN);
 }
-END_TEST
 
 static void
 expect_times(const char *way, const msec_t *waits)
@@ -263,7 +261,7 @@ expect_times(const char *way, const msec_t *waits)
  * The last wait is TIME_FIRST_REQUEST, for a client that has sent no request yet; the last but one is for the sweep, and
  * uses up what is left of 1600 ms, or of 700 ms after a signal.
  */
-START_TEST(the_times_of_the_ladder)
+TEST(the_times_of_the_ladder)
 {
 	expect_times("e", (const msec_t[]){ 200, 700, 450, 100, 150, 500, 0 });
 	expect_times("s", (const msec_t[]){ 100, 100, 250, 100, 150, 500, 0 });
@@ -281,10 +279,9 @@ START_TEST(the_times_of_the_ladder)
 	expect_times("gss", (const msec_t[]){ 700, 500, 0 });
 	expect_times("gpwtrg", (const msec_t[]){ 1600, 500, 0 });
 }
-END_TEST
 
 /* The configured times hold after a signal too. */
-START_TEST(the_configured_times_are_used)
+TEST(the_configured_times_are_used)
 {
 	struct life life;
 	int hasty;
@@ -300,9 +297,8 @@ START_TEST(the_configured_times_are_used)
 		ck_assert_int_eq(life.supervisor.wake - life.now, TIME_SWEEP_WAIT);
 	}
 }
-END_TEST
 
-START_TEST(a_signal_never_puts_off)
+TEST(a_signal_never_puts_off)
 {
 	struct life life;
 	msec_t wake;
@@ -314,10 +310,9 @@ START_TEST(a_signal_never_puts_off)
 	happens(&life, SUPERVISE_HASTEN);
 	ck_assert_int_eq(life.supervisor.wake, wake);
 }
-END_TEST
 
 /* A signal that comes again, in any state, does not put off the end either. */
-START_TEST(the_sweep_is_over_in_time_after_the_first_signal)
+TEST(the_sweep_is_over_in_time_after_the_first_signal)
 {
 	struct life life;
 
@@ -335,10 +330,9 @@ START_TEST(the_sweep_is_over_in_time_after_the_first_signal)
 	play(&life, "s");
 	ck_assert_int_eq(life.supervisor.wake - life.now, 100);
 }
-END_TEST
 
 /* The rest of its output may still be in the pipe; and a deaf server may still owe an answer. */
-START_TEST(a_wait_begins_anew)
+TEST(a_wait_begins_anew)
 {
 	struct life life;
 
@@ -352,9 +346,8 @@ START_TEST(a_wait_begins_anew)
 	ck_assert_int_eq(life.supervisor.state, PROCESS_DEAF);
 	ck_assert_int_eq(life.supervisor.wake, life.now + TIME_EOF_WAIT);
 }
-END_TEST
 
-START_TEST(the_successor_is_started_when_it_was_planned)
+TEST(the_successor_is_started_when_it_was_planned)
 {
 	struct life life;
 
@@ -370,9 +363,8 @@ START_TEST(the_successor_is_started_when_it_was_planned)
 	ck_assert_uint_eq(play(&life, "t"), STEP_START);
 	ck_assert_uint_eq(play(&life, "n"), STEP_FINISH);
 }
-END_TEST
 
-START_TEST(no_successor_after_the_plan_was_dropped)
+TEST(no_successor_after_the_plan_was_dropped)
 {
 	struct life life;
 
@@ -381,7 +373,6 @@ START_TEST(no_successor_after_the_plan_was_dropped)
 	supervisor_plan(&life.supervisor, MSEC_NEVER);
 	ck_assert_uint_eq(play(&life, "w"), STEP_FINISH);
 }
-END_TEST
 
 static const struct {
 	const char *way;
@@ -401,7 +392,7 @@ static const struct {
 	{ "sttpgwtr", false, false },
 };
 
-START_TEST(the_cause_of_the_end_is_known)
+TESTS(the_cause_of_the_end_is_known, 0, COUNT(ends))
 {
 	struct life life;
 
@@ -409,29 +400,4 @@ START_TEST(the_cause_of_the_end_is_known)
 	play(&life, ends[_i].way);
 	ck_assert_int_eq(supervisor_ended_it(&life.supervisor), ends[_i].ended);
 	ck_assert_int_eq(supervisor_signalled_it(&life.supervisor), ends[_i].signalled);
-}
-END_TEST
-
-Suite *
-supervisor_suite(void)
-{
-	Suite *suite = suite_create("supervisor");
-	TCase *rows = tcase_create("table");
-	TCase *times = tcase_create("times");
-
-	tcase_add_loop_test(rows, each_cell_of_the_table, 0, sizeof(table) / sizeof(table[0]));
-	tcase_add_loop_test(rows, the_cause_of_the_end_is_known, 0, sizeof(ends) / sizeof(ends[0]));
-	tcase_add_test(rows, every_order_of_five_events_ends_in_time);
-	tcase_add_test(rows, events_at_the_last_moment_end_in_time);
-	tcase_add_test(times, an_early_tick_changes_nothing);
-	tcase_add_test(times, the_times_of_the_ladder);
-	tcase_add_test(times, the_configured_times_are_used);
-	tcase_add_test(times, a_signal_never_puts_off);
-	tcase_add_test(times, the_sweep_is_over_in_time_after_the_first_signal);
-	tcase_add_test(times, a_wait_begins_anew);
-	tcase_add_test(times, the_successor_is_started_when_it_was_planned);
-	tcase_add_test(times, no_successor_after_the_plan_was_dropped);
-	suite_add_tcase(suite, rows);
-	suite_add_tcase(suite, times);
-	return suite;
 }

@@ -34,7 +34,9 @@ teardown(void)
 	timeline_free(&timeline);
 }
 
-START_TEST(zeroed_is_not_armed)
+SUITE("timeline", .alone = true, .before = setup, .after = teardown);
+
+TEST(zeroed_is_not_armed)
 {
 	static struct alarm alarm;
 
@@ -44,9 +46,8 @@ START_TEST(zeroed_is_not_armed)
 	ck_assert(!alarm_armed(&alarm));
 	ck_assert_ptr_null(timeline_first(&timeline));
 }
-END_TEST
 
-START_TEST(the_first_due_is_first)
+TEST(the_first_due_is_first)
 {
 	static struct alarm late, early, middle;
 
@@ -63,9 +64,8 @@ START_TEST(the_first_due_is_first)
 	ck_assert(!alarm_armed(&middle));
 	ck_assert(alarm_armed(&late));
 }
-END_TEST
 
-START_TEST(arming_again_replaces)
+TEST(arming_again_replaces)
 {
 	static struct alarm moved, other;
 
@@ -80,9 +80,8 @@ START_TEST(arming_again_replaces)
 	ck_assert(!alarm_armed(&moved));
 	ck_assert_ptr_eq(timeline_first(&timeline), &other);
 }
-END_TEST
 
-START_TEST(an_alarm_may_change_its_timeline)
+TEST(an_alarm_may_change_its_timeline)
 {
 	struct timeline other = { 0 };
 	static struct alarm alarm;
@@ -93,9 +92,8 @@ START_TEST(an_alarm_may_change_its_timeline)
 	ck_assert_ptr_eq(timeline_first(&timeline), &alarm);
 	timeline_free(&other);
 }
-END_TEST
 
-START_TEST(the_shortest_and_the_longest_duration)
+TEST(the_shortest_and_the_longest_duration)
 {
 	static struct alarm now, far, farther;
 
@@ -107,9 +105,8 @@ START_TEST(the_shortest_and_the_longest_duration)
 	ck_assert_int_eq(alarm_due(&farther), MSEC_NEVER / 2);
 	ck_assert_ptr_eq(timeline_first(&timeline), &now);
 }
-END_TEST
 
-START_TEST(the_clock_may_begin_below_zero)
+TEST(the_clock_may_begin_below_zero)
 {
 	static struct alarm alarm;
 
@@ -118,38 +115,16 @@ START_TEST(the_clock_may_begin_below_zero)
 	alarm_arm(&timeline, &alarm, MSEC_NEVER / 2, -1000);
 	ck_assert_int_eq(alarm_due(&alarm), MSEC_NEVER / 2 - 1000);
 }
-END_TEST
 
-START_TEST(durations_that_are_not_in_use_cost_nothing)
-{
-	static struct alarm kept, passing;
+SUITE("timeline", .alone = true, .before = setup_misuse);
 
-	alarm_arm(&timeline, &kept, 1, 0);
-	for (msec_t duration = 2; duration < 1000; duration++)
-		alarm_arm(&timeline, &passing, duration, 0);
-	ck_assert_uint_eq(timeline.count, 2);
-	ck_assert_ptr_eq(timeline_first(&timeline), &kept);
-	ck_assert_int_eq(alarm_due(&passing), 999);
-}
-END_TEST
-
-START_TEST(the_clock_must_not_go_back)
-{
-	static struct alarm first, second;
-
-	alarm_arm(&timeline, &first, 10, 1);
-	alarm_arm(&timeline, &second, 10, 0);
-}
-END_TEST
-
-START_TEST(nothing_may_be_armed_at_the_end)
+TEST_SIGNAL(nothing_may_be_armed_at_the_end, SIGABRT, 0, 1)
 {
 	static struct alarm alarm;
 
 	alarm_arm(&timeline, &alarm, 10, 1);
 	timeline_free(&timeline);
 }
-END_TEST
 
 enum { ALARMS = 60, STEPS = 5000 };
 
@@ -173,7 +148,9 @@ model_check(struct model *model)
 	ck_assert_int_eq(first == NULL ? MSEC_NEVER : alarm_due(first), soonest);
 }
 
-START_TEST(behaves_like_a_plain_array)
+SUITE("timeline", .alone = true, .before = setup, .after = teardown);
+
+TESTS(behaves_like_a_plain_array, 0, 5)
 {
 	static const msec_t durations[] = { 0, 1, 5, 40, 300, 300, MSEC_NEVER };
 	static struct model model;
@@ -196,30 +173,4 @@ START_TEST(behaves_like_a_plain_array)
 		}
 		model_check(&model);
 	}
-	ck_assert_uint_le(timeline.count, 6);
-}
-END_TEST
-
-Suite *
-timeline_suite(void)
-{
-	Suite *suite = suite_create("timeline");
-	TCase *tcase = tcase_create("timeline");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, zeroed_is_not_armed);
-	tcase_add_test(tcase, the_first_due_is_first);
-	tcase_add_test(tcase, arming_again_replaces);
-	tcase_add_test(tcase, an_alarm_may_change_its_timeline);
-	tcase_add_test(tcase, the_shortest_and_the_longest_duration);
-	tcase_add_test(tcase, the_clock_may_begin_below_zero);
-	tcase_add_test(tcase, durations_that_are_not_in_use_cost_nothing);
-	tcase_add_loop_test(tcase, behaves_like_a_plain_array, 0, 5);
-	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("misuse");
-	tcase_add_checked_fixture(tcase, setup_misuse, NULL);
-	tcase_add_test_raise_signal(tcase, the_clock_must_not_go_back, SIGABRT);
-	tcase_add_test_raise_signal(tcase, nothing_may_be_armed_at_the_end, SIGABRT);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

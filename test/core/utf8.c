@@ -14,13 +14,15 @@ is_surrogate(uint32_t code)
 	return code >= SURROGATES && code < SURROGATES_END;
 }
 
+SUITE("utf8", .limit = 60);
+
 /* Every character is decoded as it was encoded, and no part of it is a character. */
-START_TEST(every_character)
+TEST(every_character)
 {
 	char bytes[UTF8_MAX];
 
 	for (uint32_t code = 0; code < CODES; code++) {
-		size_t len = utf8_encode(code, bytes);
+		size_t len = utf8_write(code, bytes);
 		struct span text = { bytes, len };
 
 		ck_assert_uint_eq(utf8_length(text, 0), is_surrogate(code) ? 0 : len);
@@ -32,10 +34,9 @@ START_TEST(every_character)
 		}
 	}
 }
-END_TEST
 
-/* The valid sequences of four bytes are those that utf8_encode writes; a shorter one depends on its own bytes only. */
-START_TEST(nothing_else)
+/* The valid sequences of four bytes are those that utf8_write writes; a shorter one depends on its own bytes only. */
+TEST(nothing_else)
 {
 	static const unsigned char edges[] = { 0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF };
 	enum { EDGES = sizeof edges };
@@ -51,13 +52,12 @@ START_TEST(nothing_else)
 		size_t len = utf8_length(text, 0);
 
 		if (len > 0)
-			ck_assert(utf8_encode(utf8_code(bytes, len), again) == len && memcmp(again, bytes, len) == 0);
+			ck_assert(utf8_write(utf8_code(bytes, len), again) == len && memcmp(again, bytes, len) == 0);
 		ck_assert(utf8_skip(bytes, bytes + 4) >= bytes + ((unsigned char)bytes[0] < 0x80 ? 0 : len));
 	}
 }
-END_TEST
 
-START_TEST(skips_up_to_ascii_or_a_fault)
+TEST(skips_up_to_ascii_or_a_fault)
 {
 	static const struct {
 		const char *text;
@@ -70,9 +70,8 @@ START_TEST(skips_up_to_ascii_or_a_fault)
 		ck_assert_ptr_eq(utf8_skip(rows[i].text, rows[i].text + strlen(rows[i].text)),
 		    rows[i].text + rows[i].len);
 }
-END_TEST
 
-START_TEST(unescapes)
+TEST(unescapes)
 {
 	static const struct {
 		const char *inside, *want;
@@ -92,20 +91,4 @@ START_TEST(unescapes)
 		ck_assert_uint_eq(unescape(inside, cut, sizeof(cut)), want.len);
 		ck_assert_mem_eq(cut, want.ptr, want.len < sizeof(cut) ? want.len : sizeof(cut));
 	}
-}
-END_TEST
-
-Suite *
-utf8_suite(void)
-{
-	Suite *suite = suite_create("utf8");
-	TCase *all = tcase_create("all");
-
-	tcase_set_timeout(all, 60);
-	tcase_add_test(all, every_character);
-	tcase_add_test(all, nothing_else);
-	tcase_add_test(all, skips_up_to_ascii_or_a_fault);
-	tcase_add_test(all, unescapes);
-	suite_add_tcase(suite, all);
-	return suite;
 }

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ctl/change.h"
-
 Suite *clients_suite(void);
 
 static char home[64]; /* with characters that glob(3) knows */
@@ -61,6 +59,7 @@ static const struct {
 	{ "../.config/zed/settings.json", "zed", false },
 	{ "./.zed/settings.json", "zed", true },
 	{ "../.gemini/settings.json", "gemini", false },
+	{ "./.qwen/settings.json", "qwen", true },
 	{ "../.codex/config.toml", "codex", false },
 	{ "./.codex/config.toml", "codex", true },
 	{ "../.config/opencode/opencode.json", "opencode", false },
@@ -73,7 +72,23 @@ static const struct {
 	{ "../.config/goose/config.yaml", "goose", false },
 };
 
-START_TEST(each_file_is_found)
+/* The client that a file is said to belong to. */
+static const struct client *
+client_of_file(const char *path)
+{
+	struct client_files files = { 0 };
+	const struct client *client;
+
+	clients_add_named(&files, path);
+	ck_assert_uint_eq(files.count, 1);
+	client = files.list[0].client;
+	client_files_free(&files);
+	return client;
+}
+
+SUITE("clients", .alone = true, .before = set_up, .after = tear_down);
+
+TESTS(each_file_is_found, 0, COUNT(places))
 {
 	struct client_files files = { 0 };
 
@@ -90,9 +105,8 @@ START_TEST(each_file_is_found)
 	ck_assert_uint_eq(files.count, strcmp(places[_i].client, "cursor") == 0);
 	client_files_free(&files);
 }
-END_TEST
 
-START_TEST(variables_move_files)
+TEST(variables_move_files)
 {
 	struct client_files files = { 0 };
 	char path[128];
@@ -109,9 +123,8 @@ START_TEST(variables_move_files)
 	ck_assert_uint_eq(files.count, 2);
 	client_files_free(&files);
 }
-END_TEST
 
-START_TEST(unknown_files_are_known_by_their_ends)
+TEST(unknown_files_are_known_by_their_ends)
 {
 	ck_assert_str_eq(client_of_file("/some/where/.vscode/mcp.json")->id, "vscode");
 	ck_assert_int_eq(client_of_file("x.json")->syntax, CLIENT_JSONC);
@@ -120,9 +133,8 @@ START_TEST(unknown_files_are_known_by_their_ends)
 	ck_assert_ptr_eq(client_named("claude"), client_named("claude-code"));
 	ck_assert_ptr_null(client_named("clau"));
 }
-END_TEST
 
-START_TEST(home_is_that_of_the_user_if_the_variable_is_none)
+TEST(home_is_that_of_the_user_if_the_variable_is_none)
 {
 	ck_assert_str_eq(client_home(), home);
 	setenv("HOME", "relative", 1);
@@ -135,7 +147,6 @@ START_TEST(home_is_that_of_the_user_if_the_variable_is_none)
 		ck_assert_str_ne(client_home(), home);
 	}
 }
-END_TEST
 
 static const struct {
 	const char *client, *text;
@@ -148,6 +159,9 @@ static const struct {
 	{ "gemini", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":-1}}}", MSEC_NEVER },
 	{ "cline", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", 60000 },
 	{ "codex", "[mcp_servers.a]\ncommand='x'\ntool_timeout_sec=60.5", 60500 },
+	{ "codex", "[mcp_servers.a]\ncommand='x'", 60000 },
+	{ "copilot", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":7}}}", 7 },
+	{ "opencode", "{\"mcp\":{\"a\":{\"command\":[\"x\"],\"timeout\":5000}}}", 5000 },
 	{ "opencode", "{\"mcp\":{\"servers\":{\"a\":{\"command\":[\"x\"],\"timeout\":{\"request\":5000}}}}}", 5000 },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\"}}}", 60000 },
 	{ "zed", "{\"context_servers\":{\"a\":{\"command\":\"x\",\"timeout\":90}}}", 90000 },
@@ -156,34 +170,18 @@ static const struct {
 	{ "cursor", "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"timeout\":60}}}", MSEC_NEVER },
 };
 
-START_TEST(limits_of_clients_are_known)
+SUITE("clients", .alone = true);
+
+TESTS(limits_of_clients_are_known, 0, COUNT(limits))
 {
 	const struct client *client = client_named(limits[_i].client);
 	struct client_servers servers = { 0 };
 	struct doc doc;
 
-	ck_assert_int_eq(change_read(client, &doc, span_of(limits[_i].text)), 0);
+	ck_assert_int_eq(client_read(client, &doc, span_of(limits[_i].text)), 0);
 	client_servers(client, &doc, &servers);
 	ck_assert_uint_eq(servers.count, 1);
 	ck_assert_int_eq(client_timeout(client, &doc, servers.list[0]), limits[_i].limit);
 	free(servers.list);
 	doc_free(&doc);
-}
-END_TEST
-
-Suite *
-clients_suite(void)
-{
-	Suite *suite = suite_create("clients");
-	TCase *files = tcase_create("files"), *texts = tcase_create("texts");
-
-	tcase_add_checked_fixture(files, set_up, tear_down);
-	tcase_add_loop_test(files, each_file_is_found, 0, sizeof(places) / sizeof(places[0]));
-	tcase_add_test(files, variables_move_files);
-	tcase_add_test(files, unknown_files_are_known_by_their_ends);
-	tcase_add_test(files, home_is_that_of_the_user_if_the_variable_is_none);
-	suite_add_tcase(suite, files);
-	tcase_add_loop_test(texts, limits_of_clients_are_known, 0, sizeof(limits) / sizeof(limits[0]));
-	suite_add_tcase(suite, texts);
-	return suite;
 }

@@ -27,19 +27,9 @@ said(int status)
 	return text;
 }
 
-START_TEST(errors_are_safe_for_a_terminal)
+SUITE("ctl", .alone = true);
+
+TEST(errors_are_safe_for_a_terminal)
 {
 	ck_assert_str_eq(said(CTL_USAGE), "cancelctl: \\x1b[2J\xc3\xa9 7\n");
-}
-END_TEST
-
-Suite *
-ctl_suite(void)
-{
-	Suite *suite = suite_create("ctl");
-	TCase *errors = tcase_create("errors");
-
-	tcase_add_test(errors, errors_are_safe_for_a_terminal);
-	suite_add_tcase(suite, errors);
-	return suite;
 }

@@ -1,4 +1,4 @@
-#include "ctl/dialogue.h"
+#include "ctl/doctor.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -26,7 +26,9 @@ static const struct {
 	{ { "mcp-server-filesystem", "/home/me/my-lsp", "/home/me/language-server" }, DIALOGUE_MCP },
 };
 
-START_TEST(the_command_shows_the_protocol)
+SUITE("dialogue");
+
+TESTS(the_command_shows_the_protocol, 0, COUNT(commands))
 {
 	char *words[4] = { NULL };
 
@@ -36,7 +38,6 @@ START_TEST(the_command_shows_the_protocol)
 	for (int i = 0; i < 4; i++)
 		free(words[i]);
 }
-END_TEST
 
 static void
 expect_json(json_t *value, const char *text)
@@ -50,28 +51,26 @@ expect_json(json_t *value, const char *text)
 	json_decref(value);
 }
 
-START_TEST(each_protocol_has_its_own_cancel)
+TEST(each_protocol_has_its_own_cancel)
 {
-	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_MCP, ERA_INITIALIZE }, "tools/call", NULL, 7),
+	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_MCP, false }, "tools/call", "", 7),
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7,"
 	    "\"reason\":\"cancelctl doctor\"}}");
-	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_LSP, ERA_INITIALIZE }, "workspace/symbol", NULL, 7),
+	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_LSP, false }, "workspace/symbol", "", 7),
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":7}}");
-	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_ACP, ERA_INITIALIZE }, "_x", "s", 7),
+	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_ACP, false }, "_x", "s", 7),
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":7}}");
-	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_ACP, ERA_INITIALIZE }, "session/prompt", "s", 7),
+	expect_json(dialogue_cancel((struct dialogue){ DIALOGUE_ACP, false }, "session/prompt", "s", 7),
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\"}}");
 }
-END_TEST
 
 /* MCP 2026-07-28: each request and each cancel carries the version and the capabilities. */
-START_TEST(the_newest_mcp_has_no_handshake)
+TEST(the_newest_mcp_has_no_handshake)
 {
-	struct dialogue modern = { DIALOGUE_MCP, ERA_DISCOVER };
+	struct dialogue modern = { DIALOGUE_MCP, true };
 	json_t *arguments = json_object();
-	json_t *messages[] = { dialogue_opening_params(modern),
-		dialogue_call_params(modern, "tool", arguments, NULL, 3),
-		dialogue_cancel(modern, "tools/call", NULL, 3) };
+	json_t *messages[] = { dialogue_opening_params(modern), dialogue_call_params(modern, "tool", arguments, "", 3),
+		dialogue_cancel(modern, "tools/call", "", 3) };
 
 	ck_assert_ptr_null(dialogue_opened(modern));
 	ck_assert_str_eq(dialogue_opening(modern), "server/discover");
@@ -85,24 +84,21 @@ START_TEST(the_newest_mcp_has_no_handshake)
 	}
 	json_decref(arguments);
 }
-END_TEST
 
-START_TEST(a_call_asks_for_progress)
+TEST(a_call_asks_for_progress)
 {
 	json_t *arguments = json_loads("{\"a\":1}", 0, NULL);
 
-	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_MCP, ERA_INITIALIZE }, "t", arguments, NULL, 3),
+	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_MCP, false }, "t", arguments, "", 3),
 	    "{\"name\":\"t\",\"arguments\":{\"a\":1},\"_meta\":{\"progressToken\":3}}");
-	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_LSP, ERA_INITIALIZE }, "m", arguments, NULL, 3),
+	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_LSP, false }, "m", arguments, "", 3),
 	    "{\"a\":1,\"workDoneToken\":3}");
-	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_ACP, ERA_INITIALIZE }, "session/prompt", arguments,
-			"s", 3),
+	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_ACP, false }, "session/prompt", arguments, "s", 3),
 	    "{\"a\":1,\"sessionId\":\"s\"}");
-	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_ACP, ERA_INITIALIZE }, "_x", arguments, "s", 3),
+	expect_json(dialogue_call_params((struct dialogue){ DIALOGUE_ACP, false }, "_x", arguments, "s", 3),
 	    "{\"a\":1}");
 	json_decref(arguments);
 }
-END_TEST
 
 static const struct {
 	const char *method, *answer;
@@ -113,7 +109,7 @@ static const struct {
 	{ "sampling/createMessage", "\"error\":{\"code\":-32601,\"message\":\"The doctor does not offer this\"}" },
 };
 
-START_TEST(a_server_may_ask)
+TESTS(a_server_may_ask, 0, COUNT(questions))
 {
 	json_t *request = json_pack("{s:s, s:s}", "id", "x", "method", questions[_i].method);
 	char expected[200];
@@ -121,20 +117,4 @@ START_TEST(a_server_may_ask)
 	snprintf(expected, sizeof(expected), "{\"jsonrpc\":\"2.0\",\"id\":\"x\",%s}", questions[_i].answer);
 	expect_json(dialogue_answer(request), expected);
 	json_decref(request);
-}
-END_TEST
-
-Suite *
-dialogue_suite(void)
-{
-	Suite *suite = suite_create("dialogue");
-	TCase *tests = tcase_create("dialogue");
-
-	tcase_add_loop_test(tests, the_command_shows_the_protocol, 0, sizeof(commands) / sizeof(commands[0]));
-	tcase_add_test(tests, each_protocol_has_its_own_cancel);
-	tcase_add_test(tests, the_newest_mcp_has_no_handshake);
-	tcase_add_test(tests, a_call_asks_for_progress);
-	tcase_add_loop_test(tests, a_server_may_ask, 0, sizeof(questions) / sizeof(questions[0]));
-	suite_add_tcase(suite, tests);
-	return suite;
 }

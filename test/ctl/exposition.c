@@ -1,4 +1,4 @@
-#include "ctl/exposition.h"
+#include "ctl/metrics.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ add(const char *key, const char *name, int late, const char *tool)
 
 	snprintf(source, sizeof(source),
 	    "{\"name\":\"%s\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"latency\":[{\"method\":"
-	    "\"tools/call\",\"name\":\"%s\",\"count\":3,\"sum_ms\":1500,\"buckets\":[[10,1],[1000,2],[null,3]]}]}",
+	    "\"tools/call\",\"name\":\"%s\",\"count\":3,\"sum_ms\":1500,\"longest_ms\":900}]}",
 	    name, late, tool);
 	stats = json_loads(source, 0, NULL);
 	ck_assert_ptr_nonnull(stats);
@@ -53,7 +53,9 @@ tear_down(void)
 	buf_free(&text);
 }
 
-START_TEST(those_of_one_name_are_summed)
+SUITE("exposition", .before = set_up, .after = tear_down);
+
+TEST(those_of_one_name_are_summed)
 {
 	add("a", "x", 1, "t");
 	add("b", "x", 2, "t");
@@ -61,14 +63,12 @@ START_TEST(those_of_one_name_are_summed)
 	written();
 	expect("# TYPE canceld_decisions_total counter\ncanceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
 	expect("canceld_instances{server=\"x\"} 2\n");
-	expect("_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"0.01\"} 2\n");
-	expect("_bucket{server=\"y\",method=\"tools/call\",name=\"t\",le=\"1\"} 2\n");
-	expect("_bucket{server=\"x\",method=\"tools/call\",name=\"t\",le=\"+Inf\"} 6\n");
+	expect("_count{server=\"x\",method=\"tools/call\",name=\"t\"} 6\n");
+	expect("canceld_request_longest_seconds{server=\"x\",method=\"tools/call\",name=\"t\"} 0.9\n");
 	expect("_sum{server=\"x\",method=\"tools/call\",name=\"t\"} 3\n");
 }
-END_TEST
 
-START_TEST(counters_outlive_their_canceld)
+TEST(counters_outlive_their_canceld)
 {
 	add("a", "x", 1, "t");
 	add("b", "x", 2, "t");
@@ -83,9 +83,8 @@ START_TEST(counters_outlive_their_canceld)
 	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 7\n");
 	ck_assert_ptr_null(strstr(buf_span(&text).ptr, "in_flight"));
 }
-END_TEST
 
-START_TEST(one_that_does_not_answer_keeps_its_last_values)
+TEST(one_that_does_not_answer_keeps_its_last_values)
 {
 	add("a", "x", 3, "t");
 	written();
@@ -96,17 +95,15 @@ START_TEST(one_that_does_not_answer_keeps_its_last_values)
 	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
 	expect("canceld_requests_in_flight{server=\"x\",from=\"client\"} 2\n");
 }
-END_TEST
 
-START_TEST(labels_are_escaped)
+TEST(labels_are_escaped)
 {
 	add("a", "q\\\"b\\\\s\\n\\u001b", 1, "t");
 	written();
 	expect("{server=\"q\\\"b\\\\s\\\\x0a\\\\x1b\",why");
 }
-END_TEST
 
-START_TEST(values_are_bounded)
+TEST(values_are_bounded)
 {
 	char name[32];
 	size_t lines = 0;
@@ -123,21 +120,4 @@ START_TEST(values_are_bounded)
 	for (const char *at = buf_span(&text).ptr; (at = strstr(at, "_seconds_count{")) != NULL; at++)
 		lines++;
 	ck_assert_uint_eq(lines, EXPOSITION_PAIRS + 1);
-}
-END_TEST
-
-Suite *
-exposition_suite(void)
-{
-	Suite *suite = suite_create("exposition");
-	TCase *tests = tcase_create("exposition");
-
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, those_of_one_name_are_summed);
-	tcase_add_test(tests, counters_outlive_their_canceld);
-	tcase_add_test(tests, one_that_does_not_answer_keeps_its_last_values);
-	tcase_add_test(tests, labels_are_escaped);
-	tcase_add_test(tests, values_are_bounded);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -36,7 +36,9 @@ static const struct {
 	{ "method>1", false },
 };
 
-START_TEST(conditions_fit)
+SUITE("filter");
+
+TESTS(conditions_fit, 0, COUNT(cases))
 {
 	json_t *decision = json_loads(DECISION, 0, NULL);
 	char fault[FILTER_FAULT_SIZE];
@@ -51,9 +53,8 @@ START_TEST(conditions_fit)
 	filter_free(&filter);
 	json_decref(decision);
 }
-END_TEST
 
-START_TEST(what_is_no_condition_is_refused)
+TEST(what_is_no_condition_is_refused)
 {
 	char fault[FILTER_FAULT_SIZE];
 	struct filter filter;
@@ -71,9 +72,8 @@ START_TEST(what_is_no_condition_is_refused)
 	ck_assert(!filter_add(&filter, "id=1", fault));
 	filter_free(&filter);
 }
-END_TEST
 
-START_TEST(a_decision_has_the_level_of_its_word)
+TEST(a_decision_has_the_level_of_its_word)
 {
 	json_t *decision = json_loads("{\"why\":\"LATE\"}", 0, NULL), *newer = json_loads("{\"why\":\"X\"}", 0, NULL);
 
@@ -82,18 +82,4 @@ START_TEST(a_decision_has_the_level_of_its_word)
 	ck_assert(filter_level(newer, LEVEL_ERROR));
 	json_decref(decision);
 	json_decref(newer);
-}
-END_TEST
-
-Suite *
-filter_suite(void)
-{
-	Suite *suite = suite_create("filter");
-	TCase *tests = tcase_create("filter");
-
-	tcase_add_loop_test(tests, conditions_fit, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_test(tests, what_is_no_condition_is_refused);
-	tcase_add_test(tests, a_decision_has_the_level_of_its_word);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -15,8 +15,6 @@
 #endif
 #include <unistd.h>
 
-#include "ctl/attributes.h"
-
 Suite *replace_suite(void);
 
 #define OLD "{ \"old\": true }\n"
@@ -85,7 +83,9 @@ count_files(const char *path)
 	return count;
 }
 
-START_TEST(contents_change_and_rights_stay)
+SUITE("replace", .limit = 30, .alone = true, .before = set_up, .after = tear_down);
+
+TEST(contents_change_and_rights_stay)
 {
 	struct replace file;
 	struct stat status;
@@ -110,7 +110,6 @@ START_TEST(contents_change_and_rights_stay)
 	ck_assert_uint_eq(status.st_mode & 07777, 0700);
 	replace_free(&file);
 }
-END_TEST
 
 #ifdef __linux__
 enum { ACL_SIZE = 44 };
@@ -130,7 +129,7 @@ acl_of(unsigned char user)
 	return acl;
 }
 
-START_TEST(acl_and_attributes_stay)
+TEST(acl_and_attributes_stay)
 {
 	char value[ACL_SIZE + 1];
 	struct replace file;
@@ -152,10 +151,9 @@ START_TEST(acl_and_attributes_stay)
 	ck_assert_uint_eq(status.st_mode & 07777, 0640);
 	replace_free(&file);
 }
-END_TEST
 
 /* What the directory would give a new file, and what a file beside it has from one that was killed. */
-START_TEST(no_other_acl_or_attribute_comes)
+TEST(no_other_acl_or_attribute_comes)
 {
 	char value[ACL_SIZE + 1], beside[96];
 	struct replace file;
@@ -177,22 +175,9 @@ START_TEST(no_other_acl_or_attribute_comes)
 		replace_free(&file);
 	}
 }
-END_TEST
-
-START_TEST(attributes_that_cannot_be_read_are_an_error)
-{
-	int fd = open(config, O_RDONLY | O_CLOEXEC);
-
-	ck_assert_int_eq(attributes_copy(fd, fd), 0);
-	ck_assert_int_eq(attributes_copy(-1, fd), -1);
-	ck_assert_int_eq(attributes_copy(fd, -1), -1);
-	ck_assert_int_eq(errno, EBADF);
-	close(fd);
-}
-END_TEST
 #endif
 
-START_TEST(a_read_only_file_is_not_replaced)
+TEST(a_read_only_file_is_not_replaced)
 {
 	struct replace file;
 
@@ -206,9 +191,8 @@ START_TEST(a_read_only_file_is_not_replaced)
 	ck_assert_int_eq(replace_check(&file), 0);
 	replace_free(&file);
 }
-END_TEST
 
-START_TEST(a_link_stays_one)
+TEST(a_link_stays_one)
 {
 	struct replace file;
 	struct stat status;
@@ -223,7 +207,6 @@ START_TEST(a_link_stays_one)
 	ck_assert_str_eq(text_of(config), NEW);
 	replace_free(&file);
 }
-END_TEST
 
 static void
 expect_refused(const char *path, const char *within, const char *why)
@@ -235,7 +218,7 @@ expect_refused(const char *path, const char *within, const char *why)
 	replace_free(&file);
 }
 
-START_TEST(what_is_not_ours_is_refused)
+TEST(what_is_not_ours_is_refused)
 {
 	char path[96];
 
@@ -267,9 +250,8 @@ START_TEST(what_is_not_ours_is_refused)
 		expect_refused(config, NULL, "another user");
 	}
 }
-END_TEST
 
-START_TEST(a_change_meanwhile_is_seen)
+TEST(a_change_meanwhile_is_seen)
 {
 	struct replace file;
 	char other[96];
@@ -290,9 +272,8 @@ START_TEST(a_change_meanwhile_is_seen)
 	ck_assert_int_eq(count_files(folder), 2);
 	ck_assert_int_eq(count_files(state), 0);
 }
-END_TEST
 
-START_TEST(without_a_backup_nothing_is_written)
+TEST(without_a_backup_nothing_is_written)
 {
 	struct replace file;
 
@@ -306,9 +287,8 @@ START_TEST(without_a_backup_nothing_is_written)
 	ck_assert_int_eq(count_files(folder), 2);
 	replace_free(&file);
 }
-END_TEST
 
-START_TEST(what_a_killed_one_left_is_taken)
+TEST(what_a_killed_one_left_is_taken)
 {
 	struct replace file;
 	char beside[96], other[96];
@@ -342,7 +322,6 @@ START_TEST(what_a_killed_one_left_is_taken)
 	ck_assert_str_eq(text_of(config), NEW);
 	replace_free(&file);
 }
-END_TEST
 
 /* In a child that stops at each system call. */
 static void
@@ -383,7 +362,7 @@ kill_at(int stop)
 	return 0;
 }
 
-START_TEST(killed_anywhere_it_leaves_one_of_both)
+TEST(killed_anywhere_it_leaves_one_of_both)
 {
 	int olds = 0, news = 0, result = 0;
 	struct replace file;
@@ -409,30 +388,4 @@ START_TEST(killed_anywhere_it_leaves_one_of_both)
 	}
 	ck_assert_int_gt(olds, 20);
 	ck_assert_int_gt(news, 5);
-}
-END_TEST
-
-Suite *
-replace_suite(void)
-{
-	Suite *suite = suite_create("replace");
-	TCase *files = tcase_create("files");
-
-	tcase_set_timeout(files, 30);
-	tcase_add_checked_fixture(files, set_up, tear_down);
-	tcase_add_test(files, contents_change_and_rights_stay);
-#ifdef __linux__
-	tcase_add_test(files, acl_and_attributes_stay);
-	tcase_add_test(files, no_other_acl_or_attribute_comes);
-	tcase_add_test(files, attributes_that_cannot_be_read_are_an_error);
-#endif
-	tcase_add_test(files, a_read_only_file_is_not_replaced);
-	tcase_add_test(files, a_link_stays_one);
-	tcase_add_test(files, what_is_not_ours_is_refused);
-	tcase_add_test(files, a_change_meanwhile_is_seen);
-	tcase_add_test(files, without_a_backup_nothing_is_written);
-	tcase_add_test(files, what_a_killed_one_left_is_taken);
-	tcase_add_test(files, killed_anywhere_it_leaves_one_of_both);
-	suite_add_tcase(suite, files);
-	return suite;
 }

@@ -1,4 +1,4 @@
-#include "ctl/running.h"
+#include "ctl/clients.h"
 
 #include <check.h>
 #include <signal.h>
@@ -52,22 +52,23 @@ end(struct process process)
 
 #define HOME "/home/of/a-test"
 
-START_TEST(a_program_is_seen)
+SUITE("running", .alone = true);
+
+TEST(a_program_is_seen)
 {
 	struct process process;
 
-	ck_assert(!running("running-test", HOME));
+	ck_assert(!client_running("running-test", HOME));
 	process = start(HOME,
 	    (char *[]){ (char[]){ "/x/running-test" }, (char[]){ "-c" }, (char[]){ "echo; read x" }, NULL });
-	ck_assert(running("running-test", HOME));
-	ck_assert(!running("running-test", "/home/of/another"));
-	ck_assert(!running("running", HOME));
+	ck_assert(client_running("running-test", HOME));
+	ck_assert(!client_running("running-test", "/home/of/another"));
+	ck_assert(!client_running("running", HOME));
 	end(process);
-	ck_assert(!running("running-test", HOME));
+	ck_assert(!client_running("running-test", HOME));
 }
-END_TEST
 
-START_TEST(a_script_of_node_is_seen)
+TEST(a_script_of_node_is_seen)
 {
 	const char script[] = "echo; read x\n";
 	char path[64];
@@ -80,23 +81,10 @@ START_TEST(a_script_of_node_is_seen)
 	ck_assert_int_eq(write(fd, script, strlen(script)), (ssize_t)strlen(script));
 	close(fd);
 	process = start(HOME, (char *[]){ (char[]){ "node" }, path, NULL });
-	ck_assert(running(strrchr(path, '/') + 1, HOME));
+	ck_assert(client_running(strrchr(path, '/') + 1, HOME));
 	end(process);
 	process = start(HOME, (char *[]){ (char[]){ "vi" }, path, NULL });
-	ck_assert(!running(strrchr(path, '/') + 1, HOME));
+	ck_assert(!client_running(strrchr(path, '/') + 1, HOME));
 	end(process);
 	unlink(path);
-}
-END_TEST
-
-Suite *
-running_suite(void)
-{
-	Suite *suite = suite_create("running");
-	TCase *processes = tcase_create("processes");
-
-	tcase_add_test(processes, a_program_is_seen);
-	tcase_add_test(processes, a_script_of_node_is_seen);
-	suite_add_tcase(suite, processes);
-	return suite;
 }

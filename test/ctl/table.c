@@ -1,4 +1,4 @@
-#include "ctl/table.h"
+#include "ctl/show.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -18,7 +18,9 @@ written(const struct table *table, size_t cells)
 	return buf_span(&out).ptr;
 }
 
-START_TEST(columns_are_as_wide_as_their_cells)
+SUITE("table");
+
+TEST(columns_are_as_wide_as_their_cells)
 {
 	struct table table;
 
@@ -36,9 +38,8 @@ START_TEST(columns_are_as_wide_as_their_cells)
 	table_free(&table);
 	buf_free(&out);
 }
-END_TEST
 
-START_TEST(the_widest_column_is_cut_first)
+TEST(the_widest_column_is_cut_first)
 {
 	struct table table;
 
@@ -52,9 +53,8 @@ START_TEST(the_widest_column_is_cut_first)
 	table_free(&table);
 	buf_free(&out);
 }
-END_TEST
 
-START_TEST(a_wide_character_is_not_split)
+TEST(a_wide_character_is_not_split)
 {
 	buf_init(&out);
 	table_cut(&out,
@@ -69,18 +69,4 @@ START_TEST(a_wide_character_is_not_split)
 					   "b")),
 	    4);
 	buf_free(&out);
-}
-END_TEST
-
-Suite *
-table_suite(void)
-{
-	Suite *suite = suite_create("table");
-	TCase *tests = tcase_create("table");
-
-	tcase_add_test(tests, columns_are_as_wide_as_their_cells);
-	tcase_add_test(tests, the_widest_column_is_cut_first);
-	tcase_add_test(tests, a_wide_character_is_not_split);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

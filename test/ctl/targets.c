@@ -19,37 +19,29 @@ Suite *targets_suite(void);
 
 enum { PEERS = 8 };
 
-static char home[64], places[128];
+static char place[128];
 static pid_t peers[PEERS];
 static int peer_count;
 
 static void
-run(const char *words, const char *path)
-{
-	char command[256];
-
-	snprintf(command, sizeof(command), "%s %s", words, path);
-	ck_assert_int_eq(system(command), 0);
-}
-
-static void
 set_up(void)
 {
-	snprintf(home, sizeof(home), "%s/ctl-XXXXXX", getenv("TMPDIR"));
-	ck_assert_ptr_nonnull(mkdtemp(home));
-	ck_assert_int_eq(setenv("HOME", home, 1), 0);
-	snprintf(places, sizeof(places), "%s/.local/state/canceld", home);
-	run("umask 077; mkdir -p", places);
+	snprintf(place, sizeof(place), "%s/ctl-XXXXXX", getenv("TMPDIR"));
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	sockets_place = place;
 }
 
 static void
 tear_down(void)
 {
+	char command[256];
+
 	for (int i = 0; i < peer_count; i++) {
 		kill(peers[i], SIGKILL);
 		waitpid(peers[i], NULL, 0);
 	}
-	run("rm -rf", home);
+	snprintf(command, sizeof(command), "rm -rf %s", place);
+	ck_assert_int_eq(system(command), 0);
 }
 
 static int
@@ -58,7 +50,7 @@ listen_at(const char *name)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/%.30s", places, name);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/%.30s", place, name);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq(listen(fd, 4), 0);
 	return fd;
@@ -101,13 +93,15 @@ exists(const char *name)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s/%s", places, name);
+	snprintf(path, sizeof(path), "%s/%s", place, name);
 	return access(path, F_OK) == 0;
 }
 
 #define ABOUT(pid, name) "{\"id\":1,\"result\":{\"pid\":" pid ",\"name\":\"" name "\"}}\n"
 
-START_TEST(one_is_meant_by_pid_or_name)
+SUITE("targets", .alone = true, .before = set_up, .after = tear_down);
+
+TEST(one_is_meant_by_pid_or_name)
 {
 	struct targets targets;
 
@@ -128,9 +122,8 @@ START_TEST(one_is_meant_by_pid_or_name)
 	ck_assert_uint_eq(targets.count, 3);
 	targets_free(&targets);
 }
-END_TEST
 
-START_TEST(only_what_is_stale_is_removed)
+TEST(only_what_is_stale_is_removed)
 {
 	struct targets targets;
 
@@ -142,7 +135,6 @@ START_TEST(only_what_is_stale_is_removed)
 	ck_assert(!exists("11-dead.sock") && exists("12-a.new") && exists("13-a.sock"));
 	targets_free(&targets);
 }
-END_TEST
 
 static const char *const hostile[] = {
 	NULL,
@@ -154,7 +146,7 @@ static const char *const hostile[] = {
 	"{\"id\":1,\"result\":{",
 };
 
-START_TEST(what_does_not_answer_is_left_out)
+TESTS(what_does_not_answer_is_left_out, 0, COUNT(hostile))
 {
 	struct targets targets;
 
@@ -170,16 +162,15 @@ START_TEST(what_does_not_answer_is_left_out)
 		targets_free(&targets);
 	}
 }
-END_TEST
 
 /* Its queue is full, as that of a canceld which was stopped and often looked at. */
-START_TEST(what_takes_no_connection_holds_up_no_other)
+TEST(what_takes_no_connection_holds_up_no_other)
 {
 	int listener = listen_at("11-a.sock"), fd, status;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct targets targets;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/11-a.sock", places);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/11-a.sock", place);
 	do {
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		status = connect(fd, (struct sockaddr *)&address, sizeof(address));
@@ -197,22 +188,20 @@ START_TEST(what_takes_no_connection_holds_up_no_other)
 	targets_free(&targets);
 	close(listener);
 }
-END_TEST
 
-START_TEST(a_place_that_others_may_enter_is_left_out)
+TEST(a_place_that_others_may_enter_is_left_out)
 {
 	struct targets targets;
 
 	serve("11-a.sock", ABOUT("11", "x"), NULL);
-	ck_assert_int_eq(chmod(places, 0750), 0);
+	ck_assert_int_eq(chmod(place, 0750), 0);
 	targets_find(&targets, false, 500);
 	ck_assert_uint_eq(targets.count, 0);
-	ck_assert_int_eq(chmod(places, 0700), 0);
+	ck_assert_int_eq(chmod(place, 0700), 0);
 	targets_free(&targets);
 }
-END_TEST
 
-START_TEST(errors_of_canceld_are_exit_statuses)
+TESTS(errors_of_canceld_are_exit_statuses, 0, 5)
 {
 	static const struct {
 		const char *error;
@@ -229,22 +218,4 @@ START_TEST(errors_of_canceld_are_exit_statuses)
 	ck_assert_ptr_null(target_call(targets.list[0], "cancel", NULL, &status));
 	ck_assert_int_eq(status, errors[_i].status);
 	targets_free(&targets);
-}
-END_TEST
-
-Suite *
-targets_suite(void)
-{
-	Suite *suite = suite_create("targets");
-	TCase *tests = tcase_create("targets");
-
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, one_is_meant_by_pid_or_name);
-	tcase_add_test(tests, only_what_is_stale_is_removed);
-	tcase_add_loop_test(tests, what_does_not_answer_is_left_out, 0, sizeof(hostile) / sizeof(hostile[0]));
-	tcase_add_test(tests, what_takes_no_connection_holds_up_no_other);
-	tcase_add_test(tests, a_place_that_others_may_enter_is_left_out);
-	tcase_add_loop_test(tests, errors_of_canceld_are_exit_statuses, 0, 5);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -1,4 +1,4 @@
-#include "ctl/toml.h"
+#include "ctl/doc.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -32,13 +32,14 @@ static const struct {
 	{ "3.14 = 'x'", "3/14", "x" },
 };
 
-START_TEST(strings_have_these_values)
+SUITE("toml", .limit = 60);
+
+TESTS(strings_have_these_values, 0, COUNT(values))
 {
 	const struct doc_node *node;
 	struct doc doc;
 
-	doc_init(&doc, span_of(values[_i].text));
-	ck_assert_msg(toml_read(&doc) == 0, "%s", doc.fault);
+	ck_assert_msg(doc_read(&doc, span_of(values[_i].text), &doc_toml) == 0, "%s", doc.fault);
 	node = doc_at(&doc, doc.root, values[_i].path);
 	ck_assert_ptr_nonnull(node);
 	ck_assert_int_eq(node->kind, DOC_STRING);
@@ -46,7 +47,33 @@ START_TEST(strings_have_these_values)
 	    doc_text(&doc, node).ptr);
 	doc_free(&doc);
 }
-END_TEST
+
+/* What is neither a string nor has brackets. */
+static const char *const plain[] = { "0", "+0", "-0", "1_000", "0xdead_BEEF", "0o17", "0b1_0", "1.5", "-0.0e-1_0",
+	"6E+2", "inf", "-nan", "true", "false", "1979-05-27", "1979-05-27T07:32:00Z", "1979-05-27 07:32", "07:32:00.5",
+	"1979-05-27t23:59:60.999-07:00" };
+static const char *const refused[] = { "1__2", "012", "0xZZ", "tru", "trues", "_1", "1_", "+0x1", "0x", "0b2", "0o8",
+	".5", "1.", "1._5", "1e", "1e5.0", "--1", "infinity", "1979-5-27", "1979-13-01", "1979-02-30", "1979-04-31",
+	"1979-05-27T", "1979-05-27 7:32", "1979-05-27T24:00:00", "07:60", "7:32", "1979-05-27T07:32:00+24:00", "1:2",
+	"x" };
+
+TEST(plain_values_are_read_or_refused)
+{
+	char text[128];
+	struct doc doc;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		snprintf(text, sizeof(text), "a = [%s,%s]\nb = %s # c", plain[i], plain[i], plain[i]);
+		ck_assert_msg(doc_read(&doc, span_of(text), &doc_toml) == 0, "%s: %s", plain[i], doc.fault);
+		doc_free(&doc);
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		snprintf(text, sizeof(text), "\na = %s", refused[i]);
+		ck_assert_msg(doc_read(&doc, span_of(text), &doc_toml) == -1, "%s", refused[i]);
+		ck_assert_str_eq(doc.fault, "line 2: not a value of TOML");
+		doc_free(&doc);
+	}
+}
 
 static const struct {
 	const char *text, *fault;
@@ -81,23 +108,29 @@ static const struct {
 	{ "a = [1,,2]", "line 1: not a value of TOML" },
 	{ "a = [\n", "line 1: a bracket that nothing closes" },
 	{ "a = { b = 1 ", "line 1: a bracket that nothing closes" },
+	{ "[a]\nb.c = 1\n[a.b]", "line 3: the table 'b' is there twice" },
+	{ "[a.b]\n[a]\nb.c = 1", "line 3: the key goes on in a table that has a header" },
+	{ "a.b = 1\n[a]", "line 2: the table 'a' is there twice" },
+	{ "[[a.b]]\n[a]\nb.c = 1", "line 3: the key goes on in a table that has a header" },
+	{ "a = { b = { c = 1 }, b.d = 2 }", "line 1: the key goes on behind a value" },
+	{ "a = 1 # \x01", "line 1: a control character in a comment" },
+	{ "# \x7f", "line 1: a control character in a comment" },
+	{ "a = '''x\ry'''", "line 1: a control character in a string" },
 	{ "a = { b = 1, b = 2 }", "line 1: the key 'b' is there twice" },
 	{ "a = 1\r\rb = 2", "line 1: something stands behind the end of the value" },
 	{ "\n\xff", "line 2: not UTF-8" },
 };
 
-START_TEST(faults_have_their_line)
+TESTS(faults_have_their_line, 0, COUNT(faults))
 {
 	struct doc doc;
 
-	doc_init(&doc, span_of(faults[_i].text));
-	ck_assert_int_eq(toml_read(&doc), -1);
+	ck_assert_int_eq(doc_read(&doc, span_of(faults[_i].text), &doc_toml), -1);
 	ck_assert_str_eq(doc.fault, faults[_i].fault);
 	doc_free(&doc);
 }
-END_TEST
 
-START_TEST(nesting_is_bounded)
+TEST(nesting_is_bounded)
 {
 	struct buf text;
 	struct doc doc;
@@ -106,16 +139,14 @@ START_TEST(nesting_is_bounded)
 	buf_append(&text, SPAN("a = "));
 	for (int i = 0; i < 100000; i++)
 		buf_append(&text, SPAN("["));
-	doc_init(&doc, buf_span(&text));
-	ck_assert_int_eq(toml_read(&doc), -1);
+	ck_assert_int_eq(doc_read(&doc, buf_span(&text), &doc_toml), -1);
 	ck_assert_str_eq(doc.fault, "line 1: nested too deeply");
 	doc_free(&doc);
 	buf_free(&text);
 }
-END_TEST
 
 /* Elements, and tables that the dots of a key make. */
-START_TEST(values_are_bounded)
+TESTS(values_are_bounded, 0, 2)
 {
 	static const char *const pieces[][2] = { { "a=[", "0," }, { "[a", ".b" } };
 	struct buf text;
@@ -126,25 +157,8 @@ START_TEST(values_are_bounded)
 	for (int i = 0; i < DOC_VALUES + 1; i++)
 		buf_append(&text, span_of(pieces[_i][1]));
 	buf_append(&text, SPAN("]\n"));
-	doc_init(&doc, buf_span(&text));
-	ck_assert_int_eq(toml_read(&doc), -1);
+	ck_assert_int_eq(doc_read(&doc, buf_span(&text), &doc_toml), -1);
 	ck_assert_str_eq(doc.fault, "line 1: too many values");
 	doc_free(&doc);
 	buf_free(&text);
-}
-END_TEST
-
-Suite *
-toml_suite(void)
-{
-	Suite *suite = suite_create("toml");
-	TCase *reading = tcase_create("reading");
-
-	tcase_set_timeout(reading, 60);
-	tcase_add_loop_test(reading, strings_have_these_values, 0, sizeof(values) / sizeof(values[0]));
-	tcase_add_loop_test(reading, faults_have_their_line, 0, sizeof(faults) / sizeof(faults[0]));
-	tcase_add_test(reading, nesting_is_bounded);
-	tcase_add_loop_test(reading, values_are_bounded, 0, 2);
-	suite_add_tcase(suite, reading);
-	return suite;
 }

@@ -1,19 +1,21 @@
 /* cancelctl and the control socket of a real canceld: what people see, cancel and set. */
 #include <check.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "client.h"
 #include "process.h"
 #include "shell.h"
-#include "suites.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 
@@ -39,7 +41,9 @@ run_hanging(const char *options, const char *id)
 	return run;
 }
 
-START_TEST(a_hanging_call_is_seen_and_cancelled)
+SUITE("cancelctl");
+
+TEST(a_hanging_call_is_seen_and_cancelled)
 {
 	struct run *run = run_hanging("--name hangs", "7");
 
@@ -55,48 +59,8 @@ START_TEST(a_hanging_call_is_seen_and_cancelled)
 	run_release(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_nearer_deadline_is_shown)
-{
-	struct run *run =
-	    run_hanging(_i == 0 ? "--timeout 1000h --max-time 90h" : "--timeout 90h --max-time 1000h", "7");
-
-	expect(run, "$C ls $PID", 0, "  3d17h  waiting");
-	run_end(run);
-}
-END_TEST
-
-START_TEST(an_id_is_given_as_it_is_shown)
-{
-	struct run *run = run_hanging("--name odd", "\"\\ud800\"");
-
-	expect(run, "$C ls odd", 0, "\n\"\\ud800\"  ");
-	expect(run, "$C cancel odd '\"\\ud800\"' --type string", 0, "cancelled \"\\ud800\" tools/call stubborn");
-	expect(run, "$C cancel odd '\"\\ud800\"'", 1, "not found");
-	run_end(run);
-}
-END_TEST
-
-START_TEST(what_opens_the_session_is_ended_by_a_deadline_only)
-{
-	struct run *run = run_options("-v --name starts", "sh:cat >/dev/null");
-
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-	    "\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
-	run_expect_logged(run, "method=initialize era=legacy");
-	expect(run, "$C cancel starts 0", 1, "not cancelled: 0 initialize");
-	expect(run, "$C cancel starts 0", 1, "]: it opens the session");
-	expect(run, "$C cancel starts --older 1ms", 1, "not cancelled: 0 initialize");
-	expect(run, "$C set --now starts initialize=1ms", 0, "1 in flight changed");
-	run_expect_error(run, "0", CODE_CANCELLED, "timeout");
-	run_expect_exit(run, ANY_STATUS);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(an_ambiguous_id_is_refused_with_the_choices)
+TEST(an_ambiguous_id_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging(NULL, "7");
 
@@ -112,10 +76,9 @@ START_TEST(an_ambiguous_id_is_refused_with_the_choices)
 	run_release(run);
 	run_end(run);
 }
-END_TEST
 
 /* As a program that a debugger or a person has stopped. */
-START_TEST(one_that_does_not_answer_is_shown)
+TEST(one_that_does_not_answer_is_shown)
 {
 	struct run *run = run_session("--name sleeps", NULL), *other = run_session("--name wakes", NULL);
 
@@ -131,10 +94,9 @@ START_TEST(one_that_does_not_answer_is_shown)
 	run_end(run);
 	run_end(other);
 }
-END_TEST
 
 /* JSON allows \u0000 in a string: a server could hide itself with it. */
-START_TEST(a_name_with_a_zero_byte_hides_nothing)
+TEST(a_name_with_a_zero_byte_hides_nothing)
 {
 	struct run *run = run_session("--name hides",
 	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{\"protocolVersion\":\"2025-11-25\"}}';"
@@ -149,9 +111,8 @@ START_TEST(a_name_with_a_zero_byte_hides_nothing)
 	expect(run, "$C metrics", 0, "hides");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(an_ambiguous_name_is_refused_with_the_choices)
+TEST(an_ambiguous_name_is_refused_with_the_choices)
 {
 	struct run *run = run_hanging("--name twins", "7"), *other = run_session("--name twins", NULL);
 
@@ -163,9 +124,8 @@ START_TEST(an_ambiguous_name_is_refused_with_the_choices)
 	run_end(run);
 	run_end(other);
 }
-END_TEST
 
-START_TEST(many_are_cancelled_by_age_and_method)
+TEST(many_are_cancelled_by_age_and_method)
 {
 	struct run *run = run_hanging("--name many", "7");
 
@@ -181,9 +141,8 @@ START_TEST(many_are_cancelled_by_age_and_method)
 	run_release(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_deadline_is_set_while_it_runs)
+TEST(a_deadline_is_set_while_it_runs)
 {
 	struct run *run = run_hanging("--name sets", "7");
 
@@ -195,9 +154,8 @@ START_TEST(a_deadline_is_set_while_it_runs)
 	run_release(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_level_of_the_log_is_changed)
+TEST(the_level_of_the_log_is_changed)
 {
 	struct run *run = run_session("--name logs", NULL);
 
@@ -209,7 +167,6 @@ START_TEST(the_level_of_the_log_is_changed)
 	expect(run, "$C reload --json logs", 0, "\"changed\":[]");
 	run_end(run);
 }
-END_TEST
 
 /* The watcher is another process: it ends with canceld, and has then shown all. */
 static FILE *
@@ -262,7 +219,7 @@ static const struct {
 	    "LATE" },
 };
 
-START_TEST(decisions_are_watched_while_they_are_made)
+TESTS(decisions_are_watched_while_they_are_made, 0, COUNT(watches))
 {
 	struct run *run = run_hanging("--name watched", "7");
 	FILE *watch = start_watch(run, watches[_i].arguments);
@@ -274,37 +231,8 @@ START_TEST(decisions_are_watched_while_they_are_made)
 	run_end(run);
 	end_watch(watch, watches[_i].wanted, watches[_i].unwanted);
 }
-END_TEST
 
-START_TEST(a_log_is_read_with_the_same_filters)
-{
-	struct run *run = run_session("--log-format json -vv -t tools/call:sleep=100ms", NULL);
-	char path[512];
-	FILE *file;
-
-	run_call(run, "3", "sleep", FOR_EVER);
-	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	snprintf(path, sizeof(path), "%s/trace.jsonl", getenv("E2E_DIRECTORY"));
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(run->error.data, file);
-	fputs("no JSON\n{\"direction\":\"in\"}\n{\"why\":\"LATE\",\"name\":\"\\u001b[2J\",\"elapsed\":9000}", file);
-	fclose(file);
-	expect(run, "$C watch --read trace.jsonl why=timed_out 'age>99' 'timeout<=100ms'", 0, " TIMED_OUT to=client");
-	expect(run, "$C watch -r trace.jsonl 'age>=9s'", 0, "LATE name=\\x1b[2J elapsed=9000\n");
-	expect(run, "$C watch -r - why=LATE -j <trace.jsonl", 0, "{\"why\":\"LATE\",\"name\":\"\\u001B[2J\"");
-	expect(run, "$C watch -r trace.jsonl | grep RELAYED", 1, "");
-	expect(run, "$C watch -l traffic -r trace.jsonl why=REL*", 0, "RELAYED");
-	expect(run, "$C watch -r trace.jsonl 'elapsed<1ms' name!=x", 0, "");
-	ck_assert_str_eq(shell_output, "");
-	expect(run, "$C watch -r none.jsonl", 125, "No such file");
-	run_end(run);
-}
-END_TEST
-
-START_TEST(what_was_counted_is_shown)
+TEST(what_was_counted_is_shown)
 {
 	struct run *run = run_session("--name counts", NULL);
 
@@ -317,9 +245,8 @@ START_TEST(what_was_counted_is_shown)
 	expect(run, "command -v promtool >/dev/null || exit 0; $C metrics | promtool check metrics", 0, "");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(metrics_are_served)
+TEST(metrics_are_served)
 {
 	struct run *run = run_session("--name served", NULL);
 
@@ -337,7 +264,6 @@ START_TEST(metrics_are_served)
 	expect(run, "$C metrics --listen example.org:80", 2, "is no ADDRESS:PORT");
 	run_end(run);
 }
-END_TEST
 
 /* Reads the terminal until the text is there. */
 static void
@@ -385,7 +311,7 @@ expect_restored(int terminal, pid_t pid, int signal)
 	close(terminal);
 }
 
-START_TEST(top_cancels_the_marked_request_after_a_question)
+TEST(top_cancels_the_marked_request_after_a_question)
 {
 	struct run *run = run_hanging("--name tops", "7");
 	int terminal;
@@ -406,9 +332,8 @@ START_TEST(top_cancels_the_marked_request_after_a_question)
 	run_release(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(top_marks_resizes_and_restores_the_terminal)
+TEST(top_marks_resizes_and_restores_the_terminal)
 {
 	struct run *run = run_hanging("--name marks", "7");
 	struct winsize narrow = { .ws_row = 12, .ws_col = 50 };
@@ -429,7 +354,6 @@ START_TEST(top_marks_resizes_and_restores_the_terminal)
 	expect_restored(terminal, pid, SIGTERM);
 	run_end(run);
 }
-END_TEST
 
 static const struct {
 	const char *script;
@@ -468,83 +392,80 @@ static const struct {
 	{ "for c in $($C help | sed -n 's/^  \\([a-z]*\\).*/\\1/p'); do case $c in top|metrics|help|version) ;; "
 	  "*) $C $c -j --json -h | grep -e ' -j, --json  ' >said && echo $c || exit 1 ;; esac; done; rm said",
 	    0, "unwrap\ndoctor\n" },
-	{ "head -c 30000000 /dev/zero | tr '\\0' 1 >long; ulimit -v 60000; $C watch -r long; s=$?; rm long; exit $s",
-	    125, "cancelctl: out of memory" },
 };
 
-START_TEST(what_is_wrong_is_refused)
+TESTS(what_is_wrong_is_refused, 0, COUNT(refusals))
 {
 	expect(NULL, refusals[_i].script, refusals[_i].status, refusals[_i].said);
 }
-END_TEST
 
-/* It answers the first question and ends. */
-START_TEST(one_that_ends_meanwhile_is_left_out)
+/* A socket beside that of this canceld, bound to by nobody yet. */
+static struct sockaddr_un
+address_beside(const struct run *run, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char pattern[512];
+	glob_t found;
+	int len;
+
+	snprintf(pattern, sizeof(pattern), "{/run/user/%d,%s/.local/state}/canceld/%d-*.sock", (int)getuid(),
+	    getenv("HOME"), (int)run->pid);
+	ck_assert_int_eq(glob(pattern, GLOB_BRACE, NULL, &found), 0);
+	len = (int)(strrchr(found.gl_pathv[0], '/') - found.gl_pathv[0]);
+	len = snprintf(address.sun_path, sizeof(address.sun_path), "%.*s/%s", len, found.gl_pathv[0], name);
+	ck_assert_uint_lt((size_t)len, sizeof(address.sun_path));
+	globfree(&found);
+	return address;
+}
+
+/* As a canceld that answers the first question and ends. */
+static pid_t
+start_to_end_meanwhile(const struct sockaddr_un *address)
+{
+	static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"pid\":99999998,\"name\":\"goes\"}}\n";
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), peer;
+	struct sockaddr_un fresh = *address;
+	char asked[4096];
+	pid_t pid;
+
+	/* Another cancelctl would remove what does not listen yet. */
+	strcpy(strrchr(fresh.sun_path, '.'), ".new");
+	ck_assert_int_eq(bind(listener, (const struct sockaddr *)&fresh, sizeof(fresh)), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	ck_assert_int_eq(rename(fresh.sun_path, address->sun_path), 0);
+	pid = fork();
+	if (pid == 0) {
+		peer = accept(listener, NULL, NULL);
+		_exit(read(peer, asked, sizeof(asked)) <= 0 || unlink(address->sun_path) < 0 ||
+		    write(peer, answer, strlen(answer)) < 0);
+	}
+	close(listener);
+	return pid;
+}
+
+TEST(one_that_ends_meanwhile_is_left_out)
 {
 	struct run *run = run_session("--name stays", NULL);
+	struct sockaddr_un address = address_beside(run, "99999998-ab.sock");
+	pid_t pid = start_to_end_meanwhile(&address);
+	int status;
 
-	expect(run,
-	    "d=$(for d in /run/user/$(id -u)/canceld $HOME/.local/state/canceld; do ls $d/$PID-*.sock; done 2>/dev/null)\n"
-	    "s=${d%/*}/99999998-ab.sock\n"
-	    "python3 -c \"\n"
-	    "import os, socket\n"
-	    "listener = socket.socket(socket.AF_UNIX)\n"
-	    "listener.bind('$s.new')\n"
-	    "listener.listen()\n"
-	    "os.rename('$s.new', '$s')\n"
-	    "peer = listener.accept()[0]\n"
-	    "peer.recv(4096)\n"
-	    "os.unlink('$s')\n"
-	    "peer.send(b'{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"result\\\":{\\\"pid\\\":99999998,\\\"name\\\":\\\"goes\\\"}}\\n')\n"
-	    "\" &\n"
-	    "while [ ! -e $s ]; do sleep 0.02; done\n"
-	    "$C stats && wait $!",
-	    0, "stays[");
+	expect(run, "$C stats", 0, "stays[");
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_socket_without_a_listener_is_removed)
+TEST(a_socket_without_a_listener_is_removed)
 {
 	struct run *run = run_session("--name listens", NULL);
+	struct sockaddr_un address = address_beside(run, "99999999-ab.sock");
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	expect(run,
-	    "d=$(for d in /run/user/$(id -u)/canceld $HOME/.local/state/canceld; do ls $d/$PID-*.sock; done 2>/dev/null)\n"
-	    "d=${d%/*}; $C ls $d/$PID-*.sock >/dev/null && echo by path\n"
-	    "python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('$d/99999999-ab.sock')\" || exit 77\n"
-	    "$C ls; [ ! -e $d/99999999-ab.sock ]",
-	    0, "by path");
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	ck_assert_int_eq(setenv("BESIDE", address.sun_path, 1), 0);
+	expect(run, "$C ls ${BESIDE%/*}/$PID-*.sock", 0, "ID");
+	expect(run, "$C ls; [ ! -e $BESIDE ]", 0, "listens");
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_cancelctl(void)
-{
-	Suite *suite = suite_create("cancelctl");
-	TCase *tests = tcase_create("cancelctl");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_test(tests, a_hanging_call_is_seen_and_cancelled);
-	tcase_add_loop_test(tests, the_nearer_deadline_is_shown, 0, 2);
-	tcase_add_test(tests, an_id_is_given_as_it_is_shown);
-	tcase_add_test(tests, what_opens_the_session_is_ended_by_a_deadline_only);
-	tcase_add_test(tests, an_ambiguous_id_is_refused_with_the_choices);
-	tcase_add_test(tests, one_that_does_not_answer_is_shown);
-	tcase_add_test(tests, a_name_with_a_zero_byte_hides_nothing);
-	tcase_add_test(tests, an_ambiguous_name_is_refused_with_the_choices);
-	tcase_add_test(tests, many_are_cancelled_by_age_and_method);
-	tcase_add_test(tests, a_deadline_is_set_while_it_runs);
-	tcase_add_test(tests, the_level_of_the_log_is_changed);
-	tcase_add_loop_test(tests, decisions_are_watched_while_they_are_made, 0, sizeof(watches) / sizeof(watches[0]));
-	tcase_add_test(tests, a_log_is_read_with_the_same_filters);
-	tcase_add_test(tests, what_was_counted_is_shown);
-	tcase_add_test(tests, metrics_are_served);
-	tcase_add_test(tests, top_cancels_the_marked_request_after_a_question);
-	tcase_add_test(tests, top_marks_resizes_and_restores_the_terminal);
-	tcase_add_loop_test(tests, what_is_wrong_is_refused, 0, sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(tests, one_that_ends_meanwhile_is_left_out);
-	tcase_add_test(tests, a_socket_without_a_listener_is_removed);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -2,6 +2,7 @@
  * The client's end in each of its forms, idle and while canceld's queues are full; ends that only look like one; and
  * what watching for it costs.
  */
+#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,7 +17,6 @@
 #include "client.h"
 #include "leak.h"
 #include "process.h"
-#include "suites.h"
 
 enum {
 	UNCHANGED_FOR = 1000, /* milliseconds; canceld notices a client's end within 500 */
@@ -50,7 +50,9 @@ finish(struct run *run, int status)
 	run_end(run);
 }
 
-START_TEST(end_of_input)
+SUITE("client-ends", .seconds = 20);
+
+TESTS(end_of_input, 0, 6)
 {
 	enum wiring wiring = (enum wiring)(_i % 3);
 	const struct setup setup = { .wiring = wiring, .options = "-v", .command = "peer puppet" };
@@ -63,9 +65,8 @@ START_TEST(end_of_input)
 	run_expect_logged(run, "INPUT_ENDED");
 	finish(run, 0);
 }
-END_TEST
 
-START_TEST(stdout_without_a_reader)
+TESTS(stdout_without_a_reader, 0, 4)
 {
 	enum wiring wiring = (enum wiring)(_i % 2);
 	const struct setup setup = { .wiring = wiring, .options = "-v", .command = "peer puppet" };
@@ -78,10 +79,9 @@ START_TEST(stdout_without_a_reader)
 	run_expect_logged(run, "INPUT_ENDED");
 	finish(run, 0);
 }
-END_TEST
 
 /* Only a write can find out. */
-START_TEST(a_socket_shut_down_for_reading)
+TEST(a_socket_shut_down_for_reading)
 {
 	const struct setup setup = { .wiring = WIRED_SOCKETS, .options = "-v", .command = "peer puppet" };
 	struct run *run = run_start(&setup);
@@ -92,9 +92,8 @@ START_TEST(a_socket_shut_down_for_reading)
 	run_expect_logged(run, "INPUT_ENDED");
 	finish(run, 0);
 }
-END_TEST
 
-START_TEST(a_signal)
+TESTS(a_signal, 0, 2)
 {
 	struct run *run = run_options("-v", "peer puppet");
 
@@ -105,10 +104,9 @@ START_TEST(a_signal)
 	run_expect_logged(run, "SIGNALLED");
 	finish(run, 128 + SIGINT);
 }
-END_TEST
 
 /* How soon, times.c checks. */
-START_TEST(a_server_that_ignores_the_end_is_killed)
+TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 {
 	const struct setup setup = { .options = "-v", .command = "peer puppet", .behind = "noterm" };
 	struct run *run = run_start(&setup);
@@ -127,10 +125,11 @@ START_TEST(a_server_that_ignores_the_end_is_killed)
 	run_expect_gone(run);
 	run_end(run);
 }
-END_TEST
+
+SUITE("not-ends");
 
 /* The client closed its end and the server is only slow: nothing may be lost. */
-START_TEST(with_drain_a_full_queue_is_waited_for)
+TEST(with_drain_a_full_queue_is_waited_for)
 {
 	struct run *run = run_options("-v --drain", "peer puppet");
 
@@ -142,10 +141,11 @@ START_TEST(with_drain_a_full_queue_is_waited_for)
 	kill(run->pid, SIGTERM);
 	finish(run, 128 + SIGTERM);
 }
-END_TEST
+
+SUITE("client-leaks", .seconds = 22);
 
 /* With as many wrappers between it and canceld, which live on. */
-START_TEST(the_clients_end_while_descriptors_leak)
+TESTS(the_clients_end_while_descriptors_leak, 0, 18)
 {
 	static const char *const between[] = { NULL, "sh", "sh sh" };
 	char path[300], options[400];
@@ -165,10 +165,11 @@ START_TEST(the_clients_end_while_descriptors_leak)
 	run_expect_gone(leak.run);
 	leak_end(&leak);
 }
-END_TEST
+
+SUITE("not-ends");
 
 /* A wrapper that starts canceld in the background and exits is not the client. */
-START_TEST(the_end_of_a_wrapper_is_not_the_clients)
+TESTS(the_end_of_a_wrapper_is_not_the_clients, 0, 6)
 {
 	const struct setup setup = { .before = _i % 2 == 0 ? "sh" : "sh sh", .wiring = (enum wiring)(_i / 2) };
 	struct run *run = run_start(&setup);
@@ -184,9 +185,8 @@ START_TEST(the_end_of_a_wrapper_is_not_the_clients)
 	run_close_out(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(with_drain_the_session_outlives_the_client)
+TEST(with_drain_the_session_outlives_the_client)
 {
 	struct leak leak = leak_start((struct setup){ .options = "--drain" }, false);
 	char list[4096];
@@ -197,7 +197,6 @@ START_TEST(with_drain_the_session_outlives_the_client)
 		ck_assert_int_ge(process_marked(leak.run->mark, list, sizeof(list)), 3);
 	leak_end(&leak);
 }
-END_TEST
 
 /*
  * Without a control socket: cancelctl looks at every canceld of its user, that of another test too.
@@ -220,8 +219,10 @@ expect_idle(struct run *run)
 	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.05);
 }
 
+SUITE("idle");
+
 /* /dev/null and files are always writable and never hang up. */
-START_TEST(watching_stdout_costs_nothing)
+TESTS(watching_stdout_costs_nothing, 0, 4)
 {
 	char path[300];
 	const struct setup setup = { .out = _i % 2 == 0 ? "/dev/null" : path,
@@ -244,9 +245,8 @@ START_TEST(watching_stdout_costs_nothing)
 	close_input(run, WIRED_PIPES);
 	finish(run, 0);
 }
-END_TEST
 
-START_TEST(watching_half_a_socket_costs_nothing)
+TESTS(watching_half_a_socket_costs_nothing, 0, 4)
 {
 	enum wiring wiring = _i % 2 == 0 ? WIRED_ONE_SOCKET : WIRED_SOCKETS;
 	const struct setup setup = { .wiring = wiring, .options = "--drain -v --no-control", .command = "peer puppet" };
@@ -262,9 +262,10 @@ START_TEST(watching_half_a_socket_costs_nothing)
 	kill(run->pid, SIGTERM);
 	finish(run, 128 + SIGTERM);
 }
-END_TEST
 
-START_TEST(flags_are_as_they_were)
+SUITE("client-ends");
+
+TESTS(flags_are_as_they_were, 0, 6)
 {
 	const struct setup setup = { .wiring = (enum wiring)(_i % 3), .keep = true, .command = "peer puppet" };
 	struct run *run = run_start(&setup);
@@ -279,7 +280,6 @@ START_TEST(flags_are_as_they_were)
 		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL), before[i]);
 	run_end(run);
 }
-END_TEST
 
 static int
 open_terminal(void)
@@ -296,7 +296,7 @@ open_terminal(void)
 }
 
 /* A hang-up of the terminal is the client's end. */
-START_TEST(a_terminal_for_both)
+TESTS(a_terminal_for_both, 0, 2)
 {
 	int master = open_terminal();
 	const struct setup setup = { .in = ptsname(master), .out = ptsname(master), .command = "peer puppet" };
@@ -319,62 +319,4 @@ START_TEST(a_terminal_for_both)
 	ck_assert_int_eq(fcntl(slave, F_GETFL), flags);
 	close(slave);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_client_ends(void)
-{
-	Suite *suite = suite_create("client-ends");
-	TCase *tests = tcase_create("client-ends");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, end_of_input, 0, 6);
-	tcase_add_loop_test(tests, stdout_without_a_reader, 0, 4);
-	tcase_add_test(tests, a_socket_shut_down_for_reading);
-	tcase_add_loop_test(tests, a_signal, 0, 2);
-	tcase_add_loop_test(tests, a_server_that_ignores_the_end_is_killed, 0, 4);
-	tcase_add_loop_test(tests, flags_are_as_they_were, 0, 6);
-	tcase_add_loop_test(tests, a_terminal_for_both, 0, 2);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_client_leaks(void)
-{
-	Suite *suite = suite_create("client-leaks");
-	TCase *tests = tcase_create("client-leaks");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, the_clients_end_while_descriptors_leak, 0, 18);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_not_ends(void)
-{
-	Suite *suite = suite_create("not-ends");
-	TCase *tests = tcase_create("not-ends");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_test(tests, with_drain_a_full_queue_is_waited_for);
-	tcase_add_loop_test(tests, the_end_of_a_wrapper_is_not_the_clients, 0, 6);
-	tcase_add_test(tests, with_drain_the_session_outlives_the_client);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_idle(void)
-{
-	Suite *suite = suite_create("idle");
-	TCase *tests = tcase_create("idle");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, watching_stdout_costs_nothing, 0, 4);
-	tcase_add_loop_test(tests, watching_half_a_socket_costs_nothing, 0, 4);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -1,4 +1,5 @@
 /* The configuration file: in the home or from --config, its sections, and what a person changes while calls run. */
+#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #include "client.h"
 #include "process.h"
-#include "suites.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 #define INITIALIZE \
@@ -58,7 +58,9 @@ expect_timeout(struct run *run, const char *id, long timeout)
 	ck_assert_int_eq(at_number(error, "error data timeoutMs"), timeout);
 }
 
-START_TEST(the_file_in_the_home_is_read)
+SUITE("config", .before = enter);
+
+TEST(the_file_in_the_home_is_read)
 {
 	struct run *run;
 
@@ -69,65 +71,8 @@ START_TEST(the_file_in_the_home_is_read)
 	run_expect_logged(run, ": CANCEL_SENT ");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(options_come_before_the_file)
-{
-	struct run *run;
-
-	put(in_home, "{\"timeout\":{\"tools/call:sleep\":\"30m\"},\"log-level\":\"decision\"}");
-	run = run_session("-t 220ms -q", NULL);
-	expect_timeout(run, "2", 220);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert_ptr_null(strstr(run->error.data, "canceld["));
-	run_end(run);
-}
-END_TEST
-
-START_TEST(the_file_of_the_option_replaces_the_one_in_the_home)
-{
-	struct run *run;
-
-	put(in_home, "{\"log-format\":\"json\",\"unknown\":true}");
-	put(given, "{\"timeout\":\"230ms\"}");
-	run = run_session(_i == 0 ? options : "-c ~/given.json", NULL);
-	expect_timeout(run, "2", 230);
-	run_expect_logged(run, " demo-server: TIMED_OUT ");
-	ck_assert_ptr_null(strstr(run->error.data, "CONFIG_REFUSED"));
-	run_end(run);
-}
-END_TEST
-
-static const struct {
-	const char *more, *name;
-	long timeout;
-} chosen[] = {
-	{ "", "demo-server", 240 },
-	{ "--name mine", "mine", 250 },
-	{ "--name other", "other", 260 },
-	{ "--name mine -t 270ms", "mine", 270 },
-};
-
-/* What fits the command counts only if no section has the server's very name. */
-START_TEST(a_section_is_for_its_server)
-{
-	char words[700], wanted[64];
-	struct run *run;
-
-	put(given,
-	    "{\"timeout\":\"10m\",\"servers\":{\"o*\":{\"timeout\":\"260ms\"},\"* --record *\":{\"timeout\":\"240ms\"},"
-	    "\"mine\":{\"timeout\":\"250ms\"}}}");
-	snprintf(words, sizeof(words), "%s %s", options, chosen[_i].more);
-	run = run_session(words, NULL);
-	expect_timeout(run, "2", chosen[_i].timeout);
-	snprintf(wanted, sizeof(wanted), "] %s: TIMED_OUT ", chosen[_i].name);
-	run_expect_logged(run, wanted);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(a_section_names_the_server_and_the_log)
+TEST(a_section_names_the_server_and_the_log)
 {
 	char path[512];
 	struct run *run;
@@ -141,35 +86,35 @@ START_TEST(a_section_names_the_server_and_the_log)
 	ck_assert(process_has_text(path, "] weather: SUMMARY "));
 	run_end(run);
 }
-END_TEST
 
-static const char *const wrong[] = {
-	"{\n\"timeuot\": \"1s\"}",
-	"{\"timeout\":\"200ms\",\n\"strict\": 1}",
-	"{\"strict\": true,\n}",
+static const struct {
+	const char *text, *fault;
+} wrong[] = {
+	{ "{\"timeout\":\"200ms\",\"tool-errors\": 1}", "tool-errors '1': want true or false" },
+	{ "{\"tool-errors\": true,\n}", "line 2, column 1: " },
 };
 
 /* A client seldom shows what canceld writes: the session must go on. */
-START_TEST(a_wrong_file_in_the_home_is_told)
+TESTS(a_wrong_file_in_the_home_is_told, 0, COUNT(wrong))
 {
 	struct run *run;
 
-	put(in_home, wrong[_i]);
+	put(in_home, wrong[_i].text);
 	run = run_session("-t 280ms", NULL);
 	run_expect_logged(run, ": CONFIG_REFUSED file=");
-	ck_assert_ptr_nonnull(strstr(run->error.data, "/.config/canceld/config.json reason=\"line 2, column 1: "));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "/.config/canceld/config.json reason=\""));
+	ck_assert_ptr_nonnull(strstr(run->error.data, wrong[_i].fault));
 	expect_timeout(run, "2", 280);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_wrong_file_of_the_option_is_a_wrong_option)
+TESTS(a_wrong_file_of_the_option_is_a_wrong_option, 0, COUNT(wrong))
 {
 	struct run *run;
 	char wanted[600];
 
-	put(given, wrong[_i]);
-	snprintf(wanted, sizeof(wanted), "--config '%s': line 2, column 1: ", given);
+	put(given, wrong[_i].text);
+	snprintf(wanted, sizeof(wanted), "--config '%s': %s", given, wrong[_i].fault);
 	run = run_options(options, "sh:echo started >&2");
 	run_send(run, INITIALIZE);
 	run_expect_error(run, "0", CODE_INTERNAL, "not-started");
@@ -179,21 +124,6 @@ START_TEST(a_wrong_file_of_the_option_is_a_wrong_option)
 	ck_assert_ptr_null(strstr(run->error.data, "started\n"));
 	run_end(run);
 }
-END_TEST
-
-START_TEST(a_file_that_others_may_write_to_is_refused)
-{
-	struct run *run;
-
-	put(given, "{}");
-	ck_assert_int_eq(chmod(given, 0666), 0);
-	run = run_options(options, "sh:echo started >&2");
-	run_close_in(run);
-	run_expect_exit(run, 125);
-	ck_assert_ptr_nonnull(strstr(run->error.data, "': others may write to it (mode 0666); chmod go-w\n"));
-	run_end(run);
-}
-END_TEST
 
 static void
 reload(struct run *run, const char *wanted)
@@ -203,7 +133,7 @@ reload(struct run *run, const char *wanted)
 }
 
 /* The call that is under way keeps its deadline; the level of the log counts at once. */
-START_TEST(a_reload_is_for_new_requests)
+TEST(a_reload_is_for_new_requests)
 {
 	struct run *run;
 
@@ -211,8 +141,8 @@ START_TEST(a_reload_is_for_new_requests)
 	run = run_session(options, NULL);
 	run_call(run, "2", "sleep", FOR_EVER);
 	run_expect_received(run, "\"id\":2");
-	put(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"strict\":true}");
-	reload(run, "given.json changed=\"timeout, log-level\" at_next_start=strict\n");
+	put(given, "{\"timeout\":\"290ms\",\"log-level\":\"traffic\",\"tool-errors\":true}");
+	reload(run, "given.json changed=\"timeout, log-level\" at_next_start=tool-errors\n");
 	expect_timeout(run, "3", 290);
 	run_expect_logged(run, ": CANCEL_SENT ");
 	run_expect_logged(run, ": RELAYED ");
@@ -225,16 +155,15 @@ START_TEST(a_reload_is_for_new_requests)
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY "), " timeouts=2 "));
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_wrong_file_changes_nothing)
+TEST(a_wrong_file_changes_nothing)
 {
 	struct run *run;
 
 	put(given, "{\"timeout\":\"310ms\"}");
 	run = run_session(options, NULL);
 	put(given, "{\"timeout\":\"10m\",\n\"log-level\":\"quiet\"}");
-	reload(run, "given.json reason=\"line 2, column 1: log-level 'quiet': want error, ");
+	reload(run, "given.json reason=\"log-level 'quiet': want error, ");
 	expect_timeout(run, "2", 310);
 	unlink(given);
 	reload(run, ": CONFIG_REFUSED file=");
@@ -242,10 +171,9 @@ START_TEST(a_wrong_file_changes_nothing)
 	expect_timeout(run, "3", 310);
 	run_end(run);
 }
-END_TEST
 
 /* Without a file there is none to read, until there is. */
-START_TEST(a_file_may_come_and_go)
+TEST(a_file_may_come_and_go)
 {
 	struct run *run = run_session("", NULL);
 
@@ -258,31 +186,4 @@ START_TEST(a_file_may_come_and_go)
 	unlink(in_home);
 	reload(run, "/.config/canceld/config.json changed=max-time\n");
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_config(void)
-{
-	Suite *suite = suite_create("config");
-	TCase *start = tcase_create("start"), *again = tcase_create("again");
-
-	tcase_add_checked_fixture(start, enter, NULL);
-	tcase_add_checked_fixture(again, enter, NULL);
-	tcase_set_timeout(start, TEST_LIMIT);
-	tcase_set_timeout(again, TEST_LIMIT);
-	tcase_add_test(start, the_file_in_the_home_is_read);
-	tcase_add_test(start, options_come_before_the_file);
-	tcase_add_loop_test(start, the_file_of_the_option_replaces_the_one_in_the_home, 0, 2);
-	tcase_add_loop_test(start, a_section_is_for_its_server, 0, sizeof(chosen) / sizeof(chosen[0]));
-	tcase_add_test(start, a_section_names_the_server_and_the_log);
-	tcase_add_loop_test(start, a_wrong_file_in_the_home_is_told, 0, sizeof(wrong) / sizeof(wrong[0]));
-	tcase_add_loop_test(start, a_wrong_file_of_the_option_is_a_wrong_option, 0, sizeof(wrong) / sizeof(wrong[0]));
-	tcase_add_test(start, a_file_that_others_may_write_to_is_refused);
-	tcase_add_test(again, a_reload_is_for_new_requests);
-	tcase_add_test(again, a_wrong_file_changes_nothing);
-	tcase_add_test(again, a_file_may_come_and_go);
-	suite_add_tcase(suite, start);
-	suite_add_tcase(suite, again);
-	return suite;
 }

@@ -1,4 +1,5 @@
 /* The control socket: what a person sees and steers, and what nobody may do to the session through it. */
+#include <check.h>
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +13,6 @@
 
 #include "client.h"
 #include "process.h"
-#include "suites.h"
 
 #define FOR_EVER "{\"ms\":600000}"
 
@@ -210,16 +210,9 @@ leave(void)
 	run_end(canceld);
 }
 
-static void
-expect_cancelled(const char *params, size_t count)
-{
-	json_t *message = call(&person, "cancel", params);
+SUITE("control", .seconds = 10);
 
-	ck_assert_uint_eq(json_array_size(at(message, "result cancelled")), count);
-	json_decref(message);
-}
-
-START_TEST(a_list_tells_about_canceld_and_its_requests)
+TEST(a_list_tells_about_canceld_and_its_requests)
 {
 	struct run *run = run_session(with_socket("--name tests"), NULL);
 	struct peer peer = connect_to(socket_path);
@@ -250,77 +243,10 @@ START_TEST(a_list_tells_about_canceld_and_its_requests)
 	hang_up(&peer);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_latest_progress_is_shown)
-{
-	long end = milliseconds() + HARNESS_LIMIT;
-	json_t *message;
+SUITE("control", .before = connect_person, .after = leave);
 
-	run_send(canceld,
-	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"progress\","
-	    "\"arguments\":{\"steps\":100000,\"everyMs\":20},\"_meta\":{\"progressToken\":\"t\"}}}");
-	while (message = expect_requests(&person, 1), json_is_null(at(request_at(message, 0), "progress"))) {
-		ck_assert_msg(milliseconds() < end, "no progress is shown");
-		json_decref(message);
-	}
-	ck_assert_int_ge(at_number(request_at(message, 0), "progress progress"), 1);
-	ck_assert_int_eq(at_number(request_at(message, 0), "progress total"), 100000);
-	json_decref(message);
-	run_cancel(canceld, "2");
-}
-END_TEST
-
-/* What a client asks, what the server tells about it, and what is shown of that. */
-static const struct {
-	const char *options, *ask, *tell, *shown;
-	long progress;
-} told[] = {
-	{ "-D acp", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\n",
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{"
-	    "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"1\",\"title\":\"Reads a.c\"}}}\\n",
-	    "Reads a.c", -1 },
-	{ "-D acp", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\n",
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{"
-	    "\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}}}\\n",
-	    "agent_message_chunk", -1 },
-	{ "-D lsp",
-	    "Content-Length: 78\r\n\r\n"
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"workspace/x\",\"params\":{\"workDoneToken\":\"w\"}}",
-	    "Content-Length: 124\\r\\n\\r\\n"
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/progress\",\"params\":{\"token\":\"w\",\"value\":{"
-	    "\"kind\":\"report\",\"percentage\":40,\"message\":\"indexes\"}}}",
-	    "indexes", 40 },
-};
-
-START_TEST(what_was_told_last_is_shown)
-{
-	char command[512];
-	struct run *run;
-	struct peer peer;
-	json_t *message, *progress;
-	long end = milliseconds() + HARNESS_LIMIT;
-
-	snprintf(command, sizeof(command), "sh:read line; printf '%s'; exec cat >/dev/null", told[_i].tell);
-	run = run_options(with_socket(told[_i].options), command);
-	run_send_text(run, told[_i].ask, strlen(told[_i].ask));
-	while (!exists(socket_path) && milliseconds() < end)
-		run_pump(run, 5);
-	peer = connect_to(socket_path);
-	while (message = expect_requests(&peer, 1), json_is_null(at(request_at(message, 0), "progress"))) {
-		ck_assert_msg(milliseconds() < end, "no progress is shown");
-		json_decref(message);
-	}
-	progress = at(request_at(message, 0), "progress");
-	ck_assert_str_eq(at_text(progress, "message"), told[_i].shown);
-	ck_assert_int_eq(at_exists(progress, "progress") ? at_number(progress, "progress") : -1, told[_i].progress);
-	json_decref(message);
-	hang_up(&peer);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(a_person_cancels_a_call)
+TEST(a_person_cancels_a_call)
 {
 	json_t *message, *named;
 
@@ -338,182 +264,10 @@ START_TEST(a_person_cancels_a_call)
 	expect_refused(&person, "cancel", "{\"id\":\"\\\"a\\\"\"}", -32001);
 	run_expect_echo(canceld, "3");
 }
-END_TEST
 
-START_TEST(with_fail_on_error_what_a_person_cancels_shows_in_the_status)
-{
-	struct run *run = run_session(with_socket("--fail-on-error"), NULL);
-	struct peer peer = connect_to(socket_path);
+SUITE("control");
 
-	run_call(run, "2", "stubborn", FOR_EVER);
-	json_decref(expect_requests(&peer, 1));
-	json_decref(call(&peer, "cancel", "{\"id\":\"2\"}"));
-	json_decref(run_expect_error(run, "2", CODE_CANCELLED, "operator"));
-	hang_up(&peer);
-	run_close_in(run);
-	run_expect_exit(run, 123);
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " operated=1"));
-	run_end(run);
-}
-END_TEST
-
-START_TEST(a_trace_has_what_a_person_does)
-{
-	char words[300], command[1024];
-	struct run *run;
-	struct peer peer;
-
-	snprintf(words, sizeof(words), "--trace-payload --trace %s/person-%%p", getenv("E2E_DIRECTORY"));
-	run = run_session(with_socket(words), NULL);
-	peer = connect_to(socket_path);
-	run_call(run, "2", "stubborn", FOR_EVER);
-	run_call(run, "3", "sleep", FOR_EVER);
-	json_decref(expect_requests(&peer, 2));
-	json_decref(call(&peer, "cancel", "{\"id\":\"2\",\"reason\":\"it hangs\"}"));
-	run_expect_error(run, "2", CODE_CANCELLED, "operator");
-	json_decref(call(&peer, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:sl*=1ms\",\"now\":true}"));
-	run_expect_error(run, "3", CODE_CANCELLED, "timeout");
-	json_decref(call(&peer, "reload", "{}"));
-	run_expect_echo(run, "4");
-	hang_up(&peer);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	snprintf(command, sizeof(command),
-	    "cd %s && grep -q OPERATOR_CANCELLED person-%d && \"$CANCELCTL\" replay person-%d >replayed",
-	    getenv("E2E_DIRECTORY"), (int)run->pid, (int)run->pid);
-	ck_assert_int_eq(system(command), 0);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(in_a_dry_run_nothing_is_cancelled)
-{
-	struct run *run = run_session(with_socket("-n"), NULL);
-	struct peer peer = connect_to(socket_path);
-	json_t *message;
-
-	run_call(run, "2", "stubborn", FOR_EVER);
-	message = expect_requests(&peer, 1);
-	ck_assert(json_is_true(at(message, "result dry_run")));
-	json_decref(message);
-	expect_refused(&peer, "cancel", "{\"id\":\"2\"}", -32002);
-	json_decref(expect_requests(&peer, 1));
-	run_expect_echo(run, "3");
-	ck_assert(!run_received(run, "notifications/cancelled"));
-	hang_up(&peer);
-	run_end(run);
-}
-END_TEST
-
-static const struct {
-	const char *params;
-	size_t cancelled;
-} choices[] = {
-	{ "{\"older_ms\":0}", 3 },
-	{ "{\"older_ms\":3600000}", 0 },
-	{ "{\"method\":\"tools/*\",\"name\":\"stub*\"}", 1 },
-	{ "{\"name\":\"sleep\"}", 2 },
-	{ "{\"method\":\"tools/call\",\"from\":\"server\"}", 0 },
-};
-
-/* Ids that the list shows, and that jansson does not read everywhere. */
-static const char *const odd_ids[] = { "18446744073709551615", "123456789012345678901234", "\"\\u0000a\"",
-	"\"\\ud800\"" };
-
-START_TEST(a_person_cancels_a_call_with_an_odd_id)
-{
-	json_t *message, *params;
-	char *text;
-
-	run_call(canceld, odd_ids[_i], "stubborn", FOR_EVER);
-	message = expect_requests(&person, 1);
-	params = json_pack("{s:O}", "id", json_object_get(request_at(message, 0), "id"));
-	text = json_dumps(params, JSON_COMPACT);
-	json_decref(message);
-	json_decref(params);
-	expect_cancelled(text, 1);
-	free(text);
-}
-END_TEST
-
-START_TEST(a_person_cancels_what_fits)
-{
-	run_call(canceld, "2", "stubborn", FOR_EVER);
-	run_call(canceld, "3", "sleep", FOR_EVER);
-	run_call(canceld, "4", "sleep", FOR_EVER);
-	json_decref(expect_requests(&person, 3));
-	expect_cancelled(choices[_i].params, choices[_i].cancelled);
-	json_decref(expect_requests(&person, 3 - choices[_i].cancelled));
-}
-END_TEST
-
-START_TEST(what_waits_for_a_person_is_cancelled_only_by_its_method)
-{
-	json_t *message;
-
-	run_call(canceld, "2", "ask", "{}");
-	message = expect_requests(&person, 2);
-	ck_assert_str_eq(at_text(request_at(message, 1), "from"), "server");
-	ck_assert(json_is_true(at(request_at(message, 1), "exempt")));
-	json_decref(message);
-	expect_cancelled("{\"older_ms\":0,\"from\":\"server\"}", 0);
-	expect_cancelled("{\"method\":\"elicitation/*\"}", 1);
-}
-END_TEST
-
-START_TEST(a_deadline_is_set_for_what_hangs)
-{
-	json_t *message;
-
-	run_call(canceld, "2", "stubborn", FOR_EVER);
-	json_decref(expect_requests(&person, 1));
-	message = call(&person, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:stub*=1ms\",\"now\":true}");
-	ck_assert_int_eq(at_number(message, "result changed"), 1);
-	json_decref(message);
-	run_expect_error(canceld, "2", CODE_CANCELLED, "timeout");
-	run_expect_logged(canceld, "OPERATOR_SET option=timeout rule=\"tools/call:stub*=1ms\" changed=1");
-	run_call(canceld, "3", "stubborn", FOR_EVER);
-	run_expect_error(canceld, "3", CODE_CANCELLED, "timeout");
-	message = call(&person, "set", "{\"option\":\"max-time\",\"rule\":\"tools/call=1h\"}");
-	ck_assert_int_eq(at_number(message, "result changed"), 0);
-	json_decref(message);
-	run_expect_logged(canceld, "OPERATOR_SET option=max-time rule=\"tools/call=1h\" changed=0");
-}
-END_TEST
-
-START_TEST(the_number_of_rules_is_bounded)
-{
-	char params[128];
-
-	for (int i = 0; i < 64; i++) {
-		snprintf(params, sizeof(params), "{\"option\":\"timeout\",\"rule\":\"tools/call:t%d=1h\"}", i);
-		json_decref(call(&person, "set", params));
-	}
-	expect_refused(&person, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:more=1h\"}", -32002);
-	json_decref(call(&person, "set", "{\"option\":\"timeout\",\"rule\":\"tools/call:t1=2h\"}"));
-}
-END_TEST
-
-START_TEST(statistics_are_counted)
-{
-	json_t *message, *latency;
-
-	run_expect_echo(canceld, "2");
-	run_call(canceld, "3", "sleep", FOR_EVER);
-	json_decref(expect_requests(&person, 1));
-	message = call(&person, "stats", "{}");
-	ck_assert_int_eq(at_number(message, "result requests client"), 3);
-	ck_assert_int_eq(at_number(message, "result tallies answered"), 2);
-	ck_assert_int_eq(at_number(message, "result in_flight client"), 1);
-	ck_assert_int_ge(at_number(message, "result why RELAYED"), 4);
-	latency = json_array_get(at(message, "result latency"), 1);
-	ck_assert_str_eq(at_text(latency, "name"), "echo");
-	ck_assert_int_eq(at_number(latency, "count"), 1);
-	json_decref(message);
-}
-END_TEST
-
-START_TEST(decisions_are_watched_at_a_level)
+TEST(decisions_are_watched_at_a_level)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer people = connect_to(socket_path), all = connect_to(socket_path);
@@ -538,20 +292,11 @@ START_TEST(decisions_are_watched_at_a_level)
 	run_expect_echo(run, "3");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_log_changes_its_level)
-{
-	json_decref(call(&person, "log", "{\"level\":\"traffic\"}"));
-	run_expect_echo(canceld, "2");
-	run_expect_logged(canceld, "RELAYED");
-	expect_refused(&person, "log", "{\"level\":\"loud\"}", -32602);
-	expect_refused(&person, "log", "{}", -32602);
-}
-END_TEST
+SUITE("control", .before = connect_person, .after = leave);
 
 /* A watch that is never read: it loses notifications, and nobody waits for it. */
-START_TEST(a_slow_reader_is_told_what_it_lost)
+TEST(a_slow_reader_is_told_what_it_lost)
 {
 	char id[16];
 	json_t *message;
@@ -572,7 +317,6 @@ START_TEST(a_slow_reader_is_told_what_it_lost)
 	ck_assert_int_gt(lost, 0);
 	json_decref(call(&person, "list", "{}"));
 }
-END_TEST
 
 static const struct {
 	const char *line;
@@ -601,7 +345,9 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602, NULL },
 };
 
-START_TEST(what_is_wrong_is_refused_wherever_it_is_split)
+SUITE("control");
+
+TESTS(what_is_wrong_is_refused_wherever_it_is_split, 0, COUNT(faults))
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer peer = connect_to(socket_path);
@@ -625,9 +371,8 @@ START_TEST(what_is_wrong_is_refused_wherever_it_is_split)
 	run_expect_echo(run, "2");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_line_that_is_too_long_ends_the_connection)
+TEST(a_line_that_is_too_long_ends_the_connection)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer peer = connect_to(socket_path), other = connect_to(socket_path);
@@ -646,7 +391,6 @@ START_TEST(a_line_that_is_too_long_ends_the_connection)
 	run_expect_echo(run, "2");
 	run_end(run);
 }
-END_TEST
 
 /* cancelctl with these arguments: its exit status, and this on standard error. */
 static void
@@ -664,7 +408,7 @@ expect_cancelctl(const char *arguments, int status, const char *text)
 }
 
 /* It has not gone: cancelctl says why it is not shown. */
-START_TEST(cancelctl_tells_that_all_connections_are_taken)
+TEST(cancelctl_tells_that_all_connections_are_taken)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer served[PEERS];
@@ -685,9 +429,8 @@ START_TEST(cancelctl_tells_that_all_connections_are_taken)
 		hang_up(&served[i]);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_thousand_connections_are_refused)
+TEST(a_thousand_connections_are_refused)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer served[PEERS];
@@ -723,30 +466,6 @@ START_TEST(a_thousand_connections_are_refused)
 		hang_up(&served[i]);
 	run_end(run);
 }
-END_TEST
-
-/* Many lines at once that are not answered: nobody waits for them. */
-START_TEST(a_flood_of_questions_delays_nobody)
-{
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
-	static const char line[] = "{\"id\":1,\"method\":\"list\"}\n";
-	struct text flood = { 0 };
-	char id[16];
-
-	for (int i = 0; i < 2000; i++)
-		text_append(&flood, line, sizeof(line) - 1);
-	ck_assert_int_gt(send(peer.fd, flood.data, flood.len, MSG_NOSIGNAL | MSG_DONTWAIT), 0);
-	for (int i = 2; i < 200; i++) {
-		snprintf(id, sizeof(id), "%d", i);
-		run_expect_echo(run, id);
-	}
-	free(flood.data);
-	hang_up(&peer);
-	run_expect_echo(run, "200");
-	run_end(run);
-}
-END_TEST
 
 /* How long an answer of the server's takes, at best. */
 static long
@@ -765,8 +484,10 @@ best_echo(struct run *run, int first)
 	return best;
 }
 
+SUITE("control", .before = connect_person, .after = leave);
+
 /* Each of them makes canceld work, and none is held up by an answer that was not read. */
-START_TEST(a_flood_of_long_questions_delays_nobody)
+TEST(a_flood_of_long_questions_delays_nobody)
 {
 	static const char line[] = "{\"method\":\"list\",\"params\":{\"requests\":true}}\n";
 	struct text flood = { 0 };
@@ -788,7 +509,6 @@ START_TEST(a_flood_of_long_questions_delays_nobody)
 	ck_assert_int_lt(best_echo(canceld, 1000), start / 4);
 	free(flood.data);
 }
-END_TEST
 
 static void
 end_by_client(struct run *run)
@@ -810,7 +530,9 @@ end_by_crash(struct run *run)
 
 static void (*const ends[])(struct run *) = { end_by_client, end_by_signal, end_by_crash };
 
-START_TEST(a_watcher_sees_the_end)
+SUITE("control");
+
+TESTS(a_watcher_sees_the_end, 0, COUNT(ends))
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer peer = connect_to(socket_path);
@@ -828,21 +550,8 @@ START_TEST(a_watcher_sees_the_end)
 	run_expect_exit(run, ANY_STATUS);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_socket_goes_with_canceld)
-{
-	struct run *run = run_session(with_socket(""), NULL);
-
-	ck_assert(exists(socket_path));
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert(!exists(socket_path));
-	run_end(run);
-}
-END_TEST
-
-START_TEST(it_leaves_the_socket_that_has_taken_its_place)
+TEST(it_leaves_the_socket_that_has_taken_its_place)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct sockaddr_un address = address_of(socket_path);
@@ -858,10 +567,9 @@ START_TEST(it_leaves_the_socket_that_has_taken_its_place)
 	unlink(socket_path);
 	run_end(run);
 }
-END_TEST
 
 /* Two that are started at once: one has it, and keeps it when the other one ends. */
-START_TEST(only_one_has_it)
+TEST(only_one_has_it)
 {
 	const struct setup setup = { .options = with_socket("") };
 	struct run *runs[] = { run_start(&setup), run_start(&setup) }, *has, *has_not;
@@ -885,27 +593,8 @@ START_TEST(only_one_has_it)
 	run_end(has);
 	ck_assert(!exists(socket_path));
 }
-END_TEST
 
-START_TEST(a_dead_one_is_replaced)
-{
-	const char *options = with_socket("");
-	struct sockaddr_un address = address_of(socket_path);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct run *run;
-	struct peer peer;
-
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	close(fd);
-	run = run_session(options, NULL);
-	peer = connect_to(socket_path);
-	json_decref(call(&peer, "list", "{}"));
-	hang_up(&peer);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(the_guardian_removes_it_when_canceld_is_killed)
+TEST(the_guardian_removes_it_when_canceld_is_killed)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	long end = milliseconds() + HARNESS_LIMIT;
@@ -918,9 +607,8 @@ START_TEST(the_guardian_removes_it_when_canceld_is_killed)
 	}
 	run_end(run);
 }
-END_TEST
 
-START_TEST(it_stays_when_the_server_is_started_again)
+TEST(it_stays_when_the_server_is_started_again)
 {
 	struct run *run = run_session(with_socket("-r"), NULL);
 	struct peer peer;
@@ -937,7 +625,6 @@ START_TEST(it_stays_when_the_server_is_started_again)
 	hang_up(&peer);
 	run_end(run);
 }
-END_TEST
 
 /* The directory's only socket of this process. */
 static bool
@@ -968,7 +655,7 @@ has_runtime_directory(void)
 	return exists(path);
 }
 
-START_TEST(the_usual_place_is_below_the_home)
+TEST(the_usual_place_is_below_the_home)
 {
 	char home[128], path[512], private[256];
 	struct run *run;
@@ -991,7 +678,6 @@ START_TEST(the_usual_place_is_below_the_home)
 	run_end(run);
 	ck_assert(!exists(path));
 }
-END_TEST
 
 static const struct {
 	const char *options, *shell, *word;
@@ -1007,7 +693,7 @@ static const struct {
 };
 
 /* Without a socket everything else works. */
-START_TEST(without_a_place_there_is_no_socket)
+TESTS(without_a_place_there_is_no_socket, 0, COUNT(unusable))
 {
 	struct run *run = run_start(&(struct setup){ .options = unusable[_i].options, .shell = unusable[_i].shell });
 
@@ -1017,9 +703,8 @@ START_TEST(without_a_place_there_is_no_socket)
 		run_expect_logged(run, unusable[_i].word);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(an_option_forbids_it)
+TEST(an_option_forbids_it)
 {
 	struct run *run = run_session("--no-control", NULL);
 	char path[512], directory[256];
@@ -1027,59 +712,4 @@ START_TEST(an_option_forbids_it)
 	snprintf(directory, sizeof(directory), "%s/.local/state/canceld", getenv("HOME"));
 	ck_assert(!find_socket(directory, run->pid, path, sizeof(path)));
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_control(void)
-{
-	Suite *suite = suite_create("control");
-	TCase *connected = tcase_create("connected");
-	TCase *methods = tcase_create("methods");
-	TCase *hostile = tcase_create("hostile");
-	TCase *places = tcase_create("places");
-
-	tcase_set_timeout(connected, TEST_LIMIT);
-	tcase_add_checked_fixture(connected, connect_person, leave);
-	suite_add_tcase(suite, connected);
-	tcase_set_timeout(methods, TEST_LIMIT);
-	tcase_add_test(methods, a_list_tells_about_canceld_and_its_requests);
-	tcase_add_test(connected, the_latest_progress_is_shown);
-	tcase_add_loop_test(methods, what_was_told_last_is_shown, 0, sizeof(told) / sizeof(told[0]));
-	tcase_add_test(methods, with_fail_on_error_what_a_person_cancels_shows_in_the_status);
-	tcase_add_test(methods, a_trace_has_what_a_person_does);
-	tcase_add_test(methods, in_a_dry_run_nothing_is_cancelled);
-	tcase_add_test(connected, a_person_cancels_a_call);
-	tcase_add_loop_test(connected, a_person_cancels_a_call_with_an_odd_id, 0, sizeof(odd_ids) / sizeof(odd_ids[0]));
-	tcase_add_loop_test(connected, a_person_cancels_what_fits, 0, sizeof(choices) / sizeof(choices[0]));
-	tcase_add_test(connected, what_waits_for_a_person_is_cancelled_only_by_its_method);
-	tcase_add_test(connected, a_deadline_is_set_for_what_hangs);
-	tcase_add_test(connected, the_number_of_rules_is_bounded);
-	tcase_add_test(connected, statistics_are_counted);
-	tcase_add_test(methods, decisions_are_watched_at_a_level);
-	tcase_add_test(connected, the_log_changes_its_level);
-	tcase_add_loop_test(methods, a_watcher_sees_the_end, 0, sizeof(ends) / sizeof(ends[0]));
-	suite_add_tcase(suite, methods);
-	tcase_set_timeout(hostile, TEST_LIMIT);
-	tcase_add_test(connected, a_slow_reader_is_told_what_it_lost);
-	tcase_add_loop_test(hostile, what_is_wrong_is_refused_wherever_it_is_split, 0,
-	    sizeof(faults) / sizeof(faults[0]));
-	tcase_add_test(hostile, a_line_that_is_too_long_ends_the_connection);
-	tcase_add_test(hostile, cancelctl_tells_that_all_connections_are_taken);
-	tcase_add_test(hostile, a_thousand_connections_are_refused);
-	tcase_add_test(hostile, a_flood_of_questions_delays_nobody);
-	tcase_add_test(connected, a_flood_of_long_questions_delays_nobody);
-	suite_add_tcase(suite, hostile);
-	tcase_set_timeout(places, TEST_LIMIT);
-	tcase_add_test(places, the_socket_goes_with_canceld);
-	tcase_add_test(places, it_leaves_the_socket_that_has_taken_its_place);
-	tcase_add_test(places, only_one_has_it);
-	tcase_add_test(places, a_dead_one_is_replaced);
-	tcase_add_test(places, the_guardian_removes_it_when_canceld_is_killed);
-	tcase_add_test(places, it_stays_when_the_server_is_started_again);
-	tcase_add_test(places, the_usual_place_is_below_the_home);
-	tcase_add_loop_test(places, without_a_place_there_is_no_socket, 0, sizeof(unusable) / sizeof(unusable[0]));
-	tcase_add_test(places, an_option_forbids_it);
-	suite_add_tcase(suite, places);
-	return suite;
 }

@@ -230,7 +230,7 @@ start_noise(struct call *call, const struct arguments *arguments)
 	const char *kind = json_string_value(json_object_get(arguments->json, "kind"));
 	size_t i = 0;
 
-	while (i + 1 < sizeof(noises) / sizeof(noises[0]) && strcmp(kind, noises[i].kind) != 0)
+	while (i + 1 < sizeof(noises) / sizeof(noises[0]) && (kind == NULL || strcmp(kind, noises[i].kind) != 0))
 		i++;
 	text_print(&output, "%s", noises[i].before);
 	put_answer(call, arguments->text);

@@ -1,4 +1,5 @@
 /* Descriptors and signals: what the server inherits, and what canceld must leave as it was for the client. */
+#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "suites.h"
 #include "client.h"
 
 static json_t *
@@ -42,7 +42,9 @@ expect_descriptors(json_t *facts, int extra)
 	ck_assert_uint_eq(json_array_size(list), extra == 0 ? 3 : 4);
 }
 
-START_TEST(the_server_gets_three_descriptors_and_no_changed_signals)
+SUITE("descriptors");
+
+TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 {
 	struct run *run = run_options("", "peer facts");
 	json_t *facts = server_facts(run);
@@ -52,9 +54,8 @@ START_TEST(the_server_gets_three_descriptors_and_no_changed_signals)
 	ck_assert_int_eq(at_number(facts, "SigBlk"), 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_server_gets_what_canceld_was_given)
+TEST(the_server_gets_what_canceld_was_given)
 {
 	struct setup setup = { .command = "peer facts", .ignore_pipe = true, .blocked = SIGUSR2 };
 	struct run *run;
@@ -69,7 +70,6 @@ START_TEST(the_server_gets_what_canceld_was_given)
 	ck_assert(!has_signal(facts, "SigBlk", SIGTERM));
 	run_end(run);
 }
-END_TEST
 
 static void
 expect_blocking(struct run *run)
@@ -79,7 +79,7 @@ expect_blocking(struct run *run)
 }
 
 /* The flag belongs to the open file, which the client's other children may share. */
-START_TEST(o_nonblock_is_never_set_on_what_the_client_shares)
+TESTS(o_nonblock_is_never_set_on_what_the_client_shares, 0, 3)
 {
 	const struct setup setup = { .wiring = (enum wiring)_i, .keep = true };
 	struct run *run = run_start(&setup);
@@ -98,9 +98,8 @@ START_TEST(o_nonblock_is_never_set_on_what_the_client_shares)
 	expect_blocking(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(each_wiring_carries_a_session)
+TESTS(each_wiring_carries_a_session, 0, 3)
 {
 	const struct setup setup = { .wiring = (enum wiring)_i, .options = "-t tools/call:sleep=300ms" };
 	struct run *run = run_start(&setup);
@@ -119,9 +118,8 @@ START_TEST(each_wiring_carries_a_session)
 	run_expect_end(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_half_closed_socket_still_takes_answers)
+TEST(a_half_closed_socket_still_takes_answers)
 {
 	const struct setup setup = { .wiring = WIRED_ONE_SOCKET, .options = "--drain" };
 	struct run *run = run_start(&setup);
@@ -133,9 +131,8 @@ START_TEST(a_half_closed_socket_still_takes_answers)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(dev_null_as_input_is_an_end)
+TESTS(dev_null_as_input_is_an_end, 0, 2)
 {
 	const struct setup setup = { .in = "/dev/null", .command = _i == 0 ? NULL : "demo --ignore-eof" };
 	struct run *run = run_start(&setup);
@@ -144,10 +141,9 @@ START_TEST(dev_null_as_input_is_an_end)
 	run_expect_end(run);
 	run_end(run);
 }
-END_TEST
 
 /* /dev/null is always writable and never hangs up. */
-START_TEST(dev_null_as_output_costs_nothing)
+TEST(dev_null_as_output_costs_nothing)
 {
 	const struct setup setup = { .out = "/dev/null" };
 	struct run *run = run_start(&setup);
@@ -167,10 +163,9 @@ START_TEST(dev_null_as_output_costs_nothing)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* One call is open and nothing happens: a watcher that spins would use half a second. */
-START_TEST(an_idle_session_costs_nothing)
+TESTS(an_idle_session_costs_nothing, 0, 3)
 {
 	const struct setup setup = { .wiring = (enum wiring)_i };
 	struct run *run = run_start(&setup);
@@ -189,9 +184,8 @@ START_TEST(an_idle_session_costs_nothing)
 		shutdown(run->from, SHUT_WR);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_terminal_as_input_works)
+TESTS(a_terminal_as_input_works, 0, 2)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	struct setup setup = { 0 };
@@ -211,9 +205,8 @@ START_TEST(a_terminal_as_input_works)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(no_descriptor_is_lost_over_many_calls)
+TEST(no_descriptor_is_lost_over_many_calls)
 {
 	struct run *run = run_session("-t 20s", NULL);
 	long limit;
@@ -229,26 +222,4 @@ START_TEST(no_descriptor_is_lost_over_many_calls)
 		run_pump(run, 5);
 	}
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_descriptors(void)
-{
-	Suite *suite = suite_create("descriptors");
-	TCase *tests = tcase_create("descriptors");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_test(tests, the_server_gets_three_descriptors_and_no_changed_signals);
-	tcase_add_test(tests, the_server_gets_what_canceld_was_given);
-	tcase_add_loop_test(tests, o_nonblock_is_never_set_on_what_the_client_shares, 0, 3);
-	tcase_add_loop_test(tests, each_wiring_carries_a_session, 0, 3);
-	tcase_add_test(tests, a_half_closed_socket_still_takes_answers);
-	tcase_add_loop_test(tests, dev_null_as_input_is_an_end, 0, 2);
-	tcase_add_test(tests, dev_null_as_output_costs_nothing);
-	tcase_add_loop_test(tests, an_idle_session_costs_nothing, 0, 3);
-	tcase_add_loop_test(tests, a_terminal_as_input_works, 0, 2);
-	tcase_add_test(tests, no_descriptor_is_lost_over_many_calls);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

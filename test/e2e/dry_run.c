@@ -1,4 +1,5 @@
 /* --dry-run: every byte passes, and the log tells what would have been done. */
+#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 
 #include "client.h"
 #include "process.h"
-#include "suites.h"
 
 #define INITIALIZE \
 	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
@@ -57,11 +57,13 @@ send_strange(struct run *run, struct text *sent)
 	run_send_text(run, sent->data, sent->len);
 }
 
+SUITE("dry-run");
+
 /* cat is both sides at once. */
-START_TEST(every_byte_passes_both_ways)
+TESTS(every_byte_passes_both_ways, 0, 3)
 {
-	static const char *const options[] = { "-q", "-q --strict --ask-progress --legacy -r -k -t 1ms -g 1ms",
-		"-q --trace-payload --trace" };
+	static const char *const options[] = { "-q", "-q --ask-progress --legacy -r -k -t 1ms -g 1ms",
+		"-vv --log-payload -l" };
 	struct run *run;
 	struct text sent = { 0 };
 	char words[512];
@@ -81,7 +83,6 @@ START_TEST(every_byte_passes_both_ways)
 	run_end(run);
 	free(sent.data);
 }
-END_TEST
 
 /* Collects lines until one has these bytes. */
 static void
@@ -119,7 +120,7 @@ play(struct run *run, struct text *lines)
 	run_expect_end(run);
 }
 
-START_TEST(a_session_is_as_without_canceld)
+TEST(a_session_is_as_without_canceld)
 {
 	const struct setup alone = { .bare = true };
 	struct run *bare = run_start(&alone);
@@ -139,72 +140,9 @@ START_TEST(a_session_is_as_without_canceld)
 	free(with.data);
 	free(without.data);
 }
-END_TEST
-
-START_TEST(a_timeout_is_told_and_the_late_answer_passes)
-{
-	struct run *run = run_dry("-v -t tools/call:sleep=100ms", NULL);
-
-	run_handshake(run);
-	run_call(run, "2", "sleep", "{\"ms\":700}");
-	run_expect_logged(run, "(dry run): TIMED_OUT to=client method=tools/call name=sleep id=2");
-	run_expect_logged(run, "(dry run): CANCEL_SENT ");
-	run_expect_result(run, "2");
-	run_expect_logged(run, "(dry run): LATE ");
-	run_expect_echo(run, "3");
-	ck_assert(!run_received(run, "notifications/cancelled"));
-	/* The id is free again, and its request is tracked. */
-	run_call(run, "2", "stubborn", FOR_EVER);
-	run_expect_received(run, "stubborn");
-	run_cancel(run, "2");
-	run_expect_cancelled(run, "2");
-	run_expect_logged(run, "(dry run): CANCEL_FORWARDED to=server method=tools/call name=stubborn id=2");
-	run_end(run);
-}
-END_TEST
-
-START_TEST(nothing_is_asked_and_no_server_follows)
-{
-	struct run *run = run_dry("-r -k100ms --ask-progress --legacy -v", NULL);
-
-	run_handshake(run);
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"stubborn\",\"arguments\":" FOR_EVER
-	    "}}");
-	run_expect_received(run, "stubborn");
-	run_cancel(run, "2");
-	run_expect_cancelled(run, "2");
-	run_expect_echo(run, "3");
-	ck_assert(!run_received(run, "\"ping\""));
-	run_call(run, "4", "crash", "{\"status\":7}");
-	run_expect_exit(run, 7);
-	run_expect_end(run); /* the error that canceld would have sent is not there */
-	run_expect_logged(run, "(dry run): SERVER_GONE ");
-	ck_assert_ptr_null(strstr(run->error.data, "RESTART"));
-	ck_assert_ptr_null(strstr(run->error.data, "PROBE_SENT"));
-	ck_assert_ptr_null(strstr(run->error.data, "PROGRESS_ASKED"));
-	run_end(run);
-}
-END_TEST
-
-/* Otherwise the session is over then. */
-START_TEST(a_handshake_that_is_late_is_answered)
-{
-	struct run *run = run_dry("-t initialize=50ms",
-	    "sh:read a; read b; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}'; cat >&2");
-
-	run_send(run, INITIALIZE);
-	run_expect_logged(run, "(dry run): TIMED_OUT ");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"go\"}");
-	run_expect_result(run, "0");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-END_TEST
 
 /* Otherwise canceld ends it, as it can answer nothing more. */
-START_TEST(a_deaf_server_is_not_ended)
+TEST(a_deaf_server_is_not_ended)
 {
 	char command[512], path[300];
 	struct run *run;
@@ -224,9 +162,8 @@ START_TEST(a_deaf_server_is_not_ended)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_status_tells_what_would_have_happened)
+TEST(the_status_tells_what_would_have_happened)
 {
 	struct run *run = run_dry("-e -t tools/call:sleep=50ms", NULL);
 
@@ -237,33 +174,9 @@ START_TEST(the_status_tells_what_would_have_happened)
 	run_expect_exit(run, 124);
 	run_end(run);
 }
-END_TEST
-
-START_TEST(the_end_is_as_ever)
-{
-	struct run *run = run_dry("", "peer puppet noterm");
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
-	kill(run->pid, SIGINT);
-	run_expect_exit(run, 128 + SIGINT);
-	run_expect_logged(run, "(dry run): SIGNALLED ");
-	run_expect_gone(run);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(json_lines_say_so_too)
-{
-	struct run *run = run_dry("--log-format json", "sh:cat");
-
-	run_expect_logged(run, "\"dry_run\":true,\"why\":\"STARTED\"");
-	run_end(run);
-}
-END_TEST
 
 /* What one side does not read stops the other one. */
-START_TEST(memory_stays_bounded)
+TEST(memory_stays_bounded)
 {
 	struct run *run = run_dry("-q", "peer puppet");
 
@@ -273,10 +186,9 @@ START_TEST(memory_stays_bounded)
 	ck_assert_int_lt(process_resident(run->pid), 64L << 20);
 	run_end(run);
 }
-END_TEST
 
 /* Each line would be answered with an error, behind what the client does not read. */
-START_TEST(answers_that_are_not_sent_take_no_memory)
+TEST(answers_that_are_not_sent_take_no_memory)
 {
 	enum { LINES = 1 << 20 };
 	struct run *run = run_dry("-q", "sh:yes '{\"jsonrpc\":\"2.0\",\"method\":\"n\"}' & exec cat >/dev/null");
@@ -292,27 +204,4 @@ START_TEST(answers_that_are_not_sent_take_no_memory)
 	free(lines);
 	run->stdout_unread = false;
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_dry_run(void)
-{
-	Suite *suite = suite_create("dry-run");
-	TCase *tests = tcase_create("dry-run");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, every_byte_passes_both_ways, 0, 3);
-	tcase_add_test(tests, a_session_is_as_without_canceld);
-	tcase_add_test(tests, a_timeout_is_told_and_the_late_answer_passes);
-	tcase_add_test(tests, nothing_is_asked_and_no_server_follows);
-	tcase_add_test(tests, a_handshake_that_is_late_is_answered);
-	tcase_add_test(tests, a_deaf_server_is_not_ended);
-	tcase_add_test(tests, the_status_tells_what_would_have_happened);
-	tcase_add_test(tests, the_end_is_as_ever);
-	tcase_add_test(tests, json_lines_say_so_too);
-	tcase_add_test(tests, memory_stays_bounded);
-	tcase_add_test(tests, answers_that_are_not_sent_take_no_memory);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -1,8 +1,8 @@
 /* Servers that exit before the handshake: what the client is told, and how much of their stderr. */
+#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "suites.h"
 #include "client.h"
 
 #define INITIALIZE \
@@ -42,7 +42,9 @@ expect_message(const char *is, const char *wanted)
 	ck_assert_str_eq(is + strlen(is) - strlen(star + 1), star + 1);
 }
 
-START_TEST(initialize_is_told_why)
+SUITE("early-exits");
+
+TESTS(initialize_is_told_why, 0, COUNT(deaths))
 {
 	struct run *run = run_options("", deaths[_i].command);
 
@@ -53,10 +55,9 @@ START_TEST(initialize_is_told_why)
 	run_expect_exit(run, deaths[_i].status);
 	run_end(run);
 }
-END_TEST
 
 /* The server has exited before the client's first message. */
-START_TEST(a_client_that_comes_later_is_told_too)
+TEST(a_client_that_comes_later_is_told_too)
 {
 	struct run *run = run_options("", "sh:echo 'cannot find module' >&2; exit 3");
 
@@ -67,10 +68,9 @@ START_TEST(a_client_that_comes_later_is_told_too)
 	run_expect_exit(run, 3);
 	run_end(run);
 }
-END_TEST
 
 /* Its stdin is closed before its exit is known. */
-START_TEST(the_error_names_the_status)
+TESTS(the_error_names_the_status, 0, 10)
 {
 	struct run *run = run_options("", "sh:exec <&-; exit 3");
 
@@ -80,9 +80,8 @@ START_TEST(the_error_names_the_status)
 	run_expect_exit(run, 3);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_client_that_closes_stdin_gets_the_status)
+TEST(a_client_that_closes_stdin_gets_the_status)
 {
 	struct run *run = run_options("--term-after=10s", "sh:exit 3");
 
@@ -90,9 +89,8 @@ START_TEST(a_client_that_closes_stdin_gets_the_status)
 	run_expect_exit(run, 3);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(after_the_handshake_stderr_is_not_quoted)
+TEST(after_the_handshake_stderr_is_not_quoted)
 {
 	struct run *run = run_session("", NULL);
 
@@ -102,9 +100,8 @@ START_TEST(after_the_handshake_stderr_is_not_quoted)
 	run_expect_exit(run, 7);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(stderr_passes_to_its_last_byte)
+TEST(stderr_passes_to_its_last_byte)
 {
 	struct run *run = run_options("",
 	    "sh:i=0; while [ $i -lt 500 ]; do echo \"line $i\"; i=$((i+1)); done >&2; printf last >&2; cat");
@@ -114,22 +111,4 @@ START_TEST(stderr_passes_to_its_last_byte)
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_early_exits(void)
-{
-	Suite *suite = suite_create("early-exits");
-	TCase *tests = tcase_create("early-exits");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, initialize_is_told_why, 0, sizeof(deaths) / sizeof(*deaths));
-	tcase_add_test(tests, a_client_that_comes_later_is_told_too);
-	tcase_add_loop_test(tests, the_error_names_the_status, 0, 10);
-	tcase_add_test(tests, a_client_that_closes_stdin_gets_the_status);
-	tcase_add_test(tests, after_the_handshake_stderr_is_not_quoted);
-	tcase_add_test(tests, stderr_passes_to_its_last_byte);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -1,4 +1,5 @@
 /* The ways a session ends: the server receives its cancels, and no process is left. How soon: times.c. */
+#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "suites.h"
 #include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
@@ -41,31 +41,18 @@ expect_both_cancelled(struct run *run)
 	run_end(run);
 }
 
-START_TEST(at_the_end_of_input_requests_are_cancelled)
+SUITE("ends", .seconds = 18);
+
+TESTS(at_the_end_of_input_requests_are_cancelled, 0, 2)
 {
 	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	ck_assert_ptr_nonnull(strstr(run->error.data, "INPUT_ENDED_EARLY"));
-	ck_assert_ptr_null(strstr(run->error.data, "--drain"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "hint=\"--drain would wait"));
 	expect_both_cancelled(run);
 }
-END_TEST
-
-/* Not where a program ends the session that it has opened. */
-START_TEST(a_script_is_told_of_drain)
-{
-	struct run *run = run_options("", NULL);
-
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":2");
-	run_close_in(run);
-	run_expect_logged(run, "hint=\"--drain would wait");
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-END_TEST
 
 static struct run *
 run_language_server(void)
@@ -78,7 +65,7 @@ run_language_server(void)
 }
 
 /* LSP: the client's exit notification ends the server. */
-START_TEST(a_server_that_was_told_to_end_is_no_event)
+TEST(a_server_that_was_told_to_end_is_no_event)
 {
 	struct run *run = run_language_server();
 
@@ -87,9 +74,8 @@ START_TEST(a_server_that_was_told_to_end_is_no_event)
 	ck_assert_ptr_null(strstr(run->error.data, "SERVER_EXITED"));
 	run_end(run);
 }
-END_TEST
 
-START_TEST(at_the_end_of_input_an_idle_session_ends)
+TESTS(at_the_end_of_input_an_idle_session_ends, 0, 2)
 {
 	struct run *run = run_session("", _i == 0 ? NULL : unwilling);
 
@@ -98,7 +84,6 @@ START_TEST(at_the_end_of_input_an_idle_session_ends)
 	run_expect_end(run);
 	run_end(run);
 }
-END_TEST
 
 static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 
@@ -108,7 +93,7 @@ expect_terminated(struct run *run, const char *id)
 	run_expect_error(run, id, CODE_INTERNAL, "terminated");
 }
 
-START_TEST(a_signal_ends_it)
+TESTS(a_signal_ends_it, 0, 6)
 {
 	struct run *run = busy_session(patient[_i % 2], _i % 2 == 0 ? NULL : unwilling);
 
@@ -119,9 +104,8 @@ START_TEST(a_signal_ends_it)
 	run_expect_end(run);
 	expect_both_cancelled(run);
 }
-END_TEST
 
-START_TEST(a_second_signal_changes_nothing)
+TEST(a_second_signal_changes_nothing)
 {
 	struct run *run = busy_session(patient[1], unwilling);
 
@@ -132,7 +116,6 @@ START_TEST(a_second_signal_changes_nothing)
 	run_expect_exit(run, 128 + SIGTERM);
 	expect_both_cancelled(run);
 }
-END_TEST
 
 /* Keeps the client's ends open until it is killed; writes a byte to ready when the call is running. */
 _Noreturn static void
@@ -149,7 +132,7 @@ be_client(const struct setup *setup, int ready)
 		pause();
 }
 
-START_TEST(nothing_is_left_when_the_client_is_killed)
+TESTS(nothing_is_left_when_the_client_is_killed, 0, 6)
 {
 	char mark[64];
 	const struct setup setup = { .options = patient[_i / 3],
@@ -179,9 +162,8 @@ START_TEST(nothing_is_left_when_the_client_is_killed)
 	waitpid(client, NULL, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_canceld_is_killed)
+TESTS(nothing_is_left_when_canceld_is_killed, 0, 2)
 {
 	struct run *run = busy_session("", NULL);
 
@@ -189,9 +171,8 @@ START_TEST(nothing_is_left_when_canceld_is_killed)
 	run_expect_gone(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(stdout_without_a_reader_ends_it)
+TESTS(stdout_without_a_reader_ends_it, 0, 2)
 {
 	struct run *run = run_session("", _i == 0 ? NULL : unwilling);
 
@@ -199,9 +180,8 @@ START_TEST(stdout_without_a_reader_ends_it)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(stdout_without_a_reader_cancels_what_runs)
+TESTS(stdout_without_a_reader_cancels_what_runs, 0, 2)
 {
 	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
 
@@ -209,9 +189,8 @@ START_TEST(stdout_without_a_reader_cancels_what_runs)
 	run_expect_exit(run, 0);
 	expect_both_cancelled(run);
 }
-END_TEST
 
-START_TEST(a_reader_that_leaves_amid_a_flood)
+TEST(a_reader_that_leaves_amid_a_flood)
 {
 	struct run *run = run_session(patient[0], "demo");
 
@@ -224,9 +203,10 @@ START_TEST(a_reader_that_leaves_amid_a_flood)
 	run_expect_cancelled(run, "3");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(drain_waits_for_the_answers)
+SUITE("drain");
+
+TESTS(drain_waits_for_the_answers, 0, 2)
 {
 	struct run *run = run_session(_i == 0 ? "--drain" : "-d -t 500ms", NULL);
 
@@ -238,10 +218,9 @@ START_TEST(drain_waits_for_the_answers)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* ACP v2: the answer to a prompt begins its turn. The agent ends that when it is told to, if it still lives then. */
-START_TEST(drain_waits_for_a_turn)
+TEST(drain_waits_for_a_turn)
 {
 	char path[300], command[900];
 	struct run *run;
@@ -274,9 +253,8 @@ START_TEST(drain_waits_for_a_turn)
 	unlink(path);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(drain_has_a_limit)
+TESTS(drain_has_a_limit, 0, 2)
 {
 	struct run *run =
 	    run_session(_i == 0 ? "--drain=300ms --term-after=10s" : "--drain=300ms --term-after=10s -e", NULL);
@@ -292,10 +270,9 @@ START_TEST(drain_has_a_limit)
 	run_expect_cancelled(run, "2");
 	run_end(run);
 }
-END_TEST
 
 /* The limit passes while the server is slow to exit: no request timed out. */
-START_TEST(an_answer_in_time_is_no_timeout)
+TEST(an_answer_in_time_is_no_timeout)
 {
 	struct run *run = run_session("-e --drain=300ms", "demo --ignore-eof");
 
@@ -304,9 +281,8 @@ START_TEST(an_answer_in_time_is_no_timeout)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_signal_ends_the_drain)
+TEST(a_signal_ends_the_drain)
 {
 	struct run *run = busy_session("--drain --term-after=10s", NULL);
 
@@ -316,9 +292,8 @@ START_TEST(a_signal_ends_the_drain)
 	run_expect_exit(run, 128 + SIGTERM);
 	expect_both_cancelled(run);
 }
-END_TEST
 
-START_TEST(a_file_as_input_is_drained)
+TEST(a_file_as_input_is_drained)
 {
 	static const char lines[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
@@ -345,10 +320,11 @@ START_TEST(a_file_as_input_is_drained)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
+
+SUITE("server-ends");
 
 /* The grandchild holds the server's stdout open for ten minutes. */
-START_TEST(a_grandchild_on_stdout_is_not_waited_for)
+TEST(a_grandchild_on_stdout_is_not_waited_for)
 {
 	struct run *run = run_options("", "sh:read line; sleep 600 & exit 5");
 
@@ -357,9 +333,8 @@ START_TEST(a_grandchild_on_stdout_is_not_waited_for)
 	run_expect_exit(run, 5);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_server_that_closes_stdout_is_ended)
+TEST(a_server_that_closes_stdout_is_ended)
 {
 	struct run *run = run_options("", "peer mute-out");
 
@@ -369,9 +344,8 @@ START_TEST(a_server_that_closes_stdout_is_ended)
 	run_expect_exit(run, ANY_STATUS);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_stopped_server_is_ended)
+TEST(a_stopped_server_is_ended)
 {
 	struct run *run = busy_session("", NULL);
 	long limit = milliseconds() + HARNESS_LIMIT;
@@ -385,9 +359,8 @@ START_TEST(a_stopped_server_is_ended)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_server_that_closed_its_stdin_is_ended)
+TEST(a_server_that_closed_its_stdin_is_ended)
 {
 	struct run *run = run_options("", "peer mute-in");
 
@@ -398,10 +371,9 @@ START_TEST(a_server_that_closed_its_stdin_is_ended)
 	run_expect_exit(run, 128 + SIGTERM);
 	run_end(run);
 }
-END_TEST
 
 /* Nothing more is written to it that could fail. */
-START_TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
+TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
 {
 	struct run *run = run_options("-g 2s", "sh:read a; exec <&-; exec sleep 600");
 
@@ -414,9 +386,8 @@ START_TEST(what_a_server_without_stdin_has_is_answered_within_the_grace)
 	run_expect_exit(run, 128 + SIGTERM);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_program_that_is_no_server_may_close_its_stdin)
+TEST(a_program_that_is_no_server_may_close_its_stdin)
 {
 	struct run *run = run_options("", "sh:read a; exec <&-; sleep 1; echo done; exit 4");
 
@@ -425,61 +396,4 @@ START_TEST(a_program_that_is_no_server_may_close_its_stdin)
 	run_expect_end(run);
 	run_expect_exit(run, 4);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_ends(void)
-{
-	Suite *suite = suite_create("ends");
-	TCase *tests = tcase_create("ends");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_test(tests, a_script_is_told_of_drain);
-	tcase_add_test(tests, a_server_that_was_told_to_end_is_no_event);
-	tcase_add_loop_test(tests, at_the_end_of_input_requests_are_cancelled, 0, 2);
-	tcase_add_loop_test(tests, at_the_end_of_input_an_idle_session_ends, 0, 2);
-	tcase_add_loop_test(tests, a_signal_ends_it, 0, 6);
-	tcase_add_test(tests, a_second_signal_changes_nothing);
-	tcase_add_loop_test(tests, nothing_is_left_when_the_client_is_killed, 0, 6);
-	tcase_add_loop_test(tests, nothing_is_left_when_canceld_is_killed, 0, 2);
-	tcase_add_loop_test(tests, stdout_without_a_reader_ends_it, 0, 2);
-	tcase_add_loop_test(tests, stdout_without_a_reader_cancels_what_runs, 0, 2);
-	tcase_add_test(tests, a_reader_that_leaves_amid_a_flood);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_drain(void)
-{
-	Suite *suite = suite_create("drain");
-	TCase *tests = tcase_create("drain");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, drain_waits_for_the_answers, 0, 2);
-	tcase_add_test(tests, drain_waits_for_a_turn);
-	tcase_add_loop_test(tests, drain_has_a_limit, 0, 2);
-	tcase_add_test(tests, an_answer_in_time_is_no_timeout);
-	tcase_add_test(tests, a_signal_ends_the_drain);
-	tcase_add_test(tests, a_file_as_input_is_drained);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_server_ends(void)
-{
-	Suite *suite = suite_create("server-ends");
-	TCase *tests = tcase_create("server-ends");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_test(tests, a_grandchild_on_stdout_is_not_waited_for);
-	tcase_add_test(tests, a_server_that_closes_stdout_is_ended);
-	tcase_add_test(tests, a_stopped_server_is_ended);
-	tcase_add_test(tests, a_server_that_closed_its_stdin_is_ended);
-	tcase_add_test(tests, what_a_server_without_stdin_has_is_answered_within_the_grace);
-	tcase_add_test(tests, a_program_that_is_no_server_may_close_its_stdin);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

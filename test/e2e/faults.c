@@ -1,4 +1,5 @@
 /* Faults of the system: full disks, few descriptors, little memory, a guardian that is lost. None is silent. */
+#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 
 #include "client.h"
 #include "process.h"
-#include "suites.h"
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
@@ -46,8 +46,10 @@ count(const char *text, const char *wanted)
 	return found;
 }
 
+SUITE("faults", .seconds = 36);
+
 /* The client keeps its end of stdin open; in the last case the server has gone by itself. */
-START_TEST(a_full_stdout_is_a_failure)
+TESTS(a_full_stdout_is_a_failure, 0, 3)
 {
 	static const struct setup setups[] = {
 		{ .out = "/dev/full" },
@@ -61,9 +63,8 @@ START_TEST(a_full_stdout_is_a_failure)
 	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"No space left"), 1);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_closed_stdout_is_a_failure)
+TEST(a_closed_stdout_is_a_failure)
 {
 	const struct setup setup = { .shell = "exec >&-" };
 	struct run *run = run_start(&setup);
@@ -73,9 +74,8 @@ START_TEST(a_closed_stdout_is_a_failure)
 	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"Bad file descriptor"), 1);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(an_unreadable_stdin_is_a_failure)
+TEST(an_unreadable_stdin_is_a_failure)
 {
 	const struct setup setup = { .in = "/" };
 	struct run *run = run_start(&setup);
@@ -84,9 +84,8 @@ START_TEST(an_unreadable_stdin_is_a_failure)
 	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"read stdin\" reason=\"Is a directory"), 1);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_file_as_stdout_may_reach_its_limit)
+TEST(a_file_as_stdout_may_reach_its_limit)
 {
 	struct setup setup = { .shell = "ulimit -f 1" };
 	struct run *run;
@@ -99,9 +98,8 @@ START_TEST(a_file_as_stdout_may_reach_its_limit)
 	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"File too large"), 1);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_full_log_is_told_once_and_ends_nothing)
+TESTS(a_full_log_is_told_once_and_ends_nothing, 0, 2)
 {
 	const char *file = _i == 0 ? "/dev/full" : path_of("log");
 	char options[400], told[400];
@@ -123,9 +121,8 @@ START_TEST(a_full_log_is_told_once_and_ends_nothing)
 	ck_assert_uint_eq(count(run->error.data, told), 1);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_log_is_for_its_owner)
+TESTS(a_log_is_for_its_owner, 0, 3)
 {
 	char options[400];
 	struct stat status;
@@ -142,9 +139,8 @@ START_TEST(a_log_is_for_its_owner)
 	ck_assert_int_eq(process_has_text(path_of("log"), "LOG_EXPOSED mode=0644\n"), _i == 2);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_line_of_a_log_file_begins_a_line)
+TEST(a_line_of_a_log_file_begins_a_line)
 {
 	char options[400];
 	struct run *run;
@@ -158,9 +154,8 @@ START_TEST(a_line_of_a_log_file_begins_a_line)
 	ck_assert(!process_has_text(path_of("log"), "\n\n"));
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_line_of_the_log_begins_a_line_on_stderr)
+TEST(a_line_of_the_log_begins_a_line_on_stderr)
 {
 	struct run *run = run_options("-v", "sh:printf half >&2; read x; exit 3");
 
@@ -171,10 +166,9 @@ START_TEST(a_line_of_the_log_begins_a_line_on_stderr)
 	ck_assert_ptr_null(strstr(run->error.data, "\n\n"));
 	run_end(run);
 }
-END_TEST
 
 /* SIGXFSZ, as SIGPIPE, has its default disposition again in the server. */
-START_TEST(the_server_is_killed_by_its_own_large_file)
+TEST(the_server_is_killed_by_its_own_large_file)
 {
 	struct run *run = run_options("", "peer facts");
 	json_t *facts;
@@ -184,9 +178,8 @@ START_TEST(the_server_is_killed_by_its_own_large_file)
 	ck_assert_int_eq(at_number(facts, "SigIgn") & 1 << (SIGXFSZ - 1), 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(with_few_descriptors_it_works_or_says_so)
+TESTS(with_few_descriptors_it_works_or_says_so, FEWEST, MOST)
 {
 	char limit[64];
 	const struct setup setup = { .shell = limit };
@@ -203,12 +196,11 @@ START_TEST(with_few_descriptors_it_works_or_says_so)
 	}
 	run_end(run);
 }
-END_TEST
 
-/* --strict keeps the whole message, which is longer than the memory that there may be. */
-START_TEST(without_memory_it_ends_with_a_line)
+/* The message is longer than the memory that there may be. */
+TEST(without_memory_it_ends_with_a_line)
 {
-	const struct setup setup = { .shell = "ulimit -v 60000", .options = "--strict" };
+	const struct setup setup = { .shell = "ulimit -v 60000" };
 	const char *variant = getenv("VARIANT");
 	static char piece[1 << 20];
 	struct run *run;
@@ -226,7 +218,6 @@ START_TEST(without_memory_it_ends_with_a_line)
 	ck_assert_ptr_null(strstr(run->error.data, "ssertion"));
 	run_end(run);
 }
-END_TEST
 
 static pid_t
 guardian_of(const struct run *run)
@@ -238,7 +229,7 @@ guardian_of(const struct run *run)
 }
 
 /* The kernel ends the server with the guardian. */
-START_TEST(a_lost_guardian_is_replaced)
+TESTS(a_lost_guardian_is_replaced, 0, 2)
 {
 	struct run *run = run_session("", NULL);
 	pid_t guardian = guardian_of(run);
@@ -252,10 +243,9 @@ START_TEST(a_lost_guardian_is_replaced)
 	ck_assert_uint_eq(count(run->error.data, "GUARDIAN_LOST"), 1);
 	run_end(run);
 }
-END_TEST
 
 /* What ends with it then is ended at the client's wish. */
-START_TEST(a_guardian_may_be_lost_at_the_end)
+TESTS(a_guardian_may_be_lost_at_the_end, 0, 2)
 {
 	struct run *run = run_session("-v --term-after=10s", "demo --ignore-eof");
 	pid_t guardian = guardian_of(run);
@@ -267,10 +257,9 @@ START_TEST(a_guardian_may_be_lost_at_the_end)
 	ck_assert_uint_eq(count(run->error.data, "GUARDIAN_LOST"), 1);
 	run_end(run);
 }
-END_TEST
 
 /* What the log has told of as sent is in the queue, and the log says how much of that was not written. */
-START_TEST(what_was_not_written_at_the_end_is_told)
+TEST(what_was_not_written_at_the_end_is_told)
 {
 	struct run *run = run_options("-v", "peer puppet");
 
@@ -282,10 +271,9 @@ START_TEST(what_was_not_written_at_the_end_is_told)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* As with one that has changed its user id. */
-START_TEST(a_server_may_outlive_its_guardian)
+TESTS(a_server_may_outlive_its_guardian, 0, 4)
 {
 	struct run *run = run_options("", "peer unbound");
 
@@ -303,31 +291,4 @@ START_TEST(a_server_may_outlive_its_guardian)
 		run_expect_exit(run, 128 + SIGTERM);
 	}
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_faults(void)
-{
-	Suite *suite = suite_create("faults");
-	TCase *tests = tcase_create("faults");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, a_full_stdout_is_a_failure, 0, 3);
-	tcase_add_test(tests, a_closed_stdout_is_a_failure);
-	tcase_add_test(tests, an_unreadable_stdin_is_a_failure);
-	tcase_add_test(tests, a_file_as_stdout_may_reach_its_limit);
-	tcase_add_loop_test(tests, a_full_log_is_told_once_and_ends_nothing, 0, 2);
-	tcase_add_loop_test(tests, a_log_is_for_its_owner, 0, 3);
-	tcase_add_test(tests, a_line_of_a_log_file_begins_a_line);
-	tcase_add_test(tests, a_line_of_the_log_begins_a_line_on_stderr);
-	tcase_add_test(tests, the_server_is_killed_by_its_own_large_file);
-	tcase_add_loop_test(tests, with_few_descriptors_it_works_or_says_so, FEWEST, MOST);
-	tcase_add_test(tests, without_memory_it_ends_with_a_line);
-	tcase_add_loop_test(tests, a_lost_guardian_is_replaced, 0, 2);
-	tcase_add_loop_test(tests, a_guardian_may_be_lost_at_the_end, 0, 2);
-	tcase_add_test(tests, what_was_not_written_at_the_end_is_told);
-	tcase_add_loop_test(tests, a_server_may_outlive_its_guardian, 0, 4);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

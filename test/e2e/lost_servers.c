@@ -1,4 +1,5 @@
 /* A server is lost while a long message is under way, or leaves its stdout or stderr to others. */
+#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "suites.h"
 #include "client.h"
 
 enum {
@@ -65,10 +65,12 @@ send_long(struct run *run, const char *before, const char *behind)
 	free(load);
 }
 
+SUITE("lost-servers");
+
 /* canceld must read the new server's handshake while a long request waits for it. */
-START_TEST(a_long_request_waits_for_the_new_server)
+TESTS(a_long_request_waits_for_the_new_server, 0, 2)
 {
-	struct run *run = run_session(_i == 0 ? "-r" : "-r --strict", NEXT_WAITS);
+	struct run *run = run_session("-r", NEXT_WAITS);
 	int gate = make_gate(run);
 
 	run_call(run, "2", "crash", "{\"status\":3}");
@@ -81,16 +83,15 @@ START_TEST(a_long_request_waits_for_the_new_server)
 	close(gate);
 	run_end(run);
 }
-END_TEST
 
 /* A server with one thread: it reads nothing before all its output is written, and the client reads late. */
-START_TEST(a_long_request_waits_for_a_server_that_writes)
+TEST(a_long_request_waits_for_a_server_that_writes)
 {
 	char command[64];
 	struct run *run;
 
 	snprintf(command, sizeof(command), "peer flood %d", FLOOD);
-	run = run_options("--strict", command);
+	run = run_options("", command);
 	run->stdout_unread = true;
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
 	send_long(run, "\"id\":2,", "");
@@ -103,10 +104,9 @@ START_TEST(a_long_request_waits_for_a_server_that_writes)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* The message of a failed start goes to stderr wherever the log goes, but must not block on it. */
-START_TEST(a_full_stderr_does_not_hide_that_no_server_starts)
+TEST(a_full_stderr_does_not_hide_that_no_server_starts)
 {
 	struct setup setup = { .stderr_full = true };
 	char mark[64], options[600], server[512], log[512];
@@ -131,10 +131,9 @@ START_TEST(a_full_stderr_does_not_hide_that_no_server_starts)
 	ck_assert(process_has_text(log, "No such file"));
 	run_end(run);
 }
-END_TEST
 
 /* A process that outlives the server holds its stdout and writes to it until it is swept. */
-START_TEST(output_of_a_lost_servers_descendants_is_discarded)
+TEST(output_of_a_lost_servers_descendants_is_discarded)
 {
 	struct run *run = run_options("-r",
 	    "sh:if [ -e " OWN "first ]; then exec $DEMO_SERVER; fi; : >" OWN "first;"
@@ -155,7 +154,6 @@ START_TEST(output_of_a_lost_servers_descendants_is_discarded)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* The guardian has reported the server's exit, and canceld has read the report. */
 static void
@@ -172,7 +170,7 @@ expect_reported(struct run *run, pid_t server, pid_t guardian, long switches)
 }
 
 /* The server has exited but its pipes are open: a request must not be written to them any more. */
-START_TEST(a_request_after_the_exit_is_answered_by_the_next_server)
+TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 {
 	struct run *run = run_options("-r",
 	    "sh:if [ -e " OWN "first ]; then exec $DEMO_SERVER; fi; : >" OWN "first;"
@@ -194,21 +192,4 @@ START_TEST(a_request_after_the_exit_is_answered_by_the_next_server)
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_lost_servers(void)
-{
-	Suite *suite = suite_create("lost-servers");
-	TCase *tests = tcase_create("lost-servers");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, a_long_request_waits_for_the_new_server, 0, 2);
-	tcase_add_test(tests, a_long_request_waits_for_a_server_that_writes);
-	tcase_add_test(tests, a_full_stderr_does_not_hide_that_no_server_starts);
-	tcase_add_test(tests, output_of_a_lost_servers_descendants_is_discarded);
-	tcase_add_test(tests, a_request_after_the_exit_is_answered_by_the_next_server);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -7,6 +7,7 @@
  *   e2e --matrix [ROUNDS [npx]]   every fault in every state (matrix.c), also behind npx
  *   e2e --peer MODE [ARG]         be a server with a special behaviour (peers.h)
  */
+#include <check.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,55 +18,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness.h"
 #include "peers.h"
 #include "process.h"
-#include "suites.h"
 #include "text.h"
 
-/* The longest ones first, so that they do not run alone in the end. */
-static const struct suite {
-	const char *name; /* as in suite_create */
-	Suite *(*make)(void);
-	bool on_request; /* runs only if chosen */
-} suites[] = {
-	{ "times", suite_times, false },
-	{ "faults", suite_faults, false },
-	{ "doctor", suite_doctor, false },
-	{ "doctor-hostile", suite_doctor_hostile, false },
-	{ "doctor-reports", suite_doctor_reports, false },
-	{ "tree", suite_tree, false },
-	{ "timeouts", suite_timeouts, false },
-	{ "client-leaks", suite_client_leaks, false },
-	{ "client-ends", suite_client_ends, false },
-	{ "ends", suite_ends, false },
-	{ "guardian", suite_guardian, false },
-	{ "sweep", suite_sweep, false },
-	{ "restarts", suite_restarts, false },
-	{ "control", suite_control, false },
-	{ "idle", suite_idle, false },
-	{ "not-ends", suite_not_ends, false },
-	{ "drain", suite_drain, false },
-	{ "server-ends", suite_server_ends, false },
-	{ "statuses", suite_statuses, false },
-	{ "cancels", suite_cancels, false },
-	{ "descriptors", suite_descriptors, false },
-	{ "streams", suite_streams, false },
-	{ "logs", suite_logs, false },
-	{ "lost-servers", suite_lost_servers, false },
-	{ "options", suite_options, false },
-	{ "wraps", suite_wraps, false },
-	{ "cancelctl", suite_cancelctl, false },
-	{ "config", suite_config, false },
-	{ "dry-run", suite_dry_run, false },
-	{ "trace", suite_trace, false },
-	{ "demo-server", suite_demo_server, false },
-	{ "noise", suite_noise, false },
-	{ "early-exits", suite_early_exits, false },
-	{ "npx", suite_npx, true },
-};
+enum { WORKERS = 8 };
 
-enum { SUITES = sizeof(suites) / sizeof(suites[0]), WORKERS = 8 };
+const int suites_limit = TEST_LIMIT;
 
+static const struct suite *suites;
+static size_t suite_count;
 static atomic_int *next_suite; /* shared with the workers */
 
 /* Others run at the same time, whose canceld would be seen by what asks all of them. */
@@ -93,7 +56,7 @@ run_suite(const struct suite *suite)
 	if (only == NULL ? suite->on_request : strcmp(only, suite->name) != 0)
 		return 0;
 	enter_home(suite);
-	runner = srunner_create(suite->make());
+	runner = srunner_create(suite->check);
 	srunner_run_all(runner, CK_SILENT);
 	failed = srunner_ntests_failed(runner);
 	printf("%-14s %5.1f s  ", suite->name, (double)(milliseconds() - start) / 1000);
@@ -108,7 +71,7 @@ work(void)
 {
 	int failed = 0;
 
-	for (int i; (i = atomic_fetch_add(next_suite, 1)) < SUITES;)
+	for (size_t i; (i = (size_t)atomic_fetch_add(next_suite, 1)) < suite_count;)
 		failed += run_suite(&suites[i]);
 	return failed == 0 ? 0 : 1;
 }
@@ -116,7 +79,7 @@ work(void)
 static bool
 is_suite(const char *name)
 {
-	for (int i = 0; i < SUITES; i++)
+	for (size_t i = 0; i < suite_count; i++)
 		if (strcmp(suites[i].name, name) == 0)
 			return true;
 	return false;
@@ -142,13 +105,13 @@ run_suites(void)
 			exit(work());
 	while (wait(&status) > 0)
 		failed |= status != 0;
-	return failed | (atomic_load(next_suite) < SUITES);
+	return failed | ((size_t)atomic_load(next_suite) < suite_count);
 }
 
 static int
 list_suites(void)
 {
-	for (int i = 0; i < SUITES; i++)
+	for (size_t i = 0; i < suite_count; i++)
 		puts(suites[i].name);
 	return 0;
 }
@@ -167,6 +130,7 @@ main(int count, char **arguments)
 {
 	bool all_faults = count > 1 && strcmp(arguments[1], "--matrix") == 0;
 
+	suites = suites_all(&suite_count);
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return peer_main(count - 2, arguments + 2);
 	if (count > 1 && strcmp(arguments[1], "--list") == 0)

@@ -2,6 +2,7 @@
  * The matrix: every fault, in every state, behind every wrapper. Afterwards no process is left, and every request of a
  * client that still reads was answered once. Several processes run cells side by side, as most of it is waiting.
  */
+#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "peers.h"
 #include "process.h"
-#include "suites.h"
 #include "client.h"
 
 enum {

@@ -1,4 +1,5 @@
 /* The command line: right values are taken; messages about wrong ones say how to correct them. */
+#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "suites.h"
 #include "client.h"
 
 struct fault {
@@ -16,43 +16,19 @@ struct fault {
 	const char *right;
 };
 
+/* test/shell/options.c has the other ones. */
 static const struct fault faults[] = {
 	{ "-t 30", "-t", "30", "30s" },
-	{ "--timeout 30", "--timeout", "30", "30s" },
-	{ "--timeout=soon", "--timeout", "soon", "30s" },
-	{ "-t -5s", "-t", "-5s", "30s" },
-	{ "-t 5d", "-t", "5d", "30s" },
-	{ "-t 1.5x", "-t", "1.5x", "30s" },
-	{ "-t tools/call=", "-t", "tools/call=", "30s" },
-	{ "-t tools/call=7", "-t", "tools/call=7", "30s" },
-	{ "-t =5s", "-t", "=5s", "METHOD" },
-	{ "-t 99999999999999999999s", "-t", "99999999999999999999s", "" },
-	{ "-T 10", "--max-time", "10", "30s" },
-	{ "--max-time never", "--max-time", "never", "none" },
-	{ "-g 5", "--grace", "5", "30s" },
-	{ "--grace x", "--grace", "x", "30s" },
-	{ "--drain=5", "--drain", "5", "s" },
-	{ "-d5", "-d", "5", "s" },
-	{ "--drain 5s", "--drain", "5s", "=" },
-	{ "-D http", "--dialect", "http", "lsp" },
-	{ "--dialect", "--dialect", "", "" },
-	{ "--max-message 12Q", "--max-message", "12Q", "M" },
-	{ "--max-message -1", "--max-message", "-1", "M" },
 	{ "--max-message 99999999999999999999G", "--max-message", "99999999999999999999G", "M" },
-	{ "--max-inflight many", "--max-inflight", "many", "number" },
-	{ "--max-inflight -3", "--max-inflight", "-3", "number" },
-	{ "--max-inflight 0", "--max-inflight", "0", "number" },
-	{ "--log-format xml", "--log-format", "xml", "json" },
 	{ "--log /nonexistent/directory/log", "--log", "/nonexistent/directory/log", "" },
-	{ "--log-level loud", "--log-level", "loud", "decision" },
 	{ "-c /nonexistent/config.json", "--config", "/nonexistent/config.json", "No such file" },
-	{ "--config=", "--config", "", "the name of a file" },
 	{ "--no-such-option", "--no-such-option", "", "--help" },
-	{ "-Z", "Z", "", "--help" },
 	{ "-t", "-t", "", "" },
 };
 
-START_TEST(a_wrong_value_is_named)
+SUITE("options");
+
+TESTS(a_wrong_value_is_named, 0, COUNT(faults))
 {
 	const struct fault *fault = &faults[_i];
 	struct run *run = run_options(fault->options, "sh:echo started >&2");
@@ -66,13 +42,12 @@ START_TEST(a_wrong_value_is_named)
 	ck_assert_ptr_null(strstr(run->error.data, "started"));
 	run_end(run);
 }
-END_TEST
 
 #define INITIALIZE \
 	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
 
 /* Through the answer to its first request, as a client seldom shows what canceld writes to stderr. */
-START_TEST(a_client_is_told_what_is_wrong)
+TESTS(a_client_is_told_what_is_wrong, 0, 8)
 {
 	static const char *const options[] = { "-t 30", "--log /nonexistent/directory/log", "--no-such-option",
 		"-d -q -Z" };
@@ -93,10 +68,9 @@ START_TEST(a_client_is_told_what_is_wrong)
 	    "%s, not %s", run->error.data, text);
 	run_end(run);
 }
-END_TEST
 
 /* canceld does not wait for anything. */
-START_TEST(a_person_is_told_at_once)
+TESTS(a_person_is_told_at_once, 0, 2)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	struct setup setup = { .options = _i == 0 ? "-t 30" : "-l /nonexistent/directory/log", .command = "sh:cat" };
@@ -111,9 +85,8 @@ START_TEST(a_person_is_told_at_once)
 	ck_assert_ptr_nonnull(strstr(run->error.data, _i == 0 ? "--timeout '30'" : "--log '/nonexistent"));
 	run_end(run);
 }
-END_TEST
 
-START_TEST(on_a_terminal_it_says_what_it_waits_for)
+TEST(on_a_terminal_it_says_what_it_waits_for)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	struct setup setup = { 0 };
@@ -129,9 +102,8 @@ START_TEST(on_a_terminal_it_says_what_it_waits_for)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_reader_that_leaves_is_no_fault)
+TEST(a_reader_that_leaves_is_no_fault)
 {
 	const struct setup setup = {
 		.bare = true,
@@ -143,9 +115,8 @@ START_TEST(a_reader_that_leaves_is_no_fault)
 	ck_assert_str_eq(run->error.data, "status=0\n");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_log_is_in_the_home)
+TEST(the_log_is_in_the_home)
 {
 	char path[300];
 	struct run *run;
@@ -159,40 +130,15 @@ START_TEST(the_log_is_in_the_home)
 	unlink(path);
 	run_end(run);
 }
-END_TEST
 
 static const char *const right[] = {
-	"-t 90000ms",
-	"-t 5m -T 2h",
-	"--timeout=30s --max-time=none",
-	"-t 1m30s -T 1.5h",
-	"-t tools/call:browser_*=5s -t tools/*=6s",
-	"--name a --fail-on-error",
-	"-t 0",
-	"-t none",
-	"-t resources/read:file:///a=b=30s",
-	"-t tools/call:my=tool=1s -T tools/call=1h",
-	"-g 2s --grace 0",
-	"-d",
-	"-d2s",
-	"--drain",
-	"--drain=1m",
-	"-D mcp",
-	"--dialect=auto",
-	"--dialect none",
-	"--ask-progress --legacy",
-	"--no-cancel --answer-cancelled --tool-errors -e --fail-on-timeout --strict",
-	"--max-message 64K --max-inflight 1",
-	"--max-message=10M",
-	"--max-message 1G",
-	"-l /dev/null --log-format text",
-	"--log=/dev/null --log-format=json",
-	"-v -v",
-	"-vv",
-	"-q",
+	"-t 1m30s -T 1.5h -t tools/call:browser_*=5s -t resources/read:file:///a=b=30s",
+	"-g 0 -d2s -D mcp --ask-progress --legacy --name a --fail-on-error",
+	"--no-cancel --answer-cancelled --tool-errors -e --max-message 64K --max-inflight 1",
+	"-l /dev/null --log-format json -vv",
 };
 
-START_TEST(a_right_value_is_taken)
+TESTS(a_right_value_is_taken, 0, COUNT(right))
 {
 	struct run *run = run_options(right[_i], NULL);
 
@@ -202,9 +148,8 @@ START_TEST(a_right_value_is_taken)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_command_must_be_given)
+TEST(a_command_must_be_given)
 {
 	struct run *run = run_options("-t 5s", "");
 
@@ -212,10 +157,9 @@ START_TEST(a_command_must_be_given)
 	ck_assert_ptr_nonnull(strstr(run->error.data, "command"));
 	run_end(run);
 }
-END_TEST
 
 /* Options end at the command. */
-START_TEST(the_servers_options_are_its_own)
+TEST(the_servers_options_are_its_own)
 {
 	struct run *run = run_options("-t 5s /bin/echo -t 30 --help", "more");
 
@@ -223,9 +167,8 @@ START_TEST(the_servers_options_are_its_own)
 	ck_assert_ptr_nonnull(strstr(run->error.data, "-t 30 --help -- more"));
 	run_end(run);
 }
-END_TEST
 
-START_TEST(help_and_version_go_to_stdout)
+TESTS(help_and_version_go_to_stdout, 0, 4)
 {
 	static const char *const options[] = { "-h", "--help", "-V", "--version" };
 	static const char *const words[] = { "-t [METHOD", "--drain", "canceld", "canceld" };
@@ -237,26 +180,4 @@ START_TEST(help_and_version_go_to_stdout)
 	ck_assert_ptr_nonnull(strstr(run->out.data, words[_i]));
 	ck_assert_uint_eq(run->error.len, 0);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_options(void)
-{
-	Suite *suite = suite_create("options");
-	TCase *tests = tcase_create("options");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, a_wrong_value_is_named, 0, sizeof(faults) / sizeof(*faults));
-	tcase_add_loop_test(tests, a_client_is_told_what_is_wrong, 0, 8);
-	tcase_add_loop_test(tests, a_person_is_told_at_once, 0, 2);
-	tcase_add_test(tests, on_a_terminal_it_says_what_it_waits_for);
-	tcase_add_test(tests, a_reader_that_leaves_is_no_fault);
-	tcase_add_test(tests, the_log_is_in_the_home);
-	tcase_add_loop_test(tests, a_right_value_is_taken, 0, sizeof(right) / sizeof(*right));
-	tcase_add_test(tests, a_command_must_be_given);
-	tcase_add_test(tests, the_servers_options_are_its_own);
-	tcase_add_loop_test(tests, help_and_version_go_to_stdout, 0, 4);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

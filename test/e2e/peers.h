@@ -19,6 +19,7 @@
 #ifndef E2E_PEERS_H
 #define E2E_PEERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "text.h"
@@ -47,5 +48,11 @@ size_t wire_piece(void);
 
 /* The peer verbatim. */
 int wire_serve(int count, char **arguments);
+
+/*
+ * Runs every cell of the matrix so many times, without npx unless asked for; prints the table of passes; 0: none
+ * failed.
+ */
+int matrix(int rounds, bool with_npx);
 
 #endif

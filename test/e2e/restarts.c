@@ -1,4 +1,5 @@
 /* --restart and --kill-stuck: the client's session goes on with another server. */
+#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #include <unistd.h>
 
 #include "process.h"
-#include "suites.h"
 #include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
@@ -29,7 +29,9 @@ count_logged(const struct run *run, const char *text)
 	return count;
 }
 
-START_TEST(a_crash_costs_the_requests_in_flight_only)
+SUITE("restarts", .seconds = 12);
+
+TESTS(a_crash_costs_the_requests_in_flight_only, 0, 2)
 {
 	struct run *run = run_session("-r", NULL);
 
@@ -46,9 +48,8 @@ START_TEST(a_crash_costs_the_requests_in_flight_only)
 	run_expect_logged(run, "noise=0 restarts=1\n");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_crash_amid_an_answer)
+TEST(a_crash_amid_an_answer)
 {
 	struct run *run = run_session("--restart=3/1m", NULL);
 
@@ -59,9 +60,8 @@ START_TEST(a_crash_amid_an_answer)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(an_idle_server_that_is_killed_is_replaced)
+TEST(an_idle_server_that_is_killed_is_replaced)
 {
 	struct run *run = run_session("-r", NULL);
 	pid_t server = process_child(run->pid, "demo-server");
@@ -74,10 +74,9 @@ START_TEST(an_idle_server_that_is_killed_is_replaced)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* A handler that blocks: the server reads nothing any more. */
-START_TEST(a_stuck_server_is_ended_and_replaced)
+TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 {
 	struct run *run = run_session("-t tools/call:block=200ms -k200ms", _i == 0 ? NULL : "demo --ignore-term");
 
@@ -91,26 +90,9 @@ START_TEST(a_stuck_server_is_ended_and_replaced)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
-
-START_TEST(other_requests_to_a_stuck_server_are_answered)
-{
-	struct run *run = run_session("-k200ms", NULL);
-
-	run_call(run, "3", "sleep", FOR_EVER);
-	run_call(run, "2", "block", "{}");
-	run_expect_received(run, "\"id\":2");
-	run_cancel(run, "2");
-	run_expect_error(run, "3", CODE_INTERNAL, "server-restarted");
-	run_expect_echo(run, "4");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-END_TEST
 
 /* Sent before canceld has found out that the server is stuck. */
-START_TEST(a_request_to_a_stuck_server_is_answered_by_the_next)
+TEST(a_request_to_a_stuck_server_is_answered_by_the_next)
 {
 	struct run *run = run_session("-t tools/call:block=200ms -k300ms", NULL);
 
@@ -122,24 +104,8 @@ START_TEST(a_request_to_a_stuck_server_is_answered_by_the_next)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-/* Its deadline is shorter than the time that it waits. */
-START_TEST(a_request_that_waits_is_not_idle)
-{
-	struct run *run = run_session("-t 2s -t tools/call:block=200ms -k3s", NULL);
-
-	run_call(run, "2", "block", "{}");
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_expect_echo(run, "3");
-	run_expect_logged(run, "STUCK to=server method=tools/call name=block id=2");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(with_drain_a_request_outlives_a_stuck_server)
+TEST(with_drain_a_request_outlives_a_stuck_server)
 {
 	struct run *run = run_session("-d -t tools/call:block=200ms -k300ms", NULL);
 
@@ -151,25 +117,8 @@ START_TEST(with_drain_a_request_outlives_a_stuck_server)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_slow_server_that_answers_is_left_alone)
-{
-	struct run *run = run_session("-vv -t tools/call:stubborn=200ms -k1s", NULL);
-
-	run_call(run, "2", "stubborn", FOR_EVER);
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_expect_logged(run, "SWALLOWED to=client method=ping");
-	run_expect_quiet(run, 1300);
-	run_expect_echo(run, "3");
-	ck_assert_int_eq(count_logged(run, "STUCK"), 0);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(too_many_crashes_end_it)
+TEST(too_many_crashes_end_it)
 {
 	struct run *run = run_session("-r2/1m", NULL);
 
@@ -187,10 +136,9 @@ START_TEST(too_many_crashes_end_it)
 	run_expect_logged(run, "RESTART_REFUSED reason=\"it has failed too often (see --restart)\"");
 	run_end(run);
 }
-END_TEST
 
 /* Requests that wait for the next server are answered when it does not start, and say why. */
-START_TEST(a_server_that_never_comes_up_again)
+TEST(a_server_that_never_comes_up_again)
 {
 	struct run *run = run_session("-r4/1m",
 	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then echo bad start 4 >&2; exit 5; fi;"
@@ -205,9 +153,8 @@ START_TEST(a_server_that_never_comes_up_again)
 	run_expect_exit(run, 5);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_server_that_cannot_be_started_again)
+TEST(a_server_that_cannot_be_started_again)
 {
 	char mark[64], path[256], words[600];
 	struct run *run;
@@ -226,9 +173,8 @@ START_TEST(a_server_that_cannot_be_started_again)
 	run_expect_exit(run, 127);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_client_that_leaves_between_two_servers_ends_the_session)
+TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
 {
 	struct run *run = run_session("-r9/1m",
 	    "sh:if [ -e $E2E_DIRECTORY/$E2E_MARK ]; then exit 5; fi;"
@@ -247,9 +193,8 @@ START_TEST(a_client_that_leaves_between_two_servers_ends_the_session)
 	ck_assert_int_eq(count_logged(run, "after=1600ms"), 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(an_orderly_exit_is_no_crash)
+TEST(an_orderly_exit_is_no_crash)
 {
 	struct run *run = run_session("-r", NULL);
 
@@ -262,9 +207,8 @@ START_TEST(an_orderly_exit_is_no_crash)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
+TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 {
 	const char *agent =
 	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; exit 4";
@@ -278,29 +222,9 @@ START_TEST(an_agent_is_not_restarted_unless_it_has_no_state)
 	run_expect_logged(run, "RESTART_REFUSED");
 	run_end(run);
 }
-END_TEST
 
 #define STUCK_AGENT \
 	"sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; echo begun >&2; "
-
-/* One exits at SIGTERM only, the other one when its stdin is closed, with status 0. */
-START_TEST(an_agent_that_is_stuck_ends_the_session)
-{
-	static const char *const agents[] = { STUCK_AGENT "exec sleep 600", STUCK_AGENT "while read b; do :; done" };
-	struct run *run = run_options(_i == 0 ? "-k200ms" : "-k200ms --term-after=10s", agents[_i]);
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
-	run_expect_answer(run, "0");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
-	run_expect_logged(run, "\nbegun\n");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
-	run_expect_logged(run, "STUCK");
-	run_expect_exit(run, 128 + SIGTERM);
-	run_expect_logged(run, "RESTART_REFUSED");
-	run_expect_logged(run, _i == 0 ? "SERVER_EXITED signal=15" : "SERVER_EXITED status=0");
-	run_end(run);
-}
-END_TEST
 
 /* Answers the handshake, reads one message more and then runs `does`; the servers after it are the demo server. */
 #define FIRST(does) \
@@ -309,7 +233,7 @@ END_TEST
 	"read a; " does
 
 /* Its exit with status 0, once its stdin is closed, is known before the end of its stdout; and nothing is outstanding. */
-START_TEST(a_stuck_server_that_exits_in_order_is_replaced)
+TEST(a_stuck_server_that_exits_in_order_is_replaced)
 {
 	struct run *run = run_session("-k200ms --term-after=10s",
 	    FIRST("read a; sleep 600 & echo begun >&2; while read a; do :; done"));
@@ -325,10 +249,9 @@ START_TEST(a_stuck_server_that_exits_in_order_is_replaced)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* A server that has closed its stdin may still answer what it has read. */
-START_TEST(a_server_that_reads_no_more_may_answer_what_it_has)
+TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 {
 	struct run *run = run_session("-r",
 	    FIRST("read a; exec <&-; echo closed >&2; sleep 1; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
@@ -343,10 +266,9 @@ START_TEST(a_server_that_reads_no_more_may_answer_what_it_has)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* It closes its stdin and never answers; the client writes nothing more in the first run. */
-START_TEST(a_server_that_reads_no_more_is_replaced)
+TESTS(a_server_that_reads_no_more_is_replaced, 0, 2)
 {
 	struct run *run = run_session("-r -g 300ms", FIRST("read a; exec <&-; exec sleep 600"));
 
@@ -363,10 +285,9 @@ START_TEST(a_server_that_reads_no_more_is_replaced)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* It closes its stdout and never ends by itself: its stdin is closed when its end is known already. */
-START_TEST(a_server_that_writes_no_more_is_replaced)
+TEST(a_server_that_writes_no_more_is_replaced)
 {
 	struct run *run = run_session("-r", FIRST("read a; exec >&-; exec sleep 600"));
 
@@ -378,10 +299,9 @@ START_TEST(a_server_that_writes_no_more_is_replaced)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
 /* The server answers and exits when its stdin is closed: there is no client for another one. */
-START_TEST(after_a_drain_no_server_is_started)
+TEST(after_a_drain_no_server_is_started)
 {
 	struct run *run = run_session("-r -d",
 	    FIRST("read a; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}'; while read a; do :; done;"
@@ -394,27 +314,9 @@ START_TEST(after_a_drain_no_server_is_started)
 	ck_assert_int_eq(count_logged(run, "RESTARTING"), 0);
 	run_end(run);
 }
-END_TEST
-
-/* The request was written to the server that is lost. */
-START_TEST(a_drain_that_loses_its_server_is_answered)
-{
-	struct run *run = run_session("-v -r -d", NULL);
-
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":2");
-	run_close_in(run);
-	run_expect_logged(run, "INPUT_ENDED");
-	kill(process_child(run->pid, "demo-server"), SIGKILL);
-	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 128 + SIGKILL);
-	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
-	run_end(run);
-}
-END_TEST
 
 /* LSP 3.17 "Exit": with status 1, because nobody has asked for the shutdown. */
-START_TEST(an_exit_on_request_is_no_crash)
+TEST(an_exit_on_request_is_no_crash)
 {
 	struct run *run = run_session("-rstateless --dialect=lsp", FIRST("read a; exit 1"));
 
@@ -423,33 +325,8 @@ START_TEST(an_exit_on_request_is_no_crash)
 	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
 	run_end(run);
 }
-END_TEST
 
-/* A server whose program deletes itself. */
-START_TEST(an_exit_notification_between_two_servers_ends_the_session)
-{
-	char path[512];
-	struct run *run;
-	FILE *script;
-
-	snprintf(path, sizeof(path), "%s/once", getenv("E2E_DIRECTORY"));
-	script = fopen(path, "w");
-	ck_assert_ptr_nonnull(script);
-	fputs("#!/bin/sh\nrm $0; read a\necho '{\"jsonrpc\":\"2.0\",\"id\":\"start\",\"result\":{}}'\n"
-	      "read a; read a; exit 1\n",
-	    script);
-	fclose(script);
-	ck_assert_int_eq(chmod(path, 0700), 0);
-	run = run_session("-rstateless,20/1h --dialect=lsp", path);
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\"}");
-	run_expect_logged(run, "RESTARTING count=3");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
-	run_expect_exit(run, 127);
-	run_end(run);
-}
-END_TEST
-
-START_TEST(a_restart_is_logged_after_the_exit)
+TEST(a_restart_is_logged_after_the_exit)
 {
 	struct run *run = run_session("-r", NULL);
 	const char *exited;
@@ -464,9 +341,8 @@ START_TEST(a_restart_is_logged_after_the_exit)
 	run_expect_exit(run, 0);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(one_crash_after_another)
+TEST(one_crash_after_another)
 {
 	struct run *run = run_session("-r1000/1m", NULL);
 	char id[16];
@@ -482,42 +358,4 @@ START_TEST(one_crash_after_another)
 	run_close_in(run);
 	run_expect_exit(run, 0);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_restarts(void)
-{
-	Suite *suite = suite_create("restarts");
-	TCase *tests = tcase_create("restarts");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, a_crash_costs_the_requests_in_flight_only, 0, 2);
-	tcase_add_test(tests, a_crash_amid_an_answer);
-	tcase_add_test(tests, an_idle_server_that_is_killed_is_replaced);
-	tcase_add_loop_test(tests, a_stuck_server_is_ended_and_replaced, 0, 2);
-	tcase_add_test(tests, other_requests_to_a_stuck_server_are_answered);
-	tcase_add_test(tests, a_request_to_a_stuck_server_is_answered_by_the_next);
-	tcase_add_test(tests, a_request_that_waits_is_not_idle);
-	tcase_add_test(tests, with_drain_a_request_outlives_a_stuck_server);
-	tcase_add_test(tests, a_slow_server_that_answers_is_left_alone);
-	tcase_add_test(tests, too_many_crashes_end_it);
-	tcase_add_test(tests, a_server_that_never_comes_up_again);
-	tcase_add_test(tests, a_server_that_cannot_be_started_again);
-	tcase_add_loop_test(tests, a_client_that_leaves_between_two_servers_ends_the_session, 0, 2);
-	tcase_add_test(tests, an_orderly_exit_is_no_crash);
-	tcase_add_test(tests, an_agent_is_not_restarted_unless_it_has_no_state);
-	tcase_add_loop_test(tests, an_agent_that_is_stuck_ends_the_session, 0, 2);
-	tcase_add_test(tests, a_stuck_server_that_exits_in_order_is_replaced);
-	tcase_add_test(tests, a_server_that_reads_no_more_may_answer_what_it_has);
-	tcase_add_loop_test(tests, a_server_that_reads_no_more_is_replaced, 0, 2);
-	tcase_add_test(tests, a_server_that_writes_no_more_is_replaced);
-	tcase_add_test(tests, after_a_drain_no_server_is_started);
-	tcase_add_test(tests, a_drain_that_loses_its_server_is_answered);
-	tcase_add_test(tests, an_exit_on_request_is_no_crash);
-	tcase_add_test(tests, an_exit_notification_between_two_servers_ends_the_session);
-	tcase_add_test(tests, a_restart_is_logged_after_the_exit);
-	tcase_add_test(tests, one_crash_after_another);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

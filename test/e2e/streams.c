@@ -1,10 +1,10 @@
 /* Messages pass unchanged and in order, whatever their size; what exceeds a limit is refused. */
+#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "peers.h"
-#include "suites.h"
 #include "client.h"
 
 #define FOR_EVER "{\"ms\":600000}"
@@ -34,7 +34,9 @@ static const struct {
 	{ "{\"jsonrpc\":\"2.0\",\"method\":7}\n", 29, -32600 },
 };
 
-START_TEST(unreadable_input_is_refused_and_the_stream_goes_on)
+SUITE("streams");
+
+TESTS(unreadable_input_is_refused_and_the_stream_goes_on, 0, COUNT(unreadable))
 {
 	struct run *run = run_session("", NULL);
 
@@ -43,18 +45,16 @@ START_TEST(unreadable_input_is_refused_and_the_stream_goes_on)
 	run_expect_echo(run, "2");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_carriage_return_is_stripped)
+TEST(a_carriage_return_passes)
 {
 	struct run *run = run_session("", NULL);
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\r");
 	run_expect_answer(run, "2");
-	run_expect_received(run, "\"id\":2,\"method\":\"ping\"}\n");
+	run_expect_received(run, "\"id\":2,\"method\":\"ping\"}\r\n");
 	run_end(run);
 }
-END_TEST
 
 static const char *const verbatim[] = {
 	"{ \"method\" : \"notifications/x\" , \"jsonrpc\":\"2.0\",\"params\":{\"a\": 1.10,\"b\":1e2 } }",
@@ -64,7 +64,7 @@ static const char *const verbatim[] = {
 };
 
 /* cat is a server that echoes its input. */
-START_TEST(what_passes_both_ways_is_unchanged)
+TESTS(what_passes_both_ways_is_unchanged, 0, COUNT(verbatim))
 {
 	struct run *run = run_options("", "/bin/cat");
 	const char *line;
@@ -75,9 +75,8 @@ START_TEST(what_passes_both_ways_is_unchanged)
 	ck_assert_str_eq(line, verbatim[_i]);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(pipelined_calls_keep_their_order)
+TEST(pipelined_calls_keep_their_order)
 {
 	struct run *run = run_session("", NULL);
 	struct text lines = { 0 };
@@ -96,12 +95,11 @@ START_TEST(pipelined_calls_keep_their_order)
 	free(lines.data);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(five_megabytes_pass_each_way)
+TESTS(five_megabytes_pass_each_way, 0, 2)
 {
 	static char padding[5000001];
-	struct run *run = run_session(_i == 0 ? "" : "--strict", NULL);
+	struct run *run = run_session("", NULL);
 	struct text line = { 0 };
 
 	run->piece = _i == 0 ? 0 : 70000;
@@ -118,9 +116,8 @@ START_TEST(five_megabytes_pass_each_way)
 	free(line.data);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_last_line_without_newline_is_sent)
+TEST(a_last_line_without_newline_is_sent)
 {
 	struct run *run = run_session("--drain", NULL);
 	const char *line = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}";
@@ -131,9 +128,8 @@ START_TEST(a_last_line_without_newline_is_sent)
 	run_expect_end(run);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(too_many_requests_are_refused)
+TEST(too_many_requests_are_refused)
 {
 	struct run *run = run_session("--max-inflight 2", NULL);
 
@@ -148,12 +144,11 @@ START_TEST(too_many_requests_are_refused)
 	ck_assert(!run_received(run, "\"id\":4,"));
 	run_end(run);
 }
-END_TEST
 
-/* The id is found even at the end of the message. */
-START_TEST(a_response_beyond_the_limit_is_an_error)
+/* Its id stands in its first 4 KiB. */
+TEST(a_response_beyond_the_limit_is_an_error)
 {
-	struct run *run = run_options("--strict --max-message 256K", "peer big 2000000 last");
+	struct run *run = run_options("--max-message 256K", "peer big 2000000 first");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
 	run_expect_error(run, "2", CODE_INTERNAL, "oversized-message");
@@ -161,9 +156,8 @@ START_TEST(a_response_beyond_the_limit_is_an_error)
 	run_expect_error(run, "3", CODE_INTERNAL, "oversized-message");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_response_below_the_limit_passes)
+TESTS(a_response_below_the_limit_passes, 0, 2)
 {
 	struct run *run = run_options("--max-message 4M", _i == 0 ? "peer big 3000000 last" : "peer big 3000000 first");
 
@@ -172,11 +166,10 @@ START_TEST(a_response_below_the_limit_passes)
 	ck_assert_uint_eq(strlen(at_text(run->message, "result")), 3000000);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(strict_checks_a_long_response_before_it_passes)
+TEST(a_long_response_is_checked_before_it_passes)
 {
-	struct run *run = run_options("--strict", "peer broken 1000000 first");
+	struct run *run = run_options("", "peer broken 1000000 first");
 
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
 	run_expect_error(run, "2", CODE_INTERNAL, "malformed-response");
@@ -184,26 +177,9 @@ START_TEST(strict_checks_a_long_response_before_it_passes)
 	run_expect_answer(run, "3");
 	run_end(run);
 }
-END_TEST
-
-START_TEST(without_strict_a_late_fault_is_only_logged)
-{
-	struct run *run = run_options("", "peer broken 1000000 first");
-	const char *line;
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
-	line = run_line(run, HARNESS_LIMIT);
-	ck_assert_ptr_nonnull(line);
-	ck_assert_uint_ge(strlen(line), 64 << 10);
-	run_expect_logged(run, "LATE_FAULT");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}");
-	run_expect_answer(run, "3");
-	run_end(run);
-}
-END_TEST
 
 /* Each is longer than canceld holds. */
-START_TEST(long_answers_are_unchanged)
+TEST(long_answers_are_unchanged)
 {
 	struct run *run = run_options("", "peer verbatim 1");
 	struct text request = { 0 }, answer = { 0 };
@@ -218,29 +194,4 @@ START_TEST(long_answers_are_unchanged)
 	free(request.data);
 	free(answer.data);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_streams(void)
-{
-	Suite *suite = suite_create("streams");
-	TCase *tests = tcase_create("streams");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, unreadable_input_is_refused_and_the_stream_goes_on, 0,
-	    sizeof(unreadable) / sizeof(*unreadable));
-	tcase_add_test(tests, a_carriage_return_is_stripped);
-	tcase_add_loop_test(tests, what_passes_both_ways_is_unchanged, 0, sizeof(verbatim) / sizeof(*verbatim));
-	tcase_add_test(tests, pipelined_calls_keep_their_order);
-	tcase_add_loop_test(tests, five_megabytes_pass_each_way, 0, 2);
-	tcase_add_test(tests, long_answers_are_unchanged);
-	tcase_add_test(tests, a_last_line_without_newline_is_sent);
-	tcase_add_test(tests, too_many_requests_are_refused);
-	tcase_add_test(tests, a_response_beyond_the_limit_is_an_error);
-	tcase_add_loop_test(tests, a_response_below_the_limit_passes, 0, 2);
-	tcase_add_test(tests, strict_checks_a_long_response_before_it_passes);
-	tcase_add_test(tests, without_strict_a_late_fault_is_only_logged);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -2,8 +2,7 @@
  * The stress tests: the real binary ($CANCELD), real pipes, real processes, much traffic.
  * Each prints what it measured.
  *
- *   stress                     run the tests; CK_RUN_SUITE and CK_RUN_CASE choose, STRESS_SEED repeats
- *   stress --cost              print what a long response costs
+ *   stress                     run the tests; CK_RUN_SUITE chooses, STRESS_SEED repeats
  *   stress --peer MODE [ARG]   be a server: mirror or single (load.h), verbatim (peers.h)
  */
 #include "stress.h"
@@ -12,6 +11,8 @@
 
 #include "peers.h"
 #include "process.h"
+
+const int suites_limit = TEST_LIMIT;
 
 static int
 be_peer(int count, char **arguments)
@@ -36,47 +37,27 @@ seed_random(void)
 	srandom(seed);
 }
 
-static SRunner *
-stress_runner(void)
-{
-	SRunner *runner = srunner_create(suite_verbatim());
-
-	srunner_add_suite(runner, suite_order());
-	srunner_add_suite(runner, suite_memory());
-	srunner_add_suite(runner, suite_endings());
-	return runner;
-}
-
 static int
-run_suites(SRunner *runner)
+run_stress(void)
 {
+	SRunner *runner = srunner_create(NULL);
+	size_t count;
+	const struct suite *suites = suites_all(&count);
 	int failed;
 
+	for (size_t i = 0; i < count; i++)
+		srunner_add_suite(runner, suites[i].check);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed == 0 ? 0 : 1;
 }
 
-static int
-run_stress(void)
-{
-	return run_suites(stress_runner());
-}
-
-static int
-run_cost(void)
-{
-	return run_suites(srunner_create(suite_cost()));
-}
-
 int
 main(int count, char **arguments)
 {
-	bool costs = count > 1 && strcmp(arguments[1], "--cost") == 0;
-
 	if (count > 2 && strcmp(arguments[1], "--peer") == 0)
 		return be_peer(count - 2, arguments + 2);
 	seed_random();
-	return process_guard("stress", costs ? run_cost : run_stress);
+	return process_guard("stress", run_stress);
 }

@@ -48,10 +48,4 @@ void traffic_end(struct traffic *traffic);
 /* Prints a line at once, as Check ends its children by _exit. */
 __attribute__((format(printf, 1, 2))) void stress_report(const char *format, ...);
 
-Suite *suite_verbatim(void);
-Suite *suite_order(void);
-Suite *suite_memory(void);
-Suite *suite_endings(void);
-Suite *suite_cost(void);
-
 #endif

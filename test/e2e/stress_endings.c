@@ -1,6 +1,7 @@
 /* The ways a busy session ends: each request is cancelled, and within two seconds no process is left. */
 #include "stress.h"
 
+#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -84,11 +85,12 @@ end_by_signal(int server)
 	return wait_for_end(run, "SIGTERM", server);
 }
 
-START_TEST(at_sigterm)
+SUITE("endings");
+
+TESTS(at_sigterm, 0, SERVERS)
 {
 	expect_in_time(end_by_signal, _i);
 }
-END_TEST
 
 static long
 end_by_input(int server)
@@ -99,11 +101,10 @@ end_by_input(int server)
 	return wait_for_end(run, "end of input", server);
 }
 
-START_TEST(at_the_end_of_input)
+TESTS(at_the_end_of_input, 0, SERVERS)
 {
 	expect_in_time(end_by_input, _i);
 }
-END_TEST
 
 /* Keeps the client's ends open until it is killed; writes a byte to ready when all is under way. */
 _Noreturn static void
@@ -140,22 +141,7 @@ end_by_killed_client(int server)
 	return wait_for_end(run_observe(mark), "client killed", server);
 }
 
-START_TEST(when_the_client_is_killed)
+TESTS(when_the_client_is_killed, 0, SERVERS)
 {
 	expect_in_time(end_by_killed_client, _i);
-}
-END_TEST
-
-Suite *
-suite_endings(void)
-{
-	Suite *suite = suite_create("endings");
-	TCase *tests = tcase_create("endings");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, at_sigterm, 0, SERVERS);
-	tcase_add_loop_test(tests, at_the_end_of_input, 0, SERVERS);
-	tcase_add_loop_test(tests, when_the_client_is_killed, 0, SERVERS);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -16,7 +16,9 @@ pause_in_turn(struct traffic *traffic, int turn)
 	traffic->client_pauses = false;
 }
 
-START_TEST(a_million_requests_pass_in_order)
+SUITE("order");
+
+TESTS(a_million_requests_pass_in_order, 0, 2)
 {
 	const struct plan plan = { .options = "--max-inflight 300000",
 		.kind = _i == 0 ? "lockstep" : "eager",
@@ -35,17 +37,4 @@ START_TEST(a_million_requests_pass_in_order)
 	    REQUESTS, plan.kind, turn, (double)(milliseconds() - start) / 1000, traffic->outstanding,
 	    (double)(traffic->peak - traffic->idle) / MEGABYTE);
 	traffic_end(traffic);
-}
-END_TEST
-
-Suite *
-suite_order(void)
-{
-	Suite *suite = suite_create("order");
-	TCase *tests = tcase_create("order");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, a_million_requests_pass_in_order, 0, 2);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -45,13 +45,15 @@ receive_answer(struct run *run)
 	run_fail(run, "no server has sent this: %.600s", line);
 }
 
-START_TEST(ten_thousand_answers_are_unchanged)
+SUITE("verbatim");
+
+TEST(ten_thousand_answers_are_unchanged)
 {
 	char command[64];
 	struct run *run;
 
 	snprintf(command, sizeof(command), "peer verbatim %ld", random());
-	run = run_options(_i == 0 ? "" : "--strict", command);
+	run = run_options("", command);
 	for (long number = 0; number < IN_FLIGHT; number++)
 		send_request(run, &expected[number], number);
 	for (long number = IN_FLIGHT; number < REQUESTS; number++)
@@ -62,17 +64,4 @@ START_TEST(ten_thousand_answers_are_unchanged)
 	run_expect_end(run);
 	run_expect_exit(run, 0);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_verbatim(void)
-{
-	Suite *suite = suite_create("verbatim");
-	TCase *tests = tcase_create("verbatim");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, ten_thousand_answers_are_unchanged, 0, 2);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

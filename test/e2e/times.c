@@ -3,6 +3,7 @@
  * late through no fault of canceld's, so each promise must be kept once in a few tries. (That the steps are planned in
  * time is tested on a virtual clock: test/core/supervisor.c.)
  */
+#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include "client.h"
 #include "leak.h"
 #include "process.h"
-#include "suites.h"
 
 enum {
 	TRIES = 5,
@@ -171,7 +171,9 @@ time_to_end(const struct promise *promise)
 	return took;
 }
 
-START_TEST(a_session_ends_in_time)
+SUITE("times", .seconds = 40);
+
+TESTS(a_session_ends_in_time, 0, COUNT(promises))
 {
 	const struct promise *promise = &promises[_i];
 	long took = 0;
@@ -183,10 +185,9 @@ START_TEST(a_session_ends_in_time)
 	}
 	ck_abort_msg("%s: all gone after %ld ms, promised within %ld", promise->name, took, promise->within);
 }
-END_TEST
 
 /* The descriptors stay open: canceld can only learn it from its ancestors. */
-START_TEST(a_killed_client_is_noticed_in_time)
+TESTS(a_killed_client_is_noticed_in_time, 0, 6)
 {
 	static const char *const between[] = { NULL, "sh", "sh sh" };
 	char path[300], options[400];
@@ -212,7 +213,6 @@ START_TEST(a_killed_client_is_noticed_in_time)
 	}
 	ck_abort_msg("noticed after %ld ms, promised within %d", took, NOTICED);
 }
-END_TEST
 
 /* A connection that watches all traffic of the run, and reads none of it: its queue becomes full. */
 static int
@@ -233,7 +233,7 @@ watch_unread(struct run *run, const char *path)
 	return fd;
 }
 
-START_TEST(a_watcher_that_does_not_read_delays_nothing)
+TEST(a_watcher_that_does_not_read_delays_nothing)
 {
 	char path[104], options[128];
 	long took = 0;
@@ -255,9 +255,8 @@ START_TEST(a_watcher_that_does_not_read_delays_nothing)
 	}
 	ck_abort_msg("exited after %ld ms, promised within %d", took, UNREAD);
 }
-END_TEST
 
-START_TEST(a_deadline_fires_in_time)
+TEST(a_deadline_fires_in_time)
 {
 	long elapsed = 0;
 
@@ -272,20 +271,4 @@ START_TEST(a_deadline_fires_in_time)
 			return;
 	}
 	ck_abort_msg("answered after %ld ms, promised within 300", elapsed);
-}
-END_TEST
-
-Suite *
-suite_times(void)
-{
-	Suite *suite = suite_create("times");
-	TCase *tests = tcase_create("times");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, a_session_ends_in_time, 0, sizeof(promises) / sizeof(promises[0]));
-	tcase_add_loop_test(tests, a_killed_client_is_noticed_in_time, 0, 6);
-	tcase_add_test(tests, a_deadline_fires_in_time);
-	tcase_add_test(tests, a_watcher_that_does_not_read_delays_nothing);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -1,4 +1,5 @@
 /* The process tree: whatever the server starts and however the session ends, no process is left. */
+#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 #include "client.h"
 #include "peers.h"
 #include "process.h"
-#include "suites.h"
 
 enum {
 	GUARDIAN_SHARE = 500 << 10, /* bytes */
@@ -105,7 +105,9 @@ end_by(struct run *run, enum end end)
 	}
 }
 
-START_TEST(nothing_is_left)
+SUITE("tree", .seconds = 26);
+
+TESTS(nothing_is_left, 0, KINDS *ENDS)
 {
 	const char *behind = wrappers[(_i / ENDS + _i % ENDS) % WRAPPERS];
 	struct run *run = start_with(kinds[_i / ENDS], (struct setup){ .behind = behind });
@@ -113,7 +115,6 @@ START_TEST(nothing_is_left)
 	end_by(run, (enum end)(_i % ENDS));
 	run_end(run);
 }
-END_TEST
 
 static void
 expect_logged_as_swept(const char *kind, const char *options, enum end end)
@@ -126,24 +127,29 @@ expect_logged_as_swept(const char *kind, const char *options, enum end end)
 	run_end(run);
 }
 
-START_TEST(what_is_swept_is_logged)
+SUITE("sweep", .seconds = 14);
+
+TESTS(what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3)
 {
 	expect_logged_as_swept(kinds[FIRST_OUTSIDE_GROUP + _i / 3], "", (enum end)(END_INPUT + _i % 3));
 }
-END_TEST
 
-START_TEST(when_the_guardian_is_killed_canceld_sweeps)
+SUITE("guardian", .seconds = 16);
+
+TESTS(when_the_guardian_is_killed_canceld_sweeps, 0, KINDS)
 {
 	struct run *run = start_with(kinds[_i], (struct setup){ 0 });
 
 	end_by(run, END_GUARDIAN);
 	run_end(run);
 	if (_i >= FIRST_OUTSIDE_GROUP)
+		/* cppcheck-suppress arrayIndexOutOfBoundsCond ; _i < KINDS */
 		expect_logged_as_swept(kinds[_i], "", END_GUARDIAN);
 }
-END_TEST
 
-START_TEST(npx_and_all_below_it_goes)
+SUITE("npx", .on_request = true);
+
+TESTS(npx_and_all_below_it_goes, 0, ENDS)
 {
 	struct run *run;
 
@@ -155,7 +161,6 @@ START_TEST(npx_and_all_below_it_goes)
 	end_by(run, (enum end)_i);
 	run_end(run);
 }
-END_TEST
 
 static pid_t
 marked(const struct run *run)
@@ -166,8 +171,10 @@ marked(const struct run *run)
 	return (pid_t)atoi(list + strcspn(list, "0123456789"));
 }
 
+SUITE("sweep");
+
 /* The daemon writes to stderr after canceld has exited. */
-START_TEST(with_sweep_group_a_daemon_survives)
+TESTS(with_sweep_group_a_daemon_survives, 0, 2)
 {
 	struct run *run = start_with(_i == 0 ? "daemon" : "session", (struct setup){ .options = "--sweep=group" });
 
@@ -180,15 +187,15 @@ START_TEST(with_sweep_group_a_daemon_survives)
 	process_sweep(run->mark);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(with_sweep_group_the_group_is_ended)
+TESTS(with_sweep_group_the_group_is_ended, 0, 2)
 {
 	expect_logged_as_swept(kinds[_i], "--sweep=group", END_SERVER);
 }
-END_TEST
 
-START_TEST(an_unwilling_server_ends_when_canceld_is_killed)
+SUITE("tree");
+
+TESTS(an_unwilling_server_ends_when_canceld_is_killed, 0, 2)
 {
 	const struct setup setup = { .command = "demo --ignore-eof --ignore-term", .own_group = true };
 	struct run *run = run_start(&setup);
@@ -197,9 +204,10 @@ START_TEST(an_unwilling_server_ends_when_canceld_is_killed)
 	kill(_i == 0 ? run->pid : -run->pid, SIGKILL);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(the_guardian_has_its_own_session)
+SUITE("guardian");
+
+TEST(the_guardian_has_its_own_session)
 {
 	struct run *run = run_session("", NULL);
 	pid_t guardian = first_child(run->pid);
@@ -218,10 +226,9 @@ START_TEST(the_guardian_has_its_own_session)
 		ck_assert_int_lt(process_share(guardian), GUARDIAN_SHARE);
 	run_end(run);
 }
-END_TEST
 
 /* pkill(1) compares names: it must not reach both with SIGKILL. */
-START_TEST(the_guardian_has_another_name_than_canceld)
+TEST(the_guardian_has_another_name_than_canceld)
 {
 	struct run *run = run_session("", NULL);
 	char path[64];
@@ -231,9 +238,8 @@ START_TEST(the_guardian_has_another_name_than_canceld)
 	ck_assert(!process_has_text(path, "canceld"));
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_signal_to_the_guardian_changes_nothing)
+TESTS(a_signal_to_the_guardian_changes_nothing, 0, 4)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 	struct run *run = run_session("--term-after=10s", NULL);
@@ -251,9 +257,8 @@ START_TEST(a_signal_to_the_guardian_changes_nothing)
 	run_expect_cancelled(run, "3");
 	run_end(run);
 }
-END_TEST
 
-START_TEST(a_stopped_guardian_wakes_when_canceld_is_killed)
+TESTS(a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS)
 {
 	struct run *run = start_with(kinds[_i], (struct setup){ 0 });
 	pid_t guardian = first_child(run->pid);
@@ -266,9 +271,8 @@ START_TEST(a_stopped_guardian_wakes_when_canceld_is_killed)
 	kill(run->pid, SIGKILL);
 	run_end(run);
 }
-END_TEST
 
-START_TEST(when_both_are_killed_the_kernel_ends_the_server)
+TEST(when_both_are_killed_the_kernel_ends_the_server)
 {
 	struct run *run = run_session("", "demo --ignore-eof --ignore-term");
 	pid_t guardian = first_child(run->pid);
@@ -278,7 +282,6 @@ START_TEST(when_both_are_killed_the_kernel_ends_the_server)
 	kill(run->pid, SIGKILL);
 	run_end(run);
 }
-END_TEST
 
 static void
 expect_least(const char *options, int kill_with, long least)
@@ -298,15 +301,18 @@ expect_least(const char *options, int kill_with, long least)
 	run_end(run);
 }
 
-START_TEST(the_steps_of_the_end_wait_as_long_as_asked_for)
+SUITE("sweep");
+
+TEST(the_steps_of_the_end_wait_as_long_as_asked_for)
 {
 	expect_least("--term-after=900ms --kill-after=900ms", 0, 1800);
 	expect_least("--kill-after=1500ms", SIGTERM, 1600);
 }
-END_TEST
+
+SUITE("tree");
 
 /* /proc shows the outer namespace there, so that canceld cannot use it. */
-START_TEST(as_init_of_a_namespace)
+TESTS(as_init_of_a_namespace, 6, 2 * KINDS)
 {
 	struct run *run;
 	pid_t canceld;
@@ -326,9 +332,8 @@ START_TEST(as_init_of_a_namespace)
 	}
 	run_end(run);
 }
-END_TEST
 
-START_TEST(canceld_inside_canceld)
+TESTS(canceld_inside_canceld, 0, 6)
 {
 	const struct setup setup = { .options = _i % 3 == 0 ? "--term-after=10s" : "",
 		.behind = _i < 3 ? "canceld" : "canceld sh canceld",
@@ -352,64 +357,4 @@ START_TEST(canceld_inside_canceld)
 	if (_i % 3 == 0)
 		run_expect_cancelled(run, "3");
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_tree(void)
-{
-	Suite *suite = suite_create("tree");
-	TCase *tests = tcase_create("tree");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, nothing_is_left, 0, KINDS * ENDS);
-	tcase_add_loop_test(tests, an_unwilling_server_ends_when_canceld_is_killed, 0, 2);
-	tcase_add_loop_test(tests, canceld_inside_canceld, 0, 6);
-	tcase_add_loop_test(tests, as_init_of_a_namespace, 6, 2 * KINDS);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_sweep(void)
-{
-	Suite *suite = suite_create("sweep");
-	TCase *tests = tcase_create("sweep");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, what_is_swept_is_logged, 0, (KINDS - FIRST_OUTSIDE_GROUP) * 3);
-	tcase_add_loop_test(tests, with_sweep_group_a_daemon_survives, 0, 2);
-	tcase_add_loop_test(tests, with_sweep_group_the_group_is_ended, 0, 2);
-	tcase_add_test(tests, the_steps_of_the_end_wait_as_long_as_asked_for);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_npx(void)
-{
-	Suite *suite = suite_create("npx");
-	TCase *tests = tcase_create("npx");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_loop_test(tests, npx_and_all_below_it_goes, 0, ENDS);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-Suite *
-suite_guardian(void)
-{
-	Suite *suite = suite_create("guardian");
-	TCase *tests = tcase_create("guardian");
-
-	tcase_set_timeout(tests, TEST_LIMIT);
-	tcase_add_test(tests, the_guardian_has_its_own_session);
-	tcase_add_test(tests, the_guardian_has_another_name_than_canceld);
-	tcase_add_loop_test(tests, a_signal_to_the_guardian_changes_nothing, 0, 4);
-	tcase_add_loop_test(tests, a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS);
-	tcase_add_loop_test(tests, when_the_guardian_is_killed_canceld_sweeps, 0, KINDS);
-	tcase_add_test(tests, when_both_are_killed_the_kernel_ends_the_server);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -13,7 +13,6 @@
 
 #include "harness.h"
 #include "shell.h"
-#include "suites.h"
 
 #define CLAUDE "$HOME/.config/Claude/claude_desktop_config.json"
 #define CURSOR "$HOME/.cursor/mcp.json"
@@ -59,7 +58,9 @@ set_up_clients(void)
 
 #define UNCHANGED "diff -r -x .local $HOME.before $HOME"
 
-START_TEST(all_is_wrapped_and_comes_back)
+SUITE("wraps", .before = set_up_clients);
+
+TEST(all_is_wrapped_and_comes_back)
 {
 	expect("$CANCELCTL wrap --all -- -t 30s", 0, "one: wrapped");
 	expect(UNCHANGED, 1, "");
@@ -67,10 +68,10 @@ START_TEST(all_is_wrapped_and_comes_back)
 	    "mcp.json:1");
 	/* The path is that of the program beside this one. */
 	expect("grep -F \"\\\"$CANCELD\\\"\" " CLAUDE, 0, "--wrapped");
-	expect("$CANCELCTL wrap --list", 0, "wrapped      one: -t 30s -- npx -y one");
+	expect("$CANCELCTL wrap --list", 0, "wrapped      one: npx -y one");
 	expect("$CANCELCTL wrap --all", 0, "one: already wrapped");
 	expect("$CANCELCTL wrap --all -- -r", 0, "one: wrapped anew");
-	expect("$CANCELCTL wrap --list", 0, "wrapped      two: -r -- two");
+	expect("$CANCELCTL wrap --list", 0, "wrapped      two: two");
 	expect("$CANCELCTL unwrap --all", 0, "two: unwrapped");
 	expect(UNCHANGED, 0, "");
 	expect("$CANCELCTL unwrap --all", 0, "two: not wrapped");
@@ -78,9 +79,8 @@ START_TEST(all_is_wrapped_and_comes_back)
 	expect("cd $HOME/.local/state/canceld/backups && ls -l | grep -c '^-rw-------'", 0, "9");
 	expect("cd $HOME/.local/state/canceld/backups && cmp " CODEX " *0*codex* | head -n 1", 0, "");
 }
-END_TEST
 
-START_TEST(one_client_and_one_server)
+TEST(one_client_and_one_server)
 {
 	expect("$CANCELCTL wrap cursor two", 0, "two: wrapped");
 	expect("grep -c 'command\":\"npx\"' " CURSOR, 0, "1");
@@ -96,34 +96,28 @@ START_TEST(one_client_and_one_server)
 	expect("cd; ln -s .cursor/mcp.json link; $CANCELCTL wrap ./link && [ -h link ] && grep -c -e --wrapped " CURSOR,
 	    0, "1");
 }
-END_TEST
 
-START_TEST(a_dry_run_changes_nothing)
+TEST(a_dry_run_changes_nothing)
 {
-	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "+command = ");
-	expect("$CANCELCTL wrap -na", 0, ": would be wrapped");
+	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
+	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped=* -- npx -y one\n");
 	expect("$CANCELCTL wrap -naj", 0, "\"result\":\"wrapped\",\"dry_run\":true");
 	expect(UNCHANGED, 0, "");
 	expect("[ -e $HOME/.local ]", 1, "");
-	expect("$CANCELCTL wrap --dry-run codex >diff && $CANCELCTL wrap codex && cp " CODEX
-	       " new && $CANCELCTL unwrap codex",
-	    0, "");
-	expect("command -v patch >patch.is || exit 0; patch -s " CODEX " diff && cmp new " CODEX, 0, "");
+	expect("$CANCELCTL wrap codex && $CANCELCTL unwrap --dry-run codex", 0, "    + npx\n");
+	expect("grep -c -e --wrapped " CODEX, 0, "1");
 }
-END_TEST
 
-START_TEST(a_dry_run_shows_no_secret)
+TEST(a_dry_run_shows_no_secret)
 {
-	expect("printf '{\"mcpServers\":{\"one\":{\n\"command\":\"npx\",\n\"env\":{\"PLAIN\":\"hush\"},\n\"headers\":"
-	       "{\n\"X-Any\":\"hush\"},\n\"args\":[\"--token=hush\"]}}}' >" CURSOR "; $CANCELCTL wrap -n cursor",
-	    0, "+\"command\":\"");
-	ck_assert_ptr_nonnull(
-	    strstr(shell_output, " \"env\":{\"PLAIN\":\"****\"},\n \"headers\":{\n \"X-Any\":\"****\"},\n"));
+	expect("printf '{\"mcpServers\":{\"one\":{\"command\":\"npx\",\"env\":{\"PLAIN\":\"hush\"},\"headers\":"
+	       "{\"X-Any\":\"hush\"},\"args\":[\"--token=hush\",\"one\",\"hush\"]}}}' >" CURSOR
+	       "; $CANCELCTL wrap -n cursor; $CANCELCTL wrap -nj cursor; $CANCELCTL wrap --list",
+	    0, "    - npx --token=* one *\n");
 	ck_assert_ptr_null(strstr(shell_output, "hush"));
 }
-END_TEST
 
-START_TEST(json_is_one_object_a_line)
+TEST(json_is_one_object_a_line)
 {
 	char *rest = shell_output, *line;
 	int lines = 0;
@@ -141,12 +135,11 @@ START_TEST(json_is_one_object_a_line)
 	}
 	ck_assert_int_eq(lines, 5 + 5 + 5 + 2);
 }
-END_TEST
 
-START_TEST(a_client_that_gives_up_first_is_told)
+TEST(a_client_that_gives_up_first_is_told)
 {
-	expect("$CANCELCTL wrap codex", 0, "gives up after 1m, before canceld's deadline for tools/call (30m)");
-	expect("$CANCELCTL wrap codex -- -t 90s", 0, "before canceld's deadline for tools/call (90s)");
+	expect("$CANCELCTL wrap codex", 0, "gives up after 1m00s, before canceld's deadline for tools/call (30m00s)");
+	expect("$CANCELCTL wrap codex -- -t 90s", 0, "before canceld's deadline for tools/call (1m30s)");
 	expect("$CANCELCTL wrap codex -- -t tools/call=none", 0, "(none)");
 	expect("$CANCELCTL wrap codex -- -t 59s | grep gives", 1, "");
 	expect("mkdir -p $HOME/.config/canceld; echo '{\"timeout\":\"20s\"}' >$HOME/.config/canceld/config.json", 0,
@@ -156,9 +149,8 @@ START_TEST(a_client_that_gives_up_first_is_told)
 	/* An option that canceld refuses says nothing of a deadline. */
 	expect("sed -i 's/--wrapped=a/&\", \"--frob/' " CODEX "; ! $CANCELCTL wrap codex | grep gives", 0, "");
 }
-END_TEST
 
-START_TEST(the_list_says_what_to_type)
+TEST(the_list_says_what_to_type)
 {
 	expect("$CANCELCTL wrap", 0, "cancelctl wrap CLIENT, or cancelctl wrap --all");
 	expect("$CANCELCTL wrap", 0, "not wrapped  one: npx -y one");
@@ -166,12 +158,11 @@ START_TEST(the_list_says_what_to_type)
 	expect(
 	    "echo '{\"mcpServers\":{\"\\u001b[2J\":{\"command\":\"x\",\"args\":[\"--token=abc\",\"\\u001b]\"]}}}' >" CURSOR
 	    "; $CANCELCTL wrap --list",
-	    0, "\\x1b[2J: x --token=*** ");
+	    0, "\\x1b[2J: x --token=* *");
 	ck_assert_ptr_null(strchr(shell_output, '\033'));
 }
-END_TEST
 
-START_TEST(the_list_is_cut_to_the_terminal)
+TEST(the_list_is_cut_to_the_terminal)
 {
 	struct winsize size = { .ws_row = 12, .ws_col = 24 };
 	size_t len = 0;
@@ -192,7 +183,6 @@ START_TEST(the_list_is_cut_to_the_terminal)
 	ck_assert_ptr_nonnull(strstr(shell_output, "  not wrapped  two: two\r\n"));
 	ck_assert_ptr_nonnull(strstr(shell_output, "/.config/Claude/claude_desktop_config.json\r\n"));
 }
-END_TEST
 
 static const struct {
 	const char *script;
@@ -205,8 +195,8 @@ static const struct {
 	{ "$CANCELCTL unwrap --all three", 1, "no server 'three' there" },
 	{ "$CANCELCTL wrap cursor -- -t 30", 2, "30s" },
 	{ "$CANCELCTL wrap cursor -- npx x", 2, "'npx' is no option of canceld" },
-	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "only options of canceld follow --" },
-	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 2, "option 2 of canceld is not UTF-8" },
+	{ "$CANCELCTL wrap cursor -- -r -- npx", 2, "'npx' is no option of canceld" },
+	{ "$CANCELCTL wrap cursor -- --name \"$(printf '\\377')\"", 1, "could not be read again: line 2: not UTF-8" },
 	{ "$CANCELCTL wrap --frob", 2, "unknown option '--frob'" },
 	{ "$CANCELCTL wrap -xn", 2, "unknown option '-x'" },
 	{ "$CANCELCTL unwrap cursor -- -r", 2, "unwrap takes no options of canceld" },
@@ -218,12 +208,11 @@ static const struct {
 	{ ": >$HOME/.local; $CANCELCTL wrap cursor || { s=$?; rm $HOME/.local; exit $s; }", 125, "backup" },
 };
 
-START_TEST(what_cannot_be_done_is_refused)
+TESTS(what_cannot_be_done_is_refused, 0, COUNT(refusals))
 {
 	expect(refusals[_i].script, refusals[_i].status, refusals[_i].said);
 	expect(UNCHANGED, 0, "");
 }
-END_TEST
 
 static const struct {
 	const char *make, *command;
@@ -231,15 +220,15 @@ static const struct {
 	const char *said;
 } left[] = {
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap goose -- -r", 1,
-	    "args: [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
+	    "args [\"-r\", \"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "unwrap --all", 0,
 	    "YAML is not edited" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml", "wrap --all", 0,
-	    "args: [\"--\", COMMAND, ARGUMENTS...]" },
+	    "args [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "mkdir -p $HOME/.config/goose; echo extensions: >$HOME/.config/goose/config.yaml; echo '{' >.mcp.json",
 	    "wrap --all", 1, "YAML is not edited" },
 	{ "echo '{\"a\":1,\n\"a\":2}' >.mcp.json", "wrap claude", 1, "line 2: the key 'a' is there twice" },
-	{ "echo '{' >.mcp.json", "wrap claude", 1, "\"args\": [\"--\", COMMAND, ARGUMENTS...]" },
+	{ "echo '{' >.mcp.json", "wrap claude", 1, "args [\"--\", COMMAND, ARGUMENTS...]" },
 	{ "echo '{}' >.mcp.json", "wrap claude", 0, "no servers" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude", 0,
 	    "a: left alone: it is a remote server" },
@@ -257,7 +246,9 @@ static const struct {
 	{ "echo '" SERVERS "' >../outside; ln -s ../outside .mcp.json", "wrap ./.mcp.json one", 1, "leads out" },
 };
 
-START_TEST(what_is_not_edited_is_left_alone)
+SUITE("wraps", .before = set_up);
+
+TESTS(what_is_not_edited_is_left_alone, 0, COUNT(left))
 {
 	char script[512];
 
@@ -267,9 +258,8 @@ START_TEST(what_is_not_edited_is_left_alone)
 	expect(script, left[_i].status, left[_i].said);
 	expect(UNCHANGED, 0, "");
 }
-END_TEST
 
-START_TEST(a_file_in_use_is_left_alone)
+TEST(a_file_in_use_is_left_alone)
 {
 	int hold[2];
 	char name[96];
@@ -292,10 +282,6 @@ START_TEST(a_file_in_use_is_left_alone)
 	for (long end = milliseconds() + HARNESS_LIMIT; shell_run(IN_PROJECT, name) != 0;)
 		ck_assert_int_lt(milliseconds(), end);
 	expect("$CANCELCTL wrap claude", 1, "the client is running");
-	ck_assert_ptr_nonnull(
-	    strstr(shell_output, "claude mcp remove -s user one && claude mcp add -s user one -e KEY=... -- "));
-	ck_assert_ptr_nonnull(
-	    strstr(shell_output, "claude mcp remove -s user 'a; b' && claude mcp add -s user 'a; b' -e '$K'=... -- "));
 	ck_assert_ptr_null(strstr(shell_output, "secret"));
 	expect("ln -s $HOME/.claude.json link; $CANCELCTL wrap ./link", 1, "the client is running");
 	expect("grep -c wrapped $HOME/.claude.json", 1, "0");
@@ -304,58 +290,29 @@ START_TEST(a_file_in_use_is_left_alone)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	expect("$CANCELCTL wrap claude", 0, "one: wrapped");
 }
-END_TEST
 
-START_TEST(help_names_each_client)
+SUITE("wraps", .before = set_up_clients);
+
+TEST(help_names_each_client)
 {
 	expect("$CANCELCTL wrap --help", 0, "opencode");
 	expect("$CANCELCTL unwrap -h", 0, "usage: cancelctl unwrap");
 	expect("$CANCELCTL help", 0, "unwrap CLIENT|FILE|--all [SERVER...]");
 }
-END_TEST
 
-START_TEST(without_clients_there_is_nothing_to_wrap)
+SUITE("wraps", .before = set_up);
+
+TEST(without_clients_there_is_nothing_to_wrap)
 {
 	expect("$CANCELCTL wrap", 1, "no configuration of a client is here");
 	expect("$CANCELCTL wrap --all", 1, "no configuration of a client is here");
 }
-END_TEST
 
 /* canceld has nothing to do with its mark. */
-START_TEST(the_mark_is_ignored)
+TEST(the_mark_is_ignored)
 {
 	struct run *run = run_options("--wrapped --wrapped=as", "sh:exit 3");
 
 	run_expect_exit(run, 3);
 	run_end(run);
-}
-END_TEST
-
-Suite *
-suite_wraps(void)
-{
-	Suite *suite = suite_create("wraps");
-	TCase *files = tcase_create("files"), *empty = tcase_create("empty");
-
-	tcase_set_timeout(files, TEST_LIMIT);
-	tcase_add_checked_fixture(files, set_up_clients, NULL);
-	tcase_add_test(files, all_is_wrapped_and_comes_back);
-	tcase_add_test(files, one_client_and_one_server);
-	tcase_add_test(files, a_dry_run_changes_nothing);
-	tcase_add_test(files, a_dry_run_shows_no_secret);
-	tcase_add_test(files, json_is_one_object_a_line);
-	tcase_add_test(files, a_client_that_gives_up_first_is_told);
-	tcase_add_test(files, the_list_says_what_to_type);
-	tcase_add_test(files, the_list_is_cut_to_the_terminal);
-	tcase_add_loop_test(files, what_cannot_be_done_is_refused, 0, sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(files, help_names_each_client);
-	suite_add_tcase(suite, files);
-	tcase_set_timeout(empty, TEST_LIMIT);
-	tcase_add_checked_fixture(empty, set_up, NULL);
-	tcase_add_loop_test(empty, what_is_not_edited_is_left_alone, 0, sizeof(left) / sizeof(left[0]));
-	tcase_add_test(empty, a_file_in_use_is_left_alone);
-	tcase_add_test(empty, without_clients_there_is_nothing_to_wrap);
-	tcase_add_test(empty, the_mark_is_ignored);
-	suite_add_tcase(suite, empty);
-	return suite;
 }

@@ -1,6 +1,6 @@
 /*
- * The scanner says the same of any bytes, however they are cut into pieces, with vectors or without; and
- * where jansson has an opinion, it is the same one. Both keep the last of repeated members.
+ * The scanner reads nothing behind the text, and skips the same with vectors and without; where jansson has an opinion,
+ * it is the same one. Both keep the last of repeated members.
  */
 
 #include <assert.h>
@@ -17,157 +17,41 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
+static const struct {
+	enum scan_field field, parent;
+	const char *key;
+} paths[] = {
+#define PATH(name, parent, key) { SCAN_##name, SCAN_##parent, key },
+	SCAN_LIST(PATH)
+#undef PATH
+};
+
 static void
-note_number(struct buf *facts, uint64_t number)
+check_skips(struct span input)
 {
-	buf_append(facts, (struct span){ (const char *)&number, sizeof number });
+	const char *end = input.ptr + input.len;
+
+	for (const char *at = input.ptr; at < end && at < input.ptr + 1000; at++)
+		assert(scan_skip(input.ptr, at, end) == scan_skip_bytes(at, end));
 }
 
 static void
-note_field(struct buf *facts, const struct scan *scan, enum scan_field field, struct span frame)
-{
-	const struct scan_value *value = scan_value(scan, field);
-	struct span text = scan_text(scan, field);
-
-	if (value->type == VALUE_ABSENT)
-		return;
-	assert(value->offset < frame.len);
-	if (field != SCAN_PARAMS_META) {
-		assert(text.len <= SCAN_VALUE_MAX && text.len <= frame.len - value->offset);
-		assert(span_equal(text, span_part(frame, value->offset, text.len)));
-		assert(text.len == 0 || value->end == value->offset + text.len);
-		assert(value->end == 0 || (value->end > value->offset && value->end <= frame.len));
-	}
-	assert(text.len <= SCAN_META_MAX);
-	note_number(facts, field);
-	note_number(facts, value->type);
-	note_number(facts, value->unkept);
-	note_number(facts, value->offset);
-	note_number(facts, value->end);
-	note_number(facts, value->end > 0 && value->empty);
-	buf_append(facts, text);
-}
-
-static void
-note_frame(struct buf *facts, const struct scan *scan, struct span frame)
+check_places(const struct scan *scan, struct span input)
 {
 	bool complete = scan_complete(scan);
 
-	assert(scan_ended(scan));
-	assert(!complete || scan_type(scan) != VALUE_ABSENT);
-	assert(complete || scan_type(scan) == VALUE_ABSENT || scan_fault(scan) != SCAN_FINE);
-	assert(scan_value_start(scan) <= frame.len && scan_value_end(scan) <= frame.len);
 	assert(!complete || scan_value_start(scan) < scan_value_end(scan));
-	assert(scan_fault_offset(scan) <= frame.len);
-	note_number(facts, scan_type(scan));
-	note_number(facts, complete);
-	note_number(facts, scan_bom(scan));
-	note_number(facts, scan_fault(scan));
-	note_number(facts, scan_fault_offset(scan));
-	note_number(facts, scan_value_start(scan));
-	note_number(facts, scan_value_end(scan));
-	for (unsigned i = 0; i < SCAN_FIELDS; i++)
-		note_field(facts, scan, i, frame);
-}
+	assert(complete || scan_type(scan) == VALUE_ABSENT || scan->fault != SCAN_FINE);
+	assert(scan->fault_offset <= input.len && scan_value_end(scan) <= input.len);
+	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
+		const struct scan_value *value = scan_value(scan, (enum scan_field)i);
 
-/* A longer piece is a copy, so that a memory checker sees what is read behind it. */
-static size_t
-feed(struct scan *scan, struct span piece)
-{
-	char *copy = piece.len > 3 ? mem_resize(NULL, piece.len, 1) : NULL;
-	const char *bytes = copy != NULL ? memcpy(copy, piece.ptr, piece.len) : piece.ptr;
-	size_t consumed = scan_feed(scan, bytes, piece.len);
-
-	assert(consumed == piece.len || (consumed > 0 && scan_ended(scan) && bytes[consumed - 1] == '\n'));
-	free(copy);
-	return consumed;
-}
-
-/* All that is said of the frames in input, fed in pieces of that length. */
-static void
-scan_all(struct buf *facts, struct scan *scan, struct span input, size_t piece)
-{
-	size_t start = 0, at = 0;
-
-	buf_clear(facts);
-	scan_start(scan);
-	while (at < input.len) {
-		at += feed(scan, span_part(input, at, piece < input.len - at ? piece : input.len - at));
-		if (!scan_ended(scan))
+		if (value->type == VALUE_ABSENT)
 			continue;
-		note_frame(facts, scan, span_part(input, start, at - start));
-		scan_start(scan);
-		start = at;
+		assert(value->offset < input.len);
+		assert(value->end == 0 || (value->end > value->offset && value->end <= input.len));
 	}
-	scan_finish(scan);
-	note_frame(facts, scan, span_part(input, start, at - start));
 }
-
-static void
-check_pieces(struct buf *want, enum scan_end end, struct span input)
-{
-	const size_t pieces[] = { 1, 3, 17, 16, 40, input.len, 1 + input.len / 2 };
-	static struct scan *scans[2];
-	struct scan *scan = scans[end] != NULL ? scans[end] : (scans[end] = scan_new(end));
-	struct buf facts;
-
-	buf_init(&facts);
-	scan_use_vectors(scan, true);
-	scan_all(want, scan, input, input.len);
-	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-		scan_use_vectors(scan, i % 2 != 0);
-		scan_all(&facts, scan, input, pieces[i]);
-		assert(span_equal(buf_span(want), buf_span(&facts)));
-	}
-	buf_free(&facts);
-}
-
-static const struct {
-	enum scan_field field;
-	const char *keys[5];
-} paths[] = {
-	{ SCAN_JSONRPC, { "jsonrpc" } },
-	{ SCAN_ID, { "id" } },
-	{ SCAN_METHOD, { "method" } },
-	{ SCAN_PARAMS, { "params" } },
-	{ SCAN_RESULT, { "result" } },
-	{ SCAN_ERROR, { "error" } },
-	{ SCAN_ERROR_CODE, { "error", "code" } },
-	{ SCAN_ERROR_REQUEST_ID, { "error", "data", "requestId" } },
-	{ SCAN_ERROR_MESSAGE, { "error", "message" } },
-	{ SCAN_PARAMS_ID, { "params", "id" } },
-	{ SCAN_REQUEST_ID, { "params", "requestId" } },
-	{ SCAN_NAME, { "params", "name" } },
-	{ SCAN_URI, { "params", "uri" } },
-	{ SCAN_SESSION_ID, { "params", "sessionId" } },
-	{ SCAN_UPDATE_STATE, { "params", "update", "state" } },
-	{ SCAN_REASON, { "params", "reason" } },
-	{ SCAN_TASK, { "params", "task" } },
-	{ SCAN_TASK_ID, { "params", "taskId" } },
-	{ SCAN_STATUS, { "params", "status" } },
-	{ SCAN_TOKEN, { "params", "token" } },
-	{ SCAN_PROGRESS_TOKEN, { "params", "progressToken" } },
-	{ SCAN_WORK_TOKEN, { "params", "workDoneToken" } },
-	{ SCAN_PARTIAL_TOKEN, { "params", "partialResultToken" } },
-	{ SCAN_PARAMS_VERSION, { "params", "protocolVersion" } },
-	{ SCAN_META_TOKEN, { "params", "_meta", "progressToken" } },
-	{ SCAN_META_SUBSCRIPTION, { "params", "_meta", "io.modelcontextprotocol/subscriptionId" } },
-	{ SCAN_META_VERSION, { "params", "_meta", "io.modelcontextprotocol/protocolVersion" } },
-	{ SCAN_REQUEST_META, { "params", "_meta" } },
-	{ SCAN_RESULT_VERSION, { "result", "protocolVersion" } },
-	{ SCAN_CLIENT_CANCELS, { "params", "clientCapabilities", "cancellation", "request" } },
-	{ SCAN_AGENT_CANCELS, { "result", "agentCapabilities", "cancellation", "request" } },
-	{ SCAN_STOP_REASON, { "result", "stopReason" } },
-	{ SCAN_RESULT_TYPE, { "result", "resultType" } },
-	{ SCAN_RESULT_TASK_ID, { "result", "taskId" } },
-	{ SCAN_CREATED_TASK_ID, { "result", "task", "taskId" } },
-	{ SCAN_RESULT_STATUS, { "result", "status" } },
-	{ SCAN_CAPABILITIES, { "result", "capabilities" } },
-	{ SCAN_TOOLS_CHANGE, { "result", "capabilities", "tools", "listChanged" } },
-	{ SCAN_PROMPTS_CHANGE, { "result", "capabilities", "prompts", "listChanged" } },
-	{ SCAN_RESOURCES_CHANGE, { "result", "capabilities", "resources", "listChanged" } },
-	{ SCAN_RESULT_SUBSCRIPTION, { "result", "_meta", "io.modelcontextprotocol/subscriptionId" } },
-};
 
 static enum value_type
 type_of(const json_t *json)
@@ -233,23 +117,29 @@ until_method(const struct scan *scan, struct span input)
 	return json;
 }
 
+static const json_t *
+at_path(const json_t *root, enum scan_field field)
+{
+	if (field == SCAN_TEXT)
+		return root;
+	return json_object_get(at_path(root, paths[field - 1].parent), paths[field - 1].key);
+}
+
 static void
 check_fields(const struct scan *scan, const json_t *root, struct span input)
 {
 	json_t *first = scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT ? until_method(scan, input) : NULL;
 
-	assert(scan_type(scan) == type_of(root));
-	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		const struct scan_value *value = scan_value(scan, paths[i].field);
-		const json_t *json = paths[i].field == SCAN_METHOD && first != NULL ? first : root;
+	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
+		enum scan_field field = (enum scan_field)i;
+		const struct scan_value *value = scan_value(scan, field);
+		const json_t *json = at_path(field == SCAN_METHOD && first != NULL ? first : root, field);
 
-		for (int j = 0; paths[i].keys[j] != NULL; j++)
-			json = json_object_get(json, paths[i].keys[j]);
 		assert(value->type == type_of(json));
 		if (json != NULL)
 			check_place(value, json, input);
-		if (value->type == VALUE_STRING && scan_text(scan, paths[i].field).len > 0)
-			check_string(scan_text(scan, paths[i].field), json);
+		if (value->type == VALUE_STRING && scan_text(scan, field).len > 0)
+			check_string(scan_text(scan, field), json);
 	}
 	json_decref(first);
 }
@@ -264,65 +154,69 @@ is_excused(const json_error_t *error)
 	    strncmp(error->text, "invalid Unicode '\\u", 19) == 0;
 }
 
-/* Whatever the frame's fault is, the texts that are kept are JSON. */
+/* Whatever the text's fault is, the texts that are kept are JSON. */
 static void
 check_kept(const struct scan *scan)
 {
-	for (int i = 0; i < SCAN_FIELDS; i++) {
-		bool members = i == SCAN_PARAMS_META;
+	for (unsigned i = 0; i < SCAN_FIELDS; i++) {
 		struct span text = scan_text(scan, (enum scan_field)i);
-		char json[SCAN_META_MAX + 3];
 		json_error_t error;
 		json_t *value;
 
 		if (text.len == 0)
 			continue;
-		sprintf(json, "%s%.*s%s", members ? "{" : "", (int)text.len, text.ptr, members ? "}" : "");
-		value = json_loads(json, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+		value = json_loadb(text.ptr, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 		assert(value != NULL || is_excused(&error));
 		json_decref(value);
 	}
 }
 
 static void
-check_oracle(struct span input)
+check_oracle(const struct scan *scan, struct span input)
 {
-	struct scan *scan = scan_new(SCAN_END_EXPLICIT);
 	json_error_t error;
 	json_t *root = json_loadb(input.ptr, input.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-	enum scan_fault fault;
+	enum scan_fault fault = scan->fault;
 
-	scan_feed(scan, input.ptr, input.len);
-	scan_finish(scan);
-	fault = scan_fault(scan);
 	if (root != NULL) {
 		assert(scan_complete(scan) && fault != SCAN_UTF8 && fault != SCAN_CONTROL && fault < SCAN_SYNTAX);
 		check_fields(scan, root, input);
 	} else if (scan_complete(scan) && fault == SCAN_FINE) {
-		assert(scan_bom(scan) || is_excused(&error));
+		assert(is_excused(&error));
 	} else {
 		check_kept(scan);
 	}
 	json_decref(root);
-	scan_free(scan);
+}
+
+/* A line, and the whole input, as exact copies, so that a memory checker sees what is read behind them. */
+static void
+check(struct span input)
+{
+	char *copy = mem_resize(NULL, input.len, 1);
+	struct span text = { copy, input.len };
+	struct scan scan;
+
+	memcpy(copy, input.ptr, input.len);
+	scan_read(&scan, text);
+	check_places(&scan, text);
+	check_skips(text);
+	/* jansson 2.14 passes over a NUL byte behind a number or a literal. */
+	if (memchr(copy, '\0', input.len) == NULL)
+		check_oracle(&scan, text);
+	free(copy);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct span input = { (const char *)bytes, len };
-	struct buf lines, frame;
+	const char *at = (const char *)bytes, *end = at + len, *newline;
 
-	buf_init(&lines);
-	buf_init(&frame);
-	check_pieces(&lines, SCAN_END_NEWLINE, input);
-	check_pieces(&frame, SCAN_END_EXPLICIT, input);
-	if (len > 0 && memchr(bytes, '\n', len) == NULL)
-		assert(span_equal(buf_span(&lines), buf_span(&frame)));
-	/* jansson 2.14 passes over a NUL byte behind a number or a literal. */
-	if (len > 0 && memchr(bytes, '\0', len) == NULL)
-		check_oracle(input);
-	buf_free(&lines);
-	buf_free(&frame);
+	if (len == 0)
+		return 0;
+	check((struct span){ at, len });
+	for (; at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1)
+		if (newline > at)
+			check((struct span){ at, (size_t)(newline - at) });
 	return 0;
 }

@@ -78,22 +78,6 @@ forEachKind('the handler of a call that times out is stopped', async (t, pair) =
   assert.equal(session.marks('aborted').length, 1);
 });
 
-test('a modern server is told in modern words and stays modern', limit, async t => {
-  const session = await open(t, { ...modern, canceld: ['-t', 'tools/call:hold=200ms'] });
-
-  assertTimedOut(await session.failingCall('hold'), 200);
-  await assertNextCallWorks(session);
-  const { call, cancel } = assertCancelledOnce(session, 'hold');
-  const envelope = Object.fromEntries(
-    Object.entries(call.params._meta).filter(([key]) => key.startsWith('io.modelcontextprotocol/'))
-  );
-
-  assert.equal(envelope['io.modelcontextprotocol/protocolVersion'], '2026-07-28');
-  assert.deepEqual(cancel.params._meta, envelope);
-  assert.equal(session.serverEnd.messages('received').at(-1).result.resultType, 'complete');
-  await session.close();
-});
-
 forEachKind('progress puts an idle deadline off', async (t, pair) => {
   const session = await openWarm(t, pair, '-t', 'tools/call:steps=1s');
   const progress = listener();
@@ -102,26 +86,6 @@ forEachKind('progress puts an idle deadline off', async (t, pair) => {
   assert.equal(textOf(result), '7 steps');
   assert.deepEqual(progress.heard, [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual(session.serverEnd.cancels, []);
-  await session.close();
-});
-
-test('progress does not put the cap off', limit, async t => {
-  const session = await open(t, { canceld: ['-t', '1s', '-T', 'tools/call=2s'] });
-  const failure = await session.failingCall(
-    'steps',
-    { count: 50, every: 400 },
-    { onprogress: () => {} }
-  );
-
-  assert.deepEqual([failure.error.code, failure.error.data.cause], [-32800, 'timeout']);
-  assert.ok(
-    failure.elapsed >= 1_950 && failure.elapsed < 3_500,
-    `rejected after ${failure.elapsed} ms`
-  );
-  await session.marked('aborted');
-  assertCancelledOnce(session, 'steps');
-  await assertNextCallWorks(session);
-  assert.deepEqual(session.errors, []);
   await session.close();
 });
 
@@ -147,20 +111,6 @@ forEachKind('a call that waits for a person does not idle', async (t, pair) => {
   await session.close();
 });
 
-test('a call idles again when the person has answered', limit, async t => {
-  const session = await openWarm(t, { person: slowPerson }, '-t', '1s');
-  const { error, elapsed } = await session.failingCall('ask', {
-    question: 'when?',
-    thenHold: 20_000
-  });
-
-  assert.deepEqual([error.code, error.data.cause], [-32800, 'timeout']);
-  assert.ok(elapsed >= 3_400 && elapsed < 5_500, `rejected after ${elapsed} ms`);
-  await session.marked('stopped');
-  assertCancelledOnce(session, 'ask');
-  await session.close();
-});
-
 forEachKind('with --tool-errors the model can read of a deadline', async (t, pair) => {
   const session = await openWarm(t, pair, '-t', 'tools/call:hold=500ms', '--tool-errors');
   const result = await session.call('hold');
@@ -168,37 +118,6 @@ forEachKind('with --tool-errors the model can read of a deadline', async (t, pai
   assert.equal(result.isError, true);
   assert.match(textOf(result), /canceld/);
   await session.marked('stopped');
-  await assertNextCallWorks(session);
-  await session.close();
-});
-
-test('a subscription has no deadline', limit, async t => {
-  const session = await open(t, { ...modern, canceld: ['-t', '1s', '-t', 'tools/call=2s'] });
-  let changes = 0;
-
-  session.client.setNotificationHandler('notifications/tools/list_changed', () => changes++);
-  await session.client.listen({ toolsListChanged: true });
-  assertTimedOut(await session.failingCall('hold'), 2_000);
-  await session.call('announce');
-  await until('the change was heard', () => changes === 1);
-  assertCancelledOnce(session, 'hold');
-  await session.close();
-});
-
-test('a server that never answers server/discover is taken for a legacy one', limit, async t => {
-  const session = await open(t, {
-    client: 'v2',
-    server: 'v1',
-    mode: 'auto',
-    canceld: ['-t', 'server/discover=500ms'],
-    env: { INTEROP_SILENT: 'server/discover' }
-  });
-
-  assert.equal(session.client.getProtocolEra(), 'legacy');
-  assert.deepEqual(
-    session.records('server').flatMap(record => record.cancels),
-    []
-  );
   await assertNextCallWorks(session);
   await session.close();
 });

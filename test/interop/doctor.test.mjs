@@ -44,7 +44,7 @@ function assertVerdicts({ report, verdicts }, expected) {
   }
 }
 
-const kept = { initialize: 'yes', stdout: 'yes', once: 'yes', exit: 'yes', orphans: 'yes' };
+const kept = { initialize: 'yes', stdout: 'yes', exit: 'yes', orphans: 'yes' };
 const call = (name, params) => ['--call', name, '--arguments', JSON.stringify(params)];
 const prompt = what => call('session/prompt', { prompt: [{ type: 'text', text: JSON.stringify(what) }] });
 
@@ -65,9 +65,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
       progress: 'yes',
       busy: 'yes',
       cancel: 'no',
-      silence: 'no',
-      alive: 'yes',
-      timeout: 'yes'
+      alive: 'yes'
     });
   });
 
@@ -99,9 +97,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
       progress: 'yes',
       busy: 'yes',
       cancel: 'yes',
-      silence: 'yes',
-      alive: 'yes',
-      timeout: 'yes'
+      alive: 'yes'
     });
   });
 

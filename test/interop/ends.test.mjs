@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { abort } from './conversations.mjs';
-import { forEachKind, limit, open, textOf } from './lib.mjs';
+import { forEachKind, limit, open } from './lib.mjs';
 
 // Starts a call that never ends by itself, and waits until its handler has begun.
 async function startHold(session, args) {
@@ -27,19 +27,6 @@ forEachKind('an aborted call is cancelled once and never answered', async (t, pa
   assert.deepEqual(session.abortedIds, [id]);
   await session.close();
   assert.deepEqual(session.abortedIds, [id]);
-});
-
-test('an abort that comes after the deadline is not passed on', limit, async t => {
-  const session = await open(t, { canceld: ['-t', '500ms'] });
-  const controller = new AbortController();
-  const { error } = await session.failingCall('hold', {}, { signal: controller.signal });
-
-  assert.equal(error.data.cause, 'timeout');
-  controller.abort();
-  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
-  assert.equal(session.clientEnd.cancels.length, 1, 'this SDK cancels what is answered');
-  assert.equal(session.serverEnd.cancels.length, 1);
-  await session.close();
 });
 
 async function closeInTheMiddle(t, options, args) {
@@ -130,25 +117,3 @@ for (const [name, args, check] of [
     assert.equal(session.clientEnd.notes.at(-1), `exit ${args.status ?? 128 + 9}`);
   });
 }
-
-forEachKind('what a server prints on stdout does not reach the client', async (t, pair) => {
-  const session = await open(t, pair);
-
-  assert.equal(textOf(await session.call('babble')), 'babbled');
-  assert.equal(textOf(await session.call('echo', { words: 'and on' })), 'and on');
-  await session.close();
-  assert.deepEqual(session.errors, []);
-  for (const message of session.clientEnd.messages('received'))
-    assert.equal(message.jsonrpc, '2.0');
-  assert.match(session.stderr, /connected to the database/);
-  assert.match(session.stderr, /a log line in JSON/);
-  assert.match(session.stderr, /no newline after this/);
-});
-
-test("the server's stderr reaches the client's", limit, async t => {
-  const session = await open(t, {});
-
-  await session.call('hold', { ms: 1, complain: 'h\u00e9lp' });
-  await session.close();
-  assert.match(session.stderr, /h\u00e9lp/);
-});

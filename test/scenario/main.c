@@ -1,4 +1,4 @@
-/* Usage: scenario [-v] [--mutants] DIRECTORY | FILE.scn... */
+/* Usage: scenario [-v] [--mutants | --fillers] DIRECTORY | FILE.scn... */
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,13 +11,12 @@
 #include "scenario/script.h"
 #include "scenario/seeds.h"
 
-#define KNOWN "known" /* the directory of the scenarios that are known to fail, below the others */
+enum { EXEMPT_MOST = 40 }; /* scenarios that are not played with fillers */
 
 struct run {
 	struct script script;
-	struct script known; /* scenarios that are known to fail */
 	struct seeds *seeds; /* NULL: single files, missing coverage is not reported */
-	bool trace, mutants;
+	bool trace, mutants, fillers;
 	unsigned failed, faults;
 	unsigned long why_counts[WHY_COUNT];
 };
@@ -26,6 +25,11 @@ static const char *const split_names[SPLITS] = {
 	[SPLIT_WHOLE] = "whole",
 	[SPLIT_MIDDLE] = "in the middle",
 	[SPLIT_BYTES] = "each byte alone",
+};
+
+static const char *const filler_names[] = {
+	[FILLER_FIRST] = "with a filler as the first member",
+	[FILLER_LAST] = "with a filler as the last member",
 };
 
 /* The words of the shell, which the core never reports. */
@@ -107,16 +111,6 @@ read_scenarios(struct script *script, const char *directory)
 }
 
 static void
-read_known(struct run *run, const char *directory)
-{
-	char *known = path_of(directory, KNOWN);
-
-	read_in(&run->known, directory, "words.inc");
-	(void)read_scenarios(&run->known, known);
-	free(known);
-}
-
-static void
 read_directory(struct run *run, const char *directory)
 {
 	char *path = path_of(directory, "seeds.txt");
@@ -126,13 +120,11 @@ read_directory(struct run *run, const char *directory)
 		printf("%s: no *.scn there\n", directory);
 		run->faults++;
 	} else {
-		read_known(run, directory);
 		run->seeds = seeds_read(path);
 	}
 	free(path);
 }
 
-/* words.inc is beside the scenarios, and above those that are known to fail. */
 static void
 read_words(struct run *run, const char *file)
 {
@@ -142,9 +134,6 @@ read_words(struct run *run, const char *file)
 		read_in(&run->script, ".", "words.inc");
 	} else {
 		*slash = '\0';
-		slash = strrchr(directory, '/');
-		if (slash != NULL && strcmp(slash + 1, KNOWN) == 0)
-			*slash = '\0';
 		read_in(&run->script, directory, "words.inc");
 	}
 	free(directory);
@@ -159,34 +148,20 @@ read_file(struct run *run, const char *path)
 }
 
 static bool
-play_split(struct run *run, const struct scenario *scenario, enum split split)
+play_once(struct run *run, const struct scenario *scenario, enum split split, enum filler filler)
 {
-	struct play_setup setup = { &subject_core, split, run->trace, run->why_counts };
+	struct play_setup setup = { split, filler, run->trace, run->why_counts };
+	const char *how = filler == FILLER_NONE ? split_names[split] : filler_names[filler];
 	struct verdict verdict;
 
 	if (run->trace)
-		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title, split_names[split]);
+		printf("-- %s:%u: %s (%s)\n", scenario->file, scenario->number, scenario->title, how);
 	play(scenario, &setup, &verdict);
 	if (verdict.failed)
 		printf("%s:%u: %.*s\n\tin \"%s\", input %s\n", verdict.file, verdict.number, (int)verdict.text.len,
-		    verdict.text.data, scenario->title, split_names[split]);
+		    verdict.text.data, scenario->title, how);
 	buf_free(&verdict.text);
 	return !verdict.failed;
-}
-
-static void
-play_relay(struct run *run, const struct scenario *scenario)
-{
-	struct play_setup setup = { &subject_relay, SPLIT_WHOLE, false, NULL };
-	struct verdict verdict;
-	size_t i;
-
-	if (run->seeds == NULL || scenario->seed_count == 0)
-		return;
-	play(scenario, &setup, &verdict);
-	for (i = 0; i < scenario->seed_count; i++)
-		seeds_cover(run->seeds, scenario->seeds[i], !verdict.failed, scenario->file, scenario->number);
-	buf_free(&verdict.text);
 }
 
 static void
@@ -199,48 +174,13 @@ play_all(struct run *run)
 		const struct scenario *scenario = &run->script.scenarios[i];
 
 		for (split = 0; split < SPLITS; split++) {
-			if (play_split(run, scenario, (enum split)split))
+			if (play_once(run, scenario, (enum split)split, FILLER_NONE))
 				continue;
 			run->failed++;
 			break;
 		}
-		play_relay(run, scenario);
-	}
-}
-
-static bool
-passes(const struct scenario *scenario)
-{
-	bool failed = false;
-	int split;
-
-	for (split = 0; split < SPLITS && !failed; split++) {
-		struct play_setup setup = { &subject_core, (enum split)split, false, NULL };
-		struct verdict verdict;
-
-		play(scenario, &setup, &verdict);
-		failed = verdict.failed;
-		buf_free(&verdict.text);
-	}
-	return !failed;
-}
-
-/* A scenario that no longer fails moves to the file of the same name that is played as the rule. */
-static void
-play_known(struct run *run)
-{
-	size_t i;
-
-	for (i = 0; i < run->known.count; i++) {
-		const struct scenario *scenario = &run->known.scenarios[i];
-		const char *name = strrchr(scenario->file, '/');
-		size_t above = (size_t)(name - scenario->file) - strlen(KNOWN);
-
-		if (!passes(scenario))
-			continue;
-		printf("%s:%u: %s: now passes: move it to %.*s%s\n", scenario->file, scenario->number, scenario->title,
-		    (int)above, scenario->file, name + 1);
-		run->faults++;
+		for (size_t k = 0; run->seeds != NULL && k < scenario->seed_count; k++)
+			seeds_cover(run->seeds, scenario->seeds[k], scenario->file, scenario->number);
 	}
 }
 
@@ -271,14 +211,16 @@ read_arguments(struct run *run, int argc, char **argv)
 			run->trace = true;
 		else if (strcmp(argv[i], "--mutants") == 0)
 			run->mutants = true;
+		else if (strcmp(argv[i], "--fillers") == 0)
+			run->fillers = true;
 		else if (len > 4 && strcmp(argv[i] + len - 4, ".scn") == 0)
 			read_file(run, argv[i]);
 		else
 			read_directory(run, argv[i]);
 	}
-	run->faults += run->script.faults + run->known.faults;
+	run->faults += run->script.faults;
 	if (run->script.count == 0) {
-		printf("usage: %s [-v] [--mutants] DIRECTORY | FILE.scn...\n", argv[0]);
+		printf("usage: %s [-v] [--mutants | --fillers] DIRECTORY | FILE.scn...\n", argv[0]);
 		run->faults++;
 	}
 }
@@ -287,15 +229,36 @@ static void
 play_and_report(struct run *run)
 {
 	play_all(run);
-	play_known(run);
 	if (run->seeds != NULL) {
 		check_words(run);
 		run->faults += seeds_check(run->seeds);
 	}
-	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu more are known to fail; "
-	       "%zu sentences of the specifications; %u other faults\n",
-	    run->script.count, SPLITS, run->failed, run->known.count, run->seeds == NULL ? 0 : seeds_count(run->seeds),
-	    run->faults);
+	printf("%zu scenarios, each with its input split in %d ways: %u failed; %zu sentences of the specifications; "
+	       "%u other faults\n",
+	    run->script.count, SPLITS, run->failed, run->seeds == NULL ? 0 : seeds_count(run->seeds), run->faults);
+}
+
+/* Each message long: what is decided must be the same. */
+static void
+play_with_fillers(struct run *run)
+{
+	unsigned exempt = 0;
+	size_t i;
+
+	for (i = 0; i < run->script.count; i++) {
+		const struct scenario *scenario = &run->script.scenarios[i];
+
+		if (scenario->is_short)
+			exempt++;
+		else
+			run->failed += !play_once(run, scenario, SPLIT_WHOLE, FILLER_FIRST) ||
+			    !play_once(run, scenario, SPLIT_WHOLE, FILLER_LAST);
+	}
+	run->faults += exempt > EXEMPT_MOST;
+	printf(
+	    "%zu scenarios with a filler of %d bytes in each message, first and last: %u failed; %u about a limit of "
+	    "size were not played, of at most %d\n",
+	    run->script.count - exempt, FILLER_SIZE, run->failed, exempt, EXEMPT_MOST);
 }
 
 int
@@ -305,14 +268,14 @@ main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	script_init(&run.script);
-	script_init(&run.known);
 	read_arguments(&run, argc, argv);
-	if (run.mutants)
+	if (run.fillers)
+		play_with_fillers(&run);
+	else if (run.mutants)
 		run.failed += run.faults == 0 && !mutants_run(&run.script);
 	else
 		play_and_report(&run);
 	script_free(&run.script);
-	script_free(&run.known);
 	if (run.seeds != NULL)
 		seeds_free(run.seeds);
 	return run.failed + run.faults > 0;

@@ -122,8 +122,6 @@ read_switch(struct session_config *config, struct span word)
 		config->restarts = config->stateless = true;
 	else if (span_equal(word, SPAN("dry-run")))
 		config->dry_run = true;
-	else if (span_equal(word, SPAN("strict")))
-		config->strict = true;
 	else
 		return false;
 	return true;

@@ -117,6 +117,7 @@ read_sent_raw(struct phrase_context *context, struct line *line, struct span res
 {
 	bool sound = vocabulary_unquote(rest, &line->text);
 
+	line->exact = true;
 	context->last[line->side] = buf_span(&line->text);
 	return sound;
 }

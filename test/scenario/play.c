@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/limits.h"
-#include "core/operator.h"
+#include "core/session.h"
 #include "scenario/match.h"
 #include "scenario/vocabulary.h"
 
@@ -34,10 +34,16 @@ on_action(void *user, const struct action *action)
 	struct span word = { why_word(action->why), strlen(why_word(action->why)) };
 
 	play->counts[action->why]++;
-	play->stalled += action->why == WHY_STALLED && action->verb == VERB_NOTE && action->id.len > 0;
 	trace(play, "         why", word);
 	if (action->why != WHY_RELAYED)
 		actions_add(&play->actions, action);
+}
+
+/* The lane that the side reads from. */
+static struct lane *
+lane_to(struct play *play, enum side side)
+{
+	return session_lane(play->session, side == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);
 }
 
 static void
@@ -48,7 +54,7 @@ take(struct play *play, enum side side, size_t most)
 
 	while (most > 0) {
 		size_t total = 0;
-		int i, n = play->kind->output(play->subject, side, spans, 4);
+		int i, n = lane_output(lane_to(play, side), spans, 4);
 
 		for (i = 0; i < n && total < most; i++) {
 			if (spans[i].len > most - total)
@@ -59,7 +65,7 @@ take(struct play *play, enum side side, size_t most)
 		}
 		if (total == 0)
 			return;
-		play->kind->sent(play->subject, side, total);
+		lane_sent(lane_to(play, side), total);
 		most -= total;
 	}
 }
@@ -69,23 +75,28 @@ drain(struct play *play)
 {
 	enum side side;
 
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		if (!play->readers[side].stalled)
 			take(play, side, SIZE_MAX);
+		filler_remove(&play->readers[side].seen, play->scenario->framing);
+	}
 }
 
 static msec_t
 wake(struct play *play)
 {
-	msec_t at = play->kind->wake(play->subject, play->readers[SIDE_SERVER].holds, START + play->now);
+	bool holds = play->readers[SIDE_SERVER].holds;
+	msec_t at;
 
+	session_sleep(play->session, holds, START + play->now);
+	at = session_wake(play->session, holds);
 	return at == MSEC_NEVER ? MSEC_NEVER : at - START;
 }
 
 static void
 expire(struct play *play)
 {
-	play->kind->expire(play->subject, !play->readers[SIDE_SERVER].holds, START + play->now);
+	session_expire(play->session, !play->readers[SIDE_SERVER].holds, START + play->now);
 	drain(play);
 }
 
@@ -109,6 +120,18 @@ settle(struct play *play)
 }
 
 static void
+hear_piece(struct play *play, enum side side, struct span bytes)
+{
+	struct lane *lane = session_lane(play->session, side);
+	size_t room;
+	char *space = lane_space(lane, bytes.len, &room);
+
+	memcpy(space, bytes.ptr, bytes.len);
+	lane_received(lane, bytes.len);
+	session_hear(play->session, side, START + play->now);
+}
+
+static void
 hear(struct play *play, enum side side, struct span bytes)
 {
 	size_t piece = bytes.len, at = 0;
@@ -120,7 +143,7 @@ hear(struct play *play, enum side side, struct span bytes)
 	while (at < bytes.len) {
 		size_t len = piece < bytes.len - at ? piece : bytes.len - at;
 
-		play->kind->hear(play->subject, side, span_part(bytes, at, len), START + play->now);
+		hear_piece(play, side, span_part(bytes, at, len));
 		drain(play);
 		at += len;
 	}
@@ -130,12 +153,18 @@ static void
 on_send(struct play *play, const struct line *line)
 {
 	struct reader *reader = &play->readers[line->side];
+	struct buf sent = { 0 };
 
-	trace(play, line->side == SIDE_CLIENT ? "client >" : "  server >", buf_span(&line->text));
-	if (reader->holds)
-		buf_append(&reader->unread, buf_span(&line->text));
+	if (line->exact)
+		buf_append(&sent, buf_span(&line->text));
 	else
-		hear(play, line->side, buf_span(&line->text));
+		filler_add(play->setup->filler, line->framing, buf_span(&line->text), &sent);
+	trace(play, line->side == SIDE_CLIENT ? "client >" : "  server >", buf_span(&sent));
+	if (reader->holds)
+		buf_append(&reader->unread, buf_span(&sent));
+	else
+		hear(play, line->side, buf_span(&sent));
+	buf_free(&sent);
 }
 
 static void
@@ -192,21 +221,19 @@ on_gone(struct play *play, const struct line *line)
 	int status = line->exact ? -1 : number, signal = line->exact ? number : -1;
 
 	if (line->kind == LINE_LOST)
-		play->kind->lost(play->subject, status, signal, START + play->now);
+		session_server_lost(play->session, status, signal, START + play->now);
 	else
-		play->kind->gone(play->subject, status, signal, START + play->now);
+		session_server_gone(play->session, status, signal, START + play->now);
 }
 
 static void
 on_operate(struct play *play, const struct line *line)
 {
-	struct session *session = play->kind->session(play->subject);
+	struct session *session = play->session;
 	struct span rest = buf_span(&line->text), id = vocabulary_word(&rest);
 	enum operator_result result;
 	struct buf reason, *fault;
 
-	if (session == NULL)
-		return;
 	buf_init(&reason);
 	if (rest.len > 0 && !vocabulary_unquote(rest, &reason))
 		result = OPERATOR_NOT_FOUND;
@@ -220,14 +247,12 @@ on_operate(struct play *play, const struct line *line)
 static void
 on_set(struct play *play, const struct line *line)
 {
-	struct session *session = play->kind->session(play->subject);
+	struct session *session = play->session;
 	const struct policy_rule rule = { POLICY_SET, line->rule.method, line->rule.name, line->rule.duration, false };
 	size_t changed;
 	bool taken;
 	struct buf *fault;
 
-	if (session == NULL)
-		return;
 	taken = session_set(session, line->rule.clock, &rule, line->value >= 0, START + play->now, &changed);
 	if ((!taken || (line->value >= 0 && changed != (size_t)line->value)) && (fault = play_fail(play, line)) != NULL)
 		play_show(fault, "%zu requests were changed\n", changed);
@@ -246,18 +271,18 @@ static void
 on_next_server(struct play *play, const struct line *line)
 {
 	if (line->kind == LINE_BACK)
-		play->kind->back(play->subject, START + play->now);
+		session_server_back(play->session, START + play->now);
 	else
-		play->kind->give_up(play->subject);
+		session_give_up(play->session);
 }
 
 static void
 on_closed_stdin(struct play *play, const struct line *line)
 {
 	if (line->kind == LINE_SHUT)
-		play->kind->shut(play->subject, START + play->now);
+		session_server_shut(play->session, START + play->now);
 	else
-		play->kind->deaf(play->subject, line->kind == LINE_RETIRES, START + play->now);
+		session_server_deaf(play->session, line->kind == LINE_RETIRES, START + play->now);
 }
 
 /* Carries out a line that does something to canceld. */
@@ -284,10 +309,10 @@ act(struct play *play, const struct line *line)
 		on_read(play, line);
 		break;
 	case LINE_END:
-		play->kind->end(play->subject, line->side, START + play->now);
+		session_end_of_input(play->session, line->side, START + play->now);
 		break;
 	case LINE_LEAVE:
-		play->kind->leave(play->subject, (enum leaving)line->value, START + play->now);
+		session_client_leaves(play->session, (enum leaving)line->value, START + play->now);
 		break;
 	case LINE_LOST:
 	case LINE_GONE:
@@ -298,7 +323,7 @@ act(struct play *play, const struct line *line)
 		on_next_server(play, line);
 		break;
 	case LINE_QUOTE:
-		play->kind->quote(play->subject, buf_span(&line->text));
+		session_quote(play->session, buf_span(&line->text));
 		break;
 	case LINE_DEAF:
 	case LINE_RETIRES:
@@ -360,8 +385,10 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 	}
 	*config = scenario->config;
 	config->policy = policy;
+	if (play->setup->filler != FILLER_NONE && config->max_message < LIMIT_MESSAGE)
+		config->max_message += FILLER_SIZE;
 	config->seed = 0x9e3779b97f4a7c15u;
-	play->subject = play->kind->open(config, on_action, play, START);
+	play->session = session_new(config, on_action, play, START);
 }
 
 static void
@@ -370,7 +397,7 @@ finish(struct play *play, struct policy *policy)
 	enum side side;
 	int why;
 
-	play->kind->close(play->subject);
+	session_free(play->session);
 	policy_free(policy);
 	actions_free(&play->actions);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
@@ -384,7 +411,7 @@ finish(struct play *play, struct policy *policy)
 void
 play(const struct scenario *scenario, const struct play_setup *setup, struct verdict *verdict)
 {
-	struct play play = { .scenario = scenario, .setup = setup, .kind = setup->kind, .verdict = verdict };
+	struct play play = { .scenario = scenario, .setup = setup, .verdict = verdict };
 	struct session_config config;
 	struct policy policy;
 	size_t i;

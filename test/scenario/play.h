@@ -1,12 +1,12 @@
 #ifndef SCENARIO_PLAY_H
 #define SCENARIO_PLAY_H
 
-/* Plays one scenario against a subject on a virtual clock, and reports the first difference. */
+/* Plays one scenario against the core on a virtual clock, and reports the first difference. */
 
 #include <stdbool.h>
 
+#include "scenario/filler.h"
 #include "scenario/script.h"
-#include "scenario/subject.h"
 
 enum split { /* how the bytes of a side are cut before they reach canceld */
 	SPLIT_WHOLE,
@@ -23,8 +23,8 @@ struct verdict {
 };
 
 struct play_setup {
-	const struct subject_kind *kind;
 	enum split split;
+	enum filler filler;        /* of each message that a side sends */
 	bool trace;                /* print all that is sent, seen and decided */
 	unsigned long *why_counts; /* WHY_COUNT counters to add to, or NULL */
 };

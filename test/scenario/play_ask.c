@@ -161,8 +161,6 @@ on_why(struct play *play, const struct line *line)
 {
 	struct buf *text;
 
-	if (play->kind->session(play->subject) == NULL)
-		return;
 	if (!actions_are(&play->actions, buf_span(&line->text)) && (text = play_fail(play, line)) != NULL) {
 		play_show(text, "expected the decisions %.*s, they were ", (int)line->text.len, line->text.data);
 		actions_show(&play->actions, text);
@@ -187,15 +185,13 @@ on_says(struct play *play, const struct line *line)
 static void
 on_count(struct play *play, const struct line *line)
 {
-	struct session *session = play->kind->session(play->subject);
+	struct session *session = play->session;
 	const char *what = line->kind == LINE_REQUESTED ? "requests made" :
 	    line->kind == LINE_REFUSALS                 ? "messages refused" :
 							  "requests outstanding";
 	uint64_t count;
 	struct buf *text;
 
-	if (session == NULL)
-		return;
 	if (line->kind == LINE_REQUESTED)
 		count = session_journal(session)->requests[line->side];
 	else if (line->kind == LINE_REFUSALS)
@@ -210,13 +206,11 @@ on_count(struct play *play, const struct line *line)
 static void
 on_tally(struct play *play, const struct line *line)
 {
-	struct session *session = play->kind->session(play->subject);
+	struct session *session = play->session;
 	enum tally tally = TALLY_ANSWERED;
 	struct buf *text;
 	uint64_t count;
 
-	if (session == NULL)
-		return;
 	while (!span_equal(buf_span(&line->text), span_of(tally_word(tally))))
 		tally++;
 	count = session_journal(session)->tallies[tally];
@@ -228,14 +222,12 @@ on_tally(struct play *play, const struct line *line)
 void
 play_check_session(struct play *play)
 {
-	struct session *session = play->kind->session(play->subject);
+	struct session *session = play->session;
 	enum tally tally;
 	struct buf *text;
 	uint64_t sum;
 	int why;
 
-	if (session == NULL)
-		return;
 	play_check_words(play);
 	sum = session_outstanding(session, SIDE_CLIENT);
 	for (why = 0; why < WHY_COUNT; why++)
@@ -250,10 +242,9 @@ play_check_session(struct play *play)
 		    (unsigned long long)session_journal(session)->requests[SIDE_CLIENT], (unsigned long long)sum);
 	if (session_wants_end(session) != play->wants_end && (text = play_fail(play, play->line)) != NULL)
 		play_show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
-	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] + play->stalled > 0) &&
+	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] > 0) &&
 	    (text = play_fail(play, play->line)) != NULL)
-		play_show(text,
-		    "expected session_timed_out to tell whether TIMED_OUT, or STALLED of an answer, was said");
+		play_show(text, "expected session_timed_out to tell whether TIMED_OUT was said");
 }
 
 static void
@@ -266,7 +257,7 @@ on_wants_end(struct play *play, const struct line *line)
 static void
 on_stuck(struct play *play, const struct line *line)
 {
-	struct session *session = play->kind->session(play->subject);
+	struct session *session = play->session;
 	struct buf *text;
 
 	if (session != NULL && session_server(session) != SERVER_STUCK && (text = play_fail(play, line)) != NULL)
@@ -276,8 +267,8 @@ on_stuck(struct play *play, const struct line *line)
 static void
 on_restart(struct play *play, const struct line *line)
 {
-	struct session *session = play->kind->session(play->subject);
-	const char *reason = session == NULL ? NULL : session_cannot_restart(session);
+	struct session *session = play->session;
+	const char *reason = session_cannot_restart(session);
 	struct buf *text;
 
 	reason = reason == NULL ? "yes" : reason;

@@ -15,13 +15,11 @@ struct reader {
 struct play {
 	const struct scenario *scenario;
 	const struct play_setup *setup;
-	const struct subject_kind *kind;
-	void *subject;
+	struct session *session;
 	struct reader readers[2];
 	struct action_list actions;
 	unsigned long counts[WHY_COUNT];
-	unsigned long stalled; /* STALLED that were said of an answer */
-	msec_t now;            /* counted from the start of the scenario */
+	msec_t now; /* counted from the start of the scenario */
 	const struct line *line, *stimulus;
 	bool asked; /* the last line asked for something */
 	bool wants_end;

@@ -128,6 +128,17 @@ on_framing(struct parser *parser, struct span rest)
 	return true;
 }
 
+/* A scenario about a limit of size is not played with fillers; the rest of the line tells which. */
+static bool
+on_short(struct parser *parser, struct span rest)
+{
+	struct scenario *scenario = parser->context.scenario;
+
+	if (scenario != NULL)
+		scenario->is_short = true;
+	return scenario != NULL && rest.len > 0;
+}
+
 static bool
 on_message(struct parser *parser, struct span rest)
 {
@@ -150,6 +161,7 @@ static const struct heading headings[] = {
 	{ "seed", on_seed },
 	{ "options", on_options },
 	{ "framing", on_framing },
+	{ "short", on_short },
 	{ "message", on_message },
 	{ "steps", on_steps },
 	{ NULL, NULL },

@@ -13,7 +13,7 @@
 #include "core/session.h"
 
 enum line_kind {
-	LINE_SEND,        /* side writes text */
+	LINE_SEND,        /* side writes text: a message, or exactly these bytes with `exact` */
 	LINE_SEE,         /* side must read text next: a pattern, or exactly these bytes with `exact` */
 	LINE_NOTHING,     /* side must have read nothing more */
 	LINE_AT,          /* time passes until `value`, each wake in time */
@@ -59,7 +59,7 @@ struct line {
 	unsigned number;
 	struct buf text;
 	bool exact;
-	enum framing framing; /* LINE_SEE: how the message is told apart; without `exact` */
+	enum framing framing; /* of the message that is sent or seen; without `exact` */
 	msec_t value;
 	struct option rule;
 };
@@ -74,6 +74,7 @@ struct scenario {
 	size_t option_count;
 	char **seeds;
 	size_t seed_count;
+	bool is_short; /* about a limit of size: not played with fillers */
 	struct line *lines;
 	size_t line_count;
 };

@@ -10,7 +10,6 @@
 
 struct sentence {
 	char *name, *quote, *reason;
-	bool pass_through;
 	unsigned number, scenarios;
 };
 
@@ -60,14 +59,12 @@ add_fact(struct seeds *seeds, const char *text, unsigned number)
 
 	if (sentence == NULL)
 		complain(seeds, number, "a sentence without a number");
-	else if (strcmp(text, "pass-through") == 0)
-		sentence->pass_through = true;
 	else if (strncmp(text, CANNOT, strlen(CANNOT)) == 0 && sentence->reason == NULL)
 		sentence->reason = strdup(text + strlen(CANNOT));
 	else if (sentence->quote == NULL)
 		sentence->quote = strdup(text);
 	else
-		complain(seeds, number, "want one quotation, then `pass-through` or `" CANNOT "...`");
+		complain(seeds, number, "want one quotation, then `" CANNOT "...`");
 }
 
 struct seeds *
@@ -113,22 +110,15 @@ seeds_free(struct seeds *seeds)
 }
 
 void
-seeds_cover(struct seeds *seeds, const char *name, bool relayed, const char *file, unsigned number)
+seeds_cover(struct seeds *seeds, const char *name, const char *file, unsigned number)
 {
 	struct sentence *sentence = find(seeds, name);
-	const char *fault = NULL;
 
-	if (sentence == NULL)
-		fault = "no such sentence in seeds.txt";
-	else if (relayed && !sentence->pass_through)
-		fault = "holds for a blind relay too, and the sentence is not marked pass-through";
-	else if (!relayed && sentence->pass_through)
-		fault = "does not hold for a blind relay, and the sentence is marked pass-through";
-	if (sentence != NULL)
+	if (sentence != NULL) {
 		sentence->scenarios++;
-	if (fault == NULL)
 		return;
-	printf("%s:%u: %s: %s\n", file, number, name, fault);
+	}
+	printf("%s:%u: %s: no such sentence in seeds.txt\n", file, number, name);
 	seeds->faults++;
 }
 

@@ -3,10 +3,9 @@
 
 /*
  * The sentences of the specifications that the project started from, numbered in seeds.txt. Each has a scenario, or a
- * reason why it cannot apply; and either a blind relay fails it, or it is marked as pass-through.
+ * reason why it cannot apply.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct seeds;
@@ -14,8 +13,8 @@ struct seeds;
 struct seeds *seeds_read(const char *path);
 void seeds_free(struct seeds *seeds);
 
-/* A scenario names the sentence; relayed: it passes with a blind relay too. */
-void seeds_cover(struct seeds *seeds, const char *name, bool relayed, const char *file, unsigned number);
+/* A scenario names the sentence. */
+void seeds_cover(struct seeds *seeds, const char *name, const char *file, unsigned number);
 
 /* Prints the faults as `file:line: text`; returns how many. */
 unsigned seeds_check(const struct seeds *seeds);

@@ -136,13 +136,12 @@ compare(const char *what, const struct options *one, const struct options *other
 	SAME(session.legacy);
 	SAME(fail_on_timeout);
 	SAME(fail_on_error);
-	SAME(session.strict);
+	SAME(session.tool_errors);
 	SAME(no_control);
 	SAME(session.max_message);
 	SAME(session.max_inflight);
 	SAME(session.dry_run);
-	SAME(trace.payload);
-	SAME(trace.most);
+	SAME(log.payload);
 	SAME(log.level);
 	SAME(log.json);
 	ck_assert_msg(strcmp(one->control, other->control) == 0, "%s: control %s", what, one->control);
@@ -178,15 +177,14 @@ static const struct {
 	{ "{\"kill-stuck\":true,\"restart\":\"7/2m\"}", "server", "-k -r7/2m server" },
 	{ "{\"no-cancel\":true,\"answer-cancelled\":true,\"tool-errors\":true,\"ask-progress\":true,\"legacy\":true}",
 	    "server", "--no-cancel --answer-cancelled --tool-errors --ask-progress --legacy server" },
-	{ "{\"fail-on-timeout\":true,\"fail-on-error\":true,\"strict\":true}", "server",
-	    "-e --fail-on-error --strict server" },
-	{ "{\"strict\":false}", "server", "server" },
+	{ "{\"fail-on-timeout\":true,\"fail-on-error\":true,\"tool-errors\":true}", "server",
+	    "-e --fail-on-error --tool-errors server" },
+	{ "{\"tool-errors\":false}", "server", "server" },
 	{ "{\"max-message\":\"10M\",\"max-inflight\":7}", "server", "--max-message 10M --max-inflight 7 server" },
 	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
 	{ "{\"log\":\"~/a/log\",\"log-format\":\"json\"}", "server", "-l /home/me/a/log --log-format json server" },
 	{ "{\"dry-run\":true}", "server", "-n server" },
-	{ "{\"trace\":\"~/a/t\",\"trace-payload\":true,\"trace-size\":\"8M\"}", "server",
-	    "--trace /home/me/a/t --trace-payload --trace-size 8M server" },
+	{ "{\"log\":\"~/a/log\"}", "server", "-l /home/me/a/log server" },
 	{ "{\"control\":\"~/a/s\"}", "server", "--control /home/me/a/s server" },
 	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
@@ -209,25 +207,33 @@ static const struct {
 	{ "{\"name\":\"mine\"}", "--name yours server", "--name yours server" },
 
 	/* sections */
-	{ "{\"servers\":{\"server\":{\"strict\":true}}}", "server", "--strict server" },
-	{ "{\"servers\":{\"server\":{\"strict\":true}}}", "--name other server -x", "--name other server -x" },
-	{ "{\"servers\":{\"other\":{\"strict\":true}}}", "--name other server", "--name other --strict server" },
-	{ "{\"servers\":{\"weather\":{\"strict\":true}}}", "npx -y @a/weather@1", "--strict npx -y @a/weather@1" },
-	{ "{\"servers\":{\"npx * @a/*\":{\"strict\":true}}}", "npx -y @a/weather@1", "--strict npx -y @a/weather@1" },
-	{ "{\"servers\":{\"npx * @a/*\":{\"strict\":true}}}", "/usr/bin/npx -y @a/b", "--strict /usr/bin/npx -y @a/b" },
-	{ "{\"servers\":{\"/usr/*\":{\"strict\":true}}}", "/usr/bin/npx -y @a/b", "--strict /usr/bin/npx -y @a/b" },
-	{ "{\"servers\":{\"npx * @b/*\":{\"strict\":true}}}", "npx -y @a/weather@1", "npx -y @a/weather@1" },
-	{ "{\"servers\":{\"*\":{\"strict\":true},\"server\":{\"legacy\":true}}}", "server", "--legacy server" },
-	{ "{\"servers\":{\"s*\":{\"strict\":true},\"*\":{\"legacy\":true}}}", "server", "--strict server" },
-	{ "{\"servers\":{\"*\":{\"strict\":true}},\"grace\":\"1s\"}", "server", "--strict -g 1s server" },
+	{ "{\"servers\":{\"server\":{\"tool-errors\":true}}}", "server", "--tool-errors server" },
+	{ "{\"servers\":{\"server\":{\"tool-errors\":true}}}", "--name other server -x", "--name other server -x" },
+	{ "{\"servers\":{\"other\":{\"tool-errors\":true}}}", "--name other server",
+	    "--name other --tool-errors server" },
+	{ "{\"servers\":{\"weather\":{\"tool-errors\":true}}}", "npx -y @a/weather@1",
+	    "--tool-errors npx -y @a/weather@1" },
+	{ "{\"servers\":{\"npx * @a/*\":{\"tool-errors\":true}}}", "npx -y @a/weather@1",
+	    "--tool-errors npx -y @a/weather@1" },
+	{ "{\"servers\":{\"npx * @a/*\":{\"tool-errors\":true}}}", "/usr/bin/npx -y @a/b",
+	    "--tool-errors /usr/bin/npx -y @a/b" },
+	{ "{\"servers\":{\"/usr/*\":{\"tool-errors\":true}}}", "/usr/bin/npx -y @a/b",
+	    "--tool-errors /usr/bin/npx -y @a/b" },
+	{ "{\"servers\":{\"npx * @b/*\":{\"tool-errors\":true}}}", "npx -y @a/weather@1", "npx -y @a/weather@1" },
+	{ "{\"servers\":{\"*\":{\"tool-errors\":true},\"server\":{\"legacy\":true}}}", "server", "--legacy server" },
+	{ "{\"servers\":{\"s*\":{\"tool-errors\":true},\"*\":{\"legacy\":true}}}", "server", "--tool-errors server" },
+	{ "{\"servers\":{\"*\":{\"tool-errors\":true}},\"grace\":\"1s\"}", "server", "--tool-errors -g 1s server" },
 	{ "{\"servers\":{\"server\":{\"grace\":\"2s\"}},\"grace\":\"1s\"}", "server", "-g 2s server" },
 	{ "{\"servers\":{\"server\":{\"grace\":\"2s\"}},\"grace\":\"1s\"}", "-g 3s server", "-g 3s server" },
-	{ "{\"servers\":{\"server\":{\"strict\":false}},\"strict\":true}", "server", "server" },
+	{ "{\"servers\":{\"server\":{\"tool-errors\":false}},\"tool-errors\":true}", "server", "server" },
 	{ "{\"servers\":{\"server\":{\"restart\":false}},\"restart\":true}", "server", "server" },
-	{ "{\"servers\":{\"server\":{\"name\":\"mine\",\"strict\":true}}}", "server", "--name mine --strict server" },
+	{ "{\"servers\":{\"server\":{\"name\":\"mine\",\"tool-errors\":true}}}", "server",
+	    "--name mine --tool-errors server" },
 };
 
-START_TEST(a_file_says_what_options_say)
+SUITE("configfile", .alone = true, .before = enter, .after = leave);
+
+TESTS(a_file_says_what_options_say, 0, COUNT(accepted))
 {
 	struct configfile file;
 	struct options *options, *same;
@@ -241,82 +247,71 @@ START_TEST(a_file_says_what_options_say)
 	options_free(options);
 	options_free(same);
 }
-END_TEST
 
 /* A key that no test sets might set nothing. */
-START_TEST(every_option_is_a_key)
+TEST(every_option_is_a_key)
 {
-	const struct option *option;
+	const struct options_row *row;
 	char key[64];
 
-	for (option = options_table(); option->name != NULL; option++) {
+	for (row = options_rows; row->help != NULL; row++) {
 		bool set = false;
 
-		snprintf(key, sizeof(key), "\"%s\":", option->name);
+		if (row->name == NULL)
+			continue;
+
+		snprintf(key, sizeof(key), "\"%s\":", row->name);
 		for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
 			set |= strstr(accepted[i].text, key) != NULL;
-		ck_assert_msg(set == (options_key(option->name) != KEY_UNKNOWN), "%s", option->name);
+		ck_assert_msg(set == (options_key(row->name) != KEY_UNKNOWN), "%s", row->name);
 	}
 	ck_assert_int_eq(options_key("help"), KEY_UNKNOWN);
 	ck_assert_int_eq(options_key("version"), KEY_UNKNOWN);
 	ck_assert_int_eq(options_key("config"), KEY_UNKNOWN);
 	ck_assert_int_eq(options_key("stric"), KEY_UNKNOWN);
 }
-END_TEST
 
 static const struct {
 	const char *text, *fault; /* fault: how the words after the name of the file begin */
 } refused[] = {
 	{ "", "line 1, column 0: '[' or '{' expected near end of file" },
-	{ "[]", "line 1, column 1: want a JSON object" },
-	{ "{\n  \"strict\": true,\n}", "line 3, column 1: string or '}' expected near '}'" },
-	{ "{\"strict\":true}x", "line 1, column 16: end of file expected near 'x'" },
-	{ "{\"strict\":true,\n\"strict\":true}", "line 2, column 8: duplicate object key near '\"strict\"'" },
-	{ "{\"name\":\"\xff\"}", "line 1, column 9: unable to decode byte 0xff" },
+	{ "[]", "want a JSON object" },
+	{ "{\n  \"tool-errors\": true,\n}", "line 3, column 1: string or '}' expected near '}'" },
+	{ "{\"tool-errors\":true}x", "line 1, column 21: end of file expected near 'x'" },
+	{ "{\"tool-errors\":true,\n\"tool-errors\":true}",
+	    "line 2, column 13: duplicate object key near '\"tool-errors\"'" },
 	{ "{\"name\":\"a\\u0000\"}", "line 1, column " },
 
-	{ "{\"timeot\":\"3s\"}", "line 1, column 2: unknown key 'timeot': it could be timeout" },
-	{ "{\n  \"strict\": true,\n  \"sever\": {}}", "line 3, column 3: unknown key 'sever': it could be servers" },
-	{ "{\"qqqqqqqqqq\":1}", "line 1, column 2: unknown key 'qqqqqqqqqq'" },
-	{ "{\"a\\u001b\\n\":1}", "line 1, column 2: unknown key 'a\\x1b\\x0a'" },
-	{ "{\"help\":true}", "line 1, column 2: unknown key 'help'" },
-	{ "{\"config\":\"x\"}", "line 1, column 2: unknown key 'config'" },
-	{ "{\"t\":\"3s\"}", "line 1, column 2: unknown key 't'" },
-	{ "{\"name\":\"\xc3\xa4\xc3\xb6\",\"tim\":1}", "line 1, column 14: unknown key 'tim'" },
-	{ "{\"name\":\"\\\\\\\"{tim\",\"tim\":1}", "line 1, column 20: unknown key 'tim'" },
+	{ "{\"timeot\":\"3s\"}", "timeot: unknown key; it could be timeout" },
+	{ "{\n  \"tool-errors\": true,\n  \"sever\": {}}", "sever: unknown key; it could be servers" },
+	{ "{\"a\\u001b\\n\":1}", "a\\x1b\\x0a: unknown key" },
+	{ "{\"help\":true}", "help: unknown key" },
+	{ "{\"t\":\"3s\"}", "t: unknown key" },
 
-	{ "{\"strict\":1}", "line 1, column 2: strict '1': want true or false" },
-	{ "{\"strict\":\"yes\"}", "line 1, column 2: strict 'yes': want true or false" },
-	{ "{\"strict\":null}", "line 1, column 2: strict: want a string, a number, true or false" },
-	{ "{\"grace\":true}", "line 1, column 2: grace: want DURATION" },
-	{ "{\"grace\":false}", "line 1, column 2: grace: want DURATION" },
-	{ "{\"grace\":5}", "line 1, column 2: grace '5': is the unit missing? want DURATION" },
-	{ "{\"grace\":{\"*\":\"5s\"}}", "line 1, column 2: grace: want a string, a number, true or false" },
-	{ "{\"max-inflight\":1.5}", "line 1, column 2: max-inflight '1.5': want a number from 1" },
-	{ "{\"dialect\":\"http\"}", "line 1, column 2: dialect 'http': want auto, mcp" },
-	{ "{\"log-level\":\"loud\"}", "line 1, column 2: log-level 'loud': want error, person, decision or traffic" },
+	{ "{\"tool-errors\":1}", "tool-errors '1': want true or false" },
+	{ "{\"tool-errors\":null}", "tool-errors: want a string, a number, true or false" },
+	{ "{\"grace\":true}", "grace: want DURATION" },
+	{ "{\"grace\":false}", "grace: want DURATION" },
+	{ "{\"grace\":5}", "grace '5': is the unit missing? want DURATION" },
+	{ "{\"grace\":{\"*\":\"5s\"}}", "grace: want a string, a number, true or false" },
+	{ "{\"max-inflight\":1.5}", "max-inflight '1.5': want a number from 1" },
 
-	{ "{\"timeout\":30}", "line 1, column 2: timeout '30': is the unit missing? want [METHOD" },
-	{ "{\"timeout\":[\"30s\"]}",
-	    "line 1, column 2: timeout: want a string, a number, true or false, or an object" },
-	{ "{\"timeout\":{\"*\":\"1s\",\n \"tools/call\":\"30\"}}",
-	    "line 2, column 2: timeout 'tools/call=30': is the unit missing?" },
-	{ "{\"timeout\":{\"\":\"30s\"}}", "line 1, column 13: timeout '=30s': want [METHOD" },
-	{ "{\"timeout\":{\"a:\":\"30s\"}}", "line 1, column 13: timeout 'a:=30s': want [METHOD" },
-	{ "{\"timeout\":{\"a\":30}}", "line 1, column 13: timeout: want a duration in quotes, such as \"30s\"" },
-	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "line 1, column 13: timeout: want a duration in quotes" },
+	{ "{\"timeout\":30}", "timeout '30': is the unit missing? want [METHOD" },
+	{ "{\"timeout\":[\"30s\"]}", "timeout: want a string, a number, true or false, or an object" },
+	{ "{\"timeout\":{\"*\":\"1s\",\n \"tools/call\":\"30\"}}", "timeout 'tools/call=30': is the unit missing?" },
+	{ "{\"timeout\":{\"\":\"30s\"}}", "timeout '=30s': want [METHOD" },
+	{ "{\"timeout\":{\"a\":30}}", "timeout.a: want a duration in quotes, such as \"30s\"" },
+	{ "{\"timeout\":{\"a\":\"b=30s\"}}", "timeout.a: want a duration in quotes" },
 
-	{ "{\"name\":\"timeout\",\n\"timeout\" \n:\"30\"}", "line 2, column 1: timeout '30': is the unit missing?" },
-	{ "{\"servers\":[]}", "line 1, column 2: servers: want an object of servers" },
-	{ "{\"servers\":{\"a\":true}}", "line 1, column 13: want an object of options for the server" },
-	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}",
-	    "line 2, column 18: timeout 'c=1x': want" },
-	{ "{\"servers\":{\"a\":{\"servers\":{}}}}", "line 1, column 18: unknown key 'servers'" },
-	{ "{\"grace\":\"1s\",\"servers\":{\"a\":{\"strict\":true},\"strict\":{\"grace\":\"1s\",\"stric\":true}}}",
-	    "line 1, column 69: unknown key 'stric': it could be strict" },
+	{ "{\"servers\":[]}", "servers: want an object of servers" },
+	{ "{\"servers\":{\"a\":true}}", "servers.a: want an object of options for the server" },
+	{ "{\"servers\":{\"a\":{},\n\t\"b\":{\"timeout\":{\"c\":\"1x\"}}}}", "servers.b.timeout 'c=1x': want" },
+	{ "{\"servers\":{\"a\":{\"servers\":{}}}}", "servers.a.servers: unknown key" },
+	{ "{\"servers\":{\"a\":{\"tool-errors\":true},\"tool-errors\":{\"grace\":\"1s\",\"tool-error\":true}}}",
+	    "servers.tool-errors.tool-error: unknown key; it could be tool-errors" },
 };
 
-START_TEST(what_is_wrong_has_a_place)
+TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 {
 	struct configfile file;
 	struct options *options;
@@ -330,7 +325,6 @@ START_TEST(what_is_wrong_has_a_place)
 	configfile_free(&file);
 	options_free(options);
 }
-END_TEST
 
 static void
 expect_refused(const char *reason)
@@ -344,7 +338,7 @@ expect_refused(const char *reason)
 	options_free(options);
 }
 
-START_TEST(only_the_owner_writes_it)
+TEST(only_the_owner_writes_it)
 {
 	put("{}");
 	ck_assert_int_eq(chmod(path, 0620), 0);
@@ -357,9 +351,8 @@ START_TEST(only_the_owner_writes_it)
 	ck_assert_int_eq(chown(path, 12345, 0), 0);
 	expect_refused("it belongs to another user");
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_refused)
+TEST(what_is_no_file_is_refused)
 {
 	expect_refused("No such file or directory");
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
@@ -368,9 +361,8 @@ START_TEST(what_is_no_file_is_refused)
 	ck_assert_int_eq(symlink(".", path), 0);
 	expect_refused("it is no regular file");
 }
-END_TEST
 
-START_TEST(its_size_is_bounded)
+TEST(its_size_is_bounded)
 {
 	static char text[(1 << 20) + 1];
 	struct configfile file;
@@ -389,52 +381,9 @@ START_TEST(its_size_is_bounded)
 	put_text(text, 1 << 16);
 	expect_refused("maximum parsing depth reached");
 }
-END_TEST
-
-/* The options are then as without a file. */
-START_TEST(the_file_in_the_home_may_be_wrong)
-{
-	char place[256];
-	struct configfile file;
-	struct options *options, *same;
-
-	setenv("HOME", directory, 1);
-	options = parse(0, "server");
-	same = parse(1, "server");
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	ck_assert_uint_eq(file.fault.len, 0);
-	configfile_free(&file);
-
-	snprintf(place, sizeof(place), "%s/.config", directory);
-	ck_assert_int_eq(mkdir(place, 0700), 0);
-	snprintf(place, sizeof(place), "%s/.config/canceld", directory);
-	ck_assert_int_eq(mkdir(place, 0700), 0);
-	snprintf(path, sizeof(path), "%s/.config/canceld/config.json", directory);
-	put("{\"strict\":true,\"grace\":\"1s\"}");
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	ck_assert(options->session.strict);
-	configfile_free(&file);
-	options_free(options);
-
-	put("{\"strict\":true,\"grace\":\"1\"}");
-	options = parse(0, "server");
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	ck_assert_uint_gt(file.fault.len, 0);
-	compare("a refused file", options, same);
-	ck_assert_str_eq(options->fault, "");
-	configfile_free(&file);
-	options_free(options);
-	options_free(same);
-
-	unlink(path);
-	rmdir(place);
-	*strrchr(place, '/') = '\0';
-	rmdir(place);
-}
-END_TEST
 
 /* The first example of canceld.conf(5), without the roff. */
-START_TEST(the_example_of_the_manual_is_right)
+TEST(the_example_of_the_manual_is_right)
 {
 	static char text[64 << 10], *start, *end;
 	FILE *manual = fopen("man/canceld.conf.5", "r");
@@ -459,10 +408,9 @@ START_TEST(the_example_of_the_manual_is_right)
 	options_free(options);
 	options_free(same);
 }
-END_TEST
 
 /* The strongest source decides, and each rule comes from where it stands. */
-START_TEST(rules_know_their_source)
+TEST(rules_know_their_source)
 {
 	struct configfile file;
 	struct options *options;
@@ -481,7 +429,6 @@ START_TEST(rules_know_their_source)
 	configfile_free(&file);
 	options_free(options);
 }
-END_TEST
 
 /* What a second file changes, as the result of the reload shows it. */
 static const struct {
@@ -498,8 +445,8 @@ static const struct {
 	    "{\"changed\":[\"timeout\"],\"at_next_start\":[]}" },
 	{ "{\"servers\":{\"other\":{\"timeout\":\"1s\"}}}", "", "{\"servers\":{\"other\":{\"timeout\":\"2s\"}}}",
 	    "{\"changed\":[],\"at_next_start\":[]}" },
-	{ "{\"strict\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
-	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"restart\",\"strict\"]}" },
+	{ "{\"tool-errors\":true}", "", "{\"restart\":true,\"timeout\":\"1s\"}",
+	    "{\"changed\":[\"timeout\"],\"at_next_start\":[\"restart\",\"tool-errors\"]}" },
 	{ "{\"log-level\":\"error\"}", "-v ", "{\"log-level\":\"traffic\"}", "{\"changed\":[],\"at_next_start\":[]}" },
 	{ "{\"grace\":\"1s\"}", "-g 2s ", "{\"grace\":\"3s\"}", "{\"changed\":[],\"at_next_start\":[]}" },
 };
@@ -514,7 +461,7 @@ open_log(void)
 	return log;
 }
 
-START_TEST(a_reload_tells_what_has_changed)
+TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 {
 	struct configfile file;
 	struct options *options;
@@ -537,7 +484,6 @@ START_TEST(a_reload_tells_what_has_changed)
 	options_free(options);
 	log_close(&log);
 }
-END_TEST
 
 static msec_t
 idle_of(struct options *options, struct span method)
@@ -545,13 +491,13 @@ idle_of(struct options *options, struct span method)
 	return policy_deadlines(&options->policy, method, SPAN_NONE, NULL, false).idle;
 }
 
-START_TEST(a_reload_changes_rules_and_the_level)
+TEST(a_reload_changes_rules_and_the_level)
 {
 	struct configfile file;
 	struct options *options;
 	struct log log = open_log();
 
-	put("{\"timeout\":{\"a\":\"1s\",\"b\":\"1s\"},\"strict\":true}");
+	put("{\"timeout\":{\"a\":\"1s\",\"b\":\"1s\"},\"tool-errors\":true}");
 	options = parse_with_file("-t c=4s server");
 	policy_add(&options->policy, POLICY_SET, POLICY_IDLE, SPAN("d"), SPAN_NONE, 5000);
 	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
@@ -562,7 +508,7 @@ START_TEST(a_reload_changes_rules_and_the_level)
 	ck_assert_int_eq(idle_of(options, SPAN("c")), 4000);
 	ck_assert_int_eq(idle_of(options, SPAN("d")), 5000);
 	ck_assert_int_eq(log.level, LEVEL_DECISION);
-	ck_assert(options->session.strict);
+	ck_assert(options->session.tool_errors);
 
 	put("{\"timeout\":{\"a\":\"3s\",\"b\":\"none of these\"}}");
 	ck_assert_ptr_null(configfile_reload(&file, options, &log));
@@ -579,10 +525,9 @@ START_TEST(a_reload_changes_rules_and_the_level)
 	options_free(options);
 	log_close(&log);
 }
-END_TEST
 
 /* What counts at the next start is told again until then. */
-START_TEST(what_waits_for_the_next_start_is_told_again)
+TEST(what_waits_for_the_next_start_is_told_again)
 {
 	struct configfile file;
 	struct options *options;
@@ -592,40 +537,14 @@ START_TEST(what_waits_for_the_next_start_is_told_again)
 	put("{}");
 	options = parse_with_file("server");
 	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	put("{\"strict\":true}");
+	put("{\"tool-errors\":true}");
 	for (int i = 0; i < 2; i++) {
 		result = configfile_reload(&file, options, &log);
 		ck_assert_uint_eq(json_array_size(json_object_get(result, "at_next_start")), 1);
 		json_decref(result);
 	}
-	ck_assert(!options->session.strict);
+	ck_assert(!options->session.tool_errors);
 	configfile_free(&file);
 	options_free(options);
 	log_close(&log);
-}
-END_TEST
-
-#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
-
-Suite *
-configfile_suite(void)
-{
-	Suite *suite = suite_create("configfile");
-	TCase *files = tcase_create("files");
-
-	tcase_add_checked_fixture(files, enter, leave);
-	tcase_add_loop_test(files, a_file_says_what_options_say, 0, COUNT(accepted));
-	tcase_add_test(files, every_option_is_a_key);
-	tcase_add_loop_test(files, what_is_wrong_has_a_place, 0, COUNT(refused));
-	tcase_add_test(files, only_the_owner_writes_it);
-	tcase_add_test(files, what_is_no_file_is_refused);
-	tcase_add_test(files, its_size_is_bounded);
-	tcase_add_test(files, the_file_in_the_home_may_be_wrong);
-	tcase_add_test(files, the_example_of_the_manual_is_right);
-	tcase_add_test(files, rules_know_their_source);
-	tcase_add_loop_test(files, a_reload_tells_what_has_changed, 0, COUNT(reloads));
-	tcase_add_test(files, a_reload_changes_rules_and_the_level);
-	tcase_add_test(files, what_waits_for_the_next_start_is_told_again);
-	suite_add_tcase(suite, files);
-	return suite;
 }

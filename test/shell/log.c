@@ -60,7 +60,9 @@ expect(int reader, const char *rest)
 	ck_assert_str_eq(written(reader), wanted);
 }
 
-START_TEST(an_event_is_one_line)
+SUITE("log", .alone = true);
+
+TEST(an_event_is_one_line)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -81,7 +83,6 @@ START_TEST(an_event_is_one_line)
 	log_close(&log);
 	ck_assert_int_ge(fcntl(STDERR_FILENO, F_GETFD), 0);
 }
-END_TEST
 
 static const struct {
 	struct span bytes;
@@ -119,7 +120,7 @@ static const struct {
 	    "b" },
 };
 
-START_TEST(a_value_is_safe_in_text)
+TESTS(a_value_is_safe_in_text, 0, COUNT(values))
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -131,7 +132,6 @@ START_TEST(a_value_is_safe_in_text)
 	expect(reader, wanted);
 	log_close(&log);
 }
-END_TEST
 
 static json_t *
 written_object(int reader)
@@ -158,7 +158,7 @@ string_of(const json_t *object, const char *key)
 	return string;
 }
 
-START_TEST(a_value_is_safe_in_json)
+TESTS(a_value_is_safe_in_json, 0, COUNT(values))
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
@@ -171,7 +171,6 @@ START_TEST(a_value_is_safe_in_json)
 	json_decref(object);
 	log_close(&log);
 }
-END_TEST
 
 static const char iso_time[] = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z";
 
@@ -185,27 +184,7 @@ expect_match(const char *text, const char *pattern)
 	regfree(&compiled);
 }
 
-START_TEST(each_line_has_the_name)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, _i == 1);
-	const char *text;
-
-	log.name = "my \x1b server";
-	log_event(&log, WHY_STRAY, NULL, 0);
-	log_noise(&log, SPAN("text"));
-	text = written(reader);
-	if (_i == 0) {
-		ck_assert_ptr_nonnull(strstr(text, "] my \\x1b server: STRAY\n"));
-		ck_assert_ptr_nonnull(strstr(text, "] my \\x1b server: NOISE | text\n"));
-	} else {
-		ck_assert_ptr_nonnull(strstr(text, ",\"server\":\"my \\u001B server\",\"why\":\"STRAY\"}\n"));
-	}
-	log_close(&log);
-}
-END_TEST
-
-START_TEST(an_event_is_one_object)
+TEST(an_event_is_one_object)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
@@ -235,9 +214,8 @@ START_TEST(an_event_is_one_object)
 	json_decref(object);
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(an_id_keeps_its_spelling)
+TEST(an_id_keeps_its_spelling)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -251,9 +229,8 @@ START_TEST(an_id_keeps_its_spelling)
 	expect(reader, "STRAY a=\"x y\" b=1.50 c=\"\\xff\"\n");
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(a_long_value_is_cut)
+TEST(a_long_value_is_cut)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -271,9 +248,8 @@ START_TEST(a_long_value_is_cut)
 	expect(reader, wanted);
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(the_level_decides)
+TESTS(the_level_decides, LEVEL_ERROR, LEVEL_TRAFFIC + 1)
 {
 	int why;
 
@@ -289,7 +265,6 @@ START_TEST(the_level_decides)
 		close(reader);
 	}
 }
-END_TEST
 
 static void
 keep(void *user, enum why why, struct span line)
@@ -300,27 +275,53 @@ keep(void *user, enum why why, struct span line)
 	buf_append(heard, line);
 }
 
-START_TEST(the_level_changes)
+static size_t
+read_file(const char *path, char *text, size_t size)
 {
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
-	enum why_level level = LEVEL_PERSON;
+	FILE *file = fopen(path, "r");
+	size_t len;
 
-	ck_assert(!log_shows(&log, WHY_LATE));
-	ck_assert(log_level_named(SPAN("decision"), &level));
-	log_set_level(&log, level);
-	ck_assert(log_shows(&log, WHY_LATE));
-	ck_assert(!log_shows(&log, WHY_RELAYED));
-	ck_assert(log_level_named(SPAN("traffic"), &level) && level == LEVEL_TRAFFIC);
-	ck_assert(log_level_named(SPAN("person"), &level) && level == LEVEL_PERSON);
-	ck_assert(log_level_named(SPAN("error"), &level) && level == LEVEL_ERROR);
-	ck_assert(!log_level_named(SPAN("errors"), &level) && !log_level_named(SPAN(""), &level));
-	log_close(&log);
-	close(reader);
+	ck_assert_ptr_nonnull(file);
+	len = fread(text, 1, size - 1, file);
+	fclose(file);
+	text[len] = '\0';
+	return len;
 }
-END_TEST
 
-START_TEST(a_tap_hears_json_at_its_own_level)
+SUITE("log", .limit = 20, .alone = true);
+
+/* Cut between two characters. */
+TESTS(a_payload_is_in_the_log_only, 0, 2)
+{
+	struct log_config config = { .level = LEVEL_PERSON, .payload = true, .file = "payload", .json = _i == 1 };
+	char *message = malloc(LOG_PAYLOAD_MAX + 3), *text = malloc(3 * LOG_PAYLOAD_MAX);
+	struct buf heard;
+	struct log_tap tap = { .level = LEVEL_DECISION, .hear = keep, .user = &heard };
+	struct log log;
+
+	ck_assert_int_eq(chdir(getenv("TMPDIR")), 0);
+	ck_assert_int_eq(log_open(&log, &config), 0);
+	ck_assert_ptr_null(log_exposes(&log));
+	buf_init(&heard);
+	log_tap(&log, &tap);
+	memset(message, 'x', LOG_PAYLOAD_MAX + 3);
+	memcpy(message + LOG_PAYLOAD_MAX - 1, "\xc3\xa4", 2);
+	message[0] = '\x80';
+	log_event(&log, WHY_STRAY,
+	    LOG_FIELDS(log_number("a", 1), log_payload((struct span){ message, LOG_PAYLOAD_MAX + 3 })));
+	log_close(&log);
+	text[read_file("payload", text, 3 * LOG_PAYLOAD_MAX)] = '\0';
+	ck_assert_ptr_nonnull(strstr(text, _i == 1 ? "xx...\"}\n" : "xx\"...\n"));
+	ck_assert_ptr_nonnull(strstr(text, _i == 1 ? "\"payload\":\"\\uFFFDxx" : " payload=\"\\x80xx"));
+	buf_append(&heard, SPAN("\0"));
+	ck_assert_ptr_nonnull(strstr(heard.data, ",\"a\":1}\n"));
+	buf_free(&heard);
+	unlink("payload");
+	free(message);
+	free(text);
+}
+
+TEST(a_tap_hears_json_at_its_own_level)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
@@ -348,9 +349,10 @@ START_TEST(a_tap_hears_json_at_its_own_level)
 	buf_free(&other);
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(noise_is_shown_as_it_is)
+SUITE("log", .alone = true);
+
+TEST(noise_is_shown_as_it_is)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -361,9 +363,8 @@ START_TEST(noise_is_shown_as_it_is)
 	expect(reader, "NOISE | \n");
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(long_noise_is_cut_and_measured)
+TEST(long_noise_is_cut_and_measured)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -376,64 +377,10 @@ START_TEST(long_noise_is_cut_and_measured)
 	expect(reader, wanted);
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(noise_is_an_object_in_json)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
-	json_t *object;
+SUITE("log", .limit = 20, .alone = true);
 
-	log_noise(&log, SPAN("hello \xff"));
-	object = written_object(reader);
-	ck_assert_str_eq(string_of(object, "why"), "NOISE");
-	ck_assert_str_eq(string_of(object, "text"), "hello \xef\xbf\xbd");
-	ck_assert_int_eq(json_integer_value(json_object_get(object, "bytes")), 7);
-	json_decref(object);
-	log_close(&log);
-}
-END_TEST
-
-START_TEST(noise_is_quiet_with_q)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
-
-	log_noise(&log, SPAN("hello"));
-	ck_assert_str_eq(written(reader), "");
-	log_close(&log);
-}
-END_TEST
-
-START_TEST(statistics_are_one_object_at_every_level)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
-	const struct log_field fields[] = { log_number("requests", 3), log_string("a", "b c") };
-
-	log_statistics(&log, fields, 2);
-	expect(reader, "STATISTICS {\"requests\":3,\"a\":\"b c\"}\n");
-	log.json = true;
-	log_statistics(&log, fields, 2);
-	json_decref(written_object(reader));
-	log_close(&log);
-}
-END_TEST
-
-START_TEST(a_failure_says_why)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_ERROR, false);
-
-	log_failure(&log, "cannot run it", ENOENT);
-	expect(reader, "FAILED doing=\"cannot run it\" reason=\"No such file or directory\"\n");
-	log_failure(&log, "cannot", 0);
-	expect(reader, "FAILED doing=cannot\n");
-	log_close(&log);
-}
-END_TEST
-
-START_TEST(errno_is_kept)
+TESTS(errno_is_kept, 0, 2)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, _i != 0);
@@ -447,7 +394,6 @@ START_TEST(errno_is_kept)
 	ck_assert_int_eq(errno, ERANGE);
 	log_close(&log);
 }
-END_TEST
 
 static size_t
 count_lines(struct span text)
@@ -508,7 +454,7 @@ drain(struct log *log, int reader, size_t *lines)
 	return lost;
 }
 
-START_TEST(what_does_not_fit_is_counted)
+TEST(what_does_not_fit_is_counted)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -526,10 +472,9 @@ START_TEST(what_does_not_fit_is_counted)
 	expect(reader, "STRAY\n");
 	log_close(&log);
 }
-END_TEST
 
 /* So LINES_LOST is where the lines are missing. */
-START_TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
+TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 {
 	static char some[16 << 10];
 	int reader;
@@ -542,9 +487,8 @@ START_TEST(after_a_lost_line_all_are_lost_until_it_is_reported)
 	ck_assert_uint_eq(log.lost, 2);
 	log_close(&log);
 }
-END_TEST
 
-START_TEST(lost_lines_stay_counted_when_the_reader_goes)
+TEST(lost_lines_stay_counted_when_the_reader_goes)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -562,10 +506,9 @@ START_TEST(lost_lines_stay_counted_when_the_reader_goes)
 	ck_assert(!log_wants_write(&log));
 	log_close(&log);
 }
-END_TEST
 
 /* A reader that does not read delays the end by no more than LOG_LAST_WAIT. */
-START_TEST(closing_waits_for_a_moment_only)
+TEST(closing_waits_for_a_moment_only)
 {
 	int reader;
 	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
@@ -580,35 +523,8 @@ START_TEST(closing_waits_for_a_moment_only)
 	ck_assert_int_lt(after.tv_sec - before.tv_sec, 5);
 	close(reader);
 }
-END_TEST
 
-START_TEST(the_description_of_stderr_is_left_alone)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
-
-	fill(&log);
-	ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
-	ck_assert(fcntl(log.descriptor.fd, F_GETFD) & FD_CLOEXEC);
-	close(reader);
-	log_close(&log);
-}
-END_TEST
-
-static size_t
-read_file(const char *path, char *text, size_t size)
-{
-	FILE *file = fopen(path, "r");
-	size_t len;
-
-	ck_assert_ptr_nonnull(file);
-	len = fread(text, 1, size - 1, file);
-	fclose(file);
-	text[len] = '\0';
-	return len;
-}
-
-START_TEST(a_file_is_appended_to_with_the_time)
+TEST(a_file_is_appended_to_with_the_time)
 {
 	char directory[64], path[80];
 	char text[1024];
@@ -635,19 +551,8 @@ START_TEST(a_file_is_appended_to_with_the_time)
 	unlink(path);
 	rmdir(directory);
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_opened_is_an_error)
-{
-	const struct log_config config = { .level = LEVEL_PERSON, .file = "/nowhere/log" };
-	struct log log;
-
-	ck_assert_int_eq(log_open(&log, &config), -1);
-	ck_assert_int_eq(errno, ENOENT);
-}
-END_TEST
-
-START_TEST(a_full_disk_does_not_end_the_log)
+TEST(a_full_disk_does_not_end_the_log)
 {
 	struct log log = open_on(open("/dev/full", O_WRONLY), LEVEL_PERSON, false);
 	int pair[2];
@@ -660,52 +565,4 @@ START_TEST(a_full_disk_does_not_end_the_log)
 	log_flush(&log);
 	expect(pair[0], "LINES_LOST lines=2\n");
 	log_close(&log);
-}
-END_TEST
-
-static void
-add_spelling(Suite *suite)
-{
-	TCase *spelling = tcase_create("spelling");
-
-	tcase_add_test(spelling, an_event_is_one_line);
-	tcase_add_test(spelling, an_event_is_one_object);
-	tcase_add_loop_test(spelling, each_line_has_the_name, 0, 2);
-	tcase_add_loop_test(spelling, a_value_is_safe_in_text, 0, sizeof(values) / sizeof(values[0]));
-	tcase_add_loop_test(spelling, a_value_is_safe_in_json, 0, sizeof(values) / sizeof(values[0]));
-	tcase_add_test(spelling, an_id_keeps_its_spelling);
-	tcase_add_test(spelling, a_long_value_is_cut);
-	tcase_add_loop_test(spelling, the_level_decides, LEVEL_ERROR, LEVEL_TRAFFIC + 1);
-	tcase_add_test(spelling, noise_is_shown_as_it_is);
-	tcase_add_test(spelling, long_noise_is_cut_and_measured);
-	tcase_add_test(spelling, noise_is_an_object_in_json);
-	tcase_add_test(spelling, noise_is_quiet_with_q);
-	tcase_add_test(spelling, statistics_are_one_object_at_every_level);
-	tcase_add_test(spelling, a_failure_says_why);
-	suite_add_tcase(suite, spelling);
-}
-
-Suite *
-log_suite(void)
-{
-	Suite *suite = suite_create("log");
-	TCase *writing = tcase_create("writing");
-
-	add_spelling(suite);
-	tcase_set_timeout(writing, 20);
-	tcase_add_loop_test(writing, errno_is_kept, 0, 2);
-	tcase_add_test(writing, what_does_not_fit_is_counted);
-	tcase_add_test(writing, after_a_lost_line_all_are_lost_until_it_is_reported);
-	tcase_add_test(writing, lost_lines_stay_counted_when_the_reader_goes);
-	tcase_add_test(writing, the_level_changes);
-	tcase_add_test(writing, a_tap_hears_json_at_its_own_level);
-	tcase_add_test(writing, closing_waits_for_a_moment_only);
-	tcase_add_test(writing, the_description_of_stderr_is_left_alone);
-	tcase_add_test(writing, a_file_is_appended_to_with_the_time);
-	tcase_add_test(writing, a_file_that_cannot_be_opened_is_an_error);
-#ifdef __linux__
-	tcase_add_test(writing, a_full_disk_does_not_end_the_log);
-#endif
-	suite_add_tcase(suite, writing);
-	return suite;
 }

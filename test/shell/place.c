@@ -1,4 +1,4 @@
-#include "shell/place.h"
+#include "shell/system.h"
 
 #include <check.h>
 #include <errno.h>
@@ -59,7 +59,9 @@ listen_at(const char *given)
 	ck_assert(!connects(path));
 }
 
-START_TEST(a_socket_has_a_private_directory)
+SUITE("place", .alone = true, .before = enter);
+
+TEST(a_socket_has_a_private_directory)
 {
 	char wanted[PLACE_DIRECTORY], directory[PLACE_DIRECTORY];
 	struct stat status;
@@ -79,9 +81,8 @@ START_TEST(a_socket_has_a_private_directory)
 	place_remove_dead(path);
 	ck_assert_int_ne(stat(path, &status), 0);
 }
-END_TEST
 
-START_TEST(dead_sockets_are_swept_and_others_stay)
+TEST(dead_sockets_are_swept_and_others_stay)
 {
 	char file[128], fresh[PLACE_PATH];
 	FILE *other;
@@ -107,9 +108,8 @@ START_TEST(dead_sockets_are_swept_and_others_stay)
 	ck_assert(connects(fresh));
 	close(live);
 }
-END_TEST
 
-START_TEST(a_leftover_without_a_name_is_swept_later)
+TEST(a_leftover_without_a_name_is_swept_later)
 {
 	const struct timespec times[2] = { { .tv_sec = time(NULL) - 3600 }, { .tv_sec = time(NULL) - 3600 } };
 	char name[PLACE_PATH];
@@ -120,9 +120,8 @@ START_TEST(a_leftover_without_a_name_is_swept_later)
 	place_sweep(top);
 	ck_assert_int_ne(access(name, F_OK), 0);
 }
-END_TEST
 
-START_TEST(a_given_name_replaces_only_a_dead_socket)
+TEST(a_given_name_replaces_only_a_dead_socket)
 {
 	char name[PLACE_PATH];
 	FILE *file;
@@ -145,9 +144,8 @@ START_TEST(a_given_name_replaces_only_a_dead_socket)
 	ck_assert_int_eq(errno, EEXIST);
 	ck_assert_str_eq(at, name);
 }
-END_TEST
 
-START_TEST(a_path_that_is_too_long_is_refused)
+TEST(a_path_that_is_too_long_is_refused)
 {
 	char name[300];
 	int len = snprintf(name, sizeof(name), "%s/", top);
@@ -161,9 +159,8 @@ START_TEST(a_path_that_is_too_long_is_refused)
 	ck_assert_int_eq(place_listen(name, path, &at), -1);
 	ck_assert_int_eq(errno, ENAMETOOLONG);
 }
-END_TEST
 
-START_TEST(a_home_that_others_may_enter_is_not_trusted)
+TEST(a_home_that_others_may_enter_is_not_trusted)
 {
 	char directory[PLACE_DIRECTORY];
 
@@ -175,22 +172,4 @@ START_TEST(a_home_that_others_may_enter_is_not_trusted)
 	ck_assert(!place_is_private(directory));
 	setenv("HOME", "/nonexistent", 1);
 	ck_assert(!place_directory(1, directory));
-}
-END_TEST
-
-Suite *
-place_suite(void)
-{
-	Suite *suite = suite_create("place");
-	TCase *sockets = tcase_create("sockets");
-
-	tcase_add_checked_fixture(sockets, enter, NULL);
-	tcase_add_test(sockets, a_socket_has_a_private_directory);
-	tcase_add_test(sockets, dead_sockets_are_swept_and_others_stay);
-	tcase_add_test(sockets, a_leftover_without_a_name_is_swept_later);
-	tcase_add_test(sockets, a_given_name_replaces_only_a_dead_socket);
-	tcase_add_test(sockets, a_path_that_is_too_long_is_refused);
-	tcase_add_test(sockets, a_home_that_others_may_enter_is_not_trusted);
-	suite_add_tcase(suite, sockets);
-	return suite;
 }

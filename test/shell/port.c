@@ -1,4 +1,4 @@
-#include "shell/port.h"
+#include "shell/io.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@ Suite *port_suite(void);
 /* Each test runs in a process of its own. */
 static struct policy policy;
 static struct session *session;
-static struct feed feed;
+static struct buf beside[2];
 static struct port client, server;
 static int to_client_port, from_server_port; /* the other ends */
 
@@ -30,9 +30,10 @@ start_as(bool dry_run)
 	ck_assert_int_eq(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
 	to_client_port = in[1];
 	from_server_port = out[0];
-	feed_init(&feed, session, NULL, dry_run);
-	port_init(&client, SIDE_CLIENT, &feed);
-	port_init(&server, SIDE_SERVER, &feed);
+	buf_init(&beside[SIDE_CLIENT]);
+	buf_init(&beside[SIDE_SERVER]);
+	port_init(&client, SIDE_CLIENT, session, dry_run ? beside : NULL);
+	port_init(&server, SIDE_SERVER, session, dry_run ? beside : NULL);
 	port_open(&client, in[0], open("/dev/null", O_WRONLY), true);
 	port_open(&server, open("/dev/null", O_RDONLY), out[1], true);
 }
@@ -51,25 +52,26 @@ client_writes(const char *text)
 	ck_assert_int_eq(write(to_client_port, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-START_TEST(bytes_read_by_one_port_are_written_by_the_other)
+SUITE("port", .alone = true);
+
+TEST(bytes_read_by_one_port_are_written_by_the_other)
 {
 	char text[1024] = "";
 
 	start();
-	ck_assert(port_is_ready(&client));
+	ck_assert(client.ready);
 	client_writes(note);
 	ck_assert_uint_eq(port_read(&client, 0), strlen(note));
 	ck_assert_uint_eq(port_read(&client, 0), 0);
-	ck_assert(!port_is_ready(&client));
+	ck_assert(!client.ready);
 	ck_assert_uint_eq(port_backlog(&server), strlen(note));
-	port_write(&server, 0);
+	port_write(&server);
 	ck_assert_uint_eq(port_backlog(&server), 0);
 	ck_assert_int_eq(read(from_server_port, text, sizeof(text) - 1), (ssize_t)strlen(note));
 	ck_assert_str_eq(text, note);
 }
-END_TEST
 
-START_TEST(the_end_of_input_decides_the_last_line)
+TEST(the_end_of_input_decides_the_last_line)
 {
 	start();
 	client_writes("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
@@ -80,9 +82,8 @@ START_TEST(the_end_of_input_decides_the_last_line)
 	port_end_input(&client, 0);
 	ck_assert_uint_eq(port_backlog(&server), strlen(note));
 }
-END_TEST
 
-START_TEST(a_broken_port_is_closed)
+TEST(a_broken_port_is_closed)
 {
 	start();
 	signal(SIGPIPE, SIG_IGN);
@@ -90,41 +91,94 @@ START_TEST(a_broken_port_is_closed)
 	ck_assert_uint_gt(port_read(&client, 0), 0);
 	close(from_server_port);
 	ck_assert(!port_is_closed(&server));
-	port_write(&server, 0);
+	port_write(&server);
 	ck_assert(port_is_closed(&server));
 	ck_assert_uint_eq(port_backlog(&server), strlen(note));
-	port_abandon(&server, 0);
+	port_abandon(&server);
 	ck_assert_uint_eq(port_backlog(&server), 0);
 }
-END_TEST
 
-START_TEST(a_side_is_not_read_while_the_other_takes_nothing)
+/* A message of LIMIT_READ bytes. */
+static const char *
+long_message(void)
 {
 	static const char head[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"x\":\"",
 			  tail[] = "\"}}\n";
 	static char line[LIMIT_READ];
-	size_t queued = 0;
 
-	start();
 	memset(line, 'x', sizeof(line));
 	memcpy(line, head, strlen(head));
 	memcpy(line + sizeof(line) - strlen(tail), tail, strlen(tail));
+	return line;
+}
+
+/* The client writes, and all of it is read. */
+static void
+pass(const char *bytes, size_t len)
+{
+	ck_assert_int_eq(write(to_client_port, bytes, len), (ssize_t)len);
+	while (port_read(&client, 0) > 0)
+		;
+	port_watch(&client, NULL, false, false);
+}
+
+TEST(a_side_is_not_read_while_the_other_takes_nothing)
+{
+	const char *line = long_message();
+	size_t queued = 0;
+
+	start();
 	while (port_may_read(&client)) {
 		ck_assert_uint_lt(queued, 2 * LIMIT_SERVER_HIGH);
-		ck_assert_int_eq(write(to_client_port, line, sizeof(line)), (ssize_t)sizeof(line));
-		while (port_read(&client, 0) > 0)
-			;
-		queued += sizeof(line);
-		port_throttle(&client);
+		pass(line, LIMIT_READ);
+		queued += LIMIT_READ;
 	}
 	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
-	port_abandon(&server, 0);
-	port_throttle(&client);
+	port_abandon(&server);
+	port_watch(&client, NULL, false, false);
 	ck_assert(port_may_read(&client));
 }
-END_TEST
 
-START_TEST(in_a_dry_run_every_byte_passes)
+/* Only whole messages count in the mark; while they fill it, the next message waits for its rest, too. */
+TEST(a_full_side_is_not_read_in_the_middle_of_a_message)
+{
+	enum { HALF = LIMIT_READ / 2 };
+	const char *line = long_message();
+	char turned[LIMIT_READ]; /* the rest of a message, and the beginning of the next one */
+	size_t queued = 0;
+
+	start();
+	memcpy(turned, line + HALF, HALF);
+	memcpy(turned + HALF, line, HALF);
+	pass(line, HALF);
+	while (port_may_read(&client)) {
+		ck_assert_uint_lt(queued, 2 * LIMIT_SERVER_HIGH);
+		ck_assert_uint_eq(port_queued(&client), queued);
+		pass(turned, sizeof(turned));
+		queued += LIMIT_READ;
+	}
+	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
+	ck_assert_uint_eq(port_size(&client), queued + HALF);
+	port_abandon(&server);
+	port_watch(&client, NULL, false, false);
+	ck_assert(port_may_read(&client));
+	pass(line + HALF, HALF);
+	ck_assert_uint_eq(port_backlog(&server), LIMIT_READ);
+}
+
+TEST(an_unfinished_message_does_not_count_in_the_mark)
+{
+	const char *line = long_message();
+
+	start();
+	pass(line, LIMIT_READ / 2);
+	for (size_t came = 0; came < 2 * LIMIT_SERVER_HIGH; came += LIMIT_READ / 4)
+		pass(line + LIMIT_READ / 2, LIMIT_READ / 4);
+	ck_assert(port_may_read(&client));
+	ck_assert_uint_eq(port_queued(&client), 0);
+}
+
+TEST(in_a_dry_run_every_byte_passes)
 {
 	static const char *const sent[] = { "no JSON at all", "\n", note, "{\"jsonrpc\":\"2.0\",\"id\":1," };
 	char text[1024] = "", whole[1024] = "";
@@ -135,30 +189,14 @@ START_TEST(in_a_dry_run_every_byte_passes)
 		strcat(whole, sent[i]);
 		ck_assert_uint_eq(port_read(&client, 0), strlen(sent[i]));
 		ck_assert_uint_eq(port_backlog(&server), strlen(sent[i]));
-		port_write(&server, 0);
+		port_write(&server);
 	}
 	port_end_input(&client, 0);
 	ck_assert_uint_eq(port_backlog(&server), 0);
 	ck_assert_int_eq(read(from_server_port, text, sizeof(text) - 1), (ssize_t)strlen(whole));
 	ck_assert_str_eq(text, whole);
-	feed_sleep(&feed, false, 0);
-	ck_assert_uint_eq(lane_size(session_lane(session, SIDE_SERVER)), 0); /* the answers to what is refused */
+	ck_assert_uint_gt(port_size(&server), 0); /* the answers to what is refused */
+	port_write(&client);
+	ck_assert_uint_eq(port_size(&server), 0);
 	ck_assert_uint_gt(session_journal(session)->refusals, 0);
-	feed_free(&feed);
-}
-END_TEST
-
-Suite *
-port_suite(void)
-{
-	Suite *suite = suite_create("port");
-	TCase *tests = tcase_create("port");
-
-	tcase_add_test(tests, bytes_read_by_one_port_are_written_by_the_other);
-	tcase_add_test(tests, the_end_of_input_decides_the_last_line);
-	tcase_add_test(tests, a_broken_port_is_closed);
-	tcase_add_test(tests, a_side_is_not_read_while_the_other_takes_nothing);
-	tcase_add_test(tests, in_a_dry_run_every_byte_passes);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -1,11 +1,12 @@
-#include "shell/report.h"
+#include "core/session.h"
+#include "shell/log.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/policy.h"
+#include "core/dialect.h"
 
 Suite *report_suite(void);
 
@@ -103,7 +104,9 @@ time_out(void)
 	lane_sent(session_lane(session, SIDE_SERVER), lane_backlog(session_lane(session, SIDE_SERVER)));
 }
 
-START_TEST(a_timeout_names_the_request)
+SUITE("report");
+
+TEST(a_timeout_names_the_request)
 {
 	start(LEVEL_PERSON, false);
 	time_out();
@@ -112,9 +115,8 @@ START_TEST(a_timeout_names_the_request)
 	    "hint=\"-k replaces a server that is stuck; --ask-progress shows whether it is at work\"");
 	finish();
 }
-END_TEST
 
-START_TEST(traffic_is_shown_only_on_demand)
+TEST(traffic_is_shown_only_on_demand)
 {
 	char wanted[200];
 
@@ -130,35 +132,9 @@ START_TEST(traffic_is_shown_only_on_demand)
 	expect(wanted);
 	finish();
 }
-END_TEST
-
-START_TEST(noise_is_shown_as_it_came)
-{
-	start(LEVEL_PERSON, false);
-	hear(SIDE_SERVER, "Listening on stdio\n", 0);
-	expect("NOISE | Listening on stdio");
-	finish();
-}
-END_TEST
-
-START_TEST(the_summary_counts)
-{
-	start(LEVEL_PERSON, false);
-	time_out();
-	hear(SIDE_SERVER, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n", 2100);
-	hear(SIDE_SERVER, "noise\n", 2100);
-	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n", 2200);
-	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":8}}\n",
-	    2300);
-	logged();
-	report_summary(&lines_log, session, &policy);
-	expect("SUMMARY requests=2 answered=0 failed=0 timeouts=1 cancelled=1 lost=0 late=1 noise=1");
-	finish();
-}
-END_TEST
 
 /* Each request in one place only: requests = all the others but late and noise. */
-START_TEST(the_summary_adds_up)
+TEST(the_summary_adds_up)
 {
 	start(LEVEL_PERSON, false);
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 0);
@@ -172,48 +148,47 @@ START_TEST(the_summary_adds_up)
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"$/canceld/cancel\",\"params\":{\"id\":4}}\n", 0);
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"ping\"}\n", 0);
 	logged();
-	report_summary(&lines_log, session, &policy);
+	report_summary(&lines_log, session);
 	expect(
 	    "SUMMARY requests=6 answered=1 failed=2 timeouts=0 cancelled=1 lost=0 untracked=1 open=1 late=0 noise=0");
 	session_server_gone(session, 1, -1, 0);
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n", 0);
 	logged();
-	report_summary(&lines_log, session, &policy);
+	report_summary(&lines_log, session);
 	expect("SUMMARY requests=7 answered=1 failed=2 timeouts=0 cancelled=1 lost=2 untracked=1 late=0 noise=0");
 	finish();
 }
-END_TEST
 
-START_TEST(requests_that_the_client_leaves_are_told)
+TEST(requests_that_the_client_leaves_are_told)
 {
 	start(LEVEL_PERSON, false);
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", 0);
 	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"subscriptions/listen\"}\n", 0);
 	session_client_leaves(session, LEAVE_CANCEL, 0);
 	logged();
-	report_summary(&lines_log, session, &policy);
+	report_summary(&lines_log, session);
 	expect("SUMMARY requests=2 answered=0 failed=0 timeouts=0 cancelled=0 lost=0 left=1 streams=1 late=0 noise=0");
 	finish();
 }
-END_TEST
 
-START_TEST(rules_that_named_no_request_are_told)
+TEST(rules_that_named_no_request_are_told)
 {
 	start(LEVEL_PERSON, false);
+	session_free(session);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN("slwo"), 1);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN("s*"), 2000);
 	policy_add(&policy, POLICY_OPTION, POLICY_CAP, SPAN("tool/call"), SPAN_NONE, 1);
 	policy_add(&policy, POLICY_FILE, POLICY_CAP, SPAN("tools/list"), SPAN_NONE, 1);
+	session = session_new(&config, report_action, &lines_log, 0);
 	hear(SIDE_CLIENT, call, 0);
 	logged();
-	report_summary(&lines_log, session, &policy);
+	report_summary(&lines_log, session);
 	expect("SUMMARY requests=1 answered=0 failed=0 timeouts=0 cancelled=0 lost=0 open=1 late=0 noise=0 "
 	       "unmatched=\"-t tools/call:slwo, -T tool/call\"");
 	finish();
 }
-END_TEST
 
-START_TEST(statistics_are_one_line_of_json)
+TEST(statistics_are_one_line_of_json)
 {
 	start(LEVEL_ERROR, false);
 	time_out();
@@ -223,35 +198,4 @@ START_TEST(statistics_are_one_line_of_json)
 	expect("STATISTICS {\"requests\":2,\"serverRequests\":1,\"outstanding\":1,\"serverOutstanding\":1,"
 	       "\"bytesForServer\":0,\"bytesForClient\":0,\"RELAYED\":3,\"TIMED_OUT\":1,\"CANCEL_SENT\":1,\"ERA\":1}");
 	finish();
-}
-END_TEST
-
-START_TEST(json_lines_have_the_same_fields)
-{
-	start(LEVEL_PERSON, true);
-	time_out();
-	ck_assert_ptr_nonnull(strstr(logged(),
-	    "\"TIMED_OUT\",\"to\":\"client\",\"method\":\"tools/call\",\"name\":"
-	    "\"slow\",\"id\":7,\"elapsed\":2000,\"timeout\":2000,\"reason\":\"no progress\",\"hint\":"));
-	finish();
-}
-END_TEST
-
-Suite *
-report_suite(void)
-{
-	Suite *suite = suite_create("report");
-	TCase *lines = tcase_create("lines");
-
-	tcase_add_test(lines, a_timeout_names_the_request);
-	tcase_add_test(lines, traffic_is_shown_only_on_demand);
-	tcase_add_test(lines, noise_is_shown_as_it_came);
-	tcase_add_test(lines, the_summary_counts);
-	tcase_add_test(lines, the_summary_adds_up);
-	tcase_add_test(lines, requests_that_the_client_leaves_are_told);
-	tcase_add_test(lines, rules_that_named_no_request_are_told);
-	tcase_add_test(lines, statistics_are_one_line_of_json);
-	tcase_add_test(lines, json_lines_have_the_same_fields);
-	suite_add_tcase(suite, lines);
-	return suite;
 }

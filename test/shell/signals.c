@@ -1,4 +1,4 @@
-#include "shell/signals.h"
+#include "shell/io.h"
 
 #include <check.h>
 
@@ -25,36 +25,26 @@ receive(int signal)
 	ev_run(loop, EVRUN_NOWAIT);
 }
 
-START_TEST(each_ending_signal_is_told_once)
+SUITE("signals", .alone = true);
+
+TEST(each_signal_is_told_once)
 {
 	watch();
-	ck_assert_int_eq(signals_take_ending(&signals), 0);
+	ck_assert_int_eq(signals_next(&signals), 0);
+	receive(SIGUSR1);
 	receive(SIGINT);
 	receive(SIGINT);
 	receive(SIGTERM);
-	ck_assert_int_eq(signals.ending, SIGINT);
-	ck_assert_int_eq(signals_take_ending(&signals), SIGTERM);
-	ck_assert_int_eq(signals_take_ending(&signals), SIGINT);
-	ck_assert_int_eq(signals_take_ending(&signals), 0);
-	ck_assert_int_eq(signals.ending, SIGINT);
-}
-END_TEST
-
-START_TEST(other_signals_do_not_end_canceld)
-{
-	watch();
-	receive(SIGUSR1);
-	receive(SIGCHLD);
 	receive(SIGPIPE);
-	ck_assert_int_eq(signals.ending, 0);
-	ck_assert(signals_take(&signals, SIGUSR1));
-	ck_assert(!signals_take(&signals, SIGUSR1));
-	ck_assert(signals_take(&signals, SIGCHLD));
-	ck_assert(!signals_take(&signals, SIGPIPE));
+	ck_assert_int_eq(signals.ending, SIGINT);
+	ck_assert_int_eq(signals_next(&signals), SIGTERM);
+	ck_assert_int_eq(signals_next(&signals), SIGINT);
+	ck_assert_int_eq(signals_next(&signals), SIGUSR1);
+	ck_assert_int_eq(signals_next(&signals), 0);
+	ck_assert_int_eq(signals.ending, SIGINT);
 }
-END_TEST
 
-START_TEST(an_ignored_signal_stays_ignored)
+TEST(an_ignored_signal_stays_ignored)
 {
 	signal(SIGHUP, SIG_IGN);
 	watch();
@@ -63,9 +53,8 @@ START_TEST(an_ignored_signal_stays_ignored)
 	receive(SIGHUP);
 	ck_assert_int_eq(signals.ending, 0);
 }
-END_TEST
 
-START_TEST(a_blocked_signal_is_received)
+TEST(a_blocked_signal_is_received)
 {
 	sigset_t mask;
 
@@ -79,28 +68,11 @@ START_TEST(a_blocked_signal_is_received)
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(sigismember(&mask, SIGTERM));
 }
-END_TEST
 
-START_TEST(no_handler_runs_without_its_loop)
+TEST(no_handler_runs_without_its_loop)
 {
 	watch();
 	signals_unwatch();
 	ev_loop_destroy(loop);
 	ck_assert_int_eq(raise(SIGTERM), 0);
-}
-END_TEST
-
-Suite *
-signals_suite(void)
-{
-	Suite *suite = suite_create("signals");
-	TCase *tests = tcase_create("signals");
-
-	tcase_add_test(tests, each_ending_signal_is_told_once);
-	tcase_add_test(tests, other_signals_do_not_end_canceld);
-	tcase_add_test(tests, an_ignored_signal_stays_ignored);
-	tcase_add_test(tests, a_blocked_signal_is_received);
-	tcase_add_test(tests, no_handler_runs_without_its_loop);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -8,11 +8,11 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 export SEEDS="${SEEDS:-3000}"
 
 compile() { # source, object
-	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc/core -c -o "$2" "$1"
+	${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -w -Iinclude -Itest -Isrc/core/json -c -o "$2" "$1"
 }
 
 build_with_bug() { # name, directory
-	source=$(awk -v bug="$1" -v dir="$2" -f test/sim/bugs.awk "$bugs" src/core/*.c) || {
+	source=$(awk -v bug="$1" -v dir="$2" -f test/sim/bugs.awk "$bugs" src/core/*/*.c) || {
 		echo "CANNOT BE PLANTED: $source"
 		return 1
 	}
@@ -58,7 +58,7 @@ esac
 rm -rf "$top"
 mkdir -p "$top/core" "$top/sim" "$top/bugs"
 {
-	printf 'core %s\n' src/core/*.c
+	printf 'core %s\n' src/core/*/*.c
 	printf 'sim %s\n' test/sim/*.c
 } | xargs -n 2 -P "$jobs" "$0" --compile
 ar rcs "$top/core.a" "$top"/core/*.o

@@ -117,12 +117,8 @@ oracle_begun(struct oracle *oracle, int number)
 	struct sent *sent = &oracle->sent[number];
 
 	sent->begun = ++oracle->step;
-	if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD)
-		oracle->unheld = true;
-	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0) {
+	if (sent->kind == KIND_RESPONSE && oracle->asks[sent->ask].reply_begun == 0)
 		oracle->asks[sent->ask].reply_begun = sent->begun;
-		oracle->asks[sent->ask].reply_large = sent->len > HELD;
-	}
 }
 
 bool
@@ -272,10 +268,9 @@ heard_response(struct oracle *oracle, const struct sent *sent, struct ask *ask)
 	/* A response that is malformed, or shares its line with text, counts only while one is awaited. */
 	if ((sent->salvaged || sent->bad) && ((ask->cancelled != 0 && !ask->owed) || ask->decided != 0))
 		return;
-	if (ask->replied != 0 || sent->broken)
+	if (ask->replied != 0)
 		return;
 	ask->replied = sent->heard;
-	ask->reply_large = sent->len > HELD;
 	ask->accepted = ask->deed->traits & TURN && oracle->initialized && oracle->version > 1 && sent->grants &&
 	    strstr(sent->arrives, "\"stopReason\"") == NULL;
 	ask->made_task = ask->task && sent->grants && (ask->cancelled != 0 || ask->decided != 0 || oracle->client_left);
@@ -353,7 +348,7 @@ oracle_heard(struct oracle *oracle, int number)
 		heard_update(oracle, sent);
 		break;
 	case KIND_NOTICE:
-		sent->due = !sent->torn;
+		sent->due = true;
 		if (sent->begins)
 			oracle_heard_beginning(oracle, sent, ask);
 		break;
@@ -364,24 +359,19 @@ oracle_heard(struct oracle *oracle, int number)
 	}
 }
 
-/*
- * The newest request of that id that canceld knows and has not answered; broken: whose answer broke off, if there is
- * one, as a request that was cancelled meanwhile may have left its id to another one.
- */
+/* The newest request of that id that canceld knows and has not answered. */
 static struct ask *
-find_undecided(struct oracle *oracle, int by, const char *id, bool broken)
+find_undecided(struct oracle *oracle, int by, const char *id)
 {
-	struct ask *ask, *found = NULL, *newest = NULL;
+	struct ask *ask, *newest = NULL;
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++) {
 		if (ask->by != by || ask->decided != 0 || ask->ours || (by == SERVER && ask->lost != 0) ||
 		    oracle->sent[ask->sent].begun == 0 || strcmp(ask->id, id) != 0)
 			continue;
 		newest = ask;
-		if (broken && ask->reply_begun != 0 && ask->replied == 0)
-			found = ask;
 	}
-	return found != NULL ? found : newest;
+	return newest;
 }
 
 static void
@@ -397,36 +387,10 @@ expired(struct oracle *oracle, struct ask *ask)
 		ask->ending_at = oracle->now;
 }
 
-/* Its answer stood still: never for less than the grace, and for no longer once it was cancelled. */
-static void
-check_stalled(struct oracle *oracle, const struct ask *ask)
-{
-	bool ending = ask->cancelled != 0 || ask->expired != 0 || oracle->deaf_at > 0;
-	int64_t since = ask->ending_at != INT64_MAX && ask->ending_at > oracle->spoke ? ask->ending_at : oracle->spoke;
-	int64_t limit = ask->idle < ask->cap ? ask->idle : ask->cap, grace = oracle_grace(oracle, ask);
-
-	if (limit == INT64_MAX)
-		limit = IDLE;
-	if (ending || limit < grace)
-		limit = grace;
-	if (ask->by != CLIENT)
-		return;
-	if (oracle->now - since < limit)
-		oracle_blame(oracle, "1: %s was given up when it had stood still for %lld ms", ask->id,
-		    (long long)(oracle->now - since));
-	if (oracle->unread > since)
-		since = oracle->unread;
-	if (oracle->deaf_at > since)
-		since = oracle->deaf_at;
-	if (oracle->now - since > limit)
-		oracle_blame(oracle, "1: %s stood still for %lld ms", ask->id, (long long)(oracle->now - since));
-}
-
 void
 oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision)
 {
-	bool broken = decision == DECIDED_STALLED || decision == DECIDED_TRUNCATED;
-	struct ask *ask = find_undecided(oracle, by, id, broken);
+	struct ask *ask = find_undecided(oracle, by, id);
 
 	if (ask == NULL)
 		return;
@@ -436,12 +400,6 @@ oracle_decided(struct oracle *oracle, int by, const char *id, enum decision deci
 		expired(oracle, ask);
 		return;
 	}
-	if (decision == DECIDED_STALLED)
-		check_stalled(oracle, ask);
-	ask->stalled |= decision == DECIDED_STALLED;
-	/* A message that breaks off is closed, and answered only if an answer is owed. */
-	if (broken && ask->cancelled != 0 && !ask->owed)
-		return;
 	if (oracle->losing && ask->lost == 0 && oracle->may_fly-- > 0)
 		ask->flying = true;
 	if ((oracle->losing || decision == DECIDED_LOST) && ask->lost == 0)
@@ -538,15 +496,4 @@ oracle_tells(struct oracle *oracle, int by, const char *id, const char *session,
 	} else if (telling->ask >= 0 && !translated && oracle->asks[telling->ask].deed->traits & TURN) {
 		telling->by_id = other_turn(oracle, telling->ask, false) >= 0;
 	}
-}
-
-void
-oracle_broke(struct oracle *oracle, int from)
-{
-	int i;
-
-	oracle->may_break++;
-	for (i = 0; i < oracle->sent_count; i++)
-		if (oracle->sent[i].from == from && oracle->sent[i].begun != 0 && oracle->sent[i].heard == 0)
-			oracle->sent[i].broken = true;
 }

@@ -43,29 +43,21 @@ struct sent { /* one message that a peer has written */
 	uint64_t begun;         /* when its first byte reached canceld; 0: not yet */
 	uint64_t heard;         /* when its last byte did */
 	bool arrived;
-	bool due;              /* it must arrive */
-	bool bad;              /* a malformed response */
-	bool broken;           /* canceld reported that it broke off */
-	bool salvaged;         /* a response among other text */
-	bool confirms;         /* a response that confirms the cancel */
-	bool complain;         /* junk that is answered with an error */
-	bool grants;           /* a response that is a result */
-	bool idle;             /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
-	bool begins;           /* the first notice of a stream */
-	bool differs;          /* ... whose capabilities differ from those of the first server */
-	bool torn;             /* the server that read it in parts has gone */
-	bool again;            /* to be sent to another server too: no order is checked */
-	bool ahead;            /* heard during the replay: no order is checked either */
-	bool urgent;           /* ... and the server may need it before the replay ends */
-	int repeat;            /* the server to which canceld must replay it, as in life; 0: none */
-	int own;               /* the question of canceld's that it answers; -1: none */
-	bool last;             /* an answer whose id comes last */
-	uint64_t judged;       /* when so much of it was heard that it may pass; 0: not before its end */
-	int64_t part_at;       /* when its last byte was heard */
-	size_t part;           /* how many bytes were heard, if not all */
-	int passing;           /* it passes in parts as the answer to the request before this one; 0: it does not */
-	uint64_t former_begun; /* ... whose reply_begun that was */
-	bool astray;           /* ... and canceld reported that it is another one's */
+	bool due;      /* it must arrive */
+	bool bad;      /* a malformed response */
+	bool salvaged; /* a response among other text */
+	bool confirms; /* a response that confirms the cancel */
+	bool complain; /* junk that is answered with an error */
+	bool grants;   /* a response that is a result */
+	bool idle;     /* ACP v2: a KIND_UPDATE that says that the session's turns have ended */
+	bool begins;   /* the first notice of a stream */
+	bool differs;  /* ... whose version differs from that of the first server */
+	bool again;    /* to be sent to another server too: no order is checked */
+	bool ahead;    /* heard during the replay: no order is checked either */
+	bool urgent;   /* ... and the server may need it before the replay ends */
+	int repeat;    /* the server to which canceld must replay it, as in life; 0: none */
+	int own;       /* the question of canceld's that it answers; -1: none */
+	bool last;     /* an answer whose id comes last */
 };
 
 enum { NO_TARGET = -2 };
@@ -106,7 +98,6 @@ struct ask { /* one request */
 	bool doubled;          /* ... and another one */
 	uint64_t replied;      /* when the first answer was heard whole; 0: not */
 	uint64_t reply_begun;  /* when its first byte was */
-	bool reply_large;      /* so large that it is not read whole */
 	uint64_t decided;      /* when canceld reported that it answers; 0: not */
 	int64_t decided_at;    /* ... in ms */
 	int version;           /* ... the version of ACP, as far as it was known then */
@@ -126,9 +117,6 @@ struct ask { /* one request */
 	bool begins;           /* a stream whose first notice this server has written */
 	bool begun;            /* ... whose first notice was heard */
 	bool resumed;          /* ... which was replayed, so that the next first notice is not due */
-	bool forgotten;        /* canceld reported that it knows it no more */
-	int64_t mistaken_at;   /* when canceld reported that what passed as its answer was another's */
-	bool stalled;          /* ... or that it stood still */
 };
 
 enum own_kind { OWN_PROBE, OWN_HANDSHAKE, OWN_SETTING };
@@ -165,14 +153,13 @@ struct oracle {
 	uint64_t requests;             /* of the client's that canceld heard, without those to canceld itself */
 	int last[2];                   /* the last message of each peer that arrived */
 	int hearing;                   /* the message that canceld reads */
-	int partial[2];                /* the one before this of each side is heard in part; 0: none is */
 	int junk_lines, error_lines;   /* unreadable messages of the client, and answers to them */
 	uint64_t step;
 	int64_t now, timeout, cap;
 	int64_t grace; /* INT64_MAX: what is built in */
 	const struct protocol *protocol;
 	bool header; /* the framing */
-	bool strict, answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
+	bool answer_cancelled, no_cancel, tool_errors, ask_progress, legacy;
 	bool declares[2], declared[2]; /* the capability cancellation.request, and known to canceld */
 	int version;                   /* of ACP, that the server will choose */
 	bool handshake;                /* it began with one */
@@ -204,7 +191,6 @@ struct oracle {
 	int64_t unread;               /* when none could, as the client did not read or the machine slept */
 	bool may_pass;                /* a request was half read when it asked */
 	uint64_t let;  /* what was heard before this may pass: it stands before an answer of the client's */
-	bool unheld;   /* an answer passes in parts, so that messages do not wait for the probe */
 	bool unprobed; /* a cancel arrived after the probe, at this time */
 	int64_t unprobed_at;
 	bool cut_short;                        /* the world ended though canceld had a time to wake at */
@@ -215,7 +201,6 @@ struct oracle {
 	bool lists[LISTS];                     /* the server says when they change */
 	int list_changes[LISTS];               /* that the client was told */
 	int restarted, changed, changes;       /* counts in canceld's log; servers that differ */
-	int broken;                            /* how many messages have broken off */
 	int may_break;                         /* how many may have broken off in the middle */
 	char verdict[1024];                    /* empty while every promise holds */
 };
@@ -234,7 +219,7 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int sent);
 void oracle_heard(struct oracle *oracle, int sent);
 
-enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
  * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes arrive later, and
@@ -242,17 +227,6 @@ enum decision { DECIDED_ANSWER, DECIDED_TRUNCATED, DECIDED_STALLED, DECIDED_UNSE
  */
 void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
-
-/* The message of that side of which canceld has heard a part; NULL: there is none. */
-struct sent *oracle_partial(const struct oracle *oracle, int from);
-/* So many bytes of the message have reached canceld. */
-void oracle_hears_part(struct oracle *oracle, int sent, size_t len);
-/* canceld's log reports that a message from that side, of which this has been read, passes as this request's answer. */
-void oracle_passes(struct oracle *oracle, int from, const char *id, const char *text, size_t len);
-/* ... that it was not; that it has forgotten the request; that the request timed out. */
-void oracle_is_another(struct oracle *oracle, int from, const char *id);
-void oracle_forgot(struct oracle *oracle, int by, const char *id);
-void oracle_times_out(struct oracle *oracle, int by, const char *id);
 
 /* The server has gone, and another one will come. half: the sides that have read a part of a message. */
 void oracle_lost(struct oracle *oracle, const bool half[2]);
@@ -272,9 +246,6 @@ bool oracle_may_restart(const struct oracle *oracle, bool stateless);
 bool oracle_is_nobodys(const struct oracle *oracle, const char *id);
 /* Whether the server knows the request. */
 bool oracle_is_at_work(const struct oracle *oracle, const struct ask *ask);
-
-/* canceld's log reports that the message from that side broke off. */
-void oracle_broke(struct oracle *oracle, int from);
 
 /* The peer has read this message (without framing). */
 void oracle_got(struct oracle *oracle, int to, const char *text, size_t len);

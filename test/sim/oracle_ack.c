@@ -23,13 +23,6 @@ oracle_got_refusal(struct oracle *oracle, struct ask *ack, json_t *error, json_t
 		oracle_blame(oracle, "6: the cancel %s without a session is refused with %d", ack->id, code);
 }
 
-/* Whether its answer has begun and may not have ended. */
-static bool
-may_break_off(const struct oracle *oracle, const struct ask *target)
-{
-	return target->reply_begun != 0 && oracle->may_break > 0;
-}
-
 /* Whether this outcome may be told. */
 static bool
 is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *target, const char *outcome)
@@ -45,8 +38,8 @@ is_true(const struct oracle *oracle, const struct ask *ack, const struct ask *ta
 	if (strcmp(outcome, "\"cancelled\":true") == 0)
 		return !target->answered_by_peer && (target->answered || target->cancelled != 0);
 	if (strcmp(outcome, completed) == 0)
-		return (target->answered || may_break_off(oracle, target)) &&
-		    (!target->answered_by_peer || !target->confirmed || target->cancelled == 0 || target->reply_large ||
+		return target->answered &&
+		    (!target->answered_by_peer || !target->confirmed || target->cancelled == 0 ||
 			target->reply_begun < oracle->sent[ack->sent].heard);
 	return target->deed->traits & FINAL &&
 	    strcmp(outcome, "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"") == 0;
@@ -74,6 +67,6 @@ oracle_got_acknowledgement(struct oracle *oracle, struct ask *ack, const char *t
 	if (!is_true(oracle, ack, target, outcome))
 		oracle_blame(oracle, "6: the cancel %s of %s is told %s", ack->id, name, outcome);
 	if (target != NULL && target->owed && target->cancelled != 0 && !target->answered && !oracle->client_left &&
-	    !(target->deed->traits & FINAL) && !may_break_off(oracle, target))
+	    !(target->deed->traits & FINAL))
 		oracle_blame(oracle, "6: %s is acknowledged before %s is answered", ack->id, name);
 }

@@ -90,7 +90,7 @@ is_due(const struct oracle *oracle, const struct ask *ask)
 static void
 check_ask(struct oracle *oracle, const struct ask *ask)
 {
-	if (oracle->sent[ask->sent].heard == 0 || oracle->sent[ask->sent].broken)
+	if (oracle->sent[ask->sent].heard == 0)
 		return;
 	if (is_due(oracle, ask))
 		oracle_blame(oracle, "1: %s of the %s was never answered", ask->id,
@@ -122,7 +122,7 @@ oracle_end(struct oracle *oracle)
 		const struct sent *sent = &oracle->sent[i];
 
 		if (sent->due && !sent->arrived && !(sent->from == CLIENT && is_unheard(oracle)) &&
-		    ++lost > oracle->broken + oracle->halves)
+		    ++lost > oracle->halves)
 			oracle_blame(oracle, "3: message %d was lost", i);
 	}
 	oracle_end_restarts(oracle);

@@ -55,12 +55,11 @@ read_token(const struct oracle *oracle, struct ask *ask, json_t *params)
 		jsontext_spell(token, ask->wire_token, sizeof(ask->wire_token));
 }
 
-/* Whether it may still be answered. An answer that passes in parts counts from its first part on. */
+/* Whether it may still be answered. */
 static bool
 is_awaited(const struct ask *ask)
 {
-	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->reply_begun != 0 && ask->reply_large) &&
-	    !(ask->by == CLIENT && ask->lost != 0);
+	return ask->wire[0] != '\0' && ask->replied == 0 && !(ask->by == CLIENT && ask->lost != 0);
 }
 
 static void
@@ -104,8 +103,6 @@ got_response(struct oracle *oracle, struct sent *sent, struct ask *ask, const ch
 		oracle_blame(oracle, "1: %s is answered twice", ask->id);
 	if (sent->bad)
 		oracle_blame(oracle, "1: a malformed response arrived");
-	if (sent->broken)
-		return;
 	if (ask->cancelled != 0 && ask->cancelled < sent->begun && !ask->owed)
 		oracle_blame(oracle, "1: a late answer to %s, which was cancelled: %.*s", ask->id,
 		    (int)(len < 100 ? len : 100), text);
@@ -232,20 +229,16 @@ got_message(struct oracle *oracle, int to, int number, json_t *message, const ch
 
 	if (to == SERVER && oracle_got_again(oracle, number, text, len))
 		return;
-	if (sent->from == to || sent->arrived || (sent->kind == KIND_JUNK && !sent->astray) ||
-	    sent->kind == KIND_ACKNOWLEDGED || sent->begun == 0) {
+	if (sent->from == to || sent->arrived || sent->kind == KIND_JUNK || sent->kind == KIND_ACKNOWLEDGED ||
+	    sent->begun == 0) {
 		oracle_blame(oracle, "1: message %d arrived twice, or should not: %.*s", number,
 		    (int)(len < 100 ? len : 100), text);
 		return;
 	}
 	sent->arrived = true;
-	/* Whose answer it is nobody knew when it began to pass. */
-	if (!sent->astray)
-		oracle_check_life(oracle, to, sent, ask);
+	oracle_check_life(oracle, to, sent, ask);
 	check_order(oracle, sent, number);
-	if (sent->astray)
-		ask = NULL;
-	else if (sent->kind == KIND_REQUEST)
+	if (sent->kind == KIND_REQUEST)
 		got_request(oracle, ask, message, text, len);
 	else if (sent->kind == KIND_RESPONSE)
 		got_response(oracle, sent, ask, text, len);
@@ -282,9 +275,10 @@ oracle_got(struct oracle *oracle, int to, const char *text, size_t len)
 	json_t *message = json_loadb(text, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
 	json_t *number = number_of(message);
 
-	if (message == NULL && oracle->may_break > oracle->broken)
-		oracle->broken++;
-	else if (message == NULL)
+	if (len > 0 && text[len - 1] == '\r') /* white space, as some peers end their lines with it */
+		len--;
+
+	if (message == NULL)
 		oracle_blame(oracle, "3: what is no message: %.*s ... %.*s", (int)(len < 100 ? len : 100), text,
 		    (int)(len < 60 ? len : 60), text + len - (len < 60 ? len : 60));
 	else if (number == NULL)

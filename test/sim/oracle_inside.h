@@ -7,8 +7,6 @@
 
 #include "oracle.h"
 
-enum { HELD = 64 << 10 }; /* the manual: the longest message that is held */
-
 /* jsontext.c */
 /* The raw text of the id, which the peers write first or last. */
 void jsontext_raw_id(const char *text, size_t len, char *out, size_t size);

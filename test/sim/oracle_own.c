@@ -117,8 +117,7 @@ check_time(struct oracle *oracle, const struct ask *ask, bool timeout)
 	else if (!ask->at_once && ask->decided_at - ask->ending_at < oracle_grace(oracle, ask))
 		oracle_blame(oracle, "1: %s had %lld ms to be answered", ask->id,
 		    (long long)(ask->decided_at - ask->ending_at));
-	else if (ask->at_once && !ask->stalled && ask->decided_at > ask->ending_at &&
-	    ask->decided_at > ask->mistaken_at)
+	else if (ask->at_once && ask->decided_at > ask->ending_at)
 		oracle_blame(oracle, "6: %s is answered %lld ms after the $/canceld/cancel", ask->id,
 		    (long long)(ask->decided_at - ask->ending_at));
 }

@@ -61,7 +61,7 @@ ask_again(struct oracle *oracle, struct ask *ask)
 }
 
 static void
-lose_ask(struct oracle *oracle, struct ask *ask, bool half)
+lose_ask(struct oracle *oracle, struct ask *ask)
 {
 	const struct sent *sent = &oracle->sent[ask->sent];
 
@@ -70,7 +70,7 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
 	if (ask->by == SERVER) {
 		ask->lost = oracle->lost;
 	} else if (sent->heard == 0) {
-		ask->flying |= half && sent->len > HELD; /* a message that passes in parts ends with its reader */
+		return;
 	} else if (goes_on(oracle, ask)) {
 		ask_again(oracle, ask);
 	} else if (oracle_is_at_work(oracle, ask)) {
@@ -84,7 +84,7 @@ lose_ask(struct oracle *oracle, struct ask *ask, bool half)
  * the next one.
  */
 static void
-lose_sent(const struct oracle *oracle, struct sent *sent, bool half)
+lose_sent(const struct oracle *oracle, struct sent *sent)
 {
 	if (sent->kind == KIND_TURN_CANCEL)
 		sent->due = false;
@@ -93,8 +93,6 @@ lose_sent(const struct oracle *oracle, struct sent *sent, bool half)
 	if (oracle->opened > 0 && sent == &oracle->sent[oracle->opened]) {
 		sent->arrived = false;
 		sent->again = sent->due = sent->heard != 0;
-	} else if (sent->begun != 0 && sent->heard == 0 && half) {
-		sent->torn = sent->len > HELD;
 	}
 }
 
@@ -118,11 +116,10 @@ oracle_lost(struct oracle *oracle, const bool half[2])
 	oracle->halves += half[SERVER];
 	oracle->may_reach = half[CLIENT];
 	for (i = 0; i < oracle->ask_count; i++)
-		lose_ask(oracle, &oracle->asks[i], half[SERVER]);
+		lose_ask(oracle, &oracle->asks[i]);
 	for (i = 0; i < oracle->sent_count; i++)
-		lose_sent(oracle, &oracle->sent[i], half[SERVER]);
+		lose_sent(oracle, &oracle->sent[i]);
 	oracle->told[CLIENT] = oracle->telling_count[CLIENT];
-	oracle->partial[SERVER] = 0;
 	oracle->repaired = 0;
 	oracle->own_count = 0;
 	oracle->probing = oracle->unprobed = oracle->stuck = oracle->replaying = false;
@@ -284,7 +281,7 @@ check_ahead(struct oracle *oracle)
 	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++) {
 		const struct ask *ask = sent->ask < 0 ? NULL : &oracle->asks[sent->ask];
 
-		if (sent->urgent && !sent->arrived && !sent->bad && sent->len <= HELD && ask->life == oracle->life &&
+		if (sent->urgent && !sent->arrived && !sent->bad && ask->life == oracle->life &&
 		    ask->replied == sent->heard && ask->decided == 0 && ask->cancelled == 0 && ask->lost == 0 &&
 		    !ask->crossed && !ask->cascaded)
 			oracle_blame(oracle, "7: the answer to %s waits for the new server", ask->id);
@@ -294,16 +291,12 @@ check_ahead(struct oracle *oracle)
 static void
 check_reader(struct oracle *oracle, const struct sent *sent, const struct ask *ask)
 {
-	/* What canceld has to say waits for the end of a message that passes in parts. */
-	uint64_t settled = sent->len > HELD ? sent->begun : sent->heard;
-
 	if (sent->kind == KIND_RESPONSE && ask->life != oracle->life)
 		oracle_blame(oracle, "7: an answer to %s, which another server had asked", ask->id);
 	if (oracle->fresh && oracle->shaken >= 0)
 		oracle_blame(oracle, "7: the new server reads something before the session is open");
 	if (sent->kind == KIND_REQUEST && oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck &&
-	    !oracle->unheld && sent->heard > oracle->free && settled > oracle->let &&
-	    (sent->begun > oracle->free || sent->len <= HELD) && !sent->again && sent->begun != 0 &&
+	    sent->heard > oracle->free && sent->heard > oracle->let && !sent->again && sent->begun != 0 &&
 	    !(oracle->may_pass && sent->begun < oracle->probed))
 		oracle_blame(oracle, "7: %s arrived at a server that may be stuck", ask->id);
 	if (sent->kind == KIND_REQUEST)
@@ -324,7 +317,7 @@ oracle_check_life(struct oracle *oracle, int to, const struct sent *sent, const 
 	if (to == SERVER) {
 		check_reader(oracle, sent, ask);
 	} else if (sent->life != oracle->life) {
-		if (sent->heard == 0 && !sent->broken)
+		if (sent->heard == 0)
 			oracle_blame(oracle, "7: a server that had gone says something");
 		if (sent->kind == KIND_REQUEST && ask->wire[0] == '\0' && oracle->may_reach-- <= 0)
 			oracle_blame(oracle, "7: %s arrived, and nobody is there to be answered", ask->id);
@@ -354,8 +347,8 @@ oracle_is_held(const struct oracle *oracle, const struct ask *ask)
 		return false;
 	if (oracle->away || oracle->replaying)
 		return true;
-	return oracle->probing && !oracle->unheld && oracle->now - oracle->probe_at < oracle->kill_stuck &&
-	    begun > oracle->probed && begun > oracle->let;
+	return oracle->probing && oracle->now - oracle->probe_at < oracle->kill_stuck && begun > oracle->probed &&
+	    begun > oracle->let;
 }
 
 /* What was held is written now, and is idle from now on. */
@@ -378,8 +371,6 @@ oracle_check_deaf(struct oracle *oracle, const struct ask *ask)
 
 	if (ask->reply_begun != 0 && oracle->spoke > since)
 		since = oracle->spoke;
-	if (ask->mistaken_at > since)
-		since = ask->mistaken_at;
 	if (oracle->unread > since)
 		since = oracle->unread;
 	if (oracle->now - since > 2 * grace)
@@ -420,21 +411,6 @@ oracle_is_probe(const char *method)
 	    strcmp(method, "$/canceld/probe") == 0;
 }
 
-/*
- * Whether a part of a large answer of the client's was read: when it passes in parts, the messages before it pass too.
- */
-static bool
-is_answering_at_length(const struct oracle *oracle)
-{
-	const struct sent *sent;
-
-	for (sent = oracle->sent; sent < oracle->sent + oracle->sent_count; sent++)
-		if (sent->from == CLIENT && (sent->kind == KIND_RESPONSE || sent->last) && sent->len > HELD &&
-		    sent->begun != 0 && sent->heard == 0)
-			return true;
-	return false;
-}
-
 /* When canceld had the last message that this server may need and has not read: those before it do not wait. */
 static uint64_t
 last_needed(const struct oracle *oracle)
@@ -444,9 +420,8 @@ last_needed(const struct oracle *oracle)
 
 	for (i = 0; i < oracle->sent_count; i++) {
 		const struct sent *sent = &oracle->sent[i];
-		/* What passed in parts as an answer was let through when it began, even if it proves to be none. */
 		bool needed = sent->kind == KIND_RESPONSE || sent->kind == KIND_PROGRESS ||
-		    sent->kind == KIND_TURN_CANCEL || sent->astray || i == oracle->opened;
+		    sent->kind == KIND_TURN_CANCEL || i == oracle->opened;
 
 		if (sent->from == CLIENT && needed && !sent->arrived && sent->heard > last)
 			last = sent->heard;
@@ -467,7 +442,6 @@ oracle_probes(struct oracle *oracle, bool half)
 	oracle->probe_at = oracle->now;
 	oracle->probed = ++oracle->step;
 	oracle->may_pass = half;
-	oracle->unheld = is_answering_at_length(oracle);
 	oracle->let = last_needed(oracle);
 }
 
@@ -520,12 +494,11 @@ oracle_got_list_change(struct oracle *oracle, const char *method)
 	return false;
 }
 
-/* Whether the server may not wait for this: it was told that no answer comes, or its request broke off. */
+/* Whether the server may not wait for this: it was told that no answer comes. */
 static bool
-is_uncertain(const struct oracle *oracle, const struct ask *ask)
+is_uncertain(const struct ask *ask)
 {
-	return ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed ||
-	    oracle->sent[ask->sent].broken;
+	return ask->cancelled != 0 || ask->expired != 0 || ask->cascaded || ask->crossed;
 }
 
 /* Whether the server waits for the client. */
@@ -536,7 +509,7 @@ waits_for_client(const struct oracle *oracle, bool surely)
 
 	for (ask = oracle->asks; ask < oracle->asks + oracle->ask_count; ask++)
 		if (ask->by == SERVER && oracle_lives(oracle, ask) &&
-		    !(surely ? is_uncertain(oracle, ask) : ask->cancelled != 0 && !ask->owed))
+		    !(surely ? is_uncertain(ask) : ask->cancelled != 0 && !ask->owed))
 			return true;
 	return false;
 }

@@ -18,7 +18,7 @@ peer_opening(const struct world *world, bool differs)
 	const struct oracle *oracle = &world->oracle;
 
 	if (oracle->protocol == &protocols[MCP] && differs)
-		return oracle->lists[0] ? ",\"protocolVersion\":\"2025-06-18\"" : ",\"protocolVersion\":\"2025-03-26\"";
+		return ",\"protocolVersion\":\"2025-03-26\"";
 	if (oracle->protocol == &protocols[MCP] && oracle->tasks)
 		return oracle->cancels_tasks ?
 		    ",\"protocolVersion\":\"2025-11-25\",\"capabilities\":"

@@ -147,14 +147,3 @@ peer_asks_canceld(struct world *world)
 	if (some < 0 || !oracle->asks[some].ours)
 		ask_canceld(world, some);
 }
-
-void
-peer_cancels_passing(struct world *world, int by, int ask)
-{
-	if (peer_last_of_id(world, ask) != ask)
-		return;
-	if (by == CLIENT && chance_percent(&world->chance, 50))
-		ask_canceld(world, ask);
-	else if (oracle_waits(&world->oracle.asks[ask]))
-		write_cancel(world, by, KIND_CANCEL, ask, world->oracle.asks[ask].id);
-}

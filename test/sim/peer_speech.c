@@ -174,7 +174,7 @@ peer_writes_among_text(struct world *world, int ask, const char *answer)
 	char *text = NULL;
 	int sent;
 
-	if (asprintf(&text, "loading{ %s and more%s", answer, frame ? "" : "\n") < 0)
+	if (asprintf(&text, "loading{ %s%s", answer, frame ? "" : "\n") < 0)
 		abort();
 	sent = write_bytes(world, SERVER, KIND_RESPONSE, ask, frame ? framed(world, text) : text, answer);
 	world->oracle.sent[sent].salvaged = true;

@@ -173,7 +173,7 @@ servers_note(struct world *world)
 
 	if (wire_backed_up(world, SERVER))
 		oracle->unread = world->now;
-	if (wire_backed_up(world, SERVER) || wire_is_passing(world))
+	if (wire_backed_up(world, SERVER))
 		oracle->moved = world->now;
 	if (servers_is_there(world) && session_server(world->session) == SERVER_STUCK && !oracle->stuck)
 		oracle_stuck(oracle);

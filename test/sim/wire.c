@@ -122,7 +122,6 @@ wire_feed(struct world *world, int from, size_t n)
 		peer->fed += piece;
 		n -= piece;
 		world->oracle.now = world->now;
-		oracle_hears_part(&world->oracle, number, peer->fed);
 		if (peer->fed == sent->len) {
 			oracle_heard(&world->oracle, number);
 			peer->first = (peer->first + 1) % QUEUE_MAX;
@@ -131,7 +130,7 @@ wire_feed(struct world *world, int from, size_t n)
 		}
 		if (from == SERVER)
 			world->oracle.moved = world->oracle.spoke = world->now;
-		both_hear(world, side, bytes, sent->len > LIMIT_HOLD);
+		both_hear(world, side, bytes, sent->len > LIMIT_READ);
 	}
 	both_heard(world, side);
 }
@@ -146,33 +145,11 @@ wire_some_bytes(struct world *world)
 	return 1 + chance_below(&world->chance, how == 2 ? 2 * PEER_LARGE : PIECE);
 }
 
-/* Whether that side has half a message that passes in parts. */
-static bool
-passes_in_parts(const struct world *world, int from)
-{
-	return world->peer[from].fed >= LIMIT_HOLD;
-}
-
-bool
-wire_is_passing(const struct world *world)
-{
-	const struct peer *server = &world->peer[SERVER];
-
-	return passes_in_parts(world, SERVER) && !world->oracle.sent[server->queue[server->first]].broken;
-}
-
-/* Something happens while a message passes in parts: its answer is cancelled, or canceld has one of its own. */
+/* Something happens while a large message arrives: canceld has one of its own, or time passes. */
 static void
 interrupts(struct world *world, int reader)
 {
-	const struct sent *sent = oracle_partial(&world->oracle, !reader);
-	bool mistaken = sent != NULL && sent->passing > 0 && sent->passing - 1 != sent->ask;
-	unsigned what = chance_below(&world->chance, 10);
-
-	if (what < (mistaken ? 8 : 3) && sent != NULL && sent->passing > 0) {
-		peer_cancels_passing(world, reader, sent->passing - 1);
-		wire_feed(world, reader, SIZE_MAX);
-	} else if (reader == CLIENT && what < 6) {
+	if (reader == CLIENT && chance_percent(&world->chance, 40)) {
 		peer_writes_junk(world, CLIENT);
 		wire_feed(world, CLIENT, SIZE_MAX);
 	} else {
@@ -185,9 +162,9 @@ void
 wire_reads_some(struct world *world, int from)
 {
 	const struct peer *peer = &world->peer[from];
-	bool large = peer->count > 0 && world->oracle.sent[peer->queue[peer->first]].len > LIMIT_HOLD;
+	bool large = peer->count > 0 && world->oracle.sent[peer->queue[peer->first]].len > LIMIT_READ;
 
 	wire_feed(world, from, large ? 1 + chance_below(&world->chance, LIMIT_READ) : wire_some_bytes(world));
-	if (passes_in_parts(world, from) && chance_percent(&world->chance, 40))
+	if (peer->fed >= LIMIT_READ && chance_percent(&world->chance, 40))
 		interrupts(world, from == CLIENT ? SERVER : CLIENT);
 }

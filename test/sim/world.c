@@ -156,20 +156,14 @@ server_hangs(struct world *world)
 	clock_runs_out(world);
 }
 
-static bool
-is_broken_off(const struct action *action)
-{
-	return action->verb == VERB_NOTE && (action->why == WHY_TRUNCATED || action->why == WHY_STALLED);
-}
-
 /*
  * The side whose request is answered. A message dropped for it was on its way to the other side; without a message, the
- * action names the side that the request was for, or the reader of an answer that breaks off.
+ * action names the side that the request was for.
  */
 static int
 asker_of(const struct action *action)
 {
-	bool same = action->verb == VERB_SEND || is_broken_off(action);
+	bool same = action->verb == VERB_SEND;
 	bool client = (action->side == SIDE_CLIENT) == same;
 
 	/* One that had passed in part. */
@@ -189,32 +183,12 @@ note_answer(struct world *world, const struct action *action, const char *id)
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (action->why == answers[i] && (action->verb != VERB_NOTE || action->why == WHY_CANCEL_ANSWERED))
 			oracle_decided(&world->oracle, asker_of(action), id, DECIDED_ANSWER);
-	if (action->why == WHY_TRUNCATED)
-		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_TRUNCATED);
-	if (action->why == WHY_STALLED)
-		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_STALLED);
 	if (action->why == WHY_SERVER_LOST)
 		oracle_decided(&world->oracle, CLIENT, id, DECIDED_LOST);
 	if (action->why == WHY_CANCEL_UNSENT)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_UNSENT);
 	if (action->why == WHY_TIMED_OUT && action->verb == VERB_NOTE)
 		oracle_decided(&world->oracle, asker_of(action), id, DECIDED_EXPIRED);
-}
-
-static void
-note_long_answer(struct world *world, const struct action *action, const char *id)
-{
-	struct oracle *oracle = &world->oracle;
-	int to = action->side == SIDE_CLIENT ? CLIENT : SERVER;
-
-	if (action->why == WHY_RELAYED)
-		oracle_passes(oracle, !to, id, action->message.ptr, action->message.len);
-	else if (action->why == WHY_WRONG_ID)
-		oracle_is_another(oracle, !to, id);
-	else if (action->why == WHY_FORGOTTEN)
-		oracle_forgot(oracle, !to, id);
-	else if (action->why == WHY_TIMED_OUT)
-		oracle_times_out(oracle, action->verb == VERB_NOTE ? !to : to, id);
 }
 
 static void
@@ -226,8 +200,6 @@ on_action(void *user, const struct action *action)
 	world_tell(world, "%s %.*s %.*s\n", why_word(action->why), (int)action->id.len, action->id.ptr,
 	    (int)action->detail.len, action->detail.ptr);
 	snprintf(id, sizeof(id), "%.*s", (int)action->id.len, action->id.ptr);
-	if (is_broken_off(action))
-		oracle_broke(&world->oracle, action->side == SIDE_CLIENT ? SERVER : CLIENT);
 	if (action->why == WHY_CANCEL_SENT)
 		snprintf(session, sizeof(session), "%.*s", (int)action->detail.len, action->detail.ptr);
 	if (action->why == WHY_CANCEL_SENT || action->why == WHY_CANCEL_TRANSLATED)
@@ -240,7 +212,6 @@ on_action(void *user, const struct action *action)
 	world->oracle.changed += action->why == WHY_SERVER_CHANGED;
 	if (world->oracle.shut && action->side == SIDE_SERVER && action->verb == VERB_SEND)
 		oracle_blame(&world->oracle, "2: %s is told of a server whose stdin is closed", why_word(action->why));
-	note_long_answer(world, action, id);
 	note_answer(world, action, id);
 }
 
@@ -344,7 +315,6 @@ init(struct world *world)
 	config.grace = oracle->grace == INT64_MAX ? MSEC_NEVER : oracle->grace;
 	config.max_message = LIMIT_MESSAGE;
 	config.max_inflight = chance_percent(chance, 10) ? 3 : 10000;
-	oracle->strict = config.strict = chance_percent(chance, 20);
 	world->large = chance_percent(chance, 15) ? 20 : 3;
 	config.seed = chance_next(chance);
 	oracle->no_cancel = config.no_cancel = chance_percent(chance, 5);

@@ -3,7 +3,7 @@
 
 /* Shared by the parts of a world: its state, the peers, the wire between them and canceld, the clock. */
 
-#include "core/restart.h"
+#include "core/supervisor.h"
 #include "core/session.h"
 #include "oracle.h"
 #include "random.h"
@@ -97,7 +97,6 @@ void peer_server_asks(struct world *world);
 void peer_cancels(struct world *world, int from);
 void peer_cancels_turn(struct world *world);
 /* Cancels this request, or asks canceld to. */
-void peer_cancels_passing(struct world *world, int by, int ask);
 void peer_asks_canceld(struct world *world);
 /* The client cancels the handshake while it is not answered. */
 void peer_cancels_opening(struct world *world);
@@ -167,8 +166,6 @@ void wire_drain(struct world *world, int to, size_t n);
 void wire_reads_some(struct world *world, int from);
 size_t wire_some_bytes(struct world *world);
 bool wire_backed_up(const struct world *world, int from);
-/* Whether a message of the server's passes in parts, and others wait for its end. */
-bool wire_is_passing(const struct world *world);
 
 /* clock.c */
 void clock_expire(struct world *world);

@@ -1,219 +1,184 @@
 #!/bin/sh
-# Usage: CC='cc FLAGS' floors.sh LIST OBJECTS
-# Enforces the order of the files in the tree of the current directory. LIST: floors.txt. OBJECTS: the objects of src/,
-# compiled with -O0 -ffunction-sections and no flag that hides or adds a name (VARIANT=floors). Needs binutils.
+# Usage: CC='cc FLAGS' floors.sh OBJECTS
+# Enforces the order of the tree: a file includes and calls only what stands on its own floor or below it, and no files
+# go in a circle. OBJECTS: the objects of src/, compiled without optimization (build/debug/obj). Needs binutils.
 set -eu
 LC_ALL=C
 export LC_ALL
 
-list=$1
-objects=${2%/}
-tools=$(dirname "$0")
+# Folders and files, the lowest floor first; what stands on one line is one floor. A header under include is on the floor
+# of the source of its name; one without a source has none, and what it includes counts for whoever includes it.
+floors='
+	src/core/base
+	src/core/json
+	src/core/wire
+	src/core/protocol
+	src/core/table
+	src/core/process
+	src/core/session
+	src/shell/log src/shell/config src/shell/io src/shell/process src/shell/control
+	src/shell/loop.c
+	src/ctl/lib
+	src/ctl/wrap
+	src/ctl/commands src/ctl/doctor
+	src/canceld.c src/cancelctl.c src/completions.c
+'
+
+# All that the core may call of the C library; the second line is what compilers add.
+core_calls='malloc calloc realloc reallocarray free abort memcpy memmove memset memcmp memchr memrchr memmem strlen strnlen
+	strcmp strncmp strchr strrchr strstr strtod __assert_fail __errno_location __stack_chk_fail _GLOBAL_OFFSET_TABLE_ bcmp'
+
+objects=${1%/}
 cc=${CC:-cc}
 work=$objects/floors
 failed=0
 
-# The words of one list of LIST, line by line.
-words()
-{
-	awk -v want="$1" '/^[^ \t#]/ { wanted = $1 == want; next } wanted { sub(/#.*/, ""); print }' "$list"
-}
-
-complain()
+# Shows what the last check wrote to the file of complaints.
+complain() # check
 {
 	[ -s "$work/complaints" ] || return 0
 	sed "s/^/$1: /" "$work/complaints"
 	failed=1
 }
 
-rm -rf "$work"
-mkdir -p "$work/include" "$work/src"
+mkdir -p "$work"
 sources=$(find include src -name '*.[ch]' | sort)
-units=$(echo "$sources" | grep '\.c$')
-headers=$(echo "$sources" | grep '\.h$')
-files=$(echo "$units" | sed "s,^src/,$objects/src/,; s,c\$,o,")
-core=$(echo "$files" | grep '/core/')
+files=$(echo "$sources" | sed -n "s,\(.*\)\.c\$,$objects/\1.o,p")
 
+# "FILE includes FILE", and "FILE calls NAME of FILE".
 # The lists are names without blanks, meant to be split.
 # shellcheck disable=SC2046,SC2086
 {
-	nm -A -P $files >"$work/names"
-	objdump -dr --no-show-raw-insn $files >"$work/code"
-
-	# Modules as "FLOOR DIRECTORY/NAME".
-	{
-		words core | sed 's,[^ 	][^ 	]*,core/&,g'
-		words shell | sed 's,[^ 	][^ 	]*,shell/&,g'
-		words ctl | sed 's,[^ 	][^ 	]*,ctl/&,g'
-		words program
-	} | awk '{ for (i = 1; i <= NF; i++) print NR, $i }' >"$work/modules"
-
-	# Includes as "include FILE FILE"; calls, and other uses of another file's names, as "use FILE FILE NAME".
-	awk '
-	/^[ \t]*#[ \t]*include[ \t]*"/ {
+	awk '/^[ \t]*#[ \t]*include[ \t]*"/ {
 		split($0, part, "\"")
-		name = part[2]
 		beside = FILENAME
-		sub(/[^\/]*$/, name, beside)
-		print "include", FILENAME, name ~ /^(core|shell|ctl)\// ? "include/" name : beside
-	}' $sources >"$work/includes"
-	awk -v root="$objects/" '
+		sub(/[^\/]*$/, "", beside)
+		print FILENAME, "includes", (part[2] ~ /\// ? "include/" : beside) part[2]
+	}' $sources >"$work/edges"
+	nm -A -P $files | awk -v root="$objects/" '
 	{
 		file = substr($1, length(root) + 1)
 		sub(/\.o:$/, ".c", file)
 	}
-	$3 == "U" || $3 == "w" || $3 == "v" { wanted[file, $2]; next }
+	$3 ~ /[Uwv]/ { wanted[file " " $2] }
 	$3 ~ /[A-TV-Z]/ && $2 != "main" { home[$2] = file }
 	END {
-		for (key in wanted) {
-			split(key, part, SUBSEP)
+		for (use in wanted) {
+			split(use, part, " ")
 			if (part[2] in home)
-				print "use", part[1], home[part[2]], part[2]
+				print part[1], "calls", part[2], "of", home[part[2]]
 		}
-	}' "$work/names" | sort >"$work/uses"
+	}' | sort >>"$work/edges"
 
-	echo "$sources" | awk '
-	function module_of(path)
+	awk -v floors="$floors" -v sources="$sources" '
+	function floor_of(file,    path)
 	{
-		sub(/^(include|src)\//, "", path)
-		sub(/\.[ch]$/, "", path)
-		return path
+		if (file ~ /^include\//)
+			file = namesake[name_of(file)]
+		for (path = file; path ~ /\//; sub(/\/[^\/]*$/, "", path))
+			if (path in floor)
+				return floor[path]
+		return 0
 	}
-	FILENAME ~ /modules$/ { floor[$2] = $1; next }
-	FILENAME == "-" {
-		module = module_of($1)
-		there[module]
-		if (!(module in floor))
-			print $1 " is on no floor"
-		next
-	}
+
+	# include/core/NAME.h and src/core/FOLDER/NAME.c have one name.
+	function name_of(file)
 	{
-		from = module_of($2)
-		to = module_of($3)
-		if (from != to && from in floor && to in floor && floor[from] <= floor[to] && ++count[$1, from, to] == 1) {
-			line[++lines] = $2 ($1 == "use" ? " uses " $4 " of " : " includes ") $3
-			key[lines] = $1 SUBSEP from SUBSEP to
-			side[lines] = floor[from] == floor[to] ? ", on its own floor" : ", above it"
-		}
+		sub(/\.[ch]$/, "", file)
+		sub(/^[a-z]*\//, "", file)
+		return file ~ /\/.*\// ? substr(file, 1, index(file, "/")) substr(file, match(file, /[^\/]*$/)) : file
 	}
+
+	# All that a file includes, by itself and through headers without a floor.
+	function includes(file, by,    list, count, i)
+	{
+		count = split(included[by], list, " ")
+		for (i = 1; i <= count; i++)
+			if (floor_of(list[i]) > floor_of(file))
+				print file " includes " list[i] (by == file ? "" : " by " by) ", above it"
+			else if (floor_of(list[i]) == 0)
+				includes(file, list[i])
+	}
+
+	BEGIN {
+		count = split(floors, line, "\n")
+		for (i = 1; i <= count; i++)
+			for (k = split(line[i], path, " "); k > 0; k--)
+				floor[path[k]] = i
+		for (k = split(sources, path, "\n"); k > 0; k--)
+			if (path[k] ~ /\.c$/)
+				namesake[name_of(path[k])] = path[k]
+	}
+	$2 == "includes" { included[$1] = included[$1] " " $3 }
+	$2 == "calls" && floor_of($5) > floor_of($1) { print $1 " calls " $3 " of " $5 ", above it" }
 	END {
-		for (i = 1; i <= lines; i++)
-			print line[i] (count[key[i]] > 1 ? " and " count[key[i]] - 1 " more" : "") side[i]
-		for (module in floor)
-			if (!(module in there))
-				print module " is on a floor, and is no file"
-	}' "$work/modules" - "$work/includes" "$work/uses" >"$work/complaints"
+		for (file in included)
+			if (floor_of(file) != 0)
+				includes(file, file)
+		for (name in namesake)
+			if (namesake[name] != "" && floor_of(namesake[name]) == 0)
+				print namesake[name] " is on no floor"
+	}' "$work/edges" | sort -u >"$work/complaints"
 	complain order
 
-	awk '{ print $2, $3, $4 }' "$work/uses" | awk -v what=files -f "$tools/circles.awk" >"$work/complaints" || :
+	# tsort names the members of each circle on lines of their own.
+	awk '$2 == "calls" && $1 != $5 { print $1, $5 }' "$work/edges" | tsort 2>&1 >/dev/null |
+		sed 's/^tsort: //' >"$work/complaints"
 	complain calls
-	awk '$2 ~ /\.h$/ { print $2, $3 }' "$work/includes" |
-		awk -v what=headers -f "$tools/circles.awk" >"$work/complaints" || :
+	awk '$2 == "includes" { print $1, $3 }' "$work/edges" | tsort 2>&1 >/dev/null | sed 's/^tsort: //' >"$work/complaints"
 	complain includes
 
-	awk -v root="$objects/src/" -f "$tools/functions.awk" "$work/names" "$work/code" >"$work/calls"
-	case $(objdump -f $core | awk '/^architecture/ { print $2; exit }') in
-	i386:x86-64* | aarch64*)
-		awk '$1 == "call" { print $2, $3 }' "$work/calls" | sort -u |
-			awk -v what=functions -v allowed="$(words recursion | tr '\n' ';')" -f "$tools/circles.awk" \
-				>"$work/complaints" || :
-		complain functions
-		awk -v allowed="$(words core-indirect)" '
-		BEGIN {
-			count = split(allowed, word)
-			for (i = 1; i <= count; i++)
-				listed[word[i]]
-		}
-		$1 == "pointer" && $2 ~ /^core\// && !($2 in listed) { print $2 " calls through a pointer" }
-		' "$work/calls" | sort -u >"$work/complaints"
-		complain functions
-		;;
-	*)
-		echo 'functions: not checked, as the calls of this machine are not known'
-		;;
-	esac
-
-	# The core knows nothing of the system.
-	awk -v allowed="$(words core-headers)" '
+	nm -A -P $(echo "$files" | grep /core/) | awk -v allowed="$core_calls" '
 	BEGIN {
-		count = split(allowed, word)
-		for (i = 1; i <= count; i++)
-			listed[word[i]]
+		for (i = split(allowed, word, " "); i > 0; i--)
+			known[word[i]]
 	}
-	/^[ \t]*#[ \t]*include[ \t]*</ {
-		split($0, part, /[<>]/)
-		if (!(part[2] in listed))
-			print FILENAME ":" FNR ": <" part[2] "> is not for the core"
-	}
-	/^[ \t]*#[ \t]*include[ \t]*"shell\// { print FILENAME ":" FNR ": the core includes the shell" }
-	' $(echo "$sources" | grep /core/) >"$work/complaints"
-	nm -A -P $core | awk -v allowed="$(words core-calls)" '
-	BEGIN {
-		count = split(allowed " _GLOBAL_OFFSET_TABLE_", word)
-		for (i = 1; i <= count; i++)
-			listed[word[i]]
-	}
-	$3 ~ /[Uwv]/ && NF == 3 { users[$2] = users[$2] " " $1 }
-	$3 ~ /[A-TV-Z]/ { listed[$2] }
+	$3 ~ /[Uwv]/ { user[$2] = $1 }
+	$3 ~ /[A-TV-Z]/ { known[$2] }
 	END {
-		for (name in users)
-			if (!(name in listed))
-				print name " is not for the core:" users[name]
-	}' >>"$work/complaints"
+		for (name in user)
+			if (!(name in known))
+				print user[name] " " name " is not for the core"
+	}' >"$work/complaints"
 	complain core
 
-	# Which file writes what. Each file is compiled alone, with the members that it may not write made const: members.awk.
-	# So the compiler finds assignments, increments and addresses given away. Allowed besides: the owner of a struct sets
-	# all of it at once, what others own in it too. Not seen: memset and memcpy over a whole struct, and casts.
-	mkdir -p $(echo "$sources" | sed "s,[^/]*\$,,; s,^,$work/," | sort -u)
-	: >"$work/complaints"
-	awk -v values="$(words values)" -v writers="$(words writers)" -v to="$work" -v complaints="$work/complaints" \
-		-f "$tools/members.awk" $sources $sources >"$work/structs"
-	complain members
-	grep -rhow 'WRITTEN_BY_[A-Za-z0-9_]*' "$work/include" "$work/src" | sort -u |
-		sed 's/.*/#ifndef &\n#define & const\n#endif/' >"$work/written.h"
-	for unit in $units; do
-		module=$(echo "$unit" | sed 's,^src/,,; s,\.c$,,')
-		define=$(echo "$module" | sed 's,[^A-Za-z0-9_],_,g')
-		(cd "$work" && $cc -fsyntax-only -include written.h "-DWRITTEN_BY_$define=" "$unit" 2>&1) |
-			awk -v unit="$unit" -v own="$module.h" '
-			FILENAME != "-" {
-				if ($4 == "include/" own || $4 == "src/" own)
-					own_tags[$1]
-				next
-			}
-			$1 !~ /:[0-9]+:[0-9]+:$/ || !/error:|warning:/ { next }
-			{
-				split($1, place, ":")
-				if (place[1] != unit && substr(place[1], length(place[1]) - length(own) + 1) != own)
-					next
-				if (/read-only|const-qualified|discards/) {
-					for (line = 0; line < place[2] && (getline text <place[1]) > 0; line++)
-						;
-					close(place[1])
-					sub(/^[ \t]*/, "", text)
-					tag = text
-					if (sub(/^\*?[a-z_]+ = \(struct /, "", tag) && sub(/\).*/, "", tag) && tag in own_tags)
-						next
-					print place[1] ":" place[2] ": writes what is not its own: " text
-				} else if (/error:/)
-					print
-			}' "$work/structs" -
-	done | uniq >"$work/complaints"
-	complain members
-
-	for header in $headers; do
+	for header in $(echo "$sources" | grep '\.h$'); do
 		echo "#include \"$header\"" | $cc -I. -Werror -fsyntax-only -x c - >&2 || echo "$header does not compile alone"
 	done >"$work/complaints"
 	complain headers
 
-	awk -f "$tools/length.awk" $(find include src test -name node_modules -prune -o -name '*.[ch]' -print) || failed=1
-	sort -k 2,2nr "$work/structs" |
-		awk 'NR == 1 { print "largest struct: " $1 " (" $4 "), " $2 " members, " $3 " booleans" }'
+	# A function is what stands between "{" and "}" in the first column, without its const tables.
+	awk '
+	function end_of_file()
+	{
+		if (lines > 800 && file !~ /^test/)
+			print file ": " lines " lines; 800 are enough"
+	}
+	FNR == 1 {
+		end_of_file()
+		file = FILENAME
+		start = in_table = 0
+	}
+	{ lines = FNR }
+	/^\{/ {
+		start = FNR
+		tables = 0
+	}
+	start && /^\tstatic const .*= \{$/ { in_table = 1 }
+	in_table { tables++ }
+	/^\t\};/ { in_table = 0 }
+	/^\}/ && start {
+		if (FNR - start - 1 - tables > 60)
+			print FILENAME ":" start ": a function of " FNR - start - 1 - tables " lines; 60 are enough"
+		start = 0
+	}
+	END { end_of_file() }
+	' $sources $(find test -name node_modules -prune -o -name '*.[ch]' -print) >"$work/complaints"
+	complain length
 }
 
 if [ $failed = 0 ]; then
-	echo "floors: $(echo "$sources" | wc -l) files and $(grep -c '^call' "$work/calls") calls in order"
+	echo "floors: $(echo "$sources" | wc -l) files in order"
 else
 	echo 'floors: FAILED'
 	exit 1

@@ -62,8 +62,6 @@ manuals=$(find . -path './man/*.[1-8]')
 
 	if [ -n "$manuals" ] && have mandoc; then
 		mandoc -T lint -W warning $manuals || fail mandoc
-		# What a user looks up must stay short; the rest is for canceld(7).
-		[ "$(mandoc -T ascii man/canceld.1 | wc -l)" -le 600 ] || fail 'man/canceld.1 has more than 600 lines'
 	fi
 }
 

@@ -1,0 +1,338 @@
+#ifndef CORE_INSIDE_H
+#define CORE_INSIDE_H
+
+/*
+ * What the files of src/core/session offer each other, from the lowest to the highest; the caller needs session.h only.
+ *
+ *   questions, acks requests of canceld's own; acknowledgements of $/canceld/cancel
+ *   pass            the message at hand leaves its lane
+ *   reply, cancel   the requester is answered; the receiver is told
+ *   recovery        is the server alive? the replay to a new one
+ *   apply           one cell of the table is carried out for one request
+ *   turns           what that means for the turns of an ACP session
+ *   requests, ends  events of the table: deadlines, sweeps; the server goes or is deaf
+ *   receive, noise  a message by its kind; what is no message
+ */
+
+#include "core/compose.h"
+#include "core/table.h"
+#include "core/message.h"
+#include "core/state.h"
+
+/* --- questions.c */
+
+/*
+ * A fresh id: no request and no question of that side has it. A string, or a number that fits into int32 and is far from
+ * where clients start to count. Written to storage.
+ */
+struct span questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX]);
+
+/* The number was minted by questions_mint. */
+bool questions_has_minted(const struct session *session, struct span number);
+
+/* Adds a question in the place of `asker`, under a fresh id; it is due `time` ms from now. */
+struct request *questions_add(struct session *session, enum side asker, enum question kind, const char *method,
+    bool string, msec_t time);
+
+/* The question in that side's place that a response with this id answers; or NULL. */
+struct request *questions_find(const struct session *session, enum side asker, struct span id);
+
+/* The only question in that side's place whose id is the same number as this id, but spelled differently; or NULL. */
+struct request *questions_loosely(struct session *session, enum side asker, struct span id);
+
+/* --- acks.c */
+
+/* Adds an acknowledgement that waits for the end of the request. false: there are LIMIT_ACKS already. */
+bool acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request);
+
+/*
+ * The client's request with this id has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
+ * ends again, the last end counts.
+ */
+void acks_note_end(struct acks *acks, struct span id, enum outcome outcome);
+
+/* The client's request has ended: notes the end, and sends the acknowledgements that wait for it. */
+void acks_end(struct session *session, const struct request *request, enum outcome outcome);
+
+/* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
+enum outcome acks_outcome(const struct acks *acks, struct span id);
+
+/* Sends the client the acknowledgement of this outcome, and reports it. */
+void acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome);
+
+/* Reports how a $/canceld/cancel with these params was answered. */
+void acks_report(struct session *session, struct span target, struct span reason, const char *outcome);
+
+/* --- pass.c */
+
+/*
+ * The message at hand leaves its lane: it passes unchanged except for its edits, or it is dropped. Each is one decision
+ * and is reported.
+ */
+
+/* The message passes to the other side. request: the one that it is about, or NULL. */
+void pass_on(struct session *session, struct message *message, enum why why, const struct request *request);
+
+/* The message is dropped. */
+void pass_drop(struct session *session, struct message *message, enum why why, const struct request *request);
+
+/* Drops the message's bytes here and reports it as passed: a copy goes to the other side elsewhere in the queue. */
+void pass_take(struct session *session, struct message *message, enum why why, const struct request *request);
+
+/* The message is dropped and nothing is reported. */
+void pass_discard(struct session *session, const struct message *message);
+
+/* --- reply.c */
+
+/*
+ * The answers that canceld writes in place of a receiver: an error that names canceld and the option that would change
+ * it, or a result.
+ */
+
+/* Answers a request that ends, or is given up, at this event. */
+void reply_to(struct session *session, enum side requester, const struct request *request, enum decide_event event);
+
+/* Answers the request at hand with an error, because the side that would answer it has gone. */
+void reply_gone(struct session *session, const struct message *message);
+
+/*
+ * An error to the request at hand, with the dialect's code for failures, for the caller to complete and give to
+ * reply_error. cause: error.data.cause, or NULL; text: for a person. Both must outlive the answer.
+ */
+struct answer reply_answer(const struct session *session, const struct message *message, const char *cause,
+    const char *text);
+
+/* Answers a request that was not entered in the table, if it has an id; it counts as ended. Sets answer->omit_id. */
+void reply_error(struct session *session, enum side to, const struct answer *answer);
+
+/*
+ * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers
+ * its sender, but not a notification, nor a server whose request cannot be named. Returns the log's word for it.
+ */
+enum why reply_refusal(struct session *session, const struct message *message, enum scan_fault fault);
+
+/* Answers the request with this id with a result, a JSON text. */
+void reply_result(struct session *session, enum side to, struct span id, const char *result);
+
+/* --- cancel.c */
+
+/*
+ * Tells the receiver of a request that nobody waits for its answer any more: in its own protocol's form, or not at all.
+ */
+
+enum cancel_result {
+	CANCEL_NOT_SENT,
+	CANCEL_NOT_YET, /* the cancel has to be sent once the era is settled */
+	CANCEL_SENT,
+	CANCEL_SENT_TURN, /* the whole turn was cancelled (ACP session/cancel), with the agent's requests in it */
+};
+
+/* Sends the receiver a cancel of canceld's own, ahead of the queued messages, or reports why not. */
+enum cancel_result cancel_send(struct session *session, enum side requester, const struct request *request);
+
+/* Forwards the requester's own cancel, or reports why not. why: the word if the cancel passes unchanged. */
+enum cancel_result cancel_forward(struct session *session, struct message *message, const struct request *request,
+    enum why why);
+
+/*
+ * Sends session/cancel for the ACP session of these turns although no request of it is outstanding: in v2 the prompts
+ * were answered, and the turns run on. false: reports why not.
+ */
+bool cancel_turns(struct session *session, const struct turns *turns);
+
+/*
+ * Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped.
+ */
+bool cancel_withhold(struct session *session, struct message *message);
+
+/*
+ * The cancel at hand passes in its place: it ends the stream `request`, or, with NULL, names a request that cannot be
+ * tracked.
+ */
+void cancel_pass(struct session *session, struct message *message, const struct request *request);
+
+/* Tells the receiver to cancel the task that the request created, or reports why not; task_id as spelled. */
+void cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id);
+
+/* --- recovery.c */
+
+/*
+ * Finds out whether the server is alive, and tells a new server what it must know.
+ *
+ * The probe: after a cancel canceld asks the server something that every server answers at once. A server that does not
+ * answer within --kill-stuck is STUCK. The client's messages wait for the answer, so that a stuck server does not get
+ * them.
+ *
+ * The replay: canceld repeats to a new server the messages that had opened the session, and consumes the answers. The
+ * client's messages wait.
+ *
+ *   AWAY ──▶ HANDSHAKE ──answered──▶ SETTINGS ──all answered──▶ OPEN: streams, then the queued messages
+ *                     └──refused, or not in time──▶ STUCK
+ */
+
+void recovery_free(struct session *session);
+
+/* The client's request was cancelled: with --kill-stuck, asks the server whether it is alive. */
+void recovery_probe(struct session *session, const struct request *request);
+
+/* Asks now if a question was put off until the last one was answered, or until the era is settled. */
+void recovery_ask_again(struct session *session);
+
+/* The client has gone: gives the probe up. */
+void recovery_end_probe(struct session *session);
+
+/* canceld has closed the server's stdin: its answers to canceld's questions may come, and are not waited for. */
+void recovery_wait_no_more(struct session *session);
+
+/* The server has gone: gives up the questions that canceld asked it in the client's place. */
+void recovery_drop_questions(struct session *session);
+
+/* The response to a question has come, or was discarded as too long. It does not pass. Removes the question. */
+void recovery_answered(struct session *session, enum side asker, struct request *question,
+    const struct message *message);
+
+/* Gives up the questions that are due. */
+void recovery_expire(struct session *session, enum side asker);
+
+/* Why a new server could not continue this session; NULL: it could. */
+const char *recovery_obstacle(const struct session *session);
+
+/* A new server has started: begins the replay. */
+void recovery_replay(struct session *session);
+
+/* --- apply.c */
+
+/*
+ * Carries out the cell of this event for this request alone, which is freed if it has ended. message: the response,
+ * progress or cancel at hand, or NULL. No other file changes the state of a request.
+ */
+enum cancel_result apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message);
+
+/* Replaces the request's deadlines by the grace. */
+void apply_grace(struct session *session, enum side requester, struct request *request);
+
+/* Passes, forwards as a cancel, or drops the message at hand, which is about this request, or NULL. */
+enum cancel_result apply_to_message(struct session *session, enum side requester, struct request *request,
+    const struct decision *cell, struct message *message);
+
+/* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
+
+/* Like apply, with all that follows for the turns of the request's ACP session. */
+void turns_apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message);
+
+/* A new request of the client's, which may be a turn. */
+void turns_enter(struct session *session, struct request *request);
+
+/* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
+void turns_join(struct session *session, struct request *request);
+
+/* The client did not answer in time a request of the agent's whose fate is not TURN_RUNS. */
+void turns_expire(struct session *session, struct request *request);
+
+/*
+ * ACP "Prompt Turn", Cancellation: the client's session/cancel, a notification or a request, cancels all turns of the
+ * session that it names, and tells the agent if it has one of them. A request is answered, as agents know session/cancel
+ * as a notification only.
+ */
+void turns_cancelled(struct session *session, struct message *message);
+
+/* ACP v2: the agent tells in a session/update that it works in this session; idle: that it has ended its turn. */
+void turns_note_work(struct session *session, struct span session_id, bool idle);
+
+/* The agent has closed this session, and its turns with it: no session/cancel is sent for them any more. */
+void turns_close(struct session *session, struct span session_id);
+
+/* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
+void turns_left(struct session *session);
+
+/* The agent has gone, and the turns that it worked on end with it. */
+void turns_lost(struct session *session);
+
+/* --- requests.c */
+
+/*
+ * Carries out one cell. request: one of `requester`'s, or NULL for a message that names none. message: the response,
+ * progress or cancel at hand, or NULL. The request may be freed by this call.
+ */
+void requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message);
+
+/* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
+struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
+
+/* Arms the deadlines of a new request, which has arrived just now. */
+void requests_set_deadlines(struct session *session, enum side requester, struct request *request);
+
+/*
+ * Forgets the tombstones whose linger has passed. deadlines: also expires the requests whose deadline or grace has
+ * passed.
+ */
+void requests_expire(struct session *session, enum side requester, bool deadlines);
+
+/* Forgets the oldest tombstones beyond LIMIT_TOMBSTONES. */
+void requests_trim(struct session *session, enum side requester);
+
+/* The era is settled: sends the cancels that were withheld until then. */
+void requests_release_cancels(struct session *session);
+
+/*
+ * A message that could have answered any of these requests was thrown away: those without a deadline get TIME_IDLE from
+ * now on.
+ */
+void requests_bound(struct session *session, enum side requester);
+
+/* Applies the event to all requests of that side; traits not 0: only to those whose method has one of these traits. */
+void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
+
+/* --- ends.c */
+
+/* What becomes of the requests when the server ends or reads no more. */
+
+/* The server has gone and a new one will come: open streams wait for the new one, all other requests are decided. */
+void ends_lose_server(struct session *session);
+
+/*
+ * The server is deaf: gives it the grace to answer the requests that it has, and answers the others, unless they go to
+ * the next server.
+ */
+void ends_deafen(struct session *session);
+
+/* See session_server_owes. */
+bool ends_server_owes(const struct session *session);
+
+/* --- receive.c */
+
+/*
+ * Handles one whole message: enters a request in the table, finds the request of a response or progress, or cancels a
+ * request; then the message leaves its lane.
+ */
+
+/* A message of the kinds up to ENVELOPE_BATCH. */
+void receive_message(struct session *session, struct message *message);
+
+/* --- noise.c */
+
+/*
+ * Handles input that is not a JSON-RPC message, or too long to be kept. The client gets an error for it. On the server's
+ * stdout it is text that some program printed: messages behind text in the same line are recovered; the rest is dropped,
+ * and the shell writes it to the log.
+ */
+
+/* The message at hand is none. */
+void noise_receive(struct session *session, struct message *message);
+
+/* FRAMING_HEADER: handles text where a header should be. */
+void noise_receive_text(struct session *session, enum side from);
+
+/*
+ * If the frame at hand is too long to be kept, throws away what was read of it. ended: its end was read, or no more of it
+ * will come. false: it is kept.
+ */
+bool noise_skip(struct session *session, enum side from, bool ended);
+
+/* The server has gone, and what was read of its last frame is dropped: the next server's output starts at a boundary. */
+void noise_forget(struct session *session);
+
+#endif

@@ -1,0 +1,76 @@
+#ifndef SHELL_SYSTEM_H
+#define SHELL_SYSTEM_H
+
+/* What both programs ask the system: the time, proc(5), and where the control sockets are. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "core/clock.h"
+
+/* Milliseconds since some time before the program started; never goes back (CLOCK_MONOTONIC). */
+static inline msec_t
+monotonic_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (msec_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
+bool proc_is_own(void);
+
+/* Reads as much of the file as there is room for, with a NUL at the end; empty and false if it cannot be read. */
+bool proc_read(const char *path, char *to, size_t room);
+
+/* The name of the process, as ps(1) shows it; "" if it is unknown. */
+enum { PROC_NAME = 17 }; /* room for the longest name that Linux keeps, a newline and a NUL */
+void proc_name(pid_t pid, char name[PROC_NAME]);
+
+/* The parent's pid; 0: there is none, or it cannot be found out. */
+pid_t proc_parent(pid_t pid);
+
+/*
+ * Where control sockets are: PID-RANDOM.sock in a directory that only its user may enter. Clients strip the
+ * environment, so a place depends on HOME at most. A socket is dead if connect(2) is refused; a pid tells nothing.
+ */
+enum {
+	PLACES = 3,
+	PLACE_PATH = 104, /* of a socket with its NUL; a longer one fits into no sockaddr_un everywhere */
+	PLACE_DIRECTORY = 4096,
+};
+
+/*
+ * The directory number i, below PLACES, in the order in which canceld tries them: /run/user/UID/canceld,
+ * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none of this
+ * number, or it is another one's. Programs that look for sockets look in all.
+ */
+bool place_directory(int i, char path[PLACE_DIRECTORY]);
+
+/* Whether it is a directory of this user's that nobody else may enter. */
+bool place_is_private(const char *path);
+
+/*
+ * Whether a socket of this name has no listener any more. Never blocks. false: somebody listens, it is no socket, or
+ * that cannot be found out.
+ */
+bool place_is_dead(const char *path);
+
+/* Removes a socket that is dead. true: there is none of this name now. Makes only system calls: for the guardian too. */
+bool place_remove_dead(const char *path);
+
+/* Removes the dead sockets in a directory. */
+void place_sweep(const char *directory);
+
+/*
+ * Listens on a new socket, mode 0600, under `given`, or under a fresh name in the first directory where that is
+ * possible, which it creates. Returns the descriptor, with O_NONBLOCK, and the path; the caller closes the one and
+ * unlinks the other. A dead socket is replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens there),
+ * and *at: where it failed, for a person; a static string or `given`.
+ */
+int place_listen(const char *given, char path[PLACE_PATH], const char **at) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef SHELL_WORDS_H
+#define SHELL_WORDS_H
+
+/* What people write, in options, files and for cancelctl, and what they are shown. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/dialect.h"
+
+/* What units_read_duration accepts, for messages. */
+#define UNITS_DURATION "250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
+
+enum time_fault { TIME_FINE, TIME_NO_UNIT, TIME_TOO_LONG, TIME_TOO_FINE, TIME_UNREADABLE };
+
+/* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms, valid if TIME_FINE. */
+enum time_fault units_read_time(struct span text, uint64_t *time);
+
+/* The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is unchanged. */
+bool units_read_duration(struct span text, msec_t *duration);
+
+/* A number of bytes: digits, and K, M or G (powers of 1024). false: something else, or not between least and most. */
+bool units_read_size(struct span text, size_t least, size_t most, size_t *size);
+
+/* Digits. false: something else, or not between least and most. */
+bool units_read_count(struct span text, size_t least, size_t most, size_t *count);
+
+/* [METHOD[:NAME]=]DURATION: adds the rule to the policy. false: it is none, and the policy is unchanged. */
+bool units_read_rule(struct span text, enum policy_source source, enum policy_clock clock, struct policy *policy);
+
+/* What a mistyped name was most likely meant to be. */
+struct nearest {
+	struct span typed;
+	const char *name; /* the nearest of the names offered, borrowed; NULL: none of them is near */
+	size_t distance;
+};
+
+void nearest_init(struct nearest *nearest, struct span typed);
+void nearest_offer(struct nearest *nearest, const char *name); /* at most 63 bytes */
+
+/*
+ * The user's directory: HOME; where it is not set or not absolute, as some clients strip it, the home of the account.
+ * NULL: neither is known. Valid until the next call.
+ */
+const char *home_directory(void);
+
+/* The home of the account, whatever HOME is: NULL if the account is unknown. Valid until the next call. */
+const char *home_of_account(void);
+
+/* Writes the path, with the home in place of a leading "~/". false: there is no home, or it is too long for size bytes. */
+bool home_expand(const char *path, char *expanded, size_t size) __attribute__((warn_unused_result));
+
+/*
+ * Appends bytes of any kind, such as a hostile tool's name, as text that is safe for a terminal: bytes that are not
+ * printable UTF-8 become \xNN. escaped: characters that get a backslash; may be "".
+ */
+void printable_append(struct buf *text, struct span bytes, const char *escaped);
+
+/*
+ * The bytes as a JSON string, which the caller owns; jansson accepts valid UTF-8 only, so what is not valid becomes
+ * U+FFFD. cut: "..." is appended.
+ */
+json_t *printable_json(struct span bytes, bool cut);
+
+/*
+ * Appends word i of a command, ended by NULL, as far as it is harmless: the program; the name of the package, or the last
+ * part of the script's path, that tells the servers apart; -x, --long, and --long=, of at most 32 lower-case letters,
+ * digits and hyphens. "*" stands for all else.
+ */
+void command_append_word(struct buf *text, char *const command[], size_t i);
+
+/* Appends all words so, with blanks between them. */
+void command_append(struct buf *line, char *const command[]);
+
+enum { NAME_SIZE = 64 };
+
+/*
+ * A short name for a server, derived from its command, ended by NULL: what runs, not what runs it. It is cut to
+ * NAME_SIZE with its NUL, and never empty if the command is not.
+ */
+void name_of_command(char *const command[], char name[NAME_SIZE]);
+
+#endif

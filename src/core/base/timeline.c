@@ -1,0 +1,83 @@
+#include "core/timeline.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+#define DUE_MAX (MSEC_NEVER / 2)
+
+void
+timeline_free(struct timeline *timeline)
+{
+	assert(timeline->count == 0);
+	free(timeline->heap);
+	*timeline = (struct timeline){ 0 };
+}
+
+static bool
+is_before(const struct alarm *a, const struct alarm *b)
+{
+	return a->due < b->due || (a->due == b->due && a->order < b->order);
+}
+
+static void
+put(struct alarm **heap, struct alarm *alarm, size_t place)
+{
+	heap[place] = alarm;
+	alarm->place = place;
+}
+
+/* The alarm belongs at this place, or above or below it. */
+static void
+settle(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
+{
+	size_t next;
+
+	for (; place > 0 && is_before(alarm, heap[next = (place - 1) / 2]); place = next)
+		put(heap, heap[next], place);
+	while ((next = 2 * place + 1) < count) {
+		next += next + 1 < count && is_before(heap[next + 1], heap[next]);
+		if (is_before(alarm, heap[next]))
+			break;
+		put(heap, heap[next], place);
+		place = next;
+	}
+	put(heap, alarm, place);
+}
+
+void
+alarm_arm(struct timeline *timeline, struct alarm *alarm, msec_t duration, msec_t now)
+{
+	assert(duration >= 0);
+	if (duration == MSEC_NEVER || alarm->timeline != timeline)
+		alarm_disarm(alarm);
+	if (duration == MSEC_NEVER)
+		return;
+	if (alarm->timeline == NULL) {
+		if (timeline->count == timeline->room) {
+			timeline->room = timeline->room > 0 ? 2 * timeline->room : 16;
+			timeline->heap =
+			    mem_resize(timeline->heap, timeline->room, sizeof(struct alarm *)); /* NOLINT */
+		}
+		alarm->timeline = timeline;
+		alarm->place = timeline->count++;
+	}
+	alarm->due = duration > DUE_MAX || now > DUE_MAX - duration ? DUE_MAX : now + duration;
+	alarm->order = timeline->armed++;
+	settle(timeline->heap, timeline->count, alarm, alarm->place);
+}
+
+void
+alarm_disarm(struct alarm *alarm)
+{
+	struct timeline *timeline = alarm->timeline;
+	struct alarm *last;
+
+	if (timeline == NULL)
+		return;
+	last = timeline->heap[--timeline->count];
+	if (last != alarm)
+		settle(timeline->heap, timeline->count, last, alarm->place);
+	alarm->timeline = NULL;
+}

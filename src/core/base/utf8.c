@@ -1,0 +1,97 @@
+#include "core/utf8.h"
+
+/* Unicode 15, table 3-7. */
+bool
+utf8_tails(unsigned char first, struct utf8_tails *tails)
+{
+	*tails = (struct utf8_tails){ .count = 0, .low = 0x80, .high = 0xBF };
+	if (first < 0x80)
+		return true;
+	if (first < 0xC2 || first > 0xF4)
+		return false;
+	tails->count = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+	if (first == 0xE0)
+		tails->low = 0xA0;
+	else if (first == 0xED)
+		tails->high = 0x9F;
+	else if (first == 0xF0)
+		tails->low = 0x90;
+	else if (first == 0xF4)
+		tails->high = 0x8F;
+	return true;
+}
+
+static inline bool
+is_tail(unsigned char byte)
+{
+	return (byte & 0xC0) == 0x80;
+}
+
+/* As utf8_length, for a first byte that is not ASCII. */
+static inline size_t
+length_of(const unsigned char *at, size_t left)
+{
+	struct utf8_tails tails;
+
+	if (at[0] < 0xE0)
+		return at[0] >= 0xC2 && left >= 2 && is_tail(at[1]) ? 2 : 0;
+	if (!utf8_tails(at[0], &tails) || tails.count >= left || at[1] < tails.low || at[1] > tails.high)
+		return 0;
+	if (!is_tail(at[2]) || (tails.count == 3 && !is_tail(at[3])))
+		return 0;
+	return (size_t)tails.count + 1;
+}
+
+size_t
+utf8_length(struct span text, size_t at)
+{
+	const unsigned char *bytes = (const unsigned char *)text.ptr + at;
+
+	return bytes[0] < 0x80 ? 1 : length_of(bytes, text.len - at);
+}
+
+const char *
+utf8_skip(const char *at, const char *end)
+{
+	size_t len;
+
+	while (at < end && (unsigned char)*at >= 0x80 &&
+	    (len = length_of((const unsigned char *)at, (size_t)(end - at))) > 0)
+		at += len;
+	return at;
+}
+
+uint32_t
+utf8_code(const char *character, size_t len)
+{
+	unsigned char first = (unsigned char)character[0];
+	uint32_t code = len == 1 ? first : first & (0x7FU >> len);
+
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | ((unsigned char)character[i] & 0x3F);
+	return code;
+}
+
+size_t
+utf8_write(uint32_t code, char out[UTF8_MAX])
+{
+	static const unsigned char first[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+	size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	for (size_t i = len - 1; i > 0; i--) {
+		out[i] = (char)(0x80 | (code & 0x3F));
+		code >>= 6;
+	}
+	out[0] = (char)(first[len] | code);
+	return len;
+}
+
+unsigned
+utf8_surrogate(struct span text, size_t at)
+{
+	const unsigned char *bytes = (const unsigned char *)text.ptr + at;
+
+	if (text.len - at < 3 || bytes[0] != 0xED || bytes[1] < 0xA0)
+		return 0;
+	return 0xD000U | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
+}

@@ -1,0 +1,164 @@
+#include "core/id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hash.h"
+#include "core/unescape.h"
+
+static bool
+is_string(struct span id)
+{
+	return id.len >= 2 && id.ptr[0] == '"' && id.ptr[id.len - 1] == '"';
+}
+
+/* The characters of a string that is no longer than ID_MAX, or the id itself. */
+static struct span
+text_of(struct span id, char storage[ID_MAX])
+{
+	struct span inside;
+
+	if (!is_string(id) || id.len > ID_MAX)
+		return id;
+	inside = span_part(id, 1, id.len - 2);
+	if (memchr(inside.ptr, '\\', inside.len) == NULL)
+		return inside;
+	return (struct span){ storage, unescape(inside, storage, ID_MAX) };
+}
+
+static size_t
+count_digits(struct span text, size_t at)
+{
+	size_t count = 0;
+
+	while (at + count < text.len && text.ptr[at + count] >= '0' && text.ptr[at + count] <= '9')
+		count++;
+	return count;
+}
+
+/* An integer without fraction and exponent. */
+static bool
+is_plain(struct span text)
+{
+	size_t sign = text.len > 0 && text.ptr[0] == '-', digits = count_digits(text, sign);
+
+	return digits > 0 && sign + digits == text.len && (text.ptr[sign] != '0' || digits == 1);
+}
+
+/* RFC 8259 section 6. */
+static bool
+is_number(struct span text)
+{
+	size_t at = text.len > 0 && text.ptr[0] == '-', digits = count_digits(text, at);
+
+	if (digits == 0 || (digits > 1 && text.ptr[at] == '0'))
+		return false;
+	at += digits;
+	if (at < text.len && text.ptr[at] == '.') {
+		if ((digits = count_digits(text, at + 1)) == 0)
+			return false;
+		at += 1 + digits;
+	}
+	if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
+		at++;
+		at += at < text.len && (text.ptr[at] == '+' || text.ptr[at] == '-');
+		if ((digits = count_digits(text, at)) == 0)
+			return false;
+		at += digits;
+	}
+	return at == text.len;
+}
+
+/* Most ids. So few digits fit into a double. */
+static inline bool
+read_short(struct span text, double *value)
+{
+	enum { DIGITS = 15 };
+	int64_t integer = 0;
+
+	if (text.len == 0 || text.len > DIGITS || (text.ptr[0] == '0' && text.len > 1))
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned char)text.ptr[i] - (unsigned)'0';
+
+		if (digit > 9)
+			return false;
+		integer = integer * 10 + digit;
+	}
+	*value = (double)integer;
+	return true;
+}
+
+static bool
+read_number(struct span text, double *value)
+{
+	char copy[ID_MAX + 1];
+
+	if (read_short(text, value))
+		return true;
+	if (text.len > ID_MAX || !is_number(text))
+		return false;
+	memcpy(copy, text.ptr, text.len);
+	copy[text.len] = '\0';
+	*value = strtod(copy, NULL);
+	if (*value == 0)
+		*value = 0; /* -0 has other bytes */
+	return true;
+}
+
+bool
+id_equal(struct span a, struct span b)
+{
+	char storage_a[ID_MAX], storage_b[ID_MAX];
+	double value_a, value_b;
+
+	if (span_equal(a, b))
+		return true;
+	if (is_string(a) && is_string(b))
+		return span_equal(text_of(a, storage_a), text_of(b, storage_b));
+	if (is_plain(a) && is_plain(b))
+		return false;
+	return read_number(a, &value_a) && read_number(b, &value_b) && value_a == value_b;
+}
+
+uint64_t
+id_hash(struct span id, uint64_t seed)
+{
+	char storage[ID_MAX];
+	struct span text = text_of(id, storage);
+	double value;
+
+	if (read_number(text, &value))
+		text = (struct span){ (const char *)&value, sizeof(value) };
+	return hash_of(text, seed) ^ (is_string(id) ? ID_STRING : 0);
+}
+
+bool
+id_number(struct span id, double *value)
+{
+	char storage[ID_MAX];
+
+	return read_number(text_of(id, storage), value);
+}
+
+size_t
+id_unescape(struct span id, char *out, size_t size)
+{
+	if (is_string(id))
+		return unescape(span_part(id, 1, id.len - 2), out, size);
+	if (id.len > 0 && size > 0)
+		memcpy(out, id.ptr, id.len < size ? id.len : size);
+	return id.len;
+}
+
+struct span
+id_unescaped(struct span string, char *storage, size_t size)
+{
+	struct span text = { storage, 0 };
+
+	if (is_string(string) && memchr(string.ptr, '\\', string.len) == NULL)
+		text = span_part(string, 1, string.len - 2);
+	else
+		text.len = id_unescape(string, storage, size);
+	return text.len <= size ? text : (struct span){ storage, 0 };
+}

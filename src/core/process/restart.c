@@ -1,0 +1,53 @@
+#include "core/supervisor.h"
+
+#include <stdlib.h>
+
+#include "core/limits.h"
+#include "core/mem.h"
+
+void
+restart_init(struct restart *restart, size_t most, msec_t within)
+{
+	*restart = (struct restart){ .most = most, .within = within };
+}
+
+void
+restart_free(struct restart *restart)
+{
+	free(restart->times);
+	*restart = (struct restart){ 0 };
+}
+
+static bool
+is_exhausted(const struct restart *restart, msec_t now)
+{
+	if (restart->count < restart->most)
+		return false;
+	return restart->within == MSEC_NEVER || restart->most == 0 ||
+	    now - restart->times[restart->count % restart->most] < restart->within;
+}
+
+msec_t
+restart_wait(const struct restart *restart)
+{
+	msec_t wait = TIME_RESTART_WAIT;
+	unsigned i;
+
+	if (restart->failed < 2)
+		return 0;
+	for (i = 2; i < restart->failed && wait < TIME_RESTART_MOST; i++)
+		wait *= 2;
+	return wait < TIME_RESTART_MOST ? wait : TIME_RESTART_MOST;
+}
+
+msec_t
+restart_after(struct restart *restart, bool served, msec_t now)
+{
+	if (is_exhausted(restart, now))
+		return MSEC_NEVER;
+	if (restart->times == NULL)
+		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
+	restart->times[restart->count++ % restart->most] = now;
+	restart->failed = served ? 0 : restart->failed + 1;
+	return restart_wait(restart);
+}

@@ -1,0 +1,126 @@
+#include "core/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/mem.h"
+
+enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
+
+/* For the log, and for the client: ABP "Edge Cases". */
+static const struct {
+	const char *word, *members;
+} outcomes[] = {
+	[OUTCOME_UNKNOWN] = { "not found", "\"cancelled\":false,\"reason\":\"Operation not found\"" },
+	[OUTCOME_COMPLETED] = { "already completed", "\"cancelled\":false,\"reason\":\"Operation already completed\"" },
+	[OUTCOME_CANCELLED] = { "cancelled", "\"cancelled\":true" },
+	[OUTCOME_CONFIRMED] = { "confirmed", "\"cancelled\":true,\"confirmed\":true" },
+	[OUTCOME_FORBIDDEN] = { "cannot be cancelled",
+	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
+};
+
+void
+acks_init(struct acks *acks, uint64_t seed)
+{
+	*acks = (struct acks){ .seed = seed };
+}
+
+static void
+ack_free(struct ack *ack)
+{
+	buf_free(&ack->id);
+	buf_free(&ack->target);
+	buf_free(&ack->reason);
+}
+
+void
+acks_free(struct acks *acks)
+{
+	while (acks->count > 0)
+		ack_free(&acks->list[--acks->count]);
+	free(acks->list);
+	free(acks->marks);
+}
+
+bool
+acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request)
+{
+	struct ack *ack;
+
+	if (acks->count >= LIMIT_ACKS)
+		return false;
+	acks->list = mem_resize(acks->list, acks->count + 1, sizeof(*acks->list));
+	ack = &acks->list[acks->count++];
+	*ack = (struct ack){ .request = request };
+	buf_append(&ack->id, id);
+	buf_append(&ack->target, target);
+	buf_append(&ack->reason, reason);
+	return true;
+}
+
+void
+acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
+{
+	if (acks->marks == NULL)
+		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = id_hash(id, acks->seed) << OUTCOME_BITS | outcome;
+}
+
+void
+acks_report(struct session *session, struct span target, struct span reason, const char *outcome)
+{
+	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_CANCEL_ACKNOWLEDGED, NULL);
+
+	action.id = target;
+	action.detail = reason;
+	action.outcome = span_of(outcome);
+	journal_tell(&session->journal, &action);
+}
+
+void
+acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome)
+{
+	buf_clear(&session->scratch);
+	compose(&session->scratch, "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", id, target,
+	    outcomes[outcome].members);
+	lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
+	acks_report(session, target, reason, outcomes[outcome].word);
+}
+
+void
+acks_end(struct session *session, const struct request *request, enum outcome outcome)
+{
+	struct acks *acks = &session->acks;
+	size_t i, kept = 0;
+
+	for (i = 0; i < acks->count; i++) {
+		struct ack *ack = &acks->list[i];
+
+		if (ack->request != request) {
+			acks->list[kept++] = *ack;
+			continue;
+		}
+		acks_send(session, buf_span(&ack->id), buf_span(&ack->target), buf_span(&ack->reason), outcome);
+		ack_free(ack);
+	}
+	acks->count = kept;
+	acks_note_end(acks, request->id, outcome);
+}
+
+enum outcome
+acks_outcome(const struct acks *acks, struct span id)
+{
+	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
+	uint64_t wanted = id_hash(id, acks->seed) << OUTCOME_BITS;
+	size_t i;
+
+	for (i = 1; i <= known; i++) {
+		uint64_t mark = acks->marks[(acks->marked - i) % LIMIT_FINISHED];
+
+		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)
+			return (enum outcome)(mark - wanted);
+	}
+	return OUTCOME_UNKNOWN;
+}

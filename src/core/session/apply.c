@@ -1,0 +1,243 @@
+/*
+ *   requests ─▶ turns ─▶ decisions[state][event]  (decide.c)
+ *                             │ one cell
+ *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ next state ─▶ acknowledgements
+ *        lane       pass                cancel    recovery   reply    journal   pending        acks
+ */
+#include <assert.h>
+
+#include "core/inside.h"
+#include "core/limits.h"
+
+/* The table's words are for requests of the client's and for deadlines; these replace them. */
+static enum why
+word_for(const struct session *session, enum side requester, enum why why)
+{
+	if (session->reason != NULL && (why == WHY_TIMED_OUT || why == WHY_CANCEL_ANSWERED))
+		return WHY_OPERATOR_CANCELLED;
+	if (requester == SIDE_SERVER && why == WHY_SERVER_GONE)
+		return WHY_UNANSWERABLE;
+	if (requester == SIDE_SERVER && why == WHY_CLIENT_GONE)
+		return WHY_SERVER_GONE;
+	return why;
+}
+
+/* Which option would have told more about a request that timed out, or would have helped; or empty. */
+static struct span
+hint_for(const struct session *session, enum side requester, const struct request *request)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	bool idle = request_timeout(request) == request->idle_after;
+	bool silent = session->party[SIDE_SERVER].heard <= request->received;
+	bool restarts = (dialect->flags & DIALECT_REPLAYS) || session->config.stateless;
+	bool kill = silent && restarts && session->config.kill_stuck == 0;
+	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
+
+	if (requester == SIDE_SERVER || (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+		return SPAN_NONE;
+	if (kill && ask)
+		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
+	if (ask)
+		return SPAN("--ask-progress shows whether the server is at work");
+	return kill ? SPAN("-k replaces a server that is stuck") : SPAN_NONE;
+}
+
+/* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
+static void
+describe_timeout(const struct session *session, enum side requester, const struct request *request, struct buf *detail)
+{
+	const struct party *receiver = &session->party[side_other(requester)];
+	uint64_t unfinished = lane_received_to(receiver->lane) - receiver->frame.start;
+
+	if (request_traits(request) & METHOD_HANDSHAKE)
+		buf_append(detail, SPAN("not answered in time: the session ends"));
+	else
+		buf_append(detail,
+		    request_timeout(request) == request->idle_after ? SPAN("no progress") : SPAN("no answer"));
+	if (unfinished == 0)
+		return;
+	compose(detail, "; %d bytes of an unfinished message had come", (int64_t)unfinished);
+}
+
+/* Reports a decision for which no message is at hand. */
+static void
+report(struct session *session, enum side requester, const struct request *request, const struct decision *cell)
+{
+	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
+	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
+	    answers ? requester : side_other(requester), word_for(session, requester, cell->why), request);
+	struct buf detail;
+
+	buf_init(&detail);
+	if (request->state != REQUEST_ABANDONED)
+		action.timeout = request_timeout(request);
+	if (action.why == WHY_TIMED_OUT) {
+		describe_timeout(session, requester, request, &detail);
+		action.detail = buf_span(&detail);
+		action.hint = hint_for(session, requester, request);
+	}
+	if (action.why == WHY_OPERATOR_CANCELLED)
+		action.detail = *session->reason;
+	journal_tell(&session->journal, &action);
+	buf_free(&detail);
+}
+
+enum cancel_result
+apply_to_message(struct session *session, enum side requester, struct request *request, const struct decision *cell,
+    struct message *message)
+{
+	enum why why = word_for(session, requester, cell->why);
+
+	if (cell->steps & DECIDE_CANCEL)
+		return cancel_forward(session, message, request, why);
+	if (!(cell->steps & DECIDE_PASS))
+		pass_drop(session, message, why, request);
+	else if (message->cancel != NULL)
+		cancel_pass(session, message, request);
+	else
+		pass_on(session, message, why, request);
+	return CANCEL_NOT_SENT;
+}
+
+/* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
+static enum cancel_result
+tell_receiver(struct session *session, enum side requester, struct request *request, const struct decision *cell,
+    struct message *message)
+{
+	enum cancel_result result = CANCEL_NOT_SENT;
+
+	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
+		lane_withdraw(session->party[requester].lane, request->start, request->end);
+	if (message != NULL)
+		return apply_to_message(session, requester, request, cell, message);
+	if (cell->steps & DECIDE_REPORT)
+		report(session, requester, request, cell);
+	if (cell->steps & DECIDE_CANCEL)
+		result = cancel_send(session, requester, request);
+	if (result == CANCEL_NOT_YET)
+		request->withheld = session->cancel_withheld = true;
+	return result;
+}
+
+void
+apply_grace(struct session *session, enum side requester, struct request *request)
+{
+	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
+
+	alarm_disarm(&request->idle);
+	/* No cancel reaches a deaf server: its time does not begin again. */
+	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
+		return;
+	alarm_arm(&session->party[requester].pending.hard, &request->hard, grace, now);
+}
+
+/* The first one who gives a request up is remembered. */
+static void
+note_given_up(const struct session *session, struct request *request, enum given_up by)
+{
+	if (by == GIVEN_UP_BY_NONE)
+		return;
+	if (by == GIVEN_UP_BY_DEADLINE && session->reason != NULL)
+		by = GIVEN_UP_BY_PERSON;
+	else if (by == GIVEN_UP_BY_DEADLINE && request->cap_after <= session->clocks.steady - request->received)
+		by = GIVEN_UP_BY_CAP;
+	request->given_up = by;
+}
+
+/* What the client is told if it has cancelled the request with $/canceld/cancel. */
+static enum outcome
+outcome_of(const struct request *request, enum decide_event event, const struct message *message)
+{
+	if (request->given_up == GIVEN_UP_BY_NONE)
+		return OUTCOME_COMPLETED;
+	if (event != EVENT_RESPONSE)
+		return OUTCOME_CANCELLED;
+	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
+}
+
+/* Whether the response is a result, and no error that a client may find in it. */
+static bool
+is_success(const struct scan *scan)
+{
+	return scan->fault == SCAN_FINE && !envelope_is_malformed(scan) &&
+	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
+	    !span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true"));
+}
+
+/* The cell's tally, unless the request was given up by another than its requester before. */
+static enum tally
+tally_of(const struct request *request, const struct decision *cell, enum outcome outcome,
+    const struct message *message)
+{
+	if (request->given_up == GIVEN_UP_BY_PERSON)
+		return TALLY_OPERATED;
+	if (request_timeout(request) != MSEC_NEVER)
+		return TALLY_TIMED_OUT;
+	if (cell->tally == TALLY_ANSWERED && outcome == OUTCOME_CONFIRMED)
+		return TALLY_CANCELLED;
+	if (cell->tally == TALLY_ANSWERED && !is_success(message->scan))
+		return TALLY_FAILED;
+	if (cell->tally == TALLY_LEFT && (request_traits(request) & METHOD_STREAM))
+		return TALLY_STREAMS;
+	return (enum tally)cell->tally;
+}
+
+/* The request has ended, or its answer is no longer awaited. */
+static void
+note_end(struct session *session, enum side requester, const struct request *request, enum outcome outcome,
+    enum tally tally)
+{
+	if (requester != SIDE_CLIENT)
+		return;
+	journal_tally(&session->journal, requester, tally);
+	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
+		latency_note(&session->latency, request->method, request->name,
+		    session->clocks.steady - request->received);
+	records_end(&session->records, request);
+	acks_end(session, request, outcome);
+}
+
+static void
+enter_state(struct session *session, enum side requester, struct request *request, enum request_state next)
+{
+	struct pending *pending = &session->party[requester].pending;
+
+	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING);
+	if (next == REQUEST_NONE) {
+		pending_remove(pending, request);
+		return;
+	}
+	pending_move(pending, request, next);
+	if (next == REQUEST_CANCELLING) {
+		apply_grace(session, requester, request);
+		return;
+	}
+	alarm_disarm(&request->idle);
+	alarm_arm(&pending->hard, &request->hard, TIME_LINGER, session->clocks.steady);
+}
+
+enum cancel_result
+apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
+    struct message *message)
+{
+	const struct decision *cell = &decisions[state_of(session, requester, request)][event];
+	enum cancel_result result;
+
+	note_given_up(session, request, (enum given_up)cell->given_up);
+	result = tell_receiver(session, requester, request, cell, message);
+	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE && event != EVENT_TERMINATED &&
+	    requester == SIDE_CLIENT)
+		recovery_probe(session, request);
+	if (cell->steps & DECIDE_ANSWER)
+		reply_to(session, requester, request, event);
+	if (cell->steps & DECIDE_EXTEND)
+		state_extend(session, requester, request);
+	if (cell->tally != TALLY_OPEN) {
+		enum outcome outcome = outcome_of(request, event, message);
+
+		note_end(session, requester, request, outcome, tally_of(request, cell, outcome, message));
+	}
+	if (cell->next != request->state)
+		enter_state(session, requester, request, (enum request_state)cell->next);
+	return result;
+}

@@ -1,0 +1,232 @@
+#include "core/inside.h"
+
+#include <string.h>
+
+#include "core/limits.h"
+
+/* Why no cancel of that side's may be sent; empty: it may. */
+static struct span
+obstacle_of(const struct session *session, enum side requester)
+{
+	if (session->config.no_cancel && requester == SIDE_CLIENT)
+		return SPAN("--no-cancel");
+	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
+		return SPAN("the server has closed its stdin");
+	if (session->server.shut && requester == SIDE_CLIENT)
+		return SPAN("canceld has closed the server's stdin");
+	return SPAN_NONE;
+}
+
+/* Why no cancel of the request may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
+static struct span
+obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	bool may_cancel_start = !ours && (dialect->flags & DIALECT_CANCELS_START);
+
+	if (dialect->cancel == NULL)
+		return SPAN("the protocol has none");
+	if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
+		return SPAN("the protocol forbids it");
+	if (obstacle_of(session, requester).len > 0)
+		return obstacle_of(session, requester);
+	if (handshake_may_make_task(&session->handshake, side_other(requester), request))
+		return SPAN("it may become a task");
+	return SPAN_NONE;
+}
+
+/* The one reason of canceld's own cancels: the receiver cannot tell a deadline from an abort. */
+static struct span
+own_reason(enum side requester)
+{
+	return requester == SIDE_CLIENT ? COMPOSE_REASON("client") : COMPOSE_REASON("server");
+}
+
+/* Whether the cancel at hand is in the form that its receiver expects. */
+static bool
+is_native(const struct session *session, const struct message *message)
+{
+	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
+}
+
+/* Composes the dialect's own cancel of the request in scratch. reason: as spelled, or empty. */
+static void
+compose_native(struct session *session, enum side requester, const struct request *request, struct span reason)
+{
+	unsigned flags = session->handshake.dialect->flags;
+	struct span meta = flags & DIALECT_CANCELS_META ? request->meta : SPAN_NONE;
+
+	if (!(flags & DIALECT_REASONS))
+		reason.len = 0;
+	buf_clear(&session->scratch);
+	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(requester)),
+	    request->wire_id, reason, meta);
+}
+
+/* detail: the session that is cancelled, or empty. */
+static void
+overtake(struct session *session, enum side requester, const struct request *request, struct span detail)
+{
+	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
+	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, detail);
+}
+
+/* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
+static bool
+is_only_turn(const struct request *request)
+{
+	return request->turns != NULL && !turns_live(request->turns, request->state == REQUEST_WAITING);
+}
+
+/* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */
+static void
+send_session_cancel(struct session *session, const struct request *request, struct span session_id)
+{
+	buf_clear(&session->scratch);
+	compose(&session->scratch, COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
+	overtake(session, SIDE_CLIENT, request, session_id);
+}
+
+enum cancel_result
+cancel_send(struct session *session, enum side requester, const struct request *request)
+{
+	struct span obstacle = obstacle_to(session, requester, request, true);
+	bool settled = requester == SIDE_SERVER || state_is_settled(session);
+
+	if (obstacle.len > 0 || !settled) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		    obstacle.len > 0 ? obstacle : SPAN("the era is not settled"));
+		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
+	}
+	if (is_only_turn(request)) {
+		send_session_cancel(session, request, request->token);
+		return CANCEL_SENT_TURN;
+	}
+	compose_native(session, requester, request, own_reason(requester));
+	overtake(session, requester, request, SPAN_NONE);
+	return CANCEL_SENT;
+}
+
+/* Drops the cancel at hand. request: the one that it names, or NULL. */
+static void
+withhold(struct session *session, struct message *message, const struct request *request, struct span obstacle)
+{
+	struct action action =
+	    state_action(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request);
+
+	if (message->batch != NULL) {
+		pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
+		return;
+	}
+	action.detail = obstacle;
+	if (request == NULL) {
+		action.id =
+		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
+		action.method = message->envelope.method;
+		action.message = message->text;
+	}
+	journal_tell(&session->journal, &action);
+	pass_discard(session, message);
+}
+
+enum cancel_result
+cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
+{
+	struct span obstacle = obstacle_to(session, message->from, request, false);
+	struct span reason = scan_text(message->scan, SCAN_REASON);
+
+	if (obstacle.len > 0) {
+		withhold(session, message, request, obstacle);
+		return CANCEL_NOT_SENT;
+	}
+	buf_clear(&session->scratch);
+	if (!is_native(session, message)) {
+		why = WHY_CANCEL_TRANSLATED;
+		compose_native(session, message->from, request,
+		    scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING ? reason : own_reason(message->from));
+	} else { /* unchanged except for the id, where its request was sent under a fresh one */
+		if (request_is_aliased(request))
+			message_replace(message, message->cancel->field, request->wire_id);
+		if (message->batch != NULL) {
+			pass_on(session, message, why, request);
+			return CANCEL_SENT;
+		}
+		message_copy(message, &session->scratch);
+	}
+	pass_take(session, message, why, request);
+	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
+	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
+	if (!is_only_turn(request))
+		return CANCEL_SENT;
+	send_session_cancel(session, request, request->token);
+	return CANCEL_SENT_TURN;
+}
+
+bool
+cancel_turns(struct session *session, const struct turns *turns)
+{
+	struct span obstacle = obstacle_of(session, SIDE_CLIENT);
+
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_WITHHELD, NULL, obstacle);
+		return false;
+	}
+	send_session_cancel(session, NULL, turns->id);
+	return true;
+}
+
+bool
+cancel_withhold(struct session *session, struct message *message)
+{
+	struct span obstacle = obstacle_of(session, message->from);
+
+	if (obstacle.len > 0)
+		withhold(session, message, NULL, obstacle);
+	return obstacle.len > 0;
+}
+
+void
+cancel_pass(struct session *session, struct message *message, const struct request *request)
+{
+	const struct cancel *native = handshake_cancel(&session->handshake, side_other(message->from));
+	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
+
+	if (request == NULL && cancel_withhold(session, message))
+		return;
+	if (is_native(session, message)) {
+		if (request != NULL && request_is_aliased(request))
+			message_replace(message, message->cancel->field, request->id);
+		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
+		return;
+	}
+	buf_clear(&session->scratch);
+	compose_cancel(&session->scratch, native,
+	    request != NULL ? request->id : message_part(message, id->offset, id->end),
+	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
+	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
+	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
+}
+
+void
+cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct request *question;
+	struct span obstacle = obstacle_of(session, requester);
+
+	if (!handshake_may_cancel_task(&session->handshake, side_other(requester), request))
+		obstacle = SPAN("its receiver has not declared tasks/cancel");
+	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
+		obstacle = SPAN("too many tasks/cancel are not answered");
+	if (obstacle.len > 0) {
+		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
+		return;
+	}
+	question = questions_add(session, requester, QUESTION_TASK_CANCEL, dialect->task_cancel,
+	    request->id.ptr[0] == '"', TIME_LINGER);
+	buf_clear(&session->scratch);
+	compose(&session->scratch, "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}", question->id,
+	    dialect->task_cancel, task_id, request->meta);
+	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
+	state_note(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
+}

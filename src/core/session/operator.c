@@ -1,0 +1,171 @@
+/*
+ *   cancelctl ──▶ shell ─▶ session_cancel ─▶ decisions[state][EVENT_DEADLINE] ─▶ requests.c
+ *                       ─▶ session_set    ─▶ policy; the alarms of what is outstanding
+ */
+#include "core/session.h"
+
+#include "core/limits.h"
+#include "core/inside.h"
+
+static msec_t
+left_of(const struct alarm *alarm, msec_t now)
+{
+	return alarm_armed(alarm) ? alarm_due(alarm) - now : MSEC_NEVER;
+}
+
+static void
+look_at(const struct session *session, enum side from, const struct request *request, struct request_view *view)
+{
+	msec_t idle_now = clocks_idle(&session->clocks, from);
+
+	*view = (struct request_view){
+		.request = request,
+		.from = from,
+		.state = state_of(session, from, request),
+		.id = request->id,
+		.method = request->method,
+		.name = request->name,
+		.progress = buf_span(&request->progress),
+		.form = &session->handshake.dialect->progress_form,
+		.age = session->clocks.steady - request->received,
+		.silent = idle_now - request->seen,
+		.idle_left = left_of(&request->idle, idle_now),
+		.cap_left = left_of(&request->hard, session->clocks.steady),
+		.exempt =
+		    from == SIDE_SERVER || (request_traits(request) & (METHOD_EXEMPT | METHOD_PERSON | METHOD_STREAM)),
+	};
+}
+
+bool
+session_next_request(const struct session *session, enum side from, const struct request *after,
+    struct request_view *view)
+{
+	const struct request *request = after == NULL ? session->party[from].pending.oldest : after->newer;
+
+	while (request != NULL && request->state == REQUEST_ABANDONED)
+		request = request->newer;
+	if (request == NULL)
+		return false;
+	look_at(session, from, request, view);
+	return true;
+}
+
+bool
+session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view)
+{
+	const struct request *request = pending_by_id(&session->party[from].pending, id);
+
+	if (request == NULL || request->state == REQUEST_ABANDONED)
+		return false;
+	look_at(session, from, request, view);
+	return true;
+}
+
+enum operator_result
+session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
+{
+	struct request *request = pending_by_id(&session->party[from].pending, id);
+	bool owed;
+
+	if (request == NULL || request->state == REQUEST_ABANDONED)
+		return OPERATOR_NOT_FOUND;
+	if (request_traits(request) & METHOD_HANDSHAKE)
+		return OPERATOR_FORBIDDEN;
+	session_set_time(session, now);
+	owed = state_deadline_waits(session, from, request);
+	session->reason = &reason;
+	requests_decide(session, from, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	session->reason = NULL;
+	return OPERATOR_DONE;
+}
+
+/* Whether its deadlines are those of its rules: no grace has replaced them. */
+static bool
+has_own_deadlines(const struct session *session, enum side from, const struct request *request)
+{
+	return request->state == REQUEST_WAITING && request->fate == TURN_RUNS &&
+	    !(from == SIDE_CLIENT && server_is_deaf(&session->server) &&
+		state_of(session, from, request) != REQUEST_QUEUED);
+}
+
+static bool
+fits(const struct policy_rule *rule, const struct request *request)
+{
+	return rule->method == NULL ||
+	    (policy_fits(rule->method, request->method) &&
+		(rule->name == NULL || policy_fits(rule->name, request->name)));
+}
+
+/* Gives the requests that the rule fits their new durations, counted from when their clocks began to run. */
+static size_t
+change(struct session *session, enum side from, enum policy_clock clock, const struct policy_rule *rule)
+{
+	struct pending *pending = &session->party[from].pending;
+	struct request *request;
+	size_t changed = 0;
+
+	for (request = pending->oldest; request != NULL; request = request->newer) {
+		struct deadlines wanted;
+		msec_t idle = request->idle_after, cap = request->cap_after;
+
+		if (!has_own_deadlines(session, from, request) || !fits(rule, request))
+			continue;
+		wanted = policy_deadlines(&session->policy, request->method, request->name, request->row,
+		    from == SIDE_SERVER);
+		if (clock == POLICY_CAP) {
+			pending_change_deadlines(request, idle, wanted.cap);
+			alarm_arm(&pending->hard, &request->hard, wanted.cap, request->received);
+		} else {
+			pending_change_deadlines(request, wanted.idle, cap);
+			if (!state_is_held(session, from, request))
+				alarm_arm(&pending->idle, &request->idle, wanted.idle, request->seen);
+		}
+		changed += idle != request->idle_after || cap != request->cap_after;
+	}
+	return changed;
+}
+
+bool
+session_set(struct session *session, enum policy_clock clock, const struct policy_rule *rule, bool in_flight,
+    msec_t now, size_t *changed)
+{
+	*changed = 0;
+	if (!policy_set(&session->policy, clock, rule, LIMIT_RULES_SET))
+		return false;
+	session_set_time(session, now);
+	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
+		*changed += change(session, from, clock, rule);
+	return true;
+}
+
+const struct latency *
+session_latency(const struct session *session)
+{
+	return &session->latency;
+}
+
+const char *
+session_dialect(const struct session *session)
+{
+	return session->handshake.dialect_known ? session->handshake.dialect->name : "";
+}
+
+const char *
+session_era(const struct session *session)
+{
+	static const char *const eras[] = { [ERA_NONE] = "", [ERA_LEGACY] = "legacy", [ERA_MODERN] = "modern" };
+
+	return eras[session->handshake.era];
+}
+
+msec_t
+session_oldest(const struct session *session)
+{
+	struct request_view view;
+	msec_t oldest = MSEC_NEVER;
+
+	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
+		if (session_next_request(session, from, NULL, &view) && (oldest == MSEC_NEVER || view.age > oldest))
+			oldest = view.age;
+	return oldest;
+}

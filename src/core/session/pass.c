@@ -1,0 +1,97 @@
+#include "core/inside.h"
+
+static void
+tell(struct session *session, const struct message *message, enum verb verb, enum why why,
+    const struct request *request)
+{
+	bool in_batch = message->batch != NULL && verb == VERB_DROP;
+	struct span dropped_as = span_of(why_word(why));
+	struct action action;
+
+	if (why == WHY_RELAYED)
+		why = message->word;
+	if (message->word == WHY_RECOVERED && why != WHY_RECOVERED && verb == VERB_SEND)
+		state_note(session, VERB_NOTE, side_other(message->from), WHY_RECOVERED, request, SPAN_NONE);
+	if (in_batch) {
+		verb = VERB_SEND;
+		why = WHY_IN_BATCH;
+	}
+	if (journal_counts_only(&session->journal, why))
+		return;
+	action = state_action(session, verb, side_other(message->from), why, request);
+	action.message = message->text;
+	if (request == NULL) {
+		action.id =
+		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
+		action.method = message->envelope.method;
+	}
+	if (in_batch)
+		action.detail = dropped_as;
+	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
+		action.detail = scan_text(message->scan, SCAN_REASON);
+	if (why == WHY_UNKNOWN_CANCEL)
+		action.detail = SPAN("no such request is outstanding");
+	journal_tell(&session->journal, &action);
+}
+
+static void
+pass_bytes(struct session *session, const struct message *message)
+{
+	struct lane_message passed = { message->start, message->end, message->next, message_edits(message),
+		message->edit_count, message->bound };
+
+	lane_pass(session->party[message->from].lane, &passed);
+}
+
+/* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
+static void
+pass_ahead(struct session *session, const struct message *message)
+{
+	struct buf copy;
+
+	buf_init(&copy);
+	message_copy(message, &copy);
+	lane_overtake(session->party[message->from].lane, buf_span(&copy));
+	buf_free(&copy);
+	pass_discard(session, message);
+}
+
+void
+pass_on(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	if (message->swallowed) {
+		pass_drop(session, message, WHY_SWALLOWED, request);
+		return;
+	}
+	if (message->batch != NULL) {
+		message_carry_edits(message);
+		if (why == WHY_UNTRACKED)
+			return; /* which is said of the batch */
+	} else if (message->bound && state_is_blocked(session)) {
+		pass_ahead(session, message);
+	} else {
+		pass_bytes(session, message);
+	}
+	tell(session, message, VERB_SEND, why, request);
+}
+
+void
+pass_discard(struct session *session, const struct message *message)
+{
+	if (message->batch == NULL)
+		lane_drop_to(session->party[message->from].lane, message->next);
+}
+
+void
+pass_take(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	tell(session, message, VERB_SEND, why, request);
+	pass_discard(session, message);
+}
+
+void
+pass_drop(struct session *session, struct message *message, enum why why, const struct request *request)
+{
+	tell(session, message, VERB_DROP, why, request);
+	pass_discard(session, message);
+}

@@ -1,0 +1,780 @@
+#include "core/inside.h"
+
+#include <string.h>
+
+#include "core/id.h"
+#include "core/json.h"
+#include "core/limits.h"
+
+/* --- $/canceld/cancel */
+
+static void
+reject_ack(struct session *session, const struct message *message, int code, const char *text, const char *code_name)
+{
+	struct answer answer = reply_answer(session, message, NULL, text);
+
+	answer.code = code;
+	answer.code_name = code_name;
+	reply_error(session, SIDE_CLIENT, &answer);
+	acks_report(session, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON),
+	    text + strlen("canceld: "));
+}
+
+/*
+ * The event of a cancel. owed: its sender waits for an answer in any case; unowed: the event if the protocol owes no
+ * answer.
+ */
+static enum decide_event
+cancel_event(const struct session *session, enum side requester, bool owed, enum decide_event unowed)
+{
+	return owed || state_owes_answer(session, requester) ? EVENT_CANCEL_OWED : unowed;
+}
+
+static void
+acknowledge_cancel(struct session *session, const struct message *message, struct span target)
+{
+	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
+	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
+
+	if (request == NULL || request->state == REQUEST_ABANDONED)
+		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
+	else if (request_traits(request) & METHOD_NO_CANCEL)
+		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
+	else if (!acks_add(&session->acks, id, target, reason, request))
+		reject_ack(session, message, session->handshake.dialect->failure_code,
+		    "canceld: too many cancels wait for their requests", NULL);
+	else
+		requests_decide(session, SIDE_CLIENT, request,
+		    cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED), NULL);
+}
+
+static void
+on_acknowledged_cancel(struct session *session, struct message *message)
+{
+	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
+
+	pass_discard(session, message);
+	if (message->envelope.untracked)
+		reject_ack(session, message, CODE_INVALID_PARAMS,
+		    "canceld: $/canceld/cancel needs an id of its own, of at most 1 KiB", NULL);
+	else if (!handshake_is_done(&session->handshake))
+		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
+		    "NOT_INITIALIZED");
+	else if (target.len == 0)
+		reject_ack(session, message, CODE_INVALID_PARAMS,
+		    "canceld: $/canceld/cancel needs the id of a request as params.id", NULL);
+	else
+		acknowledge_cancel(session, message, target);
+}
+
+/* --- requests */
+
+/* ACP: a session/cancel, as a notification or as a request, that names a session. */
+static bool
+is_turn_cancel(const struct session *session, const struct message *message)
+{
+	if (message->from != SIDE_CLIENT ||
+	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
+		return false;
+	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
+		return false;
+	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
+	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
+}
+
+/* Reads the dialect from the first request, and the era of MCP from the first ones. */
+static void
+read_handshake(struct session *session, const struct message *message)
+{
+	struct handshake *handshake = &session->handshake;
+	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].frame.framing, message);
+	struct action action;
+
+	if (news == 0)
+		return;
+	action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_DIALECT, NULL);
+	action.method = message->envelope.method;
+	action.detail = span_of(handshake->dialect->name);
+	if (news & NEWS_DIALECT)
+		journal_tell(&session->journal, &action);
+	action.why = WHY_ERA;
+	action.detail = handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy");
+	if (news & NEWS_ERA)
+		journal_tell(&session->journal, &action);
+}
+
+/* ACP: what concerns a whole session is done for each of its requests. */
+static bool
+session_is_full(const struct session *session, const struct message *message)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct span token = message_id(message->scan, dialect->token_fields[0]);
+	const struct request *request = NULL;
+	size_t count = 0;
+
+	if (!(dialect->flags & DIALECT_SESSIONS) || message->from != SIDE_CLIENT || token.len == 0)
+		return false;
+	while (count < LIMIT_SESSION &&
+	    (request = pending_next_by_token(&session->party[SIDE_CLIENT].pending, token, request)) != NULL &&
+	    request->state != REQUEST_ABANDONED)
+		count++;
+	return count == LIMIT_SESSION;
+}
+
+/* true: canceld answered the request and dropped it. */
+static bool
+refuse(struct session *session, struct message *message)
+{
+	struct answer answer;
+
+	if (state_takes_nothing(session, side_other(message->from))) {
+		journal_tally(&session->journal, message->from, TALLY_LOST);
+		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
+		return true;
+	}
+	if (state_outstanding(session, message->from) >= session->config.max_inflight)
+		answer = reply_answer(session, message, "too-many-requests",
+		    "canceld: too many requests are outstanding (--max-inflight)");
+	else if (session_is_full(session, message))
+		answer = reply_answer(session, message, "too-many-requests",
+		    "canceld: too many requests of one session are outstanding");
+	else if (pending_is_crowded(&session->party[message->from].pending, message->envelope.id))
+		answer = reply_answer(session, message, "too-many-requests",
+		    "canceld: too many requests with this id are outstanding");
+	else
+		return false;
+	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	pass_drop(session, message, WHY_TOO_MANY, NULL);
+	return true;
+}
+
+/* LSP: a request may have a token for progress and one for partial results. */
+static void
+read_tokens(const struct dialect *dialect, const struct scan *scan, struct pending_names *names)
+{
+	struct span second = message_id(scan, dialect->token_fields[1]);
+
+	names->token = message_id(scan, dialect->token_fields[0]);
+	names->wire_token = second.len > 0 ? second : names->token;
+	if (names->token.len == 0)
+		names->token = second;
+	else if (second.len > 0 && !id_equal(names->token, second))
+		names->flags |= REQUEST_TWO_TOKENS;
+}
+
+/* The members of params._meta that MCP defines. */
+static struct span
+read_meta(const struct message *message, char meta[LIMIT_META])
+{
+	const struct scan_value *value = scan_value(message->scan, SCAN_REQUEST_META);
+	struct span object = message_part(message, value->offset, value->end);
+
+	return (struct span){ meta, json_copy_members(object, SPAN(SCAN_META_PREFIX), meta, LIMIT_META) };
+}
+
+static void
+read_names(const struct session *session, const struct message *message, const struct method *row,
+    struct pending_names *names, char name[SCAN_VALUE_MAX], char meta[LIMIT_META])
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct scan *scan = message->scan;
+
+	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
+	if (row != NULL && row->name_field != SCAN_FIELDS && scan_value(scan, row->name_field)->type == VALUE_STRING)
+		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
+	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel has the same _meta */
+		names->meta = read_meta(message, meta);
+	if (row != NULL && (row->traits & METHOD_PERSON))
+		names->flags |= REQUEST_PERSON;
+	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
+		names->flags |= REQUEST_TASK;
+	read_tokens(dialect, scan, names);
+}
+
+static bool
+token_is_in_use(const struct session *session, enum side requester, struct span token)
+{
+	return token.len > 0 &&
+	    (pending_next_by_token(&session->party[requester].pending, token, NULL) != NULL ||
+		pending_next_by_token(&session->tasks[requester], token, NULL) != NULL);
+}
+
+/* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
+static void
+alias(struct session *session, struct message *message, struct pending_names *names, char id_storage[MINTED_MAX],
+    char token_storage[MINTED_MAX])
+{
+	const struct dialect *dialect = session->handshake.dialect;
+
+	if (session->config.dry_run)
+		return;
+	if (state_id_is_taken(session, message->from, names->id)) {
+		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', id_storage);
+		message_replace(message, SCAN_ID, names->wire_id);
+	}
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
+		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', token_storage);
+		message_replace(message, dialect->token_fields[0], names->wire_token);
+	}
+}
+
+/* Puts the requester's own id back where the message names another request of its reader's by a fresh id. */
+static void
+restore_id(const struct session *session, struct message *message, enum scan_field field)
+{
+	struct span id = message_id(message->scan, field);
+	const struct request *request;
+
+	if (id.len == 0)
+		return;
+	request = pending_by_wire(&session->party[side_other(message->from)].pending, id);
+	if (request != NULL && request_is_aliased(request))
+		message_replace(message, field, request->id);
+}
+
+struct place {                      /* where a token is inserted into a request, as the first member of an object */
+	uint64_t offset;            /* an offset of the scan */
+	const char *before, *after; /* text that opens and closes the missing objects around it */
+	bool empty;                 /* the object has no other member: no comma */
+};
+
+/* MCP: in params._meta; LSP: in params. false: params or _meta is not an object. */
+static bool
+find_token_place(const struct dialect *dialect, const struct scan *scan, struct place *place)
+{
+	const struct scan_value *params = scan_value(scan, SCAN_PARAMS);
+	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
+	bool in_meta = dialect->asked_object == SCAN_REQUEST_META;
+
+	if (in_meta && meta->type == VALUE_OBJECT)
+		*place = (struct place){ meta->offset + 1, "", "", meta->empty };
+	else if (in_meta && params->type == VALUE_ABSENT)
+		*place = (struct place){ scan_value_start(scan) + 1, "\"params\":{\"_meta\":{", "}}", false };
+	else if (params->type != VALUE_OBJECT || (in_meta && meta->type != VALUE_ABSENT))
+		return false;
+	else
+		*place = (struct place){ params->offset + 1, in_meta ? "\"_meta\":{" : "", in_meta ? "}" : "",
+			params->empty };
+	return true;
+}
+
+/*
+ * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs.
+ */
+static void
+ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct buf *text = &session->scratch;
+	struct place place;
+
+	if (!find_token_place(dialect, message->scan, &place))
+		return;
+	names->token = names->wire_token = questions_mint(session, message->from, false, storage);
+	names->flags |= REQUEST_ASKED;
+	buf_clear(text);
+	buf_append(text, span_of(place.before));
+	buf_append(text, SPAN("\""));
+	buf_append(text, span_of(dialect->asked_member));
+	buf_append(text, SPAN("\":"));
+	buf_append(text, names->token);
+	buf_append(text, span_of(place.after));
+	if (!place.empty)
+		buf_append(text, SPAN(","));
+	message_insert(message, place.offset, buf_span(text));
+}
+
+static bool
+may_ask_progress(const struct session *session, const struct message *message, const struct pending_names *names)
+{
+	unsigned traits = names->row == NULL ? 0 : names->row->traits;
+
+	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
+	    message->from == SIDE_CLIENT &&
+	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
+	    names->token.len == 0 && !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
+}
+
+/* Enters the request in the table, and passes it. */
+static void
+enter(struct session *session, struct message *message, const struct method *row)
+{
+	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
+	enum side receiver = side_other(message->from);
+	struct pending_names names;
+	struct request *request;
+
+	read_names(session, message, row, &names, name, meta);
+	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
+	alias(session, message, &names, id_storage, token_storage);
+	if (may_ask_progress(session, message, &names))
+		ask_progress(session, message, &names, token_storage);
+	request = pending_add(&session->party[message->from].pending, &names);
+	pending_place(request, message->begin, message->next);
+	requests_set_deadlines(session, message->from, request);
+	if (request_is_aliased(request))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
+	else if ((session->handshake.dialect->flags & DIALECT_ALIASES_TOKENS) &&
+	    !span_equal(request->token, request->wire_token))
+		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
+	if (request->flags & REQUEST_ASKED)
+		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
+	if (message->from == SIDE_SERVER)
+		turns_join(session, request);
+	else if (!records_add_request(&session->records, message, request))
+		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
+	pass_on(session, message, WHY_RELAYED, request);
+}
+
+/* --legacy: answers server/discover so that the client takes the server for one of the legacy era. */
+static void
+answer_discovery(struct session *session, struct message *message)
+{
+	struct answer answer = reply_answer(session, message, NULL,
+	    "canceld: the server does not know server/discover (see the option --legacy of canceld)");
+
+	answer.code = CODE_METHOD_NOT_FOUND;
+	reply_error(session, message->from, &answer);
+	journal_tally(&session->journal, message->from, TALLY_REFUSED);
+	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
+}
+
+/*
+ * Where nothing is changed, a request keeps an id that is still in use: it takes the place of an abandoned one. false:
+ * the older one is outstanding, and an answer could be for either.
+ */
+static bool
+make_way(struct session *session, const struct message *message)
+{
+	struct request *older = pending_by_wire(&session->party[message->from].pending, message->envelope.id);
+
+	if (older != NULL && older->state == REQUEST_ABANDONED) {
+		requests_decide(session, message->from, older, EVENT_DEADLINE, NULL);
+		return true;
+	}
+	return older == NULL;
+}
+
+static void
+receive_request(struct session *session, struct message *message)
+{
+	bool client = message->from == SIDE_CLIENT;
+	const struct method *row;
+
+	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
+		on_acknowledged_cancel(session, message);
+		return;
+	}
+	journal_request(&session->journal, message->from);
+	if (client)
+		read_handshake(session, message);
+	row = dialect_method(session->handshake.dialect, message->envelope.method);
+	if (message->envelope.untracked || (session->config.dry_run && !make_way(session, message))) {
+		state_note_untracked(session, message, false);
+		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+	} else if (session->config.legacy && client && row != NULL && (row->traits & METHOD_DISCOVERY)) {
+		answer_discovery(session, message);
+	} else if (is_turn_cancel(session, message)) {
+		turns_cancelled(session, message);
+	} else if (!refuse(session, message)) {
+		enter(session, message, row);
+	}
+}
+
+/* --- responses */
+
+/* The text of a server's answer that is replaced is shown as noise. */
+static void
+on_malformed(struct session *session, struct message *message, struct request *request)
+{
+	bool awaited = request_is_awaited(request);
+
+	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, awaited ? NULL : message);
+	if (awaited && message->from == SIDE_SERVER)
+		pass_drop(session, message, WHY_NOISE, NULL);
+	else if (awaited)
+		pass_discard(session, message);
+}
+
+static void
+on_answer(struct session *session, struct message *message, struct request *request)
+{
+	enum side requester = side_other(message->from);
+	struct span task_id = handshake_created_task(&session->handshake, message->from, request, message->scan);
+	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
+
+	if (state_of(session, requester, request) ==
+	    REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
+		requests_decide(session, requester, request, EVENT_RESPONSE, message);
+		return;
+	}
+	if (message->envelope.malformed && message->batch == NULL) {
+		on_malformed(session, message, request);
+		return;
+	}
+	/*
+	 * MCP: the request continues as a task, which is cancelled if the request was. Otherwise its progress token
+	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
+	 */
+	if (task_id.len > 0 && request->state != REQUEST_WAITING)
+		cancel_task(session, requester, request, task_id);
+	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
+		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
+	if (requester == SIDE_CLIENT) {
+		server_note_served(&session->server);
+		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
+			handshake_read_answer(&session->handshake, message);
+			records_note_server(&session->records, session->handshake.dialect, message);
+		} else if (granted && (request_traits(request) & METHOD_DISCOVERY)) {
+			handshake_read_discovery(&session->handshake, message);
+		} else if (granted && (request_traits(request) & METHOD_CLOSE)) {
+			turns_close(session, request->token);
+		}
+		records_answer(&session->records, request, granted);
+	}
+	if (request_is_aliased(request)) {
+		message_replace(message, SCAN_ID, request->id);
+		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
+		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
+	}
+	requests_decide(session, requester, request, EVENT_RESPONSE, message);
+}
+
+static void
+receive_response(struct session *session, struct message *message)
+{
+	enum side requester = side_other(message->from);
+	struct party *party = &session->party[requester];
+	struct span id = message->envelope.id;
+	struct request *request, *question;
+
+	message->bound = message->from == SIDE_CLIENT;
+	if (message->envelope.untracked && (party->untracked > 0 || !scan_value(message->scan, SCAN_ID)->unkept)) {
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+		return;
+	}
+	request = id.len == 0 ? NULL : pending_by_wire(&party->pending, id);
+	question = request == NULL ? questions_find(session, requester, id) : NULL;
+	if (request == NULL && question == NULL && (request = pending_loosely(&party->pending, id)) != NULL)
+		message->word = WHY_ID_COERCED;
+	if (request == NULL && question == NULL)
+		question = questions_loosely(session, requester, id);
+	/* The second answer to a request that has ended is no late one to another request. */
+	if (request == NULL && question == NULL && party->untracked == 0 &&
+	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
+		request = pending_loosely_late(&party->pending, id);
+	if (question != NULL) {
+		pass_drop(session, message, WHY_SWALLOWED, question);
+		recovery_answered(session, requester, question, message);
+		return;
+	}
+	if (request != NULL)
+		on_answer(session, message, request);
+	else if (party->untracked > 0)
+		pass_on(session, message, WHY_UNTRACKED, NULL);
+	else
+		requests_decide(session, requester, NULL, EVENT_RESPONSE, message);
+}
+
+/* --- notifications */
+
+/*
+ * A cancel that names no request of its sender's in the table. Of the other side's only a stream may be ended this way,
+ * by the server that serves it.
+ */
+static void
+on_foreign_cancel(struct session *session, struct message *message, struct span id)
+{
+	enum side requester = side_other(message->from);
+	struct request *request = pending_by_wire(&session->party[requester].pending, id);
+	bool ended = message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN; /* its own */
+
+	if (request != NULL && (request_traits(request) & METHOD_STREAM))
+		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
+	else if (session->party[message->from].untracked > 0)
+		cancel_pass(session, message, NULL);
+	else if (!ended && (request != NULL || questions_find(session, requester, id) != NULL))
+		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
+	else
+		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
+}
+
+/* A cancel whose id is null, or was not kept, may name a request that cannot be tracked. */
+static void
+on_nameless_cancel(struct session *session, struct message *message)
+{
+	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
+
+	if (session->party[message->from].untracked > 0 && (id->unkept || id->type == VALUE_NULL))
+		cancel_pass(session, message, NULL);
+	else
+		pass_drop(session, message, id->unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
+}
+
+static void
+on_cancel(struct session *session, struct message *message)
+{
+	struct span id = message_id(message->scan, message->cancel->field);
+	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
+	struct request *request;
+
+	if (id.len == 0) {
+		on_nameless_cancel(session, message);
+		return;
+	}
+	request = pending_by_id(&session->party[message->from].pending, id);
+	if (request == NULL)
+		on_foreign_cancel(session, message, id);
+	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
+		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
+	else
+		requests_decide(session, message->from, request,
+		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
+}
+
+/* For session_next_request. */
+static void
+keep_progress(const struct session *session, const struct message *message, struct request *request)
+{
+	if (session->config.observed && message->batch == NULL)
+		pending_keep_progress(request, message->text);
+}
+
+/*
+ * ACP: the token is a session's id. An update extends the deadlines of all requests of the session, and always passes.
+ */
+static void
+on_update(struct session *session, struct message *message, enum side requester, struct span token,
+    struct request *newest)
+{
+	struct request *request = NULL;
+
+	keep_progress(session, message, newest);
+	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
+	    request->state != REQUEST_ABANDONED)
+		state_extend(session, requester, request);
+	pass_on(session, message, WHY_RELAYED, newest);
+}
+
+/* Puts the requester's own token back into progress of its request or task. */
+static void
+restore_token(const struct session *session, struct message *message, const struct request *request)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+
+	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
+	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token))
+		message_replace(message, dialect->progress_field, request->token);
+}
+
+static void
+on_progress(struct session *session, struct message *message)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	enum side requester = side_other(message->from);
+	struct party *party = &session->party[requester];
+	struct span token = message_id(message->scan, dialect->progress_field);
+	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
+	const struct request *task = token.len == 0 ? NULL : pending_by_token(&session->tasks[requester], token);
+	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+
+	message->bound = message->from == SIDE_CLIENT;
+	if (requester == SIDE_CLIENT && token.len > 0 &&
+	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
+		turns_note_work(session, token,
+		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
+	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
+		on_update(session, message, requester, token, request);
+		return;
+	}
+	if (task != NULL && (request == NULL || request->state == REQUEST_ABANDONED)) {
+		restore_token(session, message, task);
+		pass_on(session, message, WHY_RELAYED, NULL);
+		return;
+	}
+	if (request != NULL) {
+		keep_progress(session, message, request);
+		restore_token(session, message, request);
+	} else {
+		kept = (kept || party->untracked > 0) && !questions_has_minted(session, token);
+	}
+	requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+}
+
+static void
+on_task_status(struct session *session, struct message *message)
+{
+	struct span id = message_id(message->scan, SCAN_TASK_ID);
+
+	if (id.len > 0 && dialect_ends_task(scan_text(message->scan, SCAN_STATUS)))
+		tasks_end(&session->tasks[side_other(message->from)], id);
+	pass_on(session, message, WHY_RELAYED, NULL);
+}
+
+/* Whether this is the first message of a replayed stream: the client received it from the former server. */
+static bool
+is_repeated_beginning(struct session *session, const struct message *message)
+{
+	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
+
+	return message->from == SIDE_SERVER && message->batch == NULL && id.len > 0 &&
+	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened) &&
+	    records_begin_stream(&session->records, id);
+}
+
+/*
+ * Keeps the notification after the handshake for a new server. While a new server is awaited it is dropped: the replay
+ * will send it.
+ */
+static void
+on_opened(struct session *session, struct message *message)
+{
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL);
+	enum server_life life = session->server.life;
+
+	message->bound = records_add_opened(&session->records, message);
+	if (!message->bound) {
+		action.method = message->envelope.method;
+		journal_tell(&session->journal, &action);
+	}
+	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
+		pass_take(session, message, WHY_RELAYED, NULL);
+	else
+		pass_on(session, message, WHY_RELAYED, NULL);
+}
+
+static void
+receive_notification(struct session *session, struct message *message)
+{
+	const struct dialect *dialect = session->handshake.dialect;
+	struct span method = message->envelope.method;
+
+	message->cancel = dialect_cancel(dialect, method);
+	if (message->cancel != NULL) {
+		on_cancel(session, message);
+	} else if (message->from == SIDE_CLIENT && span_equal(method, ACKS_METHOD)) {
+		pass_drop(session, message, WHY_MALFORMED_CANCEL, NULL);
+	} else if (is_turn_cancel(session, message)) {
+		turns_cancelled(session, message);
+	} else if (dialect_is(method, dialect->progress)) {
+		on_progress(session, message);
+	} else if (dialect_is(method, dialect->task_status)) {
+		on_task_status(session, message);
+	} else if (is_repeated_beginning(session, message)) {
+		pass_drop(session, message, WHY_SWALLOWED, NULL);
+	} else {
+		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
+			session->server.closed = true;
+		restore_id(session, message, SCAN_META_SUBSCRIPTION);
+		if (state_is_opening(session, message->from, method))
+			on_opened(session, message);
+		else
+			pass_on(session, message, WHY_RELAYED, NULL);
+	}
+}
+
+/* A request in a batch, whose end will not be noticed. */
+static void
+note_untracked(struct session *session, const struct message *batch, const struct message *element)
+{
+	state_note_untracked(session, batch, false);
+	if (span_equal(element->envelope.method, ACKS_METHOD))
+		return;
+	journal_request(&session->journal, batch->from);
+	journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
+}
+
+/* Whether the element cancels a request that its receiver has, or had: it means nothing to another server. */
+static bool
+names_sent_request(const struct session *session, const struct message *element)
+{
+	struct span id = element->cancel == NULL ? SPAN_NONE : message_id(element->scan, element->cancel->field);
+	const struct request *request = id.len == 0 ? NULL : pending_by_id(&session->party[element->from].pending, id);
+
+	return request != NULL && state_of(session, element->from, request) != REQUEST_QUEUED;
+}
+
+/* What an element is for: the client's answers and its cancels mean something to the present server only. */
+enum purpose {
+	PURPOSE_ANSWER = 1 << 0,
+	PURPOSE_CANCEL = 1 << 1,
+	PURPOSE_REQUEST = 1 << 2,
+	PURPOSE_NOTICE = 1 << 3,
+};
+
+static unsigned
+purpose_of(const struct session *session, const struct message *element)
+{
+	if (element->envelope.kind == ENVELOPE_REQUEST)
+		return PURPOSE_REQUEST;
+	if (element->envelope.kind == ENVELOPE_RESPONSE)
+		return PURPOSE_ANSWER;
+	return names_sent_request(session, element) ? PURPOSE_CANCEL : PURPOSE_NOTICE;
+}
+
+static unsigned
+receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
+{
+	struct message element;
+
+	scan_read(scan, text);
+	message_init(&element, batch->from, scan);
+	element.batch = batch;
+	element.text = text;
+	element.start = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
+	envelope_read(&element.envelope, scan, false);
+	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST)
+		note_untracked(session, batch, &element);
+	else if (element.envelope.kind == ENVELOPE_RESPONSE)
+		receive_response(session, &element);
+	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)
+		receive_notification(session, &element);
+	return purpose_of(session, &element);
+}
+
+/*
+ * The elements are decided first, as they may change the ids of the batch. A batch of the client's that answers the
+ * server and asks nothing is for the present server, like an answer; so is one that does nothing but cancel.
+ */
+static void
+receive_batch(struct session *session, struct message *message)
+{
+	struct scan scan;
+	size_t count, at = (size_t)(scan_value_start(message->scan)) + 1;
+	unsigned purposes = 0;
+	struct span element;
+	struct buf texts, edits;
+
+	buf_init(&texts);
+	buf_init(&edits);
+	message->texts = &texts;   /* cppcheck-suppress autoVariables ; until this function ends */
+	message->carried = &edits; /* cppcheck-suppress autoVariables */
+	for (count = 0; count < LIMIT_ELEMENTS && (element = json_next(message->text, &at)).len > 0; count++)
+		purposes |= receive_element(session, message, &scan, element);
+	message->bound = message->from == SIDE_CLIENT && !(purposes & PURPOSE_REQUEST) &&
+	    ((purposes & PURPOSE_ANSWER) || purposes == PURPOSE_CANCEL);
+	if (count == LIMIT_ELEMENTS)
+		state_note_untracked(session, message, true);
+	message_end_edits(message);
+	pass_on(session, message, session->batch_told ? WHY_UNTRACKED : WHY_BATCH, NULL);
+	session->batch_told = true;
+	message->texts = message->carried = NULL;
+	message->edit_count = 0;
+	buf_free(&edits);
+	buf_free(&texts);
+}
+
+void
+receive_message(struct session *session, struct message *message)
+{
+	if (message->envelope.kind == ENVELOPE_REQUEST)
+		receive_request(session, message);
+	else if (message->envelope.kind == ENVELOPE_NOTIFICATION)
+		receive_notification(session, message);
+	else if (message->envelope.kind == ENVELOPE_RESPONSE)
+		receive_response(session, message);
+	else
+		receive_batch(session, message);
+}

@@ -1,0 +1,602 @@
+/*
+ *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
+ *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
+ *
+ *   session.c    finds the messages in the bytes and hands each on; the clock; the ends of both sides
+ *   receive.c    enters a request in the table, finds the request of a response, a cancel, progress
+ *   noise.c      handles what is not a message
+ *   requests.c   events of the table: deadlines, sweeps; apply.c carries a cell out, turns.c follows ACP's turns
+ *   ends.c       the server goes or is deaf: what becomes of the requests
+ *   recovery.c   probes whether the server is alive; replays the session to a new one
+ *   cancel.c, reply.c, pass.c    tell the receiver; answer the requester; let the message at hand leave its lane
+ *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c    keep the state: see state.h
+ */
+#include "core/session.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/inside.h"
+#include "core/limits.h"
+#include "core/mem.h"
+
+struct session *
+session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
+{
+	struct session *session = mem_new(sizeof(*session));
+	enum side side;
+
+	session->config = *config;
+	session->config.policy = NULL;
+	policy_init(&session->policy);
+	session_set_rules(session, config->policy);
+	policy_copy(&session->policy, config->policy, POLICY_OPTION);
+	journal_init(&session->journal, act, user);
+	clocks_init(&session->clocks, now);
+	handshake_init(&session->handshake, config->dialect);
+	server_init(&session->server);
+	questions_init(&session->questions, config->seed);
+	acks_init(&session->acks, config->seed);
+	records_init(&session->records, config->restarts);
+	buf_init(&session->scratch);
+	session->scan = mem_new(sizeof(struct scan));
+	session->salvage = mem_new(sizeof(struct scan));
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct party *party = &session->party[side];
+
+		party->lane = lane_new();
+		if (config->dry_run)
+			lane_mute(party->lane);
+		frame_init(&party->frame, FRAMING_NEWLINE);
+		pending_init(&party->pending, config->seed);
+		party->heard = now;
+		pending_init(&session->tasks[side], config->seed);
+	}
+	return session;
+}
+
+void
+session_free(struct session *session)
+{
+	enum side side;
+
+	if (session == NULL)
+		return;
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		lane_free(session->party[side].lane);
+		pending_free(&session->party[side].pending);
+		pending_free(&session->tasks[side]);
+	}
+	policy_free(&session->policy);
+	turns_free(&session->turns);
+	latency_free(&session->latency);
+	free(session->scan);
+	free(session->salvage);
+	buf_free(&session->scratch);
+	recovery_free(session);
+	records_free(&session->records);
+	acks_free(&session->acks);
+	questions_free(&session->questions);
+	server_free(&session->server);
+	free(session);
+}
+
+void
+session_set_rules(struct session *session, const struct policy *policy)
+{
+	policy_forget(&session->policy, POLICY_FILE);
+	policy_forget(&session->policy, POLICY_SECTION);
+	policy_copy(&session->policy, policy, POLICY_FILE);
+	policy_copy(&session->policy, policy, POLICY_SECTION);
+}
+
+const struct policy *
+session_rules(const struct session *session)
+{
+	return &session->policy;
+}
+
+struct lane *
+session_lane(struct session *session, enum side from)
+{
+	return session->party[from].lane;
+}
+
+/* The client's requests do not idle while the client asks a person something for the server. */
+static bool
+is_idle_frozen(const struct session *session)
+{
+	return session->party[SIDE_SERVER].pending.persons > 0;
+}
+
+static void
+set_clock(struct session *session, msec_t now)
+{
+	msec_t gap = clocks_set(&session->clocks, now, is_idle_frozen(session));
+
+	if (gap > 0) {
+		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
+		action.elapsed = gap;
+		journal_tell(&session->journal, &action);
+	}
+	if (state_outstanding(session, SIDE_SERVER) > 0)
+		session->client_owed = session->clocks.steady;
+}
+
+/* Finds how both sides frame their messages. false: the first bytes do not show that yet. */
+static bool
+settle_framing(struct session *session, enum side from, bool ended)
+{
+	const struct party *party = &session->party[from];
+	enum framing framing = party->frame.framing;
+	enum side side;
+
+	if (session->handshake.framing_known || party->skipping != SKIP_NOTHING)
+		return true;
+	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
+		&framing))
+		return false;
+	if (session->handshake.plain)
+		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
+		    SPAN("the client's first bytes are no JSON-RPC"));
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		struct party *changed = &session->party[side];
+
+		if (changed->frame.framing == framing || changed->skipping != SKIP_NOTHING)
+			continue;
+		frame_set_framing(&changed->frame, framing);
+		lane_set_framing(changed->lane, framing);
+	}
+	return true;
+}
+
+static void
+dispatch(struct session *session, struct message *message)
+{
+	enum side side;
+
+	switch (message->envelope.kind) {
+	case ENVELOPE_REQUEST:
+	case ENVELOPE_NOTIFICATION:
+	case ENVELOPE_RESPONSE:
+	case ENVELOPE_BATCH:
+		receive_message(session, message);
+		break;
+	case ENVELOPE_BLANK:
+		pass_drop(session, message, WHY_BLANK, NULL);
+		break;
+	case ENVELOPE_UNKNOWN:
+	case ENVELOPE_NOT_JSON:
+	case ENVELOPE_NO_MESSAGE:
+		noise_receive(session, message);
+		break;
+	}
+	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
+		if (session->party[side].pending.in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
+			requests_trim(session, side);
+}
+
+/*
+ * If the first message of a side had "jsonrpc", all its later messages must have it, and so must all messages of a peer
+ * that has not written yet.
+ */
+static void
+note_first(struct session *session, const struct message *message)
+{
+	struct party *party = &session->party[message->from], *peer = &session->party[side_other(message->from)];
+
+	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
+		return;
+	party->spoke = true;
+	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
+	/* A line of a log may look like a message; text with a header is not a log. */
+	if (!peer->spoke && party->frame.framing == FRAMING_NEWLINE)
+		peer->needs_jsonrpc = party->needs_jsonrpc;
+}
+
+/*
+ * Whether the line goes on behind its first value, with text or with another message: JSON shows where a message ends.
+ * The rest of the line is read as the next frame.
+ */
+static bool
+is_split(struct session *session, enum side from, struct span text)
+{
+	static const char closing[] = { ',', '}', ']', ':' };
+	const struct party *party = &session->party[from];
+	const struct scan *scan = session->scan;
+	bool needs_jsonrpc;
+
+	if (party->frame.framing != FRAMING_NEWLINE || scan->fault != SCAN_TRAILING)
+		return false;
+	/* With a bracket too many, a message ends too early, before its id perhaps. */
+	if (memchr(closing, text.ptr[scan->fault_offset], sizeof(closing)) != NULL)
+		return false;
+	/* Before the server's first message only "jsonrpc" tells a message from its log. */
+	needs_jsonrpc = (party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke)) &&
+	    !state_names_request(session, from, scan);
+	if (scan_type(scan) != VALUE_ARRAY)
+		return envelope_is_followed(scan, needs_jsonrpc);
+	return envelope_is_batch(session->salvage,
+	    span_part(text, (size_t)scan_value_start(scan), text.len - (size_t)scan_value_start(scan)), needs_jsonrpc);
+}
+
+/* Reads the frame that has just ended as a message. */
+static void
+read_message(struct session *session, enum side from, struct message *message)
+{
+	static const struct span bom = { "\xef\xbb\xbf", 3 };
+	struct party *party = &session->party[from];
+	struct frame *frame = &party->frame;
+	struct span text = lane_from(party->lane, frame->body);
+	bool needs_jsonrpc = party->needs_jsonrpc;
+
+	text.len = (size_t)(frame->end - frame->body);
+	message_init(message, from, session->scan);
+	message->start = frame->body;
+	if (text.len >= bom.len && memcmp(text.ptr, bom.ptr, bom.len) == 0) {
+		text = span_part(text, bom.len, text.len - bom.len);
+		message->start += bom.len;
+	}
+	scan_read(session->scan, text);
+	if (is_split(session, from, text)) {
+		text.len = (size_t)scan_value_end(session->scan);
+		frame_split(frame, message->start + text.len);
+		scan_read(session->scan, text);
+		message->word = WHY_RECOVERED;
+	}
+	message->text = text;
+	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
+	message->end = frame->end;
+	message->next = frame->read;
+	if (needs_jsonrpc && scan_value(session->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
+		needs_jsonrpc = !state_names_request(session, from, session->scan);
+	envelope_read(&message->envelope, session->scan, needs_jsonrpc);
+	if (message->envelope.kind == ENVELOPE_BATCH &&
+	    !envelope_is_batch(session->salvage,
+		span_part(text, (size_t)scan_value_start(session->scan),
+		    text.len - (size_t)scan_value_start(session->scan)),
+		from == SIDE_SERVER && party->needs_jsonrpc))
+		message->envelope.kind = ENVELOPE_NO_MESSAGE;
+}
+
+static void
+receive_frame(struct session *session, enum side from, enum frame_result result)
+{
+	struct party *party = &session->party[from];
+	struct message message;
+
+	if (result == FRAME_TEXT) {
+		noise_receive_text(session, from);
+	} else {
+		read_message(session, from, &message);
+		note_first(session, &message);
+		if (message.start > party->frame.body && message.envelope.kind <= ENVELOPE_BATCH)
+			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+		dispatch(session, &message);
+	}
+	assert(lane_decided_to(party->lane) == party->frame.read);
+	frame_next(&party->frame);
+	if (state_has_settled(session))
+		requests_release_cancels(session);
+}
+
+/* Passes all bytes as they are: for the lane a line. */
+static void
+pass_plain(struct lane *lane)
+{
+	uint64_t from = lane_decided_to(lane), to = lane_received_to(lane);
+
+	if (to > from)
+		lane_pass(lane, &(struct lane_message){ .start = from, .end = to - 1, .next = to });
+}
+
+static void
+hear(struct session *session, enum side from, bool ended)
+{
+	struct party *party = &session->party[from];
+	enum frame_result result;
+	struct span fresh;
+
+	if (!settle_framing(session, from, ended))
+		return;
+	/* By what was written, before this was read. What the server says may be the answer: that is heard first. */
+	if (from == SIDE_CLIENT && state_has_settled(session))
+		requests_release_cancels(session);
+	if (session->handshake.plain)
+		pass_plain(party->lane);
+	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.read)).len > 0) {
+		party->heard = session->clocks.steady;
+		result = frame_read(&party->frame, fresh);
+		if (!noise_skip(session, from, result != FRAME_MORE) && result != FRAME_MORE)
+			receive_frame(session, from, result);
+	}
+	if (from == SIDE_CLIENT && server_takes_nothing(&session->server))
+		lane_abandon(party->lane);
+}
+
+void
+session_hear(struct session *session, enum side from, msec_t now)
+{
+	set_clock(session, now);
+	hear(session, from, false);
+}
+
+void
+session_end_of_input(struct session *session, enum side from, msec_t now)
+{
+	struct party *party = &session->party[from];
+	enum frame_result result;
+	size_t room;
+
+	set_clock(session, now);
+	hear(session, from, true);
+	party->ended = true;
+	if (session->handshake.plain || party->frame.read == party->frame.start)
+		return;
+	if (party->skipping != SKIP_NOTHING) {
+		noise_skip(session, from, true);
+	} else if (party->frame.framing == FRAMING_NEWLINE) { /* the last line gets the newline that it lacks */
+		*lane_space(party->lane, 1, &room) = '\n';
+		lane_received(party->lane, 1);
+		hear(session, from, true);
+	} else if ((result = frame_finish(&party->frame)) != FRAME_MORE) {
+		receive_frame(session, from, result);
+	}
+}
+
+void
+session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
+{
+	set_clock(session, now);
+	session->client_gone = true;
+	if (leaving != LEAVE_DRAIN)
+		recovery_end_probe(session);
+	session->client_left = leaving != LEAVE_DRAIN;
+	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
+	if (leaving != LEAVE_DRAIN)
+		turns_left(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+}
+
+void
+session_server_gone(struct session *session, int status, int signal, msec_t now)
+{
+	set_clock(session, now);
+	server_end(&session->server, SERVER_GONE, status, signal);
+	recovery_drop_questions(session);
+	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	lane_abandon(session->party[SIDE_CLIENT].lane);
+}
+
+void
+session_server_lost(struct session *session, int status, int signal, msec_t now)
+{
+	struct party *client = &session->party[SIDE_CLIENT];
+
+	set_clock(session, now);
+	server_end(&session->server, SERVER_AWAY, status, signal);
+	recovery_drop_questions(session);
+	noise_forget(session);
+	session->party[SIDE_SERVER].ended = false;
+	tasks_clear(&session->tasks[SIDE_CLIENT]);
+	tasks_clear(&session->tasks[SIDE_SERVER]);
+	ends_lose_server(session);
+	/* Keep unsent messages, except those bound to the old server. */
+	lane_keep(client->lane);
+	state_lose_untracked(session);
+	lane_stop_at(client->lane, 0);
+}
+
+void
+session_server_back(struct session *session, msec_t now)
+{
+	set_clock(session, now);
+	recovery_replay(session);
+}
+
+void
+session_server_deaf(struct session *session, bool retired, msec_t now)
+{
+	set_clock(session, now);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	session->party[SIDE_SERVER].heard =
+	    session->clocks.steady; /* what it has not answered gets the grace from now on */
+	recovery_end_probe(session);
+	ends_deafen(session);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
+	else
+		lane_abandon(session->party[SIDE_CLIENT].lane);
+}
+
+void
+session_server_shut(struct session *session, msec_t now)
+{
+	enum server_life life = session->server.life;
+
+	set_clock(session, now);
+	if (life == SERVER_AWAY || life == SERVER_GONE)
+		return;
+	session->server.shut = true;
+	recovery_wait_no_more(session);
+}
+
+/* Expires the requests of that side, unless an unread answer may be for them. */
+static void
+expire(struct session *session, enum side side, bool heard)
+{
+	bool deadlines = side == SIDE_SERVER || heard;
+
+	tasks_expire(&session->tasks[side], session->clocks.steady);
+	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
+	if (deadlines && session->questions.asked[side].count > 0)
+		recovery_expire(session, side);
+	requests_expire(session, side, deadlines);
+}
+
+void
+session_expire(struct session *session, bool heard, msec_t now)
+{
+	set_clock(session, now);
+	if (state_has_settled(session))
+		requests_release_cancels(session);
+	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
+	expire(session, SIDE_CLIENT, heard);
+}
+
+static msec_t
+earlier(msec_t a, msec_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When the first alarm is due by the caller's clock, which is `lag` ms ahead. */
+static msec_t
+due_by_caller(const struct timeline *timeline, msec_t lag)
+{
+	const struct alarm *first = timeline_first(timeline);
+
+	return first == NULL ? MSEC_NEVER : alarm_due(first) + lag;
+}
+
+static msec_t
+wake_of(const struct session *session, enum side side, bool stalled)
+{
+	const struct pending *pending = &session->party[side].pending;
+	const struct clocks *clocks = &session->clocks;
+	msec_t wake = due_by_caller(&session->tasks[side].hard, clocks->skew);
+
+	if (side == SIDE_CLIENT && stalled)
+		return wake;
+	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
+	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));
+	if (side == SIDE_CLIENT && is_idle_frozen(session))
+		return wake;
+	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
+}
+
+msec_t
+session_wake(const struct session *session, bool stalled)
+{
+	if (state_has_settled(session))
+		return session->clocks.now;
+	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
+}
+
+msec_t
+session_sleep(struct session *session, bool stalled, msec_t now)
+{
+	msec_t wake;
+
+	set_clock(session, now);
+	wake = session_wake(session, stalled);
+	clocks_plan(&session->clocks, wake, stalled);
+	return wake;
+}
+
+void
+session_quote(struct session *session, struct span words)
+{
+	server_quote(&session->server, words);
+}
+
+void
+session_refuse(struct session *session, struct span words)
+{
+	server_refuse(&session->server, words);
+	session->server.unstarted = true;
+}
+
+void
+session_give_up(struct session *session)
+{
+	session->server.given_up = true;
+}
+
+const char *
+session_cannot_restart(const struct session *session)
+{
+	return recovery_obstacle(session);
+}
+
+enum server_life
+session_server(const struct session *session)
+{
+	return session->server.life;
+}
+
+bool
+session_server_served(const struct session *session)
+{
+	return session->server.served;
+}
+
+bool
+session_server_owes(const struct session *session)
+{
+	return ends_server_owes(session);
+}
+
+bool
+session_closed(const struct session *session)
+{
+	return session->server.closed;
+}
+
+bool
+session_opened(const struct session *session)
+{
+	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
+}
+
+size_t
+session_outstanding(const struct session *session, enum side requester)
+{
+	return state_outstanding(session, requester);
+}
+
+bool
+session_turn_runs(const struct session *session)
+{
+	const struct turns *turns = server_takes_nothing(&session->server) ? NULL : session->turns.first;
+
+	while (turns != NULL && (!turns->running || turns->told))
+		turns = turns->next;
+	return turns != NULL;
+}
+
+bool
+session_wants_end(const struct session *session)
+{
+	return session->wants_end;
+}
+
+bool
+session_timed_out(const struct session *session)
+{
+	return session->timed_out;
+}
+
+void
+session_set_time(struct session *session, msec_t now)
+{
+	set_clock(session, now);
+}
+
+void
+session_show_traffic(struct session *session, bool shown)
+{
+	journal_show_traffic(&session->journal, shown);
+}
+
+const struct journal *
+session_journal(const struct session *session)
+{
+	return &session->journal;
+}

@@ -1,0 +1,461 @@
+#include "core/pending.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/mem.h"
+
+enum { SPARE_ROOM = 192, SPARES = 1024 }; /* most requests fit into entries of this size, which are used again */
+
+void
+pending_init(struct pending *pending, uint64_t seed)
+{
+	*pending = (struct pending){ .seed = seed };
+}
+
+void
+pending_free(struct pending *pending)
+{
+	struct request *request, *next;
+
+	for (request = pending->oldest; request != NULL; request = next) {
+		next = request->newer;
+		pending_remove(pending, request);
+	}
+	for (request = pending->spare; request != NULL; request = next) {
+		next = request->newer;
+		free(request);
+	}
+	map_free(&pending->names);
+	timeline_free(&pending->idle);
+	timeline_free(&pending->hard);
+	*pending = (struct pending){ 0 };
+}
+
+/*
+ * The hash under which a name is kept. Names that no look-up wants together have different ones, so that it steps over
+ * none of thousands of them; those of tombstones are apart.
+ */
+static uint64_t
+key_of(uint64_t hash, enum name_kind kind, bool tombstone)
+{
+	return hash ^ (2 * (uint64_t)kind + tombstone + 1) * 0xD1B54A32D192ED03;
+}
+
+static void
+enter_state(struct pending *pending, struct request *request, enum request_state state)
+{
+	request->state = state;
+	pending->in_state[state]++;
+	if (state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
+		pending->persons++;
+}
+
+static void
+leave_state(struct pending *pending, const struct request *request)
+{
+	pending->in_state[request->state]--;
+	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
+		pending->persons--;
+}
+
+static struct span
+copy(char **at, struct span bytes)
+{
+	struct span kept = { *at, bytes.len };
+
+	if (bytes.len > 0)
+		memcpy(*at, bytes.ptr, bytes.len);
+	*at += bytes.len;
+	return kept;
+}
+
+static void
+add_name(struct pending *pending, struct request *request, struct span text, enum name_kind kind)
+{
+	struct request_name *name = &request->names[request->name_count++];
+
+	*name = (struct request_name){ .request = request, .text = text, .kind = kind };
+	name->hash = id_hash(text, pending->seed);
+	map_add(&pending->names, &name->entry, key_of(name->hash, kind, false));
+}
+
+/* The request became a tombstone, or is none any more. */
+static void
+rename(struct pending *pending, struct request *request, bool tombstone)
+{
+	for (size_t i = 0; i < request->name_count; i++) {
+		struct request_name *name = &request->names[i];
+
+		map_remove(&pending->names, &name->entry);
+		map_add(&pending->names, &name->entry, key_of(name->hash, name->kind, tombstone));
+	}
+}
+
+static void
+link_newest(struct pending *pending, struct request *request)
+{
+	request->older = pending->newest;
+	if (pending->newest != NULL)
+		pending->newest->newer = request;
+	else
+		pending->oldest = request;
+	pending->newest = request;
+}
+
+static void
+unlink_by_age(struct pending *pending, struct request *request)
+{
+	if (request->older != NULL)
+		request->older->newer = request->newer;
+	else
+		pending->oldest = request->newer;
+	if (request->newer != NULL)
+		request->newer->older = request->older;
+	else
+		pending->newest = request->older;
+}
+
+static struct request *
+take_entry(struct pending *pending, size_t room)
+{
+	struct request *request = pending->spare;
+
+	if (room > SPARE_ROOM || request == NULL) {
+		room = room > SPARE_ROOM ? room : SPARE_ROOM;
+		request = mem_resize(NULL, sizeof(*request) + room, 1);
+	} else {
+		pending->spare = request->newer;
+		pending->spares--;
+		room = SPARE_ROOM;
+	}
+	memset(request, 0, offsetof(struct request, names));
+	request->room = room;
+	return request;
+}
+
+static void
+give_entry(struct pending *pending, struct request *request)
+{
+	if (request->room > SPARE_ROOM || pending->spares == SPARES) {
+		free(request);
+		return;
+	}
+	request->newer = pending->spare;
+	pending->spare = request;
+	pending->spares++;
+}
+
+struct request *
+pending_add(struct pending *pending, const struct pending_names *names)
+{
+	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
+	    names->name.len + names->meta.len;
+	struct request *request = take_entry(pending, len);
+	char *at = (char *)(request + 1);
+
+	assert(names->id.len > 0);
+	assert((names->token.len > 0) == (names->wire_token.len > 0));
+	request->id = request->wire_id = copy(&at, names->id);
+	if (names->wire_id.len > 0 && !span_equal(names->wire_id, names->id)) {
+		request->wire_id = copy(&at, names->wire_id);
+		add_name(pending, request, request->id, NAME_ID);
+	}
+	add_name(pending, request, request->wire_id, NAME_WIRE_ID);
+	request->token = copy(&at, names->token);
+	request->wire_token = copy(&at, names->wire_token);
+	if (names->wire_token.len > 0)
+		add_name(pending, request, request->wire_token, NAME_WIRE_TOKEN);
+	if (names->flags & REQUEST_TWO_TOKENS)
+		add_name(pending, request, request->token, NAME_TOKEN);
+	request->method = copy(&at, names->method);
+	request->name = copy(&at, names->name);
+	request->meta = copy(&at, names->meta);
+	request->row = names->row;
+	request->flags = names->flags;
+	request->idle_after = request->cap_after = MSEC_NEVER;
+	request->serial = pending->serial++;
+	link_newest(pending, request);
+	enter_state(pending, request, REQUEST_WAITING);
+	pending->count++;
+	pending->aliased += request_is_aliased(request);
+	return request;
+}
+
+void
+pending_place(struct request *request, uint64_t start, uint64_t end)
+{
+	request->start = start;
+	request->end = end;
+	request->urgent = false;
+}
+
+void
+pending_place_urgent(struct request *request, uint64_t end)
+{
+	request->start = 0;
+	request->end = end;
+	request->urgent = true;
+}
+
+void
+pending_set_deadlines(struct pending *pending, struct request *request, msec_t idle_after, msec_t cap_after,
+    msec_t idle_now, msec_t now)
+{
+	request->received = now;
+	request->idle_after = idle_after;
+	request->cap_after = cap_after;
+	pending_start_idle(pending, request, idle_now);
+	alarm_arm(&pending->hard, &request->hard, cap_after, now);
+}
+
+void
+pending_start_idle(struct pending *pending, struct request *request, msec_t idle_now)
+{
+	alarm_arm(&pending->idle, &request->idle, request->idle_after, idle_now);
+	request->seen = idle_now;
+}
+
+void
+pending_extend(struct pending *pending, struct request *request, msec_t idle_now)
+{
+	if (alarm_armed(&request->idle))
+		alarm_arm(&pending->idle, &request->idle, request->idle_after, idle_now);
+	request->seen = idle_now;
+}
+
+void
+pending_change_deadlines(struct request *request, msec_t idle_after, msec_t cap_after)
+{
+	request->idle_after = idle_after;
+	request->cap_after = cap_after;
+}
+
+void
+pending_keep_progress(struct request *request, struct span message)
+{
+	buf_clear(&request->progress);
+	if (message.len <= LIMIT_PROGRESS)
+		buf_append(&request->progress, message);
+}
+
+void
+pending_move(struct pending *pending, struct request *request, enum request_state state)
+{
+	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
+
+	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
+	leave_state(pending, request);
+	enter_state(pending, request, state);
+	if (tombstone != was_tombstone)
+		rename(pending, request, tombstone);
+}
+
+void
+pending_remove(struct pending *pending, struct request *request)
+{
+	alarm_disarm(&request->idle);
+	alarm_disarm(&request->hard);
+	buf_free(&request->progress);
+	leave_state(pending, request);
+	for (size_t i = 0; i < request->name_count; i++)
+		map_remove(&pending->names, &request->names[i].entry);
+	unlink_by_age(pending, request);
+	pending->count--;
+	pending->aliased -= request_is_aliased(request);
+	give_entry(pending, request);
+}
+
+static struct request_name *
+name_of(struct map_entry *entry)
+{
+	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, entry));
+}
+
+/* The request of this entry, or of the next older one, that has this text; NULL if there is none. */
+static struct request_name *
+with_text(struct map_entry *entry, struct span text)
+{
+	while (entry != NULL && !id_equal(name_of(entry)->text, text))
+		entry = map_next(entry);
+	return entry == NULL ? NULL : name_of(entry);
+}
+
+/* The newest request that has this name. */
+static struct request *
+find(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind, bool tombstone)
+{
+	struct request_name *name = with_text(map_first(&pending->names, key_of(hash, kind, tombstone)), text);
+
+	return name == NULL ? NULL : name->request;
+}
+
+/* The newest one that has this name, of either kind. */
+static struct request *
+find_either(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b,
+    bool tombstone)
+{
+	struct request *one = find(pending, text, hash, a, tombstone), *other = find(pending, text, hash, b, tombstone);
+
+	if (one == NULL || other == NULL)
+		return one == NULL ? other : one;
+	return one->serial > other->serial ? one : other;
+}
+
+/* The same; else the newest such tombstone. */
+static struct request *
+find_any(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b)
+{
+	struct request *found = find_either(pending, text, hash, a, b, false);
+
+	return found != NULL || pending->in_state[REQUEST_ABANDONED] == 0 ?
+	    found :
+	    find_either(pending, text, hash, a, b, true);
+}
+
+/* How many requests have a name that is the same number as the text but not equal to it. *found: the last one. */
+static int
+count_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone,
+    struct request **found)
+{
+	uint64_t hash = id_hash(text, pending->seed);
+	double number, other;
+	int count = 0;
+
+	if (!id_number(text, &number))
+		return 0;
+	for (int string = 0; string < 2; string++) {
+		struct map_entry *entry =
+		    map_first(&pending->names, key_of(hash ^ (string ? ID_STRING : 0), kind, tombstone));
+
+		for (; entry != NULL && count < 2; entry = map_next(entry)) {
+			const struct request_name *name = name_of(entry);
+
+			if (!id_number(name->text, &other) || other != number || id_equal(name->text, text))
+				continue;
+			*found = name->request;
+			count++;
+		}
+	}
+	return count;
+}
+
+bool
+pending_is_crowded(const struct pending *pending, struct span id)
+{
+	static const enum name_kind kinds[] = { NAME_WIRE_ID, NAME_ID };
+	size_t open = pending->count - pending->in_state[REQUEST_ABANDONED], count = 0;
+	uint64_t hash;
+
+	if (open < LIMIT_EQUAL_IDS)
+		return false;
+	hash = id_hash(id, pending->seed);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct map_entry *entry = map_first(&pending->names, key_of(hash, kinds[i], false));
+
+		for (; entry != NULL && count < LIMIT_EQUAL_IDS; entry = map_next(entry))
+			count++;
+	}
+	return count == LIMIT_EQUAL_IDS;
+}
+
+struct request *
+pending_by_id(const struct pending *pending, struct span id)
+{
+	uint64_t hash = id_hash(id, pending->seed);
+
+	for (int tombstone = 0; tombstone < 2; tombstone++) {
+		struct request *aliased = find(pending, id, hash, NAME_ID, tombstone);
+		struct map_entry *entry = map_first(&pending->names, key_of(hash, NAME_WIRE_ID, tombstone));
+		const struct request_name *name = with_text(entry, id);
+
+		while (name != NULL && request_is_aliased(name->request)) /* the id of another request on the wire */
+			name = with_text(map_next(&name->entry), id);
+		if (name != NULL && (aliased == NULL || aliased->serial < name->request->serial))
+			return name->request;
+		if (aliased != NULL)
+			return aliased;
+	}
+	return NULL;
+}
+
+struct request *
+pending_by_wire(const struct pending *pending, struct span wire_id)
+{
+	return find_any(pending, wire_id, id_hash(wire_id, pending->seed), NAME_WIRE_ID, NAME_WIRE_ID);
+}
+
+struct request *
+pending_by_token(struct pending *pending, struct span wire_token)
+{
+	struct request *found =
+	    find_any(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, NAME_TOKEN);
+	int count = 0;
+
+	if (found != NULL)
+		return found;
+	count = count_alike(pending, wire_token, NAME_WIRE_TOKEN, false, &found);
+	count += count_alike(pending, wire_token, NAME_WIRE_TOKEN, true, &found);
+	return count == 1 ? found : NULL;
+}
+
+struct request *
+pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
+{
+	const struct request_name *name;
+
+	if (after == NULL) {
+		uint64_t hash = id_hash(wire_token, pending->seed);
+
+		return find_any(pending, wire_token, hash, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
+	}
+	name = after->names;
+	while (name->kind != NAME_WIRE_TOKEN)
+		name++;
+	if ((name = with_text(map_next(&name->entry), wire_token)) != NULL)
+		return name->request;
+	if (after->state == REQUEST_ABANDONED)
+		return NULL;
+	return find(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, true);
+}
+
+struct request *
+pending_loosely(struct pending *pending, struct span wire_id)
+{
+	struct request *found = NULL;
+
+	return count_alike(pending, wire_id, NAME_WIRE_ID, false, &found) == 1 ? found : NULL;
+}
+
+struct request *
+pending_loosely_late(struct pending *pending, struct span wire_id)
+{
+	struct request *found = NULL;
+
+	return count_alike(pending, wire_id, NAME_WIRE_ID, true, &found) == 1 ? found : NULL;
+}
+
+bool
+pending_holds(const struct pending *pending, struct span id)
+{
+	return find_any(pending, id, id_hash(id, pending->seed), NAME_ID, NAME_WIRE_ID) != NULL;
+}
+
+struct request *
+request_of_idle(struct alarm *alarm)
+{
+	if (alarm == NULL)
+		return NULL;
+	return (struct request *)(void *)((char *)alarm - offsetof(struct request, idle));
+}
+
+struct request *
+request_of_hard(struct alarm *alarm)
+{
+	if (alarm == NULL)
+		return NULL;
+	return (struct request *)(void *)((char *)alarm - offsetof(struct request, hard));
+}

@@ -1,0 +1,160 @@
+/* A small HTTP/1.1 server. */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "ctl/ctl.h"
+#include "ctl/metrics.h"
+#include "ctl/targets.h"
+#include "shell/system.h"
+#include "shell/words.h"
+
+enum {
+	BACKLOG = 16,
+	HEAD_MAX = 8 << 10, /* bytes of a request */
+	LIMIT = 1000,       /* ms that a visitor has for its request, and for the answer; the next one waits */
+	HOST_SIZE = 64,
+	PORT_SIZE = 32
+};
+
+static void
+answer(int fd, const char *status, struct span body)
+{
+	msec_t end = monotonic_now() + LIMIT;
+	struct buf out;
+	char head[256];
+
+	snprintf(head, sizeof(head),
+	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
+	    "%sConnection: close\r\n\r\n",
+	    status, body.len, strncmp(status, "405", 3) == 0 ? "Allow: GET\r\n" : "");
+	buf_init(&out);
+	buf_append(&out, span_of(head));
+	buf_append(&out, body);
+	while (out.len > 0 && connection_wait(fd, POLLOUT, end)) {
+		ssize_t put = send(fd, buf_span(&out).ptr, out.len, MSG_NOSIGNAL);
+
+		if (put < 0 && errno != EAGAIN && errno != EINTR)
+			break;
+		buf_consume(&out, put < 0 ? 0 : (size_t)put);
+	}
+	buf_free(&out);
+}
+
+/* A request is whole with its blank line; a body, which GET has not, is not read. false: it did not come. */
+static bool
+read_request(int fd, char request[HEAD_MAX + 1])
+{
+	msec_t end = monotonic_now() + LIMIT;
+	size_t len = 0;
+
+	request[0] = '\0';
+	while (strstr(request, "\r\n\r\n") == NULL && strstr(request, "\n\n") == NULL && len < HEAD_MAX) {
+		ssize_t got = connection_wait(fd, POLLIN, end) ? recv(fd, request + len, HEAD_MAX - len, 0) : 0;
+
+		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+			return false;
+		len += got < 0 ? 0 : (size_t)got;
+		request[len] = '\0';
+	}
+	return true;
+}
+
+/* Only the first line matters: METHOD PATH VERSION. */
+static void
+attend(int fd, void (*compose)(void *user, struct buf *body), void *user)
+{
+	static const char path[] = "/metrics";
+	char request[HEAD_MAX + 1];
+	const char *target;
+	struct buf body;
+
+	if (!read_request(fd, request))
+		return;
+	target = strpbrk(request, " \n");
+	if (strlen(request) == HEAD_MAX) {
+		answer(fd, "431 Request Header Fields Too Large", SPAN("too long\n"));
+	} else if (target == NULL || *target != ' ') {
+		answer(fd, "400 Bad Request", SPAN("no HTTP request\n"));
+	} else if (strncmp(request, "GET ", 4) != 0) {
+		answer(fd, "405 Method Not Allowed", SPAN("only GET\n"));
+	} else if (strncmp(target + 1, path, strlen(path)) != 0 || strcspn(target + 1 + strlen(path), " ?\r\n") != 0) {
+		answer(fd, "404 Not Found", SPAN("only /metrics\n"));
+	} else {
+		buf_init(&body);
+		compose(user, &body);
+		answer(fd, "200 OK", buf_span(&body));
+		buf_free(&body);
+	}
+}
+
+/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT. */
+static bool
+split(const char *where, char host[HOST_SIZE], char port[PORT_SIZE])
+{
+	const char *colon = strrchr(where, ':');
+	const char *number = colon == NULL ? where : colon + 1;
+	size_t len = colon == NULL ? 0 : (size_t)(colon - where), port_number;
+
+	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
+		where++;
+		len -= 2;
+	}
+	if (len >= HOST_SIZE || !units_read_count(span_of(number), 0, UINT16_MAX, &port_number))
+		return false;
+	snprintf(host, HOST_SIZE, "%.*s", len > 0 ? (int)len : (int)strlen("127.0.0.1"), len > 0 ? where : "127.0.0.1");
+	snprintf(port, PORT_SIZE, "%zu", port_number);
+	return true;
+}
+
+static void
+tell_address(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char host[HOST_SIZE], port[PORT_SIZE];
+
+	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
+	    getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
+		NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+		fprintf(stderr,
+		    strchr(host, ':') != NULL ? "cancelctl: serves http://[%s]:%s/metrics\n" :
+						"cancelctl: serves http://%s:%s/metrics\n",
+		    host, port);
+}
+
+int
+serve_metrics(const char *where, void (*compose)(void *user, struct buf *body), void *user)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM };
+	char host[HOST_SIZE], port[PORT_SIZE];
+	struct addrinfo *address;
+	int listener, visitor, one = 1;
+
+	if (!split(where, host, port) || getaddrinfo(host, port, &hints, &address) != 0)
+		return ctl_usage("--listen: '%.100s' is no ADDRESS:PORT with an address in numbers", where);
+	listener = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
+	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 || listen(listener, BACKLOG) < 0)
+		return ctl_failed("--listen %.100s: %s", where, strerror(errno));
+	freeaddrinfo(address);
+	tell_address(listener);
+	for (;;) {
+		visitor = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (visitor < 0) {
+			/* No descriptors, for example, which may come back. */
+			poll(NULL, 0, LIMIT);
+			continue;
+		}
+		attend(visitor, compose, user);
+		close(visitor);
+	}
+}

@@ -1,0 +1,252 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "ctl/doctor.h"
+#include "shell/words.h"
+
+enum { LEFT = 12 /* columns before the text */ };
+
+#define RESPONSE "JSON-RPC 2.0: each request gets a response"
+
+/* THE TABLE of the checks. */
+static const struct row {
+	const char *word;               /* in JSON */
+	const char *title;              /* what the server does if the verdict is yes */
+	const char *demands[DIALOGUES]; /* the sections of MCP, ACP and LSP; NULL: the check is not for it */
+	bool permitted;                 /* the protocol does not demand it: no breaks nothing */
+	const char *help;               /* what canceld does about it */
+} rows[CHECKS] = {
+	[CHECK_INITIALIZE] = { "initialize", "answers initialize",
+	    { "MCP, Lifecycle: the server MUST respond to initialize", "ACP, Initialization: the agent MUST respond",
+		"LSP, Initialize Request: the server responds with an InitializeResult" },
+	    false,
+	    "canceld -t initialize=DURATION answers in its place with an error that quotes the server's last lines" },
+	[CHECK_DISCOVER] = { "discover", "answers or refuses server/discover",
+	    { "MCP, Discovery: newer clients open with server/discover and take an error for an older server", NULL,
+		NULL },
+	    false, "canceld --legacy answers server/discover without the server" },
+	[CHECK_TOOLS] = { "tools", "lists its tools",
+	    { "MCP, Tools: a server that declares tools MUST answer tools/list", NULL, NULL }, false,
+	    "canceld -t tools/list=DURATION answers with an error in its place" },
+	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE }, false,
+	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
+	[CHECK_PROGRESS] = { "progress", "reports progress",
+	    { "MCP, Progress: a server MAY report progress", "ACP, Prompt Turn: the agent reports updates",
+		"LSP, Work Done Progress: a server MAY report progress" },
+	    true,
+	    "without progress canceld -t METHOD:NAME=DURATION is the longest time that the whole call may take: choose it well" },
+	[CHECK_BUSY] = { "busy", "answers ping while it works",
+	    { "MCP, Ping: the receiver MUST respond promptly", RESPONSE, RESPONSE }, false,
+	    "it cannot hear a cancel either while it works: canceld -t ends the wait, and -kDURATION, longer than any "
+	    "call of it, replaces a server that hangs" },
+	[CHECK_CANCEL] = { "cancel", "honours a cancel",
+	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
+		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
+		"LSP, Cancellation Support: a cancelled request still needs to return" },
+	    false, "canceld drops the late answer and keeps the session; -k replaces a server that no longer reacts" },
+	[CHECK_ALIVE] = { "alive", "lives after a cancel",
+	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
+		"LSP, Cancellation Support: $/ notifications can be ignored" },
+	    false, "canceld --no-cancel writes no cancel to it; -r starts it again after a crash" },
+	[CHECK_STDOUT] = { "stdout", "keeps stdout clean",
+	    { "MCP, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
+		"ACP, stdio: the agent MUST NOT write anything to its stdout that is not a valid ACP message",
+		"LSP, Base Protocol: only messages with headers" },
+	    false,
+	    "canceld moves such output to its log, and drops responses that match no request; no option is needed" },
+	[CHECK_EXIT] = { "exit", "exits when its stdin ends",
+	    { "MCP, Shutdown: the client closes the server's stdin and waits for its exit",
+		"ACP, stdio: the client closes stdin to end the agent",
+		"LSP, Exit Notification; stdin's end means the same" },
+	    false, "canceld sends SIGTERM, then SIGKILL; --term-after and --kill-after say when" },
+	[CHECK_ORPHANS] = { "orphans", "leaves no process behind",
+	    { "MCP, Shutdown: the process is over", "ACP, stdio: the process is over",
+		"LSP, Exit Notification: the process ends" },
+	    false, "canceld ends every process that the server started, unless --sweep group is given" },
+};
+
+static const char *const words[] = { "not tested", "yes", "no" };
+
+void
+verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind)
+{
+	*report = (struct verdicts){ .command = command, .kind = kind };
+	for (int i = 0; i < CHECKS; i++) {
+		report->findings[i].time = MSEC_NEVER;
+		strcpy(report->findings[i].evidence, "the session was over before");
+	}
+}
+
+void
+verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time, const char *format, ...)
+{
+	struct finding *finding = &report->findings[check];
+	va_list values;
+
+	if (verdict < finding->verdict)
+		return;
+	finding->verdict = verdict;
+	finding->time = time;
+	va_start(values, format);
+	vsnprintf(finding->evidence, sizeof(finding->evidence), format, values);
+	va_end(values);
+}
+
+/* How many findings are of that kind; what is only permitted is never broken. */
+static int
+count(const struct verdicts *report, enum verdict verdict)
+{
+	int found = 0;
+
+	for (int i = 0; i < CHECKS; i++)
+		found += rows[i].demands[report->kind] != NULL && report->findings[i].verdict == verdict &&
+		    !(verdict == VERDICT_NO && rows[i].permitted);
+	return found;
+}
+
+bool
+verdicts_is_broken(const struct verdicts *report)
+{
+	return count(report, VERDICT_NO) > 0;
+}
+
+/* The text, printable; xml: and escaped for XML, which has no place for U+FFFE and U+FFFF either. */
+static void
+put(FILE *to, const char *text, bool xml)
+{
+	struct buf safe;
+	struct span left;
+
+	buf_init(&safe);
+	printable_append(&safe, span_of(text), "");
+	for (left = buf_span(&safe); left.len > 0; left = span_part(left, 1, left.len - 1)) {
+		bool noncharacter = left.len >= 3 && memcmp(left.ptr, "\xef\xbf", 2) == 0 &&
+		    ((unsigned char)left.ptr[2] == 0xbe || (unsigned char)left.ptr[2] == 0xbf);
+
+		if (xml && noncharacter) {
+			fputc('?', to);
+			left = span_part(left, 2, left.len - 2);
+		} else if (xml && strchr("&<>\"'", left.ptr[0]) != NULL) {
+			fprintf(to, "&#%d;", left.ptr[0]);
+		} else {
+			fputc(left.ptr[0], to);
+		}
+	}
+	buf_free(&safe);
+}
+
+/* The verdict, in the colour that it means. */
+static void
+put_word(const struct verdicts *report, int check, FILE *to, bool colour)
+{
+	static const char *const colours[] = { "\033[33m", "\033[32m", "\033[31m" };
+	enum verdict verdict = report->findings[check].verdict;
+	const char *paint = colours[verdict == VERDICT_NO && rows[check].permitted ? VERDICT_NOT_TESTED : verdict];
+
+	fprintf(to, "%s%-*s%s", colour ? paint : "", LEFT, words[verdict], colour ? "\033[0m" : "");
+}
+
+static void
+print_finding(const struct verdicts *report, int check, FILE *to, bool colour)
+{
+	const struct finding *finding = &report->findings[check];
+
+	put_word(report, check, to, colour);
+	fprintf(to, "%s\n%*s", rows[check].title, LEFT, "");
+	put(to, finding->evidence, false);
+	fputc('\n', to);
+	if (finding->verdict == VERDICT_NO)
+		fprintf(to, "%*s%s\n%*s%s\n", LEFT, "", rows[check].demands[report->kind], LEFT, "", rows[check].help);
+}
+
+void
+verdicts_print(const struct verdicts *report, FILE *to, bool colour)
+{
+	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
+
+	put(to, report->command, false);
+	fprintf(to, " (%s%s", dialogue_name(report->kind), report->server[0] != '\0' ? ", " : "");
+	put(to, report->server, false);
+	fputs(")\n\n", to);
+	if (report->ended) {
+		put_word(report, CHECK_INITIALIZE, to, colour);
+		put(to, report->findings[CHECK_INITIALIZE].evidence, false);
+		fputc('\n', to);
+	}
+	for (int i = 0; i < CHECKS && !report->ended; i++)
+		if (rows[i].demands[report->kind] != NULL &&
+		    (opened || report->findings[i].verdict != VERDICT_NOT_TESTED))
+			print_finding(report, i, to, colour);
+	fprintf(to, "\n%d kept, %d broken, %d not tested\n", count(report, VERDICT_YES), count(report, VERDICT_NO),
+	    count(report, VERDICT_NOT_TESTED));
+}
+
+static json_t *
+finding_json(const struct verdicts *report, int check)
+{
+	const struct finding *finding = &report->findings[check];
+	bool bad = finding->verdict == VERDICT_NO;
+
+	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:o*, s:s, s:s*}", "check", rows[check].word, "title",
+	    rows[check].title, "verdict", words[finding->verdict], "required", !rows[check].permitted, "evidence",
+	    printable_json(span_of(finding->evidence), false), "ms",
+	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
+	    rows[check].demands[report->kind], "help", bad ? rows[check].help : NULL);
+}
+
+void
+verdicts_print_json(const struct verdicts *report, FILE *to)
+{
+	json_t *checks = json_array();
+	json_t *whole = json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o}", "command",
+	    printable_json(span_of(report->command), false), "dialect", dialogue_name(report->kind), "server",
+	    printable_json(span_of(report->server), false), "broken", verdicts_is_broken(report), "yes",
+	    count(report, VERDICT_YES), "no", count(report, VERDICT_NO), "not_tested",
+	    count(report, VERDICT_NOT_TESTED), "checks", checks);
+
+	for (int i = 0; i < CHECKS; i++)
+		if (rows[i].demands[report->kind] != NULL)
+			json_array_append_new(checks, finding_json(report, i));
+	/* ASCII: safe on any terminal. */
+	json_dumpf(whole, to, JSON_COMPACT | JSON_ENSURE_ASCII);
+	fputc('\n', to);
+	json_decref(whole);
+}
+
+static void
+put_case(const struct verdicts *report, int check, FILE *to)
+{
+	const struct finding *finding = &report->findings[check];
+	bool broken = finding->verdict == VERDICT_NO && !rows[check].permitted;
+	const char *element = broken ? "failure" : finding->verdict == VERDICT_YES ? "system-out" : "skipped";
+	long long time = finding->time == MSEC_NEVER ? 0 : (long long)finding->time;
+
+	fprintf(to, "    <testcase classname=\"canceld.doctor\" name=\"%s\" time=\"%lld.%03lld\"><%s",
+	    rows[check].title, time / 1000, time % 1000, element);
+	fputs(finding->verdict == VERDICT_YES ? ">" : " message=\"", to);
+	put(to, finding->evidence, true);
+	fputs(finding->verdict == VERDICT_YES ? "" : "\">", to);
+	if (broken) {
+		put(to, rows[check].demands[report->kind], true);
+		fputs(". ", to);
+		put(to, rows[check].help, true);
+	}
+	fprintf(to, "</%s></testcase>\n", element);
+}
+
+void
+verdicts_print_junit(const struct verdicts *report, FILE *to)
+{
+	int tests = 0, failures = count(report, VERDICT_NO), kept = count(report, VERDICT_YES);
+
+	for (int i = 0; i < CHECKS; i++)
+		tests += rows[i].demands[report->kind] != NULL;
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"", to);
+	put(to, report->command, true);
+	fprintf(to, "\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\">\n", tests, failures,
+	    tests - failures - kept);
+	for (int i = 0; i < CHECKS; i++)
+		if (rows[i].demands[report->kind] != NULL)
+			put_case(report, i, to);
+	fputs("  </testsuite>\n</testsuites>\n", to);
+}

@@ -1,0 +1,103 @@
+#include "ctl/ctl.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "shell/words.h"
+
+enum { OPTIONS_MOST = 12, NO_LETTER = 256 /* and its number: an option without a letter */ };
+
+int
+ctl_tell(int status, const char *format, ...)
+{
+	char words[1024];
+	struct buf line;
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(words, sizeof(words), format, values);
+	va_end(values);
+	buf_init(&line);
+	buf_append(&line, SPAN("cancelctl: "));
+	printable_append(&line, span_of(words), "");
+	buf_append(&line, SPAN("\n"));
+	fwrite(line.data, 1, line.len, stderr);
+	buf_free(&line);
+	return status;
+}
+
+/* What getopt_long refused (it returned `got`), as a line on stderr. */
+static int
+refuse(char *argv[], int got)
+{
+	/* A long option has no letter; the one that was refused is then the word before the next one. */
+	const char *word = argv[optind - 1];
+
+	if (got == ':')
+		return ctl_usage("the option '%.60s' needs a value; see cancelctl %s --help", word, argv[0]);
+	if (optopt != 0 && strncmp(word, "--", 2) != 0)
+		return ctl_usage("unknown option '-%c'; see cancelctl %s --help", optopt, argv[0]);
+	return ctl_usage("unknown option '%.60s'; see cancelctl %s --help", word, argv[0]);
+}
+
+static int
+find_option(const struct ctl_option *options, int got)
+{
+	int i = 0;
+
+	while (options[i].name != NULL && got != NO_LETTER + i && (options[i].letter == 0 || got != options[i].letter))
+		i++;
+	return i;
+}
+
+int
+ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops, const char *usage)
+{
+	struct option all[OPTIONS_MOST + 2] = { 0 };
+	char letters[2 * OPTIONS_MOST + 4];
+	size_t len = (size_t)snprintf(letters, sizeof(letters), "%s:h", stops ? "+" : "");
+	int count = 0, got;
+
+	for (; count < OPTIONS_MOST && options[count].name != NULL; count++) {
+		bool value = options[count].text != NULL;
+
+		all[count] = (struct option){ options[count].name, value ? required_argument : no_argument, NULL,
+			NO_LETTER + count };
+		if (options[count].letter != 0)
+			len += (size_t)snprintf(letters + len, sizeof(letters) - len, "%c%s", options[count].letter,
+			    value ? ":" : "");
+	}
+	all[count] = (struct option){ "help", no_argument, NULL, 'h' };
+	optind = 0;
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, letters, all, NULL)) >= 0) {
+		const struct ctl_option *option = &options[find_option(options, got)];
+
+		if (got == 'h') {
+			fputs(usage, stdout);
+			return CTL_YES;
+		}
+		if (option->name == NULL)
+			return refuse(argv, got);
+		if (option->text != NULL)
+			*option->text = optarg;
+		else
+			*option->flag = true;
+	}
+	return -1;
+}
+
+int
+ctl_words(int argc, char *argv[], const char *usage, bool *json, const char **which)
+{
+	int status = ctl_options(argc, argv, (struct ctl_option[]){ { "json", 'j', json, NULL }, { 0 } }, false, usage);
+
+	if (status < 0 && argc - optind > 1)
+		status = ctl_usage("more than one canceld is given; see cancelctl %s --help", argv[0]);
+	if (status < 0)
+		*which = argv[optind];
+	return status;
+}

@@ -1,0 +1,82 @@
+#include "ctl/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "shell/words.h"
+
+static int
+put_dumped(const char *bytes, size_t len, void *unused)
+{
+	(void)unused;
+	/* jansson does not escape DEL. */
+	for (size_t i = 0; i < len; i++)
+		if (bytes[i] == 0x7f)
+			fputs("\\u007f", stdout);
+		else
+			putchar(bytes[i]);
+	return 0;
+}
+
+void
+show_json(const json_t *object)
+{
+	json_dump_callback(object, put_dumped, NULL, JSON_COMPACT | JSON_ENSURE_ASCII);
+	putchar('\n');
+	fflush(stdout);
+}
+
+void
+show_bytes(struct span bytes)
+{
+	fwrite(bytes.ptr, 1, bytes.len, stdout);
+	fflush(stdout);
+}
+
+void
+show_line(struct span text)
+{
+	struct buf line;
+
+	buf_init(&line);
+	printable_append(&line, text, "");
+	buf_append(&line, SPAN("\n"));
+	show_bytes(buf_span(&line));
+	buf_free(&line);
+}
+
+struct span
+show_time(msec_t time, char text[SHOW_TIME_SIZE])
+{
+	const char *sign = time < 0 ? "-" : "";
+	int64_t ms = time < 0 ? -time : time;
+	int64_t s = ms / 1000, m = s / 60, h = m / 60;
+
+	if (ms < 1000)
+		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "ms", sign, ms);
+	else if (m == 0)
+		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "s", sign, s);
+	else if (h == 0)
+		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "m%02" PRId64 "s", sign, m, s % 60);
+	else if (h < 24)
+		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "h%02" PRId64 "m", sign, h, m % 60);
+	else
+		snprintf(text, SHOW_TIME_SIZE, "%s%" PRId64 "d%02" PRId64 "h", sign, h / 24, h % 24);
+	return span_of(text);
+}
+
+struct span
+show_string(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_string(value) ? (struct span){ json_string_value(value), json_string_length(value) } : SPAN("");
+}
+
+json_int_t
+show_number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
+}

@@ -1,0 +1,85 @@
+#include "ctl/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static struct termios former;
+static volatile bool entered;
+
+size_t
+term_width(size_t *rows)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
+		size = (struct winsize){ .ws_col = 80, .ws_row = 24 };
+	if (rows != NULL)
+		*rows = size.ws_row;
+	return size.ws_col;
+}
+
+bool
+term_colours(void)
+{
+	const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && (refused == NULL || refused[0] == '\0') && kind != NULL &&
+	    strcmp(kind, "dumb") != 0;
+}
+
+const char *
+term_colour(enum term_colour colour)
+{
+	static const char *const escapes[] = {
+		[COLOUR_NONE] = "\033[0m",
+		[COLOUR_BOLD] = "\033[1m",
+		[COLOUR_DIM] = "\033[2m",
+		[COLOUR_RED] = "\033[31m",
+		[COLOUR_YELLOW] = "\033[33m",
+		[COLOUR_REVERSE] = "\033[7m",
+	};
+
+	return term_colours() ? escapes[colour] : "";
+}
+
+/* A terminal that takes no more is not waited for twice. */
+static void
+put(const char *text)
+{
+	ssize_t put = write(STDOUT_FILENO, text, strlen(text));
+
+	(void)put;
+}
+
+bool
+term_enter(void)
+{
+	struct termios raw;
+
+	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &former) < 0)
+		return false;
+	raw = former;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw) < 0)
+		return false;
+	entered = true;
+	put("\033[?1049h\033[?25l");
+	return true;
+}
+
+void
+term_leave(void)
+{
+	if (!entered)
+		return;
+	entered = false;
+	put("\033[0m\033[?25h\033[?1049l");
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &former);
+}

@@ -1,0 +1,182 @@
+#include <stdio.h>
+
+#include "core/mem.h"
+#include "ctl/change.h"
+
+/* Takes what stands between two places out, and puts words, which are copied, there. No two may overlap. */
+static void
+add(struct splices *edits, size_t from, size_t to, struct span words)
+{
+	edits->list = mem_resize(edits->list, edits->count + 1, sizeof(*edits->list));
+	edits->list[edits->count++] = (struct splice){ from, to - from, edits->words.len, words.len };
+	buf_append(&edits->words, words);
+}
+
+static bool
+is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+/* Whether only blanks, and commas if there may be some, stand between two places. */
+static bool
+only_blanks(const struct doc *doc, size_t from, size_t to, bool commas)
+{
+	for (; from < to; from++)
+		if (!is_blank(doc->text.ptr[from]) && !(commas && doc->text.ptr[from] == ','))
+			return false;
+	return true;
+}
+
+static void
+put_word(struct buf *words, const char *word)
+{
+	doc_quote(words, span_of(word));
+	buf_append(words, SPAN(", "));
+}
+
+/* The new member goes to a line of its own if the command has one, with what that line begins with. */
+static void
+put_member(struct buf *words, const struct doc *doc, const struct doc_node *command)
+{
+	const char *newline = memchr(doc->text.ptr, '\n', doc->text.len);
+	bool returns = newline != NULL && newline > doc->text.ptr && newline[-1] == '\r';
+	size_t start = command->member;
+
+	while (start > 0 && strchr(" \t", doc->text.ptr[start - 1]) != NULL)
+		start--;
+	buf_append(words, command->line ? SPAN_NONE : SPAN(","));
+	if (command->line || (start > 0 && doc->text.ptr[start - 1] == '\n')) {
+		buf_append(words, returns ? SPAN("\r\n") : SPAN("\n"));
+		buf_append(words, span_part(doc->text, start, command->member - start));
+	} else {
+		buf_append(words, SPAN(" "));
+	}
+	/* The same table, if the key has dots, and the same quotes. */
+	buf_append(words, span_part(doc->text, command->member, command->key - command->member));
+	buf_append(words, doc->text.ptr[command->key] == '"' ? SPAN("\"args\"") : SPAN("args"));
+	buf_append(words, span_part(doc->text, command->key_end, command->start - command->key_end));
+}
+
+/* Whether someone has put a comment between these words, or before the first one, from a place on. */
+static bool
+has_comment(const struct doc *doc, size_t from, const struct doc_node *word, const struct doc_node *end)
+{
+	for (;; from = word->end, word = word->next) {
+		if (!only_blanks(doc, from, word->start, true))
+			return true;
+		if (word == end)
+			return false;
+	}
+}
+
+static const char comment[] = "a comment stands between the words of canceld: move it first";
+
+/* Other options, and another canceld, in a WRAPPED entry. */
+static const char *
+rewrap(const struct doc *doc, const struct entry *entry, const char *canceld, char *const options[],
+    struct splices *edits)
+{
+	const struct doc_node *first = entry_first_word(entry, false), *marker = entry->marker;
+	struct buf words;
+
+	if (has_comment(doc, marker->end, marker->next, entry->dashes))
+		return comment;
+	buf_init(&words);
+	doc_quote(&words, span_of(canceld));
+	add(edits, first->start, first->end, buf_span(&words));
+	buf_clear(&words);
+	buf_append(&words, SPAN(", "));
+	for (; *options != NULL; options++)
+		put_word(&words, *options);
+	add(edits, marker->end, entry->dashes->start, buf_span(&words));
+	buf_free(&words);
+	return NULL;
+}
+
+const char *
+entry_wrap(const struct doc *doc, const struct entry *entry, const char *canceld, char *const options[],
+    struct splices *edits)
+{
+	const struct doc_node *command = entry->command, *array = command->kind == DOC_ARRAY ? command : entry->args;
+	/* Whether a space has to follow what is put before the words of the array. */
+	bool space = array != NULL && array->first != NULL && !is_blank(doc->text.ptr[array->start + 1]);
+	struct buf words;
+
+	if (entry->state == ENTRY_WRAPPED)
+		return rewrap(doc, entry, canceld, options, edits);
+	buf_init(&words);
+	if (command->kind == DOC_ARRAY) {
+		put_word(&words, canceld);
+	} else {
+		doc_quote(&words, span_of(canceld));
+		add(edits, command->start, command->end, buf_span(&words));
+		buf_clear(&words);
+	}
+	if (array == NULL) {
+		put_member(&words, doc, command);
+		buf_append(&words, SPAN("["));
+	}
+	put_word(&words, array == NULL ? "--wrapped=a" : space ? "--wrapped=s" : "--wrapped");
+	for (; *options != NULL; options++)
+		put_word(&words, *options);
+	put_word(&words, "--");
+	/* The command itself as it was written; an array has it there already. */
+	if (array != command)
+		buf_append(&words, span_part(doc->text, command->start, command->end - command->start));
+	else
+		words.len -= strlen(", ");
+	if (array == NULL)
+		buf_append(&words, SPAN("]"));
+	else if (array->first != NULL)
+		buf_append(&words, space ? SPAN(", ") : SPAN(","));
+	if (array == NULL)
+		add(edits, command->end, command->end, buf_span(&words));
+	else
+		add(edits, array->start + 1, array->start + 1, buf_span(&words));
+	buf_free(&words);
+	return NULL;
+}
+
+/* args, which only wrapping has made; if something came between it and its neighbours, an empty one stays. */
+static void
+remove_args(const struct doc *doc, const struct doc_node *args, struct splices *edits)
+{
+	const struct doc_node *before = args->parent->first;
+
+	while (before != args && before->next != args)
+		before = before->next;
+	if (before != args && before->end <= args->member && only_blanks(doc, before->end, args->member, !args->line))
+		add(edits, before->end, args->end, SPAN_NONE);
+	else if (!args->line && args->next != NULL && only_blanks(doc, args->end, args->next->member, true))
+		add(edits, args->member, args->next->member, SPAN_NONE);
+	else
+		add(edits, args->start + 1, args->end - 1, SPAN_NONE);
+}
+
+const char *
+entry_unwrap(const struct doc *doc, const struct entry *entry, struct splices *edits)
+{
+	const struct doc_node *command = entry->command, *program = entry->program;
+	const struct doc_node *array = command->kind == DOC_ARRAY ? command : entry->args;
+	const struct doc_node *last = array == command ? entry->dashes : program;
+	struct span form = doc_text(doc, entry->marker);
+	size_t from = array->start + 1, to = last->comma != 0 ? last->comma + 1 : last->end;
+	bool made, space;
+
+	form = span_part(form, strlen("--wrapped"), form.len - strlen("--wrapped"));
+	made = memchr(form.ptr, 'a', form.len) != NULL;
+	space = memchr(form.ptr, 's', form.len) != NULL;
+	if (has_comment(doc, from, array->first, last) || !only_blanks(doc, last->end, to, true))
+		return comment;
+	if (space && last->next != NULL && doc->text.ptr[to] == ' ')
+		to++;
+	if (array != command)
+		add(edits, command->start, command->end,
+		    span_part(doc->text, program->start, program->end - program->start));
+	if (array != command && made && program->next == NULL && only_blanks(doc, to, array->end - 1, false))
+		remove_args(doc, array, edits);
+	else
+		add(edits, from, to, SPAN_NONE);
+	return NULL;
+}

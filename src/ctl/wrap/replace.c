@@ -1,0 +1,359 @@
+#include "ctl/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
+#include <time.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+
+#define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
+
+enum {
+	BACKUP_NAME = 180,         /* bytes of the path in the name of a backup */
+	ATTRIBUTE_MOST = 64 << 10, /* bytes of all names of attributes, and of a value: Linux has no more */
+};
+
+static int __attribute__((format(printf, 2, 3))) fail(struct replace *file, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(file->fault, sizeof(file->fault), format, values);
+	va_end(values);
+	return -1;
+}
+
+static bool
+is_within(const char *path, const char *directory)
+{
+	char *real = realpath(directory, NULL);
+	size_t len = real != NULL ? strlen(real) : 0;
+	bool within = len > 0 && strncmp(path, real, len) == 0 && (path[len] == '/' || len == 1);
+
+	free(real);
+	return within;
+}
+
+static const char *
+refuse(const struct stat *status)
+{
+	if (!S_ISREG(status->st_mode))
+		return "no regular file";
+	if (status->st_uid != geteuid())
+		return "the file of another user";
+	if (status->st_nlink > 1)
+		return "a file with several names (hard links), of which only one would be changed";
+	if (status->st_size > REPLACE_MOST)
+		return "too large";
+	return NULL;
+}
+
+/* All bytes of a file without links in its path; -1 with errno, or with *why. */
+static int
+read_all(const char *path, struct buf *text, struct stat *status, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), result = -1;
+	ssize_t got;
+
+	*why = NULL;
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, status) == -1 || (*why = refuse(status)) != NULL)
+		goto out;
+	while ((got = read(fd, buf_space(text, 65536), 65536)) > 0) {
+		buf_added(text, (size_t)got);
+		if (text->len > REPLACE_MOST) {
+			*why = "too large";
+			goto out;
+		}
+	}
+	result = got == 0 ? 0 : -1;
+out:
+	close(fd);
+	return result;
+}
+
+int
+replace_read(struct replace *file, const char *path, const char *within)
+{
+	const char *why;
+
+	*file = (struct replace){ .path = realpath(path, NULL) };
+	buf_init(&file->text);
+	if (file->path == NULL)
+		return fail(file, "%s", strerror(errno));
+	if (within != NULL && !is_within(file->path, within))
+		return fail(file, "it leads out of the project, to %s", file->path);
+	if (read_all(file->path, &file->text, &file->status, &why) == -1)
+		return fail(file, "%s", why != NULL ? why : strerror(errno));
+	return 0;
+}
+
+int
+replace_check(struct replace *file)
+{
+	if ((file->status.st_mode & S_IWUSR) == 0)
+		return fail(file, "it is read-only; if it may be changed, run chmod u+w %s first", file->path);
+	if (access(file->path, W_OK) == -1)
+		return fail(file, "it cannot be written: %s", strerror(errno));
+	return 0;
+}
+
+static int
+write_all(int fd, struct span text)
+{
+	while (text.len > 0) {
+		ssize_t written = write(fd, text.ptr, text.len);
+
+		if (written == -1 && errno == EINTR)
+			continue;
+		if (written == -1)
+			return -1;
+		text = span_part(text, (size_t)written, text.len - (size_t)written);
+	}
+	return fsync(fd);
+}
+
+/* Makes a directory and those above it, 0700. */
+static int
+make_directory(const char *path)
+{
+	char part[PATH_MAX];
+
+	for (size_t len = 1; path[len - 1] != '\0'; len++) {
+		if (path[len] != '/' && path[len] != '\0')
+			continue;
+		snprintf(part, sizeof(part), "%.*s", (int)len, path);
+		if (mkdir(part, 0700) == -1 && errno != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
+/* Writes the old contents to a new file: they may have secrets. */
+static int
+back_up(struct replace *file, const char *state)
+{
+	size_t len = strlen(file->path), skipped = len > BACKUP_NAME ? len - BACKUP_NAME : 0;
+	char stamp[32] = "", number[32] = "", *name;
+	time_t now = time(NULL);
+	struct tm parts;
+	int fd = -1;
+
+	if (make_directory(state) == -1)
+		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
+	if (localtime_r(&now, &parts) != NULL)
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
+	for (int i = 0; i < 100 && fd == -1 && (i == 0 || errno == EEXIST); i++) {
+		snprintf(number, sizeof(number), "%ld-%d", (long)getpid(), i);
+		snprintf(file->backup, sizeof(file->backup), "%s/%s-%s%s", state, stamp, number, file->path + skipped);
+		for (name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
+			*name = '!';
+		fd = open(file->backup, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
+	if (fd != -1 && write_all(fd, buf_span(&file->text)) == 0)
+		return close(fd);
+	fail(file, "no backup in %s: %s", state, strerror(errno));
+	if (fd != -1)
+		unlink(file->backup);
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+/* Whether the file is still the one that was read. */
+static bool
+is_unchanged(const struct replace *file)
+{
+	struct stat status;
+	const char *why;
+	struct buf text;
+	bool same;
+
+	buf_init(&text);
+	same = read_all(file->path, &text, &status, &why) == 0 && status.st_dev == file->status.st_dev &&
+	    status.st_ino == file->status.st_ino && span_equal(buf_span(&text), buf_span(&file->text));
+	buf_free(&text);
+	return same;
+}
+
+#ifdef __linux__
+
+struct scratch {
+	char names[ATTRIBUTE_MOST], from[ATTRIBUTE_MOST], to[ATTRIBUTE_MOST];
+};
+
+/* Gives `to` one attribute of from's. */
+static int
+copy_one(int from, int to, const char *name, struct scratch *scratch)
+{
+	ssize_t had = fgetxattr(from, name, scratch->from, ATTRIBUTE_MOST);
+	ssize_t has = fgetxattr(to, name, scratch->to, ATTRIBUTE_MOST);
+
+	if (had < 0 || (had == has && memcmp(scratch->from, scratch->to, (size_t)had) == 0))
+		return had < 0 ? -1 : 0;
+	return fsetxattr(to, name, scratch->from, (size_t)had, 0);
+}
+
+/* Takes one that from has not, such as one of the directory's. A label of the kernel's cannot be removed. */
+static int
+remove_one(int from, int to, const char *name, struct scratch *scratch)
+{
+	if (strncmp(name, "security.", strlen("security.")) == 0 ||
+	    fgetxattr(from, name, scratch->from, ATTRIBUTE_MOST) >= 0)
+		return 0;
+	return errno != ENODATA ? -1 : fremovexattr(to, name);
+}
+
+/*
+ * Gives one file the extended attributes of the other, ACLs among them, and no more. What the file system does not keep is
+ * passed over, and so are signatures of the contents, which are others now. 0, or -1 with errno.
+ */
+static int
+attributes_copy(int from, int to)
+{
+	struct scratch *scratch = mem_new(sizeof(*scratch));
+	int result = 0;
+
+	for (int pass = 0; pass < 2 && result == 0; pass++) {
+		ssize_t len = flistxattr(pass == 0 ? to : from, scratch->names, ATTRIBUTE_MOST);
+
+		result = len >= 0 || errno == ENOTSUP ? 0 : -1;
+		for (ssize_t at = 0; at < len && result == 0; at += (ssize_t)strlen(scratch->names + at) + 1) {
+			const char *name = scratch->names + at;
+
+			if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0)
+				continue;
+			if ((pass == 0 ? remove_one : copy_one)(from, to, name, scratch) < 0 && errno != ENOTSUP)
+				result = -1;
+		}
+	}
+	free(scratch);
+	return result;
+}
+
+#else
+
+static int
+attributes_copy(int from, int to)
+{
+	(void)from;
+	(void)to;
+	return 0;
+}
+
+#endif
+
+/* The new contents with the rights of the old file, all of it on the disk. */
+static int
+prepare(const struct replace *file, int fd, struct span text)
+{
+	int old = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), result = -1, error;
+	struct stat status;
+
+	if (old == -1 || fstat(fd, &status) == -1)
+		goto out;
+	if (status.st_gid != file->status.st_gid && fchown(fd, (uid_t)-1, file->status.st_gid) == -1)
+		goto out;
+	/* The mode after an ACL, whose mask it sets. */
+	if (attributes_copy(old, fd) == -1 || fchmod(fd, file->status.st_mode & 07777) == -1)
+		goto out;
+	result = write_all(fd, text);
+out:
+	error = errno;
+	if (old != -1)
+		close(old);
+	errno = error;
+	return result;
+}
+
+/*
+ * An empty file of ours, locked. Its name is always the same, so that whoever is killed leaves one such file at most, and
+ * the next one takes that.
+ */
+static int
+open_beside(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct stat own, named;
+
+	if (fd == -1)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1 || fstat(fd, &own) == -1 || lstat(path, &named) == -1)
+		goto bad;
+	if (own.st_dev == named.st_dev && own.st_ino == named.st_ino && refuse(&own) == NULL && ftruncate(fd, 0) == 0)
+		return fd;
+bad:
+	close(fd);
+	errno = EBUSY;
+	return -1;
+}
+
+/* The file beside the old one that takes its name. */
+static int
+exchange(struct replace *file, struct span text)
+{
+	char directory[PATH_MAX], beside[PATH_MAX + sizeof(BESIDE)];
+	int result = -1, fd, folder;
+
+	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(file->path, '/') + 1 - file->path), file->path);
+	snprintf(beside, sizeof(beside), "%s" BESIDE, directory);
+	fd = open_beside(beside);
+	if (fd == -1)
+		return fail(file, "%.400s: %s", beside,
+		    errno == EBUSY ? "another cancelctl is at work, or it is no file of ours" : strerror(errno));
+	if (prepare(file, fd, text) == -1)
+		fail(file, "%.400s: %s", beside, strerror(errno));
+	else if (!is_unchanged(file))
+		result = 1;
+	else if (rename(beside, file->path) == -1)
+		fail(file, "%s", strerror(errno));
+	else
+		result = 0;
+	/* Still locked: nobody else has taken it. */
+	if (result != 0)
+		unlink(beside);
+	close(fd);
+	if (result == 0 && (folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) != -1) {
+		fsync(folder);
+		close(folder);
+	}
+	return result;
+}
+
+int
+replace_write(struct replace *file, struct span text, const char *state)
+{
+	sigset_t ends, before;
+	int result;
+
+	/* Ctrl-C would leave the file beside it. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	result = back_up(file, state);
+	if (result == 0 && (result = exchange(file, text)) != 0)
+		unlink(file->backup);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return result;
+}
+
+void
+replace_free(struct replace *file)
+{
+	free(file->path);
+	buf_free(&file->text);
+	*file = (struct replace){ 0 };
+}

@@ -1,0 +1,247 @@
+#include "shell/system.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shell/words.h"
+
+enum {
+	BACKLOG = 64,
+	SWEPT_MOST = 1024, /* entries of a directory that one sweep looks at */
+	UNFINISHED = 60,   /* seconds, after which a socket that nobody has renamed is a leftover */
+};
+
+bool
+place_is_private(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+/* Only in a home of this user's: a program that was started with sudo has another one's HOME. */
+static bool
+in_home(const char *home, char path[PLACE_DIRECTORY])
+{
+	struct stat status;
+
+	return home != NULL && stat(home, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	    snprintf(path, PLACE_DIRECTORY, "%s/.local/state/canceld", home) < PLACE_DIRECTORY;
+}
+
+bool
+place_directory(int i, char path[PLACE_DIRECTORY])
+{
+	char given[PLACE_DIRECTORY];
+
+	if (i == 0) {
+		snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
+		if (!place_is_private(path))
+			return false;
+		snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
+		return true;
+	}
+	if (i == 1)
+		return in_home(home_directory(), path);
+	return i == 2 && in_home(home_of_account(), path) &&
+	    (!in_home(home_directory(), given) || strcmp(given, path) != 0);
+}
+
+_Static_assert((size_t)PLACE_PATH <= sizeof(((struct sockaddr_un *)0)->sun_path), "every path fits");
+
+static bool
+set_address(struct sockaddr_un *address, const char *path)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (strlen(path) >= PLACE_PATH) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(address->sun_path, path, strlen(path) + 1);
+	return true;
+}
+
+static int
+new_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+bool
+place_is_dead(const char *path)
+{
+	struct sockaddr_un address;
+	struct stat status;
+	bool dead;
+	int fd;
+
+	/* connect(2) is refused by other files too. */
+	if (!set_address(&address, path) || lstat(path, &status) < 0 || !S_ISSOCK(status.st_mode))
+		return false;
+	fd = new_socket();
+	if (fd < 0)
+		return false;
+	dead = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno == ECONNREFUSED;
+	close(fd);
+	return dead;
+}
+
+bool
+place_remove_dead(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return true;
+	return place_is_dead(path) && unlink(path) == 0;
+}
+
+/* A socket whose name begins with a dot may be about to listen. */
+static bool
+is_candidate(const char *path, const char *name)
+{
+	size_t len = strlen(name);
+	struct stat status;
+
+	if (name[0] != '.')
+		return len > strlen(".sock") && strcmp(name + len - strlen(".sock"), ".sock") == 0;
+	return lstat(path, &status) == 0 && status.st_mtime < time(NULL) - UNFINISHED;
+}
+
+void
+place_sweep(const char *directory)
+{
+	DIR *list = opendir(directory);
+	struct dirent *entry;
+	char path[PLACE_PATH];
+
+	for (int i = 0; list != NULL && i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
+		if (snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path) &&
+		    is_candidate(path, entry->d_name))
+			place_remove_dead(path);
+	if (list != NULL)
+		closedir(list);
+}
+
+/* Creates the directory and those above it, for this user only, as far as they are missing. */
+static bool
+make_directory(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static uint32_t
+random_number(void)
+{
+	struct timespec now;
+	uint32_t number;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number))
+		return number;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec;
+}
+
+/*
+ * Binds under a name that nobody looks for, so that who finds the socket finds somebody listening. link(2) replaces
+ * nothing, unlike rename(2): of two that want the same name at once, one fails with EEXIST.
+ */
+static int
+listen_as(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct sockaddr_un address;
+	char hidden[PLACE_PATH + 32];
+	mode_t mask;
+	bool listening;
+	int fd, bound, error;
+
+	snprintf(hidden, sizeof(hidden), "%.*s.%ld-%08x", slash == NULL ? 0 : (int)(slash - path) + 1, path,
+	    (long)getpid(), random_number());
+	if (!set_address(&address, path) || !set_address(&address, hidden))
+		return -1;
+	fd = new_socket();
+	if (fd < 0)
+		return -1;
+	mask = umask(0177);
+	bound = bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	umask(mask);
+	listening = bound == 0 && listen(fd, BACKLOG) == 0 && link(hidden, path) == 0;
+	error = errno;
+	if (bound == 0)
+		unlink(hidden);
+	if (listening)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* A person's own name: a dead socket there is replaced, anything else stays. */
+static int
+listen_given(const char *given, char path[PLACE_PATH])
+{
+	struct stat status;
+	int fd;
+
+	if (snprintf(path, PLACE_PATH, "%s", given) >= PLACE_PATH) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = place_remove_dead(path) ? listen_as(path) : -1;
+	if (fd < 0 && lstat(path, &status) == 0)
+		errno = S_ISSOCK(status.st_mode) ? EADDRINUSE : EEXIST;
+	return fd;
+}
+
+static int
+listen_in(char directory[PLACE_DIRECTORY], char path[PLACE_PATH])
+{
+	if (!make_directory(directory))
+		return -1;
+	if (!place_is_private(directory)) {
+		errno = EPERM;
+		return -1;
+	}
+	place_sweep(directory);
+	if (snprintf(path, PLACE_PATH, "%s/%ld-%08x.sock", directory, (long)getpid(), random_number()) < PLACE_PATH)
+		return listen_as(path);
+	errno = ENAMETOOLONG;
+	return -1;
+}
+
+int
+place_listen(const char *given, char path[PLACE_PATH], const char **at)
+{
+	static char directory[PLACE_DIRECTORY];
+	int fd = -1;
+
+	*at = given;
+	if (given != NULL)
+		return listen_given(given, path);
+	*at = "no home directory";
+	errno = ENOENT;
+	for (int i = 0; i < PLACES && fd < 0; i++)
+		if (place_directory(i, directory)) {
+			*at = directory;
+			fd = listen_in(directory, path);
+		}
+	return fd;
+}

@@ -1,0 +1,294 @@
+#include "shell/io.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#endif
+
+#include "shell/system.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+enum {
+	/* A terminal polls writable as soon as there is room for one byte. */
+	TERMINAL_TAKES = 64,
+	/* pipe(7): a write of at most PIPE_BUF to a pipe that polls writable finds room. */
+	PIPE_TAKES = PIPE_BUF,
+};
+
+int
+descriptor_sanitize(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
+			return -1;
+	return 0;
+}
+
+/* Opens the same pipe or terminal again, for a description that only canceld uses; -1: that is not possible. */
+static int
+open_anew(int fd, const struct stat *status)
+{
+#ifdef __linux__
+	char path[sizeof("/proc/self/fd/") + sizeof(int) * CHAR_BIT];
+	int flags = fcntl(fd, F_GETFL);
+	unsigned number;
+
+	/* Opening the master of a terminal would make another terminal (pts(4)). */
+	if (flags < 0 || status->st_uid != geteuid() || ioctl(fd, TIOCGPTN, &number) == 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+#else
+	/* On other systems /dev/fd returns the same description. */
+	(void)fd;
+	(void)status;
+	return -1;
+#endif
+}
+
+static void
+use_own_or_be_careful(struct descriptor *descriptor, const struct stat *status)
+{
+	int fd = open_anew(descriptor->given, status);
+
+	descriptor->way = fd < 0 ? DESCRIPTOR_CAREFUL : DESCRIPTOR_PLAIN;
+	if (fd >= 0)
+		descriptor->fd = fd;
+}
+
+/*
+ * A new epoll descriptor for an error on fd, which epoll reports unasked, or with `hangup` for its writer's end: then
+ * edge-triggered, as a half-closed socket stays readable. -1: errno is EPERM where epoll refuses this kind of file.
+ */
+static int
+watch_for(int fd, bool hangup)
+{
+#ifdef __linux__
+	struct epoll_event event = { .events = hangup ? EPOLLRDHUP | EPOLLET : 0 };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return epoll;
+	if (epoll >= 0)
+		close(epoll);
+#else
+	struct stat status;
+
+	(void)hangup;
+	errno = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? EPERM : ENOSYS;
+#endif
+	return -1;
+}
+
+static bool
+is_pollable(int fd)
+{
+	int epoll = watch_for(fd, false);
+
+	if (epoll < 0)
+		return errno != EPERM;
+	close(epoll);
+	return true;
+}
+
+void
+descriptor_init(struct descriptor *descriptor, int fd, bool ours)
+{
+	struct stat status;
+
+	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL };
+	descriptor->pollable = is_pollable(fd);
+	if (ours) {
+		if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
+			descriptor->way = DESCRIPTOR_PLAIN;
+		return;
+	}
+	if (fstat(fd, &status) < 0)
+		return;
+	descriptor->file = S_ISREG(status.st_mode);
+	if (S_ISSOCK(status.st_mode))
+		descriptor->way = DESCRIPTOR_SOCKET;
+	else if (S_ISFIFO(status.st_mode))
+		descriptor->way = DESCRIPTOR_NOWAIT;
+	else if (isatty(fd))
+		use_own_or_be_careful(descriptor, &status);
+	else if (!descriptor->pollable)
+		descriptor->way = DESCRIPTOR_PLAIN;
+}
+
+void
+descriptor_clear(struct descriptor *descriptor)
+{
+	*descriptor = (struct descriptor){ .fd = -1, .given = -1 };
+}
+
+void
+descriptor_close(struct descriptor *descriptor)
+{
+	if (descriptor->fd >= 0)
+		close(descriptor->fd);
+	if (descriptor->given >= 0 && descriptor->given != descriptor->fd)
+		close(descriptor->given);
+	descriptor->fd = descriptor->given = -1;
+}
+
+/* Chooses another mode if errno says that this one is not supported; true: try again. */
+static bool
+way_changed(struct descriptor *descriptor)
+{
+	struct stat status;
+
+	if (descriptor->way != DESCRIPTOR_NOWAIT || (errno != EOPNOTSUPP && errno != ENOSYS))
+		return false;
+	if (fstat(descriptor->given, &status) < 0)
+		return false;
+	use_own_or_be_careful(descriptor, &status);
+	return true;
+}
+
+static bool
+is_ready(int fd, short events)
+{
+	struct pollfd ready = { .fd = fd, .events = events };
+
+	if (poll(&ready, 1, 0) > 0)
+		return true;
+	errno = EAGAIN;
+	return false;
+}
+
+static ssize_t
+transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int count, bool writing)
+{
+	struct msghdr message = { .msg_iov = pieces };
+	int fd = descriptor->fd;
+	size_t limit;
+
+	switch (descriptor->way) {
+	case DESCRIPTOR_SOCKET:
+		message.msg_iovlen = (size_t)count;
+		return writing ? sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) :
+				 recvmsg(fd, &message, MSG_DONTWAIT);
+	case DESCRIPTOR_NOWAIT:
+#ifdef RWF_NOWAIT
+		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
+				 preadv2(fd, pieces, count, -1, RWF_NOWAIT);
+#else
+		errno = EOPNOTSUPP;
+		return -1;
+#endif
+	case DESCRIPTOR_CAREFUL:
+		if (!is_ready(fd, writing ? POLLOUT : POLLIN))
+			return -1;
+		limit = isatty(fd) ? TERMINAL_TAKES : PIPE_TAKES;
+		if (writing && pieces[0].iov_len > limit)
+			pieces[0].iov_len = limit;
+		count = 1;
+		break;
+	case DESCRIPTOR_PLAIN:
+		break;
+	}
+	return writing ? writev(fd, pieces, count) : readv(fd, pieces, count);
+}
+
+/* failed: there was an error that waiting does not clear. ECONNRESET: a socket was closed before it was read empty. */
+static ssize_t
+transfer(struct descriptor *descriptor, struct iovec *pieces, int count, bool writing, bool *failed)
+{
+	ssize_t done;
+
+	do
+		done = transfer_once(descriptor, pieces, count, writing);
+	while (done < 0 && (errno == EINTR || way_changed(descriptor)));
+	*failed = done < 0 && errno != EAGAIN && errno != EWOULDBLOCK;
+	descriptor->error = *failed && errno != EPIPE && errno != ECONNRESET ? errno : 0;
+	return done;
+}
+
+ssize_t
+descriptor_read(struct descriptor *descriptor, char *to, size_t room)
+{
+	struct iovec piece = { to, room };
+	ssize_t got;
+
+	assert(room > 0);
+	got = transfer(descriptor, &piece, 1, false, &descriptor->ended);
+	descriptor->ended |= got == 0;
+	return got;
+}
+
+ssize_t
+descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
+{
+	struct iovec pieces[DESCRIPTOR_SPANS];
+	ssize_t done, left;
+	int i;
+
+	assert(count > 0);
+	if (count > DESCRIPTOR_SPANS)
+		count = DESCRIPTOR_SPANS;
+	for (i = 0; i < count; i++) {
+		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
+		pieces[i].iov_len = spans[i].len;
+	}
+	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
+	if (done > 0) {
+		for (i = 0, left = done; (size_t)left > spans[i].len; i++)
+			left -= (ssize_t)spans[i].len;
+		descriptor->inside = spans[i].ptr[left - 1] != '\n';
+	}
+	return done;
+}
+
+int
+descriptor_take_error(struct descriptor *descriptor)
+{
+	int error = descriptor->error;
+
+	descriptor->error = 0;
+	return error;
+}
+
+bool
+descriptor_wait(const struct descriptor *descriptor, msec_t until)
+{
+	struct pollfd ready = { .fd = descriptor->fd, .events = POLLOUT };
+	msec_t left = until - monotonic_now();
+
+	return left > 0 && poll(&ready, 1, (int)left) != 0;
+}
+
+int
+descriptor_watch(const struct descriptor *descriptor, bool hangup)
+{
+	return watch_for(descriptor->fd, hangup);
+}
+
+bool
+descriptor_hung_up(int watch)
+{
+#ifdef __linux__
+	struct epoll_event event;
+
+	return epoll_wait(watch, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+#else
+	(void)watch;
+	return false;
+#endif
+}

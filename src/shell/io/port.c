@@ -1,0 +1,198 @@
+#include "shell/io.h"
+
+#include "core/limits.h"
+
+enum { SPANS = 16 };
+
+static struct lane *
+lane_in(const struct port *port)
+{
+	return session_lane(port->session, port->side);
+}
+
+static struct lane *
+lane_out(const struct port *port)
+{
+	return session_lane(port->session, side_other(port->side));
+}
+
+void
+port_init(struct port *port, enum side side, struct session *session, struct buf *beside)
+{
+	*port = (struct port){ .side = side, .session = session };
+	if (beside != NULL) {
+		port->from = &beside[side];
+		port->to = &beside[side_other(side)];
+	}
+	descriptor_clear(&port->in);
+	descriptor_clear(&port->out);
+	watcher_init(&port->readable, -1, EV_READ, NULL);
+	watcher_init(&port->writable, -1, EV_WRITE, NULL);
+}
+
+void
+port_open(struct port *port, int in, int out, bool ours)
+{
+	descriptor_init(&port->in, in, ours);
+	descriptor_init(&port->out, out, ours);
+	watcher_init(&port->readable, port->in.fd, EV_READ, &port->ready);
+	watcher_init(&port->writable, port->out.fd, EV_WRITE, &port->room);
+	port->ready = port->room = true;
+	port->throttled = port->end_heard = false;
+}
+
+void
+port_close_in(struct port *port, struct ev_loop *loop)
+{
+	watcher_set(loop, &port->readable, false);
+	descriptor_close(&port->in);
+}
+
+void
+port_close_out(struct port *port, struct ev_loop *loop)
+{
+	watcher_set(loop, &port->writable, false);
+	descriptor_close(&port->out);
+}
+
+bool
+port_may_read(const struct port *port)
+{
+	return port->in.fd >= 0 && !port->in.ended && !port->throttled;
+}
+
+size_t
+port_read(struct port *port, msec_t now)
+{
+	struct lane *lane = lane_in(port);
+	size_t room;
+	char *space = lane_space(lane, LIMIT_READ, &room);
+	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
+
+	port->ready = false;
+	if (got <= 0)
+		return 0;
+	if (port->from != NULL)
+		buf_append(port->from, (struct span){ space, (size_t)got });
+	lane_received(lane, (size_t)got);
+	session_hear(port->session, port->side, now);
+	return (size_t)got;
+}
+
+void
+port_end_input(struct port *port, msec_t now)
+{
+	if (port->end_heard)
+		return;
+	port->end_heard = true;
+	session_end_of_input(port->session, port->side, now);
+}
+
+bool
+port_is_closed(const struct port *port)
+{
+	return port->out.fd < 0 || port->out.broken;
+}
+
+size_t
+port_backlog(const struct port *port)
+{
+	return port->to != NULL ? port->to->len : lane_backlog(lane_out(port));
+}
+
+size_t
+port_queued(const struct port *port)
+{
+	return port->from != NULL ? port->from->len : lane_queued(lane_in(port));
+}
+
+size_t
+port_size(const struct port *port)
+{
+	return lane_size(lane_in(port)) + (port->from != NULL ? port->from->len : 0);
+}
+
+/*
+ * Returns how much was written, at least a byte, or 0 and sets `room`: a short write shows that there is no more, unless
+ * only as much is written at once as is sure to fit.
+ */
+static size_t
+write_once(struct port *port, const struct span *spans, int count)
+{
+	size_t all = 0;
+	ssize_t put;
+
+	if (!port->room || port_is_closed(port))
+		return 0;
+	put = descriptor_write(&port->out, spans, count);
+	for (int i = 0; i < count; i++)
+		all += spans[i].len;
+	if (put < 0 || ((size_t)put < all && port->out.way != DESCRIPTOR_CAREFUL))
+		port->room = !port->out.pollable;
+	return put < 0 ? 0 : (size_t)put;
+}
+
+/* Writes the bytes that pass beside the session. What the session would write counts as written. */
+static void
+write_beside(struct port *port)
+{
+	struct lane *lane = lane_out(port);
+	struct span spans[SPANS];
+	size_t put = 1;
+	int count;
+
+	while ((count = lane_output(lane, spans, SPANS)) > 0)
+		for (int i = 0; i < count; i++)
+			lane_sent(lane, spans[i].len);
+	while (port->to->len > 0 && put > 0) {
+		spans[0] = buf_span(port->to);
+		put = write_once(port, spans, 1);
+		buf_consume(port->to, put);
+	}
+}
+
+void
+port_write(struct port *port)
+{
+	struct lane *lane = lane_out(port);
+	struct span spans[SPANS];
+	size_t put;
+	int count;
+
+	if (port->to != NULL) {
+		write_beside(port);
+		return;
+	}
+	while (
+	    port->room && (count = lane_output(lane, spans, SPANS)) > 0 && (put = write_once(port, spans, count)) > 0)
+		lane_sent(lane, put);
+}
+
+void
+port_abandon(struct port *port)
+{
+	lane_abandon(lane_out(port));
+	if (port->to != NULL)
+		buf_clear(port->to);
+}
+
+static void
+throttle(struct port *port)
+{
+	bool client = port->side == SIDE_CLIENT;
+	size_t high = client ? LIMIT_SERVER_HIGH : LIMIT_CLIENT_HIGH;
+	size_t low = client ? LIMIT_SERVER_LOW : LIMIT_CLIENT_LOW;
+	size_t own = client ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
+	size_t queued = port_queued(port);
+
+	port->throttled = (port->throttled ? queued > low : queued >= high) || lane_own(lane_out(port)) > own;
+}
+
+void
+port_watch(struct port *port, struct ev_loop *loop, bool reading, bool writing)
+{
+	throttle(port);
+	watcher_set(loop, &port->readable, reading && port_may_read(port) && port->in.pollable);
+	watcher_set(loop, &port->writable,
+	    writing && port->out.pollable && !port_is_closed(port) && port_backlog(port) > 0);
+}

@@ -1,0 +1,127 @@
+#include "core/session.h"
+#include "shell/log.h"
+
+static struct log_field
+number(const char *key, uint64_t count)
+{
+	return log_number(key, (int64_t)count);
+}
+
+/* The key of an action's detail, where it is not "reason". */
+static const char *const detail_keys[WHY_COUNT] = {
+	[WHY_DIALECT] = "dialect",
+	[WHY_ERA] = "era",
+	[WHY_ALIASED] = "alias",
+	[WHY_PROGRESS_ASKED] = "token",
+	[WHY_TASK_CANCEL_SENT] = "task",
+	[WHY_PROBE_SENT] = "after",
+	[WHY_STUCK] = "probe",
+};
+
+/* A detail that begins with a quote is a JSON string from a peer. */
+static struct log_field
+detail_of(const struct action *action)
+{
+	const char *key = detail_keys[action->why] != NULL ? detail_keys[action->why] : "reason";
+	bool quoted = action->detail.len > 0 && action->detail.ptr[0] == '"';
+
+	return quoted ? log_id(key, action->detail) : log_text(key, action->detail);
+}
+
+/* The beginning of a message that did not pass, where it shows what was wrong. */
+static struct span
+excerpt_of(const struct action *action)
+{
+	bool shown = action->why == WHY_PARSE_ERROR || action->why == WHY_INVALID_REQUEST ||
+	    action->why == WHY_TOO_DEEP || action->why == WHY_REPEATED_ID || action->why == WHY_REPEATED_METHOD ||
+	    action->why == WHY_STRAY || action->why == WHY_TRUNCATED;
+
+	return shown ? action->message : SPAN_NONE;
+}
+
+static void
+show(struct log *log, const struct action *action)
+{
+	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
+
+	log_event(log, action->why,
+	    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
+		log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
+		log_time("timeout", action->timeout), detail_of(action), log_text("text", excerpt_of(action)),
+		log_text("outcome", action->outcome), log_text("hint", action->hint),
+		log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
+}
+
+void
+report_action(void *user, const struct action *action)
+{
+	struct log *log = user;
+
+	if (!log_shows(log, action->why))
+		return;
+	if (action->why == WHY_NOISE)
+		log_noise(log, action->message);
+	else
+		show(log, action);
+}
+
+/* The options' rules that have named no request: -t METHOD:NAME, ... The file's are for many servers. */
+static void
+list_unmatched(const struct policy *policy, struct buf *list)
+{
+	for (int clock = 0; clock < POLICY_CLOCKS; clock++)
+		for (size_t i = 0; i < policy->clock[clock].count; i++) {
+			const struct policy_rule *rule = &policy->clock[clock].rules[i];
+
+			if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
+				continue;
+			buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
+			buf_append(list, clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));
+			buf_append(list, span_of(rule->method));
+			if (rule->name != NULL) {
+				buf_append(list, SPAN(":"));
+				buf_append(list, span_of(rule->name));
+			}
+		}
+}
+
+void
+report_summary(struct log *log, const struct session *session)
+{
+	const struct journal *journal = session_journal(session);
+	const uint64_t *tallies = journal->tallies, *counts = journal->counts;
+	struct buf unmatched;
+
+	buf_init(&unmatched);
+	list_unmatched(session_rules(session), &unmatched);
+	log_event(log, WHY_SUMMARY,
+	    LOG_FIELDS(number("requests", journal->requests[SIDE_CLIENT]), number("answered", tallies[TALLY_ANSWERED]),
+		number("failed", tallies[TALLY_FAILED]), number("timeouts", tallies[TALLY_TIMED_OUT]),
+		number("cancelled", tallies[TALLY_CANCELLED]), number("lost", tallies[TALLY_LOST]),
+		log_positive("operated", tallies[TALLY_OPERATED]), log_positive("left", tallies[TALLY_LEFT]),
+		log_positive("refused", tallies[TALLY_REFUSED]), log_positive("streams", tallies[TALLY_STREAMS]),
+		log_positive("untracked", tallies[TALLY_UNTRACKED]),
+		log_positive("open", session_outstanding(session, SIDE_CLIENT)),
+		number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]), number("noise", counts[WHY_NOISE]),
+		log_positive("restarts", counts[WHY_RESTARTED]), log_text("unmatched", buf_span(&unmatched))));
+	buf_free(&unmatched);
+}
+
+void
+report_statistics(struct log *log, struct session *session)
+{
+	const struct journal *journal = session_journal(session);
+	struct log_field fields[WHY_COUNT + 8];
+	size_t n = 0;
+	int why;
+
+	fields[n++] = number("requests", journal->requests[SIDE_CLIENT]);
+	fields[n++] = number("serverRequests", journal->requests[SIDE_SERVER]);
+	fields[n++] = number("outstanding", session_outstanding(session, SIDE_CLIENT));
+	fields[n++] = number("serverOutstanding", session_outstanding(session, SIDE_SERVER));
+	fields[n++] = number("bytesForServer", lane_size(session_lane(session, SIDE_CLIENT)));
+	fields[n++] = number("bytesForClient", lane_size(session_lane(session, SIDE_SERVER)));
+	for (why = 0; why < WHY_COUNT; why++)
+		fields[n++] = log_positive(why_word((enum why)why), journal->counts[why]);
+	log_statistics(log, fields, n);
+}

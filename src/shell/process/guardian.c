@@ -1,0 +1,274 @@
+#include "shell/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+enum {
+	CONTROL = 0, /* the only descriptor that stays open */
+
+	/* Milliseconds. */
+	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
+	SWEEP_TIME = 5000, /* for the sweep; a process that is left then is stuck in the kernel, or another user's */
+	SWEEP_PAUSE = 20,
+	HEARD_TIME = 500, /* for canceld to read reports, when no more of them fit into the socket */
+
+	CLOSE_MOST = 1 << 20, /* descriptors; the limit may be infinite */
+};
+
+struct watch {
+	bool exited;  /* the server */
+	bool unheard; /* canceld is gone or stands still: it is told nothing more */
+	struct sweep sweep;
+};
+
+/* canceld may be stopped (SIGSTOP): if it does not make room in time, it finds out when the guardian has ended. */
+static void
+report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
+{
+	struct pollfd room = { .fd = CONTROL, .events = POLLOUT };
+	struct guardian_report report;
+
+	memset(&report, 0, sizeof(report));
+	report.kind = kind;
+	report.pid = pid;
+	report.number = number;
+	strncpy(report.name, name, sizeof(report.name) - 1);
+	while (!watch->unheard && send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		watch->unheard = errno != EAGAIN || poll(&room, 1, HEARD_TIME) <= 0;
+}
+
+static void
+on_swept(void *context, pid_t pid, const char *name)
+{
+	report(context, GUARDIAN_SWEPT, pid, 0, name);
+}
+
+static void
+on_child(int signal)
+{
+	(void)signal;
+}
+
+static void
+listen_to_children(void)
+{
+	struct sigaction action = { .sa_handler = on_child };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGCHLD, &action, NULL);
+}
+
+/* Waits until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is readable. */
+static bool
+wait_for_news(bool control, msec_t time)
+{
+	struct timespec timeout = { .tv_sec = time / 1000, .tv_nsec = time % 1000 * 1000000 };
+	sigset_t mask;
+	fd_set readable;
+
+	sigfillset(&mask);
+	sigdelset(&mask, SIGCHLD);
+	FD_ZERO(&readable);
+	if (control)
+		FD_SET(CONTROL, &readable);
+	return pselect(CONTROL + 1, &readable, NULL, NULL, time < 0 ? NULL : &timeout, &mask) > 0;
+}
+
+static void
+close_from(int first)
+{
+	struct rlimit limit = { .rlim_cur = CLOSE_MOST };
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
+		return;
+#endif
+	getrlimit(RLIMIT_NOFILE, &limit);
+	for (int fd = first; fd < CLOSE_MOST && (rlim_t)fd < limit.rlim_cur; fd++)
+		close(fd);
+}
+
+/* Runs in the server's process. Returns, with errno, only if the command cannot be executed. */
+static void
+execute(const struct guardian *guardian, pid_t parent)
+{
+	setpgid(0, 0);
+#ifdef __linux__
+	/* Ends the server if the guardian dies (prctl(2)); it may have died already. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+#else
+	(void)parent;
+#endif
+	/* The three standard descriptors are open, so neither end is one of them. */
+	if (dup2(guardian->input, STDIN_FILENO) < 0 || dup2(guardian->output, STDOUT_FILENO) < 0 ||
+	    (guardian->errors >= 0 && dup2(guardian->errors, STDERR_FILENO) < 0))
+		return;
+	signals_restore(guardian->saved);
+	execvp(guardian->command[0], guardian->command);
+}
+
+/* Starts the server and waits until it is executed. Returns the kind of the first report; *error: set on failure. */
+static enum guardian_kind
+start_server(const struct guardian *guardian, pid_t *server, int *error)
+{
+	pid_t own = getpid();
+	int failure[2];
+	ssize_t got;
+
+	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0) {
+		*error = errno;
+		return GUARDIAN_FAILED;
+	}
+	if (*server == 0) {
+		execute(guardian, own);
+		*error = errno;
+		_exit(write(failure[1], error, sizeof(*error)) < 0);
+	}
+	/* Also set in the server: canceld may signal the group before the server has run. */
+	setpgid(*server, *server);
+	close(failure[1]);
+	/* End of file once the server is executed, as exec closes the other end. */
+	got = read(failure[0], error, sizeof(*error));
+	if (got == 0)
+		return GUARDIAN_STARTED;
+	if (got < 0)
+		*error = errno;
+	kill(*server, SIGKILL);
+	waitpid(*server, NULL, 0);
+	return got < 0 ? GUARDIAN_FAILED : GUARDIAN_REFUSED;
+}
+
+/* Reaps orphans that have ended; the server stays a zombie, so that its group's id stays taken. */
+static void
+hear_children(struct watch *watch)
+{
+	siginfo_t info;
+
+	if (!sweep_hear(&watch->sweep, &info) || watch->exited)
+		return;
+	watch->exited = true;
+	report(watch, info.si_code == CLD_EXITED ? GUARDIAN_EXITED : GUARDIAN_KILLED, info.si_pid, info.si_status, "");
+}
+
+/* canceld never writes to the socket: end of file or an error means that the server is to be ended. */
+static void
+wait_for_end(struct watch *watch)
+{
+	ssize_t got;
+	char byte;
+
+	do {
+		hear_children(watch);
+		got = wait_for_news(true, -1) ? recv(CONTROL, &byte, 1, MSG_DONTWAIT) : 1;
+	} while (got > 0 || (got < 0 && errno == EAGAIN));
+}
+
+static void
+terminate(struct watch *watch)
+{
+	msec_t end = monotonic_now() + TERM_TIME;
+	msec_t left = TERM_TIME;
+
+	hear_children(watch);
+	if (watch->exited)
+		return;
+	kill(-watch->sweep.leader, SIGTERM);
+	kill(-watch->sweep.leader, SIGCONT);
+	for (; !watch->exited && left > 0; left = end - monotonic_now()) {
+		wait_for_news(false, left);
+		hear_children(watch);
+	}
+}
+
+static bool
+sweep(struct watch *watch)
+{
+	msec_t end = monotonic_now() + SWEEP_TIME;
+	bool denied = false;
+
+	while (!sweep_round(&watch->sweep, on_swept, watch)) {
+		if (monotonic_now() >= end)
+			return false;
+		if (watch->sweep.denied && !denied)
+			report(watch, GUARDIAN_DENIED, 0, 0, "");
+		denied = watch->sweep.denied;
+		wait_for_news(false, SWEEP_PAUSE);
+	}
+	return true;
+}
+
+/*
+ * Removes the control socket that canceld could not remove itself. While canceld sweeps through this guardian, it is
+ * alive; otherwise it may just be ending, and have closed this socket and not yet that one.
+ */
+static void
+remove_socket(const char *socket)
+{
+	struct pollfd peer = { .fd = CONTROL };
+	msec_t end = monotonic_now() + SWEEP_TIME;
+
+	if (socket == NULL || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
+		return;
+	while (!place_remove_dead(socket) && monotonic_now() < end)
+		wait_for_news(false, SWEEP_PAUSE);
+}
+
+/*
+ * When canceld dies, the kernel sends SIGCONT, for a guardian that is stopped. The name does not contain "canceld",
+ * so that pkill(1) does not end both at once.
+ */
+static void
+stand_apart(void)
+{
+	setsid();
+#ifdef __linux__
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
+	prctl(PR_SET_NAME, "cancel-guard");
+#endif
+}
+
+_Noreturn void
+guardian_run(const struct guardian *guardian)
+{
+	struct watch watch = { .sweep.group = guardian->group };
+	enum guardian_kind kind;
+	bool swept;
+	int error;
+
+	stand_apart();
+	kind = start_server(guardian, &watch.sweep.leader, &error);
+	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
+	if (dup2(guardian->control, CONTROL) < 0)
+		_exit(1);
+	close_from(CONTROL + 1);
+	if (kind != GUARDIAN_STARTED) {
+		report(&watch, kind, 0, error, "");
+		_exit(1);
+	}
+	report(&watch, kind, watch.sweep.leader, (int)getpid(), "");
+	listen_to_children();
+	wait_for_end(&watch);
+	terminate(&watch);
+	swept = sweep(&watch);
+	remove_socket(guardian->socket);
+	_exit(swept ? 0 : 1);
+}

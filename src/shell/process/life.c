@@ -1,0 +1,436 @@
+/*
+ *   WAITING ─ start ─▶ RUNNING ─ exit, end of file, or canceld ends it ─▶ SWEEPING ─▶ ENDED
+ *      ▲                                                                     │
+ *      └─────────────── another server follows ◀──────────────────────────────┘
+ *
+ * All states, and the steps from one to the next: src/core/process/supervisor.c.
+ */
+#include "shell/life.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/limits.h"
+#include "shell/io.h"
+#include "shell/system.h"
+#include "shell/words.h"
+
+enum { SWEEP_LOOK = 20 }; /* ms: between two rounds of a sweep of canceld's own */
+
+/* Reported on stderr too if the log goes to a file, as a person looks there first. */
+static void
+report_failure(struct life *life, int error)
+{
+	const char *own = "canceld: ";
+	char doing[256], words[512];
+	struct span line = { words, 0 };
+
+	snprintf(doing, sizeof(doing), "start %s", life->options->command[0]);
+	log_failure(life->log, doing, error);
+	line.len = (size_t)snprintf(words, sizeof(words), "%scannot %s: %s", own, doing, strerror(error));
+	if (life->options->log.file != NULL)
+		relay_say(&life->relay, line);
+	session_quote(life->session, span_part(line, strlen(own), line.len - strlen(own)));
+}
+
+static void
+report_restart(struct life *life)
+{
+	log_event(life->log, WHY_RESTARTING,
+	    LOG_FIELDS(log_number("count", (int64_t)life->restart.count),
+		log_time("after", restart_wait(&life->restart))));
+}
+
+static void
+report_detail(struct life *life, enum why why, const char *key, const char *text)
+{
+	log_event(life->log, why, LOG_FIELDS(log_string(key, text)));
+}
+
+static void
+report_exit(struct life *life)
+{
+	const struct child *child = &life->child;
+	bool ended = session_closed(life->session) ||
+	    (supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
+		client_is_over(life->client));
+	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
+
+	log_event(life->log, why,
+	    LOG_FIELDS(child->signal > 0 ? log_number("signal", child->signal) :
+		    child->exited        ? log_number("status", child->status) :
+					   log_string("status", NULL),
+		log_string("reason", child->signal > 0 ? strsignal(child->signal) : NULL)));
+}
+
+static void
+detach(struct life *life)
+{
+	port_close_in(life->port, life->loop);
+	port_close_out(life->port, life->loop);
+	watcher_set(life->loop, &life->control, false);
+	watcher_set(life->loop, &life->reader, false);
+	if (life->reader.fd >= 0)
+		close(life->reader.fd);
+	life->reader.fd = -1;
+	child_close(&life->child);
+}
+
+/* Whether a server that fails now is to be replaced. */
+static bool
+wants_successor(const struct life *life)
+{
+	return life->options->restarts > 0 && client_needs_server(life->client) && !session_wants_end(life->session);
+}
+
+static bool
+is_replaceable(const struct life *life)
+{
+	return wants_successor(life) && session_cannot_restart(life->session) == NULL;
+}
+
+/* Plans another server after a failure; false: none will follow. */
+static bool
+plan_successor(struct life *life, bool served)
+{
+	const char *obstacle = session_cannot_restart(life->session);
+	msec_t wait = MSEC_NEVER;
+
+	if (!wants_successor(life))
+		return false;
+	if (obstacle == NULL)
+		wait = restart_after(&life->restart, served, life->now);
+	if (obstacle == NULL && wait == MSEC_NEVER) {
+		obstacle = "it has failed too often (see --restart)";
+		session_give_up(life->session);
+	}
+	if (obstacle != NULL)
+		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
+	else
+		supervisor_plan(&life->supervisor, life->now + wait);
+	return obstacle == NULL;
+}
+
+static void
+report_start(struct life *life, bool again)
+{
+	struct buf command;
+
+	buf_init(&command);
+	command_append(&command, life->options->command);
+	log_event(life->log, WHY_STARTED,
+	    LOG_FIELDS(log_number("process", life->child.pid), log_text("command", buf_span(&command)),
+		log_string("hint",
+		    !again && isatty(STDIN_FILENO) ?
+			"waiting for JSON-RPC messages from the terminal, a line each; Ctrl-D ends" :
+			NULL)));
+	buf_free(&command);
+}
+
+static enum supervisor_event
+start_server(struct life *life)
+{
+	bool again = session_server(life->session) == SERVER_AWAY;
+
+	if (life->options->fault[0] != '\0') {
+		life->start_status = STATUS_FAILED;
+		session_refuse(life->session, span_of(life->options->fault));
+		return SUPERVISE_FAILED;
+	}
+	relay_forget(&life->relay);
+	life->stuck = false;
+	life->start_status = child_start(&life->child, life->options->command, life->saved, life->relay.write_end,
+	    life->options->sweep_group, life->socket);
+	life->now = monotonic_now();
+	if (life->start_status != 0) {
+		report_failure(life, errno);
+		if (again && plan_successor(life, false))
+			report_restart(life);
+		return SUPERVISE_FAILED;
+	}
+	report_start(life, again);
+	port_open(life->port, life->child.output, life->child.input, true);
+	life->unread = false;
+	watcher_init(&life->reader, descriptor_watch(&life->port->out, false), EV_READ, &life->unread);
+	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
+	life->child_changed = true; /* the server may have ended already */
+	if (again)
+		session_server_back(life->session, life->now);
+	return SUPERVISE_STARTED;
+}
+
+/* Whether the exit was in order: the client asked for it, or the status was 0 and no request was outstanding. */
+static bool
+exited_in_order(const struct life *life)
+{
+	if (session_closed(life->session))
+		return true;
+	if (session_server(life->session) == SERVER_STUCK) /* its exit only follows from the end of its stdin */
+		return false;
+	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
+	    session_outstanding(life->session, SIDE_CLIENT) == 0;
+}
+
+static void
+lose_server(struct life *life)
+{
+	const struct child *child = &life->child;
+
+	port_end_input(life->port, life->now);
+	session_quote(life->session, relay_last_lines(&life->relay));
+	life->stuck = session_server(life->session) == SERVER_STUCK;
+	if (exited_in_order(life) || !plan_successor(life, session_server_served(life->session))) {
+		session_server_gone(life->session, child->status, child->signal, life->now);
+		return;
+	}
+	/*
+	 * Processes that the server left behind may still write to its stdout; their output is not part of the session.
+	 */
+	port_close_in(life->port, life->loop);
+	session_server_lost(life->session, child->status, child->signal, life->now);
+}
+
+/* Carries out one step; returns the event that it has led to. */
+static enum supervisor_event
+take_steps(struct life *life, unsigned steps)
+{
+	size_t left;
+
+	if (steps & STEP_ANSWER)
+		lose_server(life);
+	if (steps & STEP_CLOSE_STDIN) {
+		/* Of what is not written by now, the log may have said that it was sent. */
+		left = port_is_closed(life->port) ? 0 : port_backlog(life->port);
+		log_event(life->log, WHY_ENDING,
+		    LOG_FIELDS(log_string("step", "stdin closed"), log_positive("unwritten", left)));
+		port_close_out(life->port, life->loop);
+		session_server_shut(life->session, life->now);
+	}
+	if (steps & STEP_TERMINATE) {
+		report_detail(life, WHY_ENDING, "step", "SIGTERM");
+		child_signal_group(&life->child, SIGTERM);
+		child_signal_group(&life->child, SIGCONT);
+	}
+	if (steps & STEP_KILL) {
+		report_detail(life, WHY_ENDING, "step", "SIGKILL");
+		child_signal_group(&life->child, SIGKILL);
+	}
+	if (steps & STEP_SWEEP) {
+		report_exit(life);
+		child_sweep(&life->child);
+	}
+	if (steps & STEP_RELEASE) {
+		detach(life);
+		report_restart(life);
+	}
+	if (steps & STEP_FINISH && session_server(life->session) != SERVER_GONE)
+		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
+	if (steps & STEP_TELL) {
+		session_quote(life->session, relay_last_lines(&life->relay));
+		session_server_deaf(life->session, is_replaceable(life), life->now);
+	}
+	return steps & STEP_START ? start_server(life) : SUPERVISE_NOTHING;
+}
+
+static void
+tell(struct life *life, enum supervisor_event event)
+{
+	while (event != SUPERVISE_NOTHING)
+		event = take_steps(life, supervisor_handle(&life->supervisor, event, life->now));
+}
+
+int
+life_start(struct life *life)
+{
+	const struct options *options = life->options;
+
+	/* A server that is never started has no status and no descriptors. */
+	life->child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };
+	watcher_init(&life->control, -1, EV_READ, NULL);
+	watcher_init(&life->reader, -1, EV_READ, NULL);
+	restart_init(&life->restart, options->restarts, options->restarts_within);
+	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
+	if (relay_open(&life->relay, options->sweep_group, life->log->dated ? NULL : &life->log->descriptor) < 0) {
+		log_failure(life->log, "relay the server's stderr", errno);
+		return -1;
+	}
+	tell(life, SUPERVISE_TICK);
+	return 0;
+}
+
+void
+life_close(struct life *life)
+{
+	detach(life);
+	relay_close(&life->relay, life->loop);
+	restart_free(&life->restart);
+}
+
+/* Whether messages that cannot be written to this server are kept for its successor. */
+static bool
+keeps_queue(const struct life *life)
+{
+	enum server_life server = session_server(life->session);
+
+	if (server == SERVER_DEAF || server == SERVER_GONE)
+		return false;
+	/* If a process that closed its stdin exits soon, the errors to its requests can name its status. */
+	return server == SERVER_AWAY || server == SERVER_RETIRED || life->supervisor.state == PROCESS_DEAF ||
+	    is_replaceable(life);
+}
+
+void
+life_write(struct life *life, msec_t now)
+{
+	struct port *port = life->port;
+
+	life->now = now;
+	if ((port_is_closed(port) || life->child.exited) && keeps_queue(life))
+		return;
+	port_write(port);
+	if ((port->out.broken || life->unread) && port->out.fd >= 0) {
+		port_close_out(port, life->loop);
+		tell(life, SUPERVISE_DEAF);
+	}
+	if (port_is_closed(port) && !keeps_queue(life))
+		port_abandon(port);
+}
+
+static void
+on_swept(void *context, pid_t pid, const char *name)
+{
+	struct life *life = context;
+
+	log_event(life->log, WHY_SWEPT, LOG_FIELDS(log_number("process", pid), log_string("name", name)));
+}
+
+static void
+hear_child(struct life *life)
+{
+	bool guarded = life->child.unguarded == NULL;
+
+	life->child_changed = false;
+	child_hear(&life->child, on_swept, life);
+	if (guarded && life->child.unguarded != NULL)
+		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
+}
+
+static bool
+is_flushed(const struct life *life)
+{
+	return port_is_closed(life->port) || port_backlog(life->port) == 0;
+}
+
+/* Whether the server is to be ended, as it cannot continue the session. In a dry run its client decides that. */
+static bool
+has_failed(const struct life *life)
+{
+	const struct supervisor *supervisor = &life->supervisor;
+	enum server_life server = session_server(life->session);
+
+	if (life->options->session.dry_run)
+		return false;
+	return server == SERVER_STUCK ||
+	    (supervisor->state == PROCESS_DEAF && (server == SERVER_DEAF || server == SERVER_RETIRED) &&
+		!session_server_owes(life->session));
+}
+
+static void
+tell_end(struct life *life, enum client_end end)
+{
+	bool closed = life->supervisor.state == PROCESS_WAITING && session_closed(life->session);
+
+	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
+		tell(life, SUPERVISE_HASTEN);
+	else if (end == CLIENT_ENDS || closed)
+		tell(life, SUPERVISE_END);
+}
+
+static void
+tell_exit(struct life *life)
+{
+	bool ended = life->port->in.ended;
+
+	if (is_flushed(life))
+		tell(life, SUPERVISE_FLUSHED);
+	if (life->child_changed)
+		hear_child(life);
+	if (life->child.exited)
+		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
+	else if (ended)
+		tell(life, SUPERVISE_EOF);
+}
+
+static void
+tell_swept(struct life *life)
+{
+	if (!client_needs_server(life->client))
+		supervisor_plan(&life->supervisor, MSEC_NEVER);
+	hear_child(life);
+	tell(life, life->child.swept || life->child.denied ? SUPERVISE_SWEPT : SUPERVISE_TICK);
+}
+
+msec_t
+life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
+{
+	const struct supervisor *supervisor = &life->supervisor;
+	int64_t lost;
+
+	life->now = now;
+	life->child_changed |= child_signal;
+	tell_end(life, end);
+	if (supervisor->state != PROCESS_WAITING) {
+		tell_exit(life);
+		if (end == CLIENT_STAYS && life->port->throttled)
+			tell(life, SUPERVISE_BLOCKED);
+	}
+	if (supervisor->state != PROCESS_SWEEPING)
+		tell(life, SUPERVISE_TICK);
+	if (supervisor->state == PROCESS_SWEEPING)
+		tell_swept(life);
+	lost = (int64_t)relay_lost(&life->relay);
+	if (lost > 0)
+		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
+	return life->now;
+}
+
+msec_t
+life_wake(const struct life *life)
+{
+	/* All is written, and no other event would wake the loop. */
+	if (life->supervisor.state == PROCESS_FLUSHING && is_flushed(life))
+		return life->now;
+	/* Without a guardian. */
+	if (life->supervisor.state == PROCESS_SWEEPING && life->child.guardian == 0)
+		return life->supervisor.wake < life->now + SWEEP_LOOK ? life->supervisor.wake : life->now + SWEEP_LOOK;
+	return life->supervisor.wake;
+}
+
+void
+life_watch(struct life *life)
+{
+	port_watch(life->port, life->loop, true, !life->child.exited);
+	relay_watch(&life->relay, life->loop);
+	watcher_set(life->loop, &life->reader, !life->unread); /* it stays readable then */
+	watcher_set(life->loop, &life->control, life->child.control >= 0 && !life->child.silent);
+}
+
+int
+life_status(const struct life *life)
+{
+	/* The kernel kills a server whose guardian is lost. */
+	bool killed = supervisor_signalled_it(&life->supervisor) ||
+	    (life->child.unguarded != NULL && life->child.signal == SIGKILL);
+	bool ours = supervisor_ended_it(&life->supervisor) && killed && client_is_over(life->client);
+	int status = ours ? 0 : child_status(&life->child);
+
+	if (life->start_status != 0)
+		return life->start_status;
+	/* A stuck server may end as soon as its stdin is closed, before SIGTERM is due. */
+	if (status == 0 && life->stuck && !client_is_over(life->client))
+		return 128 + SIGTERM;
+	return status;
+}

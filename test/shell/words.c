@@ -1,0 +1,169 @@
+#include "shell/words.h"
+
+#include <check.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *words_suite(void);
+
+/* Splits a command at its vertical bars, within text. */
+static void
+split(const char *command, char text[512], char *words[32])
+{
+	char *rest = text;
+	size_t count = 0;
+
+	strcpy(text, command);
+	while ((words[count] = strsep(&rest, "|")) != NULL)
+		count++;
+}
+
+static const struct {
+	const char *command, *name;
+} names[] = {
+	{ "my-server", "my-server" },
+	{ "/usr/local/bin/my-server|--stdio", "my-server" },
+	{ "./bin/my server", "my server" },
+	{ "/opt/server.sh", "server.sh" },
+	{ "/opt/dir/", "dir" },
+	{ "/", "/" },
+	{ "npx|-y|@modelcontextprotocol/server-everything", "server-everything" },
+	{ "npx|-y|@modelcontextprotocol/server-everything@2025.9.1|stdio", "server-everything" },
+	{ "npx|-y|server-filesystem@latest|/home/u", "server-filesystem" },
+	{ "npx|-y|-p|@scope/tools|tool-server", "tool-server" },
+	{ "npx|--package=@scope/tools|tool-server", "tool-server" },
+	{ "npx|tsx|src/weather.ts", "weather" },
+	{ "npx", "npx" },
+	{ "npx|-y", "npx" },
+	{ "bunx|@scope/a", "a" },
+	{ "npm|exec|-y|--|@scope/a@1", "a" },
+	{ "pnpm|dlx|a-server", "a-server" },
+	{ "bun|run|/srv/weather/index.ts", "weather" },
+	{ "uvx|mcp-server-git", "mcp-server-git" },
+	{ "uvx|mcp-server-git==1.2|--repository|.", "mcp-server-git" },
+	{ "uvx|--from|git+https://github.com/a/b|b-server", "b-server" },
+	{ "uvx|git+https://github.com/a/b.git@v1", "b" },
+	{ "uvx|markitdown[all]", "markitdown" },
+	{ "uv|run|--directory|/srv/weather|weather.py", "weather" },
+	{ "uv|tool|run|mcp-server-time", "mcp-server-time" },
+	{ "uv|run|--with|mcp|-m|mcp_server_time", "mcp_server_time" },
+	{ "uv|run|python|-m|mcp_server_time", "mcp_server_time" },
+	{ "pipx|run|mcp-server-fetch", "mcp-server-fetch" },
+	{ "node|/x/weather/index.js", "weather" },
+	{ "node|/x/y/index.js", "y" },
+	{ "node|/x/weather/dist/src/index.js|--flag", "weather" },
+	{ "node|--import|tsx|/x/weather.mjs", "weather" },
+	{ "node|index.js", "index" },
+	{ "node|/index.js", "index" },
+	{ "node", "node" },
+	{ "/usr/bin/node|--max-old-space-size=4096|a.b.js", "a.b" },
+	{ "deno|run|-A|/srv/forecast/main.ts", "forecast" },
+	{ "python|-m|pkg", "pkg" },
+	{ "python3.12|-u|-X|utf8|-m|pkg.sub|--port", "pkg.sub" },
+	{ "python|-u|/srv/time/server.py", "time" },
+	{ "python|-c|print()", "python" },
+	{ "docker|run|-i|--rm|-e|TOKEN|ghcr.io/github/github-mcp-server", "github-mcp-server" },
+	{ "docker|run|-i|--rm|--mount|type=bind,src=/a,dst=/b|mcp/filesystem:1.0|/b", "filesystem" },
+	{ "docker|run|localhost:5000/a/fetch@sha256:00ff", "fetch" },
+	{ "docker|exec|-i|box|server", "box" },
+	{ "java|-jar|/srv/a-1.0.jar", "a-1.0" },
+	{ "java|-cp|x.jar|org.example.Server", "org.example.Server" },
+	{ "sh|-c|read line; exit 1", "sh" },
+	{ "sh|/srv/start/notes.sh", "notes" },
+	{ "sh", "sh" },
+	{ "sh|-xeuc|login me secret", "sh" },
+	{ "npx|--registry|https://host/token|a-server", "a-server" },
+	{ "env|A=1|B=2|uvx|mcp-server-git", "mcp-server-git" },
+	{ "env|KEY=ab/secret==|my-server", "my-server" },
+	{ "timeout|10|my-server", "my-server" },
+	{ "sudo|nice|-n|5|my-server", "my-server" },
+	{ "env", "env" },
+	{ "0123456789012345678901234567890123456789012345678901234567890123456789",
+	    "012345678901234567890123456789012345678901234567890123456789012" },
+};
+
+SUITE("words");
+
+TESTS(a_command_has_a_name, 0, COUNT(names))
+{
+	char text[512], *words[32], name[NAME_SIZE];
+
+	split(names[_i].command, text, words);
+	name_of_command(words, name);
+	ck_assert_msg(strcmp(name, names[_i].name) == 0, "%s: %s, not %s", names[_i].command, name, names[_i].name);
+}
+
+static const struct {
+	const char *command, *line;
+} lines[] = {
+	{ "my-server", "my-server" },
+	{ "/bin/sh|-c|exit 0", "/bin/sh -c *" },
+	{ "a||*", "a * *" },
+	{ "a b", "*" },
+	{ "me:pw@host", "*" },
+	{ "/opt/x/bin/server", "/opt/x/bin/server" },
+	{ "env|API_KEY=sk-1|my-server", "env * my-server" },
+	{ "env|API_KEY=ab/sk-1==|my-server", "env * my-server" },
+	{ "docker|run|-i|--rm|-e|TOKEN=ghp_1|-eTOKEN=ghp_1|ghcr.io/github/mcp:1.0|stdio",
+	    "docker * -i --rm -e * * mcp *" },
+	{ "my-server|--api-key|sk-1|--api-key=sk-1|--|-v|-vv|-1|-", "my-server --api-key * --api-key=* -- -v * * *" },
+	{ "my-server|--pass|-secret|--Secret|--se_cret", "my-server --pass * * *" },
+	{ "my-server|--01234567890123456789012345678901|--012345678901234567890123456789012",
+	    "my-server --01234567890123456789012345678901 *" },
+	{ "npx|-y|@scope/a-server@1.2|/home/me", "npx -y @scope/a-server *" },
+	{ "npx|-y|@scope/x/a-server", "npx -y a-server" },
+	{ "npx|mcp-remote|https://me:pw@host/?key=1|--header|Authorization: Bearer abc",
+	    "npx mcp-remote * --header *" },
+	{ "uvx|--from|git+https://token@github.com/a/b|b-server", "uvx --from * b-server" },
+	{ "uvx|git+https://token@github.com/a/b.git@v1", "uvx b.git" },
+	{ "uvx|markitdown[all]", "uvx markitdown" },
+	{ "uv|run|--directory|/srv/a|weather.py", "uv * --directory * weather.py" },
+	{ "node|/srv/weather/dist/index.js|--config|{\"apiKey\":1}", "node index.js --config *" },
+	{ "python3|-m|pkg.sub|sk-1", "python3 -m pkg.sub *" },
+	{ "a|b\033[2J|sk-ant-1|ghp_1", "a * * *" },
+};
+
+TESTS(only_what_is_harmless_is_shown, 0, COUNT(lines))
+{
+	char text[512], *words[32];
+	struct buf line;
+
+	split(lines[_i].command, text, words);
+	buf_init(&line);
+	command_append(&line, words);
+	buf_append(&line, (struct span){ "", 1 });
+	ck_assert_str_eq(line.data, lines[_i].line);
+	buf_free(&line);
+}
+
+TEST(the_account_has_a_home)
+{
+	const struct passwd *account = getpwuid(geteuid());
+
+	if (account == NULL)
+		return; /* a container with a bare user id */
+	ck_assert_str_eq(home_of_account(), account->pw_dir);
+	setenv("HOME", "/home/someone", 1);
+	ck_assert_str_eq(home_directory(), "/home/someone");
+	unsetenv("HOME");
+	ck_assert_str_eq(home_directory(), account->pw_dir);
+	setenv("HOME", "", 1);
+	ck_assert_str_eq(home_directory(), account->pw_dir);
+	setenv("HOME", "relative", 1);
+	ck_assert_str_eq(home_directory(), account->pw_dir);
+}
+
+TEST(a_tilde_is_expanded)
+{
+	char path[16];
+
+	setenv("HOME", "/home/me", 1);
+	ck_assert(home_expand("~/a", path, sizeof(path)));
+	ck_assert_str_eq(path, "/home/me/a");
+	ck_assert(home_expand("~a", path, sizeof(path)));
+	ck_assert_str_eq(path, "~a");
+	ck_assert(home_expand("~/123456", path, sizeof(path)));
+	ck_assert(!home_expand("~/1234567", path, sizeof(path)));
+}
