@@ -40,10 +40,20 @@ struct suite {
 	Suite *check;
 };
 
+/* A suite that opens, or a test; a file's ones are sorted by their lines, since link time optimization reorders constructors. */
+struct suite_entry {
+	const char *file;
+	int line;
+	const struct suite *suite; /* NULL: a test */
+	const TTest *test;
+	int signal, from, to;
+	struct suite_entry *next;
+};
+
 extern const int suites_limit; /* of the program; 0: as Check has it */
 
-void suite_open(const struct suite *suite);
-TCase *suite_case(void);
+/* *entry must outlive the program's suites. */
+void suite_add(struct suite_entry *entry);
 
 /* All suites, in the order in which they are to be started. Those of Check are freed by a runner. */
 const struct suite *suites_all(size_t *count);
@@ -54,28 +64,29 @@ const struct suite *suites_all(size_t *count);
 #define SUITE(...) SUITE_NUMBERED_(__COUNTER__, __VA_ARGS__)
 #define SUITE_NUMBERED_(number, ...) SUITE_OPEN_(number, __VA_ARGS__)
 #define SUITE_OPEN_(number, ...) \
-	__attribute__((constructor)) static void suite_open_##number(void) \
-	{ \
-		suite_open(&(const struct suite){ .name = __VA_ARGS__ }); \
-	} \
-	struct suite
+	static const struct suite suite_##number = { .name = __VA_ARGS__ }; \
+	ENTRY_(suite_##number##_add, .suite = &suite_##number)
 
-#define TEST_ADDED_(name, add) \
+#define TEST(name) TESTS(name, 0, 1)
+#define TESTS(name, from, to) TEST_SIGNAL(name, 0, from, to)
+#define TEST_SIGNAL(name, raised, first, end) \
 	static void name##_run(int _i); \
 	START_TEST(name) \
 	{ \
 		name##_run(_i); \
 	} \
 	END_TEST \
-	__attribute__((constructor)) static void name##_add(void) \
-	{ \
-		add; \
-	} \
+	ENTRY_(name##_add, .test = name, .signal = raised, .from = first, .to = end); \
 	static void name##_run(int _i __attribute__((unused)))
 
-#define TEST(name) TESTS(name, 0, 1)
-#define TESTS(name, from, to) TEST_ADDED_(name, tcase_add_loop_test(suite_case(), name, from, to))
-#define TEST_SIGNAL(name, signal, from, to) \
-	TEST_ADDED_(name, tcase_add_loop_test_raise_signal(suite_case(), name, signal, from, to))
+#define ENTRY_(function, ...) \
+	__attribute__((constructor)) static void function(void) \
+	{ \
+		static struct suite_entry entry; \
+\
+		entry = (struct suite_entry){ .file = __FILE__, .line = __LINE__, __VA_ARGS__ }; \
+		suite_add(&entry); \
+	} \
+	struct suite_entry
 
 #endif

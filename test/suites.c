@@ -4,9 +4,18 @@
 
 enum { SUITES_MOST = 128 };
 
+static struct suite_entry *entries;
+static size_t entry_count;
 static struct suite suites[SUITES_MOST];
 static size_t suite_count;
-static TCase *tests; /* of the suite that was opened last */
+
+void
+suite_add(struct suite_entry *entry)
+{
+	entry->next = entries;
+	entries = entry;
+	entry_count++;
+}
 
 static struct suite *
 find_or_add(const struct suite *suite)
@@ -24,23 +33,49 @@ find_or_add(const struct suite *suite)
 	return found;
 }
 
-void
-suite_open(const struct suite *suite)
+static TCase *
+open_case(const struct suite *suite)
 {
 	int limit = suite->limit > 0 ? suite->limit : suites_limit;
+	TCase *tests = tcase_create(suite->name);
 
-	tests = tcase_create(suite->name);
 	if (limit > 0)
 		tcase_set_timeout(tests, limit);
 	if (suite->before != NULL || suite->after != NULL)
 		tcase_add_checked_fixture(tests, suite->before, suite->after);
 	suite_add_tcase(find_or_add(suite)->check, tests);
+	return tests;
 }
 
-TCase *
-suite_case(void)
+static int
+by_place(const void *a, const void *b)
 {
-	return tests;
+	const struct suite_entry *one = *(struct suite_entry *const *)a, *other = *(struct suite_entry *const *)b;
+	int order = strcmp(one->file, other->file);
+
+	return order != 0 ? order : one->line - other->line;
+}
+
+static void
+register_entries(void)
+{
+	struct suite_entry **sorted = calloc(entry_count + 1, sizeof(struct suite_entry *));
+	TCase *tests = NULL;
+
+	if (sorted == NULL)
+		abort();
+	for (size_t i = 0; entries != NULL; entries = entries->next)
+		sorted[i++] = entries;
+	qsort(sorted, entry_count, sizeof(struct suite_entry *), by_place);
+	for (size_t i = 0; i < entry_count; i++) {
+		const struct suite_entry *entry = sorted[i];
+
+		if (entry->suite != NULL)
+			tests = open_case(entry->suite);
+		else
+			tcase_add_loop_test_raise_signal(tests, entry->test, entry->signal, entry->from, entry->to);
+	}
+	free(sorted);
 }
 
 static int
@@ -52,6 +87,7 @@ by_seconds(const void *a, const void *b)
 const struct suite *
 suites_all(size_t *count)
 {
+	register_entries();
 	qsort(suites, suite_count, sizeof(*suites), by_seconds);
 	*count = suite_count;
 	return suites;
