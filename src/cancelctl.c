@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"

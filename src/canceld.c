@@ -12,7 +12,7 @@
 #include <malloc.h>
 #endif
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "shell/child.h"
 #include "shell/configfile.h"
 #include "shell/io.h"

@@ -2,6 +2,7 @@
 #define CORE_BUF_H
 
 /*
+ * Memory: the one place of the core that takes it. Running out of it calls abort(): a handler of SIGABRT may tell.
  * span: borrowed bytes, of a buf for example. It dies at the next call that can change their owner.
  * buf: a growable queue of bytes, appended at the tail and consumed at the head.
  */
@@ -11,6 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Like realloc for count elements of size bytes; never returns NULL, never overflows. */
+void *mem_resize(void *old, size_t count, size_t size) __attribute__((warn_unused_result));
+
+/* A zeroed object of size bytes; the caller frees it with free(). */
+void *mem_new(size_t size) __attribute__((warn_unused_result));
+
+/* Whether abort() was called because there was no memory. */
+bool mem_is_exhausted(void);
 
 struct span {
 	const char *ptr;

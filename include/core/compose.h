@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/dialect.h"
 
 /*

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/framing.h"
 #include "core/scan.h"
 

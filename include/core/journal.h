@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/why.h"
 
 enum side { SIDE_CLIENT, SIDE_SERVER };

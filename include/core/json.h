@@ -1,12 +1,53 @@
 #ifndef CORE_JSON_H
 #define CORE_JSON_H
 
+/* Texts: characters of UTF-8, strings of JSON, and members of JSON values. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+
+/*
+ * Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid. The functions
+ * keep no state: a caller that reads a character in pieces keeps the result of utf8_tails.
+ */
+
+/* The continuation bytes of a character: the first one is from low to high, all others from 0x80 to 0xBF. */
+struct utf8_tails {
+	unsigned char count, low, high;
+};
+
+/* The continuation bytes that must follow this first byte; false: no character starts with it. */
+bool utf8_tails(unsigned char first, struct utf8_tails *tails);
+
+/* Length of the valid character that starts at text.ptr[at]; 0 if there is none, or if the text ends within it. */
+size_t utf8_length(struct span text, size_t at);
+
+/* Skips valid characters that are not ASCII; returns the first byte behind them. */
+const char *utf8_skip(const char *at, const char *end);
+
+/* The code point of a valid character of len bytes. */
+uint32_t utf8_code(const char *character, size_t len);
+
+/* Encodes the code point, a surrogate in its three-byte form; returns the number of bytes, at most UTF8_MAX. */
+enum { UTF8_MAX = 4 };
+size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
+
+/* The surrogate that is encoded in three bytes at text.ptr[at]; 0 if there is none. */
+unsigned utf8_surrogate(struct span text, size_t at);
+
+/*
+ * The characters of a JSON string as UTF-8. An escaped surrogate pair becomes one character, a lone surrogate its
+ * three-byte form (RFC 8259 section 8.2 allows it and leaves the meaning open). An invalid escape stays as it is.
+ * inside: the bytes between the quotes. Writes at most size bytes; returns the length that would be needed.
+ */
+size_t unescape(struct span inside, char *out, size_t size);
+
 /*
  * Reads a JSON value that the scanner has found valid, for the few members that no message but a handshake needs. It
  * builds nothing; each call is linear in the length of the value.
  */
-
-#include "core/buf.h"
 
 /*
  * The next value of an array from offset *at on, which is moved behind it and is 1 before the first one; or the next

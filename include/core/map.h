@@ -10,6 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buf.h"
+
+/*
+ * A hash of bytes, after wyhash (Wang Yi): each step multiplies two words, each combined with a secret, and folds the
+ * product. A peer that chooses the bytes but does not know the seed cannot choose the buckets. Hashes are comparable
+ * within one process only.
+ */
+uint64_t hash_of(struct span bytes, uint64_t seed);
+
 struct map_entry { /* zeroed: the entry is in no map */
 	struct map_entry *next, **link;
 	uint64_t hash;

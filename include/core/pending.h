@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
-#include "core/map.h"
 #include "core/timeline.h"
+#include "core/map.h"
 
 enum request_state {
 	REQUEST_NONE,       /* there is no such request */

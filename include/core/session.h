@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/dialect.h"
 #include "core/journal.h"
 #include "core/lane.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/table.h"
 #include "core/dialect.h"
 #include "core/framing.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 
 enum supervisor_state {
 	PROCESS_WAITING,     /* no process runs; one is to be started */

@@ -2,6 +2,9 @@
 #define CORE_TIMELINE_H
 
 /*
+ * Time as the core knows it: milliseconds on a clock that never goes back, given by the caller. The core never asks for
+ * the time itself.
+ *
  * Deadlines: a heap of alarms, each of which knows its place. Arming and disarming take O(log n) steps in the number of
  * alarms. Alarms that are due at the same time come in the order in which they were armed.
  */
@@ -10,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/clock.h"
+typedef int64_t msec_t;
+
+#define MSEC_NEVER INT64_MAX
 
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
 	struct timeline *timeline;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "ctl/clients.h"
 
 enum entry_state {

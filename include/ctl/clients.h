@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "ctl/doc.h"
 
 enum { CLIENT_FILES = 8, CLIENT_PATHS = 8, CLIENT_TIMEOUTS = 2 };

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 
 /*
  * What a client says in each protocol, where the protocols differ: it only builds JSON. Sources: MCP 2025-11-25 and

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 
 enum { SHOW_TIME_SIZE = 32 };
 

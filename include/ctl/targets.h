@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "shell/system.h"
 
 #define TARGETS_USAGE "PID|NAME|SOCKET"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/dialect.h"
 #include "core/why.h"
 #include "shell/io.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/session.h"
 #include "shell/log.h"
 #include "shell/words.h"

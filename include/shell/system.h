@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 
 /* Milliseconds since some time before the program started; never goes back (CLOCK_MONOTONIC). */
 static inline msec_t

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "core/dialect.h"
 
 /* What units_read_duration accepts, for messages. */

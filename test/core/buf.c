@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-
 Suite *buf_suite(void);
 
 SUITE("buf", .alone = true);

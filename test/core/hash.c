@@ -1,4 +1,4 @@
-#include "core/hash.h"
+#include "core/map.h"
 
 #include <check.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/buf.h"
-#include "core/hash.h"
 
 Suite *map_suite(void);
 

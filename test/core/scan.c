@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 
 static const char *const type_names[] = { "nothing", "null", "bool", "number", "string", "object", "array" };
 

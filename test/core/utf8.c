@@ -1,8 +1,6 @@
-#include "core/utf8.h"
+#include "core/json.h"
 
 #include <check.h>
-
-#include "core/unescape.h"
 
 Suite *utf8_suite(void);
 

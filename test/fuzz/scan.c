@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "core/id.h"
-#include "core/mem.h"
+#include "core/buf.h"
 #include "core/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "scenario/match.h"
 #include "scenario/vocabulary.h"
 

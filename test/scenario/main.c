@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "scenario/mutants.h"
 #include "scenario/play.h"
 #include "scenario/script.h"

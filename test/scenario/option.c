@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "scenario/vocabulary.h"
 
 struct unit {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 #include "scenario/option.h"
 #include "scenario/phrase.h"
 #include "scenario/vocabulary.h"

@@ -5,9 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-
 enum { SMALLEST = 4096 };
+
+static bool exhausted;
+
+bool
+mem_is_exhausted(void)
+{
+	return exhausted;
+}
+
+static void *
+checked(void *fresh)
+{
+	if (fresh == NULL) {
+		exhausted = true;
+		abort();
+	}
+	return fresh;
+}
+
+void *
+mem_resize(void *old, size_t count, size_t size)
+{
+	assert((size == 0 || count <= SIZE_MAX / size) && "more memory than there can be");
+
+	size_t bytes = count * size;
+
+	return checked(realloc(old, bytes > 0 ? bytes : 1));
+}
+
+void *
+mem_new(size_t size)
+{
+	return checked(calloc(1, size > 0 ? size : 1));
+}
 
 struct span
 span_number(int64_t number, char storage[SPAN_NUMBER_MAX])

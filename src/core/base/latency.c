@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
-#include "core/mem.h"
+#include "core/map.h"
+#include "core/buf.h"
 
 enum { NAME_MOST = 128 }; /* bytes of a method or name that tell it from others */
 

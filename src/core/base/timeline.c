@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 
 #define DUE_MAX (MSEC_NEVER / 2)
 

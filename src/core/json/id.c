@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
-#include "core/unescape.h"
+#include "core/map.h"
+#include "core/json.h"
 
 static bool
 is_string(struct span id)

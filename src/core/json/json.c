@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/unescape.h"
-
 enum { KEY_MAX = 64 };
 
 /* The length of the string or other scalar that starts there; at least 1. */

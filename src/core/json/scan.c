@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/unescape.h"
-#include "core/utf8.h"
+#include "core/json.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -1,10 +1,8 @@
-#include "core/unescape.h"
+#include "core/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "core/utf8.h"
 
 static int
 hex_digit(char c)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 void
 restart_init(struct restart *restart, size_t most, msec_t within)

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "core/json.h"
 
 static void
 put_escape(struct buf *out, unsigned unit)

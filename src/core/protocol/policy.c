@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 void
 policy_init(struct policy *policy)

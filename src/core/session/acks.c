@@ -5,7 +5,7 @@
 
 #include "core/id.h"
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
 

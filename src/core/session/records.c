@@ -6,7 +6,7 @@
 #include "core/id.h"
 #include "core/json.h"
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 void
 records_init(struct records *records, bool wanted)

@@ -1,7 +1,7 @@
 #include "core/state.h"
 
 #include "core/limits.h"
-#include "core/utf8.h"
+#include "core/json.h"
 
 void
 server_init(struct server *server)

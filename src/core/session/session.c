@@ -19,7 +19,7 @@
 
 #include "core/inside.h"
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)

@@ -10,7 +10,7 @@
 #include "core/id.h"
 #include "core/inside.h"
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 /* --- the sessions in which turns run */
 

@@ -6,7 +6,7 @@
 
 #include "core/id.h"
 #include "core/limits.h"
-#include "core/mem.h"
+#include "core/buf.h"
 
 enum { SPARE_ROOM = 192, SPARES = 1024 }; /* most requests fit into entries of this size, which are used again */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 
 enum {
 	LANE_KEEP = 4 << 20,   /* an empty buffer above this size is given back */

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/timeline.h"
 #include "ctl/ctl.h"
 #include "ctl/metrics.h"
 #include "ctl/targets.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/compose.h"
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"

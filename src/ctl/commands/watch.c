@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/compose.h"
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/ctl.h"
 #include "ctl/filter.h"
 #include "ctl/show.h"

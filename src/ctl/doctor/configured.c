@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/change.h"
 #include "ctl/clients.h"
 #include "ctl/doctor.h"

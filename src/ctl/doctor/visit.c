@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/ctl.h"
 #include "ctl/doctor.h"
 #include "shell/child.h"

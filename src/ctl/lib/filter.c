@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "core/dialect.h"
 #include "ctl/show.h"
 #include "shell/words.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/utf8.h"
+#include "core/json.h"
 
 static bool
 is_there(const char *path)

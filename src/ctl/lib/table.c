@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/mem.h"
-#include "core/utf8.h"
+#include "core/buf.h"
+#include "core/json.h"
 #include "shell/words.h"
 
 enum { GAP = 2, NARROWEST = 8 };

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "shell/control.h"

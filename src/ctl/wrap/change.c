@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 
 /* The bytes as a string that the caller owns. */
 static char *

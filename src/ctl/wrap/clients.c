@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "shell/words.h"
 
 enum { MINUTE = 60 * 1000 };

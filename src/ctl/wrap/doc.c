@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/hash.h"
-#include "core/mem.h"
-#include "core/utf8.h"
+#include "core/map.h"
+#include "core/buf.h"
+#include "core/json.h"
 
 void
 doc_free(struct doc *doc)

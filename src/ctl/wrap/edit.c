@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/change.h"
 
 /* Takes what stands between two places out, and puts words, which are copied, there. No two may overlap. */

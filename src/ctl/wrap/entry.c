@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/change.h"
 #include "shell/words.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 
 #define BESIDE ".cancelctl.tmp" /* the new file, until it has the name of the old one */
 

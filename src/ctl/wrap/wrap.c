@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/dialect.h"
-#include "core/mem.h"
+#include "core/buf.h"
 #include "ctl/change.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "core/buf.h"
 #include "shell/words.h"
 
 #define IN_HOME "~/.config/canceld/config.json"

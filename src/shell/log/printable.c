@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "core/json.h"
 
 /* Excludes characters that move the cursor, start an escape sequence, or change the direction of the text. */
 static bool

@@ -1,4 +1,4 @@
-#include "core/utf8.h"
+#include "core/json.h"
 
 /* Unicode 15, table 3-7. */
 bool
