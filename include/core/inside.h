@@ -90,7 +90,7 @@ void pass_discard(struct session *session, const struct message *message);
  */
 
 /* Answers a request that ends, or is given up, at this event. */
-void reply_to(struct session *session, enum side requester, const struct request *request, enum decide_event event);
+void reply_to(struct session *session, const struct request *request, enum decide_event event);
 
 /* Answers the request at hand with an error, because the side that would answer it has gone. */
 void reply_gone(struct session *session, const struct message *message);
@@ -128,7 +128,7 @@ enum cancel_result {
 };
 
 /* Sends the receiver a cancel of canceld's own, ahead of the queued messages, or reports why not. */
-enum cancel_result cancel_send(struct session *session, enum side requester, const struct request *request);
+enum cancel_result cancel_send(struct session *session, const struct request *request);
 
 /* Forwards the requester's own cancel, or reports why not. why: the word if the cancel passes unchanged. */
 enum cancel_result cancel_forward(struct session *session, struct message *message, const struct request *request,
@@ -152,7 +152,7 @@ bool cancel_withhold(struct session *session, struct message *message);
 void cancel_pass(struct session *session, struct message *message, const struct request *request);
 
 /* Tells the receiver to cancel the task that the request created, or reports why not; task_id as spelled. */
-void cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id);
+void cancel_task(struct session *session, const struct request *request, struct span task_id);
 
 /* --- recovery.c */
 
@@ -188,8 +188,7 @@ void recovery_wait_no_more(struct session *session);
 void recovery_drop_questions(struct session *session);
 
 /* The response to a question has come, or was discarded as too long. It does not pass. Removes the question. */
-void recovery_answered(struct session *session, enum side asker, struct request *question,
-    const struct message *message);
+void recovery_answered(struct session *session, struct request *question, const struct message *message);
 
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);
@@ -206,21 +205,20 @@ void recovery_replay(struct session *session);
  * Carries out the cell of this event for this request alone, which is freed if it has ended. message: the response,
  * progress or cancel at hand, or NULL. No other file changes the state of a request.
  */
-enum cancel_result apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
+enum cancel_result apply(struct session *session, struct request *request, enum decide_event event,
     struct message *message);
 
 /* Replaces the request's deadlines by the grace. */
-void apply_grace(struct session *session, enum side requester, struct request *request);
+void apply_grace(struct session *session, struct request *request);
 
 /* Passes, forwards as a cancel, or drops the message at hand, which is about this request, or NULL. */
-enum cancel_result apply_to_message(struct session *session, enum side requester, struct request *request,
-    const struct decision *cell, struct message *message);
+enum cancel_result apply_to_message(struct session *session, struct request *request, const struct decision *cell,
+    struct message *message);
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
 
 /* Like apply, with all that follows for the turns of the request's ACP session. */
-void turns_apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
-    struct message *message);
+void turns_apply(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
 /* A new request of the client's, which may be a turn. */
 void turns_enter(struct session *session, struct request *request);
@@ -253,17 +251,17 @@ void turns_lost(struct session *session);
 /* --- requests.c */
 
 /*
- * Carries out one cell. request: one of `requester`'s, or NULL for a message that names none. message: the response,
+ * Carries out one cell. request: may be NULL, for a message that names none. message: the response,
  * progress or cancel at hand, or NULL. The request may be freed by this call.
  */
-void requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
+void requests_decide(struct session *session, struct request *request, enum decide_event event,
     struct message *message);
 
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
 
 /* Arms the deadlines of a new request, which has arrived just now. */
-void requests_set_deadlines(struct session *session, enum side requester, struct request *request);
+void requests_set_deadlines(struct session *session, struct request *request);
 
 /*
  * Forgets the tombstones whose linger has passed. deadlines: also expires the requests whose deadline or grace has

@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #include "core/buf.h"
-#include "core/timeline.h"
+#include "core/journal.h"
 #include "core/map.h"
+#include "core/timeline.h"
 
 enum request_state {
 	REQUEST_NONE,       /* there is no such request */
@@ -65,6 +66,8 @@ struct request_name { /* private: an id or token of a request, in pending->names
 enum { REQUEST_NAMES = 4 };
 
 struct request {
+	struct pending *in;
+	enum side from;                /* the requester */
 	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
 	struct span token, wire_token; /* progress token; both empty if there is none */
 	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
@@ -93,6 +96,7 @@ struct request {
 };
 
 struct pending {
+	enum side from;       /* the requester */
 	struct timeline idle; /* on the caller's idle clock, which may stand still */
 	struct timeline hard; /* caps, graces, and until when tombstones stay */
 	size_t count;         /* all entries */
@@ -107,7 +111,7 @@ struct pending {
 	uint64_t seed;         /* private */
 };
 
-void pending_init(struct pending *pending, uint64_t seed);
+void pending_init(struct pending *pending, enum side from, uint64_t seed);
 void pending_free(struct pending *pending); /* removes every entry */
 
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
@@ -129,14 +133,13 @@ void pending_place_urgent(struct request *request, uint64_t end);
  * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:
  * none.
  */
-void pending_set_deadlines(struct pending *pending, struct request *request, msec_t idle_after, msec_t cap_after,
-    msec_t idle_now, msec_t now);
+void pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after, msec_t idle_now, msec_t now);
 
 /* Starts the idle deadline: at idle_now the request begins to wait. */
-void pending_start_idle(struct pending *pending, struct request *request, msec_t idle_now);
+void pending_start_idle(struct request *request, msec_t idle_now);
 
 /* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
-void pending_extend(struct pending *pending, struct request *request, msec_t idle_now);
+void pending_extend(struct request *request, msec_t idle_now);
 
 /* Other durations. The alarms are left to the caller. */
 void pending_change_deadlines(struct request *request, msec_t idle_after, msec_t cap_after);
@@ -145,10 +148,10 @@ void pending_change_deadlines(struct request *request, msec_t idle_after, msec_t
 void pending_keep_progress(struct request *request, struct span message);
 
 /* Changes the state and the counts that depend on it. Not to NONE or QUEUED. */
-void pending_move(struct pending *pending, struct request *request, enum request_state state);
+void pending_move(struct request *request, enum request_state state);
 
 /* Disarms the request's alarms, removes and frees it. */
-void pending_remove(struct pending *pending, struct request *request);
+void pending_remove(struct request *request);
 
 /* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. */
 struct request *pending_by_id(const struct pending *pending, struct span id);

@@ -183,17 +183,17 @@ void handshake_read_discovery(struct handshake *handshake, const struct message 
  * MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task of its receiver. The receiver must have
  * declared that for the method.
  */
-bool handshake_may_make_task(const struct handshake *handshake, enum side receiver, const struct request *request);
+bool handshake_may_make_task(const struct handshake *handshake, const struct request *request);
 
 /*
  * The id of the task that the response to this request created, as spelled; or empty. In the modern era (SEP-2663) any
  * request may become one.
  */
-struct span handshake_created_task(const struct handshake *handshake, enum side receiver, const struct request *request,
+struct span handshake_created_task(const struct handshake *handshake, const struct request *request,
     const struct scan *response);
 
 /* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
-bool handshake_may_cancel_task(const struct handshake *handshake, enum side receiver, const struct request *request);
+bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
 
 /* Messages of canceld's own may be written to the server. written_to: how far the client's lane was written. */
 bool handshake_is_settled(const struct handshake *handshake, uint64_t written_to);
@@ -368,12 +368,12 @@ bool state_id_is_taken(const struct session *session, enum side requester, struc
 
 /* The request's state, QUEUED included. */
 static inline enum request_state
-state_of(const struct session *session, enum side requester, const struct request *request)
+state_of(const struct session *session, const struct request *request)
 {
 	if (request == NULL)
 		return REQUEST_NONE;
 	if (request->state == REQUEST_WAITING && request->end > 0 && !request->urgent &&
-	    lane_untouched(session->party[requester].lane, request->start))
+	    lane_untouched(session->party[request->from].lane, request->start))
 		return REQUEST_QUEUED;
 	return request->state;
 }
@@ -394,18 +394,18 @@ msec_t state_grace(const struct session *session, const struct request *request)
 bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
 
 /* Whether after canceld's cancel the receiver still has the grace to answer. */
-bool state_deadline_waits(const struct session *session, enum side requester, const struct request *request);
+bool state_deadline_waits(const struct session *session, const struct request *request);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool
-state_is_held(const struct session *session, enum side requester, const struct request *request)
+state_is_held(const struct session *session, const struct request *request)
 {
-	return requester == SIDE_CLIENT && state_of(session, requester, request) == REQUEST_QUEUED &&
-	    lane_holds(session->party[requester].lane, request->start);
+	return request->from == SIDE_CLIENT && state_of(session, request) == REQUEST_QUEUED &&
+	    lane_holds(session->party[SIDE_CLIENT].lane, request->start);
 }
 
 /* A sign of life: restarts the request's idle deadline, if it has one. */
-void state_extend(struct session *session, enum side requester, struct request *request);
+void state_extend(struct session *session, struct request *request);
 
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);

@@ -13,7 +13,7 @@ static struct pending pending;
 static void
 setup(void)
 {
-	pending_init(&pending, 42);
+	pending_init(&pending, SIDE_CLIENT, 42);
 }
 
 /* An assertion is about to fail: do not free anything. */
@@ -166,7 +166,7 @@ TEST(a_new_entry_is_zeroed)
 
 	request->start = request->end = 77;
 	alarm_arm(&pending.idle, &request->idle, 10, 0);
-	pending_remove(&pending, request);
+	pending_remove(request);
 	request = add("2");
 	ck_assert_uint_eq(request->start + request->end, 0);
 	ck_assert(!alarm_armed(&request->idle) && !alarm_armed(&request->hard));
@@ -248,10 +248,10 @@ TEST(a_newer_request_hides_an_older_one)
 
 	ck_assert_ptr_eq(by_id("5"), new);
 	ck_assert_ptr_eq(by_wire("100"), middle);
-	pending_remove(&pending, new);
+	pending_remove(new);
 	ck_assert_ptr_eq(by_id("5"), middle);
 	ck_assert_ptr_eq(by_wire("5"), old);
-	pending_remove(&pending, middle);
+	pending_remove(middle);
 	ck_assert_ptr_eq(by_id("5"), old);
 	ck_assert_ptr_null(by_wire("100"));
 }
@@ -261,12 +261,12 @@ TEST(a_live_request_hides_tombstones)
 	struct request *grave = add("5"), *live = add_aliased("5", "100");
 	struct request *newest = add_aliased("5", "101");
 
-	pending_move(&pending, grave, REQUEST_ABANDONED);
-	pending_move(&pending, newest, REQUEST_ABANDONED);
+	pending_move(grave, REQUEST_ABANDONED);
+	pending_move(newest, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(by_id("5"), live);
-	pending_move(&pending, live, REQUEST_CANCELLING);
+	pending_move(live, REQUEST_CANCELLING);
 	ck_assert_ptr_eq(by_id("5"), live);
-	pending_move(&pending, live, REQUEST_ABANDONED);
+	pending_move(live, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(by_id("5"), live);
 	ck_assert_ptr_eq(by_wire("5"), grave);
 	ck_assert_ptr_eq(by_wire("100"), live);
@@ -276,13 +276,13 @@ TEST(a_live_request_hides_tombstones_by_wire_id)
 {
 	struct request *plain = add("7"), *aliased = add_aliased("5", "7");
 
-	pending_move(&pending, plain, REQUEST_ABANDONED);
+	pending_move(plain, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(by_wire("7"), aliased);
-	pending_move(&pending, aliased, REQUEST_ABANDONED);
+	pending_move(aliased, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(by_wire("7"), aliased);
-	pending_move(&pending, plain, REQUEST_WAITING);
+	pending_move(plain, REQUEST_WAITING);
 	ck_assert_ptr_eq(by_wire("7"), plain);
-	pending_remove(&pending, plain);
+	pending_remove(plain);
 	ck_assert_ptr_eq(by_wire("7"), aliased);
 }
 
@@ -295,7 +295,7 @@ TEST(an_alias_may_differ_in_spelling_only)
 	ck_assert_ptr_eq(by_wire("1"), request);
 	assert_span(request->id, "1.0");
 	assert_span(request->wire_id, "1");
-	pending_remove(&pending, request);
+	pending_remove(request);
 	ck_assert_uint_eq(pending.aliased, 0);
 	ck_assert(!holds("1"));
 }
@@ -315,18 +315,18 @@ TEST(counts_follow_the_state)
 	ck_assert_uint_eq(pending.count, 2);
 	ck_assert_uint_eq(pending.persons, 1);
 	ck_assert_uint_eq(pending.in_state[REQUEST_WAITING], 2);
-	pending_move(&pending, asked, REQUEST_CANCELLING);
-	pending_move(&pending, other, REQUEST_ABANDONED);
+	pending_move(asked, REQUEST_CANCELLING);
+	pending_move(other, REQUEST_ABANDONED);
 	ck_assert_uint_eq(pending.persons, 0);
 	ck_assert_uint_eq(pending.in_state[REQUEST_WAITING], 0);
 	ck_assert_uint_eq(pending.in_state[REQUEST_CANCELLING], 1);
 	ck_assert_uint_eq(pending.in_state[REQUEST_ABANDONED], 1);
-	pending_move(&pending, asked, REQUEST_WAITING);
+	pending_move(asked, REQUEST_WAITING);
 	ck_assert_uint_eq(pending.persons, 1);
-	pending_move(&pending, asked, REQUEST_WAITING);
+	pending_move(asked, REQUEST_WAITING);
 	ck_assert_uint_eq(pending.persons, 1);
-	pending_remove(&pending, asked);
-	pending_remove(&pending, other);
+	pending_remove(asked);
+	pending_remove(other);
 	ck_assert_uint_eq(pending.persons, 0);
 	ck_assert_uint_eq(pending.count, 0);
 	for (size_t i = 0; i < REQUEST_STATES; i++)
@@ -339,10 +339,10 @@ TEST(tokens_exactly_first)
 
 	ck_assert_ptr_eq(by_token("5"), number);
 	ck_assert_ptr_eq(by_token("\"5\""), string);
-	pending_remove(&pending, number);
+	pending_remove(number);
 	ck_assert_ptr_eq(by_token("5"), string);
 	ck_assert_ptr_eq(by_token("5.0"), string);
-	pending_remove(&pending, string);
+	pending_remove(string);
 	number = add_token("1", "5");
 	ck_assert_ptr_eq(by_token("\"5\""), number);
 	ck_assert_ptr_eq(by_token("\"5.0\""), number);
@@ -354,7 +354,7 @@ TEST(tokens_that_collide)
 	struct request *renamed = add_names("3", "3", "\"t\"", "\"canceld-1\"");
 
 	ck_assert_ptr_eq(by_token("\"t\""), new);
-	pending_move(&pending, new, REQUEST_ABANDONED);
+	pending_move(new, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(by_token("\"t\""), old);
 	ck_assert_ptr_eq(by_token("\"canceld-1\""), renamed);
 	add_token("4", "8");
@@ -387,11 +387,11 @@ TEST(two_tokens_of_one_request)
 	ck_assert_ptr_eq(by_token("7.0"), other);
 	ck_assert_ptr_eq(by_token("8"), other);
 	ck_assert_ptr_null(by_token("\"none\""));
-	pending_remove(&pending, request);
+	pending_remove(request);
 	ck_assert_ptr_null(by_token("\"work\""));
 	ck_assert_ptr_null(by_token("\"part\""));
 	ck_assert_ptr_eq(by_token("8"), other);
-	pending_remove(&pending, other);
+	pending_remove(other);
 	ck_assert_ptr_null(by_token("8"));
 }
 
@@ -408,12 +408,12 @@ TEST(a_live_request_hides_tombstones_by_either_token)
 {
 	struct request *first = add_two("1", "\"a\"", "\"b\""), *second = add_two("2", "\"b\"", "\"c\"");
 
-	pending_move(&pending, second, REQUEST_ABANDONED);
+	pending_move(second, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(by_token("\"b\""), first);
-	pending_move(&pending, first, REQUEST_ABANDONED);
-	pending_move(&pending, second, REQUEST_WAITING);
+	pending_move(first, REQUEST_ABANDONED);
+	pending_move(second, REQUEST_WAITING);
 	ck_assert_ptr_eq(by_token("\"b\""), second);
-	pending_remove(&pending, second);
+	pending_remove(second);
 	ck_assert_ptr_eq(by_token("\"b\""), first);
 }
 
@@ -436,12 +436,12 @@ TEST(requests_that_share_a_token)
 	ck_assert_ptr_eq(next_by_token("\"t\"", NULL), other);
 	ck_assert_ptr_null(next_by_token("\"t\"", other));
 	ck_assert_ptr_null(next_by_token("\"u\"", NULL));
-	pending_move(&pending, new, REQUEST_ABANDONED);
+	pending_move(new, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(next_by_token("\"s\"", NULL), middle);
 	ck_assert_ptr_eq(next_by_token("\"s\"", old), new);
 	ck_assert_ptr_null(next_by_token("\"s\"", new));
 	ck_assert_ptr_eq(by_token("\"s\""), middle);
-	pending_remove(&pending, middle);
+	pending_remove(middle);
 	ck_assert_ptr_eq(next_by_token("\"s\"", NULL), old);
 	ck_assert_ptr_eq(by_token("\"s\""), old);
 }
@@ -469,7 +469,7 @@ TEST(many_share_a_token)
 		requests[i] = add_token(id, i % 2 == 0 ? "\"even\"" : "\"odd\"");
 	}
 	for (i = 0; i < SHARERS; i += 4)
-		pending_remove(&pending, requests[i]);
+		pending_remove(requests[i]);
 	while ((request = next_by_token("\"even\"", request)) != NULL)
 		ck_assert_ptr_eq(request, requests[SHARERS - 2 - 4 * count++]);
 	ck_assert_int_eq(count, SHARERS / 4);
@@ -521,14 +521,14 @@ TESTS(the_only_loosely_equal_request_is_found, 0, COUNT(likenesses))
 	ck_assert_ptr_eq(loosely(asked), found < 0 ? NULL : requests[found]);
 	if (found < 0)
 		return;
-	pending_move(&pending, requests[found], REQUEST_CANCELLING);
+	pending_move(requests[found], REQUEST_CANCELLING);
 	ck_assert_ptr_eq(loosely(asked), requests[found]);
-	pending_move(&pending, requests[found], REQUEST_ABANDONED);
+	pending_move(requests[found], REQUEST_ABANDONED);
 	ck_assert_ptr_null(loosely(asked));
 	add_aliased("\"z\"", likenesses[_i].held[found]);
 	ck_assert_ptr_eq(loosely(asked), pending.newest);
-	pending_remove(&pending, pending.newest);
-	pending_remove(&pending, requests[found]);
+	pending_remove(pending.newest);
+	pending_remove(requests[found]);
 	ck_assert_ptr_null(loosely(asked));
 }
 
@@ -537,7 +537,7 @@ TEST(several_loosely_equal_requests_give_none)
 	add("5");
 	add_aliased("6", "5");
 	ck_assert_ptr_null(loosely("\"5\""));
-	pending_move(&pending, pending.oldest, REQUEST_ABANDONED);
+	pending_move(pending.oldest, REQUEST_ABANDONED);
 	ck_assert_ptr_eq(loosely("\"5\""), pending.newest);
 }
 
@@ -545,5 +545,5 @@ SUITE("pending", .alone = true, .before = setup_misuse);
 
 TEST_SIGNAL(only_states_that_are_stored, SIGABRT, 0, 1)
 {
-	pending_move(&pending, add("1"), REQUEST_QUEUED);
+	pending_move(add("1"), REQUEST_QUEUED);
 }

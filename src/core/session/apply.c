@@ -24,7 +24,7 @@ word_for(const struct session *session, enum side requester, enum why why)
 
 /* Which option would have told more about a request that timed out, or would have helped; or empty. */
 static struct span
-hint_for(const struct session *session, enum side requester, const struct request *request)
+hint_for(const struct session *session, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	bool idle = request_timeout(request) == request->idle_after;
@@ -33,7 +33,7 @@ hint_for(const struct session *session, enum side requester, const struct reques
 	bool kill = silent && restarts && session->config.kill_stuck == 0;
 	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
 
-	if (requester == SIDE_SERVER || (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (request->from == SIDE_SERVER || (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
 		return SPAN_NONE;
 	if (kill && ask)
 		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
@@ -44,9 +44,9 @@ hint_for(const struct session *session, enum side requester, const struct reques
 
 /* What is known of an answer that is late: bytes of an unfinished message of the receiver's, which may be the answer. */
 static void
-describe_timeout(const struct session *session, enum side requester, const struct request *request, struct buf *detail)
+describe_timeout(const struct session *session, const struct request *request, struct buf *detail)
 {
-	const struct party *receiver = &session->party[side_other(requester)];
+	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_received_to(receiver->lane) - receiver->frame.start;
 
 	if (request_traits(request) & METHOD_HANDSHAKE)
@@ -61,8 +61,9 @@ describe_timeout(const struct session *session, enum side requester, const struc
 
 /* Reports a decision for which no message is at hand. */
 static void
-report(struct session *session, enum side requester, const struct request *request, const struct decision *cell)
+report(struct session *session, const struct request *request, const struct decision *cell)
 {
+	enum side requester = request->from;
 	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), word_for(session, requester, cell->why), request);
@@ -72,9 +73,9 @@ report(struct session *session, enum side requester, const struct request *reque
 	if (request->state != REQUEST_ABANDONED)
 		action.timeout = request_timeout(request);
 	if (action.why == WHY_TIMED_OUT) {
-		describe_timeout(session, requester, request, &detail);
+		describe_timeout(session, request, &detail);
 		action.detail = buf_span(&detail);
-		action.hint = hint_for(session, requester, request);
+		action.hint = hint_for(session, request);
 	}
 	if (action.why == WHY_OPERATOR_CANCELLED)
 		action.detail = *session->reason;
@@ -83,10 +84,9 @@ report(struct session *session, enum side requester, const struct request *reque
 }
 
 enum cancel_result
-apply_to_message(struct session *session, enum side requester, struct request *request, const struct decision *cell,
-    struct message *message)
+apply_to_message(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
-	enum why why = word_for(session, requester, cell->why);
+	enum why why = word_for(session, request == NULL ? message->from : request->from, cell->why);
 
 	if (cell->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);
@@ -101,34 +101,33 @@ apply_to_message(struct session *session, enum side requester, struct request *r
 
 /* The steps for the receiver: withdraws the request, moves the message at hand, sends the cancel. */
 static enum cancel_result
-tell_receiver(struct session *session, enum side requester, struct request *request, const struct decision *cell,
-    struct message *message)
+tell_receiver(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
 	enum cancel_result result = CANCEL_NOT_SENT;
 
 	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
-		lane_withdraw(session->party[requester].lane, request->start, request->end);
+		lane_withdraw(session->party[request->from].lane, request->start, request->end);
 	if (message != NULL)
-		return apply_to_message(session, requester, request, cell, message);
+		return apply_to_message(session, request, cell, message);
 	if (cell->steps & DECIDE_REPORT)
-		report(session, requester, request, cell);
+		report(session, request, cell);
 	if (cell->steps & DECIDE_CANCEL)
-		result = cancel_send(session, requester, request);
+		result = cancel_send(session, request);
 	if (result == CANCEL_NOT_YET)
 		request->withheld = session->cancel_withheld = true;
 	return result;
 }
 
 void
-apply_grace(struct session *session, enum side requester, struct request *request)
+apply_grace(struct session *session, struct request *request)
 {
 	msec_t now = session->clocks.steady, due = alarm_due(&request->hard), grace = state_grace(session, request);
 
 	alarm_disarm(&request->idle);
 	/* No cancel reaches a deaf server: its time does not begin again. */
-	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
+	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) && due > now && due < now + grace)
 		return;
-	alarm_arm(&session->party[requester].pending.hard, &request->hard, grace, now);
+	alarm_arm(&request->in->hard, &request->hard, grace, now);
 }
 
 /* The first one who gives a request up is remembered. */
@@ -184,12 +183,11 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 
 /* The request has ended, or its answer is no longer awaited. */
 static void
-note_end(struct session *session, enum side requester, const struct request *request, enum outcome outcome,
-    enum tally tally)
+note_end(struct session *session, const struct request *request, enum outcome outcome, enum tally tally)
 {
-	if (requester != SIDE_CLIENT)
+	if (request->from != SIDE_CLIENT)
 		return;
-	journal_tally(&session->journal, requester, tally);
+	journal_tally(&session->journal, SIDE_CLIENT, tally);
 	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
 		latency_note(&session->latency, request->method, request->name,
 		    session->clocks.steady - request->received);
@@ -198,46 +196,43 @@ note_end(struct session *session, enum side requester, const struct request *req
 }
 
 static void
-enter_state(struct session *session, enum side requester, struct request *request, enum request_state next)
+enter_state(struct session *session, struct request *request, enum request_state next)
 {
-	struct pending *pending = &session->party[requester].pending;
-
 	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING);
 	if (next == REQUEST_NONE) {
-		pending_remove(pending, request);
+		pending_remove(request);
 		return;
 	}
-	pending_move(pending, request, next);
+	pending_move(request, next);
 	if (next == REQUEST_CANCELLING) {
-		apply_grace(session, requester, request);
+		apply_grace(session, request);
 		return;
 	}
 	alarm_disarm(&request->idle);
-	alarm_arm(&pending->hard, &request->hard, TIME_LINGER, session->clocks.steady);
+	alarm_arm(&request->in->hard, &request->hard, TIME_LINGER, session->clocks.steady);
 }
 
 enum cancel_result
-apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
-    struct message *message)
+apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	const struct decision *cell = &decisions[state_of(session, requester, request)][event];
+	const struct decision *cell = &decisions[state_of(session, request)][event];
 	enum cancel_result result;
 
 	note_given_up(session, request, (enum given_up)cell->given_up);
-	result = tell_receiver(session, requester, request, cell, message);
+	result = tell_receiver(session, request, cell, message);
 	if ((cell->steps & DECIDE_CANCEL) && event != EVENT_REQUESTER_GONE && event != EVENT_TERMINATED &&
-	    requester == SIDE_CLIENT)
+	    request->from == SIDE_CLIENT)
 		recovery_probe(session, request);
 	if (cell->steps & DECIDE_ANSWER)
-		reply_to(session, requester, request, event);
+		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
-		state_extend(session, requester, request);
+		state_extend(session, request);
 	if (cell->tally != TALLY_OPEN) {
 		enum outcome outcome = outcome_of(request, event, message);
 
-		note_end(session, requester, request, outcome, tally_of(request, cell, outcome, message));
+		note_end(session, request, outcome, tally_of(request, cell, outcome, message));
 	}
 	if (cell->next != request->state)
-		enter_state(session, requester, request, (enum request_state)cell->next);
+		enter_state(session, request, (enum request_state)cell->next);
 	return result;
 }

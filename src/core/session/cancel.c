@@ -19,7 +19,7 @@ obstacle_of(const struct session *session, enum side requester)
 
 /* Why no cancel of the request may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
 static struct span
-obstacle_to(const struct session *session, enum side requester, const struct request *request, bool ours)
+obstacle_to(const struct session *session, const struct request *request, bool ours)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	bool may_cancel_start = !ours && (dialect->flags & DIALECT_CANCELS_START);
@@ -28,9 +28,9 @@ obstacle_to(const struct session *session, enum side requester, const struct req
 		return SPAN("the protocol has none");
 	if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		return SPAN("the protocol forbids it");
-	if (obstacle_of(session, requester).len > 0)
-		return obstacle_of(session, requester);
-	if (handshake_may_make_task(&session->handshake, side_other(requester), request))
+	if (obstacle_of(session, request->from).len > 0)
+		return obstacle_of(session, request->from);
+	if (handshake_may_make_task(&session->handshake, request))
 		return SPAN("it may become a task");
 	return SPAN_NONE;
 }
@@ -51,7 +51,7 @@ is_native(const struct session *session, const struct message *message)
 
 /* Composes the dialect's own cancel of the request in scratch. reason: as spelled, or empty. */
 static void
-compose_native(struct session *session, enum side requester, const struct request *request, struct span reason)
+compose_native(struct session *session, const struct request *request, struct span reason)
 {
 	unsigned flags = session->handshake.dialect->flags;
 	struct span meta = flags & DIALECT_CANCELS_META ? request->meta : SPAN_NONE;
@@ -59,7 +59,7 @@ compose_native(struct session *session, enum side requester, const struct reques
 	if (!(flags & DIALECT_REASONS))
 		reason.len = 0;
 	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(requester)),
+	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(request->from)),
 	    request->wire_id, reason, meta);
 }
 
@@ -88,13 +88,13 @@ send_session_cancel(struct session *session, const struct request *request, stru
 }
 
 enum cancel_result
-cancel_send(struct session *session, enum side requester, const struct request *request)
+cancel_send(struct session *session, const struct request *request)
 {
-	struct span obstacle = obstacle_to(session, requester, request, true);
-	bool settled = requester == SIDE_SERVER || state_is_settled(session);
+	struct span obstacle = obstacle_to(session, request, true);
+	bool settled = request->from == SIDE_SERVER || state_is_settled(session);
 
 	if (obstacle.len > 0 || !settled) {
-		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request,
+		state_note(session, VERB_NOTE, side_other(request->from), WHY_CANCEL_WITHHELD, request,
 		    obstacle.len > 0 ? obstacle : SPAN("the era is not settled"));
 		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
 	}
@@ -102,8 +102,8 @@ cancel_send(struct session *session, enum side requester, const struct request *
 		send_session_cancel(session, request, request->token);
 		return CANCEL_SENT_TURN;
 	}
-	compose_native(session, requester, request, own_reason(requester));
-	overtake(session, requester, request, SPAN_NONE);
+	compose_native(session, request, own_reason(request->from));
+	overtake(session, request->from, request, SPAN_NONE);
 	return CANCEL_SENT;
 }
 
@@ -132,7 +132,7 @@ withhold(struct session *session, struct message *message, const struct request 
 enum cancel_result
 cancel_forward(struct session *session, struct message *message, const struct request *request, enum why why)
 {
-	struct span obstacle = obstacle_to(session, message->from, request, false);
+	struct span obstacle = obstacle_to(session, request, false);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
 
 	if (obstacle.len > 0) {
@@ -142,7 +142,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	buf_clear(&session->scratch);
 	if (!is_native(session, message)) {
 		why = WHY_CANCEL_TRANSLATED;
-		compose_native(session, message->from, request,
+		compose_native(session, request,
 		    scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING ? reason : own_reason(message->from));
 	} else { /* unchanged except for the id, where its request was sent under a fresh one */
 		if (request_is_aliased(request))
@@ -208,13 +208,14 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 }
 
 void
-cancel_task(struct session *session, enum side requester, const struct request *request, struct span task_id)
+cancel_task(struct session *session, const struct request *request, struct span task_id)
 {
 	const struct dialect *dialect = session->handshake.dialect;
+	enum side requester = request->from;
 	const struct request *question;
 	struct span obstacle = obstacle_of(session, requester);
 
-	if (!handshake_may_cancel_task(&session->handshake, side_other(requester), request))
+	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
 	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");

@@ -4,8 +4,8 @@
 static bool
 goes_on(const struct session *session, const struct request *request)
 {
-	return state_of(session, SIDE_CLIENT, request) == REQUEST_WAITING &&
-	    (request_traits(request) & METHOD_STREAM) && records_find(&session->records, request) != NULL;
+	return state_of(session, request) == REQUEST_WAITING && (request_traits(request) & METHOD_STREAM) &&
+	    records_find(&session->records, request) != NULL;
 }
 
 static bool
@@ -23,7 +23,7 @@ is_owed(const struct session *session, const struct request *request)
 	if (session->server.life == SERVER_RETIRED && goes_on(session, request))
 		return false;
 	return request_is_awaited(request) && is_written(session, request) &&
-	    state_of(session, SIDE_CLIENT, request) != REQUEST_QUEUED;
+	    state_of(session, request) != REQUEST_QUEUED;
 }
 
 /* The server is deaf: it has the grace to answer what it has, and nothing else is answered. */
@@ -33,9 +33,9 @@ deafen(struct session *session, struct request *request)
 	bool owed = is_owed(session, request);
 
 	if (request->state == REQUEST_WAITING && owed)
-		apply_grace(session, SIDE_CLIENT, request);
+		apply_grace(session, request);
 	else if (session->server.life == SERVER_DEAF && request_is_awaited(request) && !owed)
-		requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_DEAF, NULL);
+		requests_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 }
 
 void
@@ -48,7 +48,7 @@ ends_lose_server(struct session *session)
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
 		else
-			requests_decide(session, SIDE_CLIENT, request, EVENT_RECEIVER_LOST, NULL);
+			requests_decide(session, request, EVENT_RECEIVER_LOST, NULL);
 	}
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	turns_lost(session);

@@ -185,31 +185,30 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 }
 
 bool
-handshake_may_make_task(const struct handshake *handshake, enum side receiver, const struct request *request)
+handshake_may_make_task(const struct handshake *handshake, const struct request *request)
 {
 	if (!(request->flags & REQUEST_TASK) || request->row == NULL || !handshake->has_tasks ||
 	    handshake->era == ERA_MODERN)
 		return false;
-	return handshake->tasks[receiver] >> (request->row - handshake->dialect->methods) & 1;
+	return handshake->tasks[side_other(request->from)] >> (request->row - handshake->dialect->methods) & 1;
 }
 
 struct span
-handshake_created_task(const struct handshake *handshake, enum side receiver, const struct request *request,
-    const struct scan *response)
+handshake_created_task(const struct handshake *handshake, const struct request *request, const struct scan *response)
 {
 	enum scan_field field = handshake->era == ERA_MODERN ? SCAN_RESULT_TASK_ID : SCAN_CREATED_TASK_ID;
 	bool created = handshake->era == ERA_MODERN ?
 	    span_equal(scan_text(response, SCAN_RESULT_TYPE), SPAN("\"task\"")) :
-	    handshake_may_make_task(handshake, receiver, request);
+	    handshake_may_make_task(handshake, request);
 
 	return created && scan_value(response, field)->type == VALUE_STRING ? scan_text(response, field) : SPAN_NONE;
 }
 
 bool
-handshake_may_cancel_task(const struct handshake *handshake, enum side receiver, const struct request *request)
+handshake_may_cancel_task(const struct handshake *handshake, const struct request *request)
 {
 	if (handshake->era != ERA_MODERN)
-		return handshake->tasks[receiver] & TASKS_MAY_BE_CANCELLED;
+		return handshake->tasks[side_other(request->from)] & TASKS_MAY_BE_CANCELLED;
 	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
 	return handshake->discovered ?
 	    handshake->extended :

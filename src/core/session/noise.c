@@ -176,7 +176,7 @@ answer_elements(struct session *session, const struct message *batch)
 			return;
 		request = requests_named(session, batch->from, scan);
 		if (request != NULL && request_is_awaited(request))
-			requests_decide(session, side_other(batch->from), request, EVENT_MALFORMED, NULL);
+			requests_decide(session, request, EVENT_MALFORMED, NULL);
 		rest = without_blanks(
 		    span_part(rest, (size_t)scan_value_end(scan), rest.len - (size_t)scan_value_end(scan)));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
@@ -203,7 +203,7 @@ receive_line(struct session *session, struct message *line)
 	}
 	/* If its server has ended, that says more. */
 	if (offset == line->text.len && request != NULL && request_is_awaited(request) && !party->ended)
-		requests_decide(session, side_other(line->from), request, EVENT_MALFORMED, NULL);
+		requests_decide(session, request, EVENT_MALFORMED, NULL);
 	if (offset == line->text.len && !party->ended)
 		answer_elements(session, line);
 	if (!told)
@@ -238,7 +238,7 @@ noise_receive(struct session *session, struct message *message)
 	}
 	request = requests_named(session, message->from, message->scan);
 	if (request != NULL && request_is_awaited(request)) {
-		requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, NULL);
+		requests_decide(session, request, EVENT_MALFORMED, NULL);
 		pass_discard(session, message);
 		return;
 	}
@@ -382,9 +382,9 @@ begin_oversized(struct session *session, enum side from)
 		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : question);
 	}
 	if (request != NULL)
-		requests_decide(session, requester, request, EVENT_OVERSIZED, NULL);
+		requests_decide(session, request, EVENT_OVERSIZED, NULL);
 	else if (question != NULL)
-		recovery_answered(session, requester, question, &message);
+		recovery_answered(session, question, &message);
 	else if (message.envelope.id.len == 0 && scan_value(session->scan, SCAN_METHOD)->type == VALUE_ABSENT)
 		requests_bound(session, requester);
 }

@@ -21,7 +21,7 @@ look_at(const struct session *session, enum side from, const struct request *req
 	*view = (struct request_view){
 		.request = request,
 		.from = from,
-		.state = state_of(session, from, request),
+		.state = state_of(session, request),
 		.id = request->id,
 		.method = request->method,
 		.name = request->name,
@@ -72,9 +72,9 @@ session_cancel(struct session *session, enum side from, struct span id, struct s
 	if (request_traits(request) & METHOD_HANDSHAKE)
 		return OPERATOR_FORBIDDEN;
 	session_set_time(session, now);
-	owed = state_deadline_waits(session, from, request);
+	owed = state_deadline_waits(session, request);
 	session->reason = &reason;
-	requests_decide(session, from, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	requests_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 	session->reason = NULL;
 	return OPERATOR_DONE;
 }
@@ -84,8 +84,7 @@ static bool
 has_own_deadlines(const struct session *session, enum side from, const struct request *request)
 {
 	return request->state == REQUEST_WAITING && request->fate == TURN_RUNS &&
-	    !(from == SIDE_CLIENT && server_is_deaf(&session->server) &&
-		state_of(session, from, request) != REQUEST_QUEUED);
+	    !(from == SIDE_CLIENT && server_is_deaf(&session->server) && state_of(session, request) != REQUEST_QUEUED);
 }
 
 static bool
@@ -117,7 +116,7 @@ change(struct session *session, enum side from, enum policy_clock clock, const s
 			alarm_arm(&pending->hard, &request->hard, wanted.cap, request->received);
 		} else {
 			pending_change_deadlines(request, wanted.idle, cap);
-			if (!state_is_held(session, from, request))
+			if (!state_is_held(session, request))
 				alarm_arm(&pending->idle, &request->idle, wanted.idle, request->seen);
 		}
 		changed += idle != request->idle_after || cap != request->cap_after;

@@ -7,8 +7,8 @@ enum { MINTED_FIRST = 1 << 30, MINTED_DIGITS = 10 };
 void
 questions_init(struct questions *questions, uint64_t seed)
 {
-	pending_init(&questions->asked[SIDE_CLIENT], seed);
-	pending_init(&questions->asked[SIDE_SERVER], seed);
+	pending_init(&questions->asked[SIDE_CLIENT], SIDE_CLIENT, seed);
+	pending_init(&questions->asked[SIDE_SERVER], SIDE_SERVER, seed);
 	questions->minted = 0;
 }
 
@@ -67,7 +67,7 @@ questions_add(struct session *session, enum side asker, enum question kind, cons
 
 	names.id = questions_mint(session, asker, string, storage);
 	question = pending_add(asked, &names);
-	pending_set_deadlines(asked, question, MSEC_NEVER, time, now, now);
+	pending_set_deadlines(question, MSEC_NEVER, time, now, now);
 	return question;
 }
 

@@ -44,8 +44,8 @@ acknowledge_cancel(struct session *session, const struct message *message, struc
 		reject_ack(session, message, session->handshake.dialect->failure_code,
 		    "canceld: too many cancels wait for their requests", NULL);
 	else
-		requests_decide(session, SIDE_CLIENT, request,
-		    cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED), NULL);
+		requests_decide(session, request, cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED),
+		    NULL);
 }
 
 static void
@@ -129,7 +129,7 @@ refuse(struct session *session, struct message *message)
 
 	if (state_takes_nothing(session, side_other(message->from))) {
 		journal_tally(&session->journal, message->from, TALLY_LOST);
-		requests_decide(session, message->from, NULL, EVENT_RECEIVER_GONE, message);
+		requests_decide(session, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
 	if (state_outstanding(session, message->from) >= session->config.max_inflight)
@@ -312,7 +312,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		ask_progress(session, message, &names, token_storage);
 	request = pending_add(&session->party[message->from].pending, &names);
 	pending_place(request, message->begin, message->next);
-	requests_set_deadlines(session, message->from, request);
+	requests_set_deadlines(session, request);
 	if (request_is_aliased(request))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
 	else if ((session->handshake.dialect->flags & DIALECT_ALIASES_TOKENS) &&
@@ -350,7 +350,7 @@ make_way(struct session *session, const struct message *message)
 	struct request *older = pending_by_wire(&session->party[message->from].pending, message->envelope.id);
 
 	if (older != NULL && older->state == REQUEST_ABANDONED) {
-		requests_decide(session, message->from, older, EVENT_DEADLINE, NULL);
+		requests_decide(session, older, EVENT_DEADLINE, NULL);
 		return true;
 	}
 	return older == NULL;
@@ -391,7 +391,7 @@ on_malformed(struct session *session, struct message *message, struct request *r
 {
 	bool awaited = request_is_awaited(request);
 
-	requests_decide(session, side_other(message->from), request, EVENT_MALFORMED, awaited ? NULL : message);
+	requests_decide(session, request, EVENT_MALFORMED, awaited ? NULL : message);
 	if (awaited && message->from == SIDE_SERVER)
 		pass_drop(session, message, WHY_NOISE, NULL);
 	else if (awaited)
@@ -402,12 +402,11 @@ static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
 	enum side requester = side_other(message->from);
-	struct span task_id = handshake_created_task(&session->handshake, message->from, request, message->scan);
+	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 
-	if (state_of(session, requester, request) ==
-	    REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
-		requests_decide(session, requester, request, EVENT_RESPONSE, message);
+	if (state_of(session, request) == REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
+		requests_decide(session, request, EVENT_RESPONSE, message);
 		return;
 	}
 	if (message->envelope.malformed && message->batch == NULL) {
@@ -419,7 +418,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	 * stays valid, except in the modern era, where tasks have no progress (SEP-2663).
 	 */
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
-		cancel_task(session, requester, request, task_id);
+		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
 		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
@@ -439,7 +438,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
 		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
 	}
-	requests_decide(session, requester, request, EVENT_RESPONSE, message);
+	requests_decide(session, request, EVENT_RESPONSE, message);
 }
 
 static void
@@ -467,7 +466,7 @@ receive_response(struct session *session, struct message *message)
 		request = pending_loosely_late(&party->pending, id);
 	if (question != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
-		recovery_answered(session, requester, question, message);
+		recovery_answered(session, question, message);
 		return;
 	}
 	if (request != NULL)
@@ -475,7 +474,7 @@ receive_response(struct session *session, struct message *message)
 	else if (party->untracked > 0)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
-		requests_decide(session, requester, NULL, EVENT_RESPONSE, message);
+		requests_decide(session, NULL, EVENT_RESPONSE, message);
 }
 
 /* --- notifications */
@@ -492,13 +491,13 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	bool ended = message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN; /* its own */
 
 	if (request != NULL && (request_traits(request) & METHOD_STREAM))
-		requests_decide(session, requester, request, EVENT_STREAM_ENDED, message);
+		requests_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (session->party[message->from].untracked > 0)
 		cancel_pass(session, message, NULL);
 	else if (!ended && (request != NULL || questions_find(session, requester, id) != NULL))
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
-		requests_decide(session, message->from, NULL, EVENT_CANCEL, message);
+		requests_decide(session, NULL, EVENT_CANCEL, message);
 }
 
 /* A cancel whose id is null, or was not kept, may name a request that cannot be tracked. */
@@ -530,7 +529,7 @@ on_cancel(struct session *session, struct message *message)
 	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
-		requests_decide(session, message->from, request,
+		requests_decide(session, request,
 		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
 }
 
@@ -554,7 +553,7 @@ on_update(struct session *session, struct message *message, enum side requester,
 	keep_progress(session, message, newest);
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
-		state_extend(session, requester, request);
+		state_extend(session, request);
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
@@ -600,7 +599,7 @@ on_progress(struct session *session, struct message *message)
 	} else {
 		kept = (kept || party->untracked > 0) && !questions_has_minted(session, token);
 	}
-	requests_decide(session, requester, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+	requests_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 }
 
 static void
@@ -693,7 +692,7 @@ names_sent_request(const struct session *session, const struct message *element)
 	struct span id = element->cancel == NULL ? SPAN_NONE : message_id(element->scan, element->cancel->field);
 	const struct request *request = id.len == 0 ? NULL : pending_by_id(&session->party[element->from].pending, id);
 
-	return request != NULL && state_of(session, element->from, request) != REQUEST_QUEUED;
+	return request != NULL && state_of(session, request) != REQUEST_QUEUED;
 }
 
 /* What an element is for: the client's answers and its cancels mean something to the present server only. */

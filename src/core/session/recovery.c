@@ -107,7 +107,7 @@ recovery_drop_questions(struct session *session)
 	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
 
 	while (asked->oldest != NULL)
-		pending_remove(asked, asked->oldest);
+		pending_remove(asked->oldest);
 	session->probe.question = NULL;
 	session->probe.again = false;
 	session->replaying = 0;
@@ -331,7 +331,7 @@ replay_answered(struct session *session, const struct request *question, const s
 }
 
 void
-recovery_answered(struct session *session, enum side asker, struct request *question, const struct message *message)
+recovery_answered(struct session *session, struct request *question, const struct message *message)
 {
 	switch (question_kind(question)) {
 	case QUESTION_PROBE:
@@ -348,7 +348,7 @@ recovery_answered(struct session *session, enum side asker, struct request *ques
 	case QUESTION_TASK_CANCEL:
 		break;
 	}
-	pending_remove(&session->questions.asked[asker], question);
+	pending_remove(question);
 }
 
 void
@@ -375,6 +375,6 @@ recovery_expire(struct session *session, enum side asker)
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			break;
 		}
-		pending_remove(asked, question);
+		pending_remove(question);
 	}
 }

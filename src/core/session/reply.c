@@ -131,8 +131,8 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 }
 
 static void
-explain(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
-    const struct request *request, enum ending ending)
+explain(const struct session *session, struct answer *answer, struct buf *text, const struct request *request,
+    enum ending ending)
 {
 	compose(text, "canceld: ");
 	if (endings[ending].flags & NAMED)
@@ -157,7 +157,7 @@ explain(const struct session *session, struct answer *answer, struct buf *text, 
 		if (request->state == REQUEST_CANCELLING)
 			compose(text, " and not answered (see the option --grace of canceld)");
 	} else if (ending == ENDING_GONE) {
-		explain_gone(session, answer, text, requester, request_traits(request));
+		explain_gone(session, answer, text, request->from, request_traits(request));
 	} else if (ending == ENDING_RESTARTED) {
 		answer->status = session->server.status;
 		answer->signal = session->server.signal;
@@ -178,8 +178,9 @@ cancelled_result(const struct session *session, const struct request *request, e
 }
 
 void
-reply_to(struct session *session, enum side requester, const struct request *request, enum decide_event event)
+reply_to(struct session *session, const struct request *request, enum decide_event event)
 {
+	enum side requester = request->from;
 	unsigned traits = request_traits(request);
 	enum ending ending = ending_of(session, request, event);
 	const char *result = cancelled_result(session, request, ending);
@@ -200,13 +201,13 @@ reply_to(struct session *session, enum side requester, const struct request *req
 		return;
 	}
 	buf_init(&text);
-	explain(session, &answer, &text, requester, request, ending);
+	explain(session, &answer, &text, request, ending);
 	if (given_up && (traits & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
 	buf_clear(&session->scratch);
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
 	if (given_up && (traits & METHOD_TOOL) && session->config.tool_errors &&
-	    !handshake_may_make_task(&session->handshake, side_other(requester), request))
+	    !handshake_may_make_task(&session->handshake, request))
 		compose_tool_error(&session->scratch, &answer, request->meta.len > 0);
 	else
 		compose_error(&session->scratch, &answer);

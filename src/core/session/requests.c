@@ -4,19 +4,18 @@
 #include "core/limits.h"
 
 void
-requests_decide(struct session *session, enum side requester, struct request *request, enum decide_event event,
-    struct message *message)
+requests_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
 	const struct decision *cell = &decisions[REQUEST_NONE][event];
 
 	if (request != NULL) {
-		turns_apply(session, requester, request, event, message);
+		turns_apply(session, request, event, message);
 		return;
 	}
 	assert(message != NULL);
 	if (cell->steps & DECIDE_ANSWER)
 		reply_gone(session, message);
-	(void)apply_to_message(session, requester, NULL, cell, message);
+	(void)apply_to_message(session, NULL, cell, message);
 }
 
 struct request *
@@ -30,40 +29,40 @@ requests_named(const struct session *session, enum side from, const struct scan 
 }
 
 void
-requests_set_deadlines(struct session *session, enum side requester, struct request *request)
+requests_set_deadlines(struct session *session, struct request *request)
 {
-	struct deadlines deadlines =
-	    policy_deadlines(&session->policy, request->method, request->name, request->row, requester == SIDE_SERVER);
+	struct deadlines deadlines = policy_deadlines(&session->policy, request->method, request->name, request->row,
+	    request->from == SIDE_SERVER);
 
-	pending_set_deadlines(&session->party[requester].pending, request, deadlines.idle, deadlines.cap,
-	    clocks_idle(&session->clocks, requester), session->clocks.steady);
-	if (requester == SIDE_CLIENT)
+	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
+	    session->clocks.steady);
+	if (request->from == SIDE_CLIENT)
 		turns_enter(session, request);
 }
 
 static void
-expire(struct session *session, enum side requester, struct request *request)
+expire(struct session *session, struct request *request)
 {
-	bool owed = state_deadline_waits(session, requester, request);
+	bool owed = state_deadline_waits(session, request);
 
 	if (request->state == REQUEST_ABANDONED) {
-		requests_decide(session, requester, request, EVENT_DEADLINE, NULL);
+		requests_decide(session, request, EVENT_DEADLINE, NULL);
 		return;
 	}
 	if (request->fate != TURN_RUNS) {
 		turns_expire(session, request);
 		return;
 	}
-	if (requester == SIDE_CLIENT && server_is_deaf(&session->server) &&
-	    state_of(session, requester, request) == REQUEST_WAITING) {
-		requests_decide(session, requester, request, EVENT_RECEIVER_DEAF, NULL);
+	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
+	    state_of(session, request) == REQUEST_WAITING) {
+		requests_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
 	if (request->state == REQUEST_WAITING) {
 		session->timed_out = true;
 		session->wants_end |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
 	}
-	requests_decide(session, requester, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	requests_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
 static bool
@@ -79,12 +78,12 @@ requests_expire(struct session *session, enum side requester, bool deadlines)
 	struct alarm *first;
 
 	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
-		expire(session, requester, request_of_hard(first));
+		expire(session, request_of_hard(first));
 	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		if (state_is_held(session, requester, request_of_idle(first)))
+		if (state_is_held(session, request_of_idle(first)))
 			alarm_disarm(first); /* state_release arms it again */
 		else
-			expire(session, requester, request_of_idle(first));
+			expire(session, request_of_idle(first));
 }
 
 void
@@ -97,7 +96,7 @@ requests_release_cancels(struct session *session)
 		if (request->withheld) {
 			request->withheld = false;
 			if (!server_takes_nothing(&session->server))
-				cancel_send(session, SIDE_CLIENT, request);
+				cancel_send(session, request);
 		}
 	recovery_ask_again(session);
 }
@@ -112,7 +111,7 @@ requests_trim(struct session *session, enum side requester)
 
 		while (request->state != REQUEST_ABANDONED)
 			request = request->newer;
-		requests_decide(session, requester, request, EVENT_DEADLINE, NULL);
+		requests_decide(session, request, EVENT_DEADLINE, NULL);
 	}
 }
 
@@ -125,7 +124,7 @@ requests_bound(struct session *session, enum side requester)
 
 	for (request = pending->oldest; request != NULL; request = request->newer) {
 		if (!request_is_awaited(request) || alarm_armed(&request->idle) || alarm_armed(&request->hard) ||
-		    state_of(session, requester, request) == REQUEST_QUEUED)
+		    state_of(session, request) == REQUEST_QUEUED)
 			continue;
 		pending_change_deadlines(request, request->idle_after, now - request->received + TIME_IDLE);
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
@@ -140,6 +139,6 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		if (traits == 0 || (request_traits(request) & traits))
-			requests_decide(session, requester, request, event, NULL);
+			requests_decide(session, request, event, NULL);
 	}
 }

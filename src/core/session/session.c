@@ -49,9 +49,9 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		if (config->dry_run)
 			lane_mute(party->lane);
 		frame_init(&party->frame, FRAMING_NEWLINE);
-		pending_init(&party->pending, config->seed);
+		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
-		pending_init(&session->tasks[side], config->seed);
+		pending_init(&session->tasks[side], side, config->seed);
 	}
 	return session;
 }

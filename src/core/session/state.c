@@ -28,10 +28,11 @@ state_grace(const struct session *session, const struct request *request)
 }
 
 bool
-state_deadline_waits(const struct session *session, enum side requester, const struct request *request)
+state_deadline_waits(const struct session *session, const struct request *request)
 {
 	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
-	    !(request_traits(request) & METHOD_NO_CANCEL) && !(session->config.no_cancel && requester == SIDE_CLIENT);
+	    !(request_traits(request) & METHOD_NO_CANCEL) &&
+	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 }
 
 bool
@@ -67,15 +68,15 @@ state_release(struct session *session)
 	for (request = pending->newest; request != NULL && lane_holds(lane, request->start); request = request->older)
 		first = request;
 	for (request = first; request != NULL; request = request->newer)
-		if (state_of(session, SIDE_CLIENT, request) == REQUEST_QUEUED)
-			pending_start_idle(pending, request, session->clocks.idle);
+		if (state_of(session, request) == REQUEST_QUEUED)
+			pending_start_idle(request, session->clocks.idle);
 	lane_stop_at(lane, LANE_FREE);
 }
 
 void
-state_extend(struct session *session, enum side requester, struct request *request)
+state_extend(struct session *session, struct request *request)
 {
-	pending_extend(&session->party[requester].pending, request, clocks_idle(&session->clocks, requester));
+	pending_extend(request, clocks_idle(&session->clocks, request->from));
 }
 
 void

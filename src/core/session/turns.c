@@ -108,10 +108,10 @@ apply_to_turn(struct session *session, struct request *request, enum decide_even
 {
 	struct turns *turns = request->turns;
 	enum request_state before = request->state;
-	enum request_state next = decisions[state_of(session, SIDE_CLIENT, request)][event].next;
+	enum request_state next = decisions[state_of(session, request)][event].next;
 	bool begins = event == EVENT_RESPONSE && begins_with(session, message), withheld = request->withheld;
 	bool cancelled = request->given_up != GIVEN_UP_BY_NONE && request->given_up != GIVEN_UP_BY_END;
-	enum cancel_result result = apply(session, SIDE_CLIENT, request, event, message);
+	enum cancel_result result = apply(session, request, event, message);
 
 	turns->waiting -= before == REQUEST_WAITING && next != REQUEST_WAITING;
 	if (next == REQUEST_NONE) {
@@ -154,9 +154,9 @@ cascade(struct session *session, struct span session_id, bool told)
 		if (request->state != REQUEST_WAITING)
 			continue;
 		if (told || session->client_gone)
-			apply_grace(session, SIDE_SERVER, request);
+			apply_grace(session, request);
 		else
-			(void)apply(session, SIDE_SERVER, request, EVENT_CANCEL_OWED, NULL);
+			(void)apply(session, request, EVENT_CANCEL_OWED, NULL);
 	}
 }
 
@@ -171,21 +171,20 @@ release(struct session *session, struct turns *turns)
 	do
 		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
 	while (!turn->withheld);
-	if (cancel_send(session, SIDE_CLIENT, turn) != CANCEL_SENT_TURN)
+	if (cancel_send(session, turn) != CANCEL_SENT_TURN)
 		return;
 	note_told(session, turns);
 	cascade(session, turns->id, false);
 }
 
 void
-turns_apply(struct session *session, enum side requester, struct request *request, enum decide_event event,
-    struct message *message)
+turns_apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
 	struct turns *turns = request->turns;
 	bool others_withheld;
 
 	if (turns == NULL) {
-		(void)apply(session, requester, request, event, message);
+		(void)apply(session, request, event, message);
 		return;
 	}
 	others_withheld = turns->withheld > request->withheld;
@@ -220,7 +219,7 @@ turns_join(struct session *session, struct request *request)
 	if (turns == NULL || turns_live(turns, 0))
 		return;
 	request->fate = TURN_CROSSED;
-	apply_grace(session, SIDE_SERVER, request);
+	apply_grace(session, request);
 }
 
 /* A request of the agent's in a cancelled turn was answered only now: the turn gets its whole grace again. */
@@ -232,23 +231,22 @@ renew_grace(struct session *session, struct span session_id)
 	while ((turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, session_id, turn)) != NULL &&
 	    turn->state != REQUEST_ABANDONED)
 		if (turn->state == REQUEST_CANCELLING && request_is_turn(turn))
-			apply_grace(session, SIDE_CLIENT, turn);
+			apply_grace(session, turn);
 }
 
 void
 turns_expire(struct session *session, struct request *request)
 {
 	bool crossed = request->fate == TURN_CROSSED;
-	bool unsent = state_of(session, SIDE_SERVER, request) == REQUEST_QUEUED;
+	bool unsent = state_of(session, request) == REQUEST_QUEUED;
 
 	if (request->state == REQUEST_WAITING)
-		(void)apply(session, SIDE_SERVER, request, crossed || unsent ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED,
-		    NULL);
+		(void)apply(session, request, crossed || unsent ? EVENT_CANCEL_OWED : EVENT_TURN_CANCELLED, NULL);
 	if (unsent)
 		return;
 	if (request->state == REQUEST_CANCELLING && !crossed)
 		renew_grace(session, request->token);
-	(void)apply(session, SIDE_SERVER, request, EVENT_DEADLINE_OWED, NULL);
+	(void)apply(session, request, EVENT_DEADLINE_OWED, NULL);
 }
 
 /* --- session/cancel */
@@ -276,7 +274,7 @@ cancel_all(struct session *session, struct span session_id)
 	}
 	request = pending_next_by_token(asked, session_id, NULL);
 	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
-		enum request_state state = state_of(session, SIDE_CLIENT, request);
+		enum request_state state = state_of(session, request);
 
 		next = pending_next_by_token(asked, session_id, request);
 		if (request->turns == NULL)

@@ -11,9 +11,9 @@
 enum { SPARE_ROOM = 192, SPARES = 1024 }; /* most requests fit into entries of this size, which are used again */
 
 void
-pending_init(struct pending *pending, uint64_t seed)
+pending_init(struct pending *pending, enum side from, uint64_t seed)
 {
-	*pending = (struct pending){ .seed = seed };
+	*pending = (struct pending){ .from = from, .seed = seed };
 }
 
 void
@@ -23,7 +23,7 @@ pending_free(struct pending *pending)
 
 	for (request = pending->oldest; request != NULL; request = next) {
 		next = request->newer;
-		pending_remove(pending, request);
+		pending_remove(request);
 	}
 	for (request = pending->spare; request != NULL; request = next) {
 		next = request->newer;
@@ -46,20 +46,20 @@ key_of(uint64_t hash, enum name_kind kind, bool tombstone)
 }
 
 static void
-enter_state(struct pending *pending, struct request *request, enum request_state state)
+enter_state(struct request *request, enum request_state state)
 {
 	request->state = state;
-	pending->in_state[state]++;
+	request->in->in_state[state]++;
 	if (state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
-		pending->persons++;
+		request->in->persons++;
 }
 
 static void
-leave_state(struct pending *pending, const struct request *request)
+leave_state(const struct request *request)
 {
-	pending->in_state[request->state]--;
+	request->in->in_state[request->state]--;
 	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
-		pending->persons--;
+		request->in->persons--;
 }
 
 static struct span
@@ -74,24 +74,26 @@ copy(char **at, struct span bytes)
 }
 
 static void
-add_name(struct pending *pending, struct request *request, struct span text, enum name_kind kind)
+add_name(struct request *request, struct span text, enum name_kind kind)
 {
 	struct request_name *name = &request->names[request->name_count++];
 
 	*name = (struct request_name){ .request = request, .text = text, .kind = kind };
-	name->hash = id_hash(text, pending->seed);
-	map_add(&pending->names, &name->entry, key_of(name->hash, kind, false));
+	name->hash = id_hash(text, request->in->seed);
+	map_add(&request->in->names, &name->entry, key_of(name->hash, kind, false));
 }
 
 /* The request became a tombstone, or is none any more. */
 static void
-rename(struct pending *pending, struct request *request, bool tombstone)
+rename(struct request *request, bool tombstone)
 {
+	struct map *names = &request->in->names;
+
 	for (size_t i = 0; i < request->name_count; i++) {
 		struct request_name *name = &request->names[i];
 
-		map_remove(&pending->names, &name->entry);
-		map_add(&pending->names, &name->entry, key_of(name->hash, name->kind, tombstone));
+		map_remove(names, &name->entry);
+		map_add(names, &name->entry, key_of(name->hash, name->kind, tombstone));
 	}
 }
 
@@ -134,6 +136,8 @@ take_entry(struct pending *pending, size_t room)
 	}
 	memset(request, 0, offsetof(struct request, names));
 	request->room = room;
+	request->in = pending;
+	request->from = pending->from;
 	return request;
 }
 
@@ -162,15 +166,15 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len > 0 && !span_equal(names->wire_id, names->id)) {
 		request->wire_id = copy(&at, names->wire_id);
-		add_name(pending, request, request->id, NAME_ID);
+		add_name(request, request->id, NAME_ID);
 	}
-	add_name(pending, request, request->wire_id, NAME_WIRE_ID);
+	add_name(request, request->wire_id, NAME_WIRE_ID);
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
-		add_name(pending, request, request->wire_token, NAME_WIRE_TOKEN);
+		add_name(request, request->wire_token, NAME_WIRE_TOKEN);
 	if (names->flags & REQUEST_TWO_TOKENS)
-		add_name(pending, request, request->token, NAME_TOKEN);
+		add_name(request, request->token, NAME_TOKEN);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -179,7 +183,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	request->serial = pending->serial++;
 	link_newest(pending, request);
-	enter_state(pending, request, REQUEST_WAITING);
+	enter_state(request, REQUEST_WAITING);
 	pending->count++;
 	pending->aliased += request_is_aliased(request);
 	return request;
@@ -202,28 +206,27 @@ pending_place_urgent(struct request *request, uint64_t end)
 }
 
 void
-pending_set_deadlines(struct pending *pending, struct request *request, msec_t idle_after, msec_t cap_after,
-    msec_t idle_now, msec_t now)
+pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after, msec_t idle_now, msec_t now)
 {
 	request->received = now;
 	request->idle_after = idle_after;
 	request->cap_after = cap_after;
-	pending_start_idle(pending, request, idle_now);
-	alarm_arm(&pending->hard, &request->hard, cap_after, now);
+	pending_start_idle(request, idle_now);
+	alarm_arm(&request->in->hard, &request->hard, cap_after, now);
 }
 
 void
-pending_start_idle(struct pending *pending, struct request *request, msec_t idle_now)
+pending_start_idle(struct request *request, msec_t idle_now)
 {
-	alarm_arm(&pending->idle, &request->idle, request->idle_after, idle_now);
+	alarm_arm(&request->in->idle, &request->idle, request->idle_after, idle_now);
 	request->seen = idle_now;
 }
 
 void
-pending_extend(struct pending *pending, struct request *request, msec_t idle_now)
+pending_extend(struct request *request, msec_t idle_now)
 {
 	if (alarm_armed(&request->idle))
-		alarm_arm(&pending->idle, &request->idle, request->idle_after, idle_now);
+		alarm_arm(&request->in->idle, &request->idle, request->idle_after, idle_now);
 	request->seen = idle_now;
 }
 
@@ -243,24 +246,26 @@ pending_keep_progress(struct request *request, struct span message)
 }
 
 void
-pending_move(struct pending *pending, struct request *request, enum request_state state)
+pending_move(struct request *request, enum request_state state)
 {
 	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
 
 	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
-	leave_state(pending, request);
-	enter_state(pending, request, state);
+	leave_state(request);
+	enter_state(request, state);
 	if (tombstone != was_tombstone)
-		rename(pending, request, tombstone);
+		rename(request, tombstone);
 }
 
 void
-pending_remove(struct pending *pending, struct request *request)
+pending_remove(struct request *request)
 {
+	struct pending *pending = request->in;
+
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
 	buf_free(&request->progress);
-	leave_state(pending, request);
+	leave_state(request);
 	for (size_t i = 0; i < request->name_count; i++)
 		map_remove(&pending->names, &request->names[i].entry);
 	unlink_by_age(pending, request);

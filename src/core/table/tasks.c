@@ -25,19 +25,19 @@ tasks_end(struct pending *tasks, struct span id)
 	struct request *task;
 
 	while ((task = pending_by_id(tasks, id)) != NULL)
-		pending_remove(tasks, task);
+		pending_remove(task);
 }
 
 void
 tasks_clear(struct pending *tasks)
 {
 	while (tasks->oldest != NULL)
-		pending_remove(tasks, tasks->oldest);
+		pending_remove(tasks->oldest);
 }
 
 void
 tasks_expire(struct pending *tasks, msec_t now)
 {
 	while (tasks->oldest != NULL && alarm_due(&tasks->oldest->hard) <= now)
-		pending_remove(tasks, tasks->oldest);
+		pending_remove(tasks->oldest);
 }
