@@ -24,8 +24,8 @@
  *   reload {}                    -> changed, at_next_start: keys of the configuration file. Error -32002: it is refused
  *   log {level}                  -> {}: the level of the log itself, "error" too
  *
- * It cannot delay the relay: at most CONTROL_PEERS connections, which wait in turn for CONTROL_LINES lines, or CONTROL_TIME,
- * a turn of the loop; a connection is not read while it has not read its answers.
+ * It cannot delay the relay: a turn of the loop carries out one line, of at most CONTROL_PEERS connections in turn; a
+ * connection is not read while it has not read its answers.
  */
 
 #include <ev.h>
@@ -41,30 +41,13 @@ enum {
 	CONTROL_PEERS = 16,
 	CONTROL_LINE = 64 << 10,
 	CONTROL_QUEUE = 256 << 10, /* bytes that a connection has not read, beyond which notifications are lost */
-	CONTROL_LINES = 64,
-	CONTROL_TIME = 2, /* ms after the start of a turn, from when on it takes no further line */
 	CONTROL_CANCELS = 256,
-	CONTROL_LAST_WAIT = 50, /* ms, for connections to read the last events */
 
 	CONTROL_NOT_FOUND = -32001,
 	CONTROL_REFUSED = -32002,
 
 	VIEWS_BYTES = 128 << 10, /* of the requests in one list, about */
 	VIEWS_NAME = 256,        /* bytes shown of a method or name */
-};
-
-struct peer { /* a connection */
-	struct control *control;
-	int fd; /* -1: this place is free */
-	ev_io readable, writable;
-	bool ready;   /* there may be bytes to read */
-	bool asks;    /* there may be a whole line in `in` */
-	bool ended;   /* nothing more will be read */
-	bool closing; /* it is to be closed, whether or not it reads its last answer */
-	bool watching;
-	struct log_tap tap;
-	uint64_t lost; /* notifications, since the last one that it was sent */
-	struct buf in, out;
 };
 
 struct control {
@@ -75,29 +58,28 @@ struct control {
 	const struct life *life;
 	const struct client *client;
 	struct ev_loop *loop;
-	int64_t started;        /* seconds since 1970 */
-	msec_t started_at, now; /* monotonic */
-	char path[PLACE_PATH];  /* "": there is no socket */
+	msec_t now;
+
+	int64_t started;       /* seconds since 1970 */
+	msec_t started_at;     /* on the clock of `now` */
+	char path[PLACE_PATH]; /* "": there is no socket */
 	ev_io listener;
 	bool called;      /* somebody may have connected */
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
 	bool pending;     /* lines were left for the next turn */
-	int open;         /* how many connections there are */
-	int turn;         /* whose line is taken next: an index of peers */
-	struct peer peers[CONTROL_PEERS];
+	unsigned turn;    /* whose line is taken next: an index of peers, if there are as many */
+	int count;
+	struct peer *peers[CONTROL_PEERS + 1]; /* the connections; the last one is about to be refused */
 };
 
 /*
- * Opens the socket, unless an option forbids it; if that fails, one line of the log tells why. Sets control->path. life
- * and client may be started later. control must not move in memory until control_close.
+ * Opens the socket, unless an option forbids it; if that fails, one line of the log tells why. Sets control->path. The
+ * caller has set the first members and the time; life and client may be started later. control must not move in memory
+ * until control_close.
  */
-void control_open(struct control *control, struct options *options, struct configfile *file, struct log *log,
-    struct session *session, const struct life *life, const struct client *client, struct ev_loop *loop, msec_t now);
+void control_open(struct control *control);
 
-/*
- * Ends all connections, after at most CONTROL_LAST_WAIT for them to read what was logged last, and removes the socket,
- * if the name is not another canceld's by now.
- */
+/* Ends all connections, and removes the socket, if the name is not another canceld's by now. */
 void control_close(struct control *control);
 
 /* Reads and carries out what was asked. */

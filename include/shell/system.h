@@ -54,12 +54,9 @@ bool place_directory(int i, char path[PLACE_DIRECTORY]);
 bool place_is_private(const char *path);
 
 /*
- * Whether a socket of this name has no listener any more. Never blocks. false: somebody listens, it is no socket, or
- * that cannot be found out.
+ * Removes a socket without a listener. true: there is none of this name now. Never blocks. Makes only system calls: for
+ * the guardian too.
  */
-bool place_is_dead(const char *path);
-
-/* Removes a socket that is dead. true: there is none of this name now. Makes only system calls: for the guardian too. */
 bool place_remove_dead(const char *path);
 
 /* Removes the dead sockets in a directory. */

@@ -295,8 +295,17 @@ start(struct loop *loop, const struct saved_signals *saved)
 	port_init(server, SIDE_SERVER, loop->session, beside);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
-	control_open(&loop->control, loop->options, loop->file, loop->log, loop->session, &loop->life, &loop->client,
-	    loop->ev, loop->now);
+	loop->control = (struct control){
+		.options = loop->options,
+		.file = loop->file,
+		.log = loop->log,
+		.session = loop->session,
+		.life = &loop->life,
+		.client = &loop->client,
+		.loop = loop->ev,
+		.now = loop->now,
+	};
+	control_open(&loop->control);
 	loop->life = (struct life){
 		.options = loop->options,
 		.log = loop->log,

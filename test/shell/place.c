@@ -75,10 +75,9 @@ TEST(a_socket_has_a_private_directory)
 	ck_assert(place_is_private(directory));
 	ck_assert(place_directory(at_home() ? 1 : 0, wanted));
 	ck_assert_str_eq(directory, wanted);
-	ck_assert(!place_is_dead(path));
+	ck_assert(!place_remove_dead(path));
 	close(fd);
-	ck_assert(place_is_dead(path));
-	place_remove_dead(path);
+	ck_assert(place_remove_dead(path));
 	ck_assert_int_ne(stat(path, &status), 0);
 }
 

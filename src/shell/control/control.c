@@ -5,9 +5,9 @@
 #include "shell/control.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -18,14 +18,26 @@
 #include "shell/words.h"
 
 enum {
-	ACCEPTS = 32,       /* connections taken in one turn */
 	ACCEPT_PAUSE = 250, /* ms, after there was no descriptor for a connection */
 	ROOM = 32 << 10,    /* a connection with more to read is not read itself */
 	REASON_MOST = 512,
 };
 
-struct fault {    /* a JSON-RPC error */
-	int code; /* 0: none */
+struct peer { /* a connection */
+	struct control *control;
+	struct descriptor socket;
+	ev_io readable, writable;
+	bool ready;   /* there may be bytes to read */
+	bool closing; /* it is to be closed, whether or not it reads its last answer */
+	bool watching;
+	struct log_tap tap;
+	uint64_t lost; /* notifications, since the last one that it was sent */
+	struct buf in, out;
+	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
+};
+
+struct fault { /* a JSON-RPC error */
+	int code;
 	char text[512];
 };
 
@@ -60,42 +72,17 @@ on_stats(struct peer *peer, json_t *params, struct fault *fault)
 struct order {
 	const char *id, *from, *reason, *method, *name;
 	json_int_t older;
-	json_t *cancelled, *refused;
 };
-
-/* A cancel may have ended the request already, with another one. */
-static void
-cancel_one(struct control *control, enum side from, struct span id, struct order *order)
-{
-	static const char *const faults[] = {
-		[OPERATOR_DONE] = NULL,
-		[OPERATOR_NOT_FOUND] = "already completed",
-		[OPERATOR_FORBIDDEN] = "it opens the session; a deadline ends both: cancelctl set --now",
-	};
-	struct request_view view;
-	enum operator_result result;
-	json_t *named;
-
-	if (!session_find_request(control->session, from, id, &view))
-		return;
-	named = views_name(&view);
-	result = session_cancel(control->session, from, id, span_of(order->reason), control->now);
-	if (result != OPERATOR_DONE)
-		json_object_set_new(named, "why", json_string(faults[result]));
-	json_array_append_new(result == OPERATOR_DONE ? order->cancelled : order->refused, named);
-}
 
 /* A number or a string. jansson does not read some that a session takes, such as long numbers and lone surrogates. */
 static bool
-is_id(struct span text)
+is_id(const char *text)
 {
-	size_t i = 0;
+	size_t len = strlen(text);
 
-	if (text.len >= 2 && text.ptr[0] == '"')
-		return text.ptr[text.len - 1] == '"';
-	while (i < text.len && strchr("0123456789+-.eE", text.ptr[i]) != NULL)
-		i++;
-	return i > 0 && i == text.len;
+	if (len >= 2 && text[0] == '"')
+		return text[len - 1] == '"';
+	return len > 0 && strspn(text, "0123456789+-.eE") == len;
 }
 
 static bool
@@ -104,76 +91,74 @@ asks_side(const struct order *order, enum side side)
 	return *order->from == '\0' || strcmp(order->from, side_name(side)) == 0;
 }
 
-static void
-cancel_id(struct control *control, struct order *order, struct fault *fault)
-{
-	struct span id = span_of(order->id);
-	enum side found = SIDE_CLIENT;
-	struct request_view view;
-	int count = 0;
-
-	if (!is_id(id)) {
-		refuse(fault, -32602, "id: want the id as JSON text, such as \"7\" or \"\\\"7\\\"\"");
-		return;
-	}
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
-		if (asks_side(order, from) && session_find_request(control->session, from, id, &view)) {
-			found = from;
-			count++;
-		}
-	if (count == 0)
-		refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
-	else if (count > 1)
-		refuse(fault, -32602, "client and server both have a request with this id: want from");
-	else
-		cancel_one(control, found, id, order);
-}
-
 static bool
 is_asked(const struct order *order, const struct request_view *view)
 {
 	const char *method = order->method, *name = order->name;
 
-	if (!asks_side(order, view->from) || (view->exempt && *method == '\0'))
+	if (view->exempt && *method == '\0')
 		return false;
 	return view->age >= order->older && (*method == '\0' || policy_fits(method, view->method)) &&
 	    (*name == '\0' || policy_fits(name, view->name));
 }
 
-/* A cancel may end other requests too: they are looked for anew after each one. true: more are left. */
-static bool
-cancel_all(struct control *control, struct order *order)
+/* The requests that are asked for, named; if there are more than can be cancelled at once, one more than that. */
+static json_t *
+choose(const struct session *session, const struct order *order)
 {
-	struct {
-		enum side from;
-		size_t len;
-	} chosen[CONTROL_CANCELS];
-	struct request_view view;
-	size_t count = 0, asked = 0, at = 0;
-	struct buf ids;
+	json_t *chosen = json_array();
 
-	buf_init(&ids);
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
-		view.request = NULL;
-		while (asked <= CONTROL_CANCELS && session_next_request(control->session, from, view.request, &view)) {
-			if (!is_asked(order, &view) || asked++ == CONTROL_CANCELS)
-				continue;
-			chosen[count].from = from;
-			chosen[count++].len = view.id.len;
-			buf_append(&ids, view.id);
-		}
+		struct request_view view = { 0 };
+
+		if (!asks_side(order, from))
+			continue;
+		if (order->id != NULL && session_find_request(session, from, span_of(order->id), &view))
+			json_array_append_new(chosen, views_name(&view));
+		while (order->id == NULL && json_array_size(chosen) <= CONTROL_CANCELS &&
+		    session_next_request(session, from, view.request, &view))
+			if (is_asked(order, &view))
+				json_array_append_new(chosen, views_name(&view));
 	}
-	for (size_t i = 0; i < count; at += chosen[i++].len)
-		cancel_one(control, chosen[i].from, span_part(buf_span(&ids), at, chosen[i].len), order);
-	buf_free(&ids);
-	return asked > CONTROL_CANCELS;
+	return chosen;
+}
+
+/* Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of the result. */
+static json_t *
+cancel_chosen(struct control *control, json_t *chosen, const char *reason)
+{
+	static const char *const faults[] = {
+		[OPERATOR_DONE] = NULL,
+		[OPERATOR_NOT_FOUND] = "already completed",
+		[OPERATOR_FORBIDDEN] = "it opens the session; a deadline ends both: cancelctl set --now",
+	};
+	json_t *cancelled = json_array(), *refused = json_array(), *named;
+	size_t i;
+
+	json_array_foreach(chosen, i, named)
+	{
+		struct span id = span_of(json_string_value(json_object_get(named, "id")));
+		const char *name = json_string_value(json_object_get(named, "from"));
+		enum side from = strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
+		enum operator_result result;
+		struct request_view view;
+
+		if (i == CONTROL_CANCELS || !session_find_request(control->session, from, id, &view))
+			continue;
+		result = session_cancel(control->session, from, id, span_of(reason), control->now);
+		if (result != OPERATOR_DONE)
+			json_object_set_new(named, "why", json_string(faults[result]));
+		json_array_append(result == OPERATOR_DONE ? cancelled : refused, named);
+	}
+	return json_pack("{s:o,s:o,s:o*}", "cancelled", cancelled, "refused", refused, "more",
+	    json_array_size(chosen) > CONTROL_CANCELS ? json_true() : NULL);
 }
 
 static json_t *
 on_cancel(struct peer *peer, json_t *params, struct fault *fault)
 {
 	struct order order = { .from = "", .reason = "", .method = "", .name = "", .older = -1 };
-	json_t *result;
+	json_t *chosen, *result = NULL;
 
 	if (peer->control->options->session.dry_run)
 		return refuse(fault, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
@@ -186,13 +171,16 @@ on_cancel(struct peer *peer, json_t *params, struct fault *fault)
 		return refuse(fault, -32602, "reason: want at most %d bytes", REASON_MOST);
 	if (order.id == NULL && order.older < 0 && *order.method == '\0' && *order.name == '\0')
 		return refuse(fault, -32602, "want id, or one of older_ms, method and name");
-	order.cancelled = json_array();
-	order.refused = json_array();
-	result = json_pack("{s:o,s:o}", "cancelled", order.cancelled, "refused", order.refused);
-	if (order.id != NULL)
-		cancel_id(peer->control, &order, fault);
-	else if (cancel_all(peer->control, &order))
-		json_object_set_new(result, "more", json_true());
+	if (order.id != NULL && !is_id(order.id))
+		return refuse(fault, -32602, "id: want the id as JSON text, such as \"7\" or \"\\\"7\\\"\"");
+	chosen = choose(peer->control->session, &order);
+	if (order.id != NULL && json_array_size(chosen) == 0)
+		refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
+	else if (order.id != NULL && json_array_size(chosen) > 1)
+		refuse(fault, -32602, "client and server both have a request with this id: want from");
+	else
+		result = cancel_chosen(peer->control, chosen, order.reason);
+	json_decref(chosen);
 	return result;
 }
 
@@ -203,6 +191,7 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	const char *option = "", *rule = "";
 	enum policy_clock which;
 	struct policy scratch;
+	json_t *result = NULL;
 	size_t changed = 0;
 	int in_flight = 0;
 
@@ -216,11 +205,13 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	else if (!session_set(control->session, which, scratch.clock[which].rules, in_flight, control->now, &changed))
 		refuse(fault, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	else
+		result = json_pack("{s:I}", "changed", (json_int_t)changed);
+	policy_free(&scratch);
+	if (result != NULL)
 		log_event(control->log, WHY_OPERATOR_SET,
 		    LOG_FIELDS(log_string("option", option), log_string("rule", rule),
 			log_number("changed", (int64_t)changed)));
-	policy_free(&scratch);
-	return json_pack("{s:I}", "changed", (json_int_t)changed);
+	return result;
 }
 
 static bool
@@ -324,19 +315,17 @@ append_dumped(const char *bytes, size_t len, void *line)
 	return 0;
 }
 
-/* Takes the result. id NULL: unknown. */
+/* Takes the result; NULL: there is a fault. id NULL: unknown. */
 static void
 answer(struct peer *peer, json_t *id, json_t *result, const struct fault *fault)
 {
-	json_t *response = json_pack("{s:s,s:O?}", "jsonrpc", "2.0", "id", id);
+	bool done = result != NULL;
+	json_t *response;
 
-	if (fault->code == 0)
-		json_object_set(response, "result", result);
-	else
-		json_object_set_new(response, "error",
-		    json_pack("{s:i,s:o}", "code", fault->code, "message",
-			printable_json(span_of(fault->text), false)));
-	json_decref(result);
+	if (!done)
+		result =
+		    json_pack("{s:i,s:o}", "code", fault->code, "message", printable_json(span_of(fault->text), false));
+	response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", id, done ? "result" : "error", result);
 	json_dump_callback(response, append_dumped, &peer->out, JSON_COMPACT | JSON_ENSURE_ASCII);
 	buf_append(&peer->out, SPAN("\n"));
 	json_decref(response);
@@ -378,20 +367,19 @@ on_line(struct peer *peer, struct span line)
 	json_decref(message);
 }
 
+/* A line that is too long is answered, and ends the connection. */
 static void
-hang_up(struct peer *peer)
+find_line(struct peer *peer)
 {
-	struct control *control = peer->control;
+	struct span in = buf_span(&peer->in);
+	const char *newline = memchr(in.ptr, '\n', in.len);
+	size_t len = newline == NULL ? in.len : (size_t)(newline - in.ptr);
 
-	if (peer->watching)
-		log_untap(control->log, &peer->tap);
-	watcher_set(control->loop, &peer->readable, false);
-	watcher_set(control->loop, &peer->writable, false);
-	close(peer->fd);
-	buf_free(&peer->in);
-	buf_free(&peer->out);
-	peer->fd = -1;
-	control->open--;
+	peer->line = newline == NULL ? 0 : len + 1;
+	if (len > CONTROL_LINE) {
+		answer(peer, NULL, NULL, &(struct fault){ -32600, "the line is too long" });
+		peer->closing = true;
+	}
 }
 
 /* Whether its next line may be taken: it has read its answers. */
@@ -401,124 +389,102 @@ has_room(const struct peer *peer)
 	return !peer->closing && peer->out.len < ROOM;
 }
 
+static bool
+may_read(const struct peer *peer)
+{
+	return !peer->socket.ended && peer->line == 0 && has_room(peer);
+}
+
 static void
 receive(struct peer *peer)
 {
 	ssize_t got;
 
 	peer->ready = false;
-	if (peer->ended || peer->in.len > CONTROL_LINE)
+	got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
+	if (got <= 0)
 		return;
-	got = recv(peer->fd, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE, MSG_DONTWAIT);
-	if (got > 0) {
-		buf_added(&peer->in, (size_t)got);
-		peer->asks = true;
-	} else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-		peer->ended = true;
-	}
-}
-
-/* Takes and carries out the next line. false: there is no whole one. */
-static bool
-take_line(struct peer *peer)
-{
-	struct span in = buf_span(&peer->in);
-	const char *newline = memchr(in.ptr, '\n', in.len);
-	size_t len = newline == NULL ? in.len : (size_t)(newline - in.ptr);
-
-	peer->asks = newline != NULL;
-	if (len > CONTROL_LINE) {
-		answer(peer, NULL, NULL, &(struct fault){ -32600, "the line is too long" });
-		peer->closing = true;
-	} else if (newline != NULL) {
-		on_line(peer, span_part(in, 0, len));
-		buf_consume(&peer->in, len + 1);
-		return true;
-	}
-	return false;
+	buf_added(&peer->in, (size_t)got);
+	find_line(peer);
 }
 
 static void
-send_refusal(int fd, const char *text)
+send_out(struct peer *peer)
 {
-	char line[160];
-	int len = snprintf(line, sizeof(line),
-	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":\"%s\"}}\n", CONTROL_REFUSED, text);
+	struct span out = buf_span(&peer->out);
+	ssize_t put = out.len > 0 ? descriptor_write(&peer->socket, &out, 1) : 0;
 
-	if (send(fd, line, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		errno = 0; /* it has gone */
+	if (put > 0)
+		buf_consume(&peer->out, (size_t)put);
+	if (peer->lost > 0 && peer->out.len < ROOM)
+		send_lost(peer);
 }
 
-/* Whether the other end is this user's, or root's. */
-static bool
-is_permitted(int fd)
+static void
+hang_up(struct control *control, int i)
 {
-	struct ucred peer = { .uid = (uid_t)-1 };
-	socklen_t len = sizeof(peer);
+	struct peer *peer = control->peers[i];
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+	if (peer->watching)
+		log_untap(control->log, &peer->tap);
+	watcher_set(control->loop, &peer->readable, false);
+	watcher_set(control->loop, &peer->writable, false);
+	descriptor_close(&peer->socket);
+	buf_free(&peer->in);
+	buf_free(&peer->out);
+	free(peer);
+	control->peers[i] = control->peers[--control->count];
 }
 
 static void
 admit(struct control *control, int fd)
 {
-	struct peer *peer = control->peers;
+	struct peer *peer = mem_new(sizeof(*peer));
 
-	if (control->open == CONTROL_PEERS || !is_permitted(fd)) {
-		send_refusal(fd, is_permitted(fd) ? "too many connections" : "another user's");
-		close(fd);
-		return;
-	}
-	while (peer->fd >= 0)
-		peer++;
-	*peer = (struct peer){ .control = control, .fd = fd, .ready = true };
-	buf_init(&peer->in);
-	buf_init(&peer->out);
+	*peer = (struct peer){ .control = control, .ready = true };
+	descriptor_init(&peer->socket, fd, true);
 	watcher_init(&peer->readable, fd, EV_READ, &peer->ready);
 	watcher_init(&peer->writable, fd, EV_WRITE, NULL);
-	control->open++;
+	control->peers[control->count++] = peer;
+	if (control->count <= CONTROL_PEERS)
+		return;
+	answer(peer, NULL, NULL, &(struct fault){ CONTROL_REFUSED, "too many connections" });
+	send_out(peer);
+	hang_up(control, control->count - 1);
 }
 
+/* Without a descriptor for the connection the listener would stay readable. */
 static void
-accept_all(struct control *control)
+accept_one(struct control *control)
 {
-	int fd, i;
+	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC);
 
 	control->called = false;
 	control->accept_at = MSEC_NEVER;
-	for (i = 0; i < ACCEPTS; i++) {
-		fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd >= 0)
-			admit(control, fd);
-		else if (errno == EAGAIN)
-			return;
-		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			break;
-	}
-	/* Without a descriptor the listener would stay readable. */
-	if (i < ACCEPTS)
+	if (fd >= 0)
+		admit(control, fd);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 		control->accept_at = control->now + ACCEPT_PAUSE;
 }
 
-/* Takes a line of each connection in turn, the next time from where the time was up. */
+/* Carries out one line, of each connection in turn. */
 static void
-take_lines(struct control *control)
+take_line(struct control *control)
 {
-	int lines = CONTROL_LINES, silent = 0;
+	struct peer *peer = NULL;
 
-	while (lines > 0 && silent < CONTROL_PEERS) {
-		struct peer *peer = &control->peers[control->turn];
-
-		control->turn = (control->turn + 1) % CONTROL_PEERS;
-		silent++;
-		if (peer->fd < 0 || !peer->asks || !has_room(peer))
-			continue;
-		session_set_time(control->session, control->now);
-		if (!take_line(peer))
-			continue;
-		silent = 0;
-		lines = monotonic_now() - control->now < CONTROL_TIME ? lines - 1 : 0;
+	for (int i = 0; i < control->count; i++) {
+		peer = control->peers[control->turn++ % (unsigned)control->count];
+		if (peer->line > 0 && has_room(peer))
+			break;
+		peer = NULL;
 	}
+	if (peer == NULL)
+		return;
+	session_set_time(control->session, control->now);
+	on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
+	buf_consume(&peer->in, peer->line);
+	find_line(peer);
 }
 
 void
@@ -526,56 +492,33 @@ control_turn(struct control *control, msec_t now)
 {
 	control->now = now;
 	if (control->called || now >= control->accept_at)
-		accept_all(control);
-	if (control->open == 0)
-		return;
-	for (int i = 0; i < CONTROL_PEERS; i++)
-		if (control->peers[i].fd >= 0 && control->peers[i].ready && has_room(&control->peers[i]))
-			receive(&control->peers[i]);
-	take_lines(control);
+		accept_one(control);
+	for (int i = 0; i < control->count; i++)
+		if (control->peers[i]->ready && may_read(control->peers[i]))
+			receive(control->peers[i]);
+	take_line(control);
 }
 
-static void
-write_out(struct peer *peer)
+/* One that has closed its own end may still read its answers. */
+static bool
+is_done(const struct peer *peer)
 {
-	struct span out = buf_span(&peer->out);
-	ssize_t put;
-
-	if (out.len > 0) {
-		put = send(peer->fd, out.ptr, out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (put > 0)
-			buf_consume(&peer->out, (size_t)put);
-		else if (put < 0 && errno != EAGAIN && errno != EINTR)
-			peer->closing = true;
-	}
-	if (peer->lost > 0 && peer->out.len < ROOM)
-		send_lost(peer);
-	/* One that has closed its own end may still read its answers. */
-	if (peer->closing || (peer->ended && peer->out.len == 0 && !peer->asks))
-		hang_up(peer);
-}
-
-static void
-write_all(struct control *control)
-{
-	for (int i = 0; i < CONTROL_PEERS && control->open > 0; i++)
-		if (control->peers[i].fd >= 0)
-			write_out(&control->peers[i]);
+	return peer->closing || peer->socket.broken || (peer->socket.ended && peer->out.len == 0 && peer->line == 0);
 }
 
 void
 control_watch(struct control *control)
 {
-	write_all(control);
 	control->pending = false;
-	for (int i = 0; i < CONTROL_PEERS && control->open > 0; i++) {
-		struct peer *peer = &control->peers[i];
+	for (int i = control->count - 1; i >= 0; i--) {
+		struct peer *peer = control->peers[i];
 
-		if (peer->fd < 0)
-			continue;
-		watcher_set(control->loop, &peer->readable, !peer->ended && has_room(peer));
+		send_out(peer);
+		watcher_set(control->loop, &peer->readable, may_read(peer));
 		watcher_set(control->loop, &peer->writable, peer->out.len > 0);
-		control->pending |= peer->asks && has_room(peer);
+		control->pending |= peer->line > 0 && has_room(peer);
+		if (is_done(peer))
+			hang_up(control, i);
 	}
 	watcher_set(control->loop, &control->listener, control->accept_at == MSEC_NEVER);
 }
@@ -587,26 +530,15 @@ control_wake(const struct control *control, msec_t now)
 }
 
 void
-control_open(struct control *control, struct options *options, struct configfile *file, struct log *log,
-    struct session *session, const struct life *life, const struct client *client, struct ev_loop *loop, msec_t now)
+control_open(struct control *control)
 {
+	const struct options *options = control->options;
 	const char *at;
 	int fd = -1;
 
-	*control = (struct control){
-		.options = options,
-		.file = file,
-		.log = log,
-		.session = session,
-		.life = life,
-		.client = client,
-		.loop = loop,
-		.started = time(NULL),
-		.started_at = now,
-		.accept_at = MSEC_NEVER,
-	};
-	for (int i = 0; i < CONTROL_PEERS; i++)
-		control->peers[i].fd = -1;
+	control->started = time(NULL);
+	control->started_at = control->now;
+	control->accept_at = MSEC_NEVER;
 	if (!options->no_control)
 		fd = place_listen(options->control[0] != '\0' ? options->control : NULL, control->path, &at);
 	watcher_init(&control->listener, fd, EV_READ, &control->called);
@@ -614,41 +546,23 @@ control_open(struct control *control, struct options *options, struct configfile
 		return;
 	control->path[0] = '\0';
 	if (!options->no_control)
-		log_event(log, WHY_CONTROL_REFUSED,
+		log_event(control->log, WHY_CONTROL_REFUSED,
 		    LOG_FIELDS(log_string("at", at),
 			log_string("reason", errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
-}
-
-/* Waits until a connection reads what it has not read yet. false: none has to, or the time is up. */
-static bool
-await_reader(const struct control *control, msec_t end)
-{
-	struct pollfd unread[CONTROL_PEERS];
-	msec_t left = end - monotonic_now();
-	nfds_t count = 0;
-
-	for (int i = 0; i < CONTROL_PEERS; i++)
-		if (control->peers[i].fd >= 0 && control->peers[i].out.len > 0)
-			unread[count++] = (struct pollfd){ .fd = control->peers[i].fd, .events = POLLOUT };
-	return count > 0 && left > 0 && (poll(unread, count, (int)left) > 0 || errno == EINTR);
 }
 
 void
 control_close(struct control *control)
 {
-	msec_t end = monotonic_now() + CONTROL_LAST_WAIT;
-
 	if (control->path[0] == '\0')
 		return;
-	do
-		write_all(control);
-	while (await_reader(control, end));
 	/* Before the connections, so that their end tells that canceld's has come. */
 	watcher_set(control->loop, &control->listener, false);
 	close(control->listener.fd);
 	place_remove_dead(control->path); /* by now another canceld may listen under this name */
-	for (int i = 0; i < CONTROL_PEERS; i++)
-		if (control->peers[i].fd >= 0)
-			hang_up(&control->peers[i]);
+	while (control->count > 0) {
+		send_out(control->peers[0]);
+		hang_up(control, 0);
+	}
 	control->path[0] = '\0';
 }

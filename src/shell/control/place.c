@@ -80,44 +80,30 @@ new_socket(void)
 }
 
 bool
-place_is_dead(const char *path)
+place_remove_dead(const char *path)
 {
 	struct sockaddr_un address;
 	struct stat status;
 	bool dead;
 	int fd;
 
+	if (lstat(path, &status) < 0)
+		return true;
 	/* connect(2) is refused by other files too. */
-	if (!set_address(&address, path) || lstat(path, &status) < 0 || !S_ISSOCK(status.st_mode))
-		return false;
-	fd = new_socket();
-	if (fd < 0)
+	if (!set_address(&address, path) || !S_ISSOCK(status.st_mode) || (fd = new_socket()) < 0)
 		return false;
 	dead = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno == ECONNREFUSED;
 	close(fd);
-	return dead;
-}
-
-bool
-place_remove_dead(const char *path)
-{
-	struct stat status;
-
-	if (lstat(path, &status) < 0)
-		return true;
-	return place_is_dead(path) && unlink(path) == 0;
+	return dead && unlink(path) == 0;
 }
 
 /* A socket whose name begins with a dot may be about to listen. */
 static bool
-is_candidate(const char *path, const char *name)
+may_be_dead(const char *path, const char *name)
 {
-	size_t len = strlen(name);
 	struct stat status;
 
-	if (name[0] != '.')
-		return len > strlen(".sock") && strcmp(name + len - strlen(".sock"), ".sock") == 0;
-	return lstat(path, &status) == 0 && status.st_mtime < time(NULL) - UNFINISHED;
+	return name[0] != '.' || (lstat(path, &status) == 0 && status.st_mtime < time(NULL) - UNFINISHED);
 }
 
 void
@@ -129,7 +115,7 @@ place_sweep(const char *directory)
 
 	for (int i = 0; list != NULL && i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
 		if (snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path) &&
-		    is_candidate(path, entry->d_name))
+		    may_be_dead(path, entry->d_name))
 			place_remove_dead(path);
 	if (list != NULL)
 		closedir(list);
@@ -150,13 +136,9 @@ make_directory(char *path)
 static uint32_t
 random_number(void)
 {
-	struct timespec now;
 	uint32_t number;
 
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number))
-		return number;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec;
+	return getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0 ? (uint32_t)time(NULL) : number;
 }
 
 /*

@@ -13,12 +13,6 @@ shown(struct span text)
 }
 
 static json_t *
-number(uint64_t value)
-{
-	return json_integer((json_int_t)value);
-}
-
-static json_t *
 time_or_null(msec_t time)
 {
 	return time == MSEC_NEVER ? json_null() : json_integer(time);
@@ -39,13 +33,10 @@ progress_of(struct span notification, const struct progress_form *form)
 	    notification.len == 0 ? NULL : json_loadb(notification.ptr, notification.len, JSON_ALLOW_NUL, NULL);
 	const json_t *params = json_object_get(message, "params");
 	const json_t *said = form->in != NULL ? json_object_get(params, form->in) : params;
-	json_t *object = json_object(), *text = json_object_get(said, form->said[0]);
+	json_t *text = json_object_get(said, form->said[0]);
+	json_t *object = json_pack("{s:O*,s:O*,s:O*}", "progress", json_object_get(said, form->done), "total",
+	    json_object_get(said, form->total), "message", text != NULL ? text : json_object_get(said, form->said[1]));
 
-	if (text == NULL)
-		text = json_object_get(said, form->said[1]);
-	json_object_set(object, "progress", json_object_get(said, form->done));
-	json_object_set(object, "total", json_object_get(said, form->total));
-	json_object_set(object, "message", text);
 	json_decref(message);
 	if (json_object_size(object) > 0)
 		return object;
@@ -62,13 +53,12 @@ view_request(const struct request_view *view)
 		[REQUEST_CANCELLING] = "cancelling",
 	};
 	json_t *object = views_name(view);
+	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:b,s:o}", "idle_ms", (json_int_t)view->silent, "timeout_left_ms",
+	    time_or_null(view->idle_left), "max_time_left_ms", time_or_null(view->cap_left), "state",
+	    states[view->state], "exempt", view->exempt, "progress", progress_of(view->progress, view->form));
 
-	json_object_set_new(object, "idle_ms", json_integer(view->silent));
-	json_object_set_new(object, "timeout_left_ms", time_or_null(view->idle_left));
-	json_object_set_new(object, "max_time_left_ms", time_or_null(view->cap_left));
-	json_object_set_new(object, "state", json_string(states[view->state]));
-	json_object_set_new(object, "exempt", json_boolean(view->exempt));
-	json_object_set_new(object, "progress", progress_of(view->progress, view->form));
+	json_object_update(object, rest);
+	json_decref(rest);
 	return object;
 }
 
@@ -144,45 +134,30 @@ view_command(char *const command[])
 	return array;
 }
 
-static json_t *
-view_identity(const struct control *control)
-{
-	return json_pack("{s:i,s:o}", "pid", (int)getpid(), "name",
-	    printable_json(span_of(control->options->name), false));
-}
-
 json_t *
 views_list(const struct control *control, bool requests)
 {
 	const struct session *session = control->session;
-	size_t in_flight = session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER), more;
-	json_t *object = view_identity(control);
+	const uint64_t *counts = session_journal(session)->counts;
+	size_t in_flight = session_outstanding(session, SIDE_CLIENT) + session_outstanding(session, SIDE_SERVER);
+	size_t more = 0;
+	json_t *shown_requests = requests ? view_requests(session, &more) : NULL;
 
-	json_object_set_new(object, "version", json_string(CANCELD_VERSION));
-	json_object_set_new(object, "command", view_command(control->options->command));
-	json_object_set_new(object, "dialect", json_string(session_dialect(session)));
-	json_object_set_new(object, "era", json_string(session_era(session)));
-	json_object_set_new(object, "client", view_client(control));
-	json_object_set_new(object, "started", json_integer(control->started));
-	json_object_set_new(object, "age_ms", json_integer(control->now - control->started_at));
-	json_object_set_new(object, "server", view_server(control));
-	json_object_set_new(object, "in_flight", number(in_flight));
-	json_object_set_new(object, "oldest_ms", time_or_null(session_oldest(session)));
-	json_object_set_new(object, "timeouts", number(session_journal(session)->counts[WHY_TIMED_OUT]));
-	json_object_set_new(object, "dry_run", json_boolean(control->options->session.dry_run));
-	json_object_set_new(object, "restarts", number(session_journal(session)->counts[WHY_RESTARTED]));
-	if (!requests)
-		return object;
-	json_object_set_new(object, "requests", view_requests(session, &more));
-	if (more > 0)
-		json_object_set_new(object, "more", number(more));
-	return object;
+	return json_pack("{s:i,s:o,s:s,s:o,s:s,s:s,s:o,s:I,s:I,s:o,s:I,s:o,s:I,s:b,s:I,s:o*,s:o*}", "pid",
+	    (int)getpid(), "name", printable_json(span_of(control->options->name), false), "version", CANCELD_VERSION,
+	    "command", view_command(control->options->command), "dialect", session_dialect(session), "era",
+	    session_era(session), "client", view_client(control), "started", (json_int_t)control->started, "age_ms",
+	    (json_int_t)(control->now - control->started_at), "server", view_server(control), "in_flight",
+	    (json_int_t)in_flight, "oldest_ms", time_or_null(session_oldest(session)), "timeouts",
+	    (json_int_t)counts[WHY_TIMED_OUT], "dry_run", control->options->session.dry_run, "restarts",
+	    (json_int_t)counts[WHY_RESTARTED], "requests", shown_requests, "more",
+	    more > 0 ? json_integer((json_int_t)more) : NULL);
 }
 
 static json_t *
 pair(uint64_t client, uint64_t server)
 {
-	return json_pack("{s:o,s:o}", "client", number(client), "server", number(server));
+	return json_pack("{s:I,s:I}", "client", (json_int_t)client, "server", (json_int_t)server);
 }
 
 static json_t *
@@ -197,9 +172,9 @@ view_latency(const struct latency *latency)
 		struct span name = span_part(names, entry->method_len, entry->name_len);
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:o,s:o,s:o,s:I}", "method", printable_json(method, false), "name",
-			printable_json(name, false), "count", number(entry->count), "sum_ms", number(entry->sum),
-			"longest_ms", (json_int_t)entry->longest));
+		    json_pack("{s:o,s:o,s:I,s:I,s:I}", "method", printable_json(method, false), "name",
+			printable_json(name, false), "count", (json_int_t)entry->count, "sum_ms",
+			(json_int_t)entry->sum, "longest_ms", (json_int_t)entry->longest));
 	}
 	return array;
 }
@@ -209,22 +184,18 @@ views_stats(const struct control *control)
 {
 	const struct session *session = control->session;
 	const struct journal *journal = session_journal(session);
-	json_t *object = view_identity(control), *words = json_object(), *tallies = json_object();
+	json_t *words = json_object(), *tallies = json_object();
 
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
 		if (journal->counts[why] > 0)
-			json_object_set_new(words, why_word(why), number(journal->counts[why]));
+			json_object_set_new(words, why_word(why), json_integer((json_int_t)journal->counts[why]));
 	for (enum tally tally = TALLY_ANSWERED; tally < TALLIES; tally++)
-		json_object_set_new(tallies, tally_word(tally), number(journal->tallies[tally]));
-	json_object_set_new(object, "uptime_ms", json_integer(control->now - control->started_at));
-	json_object_set_new(object, "why", words);
-	json_object_set_new(object, "requests", pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]));
-	json_object_set_new(object, "tallies", tallies);
-	json_object_set_new(object, "in_flight",
-	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)));
-	json_object_set_new(object, "queued_bytes",
-	    pair(port_size(control->life->port), port_size(control->client->port)));
-	json_object_set_new(object, "restarts", number(journal->counts[WHY_RESTARTED]));
-	json_object_set_new(object, "latency", view_latency(session_latency(session)));
-	return object;
+		json_object_set_new(tallies, tally_word(tally), json_integer((json_int_t)journal->tallies[tally]));
+	return json_pack("{s:i,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "pid", (int)getpid(), "name",
+	    printable_json(span_of(control->options->name), false), "uptime_ms",
+	    (json_int_t)(control->now - control->started_at), "why", words, "requests",
+	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies", tallies, "in_flight",
+	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "queued_bytes",
+	    pair(port_size(control->life->port), port_size(control->client->port)), "restarts",
+	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latency(session_latency(session)));
 }
