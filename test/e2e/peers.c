@@ -230,7 +230,7 @@ on_puppet_signal(int number)
 		pause();
 }
 
-/* 200,000 bytes are more than canceld holds before it passes a message on. */
+/* 200,000 bytes are more than a pipe holds, so canceld has read some once it is told. */
 static void
 answer_half(const char *line)
 {
@@ -239,6 +239,7 @@ answer_half(const char *line)
 
 	text_print(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"%0200000d", id, 0);
 	write_all(text.data, text.len);
+	fputs("half an answer is written\n", stderr);
 	free(text.data);
 	free(id);
 }
