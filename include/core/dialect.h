@@ -164,7 +164,6 @@ bool dialect_ends_task(struct span status);
 enum policy_clock {
 	POLICY_IDLE, /* -t: the longest time without a sign of life */
 	POLICY_CAP,  /* -T: the longest time in total */
-	POLICY_CLOCKS
 };
 
 /* Where a rule comes from; the strongest is the last. */
@@ -173,27 +172,26 @@ enum policy_source {
 	POLICY_SECTION, /* the file's section for this server */
 	POLICY_OPTION,
 	POLICY_SET, /* a person, while the session runs */
+	POLICY_SOURCES
 };
 
 struct policy_rule {
 	enum policy_source source;
+	enum policy_clock clock;
 	char *method, *name; /* owned; NULL: any. '*' stands for any characters, "\\*" for a '*' */
 	msec_t duration;     /* MSEC_NEVER: none */
 	bool matched;        /* it has named a request, even if a more specific rule won */
 };
 
-struct policy {
-	struct {
-		struct policy_rule *rules;
-		size_t count;
-	} clock[POLICY_CLOCKS];
+struct policy {                    /* zeroed: empty */
+	struct policy_rule *rules; /* owned */
+	size_t count;
 };
 
 struct deadlines {
 	msec_t idle, cap; /* durations; MSEC_NEVER: none */
 };
 
-void policy_init(struct policy *policy);
 void policy_free(struct policy *policy);
 
 /* Adds a rule. method and name are copied; an empty span means any. A name without a method is not allowed. */
@@ -201,16 +199,13 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_cl
     struct span name, msec_t duration);
 
 /*
- * Adds the rule as POLICY_SET, in place of one of the same source with the same METHOD and NAME. Its strings are copied.
- * false: there are `most` rules of that source already.
+ * Adds a copy of the rule as POLICY_SET, in place of one of the same source with the same METHOD and NAME. false: there
+ * are LIMIT_RULES_SET rules of that source already.
  */
-bool policy_set(struct policy *policy, enum policy_clock clock, const struct policy_rule *rule, size_t most)
-    __attribute__((warn_unused_result));
+bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
 
-/* Adds copies of all rules of one source. */
+/* Adds copies of all rules of sources that are weaker than this one; or removes those. */
 void policy_copy(struct policy *policy, const struct policy *from, enum policy_source source);
-
-/* Removes the rules of one source. */
 void policy_forget(struct policy *policy, enum policy_source source);
 
 /*
@@ -219,10 +214,13 @@ void policy_forget(struct policy *policy, enum policy_source source);
  */
 bool policy_fits(const char *pattern, struct span text);
 
+/* Whether the rule names a request with this method and name, which are unescaped. */
+bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
+
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
- * only if a rule names its METHOD. method and name are unescaped; row is the dialect's row of the method, or NULL. Marks
- * the rules that name the request as matched.
+ * only if a rule names its METHOD. row is the dialect's row of the method, or NULL. Marks the rules that name the
+ * request as matched.
  */
 struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
     bool from_server);

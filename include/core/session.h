@@ -211,8 +211,8 @@ enum operator_result session_cancel(struct session *session, enum side from, str
  * in_flight: outstanding requests get the new deadline too, counted from their last sign of life; what is overdue then
  * expires at the next session_expire. *changed: how many. false: there are LIMIT_RULES_SET of them already.
  */
-bool session_set(struct session *session, enum policy_clock clock, const struct policy_rule *rule, bool in_flight,
-    msec_t now, size_t *changed) __attribute__((warn_unused_result));
+bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
+    __attribute__((warn_unused_result));
 
 const struct latency *session_latency(const struct session *session);
 

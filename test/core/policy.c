@@ -101,12 +101,11 @@ SUITE("policy");
 
 TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 {
-	struct policy policy;
+	struct policy policy = { 0 };
 	struct deadlines deadlines;
 	struct span method = span_of(cases[_i].method);
 	const struct rule *rule;
 
-	policy_init(&policy);
 	for (rule = cases[_i].rules; rule->method != NULL; rule++)
 		policy_add(&policy, POLICY_OPTION, rule->clock, span_of(rule->method), span_of(rule->name),
 		    rule->duration);
@@ -144,11 +143,10 @@ static const struct {
 
 TESTS(sources_have_a_rank, 0, COUNT(ranked))
 {
-	struct policy policy;
+	struct policy policy = { 0 };
 	struct span method = span_of(ranked[_i].method);
 	msec_t idle;
 
-	policy_init(&policy);
 	for (int i = 0; i < 3 && ranked[_i].rules[i].method != NULL; i++)
 		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE, span_of(ranked[_i].rules[i].method),
 		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration);
@@ -160,15 +158,14 @@ TESTS(sources_have_a_rank, 0, COUNT(ranked))
 
 TEST(rules_that_match_are_marked)
 {
-	struct policy policy;
+	struct policy policy = { 0 };
 	const struct policy_rule *rules;
 
-	policy_init(&policy);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("y"), 7);
 	policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false);
-	rules = policy.clock[POLICY_IDLE].rules;
+	rules = policy.rules;
 	ck_assert(rules[0].matched);
 	ck_assert(rules[1].matched);
 	ck_assert(!rules[2].matched);
@@ -196,42 +193,39 @@ TEST(many_wildcards_cost_one_pass)
 
 TEST(names_are_copied)
 {
-	struct policy policy;
+	struct policy policy = { 0 };
 	char method[] = "a";
 	char name[] = "x";
 
-	policy_init(&policy);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, span_of(method), span_of(name), 7);
 	method[0] = name[0] = '?';
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).idle, 7);
 	policy_free(&policy);
-	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 0);
+	ck_assert_uint_eq(policy.count, 0);
 }
 
 TEST(a_name_with_a_zero_byte_is_another_name)
 {
-	struct policy policy;
+	struct policy policy = { 0 };
 
-	policy_init(&policy);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle, TIME_IDLE);
 	policy_free(&policy);
 }
 
-TEST(a_source_is_forgotten)
+TEST(weaker_sources_are_forgotten)
 {
-	struct policy policy;
+	struct policy policy = { 0 };
 
-	policy_init(&policy);
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("a"), SPAN("x"), 5);
 	policy_add(&policy, POLICY_SECTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 6);
 	policy_add(&policy, POLICY_SECTION, POLICY_CAP, SPAN("a"), SPAN_NONE, 7);
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8);
-	policy_forget(&policy, POLICY_SECTION);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).idle, 5);
+	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9);
+	policy_forget(&policy, POLICY_OPTION);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).cap, TIME_CAP);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, NULL, false).idle, 8);
-	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 2);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, NULL, false).idle, 9);
+	ck_assert_uint_eq(policy.count, 1);
 	policy_free(&policy);
 }
 
@@ -246,20 +240,22 @@ TEST(patterns_fit)
 
 TEST(what_is_set_replaces_its_equal)
 {
-	char method[] = "tools/call", other[] = "tools/list";
-	struct policy_rule first = { .method = method, .duration = 5 }, second = { .method = other, .duration = 6 };
-	struct policy policy;
+	char method[] = "tools/call", name[] = "0";
+	struct policy_rule first = { .method = method, .duration = 5 }, other = { .method = method, .name = name };
+	struct policy policy = { 0 };
 
-	policy_init(&policy);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4);
-	ck_assert(policy_set(&policy, POLICY_IDLE, &first, 1));
-	ck_assert(!policy_set(&policy, POLICY_IDLE, &second, 1));
-	ck_assert(policy_set(&policy, POLICY_IDLE, &second, 2));
+	ck_assert(policy_set(&policy, &first));
+	for (int i = 1; i < LIMIT_RULES_SET; i++) {
+		name[0]++;
+		ck_assert(policy_set(&policy, &other));
+	}
+	name[0]++;
+	ck_assert(!policy_set(&policy, &other));
 	first.duration = 7;
-	ck_assert(policy_set(&policy, POLICY_IDLE, &first, 2));
-	ck_assert_uint_eq(policy.clock[POLICY_IDLE].count, 3);
+	ck_assert(policy_set(&policy, &first));
+	ck_assert_uint_eq(policy.count, 1 + LIMIT_RULES_SET);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, NULL, false).idle, 7);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/list"), SPAN_NONE, NULL, false).idle, 6);
-	ck_assert_str_eq(policy.clock[POLICY_IDLE].rules[2].method, "tools/call"); /* the last of equals wins */
+	ck_assert_ptr_null(policy.rules[LIMIT_RULES_SET].name); /* the last of equals wins */
 	policy_free(&policy);
 }

@@ -34,7 +34,6 @@ open_session(struct span dialect, bool traffic_unseen)
 		.max_inflight = LIMIT_INFLIGHT,
 	};
 
-	policy_init(&policy);
 	session = session_new(&config, on_action, NULL, 0);
 	session_show_traffic(session, !traffic_unseen);
 }

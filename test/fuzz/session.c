@@ -383,11 +383,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct world *world = calloc(1, sizeof(*world));
 	struct session_config config = { .grace = 50, .max_message = 4096, .max_inflight = 8 };
-	struct policy policy;
+	struct policy policy = { 0 };
 
 	if (world == NULL)
 		abort();
-	policy_init(&policy);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, (struct span){ NULL, 0 }, (struct span){ NULL, 0 }, 1000);
 	config.policy = &policy;
 	world->options = size > 0 ? data[0] : 0;

@@ -248,12 +248,13 @@ static void
 on_set(struct play *play, const struct line *line)
 {
 	struct session *session = play->session;
-	const struct policy_rule rule = { POLICY_SET, line->rule.method, line->rule.name, line->rule.duration, false };
+	const struct policy_rule rule = { POLICY_SET, line->rule.clock, line->rule.method, line->rule.name,
+		line->rule.duration, false };
 	size_t changed;
 	bool taken;
 	struct buf *fault;
 
-	taken = session_set(session, line->rule.clock, &rule, line->value >= 0, START + play->now, &changed);
+	taken = session_set(session, &rule, line->value >= 0, START + play->now, &changed);
 	if ((!taken || (line->value >= 0 && changed != (size_t)line->value)) && (fault = play_fail(play, line)) != NULL)
 		play_show(fault, "%zu requests were changed\n", changed);
 }
@@ -373,7 +374,6 @@ start(struct play *play, struct policy *policy, struct session_config *config)
 	const struct scenario *scenario = play->scenario;
 	size_t i;
 
-	policy_init(policy);
 	for (i = 0; i < scenario->option_count; i++) {
 		const struct option *option = &scenario->options[i];
 		struct span none = { "", 0 };
@@ -413,7 +413,7 @@ play(const struct scenario *scenario, const struct play_setup *setup, struct ver
 {
 	struct play play = { .scenario = scenario, .setup = setup, .verdict = verdict };
 	struct session_config config;
-	struct policy policy;
+	struct policy policy = { 0 };
 	size_t i;
 
 	memset(verdict, 0, sizeof(*verdict));

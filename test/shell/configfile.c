@@ -97,18 +97,14 @@ text_of(const char *text)
 static void
 compare_rules(const char *what, const struct options *one, const struct options *other)
 {
-	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
-		ck_assert_msg(one->policy.clock[clock].count == other->policy.clock[clock].count, "%s: %zu rules", what,
-		    one->policy.clock[clock].count);
-		for (size_t i = 0; i < one->policy.clock[clock].count; i++) {
-			const struct policy_rule *rule = &one->policy.clock[clock].rules[i];
-			const struct policy_rule *wanted = &other->policy.clock[clock].rules[i];
+	ck_assert_msg(one->policy.count == other->policy.count, "%s: %zu rules", what, one->policy.count);
+	for (size_t i = 0; i < one->policy.count; i++) {
+		const struct policy_rule *rule = &one->policy.rules[i], *wanted = &other->policy.rules[i];
 
-			ck_assert_msg(strcmp(text_of(rule->method), text_of(wanted->method)) == 0 &&
-				strcmp(text_of(rule->name), text_of(wanted->name)) == 0 &&
-				rule->duration == wanted->duration,
-			    "%s: rule %zu", what, i);
-		}
+		ck_assert_msg(rule->clock == wanted->clock &&
+			strcmp(text_of(rule->method), text_of(wanted->method)) == 0 &&
+			strcmp(text_of(rule->name), text_of(wanted->name)) == 0 && rule->duration == wanted->duration,
+		    "%s: rule %zu", what, i);
 	}
 }
 
@@ -419,8 +415,8 @@ TEST(rules_know_their_source)
 	put("{\"timeout\":{\"a\":\"1s\"},\"servers\":{\"server\":{\"timeout\":\"2s\"}}}");
 	options = parse_with_file("-t b=3s server");
 	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	rules = options->policy.clock[POLICY_IDLE].rules;
-	ck_assert_uint_eq(options->policy.clock[POLICY_IDLE].count, 3);
+	rules = options->policy.rules;
+	ck_assert_uint_eq(options->policy.count, 3);
 	ck_assert_int_eq(rules[0].source, POLICY_OPTION);
 	ck_assert_int_eq(rules[1].source, POLICY_FILE);
 	ck_assert_int_eq(rules[2].source, POLICY_SECTION);

@@ -79,8 +79,8 @@ TEST(long_options)
 	    "--tool-errors --ask-progress --legacy --fail-on-timeout --fail-on-error --max-message 10M --max-inflight 7 "
 	    "--log file --log-format json -- server -x");
 
-	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 30000);
-	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 7200000);
+	ck_assert_int_eq(options->policy.rules[0].duration, 30000);
+	ck_assert_int_eq(options->policy.rules[1].duration, 7200000);
 	ck_assert_int_eq(options->session.grace, 250);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
@@ -101,8 +101,8 @@ TEST(short_options)
 	static struct parsed parsed;
 	const struct options *options = accept_line(&parsed, "-t1s -T 2s -g 3s -d4s -e -l file -vv server -t nonsense");
 
-	ck_assert_int_eq(options->policy.clock[POLICY_IDLE].rules[0].duration, 1000);
-	ck_assert_int_eq(options->policy.clock[POLICY_CAP].rules[0].duration, 2000);
+	ck_assert_int_eq(options->policy.rules[0].duration, 1000);
+	ck_assert_int_eq(options->policy.rules[1].duration, 2000);
 	ck_assert_int_eq(options->session.grace, 3000);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 4000);
@@ -222,8 +222,7 @@ TESTS(durations_have_units, 0, COUNT(durations))
 	char line[64];
 
 	snprintf(line, sizeof(line), "-t %s server", durations[_i].text);
-	ck_assert_int_eq(accept_line(&parsed, line)->policy.clock[POLICY_IDLE].rules[0].duration,
-	    durations[_i].duration);
+	ck_assert_int_eq(accept_line(&parsed, line)->policy.rules[0].duration, durations[_i].duration);
 }
 
 static const struct {
@@ -253,14 +252,15 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 	static struct parsed parsed;
 	const struct options *options;
 	char line[128];
-	int clock;
+	int i;
 
 	snprintf(line, sizeof(line), "-t %s -T %s server", rules[_i].text, rules[_i].text);
 	options = accept_line(&parsed, line);
-	for (clock = 0; clock < POLICY_CLOCKS; clock++) {
-		const struct policy_rule *rule = options->policy.clock[clock].rules;
+	ck_assert_uint_eq(options->policy.count, 2);
+	for (i = 0; i < 2; i++) {
+		const struct policy_rule *rule = &options->policy.rules[i];
 
-		ck_assert_uint_eq(options->policy.clock[clock].count, 1);
+		ck_assert_int_eq(rule->clock, i == 0 ? POLICY_IDLE : POLICY_CAP);
 		expect_text(rule->method, rules[_i].method);
 		expect_text(rule->name, rules[_i].name);
 		ck_assert_int_eq(rule->duration, rules[_i].duration);

@@ -22,7 +22,6 @@ start_as(bool dry_run)
 	struct session_config config = { .dialect = &dialect_mcp, .policy = &policy, .grace = MSEC_NEVER };
 	int in[2], out[2];
 
-	policy_init(&policy);
 	config.max_message = 64 << 20;
 	config.max_inflight = 10;
 	session = session_new(&config, NULL, NULL, 0);

@@ -34,7 +34,6 @@ static void
 start(enum why_level level, bool json)
 {
 	open_log(level, json);
-	policy_init(&policy);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN_NONE, SPAN_NONE, 2000);
 	config = (struct session_config){ .dialect = &dialect_mcp,
 		.policy = &policy,

@@ -267,7 +267,6 @@ choose_deadlines(struct world *world)
 	struct chance *chance = &world->chance;
 	struct oracle *oracle = &world->oracle;
 
-	policy_init(&world->policy);
 	oracle->cap = 30000;
 	oracle->timeout = 500 + chance_below(chance, 1500);
 	add_rule(world, POLICY_IDLE, NULL, oracle->timeout);

@@ -7,23 +7,29 @@
 #include "core/limits.h"
 #include "core/buf.h"
 
-void
-policy_init(struct policy *policy)
+static void
+remove_rule(struct policy *policy, size_t at)
 {
-	*policy = (struct policy){ 0 };
+	free(policy->rules[at].method);
+	free(policy->rules[at].name);
+	policy->count--;
+	memmove(&policy->rules[at], &policy->rules[at + 1], (policy->count - at) * sizeof(*policy->rules));
+}
+
+void
+policy_forget(struct policy *policy, enum policy_source source)
+{
+	for (size_t i = policy->count; i-- > 0;)
+		if (policy->rules[i].source < source)
+			remove_rule(policy, i);
 }
 
 void
 policy_free(struct policy *policy)
 {
-	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
-		for (size_t i = 0; i < policy->clock[clock].count; i++) {
-			free(policy->clock[clock].rules[i].method);
-			free(policy->clock[clock].rules[i].name);
-		}
-		free(policy->clock[clock].rules);
-	}
-	policy_init(policy);
+	policy_forget(policy, POLICY_SOURCES);
+	free(policy->rules);
+	*policy = (struct policy){ 0 };
 }
 
 static char *
@@ -33,9 +39,8 @@ copy(struct span text)
 
 	if (text.len == 0)
 		return NULL;
-	string = mem_resize(NULL, text.len + 1, 1);
+	string = mem_new(text.len + 1);
 	memcpy(string, text.ptr, text.len);
-	string[text.len] = '\0';
 	return string;
 }
 
@@ -43,12 +48,10 @@ void
 policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
     struct span name, msec_t duration)
 {
-	struct policy_rule **rules = &policy->clock[clock].rules;
-	size_t *count = &policy->clock[clock].count;
-
 	assert(method.len > 0 || name.len == 0);
-	*rules = mem_resize(*rules, *count + 1, sizeof(**rules));
-	(*rules)[(*count)++] = (struct policy_rule){ source, copy(method), copy(name), duration, false };
+	policy->rules = mem_resize(policy->rules, policy->count + 1, sizeof(*policy->rules));
+	policy->rules[policy->count++] =
+	    (struct policy_rule){ source, clock, copy(method), copy(name), duration, false };
 }
 
 static struct span
@@ -57,79 +60,39 @@ text_of(const char *string)
 	return string == NULL ? SPAN_NONE : span_of(string);
 }
 
-static bool
-is_same(const char *a, const char *b)
+static void
+add_copy(struct policy *policy, const struct policy_rule *rule, enum policy_source source)
 {
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-bool
-policy_set(struct policy *policy, enum policy_clock clock, const struct policy_rule *rule, size_t most)
-{
-	struct policy_rule *rules = policy->clock[clock].rules;
-	size_t count = 0;
-
-	for (size_t i = 0; i < policy->clock[clock].count; i++) {
-		if (rules[i].source != POLICY_SET)
-			continue;
-		count++;
-		if (!is_same(rules[i].method, rule->method) || !is_same(rules[i].name, rule->name))
-			continue;
-		/* The last of equals wins: it takes the last place. */
-		struct policy_rule kept = rules[i];
-
-		memmove(&rules[i], &rules[i + 1], (policy->clock[clock].count - i - 1) * sizeof(*rules));
-		kept.duration = rule->duration;
-		rules[policy->clock[clock].count - 1] = kept;
-		return true;
-	}
-	if (count >= most)
-		return false;
-	policy_add(policy, POLICY_SET, clock, text_of(rule->method), text_of(rule->name), rule->duration);
-	return true;
+	policy_add(policy, source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
 }
 
 void
 policy_copy(struct policy *policy, const struct policy *from, enum policy_source source)
 {
-	for (enum policy_clock clock = POLICY_IDLE; clock < POLICY_CLOCKS; clock++)
-		for (size_t i = 0; i < from->clock[clock].count; i++) {
-			const struct policy_rule *rule = &from->clock[clock].rules[i];
-
-			if (rule->source == source)
-				policy_add(policy, source, clock, text_of(rule->method), text_of(rule->name),
-				    rule->duration);
-		}
+	for (size_t i = 0; i < from->count; i++)
+		if (from->rules[i].source < source)
+			add_copy(policy, &from->rules[i], from->rules[i].source);
 }
 
-void
-policy_forget(struct policy *policy, enum policy_source source)
+bool
+policy_set(struct policy *policy, const struct policy_rule *rule)
 {
-	for (int clock = 0; clock < POLICY_CLOCKS; clock++) {
-		struct policy_rule *rules = policy->clock[clock].rules;
-		size_t kept = 0;
+	size_t set = 0, i;
 
-		for (size_t i = 0; i < policy->clock[clock].count; i++) {
-			if (rules[i].source != source) {
-				rules[kept++] = rules[i];
-				continue;
-			}
-			free(rules[i].method);
-			free(rules[i].name);
-		}
-		policy->clock[clock].count = kept;
+	for (i = policy->count; i-- > 0;) {
+		const struct policy_rule *other = &policy->rules[i];
+
+		if (other->source == POLICY_SET && other->clock == rule->clock &&
+		    span_equal(text_of(other->method), text_of(rule->method)) &&
+		    span_equal(text_of(other->name), text_of(rule->name)))
+			remove_rule(policy, i);
+		else
+			set += other->source == POLICY_SET;
 	}
-}
-
-/* The deadlines without a rule. */
-static struct deadlines
-built_in(unsigned traits, bool from_server)
-{
-	if (from_server || traits & (METHOD_EXEMPT | METHOD_PERSON))
-		return (struct deadlines){ MSEC_NEVER, MSEC_NEVER };
-	if (traits & METHOD_START)
-		return (struct deadlines){ TIME_START, TIME_CAP };
-	return (struct deadlines){ traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE, TIME_CAP };
+	if (set >= LIMIT_RULES_SET)
+		return false;
+	add_copy(policy, rule, POLICY_SET); /* the last of equals wins */
+	return true;
 }
 
 enum rank { RANK_NO_MATCH = -1, RANK_ANY, RANK_PATTERN, RANK_EXACT, RANKS };
@@ -170,6 +133,12 @@ policy_fits(const char *pattern, struct span text)
 	return rank_of(pattern, text) != RANK_NO_MATCH;
 }
 
+bool
+policy_names(const struct policy_rule *rule, struct span method, struct span name)
+{
+	return policy_fits(rule->method, method) && policy_fits(rule->name, name);
+}
+
 /* The duration of the most specific rule of the strongest source, or fallback. bare: rules for any method count. */
 static msec_t
 duration_of(struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
@@ -177,19 +146,15 @@ duration_of(struct policy *policy, enum policy_clock clock, struct span method, 
 {
 	int best = 0;
 
-	for (size_t i = 0; i < policy->clock[clock].count; i++) {
-		struct policy_rule *rule = &policy->clock[clock].rules[i];
-		enum rank by_method, by_name;
+	for (size_t i = 0; i < policy->count; i++) {
+		struct policy_rule *rule = &policy->rules[i];
 		int rank;
 
-		if (rule->method == NULL && !bare)
-			continue;
-		by_method = rank_of(rule->method, method);
-		by_name = by_method == RANK_NO_MATCH ? RANK_NO_MATCH : rank_of(rule->name, name);
-		if (by_name == RANK_NO_MATCH)
+		if (rule->clock != clock || (rule->method == NULL && !bare) || !policy_names(rule, method, name))
 			continue;
 		rule->matched = true;
-		rank = ((int)rule->source * RANKS + (int)by_name) * RANKS + (int)by_method;
+		rank = ((int)rule->source * RANKS + (int)rank_of(rule->name, name)) * RANKS +
+		    (int)rank_of(rule->method, method);
 		if (rank < best)
 			continue;
 		best = rank;
@@ -203,11 +168,11 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, co
     bool from_server)
 {
 	unsigned traits = row != NULL ? row->traits : 0;
-	bool bare = !from_server && !(traits & (METHOD_EXEMPT | METHOD_PERSON | METHOD_START));
-	struct deadlines built = built_in(traits, from_server);
+	bool exempt = from_server || (traits & (METHOD_EXEMPT | METHOD_PERSON)), start = traits & METHOD_START;
+	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
 
 	return (struct deadlines){
-		.idle = duration_of(policy, POLICY_IDLE, method, name, bare, built.idle),
-		.cap = duration_of(policy, POLICY_CAP, method, name, bare, built.cap),
+		.idle = duration_of(policy, POLICY_IDLE, method, name, !exempt && !start, exempt ? MSEC_NEVER : idle),
+		.cap = duration_of(policy, POLICY_CAP, method, name, !exempt && !start, exempt ? MSEC_NEVER : TIME_CAP),
 	};
 }

@@ -87,17 +87,9 @@ has_own_deadlines(const struct session *session, enum side from, const struct re
 	    !(from == SIDE_CLIENT && server_is_deaf(&session->server) && state_of(session, request) != REQUEST_QUEUED);
 }
 
-static bool
-fits(const struct policy_rule *rule, const struct request *request)
-{
-	return rule->method == NULL ||
-	    (policy_fits(rule->method, request->method) &&
-		(rule->name == NULL || policy_fits(rule->name, request->name)));
-}
-
 /* Gives the requests that the rule fits their new durations, counted from when their clocks began to run. */
 static size_t
-change(struct session *session, enum side from, enum policy_clock clock, const struct policy_rule *rule)
+change(struct session *session, enum side from, const struct policy_rule *rule)
 {
 	struct pending *pending = &session->party[from].pending;
 	struct request *request;
@@ -107,11 +99,11 @@ change(struct session *session, enum side from, enum policy_clock clock, const s
 		struct deadlines wanted;
 		msec_t idle = request->idle_after, cap = request->cap_after;
 
-		if (!has_own_deadlines(session, from, request) || !fits(rule, request))
+		if (!has_own_deadlines(session, from, request) || !policy_names(rule, request->method, request->name))
 			continue;
 		wanted = policy_deadlines(&session->policy, request->method, request->name, request->row,
 		    from == SIDE_SERVER);
-		if (clock == POLICY_CAP) {
+		if (rule->clock == POLICY_CAP) {
 			pending_change_deadlines(request, idle, wanted.cap);
 			alarm_arm(&pending->hard, &request->hard, wanted.cap, request->received);
 		} else {
@@ -125,15 +117,14 @@ change(struct session *session, enum side from, enum policy_clock clock, const s
 }
 
 bool
-session_set(struct session *session, enum policy_clock clock, const struct policy_rule *rule, bool in_flight,
-    msec_t now, size_t *changed)
+session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
 {
 	*changed = 0;
-	if (!policy_set(&session->policy, clock, rule, LIMIT_RULES_SET))
+	if (!policy_set(&session->policy, rule))
 		return false;
 	session_set_time(session, now);
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
-		*changed += change(session, from, clock, rule);
+		*changed += change(session, from, rule);
 	return true;
 }
 

@@ -29,9 +29,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 
 	session->config = *config;
 	session->config.policy = NULL;
-	policy_init(&session->policy);
-	session_set_rules(session, config->policy);
-	policy_copy(&session->policy, config->policy, POLICY_OPTION);
+	policy_copy(&session->policy, config->policy, POLICY_SET);
 	journal_init(&session->journal, act, user);
 	clocks_init(&session->clocks, now);
 	handshake_init(&session->handshake, config->dialect);
@@ -85,10 +83,8 @@ session_free(struct session *session)
 void
 session_set_rules(struct session *session, const struct policy *policy)
 {
-	policy_forget(&session->policy, POLICY_FILE);
-	policy_forget(&session->policy, POLICY_SECTION);
-	policy_copy(&session->policy, policy, POLICY_FILE);
-	policy_copy(&session->policy, policy, POLICY_SECTION);
+	policy_forget(&session->policy, POLICY_OPTION);
+	policy_copy(&session->policy, policy, POLICY_OPTION);
 }
 
 const struct policy *

@@ -77,7 +77,7 @@ ctl_set(int argc, char *argv[])
 	    "  -n, --now        also for what is in flight, counted from its last sign of life\n"
 	    "  -a, --all        for every canceld of this user\n"
 	    "  -j, --json       the answer of each as a JSON object\n";
-	struct policy policy;
+	struct policy policy = { 0 };
 	struct order order = { .tell = tell_changed };
 	const char *rule;
 	int status = read_order(&order, argc, argv, 2, usage);
@@ -86,7 +86,6 @@ ctl_set(int argc, char *argv[])
 	if (status >= 0)
 		return status;
 	rule = order.words[order.count - 1];
-	policy_init(&policy);
 	good = units_read_rule(span_of(rule), POLICY_SET, POLICY_IDLE, &policy);
 	policy_free(&policy);
 	if (!good)

@@ -412,8 +412,7 @@ take(struct configfile *file, struct options *options, struct log *log, json_t *
 		if (options_key(key) == KEY_LEVEL)
 			take_level(file, options, log);
 	}
-	policy_forget(&options->policy, POLICY_FILE);
-	policy_forget(&options->policy, POLICY_SECTION);
+	policy_forget(&options->policy, POLICY_OPTION);
 	json_object_foreach(file->in_force, key, value)
 	{
 		if (options_key(key) == KEY_RULES)

@@ -612,7 +612,6 @@ options_init(struct options *options)
 		.kill_after = MSEC_NEVER,
 		.log = { .level = LEVEL_PERSON },
 	};
-	policy_init(&options->policy);
 }
 
 /* Whether a word could be the value of the option before it, which has an optional one. */

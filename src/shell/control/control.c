@@ -190,7 +190,7 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	struct control *control = peer->control;
 	const char *option = "", *rule = "";
 	enum policy_clock which;
-	struct policy scratch;
+	struct policy scratch = { 0 };
 	json_t *result = NULL;
 	size_t changed = 0;
 	int in_flight = 0;
@@ -199,10 +199,9 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	    (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0))
 		return refuse(fault, -32602, "want an option, timeout or max-time, and a rule");
 	which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
-	policy_init(&scratch);
 	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch))
 		refuse(fault, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
-	else if (!session_set(control->session, which, scratch.clock[which].rules, in_flight, control->now, &changed))
+	else if (!session_set(control->session, scratch.rules, in_flight, control->now, &changed))
 		refuse(fault, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	else
 		result = json_pack("{s:I}", "changed", (json_int_t)changed);

@@ -69,20 +69,19 @@ report_action(void *user, const struct action *action)
 static void
 list_unmatched(const struct policy *policy, struct buf *list)
 {
-	for (int clock = 0; clock < POLICY_CLOCKS; clock++)
-		for (size_t i = 0; i < policy->clock[clock].count; i++) {
-			const struct policy_rule *rule = &policy->clock[clock].rules[i];
+	for (size_t i = 0; i < policy->count; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
 
-			if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
-				continue;
-			buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
-			buf_append(list, clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));
-			buf_append(list, span_of(rule->method));
-			if (rule->name != NULL) {
-				buf_append(list, SPAN(":"));
-				buf_append(list, span_of(rule->name));
-			}
+		if (rule->matched || rule->method == NULL || rule->source != POLICY_OPTION)
+			continue;
+		buf_append(list, list->len > 0 ? SPAN(", ") : SPAN_NONE);
+		buf_append(list, rule->clock == POLICY_IDLE ? SPAN("-t ") : SPAN("-T "));
+		buf_append(list, span_of(rule->method));
+		if (rule->name != NULL) {
+			buf_append(list, SPAN(":"));
+			buf_append(list, span_of(rule->name));
 		}
+	}
 }
 
 void
