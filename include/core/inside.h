@@ -135,10 +135,10 @@ enum cancel_result cancel_forward(struct session *session, struct message *messa
     enum why why);
 
 /*
- * Sends session/cancel for the ACP session of these turns although no request of it is outstanding: in v2 the prompts
- * were answered, and the turns run on. false: reports why not.
+ * Sends session/cancel for this ACP session although no request of it is outstanding: in v2 the prompts were answered,
+ * and the turns run on. false: reports why not.
  */
-bool cancel_turns(struct session *session, const struct turns *turns);
+bool cancel_turns(struct session *session, struct span session_id);
 
 /*
  * Drops the cancel at hand, which names no one request of the table, if no cancel may be sent. true: it was dropped.
@@ -220,9 +220,6 @@ enum cancel_result apply_to_message(struct session *session, struct request *req
 /* Like apply, with all that follows for the turns of the request's ACP session. */
 void turns_apply(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
-/* A new request of the client's, which may be a turn. */
-void turns_enter(struct session *session, struct request *request);
-
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
 
@@ -244,9 +241,6 @@ void turns_close(struct session *session, struct span session_id);
 
 /* ACP v2: the client has gone: cancels the turns whose prompts were answered, unless session/cancel was sent since. */
 void turns_left(struct session *session);
-
-/* The agent has gone, and the turns that it worked on end with it. */
-void turns_lost(struct session *session);
 
 /* --- requests.c */
 

@@ -23,7 +23,7 @@ enum {
 	LIMIT_EQUAL_IDS = 64,   /* outstanding requests of one side whose ids have one hash */
 	LIMIT_SESSION = 1024,   /* outstanding requests of the client's in one ACP session */
 	LIMIT_TASKS = 1024,     /* progress tokens of tasks; unanswered tasks/cancel */
-	LIMIT_TURNS = 65536,    /* ACP v2: sessions in which answered prompts are worked on */
+	LIMIT_TURNS = 1024,     /* ACP v2: sessions in which answered prompts are worked on */
 	LIMIT_CANDIDATES = 16,  /* places of a line of text behind which bytes are searched for a message again */
 	LIMIT_ELEMENTS = 65536, /* elements of one batch that are read */
 	LIMIT_FINISHED = 4096,  /* ended requests that are remembered by their ids */

@@ -50,7 +50,6 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 #define REQUEST_UNSENT UINT64_MAX
 
 struct method; /* core/dialect.h */
-struct turns;  /* core/table.h */
 
 /* private: a wire id is also the requester's id, and a wire token its token, if there is no other. */
 enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_WIRE_TOKEN, NAME_TOKEN };
@@ -76,13 +75,11 @@ struct request {
 	unsigned flags;                /* enum request_flag */
 	enum given_up given_up;        /* apply.c sets it */
 	enum turn_fate fate;           /* turns.c sets it */
-	bool swept;                    /* ... likewise: all that are older in its session have a fate, too */
 	bool withheld;                 /* its cancel, or the session/cancel of its turn, is still to be sent */
 	enum request_state state;      /* set with pending_move */
 	uint64_t start, end;           /* the frame's positions in its lane; set with pending_place */
 	bool urgent;                   /* ... was sent again: end is one of lane_urgent_to */
 	msec_t received;               /* when the frame's last byte arrived */
-	struct turns *turns;           /* of its ACP session, if it is one; else NULL; set likewise */
 	msec_t idle_after, cap_after;  /* the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
@@ -112,7 +109,10 @@ struct pending {
 };
 
 void pending_init(struct pending *pending, enum side from, uint64_t seed);
-void pending_free(struct pending *pending); /* removes every entry */
+void pending_free(struct pending *pending);
+
+/* Removes every entry. */
+void pending_clear(struct pending *pending);
 
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, meta;

@@ -325,7 +325,7 @@ struct session {
 	struct party party[2]; /* by enum side */
 	struct questions questions;
 	struct pending tasks[2]; /* by requester */
-	struct turns_table turns;
+	struct pending turns;    /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
 	struct acks acks;
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
@@ -392,6 +392,15 @@ msec_t state_grace(const struct session *session, const struct request *request)
  * answers, and such a line is no line of a log.
  */
 bool state_names_request(const struct session *session, enum side from, const struct scan *scan);
+
+/* ACP: the newest prompt of this session in the table (after NULL), or the next one; tombstones come last; or NULL. */
+struct request *state_next_turn(const struct session *session, struct span session_id, const struct request *after);
+
+/*
+ * ACP: whether a turn of this session runs that was not cancelled, beside `but`. A session/cancel ends all turns of its
+ * session, so canceld sends one only when no other turn runs.
+ */
+bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
 
 /* Whether after canceld's cancel the receiver still has the grace to answer. */
 bool state_deadline_waits(const struct session *session, const struct request *request);
@@ -481,7 +490,7 @@ request_traits(const struct request *request)
 static inline bool
 request_is_turn(const struct request *request)
 {
-	return (request_traits(request) & METHOD_TURN) && request->token.len > 0;
+	return request->from == SIDE_CLIENT && (request_traits(request) & METHOD_TURN) && request->token.len > 0;
 }
 
 #endif

@@ -70,35 +70,6 @@ extern const struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
 #endif
 
 /*
- * The ACP sessions in which turns run. A session/cancel ends all turns of its session, so canceld sends one only when no
- * other turn of the session runs. turns.c counts.
- */
-
-struct turns {              /* of one session */
-	size_t requests;    /* its prompts that are in the table, tombstones included */
-	size_t waiting;     /* ... that are WAITING */
-	size_t withheld;    /* ... that were cancelled, and session/cancel is withheld as other turns run */
-	bool running, told; /* ACP v2: a turn runs whose prompt was answered; session/cancel was sent since */
-	struct span id;     /* of the session; as spelled in its first prompt */
-	struct map_entry by_id;
-	struct turns *next, **link;
-};
-
-struct turns_table {
-	struct map by_id;
-	struct turns *first; /* in no order */
-};
-
-void turns_free(struct turns_table *table);
-
-/* Whether a turn runs that was not cancelled, beside `own` prompts that are WAITING. */
-static inline bool
-turns_live(const struct turns *turns, size_t own)
-{
-	return turns->waiting > own || (turns->running && !turns->told);
-}
-
-/*
  * The progress tokens of MCP tasks, which outlive the requests that created them (MCP 2025-11-25
  * basic/utilities/progress): each is kept until the task's status is final, or for TIME_CAP. An entry stands in a table
  * under its task's id, with REQUEST_ASKED if canceld added the token. At most LIMIT_TASKS.
@@ -109,9 +80,6 @@ void tasks_add(struct pending *tasks, const struct request *request, struct span
 
 /* The tasks with this id have ended. */
 void tasks_end(struct pending *tasks, struct span id);
-
-/* Removes all entries. */
-void tasks_clear(struct pending *tasks);
 
 /* Removes the entries that are older than TIME_CAP. */
 void tasks_expire(struct pending *tasks, msec_t now);

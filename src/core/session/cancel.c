@@ -73,9 +73,9 @@ overtake(struct session *session, enum side requester, const struct request *req
 
 /* Whether the request is a turn, and no other turn of its session runs, which session/cancel would end too. */
 static bool
-is_only_turn(const struct request *request)
+is_only_turn(const struct session *session, const struct request *request)
 {
-	return request->turns != NULL && !turns_live(request->turns, request->state == REQUEST_WAITING);
+	return request_is_turn(request) && !state_turn_runs(session, request->token, request);
 }
 
 /* Sends session/cancel, which cancels all turns of that session. request: one of them, or NULL. */
@@ -98,7 +98,7 @@ cancel_send(struct session *session, const struct request *request)
 		    obstacle.len > 0 ? obstacle : SPAN("the era is not settled"));
 		return obstacle.len > 0 ? CANCEL_NOT_SENT : CANCEL_NOT_YET;
 	}
-	if (is_only_turn(request)) {
+	if (is_only_turn(session, request)) {
 		send_session_cancel(session, request, request->token);
 		return CANCEL_SENT_TURN;
 	}
@@ -156,14 +156,14 @@ cancel_forward(struct session *session, struct message *message, const struct re
 	pass_take(session, message, why, request);
 	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
-	if (!is_only_turn(request))
+	if (!is_only_turn(session, request))
 		return CANCEL_SENT;
 	send_session_cancel(session, request, request->token);
 	return CANCEL_SENT_TURN;
 }
 
 bool
-cancel_turns(struct session *session, const struct turns *turns)
+cancel_turns(struct session *session, struct span session_id)
 {
 	struct span obstacle = obstacle_of(session, SIDE_CLIENT);
 
@@ -171,7 +171,7 @@ cancel_turns(struct session *session, const struct turns *turns)
 		state_note(session, VERB_NOTE, SIDE_SERVER, WHY_CANCEL_WITHHELD, NULL, obstacle);
 		return false;
 	}
-	send_session_cancel(session, NULL, turns->id);
+	send_session_cancel(session, NULL, session_id);
 	return true;
 }
 

@@ -51,7 +51,6 @@ ends_lose_server(struct session *session)
 			requests_decide(session, request, EVENT_RECEIVER_LOST, NULL);
 	}
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	turns_lost(session);
 }
 
 void

@@ -36,8 +36,6 @@ requests_set_deadlines(struct session *session, struct request *request)
 
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
 	    session->clocks.steady);
-	if (request->from == SIDE_CLIENT)
-		turns_enter(session, request);
 }
 
 static void

@@ -37,6 +37,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	questions_init(&session->questions, config->seed);
 	acks_init(&session->acks, config->seed);
 	records_init(&session->records, config->restarts);
+	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	buf_init(&session->scratch);
 	session->scan = mem_new(sizeof(struct scan));
 	session->salvage = mem_new(sizeof(struct scan));
@@ -67,7 +68,7 @@ session_free(struct session *session)
 		pending_free(&session->tasks[side]);
 	}
 	policy_free(&session->policy);
-	turns_free(&session->turns);
+	pending_free(&session->turns);
 	latency_free(&session->latency);
 	free(session->scan);
 	free(session->salvage);
@@ -378,9 +379,10 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	recovery_drop_questions(session);
 	noise_forget(session);
 	session->party[SIDE_SERVER].ended = false;
-	tasks_clear(&session->tasks[SIDE_CLIENT]);
-	tasks_clear(&session->tasks[SIDE_SERVER]);
+	pending_clear(&session->tasks[SIDE_CLIENT]);
+	pending_clear(&session->tasks[SIDE_SERVER]);
 	ends_lose_server(session);
+	pending_clear(&session->turns);
 	/* Keep unsent messages, except those bound to the old server. */
 	lane_keep(client->lane);
 	state_lose_untracked(session);
@@ -560,11 +562,7 @@ session_outstanding(const struct session *session, enum side requester)
 bool
 session_turn_runs(const struct session *session)
 {
-	const struct turns *turns = server_takes_nothing(&session->server) ? NULL : session->turns.first;
-
-	while (turns != NULL && (!turns->running || turns->told))
-		turns = turns->next;
-	return turns != NULL;
+	return !server_takes_nothing(&session->server) && session->turns.in_state[REQUEST_WAITING] > 0;
 }
 
 bool

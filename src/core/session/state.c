@@ -35,6 +35,30 @@ state_deadline_waits(const struct session *session, const struct request *reques
 	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 }
 
+struct request *
+state_next_turn(const struct session *session, struct span session_id, const struct request *after)
+{
+	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
+	struct request *turn = pending_next_by_token(asked, session_id, after);
+
+	while (turn != NULL && !request_is_turn(turn))
+		turn = pending_next_by_token(asked, session_id, turn);
+	return turn;
+}
+
+bool
+state_turn_runs(const struct session *session, struct span session_id, const struct request *but)
+{
+	const struct request *running = pending_by_id(&session->turns, session_id), *turn = NULL;
+
+	if (running != NULL && running->state == REQUEST_WAITING)
+		return true;
+	do
+		turn = state_next_turn(session, session_id, turn);
+	while (turn != NULL && (turn == but || turn->state != REQUEST_WAITING));
+	return turn != NULL;
+}
+
 bool
 state_names_request(const struct session *session, enum side from, const struct scan *scan)
 {

@@ -3,135 +3,32 @@
  *                         └──cancelled──▶ session/cancel, once no other turn of the session runs ──▶ the agent's requests
  *                                                                                                   in the turn end too
  */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/id.h"
 #include "core/inside.h"
+
 #include "core/limits.h"
-#include "core/buf.h"
 
-/* --- the sessions in which turns run */
+/* A prompt of the session beside `but` that was cancelled, and whose session/cancel is withheld; or NULL. */
+static const struct request *
+find_withheld(const struct session *session, struct span session_id, const struct request *but)
+{
+	const struct request *turn = NULL;
 
+	do
+		turn = state_next_turn(session, session_id, turn);
+	while (turn != NULL && (turn == but || !turn->withheld));
+	return turn;
+}
+
+/* A session/cancel was sent: it has told of all turns of this session. */
 static void
-remove_turns(struct turns_table *table, struct turns *turns)
+note_told(struct session *session, struct span session_id)
 {
-	map_remove(&table->by_id, &turns->by_id);
-	*turns->link = turns->next;
-	if (turns->next != NULL)
-		turns->next->link = turns->link;
-	free(turns);
-}
+	struct request *turn = pending_by_id(&session->turns, session_id);
 
-void
-turns_free(struct turns_table *table)
-{
-	while (table->first != NULL)
-		remove_turns(table, table->first);
-	map_free(&table->by_id);
-}
-
-static struct turns *
-of_entry(struct map_entry *entry)
-{
-	return (struct turns *)(void *)((char *)entry - offsetof(struct turns, by_id));
-}
-
-/* The session with this id; NULL if it has no turns. */
-static struct turns *
-find(const struct session *session, struct span id)
-{
-	struct map_entry *entry = map_first(&session->turns.by_id, id_hash(id, session->config.seed));
-
-	while (entry != NULL && !id_equal(of_entry(entry)->id, id))
-		entry = map_next(entry);
-	return entry == NULL ? NULL : of_entry(entry);
-}
-
-/* The same; added if it has none. */
-static struct turns *
-add(struct session *session, struct span id)
-{
-	struct turns_table *table = &session->turns;
-	struct turns *turns = find(session, id);
-
-	if (turns != NULL)
-		return turns;
-	turns = mem_resize(NULL, sizeof(*turns) + id.len, 1);
-	*turns = (struct turns){ .id = { (char *)(turns + 1), id.len }, .next = table->first, .link = &table->first };
-	memcpy(turns + 1, id.ptr, id.len);
-	if (turns->next != NULL)
-		turns->next->link = &turns->next;
-	table->first = turns;
-	map_add(&table->by_id, &turns->by_id, id_hash(id, session->config.seed));
-	return turns;
-}
-
-/* Frees the turns if nothing is left of them. */
-static void
-drop(struct session *session, struct turns *turns)
-{
-	if (turns->requests == 0 && !turns->running)
-		remove_turns(&session->turns, turns);
-}
-
-/* --- what happens to one turn */
-
-/* Whether a turn begins with the answer to its prompt, and not with the prompt. A stopReason, as in v1, would end it. */
-static bool
-begins_with(const struct session *session, const struct message *response)
-{
-	return (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) &&
-	    scan_value(response->scan, SCAN_RESULT)->type != VALUE_ABSENT &&
-	    scan_value(response->scan, SCAN_STOP_REASON)->type == VALUE_ABSENT &&
-	    session->turns.by_id.count <= LIMIT_TURNS;
-}
-
-/* A session/cancel was sent: it has told of all these turns. */
-static void
-note_told(struct session *session, struct turns *turns)
-{
-	struct request *turn = NULL;
-
-	turns->told = turns->running;
-	while (turns->withheld > 0) {
-		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
-		turns->withheld -= turn->withheld;
+	if (turn != NULL)
+		pending_move(turn, REQUEST_CANCELLING);
+	for (turn = NULL; (turn = state_next_turn(session, session_id, turn)) != NULL;)
 		turn->withheld = false;
-	}
-}
-
-/* Carries out a cell for a turn, and counts. true: the agent was told to cancel the whole turn. */
-static bool
-apply_to_turn(struct session *session, struct request *request, enum decide_event event, struct message *message)
-{
-	struct turns *turns = request->turns;
-	enum request_state before = request->state;
-	enum request_state next = decisions[state_of(session, request)][event].next;
-	bool begins = event == EVENT_RESPONSE && begins_with(session, message), withheld = request->withheld;
-	bool cancelled = request->given_up != GIVEN_UP_BY_NONE && request->given_up != GIVEN_UP_BY_END;
-	enum cancel_result result = apply(session, request, event, message);
-
-	turns->waiting -= before == REQUEST_WAITING && next != REQUEST_WAITING;
-	if (next == REQUEST_NONE) {
-		turns->withheld -= withheld;
-		turns->requests--;
-	}
-	if (next == REQUEST_NONE && begins) {
-		/* One that runs untold stays so: the cancel of this prompt came before it. */
-		turns->told = (turns->told || !turns->running) && cancelled && !withheld;
-		turns->running = true;
-		if (session->client_left)
-			turns_left(session);
-	}
-	if (result == CANCEL_SENT_TURN) {
-		note_told(session, turns);
-	} else if (result == CANCEL_SENT) {
-		request->withheld = true;
-		turns->withheld++;
-	}
-	return result == CANCEL_SENT_TURN;
 }
 
 /*
@@ -144,10 +41,8 @@ cascade(struct session *session, struct span session_id, bool told)
 	const struct pending *asked = &session->party[SIDE_SERVER].pending;
 	struct request *request = pending_next_by_token(asked, session_id, NULL), *next;
 
-	/* One that joined a cancelled turn has a fate alone: an older one may have arrived while another turn ran. */
-	for (; request != NULL && request->state != REQUEST_ABANDONED && !request->swept; request = next) {
+	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
 		next = pending_next_by_token(asked, session_id, request);
-		request->swept = true;
 		if (request->fate != TURN_RUNS)
 			continue;
 		request->fate = request->state == REQUEST_WAITING ? TURN_CANCELLED : TURN_CROSSED;
@@ -160,49 +55,77 @@ cascade(struct session *session, struct span session_id, bool told)
 	}
 }
 
-/* Sends the session/cancel that was withheld, if no turn of the session runs any more but those that were cancelled. */
+/* Sends the session/cancel that was withheld for this prompt, or NULL, if no other turn of its session runs any more. */
 static void
-release(struct session *session, struct turns *turns)
+release(struct session *session, const struct request *turn)
 {
-	struct request *turn = NULL;
+	if (turn == NULL || !turn->withheld || state_turn_runs(session, turn->token, NULL) ||
+	    session->server.life != SERVER_OPEN || session->server.shut ||
+	    cancel_send(session, turn) != CANCEL_SENT_TURN)
+		return;
+	note_told(session, turn->token);
+	cascade(session, turn->token, false);
+}
 
-	if (turns->withheld == 0 || turns_live(turns, 0) || session->server.life != SERVER_OPEN || session->server.shut)
+/* v2: a turn runs. told: of its cancel; but one that runs untold stays so. */
+static void
+run(struct session *session, struct span session_id, bool told)
+{
+	struct pending *turns = &session->turns;
+	struct request *turn = pending_by_id(turns, session_id);
+
+	if (turn == NULL && turns->count < LIMIT_TURNS)
+		turn = pending_add(turns, &(struct pending_names){ .id = session_id });
+	else if (turn == NULL || turn->state == REQUEST_WAITING)
 		return;
-	do
-		turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, turns->id, turn);
-	while (!turn->withheld);
-	if (cancel_send(session, turn) != CANCEL_SENT_TURN)
-		return;
-	note_told(session, turns);
-	cascade(session, turns->id, false);
+	pending_move(turn, told ? REQUEST_CANCELLING : REQUEST_WAITING);
+}
+
+/* Whether the message answers the prompt, and its turn begins only then. A stopReason, as in v1, would end it. */
+static bool
+begins(const struct session *session, const struct request *prompt, enum decide_event event,
+    const struct message *message)
+{
+	return (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && event == EVENT_RESPONSE &&
+	    state_of(session, prompt) != REQUEST_QUEUED &&
+	    scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT &&
+	    scan_value(message->scan, SCAN_STOP_REASON)->type == VALUE_ABSENT;
+}
+
+/* Carries out a cell for a turn. true: the agent was told to cancel the whole turn. */
+static bool
+apply_to_turn(struct session *session, struct request *turn, enum decide_event event, struct message *message)
+{
+	bool cancelled = turn->given_up != GIVEN_UP_BY_NONE && turn->given_up != GIVEN_UP_BY_END;
+	bool begun = begins(session, turn, event, message);
+	enum cancel_result result;
+
+	if (begun)
+		run(session, turn->token, cancelled && !turn->withheld);
+	result = apply(session, turn, event, message);
+	if (begun && session->client_left)
+		turns_left(session);
+	if (result == CANCEL_SENT_TURN)
+		note_told(session, turn->token);
+	else if (result == CANCEL_SENT)
+		turn->withheld = true;
+	return result == CANCEL_SENT_TURN;
 }
 
 void
 turns_apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
-	struct turns *turns = request->turns;
-	bool others_withheld;
+	const struct request *withheld;
 
-	if (turns == NULL) {
+	if (!request_is_turn(request)) {
 		(void)apply(session, request, event, message);
 		return;
 	}
-	others_withheld = turns->withheld > request->withheld;
+	withheld = find_withheld(session, request->token, request);
 	if (apply_to_turn(session, request, event, message))
-		cascade(session, turns->id, false);
-	else if (others_withheld)
-		release(session, turns);
-	drop(session, turns);
-}
-
-void
-turns_enter(struct session *session, struct request *request)
-{
-	if (!request_is_turn(request))
-		return;
-	request->turns = add(session, request->token);
-	request->turns->requests++;
-	request->turns->waiting++;
+		cascade(session, request->token, false);
+	else
+		release(session, withheld);
 }
 
 /*
@@ -212,11 +135,10 @@ turns_enter(struct session *session, struct request *request)
 void
 turns_join(struct session *session, struct request *request)
 {
-	const struct turns *turns = session->handshake.dialect->turn_cancel == NULL || request->token.len == 0 ?
-	    NULL :
-	    find(session, request->token);
+	struct span session_id = request->token;
 
-	if (turns == NULL || turns_live(turns, 0))
+	if (session_id.len == 0 || state_turn_runs(session, session_id, NULL) ||
+	    (state_next_turn(session, session_id, NULL) == NULL && pending_by_id(&session->turns, session_id) == NULL))
 		return;
 	request->fate = TURN_CROSSED;
 	apply_grace(session, request);
@@ -228,9 +150,8 @@ renew_grace(struct session *session, struct span session_id)
 {
 	struct request *turn = NULL;
 
-	while ((turn = pending_next_by_token(&session->party[SIDE_CLIENT].pending, session_id, turn)) != NULL &&
-	    turn->state != REQUEST_ABANDONED)
-		if (turn->state == REQUEST_CANCELLING && request_is_turn(turn))
+	while ((turn = state_next_turn(session, session_id, turn)) != NULL)
+		if (turn->state == REQUEST_CANCELLING)
 			apply_grace(session, turn);
 }
 
@@ -252,9 +173,9 @@ turns_expire(struct session *session, struct request *request)
 /* --- session/cancel */
 
 struct ended {                      /* the turns of a session that is cancelled */
-	size_t live;                /* being worked on by the agent, which was told of no session/cancel */
-	size_t unsent;              /* not yet written, so they are withdrawn */
-	size_t repeated;            /* already cancelled */
+	bool live;                  /* some are being worked on by the agent, which was told of no session/cancel */
+	bool unsent;                /* some are not yet written, so they are withdrawn */
+	bool repeated;              /* some were cancelled already */
 	const struct request *last; /* the last one that the client was waiting for; or NULL */
 };
 
@@ -262,36 +183,26 @@ struct ended {                      /* the turns of a session that is cancelled 
 static struct ended
 cancel_all(struct session *session, struct span session_id)
 {
-	const struct pending *asked = &session->party[SIDE_CLIENT].pending;
-	struct turns *turns = find(session, session_id);
-	struct ended ended = { 0, 0, 0, NULL };
-	struct request *request, *next;
+	struct request *turn = pending_by_id(&session->turns, session_id), *next;
+	struct ended ended = { 0 };
 
-	if (turns != NULL && turns->running) {
-		ended.live += !turns->told;
-		ended.repeated += turns->told;
-		turns->told = true;
+	if (turn != NULL) {
+		ended.live = turn->state == REQUEST_WAITING;
+		ended.repeated = !ended.live;
 	}
-	request = pending_next_by_token(asked, session_id, NULL);
-	for (; request != NULL && request->state != REQUEST_ABANDONED; request = next) {
-		enum request_state state = state_of(session, request);
+	for (turn = state_next_turn(session, session_id, NULL); turn != NULL; turn = next) {
+		enum request_state state = state_of(session, turn);
 
-		next = pending_next_by_token(asked, session_id, request);
-		if (request->turns == NULL)
-			continue;
-		ended.unsent += state == REQUEST_QUEUED;
-		ended.repeated += state == REQUEST_CANCELLING;
-		ended.live += state == REQUEST_WAITING;
+		next = state_next_turn(session, session_id, turn);
+		ended.live |= state == REQUEST_WAITING || turn->withheld;
+		ended.unsent |= state == REQUEST_QUEUED;
+		ended.repeated |= state == REQUEST_CANCELLING;
 		if (state == REQUEST_WAITING && ended.last == NULL)
-			ended.last = request;
-		(void)apply_to_turn(session, request, EVENT_TURN_CANCELLED, NULL);
+			ended.last = turn;
+		if (state != REQUEST_ABANDONED)
+			(void)apply_to_turn(session, turn, EVENT_TURN_CANCELLED, NULL);
 	}
-	if (turns != NULL && turns->withheld > 0) {
-		ended.live += turns->withheld;
-		note_told(session, turns);
-	}
-	if (turns != NULL)
-		drop(session, turns);
+	note_told(session, session_id);
 	cascade(session, session_id, true);
 	return ended;
 }
@@ -299,13 +210,13 @@ cancel_all(struct session *session, struct span session_id)
 static void
 forward(struct session *session, struct message *message, const struct ended *ended)
 {
-	enum why why = ended->live > 0 ? WHY_CANCEL_FORWARDED : WHY_RELAYED;
+	enum why why = ended->live ? WHY_CANCEL_FORWARDED : WHY_RELAYED;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
 	if (cancel_withhold(session, message))
 		return;
-	if (ended->live == 0 && ended->repeated + ended->unsent > 0) {
-		pass_drop(session, message, ended->repeated > 0 ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
+	if (!ended->live && (ended->repeated || ended->unsent)) {
+		pass_drop(session, message, ended->repeated ? WHY_REPEATED_CANCEL : WHY_CANCEL_UNSENT, NULL);
 		return;
 	}
 	if (message->batch != NULL) {
@@ -319,7 +230,7 @@ forward(struct session *session, struct message *message, const struct ended *en
 	else
 		buf_append(&session->scratch, message->text);
 	pass_take(session, message, why, NULL);
-	if (ended->live > 0)
+	if (ended->live)
 		lane_overtake(lane, buf_span(&session->scratch));
 	else
 		lane_answer(lane, buf_span(&session->scratch));
@@ -348,50 +259,35 @@ turns_cancelled(struct session *session, struct message *message)
 void
 turns_note_work(struct session *session, struct span session_id, bool idle)
 {
-	struct turns *turns = find(session, session_id);
+	struct request *running = pending_by_id(&session->turns, session_id);
 
 	/* Without a prompt, the agent has begun by itself, or the client has resumed a session that was at work. */
-	if (!idle && turns == NULL && (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) &&
-	    session->turns.by_id.count < LIMIT_TURNS)
-		add(session, session_id)->running = true;
-	if (!idle || turns == NULL)
+	if (!idle && (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && running == NULL &&
+	    state_next_turn(session, session_id, NULL) == NULL)
+		run(session, session_id, false);
+	if (!idle || running == NULL)
 		return;
-	turns->running = turns->told = false;
-	release(session, turns);
-	drop(session, turns);
+	pending_remove(running);
+	release(session, find_withheld(session, session_id, NULL));
 }
 
 void
 turns_close(struct session *session, struct span session_id)
 {
-	struct turns *turns = find(session, session_id);
+	struct request *running = pending_by_id(&session->turns, session_id);
 
-	if (turns == NULL)
-		return;
-	turns->running = false;
-	note_told(session, turns);
-	drop(session, turns);
+	if (running != NULL)
+		pending_remove(running);
+	note_told(session, session_id);
 }
 
 void
 turns_left(struct session *session)
 {
-	struct turns *turns;
+	const struct request *turn;
 
-	for (turns = session->turns.first; turns != NULL; turns = turns->next)
-		if (turns->running && !turns->told && session->server.life != SERVER_GONE &&
-		    cancel_turns(session, turns))
-			note_told(session, turns);
-}
-
-void
-turns_lost(struct session *session)
-{
-	struct turns *turns, *next;
-
-	for (turns = session->turns.first; turns != NULL; turns = next) {
-		next = turns->next;
-		turns->running = turns->told = false;
-		drop(session, turns);
-	}
+	for (turn = session->turns.oldest; turn != NULL; turn = turn->newer)
+		if (turn->state == REQUEST_WAITING && session->server.life != SERVER_GONE &&
+		    cancel_turns(session, turn->id))
+			note_told(session, turn->id);
 }

@@ -17,14 +17,18 @@ pending_init(struct pending *pending, enum side from, uint64_t seed)
 }
 
 void
+pending_clear(struct pending *pending)
+{
+	while (pending->oldest != NULL)
+		pending_remove(pending->oldest);
+}
+
+void
 pending_free(struct pending *pending)
 {
 	struct request *request, *next;
 
-	for (request = pending->oldest; request != NULL; request = next) {
-		next = request->newer;
-		pending_remove(request);
-	}
+	pending_clear(pending);
 	for (request = pending->spare; request != NULL; request = next) {
 		next = request->newer;
 		free(request);

@@ -29,13 +29,6 @@ tasks_end(struct pending *tasks, struct span id)
 }
 
 void
-tasks_clear(struct pending *tasks)
-{
-	while (tasks->oldest != NULL)
-		pending_remove(tasks->oldest);
-}
-
-void
 tasks_expire(struct pending *tasks, msec_t now)
 {
 	while (tasks->oldest != NULL && alarm_due(&tasks->oldest->hard) <= now)
