@@ -4,7 +4,7 @@
 /*
  * What the files of src/core/session offer each other, from the lowest to the highest; the caller needs session.h only.
  *
- *   questions, acks requests of canceld's own; acknowledgements of $/canceld/cancel
+ *   state, acks     the state; requests of canceld's own; acknowledgements of $/canceld/cancel
  *   pass            the message at hand leaves its lane
  *   reply, cancel   the requester is answered; the receiver is told
  *   recovery        is the server alive? the replay to a new one
@@ -19,7 +19,7 @@
 #include "core/message.h"
 #include "core/state.h"
 
-/* --- questions.c */
+/* --- state.c: questions */
 
 /*
  * A fresh id: no request and no question of that side has it. A string, or a number that fits into int32 and is far from
@@ -34,11 +34,8 @@ bool questions_has_minted(const struct session *session, struct span number);
 struct request *questions_add(struct session *session, enum side asker, enum question kind, const char *method,
     bool string, msec_t time);
 
-/* The question in that side's place that a response with this id answers; or NULL. */
+/* The question in that side's place that a response with this id answers, also if it spells the number otherwise; or NULL. */
 struct request *questions_find(const struct session *session, enum side asker, struct span id);
-
-/* The only question in that side's place whose id is the same number as this id, but spelled differently; or NULL. */
-struct request *questions_loosely(struct session *session, enum side asker, struct span id);
 
 /* --- acks.c */
 
@@ -193,12 +190,6 @@ void recovery_answered(struct session *session, struct request *question, const 
 /* Gives up the questions that are due. */
 void recovery_expire(struct session *session, enum side asker);
 
-/* Why a new server could not continue this session; NULL: it could. */
-const char *recovery_obstacle(const struct session *session);
-
-/* A new server has started: begins the replay. */
-void recovery_replay(struct session *session);
-
 /* --- apply.c */
 
 /*
@@ -277,22 +268,6 @@ void requests_bound(struct session *session, enum side requester);
 
 /* Applies the event to all requests of that side; traits not 0: only to those whose method has one of these traits. */
 void requests_sweep(struct session *session, enum side requester, enum decide_event event, unsigned traits);
-
-/* --- ends.c */
-
-/* What becomes of the requests when the server ends or reads no more. */
-
-/* The server has gone and a new one will come: open streams wait for the new one, all other requests are decided. */
-void ends_lose_server(struct session *session);
-
-/*
- * The server is deaf: gives it the grace to answer the requests that it has, and answers the others, unless they go to
- * the next server.
- */
-void ends_deafen(struct session *session);
-
-/* See session_server_owes. */
-bool ends_server_owes(const struct session *session);
 
 /* --- receive.c */
 

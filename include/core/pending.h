@@ -184,10 +184,10 @@ struct request *pending_next_by_token(const struct pending *pending, struct span
  * The WAITING or CANCELLING request whose wire id is the same number as this id (id_number) but not equal to it; NULL if
  * there is none, or more than one.
  */
-struct request *pending_loosely(struct pending *pending, struct span wire_id);
+struct request *pending_loosely(const struct pending *pending, struct span wire_id);
 
 /* The same of tombstones. */
-struct request *pending_loosely_late(struct pending *pending, struct span wire_id);
+struct request *pending_loosely_late(const struct pending *pending, struct span wire_id);
 
 /* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
 bool pending_holds(const struct pending *pending, struct span id);

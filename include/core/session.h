@@ -46,6 +46,22 @@ enum server_life {
 	SERVER_GONE,      /* it has gone for good */
 };
 
+struct server { /* as the session sees it: what can be sent to it now, and how the last process ended */
+	enum server_life life;
+	bool served;    /* this one has answered a request of the client's */
+	bool restarted; /* it is not the first server */
+	bool given_up;  /* no further server will be started: they have failed too often */
+	bool closed;    /* the client has told it to end (LSP 3.17 "Exit"): any exit after that is not a crash */
+	bool hung;      /* one has never answered the handshake: the session has to end */
+	bool shut;      /* canceld has closed its stdin, to end it */
+	bool unstarted; /* there never was one, and there will be none */
+	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
+	int signal;
+	struct buf said;    /* the last lines of text on its stdout */
+	struct buf quote;   /* the last bytes of said and of its stderr, as valid UTF-8 */
+	struct buf refusal; /* why the last server could not continue the session; empty: it could */
+};
+
 struct session;
 
 struct session *session_new(const struct session_config *config, action_fn *act, void *user, msec_t now);
@@ -92,14 +108,7 @@ void session_server_back(struct session *session, msec_t now);
 /* Why a new server could not continue this session; NULL: it could. A static string. */
 const char *session_cannot_restart(const struct session *session);
 
-/* The server's life, as far as the session knows it. */
-enum server_life session_server(const struct session *session);
-
-/* This server has answered a request of the client's. */
-bool session_server_served(const struct session *session);
-
-/* The client has told the server to end (LSP 3.17 "Exit"): any exit after that is not a crash. */
-bool session_closed(const struct session *session);
+const struct server *session_server(const struct session *session);
 
 /* The client has opened the session, or has sent any request. */
 bool session_opened(const struct session *session);
@@ -153,7 +162,7 @@ msec_t session_wake(const struct session *session, bool stalled);
  */
 msec_t session_sleep(struct session *session, bool stalled, msec_t now);
 
-/* It is `now`: for operator.c. */
+/* It is `now`, which every call that takes the time does by itself. */
 void session_set_time(struct session *session, msec_t now);
 
 /* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
@@ -165,8 +174,6 @@ size_t session_outstanding(const struct session *session, enum side requester);
 /* ACP v2: whether the server works on a prompt that it has answered, and that was not cancelled. */
 bool session_turn_runs(const struct session *session);
 
-bool session_wants_end(const struct session *session);                /* the handshake was never answered */
-bool session_timed_out(const struct session *session);                /* some request timed out */
 const struct journal *session_journal(const struct session *session); /* what was counted */
 
 /* --- What a person, outside of the session, may see and do while it runs */

@@ -22,33 +22,17 @@
 #include "core/pending.h"
 #include "core/session.h"
 
-/* --- clocks.c */
-
 /*
  * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
- * still; the idle clock also leaves out the time in which the client's requests do not count as idle.
+ * still; the idle clock also leaves out the time in which the client's requests do not count as idle: while the client
+ * asks a person something for the server, or the server is not read.
  */
-
 struct clocks {
 	msec_t now;     /* the caller's */
 	msec_t planned; /* when the caller meant to wake up; MSEC_NEVER: it did not say */
-	msec_t skew;    /* how long everything stood still, in total */
-	msec_t steady;  /* the caller's clock less the skew */
-	msec_t idle;    /* steady, less the time in which a person was waited for or the server was not read */
-	bool stalled;   /* the server is not being read */
-	bool resumed;   /* reading has just resumed */
+	msec_t steady, idle;
+	bool stalled; /* the server is not being read */
 };
-
-void clocks_init(struct clocks *clocks, msec_t now);
-
-/*
- * Sets the time. frozen: the idle clock stood still since the last call, for another reason than `stalled`. Returns how
- * long everything stood still before this call, in ms: 0 unless the call comes much later than planned.
- */
-msec_t clocks_set(struct clocks *clocks, msec_t now, bool frozen);
-
-/* The caller waits until `wake` at the latest. stalled: it does not read the server meanwhile. */
-void clocks_plan(struct clocks *clocks, msec_t wake, bool stalled);
 
 /* The clock of that side's idle deadlines. */
 static inline msec_t
@@ -57,46 +41,15 @@ clocks_idle(const struct clocks *clocks, enum side requester)
 	return requester == SIDE_CLIENT ? clocks->idle : clocks->steady;
 }
 
-/* --- server.c */
-
-/* The server as the session sees it: what can be sent to it now, and how the last process ended. */
-
-struct server {
-	enum server_life life;
-	bool served;    /* this one has answered a request of the client's */
-	bool restarted; /* it is not the first server */
-	bool given_up;  /* no further server will be started: they have failed too often */
-	bool closed;    /* the client has told it to end */
-	bool shut;      /* canceld has closed its stdin, to end it */
-	bool unstarted; /* there never was one, and there will be none */
-	int status;     /* exit status of the last server that ended; -1: unknown, as for signal */
-	int signal;
-	struct buf said;    /* the last lines of text on its stdout */
-	struct buf quote;   /* the last bytes of said and of its stderr, as valid UTF-8 */
-	struct buf refusal; /* why the last server could not continue the session; empty: it could */
-};
-
-void server_init(struct server *server);
-void server_free(struct server *server);
+/* --- the server */
 
 /* Sets the life. SERVER_AWAY also resets what was true of the former server only. */
 void server_enter(struct server *server, enum server_life life);
 
-/* The server has ended; life is AWAY or GONE. status, signal: -1: unknown. */
-void server_end(struct server *server, enum server_life life, int status, int signal);
-
-void server_note_served(struct server *server);
-
 /* A line of text on the server's stdout, without its newline. */
 void server_note_said(struct server *server, struct span text);
 
-/*
- * Keeps the end of what the server said on its stdout, followed by these bytes, with `?` for what is not UTF-8. If both
- * are too long together, these bytes have precedence.
- */
-void server_quote(struct server *server, struct span words);
-
-/* Keeps the reason why this server does not continue the session, likewise with `?`; empty: it does. */
+/* Keeps the reason why this server does not continue the session, with `?` for what is not UTF-8; empty: it does. */
 void server_refuse(struct server *server, struct span words);
 
 /* No server will read what is sent from now on: it has gone for good, or is deaf and the last one. */
@@ -315,6 +268,12 @@ struct party { /* one side: the bytes it writes, and the requests it sends */
 	char told[LIMIT_TOLD];  /* ... of SKIP_TEXT: how it began */
 };
 
+enum client_life {
+	CLIENT_HERE,
+	CLIENT_DRAINS, /* it sends nothing more, and its requests are waited for */
+	CLIENT_LEFT,
+};
+
 struct session {
 	struct session_config config; /* without policy */
 	struct policy policy;
@@ -331,11 +290,8 @@ struct session {
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
 	bool cancel_withheld; /* requests.c: a cancel waits until the era is settled */
-	bool timed_out;       /* requests.c: a request has timed out */
-	bool wants_end;       /* requests.c: the handshake was never answered */
-	bool client_gone;     /* session.c */
-	bool client_left;     /* session.c: ... and its requests are not waited for */
-	msec_t client_owed;   /* session.c: steady time when the server last waited for an answer of the client's */
+	enum client_life client;
+	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
 	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
 	struct latency latency;
 	bool batch_told;             /* receive.c */
@@ -378,9 +334,6 @@ state_of(const struct session *session, const struct request *request)
 	return request->state;
 }
 
-/* Whether this is the client's notification after the handshake, and a new server must be told of it. */
-bool state_is_opening(const struct session *session, enum side from, struct span method);
-
 /*
  * How long the receiver may still take to answer a request that was cancelled. request
  * may be NULL.
@@ -413,32 +366,24 @@ state_is_held(const struct session *session, const struct request *request)
 	    lane_holds(session->party[SIDE_CLIENT].lane, request->start);
 }
 
-/* A sign of life: restarts the request's idle deadline, if it has one. */
-void state_extend(struct session *session, struct request *request);
-
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
 void state_release(struct session *session);
 
-/* The number of that side's requests whose answers are awaited. */
-static inline size_t
-state_outstanding(const struct session *session, enum side requester)
+/* The client's requests do not idle while the client asks a person something for the server. */
+static inline bool
+state_waits_for_person(const struct session *session)
 {
-	const size_t *in_state = session->party[requester].pending.in_state;
-
-	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING];
+	return session->party[SIDE_SERVER].pending.persons > 0;
 }
 
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);
 
-/* After lane_keep: the server has gone, with its requests that cannot be tracked and those of the client's that it had. */
-void state_lose_untracked(struct session *session);
-
 /* Whether that side reads nothing any more. */
 static inline bool
 state_takes_nothing(const struct session *session, enum side side)
 {
-	return side == SIDE_SERVER ? server_takes_nothing(&session->server) : session->client_gone;
+	return side == SIDE_SERVER ? server_takes_nothing(&session->server) : session->client != CLIENT_HERE;
 }
 
 /* Whether canceld's own messages to that side are written: also to a server that is still to come. */

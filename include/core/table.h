@@ -106,9 +106,6 @@ struct questions {
 	uint32_t minted; /* how many ids were minted */
 };
 
-void questions_init(struct questions *questions, uint64_t seed);
-void questions_free(struct questions *questions);
-
 static inline enum question
 question_kind(const struct request *question)
 {

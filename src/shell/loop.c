@@ -364,7 +364,7 @@ exit_status(const struct loop *loop)
 		return 128 + loop->signals.ending;
 	if (loop->failed)
 		return STATUS_FAILED;
-	if (status == 0 && loop->options->fail_on_timeout && (session_timed_out(loop->session) || left))
+	if (status == 0 && loop->options->fail_on_timeout && (journal->counts[WHY_TIMED_OUT] > 0 || left))
 		return STATUS_TIMED_OUT;
 	if (status == 0 && loop->options->fail_on_error && (failed || left))
 		return STATUS_ERROR;

@@ -240,11 +240,8 @@ play_check_session(struct play *play)
 	if (sum != session_journal(session)->requests[SIDE_CLIENT] && (text = play_fail(play, play->line)) != NULL)
 		play_show(text, "expected the tallies to count %llu requests, they count %llu",
 		    (unsigned long long)session_journal(session)->requests[SIDE_CLIENT], (unsigned long long)sum);
-	if (session_wants_end(session) != play->wants_end && (text = play_fail(play, play->line)) != NULL)
+	if (session_server(session)->hung != play->wants_end && (text = play_fail(play, play->line)) != NULL)
 		play_show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
-	if (session_timed_out(session) != (play->counts[WHY_TIMED_OUT] > 0) &&
-	    (text = play_fail(play, play->line)) != NULL)
-		play_show(text, "expected session_timed_out to tell whether TIMED_OUT was said");
 }
 
 static void
@@ -260,7 +257,7 @@ on_stuck(struct play *play, const struct line *line)
 	struct session *session = play->session;
 	struct buf *text;
 
-	if (session != NULL && session_server(session) != SERVER_STUCK && (text = play_fail(play, line)) != NULL)
+	if (session != NULL && session_server(session)->life != SERVER_STUCK && (text = play_fail(play, line)) != NULL)
 		play_show(text, "expected the session to want the server's end");
 }
 

@@ -49,7 +49,7 @@ canceld_acts(struct world *world)
 static void
 shut_server(struct world *world)
 {
-	bool replaying = session_server(world->session) != SERVER_OPEN;
+	bool replaying = session_server(world->session)->life != SERVER_OPEN;
 	struct span span;
 
 	both_server_shut(world);

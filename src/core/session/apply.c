@@ -226,7 +226,7 @@ apply(struct session *session, struct request *request, enum decide_event event,
 	if (cell->steps & DECIDE_ANSWER)
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
-		state_extend(session, request);
+		pending_extend(request, clocks_idle(&session->clocks, request->from));
 	if (cell->tally != TALLY_OPEN) {
 		enum outcome outcome = outcome_of(request, event, message);
 

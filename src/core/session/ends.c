@@ -1,4 +1,7 @@
+/* The client leaves; the server ends, closes its stdin, or comes back: what becomes of the requests. */
 #include "core/inside.h"
+
+#include "core/limits.h"
 
 /* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
 static bool
@@ -39,11 +42,53 @@ deafen(struct session *session, struct request *request)
 }
 
 void
-ends_lose_server(struct session *session)
+session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
+	session_set_time(session, now);
+	session->client = leaving == LEAVE_DRAIN ? CLIENT_DRAINS : CLIENT_LEFT;
+	if (leaving == LEAVE_DRAIN) {
+		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
+	} else {
+		recovery_end_probe(session);
+		requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
+		    0);
+		turns_left(session);
+	}
+	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
+}
+
+static void
+end_server(struct session *session, enum server_life life, int status, int signal)
+{
+	session->server.status = status;
+	session->server.signal = signal;
+	server_enter(&session->server, life);
+	recovery_drop_questions(session);
+}
+
+void
+session_server_gone(struct session *session, int status, int signal, msec_t now)
+{
+	session_set_time(session, now);
+	end_server(session, SERVER_GONE, status, signal);
+	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	lane_abandon(session->party[SIDE_CLIENT].lane);
+}
+
+void
+session_server_lost(struct session *session, int status, int signal, msec_t now)
+{
+	struct party *client = &session->party[SIDE_CLIENT], *server = &session->party[SIDE_SERVER];
 	struct request *request, *next;
 
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+	session_set_time(session, now);
+	end_server(session, SERVER_AWAY, status, signal);
+	noise_forget(session);
+	server->ended = false;
+	pending_clear(&session->tasks[SIDE_CLIENT]);
+	pending_clear(&session->tasks[SIDE_SERVER]);
+	for (request = client->pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
@@ -51,21 +96,52 @@ ends_lose_server(struct session *session)
 			requests_decide(session, request, EVENT_RECEIVER_LOST, NULL);
 	}
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	pending_clear(&session->turns);
+	/* Keep unsent messages, except those bound to the old server. */
+	lane_keep(client->lane);
+	server->untracked = 0;
+	if (client->untracked <= lane_written_to(client->lane)) /* else it waits for the next server */
+		client->untracked = 0;
+	lane_stop_at(client->lane, 0);
 }
 
 void
-ends_deafen(struct session *session)
+session_server_deaf(struct session *session, bool retired, msec_t now)
 {
+	struct party *client = &session->party[SIDE_CLIENT];
 	struct request *request, *next;
 
-	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = next) {
+	session_set_time(session, now);
+	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
+	/* What it has not answered gets the grace from now on. */
+	session->party[SIDE_SERVER].heard = session->clocks.steady;
+	recovery_end_probe(session);
+	for (request = client->pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		deafen(session, request);
 	}
+	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
+	if (retired)
+		lane_stop_at(client->lane, 0);
+	else
+		lane_abandon(client->lane);
+}
+
+void
+session_server_shut(struct session *session, msec_t now)
+{
+	enum server_life life = session->server.life;
+
+	session_set_time(session, now);
+	if (life == SERVER_AWAY || life == SERVER_GONE)
+		return;
+	session->server.shut = true;
+	recovery_wait_no_more(session);
 }
 
 bool
-ends_server_owes(const struct session *session)
+session_server_owes(const struct session *session)
 {
 	const struct request *request;
 	msec_t silent = session->clocks.steady - session->party[SIDE_SERVER].heard;

@@ -132,7 +132,7 @@ refuse(struct session *session, struct message *message)
 		requests_decide(session, NULL, EVENT_RECEIVER_GONE, message);
 		return true;
 	}
-	if (state_outstanding(session, message->from) >= session->config.max_inflight)
+	if (session_outstanding(session, message->from) >= session->config.max_inflight)
 		answer = reply_answer(session, message, "too-many-requests",
 		    "canceld: too many requests are outstanding (--max-inflight)");
 	else if (session_is_full(session, message))
@@ -422,7 +422,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
 		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
 	if (requester == SIDE_CLIENT) {
-		server_note_served(&session->server);
+		session->server.served = true;
 		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
 			handshake_read_answer(&session->handshake, message);
 			records_note_server(&session->records, session->handshake.dialect, message);
@@ -458,8 +458,6 @@ receive_response(struct session *session, struct message *message)
 	question = request == NULL ? questions_find(session, requester, id) : NULL;
 	if (request == NULL && question == NULL && (request = pending_loosely(&party->pending, id)) != NULL)
 		message->word = WHY_ID_COERCED;
-	if (request == NULL && question == NULL)
-		question = questions_loosely(session, requester, id);
 	/* The second answer to a request that has ended is no late one to another request. */
 	if (request == NULL && question == NULL && party->untracked == 0 &&
 	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
@@ -553,7 +551,7 @@ on_update(struct session *session, struct message *message, enum side requester,
 	keep_progress(session, message, newest);
 	while ((request = pending_next_by_token(&session->party[requester].pending, token, request)) != NULL &&
 	    request->state != REQUEST_ABANDONED)
-		state_extend(session, request);
+		pending_extend(request, clocks_idle(&session->clocks, request->from));
 	pass_on(session, message, WHY_RELAYED, newest);
 }
 
@@ -667,7 +665,7 @@ receive_notification(struct session *session, struct message *message)
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			session->server.closed = true;
 		restore_id(session, message, SCAN_META_SUBSCRIPTION);
-		if (state_is_opening(session, message->from, method))
+		if (session->records.wanted && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
 			on_opened(session, message);
 		else
 			pass_on(session, message, WHY_RELAYED, NULL);

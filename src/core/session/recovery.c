@@ -59,9 +59,9 @@ recovery_probe(struct session *session, const struct request *request)
 	const struct span parts[CAUSE_PARTS] = { request->id, request->method, request->name, request->meta };
 	enum server_life life = session->server.life;
 
-	if (session->config.kill_stuck == 0 || session->client_left || (request_traits(request) & METHOD_NO_CANCEL) ||
-	    life == SERVER_GONE || server_is_unreachable(&session->server) || life == SERVER_AWAY ||
-	    life == SERVER_STUCK)
+	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT ||
+	    (request_traits(request) & METHOD_NO_CANCEL) || life == SERVER_GONE ||
+	    server_is_unreachable(&session->server) || life == SERVER_AWAY || life == SERVER_STUCK)
 		return;
 	for (int i = 0; i < CAUSE_PARTS; i++) {
 		buf_clear(&session->probe.cause[i]);
@@ -164,7 +164,7 @@ expire_probe(struct session *session)
 }
 
 const char *
-recovery_obstacle(const struct session *session)
+session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
@@ -270,8 +270,9 @@ send_settings(struct session *session)
 }
 
 void
-recovery_replay(struct session *session)
+session_server_back(struct session *session, msec_t now)
 {
+	session_set_time(session, now);
 	server_enter(&session->server, SERVER_HANDSHAKE);
 	send_records(session, RECORD_HANDSHAKE);
 	if (session->replaying == 0)

@@ -56,10 +56,8 @@ expire(struct session *session, struct request *request)
 		requests_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
-	if (request->state == REQUEST_WAITING) {
-		session->timed_out = true;
-		session->wants_end |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
-	}
+	if (request->state == REQUEST_WAITING)
+		session->server.hung |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
 	requests_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 

@@ -1,15 +1,6 @@
 /*
  *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
  *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
- *
- *   session.c    finds the messages in the bytes and hands each on; the clock; the ends of both sides
- *   receive.c    enters a request in the table, finds the request of a response, a cancel, progress
- *   noise.c      handles what is not a message
- *   requests.c   events of the table: deadlines, sweeps; apply.c carries a cell out, turns.c follows ACP's turns
- *   ends.c       the server goes or is deaf: what becomes of the requests
- *   recovery.c   probes whether the server is alive; replays the session to a new one
- *   cancel.c, reply.c, pass.c    tell the receiver; answer the requester; let the message at hand leave its lane
- *   handshake.c, records.c, questions.c, tasks.c, acks.c, server.c, clocks.c    keep the state: see state.h
  */
 #include "core/session.h"
 
@@ -31,10 +22,9 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->config.policy = NULL;
 	policy_copy(&session->policy, config->policy, POLICY_SET);
 	journal_init(&session->journal, act, user);
-	clocks_init(&session->clocks, now);
+	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
 	handshake_init(&session->handshake, config->dialect);
-	server_init(&session->server);
-	questions_init(&session->questions, config->seed);
+	session->server.status = session->server.signal = -1;
 	acks_init(&session->acks, config->seed);
 	records_init(&session->records, config->restarts);
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
@@ -51,6 +41,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
 		pending_init(&session->tasks[side], side, config->seed);
+		pending_init(&session->questions.asked[side], side, config->seed);
 	}
 	return session;
 }
@@ -66,6 +57,7 @@ session_free(struct session *session)
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
+		pending_free(&session->questions.asked[side]);
 	}
 	policy_free(&session->policy);
 	pending_free(&session->turns);
@@ -76,8 +68,9 @@ session_free(struct session *session)
 	recovery_free(session);
 	records_free(&session->records);
 	acks_free(&session->acks);
-	questions_free(&session->questions);
-	server_free(&session->server);
+	buf_free(&session->server.said);
+	buf_free(&session->server.quote);
+	buf_free(&session->server.refusal);
 	free(session);
 }
 
@@ -98,28 +91,6 @@ struct lane *
 session_lane(struct session *session, enum side from)
 {
 	return session->party[from].lane;
-}
-
-/* The client's requests do not idle while the client asks a person something for the server. */
-static bool
-is_idle_frozen(const struct session *session)
-{
-	return session->party[SIDE_SERVER].pending.persons > 0;
-}
-
-static void
-set_clock(struct session *session, msec_t now)
-{
-	msec_t gap = clocks_set(&session->clocks, now, is_idle_frozen(session));
-
-	if (gap > 0) {
-		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
-
-		action.elapsed = gap;
-		journal_tell(&session->journal, &action);
-	}
-	if (state_outstanding(session, SIDE_SERVER) > 0)
-		session->client_owed = session->clocks.steady;
 }
 
 /* Finds how both sides frame their messages. false: the first bytes do not show that yet. */
@@ -316,7 +287,7 @@ hear(struct session *session, enum side from, bool ended)
 void
 session_hear(struct session *session, enum side from, msec_t now)
 {
-	set_clock(session, now);
+	session_set_time(session, now);
 	hear(session, from, false);
 }
 
@@ -327,7 +298,7 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	enum frame_result result;
 	size_t room;
 
-	set_clock(session, now);
+	session_set_time(session, now);
 	hear(session, from, true);
 	party->ended = true;
 	if (session->handshake.plain || party->frame.read == party->frame.start)
@@ -341,88 +312,6 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	} else if ((result = frame_finish(&party->frame)) != FRAME_MORE) {
 		receive_frame(session, from, result);
 	}
-}
-
-void
-session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
-{
-	set_clock(session, now);
-	session->client_gone = true;
-	if (leaving != LEAVE_DRAIN)
-		recovery_end_probe(session);
-	session->client_left = leaving != LEAVE_DRAIN;
-	requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
-	    leaving == LEAVE_DRAIN ? METHOD_STREAM : 0);
-	if (leaving != LEAVE_DRAIN)
-		turns_left(session);
-	requests_sweep(session, SIDE_SERVER, EVENT_RECEIVER_GONE, 0);
-}
-
-void
-session_server_gone(struct session *session, int status, int signal, msec_t now)
-{
-	set_clock(session, now);
-	server_end(&session->server, SERVER_GONE, status, signal);
-	recovery_drop_questions(session);
-	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
-}
-
-void
-session_server_lost(struct session *session, int status, int signal, msec_t now)
-{
-	struct party *client = &session->party[SIDE_CLIENT];
-
-	set_clock(session, now);
-	server_end(&session->server, SERVER_AWAY, status, signal);
-	recovery_drop_questions(session);
-	noise_forget(session);
-	session->party[SIDE_SERVER].ended = false;
-	pending_clear(&session->tasks[SIDE_CLIENT]);
-	pending_clear(&session->tasks[SIDE_SERVER]);
-	ends_lose_server(session);
-	pending_clear(&session->turns);
-	/* Keep unsent messages, except those bound to the old server. */
-	lane_keep(client->lane);
-	state_lose_untracked(session);
-	lane_stop_at(client->lane, 0);
-}
-
-void
-session_server_back(struct session *session, msec_t now)
-{
-	set_clock(session, now);
-	recovery_replay(session);
-}
-
-void
-session_server_deaf(struct session *session, bool retired, msec_t now)
-{
-	set_clock(session, now);
-	server_enter(&session->server, retired ? SERVER_RETIRED : SERVER_DEAF);
-	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
-	session->party[SIDE_SERVER].heard =
-	    session->clocks.steady; /* what it has not answered gets the grace from now on */
-	recovery_end_probe(session);
-	ends_deafen(session);
-	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	if (retired)
-		lane_stop_at(session->party[SIDE_CLIENT].lane, 0);
-	else
-		lane_abandon(session->party[SIDE_CLIENT].lane);
-}
-
-void
-session_server_shut(struct session *session, msec_t now)
-{
-	enum server_life life = session->server.life;
-
-	set_clock(session, now);
-	if (life == SERVER_AWAY || life == SERVER_GONE)
-		return;
-	session->server.shut = true;
-	recovery_wait_no_more(session);
 }
 
 /* Expires the requests of that side, unless an unread answer may be for them. */
@@ -441,7 +330,7 @@ expire(struct session *session, enum side side, bool heard)
 void
 session_expire(struct session *session, bool heard, msec_t now)
 {
-	set_clock(session, now);
+	session_set_time(session, now);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
 	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
@@ -468,13 +357,13 @@ wake_of(const struct session *session, enum side side, bool stalled)
 {
 	const struct pending *pending = &session->party[side].pending;
 	const struct clocks *clocks = &session->clocks;
-	msec_t wake = due_by_caller(&session->tasks[side].hard, clocks->skew);
+	msec_t skew = clocks->now - clocks->steady, wake = due_by_caller(&session->tasks[side].hard, skew);
 
 	if (side == SIDE_CLIENT && stalled)
 		return wake;
-	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, clocks->skew));
-	wake = earlier(wake, due_by_caller(&pending->hard, clocks->skew));
-	if (side == SIDE_CLIENT && is_idle_frozen(session))
+	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, skew));
+	wake = earlier(wake, due_by_caller(&pending->hard, skew));
+	if (side == SIDE_CLIENT && state_waits_for_person(session))
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
 }
@@ -490,25 +379,16 @@ session_wake(const struct session *session, bool stalled)
 msec_t
 session_sleep(struct session *session, bool stalled, msec_t now)
 {
+	struct clocks *clocks = &session->clocks;
+	bool resumed = clocks->stalled && !stalled;
 	msec_t wake;
 
-	set_clock(session, now);
+	session_set_time(session, now);
 	wake = session_wake(session, stalled);
-	clocks_plan(&session->clocks, wake, stalled);
+	clocks->stalled = stalled;
+	/* Deadlines that passed while the server was not read are late for that reason; no clock stood still. */
+	clocks->planned = resumed || wake < clocks->now ? MSEC_NEVER : wake;
 	return wake;
-}
-
-void
-session_quote(struct session *session, struct span words)
-{
-	server_quote(&session->server, words);
-}
-
-void
-session_refuse(struct session *session, struct span words)
-{
-	server_refuse(&session->server, words);
-	session->server.unstarted = true;
 }
 
 void
@@ -517,34 +397,10 @@ session_give_up(struct session *session)
 	session->server.given_up = true;
 }
 
-const char *
-session_cannot_restart(const struct session *session)
-{
-	return recovery_obstacle(session);
-}
-
-enum server_life
+const struct server *
 session_server(const struct session *session)
 {
-	return session->server.life;
-}
-
-bool
-session_server_served(const struct session *session)
-{
-	return session->server.served;
-}
-
-bool
-session_server_owes(const struct session *session)
-{
-	return ends_server_owes(session);
-}
-
-bool
-session_closed(const struct session *session)
-{
-	return session->server.closed;
+	return &session->server;
 }
 
 bool
@@ -553,34 +409,10 @@ session_opened(const struct session *session)
 	return session->journal.requests[SIDE_CLIENT] > 0 || session->handshake.plain;
 }
 
-size_t
-session_outstanding(const struct session *session, enum side requester)
-{
-	return state_outstanding(session, requester);
-}
-
 bool
 session_turn_runs(const struct session *session)
 {
 	return !server_takes_nothing(&session->server) && session->turns.in_state[REQUEST_WAITING] > 0;
-}
-
-bool
-session_wants_end(const struct session *session)
-{
-	return session->wants_end;
-}
-
-bool
-session_timed_out(const struct session *session)
-{
-	return session->timed_out;
-}
-
-void
-session_set_time(struct session *session, msec_t now)
-{
-	set_clock(session, now);
 }
 
 void

@@ -1,22 +1,184 @@
-#include "core/inside.h"
+#include <string.h>
 
 #include "core/id.h"
+#include "core/inside.h"
+#include "core/json.h"
 #include "core/limits.h"
 
-void
-state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
-    struct span detail)
-{
-	struct action action = state_action(session, verb, side, why, request);
+enum { MINTED_FIRST = 1 << 30 };
 
-	action.detail = detail;
-	journal_tell(&session->journal, &action);
+/* --- time */
+
+/*
+ * How long everything stood still: the call comes much later than planned. The start of the gap is unknown: assume the
+ * earliest moment, so that no deadline fires early.
+ */
+static msec_t
+gap_before(const struct clocks *clocks, msec_t now)
+{
+	msec_t since = clocks->now;
+
+	if (clocks->planned == MSEC_NEVER || now <= clocks->planned + TIME_SKEW)
+		return 0;
+	if (since < clocks->planned - TIME_SKEW)
+		since = clocks->planned - TIME_SKEW;
+	return now - since;
+}
+
+void
+session_set_time(struct session *session, msec_t now)
+{
+	struct clocks *clocks = &session->clocks;
+	msec_t gap = gap_before(clocks, now), passed = now - clocks->now - gap;
+
+	if (now >= clocks->now) {
+		clocks->now = now;
+		clocks->planned = MSEC_NEVER;
+		clocks->steady += passed;
+		if (!clocks->stalled && !state_waits_for_person(session))
+			clocks->idle += passed;
+	}
+	if (gap > 0) {
+		struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_SKEWED, NULL);
+
+		action.elapsed = gap;
+		journal_tell(&session->journal, &action);
+	}
+	if (session_outstanding(session, SIDE_SERVER) > 0)
+		session->client_owed = clocks->steady;
+}
+
+/* --- the server */
+
+void
+server_enter(struct server *server, enum server_life life)
+{
+	server->life = life;
+	if (life == SERVER_AWAY) {
+		server->served = server->shut = false;
+		buf_clear(&server->said);
+	}
+	if (life == SERVER_HANDSHAKE)
+		server->restarted = true;
+}
+
+/* As much of the end as is quoted, without line ends behind it. */
+static struct span
+last_words(struct span words)
+{
+	while (words.len > 0 && (words.ptr[words.len - 1] == '\n' || words.ptr[words.len - 1] == '\r'))
+		words.len--;
+	return words.len > LIMIT_LAST_WORDS ? span_part(words, words.len - LIMIT_LAST_WORDS, LIMIT_LAST_WORDS) : words;
+}
+
+void
+server_note_said(struct server *server, struct span text)
+{
+	buf_append(&server->said, last_words(text));
+	buf_append(&server->said, SPAN("\n"));
+	if (server->said.len > LIMIT_LAST_WORDS)
+		buf_consume(&server->said, server->said.len - LIMIT_LAST_WORDS);
+}
+
+/* What is no valid UTF-8 becomes '?'. */
+static void
+set_words(struct buf *text, struct span words)
+{
+	size_t at, len;
+
+	buf_clear(text);
+	for (at = 0; at<words.len; at += len> 0 ? len : 1) {
+		len = utf8_length(words, at);
+		buf_append(text, len > 0 ? span_part(words, at, len) : SPAN("?"));
+	}
+}
+
+void
+session_quote(struct session *session, struct span words)
+{
+	struct buf *both = &session->scratch;
+
+	buf_clear(both);
+	buf_append(both, buf_span(&session->server.said));
+	buf_append(both, words);
+	set_words(&session->server.quote, last_words(buf_span(both)));
+}
+
+void
+server_refuse(struct server *server, struct span words)
+{
+	set_words(&server->refusal, words);
+}
+
+void
+session_refuse(struct session *session, struct span words)
+{
+	server_refuse(&session->server, words);
+	session->server.unstarted = true;
+}
+
+/* --- questions */
+
+struct span
+questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX])
+{
+	struct span minted = { storage, 0 };
+	struct buf text;
+
+	buf_init(&text);
+	do {
+		buf_clear(&text);
+		compose(&text, string ? "'canceld-%d'" : "%d",
+		    (string ? 1 : MINTED_FIRST) + (int64_t)session->questions.minted++);
+	} while (pending_holds(&session->party[asker].pending, buf_span(&text)) ||
+	    pending_holds(&session->questions.asked[asker], buf_span(&text)));
+	minted.len = text.len;
+	memcpy(storage, buf_span(&text).ptr, text.len);
+	buf_free(&text);
+	return minted;
 }
 
 bool
-state_is_opening(const struct session *session, enum side from, struct span method)
+questions_has_minted(const struct session *session, struct span number)
 {
-	return session->records.wanted && from == SIDE_CLIENT && dialect_is(method, session->handshake.dialect->opened);
+	double value;
+
+	return id_number(number, &value) && value >= MINTED_FIRST &&
+	    value < (double)MINTED_FIRST + session->questions.minted;
+}
+
+struct request *
+questions_add(struct session *session, enum side asker, enum question kind, const char *method, bool string,
+    msec_t time)
+{
+	msec_t now = session->clocks.steady;
+	char storage[MINTED_MAX];
+	struct pending_names names = { .method = span_of(method), .flags = kind };
+	struct request *question;
+
+	names.id = questions_mint(session, asker, string, storage);
+	question = pending_add(&session->questions.asked[asker], &names);
+	pending_set_deadlines(question, MSEC_NEVER, time, now, now);
+	return question;
+}
+
+struct request *
+questions_find(const struct session *session, enum side asker, struct span id)
+{
+	const struct pending *asked = &session->questions.asked[asker];
+	struct request *question = asked->count > 0 ? pending_by_wire(asked, id) : NULL;
+
+	return question == NULL && asked->count > 0 ? pending_loosely(asked, id) : question;
+}
+
+/* --- requests */
+
+size_t
+session_outstanding(const struct session *session, enum side requester)
+{
+	const size_t *in_state = session->party[requester].pending.in_state;
+
+	return in_state[REQUEST_WAITING] + in_state[REQUEST_CANCELLING];
 }
 
 msec_t
@@ -60,47 +222,38 @@ state_turn_runs(const struct session *session, struct span session_id, const str
 }
 
 bool
-state_names_request(const struct session *session, enum side from, const struct scan *scan)
-{
-	enum side requester = side_other(from);
-	struct span id = message_id(scan, SCAN_ID);
-
-	if (scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT)
-		return false;
-	if (scan_value(scan, SCAN_ID)->unkept) /* a request with so long an id is not tracked */
-		return session->party[requester].untracked > 0;
-	return id.len > 0 &&
-	    (pending_by_wire(&session->party[requester].pending, id) != NULL ||
-		questions_find(session, requester, id) != NULL);
-}
-
-bool
 state_id_is_taken(const struct session *session, enum side requester, struct span id)
 {
 	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
 	    questions_find(session, requester, id) != NULL;
 }
 
+bool
+state_names_request(const struct session *session, enum side from, const struct scan *scan)
+{
+	struct span id = message_id(scan, SCAN_ID);
+
+	if (scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT)
+		return false;
+	if (scan_value(scan, SCAN_ID)->unkept) /* a request with so long an id is not tracked */
+		return session->party[side_other(from)].untracked > 0;
+	return id.len > 0 && state_id_is_taken(session, side_other(from), id);
+}
+
 void
 state_release(struct session *session)
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
-	struct pending *pending = &session->party[SIDE_CLIENT].pending;
 	struct request *request, *first = NULL;
 
 	/* Those that wait are the newest ones: each is visited only when its own wait ends. */
-	for (request = pending->newest; request != NULL && lane_holds(lane, request->start); request = request->older)
+	request = session->party[SIDE_CLIENT].pending.newest;
+	for (; request != NULL && lane_holds(lane, request->start); request = request->older)
 		first = request;
 	for (request = first; request != NULL; request = request->newer)
 		if (state_of(session, request) == REQUEST_QUEUED)
 			pending_start_idle(request, session->clocks.idle);
 	lane_stop_at(lane, LANE_FREE);
-}
-
-void
-state_extend(struct session *session, struct request *request)
-{
-	pending_extend(request, clocks_idle(&session->clocks, request->from));
 }
 
 void
@@ -114,11 +267,11 @@ state_note_untracked(struct session *session, const struct message *message, boo
 }
 
 void
-state_lose_untracked(struct session *session)
+state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
+    struct span detail)
 {
-	struct party *client = &session->party[SIDE_CLIENT];
+	struct action action = state_action(session, verb, side, why, request);
 
-	session->party[SIDE_SERVER].untracked = 0;
-	if (client->untracked <= lane_written_to(client->lane)) /* else it waits for the next server */
-		client->untracked = 0;
+	action.detail = detail;
+	journal_tell(&session->journal, &action);
 }

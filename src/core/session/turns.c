@@ -48,7 +48,7 @@ cascade(struct session *session, struct span session_id, bool told)
 		request->fate = request->state == REQUEST_WAITING ? TURN_CANCELLED : TURN_CROSSED;
 		if (request->state != REQUEST_WAITING)
 			continue;
-		if (told || session->client_gone)
+		if (told || session->client != CLIENT_HERE)
 			apply_grace(session, request);
 		else
 			(void)apply(session, request, EVENT_CANCEL_OWED, NULL);
@@ -103,7 +103,7 @@ apply_to_turn(struct session *session, struct request *turn, enum decide_event e
 	if (begun)
 		run(session, turn->token, cancelled && !turn->withheld);
 	result = apply(session, turn, event, message);
-	if (begun && session->client_left)
+	if (begun && session->client == CLIENT_LEFT)
 		turns_left(session);
 	if (result == CANCEL_SENT_TURN)
 		note_told(session, turn->token);

@@ -432,7 +432,7 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 }
 
 struct request *
-pending_loosely(struct pending *pending, struct span wire_id)
+pending_loosely(const struct pending *pending, struct span wire_id)
 {
 	struct request *found = NULL;
 
@@ -440,7 +440,7 @@ pending_loosely(struct pending *pending, struct span wire_id)
 }
 
 struct request *
-pending_loosely_late(struct pending *pending, struct span wire_id)
+pending_loosely_late(const struct pending *pending, struct span wire_id)
 {
 	struct request *found = NULL;
 

@@ -115,7 +115,7 @@ view_server(const struct control *control)
 	pid_t pid = control->life->child.pid;
 
 	return json_pack("{s:o,s:s}", "pid", pid > 0 ? json_integer(pid) : json_null(), "state",
-	    lives[session_server(control->session)]);
+	    lives[session_server(control->session)->life]);
 }
 
 static json_t *

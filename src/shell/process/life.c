@@ -54,7 +54,7 @@ static void
 report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
-	bool ended = session_closed(life->session) ||
+	bool ended = session_server(life->session)->closed ||
 	    (supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
 		client_is_over(life->client));
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
@@ -83,7 +83,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return life->options->restarts > 0 && client_needs_server(life->client) && !session_wants_end(life->session);
+	return life->options->restarts > 0 && client_needs_server(life->client) && !session_server(life->session)->hung;
 }
 
 static bool
@@ -133,7 +133,7 @@ report_start(struct life *life, bool again)
 static enum supervisor_event
 start_server(struct life *life)
 {
-	bool again = session_server(life->session) == SERVER_AWAY;
+	bool again = session_server(life->session)->life == SERVER_AWAY;
 
 	if (life->options->fault[0] != '\0') {
 		life->start_status = STATUS_FAILED;
@@ -166,9 +166,9 @@ start_server(struct life *life)
 static bool
 exited_in_order(const struct life *life)
 {
-	if (session_closed(life->session))
+	if (session_server(life->session)->closed)
 		return true;
-	if (session_server(life->session) == SERVER_STUCK) /* its exit only follows from the end of its stdin */
+	if (session_server(life->session)->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
 		return false;
 	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
@@ -181,8 +181,8 @@ lose_server(struct life *life)
 
 	port_end_input(life->port, life->now);
 	session_quote(life->session, relay_last_lines(&life->relay));
-	life->stuck = session_server(life->session) == SERVER_STUCK;
-	if (exited_in_order(life) || !plan_successor(life, session_server_served(life->session))) {
+	life->stuck = session_server(life->session)->life == SERVER_STUCK;
+	if (exited_in_order(life) || !plan_successor(life, session_server(life->session)->served)) {
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
@@ -226,7 +226,7 @@ take_steps(struct life *life, unsigned steps)
 		detach(life);
 		report_restart(life);
 	}
-	if (steps & STEP_FINISH && session_server(life->session) != SERVER_GONE)
+	if (steps & STEP_FINISH && session_server(life->session)->life != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 	if (steps & STEP_TELL) {
 		session_quote(life->session, relay_last_lines(&life->relay));
@@ -273,7 +273,7 @@ life_close(struct life *life)
 static bool
 keeps_queue(const struct life *life)
 {
-	enum server_life server = session_server(life->session);
+	enum server_life server = session_server(life->session)->life;
 
 	if (server == SERVER_DEAF || server == SERVER_GONE)
 		return false;
@@ -329,7 +329,7 @@ static bool
 has_failed(const struct life *life)
 {
 	const struct supervisor *supervisor = &life->supervisor;
-	enum server_life server = session_server(life->session);
+	enum server_life server = session_server(life->session)->life;
 
 	if (life->options->session.dry_run)
 		return false;
@@ -341,7 +341,7 @@ has_failed(const struct life *life)
 static void
 tell_end(struct life *life, enum client_end end)
 {
-	bool closed = life->supervisor.state == PROCESS_WAITING && session_closed(life->session);
+	bool closed = life->supervisor.state == PROCESS_WAITING && session_server(life->session)->closed;
 
 	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
 		tell(life, SUPERVISE_HASTEN);
