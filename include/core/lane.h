@@ -18,7 +18,23 @@
 #include "core/buf.h"
 #include "core/framing.h"
 
-struct lane;
+struct lane {                 /* read only; `bytes` and what follows are private */
+	uint64_t written;     /* every byte before it is written or dropped; a message counts from its last byte on */
+	uint64_t decided;     /* every byte before it is */
+	uint64_t taken;       /* bytes that lane_sent has told in all */
+	struct buf urgent;    /* messages of lane_overtake that are not written yet */
+	uint64_t urgent_gone; /* bytes of those that were written or dropped */
+	uint64_t stop;        /* see lane_stop_at */
+	enum framing framing; /* how it writes; set by its owner before any byte is decided */
+	bool mute;            /* set by its owner: canceld's own messages are dropped */
+
+	struct buf bytes; /* from `written` to the last byte received */
+	struct buf queue; /* struct queued, in order */
+	struct buf cuts;  /* struct cut of all queued messages, in order */
+	struct buf texts; /* canceld's own bytes at these cuts */
+	size_t sent;      /* how many bytes of the first queued message were written */
+	size_t backlog;   /* bytes that all queued messages are written as */
+};
 
 struct lane *lane_new(void);
 void lane_free(struct lane *lane);
@@ -29,11 +45,13 @@ void lane_free(struct lane *lane);
 char *lane_space(struct lane *lane, size_t want, size_t *room) __attribute__((warn_unused_result));
 void lane_received(struct lane *lane, size_t n);
 
-uint64_t lane_written_to(const struct lane *lane); /* every byte before it is written or dropped */
-uint64_t lane_decided_to(const struct lane *lane);
-uint64_t lane_received_to(const struct lane *lane);
+static inline uint64_t
+lane_received_to(const struct lane *lane)
+{
+	return lane->written + lane->bytes.len;
+}
 
-/* The undecided bytes from position on. position must not be before lane_decided_to. */
+/* The undecided bytes from position on. position must not be before lane->decided. */
 struct span lane_from(const struct lane *lane, uint64_t position);
 
 struct edit {            /* bytes of a message that are replaced */
@@ -57,13 +75,6 @@ struct lane_message {
 void lane_pass(struct lane *lane, const struct lane_message *message);
 void lane_drop_to(struct lane *lane, uint64_t position);
 
-/* How the lane frames its own messages. Default: FRAMING_NEWLINE. Set it before any byte is decided. */
-void lane_set_framing(struct lane *lane, enum framing framing);
-enum framing lane_framing(const struct lane *lane);
-
-/* From now on the lane takes no bytes of canceld's own: of edits, lane_answer, lane_overtake. */
-void lane_mute(struct lane *lane);
-
 /* Queue a message of canceld's own, which the lane frames, behind all decided messages. */
 void lane_answer(struct lane *lane, struct span message);
 
@@ -73,18 +84,11 @@ void lane_answer(struct lane *lane, struct span message);
  */
 void lane_overtake(struct lane *lane, struct span message);
 
-/*
- * How many bytes of urgent messages there have been, and how many of them were written or dropped: the last urgent
- * message was written if the second has reached what the first was then.
- */
-uint64_t lane_urgent_to(const struct lane *lane);
-uint64_t lane_urgent_gone(const struct lane *lane);
-
 /* Whether no byte of the message that starts at this position was written yet, its header included. */
 bool lane_untouched(const struct lane *lane, uint64_t start);
 
-/* Take the message at [start, end) out of the queue; it must be untouched (lane_untouched). */
-void lane_withdraw(struct lane *lane, uint64_t start, uint64_t end);
+/* Take the message that starts at this position out of the queue; it must be untouched. */
+void lane_withdraw(struct lane *lane, uint64_t start);
 
 /* Drop everything that is queued: there is no reader any more. */
 void lane_abandon(struct lane *lane);
@@ -102,9 +106,6 @@ void lane_keep(struct lane *lane);
 #define LANE_FREE UINT64_MAX
 void lane_stop_at(struct lane *lane, uint64_t position);
 
-/* Whether a message that starts at this position and is untouched is not written, because of lane_stop_at. */
-bool lane_holds(const struct lane *lane, uint64_t start);
-
 /* The lowest position for lane_stop_at that holds back no message which is meant for the current reader only. */
 uint64_t lane_bound_to(const struct lane *lane);
 
@@ -114,10 +115,6 @@ uint64_t lane_bound_to(const struct lane *lane);
  */
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
-uint64_t lane_taken(const struct lane *lane); /* the number of bytes ever passed to lane_sent */
-
-/* Whether an urgent message has bytes left to write. */
-bool lane_overtaking(const struct lane *lane);
 
 /* Bytes that lane_output will give; after lane_stop_at, only those of its next call. */
 size_t lane_backlog(const struct lane *lane);

@@ -78,7 +78,7 @@ struct request {
 	bool withheld;                 /* its cancel, or the session/cancel of its turn, is still to be sent */
 	enum request_state state;      /* set with pending_move */
 	uint64_t start, end;           /* the frame's positions in its lane; set with pending_place */
-	bool urgent;                   /* ... was sent again: end is one of lane_urgent_to */
+	bool urgent;                   /* ... was sent again: end counts the bytes of urgent messages */
 	msec_t received;               /* when the frame's last byte arrived */
 	msec_t idle_after, cap_after;  /* the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;             /* in pending->idle, or not armed */
@@ -126,7 +126,7 @@ struct request *pending_add(struct pending *pending, const struct pending_names 
 /* Sets the positions of its frame in its lane, or REQUEST_UNSENT. 0, 0 after pending_add. */
 void pending_place(struct request *request, uint64_t start, uint64_t end);
 
-/* It was sent again as an urgent message, which ends at this position of lane_urgent_to. */
+/* It was sent again as an urgent message, which ends behind so many bytes of such messages. */
 void pending_place_urgent(struct request *request, uint64_t end);
 
 /*

@@ -363,7 +363,7 @@ static inline bool
 state_is_held(const struct session *session, const struct request *request)
 {
 	return request->from == SIDE_CLIENT && state_of(session, request) == REQUEST_QUEUED &&
-	    lane_holds(session->party[SIDE_CLIENT].lane, request->start);
+	    request->start >= session->party[SIDE_CLIENT].lane->stop;
 }
 
 /* Ends the wait of the client's messages (lane_stop_at). The idle deadlines of the requests among them start now. */
@@ -405,7 +405,7 @@ state_is_blocked(const struct session *session)
 static inline bool
 state_is_settled(const struct session *session)
 {
-	return handshake_is_settled(&session->handshake, lane_written_to(session->party[SIDE_CLIENT].lane));
+	return handshake_is_settled(&session->handshake, session->party[SIDE_CLIENT].lane->written);
 }
 
 /* Whether the era has just been settled and something has waited for that. */

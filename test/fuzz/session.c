@@ -172,9 +172,9 @@ note_framing(struct world *world)
 	for (int to = SIDE_CLIENT; to <= SIDE_SERVER; to++) {
 		const struct lane *lane = lane_to(world, (enum side)to);
 
-		if (lane_framing(lane) == world->framing[to])
+		if (lane->framing == world->framing[to])
 			continue;
-		world->framing[to] = lane_framing(lane);
+		world->framing[to] = lane->framing;
 		world->reader[to].misframed |= lane_backlog(lane) > 0 || world->reader[to].len > 0;
 	}
 }

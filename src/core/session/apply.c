@@ -106,7 +106,7 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 	enum cancel_result result = CANCEL_NOT_SENT;
 
 	if ((cell->steps & DECIDE_WITHDRAW) && request->start != REQUEST_UNSENT)
-		lane_withdraw(session->party[request->from].lane, request->start, request->end);
+		lane_withdraw(session->party[request->from].lane, request->start);
 	if (message != NULL)
 		return apply_to_message(session, request, cell, message);
 	if (cell->steps & DECIDE_REPORT)

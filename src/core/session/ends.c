@@ -16,7 +16,7 @@ is_written(const struct session *session, const struct request *request)
 {
 	const struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	return request->end <= (request->urgent ? lane_urgent_gone(lane) : lane_written_to(lane));
+	return request->end <= (request->urgent ? lane->urgent_gone : lane->written);
 }
 
 /* Whether the server, which is deaf, has the whole request and may answer it, so that it is waited for. */
@@ -100,7 +100,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	/* Keep unsent messages, except those bound to the old server. */
 	lane_keep(client->lane);
 	server->untracked = 0;
-	if (client->untracked <= lane_written_to(client->lane)) /* else it waits for the next server */
+	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;
 	lane_stop_at(client->lane, 0);
 }

@@ -314,7 +314,7 @@ begin_text(struct session *session, enum side from)
 	text.text = (struct span){ party->told, LIMIT_TOLD };
 	scan_read(session->scan, text.text);
 	text.envelope = (struct envelope){ .kind = ENVELOPE_NOT_JSON };
-	text.next = lane_decided_to(party->lane);
+	text.next = party->lane->decided;
 	pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
 }
 
@@ -367,7 +367,7 @@ begin_oversized(struct session *session, enum side from)
 	message.text = lane_from(party->lane, party->frame.body);
 	if (message.text.len > LIMIT_HEAD)
 		message.text.len = LIMIT_HEAD;
-	message.next = lane_decided_to(party->lane);
+	message.next = party->lane->decided;
 	scan_read(session->scan, message.text);
 	envelope_read(&message.envelope, session->scan, false);
 	message.envelope.id = message_id(session->scan, SCAN_ID);
@@ -438,6 +438,6 @@ noise_forget(struct session *session)
 	if (server->skipping != SKIP_NOTHING)
 		end_skip(session, SIDE_SERVER);
 	lane_drop_to(server->lane, lane_received_to(server->lane));
-	frame_skip(&server->frame, lane_decided_to(server->lane));
+	frame_skip(&server->frame, server->lane->decided);
 	server->text_to = 0;
 }

@@ -22,7 +22,7 @@ free_queue(struct session *session)
 {
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	session->probe.freed_to = lane_decided_to(lane);
+	session->probe.freed_to = lane->decided;
 	state_release(session);
 }
 
@@ -35,11 +35,11 @@ send_probe(struct session *session)
 	const char *method = ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct probe *probe = &session->probe;
-	uint64_t stop = lane_written_to(lane), bound_to = lane_bound_to(lane);
+	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
 	probe->question =
 	    questions_add(session, SIDE_CLIENT, QUESTION_PROBE, method, false, session->config.kill_stuck);
-	probe->taken = lane_taken(lane);
+	probe->taken = lane->taken;
 	probe->again = false;
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
@@ -126,7 +126,7 @@ time_left(const struct session *session)
 	msec_t alive = heard > session->client_owed ? heard : session->client_owed;
 
 	/* The server is still reading a long message that is before the probe. */
-	if (lane_overtaking(lane) && lane_taken(lane) > session->probe.taken)
+	if (lane->urgent.len > 0 && lane->taken > session->probe.taken)
 		return session->config.kill_stuck;
 	return session->config.kill_stuck - (session->clocks.steady - alive);
 }
@@ -141,7 +141,7 @@ expire_probe(struct session *session)
 	const struct buf *cause = session->probe.cause;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
-	session->probe.taken = lane_taken(lane);
+	session->probe.taken = lane->taken;
 	if (left > 0) {
 		free_queue(session);
 		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
@@ -155,7 +155,7 @@ expire_probe(struct session *session)
 		action.timeout = session->config.kill_stuck;
 		server_enter(&session->server, SERVER_STUCK);
 		server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
-		lane_stop_at(lane, lane_written_to(lane)); /* what is written now would be lost with it */
+		lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
 		journal_tell(&session->journal, &action);
 	}
 	session->probe.question = NULL;
@@ -206,6 +206,8 @@ send_record(struct session *session, const struct record *record, const struct r
 static void
 send_records(struct session *session, enum record_kind kind)
 {
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+
 	for (size_t i = 0; i < session->records.count; i++) {
 		struct record *record = &session->records.list[i];
 		struct request *request = record->request;
@@ -222,7 +224,7 @@ send_records(struct session *session, enum record_kind kind)
 		}
 		send_record(session, record, request);
 		if (unsent)
-			pending_place_urgent(request, lane_urgent_to(session->party[SIDE_CLIENT].lane));
+			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
 	}
 }
 

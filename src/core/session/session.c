@@ -36,7 +36,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 
 		party->lane = lane_new();
 		if (config->dry_run)
-			lane_mute(party->lane);
+			party->lane->mute = true;
 		frame_init(&party->frame, FRAMING_NEWLINE);
 		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
@@ -115,7 +115,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 		if (changed->frame.framing == framing || changed->skipping != SKIP_NOTHING)
 			continue;
 		frame_set_framing(&changed->frame, framing);
-		lane_set_framing(changed->lane, framing);
+		changed->lane->framing = framing;
 	}
 	return true;
 }
@@ -244,7 +244,7 @@ receive_frame(struct session *session, enum side from, enum frame_result result)
 			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 		dispatch(session, &message);
 	}
-	assert(lane_decided_to(party->lane) == party->frame.read);
+	assert(party->lane->decided == party->frame.read);
 	frame_next(&party->frame);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
@@ -254,7 +254,7 @@ receive_frame(struct session *session, enum side from, enum frame_result result)
 static void
 pass_plain(struct lane *lane)
 {
-	uint64_t from = lane_decided_to(lane), to = lane_received_to(lane);
+	uint64_t from = lane->decided, to = lane_received_to(lane);
 
 	if (to > from)
 		lane_pass(lane, &(struct lane_message){ .start = from, .end = to - 1, .next = to });

@@ -248,7 +248,7 @@ state_release(struct session *session)
 
 	/* Those that wait are the newest ones: each is visited only when its own wait ends. */
 	request = session->party[SIDE_CLIENT].pending.newest;
-	for (; request != NULL && lane_holds(lane, request->start); request = request->older)
+	for (; request != NULL && request->start >= lane->stop; request = request->older)
 		first = request;
 	for (request = first; request != NULL; request = request->newer)
 		if (state_of(session, request) == REQUEST_QUEUED)

@@ -2,43 +2,24 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "core/buf.h"
 
 enum {
 	LANE_KEEP = 4 << 20,   /* an empty buffer above this size is given back */
-	LANE_SPAN = 256 << 10, /* messages are put together in one span up to about this length */
+	LANE_SPAN = 256 << 10, /* lane_output ends behind the message that reaches this length */
 	BACKLOG_SPANS = 4,
 };
 
-/*
- * A queued message; one with edits is several pieces. First the next `own` bytes of `texts` are written, then the bytes
- * of the buffer at [from, to). What lies in the buffer between two pieces is dropped.
- */
-struct piece {
-	uint64_t
-	    at; /* where it stands in the queue: the position of its first byte; of an answer, of the byte behind */
-	uint64_t from, to; /* equal: only canceld's own bytes */
-	size_t own;
-	bool bound;   /* meaningful to the current reader only */
-	bool ends;    /* its message ends with it */
-	bool dropped; /* nothing of it is written */
+struct queued {
+	uint64_t start, next; /* positions of its first byte and behind its last; equal: it is canceld's own */
+	size_t size;          /* bytes that it is written as */
+	size_t cuts;          /* how many of the lane's are in it */
+	bool bound;           /* meaningful to the current reader only */
+	bool dropped;         /* it is not written */
 };
 
-struct lane {
-	struct buf bytes; /* from `written` to the last byte received */
-	uint64_t written, decided;
-	uint64_t taken;       /* see lane_taken */
-	struct buf pieces;    /* struct piece, in order */
-	struct buf texts;     /* canceld's own bytes of all pieces, in order */
-	size_t backlog;       /* bytes that all pieces write */
-	struct buf urgent;    /* whole messages, framed */
-	uint64_t urgent_gone; /* see lane_urgent_gone */
-	uint64_t stop;        /* see lane_stop_at */
-	enum framing framing;
-	bool mute;   /* see lane_mute */
-	bool inside; /* the message of the first piece is half written; then no urgent one is */
+struct cut { /* the bytes at [from, to) are not written, but so many of `texts` */
+	uint64_t from, to;
+	size_t own;
 };
 
 struct lane *
@@ -56,31 +37,32 @@ lane_free(struct lane *lane)
 	if (lane == NULL)
 		return;
 	buf_free(&lane->bytes);
+	buf_free(&lane->queue);
+	buf_free(&lane->cuts);
 	buf_free(&lane->texts);
 	buf_free(&lane->urgent);
-	buf_free(&lane->pieces);
 	free(lane);
 }
 
-/* Pieces */
+/* The queue */
 
 static size_t
 count_of(const struct lane *lane)
 {
-	return lane->pieces.len / sizeof(struct piece);
+	return lane->queue.len / sizeof(struct queued);
 }
 
-static struct piece *
-piece_at(const struct lane *lane, size_t index)
+static struct queued *
+queued_at(const struct lane *lane, size_t index)
 {
 	assert(index < count_of(lane));
-	return (struct piece *)(void *)(lane->pieces.data + lane->pieces.head) + index;
+	return (struct queued *)(void *)(lane->queue.data + lane->queue.head) + index;
 }
 
-static size_t
-size_of(const struct piece *piece)
+static const struct cut *
+first_cut(const struct lane *lane)
 {
-	return piece->own + (size_t)(piece->to - piece->from);
+	return (const struct cut *)(const void *)buf_span(&lane->cuts).ptr;
 }
 
 static void
@@ -91,60 +73,57 @@ consume(struct buf *buf, size_t n)
 		buf_free(buf);
 }
 
-/* The bytes of the buffer before this position are written or dropped. */
 static void
-release_to(struct lane *lane, uint64_t position)
+drop(struct lane *lane, struct queued *queued)
 {
-	if (position <= lane->written)
-		return;
-	consume(&lane->bytes, (size_t)(position - lane->written));
-	lane->written = position;
+	if (!queued->dropped)
+		lane->backlog -= queued->size;
+	queued->dropped = true;
 }
 
-/* Takes pieces with nothing to write off the head of the queue, and releases the bytes before its first one. */
+/* Takes messages that were written or dropped off the head of the queue, and releases their bytes. */
 static void
 settle(struct lane *lane)
 {
-	struct piece *first;
+	uint64_t start = lane->decided;
 
 	while (count_of(lane) > 0) {
-		first = piece_at(lane, 0);
-		if (!first->dropped) {
-			release_to(lane, first->own > 0 ? first->at : first->from);
-			if (size_of(first) > 0)
-				return;
-			lane->inside = lane->inside && !first->ends;
+		struct queued *first = queued_at(lane, 0);
+
+		if (!first->dropped && lane->sent < first->size) {
+			start = first->start;
+			break;
 		}
-		consume(&lane->texts, first->own);
-		consume(&lane->pieces, sizeof(*first));
+		if (!first->dropped)
+			lane->sent -= first->size;
+		drop(lane, first);
+		for (; first->cuts > 0; first->cuts--) {
+			consume(&lane->texts, first_cut(lane)->own);
+			consume(&lane->cuts, sizeof(struct cut));
+		}
+		consume(&lane->queue, sizeof(*first));
 	}
-	release_to(lane, lane->decided);
-}
-
-/* Adds a piece whose own bytes, the last ones of `texts`, were just appended. */
-static void
-append(struct lane *lane, struct piece piece)
-{
-	lane->backlog += size_of(&piece);
-	buf_append(&lane->pieces, (struct span){ (const char *)&piece, sizeof(piece) });
+	consume(&lane->bytes, (size_t)(start - lane->written));
+	lane->written = start;
 }
 
 static void
-drop_piece(struct lane *lane, struct piece *piece)
+append(struct lane *lane, const struct queued *queued)
 {
-	if (!piece->dropped)
-		lane->backlog -= size_of(piece);
-	piece->dropped = true;
+	buf_append(&lane->queue, (struct span){ (const char *)queued, sizeof(*queued) });
+	lane->backlog += queued->size;
 }
 
-/* Appends bytes of canceld's own. Returns their number. */
-static size_t
-add_text(struct lane *lane, struct span bytes)
+/* Replaces the bytes at [from, to) of the message. */
+static void
+replace(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, struct span with)
 {
-	if (lane->mute)
-		return 0;
-	buf_append(&lane->texts, bytes);
-	return bytes.len;
+	struct cut cut = { from, to, with.len };
+
+	buf_append(&lane->texts, with);
+	buf_append(&lane->cuts, (struct span){ (const char *)&cut, sizeof(cut) });
+	queued->cuts++;
+	queued->size = queued->size + with.len - (size_t)(to - from);
 }
 
 /* Receiving and deciding */
@@ -164,84 +143,53 @@ lane_received(struct lane *lane, size_t n)
 	buf_added(&lane->bytes, n);
 }
 
-uint64_t
-lane_written_to(const struct lane *lane)
-{
-	return lane->written;
-}
-
-uint64_t
-lane_decided_to(const struct lane *lane)
-{
-	return lane->decided;
-}
-
-uint64_t
-lane_received_to(const struct lane *lane)
-{
-	return lane->written + lane->bytes.len;
-}
-
 struct span
 lane_from(const struct lane *lane, uint64_t position)
 {
-	struct span all = buf_span(&lane->bytes);
 	size_t offset = (size_t)(position - lane->written);
 
-	assert(position >= lane->decided && offset <= all.len);
-	return span_part(all, offset, all.len - offset);
+	assert(position >= lane->decided && offset <= lane->bytes.len);
+	return span_part(buf_span(&lane->bytes), offset, lane->bytes.len - offset);
 }
 
-/* Sets the first piece's place and own bytes: the header, unless the one that came can stay. */
+/* The message gets a header of its own, unless the one that came can stay. */
 static void
-begin_message(struct lane *lane, const struct lane_message *message, struct piece *piece)
+set_header(struct lane *lane, struct queued *queued, const struct lane_message *message)
 {
 	uint64_t len = message->end - message->start;
 	char storage[FRAMING_HEAD_MAX];
-	struct span head, came;
+	struct span head, came = lane_from(lane, queued->start);
 
 	for (int i = 0; i < message->edit_count; i++)
 		len = len - message->edits[i].len + message->edits[i].with.len;
 	head = framing_head(FRAMING_HEADER, len, storage);
-	came = span_part(lane_from(lane, lane->decided), 0, (size_t)(message->start - lane->decided));
-	piece->at = lane->decided;
-	if (span_equal(came, head))
-		piece->from = piece->at;
-	else
-		piece->own = add_text(lane, head);
+	came.len = (size_t)(message->start - queued->start);
+	if (!span_equal(came, head))
+		replace(lane, queued, queued->start, message->start, head);
 }
 
 void
 lane_pass(struct lane *lane, const struct lane_message *message)
 {
-	struct piece piece = { .at = message->start, .from = message->start, .bound = message->bound };
-	const struct edit *edit = message->edits;
+	bool lines = lane->framing == FRAMING_NEWLINE;
+	struct queued queued = { .start = lines ? message->start : lane->decided,
+		.next = message->next,
+		.bound = message->bound };
 
 	assert(message->start >= lane->decided && message->next <= lane_received_to(lane));
-	if (lane->framing == FRAMING_HEADER)
-		begin_message(lane, message, &piece);
-	for (int left = message->edit_count; left > 0; left--, edit++) {
-		piece.to = message->start + edit->offset;
-		append(lane, piece);
-		piece.at = piece.to;
-		piece.from = piece.to + edit->len;
-		piece.own = add_text(lane, edit->with);
-	}
-	if (lane->framing == FRAMING_NEWLINE && message->next != message->end + 1) { /* no newline: the line goes on */
-		/* The message counts as written with its last byte: that is written from here, with a newline. */
-		const char last[] = { lane_from(lane, message->end - 1).ptr[0], '\n' };
+	queued.size = (size_t)(queued.next - queued.start);
+	if (!lines)
+		set_header(lane, &queued, message);
+	for (int i = 0; i < message->edit_count; i++) {
+		const struct edit *edit = &message->edits[i];
+		uint64_t from = message->start + edit->offset;
 
-		piece.to = message->end - 1;
-		append(lane, piece);
-		piece.at = piece.to;
-		piece.from = message->next;
-		piece.own = add_text(lane, (struct span){ last, sizeof(last) });
+		replace(lane, &queued, from, from + edit->len, edit->with);
 	}
-	piece.to = message->next;
-	piece.ends = true;
-	append(lane, piece);
-	lane->decided = message->next;
-	settle(lane);
+	if (lines && message->next != message->end + 1) /* there is no newline: the line goes on */
+		replace(lane, &queued, message->end, message->next, SPAN("\n"));
+	append(lane, &queued);
+	lane_drop_to(lane, message->next);
 }
 
 void
@@ -255,35 +203,18 @@ lane_drop_to(struct lane *lane, uint64_t position)
 /* Messages of canceld's own */
 
 void
-lane_set_framing(struct lane *lane, enum framing framing)
-{
-	lane->framing = framing;
-}
-
-enum framing
-lane_framing(const struct lane *lane)
-{
-	return lane->framing;
-}
-
-void
-lane_mute(struct lane *lane)
-{
-	lane->mute = true;
-}
-
-void
 lane_answer(struct lane *lane, struct span message)
 {
-	struct piece piece = { .at = lane->decided, .from = lane->decided, .to = lane->decided, .bound = true };
-	size_t before = lane->texts.len;
+	struct queued queued = { .start = lane->decided, .next = lane->decided, .bound = true };
+	char storage[FRAMING_HEAD_MAX];
 
 	if (lane->mute)
 		return;
-	framing_append(&lane->texts, lane->framing, message);
-	piece.own = lane->texts.len - before;
-	piece.ends = true;
-	append(lane, piece);
+	replace(lane, &queued, queued.start, queued.start, framing_head(lane->framing, message.len, storage));
+	replace(lane, &queued, queued.start, queued.start, message);
+	if (lane->framing == FRAMING_NEWLINE)
+		replace(lane, &queued, queued.start, queued.start, SPAN("\n"));
+	append(lane, &queued);
 }
 
 void
@@ -293,55 +224,29 @@ lane_overtake(struct lane *lane, struct span message)
 		framing_append(&lane->urgent, lane->framing, message);
 }
 
-uint64_t
-lane_urgent_to(const struct lane *lane)
-{
-	return lane->urgent_gone + lane->urgent.len;
-}
-
-uint64_t
-lane_urgent_gone(const struct lane *lane)
-{
-	return lane->urgent_gone;
-}
-
 /* Taking messages out of the queue */
 
 bool
 lane_untouched(const struct lane *lane, uint64_t start)
 {
-	/* Of the message that is half written, perhaps only the new header is. */
-	if (lane->inside && start < piece_at(lane, 0)->to)
-		return false;
-	return start >= lane->written;
-}
-
-/* The index of the first piece behind position. */
-static size_t
-piece_behind(const struct lane *lane, uint64_t position)
-{
-	size_t first = 0, end = count_of(lane), middle;
-
-	while (first < end) {
-		middle = first + (end - first) / 2;
-		if (piece_at(lane, middle)->at <= position)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return start >= lane->written && (lane->sent == 0 || start >= queued_at(lane, 0)->next);
 }
 
 void
-lane_withdraw(struct lane *lane, uint64_t start, uint64_t end)
+lane_withdraw(struct lane *lane, uint64_t start)
 {
-	size_t i = piece_behind(lane, start) - 1; /* behind answers that stand at the same position */
+	size_t first = 0, end = count_of(lane), middle;
 
-	assert(lane_untouched(lane, start) && start < end && end <= lane->decided);
-	assert(piece_at(lane, i)->at == start);
-	for (; !piece_at(lane, i)->ends; i++)
-		drop_piece(lane, piece_at(lane, i));
-	drop_piece(lane, piece_at(lane, i));
+	assert(lane_untouched(lane, start) && start < lane->decided);
+	while (end - first > 1) { /* behind answers that stand at the same position */
+		middle = first + (end - first) / 2;
+		if (queued_at(lane, middle)->start <= start)
+			first = middle;
+		else
+			end = middle;
+	}
+	assert(queued_at(lane, first)->start == start);
+	drop(lane, queued_at(lane, first));
 	settle(lane);
 }
 
@@ -353,36 +258,28 @@ take_urgent(struct lane *lane, size_t n)
 	buf_consume(&lane->urgent, n);
 }
 
-/* Drops the pieces that were marked, and all urgent messages: a message's first byte is written next. */
+/* Drops what is queued, but, if kept, whole messages that any reader may get. */
 static void
-restart_output(struct lane *lane)
+restart(struct lane *lane, bool kept)
 {
+	for (size_t i = 0; i < count_of(lane); i++)
+		if (!kept || queued_at(lane, i)->bound || (i == 0 && lane->sent > 0))
+			drop(lane, queued_at(lane, i));
+	lane->sent = 0;
 	settle(lane);
 	take_urgent(lane, lane->urgent.len);
-	lane->inside = false;
 }
 
 void
 lane_abandon(struct lane *lane)
 {
-	for (size_t i = 0; i < count_of(lane); i++)
-		drop_piece(lane, piece_at(lane, i));
-	restart_output(lane);
+	restart(lane, false);
 }
 
 void
 lane_keep(struct lane *lane)
 {
-	bool half_written = lane->inside;
-
-	for (size_t i = 0; i < count_of(lane); i++) {
-		struct piece *piece = piece_at(lane, i);
-
-		if (half_written || piece->bound)
-			drop_piece(lane, piece);
-		half_written = half_written && !piece->ends;
-	}
-	restart_output(lane);
+	restart(lane, true);
 }
 
 /* Writing */
@@ -393,18 +290,12 @@ lane_stop_at(struct lane *lane, uint64_t position)
 	lane->stop = position;
 }
 
-bool
-lane_holds(const struct lane *lane, uint64_t start)
-{
-	return start >= lane->stop;
-}
-
 uint64_t
 lane_bound_to(const struct lane *lane)
 {
 	for (size_t i = count_of(lane); i-- > 0;)
-		if (piece_at(lane, i)->bound)
-			return piece_at(lane, i)->to;
+		if (queued_at(lane, i)->bound)
+			return queued_at(lane, i)->next;
 	return 0;
 }
 
@@ -412,105 +303,101 @@ lane_bound_to(const struct lane *lane)
 static bool
 urgent_is_next(const struct lane *lane)
 {
-	return lane->urgent.len > 0 && !lane->inside;
+	return lane->urgent.len > 0 && lane->sent == 0;
 }
 
-/* Whether lane_stop_at holds back the message that begins with this piece. */
 static bool
-is_stopped(const struct lane *lane, const struct piece *piece)
+is_stopped(const struct lane *lane, const struct queued *queued)
 {
-	bool answer = piece->from == piece->to;
+	bool answer = queued->start == queued->next;
 
-	return piece->at >= lane->stop && (piece->at > lane->stop || !answer);
+	return queued->start >= lane->stop && (queued->start > lane->stop || !answer);
 }
+
+struct output {
+	struct span *spans;
+	int count, max;
+	size_t skip; /* bytes that were written already */
+	size_t len;
+};
 
 /* false: there is no place for the span. */
 static bool
-add_span(struct span *spans, int *count, int max, struct span span)
+add_span(struct output *out, struct span span)
 {
-	struct span *last = *count > 0 ? &spans[*count - 1] : NULL;
+	struct span *last = out->count > 0 ? &out->spans[out->count - 1] : NULL;
+	size_t skipped = span.len < out->skip ? span.len : out->skip;
 
+	out->skip -= skipped;
+	span = span_part(span, skipped, span.len - skipped);
+	out->len += span.len;
 	if (span.len == 0)
 		return true;
 	if (last != NULL && last->ptr + last->len == span.ptr) {
 		last->len += span.len;
 		return true;
 	}
-	if (*count == max)
+	if (out->count == out->max)
 		return false;
-	spans[(*count)++] = span;
+	out->spans[out->count++] = span;
 	return true;
+}
+
+/* Adds the bytes of a message, with its cuts and their texts. false: there was no place for all of them. */
+static bool
+add_message(const struct lane *lane, struct output *out, const struct queued *queued, const struct cut *cuts,
+    const char *text)
+{
+	const char *bytes = buf_span(&lane->bytes).ptr;
+	uint64_t at = queued->start;
+
+	for (size_t i = 0; i < queued->cuts; i++) {
+		if (!add_span(out, (struct span){ bytes + (at - lane->written), (size_t)(cuts[i].from - at) }) ||
+		    !add_span(out, (struct span){ text, cuts[i].own }))
+			return false;
+		text += cuts[i].own;
+		at = cuts[i].to;
+	}
+	return add_span(out, (struct span){ bytes + (at - lane->written), (size_t)(queued->next - at) });
 }
 
 int
 lane_output(const struct lane *lane, struct span *spans, int max)
 {
-	struct span texts = buf_span(&lane->texts), bytes = buf_span(&lane->bytes), own;
-	bool inside = lane->inside;
-	size_t at = 0;
-	int n = 0;
+	struct output out = { .spans = spans, .max = max, .skip = lane->sent };
+	const char *text = buf_span(&lane->texts).ptr;
+	const struct cut *cuts = first_cut(lane);
 
 	if (urgent_is_next(lane)) {
 		spans[0] = buf_span(&lane->urgent);
 		return 1;
 	}
-	for (size_t i = 0; i < count_of(lane); i++) {
-		const struct piece *piece = piece_at(lane, i);
+	for (size_t i = 0; i < count_of(lane) && out.len < LANE_SPAN; i++) {
+		const struct queued *queued = queued_at(lane, i);
+		bool begun = out.skip > 0;
 
-		own = span_part(texts, at, piece->own);
-		at += own.len;
-		if (piece->dropped)
-			continue;
-		if (!inside && is_stopped(lane, piece))
-			break;
-		if (!add_span(spans, &n, max, own) ||
-		    !add_span(spans, &n, max,
-			span_part(bytes, (size_t)(piece->from - lane->written), (size_t)(piece->to - piece->from))))
-			break;
-		inside = !piece->ends;
-		if ((!inside && lane->urgent.len > 0) || spans[n - 1].len >= LANE_SPAN)
-			break;
+		if (!queued->dropped) {
+			if (!begun && is_stopped(lane, queued))
+				break;
+			if (!add_message(lane, &out, queued, cuts, text) || lane->urgent.len > 0)
+				break;
+		}
+		for (size_t left = queued->cuts; left > 0; left--)
+			text += cuts++->own;
 	}
-	return n;
+	return out.count;
 }
 
 void
 lane_sent(struct lane *lane, size_t n)
 {
-	struct piece *first;
-	size_t len;
-
 	lane->taken += n;
-	if (n > 0 && urgent_is_next(lane)) {
+	if (urgent_is_next(lane)) {
 		take_urgent(lane, n);
 		return;
 	}
-	for (; n > 0; n -= len) {
-		first = piece_at(lane, 0);
-		len = first->own > 0 ? first->own : size_of(first);
-		len = n < len ? n : len;
-		lane->backlog -= len;
-		lane->inside = true;
-		if (first->own > 0) {
-			first->own -= len;
-			consume(&lane->texts, len);
-		} else {
-			first->from += len;
-		}
-		settle(lane);
-	}
-}
-
-uint64_t
-lane_taken(const struct lane *lane)
-{
-	return lane->taken;
-}
-
-bool
-lane_overtaking(const struct lane *lane)
-{
-	return lane->urgent.len > 0;
+	lane->sent += n;
+	settle(lane);
 }
 
 /* Sizes */
@@ -522,22 +409,22 @@ lane_backlog(const struct lane *lane)
 	size_t sum = 0;
 
 	if (lane->stop == LANE_FREE)
-		return lane->backlog + lane->urgent.len;
+		return lane->backlog - lane->sent + lane->urgent.len;
 	for (int n = lane_output(lane, spans, BACKLOG_SPANS); n > 0; n--)
 		sum += spans[n - 1].len;
 	return sum;
 }
 
 size_t
-lane_queued(const struct lane *lane)
-{
-	return (size_t)(lane->decided - lane->written) + lane_own(lane);
-}
-
-size_t
 lane_own(const struct lane *lane)
 {
 	return lane->texts.len + lane->urgent.len;
+}
+
+size_t
+lane_queued(const struct lane *lane)
+{
+	return (size_t)(lane->decided - lane->written) + lane_own(lane);
 }
 
 size_t
