@@ -115,7 +115,6 @@ enum scan_fault {
 struct scan_value {
 	enum value_type type;
 	bool unkept;     /* a scalar that is longer than SCAN_VALUE_MAX, or no sound JSON: its text is not read */
-	bool empty;      /* an object or array without members */
 	uint64_t offset; /* of the first byte, counted from the text's first byte */
 	uint64_t end;    /* of the byte behind the last one; 0: a container that has not ended */
 };
@@ -179,12 +178,5 @@ scan_complete(const struct scan *scan)
 {
 	return scan_value_end(scan) > 0;
 }
-
-/*
- * The first byte of a string that is not printable ASCII, or is a quote or a backslash; start: bytes may be read from
- * there on. The second one does the same without vectors, and is what tests compare the first one with.
- */
-const char *scan_skip(const char *start, const char *at, const char *end);
-const char *scan_skip_bytes(const char *at, const char *end);
 
 #endif

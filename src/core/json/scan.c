@@ -6,46 +6,46 @@
 
 #include "core/json.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#define HAVE_BLOCKS
-#elif defined(__aarch64__) && defined(__ARM_NEON)
-#include <arm_neon.h>
-#define HAVE_BLOCKS
-#endif
-
 enum {
 	KEY_MAX = 40,    /* every key that is looked for is shorter */
+	WORD = 8,        /* as many bytes of a key are compared at once */
 	NO_FIELD = 0x7F, /* the value is at no path */
 	AN_ARRAY = 0x80, /* with a field in one byte */
 };
 
-/* The members that are looked for: their keys, padded with 0, and the objects whose members they are. */
-static const char keys[SCAN_FIELDS][KEY_MAX] = {
-#define KEY(name, parent, key) [SCAN_##name] = key, /* NOLINT(bugprone-macro-parentheses): a literal */
-	SCAN_LIST(KEY)                              /* NOLINT(bugprone-suspicious-missing-comma) */
+/* The members that are looked for, each with the object whose member it is. Keys are padded with 0. */
+static const struct key {
+	char text[KEY_MAX];
+	size_t len;
+	unsigned parent, field;
+} keys[] = { { "", SIZE_MAX, NO_FIELD, SCAN_TEXT },
+#define KEY(name, parent, key) { key, sizeof(key) - 1, SCAN_##parent, SCAN_##name }, /* NOLINT: a literal */
+	SCAN_LIST(KEY)
 #undef KEY
 };
 
-static const unsigned char parents[SCAN_FIELDS] = {
-#define PARENT(name, parent, key) [SCAN_##name] = SCAN_##parent,
-	SCAN_LIST(PARENT)
-#undef PARENT
+/* The first key of each length; those of one length stand together. */
+static const unsigned char by_length[KEY_MAX] = {
+	[2] = SCAN_ID,
+	[3] = SCAN_URI,
+	[4] = SCAN_NAME,
+	[5] = SCAN_ERROR,
+	[6] = SCAN_METHOD,
+	[7] = SCAN_JSONRPC,
+	[9] = SCAN_REQUEST_ID,
+	[10] = SCAN_RESULT_TYPE,
+	[11] = SCAN_TOOLS_CHANGE,
+	[12] = SCAN_CAPABILITIES,
+	[13] = SCAN_WORK_TOKEN,
+	[15] = SCAN_PARAMS_VERSION,
+	[17] = SCAN_AGENT_ABILITIES,
+	[18] = SCAN_PARTIAL_TOKEN,
+	[38] = SCAN_META_SUBSCRIPTION,
+	[39] = SCAN_META_VERSION,
 };
 
-/* The first member whose key has at least this length. */
-static const unsigned char by_length[KEY_MAX + 1] = { SCAN_ID, SCAN_ID, SCAN_ID, SCAN_URI, SCAN_NAME, SCAN_ERROR,
-	SCAN_METHOD, SCAN_JSONRPC, SCAN_REQUEST_ID, SCAN_REQUEST_ID, SCAN_RESULT_TYPE, SCAN_TOOLS_CHANGE,
-	SCAN_CAPABILITIES, SCAN_WORK_TOKEN, SCAN_PARAMS_VERSION, SCAN_PARAMS_VERSION, SCAN_AGENT_ABILITIES,
-	SCAN_AGENT_ABILITIES, SCAN_PARTIAL_TOKEN, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION,
-	SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION,
-	SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION,
-	SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION,
-	SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION,
-	SCAN_META_SUBSCRIPTION, SCAN_META_SUBSCRIPTION, SCAN_META_VERSION, SCAN_FIELDS };
-
 /* With a byte for each of the first n bytes of a word. */
-static const unsigned char mask_bytes[2 * sizeof(uint64_t)] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
+static const unsigned char mask_bytes[2 * WORD] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
 
 static_assert(SCAN_FIELDS <= 64, "present has a bit for each field");
 
@@ -53,6 +53,7 @@ static_assert(SCAN_FIELDS <= 64, "present has a bit for each field");
 struct reader {
 	struct scan *scan;
 	const char *start, *end;
+	const char *unsound; /* the last soft fault inside a string */
 };
 
 /* Where in it the scan is. Only inline functions know it, so that its members are registers. */
@@ -64,6 +65,7 @@ struct nest {
 };
 
 #define INLINE static inline __attribute__((always_inline))
+#define SELDOM static __attribute__((cold, noinline))
 
 /* Faults. A function that finds a hard one returns NULL, and the scan ends. */
 
@@ -76,7 +78,16 @@ note_fault(struct scan *scan, enum scan_fault fault, const char *at)
 	scan->fault_offset = (uint64_t)(at - scan->text.ptr);
 }
 
-static const char *
+/* Inside a string; returns the next byte. */
+SELDOM const char *
+note_unsound(struct reader *reader, enum scan_fault fault, const char *at)
+{
+	note_fault(reader->scan, fault, at);
+	reader->unsound = at;
+	return at + 1;
+}
+
+SELDOM const char *
 fail(const struct reader *reader, const char *at, enum scan_fault fault)
 {
 	reader->scan->failed = at < reader->end;
@@ -86,78 +97,55 @@ fail(const struct reader *reader, const char *at, enum scan_fault fault)
 
 /* Skipping inside strings */
 
-const char *
-scan_skip_bytes(const char *at, const char *end)
+enum { BLOCK = 16, HALF = 8 };
+
+/* The number of the first byte that is marked with 0xFF; none is marked with less. */
+INLINE unsigned
+first_mark(uint64_t marks)
 {
-	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
-		at++;
-	return at;
-}
-
-#ifdef HAVE_BLOCKS
-
-enum { BLOCK = 16 };
-
-/* The bytes are signed: those from 0x80 on are below ASCII. A comparison gives 0 or -1 for each. */
-struct block {
-	signed char bytes __attribute__((vector_size(BLOCK)));
-};
-
-/* A bit for each byte that is a quote, a backslash, a control character, or not ASCII. */
-INLINE uint32_t
-special_bytes(const char *at)
-{
-	struct block block;
-
-	memcpy(&block, at, BLOCK);
-	block.bytes = (block.bytes < 0x20) | (block.bytes == '"') | (block.bytes == '\\');
-#if defined(__SSE2__)
-	return (uint32_t)_mm_movemask_epi8((__m128i)block.bytes);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return (unsigned)__builtin_clzll(marks) / 8;
 #else
-	static const uint8_t bits[BLOCK] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
-	uint8x16_t set = vandq_u8((uint8x16_t)block.bytes, vld1q_u8(bits));
-
-	return vaddv_u8(vget_low_u8(set)) | (uint32_t)vaddv_u8(vget_high_u8(set)) << 8;
+	return (unsigned)__builtin_ctzll(marks) / 8;
 #endif
 }
 
-const char *
-scan_skip(const char *start, const char *at, const char *end)
+/* How many bytes of a block come before the first special one: a quote, a backslash, a control character, not ASCII. */
+INLINE unsigned
+count_plain(const char *at)
 {
-	uint32_t special;
+	typedef signed char block __attribute__((vector_size(BLOCK))); /* bytes from 0x80 on are negative */
+	uint64_t marks[BLOCK / HALF];
+	block bytes;
 
-	for (; end - at >= BLOCK; at += BLOCK)
-		if ((special = special_bytes(at)) != 0)
-			return at + __builtin_ctz(special);
-	if (end - start < BLOCK)
-		return scan_skip_bytes(at, end);
-	/* The last block has bytes before `at`, which do not count. */
-	special = special_bytes(end - BLOCK) >> (BLOCK - (end - at));
-	return special != 0 ? at + __builtin_ctz(special) : end;
+	memcpy(&bytes, at, BLOCK);
+	bytes = (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
+	memcpy(marks, &bytes, BLOCK);
+	if (marks[0] != 0)
+		return first_mark(marks[0]);
+	return marks[1] != 0 ? HALF + first_mark(marks[1]) : BLOCK;
 }
 
-#else
-
-const char *
-scan_skip(const char *start, const char *at, const char *end)
+/* The text ends within a block: 0 is special. */
+SELDOM const char *
+skip_rest(const struct reader *reader, const char *at)
 {
-	(void)start;
-	return scan_skip_bytes(at, end);
+	char rest[BLOCK] = { 0 };
+
+	memcpy(rest, at, (size_t)(reader->end - at));
+	return at + count_plain(rest);
 }
 
-#endif
-
-/* Most strings end within a block. */
+/* The first special byte, or the end. */
 INLINE const char *
 skip(const struct reader *reader, const char *at)
 {
-#ifdef HAVE_BLOCKS
-	uint32_t special = reader->end - at >= BLOCK ? special_bytes(at) : 0;
+	unsigned plain;
 
-	if (special != 0)
-		return at + __builtin_ctz(special);
-#endif
-	return scan_skip(reader->start, at, reader->end);
+	for (; reader->end - at >= BLOCK; at += BLOCK)
+		if ((plain = count_plain(at)) < BLOCK)
+			return at + plain;
+	return skip_rest(reader, at);
 }
 
 /* Tokens */
@@ -180,7 +168,13 @@ is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static const char *
+static inline bool
+closes(char c)
+{
+	return c == '}' || c == ']';
+}
+
+SELDOM const char *
 skip_spaces(const struct reader *reader, const char *at)
 {
 	while (at < reader->end && is_space(*at))
@@ -205,7 +199,7 @@ byte_at(const struct reader *reader, const char *at)
 }
 
 /* at: behind a backslash (RFC 8259 section 7). */
-static inline const char *
+SELDOM const char *
 read_escape(const struct reader *reader, const char *at)
 {
 	switch (byte_at(reader, at)) {
@@ -229,9 +223,9 @@ read_escape(const struct reader *reader, const char *at)
 	}
 }
 
-/* at: the first byte of a string that is special. Returns its end behind the quote. sound: there is no soft fault. */
-static const char *
-read_special(const struct reader *reader, const char *at, bool *sound)
+/* at: the first byte of a string that is special. Returns its end behind the quote. */
+SELDOM const char *
+read_special(struct reader *reader, const char *at)
 {
 	while (at < reader->end && *at != '"') {
 		const char *from = at;
@@ -240,24 +234,21 @@ read_special(const struct reader *reader, const char *at, bool *sound)
 			if ((at = read_escape(reader, at + 1)) == NULL)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
-			note_fault(reader->scan, SCAN_CONTROL, at++);
-			*sound = false;
+			at = note_unsound(reader, SCAN_CONTROL, at);
 		} else if ((at = utf8_skip(at, reader->end)) == from) {
-			note_fault(reader->scan, SCAN_UTF8, at++);
-			*sound = false;
+			at = note_unsound(reader, SCAN_UTF8, at);
 		}
 		at = skip(reader, at);
 	}
 	return at < reader->end ? at + 1 : fail(reader, at, SCAN_SYNTAX);
 }
 
-/* at: the opening quote. */
+/* at: behind the opening quote. */
 INLINE const char *
-read_string(const struct reader *reader, const char *at, bool *sound)
+read_string(struct reader *reader, const char *at)
 {
-	const char *special = skip(reader, at + 1);
-
-	return byte_at(reader, special) == '"' ? special + 1 : read_special(reader, special, sound);
+	at = skip(reader, at);
+	return byte_at(reader, at) == '"' ? at + 1 : read_special(reader, at);
 }
 
 /* RFC 8259 section 6. */
@@ -272,7 +263,7 @@ skip_digits(const struct reader *reader, const char *at)
 	return at;
 }
 
-static const char *
+SELDOM const char *
 read_fraction(const struct reader *reader, const char *at)
 {
 	if (*at == '.') {
@@ -288,8 +279,8 @@ read_fraction(const struct reader *reader, const char *at)
 	return at;
 }
 
-/* alone: it is the whole value; else it may have had more digits where the text ends. */
-INLINE const char *
+/* A number that is not the whole text may have had more digits where the text ends. */
+static const char *
 read_number(const struct reader *reader, const char *at, bool alone)
 {
 	at += byte_at(reader, at) == '-';
@@ -304,7 +295,7 @@ read_number(const struct reader *reader, const char *at, bool alone)
 	return fail(reader, at, SCAN_SYNTAX);
 }
 
-static const char *
+SELDOM const char *
 read_literal(const struct reader *reader, const char *at, const char *literal)
 {
 	for (; *literal != '\0'; at++, literal++)
@@ -314,18 +305,17 @@ read_literal(const struct reader *reader, const char *at, const char *literal)
 }
 
 /* Counts brackets until the value that is nested too deep has ended. */
-static const char *
-skip_deep(const struct reader *reader, const char *at)
+SELDOM const char *
+skip_deep(struct reader *reader, const char *at)
 {
 	size_t depth = 0;
-	bool sound;
 
 	note_fault(reader->scan, SCAN_DEPTH, at);
 	while (at < reader->end) {
 		char c = *at;
 
 		if (c == '"') {
-			if ((at = read_string(reader, at, &sound)) == NULL)
+			if ((at = read_string(reader, at + 1)) == NULL)
 				return NULL;
 			continue;
 		}
@@ -346,7 +336,7 @@ forget(struct scan *scan, unsigned field)
 {
 	scan->present &= ~((uint64_t)1 << field);
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
-		if (parents[i] == field && (scan->present >> i & 1))
+		if (keys[i].parent == field && (scan->present >> i & 1))
 			forget(scan, i);
 }
 
@@ -369,110 +359,105 @@ take_field(struct scan *scan, unsigned field, const char *quote)
 	return field;
 }
 
-/* The first bytes of the key, as many as a word has; the others are 0. */
-static inline uint64_t
-first_word(struct span key)
+/* The bytes of a long key behind its first word. */
+SELDOM bool
+equals_rest(const struct key *key, const char *at)
 {
-	uint64_t word = 0;
-
-	memcpy(&word, key.ptr, key.len < sizeof(word) ? key.len : sizeof(word));
-	return word;
+	return memcmp(key->text + WORD, at + WORD, key->len - WORD) == 0;
 }
 
-/* A key is told by its length and its object first. word: its first_word. */
+/* word: the first bytes of the key, the others 0. */
 INLINE unsigned
-find_field(unsigned parent, struct span key, uint64_t word)
+find_field(unsigned parent, const char *key, size_t len, uint64_t word)
 {
-	unsigned field, end;
+	const struct key *at;
 
-	if (key.len >= KEY_MAX)
-		return NO_FIELD;
-	end = by_length[key.len + 1];
-	for (field = by_length[key.len]; field < end; field++)
-		if (parents[field] == parent && memcmp(keys[field], &word, sizeof(word)) == 0 &&
-		    (key.len <= sizeof(word) || memcmp(keys[field], key.ptr, key.len) == 0))
-			return field;
+	for (at = &keys[by_length[len]]; at->len == len; at++)
+		if (memcmp(at->text, &word, WORD) == 0 && at->parent == parent && (len <= WORD || equals_rest(at, key)))
+			return at->field;
 	return NO_FIELD;
 }
 
-/* A key with an escape, or that is wrong. special: its first such byte. *field: as which it is found. */
-static const char *
-read_special_key(const struct reader *reader, unsigned parent, const char *quote, const char *special, unsigned *field)
+/* A key that ends the text, or has an escape. */
+SELDOM unsigned
+find_copied(unsigned parent, const char *key, size_t len)
 {
-	char text[KEY_MAX];
-	bool sound = true;
-	const char *behind = read_special(reader, special, &sound);
-	struct span key = { text, 0 };
+	char text[KEY_MAX] = { 0 };
+	uint64_t word;
 
-	if (behind == NULL)
-		return NULL;
-	key.len = unescape((struct span){ quote + 1, (size_t)(behind - quote - 2) }, text, sizeof(text));
-	*field = key.len < KEY_MAX ? find_field(parent, key, first_word(key)) : NO_FIELD;
-	return behind;
+	len = unescape((struct span){ key, len }, text, sizeof(text));
+	memcpy(&word, text, WORD);
+	return len < KEY_MAX ? find_field(parent, text, len, word) : NO_FIELD;
 }
 
 /* A key without an escape. */
 INLINE unsigned
-find_plain(const struct reader *reader, unsigned parent, struct span key)
+find_plain(const struct reader *reader, unsigned parent, const char *key, size_t len)
 {
 	uint64_t word, mask;
 
-	if (parent == NO_FIELD)
+	if (parent == NO_FIELD || len >= KEY_MAX)
 		return NO_FIELD;
-	if (reader->end - key.ptr < (ptrdiff_t)sizeof(word))
-		return find_field(parent, key, first_word(key));
-	memcpy(&word, key.ptr, sizeof(word));
-	memcpy(&mask, mask_bytes + sizeof(word) - (key.len < sizeof(word) ? key.len : sizeof(word)), sizeof(mask));
-	return find_field(parent, key, word & mask);
+	if (reader->end - key < WORD)
+		return find_copied(parent, key, len);
+	memcpy(&word, key, WORD);
+	memcpy(&mask, mask_bytes + WORD - (len < WORD ? len : WORD), WORD);
+	return find_field(parent, key, len, word & mask);
 }
 
+/* Reads a key and its colon. */
 INLINE const char *
-read_key(const struct reader *reader, struct nest *nest, const char *quote)
+read_name(struct reader *reader, struct nest *nest, const char *at)
 {
-	const char *at = quote + 1, *behind = skip(reader, at);
-	unsigned found = NO_FIELD;
+	const char *key;
 
-	if (byte_at(reader, behind) == '"')
-		nest->field = find_plain(reader, nest->open, (struct span){ at, (size_t)(behind++ - at) });
-	else if ((behind = read_special_key(reader, nest->open, quote, behind, &found)) != NULL)
-		nest->field = found;
-	if (behind != NULL && nest->field != NO_FIELD)
-		nest->field = take_field(reader->scan, nest->field, quote);
-	return behind;
+	if (byte_at(reader, at) != '"')
+		at = skip_spaces(reader, at);
+	if (byte_at(reader, at) != '"')
+		return fail(reader, at, SCAN_SYNTAX);
+	key = at + 1;
+	at = skip(reader, key);
+	if (byte_at(reader, at) == '"')
+		nest->field = find_plain(reader, nest->open, key, (size_t)(at++ - key));
+	else if ((at = read_special(reader, at)) == NULL)
+		return NULL;
+	else
+		nest->field = find_copied(nest->open, key, (size_t)(at - key) - 1);
+	if (nest->field != NO_FIELD)
+		nest->field = take_field(reader->scan, nest->field, key - 1);
+	if (byte_at(reader, at) != ':')
+		at = skip_spaces(reader, at);
+	return byte_at(reader, at) == ':' ? at + 1 : fail(reader, at, SCAN_SYNTAX);
 }
 
 /* Values */
 
+/* end: 0 for a container, which has not ended. */
 INLINE void
-note_value(const struct reader *reader, struct nest *nest, enum value_type type, const char *at, const char *end,
-    bool sound)
+note_value(const struct reader *reader, unsigned field, enum value_type type, const char *at, const char *end)
 {
 	struct scan *scan = reader->scan;
-	struct scan_value *value;
+	struct scan_value *value = &scan->values[field];
 
-	if (nest->field == NO_FIELD)
+	if (field == NO_FIELD)
 		return;
-	value = &scan->values[nest->field];
-	scan->present |= (uint64_t)1 << nest->field;
+	scan->present |= (uint64_t)1 << field;
 	value->type = type;
 	value->offset = (uint64_t)(at - reader->start);
 	value->end = (uint64_t)(end - reader->start);
-	value->unkept = !sound || end - at > SCAN_VALUE_MAX;
-	value->empty = false;
+	value->unkept = reader->unsound >= at || end - at > SCAN_VALUE_MAX;
 }
 
 INLINE const char *
-leave(const struct reader *reader, struct nest *nest, const char *at, bool empty)
+leave(const struct reader *reader, struct nest *nest, const char *at)
 {
 	unsigned field = nest->open & NO_FIELD;
 
 	if ((*at == ']') != (nest->open >= AN_ARRAY))
 		return fail(reader, at, SCAN_SYNTAX);
 	nest->open = nest->stack[nest->depth--];
-	if (field != NO_FIELD) {
+	if (field != NO_FIELD)
 		reader->scan->values[field].end = (uint64_t)(at + 1 - reader->start);
-		reader->scan->values[field].empty = empty;
-	}
 	return at + 1;
 }
 
@@ -480,121 +465,101 @@ leave(const struct reader *reader, struct nest *nest, const char *at, bool empty
 INLINE const char *
 read_comma(const struct reader *reader, struct nest *nest, const char *at)
 {
-	while (nest->depth > 0) {
+	while (nest->depth > 0 && at != NULL) {
 		char c = byte_at(reader, at);
 
 		if (c == ',')
 			return at + 1;
-		if (c == '}' || c == ']')
-			at = leave(reader, nest, at, false);
+		if (closes(c))
+			at = leave(reader, nest, at);
 		else if (is_space(c))
 			at = skip_spaces(reader, at);
 		else
 			at = fail(reader, at, SCAN_SYNTAX);
-		if (at == NULL)
-			break;
 	}
 	return at;
 }
 
 /* Reads the bracket, and, if the container is empty, its end and what follows. */
 INLINE const char *
-enter(const struct reader *reader, struct nest *nest, const char *at)
+enter(struct reader *reader, struct nest *nest, const char *at)
 {
 	unsigned kind = *at == '[' ? AN_ARRAY : 0;
 
 	if (nest->depth == SCAN_DEPTH_MAX)
-		return (at = skip_deep(reader, at)) == NULL ? NULL : read_comma(reader, nest, at);
-	note_value(reader, nest, kind == AN_ARRAY ? VALUE_ARRAY : VALUE_OBJECT, at, reader->start, true);
+		return read_comma(reader, nest, skip_deep(reader, at));
+	note_value(reader, nest->field, kind == AN_ARRAY ? VALUE_ARRAY : VALUE_OBJECT, at, reader->start);
 	nest->stack[++nest->depth] = (unsigned char)nest->open;
 	nest->open = nest->field | kind;
 	at = skip_space(reader, at + 1);
-	if (byte_at(reader, at) != '}' && byte_at(reader, at) != ']')
-		return at;
-	return (at = leave(reader, nest, at, true)) == NULL ? NULL : read_comma(reader, nest, at);
+	return closes(byte_at(reader, at)) ? read_comma(reader, nest, at) : at;
 }
 
 /* Reads a scalar and what follows, or enters an array or object. */
 INLINE const char *
-read_value(const struct reader *reader, struct nest *nest, const char *at)
+read_value(struct reader *reader, struct nest *nest, const char *at)
 {
-	enum value_type type = VALUE_BOOL;
-	const char *end;
-	bool sound = true;
+	enum value_type type = VALUE_STRING;
+	const char *start;
 
 	if (byte_at(reader, at) <= ' ')
 		at = skip_spaces(reader, at);
+	start = at;
 	switch (byte_at(reader, at)) {
 	case '"':
-		type = VALUE_STRING;
-		end = read_string(reader, at, &sound);
+		at = read_string(reader, at + 1);
 		break;
 	case '{':
 	case '[':
 		return enter(reader, nest, at);
 	case 't':
-		end = read_literal(reader, at, "true");
+		type = VALUE_BOOL;
+		at = read_literal(reader, at, "true");
 		break;
 	case 'f':
-		end = read_literal(reader, at, "false");
+		type = VALUE_BOOL;
+		at = read_literal(reader, at, "false");
 		break;
 	case 'n':
 		type = VALUE_NULL;
-		end = read_literal(reader, at, "null");
+		at = read_literal(reader, at, "null");
 		break;
 	default:
 		type = VALUE_NUMBER;
-		end = read_number(reader, at, nest->depth == 0);
+		at = read_number(reader, at, nest->depth == 0);
 	}
-	if (end == NULL)
+	if (at == NULL)
 		return NULL;
-	note_value(reader, nest, type, at, end, sound);
-	return read_comma(reader, nest, end);
-}
-
-/* Reads a key and its colon. */
-INLINE const char *
-read_name(const struct reader *reader, struct nest *nest, const char *at)
-{
-	if (byte_at(reader, at) != '"')
-		at = skip_spaces(reader, at);
-	if (byte_at(reader, at) != '"')
-		return fail(reader, at, SCAN_SYNTAX);
-	if ((at = read_key(reader, nest, at)) == NULL)
-		return NULL;
-	if (byte_at(reader, at) != ':')
-		at = skip_spaces(reader, at);
-	return byte_at(reader, at) == ':' ? at + 1 : fail(reader, at, SCAN_SYNTAX);
+	note_value(reader, nest->field, type, start, at);
+	return read_comma(reader, nest, at);
 }
 
 /* Returns the end of the outermost value. */
 INLINE const char *
-read_all(const struct reader *reader, struct nest *nest, const char *at)
+read_all(struct reader *reader, const char *at)
 {
+	unsigned char stack[SCAN_DEPTH_MAX + 1];
+	struct nest nest = { .open = NO_FIELD, .field = SCAN_TEXT, .stack = stack };
+
 	do {
-		at = read_value(reader, nest, at);
-		if (at == NULL || nest->depth == 0)
-			break;
-		if (nest->open < AN_ARRAY)
-			at = read_name(reader, nest, at);
-		else
-			nest->field = NO_FIELD;
-	} while (at != NULL);
+		at = read_value(reader, &nest, at);
+		nest.field = NO_FIELD;
+		if (at != NULL && nest.open < AN_ARRAY && nest.depth > 0)
+			at = read_name(reader, &nest, at);
+	} while (at != NULL && nest.depth > 0);
 	return at;
 }
 
 void
 scan_read(struct scan *scan, struct span text)
 {
-	struct reader reader = { scan, text.ptr, text.ptr + text.len };
-	unsigned char stack[SCAN_DEPTH_MAX + 1];
-	struct nest nest = { .depth = 0, .open = NO_FIELD, .field = SCAN_TEXT, .stack = stack };
+	struct reader reader = { scan, text.ptr, text.ptr + text.len, NULL };
 	const char *at;
 
 	memset(scan, 0, offsetof(struct scan, values));
 	scan->text = text;
 	at = skip_space(&reader, text.ptr);
-	if (at == reader.end || (at = read_all(&reader, &nest, at)) == NULL)
+	if (at == reader.end || (at = read_all(&reader, at)) == NULL)
 		return;
 	at = skip_space(&reader, at);
 	if (at < reader.end)

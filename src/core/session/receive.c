@@ -239,6 +239,14 @@ struct place {                      /* where a token is inserted into a request,
 	bool empty;                 /* the object has no other member: no comma */
 };
 
+static bool
+is_empty(const struct scan *scan, const struct scan_value *object)
+{
+	size_t at = (size_t)object->offset + 1;
+
+	return json_next(scan->text, &at).len == 0;
+}
+
 /* MCP: in params._meta; LSP: in params. false: params or _meta is not an object. */
 static bool
 find_token_place(const struct dialect *dialect, const struct scan *scan, struct place *place)
@@ -248,14 +256,14 @@ find_token_place(const struct dialect *dialect, const struct scan *scan, struct 
 	bool in_meta = dialect->asked_object == SCAN_REQUEST_META;
 
 	if (in_meta && meta->type == VALUE_OBJECT)
-		*place = (struct place){ meta->offset + 1, "", "", meta->empty };
+		*place = (struct place){ meta->offset + 1, "", "", is_empty(scan, meta) };
 	else if (in_meta && params->type == VALUE_ABSENT)
 		*place = (struct place){ scan_value_start(scan) + 1, "\"params\":{\"_meta\":{", "}}", false };
 	else if (params->type != VALUE_OBJECT || (in_meta && meta->type != VALUE_ABSENT))
 		return false;
 	else
 		*place = (struct place){ params->offset + 1, in_meta ? "\"_meta\":{" : "", in_meta ? "}" : "",
-			params->empty };
+			is_empty(scan, params) };
 	return true;
 }
 
