@@ -25,27 +25,32 @@ enum { /* JSON-RPC 2.0 section 5.1; LSP 3.17 "ErrorCodes" */
 };
 
 enum method_trait {
-	METHOD_START = 1 << 0, /* opens the session: its deadline is built in, a -t without METHOD does not change it */
-	METHOD_NO_CANCEL = 1 << 1, /* canceld sends no cancel for it; see DIALECT_CANCELS_START */
-	METHOD_EXEMPT = 1 << 2,    /* long-lived by design: no deadline unless a rule names it */
-	METHOD_PERSON = 1 << 3,    /* waits for a person: exempt, and the other side's idle clock stops meanwhile */
-	METHOD_CODE = 1 << 4,      /* runs a user's code: the longer built-in deadline */
-	METHOD_DISCOVERY = 1 << 5, /* asks for the era of the server: a timeout is answered as an unknown method */
-	METHOD_TOOL = 1 << 6,      /* --tool-errors applies */
-	METHOD_HANDSHAKE = 1 << 7, /* its answer opens the session; if it times out, the server is ended */
-	METHOD_STREAM = 1 << 8,    /* the receiver may end it with a cancel of its own */
-	METHOD_TURN = 1 << 9,      /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
-	METHOD_SETTING =
-	    1 << 10, /* stays in force, and replaces an earlier setting for the same name: replayed to a new server */
-	METHOD_UNSETTING = 1 << 11, /* ends the setting of the same name */
-	METHOD_CLOSE = 1 << 12,     /* its result ends the turn of its ACP session */
+	METHOD_HANDSHAKE = 1 << 0, /* its answer opens the session; if it times out, the server is ended */
+	METHOD_DISCOVERY = 1 << 1, /* asks for the era of the server: a timeout is answered as an unknown method */
+	METHOD_SHUTDOWN = 1 << 2,
+	METHOD_LONG = 1 << 3,    /* long-lived by design */
+	METHOD_STREAM = 1 << 4,  /* ... and the receiver may end it with a cancel of its own */
+	METHOD_TURN = 1 << 5,    /* a turn of a session: cancelled with the dialect's turn_cancel; a longer grace */
+	METHOD_PERSON = 1 << 6,  /* waits for a person: the other side's idle clock stops meanwhile */
+	METHOD_CODE = 1 << 7,    /* runs a user's code: the longer built-in deadline */
+	METHOD_TOOL = 1 << 8,    /* --tool-errors applies */
+	METHOD_SETTING = 1 << 9, /* stays in force and replaces an earlier one of its name: replayed to a new server */
+	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
+	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
+
+	/* Opens the session: its deadline is built in, a -t without METHOD does not change it. */
+	METHOD_START = METHOD_HANDSHAKE | METHOD_DISCOVERY,
+	METHOD_NO_CANCEL =
+	    METHOD_START | METHOD_SHUTDOWN, /* canceld sends no cancel for it; see DIALECT_CANCELS_START */
+	METHOD_EXEMPT =
+	    METHOD_LONG | METHOD_STREAM | METHOD_TURN | METHOD_PERSON, /* no deadline unless a rule names it */
 };
 
 struct method {
 	const char *name;
 	size_t len;                 /* of the name */
 	unsigned traits;            /* enum method_trait */
-	enum scan_field name_field; /* the member that names a tool, prompt or resource; SCAN_FIELDS: none */
+	enum scan_field name_field; /* the member that names a tool, prompt or resource; 0: none */
 	const char *cancelled;      /* the result that tells that it was cancelled; NULL: an error does */
 };
 
@@ -96,17 +101,15 @@ struct progress_form {            /* where a progress message tells a person som
 
 struct dialect {
 	const char *name;                     /* versions have the same */
-	int since;                            /* the first protocolVersion of this row, a number; 0: any */
+	const struct dialect *version_2;      /* the row from protocolVersion 2 on; NULL: this one */
 	unsigned flags;                       /* enum dialect_flag */
-	enum framing framing;                 /* the usual framing */
-	enum value_type version;              /* type of params.protocolVersion in the handshake */
 	const struct cancel *cancel;          /* NULL: there is none */
 	const struct cancel *declared_cancel; /* for a peer with the capability cancellation.request */
 	const char *turn_cancel;              /* notification with params.sessionId */
 	const char *progress;                 /* notification */
-	enum scan_field progress_field;       /* the member with its token */
+	enum scan_field progress_field;       /* the member with its token; 0: none */
 	struct progress_form progress_form;
-	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; SCAN_FIELDS: none */
+	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; 0: none */
 	const char *task_cancel, *task_status;
 	const char *tasks_version;      /* the version that has tasks, other than as an extension, as spelled */
 	const char *opened;             /* notification that the client sends after its handshake */
@@ -131,9 +134,6 @@ const struct dialect *dialect_named(struct span name);
  * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
  */
 const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
-
-/* The row for the version that the answer to the handshake chose: the newest one of this name that is not newer. */
-const struct dialect *dialect_of_version(const struct dialect *dialect, int version);
 
 /* The dialect of a client, from its framing alone. */
 const struct dialect *dialect_of_framing(enum framing framing);

@@ -92,7 +92,6 @@ enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 struct handshake {
 	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
 	bool dialect_known, framing_known;
-	bool begun;                /* the client has asked for a handshake */
 	bool plain;                /* the client does not speak JSON-RPC: everything passes */
 	bool initialized;          /* answered with a result, or the client did without a handshake */
 	bool omits_id;             /* errors without an id leave the member out */

@@ -8,45 +8,42 @@ DIALECT_CONST struct cancel dialect_cancels[] = {
 	[CANCEL_MCP] = { "notifications/cancelled", "requestId", SCAN_REQUEST_ID, false },
 	[CANCEL_ACP] = { "$/cancel_request", "requestId", SCAN_REQUEST_ID, true },
 	[CANCEL_LSP] = { "$/cancelRequest", "id", SCAN_PARAMS_ID, true },
-	{ NULL, NULL, SCAN_FIELDS, false },
+	{ 0 },
 };
 
-#define NO_NAME SCAN_FIELDS, NULL
-#define NO_METHOD \
+/* METHOD(name, traits), and further members as .member = value */
+#define METHOD(literal, ...) \
 	{ \
-		NULL, 0, 0, NO_NAME \
+		.name = literal, .len = sizeof(literal) - 1, .traits = __VA_ARGS__ \
 	}
-#define NAME(literal) literal, sizeof(literal) - 1
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static DIALECT_CONST struct method mcp_methods[] = {
-	{ NAME("tools/call"), METHOD_CODE | METHOD_TOOL, SCAN_NAME, NULL },
-	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ NAME("server/discover"), METHOD_START | METHOD_NO_CANCEL | METHOD_DISCOVERY, NO_NAME },
-	{ NAME("prompts/get"), 0, SCAN_NAME, NULL },
-	{ NAME("resources/read"), 0, SCAN_URI, NULL },
-	{ NAME("logging/setLevel"), METHOD_SETTING, NO_NAME },
-	{ NAME("resources/subscribe"), METHOD_SETTING, SCAN_URI, NULL },
-	{ NAME("resources/unsubscribe"), METHOD_UNSETTING, SCAN_URI, NULL },
-	{ NAME("subscriptions/listen"), METHOD_EXEMPT | METHOD_STREAM, NO_NAME },
-	{ NAME("tasks/result"), METHOD_EXEMPT, NO_NAME },
-	{ NAME("elicitation/create"), METHOD_PERSON, NO_NAME },
-	{ NAME("sampling/createMessage"), METHOD_PERSON, NO_NAME },
-	NO_METHOD,
+	METHOD("tools/call", METHOD_CODE | METHOD_TOOL, .name_field = SCAN_NAME),
+	METHOD("initialize", METHOD_HANDSHAKE),
+	METHOD("server/discover", METHOD_DISCOVERY),
+	METHOD("prompts/get", 0, .name_field = SCAN_NAME),
+	METHOD("resources/read", 0, .name_field = SCAN_URI),
+	METHOD("logging/setLevel", METHOD_SETTING),
+	METHOD("resources/subscribe", METHOD_SETTING, .name_field = SCAN_URI),
+	METHOD("resources/unsubscribe", METHOD_UNSETTING, .name_field = SCAN_URI),
+	METHOD("subscriptions/listen", METHOD_STREAM),
+	METHOD("tasks/result", METHOD_LONG),
+	METHOD("elicitation/create", METHOD_PERSON),
+	METHOD("sampling/createMessage", METHOD_PERSON),
+	{ 0 },
 };
 
 DIALECT_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
 	.flags = DIALECT_ALIASES_TOKENS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
 	    DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
-	.framing = FRAMING_NEWLINE,
-	.version = VALUE_STRING,
 	.cancel = &dialect_cancels[CANCEL_MCP],
 	.declared_cancel = &dialect_cancels[CANCEL_MCP],
 	.progress = "notifications/progress",
 	.progress_field = SCAN_PROGRESS_TOKEN,
 	.progress_form = { NULL, "progress", "total", { "message", NULL } },
-	.token_fields = { SCAN_META_TOKEN, SCAN_FIELDS },
+	.token_fields = { SCAN_META_TOKEN },
 	.asked_object = SCAN_REQUEST_META,
 	.asked_member = "progressToken",
 	.task_cancel = "tasks/cancel",
@@ -70,47 +67,44 @@ DIALECT_CONST struct dialect dialect_mcp = {
 
 /* ACP v1 and v2: cancellation, prompt-turn, tool-calls, elicitation, terminals. */
 static DIALECT_CONST struct method acp_methods[] = {
-	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ NAME("authenticate"), METHOD_PERSON, NO_NAME },
-	{ NAME("auth/login"), METHOD_PERSON, NO_NAME },
-	{ NAME("session/prompt"), METHOD_EXEMPT | METHOD_TURN, SCAN_FIELDS, "{\"stopReason\":\"cancelled\"}" },
-	{ NAME("session/request_permission"), METHOD_PERSON, SCAN_FIELDS, "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
-	{ NAME("elicitation/create"), METHOD_PERSON, SCAN_FIELDS, "{\"action\":\"cancel\"}" },
-	{ NAME("terminal/wait_for_exit"), METHOD_EXEMPT, NO_NAME },
-	{ NAME("session/close"), METHOD_CLOSE, NO_NAME },
-	NO_METHOD,
+	METHOD("initialize", METHOD_HANDSHAKE),
+	METHOD("authenticate", METHOD_PERSON),
+	METHOD("auth/login", METHOD_PERSON),
+	METHOD("session/prompt", METHOD_TURN, .cancelled = "{\"stopReason\":\"cancelled\"}"),
+	METHOD("session/request_permission", METHOD_PERSON, .cancelled = "{\"outcome\":{\"outcome\":\"cancelled\"}}"),
+	METHOD("elicitation/create", METHOD_PERSON, .cancelled = "{\"action\":\"cancel\"}"),
+	METHOD("terminal/wait_for_exit", METHOD_LONG),
+	METHOD("session/close", METHOD_CLOSE),
+	{ 0 },
 };
 
-#define ACP_ROW(version_flags, first) \
-	.name = "acp", .since = (first), \
-	.flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS | (version_flags), \
-	.framing = FRAMING_NEWLINE, .version = VALUE_NUMBER, .cancel = &dialect_cancels[CANCEL_ACP], \
+#define ACP_ROW(version_flags) \
+	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS | (version_flags), \
+	.cancel = &dialect_cancels[CANCEL_ACP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \
-	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, \
-	.token_fields = { SCAN_SESSION_ID, SCAN_FIELDS }, .timeout_code = CODE_REQUEST_CANCELLED, \
-	.failure_code = CODE_INTERNAL_ERROR, .closed_code = CODE_INVALID_REQUEST, .methods = acp_methods
+	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, .token_fields = { SCAN_SESSION_ID }, \
+	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, \
+	.closed_code = CODE_INVALID_REQUEST, .methods = acp_methods
 
-DIALECT_CONST struct dialect dialect_acp = { ACP_ROW(0, 0) };
+/* A prompt is answered at once, and session/update tells how its turn ended. */
+DIALECT_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
 
-/* v2: a prompt is answered at once, and session/update tells how its turn ended. */
-DIALECT_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON, 2) };
+DIALECT_CONST struct dialect dialect_acp = { ACP_ROW(0), .version_2 = &dialect_acp2 };
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
 static DIALECT_CONST struct method lsp_methods[] = {
-	{ NAME("initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ NAME("shutdown"), METHOD_NO_CANCEL, NO_NAME },
-	{ NAME("workspace/executeCommand"), METHOD_CODE, NO_NAME },
-	{ NAME("workspace/diagnostic"), METHOD_EXEMPT, NO_NAME },
-	{ NAME("window/showMessageRequest"), METHOD_PERSON, NO_NAME },
-	NO_METHOD,
+	METHOD("initialize", METHOD_HANDSHAKE),
+	METHOD("shutdown", METHOD_SHUTDOWN),
+	METHOD("workspace/executeCommand", METHOD_CODE),
+	METHOD("workspace/diagnostic", METHOD_LONG),
+	METHOD("window/showMessageRequest", METHOD_PERSON),
+	{ 0 },
 };
 
 DIALECT_CONST struct dialect dialect_lsp = {
 	.name = "lsp",
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
-	.framing = FRAMING_HEADER,
-	.version = VALUE_ABSENT,
 	.cancel = &dialect_cancels[CANCEL_LSP],
 	.declared_cancel = &dialect_cancels[CANCEL_LSP],
 	.progress = "$/progress",
@@ -129,24 +123,20 @@ DIALECT_CONST struct dialect dialect_lsp = {
 
 /* BSP 2.1: the requests that compile, run, test or debug; its cancel extension is that of LSP. */
 static DIALECT_CONST struct method bsp_methods[] = {
-	{ NAME("build/initialize"), METHOD_START | METHOD_NO_CANCEL | METHOD_HANDSHAKE, NO_NAME },
-	{ NAME("build/shutdown"), METHOD_NO_CANCEL, NO_NAME },
-	{ NAME("buildTarget/compile"), METHOD_CODE, NO_NAME },
-	{ NAME("buildTarget/run"), METHOD_EXEMPT, NO_NAME },
-	{ NAME("buildTarget/test"), METHOD_EXEMPT, NO_NAME },
-	{ NAME("debugSession/start"), METHOD_EXEMPT, NO_NAME },
-	NO_METHOD,
+	METHOD("build/initialize", METHOD_HANDSHAKE),
+	METHOD("build/shutdown", METHOD_SHUTDOWN),
+	METHOD("buildTarget/compile", METHOD_CODE),
+	METHOD("buildTarget/run", METHOD_LONG),
+	METHOD("buildTarget/test", METHOD_LONG),
+	METHOD("debugSession/start", METHOD_LONG),
+	{ 0 },
 };
 
 DIALECT_CONST struct dialect dialect_bsp = {
 	.name = "bsp",
 	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
-	.framing = FRAMING_HEADER,
-	.version = VALUE_ABSENT,
 	.cancel = &dialect_cancels[CANCEL_LSP],
 	.declared_cancel = &dialect_cancels[CANCEL_LSP],
-	.progress_field = SCAN_FIELDS,
-	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
 	.opened = "build/initialized",
 	.closed = "build/exit",
 	.timeout_code = CODE_REQUEST_FAILED,
@@ -155,30 +145,15 @@ DIALECT_CONST struct dialect dialect_bsp = {
 	.methods = bsp_methods,
 };
 
-static DIALECT_CONST struct method no_methods[] = { NO_METHOD };
+static DIALECT_CONST struct method no_methods[] = { { 0 } };
 
 DIALECT_CONST struct dialect dialect_none = {
 	.name = "none",
-	.framing = FRAMING_NEWLINE,
-	.version = VALUE_ABSENT,
-	.progress_field = SCAN_FIELDS,
-	.token_fields = { SCAN_FIELDS, SCAN_FIELDS },
 	.timeout_code = CODE_REQUEST_CANCELLED,
 	.failure_code = CODE_INTERNAL_ERROR,
 	.closed_code = CODE_INVALID_REQUEST,
 	.methods = no_methods,
 };
-
-static const struct dialect *const dialects[] = {
-	&dialect_mcp,
-	&dialect_acp,
-	&dialect_acp2,
-	&dialect_lsp,
-	&dialect_bsp,
-	&dialect_none,
-};
-
-enum { DIALECTS = sizeof(dialects) / sizeof(dialects[0]) };
 
 bool
 dialect_is(struct span method, const char *name)
@@ -189,7 +164,10 @@ dialect_is(struct span method, const char *name)
 const struct dialect *
 dialect_named(struct span name)
 {
-	for (size_t i = 0; i < DIALECTS; i++)
+	static const struct dialect *const dialects[] = { &dialect_mcp, &dialect_acp, &dialect_lsp, &dialect_bsp,
+		&dialect_none };
+
+	for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
 		if (dialect_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
@@ -201,61 +179,33 @@ dialect_of_framing(enum framing framing)
 	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 }
 
-const struct dialect *
-dialect_of_version(const struct dialect *dialect, int version)
+static unsigned
+traits_of(const struct dialect *dialect, struct span method)
 {
-	const struct dialect *found = dialect;
+	const struct method *row = dialect_method(dialect, method);
 
-	for (size_t i = 0; i < DIALECTS; i++)
-		if (strcmp(dialects[i]->name, dialect->name) == 0 && dialects[i]->since <= version)
-			found = dialects[i];
-	return found;
-}
-
-/* Whether this opening request selects the dialect; method is the dialect's row of it. */
-static bool
-is_opened_by(const struct dialect *dialect, const struct method *method, enum framing framing, enum value_type version)
-{
-	if (method->traits & METHOD_DISCOVERY)
-		return true;
-	if (!(method->traits & METHOD_HANDSHAKE))
-		return false;
-	return dialect->version == VALUE_ABSENT ? dialect->framing == framing : dialect->version == version;
-}
-
-/* With headers only MCP's versions count, which are dates: an extra member does not outweigh the framing of LSP. */
-static enum value_type
-version_type(enum framing framing, struct span version)
-{
-	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
-
-	if (version.len == 0 || (framing == FRAMING_HEADER && !date))
-		return VALUE_ABSENT;
-	if (version.ptr[0] == '"')
-		return VALUE_STRING;
-	return version.ptr[0] <= '9' ? VALUE_NUMBER : VALUE_NULL;
+	return row == NULL ? 0 : row->traits;
 }
 
 const struct dialect *
 dialect_of_request(enum framing framing, struct span method, struct span version)
 {
-	enum value_type type = version_type(framing, version);
+	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
+	bool number = version.len > 0 && version.ptr[0] != '"' && version.ptr[0] <= '9';
+	unsigned mcp = traits_of(&dialect_mcp, method);
 
-	for (size_t i = 0; i < DIALECTS; i++) {
-		const struct method *row = dialect_method(dialects[i], method);
-
-		if (row != NULL && dialects[i]->since == 0 && is_opened_by(dialects[i], row, framing, type))
-			return dialects[i];
-	}
-	return dialect_of_framing(framing);
+	if (framing == FRAMING_NEWLINE)
+		return number && (traits_of(&dialect_acp, method) & METHOD_HANDSHAKE) ? &dialect_acp : &dialect_mcp;
+	if (traits_of(&dialect_bsp, method) & METHOD_HANDSHAKE)
+		return &dialect_bsp;
+	/* Only MCP's versions are dates: another extra member does not outweigh the framing of LSP. */
+	return (mcp & METHOD_DISCOVERY) || (date && (mcp & METHOD_HANDSHAKE)) ? &dialect_mcp : &dialect_lsp;
 }
 
 const struct method *
 dialect_method(const struct dialect *dialect, struct span method)
 {
-	const struct method *row;
-
-	for (row = dialect->methods; row->name != NULL; row++)
+	for (const struct method *row = dialect->methods; row->name != NULL; row++)
 		if (span_equal((struct span){ row->name, row->len }, method))
 			return row;
 	return NULL;
@@ -264,9 +214,9 @@ dialect_method(const struct dialect *dialect, struct span method)
 const struct cancel *
 dialect_cancel(const struct dialect *dialect, struct span method)
 {
-	const struct cancel *cancel;
-
-	for (cancel = dialect_cancels; dialect->cancel != NULL && cancel->method != NULL; cancel++)
+	if (dialect->cancel == NULL)
+		return NULL;
+	for (const struct cancel *cancel = dialect_cancels; cancel->method != NULL; cancel++)
 		if (dialect_is(method, cancel->method))
 			return cancel;
 	return NULL;

@@ -168,7 +168,7 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, co
     bool from_server)
 {
 	unsigned traits = row != NULL ? row->traits : 0;
-	bool exempt = from_server || (traits & (METHOD_EXEMPT | METHOD_PERSON)), start = traits & METHOD_START;
+	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
 
 	return (struct deadlines){

@@ -88,17 +88,11 @@ has_extension(struct span capabilities)
 
 /* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
 static unsigned
-read_era(struct handshake *handshake, const struct message *message)
+read_era(struct handshake *handshake, const struct message *message, unsigned traits)
 {
 	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
-	const struct method *row;
-	unsigned traits;
 
-	if (handshake->era == ERA_LEGACY && !modern)
-		return 0;
-	row = dialect_method(handshake->dialect, message->envelope.method);
-	traits = row == NULL ? 0 : row->traits;
-	if (traits & METHOD_DISCOVERY)
+	if ((traits & METHOD_DISCOVERY) || (handshake->era == ERA_LEGACY && !modern))
 		return 0;
 	if (traits & METHOD_HANDSHAKE) {
 		handshake->tasks[SIDE_CLIENT] = read_tasks(handshake->dialect, capabilities_in(message, SCAN_PARAMS));
@@ -116,34 +110,22 @@ read_era(struct handshake *handshake, const struct message *message)
 unsigned
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
+	struct span method = message->envelope.method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
 	const struct method *row;
-	unsigned news = 0;
+	unsigned news = 0, traits;
 
 	if (!handshake->dialect_known) {
-		handshake->dialect = dialect_of_request(framing, message->envelope.method,
-		    scan_text(message->scan, SCAN_PARAMS_VERSION));
+		handshake->dialect = dialect_of_request(framing, method, scan_text(message->scan, SCAN_PARAMS_VERSION));
 		handshake->dialect_known = true;
 		news |= NEWS_DIALECT;
 	}
+	row = dialect_method(handshake->dialect, method);
+	traits = row == NULL ? 0 : row->traits;
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
-		news |= read_era(handshake, message);
+		news |= read_era(handshake, message, traits);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
-		handshake->declared[SIDE_CLIENT] =
-		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
-	row = dialect_method(handshake->dialect, message->envelope.method);
-	handshake->begun |= row != NULL && (row->traits & METHOD_HANDSHAKE);
+		handshake->declared[SIDE_CLIENT] = span_equal(cancels, SPAN("true"));
 	return news;
-}
-
-/* ACP: the version as a small number; 0 if it is none. */
-static int
-read_version(const struct scan *scan)
-{
-	struct span text = scan_text(scan, SCAN_RESULT_VERSION);
-
-	if (scan_value(scan, SCAN_RESULT_VERSION)->type != VALUE_NUMBER || text.len != 1)
-		return 0;
-	return text.ptr[0] - '0';
 }
 
 /* Versions are dates, which sort as text. */
@@ -157,13 +139,14 @@ is_at_least(struct span version, const char *first)
 void
 handshake_read_answer(struct handshake *handshake, const struct message *message)
 {
-	const struct scan *scan = message->scan;
+	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
 	handshake->initialized = true;
-	handshake->dialect = dialect_of_version(handshake->dialect, read_version(scan));
-	handshake->declared[SIDE_SERVER] = span_equal(scan_text(scan, SCAN_AGENT_CANCELS), SPAN("true"));
+	if (handshake->dialect->version_2 != NULL && version.len == 1 && version.ptr[0] >= '2')
+		handshake->dialect = handshake->dialect->version_2;
+	handshake->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
 	handshake_read_tasks(handshake, message);
-	handshake->omits_id = is_at_least(scan_text(scan, SCAN_RESULT_VERSION), handshake->dialect->omits_id_since);
+	handshake->omits_id = is_at_least(version, handshake->dialect->omits_id_since);
 }
 
 void
@@ -229,12 +212,5 @@ handshake_is_settled(const struct handshake *handshake, uint64_t written_to)
 bool
 handshake_is_done(const struct handshake *handshake)
 {
-	const struct method *row;
-
-	if (handshake->initialized || handshake->era == ERA_MODERN)
-		return true;
-	for (row = handshake->dialect->methods; row->name != NULL; row++)
-		if (row->traits & METHOD_HANDSHAKE)
-			return false;
-	return true;
+	return handshake->initialized || handshake->era == ERA_MODERN || handshake->dialect == &dialect_none;
 }

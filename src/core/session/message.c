@@ -93,7 +93,7 @@ message_copy(const struct message *message, struct buf *out)
 struct span
 message_id(const struct scan *scan, enum scan_field field)
 {
-	enum value_type type = field == SCAN_FIELDS ? VALUE_ABSENT : scan_value(scan, field)->type;
+	enum value_type type = scan_value(scan, field)->type;
 
 	if (type != VALUE_STRING && type != VALUE_NUMBER)
 		return SPAN_NONE;

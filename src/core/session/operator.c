@@ -31,8 +31,7 @@ look_at(const struct session *session, enum side from, const struct request *req
 		.silent = idle_now - request->seen,
 		.idle_left = left_of(&request->idle, idle_now),
 		.cap_left = left_of(&request->hard, session->clocks.steady),
-		.exempt =
-		    from == SIDE_SERVER || (request_traits(request) & (METHOD_EXEMPT | METHOD_PERSON | METHOD_STREAM)),
+		.exempt = from == SIDE_SERVER || (request_traits(request) & METHOD_EXEMPT),
 	};
 }
 

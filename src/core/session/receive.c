@@ -181,7 +181,7 @@ read_names(const struct session *session, const struct message *message, const s
 	const struct scan *scan = message->scan;
 
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
-	if (row != NULL && row->name_field != SCAN_FIELDS && scan_value(scan, row->name_field)->type == VALUE_STRING)
+	if (row != NULL && scan_value(scan, row->name_field)->type == VALUE_STRING)
 		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel has the same _meta */
 		names->meta = read_meta(message, meta);
@@ -301,7 +301,7 @@ may_ask_progress(const struct session *session, const struct message *message, c
 	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
 	    message->from == SIDE_CLIENT &&
 	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
-	    names->token.len == 0 && !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT | METHOD_PERSON));
+	    names->token.len == 0 && !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT));
 }
 
 /* Enters the request in the table, and passes it. */

@@ -83,7 +83,7 @@ records_add_request(struct records *records, const struct message *message, stru
 
 	if (!keeps(records, row))
 		return true;
-	if (row->name_field == SCAN_FIELDS || request->name.len > 0)
+	if (row->name_field == SCAN_TEXT || request->name.len > 0)
 		record = add(records, message, kind);
 	if (record == NULL) {
 		records->overflow |= kind == RECORD_HANDSHAKE;
