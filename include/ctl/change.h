@@ -40,6 +40,11 @@ struct entry entry_read(const struct doc *doc, const struct doc_node *node);
 const struct doc_node *entry_first_word(const struct entry *entry, bool own);
 const struct doc_node *entry_next_word(const struct entry *entry, const struct doc_node *word);
 
+/* The words from one up to another one, or up to the last (NULL), as strings ended by NULL. Call entry_words_free. */
+char **entry_words(const struct doc *doc, const struct entry *entry, const struct doc_node *word,
+    const struct doc_node *end);
+void entry_words_free(char **words); /* may be NULL */
+
 /* Appends the same words, of which only what is harmless is shown, of an entry without why. */
 void entry_show(struct buf *line, const struct doc *doc, const struct entry *entry, bool own);
 

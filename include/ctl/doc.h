@@ -77,6 +77,9 @@ struct doc_node *doc_at(const struct doc *doc, const struct doc_node *from, cons
 struct span doc_name(const struct doc *doc, const struct doc_node *node);
 struct span doc_text(const struct doc *doc, const struct doc_node *node);
 
+/* The bytes as a string that the caller owns. */
+char *doc_copy(struct span bytes);
+
 /* Appends the text as a string that is valid in JSON and in TOML. text: UTF-8. */
 void doc_quote(struct buf *out, struct span text);
 

@@ -11,49 +11,46 @@
 
 #include "core/buf.h"
 #include "core/timeline.h"
+#include "ctl/ctl.h"
 
 /*
- * What a client says in each protocol, where the protocols differ: it only builds JSON. Sources: MCP 2025-11-25 and
- * 2026-07-28 (lifecycle, cancellation, progress, ping), ACP 1 (initialization, prompt turn), LSP 3.17.
+ * What a client says in each protocol, where they differ. Sources: MCP 2025-11-25 and 2026-07-28 (lifecycle,
+ * cancellation, progress, ping), ACP 1 (initialization, prompt turn), LSP 3.17.
  */
-
-enum dialogue_kind { DIALOGUE_MCP, DIALOGUE_ACP, DIALOGUE_LSP, DIALOGUES };
-
-struct dialogue {
-	enum dialogue_kind kind;
-	bool modern; /* MCP after 2025-11-25, without initialize */
+enum dialogue_kind {
+	DIALOGUE_MCP,
+	DIALOGUE_ACP,
+	DIALOGUE_LSP,
+	DIALOGUES,
+	DIALOGUE_MCP_NEWEST =
+	    DIALOGUES, /* after 2025-11-25, without initialize; no server is asked to speak only this */
 };
 
-/* "mcp", "acp" or "lsp". false: none of them. */
-bool dialogue_named(const char *name, enum dialogue_kind *kind);
-const char *dialogue_name(enum dialogue_kind kind);
+struct dialogue {
+	const char *name;
+	const char *opening, *params; /* the request that opens a session */
+	const char *opened;           /* the notification that follows its answer; NULL: none */
+	const char *info;             /* where the answer has the server's name */
+	const char *meta;             /* _meta of all params; NULL: none */
+	const char *ping; /* a request that every server answers, if only with the error that it does not know it */
+	const char *call; /* the method of all calls; NULL: each has its own */
+	const char *cancel, *id;      /* the notification, and the member that names the request */
+	const char *progress, *token; /* the same of progress; NULL: it names none */
+	bool headers;                 /* before the messages */
+	bool owed;                    /* a request is answered after its cancel too */
+};
 
-/* The protocol that a server with this command most likely speaks: MCP, unless a word tells. command: ended by NULL. */
-enum dialogue_kind dialogue_guess(char *const command[]);
+extern const struct dialogue dialogues[DIALOGUES + 1];
 
-/* The request that opens a session, and the notification that follows its answer, or NULL. */
-const char *dialogue_opening(struct dialogue dialogue);
-json_t *dialogue_opening_params(struct dialogue dialogue);
-const char *dialogue_opened(struct dialogue dialogue);
-
-/* A request that every server answers, if only with the error that it does not know it. */
-const char *dialogue_ping(struct dialogue dialogue);
-
-/* The method of --call NAME: tools/call in MCP, else the name itself. */
-const char *dialogue_call_method(struct dialogue dialogue, const char *name);
-
-/* Its params, with the request for progress under this id. arguments: borrowed; session: of ACP, empty if there is none. */
-json_t *dialogue_call_params(struct dialogue dialogue, const char *name, const json_t *arguments, const char *session,
-    int64_t id);
-
-/* Completes the params of any request. */
-json_t *dialogue_params(struct dialogue dialogue, json_t *params);
+/* The params of a call, with the request for progress under this id. session: of ACP, empty if there is none. */
+json_t *dialogue_call(const struct dialogue *dialogue, const char *name, const json_t *arguments, const char *session,
+    json_int_t id);
 
 /* The cancel of that request: a whole notification. */
-json_t *dialogue_cancel(struct dialogue dialogue, const char *method, const char *session, int64_t id);
+json_t *dialogue_cancel(const struct dialogue *dialogue, const char *method, const char *session, json_int_t id);
 
 /* Whether a notification reports progress on the request, and whether an answer says that it was cancelled. */
-bool dialogue_is_progress(struct dialogue dialogue, const json_t *message, int64_t id);
+bool dialogue_is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t id);
 bool dialogue_says_cancelled(const json_t *answer);
 
 /* The answer of a client without any capability to a request of the server's. */
@@ -80,7 +77,7 @@ enum check {
 	CHECKS
 };
 
-enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NO };
+enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NOT_OFFERED /* what may be missing */, VERDICT_NO, VERDICTS };
 
 struct verdicts {
 	const char *command; /* borrowed, printable */
@@ -96,12 +93,12 @@ struct verdicts {
 
 void verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind);
 
-/* A later finding replaces an earlier one unless that was worse: no is worse than yes, and yes than not tested. */
+/* A later finding replaces an earlier one unless that was worse: behind it in enum verdict. */
 void verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time, const char *format,
     ...) __attribute__((format(printf, 5, 6)));
 
-/* Whether a promise is broken: one that the protocol demands, not one that it only permits. */
-bool verdicts_is_broken(const struct verdicts *report);
+/* How many findings of the protocol's checks are such. */
+int verdicts_count(const struct verdicts *report, enum verdict verdict);
 
 /* What was not tested because no session was opened is only counted. colour: with escapes for a terminal. */
 void verdicts_print(const struct verdicts *report, FILE *to, bool colour);
@@ -110,63 +107,50 @@ void verdicts_print(const struct verdicts *report, FILE *to, bool colour);
 void verdicts_print_json(const struct verdicts *report, FILE *to);
 void verdicts_print_junit(const struct verdicts *report, FILE *to);
 
-/*
- * One run of the server behind canceld: requests, their answers with the times, and what canceld's log shows. Every
- * wait has an end; what the server sends is read and dropped as fast as it comes. The caller ignores SIGPIPE.
- */
-
-enum {
-	VISIT_REQUESTS = 64, /* in one visit */
-	VISIT_TEXT = 256,    /* of a session's id, and of a path */
-	VISIT_KEPT = 1000,
-	VISIT_TERM_AFTER = 2000, /* ms from the end of stdin to SIGTERM, as clients grant */
+/* The server that is examined, and how. */
+struct examination {
+	char canceld[PROGRAM_SIZE]; /* its path */
+	char *const *command;       /* ended by NULL */
+	enum dialogue_kind kind;
+	const char *call;        /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
+	const json_t *arguments; /* an object */
+	msec_t timeout;          /* the longest wait for one answer */
+	msec_t start;            /* the same for the first one */
+	bool loud;               /* the server's stderr is ours; else nobody reads it */
 };
 
+/*
+ * One run of the server behind canceld, which passes all messages: requests, their answers with the times, and what
+ * canceld's log shows. Every wait has an end; what the server sends is read and dropped as fast as it comes. The caller
+ * ignores SIGPIPE. If this process is killed, canceld notices and ends the server.
+ */
+enum { VISIT_REQUESTS = 16 /* in one visit */ };
+
 struct asked {
-	int64_t id;
+	json_int_t id;
 	const char *method;
-	json_t *answer;        /* NULL: none yet */
-	msec_t sent, answered; /* visit_now */
-	int order;             /* of the answers, from 1 */
-	int progress;          /* how often it was reported */
+	json_t *answer;                    /* NULL: none yet */
+	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
+	int order;                         /* of the answers, from 1 */
+	int progress;                      /* how often it was reported */
 };
 
 struct visit {
-	struct dialogue dialogue;
-	json_t *decisions; /* by their words, the first VISIT_KEPT of each (canceld(7), DIAGNOSTICS); "heard": when */
+	const struct dialogue *dialogue;
+	json_t *decisions; /* see visit_saw; the words of canceld(7), DIAGNOSTICS */
 	struct asked asked[VISIT_REQUESTS];
 	int count, answers;
-	char session[VISIT_TEXT]; /* the id of the ACP session; empty: none */
-	pid_t pid;                /* of canceld */
-	int status;               /* as waitpid(2) gives it, once exited */
-	bool exited;
-	int to, from, log; /* descriptors; -1: closed */
-	int writer;        /* keeps the pipe of the log from being at its end */
+	char session[256];         /* the id of the ACP session; empty: none */
+	pid_t pid;                 /* of canceld; 0: it has exited */
+	int to, from, log, errors; /* descriptors; -1: closed */
+	char said[256];            /* the last line of the server's stderr, behind ': '; empty: none was read */
 	struct buf in, out, events;
-	char directory[VISIT_TEXT], pipe[VISIT_TEXT + 8], config[VISIT_TEXT + 8];
 	msec_t due, late; /* see visit_now */
 };
 
-struct visit_setup {
-	char *const *command;     /* ended by NULL */
-	char *const *environment; /* NULL: ours */
-	const char *directory;    /* NULL: ours */
-	struct dialogue dialogue;
-	msec_t grace; /* how long a cancelled request may take to be answered where it must be */
-	bool plain;   /* canceld treats cancels as any message */
-	bool loud;    /* the server's stderr is ours; else nobody reads it */
-};
-
-/* From here to visit_unwatch a signal that would end this process ends the visits. visit_interrupted: it; 0: none came. */
-void visit_watch(void);
-int visit_interrupted(void);
-void visit_unwatch(void);
-
-/* Starts canceld with the server. 0, or -1 with errno; then visit_free must not be called. */
-int visit_start(struct visit *visit, const struct visit_setup *setup) __attribute__((warn_unused_result));
-
-/* Waits until canceld has started the server, from where the time of the first request counts. */
-void visit_wait_start(struct visit *visit, struct asked *first);
+/* Starts canceld, with the server. 0, or -1 with errno; then visit_free must not be called. */
+int visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
+    __attribute__((warn_unused_result));
 
 /*
  * The time, in ms. It stands still while this process should wake up and does not, as on a busy machine: what it did
@@ -174,74 +158,59 @@ void visit_wait_start(struct visit *visit, struct asked *first);
  */
 msec_t visit_now(struct visit *visit);
 
-/*
- * Waits until that time at the most, and returns as soon as anything has happened. false: the time is over and all
- * that had come was heard, a signal came, or nothing more can come.
- */
-bool visit_turn(struct visit *visit, msec_t until);
+/* Opens a session, whose first answer may take so many ms from when the server was started. */
+struct asked *visit_open(struct visit *visit, msec_t limit);
 
-/* Sends a request; takes the reference to params, which gets what its dialogue demands. */
+/* Sends a request; takes the reference to params. */
 struct asked *visit_ask(struct visit *visit, const char *method, json_t *params);
-void visit_notify(struct visit *visit, const char *method);
 void visit_cancel(struct visit *visit, const struct asked *asked);
 
 /* Waits for the answer. false: it did not come in so many ms. */
 bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 
-/* Whether the server answered, and not canceld in its place. */
+/* Whether it is the server that has answered: not canceld in its place, and at all. */
 bool visit_is_answered(const struct asked *asked);
 
-/* The text of an answer's error, or of a result that tells one; NULL: it is none. Borrowed. */
+/* The text of an answer's error, or of a result with isError; NULL: it is none. */
 const char *visit_error(const struct asked *asked);
 
-/* The first decision of that word, and with that text as a member; key NULL: any. NULL: none. Borrowed. */
-json_t *visit_saw(const struct visit *visit, const char *why, const char *key, const char *value);
-
-/* The text of that member; "" if it is none. Borrowed. */
-const char *visit_text(const json_t *decision, const char *key);
+/*
+ * canceld's first decision with this word, and with its step if it has one ("ENDING SIGTERM"), or NULL. "heard":
+ * visit_now; "times": how many there were.
+ */
+const json_t *visit_saw(const struct visit *visit, const char *word);
 
 /* The decision that tells how the server ended; NULL: it runs. */
 const json_t *visit_ended(const struct visit *visit);
+
+/* The text of that member; "" if it is none. */
+const char *visit_text(const json_t *object, const char *key);
 
 /* Closes the server's stdin, and waits for the end of all. The answers stay. */
 void visit_close(struct visit *visit);
 void visit_free(struct visit *visit);
 
-/* Examines a server: handshake, tools, one call, a cancel, a timeout, the end. */
-struct checkup {
-	char *const *command;     /* ended by NULL */
-	char *const *environment; /* NULL: ours */
-	const char *directory;    /* NULL: ours */
-	enum dialogue_kind kind;
-	const char *call;        /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
-	const json_t *arguments; /* an object */
-	msec_t timeout;          /* the longest wait for one answer */
-	msec_t start;            /* the same for the first one */
-	bool loud;               /* the server's stderr is ours */
-};
-
+/*
+ * Examines a server: handshake, tools, one call, a cancel, the end. false: the command or canceld could not be started,
+ * as failure tells. No process is left in any case.
+ */
 enum { CHECKUP_FAILURE = 512 };
 
-/*
- * Fills the report. 0; the signal that came; or -1: the command or canceld could not be started, as failure tells. No
- * process is left in any case.
- */
-int checkup_run(const struct checkup *checkup, struct verdicts *report, char failure[CHECKUP_FAILURE]);
+bool checkup_run(const struct examination *what, struct verdicts *report, char failure[CHECKUP_FAILURE])
+    __attribute__((warn_unused_result));
 
-/* A server as a client starts it: the command, the directory and the environment from the client's file. */
+/* A server as a client starts it, from the client's file. */
 struct configured {
-	char **command;     /* the server's own, without canceld; ended by NULL */
-	char **environment; /* NAME=VALUE: what clients pass on of their own, and the entry's; ended by NULL */
-	char *directory;    /* NULL: this one */
-	char fault[512];    /* why there is none; printable by ctl_no */
+	char **command;  /* the server's own, without canceld; ended by NULL; entry_words_free */
+	bool agent;      /* the client expects ACP */
+	char fault[512]; /* why there is none; printable by ctl_no */
 };
 
 /*
- * Looks in the files of the client, those of the project here only if trusted. 0, or -1 with the fault. Call
- * configured_free in any case.
+ * Looks in the files of the client, those of the project here only if trusted. This process then has the directory and
+ * the environment that the server gets. false: the fault tells why not; the command is to be freed in any case.
  */
-int configured_find(struct configured *configured, const char *client, const char *server, bool trust)
+bool configured_enter(struct configured *configured, const char *client, const char *server, bool trust)
     __attribute__((warn_unused_result));
-void configured_free(struct configured *configured);
 
 #endif

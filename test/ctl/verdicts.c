@@ -31,15 +31,15 @@ TEST(a_worse_verdict_stays)
 	struct verdicts verdicts;
 
 	verdicts_init(&verdicts, "x", DIALOGUE_MCP);
-	verdicts_tell(&verdicts, CHECK_PROGRESS, VERDICT_NO, MSEC_NEVER, "only permitted");
+	verdicts_tell(&verdicts, CHECK_PROGRESS, VERDICT_NOT_OFFERED, MSEC_NEVER, "only permitted");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 7, "first");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_NOT_TESTED, 8, "second");
 	ck_assert_str_eq(verdicts.findings[CHECK_EXIT].evidence, "first");
-	ck_assert(!verdicts_is_broken(&verdicts));
+	ck_assert_int_eq(verdicts_count(&verdicts, VERDICT_NO), 0);
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_NO, 9, "third");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 10, "fourth");
 	ck_assert_str_eq(verdicts.findings[CHECK_EXIT].evidence, "third");
-	ck_assert(verdicts_is_broken(&verdicts));
+	ck_assert_int_eq(verdicts_count(&verdicts, VERDICT_NO), 1);
 }
 
 TEST(each_report_escapes)
@@ -76,13 +76,13 @@ TEST(the_text_has_colours_and_what_was_tested)
 	verdicts_init(&verdicts, "x", DIALOGUE_LSP);
 	verdicts_tell(&verdicts, CHECK_INITIALIZE, VERDICT_NO, MSEC_NEVER, "it ended");
 	verdicts_tell(&verdicts, CHECK_EXIT, VERDICT_YES, 7, "first");
-	verdicts_tell(&verdicts, CHECK_PROGRESS, VERDICT_NO, MSEC_NEVER, "none");
+	verdicts_tell(&verdicts, CHECK_PROGRESS, VERDICT_NOT_OFFERED, MSEC_NEVER, "none");
 	text = printed(print_coloured, &verdicts);
 	ck_assert_ptr_nonnull(strstr(text, "\033[31mno          \033[0manswers initialize"));
 	ck_assert_ptr_nonnull(strstr(text, "\033[32myes         \033[0mexits when"));
-	ck_assert_ptr_nonnull(strstr(text, "\033[33mno          \033[0mreports progress"));
+	ck_assert_ptr_nonnull(strstr(text, "\033[33mnot offered \033[0mreports progress"));
 	ck_assert_ptr_null(strstr(text, "not tested  "));
 	ck_assert_ptr_null(strstr(text, "server/discover"));
-	ck_assert_ptr_nonnull(strstr(text, "1 kept, 1 broken, 6 not tested"));
+	ck_assert_ptr_nonnull(strstr(text, "1 kept, 1 broken, 1 not offered, 6 not tested"));
 	free(text);
 }

@@ -84,7 +84,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
   });
 
   test('an ACP agent', limit, async t => {
-    const found = await examine(t, prompt({ do: 'steps', count: 10, every: 100 }), [
+    const found = await examine(t, ['-D', 'acp', ...prompt({ do: 'steps', count: 10, every: 100 })], [
       process.execPath,
       join(here, 'acp-agent.mjs')
     ]);
@@ -104,7 +104,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
   test('an ACP agent that is deaf to a cancel', limit, async t => {
     const found = await examine(
       t,
-      ['--timeout', '2s', ...call('_hold', { deaf: true })],
+      ['-D', 'acp', '--timeout', '2s', ...call('_hold', { deaf: true })],
       [process.execPath, join(here, 'acp-agent.mjs')]
     );
 
@@ -113,7 +113,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
   });
 
   test('a language server', limit, async t => {
-    const found = await examine(t, [], [process.execPath, typescript, '--stdio']);
+    const found = await examine(t, ['-D', 'lsp'], [process.execPath, typescript, '--stdio']);
 
     assert.equal(found.report.dialect, 'lsp');
     assert.equal(found.status, 0);
@@ -124,7 +124,7 @@ describe('cancelctl doctor', { concurrency: 2 }, () => {
   const clangd = spawnSync('clangd', ['--version']).status === 0;
 
   test('clangd', { ...limit, skip: !clangd && 'clangd is not installed' }, async t => {
-    const found = await examine(t, call('workspace/symbol', { query: '' }), ['clangd']);
+    const found = await examine(t, ['-D', 'lsp', ...call('workspace/symbol', { query: '' })], ['clangd']);
 
     assert.equal(found.status, 0);
     assertVerdicts(found, { ...kept, call: 'yes', alive: 'yes' });

@@ -1,8 +1,6 @@
 #include <string.h>
-#include <unistd.h>
 
 #include "ctl/doctor.h"
-#include "shell/words.h"
 
 enum {
 	ERROR_CANCELLED = -32800,
@@ -10,175 +8,93 @@ enum {
 	ERROR_METHOD_NOT_FOUND = -32601,
 };
 
+#define INFO "{\"name\":\"cancelctl-doctor\",\"version\":\"" CANCELD_VERSION "\"}"
+#define META "io.modelcontextprotocol/"
+
 /* ACP: methods that begin with an underscore are extensions; LSP: those with "$/", and an unknown one is an error. */
-static const struct {
-	const char *name, *opened, *ping, *cancel, *cancelled_id, *progress;
-} rows[DIALOGUES] = {
-	[DIALOGUE_MCP] = { "mcp", "notifications/initialized", "ping", "notifications/cancelled", "requestId",
-	    "notifications/progress" },
-	[DIALOGUE_ACP] = { "acp", NULL, "_canceld/ping", "$/cancel_request", "requestId", "session/update" },
-	[DIALOGUE_LSP] = { "lsp", "initialized", "$/canceld/ping", "$/cancelRequest", "id", "$/progress" },
+const struct dialogue dialogues[] = {
+	[DIALOGUE_MCP] = { .name = "mcp",
+	    .opening = "initialize",
+	    .params = "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":" INFO "}",
+	    .opened = "notifications/initialized",
+	    .info = "serverInfo",
+	    .ping = "ping",
+	    .call = "tools/call",
+	    .cancel = "notifications/cancelled",
+	    .id = "requestId",
+	    .progress = "notifications/progress",
+	    .token = "progressToken" },
+	[DIALOGUE_MCP_NEWEST] = { .name = "mcp",
+	    .opening = "server/discover",
+	    .params = "{}",
+	    .info = "serverInfo",
+	    .meta = "{\"" META "protocolVersion\":\"2026-07-28\",\"" META "clientCapabilities\":{},\"" META
+		    "clientInfo\":" INFO "}",
+	    .ping = "server/discover",
+	    .call = "tools/call",
+	    .cancel = "notifications/cancelled",
+	    .id = "requestId",
+	    .progress = "notifications/progress",
+	    .token = "progressToken" },
+	[DIALOGUE_ACP] = { .name = "acp",
+	    .opening = "initialize",
+	    .params = "{\"protocolVersion\":1,\"clientCapabilities\":{}}",
+	    .info = "agentInfo",
+	    .ping = "_canceld/ping",
+	    .cancel = "$/cancel_request",
+	    .id = "requestId",
+	    .progress = "session/update",
+	    .owed = true },
+	[DIALOGUE_LSP] = { .name = "lsp",
+	    .opening = "initialize",
+	    .params = "{\"processId\":null,\"rootUri\":null,\"capabilities\":{\"window\":{\"workDoneProgress\":true}},"
+		      "\"clientInfo\":" INFO "}",
+	    .opened = "initialized",
+	    .info = "serverInfo",
+	    .ping = "$/canceld/ping",
+	    .cancel = "$/cancelRequest",
+	    .id = "id",
+	    .progress = "$/progress",
+	    .token = "token",
+	    .headers = true,
+	    .owed = true },
 };
 
-bool
-dialogue_named(const char *name, enum dialogue_kind *kind)
-{
-	for (*kind = DIALOGUE_MCP; *kind < DIALOGUES; (*kind)++)
-		if (strcmp(rows[*kind].name, name) == 0)
-			return true;
-	return false;
-}
-
-const char *
-dialogue_name(enum dialogue_kind kind)
-{
-	return rows[kind].name;
-}
-
-/* What shows the protocol: in the server's name, or as a word of its command; a path may mean anything. */
-static const struct sign {
-	enum dialogue_kind kind;
-	enum { WORD, IN_NAME, ENDS_NAME } place;
-	const char *text;
-} signs[] = {
-	{ DIALOGUE_ACP, WORD, "acp" },
-	{ DIALOGUE_ACP, WORD, "--acp" },
-	{ DIALOGUE_ACP, WORD, "--experimental-acp" },
-	{ DIALOGUE_ACP, ENDS_NAME, "-acp" },
-	{ DIALOGUE_ACP, IN_NAME, "acp-agent" },
-	{ DIALOGUE_LSP, WORD, "lsp" },
-	{ DIALOGUE_LSP, ENDS_NAME, "clangd" },
-	{ DIALOGUE_LSP, ENDS_NAME, "gopls" },
-	{ DIALOGUE_LSP, ENDS_NAME, "rust-analyzer" },
-	{ DIALOGUE_LSP, ENDS_NAME, "pylsp" },
-	{ DIALOGUE_LSP, ENDS_NAME, "zls" },
-	{ DIALOGUE_LSP, ENDS_NAME, "-lsp" },
-	{ DIALOGUE_LSP, IN_NAME, "langserver" },
-	{ DIALOGUE_LSP, IN_NAME, "language-server" },
-};
-
-static bool
-fits(const struct sign *sign, const char *name, char *const command[])
-{
-	const char *found = strstr(name, sign->text);
-
-	if (sign->place == IN_NAME)
-		return found != NULL;
-	if (sign->place == ENDS_NAME)
-		return found != NULL && strcmp(found, sign->text) == 0;
-	while (*command != NULL && strcmp(*command, sign->text) != 0)
-		command++;
-	return *command != NULL;
-}
-
-enum dialogue_kind
-dialogue_guess(char *const command[])
-{
-	char name[NAME_SIZE];
-
-	name_of_command(command, name);
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		if (fits(&signs[i], name, command))
-			return signs[i].kind;
-	return DIALOGUE_MCP;
-}
-
-static json_t *
-own_info(void)
-{
-	return json_pack("{s:s, s:s}", "name", "cancelctl-doctor", "version", CANCELD_VERSION);
-}
-
 json_t *
-dialogue_params(struct dialogue dialogue, json_t *params)
-{
-	json_t *meta;
-
-	if (!dialogue.modern)
-		return params;
-	meta = json_pack("{s:s, s:{}, s:o}", "io.modelcontextprotocol/protocolVersion", "2026-07-28",
-	    "io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/clientInfo", own_info());
-	json_object_update(meta, json_object_get(params, "_meta"));
-	json_object_set_new(params, "_meta", meta);
-	return params;
-}
-
-const char *
-dialogue_opening(struct dialogue dialogue)
-{
-	return dialogue.modern ? "server/discover" : "initialize";
-}
-
-json_t *
-dialogue_opening_params(struct dialogue dialogue)
-{
-	if (dialogue.modern)
-		return dialogue_params(dialogue, json_object());
-	if (dialogue.kind == DIALOGUE_ACP)
-		return json_pack("{s:i, s:{}}", "protocolVersion", 1, "clientCapabilities");
-	if (dialogue.kind == DIALOGUE_LSP)
-		return json_pack("{s:i, s:n, s:{s:{s:b}}, s:o}", "processId", (int)getpid(), "rootUri", "capabilities",
-		    "window", "workDoneProgress", 1, "clientInfo", own_info());
-	return json_pack("{s:s, s:{}, s:o}", "protocolVersion", "2025-11-25", "capabilities", "clientInfo", own_info());
-}
-
-const char *
-dialogue_opened(struct dialogue dialogue)
-{
-	return dialogue.modern ? NULL : rows[dialogue.kind].opened;
-}
-
-const char *
-dialogue_ping(struct dialogue dialogue)
-{
-	return dialogue.modern ? "server/discover" : rows[dialogue.kind].ping;
-}
-
-const char *
-dialogue_call_method(struct dialogue dialogue, const char *name)
-{
-	return dialogue.kind == DIALOGUE_MCP ? "tools/call" : name;
-}
-
-json_t *
-dialogue_call_params(struct dialogue dialogue, const char *name, const json_t *arguments, const char *session,
-    int64_t id)
+dialogue_call(const struct dialogue *dialogue, const char *name, const json_t *arguments, const char *session,
+    json_int_t id)
 {
 	json_t *params = json_deep_copy(arguments);
 
-	if (dialogue.kind == DIALOGUE_MCP)
-		params = json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params, "_meta", "progressToken",
-		    (json_int_t)id);
-	else if (dialogue.kind == DIALOGUE_LSP)
+	if (dialogue->call != NULL)
+		return json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params, "_meta", dialogue->token,
+		    id);
+	if (dialogue->token != NULL)
 		json_object_set_new(params, "workDoneToken", json_integer(id));
 	else if (session[0] != '\0' && strncmp(name, "session/", strlen("session/")) == 0)
 		json_object_set_new(params, "sessionId", json_string(session));
-	return dialogue_params(dialogue, params);
+	return params;
 }
 
 json_t *
-dialogue_cancel(struct dialogue dialogue, const char *method, const char *session, int64_t id)
+dialogue_cancel(const struct dialogue *dialogue, const char *method, const char *session, json_int_t id)
 {
-	bool turn = dialogue.kind == DIALOGUE_ACP && session[0] != '\0' && strcmp(method, "session/prompt") == 0;
-	json_t *params = turn ? json_pack("{s:s}", "sessionId", session) :
-				json_pack("{s:I}", rows[dialogue.kind].cancelled_id, (json_int_t)id);
-
-	if (dialogue.kind == DIALOGUE_MCP)
-		json_object_set_new(params, "reason", json_string("cancelctl doctor"));
-	return json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method",
-	    turn ? "session/cancel" : rows[dialogue.kind].cancel, "params", dialogue_params(dialogue, params));
+	if (session[0] != '\0' && strcmp(method, "session/prompt") == 0)
+		return json_pack("{s:s, s:s, s:{s:s}}", "jsonrpc", "2.0", "method", "session/cancel", "params",
+		    "sessionId", session);
+	return json_pack("{s:s, s:s, s:{s:I, s:o*}}", "jsonrpc", "2.0", "method", dialogue->cancel, "params",
+	    dialogue->id, id, "_meta", dialogue->meta == NULL ? NULL : json_loads(dialogue->meta, 0, NULL));
 }
 
 bool
-dialogue_is_progress(struct dialogue dialogue, const json_t *message, int64_t id)
+dialogue_is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t id)
 {
-	const char *method = json_string_value(json_object_get(message, "method"));
-	const json_t *params = json_object_get(message, "params");
-	const json_t *token = json_object_get(params, dialogue.kind == DIALOGUE_LSP ? "token" : "progressToken");
+	const json_t *params = json_object_get(message, "params"), *token;
 
-	if (method == NULL || strcmp(method, rows[dialogue.kind].progress) != 0)
+	if (strcmp(json_string_value(json_object_get(message, "method")), dialogue->progress) != 0)
 		return false;
-	return dialogue.kind == DIALOGUE_ACP || (json_is_integer(token) && json_integer_value(token) == id);
+	token = dialogue->token == NULL ? NULL : json_object_get(params, dialogue->token);
+	return dialogue->token == NULL || (json_is_integer(token) && json_integer_value(token) == id);
 }
 
 bool

@@ -1,28 +1,16 @@
 #include <errno.h>
-#include <unistd.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/buf.h"
-#include "ctl/clients.h"
+#include "ctl/change.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/doctor.h"
 #include "ctl/show.h"
 #include "shell/words.h"
-
-enum { TIMEOUT = 10000, START = 60000 }; /* ms */
-
-struct doctor {
-	struct checkup checkup;
-	struct configured configured; /* of a client, if one was named */
-	json_t *arguments;
-	const char *junit; /* NULL: none */
-	bool chosen;       /* the dialect */
-	bool json, trust;
-};
 
 static const char help[] =
     "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
@@ -36,8 +24,7 @@ static const char help[] =
     "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one that takes a second\n"
     "                       or more shows most\n"
     "  --arguments JSON     its arguments, or the params of the method, an object ({})\n"
-    "  -D, --dialect NAME   mcp, acp or lsp (what a word of the command tells, such as clangd or\n"
-    "                       gemini-acp; else mcp)\n"
+    "  -D, --dialect NAME   mcp, acp or lsp (mcp; acp for an agent of the client's)\n"
     "  --timeout DURATION   the longest wait for one answer (10s)\n"
     "  --start DURATION     the same for the first answer of a session (1m)\n"
     "  --trust              also look for SERVER in the files of the project here\n"
@@ -58,101 +45,67 @@ set_time(msec_t *time, const char *option, const char *value)
 	return ctl_usage("%s '%.100s': it must be a time such as 10s", option, value);
 }
 
+/* Sets the protocol, and the command with what belongs to it. */
 static int
-set_arguments(struct doctor *doctor, const char *text)
+set_server(struct examination *what, struct configured *configured, const char *dialect, bool trust, char *words[])
+{
+	/* Behind "--" is always a command. */
+	bool named = words[0] != NULL && words[1] != NULL && words[2] == NULL && strcmp(words[-1], "--") != 0 &&
+	    client_named(words[0]) != NULL;
+
+	if (words[0] == NULL)
+		return ctl_usage("doctor: which command? see cancelctl doctor --help");
+	if (trust && !named)
+		return ctl_usage("--trust needs CLIENT SERVER");
+	if (named && !configured_enter(configured, words[0], words[1], trust))
+		return ctl_no("%s", configured->fault);
+	what->command = named ? configured->command : words;
+	if (dialect == NULL)
+		dialect = dialogues[configured->agent ? DIALOGUE_ACP : DIALOGUE_MCP].name;
+	while (what->kind < DIALOGUES && strcmp(dialogues[what->kind].name, dialect) != 0)
+		what->kind++;
+	return what->kind < DIALOGUES ? -1 : ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", dialect);
+}
+
+static int
+set_call(struct examination *what, const char *arguments, json_t **parsed)
 {
 	json_error_t error;
 
-	doctor->arguments = json_loads(text, 0, &error);
-	if (doctor->arguments == NULL)
-		return ctl_usage("--arguments: column %d: %s", error.column, error.text);
-	return json_is_object(doctor->arguments) ? -1 : ctl_usage("--arguments: must be a JSON object");
-}
-
-static int
-read_command_line(struct doctor *doctor, int argc, char *argv[])
-{
-	struct checkup *checkup = &doctor->checkup;
-	const char *arguments = "{}", *dialect = NULL, *timeout = NULL, *start = NULL;
-	struct ctl_option options[] = { { "call", 0, NULL, &checkup->call }, { "arguments", 0, NULL, &arguments },
-		{ "dialect", 'D', NULL, &dialect }, { "timeout", 0, NULL, &timeout }, { "start", 0, NULL, &start },
-		{ "json", 'j', &doctor->json, NULL }, { "junit", 0, NULL, &doctor->junit },
-		{ "trust", 0, &doctor->trust, NULL }, { "verbose", 'v', &checkup->loud, NULL }, { 0 } };
-	int status = ctl_options(argc, argv, options, true, help);
-
-	if (status < 0)
-		status = set_arguments(doctor, arguments);
-	if (status < 0 && timeout != NULL)
-		status = set_time(&checkup->timeout, "--timeout", timeout);
-	if (status < 0 && start != NULL)
-		status = set_time(&checkup->start, "--start", start);
-	if (status >= 0)
-		return status;
-	if (checkup->call != NULL && checkup->call[0] == '\0')
+	if (what->call != NULL && what->call[0] == '\0')
 		return ctl_usage("--call: which tool or method?");
-	if (doctor->junit != NULL && doctor->junit[0] == '\0')
-		return ctl_usage("--junit: which file?");
-	if (dialect != NULL && !dialogue_named(dialect, &checkup->kind))
-		return ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", dialect);
-	if (optind >= argc)
-		return ctl_usage("doctor: which command? see cancelctl doctor --help");
-	if (checkup->call == NULL && json_object_size(doctor->arguments) > 0)
-		return ctl_usage("--arguments needs --call");
-	checkup->command = argv + optind;
-	/* Behind "--" is always a command. */
-	if (argc - optind == 2 && strcmp(argv[optind - 1], "--") != 0 && client_named(argv[optind]) != NULL) {
-		if (configured_find(&doctor->configured, argv[optind], argv[optind + 1], doctor->trust) < 0)
-			return ctl_no("%s", doctor->configured.fault);
-		checkup->command = doctor->configured.command;
-	} else if (doctor->trust) {
-		return ctl_usage("--trust needs CLIENT SERVER");
-	}
-	checkup->environment = doctor->configured.environment;
-	checkup->directory = doctor->configured.directory;
-	checkup->arguments = doctor->arguments;
-	if (dialect == NULL)
-		checkup->kind = dialogue_guess(checkup->command);
-	return -1;
+	what->arguments = *parsed = json_loads(arguments, 0, &error);
+	if (*parsed == NULL)
+		return ctl_usage("--arguments: column %d: %s", error.column, error.text);
+	if (!json_is_object(*parsed))
+		return ctl_usage("--arguments: must be a JSON object");
+	return what->call == NULL && json_object_size(*parsed) > 0 ? ctl_usage("--arguments needs --call") : -1;
 }
 
+/* junit: NULL: none. */
 static int
-write_report(const struct doctor *doctor, const struct verdicts *report)
-{
-	FILE *file = doctor->junit == NULL ? NULL : fopen(doctor->junit, "we");
-	bool bad = doctor->junit != NULL && file == NULL;
-	int error = errno;
-
-	if (doctor->json)
-		verdicts_print_json(report, stdout);
-	else
-		verdicts_print(report, stdout, term_colours());
-	if (file != NULL) {
-		verdicts_print_junit(report, file);
-		bad = ferror(file) != 0;
-		bad |= fclose(file) != 0;
-		error = errno;
-	}
-	if (bad)
-		return ctl_failed("--junit %s: %s", doctor->junit, strerror(error));
-	return verdicts_is_broken(report) ? CTL_NO : CTL_YES;
-}
-
-static int
-examine(const struct doctor *doctor)
+examine(const struct examination *what, bool json, bool colours, FILE *junit)
 {
 	char failure[CHECKUP_FAILURE];
 	struct verdicts report;
 	struct buf command;
-	int status, end;
+	int status = CTL_FAILED;
 
 	buf_init(&command);
-	command_append(&command, doctor->checkup.command);
+	command_append(&command, what->command);
 	buf_append(&command, (struct span){ "", 1 });
-	verdicts_init(&report, buf_span(&command).ptr, doctor->checkup.kind);
-	end = checkup_run(&doctor->checkup, &report, failure);
-	if (end > 0)
-		raise(end);
-	status = end < 0 ? ctl_failed("%s", failure) : write_report(doctor, &report);
+	verdicts_init(&report, buf_span(&command).ptr, what->kind);
+	if (!checkup_run(what, &report, failure)) {
+		ctl_failed("%s", failure);
+	} else {
+		if (json)
+			verdicts_print_json(&report, stdout);
+		else
+			verdicts_print(&report, stdout, colours);
+		if (junit != NULL)
+			verdicts_print_junit(&report, junit);
+		status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
+	}
 	buf_free(&command);
 	return status;
 }
@@ -160,14 +113,37 @@ examine(const struct doctor *doctor)
 int
 ctl_doctor(int argc, char *argv[])
 {
-	struct doctor doctor = { .checkup = { .timeout = TIMEOUT, .start = START } };
-	int status = read_command_line(&doctor, argc, argv);
+	const char *arguments = "{}", *dialect = NULL, *timeout = "10s", *start = "1m", *junit = NULL;
+	bool json = false, trust = false, colours = term_colours();
+	struct examination what = { 0 };
+	struct configured configured = { 0 };
+	json_t *parsed = NULL;
+	FILE *file = NULL;
+	struct ctl_option options[] = { { "call", 0, NULL, &what.call }, { "arguments", 0, NULL, &arguments },
+		{ "dialect", 'D', NULL, &dialect }, { "timeout", 0, NULL, &timeout }, { "start", 0, NULL, &start },
+		{ "json", 'j', &json, NULL }, { "junit", 0, NULL, &junit }, { "trust", 0, &trust, NULL },
+		{ "verbose", 'v', &what.loud, NULL }, { 0 } };
+	int status = ctl_options(argc, argv, options, true, help);
 
 	/* A server that has ended is no reason to end. */
 	signal(SIGPIPE, SIG_IGN);
 	if (status < 0)
-		status = examine(&doctor);
-	json_decref(doctor.arguments);
-	configured_free(&doctor.configured);
+		status = set_time(&what.timeout, "--timeout", timeout);
+	if (status < 0)
+		status = set_time(&what.start, "--start", start);
+	if (status < 0)
+		status = set_call(&what, arguments, &parsed);
+	if (status < 0 && !program_canceld(what.canceld))
+		status = ctl_failed("canceld is neither beside cancelctl nor in PATH");
+	if (status < 0 && junit != NULL && (file = fopen(junit, "we")) == NULL)
+		status = ctl_failed("--junit %s: %s", junit, strerror(errno));
+	if (status < 0)
+		status = set_server(&what, &configured, dialect, trust, argv + optind);
+	if (status < 0)
+		status = examine(&what, json, colours, file);
+	if (file != NULL && (ferror(file) | fclose(file)) != 0)
+		status = ctl_failed("--junit %s: %s", junit, strerror(errno));
+	json_decref(parsed);
+	entry_words_free(configured.command);
 	return status;
 }

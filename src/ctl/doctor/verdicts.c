@@ -13,59 +13,59 @@ static const struct row {
 	const char *word;               /* in JSON */
 	const char *title;              /* what the server does if the verdict is yes */
 	const char *demands[DIALOGUES]; /* the sections of MCP, ACP and LSP; NULL: the check is not for it */
-	bool permitted;                 /* the protocol does not demand it: no breaks nothing */
 	const char *help;               /* what canceld does about it */
 } rows[CHECKS] = {
 	[CHECK_INITIALIZE] = { "initialize", "answers initialize",
 	    { "MCP, Lifecycle: the server MUST respond to initialize", "ACP, Initialization: the agent MUST respond",
 		"LSP, Initialize Request: the server responds with an InitializeResult" },
-	    false,
-	    "canceld -t initialize=DURATION answers in its place with an error that quotes the server's last lines" },
+
+	    "canceld -t initialize=DURATION answers in its place with an error that quotes the server's last lines; a server of ACP "
+	    "or LSP needs doctor --dialect" },
 	[CHECK_DISCOVER] = { "discover", "answers or refuses server/discover",
 	    { "MCP, Discovery: newer clients open with server/discover and take an error for an older server", NULL,
 		NULL },
-	    false, "canceld --legacy answers server/discover without the server" },
+	    "canceld --legacy answers server/discover without the server" },
 	[CHECK_TOOLS] = { "tools", "lists its tools",
-	    { "MCP, Tools: a server that declares tools MUST answer tools/list", NULL, NULL }, false,
+	    { "MCP, Tools: a server that declares tools MUST answer tools/list", NULL, NULL },
 	    "canceld -t tools/list=DURATION answers with an error in its place" },
-	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE }, false,
+	[CHECK_CALL] = { "call", "answers the call", { RESPONSE, RESPONSE, RESPONSE },
 	    "canceld -t METHOD:NAME=DURATION gives the call a deadline" },
 	[CHECK_PROGRESS] = { "progress", "reports progress",
 	    { "MCP, Progress: a server MAY report progress", "ACP, Prompt Turn: the agent reports updates",
 		"LSP, Work Done Progress: a server MAY report progress" },
-	    true,
+
 	    "without progress canceld -t METHOD:NAME=DURATION is the longest time that the whole call may take: choose it well" },
 	[CHECK_BUSY] = { "busy", "answers ping while it works",
-	    { "MCP, Ping: the receiver MUST respond promptly", RESPONSE, RESPONSE }, false,
+	    { "MCP, Ping: the receiver MUST respond promptly", RESPONSE, RESPONSE },
 	    "it cannot hear a cancel either while it works: canceld -t ends the wait, and -kDURATION, longer than any "
 	    "call of it, replaces a server that hangs" },
 	[CHECK_CANCEL] = { "cancel", "honours a cancel",
 	    { "MCP, Cancellation: receivers SHOULD stop processing the cancelled request",
 		"ACP, Cancellation: the agent SHOULD stop as soon as possible and MUST answer",
 		"LSP, Cancellation Support: a cancelled request still needs to return" },
-	    false, "canceld drops the late answer and keeps the session; -k replaces a server that no longer reacts" },
+	    "canceld drops the late answer and keeps the session; -k replaces a server that no longer reacts" },
 	[CHECK_ALIVE] = { "alive", "lives after a cancel",
 	    { "MCP, Cancellation: a cancel MAY be ignored", "ACP, Cancellation: the session goes on",
 		"LSP, Cancellation Support: $/ notifications can be ignored" },
-	    false, "canceld --no-cancel writes no cancel to it; -r starts it again after a crash" },
+	    "canceld --no-cancel writes no cancel to it; -r starts it again after a crash" },
 	[CHECK_STDOUT] = { "stdout", "keeps stdout clean",
 	    { "MCP, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
 		"ACP, stdio: the agent MUST NOT write anything to its stdout that is not a valid ACP message",
 		"LSP, Base Protocol: only messages with headers" },
-	    false,
+
 	    "canceld moves such output to its log, and drops responses that match no request; no option is needed" },
 	[CHECK_EXIT] = { "exit", "exits when its stdin ends",
 	    { "MCP, Shutdown: the client closes the server's stdin and waits for its exit",
 		"ACP, stdio: the client closes stdin to end the agent",
 		"LSP, Exit Notification; stdin's end means the same" },
-	    false, "canceld sends SIGTERM, then SIGKILL; --term-after and --kill-after say when" },
+	    "canceld sends SIGTERM, then SIGKILL; --term-after and --kill-after say when" },
 	[CHECK_ORPHANS] = { "orphans", "leaves no process behind",
 	    { "MCP, Shutdown: the process is over", "ACP, stdio: the process is over",
 		"LSP, Exit Notification: the process ends" },
-	    false, "canceld ends every process that the server started, unless --sweep group is given" },
+	    "canceld ends every process that the server started, unless --sweep group is given" },
 };
 
-static const char *const words[] = { "not tested", "yes", "no" };
+static const char *const words[VERDICTS] = { "not tested", "yes", "not offered", "no" };
 
 void
 verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind)
@@ -92,46 +92,24 @@ verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, m
 	va_end(values);
 }
 
-/* How many findings are of that kind; what is only permitted is never broken. */
-static int
-count(const struct verdicts *report, enum verdict verdict)
+int
+verdicts_count(const struct verdicts *report, enum verdict verdict)
 {
 	int found = 0;
 
 	for (int i = 0; i < CHECKS; i++)
-		found += rows[i].demands[report->kind] != NULL && report->findings[i].verdict == verdict &&
-		    !(verdict == VERDICT_NO && rows[i].permitted);
+		found += rows[i].demands[report->kind] != NULL && report->findings[i].verdict == verdict;
 	return found;
 }
 
-bool
-verdicts_is_broken(const struct verdicts *report)
-{
-	return count(report, VERDICT_NO) > 0;
-}
-
-/* The text, printable; xml: and escaped for XML, which has no place for U+FFFE and U+FFFF either. */
 static void
-put(FILE *to, const char *text, bool xml)
+put(FILE *to, const char *text)
 {
 	struct buf safe;
-	struct span left;
 
 	buf_init(&safe);
 	printable_append(&safe, span_of(text), "");
-	for (left = buf_span(&safe); left.len > 0; left = span_part(left, 1, left.len - 1)) {
-		bool noncharacter = left.len >= 3 && memcmp(left.ptr, "\xef\xbf", 2) == 0 &&
-		    ((unsigned char)left.ptr[2] == 0xbe || (unsigned char)left.ptr[2] == 0xbf);
-
-		if (xml && noncharacter) {
-			fputc('?', to);
-			left = span_part(left, 2, left.len - 2);
-		} else if (xml && strchr("&<>\"'", left.ptr[0]) != NULL) {
-			fprintf(to, "&#%d;", left.ptr[0]);
-		} else {
-			fputc(left.ptr[0], to);
-		}
-	}
+	fwrite(buf_span(&safe).ptr, 1, safe.len, to);
 	buf_free(&safe);
 }
 
@@ -139,11 +117,10 @@ put(FILE *to, const char *text, bool xml)
 static void
 put_word(const struct verdicts *report, int check, FILE *to, bool colour)
 {
-	static const char *const colours[] = { "\033[33m", "\033[32m", "\033[31m" };
+	static const char *const colours[VERDICTS] = { "\033[33m", "\033[32m", "\033[33m", "\033[31m" };
 	enum verdict verdict = report->findings[check].verdict;
-	const char *paint = colours[verdict == VERDICT_NO && rows[check].permitted ? VERDICT_NOT_TESTED : verdict];
 
-	fprintf(to, "%s%-*s%s", colour ? paint : "", LEFT, words[verdict], colour ? "\033[0m" : "");
+	fprintf(to, "%s%-*s%s", colour ? colours[verdict] : "", LEFT, words[verdict], colour ? "\033[0m" : "");
 }
 
 static void
@@ -153,9 +130,9 @@ print_finding(const struct verdicts *report, int check, FILE *to, bool colour)
 
 	put_word(report, check, to, colour);
 	fprintf(to, "%s\n%*s", rows[check].title, LEFT, "");
-	put(to, finding->evidence, false);
+	put(to, finding->evidence);
 	fputc('\n', to);
-	if (finding->verdict == VERDICT_NO)
+	if (finding->verdict >= VERDICT_NOT_OFFERED)
 		fprintf(to, "%*s%s\n%*s%s\n", LEFT, "", rows[check].demands[report->kind], LEFT, "", rows[check].help);
 }
 
@@ -163,46 +140,50 @@ void
 verdicts_print(const struct verdicts *report, FILE *to, bool colour)
 {
 	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
+	int missing = verdicts_count(report, VERDICT_NOT_OFFERED);
 
-	put(to, report->command, false);
-	fprintf(to, " (%s%s", dialogue_name(report->kind), report->server[0] != '\0' ? ", " : "");
-	put(to, report->server, false);
+	put(to, report->command);
+	fprintf(to, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
+	put(to, report->server);
 	fputs(")\n\n", to);
 	if (report->ended) {
 		put_word(report, CHECK_INITIALIZE, to, colour);
-		put(to, report->findings[CHECK_INITIALIZE].evidence, false);
+		put(to, report->findings[CHECK_INITIALIZE].evidence);
 		fputc('\n', to);
 	}
 	for (int i = 0; i < CHECKS && !report->ended; i++)
 		if (rows[i].demands[report->kind] != NULL &&
 		    (opened || report->findings[i].verdict != VERDICT_NOT_TESTED))
 			print_finding(report, i, to, colour);
-	fprintf(to, "\n%d kept, %d broken, %d not tested\n", count(report, VERDICT_YES), count(report, VERDICT_NO),
-	    count(report, VERDICT_NOT_TESTED));
+	fprintf(to, "\n%d kept, %d broken, ", verdicts_count(report, VERDICT_YES), verdicts_count(report, VERDICT_NO));
+	if (missing > 0)
+		fprintf(to, "%d not offered, ", missing);
+	fprintf(to, "%d not tested\n", verdicts_count(report, VERDICT_NOT_TESTED));
 }
 
 static json_t *
 finding_json(const struct verdicts *report, int check)
 {
 	const struct finding *finding = &report->findings[check];
-	bool bad = finding->verdict == VERDICT_NO;
 
 	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:o*, s:s, s:s*}", "check", rows[check].word, "title",
-	    rows[check].title, "verdict", words[finding->verdict], "required", !rows[check].permitted, "evidence",
+	    rows[check].title, "verdict", words[finding->verdict], "required", check != CHECK_PROGRESS, "evidence",
 	    printable_json(span_of(finding->evidence), false), "ms",
 	    finding->time == MSEC_NEVER ? NULL : json_integer(finding->time), "demand",
-	    rows[check].demands[report->kind], "help", bad ? rows[check].help : NULL);
+	    rows[check].demands[report->kind], "help",
+	    finding->verdict >= VERDICT_NOT_OFFERED ? rows[check].help : NULL);
 }
 
 void
 verdicts_print_json(const struct verdicts *report, FILE *to)
 {
 	json_t *checks = json_array();
-	json_t *whole = json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:o}", "command",
-	    printable_json(span_of(report->command), false), "dialect", dialogue_name(report->kind), "server",
-	    printable_json(span_of(report->server), false), "broken", verdicts_is_broken(report), "yes",
-	    count(report, VERDICT_YES), "no", count(report, VERDICT_NO), "not_tested",
-	    count(report, VERDICT_NOT_TESTED), "checks", checks);
+	json_t *whole = json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:i, s:o}", "command",
+	    printable_json(span_of(report->command), false), "dialect", dialogues[report->kind].name, "server",
+	    printable_json(span_of(report->server), false), "broken", verdicts_count(report, VERDICT_NO) > 0, "yes",
+	    verdicts_count(report, VERDICT_YES), "no", verdicts_count(report, VERDICT_NO), "not_offered",
+	    verdicts_count(report, VERDICT_NOT_OFFERED), "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
+	    "checks", checks);
 
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL)
@@ -213,23 +194,45 @@ verdicts_print_json(const struct verdicts *report, FILE *to)
 	json_decref(whole);
 }
 
+/* Printable, and escaped for XML, which has no place for U+FFFE and U+FFFF either. */
+static void
+put_xml(FILE *to, const char *text)
+{
+	struct span left;
+	struct buf safe;
+
+	buf_init(&safe);
+	printable_append(&safe, span_of(text), "");
+	for (left = buf_span(&safe); left.len > 0; left = span_part(left, 1, left.len - 1)) {
+		if (strchr("&<>\"'", left.ptr[0]) != NULL) {
+			fprintf(to, "&#%d;", left.ptr[0]);
+		} else if (left.len > 2 && memcmp(left.ptr, "\xef\xbf", 2) == 0 && (left.ptr[2] & 0x3f) > 0x3d) {
+			fputc('?', to);
+			left = span_part(left, 2, left.len - 2);
+		} else {
+			fputc(left.ptr[0], to);
+		}
+	}
+	buf_free(&safe);
+}
+
 static void
 put_case(const struct verdicts *report, int check, FILE *to)
 {
+	static const char *const elements[VERDICTS] = { "skipped", "system-out", "skipped", "failure" };
 	const struct finding *finding = &report->findings[check];
-	bool broken = finding->verdict == VERDICT_NO && !rows[check].permitted;
-	const char *element = broken ? "failure" : finding->verdict == VERDICT_YES ? "system-out" : "skipped";
+	const char *element = elements[finding->verdict];
 	long long time = finding->time == MSEC_NEVER ? 0 : (long long)finding->time;
 
 	fprintf(to, "    <testcase classname=\"canceld.doctor\" name=\"%s\" time=\"%lld.%03lld\"><%s",
 	    rows[check].title, time / 1000, time % 1000, element);
 	fputs(finding->verdict == VERDICT_YES ? ">" : " message=\"", to);
-	put(to, finding->evidence, true);
+	put_xml(to, finding->evidence);
 	fputs(finding->verdict == VERDICT_YES ? "" : "\">", to);
-	if (broken) {
-		put(to, rows[check].demands[report->kind], true);
+	if (finding->verdict == VERDICT_NO) {
+		put_xml(to, rows[check].demands[report->kind]);
 		fputs(". ", to);
-		put(to, rows[check].help, true);
+		put_xml(to, rows[check].help);
 	}
 	fprintf(to, "</%s></testcase>\n", element);
 }
@@ -237,14 +240,13 @@ put_case(const struct verdicts *report, int check, FILE *to)
 void
 verdicts_print_junit(const struct verdicts *report, FILE *to)
 {
-	int tests = 0, failures = count(report, VERDICT_NO), kept = count(report, VERDICT_YES);
+	int failures = verdicts_count(report, VERDICT_NO);
+	int skipped = verdicts_count(report, VERDICT_NOT_TESTED) + verdicts_count(report, VERDICT_NOT_OFFERED);
 
-	for (int i = 0; i < CHECKS; i++)
-		tests += rows[i].demands[report->kind] != NULL;
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"", to);
-	put(to, report->command, true);
-	fprintf(to, "\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\">\n", tests, failures,
-	    tests - failures - kept);
+	put_xml(to, report->command);
+	fprintf(to, "\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\">\n",
+	    verdicts_count(report, VERDICT_YES) + failures + skipped, failures, skipped);
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL)
 			put_case(report, i, to);

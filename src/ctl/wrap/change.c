@@ -5,16 +5,6 @@
 
 #include "core/buf.h"
 
-/* The bytes as a string that the caller owns. */
-static char *
-copy(struct span bytes)
-{
-	char *string = mem_new(bytes.len + 1);
-
-	memcpy(string, bytes.len > 0 ? bytes.ptr : "", bytes.len);
-	return string;
-}
-
 static bool
 is_chosen(const struct change *change, struct span name)
 {
@@ -31,7 +21,7 @@ add_outcome(struct outcomes *outcomes, const struct change *change, const struct
 
 	outcomes->list = mem_resize(outcomes->list, outcomes->count + 1, sizeof(*outcomes->list));
 	outcome = &outcomes->list[outcomes->count++];
-	*outcome = (struct outcome){ .name = copy(doc_name(doc, node)),
+	*outcome = (struct outcome){ .name = doc_copy(doc_name(doc, node)),
 		.line = span_count(span_part(doc->text, 0, node->start), '\n') + 1,
 		.limit = client_timeout(change->client, doc, node) };
 	return outcome;
@@ -47,7 +37,7 @@ choose_options(const struct change *change, const struct doc *doc, const struct 
 
 	while (change->given ? count < change->option_count : word != entry->dashes) {
 		options = mem_resize(options, count + 2, sizeof(*options));
-		options[count] = copy(change->given ? span_of(change->options[count]) : doc_text(doc, word));
+		options[count] = doc_copy(change->given ? span_of(change->options[count]) : doc_text(doc, word));
 		options[++count] = NULL;
 		word = change->given ? NULL : word->next;
 	}
@@ -183,9 +173,7 @@ outcomes_free(struct outcomes *outcomes)
 	for (size_t i = 0; i < outcomes->count; i++) {
 		struct outcome *outcome = &outcomes->list[i];
 
-		for (char **option = outcome->options; option != NULL && *option != NULL; option++)
-			free(*option);
-		free(outcome->options);
+		entry_words_free(outcome->options);
 		free(outcome->name);
 		buf_free(&outcome->before);
 		buf_free(&outcome->after);

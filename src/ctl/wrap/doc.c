@@ -90,6 +90,15 @@ doc_text(const struct doc *doc, const struct doc_node *node)
 	return span_part(buf_span(&doc->texts), node->text, node->text_len);
 }
 
+char *
+doc_copy(struct span bytes)
+{
+	char *string = mem_new(bytes.len + 1);
+
+	memcpy(string, bytes.len > 0 ? bytes.ptr : "", bytes.len);
+	return string;
+}
+
 void
 doc_quote(struct buf *out, struct span text)
 {

@@ -117,26 +117,35 @@ entry_read(const struct doc *doc, const struct doc_node *node)
 	return read_words(doc, entry);
 }
 
-/* The words from here on. end: the one to stop before, or NULL. */
+char **
+entry_words(const struct doc *doc, const struct entry *entry, const struct doc_node *word, const struct doc_node *end)
+{
+	char **words = mem_new(sizeof(*words));
+
+	for (size_t count = 0; word != end; word = entry_next_word(entry, word)) {
+		words = mem_resize(words, count + 2, sizeof(*words));
+		words[count++] = doc_copy(is_string(word) ? doc_text(doc, word) : SPAN("?"));
+		words[count] = NULL;
+	}
+	return words;
+}
+
+void
+entry_words_free(char **words)
+{
+	for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+		free(words[i]);
+	free(words);
+}
+
 static void
 show_words(struct buf *line, const struct doc *doc, const struct entry *entry, const struct doc_node *word,
     const struct doc_node *end)
 {
-	char **words = mem_new(sizeof(*words));
-	size_t count = 0;
+	char **words = entry_words(doc, entry, word, end);
 
-	for (; word != end; word = entry_next_word(entry, word)) {
-		struct span text = is_string(word) ? doc_text(doc, word) : SPAN("?");
-
-		words = mem_resize(words, count + 2, sizeof(*words));
-		words[count] = mem_new(text.len + 1);
-		memcpy(words[count++], text.ptr, text.len);
-	}
-	words[count] = NULL;
 	command_append(line, words);
-	while (count > 0)
-		free(words[--count]);
-	free(words);
+	entry_words_free(words);
 }
 
 void
