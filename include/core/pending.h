@@ -89,7 +89,7 @@ struct request {
 	uint64_t serial;               /* private: a newer request has a larger one */
 	size_t room;                   /* private: bytes behind the struct */
 	size_t name_count;             /* private */
-	struct request_name names[REQUEST_NAMES]; /* private */
+	struct request_name names[REQUEST_NAMES]; /* private; the first one is the requester's id */
 };
 
 struct pending {
@@ -206,6 +206,13 @@ static inline bool
 request_is_aliased(const struct request *request)
 {
 	return request->wire_id.ptr != request->id.ptr;
+}
+
+/* Of the requester's id, by id_hash with the seed of its table. */
+static inline uint64_t
+request_hash(const struct request *request)
+{
+	return request->names[0].hash;
 }
 
 /* Its requester waits for an answer. */

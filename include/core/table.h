@@ -132,7 +132,7 @@ struct acks {
 	size_t count;
 	uint64_t *marks; /* owned: a ring of remembered ends; NULL: none yet */
 	size_t marked;   /* how many ends were ever noted */
-	uint64_t seed;   /* of the hashes */
+	uint64_t seed;   /* of the hashes, as of the client's requests */
 };
 
 void acks_init(struct acks *acks, uint64_t seed);

@@ -28,21 +28,19 @@ put(struct alarm **heap, struct alarm *alarm, size_t place)
 	alarm->place = place;
 }
 
-/* The alarm belongs at this place, or above or below it. */
+/* Finds a place for the alarm: most are due later than the others, so the way is down to the end and up again. */
 static void
 settle(struct alarm **heap, size_t count, struct alarm *alarm, size_t place)
 {
 	size_t next;
 
-	for (; place > 0 && is_before(alarm, heap[next = (place - 1) / 2]); place = next)
-		put(heap, heap[next], place);
 	while ((next = 2 * place + 1) < count) {
 		next += next + 1 < count && is_before(heap[next + 1], heap[next]);
-		if (is_before(alarm, heap[next]))
-			break;
 		put(heap, heap[next], place);
 		place = next;
 	}
+	for (; place > 0 && is_before(alarm, heap[next = (place - 1) / 2]); place = next)
+		put(heap, heap[next], place);
 	put(heap, alarm, place);
 }
 

@@ -45,6 +45,14 @@ is_plain(struct span text)
 	return digits > 0 && sign + digits == text.len && (text.ptr[sign] != '0' || digits == 1);
 }
 
+/* Most ids: so few digits fit into a double. */
+static inline bool
+is_short(struct span text)
+{
+	return text.len <= 15 && text.len > 0 && (text.ptr[0] != '0' || text.len == 1) &&
+	    count_digits(text, 0) == text.len;
+}
+
 /* RFC 8259 section 6. */
 static bool
 is_number(struct span text)
@@ -69,33 +77,11 @@ is_number(struct span text)
 	return at == text.len;
 }
 
-/* Most ids. So few digits fit into a double. */
-static inline bool
-read_short(struct span text, double *value)
-{
-	enum { DIGITS = 15 };
-	int64_t integer = 0;
-
-	if (text.len == 0 || text.len > DIGITS || (text.ptr[0] == '0' && text.len > 1))
-		return false;
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned digit = (unsigned char)text.ptr[i] - (unsigned)'0';
-
-		if (digit > 9)
-			return false;
-		integer = integer * 10 + digit;
-	}
-	*value = (double)integer;
-	return true;
-}
-
 static bool
 read_number(struct span text, double *value)
 {
 	char copy[ID_MAX + 1];
 
-	if (read_short(text, value))
-		return true;
 	if (text.len > ID_MAX || !is_number(text))
 		return false;
 	memcpy(copy, text.ptr, text.len);
@@ -121,15 +107,21 @@ id_equal(struct span a, struct span b)
 	return read_number(a, &value_a) && read_number(b, &value_b) && value_a == value_b;
 }
 
+/* A short integer stands for all numbers that are equal to it. */
 uint64_t
 id_hash(struct span id, uint64_t seed)
 {
-	char storage[ID_MAX];
+	static const double least = 1e15; /* that is no short integer */
+	char storage[ID_MAX], digits[SPAN_NUMBER_MAX];
 	struct span text = text_of(id, storage);
 	double value;
 
-	if (read_number(text, &value))
-		text = (struct span){ (const char *)&value, sizeof(value) };
+	if (!is_short(text) && read_number(text, &value)) {
+		if (value > -least && value < least && value == (double)(int64_t)value)
+			text = span_number((int64_t)value, digits);
+		else
+			text = (struct span){ (const char *)&value, sizeof(value) };
+	}
 	return hash_of(text, seed) ^ (is_string(id) ? ID_STRING : 0);
 }
 

@@ -60,12 +60,18 @@ acks_add(struct acks *acks, struct span id, struct span target, struct span reas
 	return true;
 }
 
-void
-acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
+static void
+note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 {
 	if (acks->marks == NULL)
 		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
-	acks->marks[acks->marked++ % LIMIT_FINISHED] = id_hash(id, acks->seed) << OUTCOME_BITS | outcome;
+	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
+}
+
+void
+acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
+{
+	note_end(acks, id_hash(id, acks->seed), outcome);
 }
 
 void
@@ -106,7 +112,7 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		ack_free(ack);
 	}
 	acks->count = kept;
-	acks_note_end(acks, request->id, outcome);
+	note_end(acks, request_hash(request), outcome);
 }
 
 enum outcome
