@@ -92,9 +92,8 @@ find(const char *name)
 static int
 refuse(const char *name)
 {
-	struct nearest nearest;
+	struct nearest nearest = { .typed = span_of(name) };
 
-	nearest_init(&nearest, span_of(name));
 	for (int i = 0; i < COMMANDS; i++)
 		nearest_offer(&nearest, commands[i].name);
 	return ctl_usage("unknown command '%.200s'%s%s; see cancelctl help", name,

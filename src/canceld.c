@@ -14,7 +14,6 @@
 
 #include "core/buf.h"
 #include "shell/child.h"
-#include "shell/configfile.h"
 #include "shell/io.h"
 #include "shell/life.h"
 #include "shell/log.h"
@@ -81,6 +80,23 @@ handle_failures(void)
 	json_set_alloc_funcs(mem_new, free);
 }
 
+/* If only the file in the home names a log that cannot be opened, that is one of its mistakes: the session goes on. */
+static int
+open_log(struct log *log, struct options *options, struct configfile *file)
+{
+	const char *fault = log_open(log, &options->log), *name = options->log.file;
+
+	if (fault != NULL && name != NULL && !file->named && !options_given(options, options_key("log"))) {
+		buf_append(&file->fault, SPAN("log: "));
+		buf_append(&file->fault, span_of(fault));
+		options->log.file = NULL;
+		fault = log_open(log, &options->log);
+	}
+	if (fault == NULL)
+		return OPTIONS_RUN;
+	return options_refuse(options, "--log '%s' %s", name != NULL ? name : "stderr", fault);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -88,8 +104,7 @@ main(int argc, char *argv[])
 	struct options options;
 	struct configfile file = { .named = false };
 	struct log log;
-	const char *fault;
-	bool opened = false;
+	bool opened;
 	int status;
 
 	if (descriptor_sanitize() < 0) {
@@ -104,16 +119,12 @@ main(int argc, char *argv[])
 		status = configfile_load(&file, &options);
 	if (status == OPTIONS_RUN)
 		status = options_settle(&options);
-	if (status == OPTIONS_RUN && !(opened = log_open(&log, &options.log) == 0))
-		status = options_refuse(&options, "--log '%s': %s",
-		    options.log.file != NULL ? options.log.file : "stderr", strerror(errno));
-	if (status == OPTIONS_RUN && options.log.payload && (fault = log_exposes(&log)) != NULL) {
-		status = options_refuse(&options, "--log-payload: '%s' %s", options.log.file, fault);
-		log_close(&log);
-	}
+	if (status == OPTIONS_RUN)
+		status = open_log(&log, &options, &file);
+	opened = status == OPTIONS_RUN;
 	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
-	if (options.fault[0] != '\0')
-		opened = !isatty(STDIN_FILENO) && log_open(&log, &options.log) == 0;
+	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
+		opened = log_open(&log, &options.log) == NULL;
 	if (opened) {
 		configfile_report(&file, &log);
 		status = loop_run(&options, &file, &log, &signals);

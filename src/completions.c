@@ -2,66 +2,46 @@
  * completions <TEMPLATE >FILE: writes a file that completes command lines in a shell. It runs when canceld is built, and
  * puts the table of the options in the place of the @words@ of src/completions/.
  */
-#include <ctype.h>
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "shell/options.h"
 
-enum { LINE_SIZE = 1024, DESCRIPTION_SIZE = 256 };
+enum { LINE_SIZE = 1024 };
 
 static bool
 is_file(const struct options_row *row)
 {
-	return row->shown != NULL && (strcmp(row->shown, " FILE") == 0 || strcmp(row->shown, " PATH") == 0);
+	return row->kind == OPTION_PATH;
 }
 
-/* Whether the row wants one of some words, "text or json": then writes them, separated by blanks. */
 static bool
-list_choices(const struct options_row *row, char choices[DESCRIPTION_SIZE])
+is_choice(const struct options_row *row)
 {
-	const char *at = row->wanted;
-	bool more = false;
-
-	choices[0] = '\0';
-	while (at != NULL && *at != '\0') {
-		size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz"), used = strlen(choices);
-
-		if (len == 0)
-			return false;
-		snprintf(choices + used, DESCRIPTION_SIZE - used, "%s%.*s", used > 0 ? " " : "", (int)len, at);
-		at += len;
-		more |= *at != '\0';
-		if (strncmp(at, ", ", 2) == 0)
-			at += 2;
-		else if (strncmp(at, " or ", 4) == 0)
-			at += 4;
-		else if (*at != '\0')
-			return false;
-	}
-	return more;
+	return row->kind == OPTION_CHOICE || row->kind == OPTION_DIALECT || row->kind == OPTION_LEVEL;
 }
 
-/* The first statement of the help, as one line. */
-static void
-describe(const struct options_row *row, char text[DESCRIPTION_SIZE])
+static bool
+is_valued(const struct options_row *row)
 {
-	char *end;
-
-	snprintf(text, DESCRIPTION_SIZE, "%s", row->help);
-	for (end = text; *end != '\0' && *end != ';' && strncmp(end, "\n(", 2) != 0 && strncmp(end, " (", 2) != 0;
-	     end++)
-		if (*end == '\n')
-			*end = ' ';
-	*end = '\0';
+	return options_argument(row) == required_argument;
 }
 
-/* In single quotes for a shell; special: characters that get a backslash. */
+/* The words of a choice, separated by blanks. */
 static void
-quote(const char *text, const char *special)
+write_choices(const struct options_row *row)
 {
-	for (; *text != '\0'; text++) {
+	for (const char *at = row->value; *at != '\0'; at++)
+		putchar(*at == '|' ? ' ' : *at);
+}
+
+/* The first statement of the help, in single quotes for a shell; special: characters that get a backslash. */
+static void
+describe(const struct options_row *row, const char *special)
+{
+	for (const char *text = row->help; *text != '\0' && *text != ';' && strncmp(text, " (", 2) != 0; text++) {
 		if (*text == '\'')
 			fputs("'\\'", stdout);
 		else if (strchr(special, *text) != NULL)
@@ -70,42 +50,34 @@ quote(const char *text, const char *special)
 	}
 }
 
-static bool
-is_valued(const struct options_row *row)
-{
-	return row->argument == required_argument;
-}
-
 static void
 write_choice_case(const struct options_row *row)
 {
-	char choices[DESCRIPTION_SIZE];
-
-	if (!list_choices(row, choices))
+	if (!is_valued(row) || !is_choice(row))
 		return;
 	if (row->letter != 0)
 		printf("-%c | ", row->letter);
-	printf("--%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")) ;;\n\t\t", row->name, choices);
+	printf("--%s) COMPREPLY=($(compgen -W '", row->name);
+	write_choices(row);
+	printf("' -- \"$cur\")) ;;\n\t\t");
 }
 
 /* What follows the name in a specification of zsh's _arguments. */
 static void
 write_zsh_rest(const struct options_row *row)
 {
-	char text[DESCRIPTION_SIZE], choices[DESCRIPTION_SIZE];
-
-	describe(row, text);
 	putchar('[');
-	quote(text, "[]\\");
+	describe(row, "[]\\");
 	putchar(']');
-	if (row->argument == optional_argument)
-		printf("::value: ");
-	else if (is_file(row))
+	if (is_file(row)) {
 		printf(":file:_files");
-	else if (list_choices(row, choices))
-		printf(":value:(%s)", choices);
-	else if (row->argument == required_argument)
-		printf(":value: ");
+	} else if (is_valued(row) && is_choice(row)) {
+		printf(":value:(");
+		write_choices(row);
+		putchar(')');
+	} else if (row->value != NULL) {
+		printf("%s", is_valued(row) ? ":value: " : "::value: ");
+	}
 	fputs("' \\\n\t", stdout);
 }
 
@@ -113,18 +85,20 @@ static void
 write_zsh_option(const struct options_row *row)
 {
 	static const char *const after_letter[] = { "", "+", "-" }, *const after_name[] = { "", "=", "=-" };
-	char others[80] = "*";
+	char others[80] = "";
 
-	if (row->name != NULL && row->key != KEY_RULES && row->letter != 0)
+	if (row->kind == OPTION_HEADING)
+		return;
+	if (row->kind == OPTION_IDLE || row->kind == OPTION_CAP || row->name == NULL)
+		strcpy(others, "*");
+	else if (row->letter != 0)
 		snprintf(others, sizeof(others), "(-%c --%s)", row->letter, row->name);
-	else if (row->name != NULL && row->key != KEY_RULES)
-		others[0] = '\0';
 	if (row->letter != 0) {
-		printf("'%s-%c%s", others, row->letter, after_letter[row->argument]);
+		printf("'%s-%c%s", others, row->letter, after_letter[options_argument(row)]);
 		write_zsh_rest(row);
 	}
 	if (row->name != NULL) {
-		printf("'%s--%s%s", others, row->name, after_name[row->argument]);
+		printf("'%s--%s%s", others, row->name, after_name[options_argument(row)]);
 		write_zsh_rest(row);
 	}
 }
@@ -132,22 +106,24 @@ write_zsh_option(const struct options_row *row)
 static void
 write_fish_option(const struct options_row *row)
 {
-	char text[DESCRIPTION_SIZE], choices[DESCRIPTION_SIZE];
-
+	if (row->kind == OPTION_HEADING)
+		return;
 	printf("complete -c canceld -n __canceld_has_no_command");
 	if (row->letter != 0)
 		printf(" -s %c", row->letter);
 	if (row->name != NULL)
 		printf(" -l %s", row->name);
-	if (is_file(row))
+	if (is_file(row)) {
 		printf(" -r -F");
-	else if (list_choices(row, choices))
-		printf(" -x -a '%s'", choices);
-	else if (row->argument == required_argument)
+	} else if (is_valued(row) && is_choice(row)) {
+		printf(" -x -a '");
+		write_choices(row);
+		putchar('\'');
+	} else if (is_valued(row)) {
 		printf(" -x");
-	describe(row, text);
+	}
 	printf(" -d '");
-	quote(text, "\\");
+	describe(row, "\\");
 	puts("'");
 }
 

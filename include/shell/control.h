@@ -33,7 +33,6 @@
 #include <stdbool.h>
 
 #include "core/session.h"
-#include "shell/configfile.h"
 #include "shell/life.h"
 #include "shell/system.h"
 

@@ -10,7 +10,6 @@
 #include "core/supervisor.h"
 #include "shell/child.h"
 #include "shell/client.h"
-#include "shell/configfile.h"
 #include "shell/io.h"
 #include "shell/log.h"
 #include "shell/options.h"

@@ -4,7 +4,7 @@
 /*
  * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON object. Never blocks:
  * bytes that cannot be written at once wait in a bounded queue; lines that do not fit are counted and reported later
- * (LINES_LOST). A line begins a line even after part of another one. Values may be any bytes. errno is preserved.
+ * (LINES_LOST). A line on stderr begins a line even after a part of the server's. Values may be any bytes. errno is preserved.
  */
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ struct log_tap {
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
-	bool payload;     /* each line about a message has its text; see log_exposes */
+	bool payload;     /* each line about a message has its text */
 	bool dry_run;     /* each line says so: "canceld[PID] NAME (dry run): WHY ..." */
 	const char *file; /* NULL: stderr */
 	const char *name; /* the server's, borrowed as long as the log is open; NULL or "": none */
@@ -43,7 +43,7 @@ struct log_config {
 
 struct log {
 	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
-	enum why_level level;
+	enum why_level level;         /* events above it are not shown; others may change it */
 	bool json, dry_run, payload;
 	const char *name;
 	bool dated;       /* text lines begin with the time */
@@ -70,19 +70,14 @@ struct log_field {
 };
 
 /*
- * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED. 0, or -1 with
- * errno if the file cannot be opened; then log_close must not be called.
+ * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED. NULL, or what is
+ * wrong, for a person, behind the file's name: then log_close must not be called. A log with payloads is a regular file
+ * that nobody but its user can read.
  */
-int log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
-
-/* Why the log is no place for secrets: the words behind its file's name; NULL: only its user can read it. */
-const char *log_exposes(const struct log *log);
+const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
 /* Closes the log, after at most LOG_LAST_WAIT to write the last lines. */
 void log_close(struct log *log);
-
-/* From now on events above this level are not shown. */
-void log_set_level(struct log *log, enum why_level level);
 
 /* The level of this name: error, person, decision or traffic. false: there is none. */
 bool log_level_named(struct span name, enum why_level *level);
@@ -102,14 +97,11 @@ void log_untap(struct log *log, struct log_tap *tap);
 	(const struct log_field[]){ __VA_ARGS__ }, \
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
-/* Logs one event, unless the level hides it. */
+/*
+ * Logs one event, unless the level hides it. In a line of text NOISE is `NOISE | TEXT`, without quotes and cut after
+ * LOG_NOISE_MAX, and the fields of STATISTICS are one JSON object.
+ */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
-
-/* As log_event, with the fields as one JSON object in either format, and at every level: a person asked for it (SIGUSR1). */
-void log_statistics(struct log *log, const struct log_field *fields, size_t count);
-
-/* Logs a line of the server that is not a message: `NOISE | the line`, cut after LOG_NOISE_MAX. */
-void log_noise(struct log *log, struct span line);
 
 /* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);
@@ -121,13 +113,13 @@ void log_failure(struct log *log, const char *doing, int error);
 void log_flush(struct log *log);
 bool log_wants_write(const struct log *log);
 
-struct log_field log_text(const char *key, struct span text);
-struct log_field log_string(const char *key, const char *text); /* NULL is left out */
-struct log_field log_payload(struct span message);
-struct log_field log_id(const char *key, struct span id);
-struct log_field log_number(const char *key, int64_t number);
+#define log_text(name, value) ((struct log_field){ .key = (name), .kind = LOG_TEXT, .text = (value) })
+#define log_id(name, id) ((struct log_field){ .key = (name), .kind = LOG_ID, .text = (id) })
+#define log_payload(message) ((struct log_field){ .key = "payload", .kind = LOG_PAYLOAD, .text = (message) })
+#define log_number(name, value) ((struct log_field){ .key = (name), .kind = LOG_NUMBER, .number = (int64_t)(value) })
+#define log_time(name, time) ((struct log_field){ .key = (name), .kind = LOG_TIME, .number = (time) })
+struct log_field log_string(const char *key, const char *text);  /* NULL is left out */
 struct log_field log_positive(const char *key, uint64_t number); /* 0 is left out */
-struct log_field log_time(const char *key, msec_t duration);
 
 struct action;
 struct session;

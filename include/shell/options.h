@@ -1,9 +1,9 @@
 #ifndef SHELL_OPTIONS_H
 #define SHELL_OPTIONS_H
 
-/* The command line. */
+/* The options: THE TABLE of them, the command line, and the configuration file, canceld.conf(5). */
 
-#include <getopt.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,7 +33,7 @@ struct options {
 	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool fail_on_timeout, fail_on_error, no_control;
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
-	struct log_config log;
+	struct log_config log;      /* its file is the next, from options_settle on */
 	char log_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
@@ -42,30 +42,49 @@ struct options {
 	char fault[4096];          /* what is wrong with the options, for the client; printable UTF-8, or "" */
 };
 
-/* What the long name of an option is as a key of the configuration file, and when a change of its value counts. */
-enum options_key {
-	KEY_START,   /* when canceld starts */
-	KEY_RULES,   /* for requests that arrive later: the value may be an object of rules */
-	KEY_LEVEL,   /* at once */
-	KEY_UNKNOWN, /* it is no key */
+/* What the value of an option is. */
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_CHOICE, /* a bool: the second of two words */
+	OPTION_DIALECT,
+	OPTION_IDLE, /* a rule of the policy; in the file also an object of them */
+	OPTION_CAP,
+	OPTION_WAIT, /* a duration, none is 0 */
+	OPTION_DRAIN,
+	OPTION_RESTART,
+	OPTION_STUCK,
+	OPTION_SIZE,
+	OPTION_COUNT,
+	OPTION_PATH,
+	OPTION_NAME,
+	OPTION_LEVEL,
+	OPTION_HELP, /* this and those below set nothing */
+	OPTION_VERSION,
+	OPTION_IGNORED,
+	OPTION_HEADING, /* no option: what the help says before the next ones */
 };
 
-struct setting;
-
-/* THE TABLE of the options, ended by a row of zeros: getopt's, the help, completions, messages about wrong values. */
+/* A row of THE TABLE, which ends with a row of zeros: getopt's, the help, the completions and the keys of the file. */
 struct options_row {
-	int letter, argument;                              /* 0: the option has only a name; as in struct option */
-	const char *name;                                  /* NULL: a letter only */
-	const char *(*set)(const struct setting *setting); /* NULL: help, the version, and what is ignored */
-	size_t at;                                         /* what it sets, in struct options; 0: see there */
-	const char *wanted;                                /* which values are right; or NULL */
-	const char *shown, *help;                          /* the argument, or NULL, and the explanation in the help */
-	const char *brief;                                 /* the line of -h; NULL: only --help has the option */
-	const char *heading;                               /* what the help says before it; or NULL */
-	enum options_key key;
+	int letter;       /* 0: none */
+	const char *name; /* NULL: none */
+	enum option_kind kind;
+	size_t at; /* what it sets, in struct options */
+	const char
+	    *value; /* as the help shows it: "FILE", "text|json", "[=DURATION]" if it may be left out; NULL: none */
+	const char *help; /* the explanation */
 };
 
 extern const struct options_row options_rows[];
+
+/* no_argument, required_argument or optional_argument of getopt_long(3). */
+int options_argument(const struct options_row *row);
+
+/* The option for a key of the configuration file; NULL: it is no key. */
+const struct options_row *options_key(const char *key);
+
+/* The values without any option. options_parse calls it. */
+void options_init(struct options *options);
 
 /*
  * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after -h, --help and --version (written to
@@ -81,11 +100,15 @@ void options_free(struct options *options);
  */
 int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The values without any option. options_parse calls it. */
-void options_init(struct options *options);
+/*
+ * Sets what the option sets; value as on the command line, or NULL: none. source: of a rule. false: the value is wrong,
+ * what it sets is undefined, and fault gets what is wrong, for a person.
+ */
+bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
+    struct buf *fault);
 
-/* The key of this name; KEY_UNKNOWN: there is none. */
-enum options_key options_key(const char *key);
+/* Whether the command line says what this option says: then the file's value does not count. Rules add up. */
+bool options_given(const struct options *options, const struct options_row *row);
 
 /*
  * Checks what the options and the file say together, and carries out what one says about another: a dry run has no
@@ -93,17 +116,35 @@ enum options_key options_key(const char *key);
  */
 int options_settle(struct options *options) __attribute__((warn_unused_result));
 
-/* Whether the command line says what the key says: then the file's value does not count. Rules add up. */
-bool options_given(const struct options *options, const char *key);
+/*
+ * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
+ * what the command line does not say; the section for the server comes before the rest of the file.
+ */
+struct configfile {
+	char path[OPTIONS_PATH]; /* "": none, as there is no home */
+	bool named;              /* by --config */
+	char server[NAME_SIZE];  /* its name, for the choice of the section */
+	json_t *in_force;        /* owned: what the session runs with; or NULL */
+	struct buf fault;        /* why the file was refused at last, for a person; or empty */
+};
 
 /*
- * Sets what the option of this name sets; value as on the command line, or NULL: none. source: of a rule. The key must
- * be known. false: options is unchanged but for text, and fault gets what is wrong, for a person.
+ * Reads the file that --config names, or the one in the home if it is there, after options_parse. Returns OPTIONS_RUN,
+ * or STATUS_FAILED after options_refuse if the file of --config is refused. A refused file changes no option. Call
+ * configfile_free in any case.
  */
-bool options_set(struct options *options, const char *key, enum policy_source source, const char *value,
-    struct buf *fault);
+int configfile_load(struct configfile *file, struct options *options) __attribute__((warn_unused_result));
+void configfile_free(struct configfile *file);
 
-/* Appends the text of -h (brief) or --help. */
-void options_help(struct buf *text, bool brief);
+/* Logs CONFIG_REFUSED if there is a fault. */
+void configfile_report(const struct configfile *file, struct log *log);
+
+/*
+ * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now on, a new level of
+ * the log counts at once. Returns {"changed":[..],"at_next_start":[..]}, the keys whose values differ from those in
+ * force; the caller owns it. A file that is refused changes nothing, is logged as CONFIG_REFUSED, and the result is
+ * NULL; file->fault tells why.
+ */
+json_t *configfile_reload(struct configfile *file, struct options *options, struct log *log);
 
 #endif

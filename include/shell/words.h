@@ -15,10 +15,8 @@
 /* What units_read_duration accepts, for messages. */
 #define UNITS_DURATION "250ms, 30s, 5m or 2h, also 1m30s or 1.5s, at most 100000h; 0 or none for none"
 
-enum time_fault { TIME_FINE, TIME_NO_UNIT, TIME_TOO_LONG, TIME_TOO_FINE, TIME_UNREADABLE };
-
-/* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms, valid if TIME_FINE. */
-enum time_fault units_read_time(struct span text, uint64_t *time);
+/* 250ms, 30s, 5m, 2h, 1m30s, 1.5s: numbers with their units, larger units first. *time in ms. false: it is none. */
+bool units_read_time(struct span text, uint64_t *time);
 
 /* The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is unchanged. */
 bool units_read_duration(struct span text, msec_t *duration);
@@ -32,14 +30,13 @@ bool units_read_count(struct span text, size_t least, size_t most, size_t *count
 /* [METHOD[:NAME]=]DURATION: adds the rule to the policy. false: it is none, and the policy is unchanged. */
 bool units_read_rule(struct span text, enum policy_source source, enum policy_clock clock, struct policy *policy);
 
-/* What a mistyped name was most likely meant to be. */
+/* What a mistyped or shortened name was most likely meant to be. */
 struct nearest {
-	struct span typed;
-	const char *name; /* the nearest of the names offered, borrowed; NULL: none of them is near */
+	struct span typed; /* the caller sets it, and no other member */
+	const char *name;  /* the nearest of the names offered, borrowed; NULL: none of them is near */
 	size_t distance;
 };
 
-void nearest_init(struct nearest *nearest, struct span typed);
 void nearest_offer(struct nearest *nearest, const char *name); /* at most 63 bytes */
 
 /*
@@ -59,6 +56,12 @@ bool home_expand(const char *path, char *expanded, size_t size) __attribute__((w
  * printable UTF-8 become \xNN. escaped: characters that get a backslash; may be "".
  */
 void printable_append(struct buf *text, struct span bytes, const char *escaped);
+
+/*
+ * Appends the bytes as JSON in ASCII; bytes that are not UTF-8 become U+FFFD. inside: they get into a string, and do not
+ * have its quotes and backslashes yet.
+ */
+void printable_append_json(struct buf *text, struct span bytes, bool inside);
 
 /*
  * The bytes as a JSON string, which the caller owns; jansson accepts valid UTF-8 only, so what is not valid becomes

@@ -108,6 +108,18 @@ TESTS(a_wrong_file_in_the_home_is_told, 0, COUNT(wrong))
 	run_end(run);
 }
 
+/* The rest of the file counts. */
+TEST(a_log_of_the_home_that_cannot_be_opened_is_told)
+{
+	struct run *run;
+
+	put(in_home, "{\"timeout\":\"270ms\",\"log\":\"/nonexistent/log\"}");
+	run = run_session("", NULL);
+	run_expect_logged(run, "config.json reason=\"log: No such file or directory\"");
+	expect_timeout(run, "2", 270);
+	run_end(run);
+}
+
 TESTS(a_wrong_file_of_the_option_is_a_wrong_option, 0, COUNT(wrong))
 {
 	struct run *run;
@@ -163,7 +175,7 @@ TEST(a_wrong_file_changes_nothing)
 	put(given, "{\"timeout\":\"310ms\"}");
 	run = run_session(options, NULL);
 	put(given, "{\"timeout\":\"10m\",\n\"log-level\":\"quiet\"}");
-	reload(run, "given.json reason=\"log-level 'quiet': want error, ");
+	reload(run, "given.json reason=\"log-level 'quiet': want error|");
 	expect_timeout(run, "2", 310);
 	unlink(given);
 	reload(run, ": CONFIG_REFUSED file=");
@@ -182,7 +194,7 @@ TEST(a_file_may_come_and_go)
 	reload(run, "/.config/canceld/config.json changed=timeout\n");
 	expect_timeout(run, "2", 320);
 	put(in_home, "{\"max-time\":\"1h\"}");
-	reload(run, "/.config/canceld/config.json changed=\"max-time, timeout\"\n");
+	reload(run, "/.config/canceld/config.json changed=\"timeout, max-time\"\n");
 	unlink(in_home);
 	reload(run, "/.config/canceld/config.json changed=max-time\n");
 	run_end(run);

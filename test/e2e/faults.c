@@ -140,21 +140,6 @@ TESTS(a_log_is_for_its_owner, 0, 3)
 	run_end(run);
 }
 
-TEST(a_line_of_a_log_file_begins_a_line)
-{
-	char options[400];
-	struct run *run;
-
-	snprintf(options, sizeof(options), "--log %s", path_of("log"));
-	write_file(path_of("log"), "half", 0600);
-	run = run_session(options, NULL);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert(process_has_text(path_of("log"), "half\n20"));
-	ck_assert(!process_has_text(path_of("log"), "\n\n"));
-	run_end(run);
-}
-
 TEST(a_line_of_the_log_begins_a_line_on_stderr)
 {
 	struct run *run = run_options("-v", "sh:printf half >&2; read x; exit 3");

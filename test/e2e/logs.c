@@ -309,9 +309,9 @@ TESTS(payload_needs_a_file_of_ones_own, 0, 3)
 		const char *shell, *options, *reason;
 	} refused[] = {
 		{ ":", "--log-payload", "name a file for it with --log" },
-		{ ":", "--log-payload -l /dev/null", "'/dev/null' is no regular file" },
+		{ ":", "--log-payload -l /dev/null", "--log '/dev/null' is no regular file" },
 		{ "umask 0; : >exposed", "--log-payload -l exposed",
-		    "'exposed' may be read by other users: chmod 600 it" },
+		    "--log 'exposed' is open to other users: for --log-payload chmod 600 it" },
 	};
 	struct run *run;
 

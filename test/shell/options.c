@@ -89,7 +89,7 @@ TEST(long_options)
 	ck_assert(options->session.ask_progress && options->session.legacy);
 	ck_assert_uint_eq(options->session.max_message, 10 << 20);
 	ck_assert_uint_eq(options->session.max_inflight, 7);
-	ck_assert_str_eq(options->log.file, "file");
+	ck_assert_str_eq(options->log_path, "file");
 	ck_assert(options->log.json);
 	ck_assert_str_eq(options->command[0], "server");
 	ck_assert_str_eq(options->command[1], "-x");
@@ -107,7 +107,7 @@ TEST(short_options)
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 4000);
 	ck_assert(options->fail_on_timeout);
-	ck_assert_str_eq(options->log.file, "file");
+	ck_assert_str_eq(options->log_path, "file");
 	ck_assert_int_eq(options->log.level, LEVEL_TRAFFIC);
 	ck_assert_str_eq(options->command[0], "server");
 	ck_assert_str_eq(options->command[1], "-t");
@@ -293,16 +293,16 @@ TEST(a_tilde_is_the_home)
 	static struct parsed parsed;
 
 	setenv("HOME", "/home/someone", 1);
-	ck_assert_str_eq(accept_line(&parsed, "-l ~/a/log server")->log.file, "/home/someone/a/log");
-	ck_assert_str_eq(accept_line(&parsed, "--log=~/log server")->log.file, "/home/someone/log");
-	ck_assert_str_eq(accept_line(&parsed, "-l a~/log server")->log.file, "a~/log");
+	ck_assert_str_eq(accept_line(&parsed, "-l ~/a/log server")->log_path, "/home/someone/a/log");
+	ck_assert_str_eq(accept_line(&parsed, "--log=~/log server")->log_path, "/home/someone/log");
+	ck_assert_str_eq(accept_line(&parsed, "-l a~/log server")->log_path, "a~/log");
 	ck_assert_str_eq(accept_line(&parsed, "-c ~/a.json server")->config, "/home/someone/a.json");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[0] = '/';
 	setenv("HOME", longest, 1);
 	parse(&parsed, "-l ~/log server");
 	ck_assert_int_eq(parsed.status, STATUS_FAILED);
-	ck_assert_ptr_nonnull(strstr(parsed.error, "your home directory is not known, or its name is too long"));
+	ck_assert_ptr_nonnull(strstr(parsed.error, "~/ is your home directory, if that is known"));
 }
 
 TEST(no_grace_is_no_time)
@@ -339,23 +339,23 @@ static const struct {
 	const char *says, *wants;
 } refused[] = {
 	{ "-t 30 server", "--timeout '30'", "250ms, 30s, 5m or 2h" },
-	{ "--log-level loud server", "--log-level 'loud'", "error, person, decision or traffic" },
+	{ "--log-level loud server", "--log-level 'loud'", "error|person|decision|traffic" },
 	{ "-t -5s server", "--timeout '-5s'", "250ms" },
 	{ "-t 1.5 server", "--timeout '1.5'", "is the unit missing?" },
 	{ "-t tools/call=7 server", "--timeout 'tools/call=7'", "is the unit missing?" },
 	{ "-t 5.s server", "--timeout '5.s'", "250ms" },
-	{ "-t 1.0001s server", "--timeout '1.0001s'", "no time below 1ms" },
-	{ "-t 1.0000000000s server", "--timeout", "no time below 1ms" },
+	{ "-t 1.0001s server", "--timeout '1.0001s'", "250ms" },
+	{ "-t 1.0000000000s server", "--timeout", "250ms" },
 	{ "-t 1m30 server", "--timeout '1m30'", "is the unit missing?" },
-	{ "-T 200000h server", "--max-time '200000h'", "that is too long; want" },
-	{ "-T 100000h1ms server", "--max-time", "that is too long; want" },
-	{ "-r5/200000h server", "--restart", "that is too long; want" },
+	{ "-T 200000h server", "--max-time '200000h'", "at most 100000h" },
+	{ "-T 100000h1ms server", "--max-time", "at most 100000h" },
+	{ "-r5/200000h server", "--restart", "at most 100000h" },
 	{ "--name= server", "--name ''", "a name of" },
 	{ "--timeuot=5s server", "'--timeuot=5s'", ": it could be --timeout;" },
 	{ "--retries server", "'--retries'", "see canceld --help" },
 	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
 	{ "--fail-on-timeouts server", "'--fail-on-timeouts'", "--fail-on-timeout" },
-	{ "--fail-on server", "'--fail-on'", "--fail-on-timeout, --fail-on-error" },
+	{ "--fail-on server", "'--fail-on'", ": it could be --fail-on-timeout;" },
 	{ "-k0 server", "--kill-stuck '0': want a time", "10s" },
 	{ "-k5 server", "--kill-stuck '5'", "is the unit missing?" },
 	{ "-t 5ss server", "--timeout '5ss'", "250ms" },
@@ -372,30 +372,30 @@ static const struct {
 	{ "--restart=stateless5/1m server", "--restart 'stateless5/1m'", "N[/DURATION]" },
 	{ "-knone server", "--kill-stuck 'none'", "10s" },
 	{ "-k 5s server", "'5s' is no command", "-k5s or --kill-stuck=5s" },
-	{ "-r0 server", "--restart '0': without this option", "N from 1 to 100000" },
+	{ "-r0 server", "--restart '0'", "N from 1 to 100000" },
 	{ "-r 5/1m server", "'5/1m' is no command", "--restart=5/1m" },
 	{ "-v --restart stateless server", "'stateless' is no command", "--restart=stateless" },
 	{ "-k -d 5s server", "'5s' is no command", "--drain=5s" },
 	{ "--drain= server", "--drain ''", "DURATION" },
-	{ "-D dap server", "--dialect 'dap'", "auto, mcp, acp, lsp, bsp or none" },
-	{ "--dialect MCP server", "--dialect 'MCP'", "auto, mcp, acp, lsp, bsp or none" },
-	{ "-D", "--dialect wants a value", "--help" },
+	{ "-D dap server", "--dialect 'dap'", "auto|mcp|acp|lsp|bsp|none" },
+	{ "--dialect MCP server", "--dialect 'MCP'", "auto|mcp|acp|lsp|bsp|none" },
+	{ "-D", "--dialect: want auto|mcp", "--help" },
 	{ "--max-message 63K server", "--max-message '63K'", "64K" },
 	{ "--max-message 10MB server", "--max-message '10MB'", "10M" },
 	{ "--max-message 17179869185G server", "--max-message '17179869185G'", "10M" },
 	{ "--max-inflight 0 server", "--max-inflight '0'", "from 1 to 16777216" },
 	{ "--max-inflight 16777217 server", "--max-inflight '16777217'", "from 1 to 16777216" },
-	{ "--log-format xml server", "--log-format 'xml'", "text or json" },
+	{ "--log-format xml server", "--log-format 'xml'", "text|json" },
 	{ "--log= server", "--log ''", "file" },
 	{ "--log -- server", "--log '--'", "./--" },
 	{ "--nonsense server", "'--nonsense'", "--help" },
-	{ "--max server", "'--max'", "ambiguous" },
-	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-after, --kill-stuck;" },
+	{ "--max server", "'--max'", "ambiguous option" },
+	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-after;" },
 	{ "-x server", "-x", "--help" },
 	{ "-\xff server", "-\\xff", "--help" },
 	{ "--max-message \x1b\xff server", "--max-message '\\x1b\\xff'", "want" },
 	{ "--ask-progress=1 server", "--ask-progress", "takes no value" },
-	{ "-t", "--timeout wants a value", "--help" },
+	{ "-t", "--timeout: want [METHOD", "--help" },
 	{ "-v", "command", "usage: canceld [options] [--] command [arg...]" },
 };
 
@@ -422,36 +422,22 @@ TEST(the_command_follows_two_dashes)
 	options_free(&parsed.options);
 }
 
+/* -h on a terminal of 80 columns and 24 lines, with a line for the prompt. */
 TESTS(help_goes_to_stdout, 0, 2)
 {
 	static struct parsed parsed;
-	struct buf text;
+	int lines = 0, columns = 0;
 
 	parse(&parsed, _i == 0 ? "-h" : "--help --nonsense");
 	ck_assert_int_eq(parsed.status, 0);
-	buf_init(&text);
-	options_help(&text, _i == 0);
-	buf_append(&text, SPAN("\0"));
-	ck_assert_str_eq(parsed.out, text.data);
-	buf_free(&text);
 	ck_assert_str_eq(parsed.error, "");
-}
-
-/* -h on a terminal of 80 columns and 24 lines, with a line for the prompt. */
-TESTS(help_fits, 0, 2)
-{
-	struct buf text;
-	int lines = 0, columns = 0;
-
-	buf_init(&text);
-	options_help(&text, _i == 0);
-	for (size_t i = 0; i < text.len; i++) {
-		columns = text.data[i] == '\n' ? 0 : columns + 1;
-		lines += text.data[i] == '\n';
+	for (const char *at = parsed.out; *at != '\0'; at++) {
+		columns = *at == '\n' ? 0 : columns + 1;
+		lines += *at == '\n';
 		ck_assert_msg(columns <= 80, "line %d is too long", lines + 1);
 	}
+	ck_assert_int_gt(lines, 15);
 	ck_assert_int_le(lines, _i == 0 ? 23 : 200);
-	buf_free(&text);
 }
 
 TESTS(version_goes_to_stdout, 0, 2)
@@ -506,28 +492,24 @@ TEST(every_option_is_explained)
 {
 	const char *section = read_section("man/canceld.1", "OPTIONS");
 	const struct options_row *row;
-	struct buf help;
+	static struct parsed help;
 	char word[64];
 
-	buf_init(&help);
-	options_help(&help, false);
-	buf_append(&help, (struct span){ "", 1 });
-
+	parse(&help, "--help");
 	for (row = options_rows; row->help != NULL; row++) {
 		if (row->name == NULL)
 			continue;
 		snprintf(word, sizeof(word), "--%s", row->name);
-		ck_assert_msg(has_word(help.data, word), "the help lacks %s", word);
+		ck_assert_msg(has_word(help.out, word), "the help lacks %s", word);
 		snprintf(word, sizeof(word), "Fl -%s", row->name);
 		ck_assert_msg(has_word(section, word), "the manual lacks %s", word);
 		if (row->letter == 0)
 			continue;
 		snprintf(word, sizeof(word), "-%c, --%s", row->letter, row->name);
-		ck_assert_msg(has_word(help.data, word), "the help lacks %s", word);
+		ck_assert_msg(has_word(help.out, word), "the help lacks %s", word);
 		snprintf(word, sizeof(word), "\n.It Fl %c ", row->letter);
 		ck_assert_msg(strstr(section, word) != NULL, "the manual lacks -%c", row->letter);
 	}
-	buf_free(&help);
 }
 
 /* With the option that shows it. */
@@ -546,8 +528,6 @@ TEST(every_word_of_the_log_is_explained)
 	for (why = 0; why < WHY_COUNT; why++) {
 		const char *mark = marks[why_level((enum why)why)];
 
-		if (why == WHY_STATISTICS)
-			mark = marks[LEVEL_ERROR];
 		snprintf(item, sizeof(item), "\n.It Sy %s%s\n", why_word((enum why)why), mark);
 		ck_assert_msg(strstr(section, item) != NULL, "DIAGNOSTICS lacks%s", item);
 	}

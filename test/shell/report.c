@@ -26,7 +26,7 @@ open_log(enum why_level level, bool json)
 	ck_assert_int_eq(dup2(pair[1], STDERR_FILENO), STDERR_FILENO);
 	close(pair[1]);
 	reader = pair[0];
-	ck_assert_int_eq(log_open(&lines_log, &log_config), 0);
+	ck_assert_ptr_null(log_open(&lines_log, &log_config));
 }
 
 /* A session with its log; each test runs in a process of its own, whose stderr it may replace. */

@@ -73,13 +73,12 @@ static bool
 check_words(char *words, char fault[FILTER_FAULT_SIZE])
 {
 	for (char *word = words; word[0] != '\0'; word += strlen(word) + 1) {
-		struct nearest nearest;
+		struct nearest nearest = { .typed = span_of(word) };
 
 		for (char *at = word; *at != '\0'; at++)
 			*at = (char)toupper((unsigned char)*at);
 		if (strchr(word, '*') != NULL || filter_why(span_of(word)) != WHY_COUNT)
 			continue;
-		nearest_init(&nearest, span_of(word));
 		for (int why = 0; why < WHY_COUNT; why++)
 			nearest_offer(&nearest, why_word((enum why)why));
 		snprintf(fault, FILTER_FAULT_SIZE, "unknown word '%.60s'%s%s; canceld(7) lists them", word,
@@ -115,7 +114,7 @@ read_value(struct condition *condition, const char *value, char fault[FILTER_FAU
 	}
 	if (units_read_count(span_of(value), 0, INT64_MAX, &count)) {
 		condition->number = (json_int_t)count;
-	} else if (units_read_time(span_of(value), &time) == TIME_FINE) {
+	} else if (units_read_time(span_of(value), &time)) {
 		condition->number = (json_int_t)time;
 	} else {
 		snprintf(fault, FILTER_FAULT_SIZE, "'%.60s' is neither a number nor a duration such as 5s", value);

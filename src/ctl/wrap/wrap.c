@@ -13,7 +13,6 @@
 #include "ctl/ctl.h"
 #include "ctl/replace.h"
 #include "ctl/show.h"
-#include "shell/configfile.h"
 #include "shell/options.h"
 #include "shell/words.h"
 
@@ -377,7 +376,7 @@ static int
 find_files(struct task *task)
 {
 	const struct client *client;
-	struct nearest nearest;
+	struct nearest nearest = { .typed = SPAN_NONE };
 
 	client = task->where != NULL ? client_named(task->where) : NULL;
 	if (task->where == NULL || client != NULL) {
@@ -392,7 +391,7 @@ find_files(struct task *task)
 		clients_add_named(&task->files, task->where);
 		return CTL_YES;
 	}
-	nearest_init(&nearest, span_of(task->where));
+	nearest.typed = span_of(task->where);
 	for (client = clients; client->id != NULL; client++)
 		nearest_offer(&nearest, client->id);
 	return ctl_usage("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", task->where,

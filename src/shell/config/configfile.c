@@ -1,5 +1,3 @@
-#include "shell/configfile.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/buf.h"
+#include "shell/options.h"
 #include "shell/words.h"
 
 #define IN_HOME "~/.config/canceld/config.json"
@@ -50,72 +49,63 @@ is_trusted(int fd, struct buf *fault)
 	return status.st_size <= SIZE_MOST || refuse(fault, "it is longer than 1 MiB");
 }
 
-/* One option, set from a value that is no object of rules. */
 static bool
-set_plain(struct options *options, const char *key, enum policy_source source, const json_t *value, struct buf *fault)
+is_rules(const struct options_row *row)
 {
-	bool fine, rules = options_key(key) == KEY_RULES;
-	char *text;
-
-	if (json_is_boolean(value))
-		return options_set(options, key, source, NULL, fault);
-	if (json_is_string(value))
-		return options_set(options, key, source, json_string_value(value), fault);
-	if (!json_is_number(value))
-		return refuse(fault, "%s: want a string, a number, true or false%s", key,
-		    rules ? ", or an object of METHOD[:NAME] and DURATION" : "");
-	text = json_dumps(value, JSON_ENCODE_ANY);
-	fine = options_set(options, key, source, text, fault);
-	free(text);
-	return fine;
+	return row->kind == OPTION_IDLE || row->kind == OPTION_CAP;
 }
 
 /* {"METHOD[:NAME]": "DURATION"}; "*" alone is the rule without a METHOD. */
 static bool
-set_rule(struct options *options, const char *key, enum policy_source source, const char *target, const json_t *value,
+set_rules(struct options *options, const struct options_row *row, enum policy_source source, json_t *rules,
     struct buf *fault)
 {
-	const char *duration = json_string_value(value);
-	bool all = strcmp(target, "*") == 0, fine;
-	struct buf rule;
+	const char *target;
+	json_t *duration;
+	bool fine = true;
 
-	if (duration == NULL || strchr(duration, '=') != NULL)
-		return refuse(fault, "%s.%s: want a duration in quotes, such as \"30s\"", key, target);
-	buf_init(&rule);
-	buf_append(&rule, span_of(all ? "" : target));
-	buf_append(&rule, span_of(all ? "" : "="));
-	buf_append(&rule, span_of(duration));
-	buf_append(&rule, SPAN("\0"));
-	fine = options_set(options, key, source, rule.data, fault);
-	buf_free(&rule);
+	json_object_foreach(rules, target, duration)
+	{
+		const char *text = json_string_value(duration);
+		bool all = strcmp(target, "*") == 0;
+		json_t *rule;
+
+		if (text == NULL || strchr(text, '=') != NULL)
+			return refuse(fault, "%s.%s: want a duration in quotes, such as \"30s\"", row->name, target);
+		rule = json_sprintf("%s%s%s", all ? "" : target, all ? "" : "=", text);
+		fine = fine && options_set(options, row, source, json_string_value(rule), fault);
+		json_decref(rule);
+	}
 	return fine;
 }
 
 static bool
-set_value(struct options *options, const char *key, enum policy_source source, json_t *value, struct buf *fault)
+set_value(struct options *options, const struct options_row *row, enum policy_source source, json_t *value,
+    struct buf *fault)
 {
-	const char *target;
-	json_t *duration;
+	char *number;
+	bool fine;
 
-	if (!json_is_object(value) || options_key(key) != KEY_RULES)
-		return set_plain(options, key, source, value, fault);
-	json_object_foreach(value, target, duration)
-	{
-		if (!set_rule(options, key, source, target, duration, fault))
-			return false;
-	}
-	return true;
+	if (is_rules(row) && json_is_object(value))
+		return set_rules(options, row, source, value, fault);
+	if (json_is_boolean(value) || json_is_string(value))
+		return options_set(options, row, source, json_string_value(value), fault);
+	if (!json_is_number(value))
+		return refuse(fault, "%s: want a string, a number, true or false%s", row->name,
+		    is_rules(row) ? ", or an object of METHOD[:NAME] and DURATION" : "");
+	number = json_dumps(value, JSON_ENCODE_ANY);
+	fine = options_set(options, row, source, number, fault);
+	free(number);
+	return fine;
 }
 
 static bool
 refuse_key(const char *key, bool top, struct buf *fault)
 {
-	const struct options_row *row;
-	struct nearest nearest;
+	struct nearest nearest = { .typed = span_of(key) };
 
-	nearest_init(&nearest, span_of(key));
-	for (row = options_rows; row->help != NULL; row++)
-		if (row->key != KEY_UNKNOWN && row->name != NULL)
+	for (const struct options_row *row = options_rows; row->help != NULL; row++)
+		if (row->name != NULL && options_key(row->name) != NULL)
 			nearest_offer(&nearest, row->name);
 	if (top)
 		nearest_offer(&nearest, SERVERS);
@@ -123,122 +113,89 @@ refuse_key(const char *key, bool top, struct buf *fault)
 	    nearest.name != NULL ? nearest.name : "");
 }
 
-/* Checks the settings of one object, the top of the file or a section, in options that nobody uses. */
+/* Checks the settings of one object in options that nobody uses. name: the section, NULL: the top of the file. */
 static bool
-check_settings(json_t *object, bool top, struct options *scratch, struct buf *fault)
+check_settings(json_t *object, const char *name, struct options *scratch, struct buf *fault)
 {
+	const struct options_row *row;
 	const char *key;
 	json_t *value;
+	bool fine = true;
 
+	if (name != NULL)
+		refuse(fault, SERVERS ".%s.", name);
 	json_object_foreach(object, key, value)
 	{
-		if (top && strcmp(key, SERVERS) == 0)
+		if (!fine || (name == NULL && strcmp(key, SERVERS) == 0))
 			continue;
-		if (options_key(key) == KEY_UNKNOWN)
-			return refuse_key(key, top, fault);
-		if (!set_value(scratch, key, POLICY_FILE, value, fault))
-			return false;
+		row = options_key(key);
+		fine = row != NULL ? set_value(scratch, row, POLICY_FILE, value, fault) :
+				     refuse_key(key, name == NULL, fault);
 	}
-	return true;
+	if (fine)
+		buf_clear(fault);
+	return fine;
 }
 
 /* Checks every section, whatever the server is: a fault shows when it is made, and not when it is met. */
 static bool
-check_sections(json_t *servers, struct options *scratch, struct buf *fault)
+check(json_t *root, struct options *scratch, struct buf *fault)
 {
-	struct buf inside;
+	json_t *servers = json_object_get(root, SERVERS), *section;
 	const char *name;
-	json_t *section;
 
+	if (!json_is_object(root))
+		return refuse(fault, "want a JSON object");
+	if (!check_settings(root, NULL, scratch, fault))
+		return false;
 	if (servers != NULL && !json_is_object(servers))
 		return refuse(fault, SERVERS ": want an object of servers");
 	json_object_foreach(servers, name, section)
 	{
 		if (!json_is_object(section))
 			return refuse(fault, SERVERS ".%s: want an object of options for the server", name);
-		buf_init(&inside);
-		if (!check_settings(section, false, scratch, &inside))
-			refuse(fault, SERVERS ".%s.%.*s", name, (int)inside.len, inside.data);
-		buf_free(&inside);
-		if (fault->len > 0)
+		if (!check_settings(section, name, scratch, fault))
 			return false;
 	}
 	return true;
 }
 
-static bool
-check(json_t *root, struct buf *fault)
-{
-	struct options *scratch;
-	bool fine;
-
-	if (!json_is_object(root))
-		return refuse(fault, "want a JSON object");
-	scratch = mem_new(sizeof(*scratch));
-	options_init(scratch);
-	fine = check_settings(root, true, scratch, fault) &&
-	    check_sections(json_object_get(root, SERVERS), scratch, fault);
-	options_free(scratch);
-	free(scratch);
-	return fine;
-}
-
-/* The whole file, checked; it must be freed. NULL: fault tells why, or is empty if there is no file and none is needed. */
+/* The whole file, not checked; it must be freed. NULL: fault tells why, or is empty if there is no file and none is needed. */
 static json_t *
 parse(const struct configfile *file, struct buf *fault)
 {
 	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
 	json_error_t error;
-	json_t *root;
+	json_t *root = NULL;
 
-	if (stream == NULL) {
+	if (fd < 0) {
 		if (file->named || (errno != ENOENT && errno != ENOTDIR))
 			refuse(fault, "%s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
 		return NULL;
 	}
-	if (!is_trusted(fd, fault)) {
-		fclose(stream);
-		return NULL;
-	}
-	root = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
-	fclose(stream);
-	if (root == NULL)
+	if (is_trusted(fd, fault) && (root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error)) == NULL)
 		refuse(fault, "line %d, column %d: %s", error.line, error.column, error.text);
-	if (root != NULL && check(root, fault))
-		return root;
-	json_decref(root);
-	return NULL;
+	close(fd);
+	return root;
 }
 
-/* The words of the command with a blank between them; bare: the first one without its directory. */
-static void
-join(char *const command[], bool bare, struct buf *line)
-{
-	const char *slash = strrchr(command[0], '/');
-
-	buf_append(line, span_of(bare && slash != NULL ? slash + 1 : command[0]));
-	for (size_t i = 1; command[i] != NULL; i++) {
-		buf_append(line, SPAN(" "));
-		buf_append(line, span_of(command[i]));
-	}
-}
-
+/* Whether the pattern fits the words with a blank between them, with the directory of the first one or without it. */
 static bool
 fits_command(const char *pattern, char *const command[])
 {
-	struct buf whole, bare;
+	const char *slash = strrchr(command[0], '/');
+	size_t bare = slash != NULL ? (size_t)(slash + 1 - command[0]) : 0;
+	struct buf line;
 	bool fits;
 
-	buf_init(&whole);
-	buf_init(&bare);
-	join(command, false, &whole);
-	join(command, true, &bare);
-	fits = policy_fits(pattern, buf_span(&whole)) || policy_fits(pattern, buf_span(&bare));
-	buf_free(&whole);
-	buf_free(&bare);
+	buf_init(&line);
+	for (size_t i = 0; command[i] != NULL; i++) {
+		buf_append(&line, i > 0 ? SPAN(" ") : SPAN_NONE);
+		buf_append(&line, span_of(command[i]));
+	}
+	fits = policy_fits(pattern, buf_span(&line)) ||
+	    policy_fits(pattern, span_part(buf_span(&line), bare, line.len - bare));
+	buf_free(&line);
 	return fits;
 }
 
@@ -259,58 +216,55 @@ choose_section(json_t *root, const char *server, char *const command[])
 	return NULL;
 }
 
-/* Adds what the object says and the command line does not. Of a rule both sources are kept: [the file's, the section's]. */
-static void
-merge(json_t *object, enum policy_source source, const struct options *options, json_t *merged)
+/* What the file says and the command line does not. Of rules all count: [the file's or null, the section's or null]. */
+static json_t *
+choose_values(json_t *root, const char *server, const struct options *options)
 {
-	const char *key;
-	json_t *value;
+	json_t *section = choose_section(root, server, options->command), *values = json_object();
 
-	json_object_foreach(object, key, value)
-	{
-		if (strcmp(key, SERVERS) == 0)
-			continue;
-		if (options_key(key) != KEY_RULES) {
-			if (!options_given(options, key))
-				json_object_set(merged, key, value);
-			continue;
-		}
-		if (json_object_get(merged, key) == NULL)
-			json_object_set_new(merged, key, json_pack("[nn]"));
-		json_array_set(json_object_get(merged, key), source == POLICY_FILE ? 0 : 1, value);
+	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
+		json_t *first = json_object_get(root, row->name), *second = json_object_get(section, row->name);
+
+		if (is_rules(row) && (first != NULL || second != NULL))
+			json_object_set_new(values, row->name, json_pack("[O?O?]", first, second));
+		else if (!is_rules(row) && !options_given(options, row))
+			json_object_set(values, row->name, second != NULL ? second : first);
 	}
+	return values;
 }
 
 /* What the file says for this server, the caller's; empty if there is no file. NULL: the file is refused; fault tells. */
 static json_t *
 read_file(struct configfile *file, const struct options *options)
 {
-	json_t *root, *merged;
+	struct options *scratch = mem_new(sizeof(*scratch));
+	json_t *root, *values = NULL;
 
 	buf_clear(&file->fault);
+	options_init(scratch);
 	root = file->path[0] == '\0' ? NULL : parse(file, &file->fault);
-	if (file->fault.len > 0)
-		return NULL;
-	merged = json_object();
-	merge(root, POLICY_FILE, options, merged);
-	merge(choose_section(root, file->server, options->command), POLICY_SECTION, options, merged);
+	if (root != NULL ? check(root, scratch, &file->fault) : file->fault.len == 0)
+		values = choose_values(root, file->server, options);
 	json_decref(root);
-	return merged;
+	options_free(scratch);
+	free(scratch);
+	return values;
 }
 
-/* Sets the key's value, which was checked before. false is the same as no key. */
+/* Sets what is in force for the option, which was checked before. false is the same as no key. */
 static void
-apply(struct options *options, const char *key, json_t *value)
+apply(const struct configfile *file, struct options *options, const struct options_row *row)
 {
-	bool rules = options_key(key) == KEY_RULES;
-	json_t *file = rules ? json_array_get(value, 0) : value, *section = rules ? json_array_get(value, 1) : NULL;
+	json_t *value = json_object_get(file->in_force, row->name);
 	struct buf fault;
 
 	buf_init(&fault);
-	if (!json_is_null(file) && !json_is_false(file))
-		set_value(options, key, POLICY_FILE, file, &fault);
-	if (rules && !json_is_null(section))
-		set_value(options, key, POLICY_SECTION, section, &fault);
+	for (size_t i = 0; i < json_array_size(value); i++)
+		if (!json_is_null(json_array_get(value, i)))
+			set_value(options, row, i == 0 ? POLICY_FILE : POLICY_SECTION, json_array_get(value, i),
+			    &fault);
+	if (value != NULL && !is_rules(row) && !json_is_false(value))
+		set_value(options, row, POLICY_FILE, value, &fault);
 	assert(fault.len == 0);
 	buf_free(&fault);
 }
@@ -318,14 +272,9 @@ apply(struct options *options, const char *key, json_t *value)
 int
 configfile_load(struct configfile *file, struct options *options)
 {
-	const char *key;
-	json_t *value;
-
 	*file = (struct configfile){ .named = options->config[0] != '\0' };
 	buf_init(&file->fault);
-	if (file->named)
-		snprintf(file->path, sizeof(file->path), "%s", options->config);
-	else if (!home_expand(IN_HOME, file->path, sizeof(file->path)))
+	if (!home_expand(file->named ? options->config : IN_HOME, file->path, sizeof(file->path)))
 		file->path[0] = '\0';
 	snprintf(file->server, sizeof(file->server), "%s", options->name);
 	file->in_force = read_file(file, options);
@@ -334,10 +283,8 @@ configfile_load(struct configfile *file, struct options *options)
 		    file->fault.data);
 	if (file->in_force == NULL)
 		file->in_force = json_object();
-	json_object_foreach(file->in_force, key, value)
-	{
-		apply(options, key, value);
-	}
+	for (const struct options_row *row = options_rows; row->help != NULL; row++)
+		apply(file, options, row);
 	return OPTIONS_RUN;
 }
 
@@ -356,72 +303,32 @@ configfile_report(const struct configfile *file, struct log *log)
 		    LOG_FIELDS(log_string("file", file->path), log_text("reason", buf_span(&file->fault))));
 }
 
+/* Puts a value that counts at once in force; NULL: none. */
 static void
-note_change(json_t *result, const char *key)
+take(struct configfile *file, struct options *options, struct log *log, const struct options_row *row, json_t *value)
 {
-	const char *list = options_key(key) == KEY_START ? "at_next_start" : "changed";
-
-	json_array_append_new(json_object_get(result, list), json_string(key));
+	json_object_del(file->in_force, row->name);
+	if (value != NULL)
+		json_object_set(file->in_force, row->name, value);
+	if (row->kind != OPTION_LEVEL)
+		return;
+	options->log.level = LEVEL_PERSON;
+	apply(file, options, row);
+	log->level = options->log.level;
 }
 
-/* {"changed":[..],"at_next_start":[..]}: the keys whose values are others, or that are in one of the objects only. */
-static json_t *
-compare(json_t *before, json_t *after)
-{
-	json_t *result = json_pack("{s:[],s:[]}", "changed", "at_next_start"), *value;
-	const char *key;
-
-	json_object_foreach(after, key, value)
-	{
-		if (!json_equal(value, json_object_get(before, key)))
-			note_change(result, key);
-	}
-	json_object_foreach(before, key, value)
-	{
-		if (json_object_get(after, key) == NULL)
-			note_change(result, key);
-	}
-	return result;
-}
-
+/* Applies all rules of the file anew. */
 static void
-take_level(struct configfile *file, struct options *options, struct log *log)
+take_rules(struct configfile *file, struct options *options)
 {
-	json_t *level = json_object_get(file->in_force, "log-level"), *usual = json_string("person");
-
-	apply(options, "log-level", level != NULL ? level : usual);
-	json_decref(usual);
-	log_set_level(log, options->log.level);
-}
-
-/* Puts the changed values in force. The others stay, so that the next reload tells of them again. */
-static void
-take(struct configfile *file, struct options *options, struct log *log, json_t *next, json_t *changed)
-{
-	json_t *name, *value;
-	const char *key;
-	size_t i;
-
-	json_array_foreach(changed, i, name)
-	{
-		key = json_string_value(name);
-		if ((value = json_object_get(next, key)) != NULL)
-			json_object_set(file->in_force, key, value);
-		else
-			json_object_del(file->in_force, key);
-		if (options_key(key) == KEY_LEVEL)
-			take_level(file, options, log);
-	}
 	policy_forget(&options->policy, POLICY_OPTION);
-	json_object_foreach(file->in_force, key, value)
-	{
-		if (options_key(key) == KEY_RULES)
-			apply(options, key, value);
-	}
+	for (const struct options_row *row = options_rows; row->help != NULL; row++)
+		if (is_rules(row))
+			apply(file, options, row);
 }
 
-static void
-append_list(struct buf *text, json_t *keys)
+static struct span
+join(json_t *keys, struct buf *text)
 {
 	json_t *key;
 	size_t i;
@@ -431,36 +338,38 @@ append_list(struct buf *text, json_t *keys)
 		buf_append(text, i > 0 ? SPAN(", ") : SPAN_NONE);
 		buf_append(text, span_of(json_string_value(key)));
 	}
+	return buf_span(text);
 }
 
-static void
-report_reload(const struct configfile *file, struct log *log, json_t *result)
-{
-	struct buf changed, later;
-
-	buf_init(&changed);
-	buf_init(&later);
-	append_list(&changed, json_object_get(result, "changed"));
-	append_list(&later, json_object_get(result, "at_next_start"));
-	log_event(log, WHY_CONFIG_RELOADED,
-	    LOG_FIELDS(log_string("file", file->path), log_text("changed", buf_span(&changed)),
-		log_text("at_next_start", buf_span(&later))));
-	buf_free(&changed);
-	buf_free(&later);
-}
-
+/* What counts at the next start stays out of force, so that the next reload tells of it again. */
 json_t *
 configfile_reload(struct configfile *file, struct options *options, struct log *log)
 {
-	json_t *next = read_file(file, options), *result;
+	json_t *next = read_file(file, options), *changed, *later;
+	struct buf texts[2] = { 0 };
 
 	if (next == NULL) {
 		configfile_report(file, log);
 		return NULL;
 	}
-	result = compare(file->in_force, next);
-	take(file, options, log, next, json_object_get(result, "changed"));
+	changed = json_array();
+	later = json_array();
+	for (const struct options_row *row = options_rows; row->help != NULL; row++) {
+		json_t *before = json_object_get(file->in_force, row->name), *after = json_object_get(next, row->name);
+		bool at_once = is_rules(row) || row->kind == OPTION_LEVEL;
+
+		if (before == after || json_equal(before, after))
+			continue;
+		json_array_append_new(at_once ? changed : later, json_string(row->name));
+		if (at_once)
+			take(file, options, log, row, after);
+	}
+	take_rules(file, options);
 	json_decref(next);
-	report_reload(file, log, result);
-	return result;
+	log_event(log, WHY_CONFIG_RELOADED,
+	    LOG_FIELDS(log_string("file", file->path), log_text("changed", join(changed, &texts[0])),
+		log_text("at_next_start", join(later, &texts[1]))));
+	buf_free(&texts[0]);
+	buf_free(&texts[1]);
+	return json_pack("{s:o,s:o}", "changed", changed, "at_next_start", later);
 }

@@ -29,19 +29,16 @@ distance(const char *typed, size_t len, const char *name)
 }
 
 void
-nearest_init(struct nearest *nearest, struct span typed)
-{
-	*nearest = (struct nearest){ typed, NULL, 2 + typed.len / 3 };
-}
-
-void
 nearest_offer(struct nearest *nearest, const char *name)
 {
 	struct span typed = nearest->typed;
-	size_t far;
+	size_t len = typed.len < LONGEST ? typed.len : LONGEST, far;
 
 	assert(strlen(name) <= LONGEST);
-	far = distance(typed.ptr, typed.len < LONGEST ? typed.len : LONGEST, name);
+	if (nearest->name == NULL)
+		nearest->distance = 2 + typed.len / 3;
+	/* The beginning of a name is as good as all of it. */
+	far = len > 1 && strncmp(typed.ptr, name, len) == 0 ? 0 : distance(typed.ptr, len, name);
 	if (far >= nearest->distance)
 		return;
 	nearest->distance = far;

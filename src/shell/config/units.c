@@ -4,7 +4,7 @@
 
 enum {
 	HOURS_MAX = 100000, /* of a duration */
-	FRACTION_MOST = 9,  /* digits behind the point of a duration */
+	FRACTION_MOST = 7,  /* digits behind the point of a duration: so nothing overflows below */
 };
 
 static const uint64_t time_most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
@@ -19,13 +19,13 @@ static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
 	{ NULL, 0 } };
 
-/* Takes digits from text, and returns how many; *value: their number, at most UINT64_MAX. */
+/* Takes digits from text, appends them to the number *value, at most UINT64_MAX, and returns how many they are. */
 static size_t
 take_digits(struct span *text, uint64_t *value)
 {
 	size_t count = 0;
 
-	for (*value = 0; text->len > 0 && text->ptr[0] >= '0' && text->ptr[0] <= '9'; count++) {
+	for (; text->len > 0 && text->ptr[0] >= '0' && text->ptr[0] <= '9'; count++) {
 		uint64_t digit = (uint64_t)(text->ptr[0] - '0');
 
 		*value = *value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *value * 10 + digit;
@@ -48,41 +48,33 @@ take_unit(struct span *text, const struct unit *units)
 	return units->factor;
 }
 
-enum time_fault
+bool
 units_read_time(struct span text, uint64_t *time)
 {
-	uint64_t former = UINT64_MAX;
+	uint64_t former = UINT64_MAX, unit;
 
 	*time = 0;
 	do {
-		uint64_t value, part = 0, scale = 1, unit;
-		size_t digits;
+		uint64_t value = 0, scale = 1;
+		size_t digits = take_digits(&text, &value);
 
-		if (take_digits(&text, &value) == 0)
-			return TIME_UNREADABLE;
-		if (text.len > 0 && text.ptr[0] == '.') {
+		if (digits > 0 && text.len > 0 && text.ptr[0] == '.') {
 			text = span_part(text, 1, text.len - 1);
-			digits = take_digits(&text, &part);
-			if (digits == 0)
-				return TIME_UNREADABLE;
+			digits = take_digits(&text, &value);
 			if (digits > FRACTION_MOST)
-				return TIME_TOO_FINE;
-			while (digits-- > 0)
+				return false;
+			for (size_t i = 0; i < digits; i++)
 				scale *= 10;
 		}
-		if (text.len == 0)
-			return TIME_NO_UNIT;
 		unit = take_unit(&text, time_units);
-		if (unit == 0 || unit >= former)
-			return TIME_UNREADABLE;
-		if (value > time_most / unit)
-			return TIME_TOO_LONG;
-		if (part * unit % scale != 0)
-			return TIME_TOO_FINE;
-		*time += value * unit + part * unit / scale;
+		if (digits == 0 || unit == 0 || unit >= former)
+			return false;
+		if (value / scale > time_most / unit || value * unit % scale != 0)
+			return false;
+		*time += value * unit / scale;
 		former = unit;
 	} while (text.len > 0);
-	return *time > time_most ? TIME_TOO_LONG : TIME_FINE;
+	return *time <= time_most;
 }
 
 bool
@@ -90,8 +82,7 @@ units_read_duration(struct span text, msec_t *duration)
 {
 	uint64_t time = 0;
 
-	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) &&
-	    units_read_time(text, &time) != TIME_FINE)
+	if (!span_equal(text, SPAN("none")) && !span_equal(text, SPAN("0")) && !units_read_time(text, &time))
 		return false;
 	*duration = time == 0 ? MSEC_NEVER : (msec_t)time;
 	return true;
@@ -100,7 +91,7 @@ units_read_duration(struct span text, msec_t *duration)
 bool
 units_read_size(struct span text, size_t least, size_t most, size_t *size)
 {
-	uint64_t value, unit;
+	uint64_t value = 0, unit;
 
 	if (take_digits(&text, &value) == 0 || (unit = take_unit(&text, size_units)) == 0 || text.len > 0 ||
 	    value > most / unit || value * unit < least)
@@ -112,7 +103,7 @@ units_read_size(struct span text, size_t least, size_t most, size_t *size)
 bool
 units_read_count(struct span text, size_t least, size_t most, size_t *count)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (take_digits(&text, &value) == 0 || text.len > 0 || value < least || value > most)
 		return false;

@@ -289,7 +289,7 @@ on_log(struct peer *peer, json_t *params, struct fault *fault)
 
 	if (!read_level(params, &level, fault))
 		return NULL;
-	log_set_level(peer->control->log, level);
+	peer->control->log->level = level;
 	return json_object();
 }
 

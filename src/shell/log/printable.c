@@ -6,6 +6,8 @@
 
 #include "core/json.h"
 
+enum { REPLACEMENT = 0xfffd }; /* stands for bytes that are not UTF-8 */
+
 /* Excludes characters that move the cursor, start an escape sequence, or change the direction of the text. */
 static bool
 is_printable(uint32_t code)
@@ -46,23 +48,47 @@ printable_append(struct buf *text, struct span bytes, const char *escaped)
 	}
 }
 
-json_t *
-printable_json(struct span bytes, bool cut)
+/* \uNNNN */
+static void
+append_unit(struct buf *text, uint32_t unit)
 {
-	struct buf clean;
-	json_t *string;
+	char escape[sizeof("\\uNNNN")];
 
-	buf_init(&clean);
+	snprintf(escape, sizeof(escape), "\\u%04X", unit & 0xffff);
+	buf_append(text, span_of(escape));
+}
+
+void
+printable_append_json(struct buf *text, struct span bytes, bool inside)
+{
 	while (bytes.len > 0) {
 		uint32_t code;
 		struct span piece = first_character(bytes, &code);
-		bool valid = code != 0 || bytes.ptr[0] == '\0';
 
-		buf_append(&clean, valid ? piece : SPAN("\xef\xbf\xbd"));
+		if (code >= ' ' && code <= '~') {
+			buf_append(text, inside && (code == '"' || code == '\\') ? SPAN("\\") : SPAN_NONE);
+			buf_append(text, piece);
+		} else if (code > 0xffff) {
+			append_unit(text, 0xd800 + ((code - 0x10000) >> 10));
+			append_unit(text, 0xdc00 + (code & 0x3ff));
+		} else {
+			append_unit(text, code == 0 && bytes.ptr[0] != '\0' ? REPLACEMENT : code);
+		}
 		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
 	}
-	buf_append(&clean, span_of(cut ? "..." : ""));
-	string = json_stringn(buf_span(&clean).ptr, clean.len);
-	buf_free(&clean);
+}
+
+json_t *
+printable_json(struct span bytes, bool cut)
+{
+	struct buf text;
+	json_t *string;
+
+	buf_init(&text);
+	buf_append(&text, SPAN("\""));
+	printable_append_json(&text, bytes, true);
+	buf_append(&text, cut ? SPAN("...\"") : SPAN("\""));
+	string = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	buf_free(&text);
 	return string;
 }

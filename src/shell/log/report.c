@@ -1,12 +1,6 @@
 #include "core/session.h"
 #include "shell/log.h"
 
-static struct log_field
-number(const char *key, uint64_t count)
-{
-	return log_number(key, (int64_t)count);
-}
-
 /* The key of an action's detail, where it is not "reason". */
 static const char *const detail_keys[WHY_COUNT] = {
 	[WHY_DIALECT] = "dialect",
@@ -60,7 +54,8 @@ report_action(void *user, const struct action *action)
 	if (!log_shows(log, action->why))
 		return;
 	if (action->why == WHY_NOISE)
-		log_noise(log, action->message);
+		log_event(log, WHY_NOISE,
+		    LOG_FIELDS(log_text("text", action->message), log_number("bytes", action->message.len)));
 	else
 		show(log, action);
 }
@@ -94,15 +89,16 @@ report_summary(struct log *log, const struct session *session)
 	buf_init(&unmatched);
 	list_unmatched(session_rules(session), &unmatched);
 	log_event(log, WHY_SUMMARY,
-	    LOG_FIELDS(number("requests", journal->requests[SIDE_CLIENT]), number("answered", tallies[TALLY_ANSWERED]),
-		number("failed", tallies[TALLY_FAILED]), number("timeouts", tallies[TALLY_TIMED_OUT]),
-		number("cancelled", tallies[TALLY_CANCELLED]), number("lost", tallies[TALLY_LOST]),
-		log_positive("operated", tallies[TALLY_OPERATED]), log_positive("left", tallies[TALLY_LEFT]),
-		log_positive("refused", tallies[TALLY_REFUSED]), log_positive("streams", tallies[TALLY_STREAMS]),
-		log_positive("untracked", tallies[TALLY_UNTRACKED]),
+	    LOG_FIELDS(log_number("requests", journal->requests[SIDE_CLIENT]),
+		log_number("answered", tallies[TALLY_ANSWERED]), log_number("failed", tallies[TALLY_FAILED]),
+		log_number("timeouts", tallies[TALLY_TIMED_OUT]), log_number("cancelled", tallies[TALLY_CANCELLED]),
+		log_number("lost", tallies[TALLY_LOST]), log_positive("operated", tallies[TALLY_OPERATED]),
+		log_positive("left", tallies[TALLY_LEFT]), log_positive("refused", tallies[TALLY_REFUSED]),
+		log_positive("streams", tallies[TALLY_STREAMS]), log_positive("untracked", tallies[TALLY_UNTRACKED]),
 		log_positive("open", session_outstanding(session, SIDE_CLIENT)),
-		number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]), number("noise", counts[WHY_NOISE]),
-		log_positive("restarts", counts[WHY_RESTARTED]), log_text("unmatched", buf_span(&unmatched))));
+		log_number("late", counts[WHY_LATE] + counts[WHY_LATE_PROGRESS]),
+		log_number("noise", counts[WHY_NOISE]), log_positive("restarts", counts[WHY_RESTARTED]),
+		log_text("unmatched", buf_span(&unmatched))));
 	buf_free(&unmatched);
 }
 
@@ -114,13 +110,13 @@ report_statistics(struct log *log, struct session *session)
 	size_t n = 0;
 	int why;
 
-	fields[n++] = number("requests", journal->requests[SIDE_CLIENT]);
-	fields[n++] = number("serverRequests", journal->requests[SIDE_SERVER]);
-	fields[n++] = number("outstanding", session_outstanding(session, SIDE_CLIENT));
-	fields[n++] = number("serverOutstanding", session_outstanding(session, SIDE_SERVER));
-	fields[n++] = number("bytesForServer", lane_size(session_lane(session, SIDE_CLIENT)));
-	fields[n++] = number("bytesForClient", lane_size(session_lane(session, SIDE_SERVER)));
+	fields[n++] = log_number("requests", journal->requests[SIDE_CLIENT]);
+	fields[n++] = log_number("serverRequests", journal->requests[SIDE_SERVER]);
+	fields[n++] = log_number("outstanding", session_outstanding(session, SIDE_CLIENT));
+	fields[n++] = log_number("serverOutstanding", session_outstanding(session, SIDE_SERVER));
+	fields[n++] = log_number("bytesForServer", lane_size(session_lane(session, SIDE_CLIENT)));
+	fields[n++] = log_number("bytesForClient", lane_size(session_lane(session, SIDE_SERVER)));
 	for (why = 0; why < WHY_COUNT; why++)
 		fields[n++] = log_positive(why_word((enum why)why), journal->counts[why]);
-	log_statistics(log, fields, n);
+	log_event(log, WHY_STATISTICS, fields, n);
 }
