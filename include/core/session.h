@@ -11,12 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/timeline.h"
 #include "core/dialect.h"
-#include "core/journal.h"
 #include "core/lane.h"
 #include "core/latency.h"
-#include "core/pending.h"
+#include "core/table.h"
 
 struct session_config {
 	const struct dialect *dialect; /* NULL: the one that the traffic shows */

@@ -9,17 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/buf.h"
-#include "core/timeline.h"
-#include "core/table.h"
-#include "core/dialect.h"
-#include "core/framing.h"
-#include "core/journal.h"
-#include "core/lane.h"
-#include "core/latency.h"
 #include "core/limits.h"
 #include "core/message.h"
-#include "core/pending.h"
 #include "core/session.h"
 
 /*
@@ -79,6 +70,62 @@ server_is_replaying(const struct server *server)
 {
 	return server->life == SERVER_HANDSHAKE || server->life == SERVER_SETTINGS;
 }
+
+/* --- questions and acknowledgements */
+
+/*
+ * Questions: requests of canceld's own, asked in one side's place and not answered yet: a probe, a replayed request,
+ * the cancel of a task. Their answers do not pass.
+ */
+
+enum question {                         /* beside enum request_flag */
+	QUESTION_PROBE = 1 << 16,       /* is the server alive? */
+	QUESTION_REPLAY = 1 << 17,      /* a request that the client had sent to the former server */
+	QUESTION_TASK_CANCEL = 1 << 18, /* MCP tasks/cancel */
+};
+
+enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
+
+struct questions {
+	/*
+	 * By the side in whose place it was asked. Each question is WAITING, with its enum question as flags, its
+	 * deadline in `hard` and the duration of that as cap_after.
+	 */
+	struct pending asked[2];
+	uint32_t minted; /* how many ids were minted */
+};
+
+static inline enum question
+question_kind(const struct request *question)
+{
+	return (enum question)question->flags;
+}
+
+/*
+ * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation":
+ * each waits until the request that it names has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
+ * Also a memory of how the last LIMIT_FINISHED requests of the client's ended, by the hashes of their ids.
+ */
+
+#define ACKS_METHOD SPAN("$/canceld/cancel")
+
+enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
+
+struct ack {
+	const struct request *request; /* the request that it waits for */
+	struct buf id, target, reason; /* the id of the $/canceld/cancel, and its two params, as spelled */
+};
+
+struct acks {
+	struct ack *list; /* owned, oldest first */
+	size_t count;
+	uint64_t *marks; /* owned: a ring of remembered ends; NULL: none yet */
+	size_t marked;   /* how many ends were ever noted */
+	uint64_t seed;   /* of the hashes, as of the client's requests */
+};
+
+void acks_init(struct acks *acks, uint64_t seed);
+void acks_free(struct acks *acks);
 
 /* --- handshake.c */
 

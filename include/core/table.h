@@ -1,20 +1,224 @@
 #ifndef CORE_TABLE_H
 #define CORE_TABLE_H
 
-/*
- * THE TABLE, and what a session keeps beside the outstanding requests: turns, tasks, questions of canceld's own,
- * acknowledgements.
- */
+/* The outstanding requests, and THE TABLE, which says what happens to them. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/buf.h"
 #include "core/journal.h"
 #include "core/map.h"
-#include "core/pending.h"
-#include "core/why.h"
+#include "core/timeline.h"
+
+/* --- pending.c */
+
+/*
+ * The outstanding requests of one direction, found by the requester's id, by the id that the receiver sees, and by
+ * progress token; each with an idle deadline and an absolute one. This is a table: it keeps requests and decides
+ * nothing. Every call is O(1) on average, however many entries have the same id or token.
+ */
+
+enum request_state {
+	REQUEST_NONE,       /* there is no such request */
+	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
+	REQUEST_WAITING,    /* the requester waits for the answer */
+	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
+	REQUEST_ABANDONED,  /* a tombstone: its late answer will be dropped */
+	REQUEST_STATES
+};
+
+enum request_flag {                  /* properties, known from the start */
+	REQUEST_PERSON = 1 << 0,     /* its answer waits for a person */
+	REQUEST_TWO_TOKENS = 1 << 1, /* token and wire_token are two different tokens, and it is found by either */
+	REQUEST_TASK = 1 << 2,       /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 3,      /* canceld added its token, for its own use */
+};
+
+enum given_up { /* who has given it up, before its answer came */
+	GIVEN_UP_BY_NONE,
+	GIVEN_UP_BY_REQUESTER, /* it cancelled the request */
+	GIVEN_UP_BY_DEADLINE,  /* the idle one */
+	GIVEN_UP_BY_CAP,       /* the absolute deadline */
+	GIVEN_UP_BY_PERSON,
+	GIVEN_UP_BY_END, /* the requester has gone, or canceld ends */
+};
+
+enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
+	TURN_RUNS,
+	TURN_CANCELLED, /* after the request, which ends with it */
+	TURN_CROSSED,   /* before the request arrived, or before the client answered its cancel */
+};
+
+/* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
+#define REQUEST_UNSENT UINT64_MAX
+
+struct method; /* core/dialect.h */
+
+/* private; BOTH: the receiver sees the requester's own id. */
+enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN, NAME_TOKEN };
+
+struct request_name { /* private: an id or token of a request, in pending->names */
+	struct map_entry entry;
+	struct request *request;
+	struct span text;
+	uint64_t hash; /* by id_hash */
+};
+
+enum { REQUEST_NAMES = 4 };
+
+struct request {
+	struct pending *in;
+	enum side from;                /* the requester */
+	struct span id, wire_id;       /* as the requester spelled it; as the receiver sees it */
+	struct span token, wire_token; /* progress token; both empty if there is none */
+	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
+	struct span meta;              /* raw members of params._meta for its cancel; or empty */
+	const struct method *row;      /* the dialect's row of the method; NULL: none. Borrowed, static */
+	unsigned flags;                /* enum request_flag */
+	enum given_up given_up;        /* apply.c sets it */
+	enum turn_fate fate;           /* turns.c sets it */
+	bool withheld;                 /* its cancel, or the session/cancel of its turn, is still to be sent */
+	enum request_state state;      /* set with pending_move */
+	uint64_t start, end;           /* the frame's positions in its lane; set with pending_place */
+	bool urgent;                   /* ... was sent again: end counts the bytes of urgent messages */
+	msec_t received;               /* when the frame's last byte arrived */
+	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;             /* in pending->idle, or not armed */
+	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
+	struct request *older, *newer; /* by age, within its table; read only */
+	uint64_t serial;               /* private: a newer request has a larger one */
+	size_t room;                   /* private: bytes behind the struct */
+	size_t name_count;             /* private */
+	struct request_name names[REQUEST_NAMES]; /* private; the first one is the requester's id */
+};
+
+struct pending {
+	enum side from;       /* the requester */
+	struct timeline idle; /* on the caller's idle clock, which may stand still */
+	struct timeline hard; /* caps, graces, and until when tombstones stay */
+	size_t count;         /* all entries */
+	struct request *oldest, *newest;
+	size_t in_state[REQUEST_STATES];
+	size_t persons;        /* WAITING with REQUEST_PERSON */
+	size_t aliased;        /* entries whose wire_id differs from id */
+	struct map names;      /* private: by id_hash and kind; those of tombstones apart */
+	uint64_t serial;       /* private: of the next request */
+	struct request *spare; /* private: entries to be used again */
+	size_t spares;         /* private */
+	uint64_t seed;         /* private */
+};
+
+void pending_init(struct pending *pending, enum side from, uint64_t seed);
+void pending_free(struct pending *pending);
+
+/* Removes every entry. */
+void pending_clear(struct pending *pending);
+
+struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
+	struct span id, wire_id, token, wire_token, method, name, meta;
+	const struct method *row;
+	unsigned flags;
+};
+
+/* Adds an entry, WAITING. It does not move in memory until pending_remove. */
+struct request *pending_add(struct pending *pending, const struct pending_names *names);
+
+/* Sets the positions of its frame in its lane, or REQUEST_UNSENT. 0, 0 after pending_add. */
+void pending_place(struct request *request, uint64_t start, uint64_t end);
+
+/* It was sent again as an urgent message, which ends behind so many bytes of such messages. */
+void pending_place_urgent(struct request *request, uint64_t end);
+
+/*
+ * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:
+ * none.
+ */
+void pending_set_deadlines(struct request *request, msec_t idle_after, msec_t cap_after, msec_t idle_now, msec_t now);
+
+/* Starts the idle deadline: at idle_now the request begins to wait. */
+void pending_start_idle(struct request *request, msec_t idle_now);
+
+/* A sign of life at idle_now: the idle deadline, if it is armed, starts again. */
+void pending_extend(struct request *request, msec_t idle_now);
+
+/* Changes the state and the counts that depend on it. Not to NONE or QUEUED. */
+void pending_move(struct request *request, enum request_state state);
+
+/* Disarms the request's alarms, removes and frees it. */
+void pending_remove(struct request *request);
+
+/* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. */
+struct request *pending_by_id(const struct pending *pending, struct span id);
+
+/*
+ * Whether LIMIT_EQUAL_IDS open requests have this id, or an id with its hash, such as a long integer with the same nearest
+ * double: a look-up would step over all of them.
+ */
+bool pending_is_crowded(const struct pending *pending, struct span id);
+
+/*
+ * By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none.
+ */
+struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
+
+/*
+ * By wire token, or by the other token of a request that has two. An exact match first, chosen as by pending_by_id.
+ * Otherwise the one whose wire token is the same number (id_number), if there is exactly one.
+ */
+struct request *pending_by_token(const struct pending *pending, struct span wire_token);
+
+/*
+ * The requests with exactly this wire token: the first one (after NULL), or the next one behind `after`; or NULL.
+ * Tombstones come last; else the newest first, if the token is a string.
+ */
+struct request *pending_next_by_token(const struct pending *pending, struct span wire_token,
+    const struct request *after);
+
+/*
+ * The open request, or the tombstone, whose wire id is the same number as this id (id_number) but not equal to it; NULL
+ * if there is none, or more than one.
+ */
+struct request *pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone);
+
+/* Whether any entry has this id, as the requester's or on the wire: a minted id must not. */
+bool pending_holds(const struct pending *pending, struct span id);
+
+/* The duration of the deadline for which it was given up; or MSEC_NEVER. */
+static inline msec_t
+request_timeout(const struct request *request)
+{
+	if (request->given_up == GIVEN_UP_BY_CAP)
+		return request->cap_after;
+	return request->given_up == GIVEN_UP_BY_DEADLINE ? request->idle_after : MSEC_NEVER;
+}
+
+/* The receiver sees a different id than the requester sent. */
+static inline bool
+request_is_aliased(const struct request *request)
+{
+	return request->wire_id.ptr != request->id.ptr;
+}
+
+/* Of the requester's id, by id_hash with the seed of its table. */
+static inline uint64_t
+request_hash(const struct request *request)
+{
+	return request->names[0].hash;
+}
+
+/* Its requester waits for an answer. */
+static inline bool
+request_is_awaited(const struct request *request)
+{
+	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
+}
+
+/* The request that contains this alarm; NULL for NULL. */
+struct request *request_of_idle(struct alarm *alarm);
+struct request *request_of_hard(struct alarm *alarm);
 
 /* --- decide.c */
 
@@ -68,74 +272,5 @@ extern struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
 #else
 extern const struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
 #endif
-
-/*
- * The progress tokens of MCP tasks, which outlive the requests that created them (MCP 2025-11-25
- * basic/utilities/progress): each is kept until the task's status is final, or for TIME_CAP. An entry stands in a table
- * under its task's id, with REQUEST_ASKED if canceld added the token. At most LIMIT_TASKS.
- */
-
-/* The answer to this request names the task that continues it. */
-void tasks_add(struct pending *tasks, const struct request *request, struct span id, msec_t now);
-
-/* The tasks with this id have ended. */
-void tasks_end(struct pending *tasks, struct span id);
-
-/* Removes the entries that are older than TIME_CAP. */
-void tasks_expire(struct pending *tasks, msec_t now);
-
-/*
- * Questions: requests of canceld's own, asked in one side's place and not answered yet: a probe, a replayed request,
- * the cancel of a task. Their answers do not pass. This module also mints the ids and tokens that canceld makes.
- */
-
-enum question {                         /* beside enum request_flag */
-	QUESTION_PROBE = 1 << 16,       /* is the server alive? */
-	QUESTION_REPLAY = 1 << 17,      /* a request that the client had sent to the former server */
-	QUESTION_TASK_CANCEL = 1 << 18, /* MCP tasks/cancel */
-};
-
-enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
-
-struct questions {
-	/*
-	 * By the side in whose place it was asked. Each question is WAITING, with its enum question as flags, its
-	 * deadline in `hard` and the duration of that as cap_after.
-	 */
-	struct pending asked[2];
-	uint32_t minted; /* how many ids were minted */
-};
-
-static inline enum question
-question_kind(const struct request *question)
-{
-	return (enum question)question->flags;
-}
-
-/*
- * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation":
- * each waits until the request that it names has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
- * Also a memory of how the last LIMIT_FINISHED requests of the client's ended, by the hashes of their ids.
- */
-
-#define ACKS_METHOD SPAN("$/canceld/cancel")
-
-enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
-
-struct ack {
-	const struct request *request; /* the request that it waits for */
-	struct buf id, target, reason; /* the id of the $/canceld/cancel, and its two params, as spelled */
-};
-
-struct acks {
-	struct ack *list; /* owned, oldest first */
-	size_t count;
-	uint64_t *marks; /* owned: a ring of remembered ends; NULL: none yet */
-	size_t marked;   /* how many ends were ever noted */
-	uint64_t seed;   /* of the hashes, as of the client's requests */
-};
-
-void acks_init(struct acks *acks, uint64_t seed);
-void acks_free(struct acks *acks);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/pending.h"
+#include "core/table.h"
 
 #include <check.h>
 #include <signal.h>
@@ -96,7 +96,7 @@ by_token(const char *wire_token)
 static struct request *
 loosely(const char *wire_id)
 {
-	return pending_loosely(&pending, span_of(wire_id));
+	return pending_loosely(&pending, span_of(wire_id), false);
 }
 
 static bool

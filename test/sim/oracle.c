@@ -388,7 +388,7 @@ expired(struct oracle *oracle, struct ask *ask)
 }
 
 void
-oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision)
+oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision)
 {
 	struct ask *ask = find_undecided(oracle, by, id);
 

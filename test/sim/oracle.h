@@ -219,13 +219,13 @@ int oracle_ask(struct oracle *oracle, int by, const struct deed *deed, const cha
 void oracle_begun(struct oracle *oracle, int sent);
 void oracle_heard(struct oracle *oracle, int sent);
 
-enum decision { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
+enum decided { DECIDED_ANSWER, DECIDED_UNSENT, DECIDED_EXPIRED, DECIDED_LOST };
 
 /*
  * canceld's log reports that it answers the request, or tells its receiver of the cancel. The bytes arrive later, and
  * much may happen in between; the log alone never fulfils a promise.
  */
-void oracle_decided(struct oracle *oracle, int by, const char *id, enum decision decision);
+void oracle_decided(struct oracle *oracle, int by, const char *id, enum decided decision);
 void oracle_tells(struct oracle *oracle, int by, const char *id, const char *session, bool translated);
 
 /* The server has gone, and another one will come. half: the sides that have read a part of a message. */

@@ -5,7 +5,6 @@
 
 #include "core/id.h"
 #include "core/limits.h"
-#include "core/buf.h"
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
 

@@ -375,7 +375,7 @@ begin_oversized(struct session *session, enum side from)
 		request = pending_by_wire(&session->party[requester].pending, message.envelope.id);
 		question = questions_find(session, requester, message.envelope.id);
 		if (request == NULL && question == NULL)
-			request = pending_loosely(&session->party[requester].pending, message.envelope.id);
+			request = pending_loosely(&session->party[requester].pending, message.envelope.id, false);
 	}
 	if (request == NULL || request->state == REQUEST_ABANDONED) {
 		refuse_oversized(session, &message);

@@ -103,10 +103,10 @@ change(struct session *session, enum side from, const struct policy_rule *rule)
 		wanted = policy_deadlines(&session->policy, request->method, request->name, request->row,
 		    from == SIDE_SERVER);
 		if (rule->clock == POLICY_CAP) {
-			pending_change_deadlines(request, idle, wanted.cap);
+			request->cap_after = wanted.cap;
 			alarm_arm(&pending->hard, &request->hard, wanted.cap, request->received);
 		} else {
-			pending_change_deadlines(request, wanted.idle, cap);
+			request->idle_after = wanted.idle;
 			if (!state_is_held(session, request))
 				alarm_arm(&pending->idle, &request->idle, wanted.idle, request->seen);
 		}

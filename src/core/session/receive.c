@@ -406,6 +406,21 @@ on_malformed(struct session *session, struct message *message, struct request *r
 		pass_discard(session, message);
 }
 
+/* The answer names the task that continues the request: its progress token stays valid. */
+static void
+keep_task(struct session *session, const struct request *request, struct span id)
+{
+	struct pending *tasks = &session->tasks[request->from];
+	struct pending_names names = { .id = id, .token = request->token, .wire_token = request->wire_token };
+	struct request *task;
+
+	if (tasks->count >= LIMIT_TASKS)
+		return;
+	names.flags = request->flags & REQUEST_ASKED;
+	task = pending_add(tasks, &names);
+	alarm_arm(&tasks->hard, &task->hard, TIME_CAP, session->clocks.steady);
+}
+
 static void
 on_answer(struct session *session, struct message *message, struct request *request)
 {
@@ -428,7 +443,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	if (task_id.len > 0 && request->state != REQUEST_WAITING)
 		cancel_task(session, request, task_id);
 	else if (task_id.len > 0 && request->token.len > 0 && session->handshake.era != ERA_MODERN)
-		tasks_add(&session->tasks[requester], request, task_id, session->clocks.steady);
+		keep_task(session, request, task_id);
 	if (requester == SIDE_CLIENT) {
 		session->server.served = true;
 		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
@@ -464,12 +479,12 @@ receive_response(struct session *session, struct message *message)
 	}
 	request = id.len == 0 ? NULL : pending_by_wire(&party->pending, id);
 	question = request == NULL ? questions_find(session, requester, id) : NULL;
-	if (request == NULL && question == NULL && (request = pending_loosely(&party->pending, id)) != NULL)
+	if (request == NULL && question == NULL && (request = pending_loosely(&party->pending, id, false)) != NULL)
 		message->word = WHY_ID_COERCED;
 	/* The second answer to a request that has ended is no late one to another request. */
 	if (request == NULL && question == NULL && party->untracked == 0 &&
 	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
-		request = pending_loosely_late(&party->pending, id);
+		request = pending_loosely(&party->pending, id, true);
 	if (question != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
 		recovery_answered(session, question, message);
@@ -543,8 +558,11 @@ on_cancel(struct session *session, struct message *message)
 static void
 keep_progress(const struct session *session, const struct message *message, struct request *request)
 {
-	if (session->config.observed && message->batch == NULL)
-		pending_keep_progress(request, message->text);
+	if (!session->config.observed || message->batch != NULL)
+		return;
+	buf_clear(&request->progress);
+	if (message->text.len <= LIMIT_PROGRESS)
+		buf_append(&request->progress, message->text);
 }
 
 /*
@@ -613,8 +631,11 @@ on_task_status(struct session *session, struct message *message)
 {
 	struct span id = message_id(message->scan, SCAN_TASK_ID);
 
-	if (id.len > 0 && dialect_ends_task(scan_text(message->scan, SCAN_STATUS)))
-		tasks_end(&session->tasks[side_other(message->from)], id);
+	struct request *task;
+
+	while (id.len > 0 && dialect_ends_task(scan_text(message->scan, SCAN_STATUS)) &&
+	    (task = pending_by_id(&session->tasks[side_other(message->from)], id)) != NULL)
+		pending_remove(task);
 	pass_on(session, message, WHY_RELAYED, NULL);
 }
 

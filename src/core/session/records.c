@@ -6,7 +6,6 @@
 #include "core/id.h"
 #include "core/json.h"
 #include "core/limits.h"
-#include "core/buf.h"
 
 void
 records_init(struct records *records, bool wanted)

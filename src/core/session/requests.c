@@ -122,7 +122,7 @@ requests_bound(struct session *session, enum side requester)
 		if (!request_is_awaited(request) || alarm_armed(&request->idle) || alarm_armed(&request->hard) ||
 		    state_of(session, request) == REQUEST_QUEUED)
 			continue;
-		pending_change_deadlines(request, request->idle_after, now - request->received + TIME_IDLE);
+		request->cap_after = now - request->received + TIME_IDLE;
 		alarm_arm(&pending->hard, &request->hard, TIME_IDLE, now);
 	}
 }

@@ -10,7 +10,6 @@
 
 #include "core/inside.h"
 #include "core/limits.h"
-#include "core/buf.h"
 
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)
@@ -319,8 +318,10 @@ static void
 expire(struct session *session, enum side side, bool heard)
 {
 	bool deadlines = side == SIDE_SERVER || heard;
+	struct pending *tasks = &session->tasks[side];
 
-	tasks_expire(&session->tasks[side], session->clocks.steady);
+	while (tasks->oldest != NULL && alarm_due(&tasks->oldest->hard) <= session->clocks.steady)
+		pending_remove(tasks->oldest);
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	if (deadlines && session->questions.asked[side].count > 0)
 		recovery_expire(session, side);

@@ -168,7 +168,7 @@ questions_find(const struct session *session, enum side asker, struct span id)
 	const struct pending *asked = &session->questions.asked[asker];
 	struct request *question = asked->count > 0 ? pending_by_wire(asked, id) : NULL;
 
-	return question == NULL && asked->count > 0 ? pending_loosely(asked, id) : question;
+	return question == NULL && asked->count > 0 ? pending_loosely(asked, id, false) : question;
 }
 
 /* --- requests */

@@ -1,4 +1,4 @@
-#include "core/pending.h"
+#include "core/table.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -6,7 +6,9 @@
 
 #include "core/id.h"
 #include "core/limits.h"
-#include "core/buf.h"
+
+/* Makes the hash of an open request's name that of a tombstone's, and back. */
+#define TOMBSTONE 0xA0761D6478BD642F
 
 enum { SPARE_ROOM = 192, SPARES = 1024 }; /* most requests fit into entries of this size, which are used again */
 
@@ -39,16 +41,6 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-/*
- * The hash under which a name is kept. Names that no look-up wants together have different ones, so that it steps over
- * none of thousands of them; those of tombstones are apart.
- */
-static uint64_t
-key_of(uint64_t hash, enum name_kind kind, bool tombstone)
-{
-	return hash ^ (2 * (uint64_t)kind + tombstone + 1) * 0xD1B54A32D192ED03;
-}
-
 static void
 enter_state(struct request *request, enum request_state state)
 {
@@ -77,28 +69,24 @@ copy(char **at, struct span bytes)
 	return kept;
 }
 
+/*
+ * The hash under which a name is kept. Names that no look-up wants together have different ones, so that it steps over
+ * none of thousands of them; those of tombstones are apart.
+ */
+static uint64_t
+key_of(uint64_t hash, enum name_kind kind, bool tombstone)
+{
+	return hash ^ ((uint64_t)kind + 1) * 0xD1B54A32D192ED03 ^ (tombstone ? TOMBSTONE : 0);
+}
+
 static void
 add_name(struct request *request, struct span text, enum name_kind kind)
 {
 	struct request_name *name = &request->names[request->name_count++];
 
-	*name = (struct request_name){ .request = request, .text = text, .kind = kind };
+	*name = (struct request_name){ .request = request, .text = text };
 	name->hash = id_hash(text, request->in->seed);
 	map_add(&request->in->names, &name->entry, key_of(name->hash, kind, false));
-}
-
-/* The request became a tombstone, or is none any more. */
-static void
-rename(struct request *request, bool tombstone)
-{
-	struct map *names = &request->in->names;
-
-	for (size_t i = 0; i < request->name_count; i++) {
-		struct request_name *name = &request->names[i];
-
-		map_remove(names, &name->entry);
-		map_add(names, &name->entry, key_of(name->hash, name->kind, tombstone));
-	}
 }
 
 static void
@@ -171,8 +159,10 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	if (names->wire_id.len > 0 && !span_equal(names->wire_id, names->id)) {
 		request->wire_id = copy(&at, names->wire_id);
 		add_name(request, request->id, NAME_ID);
+		add_name(request, request->wire_id, NAME_WIRE_ID);
+	} else {
+		add_name(request, request->id, NAME_BOTH);
 	}
-	add_name(request, request->wire_id, NAME_WIRE_ID);
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
@@ -235,21 +225,6 @@ pending_extend(struct request *request, msec_t idle_now)
 }
 
 void
-pending_change_deadlines(struct request *request, msec_t idle_after, msec_t cap_after)
-{
-	request->idle_after = idle_after;
-	request->cap_after = cap_after;
-}
-
-void
-pending_keep_progress(struct request *request, struct span message)
-{
-	buf_clear(&request->progress);
-	if (message.len <= LIMIT_PROGRESS)
-		buf_append(&request->progress, message);
-}
-
-void
 pending_move(struct request *request, enum request_state state)
 {
 	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
@@ -257,8 +232,13 @@ pending_move(struct request *request, enum request_state state)
 	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
 	leave_state(request);
 	enter_state(request, state);
-	if (tombstone != was_tombstone)
-		rename(request, tombstone);
+	for (size_t i = 0; i < request->name_count && tombstone != was_tombstone; i++) {
+		struct map_entry *entry = &request->names[i].entry;
+		uint64_t hash = entry->hash ^ TOMBSTONE;
+
+		map_remove(&request->in->names, entry);
+		map_add(&request->in->names, entry, hash);
+	}
 }
 
 void
@@ -284,7 +264,7 @@ name_of(struct map_entry *entry)
 	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, entry));
 }
 
-/* The request of this entry, or of the next older one, that has this text; NULL if there is none. */
+/* The newest name with this text, from this entry on; NULL if there is none. */
 static struct request_name *
 with_text(struct map_entry *entry, struct span text)
 {
@@ -293,164 +273,131 @@ with_text(struct map_entry *entry, struct span text)
 	return entry == NULL ? NULL : name_of(entry);
 }
 
-/* The newest request that has this name. */
 static struct request *
-find(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind, bool tombstone)
+first_of(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind, bool tombstone)
 {
 	struct request_name *name = with_text(map_first(&pending->names, key_of(hash, kind, tombstone)), text);
 
 	return name == NULL ? NULL : name->request;
 }
 
-/* The newest one that has this name, of either kind. */
+/* The newest open request that has this name, of either kind; else the newest such tombstone. */
 static struct request *
-find_either(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b,
-    bool tombstone)
+find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
 {
-	struct request *one = find(pending, text, hash, a, tombstone), *other = find(pending, text, hash, b, tombstone);
+	uint64_t hash = id_hash(text, pending->seed);
 
-	if (one == NULL || other == NULL)
-		return one == NULL ? other : one;
-	return one->serial > other->serial ? one : other;
+	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0); tombstone++) {
+		struct request *one = first_of(pending, text, hash, a, tombstone);
+		struct request *other = first_of(pending, text, hash, b, tombstone);
+
+		if (one != NULL && other != NULL)
+			return one->serial > other->serial ? one : other;
+		if (one != NULL || other != NULL)
+			return one != NULL ? one : other;
+	}
+	return NULL;
 }
 
-/* The same; else the newest such tombstone. */
-static struct request *
-find_any(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b)
-{
-	struct request *found = find_either(pending, text, hash, a, b, false);
-
-	return found != NULL || pending->in_state[REQUEST_ABANDONED] == 0 ?
-	    found :
-	    find_either(pending, text, hash, a, b, true);
-}
-
-/* How many requests have a name that is the same number as the text but not equal to it. *found: the last one. */
-static int
-count_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone,
+/* Counts the requests, up to 2, that have a name which is the same number as the text. *found: the last one. */
+static void
+count_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone, int *count,
     struct request **found)
 {
 	uint64_t hash = id_hash(text, pending->seed);
 	double number, other;
-	int count = 0;
 
 	if (!id_number(text, &number))
-		return 0;
+		return;
 	for (int string = 0; string < 2; string++) {
 		struct map_entry *entry =
 		    map_first(&pending->names, key_of(hash ^ (string ? ID_STRING : 0), kind, tombstone));
 
-		for (; entry != NULL && count < 2; entry = map_next(entry)) {
+		for (; entry != NULL && *count < 2; entry = map_next(entry)) {
 			const struct request_name *name = name_of(entry);
 
 			if (!id_number(name->text, &other) || other != number || id_equal(name->text, text))
 				continue;
 			*found = name->request;
-			count++;
+			++*count;
 		}
 	}
-	return count;
 }
 
 bool
 pending_is_crowded(const struct pending *pending, struct span id)
 {
-	static const enum name_kind kinds[] = { NAME_WIRE_ID, NAME_ID };
-	size_t open = pending->count - pending->in_state[REQUEST_ABANDONED], count = 0;
+	const struct map_entry *one, *other;
+	size_t count = 0;
 	uint64_t hash;
 
-	if (open < LIMIT_EQUAL_IDS)
+	if (pending->count - pending->in_state[REQUEST_ABANDONED] < LIMIT_EQUAL_IDS)
 		return false;
 	hash = id_hash(id, pending->seed);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct map_entry *entry = map_first(&pending->names, key_of(hash, kinds[i], false));
-
-		for (; entry != NULL && count < LIMIT_EQUAL_IDS; entry = map_next(entry))
-			count++;
-	}
+	one = map_first(&pending->names, key_of(hash, NAME_BOTH, false));
+	other = map_first(&pending->names, key_of(hash, NAME_ID, false));
+	for (; one != NULL && count < LIMIT_EQUAL_IDS; one = map_next(one))
+		count++;
+	for (; other != NULL && count < LIMIT_EQUAL_IDS; other = map_next(other))
+		count++;
 	return count == LIMIT_EQUAL_IDS;
 }
 
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	uint64_t hash = id_hash(id, pending->seed);
-
-	for (int tombstone = 0; tombstone < 2; tombstone++) {
-		struct request *aliased = find(pending, id, hash, NAME_ID, tombstone);
-		struct map_entry *entry = map_first(&pending->names, key_of(hash, NAME_WIRE_ID, tombstone));
-		const struct request_name *name = with_text(entry, id);
-
-		while (name != NULL && request_is_aliased(name->request)) /* the id of another request on the wire */
-			name = with_text(map_next(&name->entry), id);
-		if (name != NULL && (aliased == NULL || aliased->serial < name->request->serial))
-			return name->request;
-		if (aliased != NULL)
-			return aliased;
-	}
-	return NULL;
+	return find(pending, id, NAME_BOTH, NAME_ID);
 }
 
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	return find_any(pending, wire_id, id_hash(wire_id, pending->seed), NAME_WIRE_ID, NAME_WIRE_ID);
+	return find(pending, wire_id, NAME_BOTH, NAME_WIRE_ID);
 }
 
 struct request *
-pending_by_token(struct pending *pending, struct span wire_token)
+pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *found =
-	    find_any(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, NAME_TOKEN);
+	struct request *found = find(pending, wire_token, NAME_WIRE_TOKEN, NAME_TOKEN);
 	int count = 0;
 
 	if (found != NULL)
 		return found;
-	count = count_alike(pending, wire_token, NAME_WIRE_TOKEN, false, &found);
-	count += count_alike(pending, wire_token, NAME_WIRE_TOKEN, true, &found);
+	count_alike(pending, wire_token, NAME_WIRE_TOKEN, false, &count, &found);
+	count_alike(pending, wire_token, NAME_WIRE_TOKEN, true, &count, &found);
 	return count == 1 ? found : NULL;
 }
 
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	const struct request_name *name;
+	const struct request_name *name = NULL;
 
-	if (after == NULL) {
-		uint64_t hash = id_hash(wire_token, pending->seed);
-
-		return find_any(pending, wire_token, hash, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
-	}
-	name = after->names;
-	while (name->kind != NAME_WIRE_TOKEN)
+	if (after == NULL)
+		return find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
+	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
 		name++;
-	if ((name = with_text(map_next(&name->entry), wire_token)) != NULL)
-		return name->request;
-	if (after->state == REQUEST_ABANDONED)
-		return NULL;
-	return find(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, true);
+	name = with_text(map_next(&name->entry), wire_token);
+	if (name != NULL || after->state == REQUEST_ABANDONED)
+		return name == NULL ? NULL : name->request;
+	return first_of(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, true);
 }
 
 struct request *
-pending_loosely(const struct pending *pending, struct span wire_id)
+pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone)
 {
 	struct request *found = NULL;
+	int count = 0;
 
-	return count_alike(pending, wire_id, NAME_WIRE_ID, false, &found) == 1 ? found : NULL;
-}
-
-struct request *
-pending_loosely_late(const struct pending *pending, struct span wire_id)
-{
-	struct request *found = NULL;
-
-	return count_alike(pending, wire_id, NAME_WIRE_ID, true, &found) == 1 ? found : NULL;
+	count_alike(pending, wire_id, NAME_BOTH, tombstone, &count, &found);
+	count_alike(pending, wire_id, NAME_WIRE_ID, tombstone, &count, &found);
+	return count == 1 ? found : NULL;
 }
 
 bool
 pending_holds(const struct pending *pending, struct span id)
 {
-	return find_any(pending, id, id_hash(id, pending->seed), NAME_ID, NAME_WIRE_ID) != NULL;
+	return pending_by_id(pending, id) != NULL || pending_by_wire(pending, id) != NULL;
 }
 
 struct request *
