@@ -1,7 +1,7 @@
 #ifndef CTL_DOCTOR_H
 #define CTL_DOCTOR_H
 
-/* What the files of `cancelctl doctor` share; from the bottom up: dialogue, verdicts, visit, checkup, configured. */
+/* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup, configured. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -29,32 +29,18 @@ enum dialogue_kind {
 struct dialogue {
 	const char *name;
 	const char *opening, *params; /* the request that opens a session */
-	const char *opened;           /* the notification that follows its answer; NULL: none */
-	const char *info;             /* where the answer has the server's name */
-	const char *meta;             /* _meta of all params; NULL: none */
+	const char *info;             /* where its answer has the server's name */
 	const char *ping; /* a request that every server answers, if only with the error that it does not know it */
-	const char *call; /* the method of all calls; NULL: each has its own */
 	const char *cancel, *id;      /* the notification, and the member that names the request */
 	const char *progress, *token; /* the same of progress; NULL: it names none */
+	const char *opened;           /* the notification that follows the first answer; NULL: none */
+	const char *meta;             /* _meta of all params; NULL: none */
+	const char *call;             /* the method of all calls; NULL: each has its own */
 	bool headers;                 /* before the messages */
 	bool owed;                    /* a request is answered after its cancel too */
 };
 
 extern const struct dialogue dialogues[DIALOGUES + 1];
-
-/* The params of a call, with the request for progress under this id. session: of ACP, empty if there is none. */
-json_t *dialogue_call(const struct dialogue *dialogue, const char *name, const json_t *arguments, const char *session,
-    json_int_t id);
-
-/* The cancel of that request: a whole notification. */
-json_t *dialogue_cancel(const struct dialogue *dialogue, const char *method, const char *session, json_int_t id);
-
-/* Whether a notification reports progress on the request, and whether an answer says that it was cancelled. */
-bool dialogue_is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t id);
-bool dialogue_says_cancelled(const json_t *answer);
-
-/* The answer of a client without any capability to a request of the server's. */
-json_t *dialogue_answer(const json_t *request);
 
 /*
  * What a server has to keep, what was found, and the report of it as text, JSON and JUnit's XML. Names and texts of
@@ -89,6 +75,7 @@ struct verdicts {
 		msec_t time; /* MSEC_NEVER: no time was taken */
 		char evidence[512];
 	} findings[CHECKS];
+	char failure[512]; /* what kept the command or canceld from being started; empty: nothing */
 };
 
 void verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind);
@@ -126,6 +113,9 @@ struct examination {
  */
 enum { VISIT_REQUESTS = 16 /* in one visit */ };
 
+/* Our ends of the pipes to and from canceld, of its log, and of the server's stderr; -1: closed. */
+enum visit_end { VISIT_TO, VISIT_FROM, VISIT_LOG, VISIT_ERRORS, VISIT_ENDS };
+
 struct asked {
 	json_int_t id;
 	const char *method;
@@ -140,10 +130,10 @@ struct visit {
 	json_t *decisions; /* see visit_saw; the words of canceld(7), DIAGNOSTICS */
 	struct asked asked[VISIT_REQUESTS];
 	int count, answers;
-	char session[256];         /* the id of the ACP session; empty: none */
-	pid_t pid;                 /* of canceld; 0: it has exited */
-	int to, from, log, errors; /* descriptors; -1: closed */
-	char said[256];            /* the last line of the server's stderr, behind ': '; empty: none was read */
+	char session[256]; /* the id of the ACP session; empty: none */
+	pid_t pid;         /* of canceld; 0: it has exited */
+	int ends[VISIT_ENDS];
+	char said[256]; /* the last line of the server's stderr, behind ": "; empty: none was read */
 	struct buf in, out, events;
 	msec_t due, late; /* see visit_now */
 };
@@ -163,6 +153,9 @@ struct asked *visit_open(struct visit *visit, msec_t limit);
 
 /* Sends a request; takes the reference to params. */
 struct asked *visit_ask(struct visit *visit, const char *method, json_t *params);
+
+/* The same for the tool, or the method, of this name; asks for progress. */
+struct asked *visit_call(struct visit *visit, const char *name, const json_t *arguments);
 void visit_cancel(struct visit *visit, const struct asked *asked);
 
 /* Waits for the answer. false: it did not come in so many ms. */
@@ -170,6 +163,9 @@ bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 
 /* Whether it is the server that has answered: not canceld in its place, and at all. */
 bool visit_is_answered(const struct asked *asked);
+
+/* Whether an answer says that the request was cancelled. */
+bool visit_says_cancelled(const json_t *answer);
 
 /* The text of an answer's error, or of a result with isError; NULL: it is none. */
 const char *visit_error(const struct asked *asked);
@@ -190,14 +186,8 @@ const char *visit_text(const json_t *object, const char *key);
 void visit_close(struct visit *visit);
 void visit_free(struct visit *visit);
 
-/*
- * Examines a server: handshake, tools, one call, a cancel, the end. false: the command or canceld could not be started,
- * as failure tells. No process is left in any case.
- */
-enum { CHECKUP_FAILURE = 512 };
-
-bool checkup_run(const struct examination *what, struct verdicts *report, char failure[CHECKUP_FAILURE])
-    __attribute__((warn_unused_result));
+/* Examines a server: handshake, tools, one call, a cancel, the end. No process is left in any case. */
+void checkup_run(const struct examination *what, struct verdicts *report);
 
 /* A server as a client starts it, from the client's file. */
 struct configured {

@@ -134,6 +134,14 @@ static const struct server servers[] = {
 	{ DOCTOR SHELL_SERVER("echo starting up", ""), "initialize=yes stdout=no exit=yes", 1 },
 	{ DOCTOR SHELL_SERVER(":", "*server/discover*) exit 1;;"), "initialize=yes discover=no", 1 },
 	{ DOCTOR SHELL_SERVER(":", "*notifications/cancelled*) kill -SEGV $$;;"), "alive=no exit=yes", 1 },
+	/* Agents: the second one answers a turn only when that is cancelled. */
+	{ DOCTOR "-D acp --call session/prompt" SHELL_SERVER(":", ""),
+	    "initialize=yes discover=absent tools=absent call=no cancel=not alive=yes exit=yes", 1 },
+	{ DOCTOR "-D acp --timeout 2s --call session/prompt" SHELL_SERVER(":",
+	      "*session/new*) answer \"\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}\";;"
+	      "*session/prompt*) p=$id;;"
+	      "*session/cancel*) id=$p; answer \"\\\"result\\\":{\\\"stopReason\\\":\\\"cancelled\\\"}\";;"),
+	    "initialize=yes call=not progress=missing busy=yes cancel=yes alive=yes exit=yes", 0 },
 	/* It speaks the newest MCP only. */
 	{ DOCTOR SHELL_SERVER(":",
 	      "*initialize\\\",*) answer \"\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"no\\\"}\";;"

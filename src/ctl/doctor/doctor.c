@@ -86,7 +86,6 @@ set_call(struct examination *what, const char *arguments, json_t **parsed)
 static int
 examine(const struct examination *what, bool json, bool colours, FILE *junit)
 {
-	char failure[CHECKUP_FAILURE];
 	struct verdicts report;
 	struct buf command;
 	int status = CTL_FAILED;
@@ -95,8 +94,9 @@ examine(const struct examination *what, bool json, bool colours, FILE *junit)
 	command_append(&command, what->command);
 	buf_append(&command, (struct span){ "", 1 });
 	verdicts_init(&report, buf_span(&command).ptr, what->kind);
-	if (!checkup_run(what, &report, failure)) {
-		ctl_failed("%s", failure);
+	checkup_run(what, &report);
+	if (report.failure[0] != '\0') {
+		ctl_failed("%s", report.failure);
 	} else {
 		if (json)
 			verdicts_print_json(&report, stdout);

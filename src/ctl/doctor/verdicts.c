@@ -102,37 +102,41 @@ verdicts_count(const struct verdicts *report, enum verdict verdict)
 	return found;
 }
 
+/* Printable; xml: and escaped for XML, which has no place for U+FFFE and U+FFFF either. */
 static void
-put(FILE *to, const char *text)
+put(FILE *to, const char *text, bool xml)
 {
+	struct span left;
 	struct buf safe;
 
 	buf_init(&safe);
 	printable_append(&safe, span_of(text), "");
-	fwrite(buf_span(&safe).ptr, 1, safe.len, to);
+	for (left = buf_span(&safe); left.len > 0; left = span_part(left, 1, left.len - 1)) {
+		if (xml && strchr("&<>\"'", left.ptr[0]) != NULL) {
+			fprintf(to, "&#%d;", left.ptr[0]);
+		} else if (xml && left.len > 2 && memcmp(left.ptr, "\xef\xbf", 2) == 0 && (left.ptr[2] & 0x3f) > 0x3d) {
+			fputc('?', to);
+			left = span_part(left, 2, left.len - 2);
+		} else {
+			fputc(left.ptr[0], to);
+		}
+	}
 	buf_free(&safe);
-}
-
-/* The verdict, in the colour that it means. */
-static void
-put_word(const struct verdicts *report, int check, FILE *to, bool colour)
-{
-	static const char *const colours[VERDICTS] = { "\033[33m", "\033[32m", "\033[33m", "\033[31m" };
-	enum verdict verdict = report->findings[check].verdict;
-
-	fprintf(to, "%s%-*s%s", colour ? colours[verdict] : "", LEFT, words[verdict], colour ? "\033[0m" : "");
 }
 
 static void
 print_finding(const struct verdicts *report, int check, FILE *to, bool colour)
 {
+	static const char *const colours[VERDICTS] = { "\033[33m", "\033[32m", "\033[33m", "\033[31m" };
 	const struct finding *finding = &report->findings[check];
 
-	put_word(report, check, to, colour);
-	fprintf(to, "%s\n%*s", rows[check].title, LEFT, "");
-	put(to, finding->evidence);
+	fprintf(to, "%s%-*s%s", colour ? colours[finding->verdict] : "", LEFT, words[finding->verdict],
+	    colour ? "\033[0m" : "");
+	if (!report->ended)
+		fprintf(to, "%s\n%*s", rows[check].title, LEFT, "");
+	put(to, finding->evidence, false);
 	fputc('\n', to);
-	if (finding->verdict >= VERDICT_NOT_OFFERED)
+	if (finding->verdict >= VERDICT_NOT_OFFERED && !report->ended)
 		fprintf(to, "%*s%s\n%*s%s\n", LEFT, "", rows[check].demands[report->kind], LEFT, "", rows[check].help);
 }
 
@@ -142,16 +146,11 @@ verdicts_print(const struct verdicts *report, FILE *to, bool colour)
 	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
 	int missing = verdicts_count(report, VERDICT_NOT_OFFERED);
 
-	put(to, report->command);
+	put(to, report->command, false);
 	fprintf(to, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
-	put(to, report->server);
+	put(to, report->server, false);
 	fputs(")\n\n", to);
-	if (report->ended) {
-		put_word(report, CHECK_INITIALIZE, to, colour);
-		put(to, report->findings[CHECK_INITIALIZE].evidence);
-		fputc('\n', to);
-	}
-	for (int i = 0; i < CHECKS && !report->ended; i++)
+	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL &&
 		    (opened || report->findings[i].verdict != VERDICT_NOT_TESTED))
 			print_finding(report, i, to, colour);
@@ -194,28 +193,6 @@ verdicts_print_json(const struct verdicts *report, FILE *to)
 	json_decref(whole);
 }
 
-/* Printable, and escaped for XML, which has no place for U+FFFE and U+FFFF either. */
-static void
-put_xml(FILE *to, const char *text)
-{
-	struct span left;
-	struct buf safe;
-
-	buf_init(&safe);
-	printable_append(&safe, span_of(text), "");
-	for (left = buf_span(&safe); left.len > 0; left = span_part(left, 1, left.len - 1)) {
-		if (strchr("&<>\"'", left.ptr[0]) != NULL) {
-			fprintf(to, "&#%d;", left.ptr[0]);
-		} else if (left.len > 2 && memcmp(left.ptr, "\xef\xbf", 2) == 0 && (left.ptr[2] & 0x3f) > 0x3d) {
-			fputc('?', to);
-			left = span_part(left, 2, left.len - 2);
-		} else {
-			fputc(left.ptr[0], to);
-		}
-	}
-	buf_free(&safe);
-}
-
 static void
 put_case(const struct verdicts *report, int check, FILE *to)
 {
@@ -227,12 +204,12 @@ put_case(const struct verdicts *report, int check, FILE *to)
 	fprintf(to, "    <testcase classname=\"canceld.doctor\" name=\"%s\" time=\"%lld.%03lld\"><%s",
 	    rows[check].title, time / 1000, time % 1000, element);
 	fputs(finding->verdict == VERDICT_YES ? ">" : " message=\"", to);
-	put_xml(to, finding->evidence);
+	put(to, finding->evidence, true);
 	fputs(finding->verdict == VERDICT_YES ? "" : "\">", to);
 	if (finding->verdict == VERDICT_NO) {
-		put_xml(to, rows[check].demands[report->kind]);
+		put(to, rows[check].demands[report->kind], true);
 		fputs(". ", to);
-		put_xml(to, rows[check].help);
+		put(to, rows[check].help, true);
 	}
 	fprintf(to, "</%s></testcase>\n", element);
 }
@@ -244,7 +221,7 @@ verdicts_print_junit(const struct verdicts *report, FILE *to)
 	int skipped = verdicts_count(report, VERDICT_NOT_TESTED) + verdicts_count(report, VERDICT_NOT_OFFERED);
 
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"", to);
-	put_xml(to, report->command);
+	put(to, report->command, true);
 	fprintf(to, "\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\">\n",
 	    verdicts_count(report, VERDICT_YES) + failures + skipped, failures, skipped);
 	for (int i = 0; i < CHECKS; i++)

@@ -14,13 +14,103 @@
 #include "shell/system.h"
 
 enum {
+	ERROR_CANCELLED = -32800,
+	ERROR_SERVER_CANCELLED = -32802,
+	ERROR_METHOD_NOT_FOUND = -32601,
+
 	PIECE = 64 << 10,
 	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
 	HEADER_MAX = 4096,
-	TURN = 20,         /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
-	END = 10000,       /* ms that canceld gets to end */
-	LAST_WRITE = 1000, /* what canceld does not read in this time, it never will */
+	TURN = 20,   /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
+	END = 10000, /* ms that canceld gets to end */
 };
+
+#define INFO "{\"name\":\"cancelctl-doctor\",\"version\":\"" CANCELD_VERSION "\"}"
+#define META "io.modelcontextprotocol/"
+
+/* ACP: methods that begin with an underscore are extensions; LSP: those with "$/", and an unknown one is an error. */
+const struct dialogue dialogues[] = {
+	[DIALOGUE_MCP] = { "mcp", "initialize",
+	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":" INFO "}", "serverInfo", "ping",
+	    "notifications/cancelled", "requestId", "notifications/progress", .opened = "notifications/initialized",
+	    .call = "tools/call", .token = "progressToken" },
+	[DIALOGUE_ACP] = { "acp", "initialize", "{\"protocolVersion\":1,\"clientCapabilities\":{}}", "agentInfo",
+	    "_canceld/ping", "$/cancel_request", "requestId", "session/update", .owed = true },
+	[DIALOGUE_LSP] = { "lsp", "initialize",
+	    "{\"processId\":null,\"rootUri\":null,\"capabilities\":{\"window\":{\"workDoneProgress\":true}},"
+	    "\"clientInfo\":" INFO "}",
+	    "serverInfo", "$/canceld/ping", "$/cancelRequest", "id", "$/progress", .opened = "initialized",
+	    .token = "token", .headers = true, .owed = true },
+	[DIALOGUE_MCP_NEWEST] = { "mcp", "server/discover", "{}", "serverInfo", "server/discover",
+	    "notifications/cancelled", "requestId", "notifications/progress", .call = "tools/call",
+	    .token = "progressToken",
+	    .meta = "{\"" META "protocolVersion\":\"2026-07-28\",\"" META "clientCapabilities\":{},\"" META
+		    "clientInfo\":" INFO "}" },
+};
+
+/* The params of a call, with the request for progress under this id. */
+static json_t *
+call_params(const struct visit *visit, const char *name, const json_t *arguments, json_int_t id)
+{
+	const struct dialogue *dialogue = visit->dialogue;
+	json_t *params = json_deep_copy(arguments);
+
+	if (dialogue->call != NULL)
+		return json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params, "_meta", dialogue->token,
+		    id);
+	if (dialogue->token != NULL)
+		json_object_set_new(params, "workDoneToken", json_integer(id));
+	else if (visit->session[0] != '\0' && strncmp(name, "session/", strlen("session/")) == 0)
+		json_object_set_new(params, "sessionId", json_string(visit->session));
+	return params;
+}
+
+static bool
+is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t id)
+{
+	const json_t *params = json_object_get(message, "params"), *token;
+
+	if (strcmp(json_string_value(json_object_get(message, "method")), dialogue->progress) != 0)
+		return false;
+	token = dialogue->token == NULL ? NULL : json_object_get(params, dialogue->token);
+	return dialogue->token == NULL || (json_is_integer(token) && json_integer_value(token) == id);
+}
+
+bool
+visit_says_cancelled(const json_t *answer)
+{
+	json_int_t code = json_integer_value(json_object_get(json_object_get(answer, "error"), "code"));
+	const char *stop = json_string_value(json_object_get(json_object_get(answer, "result"), "stopReason"));
+
+	return code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
+	    (stop != NULL && strcmp(stop, "cancelled") == 0);
+}
+
+/* Where a client has to answer whatever it can do, or where an error would stop the server. */
+static json_t *
+result_for(const char *method)
+{
+	if (strcmp(method, "ping") == 0)
+		return json_object();
+	if (strcmp(method, "session/request_permission") == 0)
+		return json_pack("{s:{s:s}}", "outcome", "outcome", "cancelled");
+	if (strcmp(method, "window/workDoneProgress/create") == 0 || strcmp(method, "client/registerCapability") == 0)
+		return json_null();
+	return NULL;
+}
+
+/* The answer of a client without any capability. */
+static json_t *
+answer_to(const json_t *request)
+{
+	json_t *id = json_object_get(request, "id");
+	json_t *result = result_for(json_string_value(json_object_get(request, "method")));
+
+	if (result != NULL)
+		return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result);
+	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
+	    ERROR_METHOD_NOT_FOUND, "message", "The doctor does not offer this");
+}
 
 const char *
 visit_text(const json_t *object, const char *key)
@@ -64,26 +154,17 @@ visit_ended(const struct visit *visit)
 	return ended != NULL ? ended : visit_saw(visit, "SERVER_EXITED");
 }
 
-static int
-append_dumped(const char *bytes, size_t len, void *out)
-{
-	buf_append(out, (struct span){ bytes, len });
-	return 0;
-}
-
 /* Queues the message; takes the reference. */
 static void
 send_message(struct visit *visit, json_t *message)
 {
-	char head[64];
+	char *text = json_dumps(message, JSON_COMPACT), head[64];
 
-	if (visit->dialogue->headers) {
-		snprintf(head, sizeof(head), "Content-Length: %zu\r\n\r\n", json_dumpb(message, NULL, 0, JSON_COMPACT));
-		buf_append(&visit->out, span_of(head));
-	}
-	json_dump_callback(message, append_dumped, &visit->out, JSON_COMPACT);
-	if (!visit->dialogue->headers)
-		buf_append(&visit->out, SPAN("\n"));
+	snprintf(head, sizeof(head), "Content-Length: %zu\r\n\r\n", strlen(text));
+	buf_append(&visit->out, visit->dialogue->headers ? span_of(head) : SPAN_NONE);
+	buf_append(&visit->out, span_of(text));
+	buf_append(&visit->out, visit->dialogue->headers ? SPAN_NONE : SPAN("\n"));
+	free(text);
 	json_decref(message);
 }
 
@@ -103,13 +184,13 @@ hear_message(struct visit *visit, json_t *message)
 		asked->answered = visit_now(visit);
 	} else if (id == NULL) {
 		for (; asked < visit->asked + visit->count; asked++)
-			if (dialogue_is_progress(visit->dialogue, message, asked->id)) {
+			if (is_progress(visit->dialogue, message, asked->id)) {
 				asked->progress++;
 				asked->progressed = visit_now(visit);
 			}
 	} else if (visit->out.len < UNWRITTEN_MAX) {
 		/* Of a flood of requests only those are answered that canceld takes at once. */
-		send_message(visit, dialogue_answer(message));
+		send_message(visit, answer_to(message));
 	}
 }
 
@@ -138,7 +219,7 @@ take(struct visit *visit, struct buf *in, size_t fresh, bool headers, void (*hea
 	size_t head = headers ? read_header(bytes, &length) : 0;
 	json_t *value;
 
-	if ((headers ? head == 0 : newline == NULL) || length > bytes.len - head)
+	if (head + length == 0 || length > bytes.len - head)
 		return false;
 	value = json_loadb(bytes.ptr + head, length, JSON_ALLOW_NUL, NULL);
 	buf_consume(in, head + length);
@@ -149,22 +230,23 @@ take(struct visit *visit, struct buf *in, size_t fresh, bool headers, void (*hea
 }
 
 static void
-stop(int *fd)
+stop(int *end)
 {
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	if (*end >= 0)
+		close(*end);
+	*end = -1;
 }
 
 /* Reads what is there, and hears all that is whole. */
 static void
-read_some(struct visit *visit, int *fd, struct buf *in, bool headers, void (*hear)(struct visit *visit, json_t *value))
+read_some(struct visit *visit, enum visit_end end, struct buf *in, void (*hear)(struct visit *visit, json_t *value))
 {
+	bool headers = end == VISIT_FROM && visit->dialogue->headers;
 	size_t had = in->len;
-	ssize_t got = read(*fd, buf_space(in, PIECE), PIECE);
+	ssize_t got = read(visit->ends[end], buf_space(in, PIECE), PIECE);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-		stop(fd);
+		stop(&visit->ends[end]);
 	if (got > 0)
 		buf_added(in, (size_t)got);
 	for (; got > 0 && take(visit, in, had, headers, hear); had = 0)
@@ -175,12 +257,12 @@ static void
 write_some(struct visit *visit)
 {
 	struct span bytes = buf_span(&visit->out);
-	ssize_t put = write(visit->to, bytes.ptr, bytes.len);
+	ssize_t put = write(visit->ends[VISIT_TO], bytes.ptr, bytes.len);
 
 	if (put >= 0)
 		buf_consume(&visit->out, (size_t)put);
 	else if (errno != EAGAIN && errno != EINTR)
-		stop(&visit->to);
+		stop(&visit->ends[VISIT_TO]);
 }
 
 /* Keeps the last line of the server's stderr. */
@@ -188,10 +270,10 @@ static void
 read_said(struct visit *visit)
 {
 	char piece[4096], *line = piece;
-	ssize_t got = read(visit->errors, piece, sizeof(piece) - 1);
+	ssize_t got = read(visit->ends[VISIT_ERRORS], piece, sizeof(piece) - 1);
 
 	if (got == 0)
-		stop(&visit->errors);
+		stop(&visit->ends[VISIT_ERRORS]);
 	piece[got < 0 ? 0 : got] = '\0';
 	while ((line = strtok(line, "\n")) != NULL) {
 		snprintf(visit->said, sizeof(visit->said), ": %s", line);
@@ -199,30 +281,32 @@ read_said(struct visit *visit)
 	}
 }
 
-enum end { IN_READ, IN_WRITE, OUT_READ, OUT_WRITE, LOG_READ, LOG_WRITE, ERRORS_READ, ERRORS_WRITE, CONFIG, ENDS };
-
-/* Four pipes, and a file with an empty configuration, as the user's own is for other sessions. */
+/* Opens the pipes, and a file with an empty configuration, as the user's own is for other sessions. */
 static int
-open_ends(int ends[ENDS])
+open_ends(struct visit *visit, int theirs[VISIT_ENDS + 1])
 {
-	FILE *config;
+	FILE *config = tmpfile();
+	int pair[2];
 
-	for (int i = 0; i < ENDS; i++)
-		ends[i] = -1;
-	if (pipe2(&ends[IN_READ], O_CLOEXEC) < 0 || pipe2(&ends[OUT_READ], O_CLOEXEC) < 0 ||
-	    pipe2(&ends[LOG_READ], O_CLOEXEC) < 0 || pipe2(&ends[ERRORS_READ], O_CLOEXEC) < 0 ||
-	    (config = tmpfile()) == NULL)
+	if (config == NULL)
 		return -1;
 	fputs("{}\n", config);
 	rewind(config);
-	ends[CONFIG] = fcntl(fileno(config), F_DUPFD_CLOEXEC, 0);
+	theirs[VISIT_ENDS] = fcntl(fileno(config), F_DUPFD_CLOEXEC, 0);
 	fclose(config);
-	return ends[CONFIG] < 0 ? -1 : 0;
+	for (int i = 0; i < VISIT_ENDS; i++) {
+		if (pipe2(pair, O_CLOEXEC) < 0)
+			return -1;
+		visit->ends[i] = pair[i == VISIT_TO];
+		theirs[i] = pair[i != VISIT_TO];
+		fcntl(visit->ends[i], F_SETFL, O_NONBLOCK);
+	}
+	return 0;
 }
 
 /* canceld opens its log and its configuration by the names that descriptors have. */
 _Noreturn static void
-become_canceld(const struct examination *what, const int ends[ENDS])
+become_canceld(const struct examination *what, const int ends[VISIT_ENDS + 1])
 {
 	char log[64], config[64];
 	const char *const options[] = { what->canceld, "--no-control", "--dialect=none", "--log-format=json", "-v",
@@ -230,18 +314,18 @@ become_canceld(const struct examination *what, const int ends[ENDS])
 	size_t words = sizeof(options) / sizeof(options[0]), count = 0;
 	char **argv;
 
-	snprintf(log, sizeof(log), "--log=/dev/fd/%d", ends[LOG_WRITE]);
-	snprintf(config, sizeof(config), "--config=/dev/fd/%d", ends[CONFIG]);
+	snprintf(log, sizeof(log), "--log=/dev/fd/%d", ends[VISIT_LOG]);
+	snprintf(config, sizeof(config), "--config=/dev/fd/%d", ends[VISIT_ENDS]);
 	while (what->command[count] != NULL)
 		count++;
 	argv = mem_resize(NULL, words + count + 1, sizeof(*argv));
 	memcpy(argv, options, sizeof(options));
 	memcpy(argv + words, what->command, (count + 1) * sizeof(*argv));
-	fcntl(ends[LOG_WRITE], F_SETFD, 0);
-	fcntl(ends[CONFIG], F_SETFD, 0);
+	fcntl(ends[VISIT_LOG], F_SETFD, 0);
+	fcntl(ends[VISIT_ENDS], F_SETFD, 0);
 	signal(SIGPIPE, SIG_DFL);
-	if (dup2(ends[IN_READ], STDIN_FILENO) >= 0 && dup2(ends[OUT_WRITE], STDOUT_FILENO) >= 0 &&
-	    (what->loud || dup2(ends[ERRORS_WRITE], STDERR_FILENO) >= 0))
+	if (dup2(ends[VISIT_TO], STDIN_FILENO) >= 0 && dup2(ends[VISIT_FROM], STDOUT_FILENO) >= 0 &&
+	    (what->loud || dup2(ends[VISIT_ERRORS], STDERR_FILENO) >= 0))
 		execv(what->canceld, argv);
 	_exit(STATUS_NOT_EXECUTABLE);
 }
@@ -249,31 +333,22 @@ become_canceld(const struct examination *what, const int ends[ENDS])
 int
 visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
 {
-	int ends[ENDS], error;
+	int theirs[VISIT_ENDS + 1] = { -1, -1, -1, -1, -1 }, error;
 
-	*visit = (struct visit){ .dialogue = dialogue, .pid = -1, .due = MSEC_NEVER };
-	if (open_ends(ends) == 0)
+	*visit = (struct visit){ .dialogue = dialogue,
+		.decisions = json_object(),
+		.pid = -1,
+		.ends = { -1, -1, -1, -1 },
+		.due = MSEC_NEVER };
+	if (open_ends(visit, theirs) == 0)
 		visit->pid = fork();
 	if (visit->pid == 0)
-		become_canceld(what, ends);
+		become_canceld(what, theirs);
 	error = errno;
-	stop(&ends[IN_READ]);
-	stop(&ends[OUT_WRITE]);
-	stop(&ends[LOG_WRITE]);
-	stop(&ends[ERRORS_WRITE]);
-	stop(&ends[CONFIG]);
-	visit->to = ends[IN_WRITE];
-	visit->from = ends[OUT_READ];
-	visit->log = ends[LOG_READ];
-	visit->errors = ends[ERRORS_READ];
-	visit->decisions = json_object();
-	if (visit->pid > 0) {
-		fcntl(visit->to, F_SETFL, O_NONBLOCK);
-		fcntl(visit->from, F_SETFL, O_NONBLOCK);
-		fcntl(visit->log, F_SETFL, O_NONBLOCK);
-		fcntl(visit->errors, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i <= VISIT_ENDS; i++)
+		stop(&theirs[i]);
+	if (visit->pid > 0)
 		return 0;
-	}
 	visit_free(visit);
 	errno = error;
 	return -1;
@@ -298,23 +373,25 @@ visit_now(struct visit *visit)
 static bool
 turn(struct visit *visit, msec_t until)
 {
-	struct pollfd ready[] = { { .fd = visit->from, .events = POLLIN }, { .fd = visit->log, .events = POLLIN },
-		{ .fd = visit->errors, .events = POLLIN },
-		{ .fd = visit->out.len > 0 ? visit->to : -1, .events = POLLOUT } };
+	struct pollfd ready[VISIT_ENDS];
 	msec_t left = until - visit_now(visit), wait = left < 0 ? 0 : left < TURN ? left : TURN;
 
-	if (visit->pid == 0 && visit->from < 0 && visit->log < 0)
+	if (visit->pid == 0 && visit->ends[VISIT_FROM] < 0 && visit->ends[VISIT_LOG] < 0)
 		return false;
+	for (int i = 0; i < VISIT_ENDS; i++)
+		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = i == VISIT_TO ? POLLOUT : POLLIN };
+	if (visit->out.len == 0)
+		ready[VISIT_TO].fd = -1;
 	visit->due = monotonic_now() + wait + 1;
-	if (poll(ready, sizeof(ready) / sizeof(ready[0]), (int)wait) > 0) {
-		if (ready[0].revents != 0)
-			read_some(visit, &visit->from, &visit->in, visit->dialogue->headers, hear_message);
-		if (ready[1].revents != 0)
-			read_some(visit, &visit->log, &visit->events, false, hear_event);
-		if (ready[2].revents != 0)
-			read_said(visit);
-		if (ready[3].revents != 0)
+	if (poll(ready, VISIT_ENDS, (int)wait) > 0) {
+		if (ready[VISIT_TO].revents != 0)
 			write_some(visit);
+		if (ready[VISIT_FROM].revents != 0)
+			read_some(visit, VISIT_FROM, &visit->in, hear_message);
+		if (ready[VISIT_LOG].revents != 0)
+			read_some(visit, VISIT_LOG, &visit->events, hear_event);
+		if (ready[VISIT_ERRORS].revents != 0)
+			read_said(visit);
 	}
 	visit_now(visit);
 	visit->due = MSEC_NEVER;
@@ -323,30 +400,20 @@ turn(struct visit *visit, msec_t until)
 	return left > 0;
 }
 
-/* The params with the _meta that the dialogue demands. */
-static json_t *
-complete(const struct dialogue *dialogue, json_t *params)
-{
-	json_t *meta;
-
-	if (dialogue->meta == NULL)
-		return params;
-	meta = json_loads(dialogue->meta, 0, NULL);
-	json_object_update(meta, json_object_get(params, "_meta"));
-	json_object_set_new(params, "_meta", meta);
-	return params;
-}
-
 struct asked *
 visit_ask(struct visit *visit, const char *method, json_t *params)
 {
 	struct asked *asked = &visit->asked[visit->count];
+	json_t *meta = visit->dialogue->meta == NULL ? NULL : json_loads(visit->dialogue->meta, 0, NULL);
 
 	assert(visit->count < VISIT_REQUESTS);
+	if (meta != NULL) {
+		json_object_update(meta, json_object_get(params, "_meta"));
+		json_object_set_new(params, "_meta", meta);
+	}
 	*asked = (struct asked){ .id = ++visit->count, .method = method, .sent = visit_now(visit) };
 	send_message(visit,
-	    json_pack("{s:s, s:I, s:s, s:o}", "jsonrpc", "2.0", "id", asked->id, "method", method, "params",
-		complete(visit->dialogue, params)));
+	    json_pack("{s:s, s:I, s:s, s:o}", "jsonrpc", "2.0", "id", asked->id, "method", method, "params", params));
 	return asked;
 }
 
@@ -368,10 +435,27 @@ visit_open(struct visit *visit, msec_t limit)
 	return asked;
 }
 
+struct asked *
+visit_call(struct visit *visit, const char *name, const json_t *arguments)
+{
+	const char *method = visit->dialogue->call;
+
+	return visit_ask(visit, method != NULL ? method : name, call_params(visit, name, arguments, visit->count + 1));
+}
+
 void
 visit_cancel(struct visit *visit, const struct asked *asked)
 {
-	send_message(visit, dialogue_cancel(visit->dialogue, asked->method, visit->session, asked->id));
+	const struct dialogue *dialogue = visit->dialogue;
+	bool prompt = visit->session[0] != '\0' && strcmp(asked->method, "session/prompt") == 0;
+	json_t *params =
+	    prompt ? json_pack("{s:s}", "sessionId", visit->session) : json_pack("{s:I}", dialogue->id, asked->id);
+
+	if (dialogue->meta != NULL)
+		json_object_set_new(params, "_meta", json_loads(dialogue->meta, 0, NULL));
+	send_message(visit,
+	    json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", prompt ? "session/cancel" : dialogue->cancel,
+		"params", params));
 }
 
 bool
@@ -412,12 +496,9 @@ visit_error(const struct asked *asked)
 void
 visit_close(struct visit *visit)
 {
-	msec_t until = visit_now(visit) + LAST_WRITE;
+	msec_t until = visit_now(visit) + END;
 
-	while (visit->out.len > 0 && visit->to >= 0 && turn(visit, until))
-		;
-	stop(&visit->to);
-	until = visit_now(visit) + END;
+	stop(&visit->ends[VISIT_TO]);
 	while (turn(visit, until))
 		;
 	/* The guardian then ends the server. */
@@ -432,11 +513,9 @@ visit_free(struct visit *visit)
 {
 	for (int i = 0; i < visit->count; i++)
 		json_decref(visit->asked[i].answer);
+	for (int i = 0; i < VISIT_ENDS; i++)
+		stop(&visit->ends[i]);
 	json_decref(visit->decisions);
-	stop(&visit->to);
-	stop(&visit->from);
-	stop(&visit->log);
-	stop(&visit->errors);
 	buf_free(&visit->in);
 	buf_free(&visit->out);
 	buf_free(&visit->events);
