@@ -61,6 +61,13 @@ span_part(struct span whole, size_t offset, size_t len)
 	return (struct span){ offset > 0 ? whole.ptr + offset : whole.ptr, len };
 }
 
+/* The rest of whole from offset on, which must lie within it. */
+static inline struct span
+span_from(struct span whole, size_t offset)
+{
+	return span_part(whole, offset, whole.len - offset);
+}
+
 /* The number in decimal, in storage. */
 enum { SPAN_NUMBER_MAX = 24 };
 struct span span_number(int64_t number, char storage[SPAN_NUMBER_MAX]);

@@ -167,18 +167,13 @@ void cancel_task(struct session *session, const struct request *request, struct 
  *                     └──refused, or not in time──▶ STUCK
  */
 
-void recovery_free(struct session *session);
-
 /* The client's request was cancelled: with --kill-stuck, asks the server whether it is alive. */
 void recovery_probe(struct session *session, const struct request *request);
 
 /* Asks now if a question was put off until the last one was answered, or until the era is settled. */
 void recovery_ask_again(struct session *session);
 
-/* The client has gone: gives the probe up. */
-void recovery_end_probe(struct session *session);
-
-/* canceld has closed the server's stdin: its answers to canceld's questions may come, and are not waited for. */
+/* The client has left, or the server's stdin is closed: answers to canceld's questions may come, and are not waited for. */
 void recovery_wait_no_more(struct session *session);
 
 /* The server has gone: gives up the questions that canceld asked it in the client's place. */

@@ -269,28 +269,20 @@ struct record *records_find(const struct records *records, const struct request 
 /* Keeps the first server's answer to the handshake; message is whole. */
 void records_note_server(struct records *records, const struct dialect *dialect, const struct message *message);
 
-/* Whether the client was told this version of the protocol. */
-bool records_has_version(const struct records *records, struct span version);
-
 /* Whether a handshake waits for its answer. */
 bool records_has_handshake(const struct records *records);
-
-/* The stream was replayed to a new server. */
-void records_replayed_stream(struct record *record);
 
 /* The first message of the stream with this id has arrived; true: the client has received it before. */
 bool records_begin_stream(struct records *records, struct span wire_id);
 
 /* --- the session */
 
-enum cause_part { CAUSE_ID, CAUSE_METHOD, CAUSE_NAME, CAUSE_META, CAUSE_PARTS };
-
-struct probe {                         /* recovery.c: is the server alive? */
-	struct request *question;      /* the question while it is not answered; or NULL */
-	struct buf cause[CAUSE_PARTS]; /* copied from the request that was cancelled last */
-	uint64_t taken;                /* bytes of the client's lane that the server had taken at the last check */
-	uint64_t freed_to;             /* how far the client's queue has waited for a probe already */
-	bool again;                    /* to be asked when the present question is answered, and the era settled */
+struct probe {                    /* recovery.c: is the server alive? */
+	struct request *question; /* the question while it is not answered; or NULL */
+	struct pending cause;     /* a copy of the request that was cancelled last */
+	uint64_t taken;           /* bytes of the client's lane that the server had taken at the last check */
+	uint64_t freed_to;        /* how far the client's queue has waited for a probe already */
+	bool again;               /* to be asked when the present question is answered, and the era settled */
 };
 
 enum skipping {
@@ -469,6 +461,27 @@ state_owes_answer(const struct session *session, enum side requester)
 {
 	return (session->handshake.dialect->flags & DIALECT_OWES_ANSWER) ||
 	    (session->config.answer_cancelled && requester == SIDE_CLIENT);
+}
+
+/* Emptied, for one message that is being composed; it lasts until the next one is. */
+static inline struct buf *
+state_scratch(struct session *session)
+{
+	buf_clear(&session->scratch);
+	return &session->scratch;
+}
+
+/* Sends what was composed as if `from` had written it: ahead of all messages, or in its place among them. */
+static inline void
+state_overtake(struct session *session, enum side from)
+{
+	lane_overtake(session->party[from].lane, buf_span(&session->scratch));
+}
+
+static inline void
+state_answer(struct session *session, enum side from)
+{
+	lane_answer(session->party[from].lane, buf_span(&session->scratch));
 }
 
 static inline unsigned

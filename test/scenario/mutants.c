@@ -136,6 +136,7 @@ static struct excuse excuses[] = {
 	{ "abandoned/turn-cancelled: *", "only turns that have not ended are looked for", false },
 	{ "abandoned/terminated: another word", SILENT, false },
 	{ "[lb]sp: another closed", SHELL_ONLY, false },
+	{ "acp2: another name", "it is told before the version is known", false },
 	{ "acp2: another closed_code", "a session is open once the handshake is answered", false },
 	{ "none: another closed_code", NO_HANDSHAKE, false },
 	{ "none: another name", "users ask for it by this name, and it is reported nowhere", false },

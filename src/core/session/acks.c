@@ -87,10 +87,9 @@ acks_report(struct session *session, struct span target, struct span reason, con
 void
 acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome)
 {
-	buf_clear(&session->scratch);
-	compose(&session->scratch, "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", id, target,
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':{'id':%b,%s}}", id, target,
 	    outcomes[outcome].members);
-	lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
+	state_answer(session, SIDE_SERVER);
 	acks_report(session, target, reason, outcomes[outcome].word);
 }
 

@@ -58,8 +58,7 @@ compose_native(struct session *session, const struct request *request, struct sp
 
 	if (!(flags & DIALECT_REASONS))
 		reason.len = 0;
-	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, handshake_cancel(&session->handshake, side_other(request->from)),
+	compose_cancel(state_scratch(session), handshake_cancel(&session->handshake, side_other(request->from)),
 	    request->wire_id, reason, meta);
 }
 
@@ -67,7 +66,7 @@ compose_native(struct session *session, const struct request *request, struct sp
 static void
 overtake(struct session *session, enum side requester, const struct request *request, struct span detail)
 {
-	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
+	state_overtake(session, requester);
 	state_note(session, VERB_SEND, side_other(requester), WHY_CANCEL_SENT, request, detail);
 }
 
@@ -82,8 +81,7 @@ is_only_turn(const struct session *session, const struct request *request)
 static void
 send_session_cancel(struct session *session, const struct request *request, struct span session_id)
 {
-	buf_clear(&session->scratch);
-	compose(&session->scratch, COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
+	compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel, session_id);
 	overtake(session, SIDE_CLIENT, request, session_id);
 }
 
@@ -154,7 +152,7 @@ cancel_forward(struct session *session, struct message *message, const struct re
 		message_copy(message, &session->scratch);
 	}
 	pass_take(session, message, why, request);
-	lane_overtake(session->party[message->from].lane, buf_span(&session->scratch));
+	state_overtake(session, message->from);
 	/* An agent may know how to cancel a turn and nothing else: the ACP SDKs before 0.29 do not. */
 	if (!is_only_turn(session, request))
 		return CANCEL_SENT;
@@ -199,12 +197,11 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
 		return;
 	}
-	buf_clear(&session->scratch);
-	compose_cancel(&session->scratch, native,
+	compose_cancel(state_scratch(session), native,
 	    request != NULL ? request->id : message_part(message, id->offset, id->end),
 	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
-	lane_answer(session->party[message->from].lane, buf_span(&session->scratch));
+	state_answer(session, message->from);
 }
 
 void
@@ -225,9 +222,8 @@ cancel_task(struct session *session, const struct request *request, struct span 
 	}
 	question = questions_add(session, requester, QUESTION_TASK_CANCEL, dialect->task_cancel,
 	    request->id.ptr[0] == '"', TIME_LINGER);
-	buf_clear(&session->scratch);
-	compose(&session->scratch, "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}", question->id,
-	    dialect->task_cancel, task_id, request->meta);
-	lane_overtake(session->party[requester].lane, buf_span(&session->scratch));
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
+	    question->id, dialect->task_cancel, task_id, request->meta);
+	state_overtake(session, requester);
 	state_note(session, VERB_SEND, side_other(requester), WHY_TASK_CANCEL_SENT, request, task_id);
 }

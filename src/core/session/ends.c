@@ -49,7 +49,7 @@ session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 	if (leaving == LEAVE_DRAIN) {
 		requests_sweep(session, SIDE_CLIENT, EVENT_TERMINATED, METHOD_STREAM);
 	} else {
-		recovery_end_probe(session);
+		recovery_wait_no_more(session);
 		requests_sweep(session, SIDE_CLIENT, leaving == LEAVE_CANCEL ? EVENT_REQUESTER_GONE : EVENT_TERMINATED,
 		    0);
 		turns_left(session);
@@ -116,7 +116,7 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_DEAF, NULL, SPAN_NONE);
 	/* What it has not answered gets the grace from now on. */
 	session->party[SIDE_SERVER].heard = session->clocks.steady;
-	recovery_end_probe(session);
+	recovery_wait_no_more(session);
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		deafen(session, request);

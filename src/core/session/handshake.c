@@ -62,8 +62,7 @@ read_tasks(const struct dialect *dialect, struct span capabilities)
 		size_t len = slash == NULL ? name.len : (size_t)(slash - name.ptr);
 
 		if (slash != NULL &&
-		    json_has_object(json_member(requests, span_part(name, 0, len)),
-			span_part(name, len + 1, name.len - len - 1)))
+		    json_has_object(json_member(requests, span_part(name, 0, len)), span_from(name, len + 1)))
 			found |= 1U << i;
 	}
 	return found;

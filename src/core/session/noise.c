@@ -10,7 +10,7 @@ static struct span
 without_blanks(struct span text)
 {
 	while (text.len > 0 && memchr(white, text.ptr[0], sizeof(white)) != NULL)
-		text = span_part(text, 1, text.len - 1);
+		text = span_from(text, 1);
 	return text;
 }
 
@@ -99,7 +99,7 @@ is_all_messages(struct session *session, enum side from, struct span rest)
 		}
 		if (scan->fault != SCAN_FINE || !is_message(session, from))
 			return false;
-		rest = span_part(rest, len, rest.len - len);
+		rest = span_from(rest, len);
 	}
 	return true;
 }
@@ -153,7 +153,7 @@ recover(struct session *session, const struct message *line, size_t offset)
 		found.begin = found.start = start;
 		found.end = found.next = start + found.text.len;
 		envelope_read(&found.envelope, session->scan, false);
-		start = line->end - without_blanks(span_part(rest, found.text.len, rest.len - found.text.len)).len;
+		start = line->end - without_blanks(span_from(rest, found.text.len)).len;
 		receive_message(session, &found);
 		lane_drop_to(lane, start);
 	}
@@ -170,7 +170,7 @@ answer_elements(struct session *session, const struct message *batch)
 	if (rest.len == 0 || rest.ptr[0] != '[')
 		return;
 	do {
-		rest = without_blanks(span_part(rest, 1, rest.len - 1));
+		rest = without_blanks(span_from(rest, 1));
 		scan_read(scan, rest);
 		if (scan_value_end(scan) == 0)
 			return;
@@ -295,7 +295,7 @@ is_text(const struct party *party)
 	if (text.len > LIMIT_TEXT)
 		text.len = LIMIT_TEXT;
 	if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0)
-		text = span_part(text, 3, text.len - 3);
+		text = span_from(text, 3);
 	text = without_blanks(text);
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }

@@ -274,14 +274,13 @@ static void
 ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	struct buf *text = &session->scratch;
+	struct buf *text = state_scratch(session);
 	struct place place;
 
 	if (!find_token_place(dialect, message->scan, &place))
 		return;
 	names->token = names->wire_token = questions_mint(session, message->from, false, storage);
 	names->flags |= REQUEST_ASKED;
-	buf_clear(text);
 	buf_append(text, span_of(place.before));
 	buf_append(text, SPAN("\""));
 	buf_append(text, span_of(dialect->asked_member));

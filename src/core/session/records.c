@@ -172,12 +172,6 @@ records_note_server(struct records *records, const struct dialect *dialect, cons
 }
 
 bool
-records_has_version(const struct records *records, struct span version)
-{
-	return span_equal(buf_span(&records->version), version);
-}
-
-bool
 records_has_handshake(const struct records *records)
 {
 	size_t i;
@@ -186,12 +180,6 @@ records_has_handshake(const struct records *records)
 		if (records->list[i].kind == RECORD_HANDSHAKE)
 			return true;
 	return false;
-}
-
-void
-records_replayed_stream(struct record *record)
-{
-	record->begins = true;
 }
 
 bool

@@ -10,19 +10,10 @@
  * While the probe is not answered no new message is written to the server. A message waits for one probe only, and at
  * most for --kill-stuck: many cancels, or a person who never answers, would otherwise block the queue for ever.
  */
-void
-recovery_free(struct session *session)
-{
-	for (int i = 0; i < CAUSE_PARTS; i++)
-		buf_free(&session->probe.cause[i]);
-}
-
 static void
 free_queue(struct session *session)
 {
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
-
-	session->probe.freed_to = lane->decided;
+	session->probe.freed_to = session->party[SIDE_CLIENT].lane->decided;
 	state_release(session);
 }
 
@@ -30,11 +21,11 @@ static void
 send_probe(struct session *session)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	bool modern = session->handshake.era == ERA_MODERN;
-	const char *ping = modern ? dialect->modern_ping : dialect->ping;
+	const char *ping = session->handshake.era == ERA_MODERN ? dialect->modern_ping : dialect->ping;
 	const char *method = ping != NULL ? ping : METHOD_UNKNOWN_TO_ALL;
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
 	struct probe *probe = &session->probe;
+	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
 	probe->question =
@@ -44,29 +35,27 @@ send_probe(struct session *session)
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
-	buf_clear(&session->scratch);
-	compose(&session->scratch, "{'jsonrpc':'2.0','id':%b,'method':'%s'", probe->question->id, method);
-	if (modern && probe->cause[CAUSE_META].len > 0)
-		compose(&session->scratch, ",'params':{'_meta':{%b}}", buf_span(&probe->cause[CAUSE_META]));
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s'", probe->question->id, method);
+	if (cause->meta.len > 0)
+		compose(&session->scratch, ",'params':{'_meta':{%b}}", cause->meta);
 	compose(&session->scratch, "}");
-	lane_overtake(lane, buf_span(&session->scratch));
-	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, buf_span(&probe->cause[CAUSE_ID]));
+	state_overtake(session, SIDE_CLIENT);
+	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, cause->id);
 }
 
 void
 recovery_probe(struct session *session, const struct request *request)
 {
-	const struct span parts[CAUSE_PARTS] = { request->id, request->method, request->name, request->meta };
+	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
+		.meta = request->meta };
 	enum server_life life = session->server.life;
 
 	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT ||
 	    (request_traits(request) & METHOD_NO_CANCEL) || life == SERVER_GONE ||
 	    server_is_unreachable(&session->server) || life == SERVER_AWAY || life == SERVER_STUCK)
 		return;
-	for (int i = 0; i < CAUSE_PARTS; i++) {
-		buf_clear(&session->probe.cause[i]);
-		buf_append(&session->probe.cause[i], parts[i]);
-	}
+	pending_clear(&session->probe.cause);
+	(void)pending_add(&session->probe.cause, &cause);
 	session->probe.again = true;
 	recovery_ask_again(session);
 }
@@ -81,33 +70,23 @@ recovery_ask_again(struct session *session)
 }
 
 void
-recovery_end_probe(struct session *session)
+recovery_wait_no_more(struct session *session)
 {
+	struct request *question = session->questions.asked[SIDE_CLIENT].oldest;
+
+	for (; question != NULL; question = question->newer)
+		alarm_disarm(&question->hard);
 	session->probe.again = false;
 	if (session->probe.question == NULL)
 		return;
-	alarm_disarm(&session->probe.question->hard); /* it may still be answered */
 	session->probe.question = NULL;
 	free_queue(session);
 }
 
 void
-recovery_wait_no_more(struct session *session)
-{
-	struct request *question = session->questions.asked[SIDE_CLIENT].oldest;
-
-	session->probe.again = false;
-	for (; question != NULL; question = question->newer)
-		alarm_disarm(&question->hard);
-}
-
-void
 recovery_drop_questions(struct session *session)
 {
-	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
-
-	while (asked->oldest != NULL)
-		pending_remove(asked->oldest);
+	pending_clear(&session->questions.asked[SIDE_CLIENT]);
 	session->probe.question = NULL;
 	session->probe.again = false;
 	session->replaying = 0;
@@ -132,35 +111,27 @@ time_left(const struct session *session)
 }
 
 static void
-expire_probe(struct session *session)
+expire_probe(struct session *session, struct request *question)
 {
-	struct pending *asked = &session->questions.asked[SIDE_CLIENT];
-	struct request *question = session->probe.question;
-	msec_t left = time_left(session);
-	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, question);
-	const struct buf *cause = session->probe.cause;
+	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_STUCK, session->probe.cause.oldest);
 	struct lane *lane = session->party[SIDE_CLIENT].lane;
+	msec_t left = time_left(session);
 
 	session->probe.taken = lane->taken;
 	if (left > 0) {
 		free_queue(session);
-		alarm_arm(&asked->hard, &question->hard, left, session->clocks.steady);
+		alarm_arm(&question->in->hard, &question->hard, left, session->clocks.steady);
 		return;
 	}
-	if (!server_takes_nothing(&session->server)) { /* a server that reads no more may not have received the probe */
-		action.detail = action.id;
-		action.id = buf_span(&cause[CAUSE_ID]);
-		action.method = buf_span(&cause[CAUSE_METHOD]);
-		action.name = buf_span(&cause[CAUSE_NAME]);
-		action.timeout = session->config.kill_stuck;
-		server_enter(&session->server, SERVER_STUCK);
-		server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
-		lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
-		journal_tell(&session->journal, &action);
-	}
+	action.detail = question->id;
+	action.elapsed = session->clocks.steady - question->received;
+	action.timeout = session->config.kill_stuck;
+	server_enter(&session->server, SERVER_STUCK);
+	server_refuse(&session->server, SPAN("it was stuck (see the option --kill-stuck of canceld)"));
+	lane_stop_at(lane, lane->written); /* what is written now would be lost with it */
+	journal_tell(&session->journal, &action);
 	session->probe.question = NULL;
 	session->probe.again = false;
-	alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 }
 
 const char *
@@ -186,16 +157,15 @@ static void
 send_record(struct session *session, const struct record *record, const struct request *request)
 {
 	struct span text = buf_span(&record->text);
-	size_t behind = record->id_at + record->id_len;
+	struct buf *again = state_scratch(session);
 	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
 
 	if (request == NULL)
 		action.method = span_of(session->handshake.dialect->opened);
-	buf_clear(&session->scratch);
-	buf_append(&session->scratch, span_part(text, 0, record->id_at));
-	buf_append(&session->scratch, request != NULL ? request->wire_id : SPAN_NONE);
-	buf_append(&session->scratch, span_part(text, behind, text.len - behind));
-	lane_overtake(session->party[SIDE_CLIENT].lane, buf_span(&session->scratch));
+	buf_append(again, span_part(text, 0, record->id_at));
+	buf_append(again, request != NULL ? request->wire_id : SPAN_NONE);
+	buf_append(again, span_from(text, record->id_at + record->id_len));
+	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
 
@@ -211,20 +181,21 @@ send_records(struct session *session, enum record_kind kind)
 	for (size_t i = 0; i < session->records.count; i++) {
 		struct record *record = &session->records.list[i];
 		struct request *request = record->request;
-		bool unsent = request != NULL && request->start == REQUEST_UNSENT;
 
-		if (record->kind != kind || (request != NULL && !unsent))
+		if (record->kind != kind || (request != NULL && request->start != REQUEST_UNSENT))
 			continue;
-		if (unsent) { /* a stream that the former server had: see ends_lose_server */
-			records_replayed_stream(record);
-		} else if (kind != RECORD_OPENED) {
+		if (request != NULL) { /* a stream that the former server had: see session_server_lost */
+			record->begins = true;
+			send_record(session, record, request);
+			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
+			continue;
+		}
+		if (kind != RECORD_OPENED) {
 			request = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->row->name,
 			    buf_span(&record->text).ptr[record->id_at] == '"', TIME_REPLAY);
 			session->replaying++;
 		}
 		send_record(session, record, request);
-		if (unsent)
-			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
 	}
 }
 
@@ -233,26 +204,32 @@ static void
 send_list_changes(struct session *session)
 {
 	struct action action = state_action(session, VERB_SEND, SIDE_CLIENT, WHY_LIST_CHANGE_SENT, NULL);
-	size_t i;
 
 	if (session->handshake.era == ERA_MODERN)
 		return;
-	for (i = 0; i < DIALECT_LISTS; i++) {
+	for (size_t i = 0; i < DIALECT_LISTS; i++) {
 		const char *notification = session->handshake.dialect->lists[i].notification;
 
 		if (!session->records.lists[i])
 			continue;
 		action.method = span_of(notification);
-		buf_clear(&session->scratch);
-		compose(&session->scratch, COMPOSE_NOTIFICATION, notification);
-		lane_answer(session->party[SIDE_SERVER].lane, buf_span(&session->scratch));
+		compose(state_scratch(session), COMPOSE_NOTIFICATION, notification);
+		state_answer(session, SIDE_SERVER);
 		journal_tell(&session->journal, &action);
 	}
 }
 
+/* Goes on with the replay if all answers to what was sent have come. */
 static void
-finish_replay(struct session *session)
+replay(struct session *session)
 {
+	if (session->server.life == SERVER_HANDSHAKE && session->replaying == 0) {
+		server_enter(&session->server, SERVER_SETTINGS);
+		send_records(session, RECORD_OPENED);
+		send_records(session, RECORD_SETTING);
+	}
+	if (session->server.life != SERVER_SETTINGS || session->replaying > 0)
+		return;
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
 	state_release(session);
@@ -261,32 +238,21 @@ finish_replay(struct session *session)
 	send_list_changes(session);
 }
 
-static void
-send_settings(struct session *session)
-{
-	server_enter(&session->server, SERVER_SETTINGS);
-	send_records(session, RECORD_OPENED);
-	send_records(session, RECORD_SETTING);
-	if (session->replaying == 0)
-		finish_replay(session);
-}
-
 void
 session_server_back(struct session *session, msec_t now)
 {
 	session_set_time(session, now);
 	server_enter(&session->server, SERVER_HANDSHAKE);
 	send_records(session, RECORD_HANDSHAKE);
-	if (session->replaying == 0)
-		send_settings(session);
+	replay(session);
 }
 
-/* The new server did not accept the replay. detail: for the log; refusal: for the client. */
+/* The new server did not accept the replay. */
 static void
-refuse_replay(struct session *session, const struct request *question, struct span detail, struct span refusal)
+refuse_replay(struct session *session, const struct request *question, struct span words)
 {
-	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, detail);
-	server_refuse(&session->server, refusal);
+	state_note(session, VERB_NOTE, SIDE_SERVER, WHY_REPLAY_FAILED, question, words);
+	server_refuse(&session->server, words);
 }
 
 /* Quotes the server's error message, if it has one. */
@@ -294,43 +260,38 @@ static void
 report_refusal(struct session *session, const struct request *question, const struct message *message)
 {
 	const struct scan_value *words = scan_value(message->scan, SCAN_ERROR_MESSAGE);
+	struct buf *detail = state_scratch(session);
 	char text[LIMIT_LAST_WORDS];
-	struct buf detail;
 	size_t len;
 
-	buf_init(&detail);
-	buf_append(&detail, SPAN("it answered with an error"));
-	if (words->type == VALUE_STRING && message->batch == NULL && words->end > words->offset + 2) {
+	compose(detail, "it answered with an error");
+	if (words->type == VALUE_STRING && words->end > words->offset + strlen("''")) {
 		len = id_unescape(message_part(message, words->offset, words->end), text, sizeof(text));
-		buf_append(&detail, SPAN(": "));
-		buf_append(&detail, (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
+		compose(detail, ": %b", (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
 	}
-	refuse_replay(session, question, buf_span(&detail), buf_span(&detail));
-	buf_free(&detail);
+	refuse_replay(session, question, buf_span(detail));
 }
 
 static void
 replay_answered(struct session *session, const struct request *question, const struct message *message)
 {
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
-	enum server_life life = session->server.life;
+	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
 	session->replaying--;
-	if (session->server.shut)
+	if (session->server.shut || !server_is_replaying(&session->server))
 		return;
-	if (server_is_replaying(&session->server) && !granted)
+	if (!granted)
 		report_refusal(session, question, message);
-	if (life == SERVER_HANDSHAKE && !granted) {
+	if (session->server.life == SERVER_HANDSHAKE && !granted) {
 		server_enter(&session->server, SERVER_STUCK);
-	} else if (life == SERVER_HANDSHAKE) {
-		if (!records_has_version(&session->records, scan_text(message->scan, SCAN_RESULT_VERSION)))
+	} else if (session->server.life == SERVER_HANDSHAKE) {
+		if (!span_equal(version, buf_span(&session->records.version)))
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);
-		send_settings(session);
-	} else if (life == SERVER_SETTINGS && session->replaying == 0) {
-		finish_replay(session);
 	}
+	replay(session);
 }
 
 void
@@ -357,27 +318,27 @@ recovery_answered(struct session *session, struct request *question, const struc
 void
 recovery_expire(struct session *session, enum side asker)
 {
-	struct pending *asked = &session->questions.asked[asker];
+	struct timeline *due = &session->questions.asked[asker].hard;
 	struct request *question;
 
-	while ((question = request_of_hard(timeline_first(&asked->hard))) != NULL &&
+	while ((question = request_of_hard(timeline_first(due))) != NULL &&
 	    alarm_due(&question->hard) <= session->clocks.steady) {
+		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		switch (question_kind(question)) {
 		case QUESTION_PROBE:
-			expire_probe(session);
-			continue;
+			expire_probe(session, question);
+			break;
 		case QUESTION_REPLAY:
 			session->replaying--;
-			if (server_is_replaying(&session->server)) {
-				refuse_replay(session, question, SPAN("no answer"), SPAN("it did not answer"));
-				server_enter(&session->server, SERVER_STUCK);
-			}
-			alarm_disarm(&question->hard); /* likewise: see expire_probe */
-			continue;
+			if (!server_is_replaying(&session->server))
+				break;
+			refuse_replay(session, question, SPAN("it did not answer"));
+			server_enter(&session->server, SERVER_STUCK);
+			break;
 		case QUESTION_TASK_CANCEL:
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
+			pending_remove(question);
 			break;
 		}
-		pending_remove(question);
 	}
 }

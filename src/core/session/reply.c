@@ -6,14 +6,12 @@
 static void
 write_scratch(struct session *session, enum side to)
 {
-	struct lane *lane = session->party[side_other(to)].lane;
-
 	if (!state_may_write(session, to))
 		return;
 	if (to == SIDE_SERVER && state_is_blocked(session))
-		lane_overtake(lane, buf_span(&session->scratch));
+		state_overtake(session, SIDE_CLIENT);
 	else
-		lane_answer(lane, buf_span(&session->scratch));
+		state_answer(session, side_other(to));
 }
 
 void
@@ -24,16 +22,14 @@ reply_error(struct session *session, enum side to, const struct answer *answer)
 	if (to == SIDE_CLIENT && answer->id.len > 0)
 		acks_note_end(&session->acks, answer->id, OUTCOME_COMPLETED);
 	named.omit_id = session->handshake.omits_id || session->handshake.era == ERA_MODERN;
-	buf_clear(&session->scratch);
-	compose_error(&session->scratch, &named);
+	compose_error(state_scratch(session), &named);
 	write_scratch(session, to);
 }
 
 void
 reply_result(struct session *session, enum side to, struct span id, const char *result)
 {
-	buf_clear(&session->scratch);
-	compose(&session->scratch, COMPOSE_RESULT, id, result);
+	compose(state_scratch(session), COMPOSE_RESULT, id, result);
 	write_scratch(session, to);
 }
 
@@ -204,13 +200,12 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 	explain(session, &answer, &text, request, ending);
 	if (given_up && (traits & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
-	buf_clear(&session->scratch);
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
 	if (given_up && (traits & METHOD_TOOL) && session->config.tool_errors &&
 	    !handshake_may_make_task(&session->handshake, request))
-		compose_tool_error(&session->scratch, &answer, request->meta.len > 0);
+		compose_tool_error(state_scratch(session), &answer, request->meta.len > 0);
 	else
-		compose_error(&session->scratch, &answer);
+		compose_error(state_scratch(session), &answer);
 	write_scratch(session, requester);
 	buf_free(&text);
 }

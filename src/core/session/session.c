@@ -27,6 +27,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	acks_init(&session->acks, config->seed);
 	records_init(&session->records, config->restarts);
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
+	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
 	buf_init(&session->scratch);
 	session->scan = mem_new(sizeof(struct scan));
 	session->salvage = mem_new(sizeof(struct scan));
@@ -64,7 +65,7 @@ session_free(struct session *session)
 	free(session->scan);
 	free(session->salvage);
 	buf_free(&session->scratch);
-	recovery_free(session);
+	pending_free(&session->probe.cause);
 	records_free(&session->records);
 	acks_free(&session->acks);
 	buf_free(&session->server.said);
@@ -185,8 +186,7 @@ is_split(struct session *session, enum side from, struct span text)
 	    !state_names_request(session, from, scan);
 	if (scan_type(scan) != VALUE_ARRAY)
 		return envelope_is_followed(scan, needs_jsonrpc);
-	return envelope_is_batch(session->salvage,
-	    span_part(text, (size_t)scan_value_start(scan), text.len - (size_t)scan_value_start(scan)), needs_jsonrpc);
+	return envelope_is_batch(session->salvage, span_from(text, (size_t)scan_value_start(scan)), needs_jsonrpc);
 }
 
 /* Reads the frame that has just ended as a message. */
@@ -203,7 +203,7 @@ read_message(struct session *session, enum side from, struct message *message)
 	message_init(message, from, session->scan);
 	message->start = frame->body;
 	if (text.len >= bom.len && memcmp(text.ptr, bom.ptr, bom.len) == 0) {
-		text = span_part(text, bom.len, text.len - bom.len);
+		text = span_from(text, bom.len);
 		message->start += bom.len;
 	}
 	scan_read(session->scan, text);
@@ -221,9 +221,7 @@ read_message(struct session *session, enum side from, struct message *message)
 		needs_jsonrpc = !state_names_request(session, from, session->scan);
 	envelope_read(&message->envelope, session->scan, needs_jsonrpc);
 	if (message->envelope.kind == ENVELOPE_BATCH &&
-	    !envelope_is_batch(session->salvage,
-		span_part(text, (size_t)scan_value_start(session->scan),
-		    text.len - (size_t)scan_value_start(session->scan)),
+	    !envelope_is_batch(session->salvage, span_from(text, (size_t)scan_value_start(session->scan)),
 		from == SIDE_SERVER && party->needs_jsonrpc))
 		message->envelope.kind = ENVELOPE_NO_MESSAGE;
 }

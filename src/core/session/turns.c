@@ -211,7 +211,6 @@ static void
 forward(struct session *session, struct message *message, const struct ended *ended)
 {
 	enum why why = ended->live ? WHY_CANCEL_FORWARDED : WHY_RELAYED;
-	struct lane *lane = session->party[SIDE_CLIENT].lane;
 
 	if (cancel_withhold(session, message))
 		return;
@@ -223,17 +222,16 @@ forward(struct session *session, struct message *message, const struct ended *en
 		pass_on(session, message, why, NULL);
 		return;
 	}
-	buf_clear(&session->scratch);
 	if (message->envelope.kind == ENVELOPE_REQUEST)
-		compose(&session->scratch, COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
+		compose(state_scratch(session), COMPOSE_TURN_CANCEL, session->handshake.dialect->turn_cancel,
 		    scan_text(message->scan, SCAN_SESSION_ID));
 	else
-		buf_append(&session->scratch, message->text);
+		buf_append(state_scratch(session), message->text);
 	pass_take(session, message, why, NULL);
 	if (ended->live)
-		lane_overtake(lane, buf_span(&session->scratch));
+		state_overtake(session, SIDE_CLIENT);
 	else
-		lane_answer(lane, buf_span(&session->scratch));
+		state_answer(session, SIDE_CLIENT);
 }
 
 void

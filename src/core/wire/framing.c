@@ -67,12 +67,6 @@ is_name(struct span bytes, struct span name)
 	return bytes.len == name.len && begins_name(bytes, name);
 }
 
-static struct span
-span_from(struct span bytes, size_t offset)
-{
-	return span_part(bytes, offset, bytes.len - offset);
-}
-
 /* Guessing */
 
 #define HTTP2_PREFACE "PRI * HTTP/2.0" /* RFC 9113 section 3.4 */

@@ -329,7 +329,7 @@ add_span(struct output *out, struct span span)
 	size_t skipped = span.len < out->skip ? span.len : out->skip;
 
 	out->skip -= skipped;
-	span = span_part(span, skipped, span.len - skipped);
+	span = span_from(span, skipped);
 	out->len += span.len;
 	if (span.len == 0)
 		return true;

@@ -59,7 +59,7 @@ units_read_time(struct span text, uint64_t *time)
 		size_t digits = take_digits(&text, &value);
 
 		if (digits > 0 && text.len > 0 && text.ptr[0] == '.') {
-			text = span_part(text, 1, text.len - 1);
+			text = span_from(text, 1);
 			digits = take_digits(&text, &value);
 			if (digits > FRACTION_MOST)
 				return false;
@@ -122,7 +122,7 @@ units_read_rule(struct span text, enum policy_source source, enum policy_clock c
 	msec_t duration;
 
 	if (equals != NULL)
-		text = span_part(text, target + 1, text.len - target - 1);
+		text = span_from(text, target + 1);
 	if (colon != NULL) {
 		method.len = (size_t)(colon - method.ptr);
 		name = (struct span){ colon + 1, target - method.len - 1 };

@@ -65,7 +65,7 @@ enqueue(struct relay *relay, struct span bytes)
 		}
 		buf_append(&relay->queue, span_part(bytes, 0, len));
 		relay->inside = line == 0;
-		bytes = span_part(bytes, len, bytes.len - len);
+		bytes = span_from(bytes, len);
 	}
 }
 
@@ -168,7 +168,7 @@ relay_last_lines(struct relay *relay)
 	move(relay, LAST_READS);
 	tail = buf_span(&relay->tail);
 	line = tail.len < RELAY_TAIL_MAX ? 0 : first_line(tail);
-	return line < tail.len ? span_part(tail, line, tail.len - line) : tail;
+	return line < tail.len ? span_from(tail, line) : tail;
 }
 
 void

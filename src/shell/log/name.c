@@ -108,7 +108,7 @@ name_operand(const char *word)
 	size_t at;
 
 	if (name.ptr[0] == '@')
-		name = span_part(name, 1, name.len - 1);
+		name = span_from(name, 1);
 	for (at = 0; at < name.len && strchr("@:[=<>~!;#?", name.ptr[at]) == NULL; at++)
 		;
 	name.len = at;

@@ -33,7 +33,7 @@ report_failure(struct life *life, int error)
 	line.len = (size_t)snprintf(words, sizeof(words), "%scannot %s: %s", own, doing, strerror(error));
 	if (life->options->log.file != NULL)
 		relay_say(&life->relay, line);
-	session_quote(life->session, span_part(line, strlen(own), line.len - strlen(own)));
+	session_quote(life->session, span_from(line, strlen(own)));
 }
 
 static void
