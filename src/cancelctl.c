@@ -1,12 +1,10 @@
 #include <errno.h>
-#include <ev.h>
 #include <jansson.h>
-#include <signal.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/buf.h"
 #include "ctl/commands.h"
@@ -100,49 +98,15 @@ refuse(const char *name)
 	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
 }
 
-/* Makes only calls that a signal handler may make. */
-static void
-on_abort(int number)
-{
-	static const char line[] = "cancelctl: out of memory\n";
-
-	term_leave();
-	if (mem_is_exhausted()) {
-		ssize_t put = write(STDERR_FILENO, line, sizeof(line) - 1);
-
-		(void)put;
-		_exit(CTL_FAILED);
-	}
-	/* A failed assertion, or a signal from outside: it ends cancelctl once this returns. */
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-static void *
-resize(void *old, long size)
-{
-	if (size > 0)
-		return mem_resize(old, 1, (size_t)size);
-	free(old);
-	return NULL;
-}
-
-/* Both libraries would call abort() themselves, or lose what they were to build. */
-static void
-handle_exhaustion(void)
-{
-	sigaction(SIGABRT, &(struct sigaction){ .sa_handler = on_abort }, NULL);
-	ev_set_allocator(resize);
-	json_set_alloc_funcs(mem_new, free);
-}
-
 int
 main(int argc, char *argv[])
 {
 	const struct command *command;
 	const char *name = argc < 2 ? "" : argv[1];
 
-	handle_exhaustion();
+	/* jansson would lose what it was to build. */
+	json_set_alloc_funcs(mem_new, free);
+	setlocale(LC_CTYPE, "C.UTF-8");
 	if (name[0] == '\0')
 		return ctl_usage("which command? see cancelctl help");
 	if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0)

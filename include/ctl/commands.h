@@ -1,7 +1,13 @@
 #ifndef CTL_COMMANDS_H
 #define CTL_COMMANDS_H
 
-/* The commands of cancelctl: argv[0] is the name; each returns the exit status. */
+/* The commands of cancelctl: argv[0] is the name; each returns the exit status. Then what watch and metrics consist of. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/buf.h"
 
 int ctl_ls(int argc, char *argv[]);
 int ctl_cancel(int argc, char *argv[]);
@@ -15,5 +21,51 @@ int ctl_log(int argc, char *argv[]);
 int ctl_wrap(int argc, char *argv[]);
 int ctl_unwrap(int argc, char *argv[]);
 int ctl_doctor(int argc, char *argv[]);
+
+/*
+ * Which decisions are shown: KEY=VALUE, KEY!=VALUE, KEY>VALUE, KEY>=VALUE, KEY<VALUE or KEY<=VALUE, of which all must
+ * hold. KEY is a member of a decision; age stands for elapsed. For = and != the value may hold '*' and be a list with
+ * commas, of which one must fit; the others compare numbers, or durations such as 5s.
+ */
+struct filter {                       /* zeroed: all fit */
+	struct condition *conditions; /* owned */
+	size_t count;
+};
+
+void filter_free(struct filter *filter);
+
+/* Whether the word is meant as a condition. */
+bool filter_is_condition(const char *word);
+
+/* -1, or the exit status where it is none, which is told on standard error. The word is borrowed. */
+int filter_add(struct filter *filter, const char *word);
+
+/* Whether the decision, an object of the JSON log, is to be shown. */
+bool filter_fits(const struct filter *filter, const json_t *decision);
+
+/*
+ * The counters of all canceld in the text format of Prometheus. The sum over those of one server's name; counters never
+ * go back while this lives, because those of a canceld that has ended stay in it. What is shown is bounded: at most
+ * EXPOSITION_SERVERS names of servers and EXPOSITION_PAIRS pairs of a method and a name; the rest is counted as "other".
+ */
+enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256, EXPOSITION_VALUE_MAX = 128 };
+
+struct exposition {
+	json_t *ended;           /* the sums of those that have ended: for each family its samples by their labels */
+	json_t *current;         /* the same of each that runs, as of its last answer, by a key of its own */
+	json_t *servers, *pairs; /* seen so far */
+};
+
+void exposition_init(struct exposition *exposition);
+void exposition_free(struct exposition *exposition);
+
+/* stats: the answer to `stats` of each, by a key that tells it from all others as long as it runs; null: none came. */
+void exposition_write(struct exposition *exposition, json_t *stats, struct buf *text);
+
+/*
+ * Answers GET /metrics, one visitor after the other, on ADDRESS:PORT, [ADDRESS]:PORT or PORT (then of 127.0.0.1; 0: any
+ * free port), which it tells on stderr, until a signal ends the process. Returns an exit status if it cannot.
+ */
+int serve_metrics(const char *where, void (*write)(void *user, struct buf *body), void *user);
 
 #endif

@@ -24,7 +24,8 @@ void show_line(struct span text);
 /* 350ms, 12s, 2m05s, 3h02m, 5d04h */
 struct span show_time(msec_t time, char text[SHOW_TIME_SIZE]);
 
-/* The member's string, "" where it is none; a borrowed part of the object. */
+/* The string, "" where it is none; the same of a member: a borrowed part of the object. */
+struct span show_text(const json_t *value);
 struct span show_string(const json_t *object, const char *key);
 
 /* The member's number, rounded towards 0; 0 where it is none. */
@@ -33,38 +34,40 @@ json_int_t show_number(const json_t *object, const char *key);
 /* "tools/call slow": the method, and the name if there is one. */
 void show_method(struct buf *text, const json_t *request);
 
-/* A table of text: columns as wide as their widest cell, cut where the terminal is narrower. */
+/* A column of a table; its rows are JSON objects. */
 struct column {
-	const char *title;
-	bool right;    /* numbers */
-	bool flexible; /* the widest of these is cut first */
+	const char *title, *key;
+	void (*write)(struct buf *text, const json_t *row, const char *key); /* nothing is shown as "-" */
+	bool right;                                                          /* numbers */
+	bool flexible;                                                       /* the widest of these is cut first */
 };
 
-struct table {
-	const struct column *columns; /* borrowed */
-	size_t width;                 /* how many columns */
-	struct buf *cells;            /* owned, row by row */
-	size_t count;
-};
+/* What column.write can be: a string or an integer; milliseconds. */
+void column_text(struct buf *text, const json_t *row, const char *key);
+void column_time(struct buf *text, const json_t *row, const char *key);
 
-void table_init(struct table *table, const struct column *columns, size_t width);
-void table_free(struct table *table);
-
-/* Adds the next cell of the row; what is not printable is escaped. */
-void table_add(struct table *table, struct span text);
-void table_add_number(struct table *table, json_int_t number);
-
-/* Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (0: any number). */
-void table_write(const struct table *table, size_t cells, struct buf *out);
+/*
+ * Appends a line for the titles and one for each row; none has more than `cells` cells of a terminal (0: any number).
+ * What is not printable is escaped. columns: the last one has no title.
+ */
+void table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out);
 
 /* Prints it, cut to the terminal. */
-void table_show(const struct table *table);
+void table_show(const struct column *columns, const json_t *rows);
 
 /* How many cells of a terminal printable text takes. */
 size_t table_cells(struct span text);
 
 /* The text, which is printable, cut to so many cells; "~" ends what was cut. */
 void table_cut(struct buf *out, struct span text, size_t cells);
+
+/* What people see of each canceld, of the requests of all, and of one: the members as in shell/control.h, and answering. */
+extern const struct column view_instances[], view_all_requests[];
+extern const struct column *const view_requests;
+
+/* "7 tools/call slow, 12s old, of everything[4711]"; the same behind "cancelled" or, with a member why, "not cancelled". */
+void view_request(struct buf *line, const json_t *request);
+void view_outcome(struct buf *line, const json_t *request);
 
 /* Escapes of colours; an empty string each where term_colours is false. */
 enum term_colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_DIM, COLOUR_RED, COLOUR_YELLOW, COLOUR_REVERSE };
@@ -82,15 +85,5 @@ const char *term_colour(enum term_colour colour);
  */
 bool term_enter(void);
 void term_leave(void);
-
-/* What people see of a canceld and of its requests; see shell/control.h for the objects. */
-enum { VIEW_INSTANCE_WIDTH = 10, VIEW_REQUEST_WIDTH = 9 };
-
-extern const struct column view_instance_columns[VIEW_INSTANCE_WIDTH];
-extern const struct column view_request_columns[VIEW_REQUEST_WIDTH];
-
-/* Add one row. about: the answer to `list`, or NULL: there was none; request: one of its requests. */
-void view_instance(struct table *table, long pid, const json_t *about);
-void view_request(struct table *table, const json_t *request);
 
 #endif

@@ -1,34 +1,32 @@
-#include "ctl/metrics.h"
-
 #include <check.h>
 #include <stdio.h>
+
+#include "ctl/commands.h"
 
 Suite *exposition_suite(void);
 
 static struct exposition exposition;
+static json_t *answers;
 static struct buf text;
 
 static void
 add(const char *key, const char *name, int late, const char *tool)
 {
 	char source[1024];
-	json_t *stats;
 
 	snprintf(source, sizeof(source),
 	    "{\"name\":\"%s\",\"why\":{\"LATE\":%d},\"in_flight\":{\"client\":2},\"restarts\":0,\"latency\":[{\"method\":"
 	    "\"tools/call\",\"name\":\"%s\",\"count\":3,\"sum_ms\":1500,\"longest_ms\":900}]}",
 	    name, late, tool);
-	stats = json_loads(source, 0, NULL);
-	ck_assert_ptr_nonnull(stats);
-	exposition_add(&exposition, key, stats);
-	json_decref(stats);
+	ck_assert_int_eq(json_object_set_new(answers, key, json_loads(source, 0, NULL)), 0);
 }
 
 static const char *
 written(void)
 {
 	buf_clear(&text);
-	exposition_write(&exposition, &text);
+	exposition_write(&exposition, answers, &text);
+	json_object_clear(answers);
 	buf_append(&text, (struct span){ "", 1 });
 	return buf_span(&text).ptr;
 }
@@ -43,13 +41,14 @@ static void
 set_up(void)
 {
 	exposition_init(&exposition);
-	exposition_begin(&exposition);
+	answers = json_object();
 }
 
 static void
 tear_down(void)
 {
 	exposition_free(&exposition);
+	json_decref(answers);
 	buf_free(&text);
 }
 
@@ -73,12 +72,10 @@ TEST(counters_outlive_their_canceld)
 	add("a", "x", 1, "t");
 	add("b", "x", 2, "t");
 	written();
-	exposition_begin(&exposition);
 	add("a", "x", 5, "t");
 	written();
 	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 7\n");
 	expect("canceld_instances{server=\"x\"} 1\n");
-	exposition_begin(&exposition);
 	written();
 	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 7\n");
 	ck_assert_ptr_null(strstr(buf_span(&text).ptr, "in_flight"));
@@ -88,9 +85,8 @@ TEST(one_that_does_not_answer_keeps_its_last_values)
 {
 	add("a", "x", 3, "t");
 	written();
-	exposition_begin(&exposition);
-	exposition_add(&exposition, "a", NULL);
-	exposition_add(&exposition, "b", NULL);
+	json_object_set_new(answers, "a", json_null());
+	json_object_set_new(answers, "b", json_null());
 	written();
 	expect("canceld_decisions_total{server=\"x\",why=\"LATE\"} 3\n");
 	expect("canceld_requests_in_flight{server=\"x\",from=\"client\"} 2\n");

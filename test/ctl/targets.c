@@ -99,41 +99,38 @@ exists(const char *name)
 
 #define ABOUT(pid, name) "{\"id\":1,\"result\":{\"pid\":" pid ",\"name\":\"" name "\"}}\n"
 
+static void
+expect_choice(const char *which, int status, size_t count)
+{
+	struct targets targets = { .method = "list" };
+
+	ck_assert_int_eq(targets_choose(&targets, which, CALL_LIMIT), status);
+	if (status == CTL_YES)
+		ck_assert_uint_eq(targets.count, count);
+	targets_free(&targets);
+}
+
 SUITE("targets", .alone = true, .before = set_up, .after = tear_down);
 
 TEST(one_is_meant_by_pid_or_name)
 {
-	struct targets targets;
-
 	serve("11-a.sock", ABOUT("11", "files"), NULL);
 	serve("12-a.sock", ABOUT("12", "files"), NULL);
 	serve("13-a.sock", ABOUT("13", "12"), NULL);
-	ck_assert_int_eq(targets_choose(&targets, "11", false, CALL_LIMIT), CTL_YES);
-	ck_assert_uint_eq(targets.count, 1);
-	ck_assert_int_eq(targets.list[0]->pid, 11);
-	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, "files", false, CALL_LIMIT), CTL_USAGE);
-	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, "12", false, CALL_LIMIT), CTL_USAGE);
-	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, "file", false, CALL_LIMIT), CTL_NO);
-	targets_free(&targets);
-	ck_assert_int_eq(targets_choose(&targets, NULL, false, CALL_LIMIT), CTL_YES);
-	ck_assert_uint_eq(targets.count, 3);
-	targets_free(&targets);
+	expect_choice("11", CTL_YES, 1);
+	expect_choice("files", CTL_USAGE, 0);
+	expect_choice("12", CTL_USAGE, 0);
+	expect_choice("file", CTL_NO, 0);
+	expect_choice(NULL, CTL_YES, 3);
 }
 
 TEST(only_what_is_stale_is_removed)
 {
-	struct targets targets;
-
 	close(listen_at("11-dead.sock"));
 	close(listen_at("12-a.new"));
 	serve("13-a.sock", ABOUT("13", "x"), NULL);
-	ck_assert_int_eq(targets_choose(&targets, NULL, false, CALL_LIMIT), CTL_YES);
-	ck_assert_uint_eq(targets.count, 1);
+	expect_choice(NULL, CTL_YES, 1);
 	ck_assert(!exists("11-dead.sock") && exists("12-a.new") && exists("13-a.sock"));
-	targets_free(&targets);
 }
 
 static const char *const hostile[] = {
@@ -148,19 +145,17 @@ static const char *const hostile[] = {
 
 TESTS(what_does_not_answer_is_left_out, 0, COUNT(hostile))
 {
-	struct targets targets;
+	struct targets targets = { .method = "list" };
 
 	serve("11-a.sock", hostile[_i], NULL);
 	serve("12-a.sock", ABOUT("12", "x"), NULL);
-	targets_find(&targets, false, 500);
+	targets_find(&targets, 500);
 	ck_assert_uint_eq(targets.count, 2);
-	ck_assert_ptr_null(targets.list[0]->about);
-	ck_assert(span_equal(target_name(targets.list[1]), SPAN("x")));
+	ck_assert_ptr_null(targets.list[0].about);
+	ck_assert(targets.list[1].about != NULL);
 	targets_free(&targets);
-	if (hostile[_i] != NULL) {
-		ck_assert_int_eq(targets_choose(&targets, "11", false, CALL_LIMIT), CTL_FAILED);
-		targets_free(&targets);
-	}
+	if (hostile[_i] != NULL)
+		expect_choice("11", CTL_FAILED, 0);
 }
 
 /* Its queue is full, as that of a canceld which was stopped and often looked at. */
@@ -168,7 +163,7 @@ TEST(what_takes_no_connection_holds_up_no_other)
 {
 	int listener = listen_at("11-a.sock"), fd, status;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct targets targets;
+	struct targets targets = { .method = "list" };
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/11-a.sock", place);
 	do {
@@ -177,25 +172,24 @@ TEST(what_takes_no_connection_holds_up_no_other)
 	} while (status == 0);
 	ck_assert_int_eq(errno, EAGAIN);
 	serve("12-a.sock", ABOUT("12", "x"), NULL);
-	targets_find(&targets, false, TARGETS_LOOK);
+	targets_find(&targets, TARGETS_LOOK);
 	ck_assert_uint_eq(targets.count, 2);
-	ck_assert_int_eq(targets.list[0]->pid, 11);
-	ck_assert_ptr_null(targets.list[0]->about);
-	ck_assert_ptr_nonnull(targets.list[1]->about);
+	ck_assert_int_eq(targets.list[0].pid, 11);
+	ck_assert_ptr_null(targets.list[0].about);
+	ck_assert_ptr_nonnull(targets.list[1].about);
 	targets_free(&targets);
 	/* The one that is named is enough to look at it. */
-	ck_assert_int_eq(targets_choose(&targets, "x", false, TARGETS_LOOK), CTL_YES);
-	targets_free(&targets);
+	expect_choice("x", CTL_YES, 1);
 	close(listener);
 }
 
 TEST(a_place_that_others_may_enter_is_left_out)
 {
-	struct targets targets;
+	struct targets targets = { .method = "list" };
 
 	serve("11-a.sock", ABOUT("11", "x"), NULL);
 	ck_assert_int_eq(chmod(place, 0750), 0);
-	targets_find(&targets, false, 500);
+	targets_find(&targets, 500);
 	ck_assert_uint_eq(targets.count, 0);
 	ck_assert_int_eq(chmod(place, 0700), 0);
 	targets_free(&targets);
@@ -210,12 +204,11 @@ TESTS(errors_of_canceld_are_exit_statuses, 0, 5)
 		{ "{\"id\":2,\"error\":{\"code\":-32002,\"message\":\"m\"}}\n", CTL_NO },
 		{ "{\"id\":2,\"error\":{\"code\":-32602,\"message\":\"m\"}}\n", CTL_USAGE },
 		{ "{\"id\":2,\"error\":{\"code\":-32601,\"message\":\"m\"}}\n", CTL_FAILED }, { "", CTL_FAILED } };
-	struct targets targets;
-	int status = -1;
+	struct targets targets = { .method = "list" };
 
 	serve("11-a.sock", ABOUT("11", "x"), errors[_i].error);
-	ck_assert_int_eq(targets_choose(&targets, "x", false, CALL_LIMIT), CTL_YES);
-	ck_assert_ptr_null(target_call(targets.list[0], "cancel", NULL, &status));
-	ck_assert_int_eq(status, errors[_i].status);
+	ck_assert_int_eq(targets_choose(&targets, "x", CALL_LIMIT), CTL_YES);
+	ck_assert_ptr_null(target_call(&targets.list[0], "cancel", NULL));
+	ck_assert_int_eq(target_tell(&targets.list[0]), errors[_i].status);
 	targets_free(&targets);
 }

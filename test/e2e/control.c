@@ -336,8 +336,8 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"exec\"}", -32601, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\"}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":7}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32602, NULL },
-	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32602, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"x\"}}", -32001, NULL },
+	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"{}\"}}", -32001, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"id\":\"7\",\"from\":\"me\"}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"cancel\",\"params\":{\"older_ms\":\"1\"}}", -32602, NULL },
 	{ "{\"id\":1,\"method\":\"set\",\"params\":{\"option\":\"x\",\"rule\":\"1s\"}}", -32602, NULL },
@@ -422,10 +422,7 @@ TEST(cancelctl_tells_that_all_connections_are_taken)
 		snprintf(arguments, sizeof(arguments), "%s %s", i == 0 ? "ls" : "watch", socket_path);
 		expect_cancelctl(arguments, 125, "too many connections");
 	}
-	hang_up(&served[0]);
-	snprintf(arguments, sizeof(arguments), "watch %s", socket_path);
-	expect_cancelctl(arguments, 125, "too many connections");
-	for (int i = 1; i < PEERS; i++)
+	for (int i = 0; i < PEERS; i++)
 		hang_up(&served[i]);
 	run_end(run);
 }

@@ -8,70 +8,54 @@ static const char usage[] = "usage: cancelctl ls [-j] [" TARGETS_USAGE "]\n\n"
 			    "Lists every canceld of this user, or the requests of one.\n\n"
 			    "  -j, --json   one JSON object a line\n";
 
-static void
-list_instances(const struct targets *targets, bool json)
+static int
+list_instances(struct targets *targets, json_t *rows)
 {
-	struct table table;
-
-	table_init(&table, view_instance_columns, VIEW_INSTANCE_WIDTH);
+	targets_find(targets, TARGETS_LOOK);
 	for (size_t i = 0; i < targets->count; i++) {
-		const struct target *target = targets->list[i];
-		json_t *object = json ? json_pack("{s:I}", "pid", (json_int_t)target->pid) : NULL;
+		const struct target *target = &targets->list[i];
+		json_t *row = json_pack("{s:I}", "pid", (json_int_t)target->pid);
 
-		view_instance(&table, target->pid, target->about);
-		if (!json)
-			continue;
-		json_object_update(object, target->about);
-		json_object_set_new(object, "answering", json_boolean(target->about != NULL));
-		show_json(object);
-		json_decref(object);
+		json_object_update(row, target->about);
+		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
+		json_array_append_new(rows, row);
 	}
-	if (!json)
-		table_show(&table);
-	table_free(&table);
+	return targets->count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
 }
 
 static int
-list_requests(const struct target *target, bool json)
+list_requests(struct targets *targets, const char *which, json_t *rows)
 {
-	const json_t *requests = json_object_get(target->about, "requests");
-	struct table table;
+	int status = targets_choose(targets, which, TARGETS_LOOK);
+	json_t *about = status == CTL_YES ? targets->list[0].about : NULL, *request;
+	size_t i;
 
-	if (json) {
-		for (size_t i = 0; i < json_array_size(requests); i++)
-			target_show(target, json_array_get(requests, i));
-	} else {
-		table_init(&table, view_request_columns, VIEW_REQUEST_WIDTH);
-		for (size_t i = 0; i < json_array_size(requests); i++)
-			view_request(&table, json_array_get(requests, i));
-		table_show(&table);
-		table_free(&table);
-	}
-	if (show_number(target->about, "more") > 0)
-		ctl_no("%lld more requests are not shown", (long long)show_number(target->about, "more"));
-	return CTL_YES;
+	json_array_foreach(json_object_get(about, "requests"), i, request)
+	    json_array_append_new(rows, target_with(&targets->list[0], request));
+	if (show_number(about, "more") > 0)
+		ctl_no("%lld more requests are not shown", (long long)show_number(about, "more"));
+	return status;
 }
 
 int
 ctl_ls(int argc, char *argv[])
 {
+	struct targets targets = { .method = "list" };
 	const char *which = NULL;
-	struct targets targets;
 	bool json = false;
 	int status = ctl_words(argc, argv, usage, &json, &which);
+	json_t *rows, *row;
+	size_t i;
 
 	if (status >= 0)
 		return status;
-	if (which == NULL) {
-		targets_find(&targets, false, TARGETS_LOOK);
-		status = targets.count > 0 ? CTL_YES : ctl_no("no canceld of this user is running");
-		if (status == CTL_YES)
-			list_instances(&targets, json);
-	} else {
-		status = targets_choose(&targets, which, true, TARGETS_LOOK);
-		if (status == CTL_YES)
-			status = list_requests(targets.list[0], json);
-	}
+	targets.params = json_pack("{s:b}", "requests", which != NULL);
+	rows = json_array();
+	status = which == NULL ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
+	if (status == CTL_YES && !json)
+		table_show(which == NULL ? view_instances : view_requests, rows);
+	json_array_foreach(json ? rows : NULL, i, row) show_json(row);
+	json_decref(rows);
 	targets_free(&targets);
 	return status;
 }

@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/timeline.h"
+#include "core/compose.h"
+#include "ctl/commands.h"
 #include "ctl/ctl.h"
-#include "ctl/metrics.h"
 #include "ctl/targets.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -26,24 +26,14 @@ enum {
 static void
 answer(int fd, const char *status, struct span body)
 {
-	msec_t end = monotonic_now() + LIMIT;
 	struct buf out;
-	char head[256];
 
-	snprintf(head, sizeof(head),
-	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
-	    "%sConnection: close\r\n\r\n",
-	    status, body.len, strncmp(status, "405", 3) == 0 ? "Allow: GET\r\n" : "");
 	buf_init(&out);
-	buf_append(&out, span_of(head));
-	buf_append(&out, body);
-	while (out.len > 0 && connection_wait(fd, POLLOUT, end)) {
-		ssize_t put = send(fd, buf_span(&out).ptr, out.len, MSG_NOSIGNAL);
-
-		if (put < 0 && errno != EAGAIN && errno != EINTR)
-			break;
-		buf_consume(&out, put < 0 ? 0 : (size_t)put);
-	}
+	compose(&out,
+	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
+	    "%sConnection: close\r\n\r\n%b",
+	    status, (int64_t)body.len, strncmp(status, "405", 3) == 0 ? "Allow: GET\r\n" : "", body);
+	send_until(fd, buf_span(&out), monotonic_now() + LIMIT);
 	buf_free(&out);
 }
 
@@ -56,7 +46,7 @@ read_request(int fd, char request[HEAD_MAX + 1])
 
 	request[0] = '\0';
 	while (strstr(request, "\r\n\r\n") == NULL && strstr(request, "\n\n") == NULL && len < HEAD_MAX) {
-		ssize_t got = connection_wait(fd, POLLIN, end) ? recv(fd, request + len, HEAD_MAX - len, 0) : 0;
+		ssize_t got = wait_until(fd, POLLIN, end) ? recv(fd, request + len, HEAD_MAX - len, 0) : 0;
 
 		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 			return false;
@@ -68,7 +58,7 @@ read_request(int fd, char request[HEAD_MAX + 1])
 
 /* Only the first line matters: METHOD PATH VERSION. */
 static void
-attend(int fd, void (*compose)(void *user, struct buf *body), void *user)
+attend(int fd, void (*write)(void *user, struct buf *body), void *user)
 {
 	static const char path[] = "/metrics";
 	char request[HEAD_MAX + 1];
@@ -88,29 +78,31 @@ attend(int fd, void (*compose)(void *user, struct buf *body), void *user)
 		answer(fd, "404 Not Found", SPAN("only /metrics\n"));
 	} else {
 		buf_init(&body);
-		compose(user, &body);
+		write(user, &body);
 		answer(fd, "200 OK", buf_span(&body));
 		buf_free(&body);
 	}
 }
 
-/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT. */
-static bool
-split(const char *where, char host[HOST_SIZE], char port[PORT_SIZE])
+/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT. NULL: it is none; else freed by the caller. */
+static struct addrinfo *
+address_of(const char *where)
 {
-	const char *colon = strrchr(where, ':');
-	const char *number = colon == NULL ? where : colon + 1;
-	size_t len = colon == NULL ? 0 : (size_t)(colon - where), port_number;
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	const char *colon = strrchr(where, ':'), *port = colon == NULL ? where : colon + 1;
+	size_t len = colon == NULL ? 0 : (size_t)(colon - where), number;
+	char host[HOST_SIZE] = "127.0.0.1";
+	struct addrinfo *address;
 
 	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
 		where++;
 		len -= 2;
 	}
-	if (len >= HOST_SIZE || !units_read_count(span_of(number), 0, UINT16_MAX, &port_number))
-		return false;
-	snprintf(host, HOST_SIZE, "%.*s", len > 0 ? (int)len : (int)strlen("127.0.0.1"), len > 0 ? where : "127.0.0.1");
-	snprintf(port, PORT_SIZE, "%zu", port_number);
-	return true;
+	if (len >= HOST_SIZE || !units_read_count(span_of(port), 0, UINT16_MAX, &number))
+		return NULL;
+	if (len > 0)
+		snprintf(host, sizeof(host), "%.*s", (int)len, where);
+	return getaddrinfo(host, port, &hints, &address) == 0 ? address : NULL;
 }
 
 static void
@@ -119,26 +111,23 @@ tell_address(int fd)
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
 	char host[HOST_SIZE], port[PORT_SIZE];
+	bool six;
 
-	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
+	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0 ||
 	    getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
-		NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-		fprintf(stderr,
-		    strchr(host, ':') != NULL ? "cancelctl: serves http://[%s]:%s/metrics\n" :
-						"cancelctl: serves http://%s:%s/metrics\n",
-		    host, port);
+		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return;
+	six = strchr(host, ':') != NULL;
+	fprintf(stderr, "cancelctl: serves http://%s%s%s:%s/metrics\n", six ? "[" : "", host, six ? "]" : "", port);
 }
 
 int
-serve_metrics(const char *where, void (*compose)(void *user, struct buf *body), void *user)
+serve_metrics(const char *where, void (*write)(void *user, struct buf *body), void *user)
 {
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-		.ai_socktype = SOCK_STREAM };
-	char host[HOST_SIZE], port[PORT_SIZE];
-	struct addrinfo *address;
+	struct addrinfo *address = address_of(where);
 	int listener, visitor, one = 1;
 
-	if (!split(where, host, port) || getaddrinfo(host, port, &hints, &address) != 0)
+	if (address == NULL)
 		return ctl_usage("--listen: '%.100s' is no ADDRESS:PORT with an address in numbers", where);
 	listener = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
@@ -154,7 +143,7 @@ serve_metrics(const char *where, void (*compose)(void *user, struct buf *body), 
 			poll(NULL, 0, LIMIT);
 			continue;
 		}
-		attend(visitor, compose, user);
+		attend(visitor, write, user);
 		close(visitor);
 	}
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/compose.h"
 #include "shell/words.h"
 
 static int
@@ -66,11 +67,15 @@ show_time(msec_t time, char text[SHOW_TIME_SIZE])
 }
 
 struct span
+show_text(const json_t *value)
+{
+	return json_is_string(value) ? (struct span){ json_string_value(value), json_string_length(value) } : SPAN("");
+}
+
+struct span
 show_string(const json_t *object, const char *key)
 {
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_string(value) ? (struct span){ json_string_value(value), json_string_length(value) } : SPAN("");
+	return show_text(json_object_get(object, key));
 }
 
 json_int_t
@@ -79,4 +84,12 @@ show_number(const json_t *object, const char *key)
 	const json_t *value = json_object_get(object, key);
 
 	return json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
+}
+
+void
+show_method(struct buf *text, const json_t *request)
+{
+	struct span name = show_string(request, "name");
+
+	compose(text, name.len > 0 ? "%b %b" : "%b", show_string(request, "method"), name);
 }

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <wchar.h>
 
 #include "core/buf.h"
 #include "core/json.h"
@@ -9,34 +10,13 @@
 
 enum { GAP = 2, NARROWEST = 8 };
 
-struct range {
-	uint32_t first, last;
-};
-
-static bool
-lies_in(uint32_t code, const struct range *ranges, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (code >= ranges[i].first && code <= ranges[i].last)
-			return true;
-	return false;
-}
-
-/* The blocks of Unicode that terminals show in no cell or in two; a locale that knows them may not be there. */
+/* Terminals show some characters in no cell or in two; the C locale knows none of them. */
 static size_t
 cells_of(uint32_t code)
 {
-	static const struct range none[] = { { 0x300, 0x36f }, { 0x200b, 0x200f }, { 0x20d0, 0x20ff },
-		{ 0xfe00, 0xfe0f }, { 0xe0100, 0xe01ef } };
-	static const struct range two[] = { { 0x1100, 0x115f }, { 0x2e80, 0x303e }, { 0x3041, 0xa4cf },
-		{ 0xac00, 0xd7a3 }, { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 },
-		{ 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd } };
+	int cells = wcwidth((wchar_t)code);
 
-	if (code < none[0].first)
-		return 1;
-	if (lies_in(code, none, sizeof(none) / sizeof(none[0])))
-		return 0;
-	return lies_in(code, two, sizeof(two) / sizeof(two[0])) ? 2 : 1;
+	return cells < 0 ? 1 : (size_t)cells;
 }
 
 /* The length of as much as fits into so many cells; *taken: the cells of that. */
@@ -82,69 +62,61 @@ table_cut(struct buf *out, struct span text, size_t cells)
 }
 
 void
-table_init(struct table *table, const struct column *columns, size_t width)
+column_text(struct buf *text, const json_t *row, const char *key)
 {
-	*table = (struct table){ .columns = columns, .width = width };
-	for (size_t i = 0; i < width; i++)
-		table_add(table, span_of(columns[i].title));
-}
-
-void
-table_free(struct table *table)
-{
-	for (size_t i = 0; i < table->count; i++)
-		buf_free(&table->cells[i]);
-	free(table->cells);
-	*table = (struct table){ 0 };
-}
-
-void
-table_add(struct table *table, struct span text)
-{
-	/* The room doubles whenever the count reaches a power of two. */
-	if ((table->count & (table->count - 1)) == 0)
-		table->cells = mem_resize(table->cells, table->count > 0 ? table->count * 2 : 1, sizeof(*table->cells));
-	buf_init(&table->cells[table->count]);
-	printable_append(&table->cells[table->count++], text, "");
-}
-
-void
-table_add_number(struct table *table, json_int_t number)
-{
+	const json_t *value = json_object_get(row, key);
 	char digits[SPAN_NUMBER_MAX];
 
-	table_add(table, span_number(number, digits));
+	buf_append(text, json_is_integer(value) ? span_number(json_integer_value(value), digits) : show_text(value));
 }
 
-/* The flexible column that is the widest; SIZE_MAX: none can become narrower. */
-static size_t
-widest(const struct table *table, const size_t *widths)
+void
+column_time(struct buf *text, const json_t *row, const char *key)
 {
-	size_t found = SIZE_MAX;
+	char time[SHOW_TIME_SIZE];
 
-	for (size_t i = 0; i < table->width; i++)
-		if (table->columns[i].flexible && widths[i] > NARROWEST &&
-		    (found == SIZE_MAX || widths[i] > widths[found]))
-			found = i;
-	return found;
+	if (json_is_number(json_object_get(row, key)))
+		buf_append(text, show_time(show_number(row, key), time));
 }
 
+/* row NULL: the titles. */
 static void
-choose_widths(const struct table *table, size_t cells, size_t *widths)
+write_cells(const struct column *columns, const json_t *row, struct buf *cells, size_t *widths)
 {
-	size_t sum = (table->width - 1) * GAP, column;
+	struct buf text;
 
-	for (size_t i = 0; i < table->count; i++) {
-		size_t need = table_cells(buf_span(&table->cells[i]));
+	buf_init(&text);
+	for (size_t i = 0; columns[i].title != NULL; i++) {
+		size_t need;
 
-		if (need > widths[i % table->width])
-			widths[i % table->width] = need;
+		buf_clear(&text);
+		if (row == NULL)
+			buf_append(&text, span_of(columns[i].title));
+		else
+			columns[i].write(&text, row, columns[i].key);
+		printable_append(&cells[i], text.len > 0 ? buf_span(&text) : SPAN("-"), "");
+		need = table_cells(buf_span(&cells[i]));
+		widths[i] = need > widths[i] ? need : widths[i];
 	}
-	for (size_t i = 0; i < table->width; i++)
-		sum += widths[i];
-	while (cells > 0 && sum > cells && (column = widest(table, widths)) != SIZE_MAX) {
-		widths[column]--;
-		sum--;
+	buf_free(&text);
+}
+
+/* Makes the widest flexible column narrower, as long as a line is too long. */
+static void
+fit_widths(const struct column *columns, size_t width, size_t cells, size_t *widths)
+{
+	for (;;) {
+		size_t sum = (width - 1) * GAP, widest = width;
+
+		for (size_t i = 0; i < width; i++) {
+			sum += widths[i];
+			if (columns[i].flexible && widths[i] > NARROWEST &&
+			    (widest == width || widths[i] > widths[widest]))
+				widest = i;
+		}
+		if (sum <= cells || widest == width)
+			return;
+		widths[widest]--;
 	}
 }
 
@@ -155,34 +127,54 @@ pad(struct buf *line, size_t cells)
 		buf_append(line, SPAN(" "));
 }
 
+/* The cells of a row, which it frees, as a line. */
 static void
-write_row(const struct table *table, const size_t *widths, size_t first, struct buf *line)
+write_line(const struct column *columns, const size_t *widths, struct buf *cells, struct buf *line)
 {
-	for (size_t i = 0; i < table->width; i++) {
-		struct span text = buf_span(&table->cells[first + i]);
+	buf_clear(line);
+	for (size_t i = 0; columns[i].title != NULL; i++) {
+		struct span text = buf_span(&cells[i]);
 		size_t need = table_cells(text), room = need < widths[i] ? widths[i] - need : 0;
-		bool last = i + 1 == table->width;
+		bool last = columns[i + 1].title == NULL;
 
-		pad(line, table->columns[i].right ? room : 0);
+		pad(line, columns[i].right ? room : 0);
 		table_cut(line, text, widths[i]);
-		pad(line, last ? 0 : (table->columns[i].right ? 0 : room) + GAP);
+		pad(line, last ? 0 : (columns[i].right ? 0 : room) + GAP);
+		buf_free(&cells[i]);
 	}
 }
 
 void
-table_write(const struct table *table, size_t cells, struct buf *out)
+table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out)
 {
-	size_t *widths = mem_new(table->width * sizeof(*widths));
-	struct buf line;
+	size_t width = 0, lines = json_array_size(rows) + 1, *widths;
+	struct buf line, *texts;
 
+	while (columns[width].title != NULL)
+		width++;
+	widths = mem_new(width * sizeof(*widths));
+	texts = mem_new(lines * width * sizeof(*texts));
+	for (size_t i = 0; i < lines; i++)
+		write_cells(columns, i == 0 ? NULL : json_array_get(rows, i - 1), texts + i * width, widths);
+	fit_widths(columns, width, cells > 0 ? cells : SIZE_MAX, widths);
 	buf_init(&line);
-	choose_widths(table, cells, widths);
-	for (size_t first = 0; first + table->width <= table->count; first += table->width) {
-		buf_clear(&line);
-		write_row(table, widths, first, &line);
+	for (size_t i = 0; i < lines; i++) {
+		write_line(columns, widths, texts + i * width, &line);
 		table_cut(out, buf_span(&line), cells > 0 ? cells : SIZE_MAX);
 		buf_append(out, SPAN("\n"));
 	}
 	buf_free(&line);
+	free(texts);
 	free(widths);
+}
+
+void
+table_show(const struct column *columns, const json_t *rows)
+{
+	struct buf out;
+
+	buf_init(&out);
+	table_write(columns, rows, term_width(NULL), &out);
+	show_bytes(buf_span(&out));
+	buf_free(&out);
 }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,61 +11,24 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/buf.h"
+#include "core/compose.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "shell/control.h"
 #include "shell/system.h"
 
 enum {
-	PID_DIGITS = 10,
 	READ_SIZE = 16 << 10,
-	RETRY = 10, /* ms, when a socket has no room for a connection */
-	NAME_SHOWN = 64,
-	CHOICES_SIZE = 600,
-	BAD_PARAMS = -32602 /* JSON-RPC */
+	LINE_MOST = 4 << 20, /* bytes of one message from canceld */
+	RETRY = 10,          /* ms, when a socket has no room for a connection */
+	CHOICES_SHOWN = 600, /* bytes */
+	BAD_PARAMS = -32602  /* JSON-RPC */
 };
 
 const char *sockets_place;
 
-/* PID-RANDOM.sock; 0: it has another form, such as the name under which a socket is bound first. */
-static long
-pid_of(const char *name)
-{
-	size_t digits = strspn(name, "0123456789");
-	size_t random = digits > 0 && name[digits] == '-' ?
-	    strspn(name + digits + 1, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") :
-	    0;
-
-	if (digits > PID_DIGITS || random == 0 || strcmp(name + digits + 1 + random, ".sock") != 0)
-		return 0;
-	return strtol(name, NULL, 10);
-}
-
-void
-sockets_each(void (*each)(void *user, const char *path, long pid), void *user)
-{
-	char directory[PLACE_DIRECTORY], path[PLACE_DIRECTORY];
-	const struct dirent *entry;
-
-	for (int i = 0; i < (sockets_place != NULL ? 1 : PLACES); i++) {
-		bool known = sockets_place != NULL || place_directory(i, directory);
-		const char *place = sockets_place != NULL ? sockets_place : directory;
-		DIR *stream = known && place_is_private(place) ? opendir(place) : NULL;
-
-		while (stream != NULL && (entry = readdir(stream)) != NULL) {
-			int len = snprintf(path, sizeof(path), "%s/%s", place, entry->d_name);
-
-			if (pid_of(entry->d_name) != 0 && len < PLACE_PATH)
-				each(user, path, pid_of(entry->d_name));
-		}
-		if (stream != NULL)
-			closedir(stream);
-	}
-}
-
 bool
-connection_wait(int fd, short events, msec_t end)
+wait_until(int fd, short events, msec_t end)
 {
 	struct pollfd ready = { .fd = fd, .events = events };
 	msec_t rest = end - monotonic_now();
@@ -73,323 +37,333 @@ connection_wait(int fd, short events, msec_t end)
 	return rest > 0 && (poll(&ready, 1, (int)rest) != 0 || monotonic_now() < end);
 }
 
-int
-connection_open(struct connection *connection, const char *path, bool ours, msec_t end)
+static void
+hang_up(struct target *target)
+{
+	if (target->fd >= 0)
+		close(target->fd);
+	target->fd = -1;
+}
+
+/* true: there is a connection; otherwise errno. */
+static bool
+is_connected(struct target *target, msec_t end)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int status, kept;
 
-	*connection = (struct connection){ .fd = -1 };
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(address.sun_path, path, strlen(path));
-	connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (connection->fd < 0)
-		return -1;
-	while ((status = connect(connection->fd, (struct sockaddr *)&address, sizeof(address))) < 0 &&
-	    errno == EAGAIN && monotonic_now() + RETRY < end)
+	if (target->fd >= 0)
+		return true;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", target->path);
+	buf_clear(&target->in);
+	target->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	while (target->fd < 0 || connect(target->fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		if (errno != EAGAIN || monotonic_now() + RETRY >= end)
+			return false;
 		poll(NULL, 0, RETRY);
-	if (status == 0)
-		return 0;
-	kept = errno == EAGAIN ? ETIMEDOUT : errno;
-	/* A socket has its name only while it listens, so nobody is behind this one any more. */
-	if (kept == ECONNREFUSED && ours)
-		unlink(path);
-	connection_close(connection);
-	errno = kept;
-	return -1;
-}
-
-void
-connection_close(struct connection *connection)
-{
-	if (connection->fd >= 0)
-		close(connection->fd);
-	connection->fd = -1;
-	connection->ended = true;
-	buf_free(&connection->in);
-}
-
-/* A connection that canceld has refused is closed: its answer, which can be read, tells why. */
-static int
-send_all(const struct connection *connection, struct span bytes, msec_t end)
-{
-	while (bytes.len > 0) {
-		ssize_t put = send(connection->fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
-
-		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
-			return 0;
-		if (put < 0 && errno != EAGAIN && errno != EINTR)
-			return -1;
-		if (put < 0 && !connection_wait(connection->fd, POLLOUT, end))
-			return -1;
-		if (put > 0)
-			bytes = span_part(bytes, (size_t)put, bytes.len - (size_t)put);
 	}
-	return 0;
-}
-
-int
-connection_ask(struct connection *connection, const char *method, json_t *params, msec_t end)
-{
-	json_t *message = json_pack("{s:s, s:I, s:s, s:o*}", "jsonrpc", "2.0", "id", ++connection->asked, "method",
-	    method, "params", params);
-	char *text = json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII);
-	struct buf line;
-	int status;
-
-	json_decref(message);
-	buf_init(&line);
-	buf_append(&line, span_of(text));
-	buf_append(&line, SPAN("\n"));
-	free(text);
-	status = send_all(connection, buf_span(&line), end);
-	buf_free(&line);
-	return status;
+	return true;
 }
 
 bool
-connection_read(struct connection *connection)
+send_until(int fd, struct span bytes, msec_t end)
+{
+	while (bytes.len > 0) {
+		ssize_t put = send(fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+
+		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return true;
+		if (put < 0 && ((errno != EAGAIN && errno != EINTR) || !wait_until(fd, POLLOUT, end)))
+			return false;
+		if (put > 0)
+			bytes = span_part(bytes, (size_t)put, bytes.len - (size_t)put);
+	}
+	return true;
+}
+
+static void
+fail(struct target *target, int status, const char *why)
+{
+	target->status = status;
+	snprintf(target->fault, sizeof(target->fault), "%s", why);
+}
+
+bool
+target_ask(struct target *target, const char *method, json_t *params, msec_t end)
+{
+	json_t *message =
+	    json_pack("{s:s, s:i, s:s, s:o*}", "jsonrpc", "2.0", "id", 1, "method", method, "params", params);
+	char *text = json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII);
+	struct buf line;
+	bool sent;
+
+	buf_init(&line);
+	compose(&line, "%s\n", text);
+	fail(target, CTL_FAILED, "");
+	/* Where canceld has closed the connection, its answer, which can be read, tells why. */
+	sent = is_connected(target, end) && send_until(target->fd, buf_span(&line), end);
+	if (!sent) {
+		target->gone = errno != EAGAIN && errno != ETIMEDOUT;
+		if (target->gone)
+			fail(target, CTL_NO, strerror(errno));
+		hang_up(target);
+	}
+	json_decref(message);
+	free(text);
+	buf_free(&line);
+	return sent;
+}
+
+void
+target_read(struct target *target)
 {
 	ssize_t got = 1;
 
-	while (!connection->ended && got > 0 && connection->in.len <= CALL_LINE_MAX) {
-		got = recv(connection->fd, buf_space(&connection->in, READ_SIZE), READ_SIZE, 0);
+	while (target->fd >= 0 && got > 0 && target->in.len <= LINE_MOST) {
+		got = recv(target->fd, buf_space(&target->in, READ_SIZE), READ_SIZE, 0);
 		if (got > 0)
-			buf_added(&connection->in, (size_t)got);
+			buf_added(&target->in, (size_t)got);
 		else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-			connection->ended = true;
+			hang_up(target);
 	}
-	return !connection->ended;
 }
 
 json_t *
-connection_take(struct connection *connection)
+target_take(struct target *target)
 {
-	struct span in = buf_span(&connection->in);
-	struct span fresh = span_part(in, connection->searched, in.len - connection->searched);
-	const char *newline = fresh.len > 0 ? memchr(fresh.ptr, '\n', fresh.len) : NULL;
+	struct span in = buf_span(&target->in);
+	const char *newline = memchr(in.ptr, '\n', in.len);
+	size_t len = newline == NULL ? 0 : (size_t)(newline - in.ptr);
 	json_t *message;
-	size_t len;
 
-	if (newline == NULL) {
-		connection->searched = in.len;
-		connection->ended = connection->ended || in.len > CALL_LINE_MAX;
+	if (newline == NULL && in.len <= LINE_MOST)
 		return NULL;
-	}
-	len = (size_t)(newline - in.ptr);
 	message = json_loadb(in.ptr, len, JSON_ALLOW_NUL, NULL);
-	buf_consume(&connection->in, len + 1);
-	connection->searched = 0;
-	if (json_is_object(message))
+	if (json_is_object(message)) {
+		buf_consume(&target->in, len + 1);
 		return message;
+	}
 	json_decref(message);
-	connection->ended = true;
+	hang_up(target);
+	buf_clear(&target->in);
 	return NULL;
 }
 
-json_t *
-connection_answer(struct connection *connection, msec_t end)
+/* What canceld tells unasked is passed over. NULL with errno: ETIMEDOUT or ECONNRESET. */
+static json_t *
+await_response(struct target *target, msec_t end)
 {
+	json_t *message;
+
 	for (;;) {
-		bool open = connection_read(connection);
-		json_t *message;
-
-		/* What canceld tells unasked is passed over. */
-		while ((message = connection_take(connection)) != NULL) {
-			const json_t *id = json_object_get(message, "id");
-
-			if (json_integer_value(id) == connection->asked ||
-			    (json_object_get(message, "error") != NULL && json_is_null(id)))
+		target_read(target);
+		while ((message = target_take(target)) != NULL) {
+			if (json_object_get(message, "method") == NULL)
 				return message;
 			json_decref(message);
 		}
 		errno = ECONNRESET;
-		if (!open || connection->ended || !connection_wait(connection->fd, POLLIN, end))
+		if (target->fd < 0 || !wait_until(target->fd, POLLIN, end))
 			return NULL;
 	}
 }
 
-/* After its connection ended: whether canceld has, so that nobody listens any more. */
-static bool
-has_ended(const struct target *target)
+json_t *
+target_answer(struct target *target, msec_t end)
 {
-	struct connection another;
+	json_t *message = await_response(target, end), *result = json_object_get(message, "result");
+	const char *why = "no answer of canceld";
+	int error = errno, code = 0;
 
-	if (connection_open(&another, target->path, false, 0) < 0)
-		return errno == ECONNREFUSED || errno == ENOENT;
-	connection_close(&another);
-	return false;
+	if (json_is_object(result)) {
+		json_incref(result);
+	} else if (message != NULL) {
+		result = NULL;
+		json_unpack(message, "{s:{s:i, s:s}}", "error", "code", &code, "message", &why);
+		fail(target,
+		    code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED ? CTL_NO :
+			code == BAD_PARAMS                               ? CTL_USAGE :
+									   CTL_FAILED,
+		    why);
+	} else if (error == ECONNRESET && place_remove_dead(target->path)) {
+		target->gone = true;
+		fail(target, CTL_NO, "it has ended");
+	}
+	json_decref(message);
+	return result;
 }
 
-/* ETIMEDOUT: its queue of connections is full, as it stands still, or is about to take them. */
-static bool
-is_there(const struct target *target, const char *unused)
+json_t *
+target_call(struct target *target, const char *method, json_t *params)
 {
-	(void)unused;
-	return target->error == 0 || target->error == ETIMEDOUT;
+	msec_t end = monotonic_now() + CALL_LIMIT;
+
+	return target_ask(target, method, params, end) ? target_answer(target, end) : NULL;
 }
 
-/* Connects to it and asks it, if that is possible at once. */
-static void
-ask_about(struct target *target, bool requests)
+const char *
+target_fault(const struct target *target)
 {
-	target->error = 0;
-	target->asked = connection_open(&target->connection, target->path, target->ours, 0) == 0 &&
-	    connection_ask(&target->connection, "list", json_pack("{s:b}", "requests", requests), 0) == 0;
-	if (target->asked)
-		return;
-	target->error = errno;
-	connection_close(&target->connection);
+	return target->fault[0] != '\0' ? target->fault : "it does not answer";
 }
 
-/* Does what can be done without waiting. Whether it may still answer. */
-static bool
-hear_about(struct target *target, bool requests)
+int
+target_tell(const struct target *target)
 {
-	json_t *answer, *result;
-
-	if (!target->asked && is_there(target, NULL))
-		ask_about(target, requests);
-	if (!target->asked || target->answered)
-		return !target->answered && is_there(target, NULL);
-	answer = connection_answer(&target->connection, 0);
-	result = json_object_get(answer, "result");
-	target->answered = answer != NULL || errno != ETIMEDOUT;
-	if (answer == NULL && errno == ECONNRESET && has_ended(target))
-		target->error = ECONNRESET;
-	if (json_is_object(result))
-		target->about = json_incref(result);
-	else if (answer != NULL)
-		snprintf(target->refusal, sizeof(target->refusal), "%.100s",
-		    show_string(json_object_get(answer, "error"), "message").ptr);
-	json_decref(answer);
-	if (json_is_integer(json_object_get(target->about, "pid")))
-		target->pid = (long)show_number(target->about, "pid");
-	return !target->answered;
+	if (target->gone && target->unnamed)
+		return CTL_YES;
+	if (target->pid == 0)
+		return ctl_tell(target->status, "%.200s: %s", target->path, target_fault(target));
+	return ctl_tell(target->status, "canceld %ld: %s", target->pid, target_fault(target));
 }
 
-/* All at once, so that one that stands still holds up no other. */
-static void
-hear_all(struct targets *targets, msec_t end)
+json_t *
+target_with(const struct target *target, json_t *object)
 {
-	struct pollfd *awaited = mem_new((targets->count + 1) * sizeof(*awaited));
-	nfds_t count;
-	msec_t rest;
+	json_t *whole =
+	    json_pack("{s:I, s:O*}", "pid", (json_int_t)target->pid, "server", json_object_get(target->about, "name"));
 
-	do {
-		rest = end - monotonic_now();
-		count = 0;
-		for (size_t i = 0; i < targets->count; i++) {
-			struct target *target = targets->list[i];
+	json_object_update(whole, object);
+	return whole;
+}
 
-			if (!hear_about(target, targets->requests))
-				continue;
-			if (!target->asked && rest > RETRY)
-				rest = RETRY;
-			awaited[count++] = (struct pollfd){ .fd = target->connection.fd, .events = POLLIN };
-		}
-	} while (count > 0 && rest > 0 && (poll(awaited, count, (int)rest) >= 0 || errno == EINTR));
-	free(awaited);
+void
+target_append_name(struct buf *line, const struct target *target)
+{
+	compose(line, "%b[%d]", show_string(target->about, "name"), (int64_t)target->pid);
+}
+
+/* PID-RANDOM.sock; 0: it has another form, such as the name under which a socket is bound first. */
+static long
+pid_of(const char *name)
+{
+	static const char end[] = ".sock";
+	size_t len = strlen(name);
+	char *rest;
+	long pid = strtol(name, &rest, 10);
+
+	return *rest == '-' && pid > 0 && len > strlen(end) && strcmp(name + len - strlen(end), end) == 0 ? pid : 0;
 }
 
 static struct target *
-add_target(struct targets *targets, const char *path, long pid)
+add(struct targets *targets, const char *path, long pid)
 {
-	struct target *target = mem_new(sizeof(*target));
+	struct target *target;
 
-	target->pid = pid;
-	target->ours = pid != 0;
+	for (size_t i = 0; i < targets->count; i++)
+		if (strcmp(targets->list[i].path, path) == 0)
+			return &targets->list[i];
+	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
+	target = &targets->list[targets->count++];
+	*target = (struct target){ .pid = pid, .fd = -1, .status = CTL_FAILED };
 	snprintf(target->path, sizeof(target->path), "%s", path);
-	ask_about(target, targets->requests);
-	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(void *));
-	targets->list[targets->count++] = target;
 	return target;
 }
 
 static void
-add_found(void *user, const char *path, long pid)
+add_all(struct targets *targets, const char *directory)
 {
-	add_target(user, path, pid);
+	DIR *stream = place_is_private(directory) ? opendir(directory) : NULL;
+	char path[PLACE_DIRECTORY + NAME_MAX + 2];
+	const struct dirent *entry;
+
+	while (stream != NULL && (entry = readdir(stream)) != NULL)
+		if (pid_of(entry->d_name) != 0 &&
+		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < PLACE_PATH)
+			add(targets, path, pid_of(entry->d_name));
+	if (stream != NULL)
+		closedir(stream);
 }
 
-static void
-free_target(struct target *target)
+void
+targets_drop(struct targets *targets, size_t i)
 {
-	connection_close(&target->connection);
+	struct target *target = &targets->list[i];
+
+	hang_up(target);
+	buf_free(&target->in);
 	json_decref(target->about);
-	free(target);
+	memmove(target, target + 1, (--targets->count - i) * sizeof(*target));
 }
 
 /* Leaves out those of which that is not true. */
 static void
 keep_those(struct targets *targets, bool (*stays)(const struct target *target, const char *which), const char *which)
 {
-	size_t kept = 0;
+	for (size_t i = targets->count; i-- > 0;)
+		if (!stays(&targets->list[i], which))
+			targets_drop(targets, i);
+}
 
+static bool
+is_there(const struct target *target, const char *unused)
+{
+	(void)unused;
+	return !target->gone;
+}
+
+void
+targets_look(struct targets *targets)
+{
+	char directory[PLACE_DIRECTORY];
+
+	if (sockets_place != NULL)
+		add_all(targets, sockets_place);
+	for (int i = 0; i < PLACES && sockets_place == NULL; i++)
+		if (place_directory(i, directory))
+			add_all(targets, directory);
 	for (size_t i = 0; i < targets->count; i++)
-		if (stays(targets->list[i], which))
-			targets->list[kept++] = targets->list[i];
-		else
-			free_target(targets->list[i]);
-	targets->count = kept;
+		if (targets->list[i].fd < 0 &&
+		    !target_ask(&targets->list[i], targets->method, json_incref(targets->params), 0))
+			place_remove_dead(targets->list[i].path);
+	keep_those(targets, is_there, NULL);
+}
+
+/* Waits for their answers: what all are asked before the first answer is awaited. */
+static void
+hear_all(struct targets *targets, msec_t end)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		struct target *target = &targets->list[i];
+
+		if (target->about != NULL || target->fault[0] != '\0')
+			continue;
+		if (target->fd >= 0 || target_ask(target, targets->method, json_incref(targets->params), end))
+			target->about = target_answer(target, end);
+		if (target->about != NULL)
+			target->pid = (long)show_number(target->about, "pid");
+		else if (!target->gone)
+			target->status = CTL_FAILED;
+	}
 }
 
 static int
 by_pid(const void *a, const void *b)
 {
-	const struct target *const *first = a, *const *second = b;
+	const struct target *first = a, *second = b;
 
-	return ((*first)->pid > (*second)->pid) - ((*first)->pid < (*second)->pid);
+	return (first->pid > second->pid) - (first->pid < second->pid);
 }
 
 void
-targets_find(struct targets *targets, bool requests, msec_t limit)
+targets_find(struct targets *targets, msec_t limit)
 {
 	msec_t end = monotonic_now() + limit;
 
-	*targets = (struct targets){ .requests = requests };
-	sockets_each(add_found, targets);
+	targets_look(targets);
 	hear_all(targets, end);
 	keep_those(targets, is_there, NULL);
 	if (targets->count > 0)
-		qsort(targets->list, targets->count, sizeof(void *), by_pid);
+		qsort(targets->list, targets->count, sizeof(*targets->list), by_pid);
 }
 
 void
 targets_free(struct targets *targets)
 {
-	for (size_t i = 0; i < targets->count; i++)
-		free_target(targets->list[i]);
+	while (targets->count > 0)
+		targets_drop(targets, targets->count - 1);
 	free(targets->list);
-	*targets = (struct targets){ 0 };
-}
-
-int
-target_tell_silent(const struct target *target)
-{
-	if (*target->refusal != '\0')
-		return ctl_failed("canceld %ld refuses: %s", target->pid, target->refusal);
-	return ctl_failed("canceld %ld does not answer", target->pid);
-}
-
-struct span
-target_name(const struct target *target)
-{
-	return show_string(target->about, "name");
-}
-
-void
-target_show(const struct target *target, json_t *object)
-{
-	json_t *whole =
-	    json_pack("{s:I, s:O?}", "pid", (json_int_t)target->pid, "server", json_object_get(target->about, "name"));
-
-	json_object_update(whole, object);
-	show_json(whole);
-	json_decref(whole);
+	json_decref(targets->params);
+	*targets = (struct targets){ .method = targets->method };
 }
 
 /* which: NULL: all are meant. */
@@ -398,7 +372,7 @@ is_meant(const struct target *target, const char *which)
 {
 	char number[SPAN_NUMBER_MAX];
 
-	return which == NULL || span_equal(span_of(which), target_name(target)) ||
+	return which == NULL || span_equal(span_of(which), show_string(target->about, "name")) ||
 	    span_equal(span_of(which), span_number(target->pid, number));
 }
 
@@ -408,142 +382,78 @@ targets_keep(struct targets *targets, const char *which)
 	keep_those(targets, is_meant, which);
 }
 
-/* "NAME[PID], NAME[PID]" of those that are meant. */
-static void
-list_choices(const struct targets *targets, const char *which, char text[CHOICES_SIZE])
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < targets->count && len < CHOICES_SIZE; i++)
-		if (is_meant(targets->list[i], which)) {
-			struct span name = target_name(targets->list[i]);
-
-			len += (size_t)snprintf(text + len, CHOICES_SIZE - len, "%s%.*s[%ld]", len > 0 ? ", " : "",
-			    name.len > NAME_SHOWN ? NAME_SHOWN : (int)name.len, name.ptr, targets->list[i]->pid);
-		}
-}
-
 static int
 choose_one(struct targets *targets, const char *which)
 {
-	char choices[CHOICES_SIZE] = "";
-	const struct target *found = NULL;
-	size_t fitting = 0;
+	char pids[CHOICES_SHOWN] = "";
+	size_t len = 0;
 
-	for (size_t i = 0; i < targets->count; i++)
-		if (is_meant(targets->list[i], which)) {
-			found = targets->list[i];
-			fitting++;
-		}
-	list_choices(targets, fitting == 0 ? NULL : which, choices);
-	if (fitting == 0)
-		return ctl_no("no canceld is called '%.100s'; there is %s", which, choices);
-	if (fitting > 1)
-		return ctl_usage("'%.100s' is ambiguous: give the pid of one of %s", which, choices);
-	if (found->about == NULL)
-		return target_tell_silent(found);
 	targets_keep(targets, which);
-	return CTL_YES;
+	if (targets->count == 0)
+		return ctl_no("no canceld is called '%.100s'; see cancelctl ls", which);
+	if (targets->count == 1)
+		return targets->list[0].about != NULL ? CTL_YES : target_tell(&targets->list[0]);
+	for (size_t i = 0; i < targets->count && len < sizeof(pids); i++)
+		len += (size_t)snprintf(pids + len, sizeof(pids) - len, " %ld", targets->list[i].pid);
+	return ctl_usage("'%.100s' is ambiguous: give the pid of one of%s", which, pids);
 }
 
 static int
 open_path(struct targets *targets, const char *path)
 {
-	const struct target *target = add_target(targets, path, 0);
+	const struct target *target = add(targets, path, 0);
 
+	if (strlen(path) >= PLACE_PATH)
+		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
 	hear_all(targets, monotonic_now() + CALL_LIMIT);
-	if (!is_there(target, NULL))
-		return ctl_no("%.200s: %s", path, strerror(target->error));
-	if (target->about == NULL)
-		return ctl_failed("%.200s: %s", path,
-		    *target->refusal != '\0' ? target->refusal : "no answer of canceld");
-	return CTL_YES;
+	return target->about != NULL ? CTL_YES : target_tell(target);
 }
 
 static bool
 answers(const struct target *target, const char *unused)
 {
 	(void)unused;
-	if (target->about == NULL)
-		target_tell_silent(target);
-	return target->about != NULL;
+	return target->about != NULL || (target_tell(target), false);
 }
 
 int
-targets_choose(struct targets *targets, const char *which, bool requests, msec_t limit)
+targets_choose(struct targets *targets, const char *which, msec_t limit)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
 	bool met = false;
 
-	*targets = (struct targets){ .requests = requests };
 	if (which != NULL && strchr(which, '/') != NULL)
 		return open_path(targets, which);
-	targets_find(targets, requests, limit);
-	for (size_t i = 0; i < targets->count; i++)
-		met |= targets->list[i]->about != NULL && is_meant(targets->list[i], which);
+	targets_find(targets, limit);
+	for (size_t i = 0; i < targets->count; i++) {
+		targets->list[i].unnamed = which == NULL;
+		met |= targets->list[i].about != NULL && is_meant(&targets->list[i], which);
+	}
 	if (!met)
 		hear_all(targets, end);
 	if (targets->count == 0)
 		return ctl_no("no canceld of this user is running");
 	if (which != NULL)
 		return choose_one(targets, which);
-	for (size_t i = 0; i < targets->count; i++)
-		targets->list[i]->unnamed = true;
 	keep_those(targets, answers, NULL);
 	return targets->count > 0 ? CTL_YES : CTL_FAILED;
 }
 
-/* The exit status that an error of canceld's means; it is told. */
-static int
-refused(const struct target *target, const json_t *error)
-{
-	json_int_t code = show_number(error, "code");
-	bool no = code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED;
-	int status = no ? CTL_NO : code == BAD_PARAMS ? CTL_USAGE : CTL_FAILED;
-
-	return ctl_tell(status, "canceld %ld: %.500s", target->pid, show_string(error, "message").ptr);
-}
-
-json_t *
-target_call(struct target *target, const char *method, json_t *params, int *status)
-{
-	msec_t end = monotonic_now() + CALL_LIMIT;
-	json_t *answer = NULL, *result;
-	bool gone;
-	int error;
-
-	if (connection_ask(&target->connection, method, params, end) == 0)
-		answer = connection_answer(&target->connection, end);
-	error = errno;
-	gone = answer == NULL && (error == EPIPE || error == ECONNRESET) && has_ended(target);
-	result = json_object_get(answer, "result");
-	if (gone && target->unnamed)
-		return NULL;
-	if (gone)
-		*status = ctl_no("canceld %ld has ended", target->pid);
-	else if (answer == NULL)
-		*status = ctl_failed("canceld %ld: %s", target->pid, strerror(error));
-	else if (result == NULL)
-		*status = refused(target, json_object_get(answer, "error"));
-	else
-		json_incref(result);
-	json_decref(answer);
-	return result;
-}
-
 int
-targets_ask(const char *which, msec_t limit, const char *method, json_t *params,
+targets_ask(const char *which, const char *method, json_t *params,
     void (*each)(void *user, const struct target *target, json_t *result), void *user)
 {
-	struct targets targets;
-	int status = targets_choose(&targets, which, false, limit);
-	bool chosen = status == CTL_YES;
+	struct targets targets = { .method = "list" };
+	int status = targets_choose(&targets, which, CALL_LIMIT);
+	size_t count = status == CTL_YES ? targets.count : 0;
 
-	for (size_t i = 0; chosen && i < targets.count; i++) {
-		json_t *result = target_call(targets.list[i], method, json_incref(params), &status);
+	for (size_t i = 0; i < count; i++) {
+		json_t *result = target_call(&targets.list[i], method, json_incref(params));
+		int told = result == NULL ? target_tell(&targets.list[i]) : CTL_YES;
 
 		if (result != NULL)
-			each(user, targets.list[i], result);
+			each(user, &targets.list[i], result);
+		status = told > status ? told : status;
 		json_decref(result);
 	}
 	targets_free(&targets);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/compose.h"
 #include "shell/io.h"
 #include "shell/system.h"
 #include "shell/words.h"
@@ -102,25 +103,44 @@ is_asked(const struct order *order, const struct request_view *view)
 	    (*name == '\0' || policy_fits(name, view->name));
 }
 
-/* The requests that are asked for, named; if there are more than can be cancelled at once, one more than that. */
-static json_t *
-choose(const struct session *session, const struct order *order)
+/* The request with this id, of each side that is asked. */
+static void
+choose_id(const struct session *session, const struct order *order, struct span id, json_t *chosen)
 {
-	json_t *chosen = json_array();
+	struct request_view view;
 
+	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
+		if (asks_side(order, from) && session_find_request(session, from, id, &view))
+			json_array_append_new(chosen, views_name(&view));
+}
+
+/* As a person writes it: 7 is the string "7" too, if there is no such number. */
+static void
+choose_written(const struct session *session, const struct order *order, json_t *chosen)
+{
+	struct buf string;
+
+	buf_init(&string);
+	compose(&string, "%t", span_of(order->id));
+	if (is_id(order->id))
+		choose_id(session, order, span_of(order->id), chosen);
+	if (json_array_size(chosen) == 0)
+		choose_id(session, order, buf_span(&string), chosen);
+	buf_free(&string);
+}
+
+/* The requests that are asked for, named; if there are more than can be cancelled at once, one more than that. */
+static void
+choose(const struct session *session, const struct order *order, json_t *chosen)
+{
 	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++) {
 		struct request_view view = { 0 };
 
-		if (!asks_side(order, from))
-			continue;
-		if (order->id != NULL && session_find_request(session, from, span_of(order->id), &view))
-			json_array_append_new(chosen, views_name(&view));
-		while (order->id == NULL && json_array_size(chosen) <= CONTROL_CANCELS &&
+		while (asks_side(order, from) && json_array_size(chosen) <= CONTROL_CANCELS &&
 		    session_next_request(session, from, view.request, &view))
 			if (is_asked(order, &view))
 				json_array_append_new(chosen, views_name(&view));
 	}
-	return chosen;
 }
 
 /* Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of the result. */
@@ -171,9 +191,11 @@ on_cancel(struct peer *peer, json_t *params, struct fault *fault)
 		return refuse(fault, -32602, "reason: want at most %d bytes", REASON_MOST);
 	if (order.id == NULL && order.older < 0 && *order.method == '\0' && *order.name == '\0')
 		return refuse(fault, -32602, "want id, or one of older_ms, method and name");
-	if (order.id != NULL && !is_id(order.id))
-		return refuse(fault, -32602, "id: want the id as JSON text, such as \"7\" or \"\\\"7\\\"\"");
-	chosen = choose(peer->control->session, &order);
+	chosen = json_array();
+	if (order.id != NULL)
+		choose_written(peer->control->session, &order, chosen);
+	else
+		choose(peer->control->session, &order, chosen);
 	if (order.id != NULL && json_array_size(chosen) == 0)
 		refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
 	else if (order.id != NULL && json_array_size(chosen) > 1)
