@@ -149,6 +149,7 @@ TEST(a_log_file_is_written_instead)
 	snprintf(options, sizeof(options), "-t tools/call:sleep=300ms --log %s", path);
 	run = run_events(options);
 	ck_assert_uint_eq(count_lines(run->error.data), 0);
+	ck_assert(process_has_text(path, "Z canceld["));
 	ck_assert(process_has_text(path, "TIMED_OUT "));
 	ck_assert(process_has_text(path, "SUMMARY "));
 	run_end(run);

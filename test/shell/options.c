@@ -71,47 +71,58 @@ accept_line(struct parsed *parsed, const char *arguments)
 
 SUITE("options", .alone = true);
 
-TEST(long_options)
+TEST(each_option_sets_what_it_names)
 {
 	static struct parsed parsed;
-	const struct options *options = accept_line(&parsed,
-	    "--timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
-	    "--tool-errors --ask-progress --legacy --fail-on-timeout --fail-on-error --max-message 10M --max-inflight 7 "
-	    "--log file --log-format json -- server -x");
+	const struct options *options;
 
+	setenv("HOME", "/home/someone", 1);
+	options = accept_line(&parsed,
+	    "--dialect=bsp --timeout 30s --max-time=2h --grace 250ms --drain=5m --no-cancel --answer-cancelled "
+	    "--tool-errors --ask-progress --legacy --fail-on-timeout --fail-on-error --term-after 1s --kill-after none "
+	    "--sweep group --max-message 10M --max-inflight 7 --log ~/a/log --log-format json --log-payload "
+	    "--name mine --dry-run --config a~/b --control c --no-control --wrapped=x -- server -x");
+	ck_assert_ptr_eq(options->session.dialect, &dialect_bsp);
 	ck_assert_int_eq(options->policy.rules[0].duration, 30000);
 	ck_assert_int_eq(options->policy.rules[1].duration, 7200000);
 	ck_assert_int_eq(options->session.grace, 250);
 	ck_assert(options->drain);
 	ck_assert_int_eq(options->drain_for, 300000);
 	ck_assert(options->session.no_cancel && options->session.answer_cancelled && options->session.tool_errors);
+	ck_assert(options->session.ask_progress && options->session.legacy && options->session.dry_run);
 	ck_assert(options->fail_on_timeout && options->fail_on_error);
-	ck_assert(options->session.ask_progress && options->session.legacy);
+	ck_assert_int_eq(options->term_after, 1000);
+	ck_assert_int_eq(options->kill_after, 0);
+	ck_assert(options->sweep_group && options->no_control);
 	ck_assert_uint_eq(options->session.max_message, 10 << 20);
 	ck_assert_uint_eq(options->session.max_inflight, 7);
-	ck_assert_str_eq(options->log_path, "file");
-	ck_assert(options->log.json);
+	ck_assert_str_eq(options->log_path, "/home/someone/a/log");
+	ck_assert(options->log.json && options->log.payload);
+	ck_assert_str_eq(options->log.name, "mine");
+	ck_assert_str_eq(options->config, "a~/b");
+	ck_assert_str_eq(options->control, "c");
 	ck_assert_str_eq(options->command[0], "server");
 	ck_assert_str_eq(options->command[1], "-x");
 	options_free(&parsed.options);
 }
 
-TEST(short_options)
+TEST(options_have_letters)
 {
 	static struct parsed parsed;
-	const struct options *options = accept_line(&parsed, "-t1s -T 2s -g 3s -d4s -e -l file -vv server -t nonsense");
+	const struct options *options = accept_line(&parsed,
+	    "-D lsp -Dauto -t1s -T 2s -g 0 -d4s -e -l file -c file -n npx -y @scope/a-server -t nonsense");
 
+	ck_assert_ptr_null(options->session.dialect);
 	ck_assert_int_eq(options->policy.rules[0].duration, 1000);
 	ck_assert_int_eq(options->policy.rules[1].duration, 2000);
-	ck_assert_int_eq(options->session.grace, 3000);
-	ck_assert(options->drain);
+	ck_assert_int_eq(options->session.grace, 0);
 	ck_assert_int_eq(options->drain_for, 4000);
-	ck_assert(options->fail_on_timeout);
+	ck_assert(options->fail_on_timeout && options->session.dry_run);
 	ck_assert_str_eq(options->log_path, "file");
-	ck_assert_int_eq(options->log.level, LEVEL_TRAFFIC);
-	ck_assert_str_eq(options->command[0], "server");
-	ck_assert_str_eq(options->command[1], "-t");
-	ck_assert_str_eq(options->command[2], "nonsense");
+	ck_assert_str_eq(options->config, "file");
+	ck_assert_str_eq(options->log.name, "a-server");
+	ck_assert_str_eq(options->command[0], "npx");
+	ck_assert_str_eq(options->command[4], "nonsense");
 	options_free(&parsed.options);
 }
 
@@ -129,6 +140,7 @@ static const struct {
 	{ "--restart=3/none server", 3, MSEC_NEVER, 0, false },
 	{ "--restart=stateless server", 5, 60000, 0, true },
 	{ "-rstateless,2/1s server", 2, 1000, 0, true },
+	{ "-r -- server", 5, 60000, 0, false },
 	{ "-k server", 5, 60000, 10000, false },
 	{ "-k500ms server", 5, 60000, 500, false },
 	{ "--kill-stuck=2s -r7/2m server", 7, 120000, 2000, false },
@@ -147,27 +159,6 @@ TESTS(how_a_server_is_started_again, 0, COUNT(restarts))
 	ck_assert_int_eq(options->session.stateless, restarts[_i].stateless);
 	ck_assert_str_eq(options->command[0], "server");
 	options_free(&parsed.options);
-}
-
-static const struct {
-	const char *line;
-	const struct dialect *dialect;
-} spoken[] = {
-	{ "-D mcp server", &dialect_mcp },
-	{ "-Dacp server", &dialect_acp },
-	{ "--dialect lsp server", &dialect_lsp },
-	{ "--dialect=bsp server", &dialect_bsp },
-	{ "-D none server", &dialect_none },
-	{ "-D auto server", NULL },
-	{ "-D lsp -D acp server", &dialect_acp },
-	{ "-D lsp -D auto server", NULL },
-};
-
-TESTS(a_dialect_is_named, 0, COUNT(spoken))
-{
-	static struct parsed parsed;
-
-	ck_assert_ptr_eq(accept_line(&parsed, spoken[_i].line)->session.dialect, spoken[_i].dialect);
 }
 
 static const struct {
@@ -269,51 +260,6 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 }
 
 static const struct {
-	const char *line, *name;
-} names[] = {
-	{ "server", "server" },
-	{ "npx -y @scope/a-server", "a-server" },
-	{ "--name mine npx -y @scope/a-server", "mine" },
-	{ "--name=0123456789012345678901234567890123456789012345678901234567890ab server",
-	    "0123456789012345678901234567890123456789012345678901234567890ab" },
-};
-
-TESTS(a_server_has_a_name, 0, COUNT(names))
-{
-	static struct parsed parsed;
-	const struct options *options = accept_line(&parsed, names[_i].line);
-
-	ck_assert_str_eq(options->name, names[_i].name);
-	ck_assert_str_eq(options->log.name, names[_i].name);
-}
-
-TEST(a_tilde_is_the_home)
-{
-	static char longest[4096];
-	static struct parsed parsed;
-
-	setenv("HOME", "/home/someone", 1);
-	ck_assert_str_eq(accept_line(&parsed, "-l ~/a/log server")->log_path, "/home/someone/a/log");
-	ck_assert_str_eq(accept_line(&parsed, "--log=~/log server")->log_path, "/home/someone/log");
-	ck_assert_str_eq(accept_line(&parsed, "-l a~/log server")->log_path, "a~/log");
-	ck_assert_str_eq(accept_line(&parsed, "-c ~/a.json server")->config, "/home/someone/a.json");
-	memset(longest, 'x', sizeof(longest) - 1);
-	longest[0] = '/';
-	setenv("HOME", longest, 1);
-	parse(&parsed, "-l ~/log server");
-	ck_assert_int_eq(parsed.status, STATUS_FAILED);
-	ck_assert_ptr_nonnull(strstr(parsed.error, "~/ is your home directory, if that is known"));
-}
-
-TEST(no_grace_is_no_time)
-{
-	static struct parsed parsed;
-
-	ck_assert_int_eq(accept_line(&parsed, "-g none server")->session.grace, 0);
-	ck_assert_int_eq(accept_line(&parsed, "-g 0 server")->session.grace, 0);
-}
-
-static const struct {
 	const char *text;
 	size_t size;
 } sizes[] = {
@@ -341,61 +287,47 @@ static const struct {
 	{ "-t 30 server", "--timeout '30'", "250ms, 30s, 5m or 2h" },
 	{ "--log-level loud server", "--log-level 'loud'", "error|person|decision|traffic" },
 	{ "-t -5s server", "--timeout '-5s'", "250ms" },
-	{ "-t 1.5 server", "--timeout '1.5'", "is the unit missing?" },
 	{ "-t tools/call=7 server", "--timeout 'tools/call=7'", "is the unit missing?" },
 	{ "-t 5.s server", "--timeout '5.s'", "250ms" },
 	{ "-t 1.0001s server", "--timeout '1.0001s'", "250ms" },
-	{ "-t 1.0000000000s server", "--timeout", "250ms" },
 	{ "-t 1m30 server", "--timeout '1m30'", "is the unit missing?" },
 	{ "-T 200000h server", "--max-time '200000h'", "at most 100000h" },
-	{ "-T 100000h1ms server", "--max-time", "at most 100000h" },
 	{ "-r5/200000h server", "--restart", "at most 100000h" },
 	{ "--name= server", "--name ''", "a name of" },
 	{ "--timeuot=5s server", "'--timeuot=5s'", ": it could be --timeout;" },
 	{ "--retries server", "'--retries'", "see canceld --help" },
 	{ "--kil-stuck server", "'--kil-stuck'", ": it could be --kill-stuck;" },
-	{ "--fail-on-timeouts server", "'--fail-on-timeouts'", "--fail-on-timeout" },
 	{ "--fail-on server", "'--fail-on'", ": it could be --fail-on-timeout;" },
 	{ "-k0 server", "--kill-stuck '0': want a time", "10s" },
-	{ "-k5 server", "--kill-stuck '5'", "is the unit missing?" },
 	{ "-t 5ss server", "--timeout '5ss'", "250ms" },
 	{ "-t  server", "--timeout ''", "250ms" },
 	{ "-t 18446744073709551617s server", "--timeout '18446744073709551617s'", "250ms" },
 	{ "-t =5s server", "--timeout '=5s'", "METHOD[:NAME]=" },
 	{ "-t :x=5s server", "--timeout ':x=5s'", "METHOD[:NAME]=" },
 	{ "-t tools/call= server", "--timeout 'tools/call='", "METHOD[:NAME]=" },
-	{ "-t resources/read:file:///x=y server", "--timeout", "METHOD[:NAME]=" },
 	{ "-d5 server", "--drain '5'", "DURATION" },
 	{ "-r0/1m server", "--restart '0/1m'", "N[/DURATION]" },
-	{ "-r5/1 server", "--restart '5/1'", "N[/DURATION]" },
-	{ "--restart= server", "--restart ''", "N[/DURATION]" },
 	{ "--restart=stateless5/1m server", "--restart 'stateless5/1m'", "N[/DURATION]" },
 	{ "-knone server", "--kill-stuck 'none'", "10s" },
 	{ "-k 5s server", "'5s' is no command", "-k5s or --kill-stuck=5s" },
 	{ "-r0 server", "--restart '0'", "N from 1 to 100000" },
 	{ "-r 5/1m server", "'5/1m' is no command", "--restart=5/1m" },
-	{ "-v --restart stateless server", "'stateless' is no command", "--restart=stateless" },
 	{ "-k -d 5s server", "'5s' is no command", "--drain=5s" },
 	{ "--drain= server", "--drain ''", "DURATION" },
 	{ "-D dap server", "--dialect 'dap'", "auto|mcp|acp|lsp|bsp|none" },
-	{ "--dialect MCP server", "--dialect 'MCP'", "auto|mcp|acp|lsp|bsp|none" },
 	{ "-D", "--dialect: want auto|mcp", "--help" },
 	{ "--max-message 63K server", "--max-message '63K'", "64K" },
 	{ "--max-message 10MB server", "--max-message '10MB'", "10M" },
-	{ "--max-message 17179869185G server", "--max-message '17179869185G'", "10M" },
 	{ "--max-inflight 0 server", "--max-inflight '0'", "from 1 to 16777216" },
-	{ "--max-inflight 16777217 server", "--max-inflight '16777217'", "from 1 to 16777216" },
 	{ "--log-format xml server", "--log-format 'xml'", "text|json" },
 	{ "--log= server", "--log ''", "file" },
 	{ "--log -- server", "--log '--'", "./--" },
 	{ "--nonsense server", "'--nonsense'", "--help" },
 	{ "--max server", "'--max'", "ambiguous option" },
-	{ "--kill=1s server", "'--kill=1s'", ": it could be --kill-after;" },
 	{ "-x server", "-x", "--help" },
 	{ "-\xff server", "-\\xff", "--help" },
 	{ "--max-message \x1b\xff server", "--max-message '\\x1b\\xff'", "want" },
 	{ "--ask-progress=1 server", "--ask-progress", "takes no value" },
-	{ "-t", "--timeout: want [METHOD", "--help" },
 	{ "-v", "command", "usage: canceld [options] [--] command [arg...]" },
 };
 
@@ -409,16 +341,6 @@ TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 	ck_assert_msg(strncmp(parsed.error, "canceld: ", 9) == 0, "%s", parsed.error);
 	ck_assert_msg(strstr(parsed.error, refused[_i].says) != NULL, "%s: %s", refused[_i].line, parsed.error);
 	ck_assert_msg(strstr(parsed.error, refused[_i].wants) != NULL, "%s: %s", refused[_i].line, parsed.error);
-	options_free(&parsed.options);
-}
-
-TEST(the_command_follows_two_dashes)
-{
-	static struct parsed parsed;
-
-	parse(&parsed, "-r -- 5/1m");
-	ck_assert_int_eq(parsed.status, OPTIONS_RUN);
-	ck_assert_str_eq(parsed.options.command[0], "5/1m");
 	options_free(&parsed.options);
 }
 
@@ -438,15 +360,6 @@ TESTS(help_goes_to_stdout, 0, 2)
 	}
 	ck_assert_int_gt(lines, 15);
 	ck_assert_int_le(lines, _i == 0 ? 23 : 200);
-}
-
-TESTS(version_goes_to_stdout, 0, 2)
-{
-	static struct parsed parsed;
-
-	parse(&parsed, _i == 0 ? "-V" : "--version");
-	ck_assert_int_eq(parsed.status, 0);
-	ck_assert_str_eq(parsed.out, "canceld " CANCELD_VERSION "\n");
 }
 
 static char *

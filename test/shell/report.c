@@ -115,23 +115,6 @@ TEST(a_timeout_names_the_request)
 	finish();
 }
 
-TEST(traffic_is_shown_only_on_demand)
-{
-	char wanted[200];
-
-	start(LEVEL_DECISION, false);
-	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n", 0);
-	logged(); /* the era, once */
-	hear(SIDE_CLIENT, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n", 0);
-	expect("");
-	lines_log.level = LEVEL_TRAFFIC;
-	hear(SIDE_CLIENT, call, 0);
-	snprintf(wanted, sizeof(wanted), "RELAYED to=server method=tools/call name=slow id=7 elapsed=0ms bytes=%zu",
-	    sizeof(call) - 2);
-	expect(wanted);
-	finish();
-}
-
 /* Each request in one place only: requests = all the others but late and noise. */
 TEST(the_summary_adds_up)
 {
@@ -167,23 +150,6 @@ TEST(requests_that_the_client_leaves_are_told)
 	logged();
 	report_summary(&lines_log, session);
 	expect("SUMMARY requests=2 answered=0 failed=0 timeouts=0 cancelled=0 lost=0 left=1 streams=1 late=0 noise=0");
-	finish();
-}
-
-TEST(rules_that_named_no_request_are_told)
-{
-	start(LEVEL_PERSON, false);
-	session_free(session);
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN("slwo"), 1);
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN("s*"), 2000);
-	policy_add(&policy, POLICY_OPTION, POLICY_CAP, SPAN("tool/call"), SPAN_NONE, 1);
-	policy_add(&policy, POLICY_FILE, POLICY_CAP, SPAN("tools/list"), SPAN_NONE, 1);
-	session = session_new(&config, report_action, &lines_log, 0);
-	hear(SIDE_CLIENT, call, 0);
-	logged();
-	report_summary(&lines_log, session);
-	expect("SUMMARY requests=1 answered=0 failed=0 timeouts=0 cancelled=0 lost=0 open=1 late=0 noise=0 "
-	       "unmatched=\"-t tools/call:slwo, -T tool/call\"");
 	finish();
 }
 
