@@ -281,7 +281,7 @@ first_of(const struct pending *pending, struct span text, uint64_t hash, enum na
 	return name == NULL ? NULL : name->request;
 }
 
-/* The newest open request that has this name, of either kind; else the newest such tombstone. */
+/* The newest open request that has this name, of either kind, which may be one; else the newest such tombstone. */
 static struct request *
 find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
 {
@@ -289,7 +289,7 @@ find(const struct pending *pending, struct span text, enum name_kind a, enum nam
 
 	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0); tombstone++) {
 		struct request *one = first_of(pending, text, hash, a, tombstone);
-		struct request *other = first_of(pending, text, hash, b, tombstone);
+		struct request *other = b == a ? NULL : first_of(pending, text, hash, b, tombstone);
 
 		if (one != NULL && other != NULL)
 			return one->serial > other->serial ? one : other;
@@ -346,13 +346,13 @@ pending_is_crowded(const struct pending *pending, struct span id)
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return find(pending, id, NAME_BOTH, NAME_ID);
+	return find(pending, id, NAME_BOTH, pending->aliased > 0 ? NAME_ID : NAME_BOTH);
 }
 
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	return find(pending, wire_id, NAME_BOTH, NAME_WIRE_ID);
+	return find(pending, wire_id, NAME_BOTH, pending->aliased > 0 ? NAME_WIRE_ID : NAME_BOTH);
 }
 
 struct request *
