@@ -114,7 +114,6 @@ enum scan_fault {
 
 struct scan_value {
 	enum value_type type;
-	bool unkept;     /* a scalar that is longer than SCAN_VALUE_MAX, or no sound JSON: its text is not read */
 	uint64_t offset; /* of the first byte, counted from the text's first byte */
 	uint64_t end;    /* of the byte behind the last one; 0: a container that has not ended */
 };
@@ -125,6 +124,7 @@ struct scan { /* read only */
 	uint64_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t present;                      /* private: a bit for each field that was found */
+	uint64_t unsound;                      /* private: ... for each string with a soft fault */
 	struct scan_value values[SCAN_FIELDS]; /* private */
 };
 
@@ -143,13 +143,23 @@ scan_value(const struct scan *scan, enum scan_field field)
 	return scan->present >> field & 1 ? &scan->values[field] : &absent;
 }
 
+/* Whether a scalar's text is not read: it is longer than SCAN_VALUE_MAX, or no sound JSON. */
+static inline bool
+scan_unkept(const struct scan *scan, enum scan_field field)
+{
+	const struct scan_value *value = scan_value(scan, field);
+
+	return value->type < VALUE_OBJECT &&
+	    ((scan->unsound >> field & 1) || value->end - value->offset > SCAN_VALUE_MAX);
+}
+
 /* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */
 static inline struct span
 scan_text(const struct scan *scan, enum scan_field field)
 {
 	const struct scan_value *value = scan_value(scan, field);
 
-	if (value->unkept || value->type == VALUE_ABSENT || value->type >= VALUE_OBJECT)
+	if (value->type == VALUE_ABSENT || value->type >= VALUE_OBJECT || scan_unkept(scan, field))
 		return SPAN_NONE;
 	return span_part(scan->text, value->offset, value->end - value->offset);
 }

@@ -97,7 +97,7 @@ dump(const struct scan *scan, struct span input)
 			continue;
 		check_place(scan, fields[i].field, input);
 		len += sprintf(text + len, ", %s", fields[i].name);
-		if (value->unkept)
+		if (scan_unkept(scan, fields[i].field))
 			len += sprintf(text + len, " not kept");
 		else if (kept.len > 0)
 			len += sprintf(text + len, "=%.*s", (int)kept.len, kept.ptr);

@@ -7,7 +7,7 @@
 #include "core/json.h"
 
 enum {
-	KEY_MAX = 40,    /* every key that is looked for is shorter */
+	KEY_MAX = 48,    /* every key that is looked for is shorter */
 	WORD = 8,        /* as many bytes of a key are compared at once */
 	NO_FIELD = 0x7F, /* the value is at no path */
 	AN_ARRAY = 0x80, /* with a field in one byte */
@@ -53,7 +53,7 @@ static_assert(SCAN_FIELDS <= 64, "present has a bit for each field");
 struct reader {
 	struct scan *scan;
 	const char *start, *end;
-	const char *unsound; /* the last soft fault inside a string */
+	uintptr_t no_block; /* from this address on there is no whole block */
 };
 
 /* Where in it the scan is. Only inline functions know it, so that its members are registers. */
@@ -80,10 +80,11 @@ note_fault(struct scan *scan, enum scan_fault fault, const char *at)
 
 /* Inside a string; returns the next byte. */
 SELDOM const char *
-note_unsound(struct reader *reader, enum scan_fault fault, const char *at)
+note_unsound(const struct reader *reader, enum scan_fault fault, const char *at, unsigned field)
 {
 	note_fault(reader->scan, fault, at);
-	reader->unsound = at;
+	if (field != NO_FIELD)
+		reader->scan->unsound |= (uint64_t)1 << field;
 	return at + 1;
 }
 
@@ -119,7 +120,8 @@ count_plain(const char *at)
 	block bytes;
 
 	memcpy(&bytes, at, BLOCK);
-	bytes = (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
+	/* With a bit flipped, a quote (0x22) stands behind the control characters, and a blank (0x20) does not. */
+	bytes = ((bytes ^ 2) <= 0x20) | (bytes == '\\');
 	memcpy(marks, &bytes, BLOCK);
 	if (marks[0] != 0)
 		return first_mark(marks[0]);
@@ -142,7 +144,7 @@ skip(const struct reader *reader, const char *at)
 {
 	unsigned plain;
 
-	for (; reader->end - at >= BLOCK; at += BLOCK)
+	for (; (uintptr_t)at < reader->no_block; at += BLOCK)
 		if ((plain = count_plain(at)) < BLOCK)
 			return at + plain;
 	return skip_rest(reader, at);
@@ -223,9 +225,9 @@ read_escape(const struct reader *reader, const char *at)
 	}
 }
 
-/* at: the first byte of a string that is special. Returns its end behind the quote. */
+/* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, or NO_FIELD. */
 SELDOM const char *
-read_special(struct reader *reader, const char *at)
+read_special(const struct reader *reader, const char *at, unsigned field)
 {
 	while (at < reader->end && *at != '"') {
 		const char *from = at;
@@ -234,9 +236,9 @@ read_special(struct reader *reader, const char *at)
 			if ((at = read_escape(reader, at + 1)) == NULL)
 				return NULL;
 		} else if ((unsigned char)*at < 0x20) {
-			at = note_unsound(reader, SCAN_CONTROL, at);
+			at = note_unsound(reader, SCAN_CONTROL, at, field);
 		} else if ((at = utf8_skip(at, reader->end)) == from) {
-			at = note_unsound(reader, SCAN_UTF8, at);
+			at = note_unsound(reader, SCAN_UTF8, at, field);
 		}
 		at = skip(reader, at);
 	}
@@ -245,10 +247,10 @@ read_special(struct reader *reader, const char *at)
 
 /* at: behind the opening quote. */
 INLINE const char *
-read_string(struct reader *reader, const char *at)
+read_string(const struct reader *reader, const char *at, unsigned field)
 {
 	at = skip(reader, at);
-	return byte_at(reader, at) == '"' ? at + 1 : read_special(reader, at);
+	return byte_at(reader, at) == '"' ? at + 1 : read_special(reader, at, field);
 }
 
 /* RFC 8259 section 6. */
@@ -306,7 +308,7 @@ read_literal(const struct reader *reader, const char *at, const char *literal)
 
 /* Counts brackets until the value that is nested too deep has ended. */
 SELDOM const char *
-skip_deep(struct reader *reader, const char *at)
+skip_deep(const struct reader *reader, const char *at)
 {
 	size_t depth = 0;
 
@@ -315,7 +317,7 @@ skip_deep(struct reader *reader, const char *at)
 		char c = *at;
 
 		if (c == '"') {
-			if ((at = read_string(reader, at + 1)) == NULL)
+			if ((at = read_string(reader, at + 1, NO_FIELD)) == NULL)
 				return NULL;
 			continue;
 		}
@@ -335,6 +337,7 @@ static void
 forget(struct scan *scan, unsigned field)
 {
 	scan->present &= ~((uint64_t)1 << field);
+	scan->unsound &= ~((uint64_t)1 << field);
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
 		if (keys[i].parent == field && (scan->present >> i & 1))
 			forget(scan, i);
@@ -407,7 +410,7 @@ find_plain(const struct reader *reader, unsigned parent, const char *key, size_t
 
 /* Reads a key and its colon. */
 INLINE const char *
-read_name(struct reader *reader, struct nest *nest, const char *at)
+read_name(const struct reader *reader, struct nest *nest, const char *at)
 {
 	const char *key;
 
@@ -419,7 +422,7 @@ read_name(struct reader *reader, struct nest *nest, const char *at)
 	at = skip(reader, key);
 	if (byte_at(reader, at) == '"')
 		nest->field = find_plain(reader, nest->open, key, (size_t)(at++ - key));
-	else if ((at = read_special(reader, at)) == NULL)
+	else if ((at = read_special(reader, at, NO_FIELD)) == NULL)
 		return NULL;
 	else
 		nest->field = find_copied(nest->open, key, (size_t)(at - key) - 1);
@@ -445,7 +448,6 @@ note_value(const struct reader *reader, unsigned field, enum value_type type, co
 	value->type = type;
 	value->offset = (uint64_t)(at - reader->start);
 	value->end = (uint64_t)(end - reader->start);
-	value->unkept = reader->unsound >= at || end - at > SCAN_VALUE_MAX;
 }
 
 INLINE const char *
@@ -482,7 +484,7 @@ read_comma(const struct reader *reader, struct nest *nest, const char *at)
 
 /* Reads the bracket, and, if the container is empty, its end and what follows. */
 INLINE const char *
-enter(struct reader *reader, struct nest *nest, const char *at)
+enter(const struct reader *reader, struct nest *nest, const char *at)
 {
 	unsigned kind = *at == '[' ? AN_ARRAY : 0;
 
@@ -497,7 +499,7 @@ enter(struct reader *reader, struct nest *nest, const char *at)
 
 /* Reads a scalar and what follows, or enters an array or object. */
 INLINE const char *
-read_value(struct reader *reader, struct nest *nest, const char *at)
+read_value(const struct reader *reader, struct nest *nest, const char *at)
 {
 	enum value_type type = VALUE_STRING;
 	const char *start;
@@ -505,13 +507,12 @@ read_value(struct reader *reader, struct nest *nest, const char *at)
 	if (byte_at(reader, at) <= ' ')
 		at = skip_spaces(reader, at);
 	start = at;
+	if (byte_at(reader, at) == '{' || byte_at(reader, at) == '[')
+		return enter(reader, nest, at);
 	switch (byte_at(reader, at)) {
 	case '"':
-		at = read_string(reader, at + 1);
+		at = read_string(reader, at + 1, nest->field);
 		break;
-	case '{':
-	case '[':
-		return enter(reader, nest, at);
 	case 't':
 		type = VALUE_BOOL;
 		at = read_literal(reader, at, "true");
@@ -536,7 +537,7 @@ read_value(struct reader *reader, struct nest *nest, const char *at)
 
 /* Returns the end of the outermost value. */
 INLINE const char *
-read_all(struct reader *reader, const char *at)
+read_all(const struct reader *reader, const char *at)
 {
 	unsigned char stack[SCAN_DEPTH_MAX + 1];
 	struct nest nest = { .open = NO_FIELD, .field = SCAN_TEXT, .stack = stack };
@@ -553,11 +554,13 @@ read_all(struct reader *reader, const char *at)
 void
 scan_read(struct scan *scan, struct span text)
 {
-	struct reader reader = { scan, text.ptr, text.ptr + text.len, NULL };
+	struct reader reader = { scan, text.ptr, text.ptr + text.len, 0 };
 	const char *at;
 
 	memset(scan, 0, offsetof(struct scan, values));
 	scan->text = text;
+	if (text.len >= BLOCK)
+		reader.no_block = (uintptr_t)(reader.end - BLOCK) + 1;
 	at = skip_space(&reader, text.ptr);
 	if (at == reader.end || (at = read_all(&reader, at)) == NULL)
 		return;

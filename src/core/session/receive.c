@@ -472,7 +472,7 @@ receive_response(struct session *session, struct message *message)
 	struct request *request, *question;
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (message->envelope.untracked && (party->untracked > 0 || !scan_value(message->scan, SCAN_ID)->unkept)) {
+	if (message->envelope.untracked && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 		return;
 	}
@@ -525,11 +525,12 @@ static void
 on_nameless_cancel(struct session *session, struct message *message)
 {
 	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
+	bool unkept = scan_unkept(message->scan, message->cancel->field);
 
-	if (session->party[message->from].untracked > 0 && (id->unkept || id->type == VALUE_NULL))
+	if (session->party[message->from].untracked > 0 && (unkept || id->type == VALUE_NULL))
 		cancel_pass(session, message, NULL);
 	else
-		pass_drop(session, message, id->unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
+		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
 }
 
 static void

@@ -71,7 +71,7 @@ read_id(struct envelope *envelope, const struct scan *scan)
 	case VALUE_STRING:
 	case VALUE_NUMBER:
 		envelope->id = scan_text(scan, SCAN_ID);
-		envelope->untracked = id->unkept;
+		envelope->untracked = scan_unkept(scan, SCAN_ID);
 		return true;
 	case VALUE_ABSENT:
 	case VALUE_NULL:
