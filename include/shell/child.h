@@ -14,7 +14,8 @@
  * server's process group only.
  *
  * If the guardian dies, the kernel ends the server (Linux; not one that has changed its user id), and the guardian's
- * children become canceld's, which is a subreaper too, so they are still swept. A guardian that is stopped is killed.
+ * children become canceld's, which is a subreaper too, so they are still swept. One that is stopped goes on when the
+ * sweep begins, or when canceld dies.
  *
  * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
  * SIGCHLD, an ev_io for control, and call child_hear().
@@ -27,9 +28,6 @@
 
 #include "shell/io.h"
 #include "shell/system.h"
-
-/* name: empty if it is unknown. */
-typedef void sweep_ended(void *context, pid_t pid, const char *name);
 
 /*
  * Ends processes that were left behind. Only children are signalled: no other process can reap them, so their ids
@@ -44,18 +42,19 @@ struct sweep {
 	pid_t kept;   /* another child that sweep_hear does not reap; 0: none */
 	bool group;   /* end only processes of the leader's group */
 	bool reaped;  /* the leader is, or was reaped elsewhere */
-	bool denied;  /* the last round left only processes that may not be signalled, as they changed their user */
 	pid_t tried;  /* the process id that was tried last */
+	void (*ended)(void *context, pid_t pid, const char *name); /* ... this process; name: empty if it is unknown */
+	void *context;
 };
 
-/* Reaps dead children, but neither the leader nor `kept`. true: the leader is dead, *leader tells how it ended. */
+/* Reaps dead children, until the leader or `kept` is found dead. true: the leader, and *leader tells how it ended. */
 bool sweep_hear(const struct sweep *sweep, siginfo_t *leader);
 
 /*
- * Sends SIGKILL to each child that is alive, and reaps dead ones. ended, unless NULL, is called for each process that
- * SIGKILL ended. true: no child is left. Call it again when a child has ended, and from time to time. Never blocks.
+ * Sends SIGKILL to each child that is alive, and reaps dead ones. `ended` is called for each process that SIGKILL ended.
+ * true: no child is left. Call it again when a child has ended, and from time to time. Never blocks.
  */
-bool sweep_round(struct sweep *sweep, sweep_ended *ended, void *context);
+bool sweep_round(struct sweep *sweep);
 
 enum guardian_kind {
 	/* The first report is one of these: */
@@ -66,7 +65,6 @@ enum guardian_kind {
 	GUARDIAN_EXITED, /* the server exited; number: its status; it stays a zombie until the sweep */
 	GUARDIAN_KILLED, /* the server was ended by a signal; number: the signal */
 	GUARDIAN_SWEPT,  /* a process that the server left behind was ended */
-	GUARDIAN_DENIED, /* what is left may not be signalled */
 };
 
 struct guardian_report {
@@ -77,12 +75,13 @@ struct guardian_report {
 };
 
 struct guardian {
-	int control; /* a stream socket: the guardian writes reports, and ends when the other end is closed */
-	bool group;  /* end the server's process group only */
+	bool group; /* end the server's process group only */
 	char **command;
-	int input, output, errors;         /* the server's stdin, stdout and stderr; errors -1: the guardian's own */
+	int errors;                        /* the server's stderr; -1: the guardian's own */
 	const char *socket;                /* removed at the end, if nobody listens there; NULL: none */
 	const struct saved_signals *saved; /* the signal dispositions to restore in the server */
+	int input, output;                 /* the server's stdin and stdout */
+	int control; /* a stream socket: the guardian writes reports, and ends when the other end is closed */
 };
 
 /*
@@ -97,30 +96,28 @@ enum {
 };
 
 struct child {
-	pid_t pid;      /* 0: not started, or swept */
-	pid_t guardian; /* 0: not started, or reaped */
-	int input;      /* writes to the server's stdin; the caller closes it */
-	int output;     /* reads its stdout; the caller closes it */
-	int control;    /* readable when the guardian has reported something, and permanently once `silent` is set */
-	int status;     /* once exited: its exit status; -1 if a signal ended it, or unknown */
-	int signal;     /* the signal; -1 if none */
-	bool exited;    /* the server is a zombie until the sweep, so that its group's id stays taken */
-	bool swept;     /* no process is left */
-	bool denied;    /* what is left may not be signalled, as it changed its user */
-	bool sweeping;
-	bool silent;           /* control is at end of file: the guardian is about to end, which SIGCHLD shows */
-	const char *unguarded; /* how the guardian was lost; NULL: it was not */
+	pid_t pid;                 /* 0: not started, or swept */
+	pid_t guardian;            /* 0: not started, or reaped */
+	int input;                 /* writes to the server's stdin; the caller closes it */
+	int output;                /* reads its stdout; the caller closes it */
+	struct descriptor control; /* ready when the guardian has reported something; ended: it is about to end */
+	int status;                /* once exited: its exit status; -1 if a signal ended it, or unknown */
+	int signal;                /* the signal; -1 if none */
+	bool exited;               /* the server is a zombie until the sweep, so that its group's id stays taken */
+	bool sweeping, swept;      /* the sweep has begun; no process is left */
+	const char *unguarded;     /* how the guardian was lost; NULL: it was not */
 	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
 
+/* A server that was not started has no status and no descriptors. */
+void child_init(struct child *child);
+
 /*
- * Starts the server. 0, or the status to exit with, and errno: STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command
- * cannot be run, 125 if no process or pipe can be created. errors: the server's stderr, which the caller closes; -1:
- * the caller's own. group: the sweep spares processes that have left the server's process group. socket: a control
- * socket that the guardian removes if canceld is killed; or NULL.
+ * Starts the server as guardian says, without its last three members. 0, or the status to exit with, and errno:
+ * STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, 125 if no process or pipe can be created. The
+ * caller then sets own.ended.
  */
-int child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group,
-    const char *socket) __attribute__((warn_unused_result));
+int child_start(struct child *child, struct guardian guardian) __attribute__((warn_unused_result));
 
 /*
  * Sends the signal to the server's process group. Does nothing once the server is being swept, as its id may then be
@@ -128,15 +125,12 @@ int child_start(struct child *child, char **command, const struct saved_signals 
  */
 void child_signal_group(const struct child *child, int signal);
 
-/*
- * Reads the guardian's reports and reaps children; ended, unless NULL, is called for each process that the sweep ended.
- * Call it when control is readable, on SIGCHLD, and repeatedly while sweeping. Never blocks.
- */
-void child_hear(struct child *child, sweep_ended *ended, void *context);
+/* Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and repeatedly while sweeping. */
+void child_hear(struct child *child);
 
 /*
- * Begins to end the rest of the process tree with SIGKILL; `swept` or `denied` tells when that is done. The guardian
- * finishes the sweep without the caller.
+ * Begins to end the rest of the process tree with SIGKILL; `swept` tells when that is done. The guardian finishes the
+ * sweep without the caller.
  */
 void child_sweep(struct child *child);
 

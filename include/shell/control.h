@@ -63,8 +63,7 @@ struct control {
 	int64_t started;       /* seconds since 1970 */
 	msec_t started_at;     /* on the clock of `now` */
 	char path[PLACE_PATH]; /* "": there is no socket */
-	ev_io listener;
-	bool called;      /* somebody may have connected */
+	struct descriptor listener;
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
 	bool pending;     /* lines were left for the next turn */
 	unsigned turn;    /* whose line is taken next: an index of peers, if there are as many */

@@ -1,7 +1,7 @@
 #ifndef SHELL_IO_H
 #define SHELL_IO_H
 
-/* What comes in and goes out: descriptors, the watchers of the loop, signals, the streams of each side, the server's stderr. */
+/* What comes in and goes out: descriptors and their watchers, signals, the streams of each side, the server's stderr. */
 
 #include <ev.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 /*
  * Reads and writes that never block, whatever kind of file stdin, stdout and stderr are. O_NONBLOCK is never set on a
  * file description that another process may share, as that process would get EAGAIN in its own reads and writes. Keeps
- * no bytes.
+ * no bytes. The libev watcher decides nothing: it sets `ready`, and the next turn of the loop handles it.
  */
 enum descriptor_way {
 	DESCRIPTOR_PLAIN,   /* files, which never block, and descriptions of canceld's own with O_NONBLOCK */
@@ -24,16 +24,22 @@ enum descriptor_way {
 };
 
 struct descriptor {
-	int fd;    /* the descriptor to read, write and watch; -1: none */
+	int fd;    /* the descriptor to read, write and watch; -1: none, nothing is read or written */
 	int given; /* the descriptor passed in; differs from fd if the file had to be opened again */
 	enum descriptor_way way;
 	bool file;     /* a regular file */
-	bool pollable; /* false: always ready, and epoll refuses it, so that libev would spin on it */
+	bool pollable; /* false: always ready, and epoll refuses it */
+	bool ready;    /* a read may give bytes, or a write succeed; cleared by a read, and by a short write */
 	bool ended;    /* nothing more can be read: end of file, or an error */
 	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader will not */
 	bool inside;   /* the last byte written did not end a line */
-	int error; /* errno of the last read or write, if it failed, and not because the other end has gone; else 0 */
+	int error;  /* errno of the last read or write, if it failed, and not because the other end has gone; else 0 */
+	int wanted; /* the events that are watched */
+	ev_io watcher;
+	struct ev_loop *loop; /* of the watcher */
 };
+
+#define DESCRIPTOR_NONE ((struct descriptor){ .fd = -1, .given = -1 })
 
 /*
  * Opens /dev/null for each of stdin, stdout and stderr that is closed; for stdout so that a write still fails. Must be
@@ -47,11 +53,11 @@ int descriptor_sanitize(void) __attribute__((warn_unused_result));
  */
 void descriptor_init(struct descriptor *descriptor, int fd, bool ours);
 
-/* No descriptor: nothing is read or written. */
-void descriptor_clear(struct descriptor *descriptor);
-
-/* Closes the descriptor; fd is -1 afterwards. */
+/* Closes the descriptor, and stops its watcher; fd is -1 afterwards. */
 void descriptor_close(struct descriptor *descriptor);
+
+/* From now on these events are watched (EV_READ, EV_WRITE; 0: none), if the descriptor can be watched. */
+void descriptor_want(struct descriptor *descriptor, struct ev_loop *loop, int events);
 
 /* Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any other error. */
 ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) __attribute__((warn_unused_result));
@@ -72,22 +78,12 @@ int descriptor_take_error(struct descriptor *descriptor);
 bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
 
 /*
- * A new descriptor that turns readable when the last reader has gone, or with `hangup` the writer, whether or not there
- * are bytes left to read; the caller closes it. -1 with errno: EPERM or ENOSYS if only a write can show that (files,
- * /dev/null; other systems than Linux). With `hangup` it turns readable at any change; descriptor_hung_up() consumes the
- * event, and returns whether the writer has gone.
+ * A new descriptor that turns ready when the last reader has gone, or with `hangup` at any change; then
+ * descriptor_hung_up() consumes the event, and returns whether the writer has gone, though bytes may be left to read.
+ * None, with errno EPERM or ENOSYS, if only a write can show that (files, /dev/null; other systems than Linux).
  */
-int descriptor_watch(const struct descriptor *descriptor, bool hangup) __attribute__((warn_unused_result));
-bool descriptor_hung_up(int watch);
-
-/*
- * A libev watcher that decides nothing: it sets *noted when fd is ready for events (EV_READ, EV_WRITE), and the next turn
- * of the loop handles it; noted NULL: the loop only wakes up. It is not started.
- */
-void watcher_init(ev_io *watcher, int fd, int events, bool *noted);
-
-/* Starts or stops the watcher. One without a descriptor (fd < 0) is never started. */
-void watcher_set(struct ev_loop *loop, ev_io *watcher, bool wanted);
+struct descriptor descriptor_watch(const struct descriptor *descriptor, bool hangup);
+bool descriptor_hung_up(const struct descriptor *watch);
 
 /*
  * The signals of this process: the dispositions that it started with, which the server gets back, and the signals that
@@ -144,25 +140,21 @@ int signals_next(struct signals *signals);
 struct port {
 	enum side side;
 	struct session *session;
+	struct ev_loop *loop;
 	struct buf *from, *to; /* dry run: bytes that this side has written, and bytes for it; else NULL */
 	struct descriptor in, out;
-	ev_io readable, writable;
-	bool ready;     /* there may be bytes to read */
-	bool room;      /* a write may succeed; after a short one that is waited for */
 	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
 	bool end_heard; /* the session was told of the end of its input */
 };
 
 /* A port without descriptors. beside: dry run: the bytes that pass, by the side that writes them. All is borrowed. */
-void port_init(struct port *port, enum side side, struct session *session, struct buf *beside);
+void port_init(struct port *port, enum side side, struct session *session, struct ev_loop *loop, struct buf *beside);
 
 /*
  * Takes ownership of both descriptors. ours: as in descriptor_init. The first turn tries to read without waiting for a
  * watcher.
  */
 void port_open(struct port *port, int in, int out, bool ours);
-void port_close_in(struct port *port, struct ev_loop *loop);
-void port_close_out(struct port *port, struct ev_loop *loop);
 
 /* Whether more input may come, and the lane has room for it. */
 bool port_may_read(const struct port *port);
@@ -191,9 +183,9 @@ void port_abandon(struct port *port);
 
 /*
  * Stops or resumes reading, by the size of the queues: the marks are LIMIT_{CLIENT,SERVER}_{HIGH,LOW,OWN}. Sets up the
- * watchers, where the descriptors can be watched; reading, writing: whether the caller wants that at all.
+ * watchers; reading, writing: whether the caller wants that at all.
  */
-void port_watch(struct port *port, struct ev_loop *loop, bool reading, bool writing);
+void port_watch(struct port *port, bool reading, bool writing);
 
 /*
  * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:
@@ -208,13 +200,11 @@ enum {
 
 struct relay {
 	struct descriptor in, own, *out; /* out: own, or the shared one */
-	ev_io readable, writable;
-	bool ready;            /* there may be bytes to read */
-	int write_end;         /* the server's stderr; -1: canceld's own */
-	struct buf queue;      /* bytes not written yet */
-	struct buf tail;       /* the last bytes that were read */
-	uint64_t lost;         /* lines dropped since relay_lost last returned some */
-	bool dropping, inside; /* inside a line that is dropped; inside one that is queued */
+	int write_end;                   /* the server's stderr; -1: canceld's own */
+	struct buf queue;                /* bytes not written yet */
+	struct buf tail;                 /* the last bytes that were read */
+	uint64_t lost;                   /* lines dropped since relay_lost last returned some */
+	bool dropping, inside;           /* inside a line that is dropped; inside one that is queued */
 };
 
 /*
@@ -225,10 +215,11 @@ struct relay {
 int relay_open(struct relay *relay, bool inherited, struct descriptor *shared) __attribute__((warn_unused_result));
 
 /* Closes the relay, after at most RELAY_LAST_WAIT to write the last bytes. Also after a failed relay_open. */
-void relay_close(struct relay *relay, struct ev_loop *loop);
+void relay_close(struct relay *relay);
 
-/* Sets up the watchers for the next wait. */
+/* Sets up the watchers for the next wait; that of a shared descriptor is the caller's. */
 void relay_watch(struct relay *relay, struct ev_loop *loop);
+bool relay_wants_write(const struct relay *relay);
 
 /* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */
 void relay_turn(struct relay *relay);

@@ -1,7 +1,7 @@
 #ifndef SHELL_LIFE_H
 #define SHELL_LIFE_H
 
-/* The life of the server, and of the program: stdin and stdout, the server, one session, one libev loop. */
+/* The lives of the client, of the server, and of the program: one session, one libev loop. */
 
 #include <ev.h>
 #include <stdbool.h>
@@ -9,10 +9,69 @@
 #include "core/session.h"
 #include "core/supervisor.h"
 #include "shell/child.h"
-#include "shell/client.h"
 #include "shell/io.h"
 #include "shell/log.h"
 #include "shell/options.h"
+
+enum client_state {
+	CLIENT_PRESENT,
+	CLIENT_DRAINING, /* its input has ended; outstanding requests are waited for */
+	CLIENT_LEFT,     /* its requests are cancelled; it may still read queued answers */
+};
+
+/* The consequence of the client's end for the server. */
+enum client_end {
+	CLIENT_STAYS,
+	CLIENT_ENDS,      /* the server is to be ended in order */
+	CLIENT_ENDS_SOON, /* the server is to be ended soon */
+};
+
+enum { CLIENT_WATCHES = 3 };
+
+/*
+ * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
+ * Tells the session, and returns to the caller what the server has to do.
+ */
+struct client {
+	const struct options *options; /* this and what follows is borrowed */
+	struct log *log;
+	struct session *session;
+	const struct port *port;
+	struct ev_loop *loop;
+
+	struct descriptor watches[CLIENT_WATCHES];
+	pid_t process; /* valid while it is watched */
+	enum client_state state;
+	bool left_deaf;     /* it no longer read when its requests were cancelled */
+	msec_t hung_until;  /* stdin is hung up but not read: when the client counts as gone; MSEC_NEVER: it does not */
+	msec_t drain_until; /* MSEC_NEVER: as long as the deadlines allow */
+	msec_t leave_by;    /* CLIENT_LEFT: until when it may read the queued answers */
+};
+
+/* The caller has set the first members; port is open. client must not move in memory until client_close. */
+void client_open(struct client *client, const struct saved_signals *saved);
+void client_close(struct client *client);
+
+/* Handles the events noted since the last call, and tells the session. signalled: canceld was told to end. */
+enum client_end client_turn(struct client *client, bool signalled, msec_t now);
+
+/* When client_turn is due; MSEC_NEVER: only after an event. */
+msec_t client_wake(const struct client *client);
+
+/* The client's process; 0: it is not known, or not watched. */
+pid_t client_process(const struct client *client);
+
+/* Whether the client reads no more answers. */
+bool client_is_deaf(const struct client *client);
+
+/* Whether the session ends because of the client, not of the server. */
+bool client_is_over(const struct client *client);
+
+/*
+ * Whether a new server could still answer the client: the client may send more, or has requests that were not written
+ * to the old server.
+ */
+bool client_needs_server(const struct client *client);
 
 /*
  * The server's life, from its start to its end and its restarts: carries out the supervisor's steps, and tells the
@@ -33,12 +92,9 @@ struct life {
 	struct relay relay; /* of its stderr */
 	struct restart restart;
 	struct supervisor supervisor;
-	ev_io control;
-	ev_io reader;       /* turns readable when nothing reads the server's stdin any more */
-	bool unread;        /* ... which has happened */
-	bool child_changed; /* child_hear has to be called */
-	bool stuck;         /* the server was ended because it no longer answered */
-	int start_status;   /* the status to exit with if the server could not be started; 0: it was */
+	struct descriptor reader; /* turns ready when nothing reads the server's stdin any more */
+	bool stuck;               /* the server was ended because it no longer answered */
+	int start_status;         /* the status to exit with if the server could not be started; 0: it was */
 };
 
 /*

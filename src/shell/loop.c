@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "core/limits.h"
-#include "shell/client.h"
 #include "shell/control.h"
 #include "shell/io.h"
 #include "shell/log.h"
@@ -36,7 +35,6 @@ struct loop {
 	struct client client;
 	struct life life;
 	struct control control;
-	ev_io log_writable;
 	ev_prepare settle;
 	ev_timer timer;
 	msec_t now;   /* of this turn */
@@ -57,7 +55,7 @@ hear(struct loop *loop, enum side from)
 {
 	struct port *port = &loop->port[from];
 
-	if (may_read(loop, from) && (port->ready || !port->in.pollable))
+	if (may_read(loop, from) && port->in.ready)
 		port_read(port, loop->now);
 	if (port->in.ended)
 		port_end_input(port, loop->now);
@@ -148,7 +146,7 @@ next_wake(const struct loop *loop, msec_t due)
 	wake = earlier(wake, control_wake(&loop->control, loop->now));
 	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
 		wake = earlier(wake, loop->client.leave_by);
-	if (may_read(loop, SIDE_CLIENT) && !loop->port[SIDE_CLIENT].in.pollable)
+	if (may_read(loop, SIDE_CLIENT) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
 	return wake;
 }
@@ -168,9 +166,13 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	port_watch(&loop->port[SIDE_CLIENT], loop->ev, loop->client.state == CLIENT_PRESENT, true);
+	const struct relay *relay = &loop->life.relay;
+	struct descriptor *log = &loop->log->descriptor;
+	bool shared = relay->out == log && relay_wants_write(relay);
+
+	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);
-	watcher_set(loop->ev, &loop->log_writable, log_wants_write(loop->log));
+	descriptor_want(log, loop->ev, log_wants_write(loop->log) || shared ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
@@ -288,13 +290,18 @@ start(struct loop *loop, const struct saved_signals *saved)
 	loop->now = monotonic_now();
 	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
-	buf_init(&loop->beside[SIDE_CLIENT]);
-	buf_init(&loop->beside[SIDE_SERVER]);
 	beside = loop->options->session.dry_run ? loop->beside : NULL;
-	port_init(client, SIDE_CLIENT, loop->session, beside);
-	port_init(server, SIDE_SERVER, loop->session, beside);
+	port_init(client, SIDE_CLIENT, loop->session, loop->ev, beside);
+	port_init(server, SIDE_SERVER, loop->session, loop->ev, beside);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
-	client_open(&loop->client, loop->options, loop->log, loop->session, client, loop->ev, saved);
+	loop->client = (struct client){
+		.options = loop->options,
+		.log = loop->log,
+		.session = loop->session,
+		.port = client,
+		.loop = loop->ev,
+	};
+	client_open(&loop->client, saved);
 	loop->control = (struct control){
 		.options = loop->options,
 		.file = loop->file,
@@ -320,7 +327,6 @@ start(struct loop *loop, const struct saved_signals *saved)
 	if (life_start(&loop->life) < 0)
 		return -1;
 	signals_watch(&loop->signals, loop->ev, saved);
-	watcher_init(&loop->log_writable, loop->log->descriptor.fd, EV_WRITE, NULL);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
 	ev_prepare_init(&loop->settle, on_settle);
@@ -340,8 +346,9 @@ finish(struct loop *loop)
 	client_close(&loop->client);
 	control_close(&loop->control);
 	life_close(&loop->life);
-	port_close_in(client, loop->ev);
-	port_close_out(client, loop->ev);
+	descriptor_close(&client->in);
+	descriptor_close(&client->out);
+	descriptor_want(&loop->log->descriptor, loop->ev, 0);
 	buf_free(&loop->beside[SIDE_CLIENT]);
 	buf_free(&loop->beside[SIDE_SERVER]);
 	session_free(loop->session);

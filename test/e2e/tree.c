@@ -263,7 +263,7 @@ TESTS(a_stopped_guardian_wakes_when_canceld_is_killed, 0, KINDS)
 	struct run *run = start_with(kinds[_i], (struct setup){ 0 });
 	pid_t guardian = first_child(run->pid);
 
-	/* A running canceld would replace the guardian. */
+	/* A running canceld would wake the guardian for the sweep. */
 	kill(run->pid, SIGSTOP);
 	kill(guardian, SIGSTOP);
 	while (!process_stopped(run->pid) || !process_stopped(guardian))

@@ -233,7 +233,7 @@ is_readable(int fd, int timeout)
 TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 {
 	struct ends ends = ends_open((enum kind)_i);
-	int watch = descriptor_watch(&ends.writer, false);
+	int watch = descriptor_watch(&ends.writer, false).fd;
 
 	ck_assert_int_ge(watch, 0);
 	ck_assert_int_eq(is_readable(watch, 0), 0);
@@ -249,7 +249,7 @@ TESTS(the_watch_fires_when_the_reader_goes, 0, KINDS)
 TEST(the_watch_is_silent_on_a_half_closed_socket)
 {
 	struct ends ends = ends_open(SOCKET);
-	int watch = descriptor_watch(&ends.writer, false);
+	int watch = descriptor_watch(&ends.writer, false).fd;
 	char to[8];
 
 	ck_assert_int_eq(put(&ends.reader, "x", 1), 1);
@@ -299,7 +299,7 @@ TEST(a_file_is_read_and_written)
 	ck_assert_mem_eq(to, "bc", 2);
 	ck_assert_int_eq(descriptor_read(&file, to, sizeof(to)), 0);
 	ck_assert(file.ended);
-	ck_assert_int_eq(descriptor_watch(&file, false), -1);
+	ck_assert_int_eq(descriptor_watch(&file, false).fd, -1);
 	descriptor_close(&file);
 }
 

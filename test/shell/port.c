@@ -31,8 +31,8 @@ start_as(bool dry_run)
 	from_server_port = out[0];
 	buf_init(&beside[SIDE_CLIENT]);
 	buf_init(&beside[SIDE_SERVER]);
-	port_init(&client, SIDE_CLIENT, session, dry_run ? beside : NULL);
-	port_init(&server, SIDE_SERVER, session, dry_run ? beside : NULL);
+	port_init(&client, SIDE_CLIENT, session, NULL, dry_run ? beside : NULL);
+	port_init(&server, SIDE_SERVER, session, NULL, dry_run ? beside : NULL);
 	port_open(&client, in[0], open("/dev/null", O_WRONLY), true);
 	port_open(&server, open("/dev/null", O_RDONLY), out[1], true);
 }
@@ -58,11 +58,11 @@ TEST(bytes_read_by_one_port_are_written_by_the_other)
 	char text[1024] = "";
 
 	start();
-	ck_assert(client.ready);
+	ck_assert(client.in.ready);
 	client_writes(note);
 	ck_assert_uint_eq(port_read(&client, 0), strlen(note));
 	ck_assert_uint_eq(port_read(&client, 0), 0);
-	ck_assert(!client.ready);
+	ck_assert(!client.in.ready);
 	ck_assert_uint_eq(port_backlog(&server), strlen(note));
 	port_write(&server);
 	ck_assert_uint_eq(port_backlog(&server), 0);
@@ -118,7 +118,7 @@ pass(const char *bytes, size_t len)
 	ck_assert_int_eq(write(to_client_port, bytes, len), (ssize_t)len);
 	while (port_read(&client, 0) > 0)
 		;
-	port_watch(&client, NULL, false, false);
+	port_watch(&client, false, false);
 }
 
 TEST(a_side_is_not_read_while_the_other_takes_nothing)
@@ -134,7 +134,7 @@ TEST(a_side_is_not_read_while_the_other_takes_nothing)
 	}
 	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
 	port_abandon(&server);
-	port_watch(&client, NULL, false, false);
+	port_watch(&client, false, false);
 	ck_assert(port_may_read(&client));
 }
 
@@ -159,7 +159,7 @@ TEST(a_full_side_is_not_read_in_the_middle_of_a_message)
 	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
 	ck_assert_uint_eq(port_size(&client), queued + HALF);
 	port_abandon(&server);
-	port_watch(&client, NULL, false, false);
+	port_watch(&client, false, false);
 	ck_assert(port_may_read(&client));
 	pass(line + HALF, HALF);
 	ck_assert_uint_eq(port_backlog(&server), LIMIT_READ);

@@ -45,7 +45,7 @@ server_writes(const char *text)
 static void
 turn(void)
 {
-	relay.ready = true;
+	relay.in.ready = true;
 	relay_turn(&relay);
 }
 
@@ -68,7 +68,7 @@ TEST(what_the_server_writes_comes_out_as_it_is)
 	take();
 	ck_assert_str_eq(taken, "one\ntwo ");
 	server_writes("\xff\n");
-	relay_close(&relay, NULL);
+	relay_close(&relay);
 	take();
 	ck_assert_str_eq(taken, "one\ntwo \xff\n");
 }

@@ -27,8 +27,6 @@ enum {
 struct peer { /* a connection */
 	struct control *control;
 	struct descriptor socket;
-	ev_io readable, writable;
-	bool ready;   /* there may be bytes to read */
 	bool closing; /* it is to be closed, whether or not it reads its last answer */
 	bool watching;
 	struct log_tap tap;
@@ -421,7 +419,6 @@ receive(struct peer *peer)
 {
 	ssize_t got;
 
-	peer->ready = false;
 	got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
 	if (got <= 0)
 		return;
@@ -448,8 +445,6 @@ hang_up(struct control *control, int i)
 
 	if (peer->watching)
 		log_untap(control->log, &peer->tap);
-	watcher_set(control->loop, &peer->readable, false);
-	watcher_set(control->loop, &peer->writable, false);
 	descriptor_close(&peer->socket);
 	buf_free(&peer->in);
 	buf_free(&peer->out);
@@ -462,10 +457,8 @@ admit(struct control *control, int fd)
 {
 	struct peer *peer = mem_new(sizeof(*peer));
 
-	*peer = (struct peer){ .control = control, .ready = true };
+	*peer = (struct peer){ .control = control };
 	descriptor_init(&peer->socket, fd, true);
-	watcher_init(&peer->readable, fd, EV_READ, &peer->ready);
-	watcher_init(&peer->writable, fd, EV_WRITE, NULL);
 	control->peers[control->count++] = peer;
 	if (control->count <= CONTROL_PEERS)
 		return;
@@ -480,7 +473,7 @@ accept_one(struct control *control)
 {
 	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC);
 
-	control->called = false;
+	control->listener.ready = false;
 	control->accept_at = MSEC_NEVER;
 	if (fd >= 0)
 		admit(control, fd);
@@ -512,10 +505,10 @@ void
 control_turn(struct control *control, msec_t now)
 {
 	control->now = now;
-	if (control->called || now >= control->accept_at)
+	if (control->listener.ready || now >= control->accept_at)
 		accept_one(control);
 	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->ready && may_read(control->peers[i]))
+		if (control->peers[i]->socket.ready && may_read(control->peers[i]))
 			receive(control->peers[i]);
 	take_line(control);
 }
@@ -535,13 +528,13 @@ control_watch(struct control *control)
 		struct peer *peer = control->peers[i];
 
 		send_out(peer);
-		watcher_set(control->loop, &peer->readable, may_read(peer));
-		watcher_set(control->loop, &peer->writable, peer->out.len > 0);
+		descriptor_want(&peer->socket, control->loop,
+		    (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
 		control->pending |= peer->line > 0 && has_room(peer);
 		if (is_done(peer))
 			hang_up(control, i);
 	}
-	watcher_set(control->loop, &control->listener, control->accept_at == MSEC_NEVER);
+	descriptor_want(&control->listener, control->loop, control->accept_at == MSEC_NEVER ? EV_READ : 0);
 }
 
 msec_t
@@ -553,23 +546,24 @@ control_wake(const struct control *control, msec_t now)
 void
 control_open(struct control *control)
 {
-	const struct options *options = control->options;
-	const char *at;
-	int fd = -1;
+	const char *given = control->options->control, *at;
+	int fd;
 
 	control->started = time(NULL);
 	control->started_at = control->now;
 	control->accept_at = MSEC_NEVER;
-	if (!options->no_control)
-		fd = place_listen(options->control[0] != '\0' ? options->control : NULL, control->path, &at);
-	watcher_init(&control->listener, fd, EV_READ, &control->called);
-	if (fd >= 0)
+	control->listener = DESCRIPTOR_NONE;
+	if (control->options->no_control)
 		return;
+	fd = place_listen(given[0] != '\0' ? given : NULL, control->path, &at);
+	if (fd >= 0) {
+		descriptor_init(&control->listener, fd, true);
+		return;
+	}
 	control->path[0] = '\0';
-	if (!options->no_control)
-		log_event(control->log, WHY_CONTROL_REFUSED,
-		    LOG_FIELDS(log_string("at", at),
-			log_string("reason", errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
+	log_event(control->log, WHY_CONTROL_REFUSED,
+	    LOG_FIELDS(log_string("at", at),
+		log_string("reason", errno == EADDRINUSE ? "another canceld uses it" : strerror(errno))));
 }
 
 void
@@ -578,8 +572,7 @@ control_close(struct control *control)
 	if (control->path[0] == '\0')
 		return;
 	/* Before the connections, so that their end tells that canceld's has come. */
-	watcher_set(control->loop, &control->listener, false);
-	close(control->listener.fd);
+	descriptor_close(&control->listener);
 	place_remove_dead(control->path); /* by now another canceld may listen under this name */
 	while (control->count > 0) {
 		send_out(control->peers[0]);

@@ -112,7 +112,7 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 {
 	struct stat status;
 
-	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL };
+	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL, .ready = true };
 	descriptor->pollable = is_pollable(fd);
 	if (ours) {
 		if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
@@ -133,19 +133,41 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 }
 
 void
-descriptor_clear(struct descriptor *descriptor)
-{
-	*descriptor = (struct descriptor){ .fd = -1, .given = -1 };
-}
-
-void
 descriptor_close(struct descriptor *descriptor)
 {
+	descriptor_want(descriptor, descriptor->loop, 0);
 	if (descriptor->fd >= 0)
 		close(descriptor->fd);
 	if (descriptor->given >= 0 && descriptor->given != descriptor->fd)
 		close(descriptor->given);
 	descriptor->fd = descriptor->given = -1;
+}
+
+static void
+on_event(struct ev_loop *loop, ev_io *watcher, int events)
+{
+	struct descriptor *descriptor = watcher->data;
+
+	(void)loop;
+	(void)events;
+	descriptor->ready = true;
+}
+
+void
+descriptor_want(struct descriptor *descriptor, struct ev_loop *loop, int events)
+{
+	ev_io *watcher = &descriptor->watcher;
+
+	if (events == descriptor->wanted || descriptor->fd < 0 || !descriptor->pollable)
+		return;
+	if (descriptor->wanted != 0)
+		ev_io_stop(descriptor->loop, watcher);
+	ev_io_init(watcher, on_event, descriptor->fd, events);
+	watcher->data = descriptor;
+	if (events != 0)
+		ev_io_start(loop, watcher);
+	descriptor->loop = loop;
+	descriptor->wanted = events;
 }
 
 /* Chooses another mode if errno says that this one is not supported; true: try again. */
@@ -228,6 +250,7 @@ descriptor_read(struct descriptor *descriptor, char *to, size_t room)
 	ssize_t got;
 
 	assert(room > 0);
+	descriptor->ready = !descriptor->pollable;
 	got = transfer(descriptor, &piece, 1, false, &descriptor->ended);
 	descriptor->ended |= got == 0;
 	return got;
@@ -274,19 +297,21 @@ descriptor_wait(const struct descriptor *descriptor, msec_t until)
 	return left > 0 && poll(&ready, 1, (int)left) != 0;
 }
 
-int
+struct descriptor
 descriptor_watch(const struct descriptor *descriptor, bool hangup)
 {
-	return watch_for(descriptor->fd, hangup);
+	int fd = watch_for(descriptor->fd, hangup);
+
+	return (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 }
 
 bool
-descriptor_hung_up(int watch)
+descriptor_hung_up(const struct descriptor *watch)
 {
 #ifdef __linux__
 	struct epoll_event event;
 
-	return epoll_wait(watch, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+	return epoll_wait(watch->fd, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
 #else
 	(void)watch;
 	return false;

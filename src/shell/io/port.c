@@ -17,17 +17,17 @@ lane_out(const struct port *port)
 }
 
 void
-port_init(struct port *port, enum side side, struct session *session, struct buf *beside)
+port_init(struct port *port, enum side side, struct session *session, struct ev_loop *loop, struct buf *beside)
 {
-	*port = (struct port){ .side = side, .session = session };
+	*port = (struct port){ .side = side,
+		.session = session,
+		.loop = loop,
+		.in = DESCRIPTOR_NONE,
+		.out = DESCRIPTOR_NONE };
 	if (beside != NULL) {
 		port->from = &beside[side];
 		port->to = &beside[side_other(side)];
 	}
-	descriptor_clear(&port->in);
-	descriptor_clear(&port->out);
-	watcher_init(&port->readable, -1, EV_READ, NULL);
-	watcher_init(&port->writable, -1, EV_WRITE, NULL);
 }
 
 void
@@ -35,24 +35,7 @@ port_open(struct port *port, int in, int out, bool ours)
 {
 	descriptor_init(&port->in, in, ours);
 	descriptor_init(&port->out, out, ours);
-	watcher_init(&port->readable, port->in.fd, EV_READ, &port->ready);
-	watcher_init(&port->writable, port->out.fd, EV_WRITE, &port->room);
-	port->ready = port->room = true;
 	port->throttled = port->end_heard = false;
-}
-
-void
-port_close_in(struct port *port, struct ev_loop *loop)
-{
-	watcher_set(loop, &port->readable, false);
-	descriptor_close(&port->in);
-}
-
-void
-port_close_out(struct port *port, struct ev_loop *loop)
-{
-	watcher_set(loop, &port->writable, false);
-	descriptor_close(&port->out);
 }
 
 bool
@@ -69,7 +52,6 @@ port_read(struct port *port, msec_t now)
 	char *space = lane_space(lane, LIMIT_READ, &room);
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
-	port->ready = false;
 	if (got <= 0)
 		return 0;
 	if (port->from != NULL)
@@ -113,8 +95,8 @@ port_size(const struct port *port)
 }
 
 /*
- * Returns how much was written, at least a byte, or 0 and sets `room`: a short write shows that there is no more, unless
- * only as much is written at once as is sure to fit.
+ * Returns how much was written. A short write shows that there is no more room, unless only as much is written at once
+ * as is sure to fit: that is waited for.
  */
 static size_t
 write_once(struct port *port, const struct span *spans, int count)
@@ -122,13 +104,13 @@ write_once(struct port *port, const struct span *spans, int count)
 	size_t all = 0;
 	ssize_t put;
 
-	if (!port->room || port_is_closed(port))
+	if (!port->out.ready || port_is_closed(port))
 		return 0;
 	put = descriptor_write(&port->out, spans, count);
 	for (int i = 0; i < count; i++)
 		all += spans[i].len;
 	if (put < 0 || ((size_t)put < all && port->out.way != DESCRIPTOR_CAREFUL))
-		port->room = !port->out.pollable;
+		port->out.ready = !port->out.pollable;
 	return put < 0 ? 0 : (size_t)put;
 }
 
@@ -163,8 +145,8 @@ port_write(struct port *port)
 		write_beside(port);
 		return;
 	}
-	while (
-	    port->room && (count = lane_output(lane, spans, SPANS)) > 0 && (put = write_once(port, spans, count)) > 0)
+	while (port->out.ready && (count = lane_output(lane, spans, SPANS)) > 0 &&
+	    (put = write_once(port, spans, count)) > 0)
 		lane_sent(lane, put);
 }
 
@@ -189,10 +171,10 @@ throttle(struct port *port)
 }
 
 void
-port_watch(struct port *port, struct ev_loop *loop, bool reading, bool writing)
+port_watch(struct port *port, bool reading, bool writing)
 {
 	throttle(port);
-	watcher_set(loop, &port->readable, reading && port_may_read(port) && port->in.pollable);
-	watcher_set(loop, &port->writable,
-	    writing && port->out.pollable && !port_is_closed(port) && port_backlog(port) > 0);
+	descriptor_want(&port->in, port->loop, reading && port_may_read(port) ? EV_READ : 0);
+	descriptor_want(&port->out, port->loop,
+	    writing && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
 }

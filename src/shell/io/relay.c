@@ -18,18 +18,13 @@ relay_open(struct relay *relay, bool inherited, struct descriptor *shared)
 	bool direct = inherited || isatty(STDERR_FILENO);
 	int pair[2] = { -1, -1 }, own = shared != NULL ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
-	*relay = (struct relay){ .out = shared != NULL ? shared : &relay->own };
-	buf_init(&relay->queue);
-	buf_init(&relay->tail);
-	descriptor_clear(&relay->in);
-	descriptor_clear(&relay->own);
+	*relay = (struct relay){ .in = DESCRIPTOR_NONE, .own = DESCRIPTOR_NONE };
+	relay->out = shared != NULL ? shared : &relay->own;
 	if (own >= 0)
 		descriptor_init(&relay->own, own, false);
 	if (!direct && pipe2(pair, O_CLOEXEC) == 0)
 		descriptor_init(&relay->in, pair[0], true);
 	relay->write_end = pair[1];
-	watcher_init(&relay->readable, relay->in.fd, EV_READ, &relay->ready);
-	watcher_init(&relay->writable, relay->out->fd, EV_WRITE, NULL);
 	return relay->out->fd < 0 || (!direct && pair[1] < 0) ? -1 : 0;
 }
 
@@ -110,16 +105,21 @@ move(struct relay *relay, int reads)
 void
 relay_watch(struct relay *relay, struct ev_loop *loop)
 {
-	watcher_set(loop, &relay->readable, true);
-	watcher_set(loop, &relay->writable, relay->queue.len > 0);
+	descriptor_want(&relay->in, loop, EV_READ);
+	descriptor_want(&relay->own, loop, relay_wants_write(relay) ? EV_WRITE : 0);
+}
+
+bool
+relay_wants_write(const struct relay *relay)
+{
+	return relay->queue.len > 0;
 }
 
 void
 relay_turn(struct relay *relay)
 {
-	if (relay->ready || relay->queue.len > 0)
+	if (relay->in.ready || relay_wants_write(relay))
 		move(relay, READS);
-	relay->ready = false;
 }
 
 void
@@ -133,12 +133,10 @@ relay_say(struct relay *relay, struct span line)
 }
 
 void
-relay_close(struct relay *relay, struct ev_loop *loop)
+relay_close(struct relay *relay)
 {
 	msec_t end = monotonic_now() + RELAY_LAST_WAIT;
 
-	watcher_set(loop, &relay->readable, false);
-	watcher_set(loop, &relay->writable, false);
 	move(relay, LAST_READS);
 	while (relay->queue.len > 0 && descriptor_wait(relay->out, end))
 		flush(relay);

@@ -14,7 +14,6 @@ enum {
 	STATUS_OWN_FAILURE = 125,
 
 	/* Milliseconds. */
-	START_LOOK = 100,  /* between two looks at a guardian that has not started the server yet */
 	SWEEP_TIME = 1000, /* for canceld's own sweep, when it ends */
 	SWEEP_PAUSE = 20,
 };
@@ -22,24 +21,21 @@ enum {
 /* Two pipes and a socket pair. */
 enum end { INPUT_READ, INPUT_WRITE, OUTPUT_READ, OUTPUT_WRITE, CONTROL_OWN, CONTROL_GUARDIAN, ENDS };
 
-static void
-close_end(int *end)
-{
-	if (*end >= 0)
-		close(*end);
-	*end = -1;
-}
-
-static int
+static bool
 open_ends(int ends[])
 {
-	int i;
+	return pipe2(&ends[INPUT_READ], O_CLOEXEC) == 0 && pipe2(&ends[OUTPUT_READ], O_CLOEXEC) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[CONTROL_OWN]) == 0;
+}
 
-	for (i = 0; i < ENDS; i++)
-		ends[i] = -1;
-	if (pipe2(&ends[INPUT_READ], O_CLOEXEC) < 0 || pipe2(&ends[OUTPUT_READ], O_CLOEXEC) < 0)
-		return -1;
-	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[CONTROL_OWN]);
+static void
+close_ends(int ends[], unsigned which)
+{
+	for (int i = 0; i < ENDS; i++)
+		if ((which & 1U << i) != 0 && ends[i] >= 0) {
+			close(ends[i]);
+			ends[i] = -1;
+		}
 }
 
 /*
@@ -61,103 +57,62 @@ fork_guardian(const struct guardian *guardian)
 	return pid;
 }
 
-/* The guardian's next report, like recv(2). */
-static ssize_t
-next_report(int control, struct guardian_report *report, int flags)
-{
-	ssize_t got;
-
-	do
-		got = recv(control, report, sizeof(*report), flags | MSG_WAITALL);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
-/* A guardian that is stopped (SIGSTOP) would not end the server if canceld died in the same moment, or start it. */
-static void
-end_stopped_guardian(struct child *child)
-{
-	siginfo_t info = { 0 };
-
-	if (child->guardian <= 0 || waitid(P_PID, (id_t)child->guardian, &info, WSTOPPED | WNOHANG | WNOWAIT) < 0 ||
-	    info.si_pid == 0)
-		return;
-	child->unguarded = "it was stopped";
-	kill(child->guardian, SIGKILL);
-}
-
 /* Waits until the server is executed. 0, or the status to exit with, and errno. */
 static int
 hear_start(struct child *child, int control)
 {
 	struct guardian_report report;
-	struct pollfd ready = { .fd = control, .events = POLLIN };
-	int count;
+	ssize_t got;
 
-	while ((count = poll(&ready, 1, START_LOOK)) == 0 || (count < 0 && errno == EINTR))
-		end_stopped_guardian(child);
-	if (next_report(control, &report, 0) != (ssize_t)sizeof(report)) {
-		errno = EAGAIN;
+	while ((got = read(control, &report, sizeof(report))) < 0 && errno == EINTR)
+		;
+	errno = got == (ssize_t)sizeof(report) ? report.number : EAGAIN;
+	if (got != (ssize_t)sizeof(report) || report.kind == GUARDIAN_FAILED)
 		return STATUS_OWN_FAILURE;
-	}
-	if (report.kind != GUARDIAN_STARTED) {
-		errno = report.number;
-		if (report.kind == GUARDIAN_FAILED)
-			return STATUS_OWN_FAILURE;
-		return report.number == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
-	}
+	if (report.kind == GUARDIAN_REFUSED)
+		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	/* Otherwise the guardian is init of another pid namespace (unshare(1)), and this pid means nothing here. */
-	if (report.number == (int)child->guardian) {
-		child->pid = report.pid;
-		child->own.leader = report.pid;
-	}
+	if (report.number == (int)child->guardian)
+		child->pid = child->own.leader = report.pid;
 	return 0;
 }
 
-int
-child_start(struct child *child, char **command, const struct saved_signals *saved, int errors, bool group,
-    const char *socket)
+void
+child_init(struct child *child)
 {
-	int ends[ENDS], status = STATUS_OWN_FAILURE, error, i;
+	*child = (struct child){ .input = -1, .output = -1, .control = DESCRIPTOR_NONE, .status = -1, .signal = -1 };
+}
+
+int
+child_start(struct child *child, struct guardian guardian)
+{
+	int ends[ENDS] = { -1, -1, -1, -1, -1, -1 }, status = STATUS_OWN_FAILURE, error;
 	siginfo_t info;
 
-	*child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };
+	child_init(child);
 #ifdef __linux__
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
 	/* A process that executed canceld may have started others: they are spared. */
-	child->own.group = group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-	if (open_ends(ends) == 0) {
-		const struct guardian guardian = {
-			.control = ends[CONTROL_GUARDIAN],
-			.group = group,
-			.command = command,
-			.input = ends[INPUT_READ],
-			.output = ends[OUTPUT_WRITE],
-			.errors = errors,
-			.socket = socket,
-			.saved = saved,
-		};
-
+	child->own.group = guardian.group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+	if (open_ends(ends)) {
+		guardian.input = ends[INPUT_READ];
+		guardian.output = ends[OUTPUT_WRITE];
+		guardian.control = ends[CONTROL_GUARDIAN];
 		child->guardian = child->own.kept = fork_guardian(&guardian);
 	}
 	if (child->guardian > 0) {
-		close_end(&ends[INPUT_READ]);
-		close_end(&ends[OUTPUT_WRITE]);
-		close_end(&ends[CONTROL_GUARDIAN]);
+		close_ends(ends, 1U << INPUT_READ | 1U << OUTPUT_WRITE | 1U << CONTROL_GUARDIAN);
 		status = hear_start(child, ends[CONTROL_OWN]);
 	}
 	if (status == 0) {
 		child->input = ends[INPUT_WRITE];
 		child->output = ends[OUTPUT_READ];
-		child->control = ends[CONTROL_OWN];
+		descriptor_init(&child->control, ends[CONTROL_OWN], true);
 		return 0;
 	}
 	error = errno;
-	for (i = 0; i < ENDS; i++)
-		close_end(&ends[i]);
-	if (child->guardian > 0)
-		kill(child->guardian, SIGCONT);
+	close_ends(ends, ~0U);
 	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
 		;
 	/* A guardian that has not ended in order may have left processes. */
@@ -188,21 +143,17 @@ note_exit(struct child *child, bool killed, int number)
 }
 
 static void
-hear_reports(struct child *child, sweep_ended *ended, void *context)
+hear_reports(struct child *child)
 {
 	struct guardian_report report;
-	ssize_t got = -1;
 
-	while (child->control >= 0 &&
-	    (got = next_report(child->control, &report, MSG_DONTWAIT)) == (ssize_t)sizeof(report)) {
-		if (report.kind == GUARDIAN_SWEPT && ended != NULL)
-			ended(context, report.pid, report.name);
-		else if (report.kind == GUARDIAN_DENIED)
-			child->denied = true;
+	while (child->control.fd >= 0 &&
+	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report)) {
+		if (report.kind == GUARDIAN_SWEPT && child->own.ended != NULL)
+			child->own.ended(child->own.context, report.pid, report.name);
 		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
 			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
 	}
-	child->silent |= got == 0;
 }
 
 /*
@@ -218,7 +169,7 @@ lose_guardian(struct child *child, const siginfo_t *info)
 	waitpid(child->guardian, NULL, WNOHANG);
 	child->guardian = child->own.kept = 0;
 	child->swept = child->sweeping && fine;
-	if (!child->swept && child->unguarded == NULL)
+	if (!child->swept)
 		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
 	if (child->pid > 0 && waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) < 0) {
 		child->pid = 0;
@@ -234,32 +185,25 @@ sweeps_itself(const struct child *child)
 }
 
 /*
- * The children of canceld: the guardian; the server once its guardian is dead; and processes that canceld has to reap
+ * The children of canceld are the guardian; the server once its guardian is dead; and processes that canceld has to reap
  * as a subreaper, or as init of a pid namespace.
  */
-static void
-hear_children(struct child *child, sweep_ended *ended, void *context)
+void
+child_hear(struct child *child)
 {
 	siginfo_t info = { 0 };
 
-	end_stopped_guardian(child);
+	hear_reports(child);
 	if (child->guardian > 0 && waitid(P_PID, (id_t)child->guardian, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid > 0) {
-		hear_reports(child, ended, context);
+		hear_reports(child);
 		lose_guardian(child, &info);
 	}
-	if (!sweeps_itself(child) && sweep_hear(&child->own, &info))
-		note_exit(child, info.si_code != CLD_EXITED, info.si_status);
-}
-
-void
-child_hear(struct child *child, sweep_ended *ended, void *context)
-{
-	hear_reports(child, ended, context);
-	hear_children(child, ended, context);
-	if (sweeps_itself(child) && !child->swept) {
-		child->swept = sweep_round(&child->own, ended, context);
-		child->denied = child->own.denied;
+	if (!sweeps_itself(child)) {
+		if (sweep_hear(&child->own, &info))
+			note_exit(child, info.si_code != CLD_EXITED, info.si_status);
+	} else if (!child->swept) {
+		child->swept = sweep_round(&child->own);
 	}
 	if (child->swept)
 		child->pid = 0;
@@ -269,8 +213,8 @@ void
 child_sweep(struct child *child)
 {
 	child->sweeping = true;
-	if (child->control >= 0)
-		shutdown(child->control, SHUT_WR);
+	if (child->control.fd >= 0)
+		shutdown(child->control.fd, SHUT_WR);
 	/* The guardian may have been stopped (SIGSTOP). */
 	if (child->guardian > 0)
 		kill(child->guardian, SIGCONT);
@@ -281,12 +225,10 @@ child_close(struct child *child)
 {
 	msec_t end = monotonic_now() + SWEEP_TIME;
 
-	if (child->control >= 0)
-		close(child->control);
-	child->control = -1;
-	while (sweeps_itself(child) && !child->swept && !child->denied && monotonic_now() < end) {
-		child_hear(child, NULL, NULL);
-		if (!child->swept && !child->denied)
+	descriptor_close(&child->control);
+	while (sweeps_itself(child) && !child->swept && monotonic_now() < end) {
+		child_hear(child);
+		if (!child->swept)
 			poll(NULL, 0, SWEEP_PAUSE);
 	}
 }

@@ -1,10 +1,13 @@
-#include "shell/client.h"
+#include "shell/life.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 #include "core/limits.h"
 #include "shell/io.h"
@@ -16,54 +19,130 @@ enum {
 	PROCESS_GONE, /* the client's process has ended */
 };
 
-/*
- * The end of the client's process is ignored where the work has to go on without it: in the background of a shell that
- * has exited, or with input from a file.
- */
-static bool
-outlives_client(const struct client *client, const struct saved_signals *saved)
+#ifdef SYS_pidfd_open
+
+enum {
+	GENERATIONS = 32,
+	NAME = 64, /* "pipe:[4026531840]" */
+};
+
+/* proc(5): what the descriptor is, such as "socket:[7]"; "" if that cannot be read. */
+static void
+name_descriptor(const char *process, int fd, char name[NAME])
 {
-	return client->options->drain || client->port->in.file || signals_ignored(saved, SIGHUP);
+	char path[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd/%d", process, fd);
+	len = proc_is_own() ? readlink(path, name, NAME - 1) : 0;
+	name[len > 0 ? len : 0] = '\0';
+}
+
+/*
+ * The client's process is the nearest ancestor whose descriptor 0 is not the pipe or socket that is ours, as shells and
+ * launchers hand theirs on; one whose descriptors cannot be read counts as the client. It is not known if our input is
+ * neither pipe nor socket, or the client would be init. PR_SET_PDEATHSIG would report only the end of the thread that
+ * started this process.
+ */
+static int
+watch_process(int input, pid_t *process)
+{
+	char own[NAME], other[NAME], number[32];
+	pid_t pid = getppid();
+	struct stat status;
+
+	if (fstat(input, &status) < 0 || (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)))
+		return -1;
+	name_descriptor("self", input, own);
+	for (int i = 0; i < GENERATIONS && pid > 1; i++, pid = proc_parent(pid)) {
+		int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		bool gone = fd < 0 || (i == 0 && getppid() != pid);
+
+		/* Read after the descriptor is open: from then on the pid cannot be reused for another process. */
+		snprintf(number, sizeof(number), "%ld", (long)pid);
+		name_descriptor(number, STDIN_FILENO, other);
+		*process = pid;
+		if (!gone && (other[0] == '\0' || strcmp(own, other) != 0))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+		if (gone)
+			break;
+	}
+	return -1;
+}
+
+#else
+
+static int
+watch_process(int input, pid_t *process)
+{
+	(void)input;
+	(void)process;
+	return -1;
+}
+
+#endif
+
+/*
+ * These descriptors stay readable, so each wakes the loop once only; that of a hangup may turn readable for another
+ * reason.
+ */
+static void
+settle_watches(struct client *client)
+{
+	struct descriptor *hung_up = &client->watches[HUNG_UP];
+
+	if (hung_up->ready && hung_up->wanted != 0)
+		hung_up->ready = descriptor_hung_up(hung_up);
+	for (int i = 0; i < CLIENT_WATCHES; i++)
+		descriptor_want(&client->watches[i], client->loop, client->watches[i].ready ? 0 : EV_READ);
+}
+
+static struct descriptor
+watch_stream(struct client *client, const struct descriptor *stream, bool hangup)
+{
+	struct descriptor watch = descriptor_watch(stream, hangup);
+
+	if (watch.fd < 0 && errno != EPERM && errno != ENOSYS)
+		log_failure(client->log, hangup ? "watch stdin" : "watch stdout", errno);
+	return watch;
 }
 
 void
-client_open(struct client *client, const struct options *options, struct log *log, struct session *session,
-    const struct port *port, struct ev_loop *loop, const struct saved_signals *saved)
+client_open(struct client *client, const struct saved_signals *saved)
 {
-	int fds[CLIENT_WATCHES], i;
+	const struct port *port = client->port;
+	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
+	bool outlives = client->options->drain || port->in.file || signals_ignored(saved, SIGHUP);
+	int fd = outlives ? -1 : watch_process(port->in.given, &client->process);
 
-	*client = (struct client){ .options = options, .log = log, .session = session, .port = port, .loop = loop };
 	client->hung_until = client->drain_until = client->leave_by = MSEC_NEVER;
-	fds[READER_GONE] = descriptor_watch(&port->out, false);
-	if (fds[READER_GONE] < 0 && errno != EPERM && errno != ENOSYS)
-		log_failure(log, "watch stdout", errno);
-	fds[HUNG_UP] = descriptor_watch(&port->in, true);
-	if (fds[HUNG_UP] < 0 && errno != EPERM && errno != ENOSYS)
-		log_failure(log, "watch stdin", errno);
-	/* PR_SET_PDEATHSIG reports only the end of the thread that started this process. */
-	fds[PROCESS_GONE] = outlives_client(client, saved) ? -1 : ancestor_watch(port->in.given);
-	for (i = 0; i < CLIENT_WATCHES; i++) {
-		watcher_init(&client->watchers[i], fds[i], EV_READ, &client->noted[i]);
-		watcher_set(loop, &client->watchers[i], true);
-	}
+	client->watches[READER_GONE] = watch_stream(client, &port->out, false);
+	client->watches[HUNG_UP] = watch_stream(client, &port->in, true);
+	client->watches[PROCESS_GONE] = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
+	settle_watches(client);
 }
 
 void
 client_close(struct client *client)
 {
-	int i;
+	for (int i = 0; i < CLIENT_WATCHES; i++)
+		descriptor_close(&client->watches[i]);
+}
 
-	for (i = 0; i < CLIENT_WATCHES; i++) {
-		watcher_set(client->loop, &client->watchers[i], false);
-		if (client->watchers[i].fd >= 0)
-			close(client->watchers[i].fd);
-	}
+pid_t
+client_process(const struct client *client)
+{
+	const struct descriptor *watch = &client->watches[PROCESS_GONE];
+
+	return watch->fd >= 0 && !watch->ready ? client->process : 0;
 }
 
 bool
 client_is_deaf(const struct client *client)
 {
-	return client->noted[READER_GONE] || client->noted[PROCESS_GONE] || client->port->out.broken;
+	return client->watches[READER_GONE].ready || client->watches[PROCESS_GONE].ready || client->port->out.broken;
 }
 
 /* In a dry run the server may still answer the handshake. */
@@ -99,22 +178,6 @@ client_wake(const struct client *client)
 }
 
 /*
- * These descriptors stay readable, so each wakes the loop once only; that of a hangup may turn readable for another
- * reason.
- */
-static void
-settle_watchers(struct client *client)
-{
-	int i;
-
-	if (client->noted[HUNG_UP] && ev_is_active(&client->watchers[HUNG_UP]))
-		client->noted[HUNG_UP] = descriptor_hung_up(client->watchers[HUNG_UP].fd);
-	for (i = 0; i < CLIENT_WATCHES; i++)
-		if (client->noted[i])
-			watcher_set(client->loop, &client->watchers[i], false);
-}
-
-/*
  * Whether the client has closed its end of stdin while the rest of stdin is not read, because the server reads nothing
  * or the client does not read its answers.
  */
@@ -124,7 +187,7 @@ note_hangup(struct client *client, msec_t now)
 	const struct port *port = client->port;
 
 	if (client->state != CLIENT_PRESENT || client->options->drain || port->in.ended || !port->throttled ||
-	    !client->noted[HUNG_UP])
+	    !client->watches[HUNG_UP].ready)
 		client->hung_until = MSEC_NEVER;
 	else if (client->hung_until == MSEC_NEVER)
 		client->hung_until = now + TIME_HANGUP_WAIT;
@@ -180,7 +243,7 @@ client_turn(struct client *client, bool signalled, msec_t now)
 {
 	bool gone, deaf = client_is_deaf(client);
 
-	settle_watchers(client);
+	settle_watches(client);
 	note_hangup(client, now);
 	gone = deaf || client->port->in.ended || now >= client->hung_until;
 	if (signalled) {
@@ -197,18 +260,4 @@ client_turn(struct client *client, bool signalled, msec_t now)
 	    (session_outstanding(client->session, SIDE_CLIENT) > 0 || session_turn_runs(client->session)))
 		return CLIENT_STAYS;
 	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;
-}
-
-/* proc(5): the line "Pid:" in fdinfo of the descriptor that watches the process. */
-pid_t
-client_process(const struct client *client)
-{
-	char path[64], text[512];
-	const char *line;
-
-	if (client->watchers[PROCESS_GONE].fd < 0)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", client->watchers[PROCESS_GONE].fd);
-	line = proc_is_own() && proc_read(path, text, sizeof(text)) ? strstr(text, "\nPid:") : NULL;
-	return line == NULL ? 0 : (pid_t)strtol(line + strlen("\nPid:"), NULL, 10);
 }

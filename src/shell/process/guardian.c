@@ -54,24 +54,15 @@ report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, cons
 }
 
 static void
-on_swept(void *context, pid_t pid, const char *name)
+on_swept(void *watch, pid_t pid, const char *name)
 {
-	report(context, GUARDIAN_SWEPT, pid, 0, name);
+	report(watch, GUARDIAN_SWEPT, pid, 0, name);
 }
 
 static void
 on_child(int signal)
 {
 	(void)signal;
-}
-
-static void
-listen_to_children(void)
-{
-	struct sigaction action = { .sa_handler = on_child };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGCHLD, &action, NULL);
 }
 
 /* Waits until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is readable. */
@@ -202,14 +193,10 @@ static bool
 sweep(struct watch *watch)
 {
 	msec_t end = monotonic_now() + SWEEP_TIME;
-	bool denied = false;
 
-	while (!sweep_round(&watch->sweep, on_swept, watch)) {
+	while (!sweep_round(&watch->sweep)) {
 		if (monotonic_now() >= end)
 			return false;
-		if (watch->sweep.denied && !denied)
-			report(watch, GUARDIAN_DENIED, 0, 0, "");
-		denied = watch->sweep.denied;
 		wait_for_news(false, SWEEP_PAUSE);
 	}
 	return true;
@@ -249,7 +236,7 @@ stand_apart(void)
 _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
-	struct watch watch = { .sweep.group = guardian->group };
+	struct watch watch = { .sweep = { .group = guardian->group, .ended = on_swept, .context = &watch } };
 	enum guardian_kind kind;
 	bool swept;
 	int error;
@@ -265,7 +252,7 @@ guardian_run(const struct guardian *guardian)
 		_exit(1);
 	}
 	report(&watch, kind, watch.sweep.leader, (int)getpid(), "");
-	listen_to_children();
+	signal(SIGCHLD, on_child);
 	wait_for_end(&watch);
 	terminate(&watch);
 	swept = sweep(&watch);

@@ -69,13 +69,9 @@ report_exit(struct life *life)
 static void
 detach(struct life *life)
 {
-	port_close_in(life->port, life->loop);
-	port_close_out(life->port, life->loop);
-	watcher_set(life->loop, &life->control, false);
-	watcher_set(life->loop, &life->reader, false);
-	if (life->reader.fd >= 0)
-		close(life->reader.fd);
-	life->reader.fd = -1;
+	descriptor_close(&life->port->in);
+	descriptor_close(&life->port->out);
+	descriptor_close(&life->reader);
 	child_close(&life->child);
 }
 
@@ -115,6 +111,14 @@ plan_successor(struct life *life, bool served)
 }
 
 static void
+on_swept(void *context, pid_t pid, const char *name)
+{
+	struct life *life = context;
+
+	log_event(life->log, WHY_SWEPT, LOG_FIELDS(log_number("process", pid), log_string("name", name)));
+}
+
+static void
 report_start(struct life *life, bool again)
 {
 	struct buf command;
@@ -134,6 +138,13 @@ static enum supervisor_event
 start_server(struct life *life)
 {
 	bool again = session_server(life->session)->life == SERVER_AWAY;
+	const struct guardian guardian = {
+		.group = life->options->sweep_group,
+		.command = life->options->command,
+		.errors = life->relay.write_end,
+		.socket = life->socket,
+		.saved = life->saved,
+	};
 
 	if (life->options->fault[0] != '\0') {
 		life->start_status = STATUS_FAILED;
@@ -142,8 +153,7 @@ start_server(struct life *life)
 	}
 	relay_forget(&life->relay);
 	life->stuck = false;
-	life->start_status = child_start(&life->child, life->options->command, life->saved, life->relay.write_end,
-	    life->options->sweep_group, life->socket);
+	life->start_status = child_start(&life->child, guardian);
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
@@ -152,11 +162,10 @@ start_server(struct life *life)
 		return SUPERVISE_FAILED;
 	}
 	report_start(life, again);
+	life->child.own.ended = on_swept;
+	life->child.own.context = life;
 	port_open(life->port, life->child.output, life->child.input, true);
-	life->unread = false;
-	watcher_init(&life->reader, descriptor_watch(&life->port->out, false), EV_READ, &life->unread);
-	watcher_init(&life->control, life->child.control, EV_READ, &life->child_changed);
-	life->child_changed = true; /* the server may have ended already */
+	life->reader = descriptor_watch(&life->port->out, false);
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_STARTED;
@@ -189,7 +198,7 @@ lose_server(struct life *life)
 	/*
 	 * Processes that the server left behind may still write to its stdout; their output is not part of the session.
 	 */
-	port_close_in(life->port, life->loop);
+	descriptor_close(&life->port->in);
 	session_server_lost(life->session, child->status, child->signal, life->now);
 }
 
@@ -206,7 +215,7 @@ take_steps(struct life *life, unsigned steps)
 		left = port_is_closed(life->port) ? 0 : port_backlog(life->port);
 		log_event(life->log, WHY_ENDING,
 		    LOG_FIELDS(log_string("step", "stdin closed"), log_positive("unwritten", left)));
-		port_close_out(life->port, life->loop);
+		descriptor_close(&life->port->out);
 		session_server_shut(life->session, life->now);
 	}
 	if (steps & STEP_TERMINATE) {
@@ -247,10 +256,8 @@ life_start(struct life *life)
 {
 	const struct options *options = life->options;
 
-	/* A server that is never started has no status and no descriptors. */
-	life->child = (struct child){ .input = -1, .output = -1, .control = -1, .status = -1, .signal = -1 };
-	watcher_init(&life->control, -1, EV_READ, NULL);
-	watcher_init(&life->reader, -1, EV_READ, NULL);
+	child_init(&life->child);
+	life->reader = DESCRIPTOR_NONE;
 	restart_init(&life->restart, options->restarts, options->restarts_within);
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
 	if (relay_open(&life->relay, options->sweep_group, life->log->dated ? NULL : &life->log->descriptor) < 0) {
@@ -265,7 +272,7 @@ void
 life_close(struct life *life)
 {
 	detach(life);
-	relay_close(&life->relay, life->loop);
+	relay_close(&life->relay);
 	restart_free(&life->restart);
 }
 
@@ -291,8 +298,8 @@ life_write(struct life *life, msec_t now)
 	if ((port_is_closed(port) || life->child.exited) && keeps_queue(life))
 		return;
 	port_write(port);
-	if ((port->out.broken || life->unread) && port->out.fd >= 0) {
-		port_close_out(port, life->loop);
+	if ((port->out.broken || life->reader.ready) && port->out.fd >= 0) {
+		descriptor_close(&port->out);
 		tell(life, SUPERVISE_DEAF);
 	}
 	if (port_is_closed(port) && !keeps_queue(life))
@@ -300,20 +307,11 @@ life_write(struct life *life, msec_t now)
 }
 
 static void
-on_swept(void *context, pid_t pid, const char *name)
-{
-	struct life *life = context;
-
-	log_event(life->log, WHY_SWEPT, LOG_FIELDS(log_number("process", pid), log_string("name", name)));
-}
-
-static void
 hear_child(struct life *life)
 {
 	bool guarded = life->child.unguarded == NULL;
 
-	life->child_changed = false;
-	child_hear(&life->child, on_swept, life);
+	child_hear(&life->child);
 	if (guarded && life->child.unguarded != NULL)
 		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
 }
@@ -350,13 +348,13 @@ tell_end(struct life *life, enum client_end end)
 }
 
 static void
-tell_exit(struct life *life)
+tell_exit(struct life *life, bool child_signal)
 {
 	bool ended = life->port->in.ended;
 
 	if (is_flushed(life))
 		tell(life, SUPERVISE_FLUSHED);
-	if (life->child_changed)
+	if (child_signal || life->child.control.ready)
 		hear_child(life);
 	if (life->child.exited)
 		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
@@ -370,7 +368,7 @@ tell_swept(struct life *life)
 	if (!client_needs_server(life->client))
 		supervisor_plan(&life->supervisor, MSEC_NEVER);
 	hear_child(life);
-	tell(life, life->child.swept || life->child.denied ? SUPERVISE_SWEPT : SUPERVISE_TICK);
+	tell(life, life->child.swept ? SUPERVISE_SWEPT : SUPERVISE_TICK);
 }
 
 msec_t
@@ -380,10 +378,9 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 	int64_t lost;
 
 	life->now = now;
-	life->child_changed |= child_signal;
 	tell_end(life, end);
 	if (supervisor->state != PROCESS_WAITING) {
-		tell_exit(life);
+		tell_exit(life, child_signal);
 		if (end == CLIENT_STAYS && life->port->throttled)
 			tell(life, SUPERVISE_BLOCKED);
 	}
@@ -412,10 +409,11 @@ life_wake(const struct life *life)
 void
 life_watch(struct life *life)
 {
-	port_watch(life->port, life->loop, true, !life->child.exited);
+	port_watch(life->port, true, !life->child.exited);
 	relay_watch(&life->relay, life->loop);
-	watcher_set(life->loop, &life->reader, !life->unread); /* it stays readable then */
-	watcher_set(life->loop, &life->control, life->child.control >= 0 && !life->child.silent);
+	/* Both stay readable then. */
+	descriptor_want(&life->reader, life->loop, life->reader.ready ? 0 : EV_READ);
+	descriptor_want(&life->child.control, life->loop, life->child.control.ended ? 0 : EV_READ);
 }
 
 int

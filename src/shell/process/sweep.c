@@ -25,53 +25,17 @@ find_dead(siginfo_t *info)
 	return look_at(P_ALL, 0, info) && info->si_pid > 0;
 }
 
-/* The list of the children, for next_child; NULL: they cannot be listed. */
-static FILE *
-open_children(void)
-{
-	return proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
-}
-
-/* 0 at the end, where the list is closed. */
-static pid_t
-next_child(FILE *list)
-{
-	char number[16];
-
-	if (fscanf(list, "%15s", number) == 1)
-		return (pid_t)strtol(number, NULL, 10);
-	fclose(list);
-	return 0;
-}
-
-/* A dead leader hides the others from find_dead. */
-static void
-reap_others(const struct sweep *sweep)
-{
-	FILE *list = open_children();
-	pid_t pid;
-
-	while (list != NULL && (pid = next_child(list)) > 0)
-		if (pid != sweep->leader && pid != sweep->kept)
-			waitpid(pid, NULL, WNOHANG);
-}
-
 bool
 sweep_hear(const struct sweep *sweep, siginfo_t *leader)
 {
-	while (find_dead(leader) && leader->si_pid != sweep->kept) {
-		if (leader->si_pid == sweep->leader) {
-			reap_others(sweep);
-			return true;
-		}
+	while (find_dead(leader) && leader->si_pid != sweep->leader && leader->si_pid != sweep->kept)
 		waitpid(leader->si_pid, NULL, WNOHANG);
-	}
-	return false;
+	return leader->si_pid > 0 && leader->si_pid == sweep->leader;
 }
 
 /* Reaps the dead, the leader too. */
 static void
-reap_all(struct sweep *sweep, sweep_ended *ended, void *context)
+reap_all(struct sweep *sweep)
 {
 	char name[PROC_NAME];
 	siginfo_t info;
@@ -79,9 +43,9 @@ reap_all(struct sweep *sweep, sweep_ended *ended, void *context)
 	while (find_dead(&info)) {
 		if (info.si_pid == sweep->leader) {
 			sweep->reaped = true;
-		} else if (info.si_code != CLD_EXITED && info.si_status == SIGKILL && ended != NULL) {
+		} else if (info.si_code != CLD_EXITED && info.si_status == SIGKILL && sweep->ended != NULL) {
 			proc_name(info.si_pid, name);
-			ended(context, info.si_pid, name);
+			sweep->ended(sweep->context, info.si_pid, name);
 		}
 		waitpid(info.si_pid, NULL, WNOHANG);
 	}
@@ -89,7 +53,6 @@ reap_all(struct sweep *sweep, sweep_ended *ended, void *context)
 
 struct found {
 	size_t alive, dead;
-	size_t ending; /* of those alive: SIGKILL was sent */
 };
 
 static void
@@ -99,25 +62,25 @@ end_child(pid_t pid, struct found *found)
 
 	if (!look_at(P_PID, pid, &info))
 		return;
-	if (info.si_pid == pid) {
-		found->dead++;
-		return;
-	}
-	found->alive++;
-	found->ending += kill(pid, SIGKILL) == 0;
+	found->dead += info.si_pid == pid;
+	found->alive += info.si_pid != pid;
+	if (info.si_pid != pid)
+		kill(pid, SIGKILL);
 }
 
 /* false: there may be more than were found. */
 static bool
 end_children(struct sweep *sweep, struct found *found)
 {
-	FILE *list = open_children();
-	pid_t pid;
+	FILE *list = proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
+	char number[16];
 
-	while (list != NULL && (pid = next_child(list)) > 0)
-		end_child(pid, found);
-	if (list != NULL)
+	if (list != NULL) {
+		while (fscanf(list, "%15s", number) == 1)
+			end_child((pid_t)strtol(number, NULL, 10), found);
+		fclose(list);
 		return true;
+	}
 	/* Most children have a number not far above the leader's. */
 	if (sweep->tried == 0)
 		sweep->tried = sweep->leader;
@@ -129,25 +92,23 @@ end_children(struct sweep *sweep, struct found *found)
 }
 
 bool
-sweep_round(struct sweep *sweep, sweep_ended *ended, void *context)
+sweep_round(struct sweep *sweep)
 {
 	struct found found;
 	siginfo_t info;
 	bool all;
 
-	sweep->denied = false;
 	do {
 		found = (struct found){ 0 };
 		/* The signal reaches the whole group at once, so no member can start a process that is missed. */
 		if (sweep->leader > 1 && !sweep->reaped)
 			kill(-sweep->leader, SIGKILL);
-		reap_all(sweep, ended, context);
+		reap_all(sweep);
 		if (sweep->group)
 			return sweep->leader == 0 || !look_at(P_PGID, sweep->leader, &info);
 		if (!look_at(P_ALL, 0, &info))
 			return true;
 		all = end_children(sweep, &found);
 	} while (found.dead > 0);
-	sweep->denied = found.alive > 0 && found.ending == 0;
 	return all && found.alive == 0;
 }
