@@ -45,7 +45,7 @@ char **entry_words(const struct doc *doc, const struct entry *entry, const struc
     const struct doc_node *end);
 void entry_words_free(char **words); /* may be NULL */
 
-/* Appends the same words, of which only what is harmless is shown, of an entry without why. */
+/* Appends the same words of an entry without why: canceld's as they are, of the server's own what is harmless. */
 void entry_show(struct buf *line, const struct doc *doc, const struct entry *entry, bool own);
 
 struct change {
@@ -53,8 +53,9 @@ struct change {
 	bool unwrap;
 	const char *canceld;  /* its path */
 	bool given;           /* there are options; else those of a wrapped server stay */
-	char *const *options; /* UTF-8; none is "--" */
-	size_t option_count;
+	char *const *options; /* UTF-8, ended by NULL; none is "--" */
+	/* canceld's deadline of a tool call with these options; 0: it refuses them. */
+	msec_t (*deadline)(char *const options[]);
 	char *const *names; /* the servers; none: all */
 	size_t name_count;
 };
@@ -73,8 +74,7 @@ struct outcome {
 	char *name;               /* of the server, of any characters; owned */
 	const char *why;          /* a literal, or NULL */
 	size_t line;              /* where the server stands */
-	msec_t limit;             /* client_timeout */
-	char **options;           /* wrapped: the options that it has now, ended by NULL; owned. Else NULL */
+	msec_t limit, deadline;   /* client_timeout; of canceld, if it is or gets wrapped, else 0 */
 	struct buf before, after; /* what is changed: its words, as entry_show has them */
 };
 
@@ -91,26 +91,5 @@ struct outcomes { /* zeroed: none */
 int change_text(const struct change *change, struct span text, struct buf *out, struct outcomes *outcomes)
     __attribute__((warn_unused_result));
 void outcomes_free(struct outcomes *outcomes);
-
-/* What follows is how change_text edits one server. */
-
-struct splice {
-	size_t at, len;          /* what is taken out */
-	size_t words, words_len; /* what is put there instead, in the list's words */
-};
-
-struct splices { /* zeroed: none */
-	struct splice *list;
-	size_t count;
-	struct buf words;
-};
-
-/* Adds the edits that wrap a PLAIN entry, or give a WRAPPED one another canceld and other options, ended by NULL. */
-const char *entry_wrap(const struct doc *doc, const struct entry *entry, const char *canceld, char *const options[],
-    struct splices *edits) __attribute__((warn_unused_result));
-
-/* Adds the edits that unwrap a WRAPPED entry. Both return NULL, or a clause that says why that would lose something. */
-const char *entry_unwrap(const struct doc *doc, const struct entry *entry, struct splices *edits)
-    __attribute__((warn_unused_result));
 
 #endif

@@ -100,7 +100,8 @@ TEST(one_client_and_one_server)
 TEST(a_dry_run_changes_nothing)
 {
 	expect("$CANCELCTL wrap -n --all -- -t 30s", 0, "two: would be wrapped\n    - two\n    + /");
-	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped=* -- npx -y one\n");
+	expect("$CANCELCTL wrap -n cursor one -- -t 30s", 0, "/canceld --wrapped=s -t 30s -- npx -y one\n");
+	expect("$CANCELCTL wrap -na", 0, "/canceld --wrapped=s -- npx -y one\n");
 	expect("$CANCELCTL wrap -naj", 0, "\"result\":\"wrapped\",\"dry_run\":true");
 	expect(UNCHANGED, 0, "");
 	expect("[ -e $HOME/.local ]", 1, "");
@@ -189,7 +190,7 @@ static const struct {
 	int status;
 	const char *said;
 } refusals[] = {
-	{ "$CANCELCTL wrap cursr", 2, "'cursr' is no client and no file: it could be cursor" },
+	{ "$CANCELCTL wrap cursr", 1, "'cursr' is no client and no file: it could be cursor" },
 	{ "$CANCELCTL wrap zed", 1, "Zed has no file here" },
 	{ "$CANCELCTL wrap cursor three", 1, "no server 'three' there" },
 	{ "$CANCELCTL unwrap --all three", 1, "no server 'three' there" },
@@ -233,7 +234,7 @@ static const struct {
 	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude", 0,
 	    "a: left alone: it is a remote server" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"url\":\"https://x\"}}}' >.mcp.json", "wrap claude a", 1,
-	    "a: left alone: it is a remote server" },
+	    "a: left alone: it is a remote server (line 1 of the file)\n" },
 	{ "echo '{\"mcpServers\":{\"a\":{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}}}' >.mcp.json",
 	    "unwrap claude", 1, "a: left alone: a comment stands between" },
 	{ "echo '" SERVERS "' >.mcp.json; chmod 444 .mcp.json", "wrap claude", 1,

@@ -138,22 +138,16 @@ entry_words_free(char **words)
 	free(words);
 }
 
-static void
-show_words(struct buf *line, const struct doc *doc, const struct entry *entry, const struct doc_node *word,
-    const struct doc_node *end)
-{
-	char **words = entry_words(doc, entry, word, end);
-
-	command_append(line, words);
-	entry_words_free(words);
-}
-
 void
 entry_show(struct buf *line, const struct doc *doc, const struct entry *entry, bool own)
 {
-	if (!own && entry->state == ENTRY_WRAPPED) {
-		show_words(line, doc, entry, entry_first_word(entry, false), entry->program);
+	const struct doc_node *word = entry_first_word(entry, own);
+	char **words = entry_words(doc, entry, entry->program, NULL);
+
+	for (; word != entry->program; word = entry_next_word(entry, word)) {
+		buf_append(line, doc_text(doc, word));
 		buf_append(line, SPAN(" "));
 	}
-	show_words(line, doc, entry, entry->program, NULL);
+	command_append(line, words);
+	entry_words_free(words);
 }

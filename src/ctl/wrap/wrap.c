@@ -150,18 +150,20 @@ list_file(struct task *task, const struct client_file *file)
  * options.
  */
 static int
-parse_options(struct options *parsed, char *const options[], size_t count)
+parse_options(struct options *parsed, char *const options[])
 {
-	char **argv = mem_resize(NULL, count + 4, sizeof(*argv));
-	int result;
+	int count = 0, result;
+	char **argv;
 
+	while (options[count] != NULL)
+		count++;
+	argv = mem_resize(NULL, (size_t)count + 4, sizeof(*argv));
 	argv[0] = (char[]){ "canceld" };
-	for (size_t i = 0; i < count; i++)
-		argv[i + 1] = options[i];
-	argv[count + 1] = (char[]){ "--" };
-	argv[count + 2] = (char[]){ "true" };
-	argv[count + 3] = NULL;
-	result = options_parse(parsed, (int)count + 3, argv);
+	memcpy(argv + 1, options, (size_t)count * sizeof(*argv));
+	argv[++count] = (char[]){ "--" };
+	argv[++count] = (char[]){ "true" };
+	argv[++count] = NULL;
+	result = options_parse(parsed, count, argv);
 	if (result == OPTIONS_RUN && (strcmp(parsed->command[0], "true") != 0 || parsed->command[1] != NULL))
 		result = ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
 		    parsed->command[0]);
@@ -169,10 +171,7 @@ parse_options(struct options *parsed, char *const options[], size_t count)
 	return result;
 }
 
-/*
- * canceld's deadline of a tool call, with these options, which were checked or are an older canceld's, and with what its
- * configuration file says for all servers. 0: canceld refuses them.
- */
+/* With these options, which were checked or are an older canceld's, and with what its configuration says for all servers. */
 static msec_t
 deadline_of(char *const options[])
 {
@@ -180,11 +179,8 @@ deadline_of(char *const options[])
 	struct deadlines deadlines = { 0 };
 	struct configfile file = { 0 };
 	struct options parsed;
-	size_t count = 0;
 
-	while (options[count] != NULL)
-		count++;
-	if (parse_options(&parsed, options, count) == OPTIONS_RUN && configfile_load(&file, &parsed) == OPTIONS_RUN)
+	if (parse_options(&parsed, options) == OPTIONS_RUN && configfile_load(&file, &parsed) == OPTIONS_RUN)
 		deadlines =
 		    policy_deadlines(&parsed.policy, method, SPAN_NONE, dialect_method(&dialect_mcp, method), false);
 	configfile_free(&file);
@@ -196,17 +192,14 @@ deadline_of(char *const options[])
 static void
 warn_limit(const struct task *task, const struct client *client, const struct outcome *outcome)
 {
+	msec_t limit = outcome->limit, deadline = outcome->deadline;
 	char times[2][SHOW_TIME_SIZE];
-	msec_t deadline;
 
-	if (outcome->options == NULL || outcome->limit == MSEC_NEVER || outcome->kind == OUTCOME_LEFT)
-		return;
-	deadline = deadline_of(outcome->options);
-	if (deadline > 0 && outcome->limit <= deadline)
+	if (outcome->kind != OUTCOME_LEFT && limit != MSEC_NEVER && deadline > 0 && limit <= deadline)
 		say(task,
 		    "  note: %s: %s itself gives up after %s, before canceld's deadline for tools/call (%s): "
 		    "give it more time there, or canceld less with -t",
-		    outcome->name, client->name, show_time(outcome->limit, times[0]).ptr,
+		    outcome->name, client->name, show_time(limit, times[0]).ptr,
 		    deadline == MSEC_NEVER ? "none" : show_time(deadline, times[1]).ptr);
 }
 
@@ -223,6 +216,7 @@ put_outcome(struct task *task, const struct client_file *file, const struct outc
 	};
 	struct span before = buf_span(&outcome->before), after = buf_span(&outcome->after);
 	json_t *object;
+	char line[64];
 
 	/* What unwrap leaves would fail to start once canceld is gone. */
 	if (outcome->kind == OUTCOME_LEFT && (task->change.name_count > 0 || task->change.unwrap))
@@ -239,14 +233,14 @@ put_outcome(struct task *task, const struct client_file *file, const struct outc
 		put_object(object);
 		return;
 	}
-	say(task, "  %s: %s%s%s%s", outcome->name, task->dry_run && before.len > 0 ? "would be " : "",
-	    words[outcome->kind], outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "");
+	snprintf(line, sizeof(line), " (line %zu of the file)", outcome->line);
+	say(task, "  %s: %s%s%s%s%s", outcome->name, task->dry_run && before.len > 0 ? "would be " : "",
+	    words[outcome->kind], outcome->why != NULL ? ": " : "", outcome->why != NULL ? outcome->why : "",
+	    outcome->kind == OUTCOME_LEFT ? line : "");
 	if (task->dry_run && before.len > 0) {
 		say(task, "    - %.*s", (int)before.len, before.ptr);
 		say(task, "    + %.*s", (int)after.len, after.ptr);
 	}
-	if (outcome->kind == OUTCOME_LEFT && task->change.name_count > 0)
-		say(task, "    line %zu of the file", outcome->line);
 	warn_limit(task, file->client, outcome);
 }
 
@@ -278,8 +272,8 @@ put_words(const struct task *task)
 	struct buf words;
 
 	buf_init(&words);
-	for (size_t i = 0; i < task->change.option_count; i++) {
-		doc_quote(&words, span_of(task->change.options[i]));
+	for (char *const *option = task->change.options; *option != NULL; option++) {
+		doc_quote(&words, span_of(*option));
 		buf_append(&words, SPAN(", "));
 	}
 	say(task, "  put this there by hand, with the server's own COMMAND and ARGUMENTS:");
@@ -394,7 +388,7 @@ find_files(struct task *task)
 	nearest.typed = span_of(task->where);
 	for (client = clients; client->id != NULL; client++)
 		nearest_offer(&nearest, client->id);
-	return ctl_usage("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", task->where,
+	return ctl_no("'%.200s' is no client and no file%s%s; see cancelctl wrap --list", task->where,
 	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
 }
 
@@ -458,7 +452,7 @@ run(struct task *task)
 		return ctl_usage("unwrap takes no options of canceld");
 	if (unwrap && !chosen)
 		return ctl_usage("which client? cancelctl unwrap CLIENT, FILE or --all; see cancelctl wrap --list");
-	status = parse_options(&parsed, task->change.options, task->change.option_count);
+	status = parse_options(&parsed, task->change.options);
 	options_free(&parsed);
 	if (status != OPTIONS_RUN)
 		return CTL_USAGE;
@@ -487,7 +481,7 @@ run(struct task *task)
 static int
 start(bool unwrap, int argc, char *argv[])
 {
-	struct task task = { .change.unwrap = unwrap };
+	struct task task = { .change = { .unwrap = unwrap, .options = (char *[]){ NULL }, .deadline = deadline_of } };
 	int words = 1, status;
 
 	while (words < argc && strcmp(argv[words], "--") != 0)
@@ -495,7 +489,6 @@ start(bool unwrap, int argc, char *argv[])
 	if (words < argc) {
 		task.change.given = true;
 		task.change.options = argv + words + 1;
-		task.change.option_count = (size_t)(argc - words - 1);
 		argv[words] = NULL;
 	}
 	status = read_words(&task, words, argv);
