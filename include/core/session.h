@@ -176,19 +176,15 @@ const struct journal *session_journal(const struct session *session); /* what wa
 
 /* --- What a person, outside of the session, may see and do while it runs */
 
-struct request_view { /* spans and the request are valid until the session is called again */
+struct request_view { /* valid until the session is called again */
 	const struct request *request;
-	enum side from;                   /* the requester */
-	enum request_state state;         /* QUEUED, WAITING or CANCELLING */
-	struct span id;                   /* as the requester spelled it */
-	struct span method, name;         /* unescaped */
-	struct span progress;             /* its latest progress notification; empty: none, or too long */
-	const struct progress_form *form; /* of progress */
+	enum request_state state; /* QUEUED, WAITING or CANCELLING */
+	const struct progress_form
+	    *form; /* of request->progress, which is empty if there was none, or it is too long */
 	msec_t age;
-	msec_t silent; /* since its last sign of life, on the clock of the idle deadlines */
-	msec_t idle_left,
-	    cap_left; /* may be negative: overdue; cap_left of CANCELLING: of its grace; MSEC_NEVER: none */
-	bool exempt;  /* by its nature it has no deadline */
+	msec_t silent;              /* since its last sign of life, on the clock of the idle deadlines */
+	msec_t idle_left, cap_left; /* negative: overdue; of CANCELLING, cap_left: its grace; MSEC_NEVER: none */
+	bool exempt;                /* by its nature it has no deadline */
 };
 
 /* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
@@ -198,18 +194,13 @@ bool session_next_request(const struct session *session, enum side from, const s
 /* The request with this id, as session_cancel would find it. false: there is none. */
 bool session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view);
 
-enum operator_result {
-	OPERATOR_DONE,
-	OPERATOR_NOT_FOUND, /* there is no such request, or it has ended */
-	OPERATOR_FORBIDDEN, /* it opens the session, which only its deadline ends */
-};
-
 /*
  * A person gives the request with this id up: its receiver is told, and its requester answered, as at a deadline.
- * reason: UTF-8 text for the requester and the log; may be empty.
+ * reason: UTF-8 text for the requester and the log; may be empty. false: there is no such request, or it opens the
+ * session, which only its deadline ends.
  */
-enum operator_result session_cancel(struct session *session, enum side from, struct span id, struct span reason,
-    msec_t now) __attribute__((warn_unused_result));
+bool session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
+    __attribute__((warn_unused_result));
 
 /*
  * Adds this rule to the session's policy as POLICY_SET, in place of an earlier one for the same METHOD and NAME.

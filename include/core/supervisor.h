@@ -70,7 +70,7 @@ struct supervisor {
 	unsigned given;              /* the steps since the last start */
 	msec_t until;                /* by when the end is to be over; MSEC_NEVER: it has not begun */
 	msec_t wake;                 /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
-	msec_t next_start;           /* when the successor is to be started; MSEC_NEVER: there is none */
+	msec_t next_start;           /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
 	msec_t term_after, kill_after;
 };
 
@@ -86,9 +86,6 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
  */
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
-
-/* Plans a successor, to be started at that time once nothing is left of this process; MSEC_NEVER: no successor. */
-void supervisor_plan(struct supervisor *supervisor, msec_t next_start);
 
 /* canceld began the end of the process; it did not end by itself. */
 bool supervisor_ended_it(const struct supervisor *supervisor);
@@ -106,11 +103,12 @@ bool supervisor_is_over(const struct supervisor *supervisor);
  */
 
 struct restart {
-	size_t most;     /* restarts within the time; 0: none */
-	msec_t within;   /* MSEC_NEVER: no window, `most` counts all restarts */
-	msec_t *times;   /* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
-	size_t count;    /* restarts so far */
-	unsigned failed; /* servers in a row that had answered nothing */
+	size_t most;      /* restarts within the time; 0: none */
+	msec_t within;    /* MSEC_NEVER: no window, `most` counts all restarts */
+	msec_t *times;    /* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
+	size_t count;     /* restarts so far */
+	msec_t wait;      /* before the last restart */
+	msec_t next_wait; /* before the next one, if the server answers nothing again */
 };
 
 void restart_init(struct restart *restart, size_t most, msec_t within);
@@ -121,8 +119,5 @@ void restart_free(struct restart *restart);
  * MSEC_NEVER: too many servers have failed, and no restart is counted.
  */
 msec_t restart_after(struct restart *restart, bool served, msec_t now) __attribute__((warn_unused_result));
-
-/* The last value of restart_after that was not MSEC_NEVER. */
-msec_t restart_wait(const struct restart *restart);
 
 #endif

@@ -66,7 +66,7 @@ play(struct life *life, const char *letters)
 
 	for (; *letters != '\0'; letters++)
 		if (*letters == 'p')
-			supervisor_plan(&life->supervisor, life->now + 1000);
+			life->supervisor.next_start = life->now + 1000;
 		else
 			given = happens(life, event_of(*letters));
 	return given;
@@ -370,7 +370,7 @@ TEST(no_successor_after_the_plan_was_dropped)
 
 	life_init(&life, MSEC_NEVER, MSEC_NEVER);
 	play(&life, "gp");
-	supervisor_plan(&life.supervisor, MSEC_NEVER);
+	life.supervisor.next_start = MSEC_NEVER;
 	ck_assert_uint_eq(play(&life, "w"), STEP_FINISH);
 }
 

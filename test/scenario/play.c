@@ -231,16 +231,14 @@ on_operate(struct play *play, const struct line *line)
 {
 	struct session *session = play->session;
 	struct span rest = buf_span(&line->text), id = vocabulary_word(&rest);
-	enum operator_result result;
+	bool done = false;
 	struct buf reason, *fault;
 
 	buf_init(&reason);
-	if (rest.len > 0 && !vocabulary_unquote(rest, &reason))
-		result = OPERATOR_NOT_FOUND;
-	else
-		result = session_cancel(session, line->side, id, buf_span(&reason), START + play->now);
+	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
+		done = session_cancel(session, line->side, id, buf_span(&reason), START + play->now);
 	buf_free(&reason);
-	if ((result != OPERATOR_DONE) != line->exact && (fault = play_fail(play, line)) != NULL)
+	if (done == line->exact && (fault = play_fail(play, line)) != NULL)
 		play_show(fault, "a person %s cancel that\n", line->exact ? "could" : "could not");
 }
 

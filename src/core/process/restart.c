@@ -28,19 +28,6 @@ is_exhausted(const struct restart *restart, msec_t now)
 }
 
 msec_t
-restart_wait(const struct restart *restart)
-{
-	msec_t wait = TIME_RESTART_WAIT;
-	unsigned i;
-
-	if (restart->failed < 2)
-		return 0;
-	for (i = 2; i < restart->failed && wait < TIME_RESTART_MOST; i++)
-		wait *= 2;
-	return wait < TIME_RESTART_MOST ? wait : TIME_RESTART_MOST;
-}
-
-msec_t
 restart_after(struct restart *restart, bool served, msec_t now)
 {
 	if (is_exhausted(restart, now))
@@ -48,6 +35,9 @@ restart_after(struct restart *restart, bool served, msec_t now)
 	if (restart->times == NULL)
 		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));
 	restart->times[restart->count++ % restart->most] = now;
-	restart->failed = served ? 0 : restart->failed + 1;
-	return restart_wait(restart);
+	restart->wait = served ? 0 : restart->next_wait;
+	restart->next_wait = served ? 0 : restart->wait == 0 ? TIME_RESTART_WAIT : 2 * restart->wait;
+	if (restart->next_wait > TIME_RESTART_MOST)
+		restart->next_wait = TIME_RESTART_MOST;
+	return restart->wait;
 }

@@ -104,12 +104,6 @@ supervisor_is_over(const struct supervisor *supervisor)
 	return supervisor->state == PROCESS_ENDED || supervisor->state == PROCESS_OVER;
 }
 
-void
-supervisor_plan(struct supervisor *supervisor, msec_t next_start)
-{
-	supervisor->next_start = next_start;
-}
-
 static unsigned
 column_of(const struct supervisor *supervisor, enum supervisor_event event)
 {

@@ -13,26 +13,25 @@ left_of(const struct alarm *alarm, msec_t now)
 	return alarm_armed(alarm) ? alarm_due(alarm) - now : MSEC_NEVER;
 }
 
-static void
-look_at(const struct session *session, enum side from, const struct request *request, struct request_view *view)
+static bool
+look_at(const struct session *session, const struct request *request, struct request_view *view)
 {
-	msec_t idle_now = clocks_idle(&session->clocks, from);
+	msec_t now = session->clocks.steady, idle_now;
 
+	if (request == NULL || request->state == REQUEST_ABANDONED)
+		return false;
+	idle_now = clocks_idle(&session->clocks, request->from);
 	*view = (struct request_view){
 		.request = request,
-		.from = from,
 		.state = state_of(session, request),
-		.id = request->id,
-		.method = request->method,
-		.name = request->name,
-		.progress = buf_span(&request->progress),
 		.form = &session->handshake.dialect->progress_form,
-		.age = session->clocks.steady - request->received,
+		.age = now - request->received,
 		.silent = idle_now - request->seen,
 		.idle_left = left_of(&request->idle, idle_now),
-		.cap_left = left_of(&request->hard, session->clocks.steady),
-		.exempt = from == SIDE_SERVER || (request_traits(request) & METHOD_EXEMPT),
+		.cap_left = left_of(&request->hard, now),
+		.exempt = request->from == SIDE_SERVER || (request_traits(request) & METHOD_EXEMPT),
 	};
+	return true;
 }
 
 bool
@@ -43,87 +42,72 @@ session_next_request(const struct session *session, enum side from, const struct
 
 	while (request != NULL && request->state == REQUEST_ABANDONED)
 		request = request->newer;
-	if (request == NULL)
-		return false;
-	look_at(session, from, request, view);
-	return true;
+	return look_at(session, request, view);
 }
 
 bool
 session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view)
 {
-	const struct request *request = pending_by_id(&session->party[from].pending, id);
-
-	if (request == NULL || request->state == REQUEST_ABANDONED)
-		return false;
-	look_at(session, from, request, view);
-	return true;
+	return look_at(session, pending_by_id(&session->party[from].pending, id), view);
 }
 
-enum operator_result
+bool
 session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
 	bool owed;
 
-	if (request == NULL || request->state == REQUEST_ABANDONED)
-		return OPERATOR_NOT_FOUND;
-	if (request_traits(request) & METHOD_HANDSHAKE)
-		return OPERATOR_FORBIDDEN;
+	if (request == NULL || request->state == REQUEST_ABANDONED || (request_traits(request) & METHOD_HANDSHAKE))
+		return false;
 	session_set_time(session, now);
 	owed = state_deadline_waits(session, request);
 	session->reason = &reason;
 	requests_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 	session->reason = NULL;
-	return OPERATOR_DONE;
+	return true;
 }
 
 /* Whether its deadlines are those of its rules: no grace has replaced them. */
 static bool
-has_own_deadlines(const struct session *session, enum side from, const struct request *request)
+has_own_deadlines(const struct session *session, const struct request *request)
 {
 	return request->state == REQUEST_WAITING && request->fate == TURN_RUNS &&
-	    !(from == SIDE_CLIENT && server_is_deaf(&session->server) && state_of(session, request) != REQUEST_QUEUED);
+	    !(request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
+		state_of(session, request) != REQUEST_QUEUED);
 }
 
-/* Gives the requests that the rule fits their new durations, counted from when their clocks began to run. */
-static size_t
-change(struct session *session, enum side from, const struct policy_rule *rule)
+/* Gives the request its new duration, counted from when its clock began to run. true: it is another one. */
+static bool
+change(struct session *session, struct request *request, enum policy_clock clock)
 {
-	struct pending *pending = &session->party[from].pending;
-	struct request *request;
-	size_t changed = 0;
+	struct deadlines former = { request->idle_after, request->cap_after };
+	struct deadlines wanted = policy_deadlines(&session->policy, request->method, request->name, request->row,
+	    request->from == SIDE_SERVER);
 
-	for (request = pending->oldest; request != NULL; request = request->newer) {
-		struct deadlines wanted;
-		msec_t idle = request->idle_after, cap = request->cap_after;
-
-		if (!has_own_deadlines(session, from, request) || !policy_names(rule, request->method, request->name))
-			continue;
-		wanted = policy_deadlines(&session->policy, request->method, request->name, request->row,
-		    from == SIDE_SERVER);
-		if (rule->clock == POLICY_CAP) {
-			request->cap_after = wanted.cap;
-			alarm_arm(&pending->hard, &request->hard, wanted.cap, request->received);
-		} else {
-			request->idle_after = wanted.idle;
-			if (!state_is_held(session, request))
-				alarm_arm(&pending->idle, &request->idle, wanted.idle, request->seen);
-		}
-		changed += idle != request->idle_after || cap != request->cap_after;
+	if (clock == POLICY_CAP) {
+		request->cap_after = wanted.cap;
+		alarm_arm(&request->in->hard, &request->hard, wanted.cap, request->received);
+		return wanted.cap != former.cap;
 	}
-	return changed;
+	request->idle_after = wanted.idle;
+	if (!state_is_held(session, request))
+		alarm_arm(&request->in->idle, &request->idle, wanted.idle, request->seen);
+	return wanted.idle != former.idle;
 }
 
 bool
 session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
 {
+	struct request *request;
+
 	*changed = 0;
 	if (!policy_set(&session->policy, rule))
 		return false;
 	session_set_time(session, now);
 	for (enum side from = SIDE_CLIENT; in_flight && from <= SIDE_SERVER; from++)
-		*changed += change(session, from, rule);
+		for (request = session->party[from].pending.oldest; request != NULL; request = request->newer)
+			if (has_own_deadlines(session, request) && policy_names(rule, request->method, request->name))
+				*changed += change(session, request, rule->clock);
 	return true;
 }
 

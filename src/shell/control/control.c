@@ -97,8 +97,8 @@ is_asked(const struct order *order, const struct request_view *view)
 
 	if (view->exempt && *method == '\0')
 		return false;
-	return view->age >= order->older && (*method == '\0' || policy_fits(method, view->method)) &&
-	    (*name == '\0' || policy_fits(name, view->name));
+	return view->age >= order->older && (*method == '\0' || policy_fits(method, view->request->method)) &&
+	    (*name == '\0' || policy_fits(name, view->request->name));
 }
 
 /* The request with this id, of each side that is asked. */
@@ -145,11 +145,7 @@ choose(const struct session *session, const struct order *order, json_t *chosen)
 static json_t *
 cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 {
-	static const char *const faults[] = {
-		[OPERATOR_DONE] = NULL,
-		[OPERATOR_NOT_FOUND] = "already completed",
-		[OPERATOR_FORBIDDEN] = "it opens the session; a deadline ends both: cancelctl set --now",
-	};
+	static const char fault[] = "it opens the session; a deadline ends both: cancelctl set --now";
 	json_t *cancelled = json_array(), *refused = json_array(), *named;
 	size_t i;
 
@@ -158,15 +154,16 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 		struct span id = span_of(json_string_value(json_object_get(named, "id")));
 		const char *name = json_string_value(json_object_get(named, "from"));
 		enum side from = strcmp(name, side_name(SIDE_CLIENT)) == 0 ? SIDE_CLIENT : SIDE_SERVER;
-		enum operator_result result;
 		struct request_view view;
 
 		if (i == CONTROL_CANCELS || !session_find_request(control->session, from, id, &view))
 			continue;
-		result = session_cancel(control->session, from, id, span_of(reason), control->now);
-		if (result != OPERATOR_DONE)
-			json_object_set_new(named, "why", json_string(faults[result]));
-		json_array_append(result == OPERATOR_DONE ? cancelled : refused, named);
+		if (session_cancel(control->session, from, id, span_of(reason), control->now)) {
+			json_array_append(cancelled, named);
+			continue;
+		}
+		json_object_set_new(named, "why", json_string(fault));
+		json_array_append(refused, named);
 	}
 	return json_pack("{s:o,s:o,s:o*}", "cancelled", cancelled, "refused", refused, "more",
 	    json_array_size(chosen) > CONTROL_CANCELS ? json_true() : NULL);

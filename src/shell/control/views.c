@@ -21,8 +21,11 @@ time_or_null(msec_t time)
 json_t *
 views_name(const struct request_view *view)
 {
-	return json_pack("{s:o,s:s,s:o,s:o,s:I}", "id", printable_json(view->id, false), "from", side_name(view->from),
-	    "method", shown(view->method), "name", shown(view->name), "age_ms", (json_int_t)view->age);
+	const struct request *request = view->request;
+
+	return json_pack("{s:o,s:s,s:o,s:o,s:I}", "id", printable_json(request->id, false), "from",
+	    side_name(request->from), "method", shown(request->method), "name", shown(request->name), "age_ms",
+	    (json_int_t)view->age);
 }
 
 /* The latest progress of a request, as its protocol spells it; null if it says nothing. */
@@ -55,7 +58,8 @@ view_request(const struct request_view *view)
 	json_t *object = views_name(view);
 	json_t *rest = json_pack("{s:I,s:o,s:o,s:s,s:b,s:o}", "idle_ms", (json_int_t)view->silent, "timeout_left_ms",
 	    time_or_null(view->idle_left), "max_time_left_ms", time_or_null(view->cap_left), "state",
-	    states[view->state], "exempt", view->exempt, "progress", progress_of(view->progress, view->form));
+	    states[view->state], "exempt", view->exempt, "progress",
+	    progress_of(buf_span(&view->request->progress), view->form));
 
 	json_object_update(object, rest);
 	json_decref(rest);

@@ -40,8 +40,7 @@ static void
 report_restart(struct life *life)
 {
 	log_event(life->log, WHY_RESTARTING,
-	    LOG_FIELDS(log_number("count", (int64_t)life->restart.count),
-		log_time("after", restart_wait(&life->restart))));
+	    LOG_FIELDS(log_number("count", (int64_t)life->restart.count), log_time("after", life->restart.wait)));
 }
 
 static void
@@ -106,7 +105,7 @@ plan_successor(struct life *life, bool served)
 	if (obstacle != NULL)
 		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
 	else
-		supervisor_plan(&life->supervisor, life->now + wait);
+		life->supervisor.next_start = life->now + wait;
 	return obstacle == NULL;
 }
 
@@ -366,7 +365,7 @@ static void
 tell_swept(struct life *life)
 {
 	if (!client_needs_server(life->client))
-		supervisor_plan(&life->supervisor, MSEC_NEVER);
+		life->supervisor.next_start = MSEC_NEVER;
 	hear_child(life);
 	tell(life, life->child.swept ? SUPERVISE_SWEPT : SUPERVISE_TICK);
 }
