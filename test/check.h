@@ -55,7 +55,7 @@ extern const int suites_limit; /* of the program; 0: as Check has it */
 /* *entry must outlive the program's suites. */
 void suite_add(struct suite_entry *entry);
 
-/* All suites, in the order in which they are to be started. Those of Check are freed by a runner. */
+/* All suites, in the order in which they are to be started; to be called once. Those of Check are freed by a runner. */
 const struct suite *suites_all(size_t *count);
 
 /* The elements of an array. */

@@ -17,11 +17,9 @@ enum { ALL_ALONE = true };
 #endif
 
 static int
-run_suites(bool alone)
+run_suites(const struct suite *suites, size_t count, bool alone)
 {
 	SRunner *runner = srunner_create(NULL);
-	size_t count;
-	const struct suite *suites = suites_all(&count);
 	int failed;
 
 	for (size_t i = 0; i < count; i++)
@@ -50,6 +48,8 @@ main(void)
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[64];
+	size_t count;
+	const struct suite *suites = suites_all(&count);
 	int failed;
 
 	/* Names of sockets are short. */
@@ -59,9 +59,9 @@ main(void)
 		perror(directory);
 		return EXIT_FAILURE;
 	}
-	failed = run_suites(true);
+	failed = run_suites(suites, count, true);
 	if (!ALL_ALONE)
-		failed += run_suites(false);
+		failed += run_suites(suites, count, false);
 	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
