@@ -55,9 +55,6 @@ void table_write(const struct column *columns, const json_t *rows, size_t cells,
 /* Prints it, cut to the terminal. */
 void table_show(const struct column *columns, const json_t *rows);
 
-/* How many cells of a terminal printable text takes. */
-size_t table_cells(struct span text);
-
 /* The text, which is printable, cut to so many cells; "~" ends what was cut. */
 void table_cut(struct buf *out, struct span text, size_t cells);
 

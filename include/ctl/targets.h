@@ -67,9 +67,8 @@ void targets_find(struct targets *targets, msec_t limit);
  */
 int targets_choose(struct targets *targets, const char *which, msec_t limit);
 
-/* Leaves out those that `which`, a pid or a name, does not mean (NULL: none), or one of them. */
+/* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
 void targets_keep(struct targets *targets, const char *which);
-void targets_drop(struct targets *targets, size_t i);
 
 /* In any case at the end. */
 void targets_free(struct targets *targets);
@@ -86,7 +85,7 @@ json_t *target_call(struct target *target, const char *method, json_t *params) _
 /* Reads what has come, without waiting; at the end of the stream it closes the connection. */
 void target_read(struct target *target);
 
-/* The next whole message of what was read, which the caller owns; NULL: none; one that is no object ends the connection. */
+/* The next whole message of what was read, which the caller owns; NULL: none; one that is not valid ends the connection. */
 json_t *target_take(struct target *target) __attribute__((warn_unused_result));
 
 /* Why it has not answered. */

@@ -14,9 +14,9 @@
 static const struct family {
 	const char *name, *suffix; /* of the samples */
 	const char *type, *help;
-	const char *member; /* a number, or an object with one for each value of the label; NULL: 1 */
+	const char *member; /* a number, or an object with one for each value of the label; is none there: 1 */
 	const char *label;  /* beside the server's name; NULL: none */
-	int unit;           /* not 0: member is one of each entry of `latency`, which has method and name */
+	int unit;           /* not 0: member is one of each entry of `latency`, and the name a label too */
 } families[] = {
 	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
 	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.", "requests", "from", 0 },
@@ -24,12 +24,12 @@ static const struct family {
 	    0 },
 	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
 	    0 },
-	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", NULL,
+	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", "method",
 	    1000 },
-	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", NULL, 1 },
+	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", "method", 1 },
 	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
-	    NULL, 1000 },
-	{ "canceld_instances", "", "gauge", "How many canceld run.", NULL, NULL, 0 },
+	    "method", 1000 },
+	{ "canceld_instances", "", "gauge", "How many canceld run.", "", NULL, 0 },
 	{ "canceld_requests_in_flight", "", "gauge", "Requests not answered yet, by the side that sent them.",
 	    "in_flight", "from", 0 },
 	{ "canceld_queued_bytes", "", "gauge", "Bytes read from a side and not yet written to the other.",
@@ -91,26 +91,21 @@ add(json_t *samples, int family, const char *labels, double value)
 	json_object_set_new(of_family, labels, json_real(value > before ? value : before));
 }
 
-struct label {
-	const char *key; /* NULL: none */
-	struct span value;
-};
-
 /* Bytes that are not safe for a terminal are escaped twice: in the value, and as the format wants it. */
 static void
-add_sample(json_t *samples, int family, const struct label labels[LABELS], double value)
+add_sample(json_t *samples, int family, const struct span values[LABELS], double value)
 {
+	const char *keys[LABELS] = { "server", families[family].label, families[family].unit != 0 ? "name" : NULL };
 	struct buf text, safe;
 
 	buf_init(&text);
 	buf_init(&safe);
-	for (int i = 0; i < LABELS && labels[i].key != NULL; i++) {
-		size_t len = labels[i].value.len;
+	for (int i = 0; i < LABELS && keys[i] != NULL; i++) {
+		size_t len = values[i].len < EXPOSITION_VALUE_MAX ? values[i].len : EXPOSITION_VALUE_MAX;
 
 		buf_clear(&safe);
-		printable_append(&safe,
-		    span_part(labels[i].value, 0, len < EXPOSITION_VALUE_MAX ? len : EXPOSITION_VALUE_MAX), "");
-		compose(&text, i == 0 ? "{%s='" : ",%s='", labels[i].key);
+		printable_append(&safe, span_part(values[i], 0, len), "");
+		compose(&text, i == 0 ? "{%s='" : ",%s='", keys[i]);
 		printable_append(&text, buf_span(&safe), "\"\\");
 		compose(&text, "'");
 	}
@@ -120,47 +115,47 @@ add_sample(json_t *samples, int family, const struct label labels[LABELS], doubl
 	buf_free(&safe);
 }
 
+/* The method and name of an entry of `latency`, if there is room for them. */
 static void
-add_time(struct exposition *exposition, json_t *samples, int family, struct span server, const json_t *entry)
+read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
 {
-	struct span method = show_string(entry, "method"), name = show_string(entry, "name");
-	struct buf pair;
+	struct buf key;
 
-	buf_init(&pair);
-	compose(&pair, "%b:%b", method, name);
-	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&pair)))
-		method = name = SPAN("other");
-	buf_free(&pair);
-	add_sample(samples, family,
-	    (struct label[LABELS]){ { "server", server }, { "method", method }, { "name", name } },
-	    json_number_value(json_object_get(entry, families[family].member)) / families[family].unit);
+	buf_init(&key);
+	pair[0] = show_string(entry, "method");
+	pair[1] = show_string(entry, "name");
+	compose(&key, "%b:%b", pair[0], pair[1]);
+	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
+		pair[0] = pair[1] = SPAN("other");
+	buf_free(&key);
 }
 
 static json_t *
 samples_of(struct exposition *exposition, const json_t *stats)
 {
-	struct span server = show_string(stats, "name");
+	struct span values[LABELS] = { show_string(stats, "name") };
 	json_t *samples = new_samples(), *value;
 	const char *key;
 	size_t i;
 
-	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, server))
-		server = SPAN("other");
-	for (int family = 0; family < FAMILIES; family++) {
-		const char *member = families[family].member;
-		json_t *counted = member == NULL ? NULL : json_object_get(stats, member);
-		struct label labels[LABELS] = { { "server", server }, { families[family].label, SPAN("") } };
+	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
+		values[0] = SPAN("other");
+	for (int number = 0; number < FAMILIES; number++) {
+		const struct family *family = &families[number];
+		json_t *counted = json_object_get(stats, family->member);
 
-		if (families[family].unit != 0) {
-			json_array_foreach(json_object_get(stats, "latency"), i, value)
-			    add_time(exposition, samples, family, server, value);
-		} else if (families[family].label == NULL) {
-			add_sample(samples, family, labels, member == NULL ? 1 : json_number_value(counted));
-		}
+		if (family->label == NULL)
+			add_sample(samples, number, values, counted != NULL ? json_number_value(counted) : 1);
 		json_object_foreach(counted, key, value)
 		{
-			labels[1].value = span_of(key);
-			add_sample(samples, family, labels, json_number_value(value));
+			values[1] = span_of(key);
+			add_sample(samples, number, values, json_number_value(value));
+		}
+		json_array_foreach(family->unit != 0 ? json_object_get(stats, "latency") : NULL, i, value)
+		{
+			read_pair(exposition, value, values + 1);
+			add_sample(samples, number, values,
+			    json_number_value(json_object_get(value, family->member)) / family->unit);
 		}
 	}
 	return samples;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/compose.h"
@@ -59,18 +58,11 @@ on_signal(int number)
 static void
 insert(json_t *rows, json_t *row)
 {
-	json_int_t age = show_number(row, "age_ms");
-	size_t first = 0, end = json_array_size(rows);
+	size_t at = json_array_size(rows);
 
-	while (first < end) {
-		size_t middle = (first + end) / 2;
-
-		if (show_number(json_array_get(rows, middle), "age_ms") >= age)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	json_array_insert_new(rows, first, row);
+	while (at > 0 && show_number(json_array_get(rows, at - 1), "age_ms") < show_number(row, "age_ms"))
+		at--;
+	json_array_insert_new(rows, at, row);
 }
 
 static bool
@@ -105,11 +97,7 @@ look(struct top *top)
 static void
 append_totals(const struct top *top, struct buf *text)
 {
-	json_int_t open = 0, timeouts = 0, restarts = 0;
-	size_t silent = 0;
-	char line[256], clock[16] = "";
-	time_t now = time(NULL);
-	struct tm parts;
+	int64_t open = 0, timeouts = 0, restarts = 0, silent = 0;
 
 	for (size_t i = 0; i < top->targets.count; i++) {
 		const json_t *about = top->targets.list[i].about;
@@ -119,11 +107,8 @@ append_totals(const struct top *top, struct buf *text)
 		timeouts += show_number(about, "timeouts");
 		restarts += show_number(about, "restarts");
 	}
-	if (localtime_r(&now, &parts) != NULL)
-		strftime(clock, sizeof(clock), "%H:%M:%S", &parts);
-	snprintf(line, sizeof(line), "%s  %zu canceld, %zu not answering, %lld open, %lld timed out, %lld restarts\n\n",
-	    clock, top->targets.count, silent, (long long)open, (long long)timeouts, (long long)restarts);
-	buf_append(text, span_of(line));
+	compose(text, "%d canceld, %d not answering, %d open, %d timed out, %d restarts\n\n",
+	    (int64_t)top->targets.count, silent, open, timeouts, restarts);
 }
 
 /* As many rows as there is room for, the marked one among them. The mark is visible without colours too. */
@@ -188,6 +173,7 @@ cancel_marked(struct top *top)
 	look(top);
 }
 
+/* The arrows are ESC [ A and ESC [ B, or with O; nothing else in them means anything. */
 static void
 on_key(struct top *top, char key)
 {
@@ -202,9 +188,9 @@ on_key(struct top *top, char key)
 		return;
 	} else if (key == 'q') {
 		top->ends = true;
-	} else if (key == 'j' && top->marked + 1 < count) {
+	} else if ((key == 'j' || key == 'B') && top->marked + 1 < count) {
 		top->marked++;
-	} else if (key == 'k' && top->marked > 0) {
+	} else if ((key == 'k' || key == 'A') && top->marked > 0) {
 		top->marked--;
 	} else if (key == 'c' && count > 0) {
 		top->asking = true;
@@ -213,7 +199,6 @@ on_key(struct top *top, char key)
 	}
 }
 
-/* An arrow is three bytes, ESC [ A or ESC O A; other escapes mean nothing. */
 static void
 read_keys(struct top *top)
 {
@@ -221,12 +206,8 @@ read_keys(struct top *top)
 	ssize_t got = read(STDIN_FILENO, keys, sizeof(keys));
 
 	top->ends = got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
-	for (ssize_t i = 0; i < got; i++) {
-		bool arrow = keys[i] == '\033' && i + 2 < got && (keys[i + 1] == '[' || keys[i + 1] == 'O');
-
-		i += arrow ? 2 : 0;
-		on_key(top, (char)(arrow && keys[i] == 'A' ? 'k' : arrow && keys[i] == 'B' ? 'j' : keys[i]));
-	}
+	for (ssize_t i = 0; i < got; i++)
+		on_key(top, keys[i]);
 }
 
 static int

@@ -33,14 +33,9 @@ ctl_tell(int status, const char *format, ...)
 static int
 refuse(char *argv[], int got)
 {
-	/* A long option has no letter; the one that was refused is then the word before the next one. */
-	const char *word = argv[optind - 1];
-
-	if (got == ':')
-		return ctl_usage("the option '%.60s' needs a value; see cancelctl %s --help", word, argv[0]);
-	if (optopt != 0 && strncmp(word, "--", 2) != 0)
-		return ctl_usage("unknown option '-%c'; see cancelctl %s --help", optopt, argv[0]);
-	return ctl_usage("unknown option '%.60s'; see cancelctl %s --help", word, argv[0]);
+	return ctl_usage(got == ':' ? "the option '%.60s' needs a value; see cancelctl %s --help" :
+				      "unknown option '%.60s'; see cancelctl %s --help",
+	    argv[optind - 1], argv[0]);
 }
 
 static int

@@ -1,49 +1,41 @@
 #include "ctl/ctl.h"
 
+#include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/json.h"
-
+/* Whether it is in the first len bytes of this directory's name. */
 static bool
-is_there(const char *path)
+is_in(const char *directory, size_t len, char path[PROGRAM_SIZE])
 {
-	struct span text = span_of(path);
+	bool fits = snprintf(path, PROGRAM_SIZE, "%.*s/canceld", (int)len, directory) < PROGRAM_SIZE;
+	json_t *text = json_string(path);
+	bool valid = text != NULL;
 	struct stat status;
-	size_t at = 0, len;
 
-	while (at < text.len && (len = utf8_length(text, at)) > 0)
-		at += len;
-	return path[0] == '/' && at == text.len && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	json_decref(text);
+	return fits && valid && path[0] == '/' && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
 	    access(path, X_OK) == 0;
 }
 
 bool
 program_canceld(char path[PROGRAM_SIZE])
 {
-	const char name[] = "/canceld", *directories = getenv("PATH");
-	ssize_t len = readlink("/proc/self/exe", path, PROGRAM_SIZE - sizeof(name));
-	char *slash;
+	const char *directories = getenv("PATH");
+	char self[PATH_MAX] = "";
+	size_t len;
 
-	if (len > 0) {
-		path[len] = '\0';
-		slash = strrchr(path, '/');
-		if (slash != NULL && memcpy(slash, name, sizeof(name)) != NULL && is_there(path))
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) > 0 &&
+	    is_in(self, (size_t)(strrchr(self, '/') - self), path))
+		return true;
+	for (; directories != NULL && *directories != '\0'; directories += len + (directories[len] == ':')) {
+		len = strcspn(directories, ":");
+		if (is_in(directories, len, path))
 			return true;
-	}
-	while (directories != NULL && *directories != '\0') {
-		size_t size = strcspn(directories, ":");
-
-		if (size + sizeof(name) <= PROGRAM_SIZE) {
-			memcpy(path, directories, size);
-			memcpy(path + size, name, sizeof(name));
-			if (is_there(path))
-				return true;
-		}
-		directories += size + (directories[size] == ':');
 	}
 	return false;
 }

@@ -38,8 +38,8 @@ fitting(struct span text, size_t cells, size_t *taken)
 	return at;
 }
 
-size_t
-table_cells(struct span text)
+static size_t
+cells_in(struct span text)
 {
 	size_t taken;
 
@@ -95,7 +95,7 @@ write_cells(const struct column *columns, const json_t *row, struct buf *cells, 
 		else
 			columns[i].write(&text, row, columns[i].key);
 		printable_append(&cells[i], text.len > 0 ? buf_span(&text) : SPAN("-"), "");
-		need = table_cells(buf_span(&cells[i]));
+		need = cells_in(buf_span(&cells[i]));
 		widths[i] = need > widths[i] ? need : widths[i];
 	}
 	buf_free(&text);
@@ -134,7 +134,7 @@ write_line(const struct column *columns, const size_t *widths, struct buf *cells
 	buf_clear(line);
 	for (size_t i = 0; columns[i].title != NULL; i++) {
 		struct span text = buf_span(&cells[i]);
-		size_t need = table_cells(text), room = need < widths[i] ? widths[i] - need : 0;
+		size_t need = cells_in(text), room = need < widths[i] ? widths[i] - need : 0;
 		bool last = columns[i + 1].title == NULL;
 
 		pad(line, columns[i].right ? room : 0);

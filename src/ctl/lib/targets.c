@@ -18,7 +18,7 @@
 #include "shell/system.h"
 
 enum {
-	READ_SIZE = 16 << 10,
+	READ_SIZE = 64 << 10,
 	LINE_MOST = 4 << 20, /* bytes of one message from canceld */
 	RETRY = 10,          /* ms, when a socket has no room for a connection */
 	CHOICES_SHOWN = 600, /* bytes */
@@ -34,7 +34,7 @@ wait_until(int fd, short events, msec_t end)
 	msec_t rest = end - monotonic_now();
 
 	errno = ETIMEDOUT;
-	return rest > 0 && (poll(&ready, 1, (int)rest) != 0 || monotonic_now() < end);
+	return rest > 0 && poll(&ready, 1, (int)rest) != 0;
 }
 
 static void
@@ -116,15 +116,12 @@ target_ask(struct target *target, const char *method, json_t *params, msec_t end
 void
 target_read(struct target *target)
 {
-	ssize_t got = 1;
+	ssize_t got = recv(target->fd, buf_space(&target->in, READ_SIZE), READ_SIZE, 0);
 
-	while (target->fd >= 0 && got > 0 && target->in.len <= LINE_MOST) {
-		got = recv(target->fd, buf_space(&target->in, READ_SIZE), READ_SIZE, 0);
-		if (got > 0)
-			buf_added(&target->in, (size_t)got);
-		else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-			hang_up(target);
-	}
+	if (got > 0)
+		buf_added(&target->in, (size_t)got);
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) || target->in.len > LINE_MOST)
+		hang_up(target);
 }
 
 json_t *
@@ -135,17 +132,13 @@ target_take(struct target *target)
 	size_t len = newline == NULL ? 0 : (size_t)(newline - in.ptr);
 	json_t *message;
 
-	if (newline == NULL && in.len <= LINE_MOST)
+	if (newline == NULL)
 		return NULL;
 	message = json_loadb(in.ptr, len, JSON_ALLOW_NUL, NULL);
-	if (json_is_object(message)) {
-		buf_consume(&target->in, len + 1);
-		return message;
-	}
-	json_decref(message);
-	hang_up(target);
-	buf_clear(&target->in);
-	return NULL;
+	buf_consume(&target->in, len + 1);
+	if (message == NULL)
+		hang_up(target);
+	return message;
 }
 
 /* What canceld tells unasked is passed over. NULL with errno: ETIMEDOUT or ECONNRESET. */
@@ -274,8 +267,8 @@ add_all(struct targets *targets, const char *directory)
 		closedir(stream);
 }
 
-void
-targets_drop(struct targets *targets, size_t i)
+static void
+drop(struct targets *targets, size_t i)
 {
 	struct target *target = &targets->list[i];
 
@@ -285,20 +278,12 @@ targets_drop(struct targets *targets, size_t i)
 	memmove(target, target + 1, (--targets->count - i) * sizeof(*target));
 }
 
-/* Leaves out those of which that is not true. */
 static void
-keep_those(struct targets *targets, bool (*stays)(const struct target *target, const char *which), const char *which)
+drop_gone(struct targets *targets)
 {
 	for (size_t i = targets->count; i-- > 0;)
-		if (!stays(&targets->list[i], which))
-			targets_drop(targets, i);
-}
-
-static bool
-is_there(const struct target *target, const char *unused)
-{
-	(void)unused;
-	return !target->gone;
+		if (targets->list[i].gone)
+			drop(targets, i);
 }
 
 void
@@ -315,7 +300,7 @@ targets_look(struct targets *targets)
 		if (targets->list[i].fd < 0 &&
 		    !target_ask(&targets->list[i], targets->method, json_incref(targets->params), 0))
 			place_remove_dead(targets->list[i].path);
-	keep_those(targets, is_there, NULL);
+	drop_gone(targets);
 }
 
 /* Waits for their answers: what all are asked before the first answer is awaited. */
@@ -351,7 +336,7 @@ targets_find(struct targets *targets, msec_t limit)
 
 	targets_look(targets);
 	hear_all(targets, end);
-	keep_those(targets, is_there, NULL);
+	drop_gone(targets);
 	if (targets->count > 0)
 		qsort(targets->list, targets->count, sizeof(*targets->list), by_pid);
 }
@@ -360,7 +345,7 @@ void
 targets_free(struct targets *targets)
 {
 	while (targets->count > 0)
-		targets_drop(targets, targets->count - 1);
+		drop(targets, targets->count - 1);
 	free(targets->list);
 	json_decref(targets->params);
 	*targets = (struct targets){ .method = targets->method };
@@ -379,7 +364,9 @@ is_meant(const struct target *target, const char *which)
 void
 targets_keep(struct targets *targets, const char *which)
 {
-	keep_those(targets, is_meant, which);
+	for (size_t i = 0; i < targets->count; i++)
+		targets->list[i].gone |= !is_meant(&targets->list[i], which);
+	drop_gone(targets);
 }
 
 static int
@@ -409,13 +396,6 @@ open_path(struct targets *targets, const char *path)
 	return target->about != NULL ? CTL_YES : target_tell(target);
 }
 
-static bool
-answers(const struct target *target, const char *unused)
-{
-	(void)unused;
-	return target->about != NULL || (target_tell(target), false);
-}
-
 int
 targets_choose(struct targets *targets, const char *which, msec_t limit)
 {
@@ -435,7 +415,12 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 		return ctl_no("no canceld of this user is running");
 	if (which != NULL)
 		return choose_one(targets, which);
-	keep_those(targets, answers, NULL);
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->list[i].about == NULL)
+			target_tell(&targets->list[i]);
+		targets->list[i].gone = targets->list[i].about == NULL;
+	}
+	drop_gone(targets);
 	return targets->count > 0 ? CTL_YES : CTL_FAILED;
 }
 
