@@ -20,51 +20,34 @@ reject_ack(struct session *session, const struct message *message, int code, con
 	    text + strlen("canceld: "));
 }
 
-/*
- * The event of a cancel. owed: its sender waits for an answer in any case; unowed: the event if the protocol owes no
- * answer.
- */
-static enum decide_event
-cancel_event(const struct session *session, enum side requester, bool owed, enum decide_event unowed)
-{
-	return owed || state_owes_answer(session, requester) ? EVENT_CANCEL_OWED : unowed;
-}
-
-static void
-acknowledge_cancel(struct session *session, const struct message *message, struct span target)
-{
-	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
-	struct span id = message->envelope.id, reason = scan_text(message->scan, SCAN_REASON);
-
-	if (request == NULL || request->state == REQUEST_ABANDONED)
-		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
-	else if (request_traits(request) & METHOD_NO_CANCEL)
-		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, id, target, reason, request))
-		reject_ack(session, message, session->handshake.dialect->failure_code,
-		    "canceld: too many cancels wait for their requests", NULL);
-	else
-		requests_decide(session, request, cancel_event(session, SIDE_CLIENT, false, EVENT_CANCEL_ACKNOWLEDGED),
-		    NULL);
-}
-
 static void
 on_acknowledged_cancel(struct session *session, struct message *message)
 {
-	struct span target = message_id(message->scan, SCAN_PARAMS_ID);
+	const struct dialect *dialect = session->handshake.dialect;
+	struct span id = message->envelope.id, target = message_id(message->scan, SCAN_PARAMS_ID);
+	struct span reason = scan_text(message->scan, SCAN_REASON);
+	struct request *request = target.len == 0 ? NULL : pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 
 	pass_discard(session, message);
 	if (message->envelope.untracked)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "canceld: $/canceld/cancel needs an id of its own, of at most 1 KiB", NULL);
 	else if (!handshake_is_done(&session->handshake))
-		reject_ack(session, message, session->handshake.dialect->closed_code, "canceld: no session is open yet",
+		reject_ack(session, message, dialect->closed_code, "canceld: no session is open yet",
 		    "NOT_INITIALIZED");
 	else if (target.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "canceld: $/canceld/cancel needs the id of a request as params.id", NULL);
+	else if (request == NULL || request->state == REQUEST_ABANDONED)
+		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
+	else if (request_traits(request) & METHOD_NO_CANCEL)
+		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
+	else if (!acks_add(&session->acks, id, target, reason, request))
+		reject_ack(session, message, dialect->failure_code, "canceld: too many cancels wait for their requests",
+		    NULL);
 	else
-		acknowledge_cancel(session, message, target);
+		requests_decide(session, request,
+		    state_owes_answer(session, SIDE_CLIENT) ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
 }
 
 /* --- requests */
@@ -98,7 +81,7 @@ read_handshake(struct session *session, const struct message *message)
 	if (news & NEWS_DIALECT)
 		journal_tell(&session->journal, &action);
 	action.why = WHY_ERA;
-	action.detail = handshake->era == ERA_MODERN ? SPAN("modern") : SPAN("legacy");
+	action.detail = span_of(session_era(session));
 	if (news & NEWS_ERA)
 		journal_tell(&session->journal, &action);
 }
@@ -121,33 +104,35 @@ session_is_full(const struct session *session, const struct message *message)
 	return count == LIMIT_SESSION;
 }
 
-/* true: canceld answered the request and dropped it. */
-static bool
-refuse(struct session *session, struct message *message)
+/* Refuses the request at hand, for canceld's own reason. */
+static void
+refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
 {
-	struct answer answer;
+	struct answer answer = reply_answer(session, message, cause, text);
 
-	if (state_takes_nothing(session, side_other(message->from))) {
-		journal_tally(&session->journal, message->from, TALLY_LOST);
-		requests_decide(session, NULL, EVENT_RECEIVER_GONE, message);
-		return true;
-	}
-	if (session_outstanding(session, message->from) >= session->config.max_inflight)
-		answer = reply_answer(session, message, "too-many-requests",
-		    "canceld: too many requests are outstanding (--max-inflight)");
-	else if (session_is_full(session, message))
-		answer = reply_answer(session, message, "too-many-requests",
-		    "canceld: too many requests of one session are outstanding");
-	else if (pending_is_crowded(&session->party[message->from].pending, message->envelope.id))
-		answer = reply_answer(session, message, "too-many-requests",
-		    "canceld: too many requests with this id are outstanding");
-	else
-		return false;
+	answer.code = code;
 	reply_error(session, message->from, &answer);
 	journal_tally(&session->journal, message->from, TALLY_REFUSED);
-	pass_drop(session, message, WHY_TOO_MANY, NULL);
-	return true;
+	pass_drop(session, message, why, NULL);
 }
+
+/* Why no further request may be outstanding; NULL: it may. */
+static const char *
+is_too_much(const struct session *session, const struct message *message)
+{
+	if (session_outstanding(session, message->from) >= session->config.max_inflight)
+		return "canceld: too many requests are outstanding (--max-inflight)";
+	if (session_is_full(session, message))
+		return "canceld: too many requests of one session are outstanding";
+	if (pending_is_crowded(&session->party[message->from].pending, message->envelope.id))
+		return "canceld: too many requests with this id are outstanding";
+	return NULL;
+}
+
+struct entry { /* a new request, and where its names are stored that do not stand in its text */
+	struct pending_names names;
+	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id[MINTED_MAX], token[MINTED_MAX];
+};
 
 /* LSP: a request may have a token for progress and one for partial results. */
 static void
@@ -163,28 +148,23 @@ read_tokens(const struct dialect *dialect, const struct scan *scan, struct pendi
 		names->flags |= REQUEST_TWO_TOKENS;
 }
 
-/* The members of params._meta that MCP defines. */
-static struct span
-read_meta(const struct message *message, char meta[LIMIT_META])
-{
-	const struct scan_value *value = scan_value(message->scan, SCAN_REQUEST_META);
-	struct span object = message_part(message, value->offset, value->end);
-
-	return (struct span){ meta, json_copy_members(object, SPAN(SCAN_META_PREFIX), meta, LIMIT_META) };
-}
-
 static void
-read_names(const struct session *session, const struct message *message, const struct method *row,
-    struct pending_names *names, char name[SCAN_VALUE_MAX], char meta[LIMIT_META])
+read_names(const struct session *session, const struct message *message, const struct method *row, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct scan *scan = message->scan;
+	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
+	struct pending_names *names = &entry->names;
 
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
 	if (row != NULL && scan_value(scan, row->name_field)->type == VALUE_STRING)
-		names->name = id_unescaped(scan_text(scan, row->name_field), name, SCAN_VALUE_MAX);
-	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) /* modern MCP: a cancel has the same _meta */
-		names->meta = read_meta(message, meta);
+		names->name = id_unescaped(scan_text(scan, row->name_field), entry->name, sizeof(entry->name));
+	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
+		struct span object = message_part(message, meta->offset, meta->end);
+
+		names->meta.ptr = entry->meta;
+		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
+	}
 	if (row != NULL && (row->traits & METHOD_PERSON))
 		names->flags |= REQUEST_PERSON;
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
@@ -202,19 +182,19 @@ token_is_in_use(const struct session *session, enum side requester, struct span 
 
 /* Gives the request a fresh id or token if the receiver could not tell it from an older one. */
 static void
-alias(struct session *session, struct message *message, struct pending_names *names, char id_storage[MINTED_MAX],
-    char token_storage[MINTED_MAX])
+alias(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
+	struct pending_names *names = &entry->names;
 
 	if (session->config.dry_run)
 		return;
 	if (state_id_is_taken(session, message->from, names->id)) {
-		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', id_storage);
+		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
 	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
-		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', token_storage);
+		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 	}
 }
@@ -233,12 +213,6 @@ restore_id(const struct session *session, struct message *message, enum scan_fie
 		message_replace(message, field, request->id);
 }
 
-struct place {                      /* where a token is inserted into a request, as the first member of an object */
-	uint64_t offset;            /* an offset of the scan */
-	const char *before, *after; /* text that opens and closes the missing objects around it */
-	bool empty;                 /* the object has no other member: no comma */
-};
-
 static bool
 is_empty(const struct scan *scan, const struct scan_value *object)
 {
@@ -247,49 +221,34 @@ is_empty(const struct scan *scan, const struct scan_value *object)
 	return json_next(scan->text, &at).len == 0;
 }
 
-/* MCP: in params._meta; LSP: in params. false: params or _meta is not an object. */
-static bool
-find_token_place(const struct dialect *dialect, const struct scan *scan, struct place *place)
-{
-	const struct scan_value *params = scan_value(scan, SCAN_PARAMS);
-	const struct scan_value *meta = scan_value(scan, SCAN_REQUEST_META);
-	bool in_meta = dialect->asked_object == SCAN_REQUEST_META;
-
-	if (in_meta && meta->type == VALUE_OBJECT)
-		*place = (struct place){ meta->offset + 1, "", "", is_empty(scan, meta) };
-	else if (in_meta && params->type == VALUE_ABSENT)
-		*place = (struct place){ scan_value_start(scan) + 1, "\"params\":{\"_meta\":{", "}}", false };
-	else if (params->type != VALUE_OBJECT || (in_meta && meta->type != VALUE_ABSENT))
-		return false;
-	else
-		*place = (struct place){ params->offset + 1, in_meta ? "\"_meta\":{" : "", in_meta ? "}" : "",
-			is_empty(scan, params) };
-	return true;
-}
-
 /*
- * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs.
+ * --ask-progress: adds a token to a request without one, so that progress tells a working server from one that hangs;
+ * in MCP to params._meta, in LSP to params, as the first member. If that is something else than an object: nothing.
  */
 static void
-ask_progress(struct session *session, struct message *message, struct pending_names *names, char storage[MINTED_MAX])
+ask_progress(struct session *session, struct message *message, struct entry *entry)
 {
 	const struct dialect *dialect = session->handshake.dialect;
+	const struct scan *scan = message->scan;
+	const struct scan_value *object = scan_value(scan, dialect->asked_object);
+	const char *format = "'%s':%b%s";
+	struct pending_names *names = &entry->names;
 	struct buf *text = state_scratch(session);
-	struct place place;
 
-	if (!find_token_place(dialect, message->scan, &place))
+	if (dialect->asked_object == SCAN_REQUEST_META && object->type == VALUE_ABSENT) {
+		object = scan_value(scan, SCAN_PARAMS);
+		format = "'_meta':{'%s':%b}%s";
+		if (object->type == VALUE_ABSENT) {
+			object = scan_value(scan, SCAN_TEXT);
+			format = "'params':{'_meta':{'%s':%b}}%s";
+		}
+	}
+	if (object->type != VALUE_OBJECT)
 		return;
-	names->token = names->wire_token = questions_mint(session, message->from, false, storage);
+	names->token = names->wire_token = questions_mint(session, message->from, false, entry->token);
 	names->flags |= REQUEST_ASKED;
-	buf_append(text, span_of(place.before));
-	buf_append(text, SPAN("\""));
-	buf_append(text, span_of(dialect->asked_member));
-	buf_append(text, SPAN("\":"));
-	buf_append(text, names->token);
-	buf_append(text, span_of(place.after));
-	if (!place.empty)
-		buf_append(text, SPAN(","));
-	message_insert(message, place.offset, buf_span(text));
+	compose(text, format, dialect->asked_member, names->token, is_empty(scan, object) ? "" : ",");
+	message_insert(message, object->offset + 1, buf_span(text));
 }
 
 static bool
@@ -307,23 +266,21 @@ may_ask_progress(const struct session *session, const struct message *message, c
 static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
-	char name[SCAN_VALUE_MAX], meta[LIMIT_META], id_storage[MINTED_MAX], token_storage[MINTED_MAX];
 	enum side receiver = side_other(message->from);
-	struct pending_names names;
 	struct request *request;
+	struct entry entry;
 
-	read_names(session, message, row, &names, name, meta);
+	read_names(session, message, row, &entry);
 	restore_id(session, message, SCAN_REQUEST_ID); /* ACP: elicitation/create */
-	alias(session, message, &names, id_storage, token_storage);
-	if (may_ask_progress(session, message, &names))
-		ask_progress(session, message, &names, token_storage);
-	request = pending_add(&session->party[message->from].pending, &names);
+	alias(session, message, &entry);
+	if (may_ask_progress(session, message, &entry.names))
+		ask_progress(session, message, &entry);
+	request = pending_add(&session->party[message->from].pending, &entry.names);
 	pending_place(request, message->begin, message->next);
 	requests_set_deadlines(session, request);
 	if (request_is_aliased(request))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
-	else if ((session->handshake.dialect->flags & DIALECT_ALIASES_TOKENS) &&
-	    !span_equal(request->token, request->wire_token))
+	else if (entry.names.wire_token.ptr == entry.token && !(request->flags & REQUEST_ASKED))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_token);
 	if (request->flags & REQUEST_ASKED)
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
@@ -332,19 +289,6 @@ enter(struct session *session, struct message *message, const struct method *row
 	else if (!records_add_request(&session->records, message, request))
 		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	pass_on(session, message, WHY_RELAYED, request);
-}
-
-/* --legacy: answers server/discover so that the client takes the server for one of the legacy era. */
-static void
-answer_discovery(struct session *session, struct message *message)
-{
-	struct answer answer = reply_answer(session, message, NULL,
-	    "canceld: the server does not know server/discover (see the option --legacy of canceld)");
-
-	answer.code = CODE_METHOD_NOT_FOUND;
-	reply_error(session, message->from, &answer);
-	journal_tally(&session->journal, message->from, TALLY_REFUSED);
-	pass_drop(session, message, WHY_PROBE_ANSWERED, NULL);
 }
 
 /*
@@ -368,6 +312,7 @@ receive_request(struct session *session, struct message *message)
 {
 	bool client = message->from == SIDE_CLIENT;
 	const struct method *row;
+	const char *too_much;
 
 	if (client && span_equal(message->envelope.method, ACKS_METHOD)) {
 		on_acknowledged_cancel(session, message);
@@ -382,10 +327,18 @@ receive_request(struct session *session, struct message *message)
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && row != NULL && (row->traits & METHOD_DISCOVERY)) {
-		answer_discovery(session, message);
+		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
+		    "canceld: the server does not know server/discover (see the option --legacy of canceld)",
+		    WHY_PROBE_ANSWERED);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
-	} else if (!refuse(session, message)) {
+	} else if (state_takes_nothing(session, side_other(message->from))) {
+		journal_tally(&session->journal, message->from, TALLY_LOST);
+		requests_decide(session, NULL, EVENT_RECEIVER_GONE, message);
+	} else if ((too_much = is_too_much(session, message)) != NULL) {
+		refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", too_much,
+		    WHY_TOO_MANY);
+	} else {
 		enter(session, message, row);
 	}
 }
@@ -476,19 +429,19 @@ receive_response(struct session *session, struct message *message)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 		return;
 	}
-	request = id.len == 0 ? NULL : pending_by_wire(&party->pending, id);
+	request = pending_by_wire(&party->pending, id);
 	question = request == NULL ? questions_find(session, requester, id) : NULL;
-	if (request == NULL && question == NULL && (request = pending_loosely(&party->pending, id, false)) != NULL)
-		message->word = WHY_ID_COERCED;
-	/* The second answer to a request that has ended is no late one to another request. */
-	if (request == NULL && question == NULL && party->untracked == 0 &&
-	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
-		request = pending_loosely(&party->pending, id, true);
 	if (question != NULL) {
 		pass_drop(session, message, WHY_SWALLOWED, question);
 		recovery_answered(session, question, message);
 		return;
 	}
+	if (request == NULL && (request = pending_loosely(&party->pending, id, false)) != NULL)
+		message->word = WHY_ID_COERCED;
+	/* The second answer to a request that has ended is no late one to another request. */
+	if (request == NULL && party->untracked == 0 &&
+	    (requester == SIDE_SERVER || acks_outcome(&session->acks, id) == OUTCOME_UNKNOWN))
+		request = pending_loosely(&party->pending, id, true);
 	if (request != NULL)
 		on_answer(session, message, request);
 	else if (party->untracked > 0)
@@ -501,18 +454,23 @@ receive_response(struct session *session, struct message *message)
 
 /*
  * A cancel that names no request of its sender's in the table. Of the other side's only a stream may be ended this way,
- * by the server that serves it.
+ * by the server that serves it. Without an id, or if that was not kept, it may name a request that cannot be tracked.
  */
 static void
 on_foreign_cancel(struct session *session, struct message *message, struct span id)
 {
+	const struct scan_value *value = scan_value(message->scan, message->cancel->field);
 	enum side requester = side_other(message->from);
 	struct request *request = pending_by_wire(&session->party[requester].pending, id);
+	bool untracked = session->party[message->from].untracked > 0;
+	bool unkept = scan_unkept(message->scan, message->cancel->field);
 	bool ended = message->from == SIDE_CLIENT && acks_outcome(&session->acks, id) != OUTCOME_UNKNOWN; /* its own */
 
-	if (request != NULL && (request_traits(request) & METHOD_STREAM))
+	if (id.len == 0 && !(untracked && (unkept || value->type == VALUE_NULL)))
+		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
+	else if (request != NULL && (request_traits(request) & METHOD_STREAM))
 		requests_decide(session, request, EVENT_STREAM_ENDED, message);
-	else if (session->party[message->from].untracked > 0)
+	else if (untracked)
 		cancel_pass(session, message, NULL);
 	else if (!ended && (request != NULL || questions_find(session, requester, id) != NULL))
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
@@ -520,38 +478,20 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 		requests_decide(session, NULL, EVENT_CANCEL, message);
 }
 
-/* A cancel whose id is null, or was not kept, may name a request that cannot be tracked. */
-static void
-on_nameless_cancel(struct session *session, struct message *message)
-{
-	const struct scan_value *id = scan_value(message->scan, message->cancel->field);
-	bool unkept = scan_unkept(message->scan, message->cancel->field);
-
-	if (session->party[message->from].untracked > 0 && (unkept || id->type == VALUE_NULL))
-		cancel_pass(session, message, NULL);
-	else
-		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
-}
-
 static void
 on_cancel(struct session *session, struct message *message)
 {
 	struct span id = message_id(message->scan, message->cancel->field);
+	struct request *request = pending_by_id(&session->party[message->from].pending, id);
 	bool may_cancel_start = session->handshake.dialect->flags & DIALECT_CANCELS_START;
-	struct request *request;
+	bool owed = message->cancel->owes || state_owes_answer(session, message->from);
 
-	if (id.len == 0) {
-		on_nameless_cancel(session, message);
-		return;
-	}
-	request = pending_by_id(&session->party[message->from].pending, id);
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
 	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
-		requests_decide(session, request,
-		    cancel_event(session, message->from, message->cancel->owes, EVENT_CANCEL), message);
+		requests_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
 
 /* For session_next_request. */
@@ -599,8 +539,8 @@ on_progress(struct session *session, struct message *message)
 	enum side requester = side_other(message->from);
 	struct party *party = &session->party[requester];
 	struct span token = message_id(message->scan, dialect->progress_field);
-	struct request *request = token.len == 0 ? NULL : pending_by_token(&party->pending, token);
-	const struct request *task = token.len == 0 ? NULL : pending_by_token(&session->tasks[requester], token);
+	struct request *request = pending_by_token(&party->pending, token);
+	const struct request *task = pending_by_token(&session->tasks[requester], token);
 	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
@@ -701,48 +641,18 @@ receive_notification(struct session *session, struct message *message)
 	}
 }
 
-/* A request in a batch, whose end will not be noticed. */
-static void
-note_untracked(struct session *session, const struct message *batch, const struct message *element)
-{
-	state_note_untracked(session, batch, false);
-	if (span_equal(element->envelope.method, ACKS_METHOD))
-		return;
-	journal_request(&session->journal, batch->from);
-	journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
-}
-
-/* Whether the element cancels a request that its receiver has, or had: it means nothing to another server. */
-static bool
-names_sent_request(const struct session *session, const struct message *element)
-{
-	struct span id = element->cancel == NULL ? SPAN_NONE : message_id(element->scan, element->cancel->field);
-	const struct request *request = id.len == 0 ? NULL : pending_by_id(&session->party[element->from].pending, id);
-
-	return request != NULL && state_of(session, request) != REQUEST_QUEUED;
-}
-
 /* What an element is for: the client's answers and its cancels mean something to the present server only. */
 enum purpose {
 	PURPOSE_ANSWER = 1 << 0,
-	PURPOSE_CANCEL = 1 << 1,
+	PURPOSE_CANCEL = 1 << 1, /* of a request that its receiver has, or had */
 	PURPOSE_REQUEST = 1 << 2,
 	PURPOSE_NOTICE = 1 << 3,
 };
 
-static unsigned
-purpose_of(const struct session *session, const struct message *element)
-{
-	if (element->envelope.kind == ENVELOPE_REQUEST)
-		return PURPOSE_REQUEST;
-	if (element->envelope.kind == ENVELOPE_RESPONSE)
-		return PURPOSE_ANSWER;
-	return names_sent_request(session, element) ? PURPOSE_CANCEL : PURPOSE_NOTICE;
-}
-
-static unsigned
+static enum purpose
 receive_element(struct session *session, struct message *batch, struct scan *scan, struct span text)
 {
+	const struct request *request = NULL;
 	struct message element;
 
 	scan_read(scan, text);
@@ -751,13 +661,23 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 	element.text = text;
 	element.start = batch->start + (uint64_t)(text.ptr - batch->text.ptr);
 	envelope_read(&element.envelope, scan, false);
-	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST)
-		note_untracked(session, batch, &element);
-	else if (element.envelope.kind == ENVELOPE_RESPONSE)
+	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST) {
+		state_note_untracked(session, batch, false);
+		if (!span_equal(element.envelope.method, ACKS_METHOD)) {
+			journal_request(&session->journal, batch->from);
+			journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
+		}
+		return PURPOSE_REQUEST;
+	}
+	if (element.envelope.kind == ENVELOPE_RESPONSE) {
 		receive_response(session, &element);
-	else if (element.envelope.kind == ENVELOPE_NOTIFICATION)
+		return PURPOSE_ANSWER;
+	}
+	if (element.envelope.kind == ENVELOPE_NOTIFICATION)
 		receive_notification(session, &element);
-	return purpose_of(session, &element);
+	if (element.cancel != NULL)
+		request = pending_by_id(&session->party[batch->from].pending, message_id(scan, element.cancel->field));
+	return request != NULL && state_of(session, request) != REQUEST_QUEUED ? PURPOSE_CANCEL : PURPOSE_NOTICE;
 }
 
 /*
