@@ -40,18 +40,6 @@ void envelope_read(struct envelope *envelope, const struct scan *scan, bool need
  */
 enum envelope_kind envelope_meant(const struct scan *scan);
 
-/*
- * Whether an object that is a message was read, and more follows it. An object without "jsonrpc" is none if
- * needs_jsonrpc.
- */
-bool envelope_is_followed(const struct scan *scan, bool needs_jsonrpc);
-
-/*
- * A batch is an array in which at least one element is a message (JSON-RPC 2.0 section 6). array: a whole JSON array,
- * with anything behind it; scan: any scan, whose text is lost.
- */
-bool envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc);
-
 /* Whether the text was read to its end: its members are all known, even if it has a fault. */
 bool envelope_is_read(const struct scan *scan);
 

@@ -38,61 +38,34 @@ enum framing_guess framing_guess(struct span bytes);
 
 /* Reading */
 
-enum {
-	FRAME_HEAD_MAX = 4096, /* bytes of one header, or of one piece of text before it */
-};
+/* What follows a byte order mark, if there is one. */
+struct span framing_skip_bom(struct span bytes);
+
+enum { FRAME_HEAD_MAX = 4096 }; /* bytes of a header; a longer one is text */
 
 /* A header that announces a longer body is text. */
 #define FRAME_LENGTH_MAX ((uint64_t)1 << 32)
 
-enum frame_result {
-	FRAME_MORE,    /* the frame has not ended */
-	FRAME_MESSAGE, /* it has, and its text is at [body, end) */
-	FRAME_TEXT,    /* FRAMING_HEADER: it has, and is text where a header should be */
-};
-
 /*
- * One message of a lane, whose end is looked for as its bytes arrive. Headers are accepted as real peers write them:
- * field names in any case, blanks around the colon, other fields, lines that end with "\n" alone, and text between two
- * messages.
+ * The frame at hand, whose end is looked for as its bytes arrive; zeroed: nothing of it was read. Offsets count from its
+ * first byte. Headers are accepted as real peers write them: field names in any case, blanks around the colon, other
+ * fields, lines that end with "\n" alone, and text between two messages.
  */
 struct frame {
-	enum framing framing;
-	uint64_t start;     /* position in the lane of the frame's first byte, header included */
-	uint64_t body, end; /* positions of the text, without its newline; end: once the frame has ended */
-	uint64_t read;     /* position behind the last byte that was read; of a frame that has ended: of the next one */
-	uint64_t line_end; /* FRAMING_NEWLINE: where the line's newline was found already; else 0 */
-	bool in_body;      /* the header has ended; always true with FRAMING_NEWLINE */
-	uint64_t length;   /* FRAMING_HEADER, in_body: bytes of the whole body */
-	struct head {      /* private, FRAMING_HEADER */
-		bool has_length, fields; /* a Content-Length was read; any field was read */
-		bool bare;               /* the line with the length ended with "\n" alone */
-		size_t len;
-		char line[FRAME_HEAD_MAX]; /* the current line, as far as it was read */
-	} head;
+	uint64_t body, end; /* its text, without its newline; once its end is known */
+	uint64_t next;      /* where the next frame begins; 0: its end is not known */
+	size_t searched;    /* private: no newline is before */
+	bool text;          /* FRAMING_HEADER: it is text where a header should be */
+	bool rest;          /* its line, or body, began with something else */
 };
 
-void frame_init(struct frame *frame, enum framing framing);
+/* Reads the frame. bytes: all that has come of it, and what follows. false: it is not whole. */
+bool frame_read(struct frame *frame, enum framing framing, struct span bytes) __attribute__((warn_unused_result));
 
-/* The current frame will be read again from frame->start, in this framing. */
-void frame_set_framing(struct frame *frame, enum framing framing);
+/* No more bytes will come: the frame ends here, behind len bytes. */
+void frame_finish(struct frame *frame, enum framing framing, size_t len);
 
-/*
- * Reads bytes, which start at position frame->read. It may go back before these bytes if text turns out to end where a
- * header begins.
- */
-enum frame_result frame_read(struct frame *frame, struct span bytes) __attribute__((warn_unused_result));
-
-/* No more bytes will come, so the frame ends here. FRAME_MORE: the frame has no bytes. */
-enum frame_result frame_finish(struct frame *frame) __attribute__((warn_unused_result));
-
-/* Begins the next frame, behind this one. */
-void frame_next(struct frame *frame);
-
-/* Drops the current frame, as far as it was read; the next one starts at this position. */
-void frame_skip(struct frame *frame, uint64_t position);
-
-/* FRAMING_NEWLINE, FRAME_MESSAGE: the frame ends at this position already, and the rest of its line is the next frame. */
-void frame_split(struct frame *frame, uint64_t position);
+/* n bytes of the frame are dealt with: what is left of it is the frame at hand, or else the next one is. */
+void frame_advance(struct frame *frame, uint64_t n);
 
 #endif

@@ -285,16 +285,13 @@ void receive_message(struct session *session, struct message *message);
 /* The message at hand is none. */
 void noise_receive(struct session *session, struct message *message);
 
-/* FRAMING_HEADER: handles text where a header should be. */
-void noise_receive_text(struct session *session, enum side from);
-
 /*
- * If the frame at hand is too long to be kept, throws away what was read of it. ended: its end was read, or no more of it
- * will come. false: it is kept.
+ * If the frame at hand is too long to be kept, throws away what has come of it, to its end. false: it is kept, or not too
+ * long yet.
  */
-bool noise_skip(struct session *session, enum side from, bool ended);
+bool noise_skip(struct session *session, enum side from);
 
-/* The server has gone, and what was read of its last frame is dropped: the next server's output starts at a boundary. */
-void noise_forget(struct session *session);
+/* Drops what has come of the frame at hand, whose side has ended: what another server writes starts at a boundary. */
+void noise_forget(struct session *session, enum side from);
 
 #endif

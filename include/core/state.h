@@ -293,16 +293,16 @@ enum skipping {
 
 struct party { /* one side: the bytes it writes, and the requests it sends */
 	struct lane *lane;
-	struct frame frame;
+	struct frame frame; /* the one at lane->decided */
 	struct pending pending;
 	msec_t heard;       /* steady time of its last bytes */
 	bool spoke;         /* it has sent a message ... */
 	bool needs_jsonrpc; /* ... and the first one had the member "jsonrpc": so must all but answers */
 	uint64_t
-	    untracked;    /* where its last request ends that cannot be tracked: any response may answer it; 0: none */
-	bool ended;       /* no more bytes come from this side */
-	uint64_t text_to; /* noise.c: where text ended that was no header, and whose line goes on; or 0 */
-	enum skipping skipping; /* noise.c: the frame at hand is thrown away */
+	    untracked; /* where its last request ends that cannot be tracked: any response may answer it; 0: none */
+	bool ended;    /* no more bytes come from this side */
+	enum skipping skipping; /* noise.c: the frame at hand is thrown away ... */
+	uint64_t skipped;       /* ... of which so many bytes were already */
 	char told[LIMIT_TOLD];  /* ... of SKIP_TEXT: how it began */
 };
 

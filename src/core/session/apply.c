@@ -47,7 +47,7 @@ static void
 describe_timeout(const struct session *session, const struct request *request, struct buf *detail)
 {
 	const struct party *receiver = &session->party[side_other(request->from)];
-	uint64_t unfinished = lane_received_to(receiver->lane) - receiver->frame.start;
+	uint64_t unfinished = lane_from(receiver->lane, receiver->lane->decided).len + receiver->skipped;
 
 	if (request_traits(request) & METHOD_HANDSHAKE)
 		buf_append(detail, SPAN("not answered in time: the session ends"));

@@ -84,7 +84,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 
 	session_set_time(session, now);
 	end_server(session, SERVER_AWAY, status, signal);
-	noise_forget(session);
+	noise_forget(session, SIDE_SERVER);
 	server->ended = false;
 	pending_clear(&session->tasks[SIDE_CLIENT]);
 	pending_clear(&session->tasks[SIDE_SERVER]);

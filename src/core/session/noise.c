@@ -4,22 +4,27 @@
 
 #include "core/limits.h"
 
-static const char white[] = { ' ', '\t', '\r', '\n' };
-
 static struct span
 without_blanks(struct span text)
 {
-	while (text.len > 0 && memchr(white, text.ptr[0], sizeof(white)) != NULL)
+	while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
 		text = span_from(text, 1);
 	return text;
 }
 
+static struct span
+count_bytes(struct session *session, const char *format, uint64_t count)
+{
+	buf_clear(&session->scratch);
+	compose(&session->scratch, format, (int64_t)count);
+	return buf_span(&session->scratch);
+}
+
 /* Text of the server's, of which the first bytes are given, is told. len: bytes of all of it. */
 static void
-tell_noise(struct session *session, enum side from, struct span text, uint64_t len)
+tell_noise(struct session *session, struct span text, uint64_t len)
 {
-	struct action action = state_action(session, VERB_DROP, side_other(from), WHY_NOISE, NULL);
-	struct buf size;
+	struct action action = state_action(session, VERB_DROP, SIDE_CLIENT, WHY_NOISE, NULL);
 
 	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
 		text.len--;
@@ -27,36 +32,60 @@ tell_noise(struct session *session, enum side from, struct span text, uint64_t l
 		return;
 	server_note_said(&session->server, text);
 	action.message = span_part(text, 0, text.len < LIMIT_TOLD ? text.len : LIMIT_TOLD);
-	buf_init(&size);
-	if (len > LIMIT_TOLD) {
-		compose(&size, "%d bytes", (int64_t)len);
-		action.detail = buf_span(&size);
-	}
+	if (len > LIMIT_TOLD)
+		action.detail = count_bytes(session, "%d bytes", len);
 	journal_tell(&session->journal, &action);
-	buf_free(&size);
+}
+
+/* What has come for this request, or for none, is no sound answer. true: the requester got an error. */
+static bool
+fail(struct session *session, struct request *request)
+{
+	if (request == NULL || !request_is_awaited(request))
+		return false;
+	requests_decide(session, request, EVENT_MALFORMED, NULL);
+	return true;
+}
+
+/* A batch is refused: the waiting requests that its elements answer, as far as it can be read, get an error. */
+static void
+fail_elements(struct session *session, const struct message *batch)
+{
+	struct span rest = without_blanks(batch->text);
+	struct scan *scan = session->salvage;
+
+	if (rest.len == 0 || rest.ptr[0] != '[')
+		return;
+	do {
+		rest = span_from(rest, 1);
+		scan_read(scan, rest);
+		if (!scan_complete(scan))
+			return;
+		fail(session, requests_named(session, batch->from, scan));
+		rest = without_blanks(span_from(rest, (size_t)scan_value_end(scan)));
+	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
 /* --- lines of the server's */
 
 /* The question that the scanned response answers. An answer to tasks/cancel is not worth recovering. */
 static bool
-answers_question(const struct session *session, enum side from, const struct scan *scan)
+answers_question(const struct session *session, const struct scan *scan)
 {
 	struct span id = message_id(scan, SCAN_ID);
 	const struct request *question =
-	    id.len > 0 && envelope_may_answer(scan) ? questions_find(session, side_other(from), id) : NULL;
+	    id.len > 0 && envelope_may_answer(scan) ? questions_find(session, SIDE_CLIENT, id) : NULL;
 
-	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL && scan_value_end(scan) > 0;
+	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL && scan_complete(scan);
 }
 
 /* Whether the server has logged what it received: a request that is being worked on, or the cancel of one. */
 static bool
-is_echo(const struct session *session, enum side from, const struct envelope *envelope, const struct scan *scan)
+is_echo(const struct session *session, const struct envelope *envelope, const struct scan *scan)
 {
 	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, envelope->method);
 	struct span id = cancel != NULL ? message_id(scan, cancel->field) : envelope->id;
-	const struct request *request =
-	    id.len == 0 ? NULL : pending_by_wire(&session->party[side_other(from)].pending, id);
+	const struct request *request = id.len == 0 ? NULL : pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;
@@ -68,24 +97,23 @@ is_echo(const struct session *session, enum side from, const struct envelope *en
  * and any other message must say that it is JSON-RPC.
  */
 static bool
-is_message(const struct session *session, enum side from)
+is_message(const struct session *session, const struct scan *scan)
 {
-	const struct scan *scan = session->salvage;
-	const struct request *request = requests_named(session, from, scan);
+	const struct request *request = requests_named(session, SIDE_SERVER, scan);
 	struct envelope envelope;
 
-	envelope_read(&envelope, scan, session->party[from].needs_jsonrpc && request == NULL);
-	if (request == NULL && answers_question(session, from, scan)) /* sound or not */
+	envelope_read(&envelope, scan, false);
+	if (request == NULL && answers_question(session, scan)) /* sound or not */
 		return true;
 	if (envelope.kind == ENVELOPE_RESPONSE)
 		return request != NULL && request_is_awaited(request);
 	return (envelope.kind == ENVELOPE_REQUEST || envelope.kind == ENVELOPE_NOTIFICATION) &&
-	    span_equal(scan_text(scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, from, &envelope, scan);
+	    span_equal(scan_text(scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, &envelope, scan);
 }
 
 /* Whether this rest of a line holds messages and nothing else. */
 static bool
-is_all_messages(struct session *session, enum side from, struct span rest)
+is_all_messages(struct session *session, struct span rest)
 {
 	struct scan *scan = session->salvage;
 
@@ -97,7 +125,7 @@ is_all_messages(struct session *session, enum side from, struct span rest)
 			len = (size_t)scan_value_end(scan);
 			scan_read(scan, span_part(rest, 0, len));
 		}
-		if (scan->fault != SCAN_FINE || !is_message(session, from))
+		if (scan->fault != SCAN_FINE || !is_message(session, scan))
 			return false;
 		rest = span_from(rest, len);
 	}
@@ -106,116 +134,47 @@ is_all_messages(struct session *session, enum side from, struct span rest)
 
 /* The offset in the line of the messages that end it; the line's length if there are none. */
 static size_t
-find_messages(struct session *session, const struct message *line)
+find_messages(struct session *session, struct span line)
 {
-	const struct span text = line->text;
-	const char *at = text.ptr, *end = text.ptr + text.len;
-	int candidates;
+	const char *at = line.ptr, *end = line.ptr + line.len;
 
-	for (candidates = 0; candidates < LIMIT_CANDIDATES; candidates++, at++) {
-		at = memchr(at, '{', (size_t)(end - at));
-		if (at == NULL)
-			break;
-		if (is_all_messages(session, line->from, (struct span){ at, (size_t)(end - at) }))
-			return (size_t)(at - text.ptr);
-	}
-	return text.len;
+	for (int i = 0; i < LIMIT_CANDIDATES && (at = memchr(at, '{', (size_t)(end - at))) != NULL; i++, at++)
+		if (is_all_messages(session, (struct span){ at, (size_t)(end - at) }))
+			return (size_t)(at - line.ptr);
+	return line.len;
 }
 
-/* The server has ended in the middle of a message, which nobody has received. */
-static void
-drop_half(struct session *session, struct message *line)
-{
-	struct request *request = requests_named(session, line->from, line->scan);
-
-	line->envelope.id = message_id(line->scan, SCAN_ID);
-	pass_drop(session, line, WHY_TRUNCATED, request);
-}
-
-/* The messages of a line from this offset on pass as messages of their own. */
-static void
-recover(struct session *session, const struct message *line, size_t offset)
-{
-	struct lane *lane = session->party[line->from].lane;
-	struct message found;
-	uint64_t start = line->start + offset;
-
-	while (start < line->end) {
-		struct span rest = lane_from(lane, start);
-
-		rest.len = (size_t)(line->end - start);
-		message_init(&found, line->from, session->scan);
-		scan_read(session->scan, rest);
-		found.text = span_part(rest, 0, (size_t)scan_value_end(session->scan));
-		if (session->scan->fault == SCAN_TRAILING)
-			scan_read(session->scan, found.text);
-		found.word = WHY_RECOVERED;
-		found.begin = found.start = start;
-		found.end = found.next = start + found.text.len;
-		envelope_read(&found.envelope, session->scan, false);
-		start = line->end - without_blanks(span_from(rest, found.text.len)).len;
-		receive_message(session, &found);
-		lane_drop_to(lane, start);
-	}
-}
-
-/* A batch is refused: the waiting requests that its elements answer, as far as it can be read, get an error. */
-static void
-answer_elements(struct session *session, const struct message *batch)
-{
-	struct scan *scan = session->salvage;
-	struct span rest = without_blanks(batch->text);
-	struct request *request;
-
-	if (rest.len == 0 || rest.ptr[0] != '[')
-		return;
-	do {
-		rest = without_blanks(span_from(rest, 1));
-		scan_read(scan, rest);
-		if (scan_value_end(scan) == 0)
-			return;
-		request = requests_named(session, batch->from, scan);
-		if (request != NULL && request_is_awaited(request))
-			requests_decide(session, request, EVENT_MALFORMED, NULL);
-		rest = without_blanks(
-		    span_part(rest, (size_t)scan_value_end(scan), rest.len - (size_t)scan_value_end(scan)));
-	} while (rest.len > 0 && rest.ptr[0] == ',');
-}
-
-/* A line of text: the messages at its end pass; the text is dropped. */
+/* A line that is no message: text, with messages at its end perhaps; or half a message, if the server has ended. */
 static void
 receive_line(struct session *session, struct message *line)
 {
-	struct party *party = &session->party[line->from];
-	struct request *request = requests_named(session, line->from, line->scan);
-	size_t offset = find_messages(session, line);
-	bool told = party->text_to == line->start && line->start > 0; /* its beginning was */
+	struct party *server = &session->party[SIDE_SERVER];
+	struct request *request = requests_named(session, SIDE_SERVER, line->scan);
+	size_t offset = find_messages(session, line->text);
 
-	if (answers_question(session, line->from, line->scan)) {
+	if (answers_question(session, line->scan)) {
 		line->envelope.kind = ENVELOPE_RESPONSE;
 		line->envelope.id = message_id(line->scan, SCAN_ID);
 		receive_message(session, line);
 		return;
 	}
-	if (offset == line->text.len && party->ended && line->scan->fault == SCAN_CUT) {
-		drop_half(session, line);
+	if (offset < line->text.len && (offset > 0 || server->frame.text)) {
+		tell_noise(session, span_part(line->text, 0, offset), offset);
+		lane_drop_to(server->lane, line->start + offset); /* the rest is the next frame */
 		return;
 	}
-	/* If its server has ended, that says more. */
-	if (offset == line->text.len && request != NULL && request_is_awaited(request) && !party->ended)
-		requests_decide(session, request, EVENT_MALFORMED, NULL);
-	if (offset == line->text.len && !party->ended)
-		answer_elements(session, line);
-	if (!told)
-		tell_noise(session, line->from, span_part(line->text, 0, offset), offset);
-	if (offset < line->text.len) {
-		lane_drop_to(party->lane, line->start + offset);
-		recover(session, line, offset);
+	if (server->ended && line->scan->fault == SCAN_CUT) {
+		line->envelope.id = message_id(line->scan, SCAN_ID);
+		pass_drop(session, line, WHY_TRUNCATED, request);
+		return;
 	}
+	if (!server->ended) { /* else that says more of the requests */
+		fail(session, request);
+		fail_elements(session, line);
+	}
+	tell_noise(session, line->text, line->text.len);
 	pass_discard(session, line);
 }
-
-/* --- messages that are refused */
 
 /* Whether a message of the server's, and no text, is refused: it was read to its end and is a request or notification. */
 static bool
@@ -229,112 +188,75 @@ void
 noise_receive(struct session *session, struct message *message)
 {
 	enum scan_fault fault = message->scan->fault;
-	struct request *request;
 	enum why why;
 
 	if (message->from == SIDE_SERVER && !is_refused(message->scan)) {
 		receive_line(session, message);
 		return;
 	}
-	request = requests_named(session, message->from, message->scan);
-	if (request != NULL && request_is_awaited(request)) {
-		requests_decide(session, request, EVENT_MALFORMED, NULL);
+	if (fail(session, requests_named(session, message->from, message->scan))) {
 		pass_discard(session, message);
 		return;
 	}
-	answer_elements(session, message);
+	fail_elements(session, message);
 	why = reply_refusal(session, message, fault);
 	if (fault == SCAN_CUT && session->party[message->from].ended)
 		why = WHY_TRUNCATED;
 	pass_drop(session, message, why, NULL);
 }
 
-void
-noise_receive_text(struct session *session, enum side from)
-{
-	struct party *party = &session->party[from];
-	struct message text;
-	bool goes_on = party->text_to == party->frame.start && party->text_to > 0, blank, ended;
-
-	message_init(&text, from, session->scan);
-	text.begin = text.start = party->frame.start;
-	text.end = text.next = party->frame.end;
-	text.text = lane_from(party->lane, text.start);
-	text.text.len = (size_t)(text.end - text.start);
-	scan_read(session->scan, text.text);
-	text.envelope = (struct envelope){ .kind = ENVELOPE_NOT_JSON };
-	blank = without_blanks(text.text).len == 0;
-	/* A short piece of the server's is a line that names a length. */
-	ended = text.text.ptr[text.text.len - 1] == '\n' || (blank && !goes_on) ||
-	    (from == SIDE_SERVER && text.text.len <= FRAME_HEAD_MAX / 2);
-	if (span_equal(text.text, SPAN("\xef\xbb\xbf"))) {
-		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
-		pass_discard(session, &text);
-	} else if (blank) {
-		pass_drop(session, &text, WHY_BLANK, NULL);
-	} else if (from == SIDE_SERVER) {
-		receive_line(session, &text);
-	} else if (goes_on) { /* its beginning was answered */
-		pass_discard(session, &text);
-	} else {
-		pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
-	}
-	party->text_to = ended ? 0 : text.next;
-}
-
 /* --- frames that are thrown away as they come */
 
-/* Whether the line, which is too long for text, cannot be a message. */
+/* Whether the frame cannot be a message: a line that begins like none, or text where a header should be. */
 static bool
 is_text(const struct party *party)
 {
-	struct span text = lane_from(party->lane, party->frame.body);
+	struct span text = lane_from(party->lane, party->lane->decided);
 
-	if (party->frame.framing == FRAMING_HEADER)
-		return false;
+	if (party->lane->framing == FRAMING_HEADER)
+		return party->frame.text || party->frame.next == 0;
 	if (text.len > LIMIT_TEXT)
 		text.len = LIMIT_TEXT;
-	if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0)
-		text = span_from(text, 3);
-	text = without_blanks(text);
+	text = without_blanks(framing_skip_bom(text));
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
+}
+
+/* Reads so many of the first bytes of the frame at hand. Nothing is decided with them. */
+static void
+read_beginning(struct session *session, enum side from, size_t len, struct message *message)
+{
+	struct party *party = &session->party[from];
+
+	message_init(message, from, session->scan);
+	message->text = lane_from(party->lane, party->lane->decided + party->frame.body);
+	if (message->text.len > len)
+		message->text.len = len;
+	message->next = party->lane->decided;
+	scan_read(session->scan, message->text);
+	envelope_read(&message->envelope, session->scan, false);
 }
 
 static void
 begin_text(struct session *session, enum side from)
 {
-	struct party *party = &session->party[from];
 	struct message text;
 
-	party->skipping = SKIP_TEXT;
-	memcpy(party->told, lane_from(party->lane, party->frame.start).ptr, LIMIT_TOLD);
-	if (from == SIDE_SERVER)
-		return;
-	message_init(&text, from, session->scan);
-	text.text = (struct span){ party->told, LIMIT_TOLD };
-	scan_read(session->scan, text.text);
-	text.envelope = (struct envelope){ .kind = ENVELOPE_NOT_JSON };
-	text.next = party->lane->decided;
-	pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
-}
-
-/* Whether the beginning of a message shows that it is a response. */
-static bool
-is_response(const struct scan *scan)
-{
-	return envelope_may_answer(scan) && scan_value(scan, SCAN_METHOD)->type == VALUE_ABSENT &&
-	    scan_value(scan, SCAN_PARAMS)->type == VALUE_ABSENT;
+	session->party[from].skipping = SKIP_TEXT;
+	read_beginning(session, from, LIMIT_TOLD, &text);
+	memcpy(session->party[from].told, text.text.ptr, LIMIT_TOLD);
+	if (from == SIDE_CLIENT)
+		pass_drop(session, &text, reply_refusal(session, &text, SCAN_SYNTAX), NULL);
 }
 
 /* A message that will not pass, and is no answer to anything, gets an error if that is owed. */
 static void
 refuse_oversized(struct session *session, struct message *message)
 {
-	bool response = is_response(message->scan), named = message->envelope.id.len > 0;
+	bool named = message->envelope.id.len > 0;
 	struct answer answer = reply_answer(session, message, "oversized-message", "");
 	struct buf text;
 
-	if (response || (message->from == SIDE_SERVER && !named))
+	if (message->from == SIDE_SERVER && !named)
 		return;
 	buf_init(&text);
 	compose(&text,
@@ -357,35 +279,28 @@ refuse_oversized(struct session *session, struct message *message)
 static void
 begin_oversized(struct session *session, enum side from)
 {
-	struct party *party = &session->party[from];
 	enum side requester = side_other(from);
 	struct request *request = NULL, *question = NULL;
+	const struct scan *scan = session->scan;
 	struct message message;
+	bool response, method;
 
-	party->skipping = SKIP_OVERSIZED;
-	message_init(&message, from, session->scan);
-	message.text = lane_from(party->lane, party->frame.body);
-	if (message.text.len > LIMIT_HEAD)
-		message.text.len = LIMIT_HEAD;
-	message.next = party->lane->decided;
-	scan_read(session->scan, message.text);
-	envelope_read(&message.envelope, session->scan, false);
-	message.envelope.id = message_id(session->scan, SCAN_ID);
-	if (is_response(session->scan) && message.envelope.id.len > 0) {
-		request = pending_by_wire(&session->party[requester].pending, message.envelope.id);
-		question = questions_find(session, requester, message.envelope.id);
-		if (request == NULL && question == NULL)
-			request = pending_loosely(&session->party[requester].pending, message.envelope.id, false);
-	}
-	if (request == NULL || request->state == REQUEST_ABANDONED) {
+	session->party[from].skipping = SKIP_OVERSIZED;
+	read_beginning(session, from, LIMIT_HEAD, &message);
+	message.envelope.id = message_id(scan, SCAN_ID);
+	method = scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT;
+	response = envelope_may_answer(scan) && !method && scan_value(scan, SCAN_PARAMS)->type == VALUE_ABSENT;
+	if (!response)
 		refuse_oversized(session, &message);
+	else if (message.envelope.id.len > 0 && (request = requests_named(session, from, scan)) == NULL)
+		question = questions_find(session, requester, message.envelope.id);
+	if (request == NULL || request->state == REQUEST_ABANDONED)
 		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : question);
-	}
 	if (request != NULL)
 		requests_decide(session, request, EVENT_OVERSIZED, NULL);
 	else if (question != NULL)
 		recovery_answered(session, question, &message);
-	else if (message.envelope.id.len == 0 && scan_value(session->scan, SCAN_METHOD)->type == VALUE_ABSENT)
+	else if (message.envelope.id.len == 0 && !method)
 		requests_bound(session, requester);
 }
 
@@ -393,51 +308,51 @@ static void
 end_skip(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
-	uint64_t len = party->frame.read - party->frame.start;
-	struct buf size;
 
-	if (party->skipping == SKIP_TEXT && from == SIDE_SERVER) {
-		tell_noise(session, from, (struct span){ party->told, LIMIT_TOLD }, len);
-	} else if (party->skipping == SKIP_OVERSIZED) {
-		buf_init(&size);
-		compose(&size, "%d bytes in all", (int64_t)len);
-		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL, buf_span(&size));
-		buf_free(&size);
-	}
+	if (party->skipping == SKIP_TEXT && from == SIDE_SERVER)
+		tell_noise(session, (struct span){ party->told, LIMIT_TOLD }, party->skipped);
+	else if (party->skipping == SKIP_OVERSIZED)
+		state_note(session, VERB_NOTE, side_other(from), WHY_OVERSIZED, NULL,
+		    count_bytes(session, "%d bytes in all", party->skipped));
 	party->skipping = SKIP_NOTHING;
-	frame_next(&party->frame);
+	party->skipped = 0;
+	party->frame = (struct frame){ .next = 0 };
 }
 
 bool
-noise_skip(struct session *session, enum side from, bool ended)
+noise_skip(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
-	uint64_t len = party->frame.read - party->frame.start;
+	struct frame *frame = &party->frame;
+	struct span bytes = lane_from(party->lane, party->lane->decided);
+	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
-	bool long_text = len > LIMIT_TEXT || len > session->config.max_message;
+	if (party->skipping == SKIP_NOTHING && (len > LIMIT_TEXT || len > session->config.max_message)) {
+		bool text = is_text(party);
 
-	if (!party->frame.in_body)
-		return false;
-	if (party->skipping == SKIP_NOTHING && long_text && is_text(party))
-		begin_text(session, from);
-	else if (party->skipping == SKIP_NOTHING && len > session->config.max_message)
-		begin_oversized(session, from);
+		if (text && len > LIMIT_TEXT)
+			begin_text(session, from);
+		else if (!text && len > session->config.max_message)
+			begin_oversized(session, from);
+	}
 	if (party->skipping == SKIP_NOTHING)
 		return false;
-	lane_drop_to(party->lane, party->frame.read);
-	if (ended)
+	if (frame_read(frame, FRAMING_NEWLINE, bytes))
+		len = (size_t)frame->next;
+	party->skipped += len;
+	lane_drop_to(party->lane, party->lane->decided + len);
+	if (len == frame->next)
 		end_skip(session, from);
+	else
+		frame_advance(frame, len);
 	return true;
 }
 
 void
-noise_forget(struct session *session)
+noise_forget(struct session *session, enum side from)
 {
-	struct party *server = &session->party[SIDE_SERVER];
+	struct party *party = &session->party[from];
 
-	if (server->skipping != SKIP_NOTHING)
-		end_skip(session, SIDE_SERVER);
-	lane_drop_to(server->lane, lane_received_to(server->lane));
-	frame_skip(&server->frame, server->lane->decided);
-	server->text_to = 0;
+	end_skip(session, from);
+	lane_drop_to(party->lane, lane_received_to(party->lane));
 }

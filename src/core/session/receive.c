@@ -70,7 +70,7 @@ static void
 read_handshake(struct session *session, const struct message *message)
 {
 	struct handshake *handshake = &session->handshake;
-	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].frame.framing, message);
+	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].lane->framing, message);
 	struct action action;
 
 	if (news == 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/inside.h"
+#include "core/json.h"
 #include "core/limits.h"
 
 struct session *
@@ -37,7 +38,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		party->lane = lane_new();
 		if (config->dry_run)
 			party->lane->mute = true;
-		frame_init(&party->frame, FRAMING_NEWLINE);
 		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
 		pending_init(&session->tasks[side], side, config->seed);
@@ -98,12 +98,12 @@ static bool
 settle_framing(struct session *session, enum side from, bool ended)
 {
 	const struct party *party = &session->party[from];
-	enum framing framing = party->frame.framing;
+	enum framing framing = party->lane->framing;
 	enum side side;
 
 	if (session->handshake.framing_known || party->skipping != SKIP_NOTHING)
 		return true;
-	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->frame.start), ended,
+	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->lane->decided), ended,
 		&framing))
 		return false;
 	if (session->handshake.plain)
@@ -112,12 +112,20 @@ settle_framing(struct session *session, enum side from, bool ended)
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct party *changed = &session->party[side];
 
-		if (changed->frame.framing == framing || changed->skipping != SKIP_NOTHING)
-			continue;
-		frame_set_framing(&changed->frame, framing);
+		if (changed->lane->framing != framing && changed->skipping == SKIP_NOTHING)
+			changed->frame = (struct frame){ .next = 0 };
 		changed->lane->framing = framing;
 	}
 	return true;
+}
+
+/* Whether a byte order mark stands before the message. */
+static bool
+has_bom(const struct session *session, const struct message *message)
+{
+	const struct party *party = &session->party[message->from];
+
+	return message->start > party->lane->decided + party->frame.body;
 }
 
 static void
@@ -133,7 +141,7 @@ dispatch(struct session *session, struct message *message)
 		receive_message(session, message);
 		break;
 	case ENVELOPE_BLANK:
-		pass_drop(session, message, WHY_BLANK, NULL);
+		pass_drop(session, message, has_bom(session, message) ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);
 		break;
 	case ENVELOPE_UNKNOWN:
 	case ENVELOPE_NOT_JSON:
@@ -160,89 +168,106 @@ note_first(struct session *session, const struct message *message)
 	party->spoke = true;
 	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
 	/* A line of a log may look like a message; text with a header is not a log. */
-	if (!peer->spoke && party->frame.framing == FRAMING_NEWLINE)
+	if (!peer->spoke && party->lane->framing == FRAMING_NEWLINE)
 		peer->needs_jsonrpc = party->needs_jsonrpc;
 }
 
-/*
- * Whether the line goes on behind its first value, with text or with another message: JSON shows where a message ends.
- * The rest of the line is read as the next frame.
- */
+/* JSON-RPC 2.0 section 6: a batch has an element that is a message. */
 static bool
-is_split(struct session *session, enum side from, struct span text)
+is_batch(struct session *session, const struct message *message, bool needs_jsonrpc)
 {
-	static const char closing[] = { ',', '}', ']', ':' };
-	const struct party *party = &session->party[from];
-	const struct scan *scan = session->scan;
-	bool needs_jsonrpc;
+	size_t at = (size_t)scan_value_start(message->scan) + 1;
+	struct envelope envelope;
+	struct span element;
 
-	if (party->frame.framing != FRAMING_NEWLINE || scan->fault != SCAN_TRAILING)
-		return false;
-	/* With a bracket too many, a message ends too early, before its id perhaps. */
-	if (memchr(closing, text.ptr[scan->fault_offset], sizeof(closing)) != NULL)
-		return false;
-	/* Before the server's first message only "jsonrpc" tells a message from its log. */
-	needs_jsonrpc = (party->needs_jsonrpc || (from == SIDE_SERVER && !party->spoke)) &&
-	    !state_names_request(session, from, scan);
-	if (scan_type(scan) != VALUE_ARRAY)
-		return envelope_is_followed(scan, needs_jsonrpc);
-	return envelope_is_batch(session->salvage, span_from(text, (size_t)scan_value_start(scan)), needs_jsonrpc);
+	while ((element = json_next(message->text, &at)).len > 0) {
+		scan_read(session->salvage, element);
+		envelope_read(&envelope, session->salvage, needs_jsonrpc);
+		if (envelope.kind == ENVELOPE_REQUEST || envelope.kind == ENVELOPE_NOTIFICATION ||
+		    envelope.kind == ENVELOPE_RESPONSE)
+			return true;
+	}
+	return false;
 }
 
-/* Reads the frame that has just ended as a message. */
+/* Reads the message's text. followed: something else stands behind it. */
 static void
-read_message(struct session *session, enum side from, struct message *message)
+read_text(struct session *session, struct message *message, bool followed)
 {
-	static const struct span bom = { "\xef\xbb\xbf", 3 };
-	struct party *party = &session->party[from];
-	struct frame *frame = &party->frame;
-	struct span text = lane_from(party->lane, frame->body);
-	bool needs_jsonrpc = party->needs_jsonrpc;
+	const struct party *party = &session->party[message->from];
+	bool server = message->from == SIDE_SERVER;
+	/* Before the server's first message only "jsonrpc" tells a message that is followed by text from its log. */
+	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
-	text.len = (size_t)(frame->end - frame->body);
-	message_init(message, from, session->scan);
-	message->start = frame->body;
-	if (text.len >= bom.len && memcmp(text.ptr, bom.ptr, bom.len) == 0) {
-		text = span_from(text, bom.len);
-		message->start += bom.len;
-	}
-	scan_read(session->scan, text);
-	if (is_split(session, from, text)) {
-		text.len = (size_t)scan_value_end(session->scan);
-		frame_split(frame, message->start + text.len);
-		scan_read(session->scan, text);
-		message->word = WHY_RECOVERED;
-	}
-	message->text = text;
-	message->begin = frame->framing == FRAMING_NEWLINE ? message->start : frame->start;
-	message->end = frame->end;
-	message->next = frame->read;
+	scan_read(session->scan, message->text);
 	if (needs_jsonrpc && scan_value(session->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
-		needs_jsonrpc = !state_names_request(session, from, session->scan);
+		needs_jsonrpc = !state_names_request(session, message->from, session->scan);
 	envelope_read(&message->envelope, session->scan, needs_jsonrpc);
-	if (message->envelope.kind == ENVELOPE_BATCH &&
-	    !envelope_is_batch(session->salvage, span_from(text, (size_t)scan_value_start(session->scan)),
-		from == SIDE_SERVER && party->needs_jsonrpc))
+	if (message->envelope.kind == ENVELOPE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
 		message->envelope.kind = ENVELOPE_NO_MESSAGE;
 }
 
+/*
+ * JSON shows where a message ends: if its line goes on, with text or with another message, the rest of it is the next
+ * frame.
+ */
 static void
-receive_frame(struct session *session, enum side from, enum frame_result result)
+split(struct session *session, struct message *message)
+{
+	const struct scan *scan = session->scan;
+	struct span whole = message->text;
+
+	/* With a bracket too many, a message ends too early, before its id perhaps. */
+	if (scan->fault != SCAN_TRAILING || memchr(",}]:", whole.ptr[scan->fault_offset], 4) != NULL)
+		return;
+	message->text.len = (size_t)scan_value_end(scan);
+	read_text(session, message, true);
+	if (message->envelope.kind > ENVELOPE_BATCH) {
+		message->text = whole;
+		read_text(session, message, false);
+		return;
+	}
+	message->end = message->next = message->start + message->text.len;
+	message->word = WHY_RECOVERED;
+}
+
+/* Reads the frame at hand, which is whole, as a message. */
+static void
+read_message(struct session *session, enum side from, struct message *message)
+{
+	const struct lane *lane = session->party[from].lane;
+	const struct frame *frame = &session->party[from].frame;
+	struct span text = lane_from(lane, lane->decided + frame->body);
+
+	message_init(message, from, session->scan);
+	text.len = (size_t)(frame->end - frame->body);
+	message->text = framing_skip_bom(text);
+	message->start = lane->decided + frame->end - message->text.len;
+	message->begin = lane->framing == FRAMING_NEWLINE ? message->start : lane->decided;
+	message->end = lane->decided + frame->end;
+	message->next = lane->decided + frame->next;
+	if (frame->rest)
+		message->word = WHY_RECOVERED;
+	read_text(session, message, false);
+	if (!frame->text)
+		split(session, message);
+	else if (message->envelope.kind != ENVELOPE_BLANK)
+		message->envelope.kind = ENVELOPE_NOT_JSON;
+}
+
+static void
+receive_frame(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
+	uint64_t start = party->lane->decided;
 	struct message message;
 
-	if (result == FRAME_TEXT) {
-		noise_receive_text(session, from);
-	} else {
-		read_message(session, from, &message);
-		note_first(session, &message);
-		if (message.start > party->frame.body && message.envelope.kind <= ENVELOPE_BATCH)
-			state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
-		dispatch(session, &message);
-	}
-	assert(party->lane->decided == party->frame.read);
-	frame_next(&party->frame);
+	read_message(session, from, &message);
+	note_first(session, &message);
+	if (has_bom(session, &message) && message.envelope.kind <= ENVELOPE_BATCH)
+		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
+	dispatch(session, &message);
+	frame_advance(&party->frame, party->lane->decided - start);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
 }
@@ -261,8 +286,8 @@ static void
 hear(struct session *session, enum side from, bool ended)
 {
 	struct party *party = &session->party[from];
-	enum frame_result result;
-	struct span fresh;
+	struct span bytes;
+	bool whole;
 
 	if (!settle_framing(session, from, ended))
 		return;
@@ -271,11 +296,13 @@ hear(struct session *session, enum side from, bool ended)
 		requests_release_cancels(session);
 	if (session->handshake.plain)
 		pass_plain(party->lane);
-	while (!session->handshake.plain && (fresh = lane_from(party->lane, party->frame.read)).len > 0) {
-		party->heard = session->clocks.steady;
-		result = frame_read(&party->frame, fresh);
-		if (!noise_skip(session, from, result != FRAME_MORE) && result != FRAME_MORE)
-			receive_frame(session, from, result);
+	while ((bytes = lane_from(party->lane, party->lane->decided)).len > 0) {
+		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
+		if (noise_skip(session, from))
+			continue;
+		if (!whole)
+			break;
+		receive_frame(session, from);
 	}
 	if (from == SIDE_CLIENT && server_takes_nothing(&session->server))
 		lane_abandon(party->lane);
@@ -285,6 +312,7 @@ void
 session_hear(struct session *session, enum side from, msec_t now)
 {
 	session_set_time(session, now);
+	session->party[from].heard = session->clocks.steady;
 	hear(session, from, false);
 }
 
@@ -292,22 +320,17 @@ void
 session_end_of_input(struct session *session, enum side from, msec_t now)
 {
 	struct party *party = &session->party[from];
-	enum frame_result result;
-	size_t room;
+	size_t len;
 
 	session_set_time(session, now);
 	hear(session, from, true);
 	party->ended = true;
-	if (session->handshake.plain || party->frame.read == party->frame.start)
-		return;
+	len = lane_from(party->lane, party->lane->decided).len;
 	if (party->skipping != SKIP_NOTHING) {
-		noise_skip(session, from, true);
-	} else if (party->frame.framing == FRAMING_NEWLINE) { /* the last line gets the newline that it lacks */
-		*lane_space(party->lane, 1, &room) = '\n';
-		lane_received(party->lane, 1);
+		noise_forget(session, from);
+	} else if (len > 0) {
+		frame_finish(&party->frame, party->lane->framing, len);
 		hear(session, from, true);
-	} else if ((result = frame_finish(&party->frame)) != FRAME_MORE) {
-		receive_frame(session, from, result);
 	}
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/id.h"
-#include "core/json.h"
 
 static bool
 present(const struct scan *scan, enum scan_field field)
@@ -148,31 +147,6 @@ envelope_meant(const struct scan *scan)
 	if (present(scan, SCAN_ID))
 		return ENVELOPE_REQUEST;
 	return method == VALUE_STRING ? ENVELOPE_NOTIFICATION : ENVELOPE_UNKNOWN;
-}
-
-bool
-envelope_is_followed(const struct scan *scan, bool needs_jsonrpc)
-{
-	struct envelope envelope;
-
-	return scan->fault == SCAN_TRAILING && scan_type(scan) == VALUE_OBJECT &&
-	    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE;
-}
-
-bool
-envelope_is_batch(struct scan *scan, struct span array, bool needs_jsonrpc)
-{
-	struct envelope envelope;
-	struct span element;
-	size_t at = 1;
-
-	while ((element = json_next(array, &at)).len > 0) {
-		scan_read(scan, element);
-		if (scan_type(scan) == VALUE_OBJECT &&
-		    read_object(&envelope, scan, needs_jsonrpc) != ENVELOPE_NO_MESSAGE)
-			return true;
-	}
-	return false;
 }
 
 bool

@@ -51,20 +51,14 @@ is_letter(char c)
 }
 
 static bool
-begins_name(struct span bytes, struct span name)
-{
-	if (bytes.len > name.len)
-		return false;
-	for (size_t i = 0; i < bytes.len; i++)
-		if ((is_letter(bytes.ptr[i]) ? bytes.ptr[i] | 0x20 : bytes.ptr[i]) != name.ptr[i])
-			return false;
-	return true;
-}
-
-static bool
 is_name(struct span bytes, struct span name)
 {
-	return bytes.len == name.len && begins_name(bytes, name);
+	size_t i;
+
+	for (i = 0; i < bytes.len && i < name.len; i++)
+		if ((is_letter(bytes.ptr[i]) ? bytes.ptr[i] | 0x20 : bytes.ptr[i]) != name.ptr[i])
+			return false;
+	return bytes.len == name.len;
 }
 
 /* Guessing */
@@ -81,11 +75,16 @@ is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+struct span
+framing_skip_bom(struct span bytes)
+{
+	return bytes.len >= 3 && memcmp(bytes.ptr, bom, 3) == 0 ? span_from(bytes, 3) : bytes;
+}
+
 static struct span
 without_space(struct span bytes)
 {
-	if (bytes.len >= 3 && memcmp(bytes.ptr, bom, 3) == 0)
-		bytes = span_from(bytes, 3);
+	bytes = framing_skip_bom(bytes);
 	while (bytes.len > 0 && is_space(bytes.ptr[0]))
 		bytes = span_from(bytes, 1);
 	return bytes;
@@ -138,51 +137,29 @@ framing_guess(struct span bytes)
 
 /* Reading */
 
-void
-frame_next(struct frame *frame)
+static void
+end_at(struct frame *frame, uint64_t end, uint64_t next)
 {
-	frame->start = frame->body = frame->read;
-	frame->in_body = frame->framing == FRAMING_NEWLINE;
-	frame->length = 0;
-	frame->head.has_length = frame->head.fields = false;
-	frame->head.len = 0;
+	frame->end = end;
+	frame->next = next;
 }
 
-void
-frame_init(struct frame *frame, enum framing framing)
+static void
+end_as_text(struct frame *frame, size_t end, size_t next)
 {
-	*frame = (struct frame){ .framing = framing };
-	frame_next(frame);
+	frame->text = true;
+	end_at(frame, end, next);
 }
 
-void
-frame_set_framing(struct frame *frame, enum framing framing)
+static void
+find_newline(struct frame *frame, struct span bytes)
 {
-	uint64_t start = frame->start;
+	struct span fresh = span_from(bytes, frame->searched);
+	const char *newline = memchr(fresh.ptr, '\n', fresh.len);
 
-	frame_init(frame, framing);
-	frame_skip(frame, start);
-}
-
-void
-frame_skip(struct frame *frame, uint64_t position)
-{
-	frame->read = position;
-	frame->line_end = 0;
-	frame_next(frame);
-}
-
-void
-frame_split(struct frame *frame, uint64_t position)
-{
-	frame->read = frame->end = position;
-}
-
-static bool
-end_as_text(struct frame *frame, uint64_t end)
-{
-	frame->read = frame->end = end;
-	return true;
+	frame->searched = bytes.len;
+	if (newline != NULL)
+		end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1);
 }
 
 /* The place of the last "Content-Length" of the line, or its end: text before it may have had no newline. */
@@ -203,181 +180,110 @@ without_blanks(struct span bytes)
 	return bytes;
 }
 
-enum length_state {
-	LENGTH_WRONG,
-	LENGTH_BEGUN, /* there is no digit yet */
-	LENGTH_WHOLE,
-};
-
-/* Parses the rest of the line after the name: a colon and a number. */
-static enum length_state
+/* Parses the rest of a line after the name: a colon and a number. false: it has something else. */
+static bool
 read_length(struct span rest, uint64_t *length)
 {
+	bool digits = false;
+
 	*length = 0;
 	rest = without_blanks(rest);
-	if (rest.len == 0)
-		return LENGTH_BEGUN;
-	if (rest.ptr[0] != ':')
-		return LENGTH_WRONG;
+	if (rest.len == 0 || rest.ptr[0] != ':')
+		return false;
 	rest = without_blanks(span_from(rest, 1));
-	if (rest.len == 0)
-		return LENGTH_BEGUN;
-	if (!is_digit(rest.ptr[0]))
-		return LENGTH_WRONG;
-	for (; rest.len > 0 && is_digit(rest.ptr[0]); rest = span_from(rest, 1))
-		if ((*length = *length * 10 + (uint64_t)(rest.ptr[0] - '0')) >= FRAME_LENGTH_MAX)
-			return LENGTH_WRONG;
-	return without_blanks(rest).len == 0 ? LENGTH_WHOLE : LENGTH_WRONG;
+	for (; rest.len > 0 && is_digit(rest.ptr[0]); rest = span_from(rest, 1)) {
+		digits = true;
+		*length = *length * 10 + (uint64_t)(rest.ptr[0] - '0');
+		if (*length >= FRAME_LENGTH_MAX)
+			return false;
+	}
+	return digits && without_blanks(rest).len == 0;
 }
 
-/*
- * Whether the line is another field than the length. Text may have a colon, too, so an unknown field must end with
- * "\r\n".
- */
-static bool
-is_other_field(struct span line)
-{
-	struct span name = { line.ptr, 0 };
+struct line { /* one line of a header, or of text */
+	enum { LINE_TEXT, LINE_FIELD, LINE_LENGTH, LINE_EMPTY } kind;
+	bool bare;       /* it ends with "\n" alone */
+	size_t name;     /* LINE_LENGTH: where the field's name begins */
+	uint64_t length; /* LINE_LENGTH */
+};
 
-	while (name.len < line.len &&
-	    (is_letter(line.ptr[name.len]) || is_digit(line.ptr[name.len]) || line.ptr[name.len] == '-'))
+/* Text may have a colon, too, so a field that is not known must end with "\r\n". */
+static bool
+is_other_field(struct span text, bool bare)
+{
+	struct span name = { text.ptr, 0 };
+
+	while (name.len < text.len &&
+	    (is_letter(text.ptr[name.len]) || is_digit(text.ptr[name.len]) || text.ptr[name.len] == '-'))
 		name.len++;
-	if (name.len == 0 || name.len == line.len || line.ptr[name.len] != ':')
-		return false;
-	return is_name(name, type_name) || line.ptr[line.len - 1] == '\r';
+	return name.len > 0 && name.len < text.len && text.ptr[name.len] == ':' && (is_name(name, type_name) || !bare);
 }
 
-/* A line with this length was read; its name starts at this position. true: the frame ends as text. */
-static bool
-on_length(struct frame *frame, uint64_t length, uint64_t position, bool bare)
+static struct line
+read_line(struct span text)
 {
-	struct head *head = &frame->head;
+	struct line line = { .bare = text.len == 0 || text.ptr[text.len - 1] != '\r', .name = find_length(text) };
 
-	if (!head->fields && position > frame->start)
-		return end_as_text(frame, position);
-	/* Text that names a length ends with "\n", a header with "\r\n": then the second length is the header's. */
-	if (head->has_length && frame->length != length)
-		return end_as_text(frame, head->bare && !bare ? position : frame->read);
-	frame->length = length;
-	head->bare = bare;
-	head->has_length = head->fields = true;
-	return false;
+	if (text.len == (line.bare ? 0 : 1))
+		line.kind = LINE_EMPTY;
+	else if (line.name == text.len)
+		line.kind = is_other_field(text, line.bare) ? LINE_FIELD : LINE_TEXT;
+	else if (read_length(span_from(text, line.name + length_name.len), &line.length))
+		line.kind = LINE_LENGTH;
+	return line;
 }
 
-/* The line has ended, and its newline was read. true: the frame ends as text. */
-static bool
-end_line(struct frame *frame)
+/* Reads the whole lines of the frame: a header, or text, which ends with its line or where a header begins. */
+static void
+read_head(struct frame *frame, struct span bytes)
 {
-	struct head *head = &frame->head;
-	struct span line = { head->line, head->len };
-	size_t name = find_length(line);
-	bool bare = line.len == 0 || line.ptr[line.len - 1] != '\r';
-	uint64_t length;
-
-	head->len = 0;
-	if (name < line.len) {
-		if (read_length(span_from(line, name + length_name.len), &length) == LENGTH_WHOLE)
-			return on_length(frame, length, frame->read - 1 - line.len + name, bare);
-	} else if (is_other_field(line)) {
-		head->fields = true;
-		return false;
-	} else if (head->has_length && line.len == (bare ? 0 : 1)) {
-		frame->in_body = true;
-		frame->body = frame->read;
-	}
-	return !head->has_length && end_as_text(frame, frame->read);
-}
-
-/* The text has become too long. Returns where it ends: bytes that may begin a header do not belong to it. */
-static uint64_t
-end_of_text(const struct frame *frame)
-{
-	struct span line = { frame->head.line, frame->head.len };
-	size_t begun = find_length(line);
-	uint64_t length;
-
-	if (begun < line.len && read_length(span_from(line, begun + length_name.len), &length) == LENGTH_WRONG)
-		begun = line.len;
-	for (size_t len = length_name.len - 1; len > 0 && begun == line.len; len--)
-		if (len <= line.len && begins_name(span_from(line, line.len - len), length_name))
-			begun = line.len - len;
-	begun = line.len - begun;
-	return frame->read - begun > frame->start ? frame->read - begun : frame->read;
-}
-
-/* true: the frame has ended, and is text. */
-static bool
-feed_head(struct frame *frame, struct span bytes)
-{
-	struct head *head = &frame->head;
-
-	while (bytes.len > 0 && !frame->in_body) {
-		uint64_t read = frame->read - frame->start;
-		size_t room = read < FRAME_HEAD_MAX ? (size_t)(FRAME_HEAD_MAX - read) : 1;
-		size_t most = bytes.len < room ? bytes.len : room;
-		const char *newline = memchr(bytes.ptr, '\n', most);
-		size_t len = newline != NULL ? (size_t)(newline - bytes.ptr) : most;
-
-		memcpy(head->line + head->len, bytes.ptr, len);
-		head->len += len;
-		frame->read += len;
-		if (newline == NULL)
-			return len == room && end_as_text(frame, end_of_text(frame));
-		frame->read++;
-		if (end_line(frame))
-			return true;
-		bytes = span_from(bytes, len + 1);
-	}
-	return false;
-}
-
-/* FRAMING_NEWLINE. */
-static enum frame_result
-read_line(struct frame *frame, struct span bytes)
-{
+	struct line line, known = { .kind = LINE_TEXT };
 	const char *newline;
+	size_t at, next;
 
-	if (frame->line_end <= frame->start) {
-		newline = memchr(bytes.ptr, '\n', bytes.len);
-		if (newline == NULL) {
-			frame->read += bytes.len;
-			return FRAME_MORE;
-		}
-		frame->line_end = frame->read + (uint64_t)(newline - bytes.ptr) + 1;
+	for (at = 0; frame->next == 0 && (newline = memchr(bytes.ptr + at, '\n', bytes.len - at)) != NULL; at = next) {
+		bool header = known.kind == LINE_LENGTH, differs;
+
+		next = (size_t)(newline - bytes.ptr) + 1;
+		line = read_line(span_part(bytes, at, next - 1 - at));
+		header = header || line.kind == LINE_LENGTH || line.kind == LINE_FIELD;
+		differs = known.kind == line.kind && known.length != line.length;
+		/* A bare line that names a length may be text, before a header that is not. */
+		if (line.kind == LINE_LENGTH && (line.name > 0 || (differs && known.bare && !line.bare)))
+			end_as_text(frame, at + line.name, at + line.name);
+		else if (!header || differs || next > FRAME_HEAD_MAX)
+			end_as_text(frame, next - 1, next);
+		else if (line.kind == LINE_LENGTH)
+			known = line;
+		else if (line.kind == LINE_EMPTY)
+			end_at(frame, next + known.length, next + known.length);
+		if (line.kind == LINE_EMPTY && !frame->text)
+			frame->body = next;
 	}
-	frame->read = frame->line_end;
-	frame->end = frame->read - 1;
-	return FRAME_MESSAGE;
 }
 
-/* FRAMING_HEADER: reads the body, or the part of it that has arrived. */
-static enum frame_result
-read_body(struct frame *frame, size_t len)
+bool
+frame_read(struct frame *frame, enum framing framing, struct span bytes)
 {
-	uint64_t left = frame->body + frame->length - frame->read;
-
-	frame->read += left < len ? left : len;
-	frame->end = frame->read;
-	return left > len ? FRAME_MORE : FRAME_MESSAGE;
+	if (frame->next == 0 && framing == FRAMING_NEWLINE)
+		find_newline(frame, bytes);
+	else if (frame->next == 0)
+		read_head(frame, bytes);
+	return frame->next > 0 && frame->next <= bytes.len;
 }
 
-enum frame_result
-frame_read(struct frame *frame, struct span bytes)
+void
+frame_finish(struct frame *frame, enum framing framing, size_t len)
 {
-	uint64_t before = frame->read;
-
-	if (frame->framing == FRAMING_NEWLINE)
-		return read_line(frame, bytes);
-	if (feed_head(frame, bytes))
-		return FRAME_TEXT;
-	return frame->in_body ? read_body(frame, bytes.len - (size_t)(frame->read - before)) : FRAME_MORE;
+	frame->text = frame->next == 0 && framing == FRAMING_HEADER;
+	end_at(frame, len, len);
 }
 
-enum frame_result
-frame_finish(struct frame *frame)
+void
+frame_advance(struct frame *frame, uint64_t n)
 {
-	frame->end = frame->read;
-	if (frame->read == frame->start)
-		return FRAME_MORE;
-	return frame->in_body ? FRAME_MESSAGE : FRAME_TEXT;
+	if (n < frame->next)
+		*frame = (struct frame){ .end = frame->end - n, .next = frame->next - n, .rest = true };
+	else
+		*frame = (struct frame){ .next = 0 };
 }

@@ -186,8 +186,8 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 
 		replace(lane, &queued, from, from + edit->len, edit->with);
 	}
-	if (lines && message->next != message->end + 1) /* there is no newline: the line goes on */
-		replace(lane, &queued, message->end, message->next, SPAN("\n"));
+	if (message->next != message->end + lines) /* its line goes on */
+		replace(lane, &queued, message->end, message->next, lines ? SPAN("\n") : SPAN_NONE);
 	append(lane, &queued);
 	lane_drop_to(lane, message->next);
 }
