@@ -24,14 +24,6 @@ enum {
 	LOG_LAST_WAIT = 50,        /* ms, to write the last lines */
 };
 
-/* Someone else who hears events, as JSON, whatever the format and level of the log are. */
-struct log_tap {
-	enum why_level level;
-	void (*hear)(void *user, enum why why, struct span line); /* the JSON object and its newline, during the call */
-	void *user;
-	struct log_tap *next; /* private */
-};
-
 struct log_config {
 	enum why_level level; /* events above it are not shown */
 	bool json;
@@ -42,22 +34,26 @@ struct log_config {
 };
 
 struct log {
+	struct log_config config;     /* anyone may change the level at any time */
 	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
-	enum why_level level;         /* events above it are not shown; others may change it */
-	bool json, dry_run, payload;
-	const char *name;
-	bool dated;       /* text lines begin with the time */
-	struct buf queue; /* lines not written yet; the first may be written in part */
-	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
-	uint64_t told;    /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
-	bool begun;       /* the first line of the queue is written in part */
-	struct log_tap *taps;
+	struct buf queue;             /* lines not written yet; the first may be written in part */
+	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
+	uint64_t told;                /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
+	bool begun;                   /* the first line of the queue is written in part */
+
+	/*
+	 * Who else hears events up to a level of his own, as JSON, whatever the format of the log is: the object and its
+	 * newline, during the call, which must not log anything. Anyone may set it. NULL: nobody.
+	 */
+	void (*hear)(void *hearer, enum why why, struct span line);
+	void *hearer;
+	enum why_level heard;
 };
 
 enum log_kind {
 	LOG_TEXT,    /* any bytes; an empty one is left out of the line */
 	LOG_ID,      /* JSON text as received; an empty one is left out */
-	LOG_PAYLOAD, /* the text of a message; the last field, shown only if the log has payloads, never to taps */
+	LOG_PAYLOAD, /* the text of a message; the last field, shown only if the log has payloads, and never heard */
 	LOG_NUMBER,
 	LOG_TIME, /* a duration in ms; MSEC_NEVER is left out */
 };
@@ -82,15 +78,8 @@ void log_close(struct log *log);
 /* The level of this name: error, person, decision or traffic. false: there is none. */
 bool log_level_named(struct span name, enum why_level *level);
 
-/* Whether the log or a tap shows events of this word. */
+/* Whether the log shows events of this word, or someone hears them. */
 bool log_shows(const struct log *log, enum why why);
-
-/*
- * Adds a tap, which is borrowed until log_untap; its level may change at any time. It must not log anything while it
- * hears.
- */
-void log_tap(struct log *log, struct log_tap *tap);
-void log_untap(struct log *log, struct log_tap *tap);
 
 /* The last two arguments of log_event. */
 #define LOG_FIELDS(...) \

@@ -479,7 +479,7 @@ TEST(a_reload_changes_rules_and_the_level)
 	ck_assert_int_eq(idle_of(options, SPAN("b")), TIME_IDLE);
 	ck_assert_int_eq(idle_of(options, SPAN("c")), 4000);
 	ck_assert_int_eq(idle_of(options, SPAN("d")), 5000);
-	ck_assert_int_eq(log.level, LEVEL_DECISION);
+	ck_assert_int_eq(log.config.level, LEVEL_DECISION);
 	ck_assert(options->session.tool_errors);
 	/* What counts at the next start is told again until then. */
 	result = configfile_reload(&file, options, &log);
@@ -491,13 +491,13 @@ TEST(a_reload_changes_rules_and_the_level)
 	ck_assert_ptr_null(configfile_reload(&file, options, &log));
 	ck_assert_uint_gt(file.fault.len, 0);
 	ck_assert_int_eq(idle_of(options, SPAN("a")), 2000);
-	ck_assert_int_eq(log.level, LEVEL_DECISION);
+	ck_assert_int_eq(log.config.level, LEVEL_DECISION);
 
 	put("{}");
 	json_decref(configfile_reload(&file, options, &log));
 	ck_assert_uint_eq(file.fault.len, 0);
 	ck_assert_int_eq(idle_of(options, SPAN("a")), TIME_IDLE);
-	ck_assert_int_eq(log.level, LEVEL_PERSON);
+	ck_assert_int_eq(log.config.level, LEVEL_PERSON);
 	configfile_free(&file);
 	options_free(options);
 	log_close(&log);

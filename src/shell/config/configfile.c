@@ -314,7 +314,7 @@ take(struct configfile *file, struct options *options, struct log *log, const st
 		return;
 	options->log.level = LEVEL_PERSON;
 	apply(file, options, row);
-	log->level = options->log.level;
+	log->config.level = options->log.level;
 }
 
 /* Applies all rules of the file anew. */

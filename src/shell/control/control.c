@@ -1,6 +1,6 @@
 /*
  *   connections ─▶ control_turn: read ─▶ a line ─▶ THE METHODS ─▶ session, views ─▶ answer
- *   log taps (watch) ─▶ notifications ─▶ the connection's queue ─▶ control_watch: write
+ *   the log (watch)  ─▶ notifications ─▶ the connection's queue ─▶ control_watch: write
  */
 #include "shell/control.h"
 
@@ -29,8 +29,8 @@ struct peer { /* a connection */
 	struct descriptor socket;
 	bool closing; /* it is to be closed, whether or not it reads its last answer */
 	bool watching;
-	struct log_tap tap;
-	uint64_t lost; /* notifications, since the last one that it was sent */
+	enum why_level level; /* of the events that it wants */
+	uint64_t lost;        /* notifications, since the last one that it was sent */
 	struct buf in, out;
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
 };
@@ -252,13 +252,9 @@ send_lost(struct peer *peer)
 	buf_append(&peer->out, span_of(line));
 }
 
-/* An event of the log, for a connection that watches. */
 static void
-on_event(void *user, enum why why, struct span line)
+send_event(struct peer *peer, struct span line)
 {
-	struct peer *peer = user;
-
-	(void)why;
 	if (peer->out.len + line.len > CONTROL_QUEUE || peer->closing) {
 		peer->lost++;
 		return;
@@ -270,6 +266,33 @@ on_event(void *user, enum why why, struct span line)
 	buf_append(&peer->out, SPAN("}\n"));
 }
 
+static void
+on_event(void *user, enum why why, struct span line)
+{
+	struct control *control = user;
+
+	for (int i = 0; i < control->count; i++)
+		if (control->peers[i]->watching && why_level(why) <= control->peers[i]->level)
+			send_event(control->peers[i], line);
+}
+
+/* Has the log tell what a connection watches for. */
+static void
+listen_to_log(struct control *control)
+{
+	struct log *log = control->log;
+
+	log->hear = NULL;
+	log->hearer = control;
+	log->heard = LEVEL_ERROR;
+	for (int i = 0; i < control->count; i++)
+		if (control->peers[i]->watching) {
+			log->hear = on_event;
+			if (control->peers[i]->level > log->heard)
+				log->heard = control->peers[i]->level;
+		}
+}
+
 static json_t *
 on_watch(struct peer *peer, json_t *params, struct fault *fault)
 {
@@ -277,12 +300,9 @@ on_watch(struct peer *peer, json_t *params, struct fault *fault)
 
 	if (json_object_get(params, "level") != NULL && !read_level(params, &level, fault))
 		return NULL;
-	if (!peer->watching) {
-		peer->tap = (struct log_tap){ .hear = on_event, .user = peer };
-		log_tap(peer->control->log, &peer->tap);
-	}
 	peer->watching = true;
-	peer->tap.level = level;
+	peer->level = level;
+	listen_to_log(peer->control);
 	return json_object();
 }
 
@@ -306,7 +326,7 @@ on_log(struct peer *peer, json_t *params, struct fault *fault)
 
 	if (!read_level(params, &level, fault))
 		return NULL;
-	peer->control->log->level = level;
+	peer->control->log->config.level = level;
 	return json_object();
 }
 
@@ -440,13 +460,12 @@ hang_up(struct control *control, int i)
 {
 	struct peer *peer = control->peers[i];
 
-	if (peer->watching)
-		log_untap(control->log, &peer->tap);
 	descriptor_close(&peer->socket);
 	buf_free(&peer->in);
 	buf_free(&peer->out);
 	free(peer);
 	control->peers[i] = control->peers[--control->count];
+	listen_to_log(control);
 }
 
 static void

@@ -51,17 +51,10 @@ log_open(struct log *log, const struct log_config *config)
 		close(fd);
 		return exposure;
 	}
-	*log = (struct log){
-		.level = config->level,
-		.json = config->json,
-		.dry_run = config->dry_run,
-		.payload = config->payload,
-		.name = config->name != NULL ? config->name : "",
-		.dated = config->file != NULL,
-	};
+	*log = (struct log){ .config = *config };
 	descriptor_init(&log->descriptor, fd, false);
 	buf_init(&log->queue);
-	if (log->dated && S_ISREG(status.st_mode) && (status.st_mode & OF_OTHERS) != 0) {
+	if (config->file != NULL && S_ISREG(status.st_mode) && (status.st_mode & OF_OTHERS) != 0) {
 		snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
 		log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
 	}
@@ -96,29 +89,7 @@ log_level_named(struct span name, enum why_level *level)
 bool
 log_shows(const struct log *log, enum why why)
 {
-	enum why_level level = why_level(why);
-	const struct log_tap *tap = log->taps;
-
-	while (tap != NULL && tap->level < level)
-		tap = tap->next;
-	return tap != NULL || level <= log->level;
-}
-
-void
-log_tap(struct log *log, struct log_tap *tap)
-{
-	tap->next = log->taps;
-	log->taps = tap;
-}
-
-void
-log_untap(struct log *log, struct log_tap *tap)
-{
-	struct log_tap **at = &log->taps;
-
-	while (*at != tap)
-		at = &(*at)->next;
-	*at = tap->next;
+	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard);
 }
 
 bool
@@ -268,9 +239,9 @@ compose_json(struct buf *line, const struct log *log, enum why why, const struct
 	append(line, "{");
 	append_fields(line,
 	    LOG_FIELDS(log_string("time", time_text(now)), log_number("pid", getpid()),
-		log_string("server", log->name)),
+		log_string("server", log->config.name)),
 	    true);
-	append(line, log->dry_run ? ",\"dry_run\":true" : "");
+	append(line, log->config.dry_run ? ",\"dry_run\":true" : "");
 	append_fields(line, LOG_FIELDS(log_string("why", why_word(why))), true);
 	append_fields(line, fields, count, true);
 	append(line, "}");
@@ -294,14 +265,17 @@ append_noise(struct buf *line, struct span noise)
 static void
 compose_text(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
 {
+	const char *name = log->config.name != NULL ? log->config.name : "";
 	char now[TIME_SIZE], pid[32];
 
-	append(line, log->dated ? time_text(now) : "");
-	append(line, log->dated ? " " : "");
-	snprintf(pid, sizeof(pid), "canceld[%ld]%s", (long)getpid(), log->name[0] != '\0' ? " " : "");
+	if (log->config.file != NULL) {
+		append(line, time_text(now));
+		append(line, " ");
+	}
+	snprintf(pid, sizeof(pid), "canceld[%ld]%s", (long)getpid(), name[0] != '\0' ? " " : "");
 	append(line, pid);
-	printable_append(line, span_of(log->name), "");
-	append(line, log->dry_run ? " (dry run): " : ": ");
+	printable_append(line, span_of(name), "");
+	append(line, log->config.dry_run ? " (dry run): " : ": ");
 	append(line, why_word(why));
 	if (why == WHY_NOISE && count > 0) {
 		append_noise(line, fields[0].text);
@@ -331,7 +305,7 @@ log_flush(struct log *log)
 		if (log->queue.len == 0) {
 			log->told = log->lost;
 			log->lost = 0;
-			compose(&log->queue, log, log->json, WHY_LINES_LOST,
+			compose(&log->queue, log, log->config.json, WHY_LINES_LOST,
 			    LOG_FIELDS(log_number("lines", log->told)));
 		}
 		taken = write_line(log);
@@ -359,17 +333,14 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 	struct buf line;
 
 	buf_init(&line);
-	if (why_level(why) <= log->level) {
-		compose(&line, log, log->json, why, fields, log->payload ? count : told);
+	if (why_level(why) <= log->config.level) {
+		compose(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
 		put(log, buf_span(&line));
 		buf_clear(&line);
 	}
-	for (const struct log_tap *tap = log->taps; tap != NULL; tap = tap->next) {
-		if (why_level(why) > tap->level)
-			continue;
-		if (line.len == 0)
-			compose(&line, log, true, why, fields, told);
-		tap->hear(tap->user, why, buf_span(&line));
+	if (log->hear != NULL && why_level(why) <= log->heard) {
+		compose(&line, log, true, why, fields, told);
+		log->hear(log->hearer, why, buf_span(&line));
 	}
 	buf_free(&line);
 	errno = kept;
