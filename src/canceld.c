@@ -100,7 +100,6 @@ open_log(struct log *log, struct options *options, struct configfile *file)
 int
 main(int argc, char *argv[])
 {
-	struct saved_signals signals;
 	struct options options;
 	struct configfile file = { .named = false };
 	struct log log;
@@ -112,7 +111,7 @@ main(int argc, char *argv[])
 		return STATUS_FAILED;
 	}
 	bound_memory();
-	signals_save(&signals);
+	signals_save();
 	handle_failures();
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN)
@@ -127,7 +126,7 @@ main(int argc, char *argv[])
 		opened = log_open(&log, &options.log) == NULL;
 	if (opened) {
 		configfile_report(&file, &log);
-		status = loop_run(&options, &file, &log, &signals);
+		status = loop_run(&options, &file, &log);
 		log_close(&log);
 	}
 	configfile_free(&file);

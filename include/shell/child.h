@@ -77,11 +77,10 @@ struct guardian_report {
 struct guardian {
 	bool group; /* end the server's process group only */
 	char **command;
-	int errors;                        /* the server's stderr; -1: the guardian's own */
-	const char *socket;                /* removed at the end, if nobody listens there; NULL: none */
-	const struct saved_signals *saved; /* the signal dispositions to restore in the server */
-	int input, output;                 /* the server's stdin and stdout */
-	int control; /* a stream socket: the guardian writes reports, and ends when the other end is closed */
+	int errors;         /* the server's stderr; -1: the guardian's own */
+	const char *socket; /* removed at the end, if nobody listens there; NULL: none */
+	int input, output;  /* the server's stdin and stdout */
+	int control;        /* a stream socket: the guardian writes reports, and ends when the other end is closed */
 };
 
 /*

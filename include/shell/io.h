@@ -88,50 +88,31 @@ bool descriptor_hung_up(const struct descriptor *watch);
 /*
  * The signals of this process: the dispositions that it started with, which the server gets back, and the signals that
  * it handles while it runs.
+ *
+ * signals_save saves what the server has to get back; then it ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default
+ * disposition and unblocks the signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1 SIGUSR2. Must
+ * be called before anything starts a process or a loop. signals_restore is called in the server's process, before exec.
  */
-enum {
-	SIGNALS_CHANGED = 10, /* signals whose disposition canceld changes */
-	SIGNALS_HEARD = 7,    /* signals that it handles */
-	SIGNALS_ENDING = 4,   /* signals that end it */
-};
-
-struct saved_signals { /* as they were when canceld was started */
-	struct sigaction actions[SIGNALS_CHANGED];
-	sigset_t mask;
-};
+void signals_save(void);
+void signals_restore(void);
 
 /*
- * Saves what the server has to get back; then ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and
- * unblocks the signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1 SIGUSR2. Must be called
- * before anything starts a process or a loop.
+ * For one of the signals above: whether canceld was started with it ignored (nohup, sh -c 'canceld &') and so should
+ * keep ignoring it.
  */
-void signals_save(struct saved_signals *saved);
+bool signals_ignored(int signal);
 
-/* Restores them in the server's process, before exec. */
-void signals_restore(const struct saved_signals *saved);
-
-/*
- * For one of the signals above or SIGPIPE: whether canceld was started with it ignored (nohup, sh -c 'canceld &') and
- * so should keep ignoring it.
- */
-bool signals_ignored(const struct saved_signals *saved, int signal);
-
-struct signals {
-	ev_signal watchers[SIGNALS_HEARD];
-	bool received[SIGNALS_HEARD]; /* since the last signals_next */
-	int ending;                   /* the first signal that ends canceld; 0: none */
-};
-
-/*
- * Starts handling signals; those that were ignored stay ignored. signals must not move in memory until signals_unwatch.
- */
-void signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved);
+/* Starts handling signals; those that would end canceld and were ignored stay ignored. */
+void signals_watch(struct ev_loop *loop);
 
 /* Stops handling signals. Must be called before the loop is freed, as libev's handlers would write to it. */
 void signals_unwatch(void);
 
 /* The number of a signal that has arrived, each once, those that end canceld first; 0: no more. */
-int signals_next(struct signals *signals);
+int signals_next(void);
+
+/* The first signal that ends canceld; 0: none. */
+int signals_ending(void);
 
 /*
  * One side of the session as the loop sees it: bytes read from it go to the session, and the session's bytes for it are
@@ -159,7 +140,7 @@ void port_open(struct port *port, int in, int out, bool ours);
 /* Whether more input may come, and the lane has room for it. */
 bool port_may_read(const struct port *port);
 
-/* Reads once and tells the session; returns the number of bytes, 0 if there are no more now. */
+/* Reads once and tells the session, also of the end; returns the number of bytes, 0 if there are no more now. */
 size_t port_read(struct port *port, msec_t now);
 
 /* Tells the session, once, that no more input will be read. */

@@ -49,7 +49,7 @@ struct client {
 };
 
 /* The caller has set the first members; port is open. client must not move in memory until client_close. */
-void client_open(struct client *client, const struct saved_signals *saved);
+void client_open(struct client *client);
 void client_close(struct client *client);
 
 /* Handles the events noted since the last call, and tells the session. signalled: canceld was told to end. */
@@ -80,7 +80,6 @@ bool client_needs_server(const struct client *client);
 struct life {
 	const struct options *options;
 	struct log *log;
-	const struct saved_signals *saved;
 	struct session *session;
 	const struct client *client;
 	const char *socket; /* control's, which the guardian removes if canceld is killed; or NULL */
@@ -130,6 +129,6 @@ int life_status(const struct life *life);
  * server's process tree is gone. Returns the exit status. If the server cannot be started, the client's first request
  * is answered with the reason.
  */
-int loop_run(struct options *options, struct configfile *file, struct log *log, const struct saved_signals *saved);
+int loop_run(struct options *options, struct configfile *file, struct log *log);
 
 #endif

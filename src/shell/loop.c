@@ -31,7 +31,6 @@ struct loop {
 	struct session *session;
 	struct port port[2];  /* by enum side */
 	struct buf beside[2]; /* of the ports, in a dry run */
-	struct signals signals;
 	struct client client;
 	struct life life;
 	struct control control;
@@ -53,12 +52,8 @@ may_read(const struct loop *loop, enum side from)
 static void
 hear(struct loop *loop, enum side from)
 {
-	struct port *port = &loop->port[from];
-
-	if (may_read(loop, from) && port->in.ready)
-		port_read(port, loop->now);
-	if (port->in.ended)
-		port_end_input(port, loop->now);
+	if (may_read(loop, from) && loop->port[from].in.ready)
+		port_read(&loop->port[from], loop->now);
 }
 
 /* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
@@ -97,7 +92,7 @@ hear_signals(struct loop *loop)
 	bool child = false;
 	int signal;
 
-	while ((signal = signals_next(&loop->signals)) != 0) {
+	while ((signal = signals_next()) != 0) {
 		if (signal == SIGCHLD)
 			child = true;
 		else if (signal == SIGUSR1)
@@ -227,7 +222,7 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	control_turn(&loop->control, loop->now);
 	expire(loop);
-	end = client_turn(&loop->client, loop->signals.ending != 0, loop->now);
+	end = client_turn(&loop->client, signals_ending() != 0, loop->now);
 	loop->now = life_turn(&loop->life, end, child, loop->now);
 	life_write(&loop->life, loop->now);
 	port_write(client);
@@ -282,7 +277,7 @@ open_session(struct loop *loop)
 }
 
 static int
-start(struct loop *loop, const struct saved_signals *saved)
+start(struct loop *loop)
 {
 	struct port *client = &loop->port[SIDE_CLIENT], *server = &loop->port[SIDE_SERVER];
 	struct buf *beside;
@@ -301,7 +296,7 @@ start(struct loop *loop, const struct saved_signals *saved)
 		.port = client,
 		.loop = loop->ev,
 	};
-	client_open(&loop->client, saved);
+	client_open(&loop->client);
 	loop->control = (struct control){
 		.options = loop->options,
 		.file = loop->file,
@@ -316,7 +311,6 @@ start(struct loop *loop, const struct saved_signals *saved)
 	loop->life = (struct life){
 		.options = loop->options,
 		.log = loop->log,
-		.saved = saved,
 		.session = loop->session,
 		.client = &loop->client,
 		.socket = loop->control.path[0] != '\0' ? loop->control.path : NULL,
@@ -326,7 +320,7 @@ start(struct loop *loop, const struct saved_signals *saved)
 	};
 	if (life_start(&loop->life) < 0)
 		return -1;
-	signals_watch(&loop->signals, loop->ev, saved);
+	signals_watch(loop->ev);
 	ev_timer_init(&loop->timer, on_timer, 0., 0.);
 	loop->timer.data = loop;
 	ev_prepare_init(&loop->settle, on_settle);
@@ -367,8 +361,8 @@ exit_status(const struct loop *loop)
 		journal->refusals >
 	    0;
 
-	if (loop->signals.ending != 0)
-		return 128 + loop->signals.ending;
+	if (signals_ending() != 0)
+		return 128 + signals_ending();
 	if (loop->failed)
 		return STATUS_FAILED;
 	if (status == 0 && loop->options->fail_on_timeout && (journal->counts[WHY_TIMED_OUT] > 0 || left))
@@ -379,7 +373,7 @@ exit_status(const struct loop *loop)
 }
 
 int
-loop_run(struct options *options, struct configfile *file, struct log *log, const struct saved_signals *saved)
+loop_run(struct options *options, struct configfile *file, struct log *log)
 {
 	struct loop loop = { .options = options, .file = file, .log = log };
 	int status = STATUS_FAILED;
@@ -389,7 +383,7 @@ loop_run(struct options *options, struct configfile *file, struct log *log, cons
 		log_failure(log, "cannot start an event loop", 0);
 		return STATUS_FAILED;
 	}
-	if (start(&loop, saved) == 0) {
+	if (start(&loop) == 0) {
 		ev_run(loop.ev, 0);
 		report_summary(log, loop.session);
 		report_errors(&loop);

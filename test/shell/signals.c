@@ -5,17 +5,15 @@
 Suite *signals_suite(void);
 
 /* Each test runs in a process of its own. */
-static struct saved_signals saved;
-static struct signals signals;
 static struct ev_loop *loop;
 
 static void
 watch(void)
 {
-	signals_save(&saved);
+	signals_save();
 	loop = ev_loop_new(EVFLAG_AUTO);
 	ck_assert_ptr_nonnull(loop);
-	signals_watch(&signals, loop, &saved);
+	signals_watch(loop);
 }
 
 static void
@@ -30,28 +28,28 @@ SUITE("signals", .alone = true);
 TEST(each_signal_is_told_once)
 {
 	watch();
-	ck_assert_int_eq(signals_next(&signals), 0);
+	ck_assert_int_eq(signals_next(), 0);
 	receive(SIGUSR1);
 	receive(SIGINT);
 	receive(SIGINT);
 	receive(SIGTERM);
 	receive(SIGPIPE);
-	ck_assert_int_eq(signals.ending, SIGINT);
-	ck_assert_int_eq(signals_next(&signals), SIGTERM);
-	ck_assert_int_eq(signals_next(&signals), SIGINT);
-	ck_assert_int_eq(signals_next(&signals), SIGUSR1);
-	ck_assert_int_eq(signals_next(&signals), 0);
-	ck_assert_int_eq(signals.ending, SIGINT);
+	ck_assert_int_eq(signals_ending(), SIGINT);
+	ck_assert_int_eq(signals_next(), SIGTERM);
+	ck_assert_int_eq(signals_next(), SIGINT);
+	ck_assert_int_eq(signals_next(), SIGUSR1);
+	ck_assert_int_eq(signals_next(), 0);
+	ck_assert_int_eq(signals_ending(), SIGINT);
 }
 
 TEST(an_ignored_signal_stays_ignored)
 {
 	signal(SIGHUP, SIG_IGN);
 	watch();
-	ck_assert(signals_ignored(&saved, SIGHUP));
-	ck_assert(!signals_ignored(&saved, SIGTERM));
+	ck_assert(signals_ignored(SIGHUP));
+	ck_assert(!signals_ignored(SIGTERM));
 	receive(SIGHUP);
-	ck_assert_int_eq(signals.ending, 0);
+	ck_assert_int_eq(signals_ending(), 0);
 }
 
 TEST(a_blocked_signal_is_received)
@@ -63,8 +61,8 @@ TEST(a_blocked_signal_is_received)
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	watch();
 	receive(SIGTERM);
-	ck_assert_int_eq(signals.ending, SIGTERM);
-	signals_restore(&saved);
+	ck_assert_int_eq(signals_ending(), SIGTERM);
+	signals_restore();
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	ck_assert(sigismember(&mask, SIGTERM));
 }

@@ -40,71 +40,26 @@ descriptor_sanitize(void)
 	return 0;
 }
 
-/* Opens the same pipe or terminal again, for a description that only canceld uses; -1: that is not possible. */
-static int
-open_anew(int fd, const struct stat *status)
+/* Opens the same pipe or terminal again, for a description that only canceld uses, where that is possible. */
+static void
+use_own_or_be_careful(struct descriptor *descriptor)
 {
-#ifdef __linux__
+	int fd = -1;
+#ifdef __linux__ /* on other systems /dev/fd returns the same description */
 	char path[sizeof("/proc/self/fd/") + sizeof(int) * CHAR_BIT];
-	int flags = fcntl(fd, F_GETFL);
+	int given = descriptor->given, flags = fcntl(given, F_GETFL);
+	struct stat status;
 	unsigned number;
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", given);
 	/* Opening the master of a terminal would make another terminal (pts(4)). */
-	if (flags < 0 || status->st_uid != geteuid() || ioctl(fd, TIOCGPTN, &number) == 0)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-#else
-	/* On other systems /dev/fd returns the same description. */
-	(void)fd;
-	(void)status;
-	return -1;
+	if (flags >= 0 && fstat(given, &status) == 0 && status.st_uid == geteuid() &&
+	    ioctl(given, TIOCGPTN, &number) < 0)
+		fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 #endif
-}
-
-static void
-use_own_or_be_careful(struct descriptor *descriptor, const struct stat *status)
-{
-	int fd = open_anew(descriptor->given, status);
-
 	descriptor->way = fd < 0 ? DESCRIPTOR_CAREFUL : DESCRIPTOR_PLAIN;
 	if (fd >= 0)
 		descriptor->fd = fd;
-}
-
-/*
- * A new epoll descriptor for an error on fd, which epoll reports unasked, or with `hangup` for its writer's end: then
- * edge-triggered, as a half-closed socket stays readable. -1: errno is EPERM where epoll refuses this kind of file.
- */
-static int
-watch_for(int fd, bool hangup)
-{
-#ifdef __linux__
-	struct epoll_event event = { .events = hangup ? EPOLLRDHUP | EPOLLET : 0 };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	if (epoll >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0)
-		return epoll;
-	if (epoll >= 0)
-		close(epoll);
-#else
-	struct stat status;
-
-	(void)hangup;
-	errno = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? EPERM : ENOSYS;
-#endif
-	return -1;
-}
-
-static bool
-is_pollable(int fd)
-{
-	int epoll = watch_for(fd, false);
-
-	if (epoll < 0)
-		return errno != EPERM;
-	close(epoll);
-	return true;
 }
 
 void
@@ -112,24 +67,25 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 {
 	struct stat status;
 
-	*descriptor = (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL, .ready = true };
-	descriptor->pollable = is_pollable(fd);
-	if (ours) {
-		if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
-			descriptor->way = DESCRIPTOR_PLAIN;
+	*descriptor =
+	    (struct descriptor){ .fd = fd, .given = fd, .way = DESCRIPTOR_CAREFUL, .pollable = true, .ready = true };
+	if (ours && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0) {
+		descriptor->way = DESCRIPTOR_PLAIN;
 		return;
 	}
 	if (fstat(fd, &status) < 0)
 		return;
 	descriptor->file = S_ISREG(status.st_mode);
-	if (S_ISSOCK(status.st_mode))
+	if (S_ISSOCK(status.st_mode)) {
 		descriptor->way = DESCRIPTOR_SOCKET;
-	else if (S_ISFIFO(status.st_mode))
+	} else if (S_ISFIFO(status.st_mode)) {
 		descriptor->way = DESCRIPTOR_NOWAIT;
-	else if (isatty(fd))
-		use_own_or_be_careful(descriptor, &status);
-	else if (!descriptor->pollable)
+	} else if (isatty(fd)) {
+		use_own_or_be_careful(descriptor);
+	} else {
 		descriptor->way = DESCRIPTOR_PLAIN;
+		descriptor->pollable = false;
+	}
 }
 
 void
@@ -170,17 +126,13 @@ descriptor_want(struct descriptor *descriptor, struct ev_loop *loop, int events)
 	descriptor->wanted = events;
 }
 
-/* Chooses another mode if errno says that this one is not supported; true: try again. */
+/* Chooses another way if errno says that this one is not supported; true: try again. */
 static bool
 way_changed(struct descriptor *descriptor)
 {
-	struct stat status;
-
 	if (descriptor->way != DESCRIPTOR_NOWAIT || (errno != EOPNOTSUPP && errno != ENOSYS))
 		return false;
-	if (fstat(descriptor->given, &status) < 0)
-		return false;
-	use_own_or_be_careful(descriptor, &status);
+	use_own_or_be_careful(descriptor);
 	return true;
 }
 
@@ -297,12 +249,26 @@ descriptor_wait(const struct descriptor *descriptor, msec_t until)
 	return left > 0 && poll(&ready, 1, (int)left) != 0;
 }
 
+/*
+ * A new epoll descriptor for an error, which epoll reports unasked, or for the writer's end: then edge-triggered, as a
+ * half-closed socket stays readable. EPERM: epoll refuses this kind of file.
+ */
 struct descriptor
 descriptor_watch(const struct descriptor *descriptor, bool hangup)
 {
-	int fd = watch_for(descriptor->fd, hangup);
+	struct descriptor watch = { .fd = -1, .given = -1, .pollable = true };
+#ifdef __linux__
+	struct epoll_event event = { .events = hangup ? EPOLLRDHUP | EPOLLET : 0 };
 
-	return (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
+	watch.fd = watch.given = epoll_create1(EPOLL_CLOEXEC);
+	if (watch.fd >= 0 && epoll_ctl(watch.fd, EPOLL_CTL_ADD, descriptor->fd, &event) < 0)
+		descriptor_close(&watch);
+#else
+	(void)descriptor;
+	(void)hangup;
+	errno = ENOSYS;
+#endif
+	return watch;
 }
 
 bool

@@ -52,6 +52,8 @@ port_read(struct port *port, msec_t now)
 	char *space = lane_space(lane, LIMIT_READ, &room);
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
+	if (port->in.ended)
+		port_end_input(port, now);
 	if (got <= 0)
 		return 0;
 	if (port->from != NULL)

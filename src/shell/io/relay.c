@@ -28,39 +28,33 @@ relay_open(struct relay *relay, bool inherited, struct descriptor *shared)
 	return relay->out->fd < 0 || (!direct && pair[1] < 0) ? -1 : 0;
 }
 
-/* The length of the first line with its newline; 0 if there is no newline. */
+/* The length of the first line, with its newline if there is one. */
 static size_t
 first_line(struct span bytes)
 {
-	const char *newline = bytes.len == 0 ? NULL : memchr(bytes.ptr, '\n', bytes.len);
+	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
 
-	return newline == NULL ? 0 : (size_t)(newline - bytes.ptr) + 1;
+	return newline == NULL ? bytes.len : (size_t)(newline - bytes.ptr) + 1;
 }
 
-/* Queues the whole lines that fit; a line that does not fit is dropped to its end, even if the end comes later. */
+/* Queues the lines that fit; one that does not is dropped to its end, even if that comes later. */
 static void
 enqueue(struct relay *relay, struct span bytes)
 {
-	size_t line = relay->dropping ? first_line(bytes) : 0, len;
-
-	if (relay->dropping) {
-		relay->dropping = line == 0;
-		bytes = span_part(bytes, line, line == 0 ? 0 : bytes.len - line);
-	}
-	while (bytes.len > 0) {
-		line = first_line(bytes);
-		len = line == 0 ? bytes.len : line;
-		if (relay->queue.len + len > RELAY_QUEUE_MAX) {
-			if (relay->inside)
-				buf_append(&relay->queue, SPAN("\n"));
+	for (size_t len; bytes.len > 0; bytes = span_from(bytes, len)) {
+		len = first_line(bytes);
+		if (!relay->dropping && relay->queue.len + len > RELAY_QUEUE_MAX) {
+			buf_append(&relay->queue, span_of(relay->inside ? "\n" : ""));
+			relay->dropping = true;
 			relay->inside = false;
-			relay->lost += span_count(bytes, '\n') + (bytes.ptr[bytes.len - 1] != '\n');
-			relay->dropping = bytes.ptr[bytes.len - 1] != '\n';
-			return;
+			relay->lost++;
+		}
+		if (relay->dropping) {
+			relay->dropping = bytes.ptr[len - 1] != '\n';
+			continue;
 		}
 		buf_append(&relay->queue, span_part(bytes, 0, len));
-		relay->inside = line == 0;
-		bytes = span_from(bytes, len);
+		relay->inside = bytes.ptr[len - 1] != '\n';
 	}
 }
 
@@ -161,12 +155,12 @@ struct span
 relay_last_lines(struct relay *relay)
 {
 	struct span tail;
-	size_t line;
+	size_t cut;
 
 	move(relay, LAST_READS);
 	tail = buf_span(&relay->tail);
-	line = tail.len < RELAY_TAIL_MAX ? 0 : first_line(tail);
-	return line < tail.len ? span_from(tail, line) : tail;
+	cut = tail.len < RELAY_TAIL_MAX ? 0 : first_line(tail);
+	return cut < tail.len ? span_from(tail, cut) : tail;
 }
 
 void

@@ -1,70 +1,70 @@
 #include "shell/io.h"
 
-/* Signals that end canceld come first, then the others that it handles. */
-static const int handled[SIGNALS_CHANGED] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGUSR2, SIGPIPE,
-	SIGXFSZ, SIGABRT };
+/* Signals that end canceld come first, then the others that it handles, then those whose disposition it changes. */
+static const int changed[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ, SIGABRT };
+
+enum { ENDING = 4, HEARD = 7, CHANGED = sizeof(changed) / sizeof(changed[0]) };
+
+/* Signals belong to the process, so there is one of each. */
+static struct sigaction saved[CHANGED];
+static sigset_t saved_mask;
+static ev_signal watchers[HEARD];
+static bool received[HEARD]; /* since the last signals_next */
+static int ending;
 
 void
-signals_save(struct saved_signals *saved)
+signals_save(void)
 {
 	sigset_t heard;
-	int i;
 
 	sigemptyset(&heard);
-	for (i = 0; i < SIGNALS_CHANGED; i++) {
-		sigaction(handled[i], NULL, &saved->actions[i]);
-		sigaddset(&heard, handled[i]);
+	for (int i = 0; i < CHANGED; i++) {
+		sigaction(changed[i], NULL, &saved[i]);
+		sigaddset(&heard, changed[i]);
 	}
-	sigprocmask(SIG_UNBLOCK, &heard, &saved->mask);
+	sigprocmask(SIG_UNBLOCK, &heard, &saved_mask);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 }
 
 void
-signals_restore(const struct saved_signals *saved)
+signals_restore(void)
 {
-	int i;
-
-	for (i = 0; i < SIGNALS_CHANGED; i++)
-		sigaction(handled[i], &saved->actions[i], NULL);
-	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+	for (int i = 0; i < CHANGED; i++)
+		sigaction(changed[i], &saved[i], NULL);
+	sigprocmask(SIG_SETMASK, &saved_mask, NULL);
 }
 
 bool
-signals_ignored(const struct saved_signals *saved, int signal)
+signals_ignored(int signal)
 {
 	int i = 0;
 
-	while (handled[i] != signal)
+	while (changed[i] != signal)
 		i++;
-	return saved->actions[i].sa_handler == SIG_IGN;
+	return saved[i].sa_handler == SIG_IGN;
 }
 
 static void
 on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 {
-	struct signals *signals = watcher->data;
-	long i = watcher - signals->watchers;
+	long i = watcher - watchers;
 
 	(void)loop;
 	(void)events;
-	signals->received[i] = true;
-	if (i < SIGNALS_ENDING && signals->ending == 0)
-		signals->ending = watcher->signum;
+	received[i] = true;
+	if (i < ENDING && ending == 0)
+		ending = changed[i];
 }
 
 void
-signals_watch(struct signals *signals, struct ev_loop *loop, const struct saved_signals *saved)
+signals_watch(struct ev_loop *loop)
 {
-	int i;
-
-	*signals = (struct signals){ 0 };
-	for (i = 0; i < SIGNALS_HEARD; i++) {
-		ev_signal_init(&signals->watchers[i], on_signal, handled[i]);
-		signals->watchers[i].data = signals;
-		if (i >= SIGNALS_ENDING || !signals_ignored(saved, handled[i]))
-			ev_signal_start(loop, &signals->watchers[i]);
+	for (int i = 0; i < HEARD; i++) {
+		ev_signal_init(&watchers[i], on_signal, changed[i]);
+		if (i >= ENDING || !signals_ignored(changed[i]))
+			ev_signal_start(loop, &watchers[i]);
 	}
 }
 
@@ -78,12 +78,18 @@ signals_unwatch(void)
 }
 
 int
-signals_next(struct signals *signals)
+signals_next(void)
 {
-	for (int i = 0; i < SIGNALS_HEARD; i++)
-		if (signals->received[i]) {
-			signals->received[i] = false;
-			return handled[i];
+	for (int i = 0; i < HEARD; i++)
+		if (received[i]) {
+			received[i] = false;
+			return changed[i];
 		}
 	return 0;
+}
+
+int
+signals_ending(void)
+{
+	return ending;
 }

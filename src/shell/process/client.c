@@ -110,11 +110,11 @@ watch_stream(struct client *client, const struct descriptor *stream, bool hangup
 }
 
 void
-client_open(struct client *client, const struct saved_signals *saved)
+client_open(struct client *client)
 {
 	const struct port *port = client->port;
 	/* The work has to go on without the client in the background of a shell that has exited, or with a file's input. */
-	bool outlives = client->options->drain || port->in.file || signals_ignored(saved, SIGHUP);
+	bool outlives = client->options->drain || port->in.file || signals_ignored(SIGHUP);
 	int fd = outlives ? -1 : watch_process(port->in.given, &client->process);
 
 	client->hung_until = client->drain_until = client->leave_by = MSEC_NEVER;

@@ -112,7 +112,7 @@ execute(const struct guardian *guardian, pid_t parent)
 	if (dup2(guardian->input, STDIN_FILENO) < 0 || dup2(guardian->output, STDOUT_FILENO) < 0 ||
 	    (guardian->errors >= 0 && dup2(guardian->errors, STDERR_FILENO) < 0))
 		return;
-	signals_restore(guardian->saved);
+	signals_restore();
 	execvp(guardian->command[0], guardian->command);
 }
 

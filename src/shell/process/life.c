@@ -142,7 +142,6 @@ start_server(struct life *life)
 		.command = life->options->command,
 		.errors = life->relay.write_end,
 		.socket = life->socket,
-		.saved = life->saved,
 	};
 
 	if (life->options->fault[0] != '\0') {
