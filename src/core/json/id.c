@@ -46,11 +46,16 @@ is_plain(struct span text)
 }
 
 /* Most ids: so few digits fit into a double. */
-static inline bool
+static bool
 is_short(struct span text)
 {
-	return text.len <= 15 && text.len > 0 && (text.ptr[0] != '0' || text.len == 1) &&
-	    count_digits(text, 0) == text.len;
+	const char *at = text.ptr, *end = at + text.len;
+
+	if (text.len == 0 || text.len > 15 || (*at == '0' && text.len > 1))
+		return false;
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	return at == end;
 }
 
 /* RFC 8259 section 6. */
@@ -107,9 +112,9 @@ id_equal(struct span a, struct span b)
 	return read_number(a, &value_a) && read_number(b, &value_b) && value_a == value_b;
 }
 
-/* A short integer stands for all numbers that are equal to it. */
-uint64_t
-id_hash(struct span id, uint64_t seed)
+/* Of what may be another spelling of something. A short integer stands for all numbers that are equal to it. */
+static uint64_t
+hash_unescaped(struct span id, uint64_t seed)
 {
 	static const double least = 1e15; /* that is no short integer */
 	char storage[ID_MAX], digits[SPAN_NUMBER_MAX];
@@ -123,6 +128,12 @@ id_hash(struct span id, uint64_t seed)
 			text = (struct span){ (const char *)&value, sizeof(value) };
 	}
 	return hash_of(text, seed) ^ (is_string(id) ? ID_STRING : 0);
+}
+
+uint64_t
+id_hash(struct span id, uint64_t seed)
+{
+	return is_short(id) ? hash_of(id, seed) : hash_unescaped(id, seed);
 }
 
 bool

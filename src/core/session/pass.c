@@ -5,7 +5,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
     const struct request *request)
 {
 	bool in_batch = message->batch != NULL && verb == VERB_DROP;
-	struct span dropped_as = span_of(why_word(why));
+	enum why dropped_as = why;
 	struct action action;
 
 	if (why == WHY_RELAYED)
@@ -26,7 +26,7 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		action.method = message->envelope.method;
 	}
 	if (in_batch)
-		action.detail = dropped_as;
+		action.detail = span_of(why_word(dropped_as));
 	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)
