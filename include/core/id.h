@@ -33,10 +33,4 @@ bool id_number(struct span id, double *value);
  */
 size_t id_unescape(struct span id, char *out, size_t size);
 
-/*
- * The same for a string: the bytes in place if it has no escapes, else in storage; empty if they need more than size
- * bytes.
- */
-struct span id_unescaped(struct span string, char *storage, size_t size);
-
 #endif

@@ -124,6 +124,7 @@ struct scan { /* read only */
 	uint64_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t present;                      /* private: a bit for each field that was found */
+	uint64_t special;                      /* private: ... for each string with more than plain ASCII */
 	uint64_t unsound;                      /* private: ... for each string with a soft fault */
 	struct scan_value values[SCAN_FIELDS]; /* private */
 };
@@ -163,6 +164,12 @@ scan_text(const struct scan *scan, enum scan_field field)
 		return SPAN_NONE;
 	return span_part(scan->text, value->offset, value->end - value->offset);
 }
+
+/*
+ * A string's characters: in place, or unescaped in storage. Empty if it is none, is not kept, or needs more than size
+ * bytes.
+ */
+struct span scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size);
 
 /* The whole value. VALUE_ABSENT: the text is blank. */
 static inline enum value_type

@@ -153,15 +153,3 @@ id_unescape(struct span id, char *out, size_t size)
 		memcpy(out, id.ptr, id.len < size ? id.len : size);
 	return id.len;
 }
-
-struct span
-id_unescaped(struct span string, char *storage, size_t size)
-{
-	struct span text = { storage, 0 };
-
-	if (is_string(string) && memchr(string.ptr, '\\', string.len) == NULL)
-		text = span_part(string, 1, string.len - 2);
-	else
-		text.len = id_unescape(string, storage, size);
-	return text.len <= size ? text : (struct span){ storage, 0 };
-}

@@ -229,6 +229,8 @@ read_escape(const struct reader *reader, const char *at)
 SELDOM const char *
 read_special(const struct reader *reader, const char *at, unsigned field)
 {
+	if (field != NO_FIELD)
+		reader->scan->special |= (uint64_t)1 << field;
 	while (at < reader->end && *at != '"') {
 		const char *from = at;
 
@@ -337,7 +339,8 @@ static void
 forget(struct scan *scan, unsigned field)
 {
 	scan->present &= ~((uint64_t)1 << field);
-	scan->unsound &= ~((uint64_t)1 << field);
+	scan->special &= scan->present;
+	scan->unsound &= scan->present;
 	for (unsigned i = SCAN_TEXT + 1; i < SCAN_FIELDS; i++)
 		if (keys[i].parent == field && (scan->present >> i & 1))
 			forget(scan, i);
@@ -567,4 +570,17 @@ scan_read(struct scan *scan, struct span text)
 	at = skip_space(&reader, at);
 	if (at < reader.end)
 		fail(&reader, at, SCAN_TRAILING);
+}
+
+struct span
+scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size)
+{
+	struct span text = scan_text(scan, field);
+
+	if (text.len == 0 || text.ptr[0] != '"')
+		return SPAN_NONE;
+	text = span_part(text, 1, text.len - 2);
+	if (scan->special >> field & 1)
+		text = (struct span){ storage, unescape(text, storage, size) };
+	return text.len <= size ? text : SPAN_NONE;
 }

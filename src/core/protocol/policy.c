@@ -171,8 +171,11 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, co
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
 
-	return (struct deadlines){
-		.idle = duration_of(policy, POLICY_IDLE, method, name, !exempt && !start, exempt ? MSEC_NEVER : idle),
-		.cap = duration_of(policy, POLICY_CAP, method, name, !exempt && !start, exempt ? MSEC_NEVER : TIME_CAP),
-	};
+	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : TIME_CAP };
+
+	if (policy->count == 0)
+		return deadlines;
+	deadlines.idle = duration_of(policy, POLICY_IDLE, method, name, !exempt && !start, deadlines.idle);
+	deadlines.cap = duration_of(policy, POLICY_CAP, method, name, !exempt && !start, deadlines.cap);
+	return deadlines;
 }

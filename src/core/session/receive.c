@@ -157,8 +157,8 @@ read_names(const struct session *session, const struct message *message, const s
 	struct pending_names *names = &entry->names;
 
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
-	if (row != NULL && scan_value(scan, row->name_field)->type == VALUE_STRING)
-		names->name = id_unescaped(scan_text(scan, row->name_field), entry->name, sizeof(entry->name));
+	if (row != NULL)
+		names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
 		struct span object = message_part(message, meta->offset, meta->end);
 

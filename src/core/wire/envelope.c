@@ -47,15 +47,6 @@ envelope_is_malformed(const struct scan *scan)
 	    !is_integer(scan_text(scan, SCAN_ERROR_CODE)) || scan_value(scan, SCAN_ERROR_MESSAGE)->type != VALUE_STRING;
 }
 
-static void
-read_method(struct envelope *envelope, const struct scan *scan)
-{
-	envelope->method = (struct span){ NULL, 0 };
-	if (scan_value(scan, SCAN_METHOD)->type == VALUE_STRING)
-		envelope->method =
-		    id_unescaped(scan_text(scan, SCAN_METHOD), envelope->storage, sizeof(envelope->storage));
-}
-
 /* false: the id has a type that JSON-RPC does not allow. */
 static bool
 read_id(struct envelope *envelope, const struct scan *scan)
@@ -132,7 +123,7 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 {
 	envelope->id = (struct span){ NULL, 0 };
 	envelope->untracked = false;
-	read_method(envelope, scan);
+	envelope->method = scan_string(scan, SCAN_METHOD, envelope->storage, sizeof(envelope->storage));
 	envelope->kind = read_kind(envelope, scan, needs_jsonrpc);
 	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && envelope_is_malformed(scan);
 }
