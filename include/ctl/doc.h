@@ -6,7 +6,6 @@
  * replaced while all others stay. A text that is not valid is refused. Nobody writes a file from a tree.
  */
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -49,9 +48,10 @@ struct doc_node {
 	size_t text, text_len; /* a string, decoded, in doc->texts */
 };
 
-struct doc_grammar;
-extern const struct doc_grammar doc_jsonc; /* an object of RFC 8259; comments, and a comma before a closing bracket */
-extern const struct doc_grammar doc_toml;  /* 1.1 */
+enum doc_grammar {
+	DOC_JSONC, /* an object of RFC 8259; comments, and a comma before a closing bracket */
+	DOC_TOML,  /* 1.1: all tables become one tree, wherever their keys stand: [a.b], a.b = 1, {b = 1} */
+};
 
 struct doc {
 	struct span text; /* borrowed for as long as the doc is used */
@@ -64,7 +64,7 @@ struct doc {
 };
 
 /* Reads a text; a key that an object has twice is refused. 0, or -1 with the fault. Call doc_free in any case. */
-int doc_read(struct doc *doc, struct span text, const struct doc_grammar *grammar) __attribute__((warn_unused_result));
+int doc_read(struct doc *doc, struct span text, enum doc_grammar grammar) __attribute__((warn_unused_result));
 void doc_free(struct doc *doc); /* also of a zeroed doc */
 
 /* The member of this name, or NULL. */
@@ -82,50 +82,5 @@ char *doc_copy(struct span bytes);
 
 /* Appends the text as a string that is valid in JSON and in TOML. text: UTF-8. */
 void doc_quote(struct buf *out, struct span text);
-
-/* What follows is for the readers of the two grammars. All functions that return an int return 0, or -1 with the fault. */
-
-struct doc_reader {
-	struct doc *doc;
-	size_t at, depth;
-	const struct doc_grammar *grammar;
-	regex_t plain;
-};
-
-struct doc_grammar {
-	const char *quotes;  /* that strings begin with */
-	const char *escapes; /* the letters behind a backslash; \u: four digits, \U: eight, \x: two */
-	bool pairs;          /* two \u may be the halves of a character */
-	const char *plain;   /* an extended regular expression for all other values */
-	const char *unknown; /* the fault if one is something else */
-
-	int (*read)(struct doc_reader *reader); /* the whole text */
-	/* A member up to its value. NULL with the fault. */
-	struct doc_node *(*begin)(struct doc_reader *reader, struct doc_node *object);
-	int (*skip_blank)(struct doc_reader *reader); /* what may stand between the values of an object or array */
-	int (*string)(struct doc_reader *reader, struct buf *out);
-};
-
-/* A new node, the last of its parent. */
-struct doc_node *doc_add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct span name);
-
-/* A new member, whose value begins here. begun: where its key begins. NULL, with the fault, if the key is there. */
-struct doc_node *doc_add_member(struct doc_reader *reader, struct doc_node *parent, struct span name, size_t begun);
-
-/* Reads the node's value, with all that is in it. */
-int doc_read_value(struct doc_reader *reader, struct doc_node *node);
-
-/* From behind a backslash; appends the character. */
-int doc_read_escape(struct doc_reader *reader, struct buf *out);
-
-/* The next byte, or -1 at the end. */
-int doc_peek(const struct doc_reader *reader);
-
-/* Whether the text goes on with this; then it is skipped. */
-bool doc_skip(struct doc_reader *reader, struct span word);
-
-/* Sets the fault, with the line of a place. */
-int doc_fail_at(struct doc *doc, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int doc_fail(struct doc_reader *reader, const char *what);
 
 #endif

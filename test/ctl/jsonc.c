@@ -59,7 +59,7 @@ TESTS(texts_are_read_or_refused, 0, COUNT(texts))
 {
 	struct doc doc;
 
-	ck_assert_int_eq(doc_read(&doc, span_of(texts[_i].text), &doc_jsonc), texts[_i].fault == NULL ? 0 : -1);
+	ck_assert_int_eq(doc_read(&doc, span_of(texts[_i].text), DOC_JSONC), texts[_i].fault == NULL ? 0 : -1);
 	ck_assert_str_eq(doc.fault, texts[_i].fault == NULL ? "" : texts[_i].fault);
 	doc_free(&doc);
 }
@@ -68,7 +68,7 @@ TEST(nul_is_refused)
 {
 	struct doc doc;
 
-	ck_assert_int_eq(doc_read(&doc, SPAN("{}\n\0"), &doc_jsonc), -1);
+	ck_assert_int_eq(doc_read(&doc, SPAN("{}\n\0"), DOC_JSONC), -1);
 	ck_assert_str_eq(doc.fault, "line 2: a NUL byte");
 	doc_free(&doc);
 }
@@ -86,7 +86,7 @@ TEST(nesting_is_bounded)
 		for (int i = 0; i < depth; i++)
 			buf_append(&text, SPAN("]"));
 		buf_append(&text, SPAN("}"));
-		ck_assert_int_eq(doc_read(&doc, buf_span(&text), &doc_jsonc), depth < DOC_DEPTH ? 0 : -1);
+		ck_assert_int_eq(doc_read(&doc, buf_span(&text), DOC_JSONC), depth < DOC_DEPTH ? 0 : -1);
 		doc_free(&doc);
 		buf_free(&text);
 	}
@@ -102,7 +102,7 @@ TEST(values_are_bounded)
 	for (int i = 0; i < DOC_VALUES - 1; i++)
 		buf_append(&text, SPAN("0,"));
 	buf_append(&text, SPAN("]}"));
-	ck_assert_int_eq(doc_read(&doc, buf_span(&text), &doc_jsonc), -1);
+	ck_assert_int_eq(doc_read(&doc, buf_span(&text), DOC_JSONC), -1);
 	ck_assert_str_eq(doc.fault, "line 1: too many values");
 	doc_free(&doc);
 	buf_free(&text);
@@ -114,7 +114,7 @@ TEST(places_are_those_of_the_text)
 	const struct doc_node *key, *list;
 	struct doc doc;
 
-	ck_assert_int_eq(doc_read(&doc, span_of(text), &doc_jsonc), 0);
+	ck_assert_int_eq(doc_read(&doc, span_of(text), DOC_JSONC), 0);
 	key = doc_member(&doc, doc.root, SPAN("key"));
 	list = doc_at(&doc, doc.root, "list");
 	ck_assert(span_equal(span_part(doc.text, key->key, key->key_end - key->key), SPAN("\"k\\u0065y\"")));

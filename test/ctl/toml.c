@@ -39,7 +39,7 @@ TESTS(strings_have_these_values, 0, COUNT(values))
 	const struct doc_node *node;
 	struct doc doc;
 
-	ck_assert_msg(doc_read(&doc, span_of(values[_i].text), &doc_toml) == 0, "%s", doc.fault);
+	ck_assert_msg(doc_read(&doc, span_of(values[_i].text), DOC_TOML) == 0, "%s", doc.fault);
 	node = doc_at(&doc, doc.root, values[_i].path);
 	ck_assert_ptr_nonnull(node);
 	ck_assert_int_eq(node->kind, DOC_STRING);
@@ -64,12 +64,12 @@ TEST(plain_values_are_read_or_refused)
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
 		snprintf(text, sizeof(text), "a = [%s,%s]\nb = %s # c", plain[i], plain[i], plain[i]);
-		ck_assert_msg(doc_read(&doc, span_of(text), &doc_toml) == 0, "%s: %s", plain[i], doc.fault);
+		ck_assert_msg(doc_read(&doc, span_of(text), DOC_TOML) == 0, "%s: %s", plain[i], doc.fault);
 		doc_free(&doc);
 	}
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		snprintf(text, sizeof(text), "\na = %s", refused[i]);
-		ck_assert_msg(doc_read(&doc, span_of(text), &doc_toml) == -1, "%s", refused[i]);
+		ck_assert_msg(doc_read(&doc, span_of(text), DOC_TOML) == -1, "%s", refused[i]);
 		ck_assert_str_eq(doc.fault, "line 2: not a value of TOML");
 		doc_free(&doc);
 	}
@@ -125,7 +125,7 @@ TESTS(faults_have_their_line, 0, COUNT(faults))
 {
 	struct doc doc;
 
-	ck_assert_int_eq(doc_read(&doc, span_of(faults[_i].text), &doc_toml), -1);
+	ck_assert_int_eq(doc_read(&doc, span_of(faults[_i].text), DOC_TOML), -1);
 	ck_assert_str_eq(doc.fault, faults[_i].fault);
 	doc_free(&doc);
 }
@@ -139,7 +139,7 @@ TEST(nesting_is_bounded)
 	buf_append(&text, SPAN("a = "));
 	for (int i = 0; i < 100000; i++)
 		buf_append(&text, SPAN("["));
-	ck_assert_int_eq(doc_read(&doc, buf_span(&text), &doc_toml), -1);
+	ck_assert_int_eq(doc_read(&doc, buf_span(&text), DOC_TOML), -1);
 	ck_assert_str_eq(doc.fault, "line 1: nested too deeply");
 	doc_free(&doc);
 	buf_free(&text);
@@ -157,7 +157,7 @@ TESTS(values_are_bounded, 0, 2)
 	for (int i = 0; i < DOC_VALUES + 1; i++)
 		buf_append(&text, span_of(pieces[_i][1]));
 	buf_append(&text, SPAN("]\n"));
-	ck_assert_int_eq(doc_read(&doc, buf_span(&text), &doc_toml), -1);
+	ck_assert_int_eq(doc_read(&doc, buf_span(&text), DOC_TOML), -1);
 	ck_assert_str_eq(doc.fault, "line 1: too many values");
 	doc_free(&doc);
 	buf_free(&text);

@@ -291,7 +291,7 @@ int
 client_read(const struct client *client, struct doc *doc, struct span text)
 {
 	if (client->syntax != CLIENT_YAML)
-		return doc_read(doc, text, client->syntax == CLIENT_TOML ? &doc_toml : &doc_jsonc);
+		return doc_read(doc, text, client->syntax == CLIENT_TOML ? DOC_TOML : DOC_JSONC);
 	*doc = (struct doc){ .fault = "YAML is not edited" };
 	return -1;
 }

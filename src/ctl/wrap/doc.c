@@ -1,6 +1,11 @@
+/*
+ * One tree, and a reader each for JSONC and TOML. After a fault the reader is at the end of the text, so all that goes on
+ * reading finds nothing more, and the first fault stays.
+ */
 #include "ctl/doc.h"
 
 #include <ctype.h>
+#include <regex.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +14,25 @@
 #include "core/map.h"
 #include "core/buf.h"
 #include "core/json.h"
+
+struct reader {
+	struct doc *doc;
+	bool toml;
+	size_t at, depth;
+	regex_t plain;
+};
+
+#define DIGITS "[0-9](_?[0-9])*"
+#define DAY \
+	"[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))"
+#define TIME "([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?"
+#define ZONE "([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+
+/* Extended regular expressions for all values that are neither strings nor in brackets. */
+static const char plain_json[] = "^(true|false|null|-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?)$";
+static const char plain_toml[] =
+    "^(true|false|[+-]?(inf|nan|(0|[1-9](_?[0-9])*)(\\." DIGITS ")?([eE][+-]?" DIGITS ")?)|"
+    "0x[0-9a-fA-F](_?[0-9a-fA-F])*|0o[0-7](_?[0-7])*|0b[01](_?[01])*|" DAY "([Tt ]" TIME ZONE "?)?|" TIME ")$";
 
 void
 doc_free(struct doc *doc)
@@ -30,8 +54,9 @@ hash_member(const struct doc_node *parent, struct span name)
 	return hash_of(name, (uint64_t)(uintptr_t)parent);
 }
 
-struct doc_node *
-doc_add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct span name)
+/* A new node, the last of its parent. */
+static struct doc_node *
+add(struct doc *doc, struct doc_node *parent, enum doc_kind kind, struct span name)
 {
 	struct doc_node *node = mem_new(sizeof(*node));
 
@@ -117,35 +142,41 @@ doc_quote(struct buf *out, struct span text)
 	buf_append(out, SPAN("\""));
 }
 
-int
-doc_fail_at(struct doc *doc, size_t at, const char *format, ...)
+/* Sets the fault, with the line of a place. */
+static void __attribute__((format(printf, 3, 4))) fail_at(struct reader *reader, size_t at, const char *format, ...)
 {
-	int len =
-	    snprintf(doc->fault, sizeof(doc->fault), "line %zu: ", span_count(span_part(doc->text, 0, at), '\n') + 1);
+	struct doc *doc = reader->doc;
 	va_list values;
+	int len;
 
-	va_start(values, format);
-	vsnprintf(doc->fault + len, sizeof(doc->fault) - (size_t)len, format, values);
-	va_end(values);
-	return -1;
+	if (doc->fault[0] == '\0') {
+		len = snprintf(doc->fault, sizeof(doc->fault),
+		    "line %zu: ", span_count(span_part(doc->text, 0, at), '\n') + 1);
+		va_start(values, format);
+		vsnprintf(doc->fault + len, sizeof(doc->fault) - (size_t)len, format, values);
+		va_end(values);
+	}
+	reader->at = doc->text.len;
 }
 
-int
-doc_fail(struct doc_reader *reader, const char *what)
+static void
+fail(struct reader *reader, const char *what)
 {
-	return doc_fail_at(reader->doc, reader->at, "%s", what);
+	fail_at(reader, reader->at, "%s", what);
 }
 
-int
-doc_peek(const struct doc_reader *reader)
+/* The next byte, or -1 at the end. */
+static int
+peek(const struct reader *reader)
 {
 	struct span text = reader->doc->text;
 
 	return reader->at < text.len ? (unsigned char)text.ptr[reader->at] : -1;
 }
 
-bool
-doc_skip(struct doc_reader *reader, struct span word)
+/* Whether the text goes on with this; then it is skipped. */
+static bool
+skip(struct reader *reader, struct span word)
 {
 	struct span text = reader->doc->text;
 
@@ -155,71 +186,321 @@ doc_skip(struct doc_reader *reader, struct span word)
 	return true;
 }
 
-/* The hexadecimal digits of a code point. */
-static int
-read_code(struct doc_reader *reader, int digits, uint32_t *code)
+static bool
+is_among(int byte, const char *bytes)
 {
-	for (*code = 0; digits > 0; digits--, reader->at++) {
-		int byte = doc_peek(reader);
-
-		if (byte == -1 || !isxdigit(byte))
-			return doc_fail(reader, "an unknown escape in a string");
-		*code = *code << 4 | (uint32_t)(isdigit(byte) ? byte - '0' : (byte | 0x20) - 'a' + 10);
-	}
-	return 0;
+	return byte > 0 && strchr(bytes, byte) != NULL;
 }
 
-int
-doc_read_escape(struct doc_reader *reader, struct buf *out)
+static bool
+is_control(const struct reader *reader, int byte)
+{
+	return reader->toml ? (byte < 0x20 && byte != '\t') || byte == 0x7f : byte < 0x20;
+}
+
+static void
+skip_spaces(struct reader *reader)
+{
+	while (is_among(peek(reader), " \t"))
+		reader->at++;
+}
+
+static bool
+skip_newline(struct reader *reader)
+{
+	return skip(reader, SPAN("\n")) || skip(reader, SPAN("\r\n"));
+}
+
+/* TOML: blanks and a comment, up to the end of the line. */
+static void
+skip_rest(struct reader *reader)
+{
+	skip_spaces(reader);
+	if (peek(reader) != '#')
+		return;
+	while (!is_control(reader, peek(reader)))
+		reader->at++;
+	if (!is_among(peek(reader), "\r\n") && peek(reader) != -1)
+		fail(reader, "a control character in a comment");
+}
+
+/* JSONC. */
+static void
+skip_comment(struct reader *reader)
+{
+	size_t start = reader->at;
+	bool closed;
+
+	if (skip(reader, SPAN("//"))) {
+		while (peek(reader) != -1 && !skip_newline(reader)) {
+			/* Some readers end the comment here, and others do not. */
+			if (peek(reader) == '\r')
+				fail(reader, "a carriage return in a comment");
+			else
+				reader->at++;
+		}
+	} else if (skip(reader, SPAN("/*"))) {
+		while (!(closed = skip(reader, SPAN("*/"))) && peek(reader) != -1)
+			reader->at++;
+		if (!closed)
+			fail_at(reader, start, "a comment without an end");
+	} else {
+		fail(reader, "unexpected '/'");
+	}
+}
+
+/* What may stand between the values of an object or array. */
+static void
+skip_blank(struct reader *reader)
+{
+	if (reader->toml) {
+		do
+			skip_rest(reader);
+		while (skip_newline(reader));
+		return;
+	}
+	for (;;)
+		if (peek(reader) == '/')
+			skip_comment(reader);
+		else if (is_among(peek(reader), " \t\r\n"))
+			reader->at++;
+		else
+			return;
+}
+
+/* The hexadecimal digits of a code point. */
+static uint32_t
+read_code(struct reader *reader, int digits)
+{
+	uint32_t code = 0;
+
+	for (; digits > 0; digits--, reader->at++) {
+		int byte = peek(reader);
+
+		if (byte == -1 || !isxdigit(byte)) {
+			fail(reader, "an unknown escape in a string");
+			return 0;
+		}
+		code = code << 4 | (uint32_t)(isdigit(byte) ? byte - '0' : (byte | 0x20) - 'a' + 10);
+	}
+	return code;
+}
+
+/* From behind a backslash; \u: four digits, \U: eight, \x: two. In JSON two \u may be the halves of a character. */
+static void
+read_escape(struct reader *reader, struct buf *out)
 {
 	static const char letters[] = "btnfre\"\\/", meant[] = "\b\t\n\f\r\033\"\\/";
 	char character[UTF8_MAX];
-	int byte = doc_peek(reader);
+	int byte = peek(reader);
 	uint32_t code, low;
 
-	if (byte <= 0 || strchr(reader->grammar->escapes, byte) == NULL)
-		return doc_fail(reader, "an unknown escape in a string");
+	if (!is_among(byte, reader->toml ? "btnfre\"\\xuU" : "\"\\/bfnrtu")) {
+		fail(reader, "an unknown escape in a string");
+		return;
+	}
 	reader->at++;
 	if (strchr(letters, byte) != NULL) {
 		buf_append(out, (struct span){ &meant[strchr(letters, byte) - letters], 1 });
-		return 0;
+		return;
 	}
-	if (read_code(reader, byte == 'x' ? 2 : byte == 'u' ? 4 : 8, &code) == -1)
-		return -1;
-	if (reader->grammar->pairs && code >= 0xd800 && code < 0xdc00 && doc_skip(reader, SPAN("\\u"))) {
-		if (read_code(reader, 4, &low) == -1)
-			return -1;
+	code = read_code(reader, byte == 'x' ? 2 : byte == 'u' ? 4 : 8);
+	if (!reader->toml && code >= 0xd800 && code < 0xdc00 && skip(reader, SPAN("\\u"))) {
+		low = read_code(reader, 4);
 		code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff)) : low;
 	}
 	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return doc_fail(reader, "an escape that is no character");
-	buf_append(out, (struct span){ character, utf8_write(code, character) });
-	return 0;
+		fail(reader, "an escape that is no character");
+	else
+		buf_append(out, (struct span){ character, utf8_write(code, character) });
+}
+
+/* In a long string of TOML, behind a backslash: the newline and the blanks behind it. false: there is none. */
+static bool
+skip_line_end(struct reader *reader)
+{
+	size_t start = reader->at;
+
+	skip_spaces(reader);
+	if (!skip_newline(reader)) {
+		reader->at = start;
+		return false;
+	}
+	do
+		skip_spaces(reader);
+	while (skip_newline(reader));
+	return true;
+}
+
+/* Whether the string ends here. Of the quotes at the end of a long string up to two belong to it. */
+static bool
+ends_string(struct reader *reader, struct span quotes, struct buf *out)
+{
+	if (!skip(reader, quotes))
+		return false;
+	for (int i = 0; i < 2 && quotes.len == 3 && skip(reader, span_part(quotes, 0, 1)); i++)
+		buf_append(out, span_part(quotes, 0, 1));
+	return true;
+}
+
+/* From behind the quotes that begin it. */
+static void
+read_quoted(struct reader *reader, struct span quotes, struct buf *out)
+{
+	bool basic = quotes.ptr[0] == '"', lines = quotes.len == 3;
+	size_t start = reader->at - quotes.len;
+
+	if (lines)
+		skip_newline(reader);
+	while (!ends_string(reader, quotes, out)) {
+		size_t from = reader->at;
+		int byte = peek(reader);
+
+		if (byte == -1 || (byte == '\n' && !lines)) {
+			fail_at(reader, start, "a string without an end");
+			return;
+		}
+		if (basic && skip(reader, SPAN("\\"))) {
+			if (!lines || !skip_line_end(reader))
+				read_escape(reader, out);
+			continue;
+		}
+		if (!lines || !skip_newline(reader)) {
+			if (is_control(reader, byte))
+				fail(reader, "a control character in a string");
+			else
+				reader->at++;
+		}
+		buf_append(out, span_part(reader->doc->text, from, reader->at - from));
+	}
+}
+
+/* A string of JSON, or one of the four kinds of TOML. */
+static void
+read_string(struct reader *reader, struct buf *out)
+{
+	struct span quotes = peek(reader) == '"' ? SPAN("\"\"\"") : SPAN("'''");
+
+	if (!reader->toml || !skip(reader, quotes)) {
+		quotes.len = 1;
+		skip(reader, quotes);
+	}
+	read_quoted(reader, quotes, out);
+}
+
+struct key {
+	struct doc_node *table; /* that it belongs to */
+	struct buf name;        /* its last part; owned */
+	size_t start, last;     /* where it and its last part begin */
+	size_t end;
+};
+
+/* A key of JSON, or one part of a key of TOML. */
+static void
+read_part(struct reader *reader, struct key *key)
+{
+	struct span quotes = peek(reader) == '"' ? SPAN("\"") : SPAN("'");
+
+	buf_clear(&key->name);
+	key->last = reader->at;
+	if ((quotes.ptr[0] == '"' || reader->toml) && skip(reader, quotes)) {
+		read_quoted(reader, quotes, &key->name);
+	} else if (reader->toml) {
+		while (peek(reader) != -1 && (isalnum(peek(reader)) || is_among(peek(reader), "_-")))
+			reader->at++;
+		buf_append(&key->name, span_part(reader->doc->text, key->last, reader->at - key->last));
+	}
+	if (reader->at == key->last)
+		fail(reader, reader->toml ? "a key is wanted" : "a key in quotes is wanted");
+	key->end = reader->at;
+}
+
+/* The table that a part of a key, which is not its last one, names: found or made. */
+static struct doc_node *
+enter(struct reader *reader, struct doc_node *table, struct span name, bool header)
+{
+	struct doc_node *node = doc_member(reader->doc, table, name);
+
+	if (node == NULL)
+		node = add(reader->doc, table, DOC_OBJECT, name);
+	else if (header && node->table == TABLE_REPEATED)
+		return node->last;
+	else if (node->table == TABLE_NONE)
+		fail(reader, "the key goes on behind a value");
+	else if (!header && (node->table == TABLE_HEADER || node->table == TABLE_REPEATED))
+		fail(reader, "the key goes on in a table that has a header");
+	if (!header)
+		node->table = TABLE_DOTTED;
+	else if (node->table == TABLE_NONE)
+		node->table = TABLE_IMPLIED;
+	return node;
+}
+
+/* A key, in TOML with its dots, and the blanks behind it. */
+static struct key
+read_key(struct reader *reader, struct doc_node *table, bool header)
+{
+	struct key key = { .table = table, .start = reader->at };
+
+	read_part(reader, &key);
+	if (!reader->toml)
+		skip_blank(reader);
+	while (reader->toml) {
+		skip_spaces(reader);
+		if (reader->doc->count > DOC_VALUES)
+			fail(reader, "too many values");
+		if (!skip(reader, SPAN(".")))
+			break;
+		skip_spaces(reader);
+		key.table = enter(reader, key.table, buf_span(&key.name), header);
+		read_part(reader, &key);
+	}
+	return key;
 }
 
 static enum doc_kind
-kind_of(const struct doc_reader *reader)
+kind_of(const struct reader *reader)
 {
-	int byte = doc_peek(reader);
+	int byte = peek(reader);
 
 	if (byte == '{' || byte == '[')
 		return byte == '{' ? DOC_OBJECT : DOC_ARRAY;
-	return byte > 0 && strchr(reader->grammar->quotes, byte) != NULL ? DOC_STRING : DOC_OTHER;
+	return byte == '"' || (reader->toml && byte == '\'') ? DOC_STRING : DOC_OTHER;
 }
 
-struct doc_node *
-doc_add_member(struct doc_reader *reader, struct doc_node *parent, struct span name, size_t begun)
+static void
+fail_twice(struct reader *reader, const char *what, const struct key *key)
 {
-	if (doc_member(reader->doc, parent, name) == NULL)
-		return doc_add(reader->doc, parent, kind_of(reader), name);
-	doc_fail_at(reader->doc, begun, "the key '%.*s' is there twice", (int)(name.len < 64 ? name.len : 64),
-	    name.ptr);
-	return NULL;
+	fail_at(reader, key->start, "the %s '%.*s' is there twice", what,
+	    (int)(key->name.len < 64 ? key->name.len : 64), buf_span(&key->name).ptr);
+}
+
+/* A member up to its value. */
+static struct doc_node *
+begin_member(struct reader *reader, struct doc_node *object)
+{
+	struct key key = read_key(reader, object, false);
+	struct doc_node *node;
+
+	if (!skip(reader, reader->toml ? SPAN("=") : SPAN(":")))
+		fail(reader, reader->toml ? "'=' is missing" : "':' is missing");
+	if (reader->toml)
+		skip_spaces(reader);
+	else
+		skip_blank(reader);
+	if (doc_member(reader->doc, key.table, buf_span(&key.name)) != NULL)
+		fail_twice(reader, "key", &key);
+	node = add(reader->doc, key.table, kind_of(reader), buf_span(&key.name));
+	node->member = key.start;
+	node->key = key.last;
+	node->key_end = key.end;
+	buf_free(&key.name);
+	return node;
 }
 
 /* A number, true, false, null, or a date, which may have a blank before its time. */
-static int
-read_plain(struct doc_reader *reader)
+static void
+read_plain(struct reader *reader)
 {
 	struct span rest = span_part(reader->doc->text, reader->at, reader->doc->text.len - reader->at);
 	size_t date = strlen("2026-11-23"), len = 0;
@@ -230,99 +511,157 @@ read_plain(struct doc_reader *reader)
 		(len == date && len + 1 < rest.len && rest.ptr[4] == '-' && rest.ptr[len] == ' ' &&
 		    isdigit((unsigned char)rest.ptr[len + 1]))))
 		len++;
+	snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : sizeof(word)), rest.ptr);
 	if (len >= sizeof(word))
-		return doc_fail(reader, "a value that is too long");
-	memcpy(word, rest.ptr, len);
-	word[len] = '\0';
-	if (regexec(&reader->plain, word, 0, NULL, 0) != 0)
-		return doc_fail(reader, reader->grammar->unknown);
-	reader->at += len;
-	return 0;
+		fail(reader, "a value that is too long");
+	else if (regexec(&reader->plain, word, 0, NULL, 0) != 0)
+		fail(reader, reader->toml ? "not a value of TOML" : "not a JSON value");
+	else
+		reader->at += len;
 }
 
+static void read_value(struct reader *reader, struct doc_node *node);
+
 /* From behind the first bracket to behind the last one. */
-static int
-read_brackets(struct doc_reader *reader, struct doc_node *inside)
+static void
+read_brackets(struct reader *reader, struct doc_node *inside)
 {
-	const struct doc_grammar *grammar = reader->grammar;
 	struct span end = inside->kind == DOC_OBJECT ? SPAN("}") : SPAN("]");
 	struct doc_node *node = NULL;
 
-	for (;;) {
-		if (grammar->skip_blank(reader) == -1)
-			return -1;
+	for (skip_blank(reader); !skip(reader, end); skip_blank(reader)) {
 		if (reader->doc->count > DOC_VALUES)
-			return doc_fail(reader, "too many values");
-		if (doc_peek(reader) == -1)
-			return doc_fail_at(reader->doc, inside->start, "a bracket that nothing closes");
-		if (doc_skip(reader, end))
-			return 0;
+			fail(reader, "too many values");
+		if (peek(reader) == -1) {
+			fail_at(reader, inside->start, "a bracket that nothing closes");
+			return;
+		}
 		if (node != NULL && node->comma == 0) {
-			if (doc_peek(reader) != ',')
-				return doc_fail(reader, "a comma or a closing bracket is missing");
-			node->comma = reader->at++;
+			node->comma = reader->at;
+			if (!skip(reader, SPAN(",")))
+				fail(reader, "a comma or a closing bracket is missing");
 			continue;
 		}
 		if (inside->kind == DOC_OBJECT)
-			node = grammar->begin(reader, inside);
+			node = begin_member(reader, inside);
 		else
-			node = doc_add(reader->doc, inside, kind_of(reader), SPAN_NONE);
-		if (node == NULL || doc_read_value(reader, node) == -1)
-			return -1;
+			node = add(reader->doc, inside, kind_of(reader), SPAN_NONE);
+		read_value(reader, node);
 	}
 }
 
-int
-doc_read_value(struct doc_reader *reader, struct doc_node *node)
+static void
+read_value(struct reader *reader, struct doc_node *node)
 {
 	struct buf *texts = &reader->doc->texts;
-	int result;
 
 	node->start = reader->at;
 	node->text = texts->len;
 	if (node->kind == DOC_STRING) {
-		result = reader->grammar->string(reader, texts);
+		read_string(reader, texts);
 		node->text_len = texts->len - node->text;
 	} else if (node->kind == DOC_OTHER) {
-		result = read_plain(reader);
+		read_plain(reader);
 	} else if (++reader->depth > DOC_DEPTH) {
-		result = doc_fail(reader, "nested too deeply");
+		fail(reader, "nested too deeply");
 	} else {
 		reader->at++;
-		result = read_brackets(reader, node);
+		read_brackets(reader, node);
 		reader->depth--;
 	}
 	node->end = reader->at;
-	return result;
 }
 
-static int
-check_text(struct doc *doc)
+static void
+read_json(struct reader *reader)
 {
-	for (size_t at = 0, len; at < doc->text.len; at += len) {
-		len = utf8_length(doc->text, at);
-		if (len == 0)
-			return doc_fail_at(doc, at, "not UTF-8");
-		if (doc->text.ptr[at] == '\0')
-			return doc_fail_at(doc, at, "a NUL byte");
+	skip_blank(reader);
+	if (peek(reader) != '{')
+		fail(reader, peek(reader) == -1 ? "the file is empty" : "not a JSON object");
+	else
+		read_value(reader, reader->doc->root);
+	skip_blank(reader);
+	if (peek(reader) != -1)
+		fail(reader, "something stands behind the end of the object");
+}
+
+/* [key] or [[key]]: the table that it opens. */
+static struct doc_node *
+read_header(struct reader *reader)
+{
+	bool repeated = skip(reader, SPAN("[["));
+	enum doc_table before = repeated ? TABLE_REPEATED : TABLE_IMPLIED;
+	struct doc_node *node;
+	struct key key;
+
+	if (!repeated)
+		skip(reader, SPAN("["));
+	skip_spaces(reader);
+	key = read_key(reader, reader->doc->root, true);
+	if (!skip(reader, repeated ? SPAN("]]") : SPAN("]")))
+		fail(reader, "']' is missing");
+	node = doc_member(reader->doc, key.table, buf_span(&key.name));
+	if (node == NULL)
+		node = add(reader->doc, key.table, repeated ? DOC_ARRAY : DOC_OBJECT, buf_span(&key.name));
+	else if (node->table != before)
+		fail_twice(reader, "table", &key);
+	node->table = repeated ? TABLE_REPEATED : TABLE_HEADER;
+	if (repeated) {
+		node = add(reader->doc, node, DOC_OBJECT, SPAN_NONE);
+		node->table = TABLE_HEADER;
 	}
-	return 0;
+	buf_free(&key.name);
+	return node;
+}
+
+static void
+read_toml(struct reader *reader)
+{
+	struct doc_node *table = reader->doc->root, *node;
+
+	for (skip_blank(reader); peek(reader) != -1; skip_blank(reader)) {
+		if (peek(reader) == '[') {
+			table = read_header(reader);
+		} else {
+			node = begin_member(reader, table);
+			node->line = true;
+			read_value(reader, node);
+		}
+		skip_rest(reader);
+		if (peek(reader) != -1 && !skip_newline(reader))
+			fail(reader, "something stands behind the end of the value");
+	}
+}
+
+static void
+check_text(struct reader *reader)
+{
+	struct span text = reader->doc->text;
+
+	for (size_t at = 0, len; at < text.len; at += len) {
+		len = utf8_length(text, at);
+		if (len == 0 || text.ptr[at] == '\0') {
+			fail_at(reader, at, "%s", len == 0 ? "not UTF-8" : "a NUL byte");
+			return;
+		}
+	}
 }
 
 int
-doc_read(struct doc *doc, struct span text, const struct doc_grammar *grammar)
+doc_read(struct doc *doc, struct span text, enum doc_grammar grammar)
 {
-	struct doc_reader reader = { .doc = doc, .grammar = grammar };
-	int result;
+	struct reader reader = { .doc = doc, .toml = grammar == DOC_TOML };
 
 	*doc = (struct doc){ .text = text, .count = 1 };
 	doc->root = doc->made = mem_new(sizeof(*doc->root));
-	if (check_text(doc) == -1)
-		return -1;
-	if (regcomp(&reader.plain, grammar->plain, REG_EXTENDED | REG_NOSUB) != 0)
+	if (regcomp(&reader.plain, reader.toml ? plain_toml : plain_json, REG_EXTENDED | REG_NOSUB) != 0)
 		abort();
-	doc_skip(&reader, SPAN("\xef\xbb\xbf"));
-	result = grammar->read(&reader);
+	check_text(&reader);
+	skip(&reader, SPAN("\xef\xbb\xbf"));
+	if (reader.toml)
+		read_toml(&reader);
+	else
+		read_json(&reader);
 	regfree(&reader.plain);
-	return result;
+	return doc->fault[0] == '\0' ? 0 : -1;
 }
