@@ -116,48 +116,6 @@ TEST(a_reader_that_leaves_is_no_fault)
 	run_end(run);
 }
 
-TEST(the_log_is_in_the_home)
-{
-	char path[300];
-	struct run *run;
-
-	ck_assert_int_eq(setenv("HOME", getenv("E2E_DIRECTORY"), 1), 0);
-	run = run_session("-l ~/home-log", NULL);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	snprintf(path, sizeof(path), "%s/home-log", getenv("E2E_DIRECTORY"));
-	ck_assert(process_has_text(path, "SUMMARY "));
-	unlink(path);
-	run_end(run);
-}
-
-static const char *const right[] = {
-	"-t 1m30s -T 1.5h -t tools/call:browser_*=5s -t resources/read:file:///a=b=30s",
-	"-g 0 -d2s -D mcp --ask-progress --legacy --name a --fail-on-error",
-	"--no-cancel --answer-cancelled --tool-errors -e --max-message 64K --max-inflight 1",
-	"-l /dev/null --log-format json -vv",
-};
-
-TESTS(a_right_value_is_taken, 0, COUNT(right))
-{
-	struct run *run = run_options(right[_i], NULL);
-
-	run_handshake(run);
-	run_expect_echo(run, "1");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
-TEST(a_command_must_be_given)
-{
-	struct run *run = run_options("-t 5s", "");
-
-	run_expect_exit(run, 125);
-	ck_assert_ptr_nonnull(strstr(run->error.data, "command"));
-	run_end(run);
-}
-
 /* Options end at the command. */
 TEST(the_servers_options_are_its_own)
 {

@@ -136,34 +136,26 @@ static const struct {
 	{ "{\"timeout\":{\"resources/read:http://h/?a=b\":\"1s\"}}", "server",
 	    "-t resources/read:http://h/?a=b=1s server" },
 	{ "{\"timeout\":{}}", "server", "server" },
-	{ "{\"dialect\":\"lsp\",\"grace\":\"250ms\"}", "server", "-D lsp -g 250ms server" },
+	{ "{\"dialect\":\"lsp\",\"grace\":\"250ms\",\"term-after\":\"1s\",\"kill-after\":\"2s\",\"sweep\":\"group\","
+	  "\"no-cancel\":true,\"answer-cancelled\":true,\"tool-errors\":true,\"ask-progress\":true,\"legacy\":true,"
+	  "\"fail-on-timeout\":true,\"fail-on-error\":true,\"max-message\":\"1G\",\"max-inflight\":7,\"dry-run\":true,"
+	  "\"log\":\"~/a/log\",\"log-format\":\"json\",\"control\":\"~/a/s\",\"no-control\":true,\"name\":\"mine\"}",
+	    "server",
+	    "-D lsp -g 250ms --term-after 1s --kill-after 2s --sweep group --no-cancel --answer-cancelled --tool-errors "
+	    "--ask-progress --legacy -e --fail-on-error --max-message 1024M --max-inflight 7 -n -l /home/me/a/log "
+	    "--log-format json --control /home/me/a/s --no-control --name mine server" },
+	{ "{\"tool-errors\":false,\"drain\":false}", "server", "server" },
 	{ "{\"drain\":true}", "server", "-d server" },
 	{ "{\"drain\":\"5s\"}", "server", "-d5s server" },
-	{ "{\"drain\":false}", "server", "server" },
-	{ "{\"term-after\":\"1s\",\"kill-after\":\"2s\"}", "server", "--term-after 1s --kill-after 2s server" },
-	{ "{\"sweep\":\"group\"}", "server", "--sweep group server" },
 	{ "{\"restart\":true}", "server", "-r server" },
 	{ "{\"restart\":\"stateless,7/2m\"}", "server", "-rstateless,7/2m server" },
 	{ "{\"restart\":3}", "server", "-r3 server" },
 	{ "{\"kill-stuck\":\"2s\"}", "server", "-k2s server" },
 	{ "{\"kill-stuck\":true,\"restart\":\"7/2m\"}", "server", "-k -r7/2m server" },
-	{ "{\"no-cancel\":true,\"answer-cancelled\":true,\"tool-errors\":true,\"ask-progress\":true,\"legacy\":true}",
-	    "server", "--no-cancel --answer-cancelled --tool-errors --ask-progress --legacy server" },
-	{ "{\"fail-on-timeout\":true,\"fail-on-error\":true,\"tool-errors\":true}", "server",
-	    "-e --fail-on-error --tool-errors server" },
-	{ "{\"tool-errors\":false}", "server", "server" },
-	{ "{\"max-message\":\"10M\",\"max-inflight\":7}", "server", "--max-message 10M --max-inflight 7 server" },
 	{ "{\"max-message\":65536,\"max-inflight\":\"9\"}", "server", "--max-message 64K --max-inflight 9 server" },
-	{ "{\"log\":\"~/a/log\",\"log-format\":\"json\"}", "server", "-l /home/me/a/log --log-format json server" },
-	{ "{\"dry-run\":true}", "server", "-n server" },
-	{ "{\"log\":\"~/a/log\"}", "server", "-l /home/me/a/log server" },
-	{ "{\"control\":\"~/a/s\"}", "server", "--control /home/me/a/s server" },
-	{ "{\"no-control\":true}", "server", "--no-control server" },
 	{ "{\"log-level\":\"error\"}", "server", "-q server" },
 	{ "{\"log-level\":\"person\"}", "server", "server" },
-	{ "{\"log-level\":\"decision\"}", "server", "-v server" },
 	{ "{\"log-level\":\"traffic\"}", "server", "-vv server" },
-	{ "{\"name\":\"mine\"}", "server", "--name mine server" },
 	{ "{\"na\\u006de\":\"min\\u0065\"}", "server", "--name mine server" },
 
 	/* options win */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +68,8 @@ TEST(an_event_is_one_line)
 	const struct log_field fields[] = {
 		log_string("method", "tools/call"),
 		log_string("name", NULL),
-		log_id("id", SPAN("5")),
+		log_id("id", SPAN("\"x \xff\"")),
+		log_id("real", SPAN("1.50")),
 		log_time("elapsed", 2003),
 		log_time("timeout", MSEC_NEVER),
 		log_number("bytes", 0),
@@ -77,7 +77,7 @@ TEST(an_event_is_one_line)
 	};
 
 	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
-	expect(reader, "TIMED_OUT method=tools/call id=5 elapsed=2003ms bytes=0\n");
+	expect(reader, "TIMED_OUT method=tools/call id=\"x \\xff\" real=1.50 elapsed=2003ms bytes=0\n");
 	log_event(&log, WHY_STRAY, NULL, 0);
 	expect(reader, "STRAY\n");
 	log_close(&log);
@@ -120,19 +120,6 @@ static const struct {
 	    "b" },
 };
 
-TESTS(a_value_is_safe_in_text, 0, COUNT(values))
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
-	struct log_field field = log_text("v", values[_i].bytes);
-	char wanted[256];
-
-	log_event(&log, WHY_STRAY, &field, 1);
-	snprintf(wanted, sizeof(wanted), "STRAY v=%s\n", values[_i].text);
-	expect(reader, wanted);
-	log_close(&log);
-}
-
 static json_t *
 written_object(int reader)
 {
@@ -158,30 +145,23 @@ string_of(const json_t *object, const char *key)
 	return string;
 }
 
-TESTS(a_value_is_safe_in_json, 0, COUNT(values))
+TESTS(a_value_is_safe_in_both_formats, 0, COUNT(values))
 {
 	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, true);
+	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
 	struct log_field field = log_text("v", values[_i].bytes);
+	char wanted[256];
 	json_t *object;
 
+	log_event(&log, WHY_STRAY, &field, 1);
+	snprintf(wanted, sizeof(wanted), "STRAY v=%s\n", values[_i].text);
+	expect(reader, wanted);
+	log.config.json = true;
 	log_event(&log, WHY_STRAY, &field, 1);
 	object = written_object(reader);
 	ck_assert_str_eq(string_of(object, "v"), values[_i].json);
 	json_decref(object);
 	log_close(&log);
-}
-
-static const char iso_time[] = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z";
-
-static void
-expect_match(const char *text, const char *pattern)
-{
-	regex_t compiled;
-
-	ck_assert_int_eq(regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB), 0);
-	ck_assert_msg(regexec(&compiled, text, 0, NULL, 0) == 0, "%s: not like %s", text, pattern);
-	regfree(&compiled);
 }
 
 TEST(an_event_is_one_object)
@@ -203,7 +183,7 @@ TEST(an_event_is_one_object)
 	log_event(&log, WHY_TIMED_OUT, fields, sizeof(fields) / sizeof(fields[0]));
 	object = written_object(reader);
 	ck_assert_str_eq(string_of(object, "why"), "TIMED_OUT");
-	expect_match(string_of(object, "time"), iso_time);
+	ck_assert_uint_eq(strspn(string_of(object, "time"), "0123456789-:.TZ"), strlen("2026-01-01T00:00:00.000Z"));
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "pid")), getpid());
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "id")), 5);
 	ck_assert_str_eq(string_of(object, "text"), "abc");
@@ -212,21 +192,6 @@ TEST(an_event_is_one_object)
 	ck_assert_int_eq(json_integer_value(json_object_get(object, "elapsed")), 2003);
 	ck_assert_uint_eq(json_object_size(object), 9);
 	json_decref(object);
-	log_close(&log);
-}
-
-TEST(an_id_keeps_its_spelling)
-{
-	int reader;
-	struct log log = open_pipe(&reader, LEVEL_PERSON, false);
-	const struct log_field fields[] = {
-		log_id("a", SPAN("\"x y\"")),
-		log_id("b", SPAN("1.50")),
-		log_id("c", SPAN("\"\xff\"")),
-	};
-
-	log_event(&log, WHY_STRAY, fields, 3);
-	expect(reader, "STRAY a=\"x y\" b=1.50 c=\"\\xff\"\n");
 	log_close(&log);
 }
 
@@ -352,17 +317,6 @@ TESTS(errno_is_kept, 0, 2)
 	log_close(&log);
 }
 
-static size_t
-count_lines(struct span text)
-{
-	size_t lines = 0;
-	size_t i;
-
-	for (i = 0; i < text.len; i++)
-		lines += text.ptr[i] == '\n';
-	return lines;
-}
-
 /* Fills the pipe and the queue; returns the number of lines logged. */
 static size_t
 fill(struct log *log)
@@ -399,7 +353,7 @@ drain(struct log *log, int reader, size_t *lines)
 		if (more_len == 0 && !log_wants_write(log))
 			break;
 	}
-	*lines = count_lines((struct span){ all, len });
+	*lines = span_count((struct span){ all, len }, '\n');
 	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
 		const char *number = strchr(line, '=') + 1;
 

@@ -259,26 +259,6 @@ TESTS(rules_name_a_method_and_a_name, 0, COUNT(rules))
 	options_free(&parsed.options);
 }
 
-static const struct {
-	const char *text;
-	size_t size;
-} sizes[] = {
-	{ "64K", 64 << 10 },
-	{ "65536", 65536 },
-	{ "100000", 100000 },
-	{ "10M", 10 << 20 },
-	{ "1G", 1 << 30 },
-};
-
-TESTS(sizes_may_have_units, 0, COUNT(sizes))
-{
-	static struct parsed parsed;
-	char line[64];
-
-	snprintf(line, sizeof(line), "--max-message %s server", sizes[_i].text);
-	ck_assert_uint_eq(accept_line(&parsed, line)->session.max_message, sizes[_i].size);
-}
-
 /* Refused command lines, and two parts that the message must contain. */
 static const struct {
 	const char *line;

@@ -33,7 +33,8 @@ hint_for(const struct session *session, const struct request *request)
 	bool kill = silent && restarts && session->config.kill_stuck == 0;
 	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
 
-	if (request->from == SIDE_SERVER || (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)))
+	if (request->from == SIDE_SERVER || session->config.dry_run ||
+	    (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)) != 0)
 		return SPAN_NONE;
 	if (kill && ask)
 		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");

@@ -237,17 +237,16 @@ choose_values(json_t *root, const char *server, const struct options *options)
 static json_t *
 read_file(struct configfile *file, const struct options *options)
 {
-	struct options *scratch = mem_new(sizeof(*scratch));
+	struct options scratch;
 	json_t *root, *values = NULL;
 
 	buf_clear(&file->fault);
-	options_init(scratch);
+	options_init(&scratch);
 	root = file->path[0] == '\0' ? NULL : parse(file, &file->fault);
-	if (root != NULL ? check(root, scratch, &file->fault) : file->fault.len == 0)
+	if (root != NULL ? check(root, &scratch, &file->fault) : file->fault.len == 0)
 		values = choose_values(root, file->server, options);
 	json_decref(root);
-	options_free(scratch);
-	free(scratch);
+	options_free(&scratch);
 	return values;
 }
 

@@ -215,22 +215,16 @@ print(enum option_kind kind, bool brief)
 	return 0;
 }
 
-static void
-allow_restarts(struct options *options)
-{
-	if (options->restarts > 0)
-		return;
-	options->restarts = LIMIT_RESTARTS;
-	options->restarts_within = TIME_RESTARTS;
-}
-
 /* stateless, or [stateless,]N[/DURATION]; a part that is not given stays unchanged. */
 static bool
 set_restart(struct options *options, const char *value)
 {
 	size_t word = strlen("stateless"), len;
 
-	allow_restarts(options);
+	if (options->restarts == 0) {
+		options->restarts = LIMIT_RESTARTS;
+		options->restarts_within = TIME_RESTARTS;
+	}
 	if (value == NULL)
 		return true;
 	if (strncmp(value, "stateless", word) == 0) {
@@ -255,16 +249,6 @@ set_wait(msec_t *wait, const char *value)
 	if (*wait == MSEC_NEVER)
 		*wait = 0;
 	return true;
-}
-
-static bool
-set_stuck(struct options *options, const char *value)
-{
-	msec_t *stuck = &options->session.kill_stuck;
-
-	allow_restarts(options);
-	*stuck = TIME_STUCK;
-	return value == NULL || (units_read_duration(span_of(value), stuck) && *stuck != MSEC_NEVER);
 }
 
 static bool
@@ -308,7 +292,10 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_RESTART:
 		return set_restart(options, value);
 	case OPTION_STUCK:
-		return set_stuck(options, value);
+		options->session.kill_stuck = TIME_STUCK;
+		return set_restart(options, NULL) &&
+		    (value == NULL ||
+			(units_read_duration(span_of(value), at) && options->session.kill_stuck != MSEC_NEVER));
 	case OPTION_SIZE:
 		return units_read_size(span_of(value), MESSAGE_LEAST, message_most, at);
 	case OPTION_COUNT:

@@ -1,10 +1,11 @@
 #include "shell/words.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum {
 	HOURS_MAX = 100000, /* of a duration */
-	FRACTION_MOST = 7,  /* digits behind the point of a duration: so nothing overflows below */
+	DIGITS_MOST = 18,   /* of a number, its point included */
 };
 
 static const uint64_t time_most = (uint64_t)HOURS_MAX * 60 * 60 * 1000;
@@ -14,67 +15,58 @@ struct unit {
 	uint64_t factor;
 };
 
+static const struct unit no_units[] = { { "", 1 }, { NULL, 0 } };
 static const struct unit size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
 	{ NULL, 0 } };
 static const struct unit time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 }, { "h", 60 * 60 * 1000 },
 	{ NULL, 0 } };
 
-/* Takes digits from text, appends them to the number *value, at most UINT64_MAX, and returns how many they are. */
-static size_t
-take_digits(struct span *text, uint64_t *value)
+static bool
+is_digit(struct span text, size_t i)
 {
-	size_t count = 0;
-
-	for (; text->len > 0 && text->ptr[0] >= '0' && text->ptr[0] <= '9'; count++) {
-		uint64_t digit = (uint64_t)(text->ptr[0] - '0');
-
-		*value = *value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *value * 10 + digit;
-		*text = span_part(*text, 1, text->len - 1);
-	}
-	return count;
+	return i < text.len && isdigit((unsigned char)text.ptr[i]);
 }
 
-/* Takes the letters of a unit from text; 0: they are none. */
+/* Takes a number, such as 1.5, and its unit from text; *number: how many of the smallest unit. 0: there is none. */
 static uint64_t
-take_unit(struct span *text, const struct unit *units)
+take_number(struct span *text, const struct unit *units, uint64_t *number)
 {
-	size_t len = 0;
+	uint64_t value = 0, scale = 0;
+	size_t i, end;
 
-	while (len < text->len && text->ptr[len] != '.' && (text->ptr[len] < '0' || text->ptr[len] > '9'))
-		len++;
-	while (units->name != NULL && !span_equal(span_part(*text, 0, len), span_of(units->name)))
+	for (i = 0; is_digit(*text, i) || (i > 0 && scale == 0 && i < text->len && text->ptr[i] == '.'); i++)
+		if (text->ptr[i] == '.') {
+			scale = 1;
+		} else {
+			value = value * 10 + (uint64_t)(text->ptr[i] - '0');
+			scale *= 10;
+		}
+	if (i == 0 || i > DIGITS_MOST || text->ptr[i - 1] == '.')
+		return 0;
+	scale += scale == 0;
+	for (end = i; end < text->len && text->ptr[end] != '.' && !is_digit(*text, end);)
+		end++;
+	while (units->name != NULL && !span_equal(span_part(*text, i, end - i), span_of(units->name)))
 		units++;
-	*text = span_part(*text, len, text->len - len);
+	if (units->factor == 0 || value > UINT64_MAX / units->factor || value * units->factor % scale != 0)
+		return 0;
+	*number = value * units->factor / scale;
+	*text = span_from(*text, end);
 	return units->factor;
 }
 
 bool
 units_read_time(struct span text, uint64_t *time)
 {
-	uint64_t former = UINT64_MAX, unit;
+	uint64_t former = UINT64_MAX, unit, number;
 
-	*time = 0;
-	do {
-		uint64_t value = 0, scale = 1;
-		size_t digits = take_digits(&text, &value);
-
-		if (digits > 0 && text.len > 0 && text.ptr[0] == '.') {
-			text = span_from(text, 1);
-			digits = take_digits(&text, &value);
-			if (digits > FRACTION_MOST)
-				return false;
-			for (size_t i = 0; i < digits; i++)
-				scale *= 10;
-		}
-		unit = take_unit(&text, time_units);
-		if (digits == 0 || unit == 0 || unit >= former)
+	for (*time = 0; text.len > 0 || former == UINT64_MAX; former = unit) {
+		unit = take_number(&text, time_units, &number);
+		if (unit == 0 || unit >= former || number > time_most - *time)
 			return false;
-		if (value / scale > time_most / unit || value * unit % scale != 0)
-			return false;
-		*time += value * unit / scale;
-		former = unit;
-	} while (text.len > 0);
-	return *time <= time_most;
+		*time += number;
+	}
+	return true;
 }
 
 bool
@@ -88,27 +80,27 @@ units_read_duration(struct span text, msec_t *duration)
 	return true;
 }
 
+static bool
+read_number(struct span text, const struct unit *units, size_t least, size_t most, size_t *number)
+{
+	uint64_t value;
+
+	if (take_number(&text, units, &value) == 0 || text.len > 0 || value < least || value > most)
+		return false;
+	*number = (size_t)value;
+	return true;
+}
+
 bool
 units_read_size(struct span text, size_t least, size_t most, size_t *size)
 {
-	uint64_t value = 0, unit;
-
-	if (take_digits(&text, &value) == 0 || (unit = take_unit(&text, size_units)) == 0 || text.len > 0 ||
-	    value > most / unit || value * unit < least)
-		return false;
-	*size = (size_t)(value * unit);
-	return true;
+	return read_number(text, size_units, least, most, size);
 }
 
 bool
 units_read_count(struct span text, size_t least, size_t most, size_t *count)
 {
-	uint64_t value = 0;
-
-	if (take_digits(&text, &value) == 0 || text.len > 0 || value < least || value > most)
-		return false;
-	*count = (size_t)value;
-	return true;
+	return read_number(text, no_units, least, most, count);
 }
 
 /* Split at the first ':' and the last '=': a NAME may be a URI. */
