@@ -18,10 +18,12 @@ static const struct key {
 	char text[KEY_MAX];
 	size_t len;
 	unsigned parent, field;
-} keys[] = { { "", SIZE_MAX, NO_FIELD, SCAN_TEXT },
+} keys[] = {
+	{ "", SIZE_MAX, NO_FIELD, SCAN_TEXT },
 #define KEY(name, parent, key) { key, sizeof(key) - 1, SCAN_##parent, SCAN_##name }, /* NOLINT: a literal */
 	SCAN_LIST(KEY)
 #undef KEY
+	    { "", SIZE_MAX, NO_FIELD, NO_FIELD },
 };
 
 /* The first key of each length; those of one length stand together. */
@@ -443,10 +445,11 @@ INLINE void
 note_value(const struct reader *reader, unsigned field, enum value_type type, const char *at, const char *end)
 {
 	struct scan *scan = reader->scan;
-	struct scan_value *value = &scan->values[field];
+	struct scan_value *value;
 
 	if (field == NO_FIELD)
 		return;
+	value = &scan->values[field];
 	scan->present |= (uint64_t)1 << field;
 	value->type = type;
 	value->offset = (uint64_t)(at - reader->start);
