@@ -36,8 +36,11 @@ enum method_trait {
 	METHOD_TOOL = 1 << 8,    /* --tool-errors applies */
 	METHOD_SETTING = 1 << 9, /* stays in force and replaces an earlier one of its name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
+	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
 
+	/* Kept and replayed to a new server. */
+	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING | METHOD_UNSETTING,
 	/* Opens the session: its deadline is built in, a -t without METHOD does not change it. */
 	METHOD_START = METHOD_HANDSHAKE | METHOD_DISCOVERY,
 	METHOD_NO_CANCEL =

@@ -214,24 +214,15 @@ handshake_cancel(const struct handshake *handshake, enum side receiver)
  * notification after it, settings, streams. At most LIMIT_RECORDS of them, and LIMIT_RECORD_BYTES.
  */
 
-enum record_kind {
-	RECORD_NONE, /* the message is not kept */
-	RECORD_HANDSHAKE,
-	RECORD_OPENED,    /* the notification after the handshake */
-	RECORD_SETTING,   /* stays in force, and replaces an earlier one of the same name */
-	RECORD_UNSETTING, /* ends the setting of the same name */
-	RECORD_STREAM,    /* a request that stays open */
-};
-
 struct record {
-	enum record_kind kind;
-	const struct method *row; /* the method's row; NULL: OPENED */
-	struct buf text;          /* the message */
-	size_t id_at, id_len;     /* where the request's id is in text */
-	struct buf name;          /* SETTING, UNSETTING: the name that it sets; empty: all */
-	struct request *request;  /* while it is not answered; NULL: it was granted. The record ends with it */
-	bool begins;              /* STREAM: it was replayed, and its first message has not arrived yet */
-	bool known;               /* STREAM: the client has received its first message */
+	unsigned traits;         /* of its method */
+	const char *method;      /* its name; NULL: METHOD_OPENED */
+	struct buf text;         /* the message */
+	size_t id_at, id_len;    /* where the request's id is in text */
+	struct buf name;         /* of a setting: what it sets; empty: all */
+	struct request *request; /* while it is not answered; NULL: it was granted. The record ends with it */
+	bool begins;             /* a stream that was replayed, and its first message has not arrived yet */
+	bool known;              /* a stream: the client has received its first message */
 };
 
 struct records {

@@ -19,7 +19,6 @@
 
 enum supervisor_state {
 	PROCESS_WAITING,     /* no process runs; one is to be started */
-	PROCESS_STARTING,    /* the result of STEP_START is awaited */
 	PROCESS_RUNNING,     /* the process runs */
 	PROCESS_DEAF,        /* it closed its stdin; it may be about to exit, or still owe answers */
 	PROCESS_SILENT,      /* its stdout is at end of file; most often it is about to exit */
@@ -35,9 +34,8 @@ enum supervisor_state {
 };
 
 enum supervisor_event {
-	SUPERVISE_STARTED, /* the process runs */
-	SUPERVISE_FAILED,  /* the process could not be started */
-	SUPERVISE_END,     /* the session ends in order: end of file, initialize timed out ... */
+	SUPERVISE_FAILED, /* the process could not be started: told at once after STEP_START */
+	SUPERVISE_END,    /* the session ends in order: end of file, initialize timed out ... */
 	SUPERVISE_HASTEN, /* end the process soon: a terminating signal arrived, or the server does not work any more */
 	SUPERVISE_DEAF,   /* it closed its stdin */
 	SUPERVISE_FLUSHED, /* all bytes queued for it are written, or cannot be any more */
@@ -58,7 +56,7 @@ enum supervisor_step {             /* a set; the steps are carried out in this o
 	STEP_KILL = 1 << 3,        /* SIGKILL to its process group */
 	STEP_SWEEP = 1 << 4,       /* end the rest of its process tree */
 	STEP_RELEASE = 1 << 5, /* the process tree is gone and another process follows: free what belongs to this one */
-	STEP_START = 1 << 6,   /* start a process; report SUPERVISE_STARTED or SUPERVISE_FAILED */
+	STEP_START = 1 << 6,   /* start a process; tell SUPERVISE_FAILED if there is none */
 	STEP_FINISH = 1 << 7,  /* no process follows: answer all waiting requests */
 	STEP_TELL = 1 << 8,    /* the process runs on without its stdin: tell the session */
 };

@@ -2,7 +2,7 @@
 
 #include "core/limits.h"
 
-/* Two more columns, which are no events: no process is left or none could be started, and a successor is planned. */
+/* One more column, which is no event: no process is left or it could not be started, and a successor is planned. */
 enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
 
 enum {
@@ -17,8 +17,7 @@ enum move {
 	STAY = SAME,
 	AGAIN = ANEW,
 	ANSWER = SAME | STEP_ANSWER << STEPS,
-	START = PROCESS_STARTING | STEP_START << STEPS,
-	RUN = PROCESS_RUNNING,
+	START = PROCESS_RUNNING | STEP_START << STEPS,
 	DEAF = PROCESS_DEAF,
 	TELL = ANEW | STEP_TELL << STEPS,
 	SILENT = PROCESS_SILENT,
@@ -39,27 +38,25 @@ enum move {
 /* KILLING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 /* clang-format off */
 static const unsigned short life[PROCESS_STATES][COLUMNS] = {
-/*                        START FAIL  END    HASTE  DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
-[PROCESS_WAITING]     = { STAY, STAY, QUIT,  QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_STARTING]    = { RUN,  LAST, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, RETRY },
-[PROCESS_RUNNING]     = { STAY, STAY, FLUSH, FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
-[PROCESS_DEAF]        = { STAY, STAY, FLUSH, FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
-[PROCESS_SILENT]      = { STAY, STAY, LOSE,  LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
-[PROCESS_FLUSHING]    = { STAY, STAY, STAY,  STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_CLOSING]     = { STAY, STAY, STAY,  STAY,  STAY, STAY,  TERM,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_TERMINATING] = { STAY, STAY, STAY,  STAY,  STAY, STAY,  KILL,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_KILLING]     = { STAY, STAY, STAY,  STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
-[PROCESS_LINGERING]   = { STAY, STAY, STAY,  STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
-[PROCESS_SWEEPING]    = { STAY, STAY, STAY,  STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
-[PROCESS_ENDED]       = { STAY, STAY, OVER,  OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
-[PROCESS_OVER]        = { STAY, STAY, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+/*                        FAIL  END    HASTE  DEAF  FLUSH  TICK   EXIT    EOF     GONE   BLOCK  SWEPT REPL */
+[PROCESS_WAITING]     = { STAY, QUIT,  QUIT,  STAY, STAY,  START, STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_RUNNING]     = { LAST, FLUSH, FLUSH, DEAF, STAY,  STAY,  LINGER, SILENT, SWEEP, STAY,  STAY, RETRY },
+[PROCESS_DEAF]        = { STAY, FLUSH, FLUSH, STAY, STAY,  TELL,  LINGER, SILENT, SWEEP, STAY,  STAY, STAY },
+[PROCESS_SILENT]      = { STAY, LOSE,  LOSE,  STAY, STAY,  LOSE,  STAY,   STAY,   SWEEP, STAY,  STAY, STAY },
+[PROCESS_FLUSHING]    = { STAY, STAY,  STAY,  STAY, CLOSE, CLOSE, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_CLOSING]     = { STAY, STAY,  STAY,  STAY, STAY,  TERM,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_TERMINATING] = { STAY, STAY,  STAY,  STAY, STAY,  KILL,  LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_KILLING]     = { STAY, STAY,  STAY,  STAY, STAY,  SWEEP, LINGER, ANSWER, SWEEP, STAY,  STAY, STAY },
+[PROCESS_LINGERING]   = { STAY, STAY,  STAY,  STAY, STAY,  SWEEP, STAY,   STAY,   SWEEP, AGAIN, STAY, STAY },
+[PROCESS_SWEEPING]    = { STAY, STAY,  STAY,  STAY, STAY,  LAST,  STAY,   STAY,   STAY,  STAY,  LAST, NEXT },
+[PROCESS_ENDED]       = { STAY, OVER,  OVER,  STAY, STAY,  OVER,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
+[PROCESS_OVER]        = { STAY, STAY,  STAY,  STAY, STAY,  STAY,  STAY,   STAY,   STAY,  STAY,  STAY, STAY },
 };
 /* clang-format on */
 
 /* The second column is for a process that has to end soon. */
 static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_WAITING] = { MSEC_NEVER, MSEC_NEVER }, /* next_start */
-	[PROCESS_STARTING] = { MSEC_NEVER, MSEC_NEVER },
 	[PROCESS_RUNNING] = { MSEC_NEVER, MSEC_NEVER },
 	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
@@ -108,7 +105,7 @@ static unsigned
 column_of(const struct supervisor *supervisor, enum supervisor_event event)
 {
 	bool swept = supervisor->state == PROCESS_SWEEPING && (event == SUPERVISE_SWEPT || event == SUPERVISE_TICK);
-	bool failed = supervisor->state == PROCESS_STARTING && event == SUPERVISE_FAILED;
+	bool failed = supervisor->state == PROCESS_RUNNING && event == SUPERVISE_FAILED;
 
 	return (swept || failed) && supervisor->next_start != MSEC_NEVER ? COLUMN_REPLACED : event;
 }
@@ -173,7 +170,7 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (target == PROCESS_STARTING) {
+	if (target == PROCESS_RUNNING) {
 		supervisor->cause = SUPERVISE_NOTHING;
 		supervisor->hasty = false;
 		supervisor->until = MSEC_NEVER;

@@ -37,58 +37,37 @@ records_free(struct records *records)
 
 /* Adds a record; NULL: there is no room. */
 static struct record *
-add(struct records *records, const struct message *message, enum record_kind kind)
+add(struct records *records, const struct message *message, unsigned traits)
 {
 	struct record *record;
 
 	/* A record that ends a setting is kept only until its answer, and then makes room: it is never refused. */
-	if (kind != RECORD_UNSETTING &&
+	if (!(traits & METHOD_UNSETTING) &&
 	    (records->count >= LIMIT_RECORDS || records->bytes + message->text.len > LIMIT_RECORD_BYTES))
 		return NULL;
 	records->list = mem_resize(records->list, records->count + 1, sizeof(*records->list));
 	record = &records->list[records->count++];
-	*record = (struct record){ .kind = kind };
+	*record = (struct record){ .traits = traits };
 	buf_append(&record->text, message->text);
 	records->bytes += message->text.len;
 	return record;
 }
 
-static enum record_kind
-kind_of(const struct method *row)
-{
-	unsigned traits = row == NULL ? 0 : row->traits;
-
-	if (traits & METHOD_HANDSHAKE)
-		return RECORD_HANDSHAKE;
-	if (traits & METHOD_STREAM)
-		return RECORD_STREAM;
-	if (traits & METHOD_SETTING)
-		return RECORD_SETTING;
-	return traits & METHOD_UNSETTING ? RECORD_UNSETTING : RECORD_NONE;
-}
-
-static bool
-keeps(const struct records *records, const struct method *row)
-{
-	return records->wanted && kind_of(row) != RECORD_NONE;
-}
-
 bool
 records_add_request(struct records *records, const struct message *message, struct request *request)
 {
-	const struct method *row = request->row;
-	enum record_kind kind = kind_of(row);
+	unsigned traits = request_traits(request);
 	struct record *record = NULL;
 
-	if (!keeps(records, row))
+	if (!records->wanted || !(traits & METHOD_RECORDED))
 		return true;
-	if (row->name_field == SCAN_TEXT || request->name.len > 0)
-		record = add(records, message, kind);
+	if (request->row->name_field == SCAN_TEXT || request->name.len > 0)
+		record = add(records, message, traits);
 	if (record == NULL) {
-		records->overflow |= kind == RECORD_HANDSHAKE;
+		records->overflow |= (traits & METHOD_HANDSHAKE) != 0;
 		return false;
 	}
-	record->row = row;
+	record->method = request->row->name;
 	record->request = request;
 	record->id_at = (size_t)scan_value(message->scan, SCAN_ID)->offset;
 	record->id_len = scan_text(message->scan, SCAN_ID).len;
@@ -99,20 +78,16 @@ records_add_request(struct records *records, const struct message *message, stru
 bool
 records_add_opened(struct records *records, const struct message *message)
 {
-	size_t i;
-
-	for (i = records->count; i-- > 0;)
-		if (records->list[i].kind == RECORD_OPENED)
+	for (size_t i = records->count; i-- > 0;)
+		if (records->list[i].traits == METHOD_OPENED)
 			remove_at(records, i);
-	return message->batch == NULL && add(records, message, RECORD_OPENED) != NULL;
+	return message->batch == NULL && add(records, message, METHOD_OPENED) != NULL;
 }
 
 struct record *
 records_find(const struct records *records, const struct request *request)
 {
-	size_t i;
-
-	for (i = 0; i < records->count; i++)
+	for (size_t i = 0; i < records->count; i++)
 		if (records->list[i].request == request)
 			return &records->list[i];
 	return NULL;
@@ -124,9 +99,9 @@ is_replaced(const struct record *earlier, const struct record *later)
 {
 	if (earlier == later || earlier->request != NULL)
 		return false;
-	if (later->kind == RECORD_HANDSHAKE)
-		return earlier->kind == RECORD_HANDSHAKE;
-	return earlier->kind == RECORD_SETTING && span_equal(buf_span(&earlier->name), buf_span(&later->name));
+	if (later->traits & METHOD_HANDSHAKE)
+		return earlier->traits & METHOD_HANDSHAKE;
+	return (earlier->traits & METHOD_SETTING) && span_equal(buf_span(&earlier->name), buf_span(&later->name));
 }
 
 void
@@ -135,7 +110,7 @@ records_answer(struct records *records, const struct request *request, bool gran
 	struct record *record = records_find(records, request);
 	size_t i, later;
 
-	if (!granted || record == NULL || record->kind == RECORD_STREAM)
+	if (!granted || record == NULL || (record->traits & METHOD_STREAM))
 		return;
 	record->request = NULL;
 	later = (size_t)(record - records->list);
@@ -144,7 +119,7 @@ records_answer(struct records *records, const struct request *request, bool gran
 			remove_at(records, i);
 			later -= i < later;
 		}
-	if (records->list[later].kind == RECORD_UNSETTING)
+	if (records->list[later].traits & METHOD_UNSETTING)
 		remove_at(records, later);
 }
 
@@ -160,24 +135,17 @@ records_end(struct records *records, const struct request *request)
 void
 records_note_server(struct records *records, const struct dialect *dialect, const struct message *message)
 {
-	size_t i;
-
-	if (!records->wanted)
-		return;
 	buf_clear(&records->version);
 	buf_append(&records->version, scan_text(message->scan, SCAN_RESULT_VERSION));
-	for (i = 0; i < DIALECT_LISTS; i++)
-		records->lists[i] = dialect->lists[i].notification != NULL &&
-		    span_equal(scan_text(message->scan, dialect->lists[i].declared), SPAN("true"));
+	for (size_t i = 0; i < DIALECT_LISTS; i++)
+		records->lists[i] = span_equal(scan_text(message->scan, dialect->lists[i].declared), SPAN("true"));
 }
 
 bool
 records_has_handshake(const struct records *records)
 {
-	size_t i;
-
-	for (i = 0; i < records->count; i++)
-		if (records->list[i].kind == RECORD_HANDSHAKE)
+	for (size_t i = 0; i < records->count; i++)
+		if (records->list[i].traits & METHOD_HANDSHAKE)
 			return true;
 	return false;
 }
@@ -185,13 +153,11 @@ records_has_handshake(const struct records *records)
 bool
 records_begin_stream(struct records *records, struct span wire_id)
 {
-	size_t i;
-
-	for (i = 0; i < records->count; i++) {
+	for (size_t i = 0; i < records->count; i++) {
 		struct record *record = &records->list[i];
 		bool again = record->begins && record->known;
 
-		if (record->kind != RECORD_STREAM || !id_equal(record->request->wire_id, wire_id))
+		if (!(record->traits & METHOD_STREAM) || !id_equal(record->request->wire_id, wire_id))
 			continue;
 		record->begins = false;
 		record->known = true;

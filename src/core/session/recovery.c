@@ -170,11 +170,11 @@ send_record(struct session *session, const struct record *record, const struct r
 }
 
 /*
- * Sends all records of this kind again. A request that was answered before is sent as a question, whose answer is
+ * Sends all records with one of these traits again. A request that was answered before is sent as a question, whose answer is
  * awaited.
  */
 static void
-send_records(struct session *session, enum record_kind kind)
+send_records(struct session *session, unsigned traits)
 {
 	const struct lane *lane = session->party[SIDE_CLIENT].lane;
 
@@ -182,7 +182,7 @@ send_records(struct session *session, enum record_kind kind)
 		struct record *record = &session->records.list[i];
 		struct request *request = record->request;
 
-		if (record->kind != kind || (request != NULL && request->start != REQUEST_UNSENT))
+		if (!(record->traits & traits) || (request != NULL && request->start != REQUEST_UNSENT))
 			continue;
 		if (request != NULL) { /* a stream that the former server had: see session_server_lost */
 			record->begins = true;
@@ -190,8 +190,8 @@ send_records(struct session *session, enum record_kind kind)
 			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
 			continue;
 		}
-		if (kind != RECORD_OPENED) {
-			request = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->row->name,
+		if (record->method != NULL) {
+			request = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->method,
 			    buf_span(&record->text).ptr[record->id_at] == '"', TIME_REPLAY);
 			session->replaying++;
 		}
@@ -225,15 +225,14 @@ replay(struct session *session)
 {
 	if (session->server.life == SERVER_HANDSHAKE && session->replaying == 0) {
 		server_enter(&session->server, SERVER_SETTINGS);
-		send_records(session, RECORD_OPENED);
-		send_records(session, RECORD_SETTING);
+		send_records(session, METHOD_OPENED | METHOD_SETTING);
 	}
 	if (session->server.life != SERVER_SETTINGS || session->replaying > 0)
 		return;
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
 	state_release(session);
-	send_records(session, RECORD_STREAM);
+	send_records(session, METHOD_STREAM);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(session);
 }
@@ -243,7 +242,7 @@ session_server_back(struct session *session, msec_t now)
 {
 	session_set_time(session, now);
 	server_enter(&session->server, SERVER_HANDSHAKE);
-	send_records(session, RECORD_HANDSHAKE);
+	send_records(session, METHOD_HANDSHAKE);
 	replay(session);
 }
 

@@ -166,7 +166,7 @@ start_server(struct life *life)
 	life->reader = descriptor_watch(&life->port->out, false);
 	if (again)
 		session_server_back(life->session, life->now);
-	return SUPERVISE_STARTED;
+	return SUPERVISE_NOTHING;
 }
 
 /* Whether the exit was in order: the client asked for it, or the status was 0 and no request was outstanding. */
