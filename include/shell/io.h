@@ -121,6 +121,7 @@ int signals_ending(void);
 struct port {
 	enum side side;
 	struct session *session;
+	struct lane *from_lane, *to_lane; /* the session's, by the side that writes and that reads */
 	struct ev_loop *loop;
 	struct buf *from, *to; /* dry run: bytes that this side has written, and bytes for it; else NULL */
 	struct descriptor in, out;

@@ -4,23 +4,13 @@
 
 enum { SPANS = 16 };
 
-static struct lane *
-lane_in(const struct port *port)
-{
-	return session_lane(port->session, port->side);
-}
-
-static struct lane *
-lane_out(const struct port *port)
-{
-	return session_lane(port->session, side_other(port->side));
-}
-
 void
 port_init(struct port *port, enum side side, struct session *session, struct ev_loop *loop, struct buf *beside)
 {
 	*port = (struct port){ .side = side,
 		.session = session,
+		.from_lane = session_lane(session, side),
+		.to_lane = session_lane(session, side_other(side)),
 		.loop = loop,
 		.in = DESCRIPTOR_NONE,
 		.out = DESCRIPTOR_NONE };
@@ -47,7 +37,7 @@ port_may_read(const struct port *port)
 size_t
 port_read(struct port *port, msec_t now)
 {
-	struct lane *lane = lane_in(port);
+	struct lane *lane = port->from_lane;
 	size_t room;
 	char *space = lane_space(lane, LIMIT_READ, &room);
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
@@ -81,19 +71,19 @@ port_is_closed(const struct port *port)
 size_t
 port_backlog(const struct port *port)
 {
-	return port->to != NULL ? port->to->len : lane_backlog(lane_out(port));
+	return port->to != NULL ? port->to->len : lane_backlog(port->to_lane);
 }
 
 size_t
 port_queued(const struct port *port)
 {
-	return port->from != NULL ? port->from->len : lane_queued(lane_in(port));
+	return port->from != NULL ? port->from->len : lane_queued(port->from_lane);
 }
 
 size_t
 port_size(const struct port *port)
 {
-	return lane_size(lane_in(port)) + (port->from != NULL ? port->from->len : 0);
+	return lane_size(port->from_lane) + (port->from != NULL ? port->from->len : 0);
 }
 
 /*
@@ -120,7 +110,7 @@ write_once(struct port *port, const struct span *spans, int count)
 static void
 write_beside(struct port *port)
 {
-	struct lane *lane = lane_out(port);
+	struct lane *lane = port->to_lane;
 	struct span spans[SPANS];
 	size_t put = 1;
 	int count;
@@ -138,7 +128,7 @@ write_beside(struct port *port)
 void
 port_write(struct port *port)
 {
-	struct lane *lane = lane_out(port);
+	struct lane *lane = port->to_lane;
 	struct span spans[SPANS];
 	size_t put;
 	int count;
@@ -155,7 +145,7 @@ port_write(struct port *port)
 void
 port_abandon(struct port *port)
 {
-	lane_abandon(lane_out(port));
+	lane_abandon(port->to_lane);
 	if (port->to != NULL)
 		buf_clear(port->to);
 }
@@ -169,7 +159,7 @@ throttle(struct port *port)
 	size_t own = client ? LIMIT_CLIENT_OWN : LIMIT_SERVER_OWN;
 	size_t queued = port_queued(port);
 
-	port->throttled = (port->throttled ? queued > low : queued >= high) || lane_own(lane_out(port)) > own;
+	port->throttled = (port->throttled ? queued > low : queued >= high) || lane_own(port->to_lane) > own;
 }
 
 void

@@ -10,6 +10,7 @@ static struct sigaction saved[CHANGED];
 static sigset_t saved_mask;
 static ev_signal watchers[HEARD];
 static bool received[HEARD]; /* since the last signals_next */
+static bool any;             /* of them */
 static int ending;
 
 void
@@ -53,7 +54,7 @@ on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
 
 	(void)loop;
 	(void)events;
-	received[i] = true;
+	received[i] = any = true;
 	if (i < ENDING && ending == 0)
 		ending = changed[i];
 }
@@ -80,11 +81,12 @@ signals_unwatch(void)
 int
 signals_next(void)
 {
-	for (int i = 0; i < HEARD; i++)
+	for (int i = 0; i < HEARD && any; i++)
 		if (received[i]) {
 			received[i] = false;
 			return changed[i];
 		}
+	any = false;
 	return 0;
 }
 
