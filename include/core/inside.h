@@ -93,14 +93,13 @@ void reply_to(struct session *session, const struct request *request, enum decid
 void reply_gone(struct session *session, const struct message *message);
 
 /*
- * An error to the request at hand, with the dialect's code for failures, for the caller to complete and give to
- * reply_error. cause: error.data.cause, or NULL; text: for a person. Both must outlive the answer.
+ * Answers the request at hand, which does not enter the table, with this error; it counts as ended. cause:
+ * error.data.cause, or NULL; text: for a person, behind canceld's name.
  */
-struct answer reply_answer(const struct session *session, const struct message *message, const char *cause,
-    const char *text);
+void reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text);
 
-/* Answers a request that was not entered in the table, if it has an id; it counts as ended. Sets answer->omit_id. */
-void reply_error(struct session *session, enum side to, const struct answer *answer);
+/* The same, as no session is open yet. */
+void reply_closed(struct session *session, const struct message *message, struct span text);
 
 /*
  * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers

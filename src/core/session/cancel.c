@@ -39,7 +39,8 @@ obstacle_to(const struct session *session, const struct request *request, bool o
 static struct span
 own_reason(enum side requester)
 {
-	return requester == SIDE_CLIENT ? COMPOSE_REASON("client") : COMPOSE_REASON("server");
+	return requester == SIDE_CLIENT ? SPAN("\"The client no longer waits for the answer\"") :
+					  SPAN("\"The server no longer waits for the answer\"");
 }
 
 /* Whether the cancel at hand is in the form that its receiver expects. */
@@ -47,6 +48,19 @@ static bool
 is_native(const struct session *session, const struct message *message)
 {
 	return message->cancel == handshake_cancel(&session->handshake, side_other(message->from));
+}
+
+/* Composes a cancel in scratch. id and reason as spelled; meta: raw members. Empty ones are left out. */
+static void
+compose_cancel(struct session *session, const struct cancel *cancel, struct span id, struct span reason,
+    struct span meta)
+{
+	struct buf *out = state_scratch(session);
+
+	compose(out, "{'jsonrpc':'2.0','method':'%s','params':{'%s':%b", cancel->method, cancel->key, id);
+	if (reason.len > 0)
+		compose(out, ",'reason':%b", reason);
+	compose(out, "%m}}", meta);
 }
 
 /* Composes the dialect's own cancel of the request in scratch. reason: as spelled, or empty. */
@@ -58,8 +72,8 @@ compose_native(struct session *session, const struct request *request, struct sp
 
 	if (!(flags & DIALECT_REASONS))
 		reason.len = 0;
-	compose_cancel(state_scratch(session), handshake_cancel(&session->handshake, side_other(request->from)),
-	    request->wire_id, reason, meta);
+	compose_cancel(session, handshake_cancel(&session->handshake, side_other(request->from)), request->wire_id,
+	    reason, meta);
 }
 
 /* detail: the session that is cancelled, or empty. */
@@ -197,8 +211,7 @@ cancel_pass(struct session *session, struct message *message, const struct reque
 		pass_on(session, message, request != NULL ? WHY_CANCEL_FORWARDED : WHY_UNTRACKED, request);
 		return;
 	}
-	compose_cancel(state_scratch(session), native,
-	    request != NULL ? request->id : message_part(message, id->offset, id->end),
+	compose_cancel(session, native, request != NULL ? request->id : message_part(message, id->offset, id->end),
 	    request != NULL ? own_reason(message->from) : SPAN_NONE, SPAN_NONE);
 	pass_take(session, message, WHY_CANCEL_TRANSLATED, request);
 	state_answer(session, message->from);

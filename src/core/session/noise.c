@@ -253,19 +253,16 @@ static void
 refuse_oversized(struct session *session, struct message *message)
 {
 	bool named = message->envelope.id.len > 0;
-	struct answer answer = reply_answer(session, message, "oversized-message", "");
+	int code = named ? session->handshake.dialect->failure_code : CODE_INVALID_REQUEST;
 	struct buf text;
 
 	if (message->from == SIDE_SERVER && !named)
 		return;
 	buf_init(&text);
 	compose(&text,
-	    "canceld: the message is longer than %d bytes and was discarded (see the option --max-message of canceld)",
+	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)",
 	    (int64_t)session->config.max_message);
-	answer.message = buf_span(&text);
-	if (!named)
-		answer.code = CODE_INVALID_REQUEST;
-	reply_error(session, message->from, &answer);
+	reply_error(session, message, code, "oversized-message", buf_span(&text));
 	buf_free(&text);
 	if (!named) {
 		journal_refusal(&session->journal, message->from);

@@ -8,16 +8,15 @@
 
 /* --- $/canceld/cancel */
 
+/* code: of the error; 0: no session is open. */
 static void
-reject_ack(struct session *session, const struct message *message, int code, const char *text, const char *code_name)
+reject_ack(struct session *session, const struct message *message, int code, const char *text)
 {
-	struct answer answer = reply_answer(session, message, NULL, text);
-
-	answer.code = code;
-	answer.code_name = code_name;
-	reply_error(session, SIDE_CLIENT, &answer);
-	acks_report(session, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON),
-	    text + strlen("canceld: "));
+	if (code == 0)
+		reply_closed(session, message, span_of(text));
+	else
+		reply_error(session, message, code, NULL, span_of(text));
+	acks_report(session, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON), text);
 }
 
 static void
@@ -31,20 +30,18 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	pass_discard(session, message);
 	if (message->envelope.untracked)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
-		    "canceld: $/canceld/cancel needs an id of its own, of at most 1 KiB", NULL);
+		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!handshake_is_done(&session->handshake))
-		reject_ack(session, message, dialect->closed_code, "canceld: no session is open yet",
-		    "NOT_INITIALIZED");
+		reject_ack(session, message, 0, "no session is open yet");
 	else if (target.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
-		    "canceld: $/canceld/cancel needs the id of a request as params.id", NULL);
+		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (request == NULL || request->state == REQUEST_ABANDONED)
 		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request_traits(request) & METHOD_NO_CANCEL)
 		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
 	else if (!acks_add(&session->acks, id, target, reason, request))
-		reject_ack(session, message, dialect->failure_code, "canceld: too many cancels wait for their requests",
-		    NULL);
+		reject_ack(session, message, dialect->failure_code, "too many cancels wait for their requests");
 	else
 		requests_decide(session, request,
 		    state_owes_answer(session, SIDE_CLIENT) ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
@@ -108,10 +105,7 @@ session_is_full(const struct session *session, const struct message *message)
 static void
 refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
 {
-	struct answer answer = reply_answer(session, message, cause, text);
-
-	answer.code = code;
-	reply_error(session, message->from, &answer);
+	reply_error(session, message, code, cause, span_of(text));
 	journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	pass_drop(session, message, why, NULL);
 }
@@ -121,11 +115,11 @@ static const char *
 is_too_much(const struct session *session, const struct message *message)
 {
 	if (session_outstanding(session, message->from) >= session->config.max_inflight)
-		return "canceld: too many requests are outstanding (--max-inflight)";
+		return "too many requests are outstanding (--max-inflight)";
 	if (session_is_full(session, message))
-		return "canceld: too many requests of one session are outstanding";
+		return "too many requests of one session are outstanding";
 	if (pending_is_crowded(&session->party[message->from].pending, message->envelope.id))
-		return "canceld: too many requests with this id are outstanding";
+		return "too many requests with this id are outstanding";
 	return NULL;
 }
 
@@ -328,7 +322,7 @@ receive_request(struct session *session, struct message *message)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else if (session->config.legacy && client && row != NULL && (row->traits & METHOD_DISCOVERY)) {
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
-		    "canceld: the server does not know server/discover (see the option --legacy of canceld)",
+		    "the server does not know server/discover (see the option --legacy of canceld)",
 		    WHY_PROBE_ANSWERED);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);

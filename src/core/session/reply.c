@@ -1,6 +1,16 @@
 #include "core/inside.h"
 
-#include <string.h>
+/* An error, whose text is session->words; or a tool's result that tells of it. */
+struct answer {
+	struct span id; /* as spelled; empty: it is not known */
+	int code;
+	const char *cause; /* error.data.cause; NULL: no data at all */
+	bool cancelled;
+	bool closed; /* no session is open yet: error.data.code (ABP "Edge Cases") */
+	bool ended;  /* the server has: how is told */
+	struct span method;
+	msec_t elapsed, timeout; /* of the request; timeout may be MSEC_NEVER */
+};
 
 /* An answer to the server overtakes the messages that wait: the server may need it to go on. */
 static void
@@ -15,107 +25,139 @@ write_scratch(struct session *session, enum side to)
 }
 
 void
-reply_error(struct session *session, enum side to, const struct answer *answer)
-{
-	struct answer named = *answer;
-
-	if (to == SIDE_CLIENT && answer->id.len > 0)
-		acks_note_end(&session->acks, answer->id, OUTCOME_COMPLETED);
-	named.omit_id = session->handshake.omits_id || session->handshake.era == ERA_MODERN;
-	compose_error(state_scratch(session), &named);
-	write_scratch(session, to);
-}
-
-void
 reply_result(struct session *session, enum side to, struct span id, const char *result)
 {
 	compose(state_scratch(session), COMPOSE_RESULT, id, result);
 	write_scratch(session, to);
 }
 
-/* Why canceld answers the request. */
-enum ending {
-	ENDING_TIMEOUT,
-	ENDING_CANCELLED,
-	ENDING_OPERATOR,
-	ENDING_TERMINATED,
-	ENDING_GONE,
-	ENDING_RESTARTED,
-	ENDING_MALFORMED,
-	ENDING_OVERSIZED,
-};
+static void
+put_data(const struct session *session, const struct answer *answer, struct buf *out)
+{
+	compose(out, "{'cause':'%s','cancelled':%s", answer->cause, answer->cancelled ? "true" : "false");
+	if (answer->method.len > 0)
+		compose(out, ",'method':'%e','elapsedMs':%d", answer->method, answer->elapsed);
+	if (answer->timeout != MSEC_NEVER)
+		compose(out, ",'timeoutMs':%d", answer->timeout);
+	if (answer->ended && session->server.status >= 0)
+		compose(out, ",'status':%d", (int64_t)session->server.status);
+	if (answer->ended && session->server.signal >= 0)
+		compose(out, ",'signal':%d", (int64_t)session->server.signal);
+	compose(out, "}");
+}
+
+static void
+write_error(struct session *session, enum side to, const struct answer *answer)
+{
+	struct buf *out = state_scratch(session);
+
+	compose(out, "{'jsonrpc':'2.0'");
+	if (answer->id.len > 0)
+		compose(out, ",'id':%b", answer->id);
+	else if (!session->handshake.omits_id && session->handshake.era != ERA_MODERN)
+		compose(out, ",'id':null");
+	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)answer->code, buf_span(&session->words));
+	if (answer->cause != NULL) {
+		compose(out, ",'data':");
+		put_data(session, answer, out);
+	} else if (answer->closed) {
+		compose(out, ",'data':{'code':'NOT_INITIALIZED'}");
+	}
+	compose(out, "}}");
+	write_scratch(session, to);
+}
+
+/* The same as a tools/call result with isError, which the model reads. modern: the request is of that era. */
+static void
+write_tool_error(struct session *session, enum side to, const struct answer *answer, bool modern)
+{
+	struct buf *out = state_scratch(session);
+
+	compose(out,
+	    "{'jsonrpc':'2.0','id':%b,'result':{%s'content':[{'type':'text','text':'canceld: %e'}],'isError':true",
+	    answer->id, modern ? "\"resultType\":\"complete\"," : "", buf_span(&session->words));
+	compose(out, ",'_meta':{'canceld/error':");
+	put_data(session, answer, out);
+	compose(out, "}}}");
+	write_scratch(session, to);
+}
+
+/* --- requests of the table */
 
 enum {
 	NAMED = 1 << 0,     /* the text begins with the request's method and name */
 	CANCELLED = 1 << 1, /* error.data.cancelled */
 	RESULT = 1 << 2,    /* the method's result that tells of a cancel is the answer, if it has one */
+	GIVEN_UP = 1 << 3,  /* by canceld */
 };
 
-static const struct {
-	const char *cause, *text; /* error.data.cause */
+struct ending {            /* why canceld answers a request */
+	const char *cause; /* error.data.cause */
+	const char *text;  /* %d: the deadline in ms */
 	unsigned flags;
-} endings[] = {
-	[ENDING_TIMEOUT] = { "timeout", "", NAMED | CANCELLED | RESULT },
-	[ENDING_CANCELLED] = { "cancelled", " was cancelled", NAMED | CANCELLED | RESULT },
-	[ENDING_OPERATOR] = { "operator", " was cancelled by a person", NAMED | CANCELLED | RESULT },
-	[ENDING_TERMINATED] = { "terminated", " was cancelled as canceld ends", NAMED | CANCELLED },
-	[ENDING_GONE] = { NULL, " cannot be answered: ", NAMED },
-	[ENDING_RESTARTED] = { "server-restarted",
-	    " was not finished when the server was restarted, and is not repeated", NAMED },
-	[ENDING_MALFORMED] = { "malformed-response", "the response was malformed and was replaced by this error", 0 },
-	[ENDING_OVERSIZED] = { "oversized-message", "a message was larger than --max-message and was discarded", 0 },
 };
 
-static enum ending
+static const struct ending by[] = {
+	[GIVEN_UP_BY_REQUESTER] = { "cancelled", " was cancelled", NAMED | CANCELLED | RESULT },
+	[GIVEN_UP_BY_DEADLINE] = { "timeout",
+	    " made no progress for %d ms and was given up (see the option --timeout of canceld)",
+	    NAMED | CANCELLED | RESULT | GIVEN_UP },
+	[GIVEN_UP_BY_CAP] = { "timeout",
+	    " was not answered within %d ms and was given up (see the option --max-time of canceld)",
+	    NAMED | CANCELLED | RESULT | GIVEN_UP },
+	[GIVEN_UP_BY_PERSON] = { "operator", " was cancelled by a person", NAMED | CANCELLED | RESULT | GIVEN_UP },
+	[GIVEN_UP_BY_END] = { "terminated", " was cancelled as canceld ends", NAMED | CANCELLED },
+};
+
+static const struct ending gone = { NULL, " cannot be answered: ", NAMED };
+static const struct ending restarted = { "server-restarted",
+	" was not finished when the server was restarted, and is not repeated", NAMED };
+static const struct ending malformed = { "malformed-response",
+	"the response was malformed and was replaced by this error", 0 };
+static const struct ending oversized = { "oversized-message",
+	"a message was larger than --max-message and was discarded", 0 };
+
+static const struct ending *
 ending_of(const struct session *session, const struct request *request, enum decide_event event)
 {
-	static const enum ending endings_by[] = {
-		[GIVEN_UP_BY_REQUESTER] = ENDING_CANCELLED,
-		[GIVEN_UP_BY_DEADLINE] = ENDING_TIMEOUT,
-		[GIVEN_UP_BY_CAP] = ENDING_TIMEOUT,
-		[GIVEN_UP_BY_PERSON] = ENDING_OPERATOR,
-		[GIVEN_UP_BY_END] = ENDING_TERMINATED,
-	};
-
 	if (event == EVENT_MALFORMED)
-		return ENDING_MALFORMED;
+		return &malformed;
 	if (event == EVENT_OVERSIZED)
-		return ENDING_OVERSIZED;
+		return &oversized;
 	if (event == EVENT_TERMINATED)
-		return ENDING_TERMINATED;
+		return &by[GIVEN_UP_BY_END];
 	if (session->reason != NULL)
-		return ENDING_OPERATOR;
+		return &by[GIVEN_UP_BY_PERSON];
 	if (request->given_up != GIVEN_UP_BY_NONE)
-		return endings_by[request->given_up];
-	return event == EVENT_RECEIVER_LOST ? ENDING_RESTARTED : ENDING_GONE;
+		return &by[request->given_up];
+	return event == EVENT_RECEIVER_LOST ? &restarted : &gone;
 }
 
 /* Explains which side has gone; for the server also why no other one comes, and its last words. */
 static void
-explain_gone(const struct session *session, struct answer *answer, struct buf *text, enum side requester,
-    unsigned traits)
+explain_gone(struct session *session, struct answer *answer, enum side requester, unsigned traits)
 {
 	const struct server *server = &session->server;
+	struct buf *text = &session->words;
 
+	answer->ended = requester == SIDE_CLIENT && !server->unstarted;
 	if (requester == SIDE_SERVER) {
 		answer->cause = "client-gone";
 		compose(text, "the client has gone");
 		return;
 	}
-	answer->cause = server->unstarted ? "not-started" :
-	    server_is_deaf(server)        ? "server-closed-input" :
-					    "server-exited";
-	answer->status = server->unstarted ? -1 : server->status;
-	answer->signal = server->unstarted ? -1 : server->signal;
 	if (server->unstarted) {
+		answer->cause = "not-started";
 		compose(text, "the server was not started");
 	} else if (server_is_deaf(server)) {
+		answer->cause = "server-closed-input";
 		compose(text, "the server has closed its standard input");
-	} else if (server->status < 0 && server->signal <= 0) {
-		compose(text, "the server has gone");
 	} else {
+		answer->cause = "server-exited";
 		compose(text,
-		    server->signal > 0 ? "the server was ended by signal %d" : "the server has exited with status %d",
+		    server->signal > 0      ? "the server was ended by signal %d" :
+			server->status >= 0 ? "the server has exited with status %d" :
+					      "the server has gone",
 		    (int64_t)(server->signal > 0 ? server->signal : server->status));
 	}
 	if (server->given_up)
@@ -127,117 +169,111 @@ explain_gone(const struct session *session, struct answer *answer, struct buf *t
 }
 
 static void
-explain(const struct session *session, struct answer *answer, struct buf *text, const struct request *request,
-    enum ending ending)
+explain(struct session *session, struct answer *answer, const struct request *request, const struct ending *ending)
 {
-	compose(text, "canceld: ");
-	if (endings[ending].flags & NAMED)
+	struct buf *text = &session->words;
+
+	buf_clear(text);
+	if (ending->flags & NAMED)
 		compose(text, request->name.len > 0 ? "%b %b" : "%b",
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->name);
-	compose(text, "%s", endings[ending].text);
-	answer->cause = endings[ending].cause;
-	answer->cancelled = endings[ending].flags & CANCELLED;
-	if (ending == ENDING_TIMEOUT) {
-		answer->code = session->handshake.dialect->timeout_code;
-		compose(text,
-		    answer->timeout == request->idle_after ?
-			" made no progress for %d ms and was given up (see the option --timeout of canceld)" :
-			" was not answered within %d ms and was given up (see the option --max-time of canceld)",
-		    answer->timeout);
-	} else if (ending == ENDING_OPERATOR) {
-		answer->code = session->handshake.dialect->timeout_code;
-		if (session->reason != NULL && session->reason->len > 0) /* else it was told when it was given up */
-			compose(text, ": %b", *session->reason);
-	} else if (ending == ENDING_CANCELLED) {
-		answer->code = CODE_REQUEST_CANCELLED;
-		if (request->state == REQUEST_CANCELLING)
-			compose(text, " and not answered (see the option --grace of canceld)");
-	} else if (ending == ENDING_GONE) {
-		explain_gone(session, answer, text, request->from, request_traits(request));
-	} else if (ending == ENDING_RESTARTED) {
-		answer->status = session->server.status;
-		answer->signal = session->server.signal;
-	}
-	answer->message = buf_span(text);
+	compose(text, ending->text, request_timeout(request));
+	if (ending == &gone)
+		explain_gone(session, answer, request->from, request_traits(request));
+	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
+		compose(text, " and not answered (see the option --grace of canceld)");
+	else if (session->reason != NULL && session->reason->len > 0) /* else it was told when it was given up */
+		compose(text, ": %b", *session->reason);
 }
 
 /* The result that tells that a request was cancelled, if its method has one; or NULL. */
 static const char *
-cancelled_result(const struct session *session, const struct request *request, enum ending ending)
+cancelled_result(const struct session *session, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
 	const struct method *row = dialect_method(dialect, request->method);
 
-	if (row == NULL || !(endings[ending].flags & RESULT))
+	if (row == NULL || ((row->traits & METHOD_TURN) && (dialect->flags & DIALECT_TURNS_RUN_ON)))
 		return NULL;
-	return (row->traits & METHOD_TURN) && (dialect->flags & DIALECT_TURNS_RUN_ON) ? NULL : row->cancelled;
+	return row->cancelled;
 }
 
 void
 reply_to(struct session *session, const struct request *request, enum decide_event event)
 {
-	enum side requester = request->from;
-	unsigned traits = request_traits(request);
-	enum ending ending = ending_of(session, request, event);
-	const char *result = cancelled_result(session, request, ending);
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct ending *ending = ending_of(session, request, event);
+	const char *result = ending->flags & RESULT ? cancelled_result(session, request) : NULL;
+	bool given_up = ending->flags & GIVEN_UP;
 	struct answer answer = {
 		.id = request->id,
-		.code = session->handshake.dialect->failure_code,
+		.code = given_up ? dialect->timeout_code : dialect->failure_code,
+		.cause = ending->cause,
+		.cancelled = ending->flags & CANCELLED,
+		.ended = ending == &restarted,
 		.method = request->method,
 		.elapsed = session->clocks.steady - request->received,
-		.timeout = ending == ENDING_TIMEOUT ? request_timeout(request) : MSEC_NEVER,
-		.status = -1,
-		.signal = -1,
+		.timeout = given_up ? request_timeout(request) : MSEC_NEVER,
 	};
-	bool given_up = ending == ENDING_TIMEOUT || ending == ENDING_OPERATOR;
-	struct buf text;
 
 	if (result != NULL) {
-		reply_result(session, requester, request->id, result);
+		reply_result(session, request->from, request->id, result);
 		return;
 	}
-	buf_init(&text);
-	explain(session, &answer, &text, request, ending);
-	if (given_up && (traits & METHOD_DISCOVERY))
+	explain(session, &answer, request, ending);
+	if (ending == &by[GIVEN_UP_BY_REQUESTER])
+		answer.code = CODE_REQUEST_CANCELLED;
+	else if (given_up && (request_traits(request) & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
-	if (given_up && (traits & METHOD_TOOL) && session->config.tool_errors &&
+	if (given_up && (request_traits(request) & METHOD_TOOL) && session->config.tool_errors &&
 	    !handshake_may_make_task(&session->handshake, request))
-		compose_tool_error(state_scratch(session), &answer, request->meta.len > 0);
+		write_tool_error(session, request->from, &answer, request->meta.len > 0);
 	else
-		compose_error(state_scratch(session), &answer);
-	write_scratch(session, requester);
-	buf_free(&text);
+		write_error(session, request->from, &answer);
 }
 
-struct answer
-reply_answer(const struct session *session, const struct message *message, const char *cause, const char *text)
+/* --- messages that did not enter the table */
+
+static void
+answer_message(struct session *session, const struct message *message, struct answer *answer)
 {
-	return (struct answer){
-		.id = message->envelope.id,
-		.code = session->handshake.dialect->failure_code,
-		.message = span_of(text),
-		.cause = cause,
-		.method = message->envelope.method,
-		.timeout = MSEC_NEVER,
-		.status = -1,
-		.signal = -1,
-	};
+	if (message->from == SIDE_CLIENT && answer->id.len > 0)
+		acks_note_end(&session->acks, answer->id, OUTCOME_COMPLETED);
+	answer->timeout = MSEC_NEVER;
+	write_error(session, message->from, answer);
+}
+
+void
+reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text)
+{
+	struct answer answer = { message->envelope.id, code, .cause = cause, .method = message->envelope.method };
+
+	buf_clear(&session->words);
+	buf_append(&session->words, text);
+	answer_message(session, message, &answer);
+}
+
+void
+reply_closed(struct session *session, const struct message *message, struct span text)
+{
+	struct answer answer = { message->envelope.id, session->handshake.dialect->closed_code, .closed = true };
+
+	buf_clear(&session->words);
+	buf_append(&session->words, text);
+	answer_message(session, message, &answer);
 }
 
 void
 reply_gone(struct session *session, const struct message *message)
 {
-	const struct method *row = dialect_method(session->handshake.dialect, message->envelope.method);
-	struct answer answer = reply_answer(session, message, NULL, "");
-	struct buf text;
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct method *row = dialect_method(dialect, message->envelope.method);
+	struct answer answer = { message->envelope.id, dialect->failure_code, .method = message->envelope.method };
 
-	buf_init(&text);
-	compose(&text, "canceld: ");
-	explain_gone(session, &answer, &text, message->from, row == NULL ? 0 : row->traits);
-	answer.message = buf_span(&text);
-	reply_error(session, message->from, &answer);
-	buf_free(&text);
+	buf_clear(&session->words);
+	explain_gone(session, &answer, message->from, row == NULL ? 0 : row->traits);
+	answer_message(session, message, &answer);
 }
 
 static const enum why refusal_words[] = {
@@ -291,16 +327,12 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	enum why why = refusal_words[fault];
 	enum envelope_kind meant = envelope_meant(message->scan);
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
-	struct buf told;
+	bool unmarked = scan_value(message->scan, SCAN_JSONRPC)->type == VALUE_ABSENT;
 
-	buf_init(&told);
-	buf_append(&told, SPAN("canceld: "));
-	if (fault == SCAN_FINE && meant != ENVELOPE_UNKNOWN &&
-	    scan_value(message->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
-		buf_append(&told, SPAN("the message has no member \"jsonrpc\""));
-	else
-		buf_append(&told, span_of(envelope_fault(fault)));
-	answer.message = buf_span(&told);
+	buf_clear(&session->words);
+	compose(&session->words, "%s",
+	    fault == SCAN_FINE && meant != ENVELOPE_UNKNOWN && unmarked ? "the message has no member \"jsonrpc\"" :
+									  envelope_fault(fault));
 	if (meant == ENVELOPE_REQUEST)
 		answer.id = refused_id(session, message);
 	if (answer.id.len > 0 && !span_equal(message->envelope.method, ACKS_METHOD)) {
@@ -308,8 +340,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 		journal_tally(&session->journal, message->from, TALLY_REFUSED);
 	}
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !is_notification(session, message))
-		reply_error(session, message->from, &answer);
-	buf_free(&told);
+		answer_message(session, message, &answer);
 	journal_refusal(&session->journal, message->from);
 	return why;
 }

@@ -64,6 +64,7 @@ session_free(struct session *session)
 	latency_free(&session->latency);
 	free(session->scan);
 	free(session->salvage);
+	buf_free(&session->words);
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
 	records_free(&session->records);
