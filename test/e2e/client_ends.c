@@ -93,18 +93,6 @@ TEST(a_socket_shut_down_for_reading)
 	finish(run, 0);
 }
 
-TESTS(a_signal, 0, 2)
-{
-	struct run *run = run_options("-v", "peer puppet");
-
-	begin(run);
-	if (_i == 1)
-		run_fill(run);
-	kill(run->pid, SIGINT);
-	run_expect_logged(run, "SIGNALLED");
-	finish(run, 128 + SIGINT);
-}
-
 /* How soon, times.c checks. */
 TESTS(a_server_that_ignores_the_end_is_killed, 0, 4)
 {
@@ -264,22 +252,6 @@ TESTS(watching_half_a_socket_costs_nothing, 0, 4)
 }
 
 SUITE("client-ends");
-
-TESTS(flags_are_as_they_were, 0, 6)
-{
-	const struct setup setup = { .wiring = (enum wiring)(_i % 3), .keep = true, .command = "peer puppet" };
-	struct run *run = run_start(&setup);
-	int before[2];
-
-	for (int i = 0; i < 2; i++)
-		before[i] = fcntl(run->kept[i], F_GETFL);
-	begin(run);
-	kill(run->pid, _i < 3 ? SIGTERM : SIGKILL);
-	run_expect_gone(run);
-	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(fcntl(run->kept[i], F_GETFL), before[i]);
-	run_end(run);
-}
 
 static int
 open_terminal(void)

@@ -267,32 +267,6 @@ TEST(a_person_cancels_a_call)
 
 SUITE("control");
 
-TEST(decisions_are_watched_at_a_level)
-{
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer people = connect_to(socket_path), all = connect_to(socket_path);
-	json_t *message;
-
-	json_decref(call(&people, "watch", "{\"level\":\"person\"}"));
-	json_decref(call(&all, "watch", "{\"level\":\"traffic\"}"));
-	run_call(run, "2", "stubborn", FOR_EVER);
-	do
-		message = next_message(&all);
-	while (strcmp(at_text(message, "params why"), "RELAYED") != 0 && (json_decref(message), true));
-	ck_assert_str_eq(at_text(message, "method"), "decision");
-	ck_assert_str_eq(at_text(message, "params method"), "tools/call");
-	json_decref(message);
-	ask(&people, "cancel", "{\"id\":\"2\"}");
-	message = next_message(&people); /* nothing else was told, neither RELAYED nor CANCEL_SENT */
-	ck_assert_str_eq(at_text(message, "params why"), "OPERATOR_CANCELLED");
-	json_decref(message);
-	hang_up(&people);
-	hang_up(&all);
-	run_expect_error(run, "2", CODE_CANCELLED, "operator");
-	run_expect_echo(run, "3");
-	run_end(run);
-}
-
 SUITE("control", .before = connect_person, .after = leave);
 
 /* A watch that is never read: it loses notifications, and nobody waits for it. */
@@ -602,24 +576,6 @@ TEST(the_guardian_removes_it_when_canceld_is_killed)
 		ck_assert_msg(milliseconds() < end, "the socket is left");
 		run_pump(run, 20);
 	}
-	run_end(run);
-}
-
-TEST(it_stays_when_the_server_is_started_again)
-{
-	struct run *run = run_session(with_socket("-r"), NULL);
-	struct peer peer;
-	json_t *message;
-
-	run_call(run, "2", "crash", "{\"status\":9}");
-	run_expect_message(run);
-	run_expect_logged(run, "RESTARTED");
-	run_expect_echo(run, "3");
-	peer = connect_to(socket_path);
-	message = call(&peer, "list", "{}");
-	ck_assert_int_eq(at_number(message, "result restarts"), 1);
-	json_decref(message);
-	hang_up(&peer);
 	run_end(run);
 }
 

@@ -6,9 +6,8 @@
  * Tools: echo answers with its arguments; sleep answers after ms and stops when it is cancelled;
  * stubborn does not stop, and answers after ms or at the next release; block stops reading for
  * ever; crash dies (of a signal, with a status, after half an answer); noise prints lines that are
- * no messages around its answer; flood sends count notifications, then an answer of bytes; ask sends
- * the client a request with the id of its own call; progress reports in steps; twice answers
- * twice; late-progress reports after its answer.
+ * no messages around its answer; flood sends count notifications, then an answer of bytes;
+ * progress reports in steps; twice answers twice; late-progress reports after its answer.
  *
  *   --record FILE   append every line received to FILE
  *   --mute METHOD   never answer requests of that method
@@ -33,7 +32,6 @@ struct call {
 	struct call *next;
 	char *id;    /* JSON text */
 	char *token; /* JSON text, NULL if the client asked for no progress */
-	char *asked; /* JSON text: the id of the request that this call sent to the client */
 	long due;    /* when something is to be done for it; -1 never */
 	long every;
 	int step, steps;
@@ -86,7 +84,6 @@ call_free(struct call *call)
 	*link = call->next;
 	free(call->id);
 	free(call->token);
-	free(call->asked);
 	free(call);
 }
 
@@ -215,13 +212,7 @@ static const struct {
 	const char *kind, *before, *after;
 } noises[] = {
 	{ "text", "starting up...\nlistening on port 8080\n", "\n" },
-	{ "blank", "\n  \n\r\n", "\n" },
-	{ "bom", "\xef\xbb\xbf", "\n" },
-	{ "utf8", "bytes \xff\xfe\xc0 bytes\n", "\n" },
 	{ "glued", "debug: about to answer ", "\n" },
-	{ "tail", "", " debug: answered\n" },
-	{ "log", "{\"level\":30,\"time\":1531171074631,\"pid\":657,\"msg\":\"hello\"}\n", "\n" },
-	{ "crlf", "", "\r\n" },
 };
 
 static void
@@ -257,21 +248,6 @@ start_flood(struct call *call, const struct arguments *arguments)
 	free(big);
 }
 
-/* By default the request has the id of the call it serves: each direction numbers its own requests. */
-static void
-start_ask(struct call *call, const struct arguments *arguments)
-{
-	const char *method = json_string_value(json_object_get(arguments->json, "method"));
-
-	call->asked = member_copy(arguments->text, "id");
-	if (call->asked == NULL)
-		call->asked = strdup(call->id);
-	text_print(&output,
-	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":{\"message\":\"Go on?\","
-	    "\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}}\n",
-	    call->asked, method == NULL ? "elicitation/create" : method);
-}
-
 static void
 start_twice(struct call *call, const struct arguments *arguments)
 {
@@ -299,7 +275,6 @@ static const struct tool {
 	{ "block", start_block },
 	{ "noise", start_noise },
 	{ "flood", start_flood },
-	{ "ask", start_ask },
 	{ "progress", start_progress },
 	{ "twice", start_twice },
 	{ "late-progress", start_late_progress },
@@ -391,21 +366,6 @@ on_cancelled(const char *params)
 }
 
 static void
-on_response(const char *line)
-{
-	char *id = member_copy(line, "id");
-	char *result = member_copy(line, "result");
-	struct call *call = calls;
-
-	while (call != NULL && (call->asked == NULL || strcmp(call->asked, id) != 0))
-		call = call->next;
-	if (call != NULL)
-		call_finish(call, result == NULL ? "the client refused" : result);
-	free(result);
-	free(id);
-}
-
-static void
 on_line(const char *line, size_t len)
 {
 	json_t *message = json_loadb(line, len, JSON_DECODE_INT_AS_REAL, NULL);
@@ -418,8 +378,6 @@ on_line(const char *line, size_t len)
 	}
 	if (message == NULL)
 		fprintf(stderr, "demo-server: unreadable line of %zu bytes\n", len);
-	else if (method == NULL && id != NULL)
-		on_response(line);
 	else if (method != NULL && id != NULL && strcmp(method, muted) != 0)
 		on_request(method, id, member_find(line, "params"));
 	else if (method != NULL && strcmp(method, "notifications/cancelled") == 0)

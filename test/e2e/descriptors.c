@@ -142,49 +142,6 @@ TESTS(dev_null_as_input_is_an_end, 0, 2)
 	run_end(run);
 }
 
-/* /dev/null is always writable and never hangs up. */
-TEST(dev_null_as_output_costs_nothing)
-{
-	const struct setup setup = { .out = "/dev/null" };
-	struct run *run = run_start(&setup);
-	long end;
-	double used;
-
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
-	    "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
-	run_expect_received(run, "\"id\":2,");
-	used = process_seconds(run->pid);
-	for (end = milliseconds() + 500; milliseconds() < end;)
-		run_pump(run, 50);
-	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.1);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
-/* One call is open and nothing happens: a watcher that spins would use half a second. */
-TESTS(an_idle_session_costs_nothing, 0, 3)
-{
-	const struct setup setup = { .wiring = (enum wiring)_i };
-	struct run *run = run_start(&setup);
-	long end;
-	double used;
-
-	run_handshake(run);
-	run_call(run, "2", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":2,");
-	used = process_seconds(run->pid);
-	for (end = milliseconds() + 500; milliseconds() < end;)
-		run_pump(run, 50);
-	ck_assert(used >= 0 && process_seconds(run->pid) - used < 0.1);
-	run_close_in(run);
-	if (setup.wiring == WIRED_ONE_SOCKET)
-		shutdown(run->from, SHUT_WR);
-	run_end(run);
-}
-
 TESTS(a_terminal_as_input_works, 0, 2)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);

@@ -81,15 +81,6 @@ TESTS(the_error_names_the_status, 0, 10)
 	run_end(run);
 }
 
-TEST(a_client_that_closes_stdin_gets_the_status)
-{
-	struct run *run = run_options("--term-after=10s", "sh:exit 3");
-
-	run_close_in(run);
-	run_expect_exit(run, 3);
-	run_end(run);
-}
-
 TEST(after_the_handshake_stderr_is_not_quoted)
 {
 	struct run *run = run_session("", NULL);

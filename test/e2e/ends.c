@@ -75,16 +75,6 @@ TEST(a_server_that_was_told_to_end_is_no_event)
 	run_end(run);
 }
 
-TESTS(at_the_end_of_input_an_idle_session_ends, 0, 2)
-{
-	struct run *run = run_session("", _i == 0 ? NULL : unwilling);
-
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_expect_end(run);
-	run_end(run);
-}
-
 static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 
 static void
@@ -172,15 +162,6 @@ TESTS(nothing_is_left_when_canceld_is_killed, 0, 2)
 	run_end(run);
 }
 
-TESTS(stdout_without_a_reader_ends_it, 0, 2)
-{
-	struct run *run = run_session("", _i == 0 ? NULL : unwilling);
-
-	run_close_out(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
 TESTS(stdout_without_a_reader_cancels_what_runs, 0, 2)
 {
 	struct run *run = busy_session(patient[_i], _i == 0 ? NULL : unwilling);
@@ -219,41 +200,6 @@ TESTS(drain_waits_for_the_answers, 0, 2)
 	run_end(run);
 }
 
-/* ACP v2: the answer to a prompt begins its turn. The agent ends that when it is told to, if it still lives then. */
-TEST(drain_waits_for_a_turn)
-{
-	char path[300], command[900];
-	struct run *run;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/end-turn-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(command, sizeof(command),
-	    "sh:read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":2,"
-	    "\"agentCapabilities\":{}}}'; read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}';"
-	    "until test -e %s; do sleep 0.02; done; echo '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\","
-	    "\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"state_update\",\"state\":\"idle\"}}}';"
-	    "cat >/dev/null",
-	    path);
-	run = run_options("-v --drain --term-after=1ms --kill-after=1ms", command);
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":2,"
-	    "\"clientCapabilities\":{}}}");
-	run_expect_answer(run, "1");
-	run_send(run,
-	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[]}}");
-	run_expect_answer(run, "2");
-	run_close_in(run);
-	run_expect_logged(run, "INPUT_ENDED");
-	run_expect_quiet(run, 700);
-	file = fopen(path, "we");
-	ck_assert_ptr_nonnull(file);
-	fclose(file);
-	ck_assert_str_eq(json_string_value(json_object_get(run_expect_message(run), "method")), "session/update");
-	run_expect_exit(run, 0);
-	unlink(path);
-	run_end(run);
-}
-
 TESTS(drain_has_a_limit, 0, 2)
 {
 	struct run *run =
@@ -268,17 +214,6 @@ TESTS(drain_has_a_limit, 0, 2)
 	run_expect_exit(run, _i == 0 ? 0 : 124);
 	ck_assert_int_ge(milliseconds() - start, 300);
 	run_expect_cancelled(run, "2");
-	run_end(run);
-}
-
-/* The limit passes while the server is slow to exit: no request timed out. */
-TEST(an_answer_in_time_is_no_timeout)
-{
-	struct run *run = run_session("-e --drain=300ms", "demo --ignore-eof");
-
-	run_expect_echo(run, "2");
-	run_close_in(run);
-	run_expect_exit(run, 0);
 	run_end(run);
 }
 
@@ -322,17 +257,6 @@ TEST(a_file_as_input_is_drained)
 }
 
 SUITE("server-ends");
-
-/* The grandchild holds the server's stdout open for ten minutes. */
-TEST(a_grandchild_on_stdout_is_not_waited_for)
-{
-	struct run *run = run_options("", "sh:read line; sleep 600 & exit 5");
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 5);
-	run_end(run);
-}
 
 TEST(a_server_that_closes_stdout_is_ended)
 {

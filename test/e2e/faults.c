@@ -152,18 +152,6 @@ TEST(a_line_of_the_log_begins_a_line_on_stderr)
 	run_end(run);
 }
 
-/* SIGXFSZ, as SIGPIPE, has its default disposition again in the server. */
-TEST(the_server_is_killed_by_its_own_large_file)
-{
-	struct run *run = run_options("", "peer facts");
-	json_t *facts;
-
-	run_send(run, PING);
-	facts = at(run_expect_answer(run, "1"), "result");
-	ck_assert_int_eq(at_number(facts, "SigIgn") & 1 << (SIGXFSZ - 1), 0);
-	run_end(run);
-}
-
 TESTS(with_few_descriptors_it_works_or_says_so, FEWEST, MOST)
 {
 	char limit[64];

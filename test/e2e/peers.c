@@ -138,67 +138,28 @@ static long long amount;
 static const char *order = "first";
 
 static void
-flood(const char *line)
-{
-	static const char notification[] =
-	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\","
-	    "\"data\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}}\n";
-	struct text text = { 0 };
-
-	while (text.len < 60000)
-		text_append(&text, notification, strlen(notification));
-	for (; amount > 0; amount -= (long long)text.len)
-		write_all(text.data, text.len);
-	free(text.data);
-	answer(line, "{}");
-}
-
-static void
-answer_big(const char *line, const char *ending) /* NULL: the answer never ends */
+big(const char *line)
 {
 	static char piece[PIECE];
 	struct text head = { 0 };
 	struct text tail = { 0 };
 	char *id = member_copy(line, "id");
+	bool first = strcmp(order, "first") == 0;
 
 	memset(piece, 'x', sizeof(piece));
 	text_print(&head, "{\"jsonrpc\":\"2.0\",");
-	if (strcmp(order, "first") == 0)
-		text_print(&head, "\"id\":%s,", id);
+	text_print(first ? &head : &tail, first ? "\"id\":%s," : ",\"id\":%s", id);
 	text_print(&head, "\"result\":\"");
-	if (ending != NULL)
-		text_print(&tail, "%s", ending);
-	if (strcmp(order, "last") == 0)
-		text_print(&tail, ",\"id\":%s", id);
-	text_print(&tail, "%s", ending != NULL ? "}\n" : "x");
 	write_all(head.data, head.len);
 	for (long long left = amount; left > 0; left -= PIECE)
 		write_all(piece, left < PIECE ? (size_t)left : PIECE);
-	write_all(tail.data, tail.len);
+	write_all("\"", 1);
+	if (tail.len > 0)
+		write_all(tail.data, tail.len);
+	write_all("}\n", 2);
 	free(head.data);
 	free(tail.data);
 	free(id);
-}
-
-static void
-big(const char *line)
-{
-	answer_big(line, "\"");
-}
-
-static void
-stalled(const char *line)
-{
-	answer_big(line, NULL);
-}
-
-static void
-broken(const char *line)
-{
-	if (strstr(line, "\"ping\"") != NULL)
-		answer(line, "{}");
-	else
-		answer_big(line, "\\q\"");
 }
 
 static void
@@ -281,10 +242,7 @@ static const struct {
 	line_function *function;
 } modes[] = {
 	{ "facts", answer_facts },
-	{ "flood", flood },
 	{ "big", big },
-	{ "broken", broken },
-	{ "stalled", stalled },
 	{ "mute-out", close_output },
 	{ "mute-in", close_input },
 };
@@ -296,8 +254,6 @@ peer_main(int count, char **arguments)
 		amount = atoll(arguments[1]);
 	if (count > 2)
 		order = arguments[2];
-	if (strcmp(arguments[0], "verbatim") == 0)
-		return wire_serve(count, arguments);
 	if (strcmp(arguments[0], "unbound") == 0)
 		return unbound();
 	if (strcmp(arguments[0], "puppet") == 0)

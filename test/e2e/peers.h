@@ -2,13 +2,8 @@
  * peers: servers with a special behaviour, as modes of the test program.
  *
  *   facts          answers every request with its own descriptors and signal sets
- *   verbatim SEED  answers wire_request with wire_answer, in pieces and out of order; exits with 9
- *                  if a request has changed on the way
- *   flood BYTES    answers the first request after so many bytes of notifications
  *   big BYTES ORDER      answers each request with one result of so many bytes in writes of 4 KiB;
  *                  ORDER: the id is first or last
- *   broken BYTES ORDER   the same, but invalid JSON at its end
- *   stalled BYTES ORDER  the same without an end
  *   mute-out       closes stdout at the first request and does not exit
  *   mute-in        answers the first request, closes stdin and does not exit
  *   unbound        answers ping; does not end with its guardian
@@ -36,8 +31,6 @@ enum { DESCENDANTS = 300 }; /* of the kind many */
  */
 void descendant_start(const char *kind);
 
-enum { WIRE_LONG_EVERY = 97 }; /* one answer in so many is longer than canceld holds */
-
 /* Messages that both ends derive from a number; each differs from its neighbours. */
 void wire_id(struct text *text, long number);
 void wire_request(struct text *text, long number);
@@ -46,7 +39,7 @@ void wire_answer(struct text *text, long number);
 /* A random size for a read or a write: mostly some hundred bytes, sometimes a few or many. */
 size_t wire_piece(void);
 
-/* The peer verbatim. */
+/* A server that answers wire_request with wire_answer, in pieces and out of order; exits with 9 if one has changed. */
 int wire_serve(int count, char **arguments);
 
 /*

@@ -49,18 +49,6 @@ TESTS(a_crash_costs_the_requests_in_flight_only, 0, 2)
 	run_end(run);
 }
 
-TEST(a_crash_amid_an_answer)
-{
-	struct run *run = run_session("--restart=3/1m", NULL);
-
-	run_call(run, "2", "crash", "{\"half\":true,\"status\":3}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
-	run_expect_echo(run, "3");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
 TEST(an_idle_server_that_is_killed_is_replaced)
 {
 	struct run *run = run_session("-r", NULL);
@@ -87,33 +75,6 @@ TESTS(a_stuck_server_is_ended_and_replaced, 0, 2)
 	run_expect_echo(run, "3");
 	run_expect_logged(run, _i == 0 ? "SERVER_EXITED signal=15" : "SERVER_EXITED signal=9");
 	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
-/* Sent before canceld has found out that the server is stuck. */
-TEST(a_request_to_a_stuck_server_is_answered_by_the_next)
-{
-	struct run *run = run_session("-t tools/call:block=200ms -k300ms", NULL);
-
-	run_call(run, "2", "block", "{}");
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_expect_echo(run, "3");
-	run_expect_logged(run, "STUCK");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
-TEST(with_drain_a_request_outlives_a_stuck_server)
-{
-	struct run *run = run_session("-d -t tools/call:block=200ms -k300ms", NULL);
-
-	run_call(run, "2", "block", "{}");
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_call(run, "3", "echo", "{}");
-	run_close_in(run);
-	run_expect_result(run, "3");
 	run_expect_exit(run, 0);
 	run_end(run);
 }
@@ -193,38 +154,6 @@ TESTS(a_client_that_leaves_between_two_servers_ends_the_session, 0, 2)
 	ck_assert_int_eq(count_logged(run, "after=1600ms"), 0);
 	run_end(run);
 }
-
-TEST(an_orderly_exit_is_no_crash)
-{
-	struct run *run = run_session("-r", NULL);
-
-	run_call(run, "2", "crash", "{\"status\":0}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
-	run_end(run);
-	run = run_options("-r", "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 0");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
-TEST(an_agent_is_not_restarted_unless_it_has_no_state)
-{
-	const char *agent =
-	    "sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; exit 4";
-	struct run *run = run_options("-r", agent);
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}");
-	run_expect_result(run, "0");
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/new\"}");
-	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
-	run_expect_exit(run, 4);
-	run_expect_logged(run, "RESTART_REFUSED");
-	run_end(run);
-}
-
-#define STUCK_AGENT \
-	"sh:read a; echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1}}'; read b; echo begun >&2; "
 
 /* Answers the handshake, reads one message more and then runs `does`; the servers after it are the demo server. */
 #define FIRST(does) \
@@ -323,22 +252,6 @@ TEST(an_exit_on_request_is_no_crash)
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
 	run_expect_exit(run, 1);
 	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
-	run_end(run);
-}
-
-TEST(a_restart_is_logged_after_the_exit)
-{
-	struct run *run = run_session("-r", NULL);
-	const char *exited;
-
-	run_call(run, "2", "crash", "{\"status\":7}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
-	run_expect_logged(run, "RESTARTED");
-	exited = strstr(run->error.data, "SERVER_EXITED");
-	ck_assert_ptr_nonnull(exited);
-	ck_assert_ptr_nonnull(strstr(exited, "RESTARTING"));
-	run_close_in(run);
-	run_expect_exit(run, 0);
 	run_end(run);
 }
 

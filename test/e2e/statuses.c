@@ -54,40 +54,6 @@ TEST(a_server_that_ends_by_itself_at_end_of_input_keeps_its_status)
 	run_end(run);
 }
 
-TESTS(a_crash_answers_each_open_request_once, 0, 2)
-{
-	struct run *run = run_session("", NULL);
-
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_call(run, "\"three\"", "stubborn", FOR_EVER);
-	run_call(run, "4", "crash", _i == 0 ? "{\"status\":7}" : "{\"signal\":9}");
-	for (int i = 0; i < 3; i++) {
-		json_t *message = run_expect_message(run);
-		const char *key = _i == 0 ? "error data status" : "error data signal";
-
-		ck_assert_int_eq(at_number(message, "error code"), CODE_INTERNAL);
-		ck_assert_str_eq(at_text(message, "error data cause"), "server-exited");
-		ck_assert(at_exists(message, key));
-		ck_assert(!at_exists(message, _i == 0 ? "error data signal" : "error data status"));
-		ck_assert_str_eq(at_text(message, "error data method"), "tools/call");
-	}
-	run_expect_end(run);
-	run_expect_exit(run, _i == 0 ? 7 : 128 + SIGKILL);
-	run_end(run);
-}
-
-TEST(half_an_answer_is_discarded)
-{
-	struct run *run = run_session("", NULL);
-
-	run_call(run, "2", "crash", "{\"half\":true,\"status\":3}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-exited");
-	ck_assert_int_eq(at_number(run->message, "error data status"), 3);
-	run_expect_end(run);
-	run_expect_exit(run, 3);
-	run_end(run);
-}
-
 TEST(output_written_before_the_exit_arrives)
 {
 	struct run *run = run_options("",
@@ -110,29 +76,6 @@ TESTS(with_e_a_timeout_shows_in_the_status, 0, 2)
 	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
 	run_close_in(run);
 	run_expect_exit(run, 124);
-	run_end(run);
-}
-
-TEST(with_e_an_answer_that_stands_still_does_too)
-{
-	struct run *run = run_options("-e -t 1s", "peer stalled 200000 first");
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}");
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	run_expect_logged(run, "bytes of an unfinished message had come");
-	run_close_in(run);
-	run_expect_exit(run, 124);
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "timeouts=1"));
-	run_end(run);
-}
-
-TEST(with_e_and_no_timeout_it_does_not)
-{
-	struct run *run = run_session("-e -t 20s", NULL);
-
-	run_expect_echo(run, "2");
-	run_close_in(run);
-	run_expect_exit(run, 0);
 	run_end(run);
 }
 
@@ -194,54 +137,5 @@ TESTS(with_fail_on_error_an_error_shows_in_the_status, 0, 6)
 	}
 	run_close_in(run);
 	run_expect_exit(run, statuses[_i]);
-	run_end(run);
-}
-
-TEST(with_fail_on_error_half_a_long_message_shows_in_the_status)
-{
-	static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"t\":\"";
-	struct run *run = run_session("--fail-on-error", NULL);
-	static char text[100 << 10];
-	json_t *message;
-
-	memset(text, 'x', sizeof(text));
-	run_send_text(run, head, sizeof(head) - 1);
-	run_send_text(run, text, sizeof(text));
-	run_close_in(run);
-	message = run_expect_message(run);
-	ck_assert_int_eq(at_number(message, "error code"), -32700);
-	run_expect_exit(run, 123);
-	run_expect_logged(run, "TRUNCATED");
-	run_end(run);
-}
-
-TEST(with_fail_on_error_a_long_answer_that_is_malformed_shows_in_the_status)
-{
-	struct run *run = run_options("--fail-on-error",
-	    "sh:read line; printf '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"t\":\"'; head -c 100000 /dev/zero | tr '\\0' x;"
-	    "printf '\"},\"error\":{\"code\":1,\"message\":\"m\"}}\\n'; cat");
-
-	run_call(run, "2", "echo", "{}");
-	run_expect_error(run, "2", CODE_INTERNAL, "malformed-response");
-	run_close_in(run);
-	run_expect_exit(run, 123);
-	run_expect_logged(run, "MALFORMED");
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " failed=1"));
-	run_end(run);
-}
-
-/* Not counted as answered, nor as an error. */
-TEST(requests_in_a_batch_are_counted)
-{
-	struct run *run = run_options("--fail-on-error", NULL);
-
-	run_call(run, "2", "echo", "{}");
-	run_expect_answer(run, "2");
-	run_send(run,
-	    "[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}]");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), "requests=3 answered=1"));
-	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY"), " untracked=2"));
 	run_end(run);
 }

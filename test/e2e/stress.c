@@ -3,7 +3,7 @@
  * Each prints what it measured.
  *
  *   stress                     run the tests; CK_RUN_SUITE chooses, STRESS_SEED repeats
- *   stress --peer MODE [ARG]   be a server: mirror or single (load.h), verbatim (peers.h)
+ *   stress --peer MODE [ARG]   be a server: mirror or single (load.h), verbatim (wire_serve)
  */
 #include "stress.h"
 

@@ -283,31 +283,7 @@ TEST(when_both_are_killed_the_kernel_ends_the_server)
 	run_end(run);
 }
 
-static void
-expect_least(const char *options, int kill_with, long least)
-{
-	const struct setup setup = { .options = options, .command = "demo --ignore-eof --ignore-term" };
-	struct run *run = run_start(&setup);
-	long start;
-
-	run_handshake(run);
-	start = milliseconds();
-	if (kill_with == 0)
-		run_close_in(run);
-	else
-		kill(run->pid, kill_with);
-	run_expect_exit(run, kill_with == 0 ? 0 : 128 + kill_with);
-	ck_assert_int_ge(milliseconds() - start, least);
-	run_end(run);
-}
-
 SUITE("sweep");
-
-TEST(the_steps_of_the_end_wait_as_long_as_asked_for)
-{
-	expect_least("--term-after=900ms --kill-after=900ms", 0, 1800);
-	expect_least("--kill-after=1500ms", SIGTERM, 1600);
-}
 
 SUITE("tree");
 
@@ -330,31 +306,5 @@ TESTS(as_init_of_a_namespace, 6, 2 * KINDS)
 		kill(canceld, SIGTERM);
 		run_expect_exit(run, 128 + SIGTERM);
 	}
-	run_end(run);
-}
-
-TESTS(canceld_inside_canceld, 0, 6)
-{
-	const struct setup setup = { .options = _i % 3 == 0 ? "--term-after=10s" : "",
-		.behind = _i < 3 ? "canceld" : "canceld sh canceld",
-		.own_group = true };
-	struct run *run = run_start(&setup);
-
-	run_handshake(run);
-	run_expect_echo(run, "2");
-	run_call(run, "3", "sleep", "{\"ms\":600000}");
-	run_expect_received(run, "\"id\":3,");
-	if (_i % 3 == 0) {
-		run_close_in(run);
-		run_expect_exit(run, 0);
-	} else if (_i % 3 == 1) {
-		kill(run->pid, SIGTERM);
-		run_expect_exit(run, 128 + SIGTERM);
-	} else {
-		kill(-run->pid, SIGKILL);
-	}
-	run_expect_gone(run);
-	if (_i % 3 == 0)
-		run_expect_cancelled(run, "3");
 	run_end(run);
 }

@@ -17,7 +17,8 @@ static const char *const spellings[] = {
 
 enum {
 	SPELLINGS = sizeof(spellings) / sizeof(*spellings),
-	LONG = 300000, /* more than canceld holds */
+	LONG_EVERY = 97, /* one answer in so many is longer than canceld holds */
+	LONG = 300000,
 	PIECE_MAX = 65536,
 };
 
@@ -37,7 +38,7 @@ wire_id(struct text *text, long number)
 static void
 wire_padding(struct text *text, long number)
 {
-	size_t len = number % WIRE_LONG_EVERY == 0 ? LONG : (size_t)(number * 7919 % 1500);
+	size_t len = number % LONG_EVERY == 0 ? LONG : (size_t)(number * 7919 % 1500);
 
 	text_append(text, "\"", 1);
 	for (size_t i = 0; i < len; i++)
