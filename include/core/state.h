@@ -161,13 +161,8 @@ void handshake_init(struct handshake *handshake, const struct dialect *dialect);
 bool handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
     enum framing *framing);
 
-enum news { /* what a request has shown; a set */
-	NEWS_DIALECT = 1 << 0,
-	NEWS_ERA = 1 << 1,
-};
-
 /* Reads a request of the client's: the first one shows the dialect, and the first ones of MCP show the era. */
-unsigned handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message);
+void handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message);
 
 /* Reads the handshake's response, if it has a result. */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
@@ -193,9 +188,6 @@ struct span handshake_created_task(const struct handshake *handshake, const stru
 
 /* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
 bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
-
-/* Messages of canceld's own may be written to the server. written_to: how far the client's lane was written. */
-bool handshake_is_settled(const struct handshake *handshake, uint64_t written_to);
 
 /* The session is open: the handshake was answered, or the protocol needs none. */
 bool handshake_is_done(const struct handshake *handshake);
@@ -348,6 +340,10 @@ state_action(const struct session *session, enum verb verb, enum side side, enum
 void state_note(struct session *session, enum verb verb, enum side side, enum why why, const struct request *request,
     struct span detail);
 
+/* The same about a message that is in no table. */
+void state_note_message(struct session *session, enum side side, enum why why, const struct message *message,
+    struct span detail);
+
 /*
  * Whether the receiver may still answer under this id of `requester`, so that another request must not have it. */
 bool state_id_is_taken(const struct session *session, enum side requester, struct span id);
@@ -431,12 +427,11 @@ state_is_blocked(const struct session *session)
 	    server_is_replaying(&session->server);
 }
 
-/* Messages of canceld's own may be written to the server. */
-static inline bool
-state_is_settled(const struct session *session)
-{
-	return handshake_is_settled(&session->handshake, session->party[SIDE_CLIENT].lane->written);
-}
+/*
+ * Messages of canceld's own may be written to the server. MCP: not before initialize is answered, or the first modern
+ * request was written whole.
+ */
+bool state_is_settled(const struct session *session);
 
 /* Whether the era has just been settled and something has waited for that. */
 static inline bool

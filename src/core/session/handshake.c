@@ -37,14 +37,13 @@ handshake_read_framing(struct handshake *handshake, enum side from, struct span 
 	return true;
 }
 
-static unsigned
+static void
 enter_era(struct handshake *handshake, enum era era, const struct message *message)
 {
 	if (handshake->era == era)
-		return 0;
+		return;
 	handshake->era = era;
 	handshake->era_end = message->next;
-	return NEWS_ERA;
 }
 
 enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };
@@ -86,45 +85,39 @@ has_extension(struct span capabilities)
 }
 
 /* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
-static unsigned
+static void
 read_era(struct handshake *handshake, const struct message *message, unsigned traits)
 {
 	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
 
 	if ((traits & METHOD_DISCOVERY) || (handshake->era == ERA_LEGACY && !modern))
-		return 0;
+		return;
 	if (traits & METHOD_HANDSHAKE) {
 		handshake->tasks[SIDE_CLIENT] = read_tasks(handshake->dialect, capabilities_in(message, SCAN_PARAMS));
-		return enter_era(handshake, ERA_LEGACY, message);
+		enter_era(handshake, ERA_LEGACY, message);
+	} else if (modern) {
+		enter_era(handshake, ERA_MODERN, message);
+	} else if (handshake->era == ERA_NONE && !dialect_is(message->envelope.method, handshake->dialect->ping)) {
+		/* A ping may come before initialize, and opens no session (MCP basic/lifecycle). */
+		handshake->initialized = true;
+		enter_era(handshake, ERA_LEGACY, message);
 	}
-	if (modern)
-		return enter_era(handshake, ERA_MODERN, message);
-	/* A ping may come before initialize, and opens no session (MCP basic/lifecycle). */
-	if (handshake->era != ERA_NONE || dialect_is(message->envelope.method, handshake->dialect->ping))
-		return 0;
-	handshake->initialized = true;
-	return enter_era(handshake, ERA_LEGACY, message);
 }
 
-unsigned
+void
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
 	struct span method = message->envelope.method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
 	const struct method *row;
-	unsigned news = 0, traits;
 
-	if (!handshake->dialect_known) {
+	if (!handshake->dialect_known)
 		handshake->dialect = dialect_of_request(framing, method, scan_text(message->scan, SCAN_PARAMS_VERSION));
-		handshake->dialect_known = true;
-		news |= NEWS_DIALECT;
-	}
+	handshake->dialect_known = true;
 	row = dialect_method(handshake->dialect, method);
-	traits = row == NULL ? 0 : row->traits;
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
-		news |= read_era(handshake, message, traits);
+		read_era(handshake, message, row == NULL ? 0 : row->traits);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
 		handshake->declared[SIDE_CLIENT] = span_equal(cancels, SPAN("true"));
-	return news;
 }
 
 /* Versions are dates, which sort as text. */
@@ -195,17 +188,6 @@ handshake_may_cancel_task(const struct handshake *handshake, const struct reques
 	return handshake->discovered ?
 	    handshake->extended :
 	    has_extension(json_member(request->meta, SPAN(META_PREFIX "clientCapabilities")));
-}
-
-/* MCP: nothing is injected before initialize is answered, or the first modern request was written whole. */
-bool
-handshake_is_settled(const struct handshake *handshake, uint64_t written_to)
-{
-	if (!(handshake->dialect->flags & DIALECT_HAS_ERAS))
-		return true;
-	if (handshake->era == ERA_MODERN)
-		return written_to >= handshake->era_end;
-	return handshake->era == ERA_LEGACY && handshake->initialized;
 }
 
 bool

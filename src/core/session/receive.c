@@ -67,20 +67,14 @@ static void
 read_handshake(struct session *session, const struct message *message)
 {
 	struct handshake *handshake = &session->handshake;
-	unsigned news = handshake_read_request(handshake, session->party[SIDE_CLIENT].lane->framing, message);
-	struct action action;
+	bool known = handshake->dialect_known;
+	enum era era = handshake->era;
 
-	if (news == 0)
-		return;
-	action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_DIALECT, NULL);
-	action.method = message->envelope.method;
-	action.detail = span_of(handshake->dialect->name);
-	if (news & NEWS_DIALECT)
-		journal_tell(&session->journal, &action);
-	action.why = WHY_ERA;
-	action.detail = span_of(session_era(session));
-	if (news & NEWS_ERA)
-		journal_tell(&session->journal, &action);
+	handshake_read_request(handshake, session->party[SIDE_CLIENT].lane->framing, message);
+	if (!known)
+		state_note_message(session, SIDE_CLIENT, WHY_DIALECT, message, span_of(handshake->dialect->name));
+	if (handshake->era != era)
+		state_note_message(session, SIDE_CLIENT, WHY_ERA, message, span_of(session_era(session)));
 }
 
 /* ACP: what concerns a whole session is done for each of its requests. */
@@ -591,14 +585,11 @@ is_repeated_beginning(struct session *session, const struct message *message)
 static void
 on_opened(struct session *session, struct message *message)
 {
-	struct action action = state_action(session, VERB_NOTE, SIDE_SERVER, WHY_UNRECORDED, NULL);
 	enum server_life life = session->server.life;
 
 	message->bound = records_add_opened(&session->records, message);
-	if (!message->bound) {
-		action.method = message->envelope.method;
-		journal_tell(&session->journal, &action);
-	}
+	if (!message->bound)
+		state_note_message(session, SIDE_SERVER, WHY_UNRECORDED, message, SPAN_NONE);
 	if (message->bound && (life == SERVER_AWAY || life == SERVER_HANDSHAKE))
 		pass_take(session, message, WHY_RELAYED, NULL);
 	else

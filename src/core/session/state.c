@@ -117,6 +117,18 @@ session_refuse(struct session *session, struct span words)
 	session->server.unstarted = true;
 }
 
+bool
+state_is_settled(const struct session *session)
+{
+	const struct handshake *handshake = &session->handshake;
+
+	if (!(handshake->dialect->flags & DIALECT_HAS_ERAS))
+		return true;
+	if (handshake->era == ERA_MODERN)
+		return session->party[SIDE_CLIENT].lane->written >= handshake->era_end;
+	return handshake->era == ERA_LEGACY && handshake->initialized;
+}
+
 /* --- questions */
 
 struct span
@@ -272,6 +284,18 @@ state_note(struct session *session, enum verb verb, enum side side, enum why why
 {
 	struct action action = state_action(session, verb, side, why, request);
 
+	action.detail = detail;
+	journal_tell(&session->journal, &action);
+}
+
+void
+state_note_message(struct session *session, enum side side, enum why why, const struct message *message,
+    struct span detail)
+{
+	struct action action = state_action(session, VERB_NOTE, side, why, NULL);
+
+	action.id = message->envelope.id;
+	action.method = message->envelope.method;
 	action.detail = detail;
 	journal_tell(&session->journal, &action);
 }

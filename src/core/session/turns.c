@@ -238,12 +238,9 @@ void
 turns_cancelled(struct session *session, struct message *message)
 {
 	struct ended ended = cancel_all(session, scan_text(message->scan, SCAN_SESSION_ID));
-	struct action action = state_action(session, VERB_NOTE, SIDE_CLIENT, WHY_REPAIRED, NULL);
 
 	if (message->envelope.kind == ENVELOPE_REQUEST) {
-		action.id = message->envelope.id;
-		action.method = message->envelope.method;
-		journal_tell(&session->journal, &action);
+		state_note_message(session, SIDE_CLIENT, WHY_REPAIRED, message, SPAN_NONE);
 		reply_result(session, SIDE_CLIENT, message->envelope.id, "null");
 		journal_tally(&session->journal, SIDE_CLIENT, TALLY_ANSWERED);
 	}
