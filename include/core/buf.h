@@ -68,6 +68,9 @@ span_from(struct span whole, size_t offset)
 	return span_part(whole, offset, whole.len - offset);
 }
 
+/* What follows the white space of JSON that bytes begin with. */
+struct span span_skip_space(struct span bytes);
+
 /* The number in decimal, in storage. */
 enum { SPAN_NUMBER_MAX = 24 };
 struct span span_number(int64_t number, char storage[SPAN_NUMBER_MAX]);

@@ -27,8 +27,9 @@ struct lane {                 /* read only; `bytes` and what follows are private
 	uint64_t stop;        /* see lane_stop_at */
 	enum framing framing; /* how it writes; set by its owner before any byte is decided */
 	bool mute;            /* set by its owner: canceld's own messages are dropped */
+	struct buf bytes;     /* from `written` to the last byte received; the owner appends what it reads */
 
-	struct buf bytes; /* from `written` to the last byte received */
+	/* private */
 	struct buf queue; /* struct queued, in order */
 	struct buf cuts;  /* struct cut of all queued messages, in order */
 	struct buf texts; /* canceld's own bytes at these cuts */
@@ -39,20 +40,18 @@ struct lane {                 /* read only; `bytes` and what follows are private
 struct lane *lane_new(void);
 void lane_free(struct lane *lane);
 
-/*
- * Returns the place for the next bytes to be read: *room bytes, at least want. All spans of this lane become invalid.
- */
-char *lane_space(struct lane *lane, size_t want, size_t *room) __attribute__((warn_unused_result));
-void lane_received(struct lane *lane, size_t n);
-
 static inline uint64_t
 lane_received_to(const struct lane *lane)
 {
 	return lane->written + lane->bytes.len;
 }
 
-/* The undecided bytes from position on. position must not be before lane->decided. */
-struct span lane_from(const struct lane *lane, uint64_t position);
+/* The bytes from lane->decided on. */
+static inline struct span
+lane_undecided(const struct lane *lane)
+{
+	return span_from(buf_span(&lane->bytes), (size_t)(lane->decided - lane->written));
+}
 
 struct edit {            /* bytes of a message that are replaced */
 	uint64_t offset; /* in its text */

@@ -86,8 +86,7 @@ finish(void)
 static void __attribute__((format(printf, 2, 3))) say(enum side from, const char *format, ...)
 {
 	struct lane *lane = session_lane(session, from);
-	size_t room;
-	char *space = lane_space(lane, TEXT_MAX, &room);
+	char *space = buf_space(&lane->bytes, TEXT_MAX);
 	va_list arguments;
 	int len;
 
@@ -96,7 +95,7 @@ static void __attribute__((format(printf, 2, 3))) say(enum side from, const char
 	va_end(arguments);
 	if (len < 0 || len >= TEXT_MAX)
 		abort();
-	lane_received(lane, (size_t)len);
+	buf_added(&lane->bytes, (size_t)len);
 	session_hear(session, from, ++now);
 	drain(from);
 	drain(from == SIDE_CLIENT ? SIDE_SERVER : SIDE_CLIENT);

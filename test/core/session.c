@@ -69,12 +69,7 @@ take(enum side from)
 static void
 receive(enum side from, struct span bytes)
 {
-	struct lane *lane = session_lane(session, from);
-	size_t room;
-	char *space = lane_space(lane, bytes.len, &room);
-
-	memcpy(space, bytes.ptr, bytes.len);
-	lane_received(lane, bytes.len);
+	buf_append(&session_lane(session, from)->bytes, bytes);
 }
 
 static uint64_t

@@ -198,12 +198,7 @@ take(struct world *world, enum side to, size_t n)
 static void
 give(struct world *world, enum side from, struct span bytes)
 {
-	struct lane *lane = session_lane(world->session, from);
-	size_t room;
-
-	if (bytes.len > 0)
-		memcpy(lane_space(lane, bytes.len, &room), bytes.ptr, bytes.len);
-	lane_received(lane, bytes.len);
+	buf_append(&session_lane(world->session, from)->bytes, bytes);
 	world->given += bytes.len;
 	session_hear(world->session, from, world->now);
 	note_framing(world);

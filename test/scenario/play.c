@@ -122,12 +122,7 @@ settle(struct play *play)
 static void
 hear_piece(struct play *play, enum side side, struct span bytes)
 {
-	struct lane *lane = session_lane(play->session, side);
-	size_t room;
-	char *space = lane_space(lane, bytes.len, &room);
-
-	memcpy(space, bytes.ptr, bytes.len);
-	lane_received(lane, bytes.len);
+	buf_append(&session_lane(play->session, side)->bytes, bytes);
 	session_hear(play->session, side, START + play->now);
 }
 

@@ -54,11 +54,9 @@ finish(void)
 static void
 hear(enum side from, const char *line, msec_t now)
 {
-	size_t room, len = strlen(line);
 	struct lane *lane = session_lane(session, from);
 
-	memcpy(lane_space(lane, len, &room), line, len);
-	lane_received(lane, len);
+	buf_append(&lane->bytes, span_of(line));
 	session_hear(session, from, now);
 	lane_sent(lane, lane_backlog(lane));
 }

@@ -32,12 +32,7 @@ both_free(struct world *world)
 static void
 receive(struct session *session, enum side from, struct span bytes)
 {
-	struct lane *lane = session_lane(session, from);
-	size_t room;
-	char *space = lane_space(lane, bytes.len, &room);
-
-	memcpy(space, bytes.ptr, bytes.len);
-	lane_received(lane, bytes.len);
+	buf_append(&session_lane(session, from)->bytes, bytes);
 }
 
 void

@@ -42,6 +42,14 @@ mem_new(size_t size)
 }
 
 struct span
+span_skip_space(struct span bytes)
+{
+	while (bytes.len > 0 && memchr(" \t\r\n", bytes.ptr[0], 4) != NULL)
+		bytes = span_from(bytes, 1);
+	return bytes;
+}
+
+struct span
 span_number(int64_t number, char storage[SPAN_NUMBER_MAX])
 {
 	char *end = storage + SPAN_NUMBER_MAX, *first = end;

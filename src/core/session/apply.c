@@ -48,7 +48,7 @@ static void
 describe_timeout(const struct session *session, const struct request *request, struct buf *detail)
 {
 	const struct party *receiver = &session->party[side_other(request->from)];
-	uint64_t unfinished = lane_from(receiver->lane, receiver->lane->decided).len + receiver->skipped;
+	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 
 	if (request_traits(request) & METHOD_HANDSHAKE)
 		buf_append(detail, SPAN("not answered in time: the session ends"));

@@ -5,14 +5,6 @@
 #include "core/limits.h"
 
 static struct span
-without_blanks(struct span text)
-{
-	while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
-		text = span_from(text, 1);
-	return text;
-}
-
-static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {
 	buf_clear(&session->scratch);
@@ -28,7 +20,7 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 
 	while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
 		text.len--;
-	if (without_blanks(text).len == 0)
+	if (span_skip_space(text).len == 0)
 		return;
 	server_note_said(&session->server, text);
 	action.message = span_part(text, 0, text.len < LIMIT_TOLD ? text.len : LIMIT_TOLD);
@@ -51,7 +43,7 @@ fail(struct session *session, struct request *request)
 static void
 fail_elements(struct session *session, const struct message *batch)
 {
-	struct span rest = without_blanks(batch->text);
+	struct span rest = span_skip_space(batch->text);
 	struct scan *scan = session->salvage;
 
 	if (rest.len == 0 || rest.ptr[0] != '[')
@@ -62,7 +54,7 @@ fail_elements(struct session *session, const struct message *batch)
 		if (!scan_complete(scan))
 			return;
 		fail(session, requests_named(session, batch->from, scan));
-		rest = without_blanks(span_from(rest, (size_t)scan_value_end(scan)));
+		rest = span_skip_space(span_from(rest, (size_t)scan_value_end(scan)));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -117,7 +109,7 @@ is_all_messages(struct session *session, struct span rest)
 {
 	struct scan *scan = session->salvage;
 
-	for (; rest.len > 0; rest = without_blanks(rest)) {
+	for (; rest.len > 0; rest = span_skip_space(rest)) {
 		size_t len = rest.len;
 
 		scan_read(scan, rest);
@@ -211,13 +203,13 @@ noise_receive(struct session *session, struct message *message)
 static bool
 is_text(const struct party *party)
 {
-	struct span text = lane_from(party->lane, party->lane->decided);
+	struct span text = lane_undecided(party->lane);
 
 	if (party->lane->framing == FRAMING_HEADER)
 		return party->frame.text || party->frame.next == 0;
 	if (text.len > LIMIT_TEXT)
 		text.len = LIMIT_TEXT;
-	text = without_blanks(framing_skip_bom(text));
+	text = span_skip_space(framing_skip_bom(text));
 	return text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[');
 }
 
@@ -228,7 +220,7 @@ read_beginning(struct session *session, enum side from, size_t len, struct messa
 	struct party *party = &session->party[from];
 
 	message_init(message, from, session->scan);
-	message->text = lane_from(party->lane, party->lane->decided + party->frame.body);
+	message->text = span_from(lane_undecided(party->lane), (size_t)party->frame.body);
 	if (message->text.len > len)
 		message->text.len = len;
 	message->next = party->lane->decided;
@@ -321,7 +313,7 @@ noise_skip(struct session *session, enum side from)
 {
 	struct party *party = &session->party[from];
 	struct frame *frame = &party->frame;
-	struct span bytes = lane_from(party->lane, party->lane->decided);
+	struct span bytes = lane_undecided(party->lane);
 	size_t len = frame->next > 0 && frame->next < bytes.len ? (size_t)frame->next : bytes.len;
 
 	if (party->skipping == SKIP_NOTHING && (len > LIMIT_TEXT || len > session->config.max_message)) {

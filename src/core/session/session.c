@@ -104,8 +104,7 @@ settle_framing(struct session *session, enum side from, bool ended)
 
 	if (session->handshake.framing_known || party->skipping != SKIP_NOTHING)
 		return true;
-	if (!handshake_read_framing(&session->handshake, from, lane_from(party->lane, party->lane->decided), ended,
-		&framing))
+	if (!handshake_read_framing(&session->handshake, from, lane_undecided(party->lane), ended, &framing))
 		return false;
 	if (session->handshake.plain)
 		state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_PLAIN, NULL,
@@ -238,7 +237,7 @@ read_message(struct session *session, enum side from, struct message *message)
 {
 	const struct lane *lane = session->party[from].lane;
 	const struct frame *frame = &session->party[from].frame;
-	struct span text = lane_from(lane, lane->decided + frame->body);
+	struct span text = span_from(lane_undecided(lane), (size_t)frame->body);
 
 	message_init(message, from, session->scan);
 	text.len = (size_t)(frame->end - frame->body);
@@ -297,7 +296,7 @@ hear(struct session *session, enum side from, bool ended)
 		requests_release_cancels(session);
 	if (session->handshake.plain)
 		pass_plain(party->lane);
-	while ((bytes = lane_from(party->lane, party->lane->decided)).len > 0) {
+	while ((bytes = lane_undecided(party->lane)).len > 0) {
 		whole = party->skipping == SKIP_NOTHING && frame_read(&party->frame, party->lane->framing, bytes);
 		if (noise_skip(session, from))
 			continue;
@@ -326,7 +325,7 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	session_set_time(session, now);
 	hear(session, from, true);
 	party->ended = true;
-	len = lane_from(party->lane, party->lane->decided).len;
+	len = lane_undecided(party->lane).len;
 	if (party->skipping != SKIP_NOTHING) {
 		noise_forget(session, from);
 	} else if (len > 0) {

@@ -61,6 +61,71 @@ is_name(struct span bytes, struct span name)
 	return bytes.len == name.len;
 }
 
+/* Lines */
+
+/* The place of the last "Content-Length" of the line, or its end: text before it may have had no newline. */
+static size_t
+find_length(struct span line)
+{
+	for (size_t end = line.len; end >= length_name.len; end--)
+		if (is_name(span_part(line, end - length_name.len, length_name.len), length_name))
+			return end - length_name.len;
+	return line.len;
+}
+
+/* Parses the rest of a line after the name: a colon and a number. false: it has something else. */
+static bool
+read_length(struct span rest, uint64_t *length)
+{
+	bool digits = false;
+
+	*length = 0;
+	rest = span_skip_space(rest);
+	if (rest.len == 0 || rest.ptr[0] != ':')
+		return false;
+	rest = span_skip_space(span_from(rest, 1));
+	for (; rest.len > 0 && is_digit(rest.ptr[0]); rest = span_from(rest, 1)) {
+		digits = true;
+		*length = *length * 10 + (uint64_t)(rest.ptr[0] - '0');
+		if (*length >= FRAME_LENGTH_MAX)
+			return false;
+	}
+	return digits && span_skip_space(rest).len == 0;
+}
+
+struct line { /* one line of a header, or of text */
+	enum { LINE_TEXT, LINE_FIELD, LINE_LENGTH, LINE_EMPTY } kind;
+	bool bare;       /* it ends with "\n" alone */
+	size_t name;     /* LINE_LENGTH: where the field's name begins */
+	uint64_t length; /* LINE_LENGTH */
+};
+
+/* Text may have a colon, too, so a field that is not known must end with "\r\n". */
+static bool
+is_other_field(struct span text, bool bare)
+{
+	struct span name = { text.ptr, 0 };
+
+	while (name.len < text.len &&
+	    (is_letter(text.ptr[name.len]) || is_digit(text.ptr[name.len]) || text.ptr[name.len] == '-'))
+		name.len++;
+	return name.len > 0 && name.len < text.len && text.ptr[name.len] == ':' && (is_name(name, type_name) || !bare);
+}
+
+static struct line
+read_line(struct span text)
+{
+	struct line line = { .bare = text.len == 0 || text.ptr[text.len - 1] != '\r', .name = find_length(text) };
+
+	if (text.len == (line.bare ? 0 : 1))
+		line.kind = LINE_EMPTY;
+	else if (line.name == text.len)
+		line.kind = is_other_field(text, line.bare) ? LINE_FIELD : LINE_TEXT;
+	else if (read_length(span_from(text, line.name + length_name.len), &line.length))
+		line.kind = LINE_LENGTH;
+	return line;
+}
+
 /* Guessing */
 
 #define HTTP2_PREFACE "PRI * HTTP/2.0" /* RFC 9113 section 3.4 */
@@ -69,60 +134,31 @@ static const char bom[] = "\xef\xbb\xbf";
 
 enum { GUESS_MOST = 4096 }; /* more white space, or a longer line, is text */
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 struct span
 framing_skip_bom(struct span bytes)
 {
 	return bytes.len >= 3 && memcmp(bytes.ptr, bom, 3) == 0 ? span_from(bytes, 3) : bytes;
 }
 
-static struct span
-without_space(struct span bytes)
-{
-	bytes = framing_skip_bom(bytes);
-	while (bytes.len > 0 && is_space(bytes.ptr[0]))
-		bytes = span_from(bytes, 1);
-	return bytes;
-}
-
-/* Whether one is a prefix of the other. */
-static bool
-agrees(struct span a, struct span b)
-{
-	return memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len) == 0;
-}
-
-/* A line that starts with a letter: a header field, or text. */
+/* bytes begin with a letter: a header field, or text. */
 static enum framing_guess
 guess_line(struct span bytes)
 {
+	struct span preface = SPAN(HTTP2_PREFACE);
 	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-	struct span preface = SPAN(HTTP2_PREFACE), name = { bytes.ptr, 0 };
 
-	if (agrees(bytes, preface))
-		return bytes.len >= preface.len ? GUESS_FOREIGN : GUESS_MORE;
-	while (name.len < bytes.len && (is_letter(bytes.ptr[name.len]) || bytes.ptr[name.len] == '-'))
-		name.len++;
-	if (name.len == bytes.len)
-		return name.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
-	if (bytes.ptr[name.len] != ':')
-		return GUESS_NEWLINE;
-	if (is_name(name, length_name) || is_name(name, type_name))
-		return GUESS_HEADER;
 	if (newline == NULL)
 		return bytes.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
-	return newline[-1] == '\r' ? GUESS_HEADER : GUESS_NEWLINE;
+	if (bytes.len >= preface.len && memcmp(bytes.ptr, preface.ptr, preface.len) == 0)
+		return GUESS_FOREIGN;
+	bytes.len = (size_t)(newline - bytes.ptr);
+	return read_line(bytes).kind == LINE_TEXT ? GUESS_NEWLINE : GUESS_HEADER;
 }
 
 enum framing_guess
 framing_guess(struct span bytes)
 {
-	struct span rest = without_space(bytes);
+	struct span rest = span_skip_space(framing_skip_bom(bytes));
 
 	if (rest.len == 0)
 		return bytes.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
@@ -160,77 +196,6 @@ find_newline(struct frame *frame, struct span bytes)
 	frame->searched = bytes.len;
 	if (newline != NULL)
 		end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1);
-}
-
-/* The place of the last "Content-Length" of the line, or its end: text before it may have had no newline. */
-static size_t
-find_length(struct span line)
-{
-	for (size_t end = line.len; end >= length_name.len; end--)
-		if (is_name(span_part(line, end - length_name.len, length_name.len), length_name))
-			return end - length_name.len;
-	return line.len;
-}
-
-static struct span
-without_blanks(struct span bytes)
-{
-	while (bytes.len > 0 && (bytes.ptr[0] == ' ' || bytes.ptr[0] == '\t' || bytes.ptr[0] == '\r'))
-		bytes = span_from(bytes, 1);
-	return bytes;
-}
-
-/* Parses the rest of a line after the name: a colon and a number. false: it has something else. */
-static bool
-read_length(struct span rest, uint64_t *length)
-{
-	bool digits = false;
-
-	*length = 0;
-	rest = without_blanks(rest);
-	if (rest.len == 0 || rest.ptr[0] != ':')
-		return false;
-	rest = without_blanks(span_from(rest, 1));
-	for (; rest.len > 0 && is_digit(rest.ptr[0]); rest = span_from(rest, 1)) {
-		digits = true;
-		*length = *length * 10 + (uint64_t)(rest.ptr[0] - '0');
-		if (*length >= FRAME_LENGTH_MAX)
-			return false;
-	}
-	return digits && without_blanks(rest).len == 0;
-}
-
-struct line { /* one line of a header, or of text */
-	enum { LINE_TEXT, LINE_FIELD, LINE_LENGTH, LINE_EMPTY } kind;
-	bool bare;       /* it ends with "\n" alone */
-	size_t name;     /* LINE_LENGTH: where the field's name begins */
-	uint64_t length; /* LINE_LENGTH */
-};
-
-/* Text may have a colon, too, so a field that is not known must end with "\r\n". */
-static bool
-is_other_field(struct span text, bool bare)
-{
-	struct span name = { text.ptr, 0 };
-
-	while (name.len < text.len &&
-	    (is_letter(text.ptr[name.len]) || is_digit(text.ptr[name.len]) || text.ptr[name.len] == '-'))
-		name.len++;
-	return name.len > 0 && name.len < text.len && text.ptr[name.len] == ':' && (is_name(name, type_name) || !bare);
-}
-
-static struct line
-read_line(struct span text)
-{
-	struct line line = { .bare = text.len == 0 || text.ptr[text.len - 1] != '\r', .name = find_length(text) };
-
-	if (text.len == (line.bare ? 0 : 1))
-		line.kind = LINE_EMPTY;
-	else if (line.name == text.len)
-		line.kind = is_other_field(text, line.bare) ? LINE_FIELD : LINE_TEXT;
-	else if (read_length(span_from(text, line.name + length_name.len), &line.length))
-		line.kind = LINE_LENGTH;
-	return line;
 }
 
 /* Reads the whole lines of the frame: a header, or text, which ends with its line or where a header begins. */

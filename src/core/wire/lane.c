@@ -126,31 +126,7 @@ replace(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, st
 	queued->size = queued->size + with.len - (size_t)(to - from);
 }
 
-/* Receiving and deciding */
-
-char *
-lane_space(struct lane *lane, size_t want, size_t *room)
-{
-	char *space = buf_space(&lane->bytes, want);
-
-	*room = buf_room(&lane->bytes);
-	return space;
-}
-
-void
-lane_received(struct lane *lane, size_t n)
-{
-	buf_added(&lane->bytes, n);
-}
-
-struct span
-lane_from(const struct lane *lane, uint64_t position)
-{
-	size_t offset = (size_t)(position - lane->written);
-
-	assert(position >= lane->decided && offset <= lane->bytes.len);
-	return span_part(buf_span(&lane->bytes), offset, lane->bytes.len - offset);
-}
+/* Deciding */
 
 /* The message gets a header of its own, unless the one that came can stay. */
 static void
@@ -158,7 +134,7 @@ set_header(struct lane *lane, struct queued *queued, const struct lane_message *
 {
 	uint64_t len = message->end - message->start;
 	char storage[FRAMING_HEAD_MAX];
-	struct span head, came = lane_from(lane, queued->start);
+	struct span head, came = lane_undecided(lane);
 
 	for (int i = 0; i < message->edit_count; i++)
 		len = len - message->edits[i].len + message->edits[i].with.len;

@@ -37,9 +37,9 @@ port_may_read(const struct port *port)
 size_t
 port_read(struct port *port, msec_t now)
 {
-	struct lane *lane = port->from_lane;
-	size_t room;
-	char *space = lane_space(lane, LIMIT_READ, &room);
+	struct buf *bytes = &port->from_lane->bytes;
+	char *space = buf_space(bytes, LIMIT_READ);
+	size_t room = buf_room(bytes);
 	ssize_t got = descriptor_read(&port->in, space, room < 4 * LIMIT_READ ? room : 4 * LIMIT_READ);
 
 	if (port->in.ended)
@@ -48,7 +48,7 @@ port_read(struct port *port, msec_t now)
 		return 0;
 	if (port->from != NULL)
 		buf_append(port->from, (struct span){ space, (size_t)got });
-	lane_received(lane, (size_t)got);
+	buf_added(bytes, (size_t)got);
 	session_hear(port->session, port->side, now);
 	return (size_t)got;
 }
