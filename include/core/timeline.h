@@ -17,6 +17,12 @@ typedef int64_t msec_t;
 
 #define MSEC_NEVER INT64_MAX
 
+static inline msec_t
+earlier(msec_t a, msec_t b)
+{
+	return a < b ? a : b;
+}
+
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
 	struct timeline *timeline;
 	size_t place;

@@ -125,12 +125,6 @@ is_over(const struct loop *loop)
 	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
 }
 
-static msec_t
-earlier(msec_t a, msec_t b)
-{
-	return a < b ? a : b;
-}
-
 /* due: when the session is. */
 static msec_t
 next_wake(const struct loop *loop, msec_t due)

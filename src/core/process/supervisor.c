@@ -111,26 +111,19 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 }
 
 static void
-end_by(struct supervisor *supervisor, msec_t until)
-{
-	if (until < supervisor->until)
-		supervisor->until = until;
-}
-
-static void
 note_cause(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
 {
 	bool runs = supervisor->state == PROCESS_RUNNING || supervisor->state == PROCESS_DEAF;
 
 	if (event == SUPERVISE_HASTEN) {
 		supervisor->hasty = true;
-		end_by(supervisor, now + TIME_HASTY_END);
+		supervisor->until = earlier(supervisor->until, now + TIME_HASTY_END);
 	}
 	if (runs &&
 	    (event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_EXITED ||
 		event == SUPERVISE_EOF || event == SUPERVISE_GONE)) {
 		supervisor->cause = event;
-		end_by(supervisor, now + TIME_END);
+		supervisor->until = earlier(supervisor->until, now + TIME_END);
 	}
 }
 

@@ -359,12 +359,6 @@ session_expire(struct session *session, bool heard, msec_t now)
 	expire(session, SIDE_CLIENT, heard);
 }
 
-static msec_t
-earlier(msec_t a, msec_t b)
-{
-	return a < b ? a : b;
-}
-
 /* When the first alarm is due by the caller's clock, which is `lag` ms ahead. */
 static msec_t
 due_by_caller(const struct timeline *timeline, msec_t lag)

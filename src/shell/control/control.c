@@ -35,36 +35,36 @@ struct peer { /* a connection */
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
 };
 
-struct fault { /* a JSON-RPC error */
-	int code;
+struct call { /* of a method */
+	struct control *control;
+	struct peer *peer;
+	json_t *params;
+	int code; /* of the JSON-RPC error, if it is refused */
 	char text[512];
 };
 
 __attribute__((format(printf, 3, 4))) static json_t *
-refuse(struct fault *fault, int code, const char *format, ...)
+refuse(struct call *call, int code, const char *format, ...)
 {
 	va_list values;
 
-	fault->code = code;
+	call->code = code;
 	va_start(values, format);
-	vsnprintf(fault->text, sizeof(fault->text), format, values);
+	vsnprintf(call->text, sizeof(call->text), format, values);
 	va_end(values);
 	return NULL;
 }
 
 static json_t *
-on_list(struct peer *peer, json_t *params, struct fault *fault)
+on_list(struct call *call)
 {
-	(void)fault;
-	return views_list(peer->control, json_is_true(json_object_get(params, "requests")));
+	return views_list(call->control, json_is_true(json_object_get(call->params, "requests")));
 }
 
 static json_t *
-on_stats(struct peer *peer, json_t *params, struct fault *fault)
+on_stats(struct call *call)
 {
-	(void)params;
-	(void)fault;
-	return views_stats(peer->control);
+	return views_stats(call->control);
 }
 
 /* One call of cancel; texts that are not given are empty, or NULL for the id. */
@@ -170,41 +170,41 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 }
 
 static json_t *
-on_cancel(struct peer *peer, json_t *params, struct fault *fault)
+on_cancel(struct call *call)
 {
 	struct order order = { .from = "", .reason = "", .method = "", .name = "", .older = -1 };
 	json_t *chosen, *result = NULL;
 
-	if (peer->control->options->session.dry_run)
-		return refuse(fault, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
-	if (json_unpack(params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &order.id, "from", &order.from, "reason",
+	if (call->control->options->session.dry_run)
+		return refuse(call, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
+	if (json_unpack(call->params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &order.id, "from", &order.from, "reason",
 		&order.reason, "method", &order.method, "name", &order.name, "older_ms", &order.older) < 0)
-		return refuse(fault, -32602, "want strings, and older_ms as a number of milliseconds");
+		return refuse(call, -32602, "want strings, and older_ms as a number of milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
-		return refuse(fault, -32602, "from: want client or server");
+		return refuse(call, -32602, "from: want client or server");
 	if (strlen(order.reason) > REASON_MOST)
-		return refuse(fault, -32602, "reason: want at most %d bytes", REASON_MOST);
+		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
 	if (order.id == NULL && order.older < 0 && *order.method == '\0' && *order.name == '\0')
-		return refuse(fault, -32602, "want id, or one of older_ms, method and name");
+		return refuse(call, -32602, "want id, or one of older_ms, method and name");
 	chosen = json_array();
 	if (order.id != NULL)
-		choose_written(peer->control->session, &order, chosen);
+		choose_written(call->control->session, &order, chosen);
 	else
-		choose(peer->control->session, &order, chosen);
+		choose(call->control->session, &order, chosen);
 	if (order.id != NULL && json_array_size(chosen) == 0)
-		refuse(fault, CONTROL_NOT_FOUND, "not found or already completed");
+		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
 	else if (order.id != NULL && json_array_size(chosen) > 1)
-		refuse(fault, -32602, "client and server both have a request with this id: want from");
+		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else
-		result = cancel_chosen(peer->control, chosen, order.reason);
+		result = cancel_chosen(call->control, chosen, order.reason);
 	json_decref(chosen);
 	return result;
 }
 
 static json_t *
-on_set(struct peer *peer, json_t *params, struct fault *fault)
+on_set(struct call *call)
 {
-	struct control *control = peer->control;
+	struct control *control = call->control;
 	const char *option = "", *rule = "";
 	enum policy_clock which;
 	struct policy scratch = { 0 };
@@ -212,14 +212,14 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	size_t changed = 0;
 	int in_flight = 0;
 
-	if (json_unpack(params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0 ||
+	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0 ||
 	    (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0))
-		return refuse(fault, -32602, "want an option, timeout or max-time, and a rule");
+		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
 	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch))
-		refuse(fault, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
+		refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
 	else if (!session_set(control->session, scratch.rules, in_flight, control->now, &changed))
-		refuse(fault, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
+		refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
 	else
 		result = json_pack("{s:I}", "changed", (json_int_t)changed);
 	policy_free(&scratch);
@@ -230,14 +230,14 @@ on_set(struct peer *peer, json_t *params, struct fault *fault)
 	return result;
 }
 
+/* given: the level without the parameter; or NULL. */
 static bool
-read_level(const json_t *params, enum why_level *level, struct fault *fault)
+read_level(struct call *call, const char *given, enum why_level *level)
 {
-	const char *text = json_string_value(json_object_get(params, "level"));
-
-	if (text != NULL && log_level_named(span_of(text), level))
+	if (json_unpack(call->params, "{s?s}", "level", &given) == 0 && given != NULL &&
+	    log_level_named(span_of(given), level))
 		return true;
-	refuse(fault, -32602, "level: want error, person, decision or traffic");
+	refuse(call, -32602, "level: want error, person, decision or traffic");
 	return false;
 }
 
@@ -294,46 +294,37 @@ listen_to_log(struct control *control)
 }
 
 static json_t *
-on_watch(struct peer *peer, json_t *params, struct fault *fault)
+on_watch(struct call *call)
 {
-	enum why_level level = LEVEL_DECISION;
-
-	if (json_object_get(params, "level") != NULL && !read_level(params, &level, fault))
+	if (!read_level(call, "decision", &call->peer->level))
 		return NULL;
-	peer->watching = true;
-	peer->level = level;
-	listen_to_log(peer->control);
+	call->peer->watching = true;
+	listen_to_log(call->control);
 	return json_object();
 }
 
 static json_t *
-on_reload(struct peer *peer, json_t *params, struct fault *fault)
+on_log(struct call *call)
 {
-	struct control *control = peer->control;
+	return read_level(call, NULL, &call->control->log->config.level) ? json_object() : NULL;
+}
+
+static json_t *
+on_reload(struct call *call)
+{
+	struct control *control = call->control;
 	json_t *result = configfile_reload(control->file, control->options, control->log);
 
-	(void)params;
 	session_set_rules(control->session, &control->options->policy);
 	if (result == NULL)
-		refuse(fault, CONTROL_REFUSED, "%.*s", (int)control->file->fault.len, control->file->fault.data);
+		refuse(call, CONTROL_REFUSED, "%.*s", (int)control->file->fault.len, control->file->fault.data);
 	return result;
-}
-
-static json_t *
-on_log(struct peer *peer, json_t *params, struct fault *fault)
-{
-	enum why_level level;
-
-	if (!read_level(params, &level, fault))
-		return NULL;
-	peer->control->log->config.level = level;
-	return json_object();
 }
 
 /* THE METHODS. A handler returns the result, or refuses. */
 static const struct {
 	const char *name;
-	json_t *(*handle)(struct peer *peer, json_t *params, struct fault *fault);
+	json_t *(*handle)(struct call *call);
 } methods[] = {
 	{ "list", on_list },
 	{ "cancel", on_cancel },
@@ -351,55 +342,66 @@ append_dumped(const char *bytes, size_t len, void *line)
 	return 0;
 }
 
-/* Takes the result; NULL: there is a fault. id NULL: unknown. */
+/* Takes the result; NULL: the call is refused. id NULL: unknown. */
 static void
-answer(struct peer *peer, json_t *id, json_t *result, const struct fault *fault)
+answer(const struct call *call, json_t *id, json_t *result)
 {
+	struct buf *out = &call->peer->out;
 	bool done = result != NULL;
 	json_t *response;
 
 	if (!done)
 		result =
-		    json_pack("{s:i,s:o}", "code", fault->code, "message", printable_json(span_of(fault->text), false));
+		    json_pack("{s:i,s:o}", "code", call->code, "message", printable_json(span_of(call->text), false));
 	response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", id, done ? "result" : "error", result);
-	json_dump_callback(response, append_dumped, &peer->out, JSON_COMPACT | JSON_ENSURE_ASCII);
-	buf_append(&peer->out, SPAN("\n"));
+	json_dump_callback(response, append_dumped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
+	buf_append(out, SPAN("\n"));
 	json_decref(response);
 }
 
+static void
+answer_fault(struct peer *peer, int code, const char *text)
+{
+	struct call call = { .peer = peer };
+
+	refuse(&call, code, "%s", text);
+	answer(&call, NULL, NULL);
+}
+
 static json_t *
-carry_out(struct peer *peer, const char *method, json_t *params, struct fault *fault)
+carry_out(struct call *call, const char *method)
 {
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (strcmp(methods[i].name, method) == 0)
-			return methods[i].handle(peer, params, fault);
-	return refuse(fault, -32601, "there is no such method");
+			return methods[i].handle(call);
+	return refuse(call, -32601, "there is no such method");
 }
 
 /* A request without an id is carried out and not answered. */
 static void
 on_line(struct peer *peer, struct span line)
 {
-	struct fault fault = { 0 };
+	struct call call = { .control = peer->control, .peer = peer };
 	json_error_t error;
 	json_t *message = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 	json_t *id = json_object_get(message, "id"), *given = json_object_get(message, "params"), *result = NULL;
-	json_t *params = given == NULL ? json_object() : json_incref(given);
 	const char *method = json_string_value(json_object_get(message, "method"));
-	bool valid = method != NULL && json_is_object(params) &&
-	    (id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id));
+	bool valid;
 
+	call.params = given == NULL ? json_object() : json_incref(given);
+	valid = method != NULL && json_is_object(call.params) &&
+	    (id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id));
 	if (message == NULL)
-		refuse(&fault, -32700, "%s", error.text);
+		refuse(&call, -32700, "%s", error.text);
 	else if (!valid)
-		refuse(&fault, -32600, "that is no JSON-RPC request with named parameters");
+		refuse(&call, -32600, "that is no JSON-RPC request with named parameters");
 	else
-		result = carry_out(peer, method, params, &fault);
+		result = carry_out(&call, method);
 	if (!valid || id != NULL)
-		answer(peer, valid ? id : NULL, result, &fault);
+		answer(&call, valid ? id : NULL, result);
 	else
 		json_decref(result);
-	json_decref(params);
+	json_decref(call.params);
 	json_decref(message);
 }
 
@@ -413,7 +415,7 @@ find_line(struct peer *peer)
 
 	peer->line = newline == NULL ? 0 : len + 1;
 	if (len > CONTROL_LINE) {
-		answer(peer, NULL, NULL, &(struct fault){ -32600, "the line is too long" });
+		answer_fault(peer, -32600, "the line is too long");
 		peer->closing = true;
 	}
 }
@@ -478,7 +480,7 @@ admit(struct control *control, int fd)
 	control->peers[control->count++] = peer;
 	if (control->count <= CONTROL_PEERS)
 		return;
-	answer(peer, NULL, NULL, &(struct fault){ CONTROL_REFUSED, "too many connections" });
+	answer_fault(peer, CONTROL_REFUSED, "too many connections");
 	send_out(peer);
 	hang_up(control, control->count - 1);
 }

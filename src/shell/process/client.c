@@ -19,23 +19,32 @@ enum {
 	PROCESS_GONE, /* the client's process has ended */
 };
 
-#ifdef SYS_pidfd_open
-
 enum {
 	GENERATIONS = 32,
 	NAME = 64, /* "pipe:[4026531840]" */
 };
 
-/* proc(5): what the descriptor is, such as "socket:[7]"; "" if that cannot be read. */
+/* proc(5): what a descriptor of the process is, such as "socket:[7]"; "" if that cannot be read. */
 static void
-name_descriptor(const char *process, int fd, char name[NAME])
+name_descriptor(pid_t pid, int fd, char name[NAME])
 {
 	char path[64];
 	ssize_t len;
 
-	snprintf(path, sizeof(path), "/proc/%s/fd/%d", process, fd);
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)pid, fd);
 	len = proc_is_own() ? readlink(path, name, NAME - 1) : 0;
 	name[len > 0 ? len : 0] = '\0';
+}
+
+static int
+open_process(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
 }
 
 /*
@@ -47,20 +56,19 @@ name_descriptor(const char *process, int fd, char name[NAME])
 static int
 watch_process(int input, pid_t *process)
 {
-	char own[NAME], other[NAME], number[32];
-	pid_t pid = getppid();
+	char own[NAME], other[NAME];
 	struct stat status;
+	pid_t pid = getppid();
 
 	if (fstat(input, &status) < 0 || (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)))
 		return -1;
-	name_descriptor("self", input, own);
+	name_descriptor(getpid(), input, own);
 	for (int i = 0; i < GENERATIONS && pid > 1; i++, pid = proc_parent(pid)) {
-		int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		int fd = open_process(pid);
 		bool gone = fd < 0 || (i == 0 && getppid() != pid);
 
-		/* Read after the descriptor is open: from then on the pid cannot be reused for another process. */
-		snprintf(number, sizeof(number), "%ld", (long)pid);
-		name_descriptor(number, STDIN_FILENO, other);
+		/* Read while fd is open: the pid cannot be reused for another process then. */
+		name_descriptor(pid, STDIN_FILENO, other);
 		*process = pid;
 		if (!gone && (other[0] == '\0' || strcmp(own, other) != 0))
 			return fd;
@@ -71,18 +79,6 @@ watch_process(int input, pid_t *process)
 	}
 	return -1;
 }
-
-#else
-
-static int
-watch_process(int input, pid_t *process)
-{
-	(void)input;
-	(void)process;
-	return -1;
-}
-
-#endif
 
 /*
  * These descriptors stay readable, so each wakes the loop once only; that of a hangup may turn readable for another
@@ -174,7 +170,7 @@ client_wake(const struct client *client)
 	/* A turn writes after client_turn: the next one has to handle what that has found. */
 	if (client->port->out.broken && client->state != CLIENT_LEFT && !wants_end(client))
 		return 0;
-	return client->hung_until < wake ? client->hung_until : wake;
+	return earlier(client->hung_until, wake);
 }
 
 /*
@@ -219,19 +215,16 @@ leave(struct client *client, enum leaving leaving, msec_t now)
 static void
 leave_on_signal(struct client *client, msec_t now)
 {
-	msec_t leave_by = now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
-
 	if (client->state != CLIENT_LEFT)
 		leave(client, LEAVE_TERMINATED, now);
-	if (leave_by < client->leave_by)
-		client->leave_by = leave_by;
+	client->leave_by =
+	    earlier(client->leave_by, now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT);
 }
 
 static void
 leave_at_end(struct client *client, msec_t now)
 {
-	bool deaf = client_is_deaf(client);
-	bool drain = !deaf && (client->options->drain || client->port->in.file);
+	bool drain = !client_is_deaf(client) && (client->options->drain || client->port->in.file);
 
 	if (drain && client->options->drain_for != MSEC_NEVER)
 		client->drain_until = now + client->options->drain_for;

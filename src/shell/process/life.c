@@ -401,7 +401,7 @@ life_wake(const struct life *life)
 		return life->now;
 	/* Without a guardian. */
 	if (life->supervisor.state == PROCESS_SWEEPING && life->child.guardian == 0)
-		return life->supervisor.wake < life->now + SWEEP_LOOK ? life->supervisor.wake : life->now + SWEEP_LOOK;
+		return earlier(life->supervisor.wake, life->now + SWEEP_LOOK);
 	return life->supervisor.wake;
 }
 
