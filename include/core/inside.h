@@ -202,8 +202,11 @@ enum cancel_result apply_to_message(struct session *session, struct request *req
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
 
-/* Like apply, with all that follows for the turns of the request's ACP session. */
-void turns_apply(struct session *session, struct request *request, enum decide_event event, struct message *message);
+/*
+ * Carries out the cell of this event, with all that follows for the turns of the request's ACP session. message: the
+ * response, progress or cancel at hand, or NULL. The request may be freed by this call.
+ */
+void turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message);
 
 /* A new request of the server's: if its turn was cancelled before, the request ends with the turn. */
 void turns_join(struct session *session, struct request *request);
@@ -228,13 +231,6 @@ void turns_close(struct session *session, struct span session_id);
 void turns_left(struct session *session);
 
 /* --- requests.c */
-
-/*
- * Carries out one cell. request: may be NULL, for a message that names none. message: the response,
- * progress or cancel at hand, or NULL. The request may be freed by this call.
- */
-void requests_decide(struct session *session, struct request *request, enum decide_event event,
-    struct message *message);
 
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);

@@ -352,8 +352,6 @@ bool state_id_is_taken(const struct session *session, enum side requester, struc
 static inline enum request_state
 state_of(const struct session *session, const struct request *request)
 {
-	if (request == NULL)
-		return REQUEST_NONE;
 	if (request->state == REQUEST_WAITING && request->end > 0 && !request->urgent &&
 	    lane_untouched(session->party[request->from].lane, request->start))
 		return REQUEST_QUEUED;

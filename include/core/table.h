@@ -20,7 +20,7 @@
  */
 
 enum request_state {
-	REQUEST_NONE,       /* there is no such request */
+	REQUEST_NONE,       /* it has ended */
 	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
 	REQUEST_WAITING,    /* the requester waits for the answer */
 	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
@@ -223,7 +223,7 @@ struct request *request_of_hard(struct alarm *alarm);
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state at each event. It is data, one cell for each state and event;
+ * THE TABLE: what happens to a request in each state but NONE at each event. It is data, one cell for each;
  * apply.c carries it out. The requester is the side that sent the request; the receiver works on it.
  */
 

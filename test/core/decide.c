@@ -6,7 +6,7 @@ Suite *decide_suite(void);
 
 SUITE("decide");
 
-TESTS(each_cell_makes_sense, 0, REQUEST_STATES)
+TESTS(each_cell_makes_sense, REQUEST_QUEUED, REQUEST_STATES)
 {
 	int event;
 
@@ -25,7 +25,7 @@ TESTS(each_cell_makes_sense, 0, REQUEST_STATES)
 			ck_assert_int_eq(_i, REQUEST_WAITING);
 		if (cell->steps & DECIDE_EXTEND)
 			ck_assert(event == EVENT_PROGRESS || event == EVENT_PROGRESS_OWED);
-		if (_i != REQUEST_NONE && (cell->steps & DECIDE_ANSWER)) /* each answer of canceld's own is reported */
+		if (cell->steps & DECIDE_ANSWER) /* each answer of canceld's own is reported */
 			ck_assert(cell->steps & DECIDE_REPORT);
 	}
 }
@@ -113,10 +113,10 @@ tally_at(enum request_state state, enum decide_event event)
 /* What ends is counted once, when its requester no longer waits; who gives it up is known from then on. */
 TEST(each_end_is_counted_once)
 {
-	for (int state = 0; state < REQUEST_STATES; state++)
+	for (int state = REQUEST_QUEUED; state < REQUEST_STATES; state++)
 		for (int event = 0; event < DECIDE_EVENTS; event++) {
 			const struct decision *cell = &decisions[state][event];
-			bool waited = state != REQUEST_NONE && state != REQUEST_ABANDONED;
+			bool waited = state != REQUEST_ABANDONED;
 			bool waits = cell->next == REQUEST_WAITING || cell->next == REQUEST_CANCELLING;
 
 			ck_assert_uint_eq(cell->tally,

@@ -1,5 +1,5 @@
 /*
- *   requests ─▶ turns ─▶ decisions[state][event]  (decide.c)
+ *   turns_decide ─▶ decisions[state][event]  (decide.c)
  *                             │ one cell
  *      withdraw ─▶ message or report ─▶ cancel ─▶ probe ─▶ answer ─▶ tally ─▶ next state ─▶ acknowledgements
  *        lane       pass                cancel    recovery   reply    journal   pending        acks
@@ -87,7 +87,7 @@ report(struct session *session, const struct request *request, const struct deci
 enum cancel_result
 apply_to_message(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
-	enum why why = word_for(session, request == NULL ? message->from : request->from, cell->why);
+	enum why why = word_for(session, request->from, cell->why);
 
 	if (cell->steps & DECIDE_CANCEL)
 		return cancel_forward(session, message, request, why);

@@ -38,7 +38,7 @@ deafen(struct session *session, struct request *request)
 	if (request->state == REQUEST_WAITING && owed)
 		apply_grace(session, request);
 	else if (session->server.life == SERVER_DEAF && request_is_awaited(request) && !owed)
-		requests_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
+		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 }
 
 void
@@ -93,7 +93,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 		if (goes_on(session, request))
 			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
 		else
-			requests_decide(session, request, EVENT_RECEIVER_LOST, NULL);
+			turns_decide(session, request, EVENT_RECEIVER_LOST, NULL);
 	}
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	pending_clear(&session->turns);

@@ -35,7 +35,7 @@ fail(struct session *session, struct request *request)
 {
 	if (request == NULL || !request_is_awaited(request))
 		return false;
-	requests_decide(session, request, EVENT_MALFORMED, NULL);
+	turns_decide(session, request, EVENT_MALFORMED, NULL);
 	return true;
 }
 
@@ -286,7 +286,7 @@ begin_oversized(struct session *session, enum side from)
 	if (request == NULL || request->state == REQUEST_ABANDONED)
 		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : question);
 	if (request != NULL)
-		requests_decide(session, request, EVENT_OVERSIZED, NULL);
+		turns_decide(session, request, EVENT_OVERSIZED, NULL);
 	else if (question != NULL)
 		recovery_answered(session, question, &message);
 	else if (message.envelope.id.len == 0 && !method)

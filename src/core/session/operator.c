@@ -62,7 +62,7 @@ session_cancel(struct session *session, enum side from, struct span id, struct s
 	session_set_time(session, now);
 	owed = state_deadline_waits(session, request);
 	session->reason = &reason;
-	requests_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 	session->reason = NULL;
 	return true;
 }

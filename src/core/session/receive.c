@@ -43,7 +43,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	else if (!acks_add(&session->acks, id, target, reason, request))
 		reject_ack(session, message, dialect->failure_code, "too many cancels wait for their requests");
 	else
-		requests_decide(session, request,
+		turns_decide(session, request,
 		    state_owes_answer(session, SIDE_CLIENT) ? EVENT_CANCEL_OWED : EVENT_CANCEL_ACKNOWLEDGED, NULL);
 }
 
@@ -289,7 +289,7 @@ make_way(struct session *session, const struct message *message)
 	struct request *older = pending_by_wire(&session->party[message->from].pending, message->envelope.id);
 
 	if (older != NULL && older->state == REQUEST_ABANDONED) {
-		requests_decide(session, older, EVENT_DEADLINE, NULL);
+		turns_decide(session, older, EVENT_DEADLINE, NULL);
 		return true;
 	}
 	return older == NULL;
@@ -322,7 +322,8 @@ receive_request(struct session *session, struct message *message)
 		turns_cancelled(session, message);
 	} else if (state_takes_nothing(session, side_other(message->from))) {
 		journal_tally(&session->journal, message->from, TALLY_LOST);
-		requests_decide(session, NULL, EVENT_RECEIVER_GONE, message);
+		reply_gone(session, message);
+		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);
 	} else if ((too_much = is_too_much(session, message)) != NULL) {
 		refuse(session, message, session->handshake.dialect->failure_code, "too-many-requests", too_much,
 		    WHY_TOO_MANY);
@@ -339,7 +340,7 @@ on_malformed(struct session *session, struct message *message, struct request *r
 {
 	bool awaited = request_is_awaited(request);
 
-	requests_decide(session, request, EVENT_MALFORMED, awaited ? NULL : message);
+	turns_decide(session, request, EVENT_MALFORMED, awaited ? NULL : message);
 	if (awaited && message->from == SIDE_SERVER)
 		pass_drop(session, message, WHY_NOISE, NULL);
 	else if (awaited)
@@ -369,7 +370,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
 
 	if (state_of(session, request) == REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
-		requests_decide(session, request, EVENT_RESPONSE, message);
+		turns_decide(session, request, EVENT_RESPONSE, message);
 		return;
 	}
 	if (message->envelope.malformed && message->batch == NULL) {
@@ -401,7 +402,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		restore_id(session, message, SCAN_ERROR_REQUEST_ID); /* ACP's TypeScript SDK */
 		restore_id(session, message, SCAN_RESULT_SUBSCRIPTION);
 	}
-	requests_decide(session, request, EVENT_RESPONSE, message);
+	turns_decide(session, request, EVENT_RESPONSE, message);
 }
 
 static void
@@ -435,7 +436,7 @@ receive_response(struct session *session, struct message *message)
 	else if (party->untracked > 0)
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 	else
-		requests_decide(session, NULL, EVENT_RESPONSE, message);
+		pass_drop(session, message, WHY_STRAY, NULL);
 }
 
 /* --- notifications */
@@ -457,13 +458,13 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 	if (id.len == 0 && !(untracked && (unkept || value->type == VALUE_NULL)))
 		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
 	else if (request != NULL && (request_traits(request) & METHOD_STREAM))
-		requests_decide(session, request, EVENT_STREAM_ENDED, message);
+		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
 		cancel_pass(session, message, NULL);
 	else if (!ended && (request != NULL || questions_find(session, requester, id) != NULL))
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, NULL);
 	else
-		requests_decide(session, NULL, EVENT_CANCEL, message);
+		pass_drop(session, message, WHY_UNKNOWN_CANCEL, NULL);
 }
 
 static void
@@ -479,7 +480,7 @@ on_cancel(struct session *session, struct message *message)
 	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
-		requests_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
+		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);
 }
 
 /* For session_next_request. */
@@ -548,17 +549,18 @@ on_progress(struct session *session, struct message *message)
 	if (request != NULL) {
 		keep_progress(session, message, request);
 		restore_token(session, message, request);
+		turns_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
+	} else if ((kept || party->untracked > 0) && !questions_has_minted(session, token)) {
+		pass_on(session, message, WHY_UNTRACKED, NULL);
 	} else {
-		kept = (kept || party->untracked > 0) && !questions_has_minted(session, token);
+		pass_drop(session, message, WHY_LATE_PROGRESS, NULL);
 	}
-	requests_decide(session, request, kept ? EVENT_PROGRESS_OWED : EVENT_PROGRESS, message);
 }
 
 static void
 on_task_status(struct session *session, struct message *message)
 {
 	struct span id = message_id(message->scan, SCAN_TASK_ID);
-
 	struct request *task;
 
 	while (id.len > 0 && dialect_ends_task(scan_text(message->scan, SCAN_STATUS)) &&

@@ -1,22 +1,5 @@
-#include <assert.h>
-
 #include "core/inside.h"
 #include "core/limits.h"
-
-void
-requests_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
-{
-	const struct decision *cell = &decisions[REQUEST_NONE][event];
-
-	if (request != NULL) {
-		turns_apply(session, request, event, message);
-		return;
-	}
-	assert(message != NULL);
-	if (cell->steps & DECIDE_ANSWER)
-		reply_gone(session, message);
-	(void)apply_to_message(session, NULL, cell, message);
-}
 
 struct request *
 requests_named(const struct session *session, enum side from, const struct scan *scan)
@@ -44,7 +27,7 @@ expire(struct session *session, struct request *request)
 	bool owed = state_deadline_waits(session, request);
 
 	if (request->state == REQUEST_ABANDONED) {
-		requests_decide(session, request, EVENT_DEADLINE, NULL);
+		turns_decide(session, request, EVENT_DEADLINE, NULL);
 		return;
 	}
 	if (request->fate != TURN_RUNS) {
@@ -53,12 +36,12 @@ expire(struct session *session, struct request *request)
 	}
 	if (request->from == SIDE_CLIENT && server_is_deaf(&session->server) &&
 	    state_of(session, request) == REQUEST_WAITING) {
-		requests_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
+		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 		return;
 	}
 	if (request->state == REQUEST_WAITING)
 		session->server.hung |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
-	requests_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
 static bool
@@ -107,7 +90,7 @@ requests_trim(struct session *session, enum side requester)
 
 		while (request->state != REQUEST_ABANDONED)
 			request = request->newer;
-		requests_decide(session, request, EVENT_DEADLINE, NULL);
+		turns_decide(session, request, EVENT_DEADLINE, NULL);
 	}
 }
 
@@ -135,6 +118,6 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		if (traits == 0 || (request_traits(request) & traits))
-			requests_decide(session, request, event, NULL);
+			turns_decide(session, request, event, NULL);
 	}
 }

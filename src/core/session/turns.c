@@ -113,7 +113,7 @@ apply_to_turn(struct session *session, struct request *turn, enum decide_event e
 }
 
 void
-turns_apply(struct session *session, struct request *request, enum decide_event event, struct message *message)
+turns_decide(struct session *session, struct request *request, enum decide_event event, struct message *message)
 {
 	const struct request *withheld;
 
