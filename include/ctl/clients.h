@@ -18,15 +18,16 @@ enum client_syntax {
 };
 
 struct client {
-	const char *id, *alias; /* for the command line; alias may be NULL */
-	const char *name;       /* for people */
-	enum client_syntax syntax;
+	const char *id;   /* for the command line */
+	const char *name; /* for people */
 	/*
 	 * Patterns as for glob(3). The first part is ~ (the home directory), ^ (that of configurations), % (those of the
 	 * users of editors made from Visual Studio Code), $NAME (a variable), or . (the project here).
 	 */
 	const char *files[CLIENT_FILES];
-	const char *servers[CLIENT_PATHS];     /* objects whose members are servers; "/" between keys, '*' is any key */
+	const char *servers[CLIENT_PATHS]; /* objects whose members are servers; "/" between keys, '*' is any key */
+	const char *alias;                 /* another id, or NULL */
+	enum client_syntax syntax;
 	const char *timeouts[CLIENT_TIMEOUTS]; /* in a server: paths to its own limit for a call */
 	const char *everywhere;                /* in the file: the same for all servers, in the same unit; or NULL */
 	msec_t unit, least, built_in;          /* of the limit, ms; below least it is ignored; 0: there is none */

@@ -145,29 +145,26 @@ static int
 back_up(struct replace *file, const char *state)
 {
 	size_t len = strlen(file->path), skipped = len > BACKUP_NAME ? len - BACKUP_NAME : 0;
-	char stamp[32] = "", number[32] = "", *name;
 	time_t now = time(NULL);
+	char stamp[32] = "";
 	struct tm parts;
-	int fd = -1;
+	int fd;
 
 	if (make_directory(state) == -1)
 		return fail(file, "no directory for the backup, %s: %s", state, strerror(errno));
 	if (localtime_r(&now, &parts) != NULL)
 		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
-	for (int i = 0; i < 100 && fd == -1 && (i == 0 || errno == EEXIST); i++) {
-		snprintf(number, sizeof(number), "%ld-%d", (long)getpid(), i);
-		snprintf(file->backup, sizeof(file->backup), "%s/%s-%s%s", state, stamp, number, file->path + skipped);
-		for (name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
-			*name = '!';
-		fd = open(file->backup, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	}
+	snprintf(file->backup, sizeof(file->backup), "%s/%s-XXXXXX%s", state, stamp, file->path + skipped);
+	for (char *name = file->backup + strlen(state) + 1; (name = strchr(name, '/')) != NULL;)
+		*name = '!';
+	fd = mkostemps(file->backup, (int)(len - skipped), O_CLOEXEC);
 	if (fd != -1 && write_all(fd, buf_span(&file->text)) == 0)
 		return close(fd);
 	fail(file, "no backup in %s: %s", state, strerror(errno));
-	if (fd != -1)
+	if (fd != -1) {
 		unlink(file->backup);
-	if (fd != -1)
 		close(fd);
+	}
 	return -1;
 }
 

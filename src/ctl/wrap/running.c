@@ -1,67 +1,67 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/buf.h"
 #include "ctl/clients.h"
 
-/* A file of a process, whose strings NUL ends; empty if it cannot be read. */
-static void
-read_file(const char *process, const char *name, struct buf *text)
-{
-	char path[300];
-	size_t got;
-	FILE *file;
-
-	buf_clear(text);
-	snprintf(path, sizeof(path), "/proc/%s/%s", process, name);
-	file = fopen(path, "re");
-	while (file != NULL && (got = fread(buf_space(text, 4096), 1, 4096, file)) > 0)
-		buf_added(text, got);
-	if (file != NULL)
-		fclose(file);
-	buf_append(text, (struct span){ "", 1 });
-}
-
-static const char *
-last_part(const char *path)
+static bool
+is_named(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash != NULL ? slash + 1 : path;
+	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
 }
 
-/* The program itself, or the script of an interpreter. */
+/* What the strings, ended by NUL, of a file of a process say: whether it is the program itself, or node with its script. */
 static bool
-is_program(const char *process, const char *name, struct buf *text)
+has_name(FILE *words, const char *name)
 {
-	const char *program, *script;
+	char *word = NULL;
+	size_t size = 0;
+	bool found = false, interpreter = true;
 
-	read_file(process, "cmdline", text);
-	program = buf_span(text).ptr;
-	if (strcmp(last_part(program), name) == 0)
-		return true;
-	if (strlen(program) + 1 >= text->len)
-		return false;
-	script = program + strlen(program) + 1;
-	return (strcmp(last_part(program), "node") == 0 || strcmp(last_part(program), "bun") == 0) &&
-	    strcmp(last_part(script), name) == 0;
+	while (!found && interpreter && getdelim(&word, &size, '\0', words) > 0) {
+		found = is_named(word, name);
+		interpreter = is_named(word, "node") || is_named(word, "bun");
+	}
+	free(word);
+	return found;
+}
+
+/* ... and whether its HOME is this one, or none. */
+static bool
+has_home(FILE *variables, const char *home)
+{
+	char *variable = NULL;
+	size_t size = 0;
+	bool same = true, found = false;
+
+	while (!found && getdelim(&variable, &size, '\0', variables) > 0) {
+		found = strncmp(variable, "HOME=", strlen("HOME=")) == 0;
+		same = !found || strcmp(variable + strlen("HOME="), home) == 0;
+	}
+	free(variable);
+	return same;
 }
 
 static bool
-has_home(const char *process, const char *home, struct buf *text)
+ask(const char *process, const char *file, bool (*about)(FILE *strings, const char *name), const char *name,
+    bool otherwise)
 {
-	const char *at, *end;
+	char path[300];
+	FILE *strings;
 
-	read_file(process, "environ", text);
-	at = buf_span(text).ptr;
-	for (end = at + text->len; at < end; at += strlen(at) + 1)
-		if (strncmp(at, "HOME=", strlen("HOME=")) == 0)
-			return strcmp(at + strlen("HOME="), home) == 0;
-	return true;
+	snprintf(path, sizeof(path), "/proc/%s/%s", process, file);
+	strings = fopen(path, "re");
+	if (strings == NULL)
+		return otherwise;
+	otherwise = about(strings, name);
+	fclose(strings);
+	return otherwise;
 }
 
 bool
@@ -70,21 +70,14 @@ client_running(const char *name, const char *home)
 	DIR *processes = opendir("/proc");
 	const struct dirent *entry;
 	struct stat status;
-	char path[300];
-	struct buf text;
 	bool found = false;
 
-	if (processes == NULL)
-		return false;
-	buf_init(&text);
-	while (!found && (entry = readdir(processes)) != NULL) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
-		found = stat(path, &status) == 0 && status.st_uid == geteuid() &&
-		    is_program(entry->d_name, name, &text) && has_home(entry->d_name, home, &text);
-	}
-	closedir(processes);
-	buf_free(&text);
+	while (processes != NULL && !found && (entry = readdir(processes)) != NULL)
+		found = isdigit((unsigned char)entry->d_name[0]) &&
+		    fstatat(dirfd(processes), entry->d_name, &status, 0) == 0 && status.st_uid == geteuid() &&
+		    ask(entry->d_name, "cmdline", has_name, name, false) &&
+		    ask(entry->d_name, "environ", has_home, home, true);
+	if (processes != NULL)
+		closedir(processes);
 	return found;
 }

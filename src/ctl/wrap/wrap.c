@@ -87,32 +87,32 @@ list_server(struct task *task, const struct client_file *file, const struct doc 
 		[ENTRY_ODD] = "odd",
 	};
 	struct entry entry = entry_read(doc, node);
-	struct span name = doc_name(doc, node);
+	struct span name = doc_name(doc, node), shown;
 	size_t width = term_width(NULL);
 	struct buf command, line, row;
 	char state[32];
 	json_t *object;
 
 	buf_init(&command);
+	buf_init(&line);
+	buf_init(&row);
 	if (entry.why == NULL)
 		entry_show(&command, doc, &entry, true);
+	shown = entry.why != NULL ? span_of(entry.why) : buf_span(&command);
 	if (task->json) {
 		object = object_of(file, name, "state", states[entry.state], entry.why);
 		if (entry.why == NULL)
-			json_object_set_new(object, "command", printable_json(buf_span(&command), false));
+			json_object_set_new(object, "command", printable_json(shown, false));
 		put_object(object);
-		buf_free(&command);
-		return;
+	} else {
+		snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
+		buf_append(&line, span_of(state));
+		printable_append(&line, name, "");
+		buf_append(&line, SPAN(": "));
+		buf_append(&line, shown);
+		table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
+		show_line(buf_span(&row));
 	}
-	buf_init(&line);
-	buf_init(&row);
-	snprintf(state, sizeof(state), "  %-12s ", states[entry.state]);
-	buf_append(&line, span_of(state));
-	printable_append(&line, name, "");
-	buf_append(&line, SPAN(": "));
-	buf_append(&line, entry.why != NULL ? span_of(entry.why) : buf_span(&command));
-	table_cut(&row, buf_span(&line), width > 0 ? width : SIZE_MAX);
-	show_line(buf_span(&row));
 	buf_free(&command);
 	buf_free(&line);
 	buf_free(&row);
