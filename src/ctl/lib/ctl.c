@@ -33,6 +33,9 @@ ctl_tell(int status, const char *format, ...)
 static int
 refuse(char *argv[], int got)
 {
+	/* A letter in the middle of its word is told alone. */
+	if (got == '?' && optopt != 0 && strncmp(argv[optind - 1], "--", 2) != 0)
+		return ctl_usage("unknown option '-%c'; see cancelctl %s --help", optopt, argv[0]);
 	return ctl_usage(got == ':' ? "the option '%.60s' needs a value; see cancelctl %s --help" :
 				      "unknown option '%.60s'; see cancelctl %s --help",
 	    argv[optind - 1], argv[0]);
