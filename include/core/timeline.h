@@ -5,8 +5,9 @@
  * Time as the core knows it: milliseconds on a clock that never goes back, given by the caller. The core never asks for
  * the time itself.
  *
- * Deadlines: a heap of alarms, each of which knows its place. Arming and disarming take O(log n) steps in the number of
- * alarms. Alarms that are due at the same time come in the order in which they were armed.
+ * Deadlines: a list of alarms, which mostly are armed in the order in which they are due, and a heap of the others, each
+ * of which knows its place. Arming and disarming take O(log n) steps in the number of alarms, and mostly one. Alarms
+ * that are due at the same time come in the order in which they were armed.
  */
 
 #include <stdbool.h>
@@ -25,15 +26,17 @@ earlier(msec_t a, msec_t b)
 
 struct alarm { /* embedded in the object that waits; zeroed: not armed */
 	struct timeline *timeline;
-	size_t place;
+	struct alarm *earlier, *later; /* in the list */
+	size_t place;                  /* in the heap */
 	msec_t due;
 	uint64_t order;
 };
 
 struct timeline { /* zeroed: nothing is armed */
+	struct alarm *first, *last;
 	struct alarm **heap;
-	size_t count, room;
-	uint64_t armed; /* how often an alarm was armed */
+	size_t count, room; /* of the heap */
+	uint64_t armed;     /* how often an alarm was armed */
 };
 
 void timeline_free(struct timeline *timeline); /* nothing may be armed any more */
@@ -59,10 +62,6 @@ alarm_due(const struct alarm *alarm)
 }
 
 /* The alarm that is due first, or NULL if none is armed. */
-static inline struct alarm *
-timeline_first(const struct timeline *timeline)
-{
-	return timeline->count > 0 ? timeline->heap[0] : NULL;
-}
+struct alarm *timeline_first(const struct timeline *timeline);
 
 #endif
