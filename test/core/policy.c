@@ -5,96 +5,65 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "shell/words.h"
 
 Suite *policy_suite(void);
 
-/* Empty: any. */
-struct rule {
-	enum policy_clock clock;
-	const char *method, *name;
-	msec_t duration;
-};
-
 static const struct {
-	const char *what;
-	struct rule rules[4];
-	const char *method, *name;
+	const char *what, *idle_rules[4], *cap_rules[3], *method, *name;
 	bool from_server;
 	msec_t idle, cap;
 } cases[] = {
-	{ "built in", { { 0 } }, "tools/list", "", false, TIME_IDLE, TIME_CAP },
-	{ "runs code", { { 0 } }, "tools/call", "x", false, TIME_IDLE_CODE, TIME_CAP },
-	{ "starts", { { 0 } }, "initialize", "", false, TIME_START, TIME_CAP },
-	{ "exempt", { { 0 } }, "tasks/result", "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "a person", { { 0 } }, "elicitation/create", "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "the server's", { { 0 } }, "ping", "", true, MSEC_NEVER, MSEC_NEVER },
-
-	{ "bare", { { POLICY_IDLE, "", "", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
-	{ "bare cap", { { POLICY_CAP, "", "", 7 } }, "ping", "", false, TIME_IDLE, 7 },
-	{ "bare none", { { POLICY_IDLE, "", "", MSEC_NEVER } }, "ping", "", false, MSEC_NEVER, TIME_CAP },
-	{ "bare leaves the start", { { POLICY_IDLE, "", "", 7 } }, "server/discover", "", false, TIME_START, TIME_CAP },
-	{ "bare leaves the cap of the start", { { POLICY_CAP, "", "", 7 } }, "initialize", "", false, TIME_START,
-	    TIME_CAP },
-	{ "bare leaves what is exempt", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } },
-	    "subscriptions/listen", "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "bare leaves persons", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } }, "sampling/createMessage",
-	    "", false, MSEC_NEVER, MSEC_NEVER },
-	{ "bare leaves the server's", { { POLICY_IDLE, "", "", 7 }, { POLICY_CAP, "", "", 8 } }, "ping", "", true,
-	    MSEC_NEVER, MSEC_NEVER },
-
-	{ "method", { { POLICY_IDLE, "a", "", 7 } }, "a", "x", false, 7, TIME_CAP },
-	{ "another method", { { POLICY_IDLE, "a", "", 7 } }, "ab", "", false, TIME_IDLE, TIME_CAP },
-	{ "method before bare", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "a", "", false, 7,
-	    TIME_CAP },
-	{ "method of the start", { { POLICY_IDLE, "initialize", "", 7 } }, "initialize", "", false, 7, TIME_CAP },
-	{ "method that is exempt", { { POLICY_IDLE, "tasks/result", "", 7 }, { POLICY_CAP, "tasks/result", "", 9 } },
-	    "tasks/result", "", false, 7, 9 },
-	{ "one clock only", { { POLICY_CAP, "tasks/result", "", 9 } }, "tasks/result", "", false, MSEC_NEVER, 9 },
-	{ "method of the server's", { { POLICY_IDLE, "ping", "", 7 } }, "ping", "", true, 7, MSEC_NEVER },
-
-	{ "name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
-	{ "another name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "y", false, TIME_IDLE_CODE,
-	    TIME_CAP },
-	{ "no name", { { POLICY_IDLE, "tools/call", "x", 7 } }, "tools/call", "", false, TIME_IDLE_CODE, TIME_CAP },
-	{ "name before method",
-	    { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "", 8 }, { POLICY_IDLE, "", "", 9 } }, "a", "x", false,
-	    7, TIME_CAP },
-	{ "name of the server's", { { POLICY_CAP, "a", "x", 7 } }, "a", "x", true, MSEC_NEVER, 7 },
-
-	{ "the later", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "", false, 8, TIME_CAP },
-	{ "the later name", { { POLICY_CAP, "a", "x", 7 }, { POLICY_CAP, "a", "x", 8 } }, "a", "x", false, TIME_IDLE,
-	    8 },
-	{ "any tool", { { POLICY_IDLE, "tools/call", "*", 7 } }, "tools/call", "x", false, 7, TIME_CAP },
-	{ "a name that begins so", { { POLICY_IDLE, "tools/call", "browser_*", 7 } }, "tools/call", "browser_click",
-	    false, 7, TIME_CAP },
-	{ "... and no more", { { POLICY_IDLE, "tools/call", "browser_*", 7 } }, "tools/call", "browser_", false, 7,
-	    TIME_CAP },
-	{ "a name that does not", { { POLICY_IDLE, "tools/call", "browser_*", 7 } }, "tools/call", "a_browser_", false,
-	    TIME_IDLE_CODE, TIME_CAP },
-	{ "two wildcards", { { POLICY_IDLE, "a", "x*y*z", 7 } }, "a", "x12y3yz4z", false, 7, TIME_CAP },
-	{ "two wildcards, another end", { { POLICY_IDLE, "a", "x*y*z", 7 } }, "a", "xyzw", false, TIME_IDLE, TIME_CAP },
-	{ "a literal asterisk", { { POLICY_IDLE, "a", "x\\*", 7 } }, "a", "x*", false, 7, TIME_CAP },
-	{ "no wildcard", { { POLICY_IDLE, "a", "x\\*", 7 } }, "a", "xy", false, TIME_IDLE, TIME_CAP },
-	{ "another backslash", { { POLICY_IDLE, "a", "c:\\x", 7 } }, "a", "c:\\x", false, 7, TIME_CAP },
-	{ "exact before a wildcard", { { POLICY_IDLE, "a", "x", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a", "x", false, 7,
-	    TIME_CAP },
-	{ "a literal asterisk is exact", { { POLICY_IDLE, "a", "\\*", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a", "*",
-	    false, 7, TIME_CAP },
-	{ "a wildcard before no name", { { POLICY_IDLE, "a", "*", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "x", false,
-	    7, TIME_CAP },
-	{ "the later wildcard", { { POLICY_IDLE, "a", "x*", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a", "x", false, 8,
-	    TIME_CAP },
-	{ "methods", { { POLICY_IDLE, "tasks/*", "", 7 }, { POLICY_IDLE, "", "", 8 } }, "tasks/result", "", false, 7,
+	{ "built in", { NULL }, { NULL }, "tools/list", "", false, TIME_IDLE, TIME_CAP },
+	{ "runs code", { NULL }, { NULL }, "tools/call", "x", false, TIME_IDLE_CODE, TIME_CAP },
+	{ "starts", { NULL }, { NULL }, "initialize", "", false, TIME_START, TIME_CAP },
+	{ "exempt", { NULL }, { NULL }, "tasks/result", "", false, MSEC_NEVER, MSEC_NEVER },
+	{ "a person", { NULL }, { NULL }, "elicitation/create", "", false, MSEC_NEVER, MSEC_NEVER },
+	{ "the server's", { NULL }, { NULL }, "ping", "", true, MSEC_NEVER, MSEC_NEVER },
+	{ "bare", { "7ms" }, { NULL }, "tools/call", "x", false, 7, TIME_CAP },
+	{ "bare cap", { NULL }, { "7ms" }, "ping", "", false, TIME_IDLE, 7 },
+	{ "bare none", { "none" }, { NULL }, "ping", "", false, MSEC_NEVER, TIME_CAP },
+	{ "bare leaves the start", { "7ms" }, { NULL }, "server/discover", "", false, TIME_START, TIME_CAP },
+	{ "bare leaves the cap of the start", { NULL }, { "7ms" }, "initialize", "", false, TIME_START, TIME_CAP },
+	{ "bare leaves what is exempt", { "7ms" }, { "8ms" }, "subscriptions/listen", "", false, MSEC_NEVER,
 	    MSEC_NEVER },
-	{ "an exact method before others", { { POLICY_IDLE, "a", "", 7 }, { POLICY_IDLE, "*", "", 8 } }, "a", "", false,
-	    7, TIME_CAP },
-	{ "a name before an exact method", { { POLICY_IDLE, "*", "x", 7 }, { POLICY_IDLE, "a", "", 8 } }, "a", "x",
-	    false, 7, TIME_CAP },
-	{ "an exact name before an exact method", { { POLICY_IDLE, "*", "x", 7 }, { POLICY_IDLE, "a", "*", 8 } }, "a",
-	    "x", false, 7, TIME_CAP },
-	{ "methods of the server's", { { POLICY_IDLE, "fs/*", "", 7 } }, "fs/read", "", true, 7, MSEC_NEVER },
-	{ "the later bare", { { POLICY_IDLE, "", "", 7 }, { POLICY_IDLE, "", "", MSEC_NEVER } }, "a", "", false,
-	    MSEC_NEVER, TIME_CAP },
+	{ "bare leaves persons", { "7ms" }, { "8ms" }, "sampling/createMessage", "", false, MSEC_NEVER, MSEC_NEVER },
+	{ "bare leaves the server's", { "7ms" }, { "8ms" }, "ping", "", true, MSEC_NEVER, MSEC_NEVER },
+	{ "method", { "a=7ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "another method", { "a=7ms" }, { NULL }, "ab", "", false, TIME_IDLE, TIME_CAP },
+	{ "method before bare", { "a=7ms", "8ms" }, { NULL }, "a", "", false, 7, TIME_CAP },
+	{ "method of the start", { "initialize=7ms" }, { NULL }, "initialize", "", false, 7, TIME_CAP },
+	{ "method that is exempt", { "tasks/result=7ms" }, { "tasks/result=9ms" }, "tasks/result", "", false, 7, 9 },
+	{ "one clock only", { NULL }, { "tasks/result=9ms" }, "tasks/result", "", false, MSEC_NEVER, 9 },
+	{ "method of the server's", { "ping=7ms" }, { NULL }, "ping", "", true, 7, MSEC_NEVER },
+	{ "name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "x", false, 7, TIME_CAP },
+	{ "another name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "y", false, TIME_IDLE_CODE, TIME_CAP },
+	{ "no name", { "tools/call:x=7ms" }, { NULL }, "tools/call", "", false, TIME_IDLE_CODE, TIME_CAP },
+	{ "name before method", { "a:x=7ms", "a=8ms", "9ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "name of the server's", { NULL }, { "a:x=7ms" }, "a", "x", true, MSEC_NEVER, 7 },
+	{ "the later", { "a=7ms", "a=8ms" }, { NULL }, "a", "", false, 8, TIME_CAP },
+	{ "the later name", { NULL }, { "a:x=7ms", "a:x=8ms" }, "a", "x", false, TIME_IDLE, 8 },
+	{ "any tool", { "tools/call:*=7ms" }, { NULL }, "tools/call", "x", false, 7, TIME_CAP },
+	{ "a name that begins so", { "tools/call:browser_*=7ms" }, { NULL }, "tools/call", "browser_click", false, 7,
+	    TIME_CAP },
+	{ "... and no more", { "tools/call:browser_*=7ms" }, { NULL }, "tools/call", "browser_", false, 7, TIME_CAP },
+	{ "a name that does not", { "tools/call:browser_*=7ms" }, { NULL }, "tools/call", "a_browser_", false,
+	    TIME_IDLE_CODE, TIME_CAP },
+	{ "two wildcards", { "a:x*y*z=7ms" }, { NULL }, "a", "x12y3yz4z", false, 7, TIME_CAP },
+	{ "two wildcards, another end", { "a:x*y*z=7ms" }, { NULL }, "a", "xyzw", false, TIME_IDLE, TIME_CAP },
+	{ "a literal asterisk", { "a:x\\*=7ms" }, { NULL }, "a", "x*", false, 7, TIME_CAP },
+	{ "no wildcard", { "a:x\\*=7ms" }, { NULL }, "a", "xy", false, TIME_IDLE, TIME_CAP },
+	{ "another backslash", { "a:c:\\x=7ms" }, { NULL }, "a", "c:\\x", false, 7, TIME_CAP },
+	{ "exact before a wildcard", { "a:x=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "a literal asterisk is exact", { "a:\\*=7ms", "a:*=8ms" }, { NULL }, "a", "*", false, 7, TIME_CAP },
+	{ "a wildcard before no name", { "a:*=7ms", "a=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "the later wildcard", { "a:x*=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 8, TIME_CAP },
+	{ "methods", { "tasks/*=7ms", "8ms" }, { NULL }, "tasks/result", "", false, 7, MSEC_NEVER },
+	{ "an exact method before others", { "a=7ms", "*=8ms" }, { NULL }, "a", "", false, 7, TIME_CAP },
+	{ "a name before an exact method", { "*:x=7ms", "a=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "an exact name before an exact method", { "*:x=7ms", "a:*=8ms" }, { NULL }, "a", "x", false, 7, TIME_CAP },
+	{ "methods of the server's", { "fs/*=7ms" }, { NULL }, "fs/read", "", true, 7, MSEC_NEVER },
+	{ "the later bare", { "7ms", "none" }, { NULL }, "a", "", false, MSEC_NEVER, TIME_CAP },
 };
 
 SUITE("policy");
@@ -104,11 +73,11 @@ TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 	struct policy policy = { 0 };
 	struct deadlines deadlines;
 	struct span method = span_of(cases[_i].method);
-	const struct rule *rule;
 
-	for (rule = cases[_i].rules; rule->method != NULL; rule++)
-		policy_add(&policy, POLICY_OPTION, rule->clock, span_of(rule->method), span_of(rule->name),
-		    rule->duration);
+	for (const char *const *rule = cases[_i].idle_rules; *rule != NULL; rule++)
+		ck_assert(units_read_rule(span_of(*rule), POLICY_OPTION, POLICY_IDLE, &policy));
+	for (const char *const *rule = cases[_i].cap_rules; *rule != NULL; rule++)
+		ck_assert(units_read_rule(span_of(*rule), POLICY_OPTION, POLICY_CAP, &policy));
 	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name), dialect_method(&dialect_mcp, method),
 	    cases[_i].from_server);
 	ck_assert_msg(deadlines.idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,
