@@ -66,13 +66,12 @@ enum option_kind {
 
 /* A row of THE TABLE, which ends with a row of zeros: getopt's, the help, the completions and the keys of the file. */
 struct options_row {
-	int letter;       /* 0: none */
-	const char *name; /* NULL: none */
+	int letter; /* 0: none */
 	enum option_kind kind;
-	size_t at; /* what it sets, in struct options */
-	const char
-	    *value; /* as the help shows it: "FILE", "text|json", "[=DURATION]" if it may be left out; NULL: none */
-	const char *help; /* the explanation */
+	const char *name;  /* NULL: none */
+	size_t at;         /* what it sets, in struct options */
+	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
+	const char *help;  /* the explanation */
 };
 
 extern const struct options_row options_rows[];

@@ -30,80 +30,80 @@ enum {
 static const size_t message_most = SIZE_MAX >> 3;
 
 const struct options_row options_rows[] = {
-	{ 'D', "dialect", OPTION_DIALECT, AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
+	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel" },
 	{ .kind = OPTION_HEADING, .help = "Deadlines" },
-	{ 't', "timeout", OPTION_IDLE, AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 't', OPTION_IDLE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', "max-time", OPTION_CAP, AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 'T', OPTION_CAP, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
-	{ 'g', "grace", OPTION_WAIT, AT(session.grace), "DURATION",
+	{ 'g', OPTION_WAIT, "grace", AT(session.grace), "DURATION",
 	    "for what is on its way already, and for answers that a cancelled request is still owed (5s; 30s for "
 	    "session/prompt)" },
 	{ .kind = OPTION_HEADING, .help = "Cancels and answers" },
-	{ 0, "no-cancel", OPTION_FLAG, AT(session.no_cancel), NULL,
+	{ 0, OPTION_FLAG, "no-cancel", AT(session.no_cancel), NULL,
 	    "write no cancels to the server, not even the client's" },
-	{ 0, "answer-cancelled", OPTION_FLAG, AT(session.answer_cancelled), NULL,
+	{ 0, OPTION_FLAG, "answer-cancelled", AT(session.answer_cancelled), NULL,
 	    "answer what the client itself has cancelled with an error, if the server does not within the grace" },
-	{ 0, "tool-errors", OPTION_FLAG, AT(session.tool_errors), NULL,
+	{ 0, OPTION_FLAG, "tool-errors", AT(session.tool_errors), NULL,
 	    "a tools/call that timed out gets a result with isError, which the model sees, instead of an error" },
-	{ 0, "ask-progress", OPTION_FLAG, AT(session.ask_progress), NULL,
+	{ 0, OPTION_FLAG, "ask-progress", AT(session.ask_progress), NULL,
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs" },
-	{ 0, "legacy", OPTION_FLAG, AT(session.legacy), NULL,
+	{ 0, OPTION_FLAG, "legacy", AT(session.legacy), NULL,
 	    "answer server/discover without the server: old ones exit on it" },
 	{ .kind = OPTION_HEADING, .help = "The end" },
-	{ 'd', "drain", OPTION_DRAIN, AT(drain), "[=DURATION]",
+	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
 	    "at end of file on stdin wait for what is outstanding; so does a regular file on stdin" },
-	{ 'e', "fail-on-timeout", OPTION_FLAG, AT(fail_on_timeout), NULL,
+	{ 'e', OPTION_FLAG, "fail-on-timeout", AT(fail_on_timeout), NULL,
 	    "exit with 124 instead of 0 if a request timed out or was given up at the end" },
-	{ 0, "fail-on-error", OPTION_FLAG, AT(fail_on_error), NULL,
+	{ 0, OPTION_FLAG, "fail-on-error", AT(fail_on_error), NULL,
 	    "exit with 123 instead of 0 if a request was answered with an error or isError or given up, or a line of "
 	    "the client was no message" },
-	{ 0, "term-after", OPTION_WAIT, AT(term_after), "DURATION",
+	{ 0, OPTION_WAIT, "term-after", AT(term_after), "DURATION",
 	    "from the end of the server's stdin to SIGTERM (700ms; 100ms after a signal, or if it is stuck)" },
-	{ 0, "kill-after", OPTION_WAIT, AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
-	{ 0, "sweep", OPTION_CHOICE, AT(sweep_group), "tree|group",
+	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
+	{ 0, OPTION_CHOICE, "sweep", AT(sweep_group), "tree|group",
 	    "what is ended when the server has ended: tree, all that it started, or group, which spares what left its "
 	    "process group (tree)" },
 	{ .kind = OPTION_HEADING, .help = "A server that fails" },
-	{ 'r', "restart", OPTION_RESTART, AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
+	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
 	    "(ACP) and language servers, whose sessions cannot be replayed, only if stateless" },
-	{ 'k', "kill-stuck", OPTION_STUCK, AT(session.kill_stuck), "[=DURATION]",
+	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it; implies "
 	    "-r. The session of an agent or a language server is over then, unless -r says stateless" },
 	{ .kind = OPTION_HEADING, .help = "Limits" },
-	{ 0, "max-message", OPTION_SIZE, AT(session.max_message), "SIZE",
+	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
-	{ 0, "max-inflight", OPTION_COUNT, AT(session.max_inflight), "N",
+	{ 0, OPTION_COUNT, "max-inflight", AT(session.max_inflight), "N",
 	    "requests outstanding in one direction (65536)" },
 	{ .kind = OPTION_HEADING, .help = "The log" },
-	{ 'l', "log", OPTION_PATH, AT(log_path), "FILE", "append to FILE instead of writing to stderr" },
-	{ 0, "log-format", OPTION_CHOICE, AT(log.json), "text|json", "lines of text or JSON objects" },
-	{ 0, "log-level", OPTION_LEVEL, AT(log.level), "error|person|decision|traffic",
+	{ 'l', OPTION_PATH, "log", AT(log_path), "FILE", "append to FILE instead of writing to stderr" },
+	{ 0, OPTION_CHOICE, "log-format", AT(log.json), "text|json", "lines of text or JSON objects" },
+	{ 0, OPTION_LEVEL, "log-level", AT(log.level), "error|person|decision|traffic",
 	    "as with -q, without an option, with -v, with -vv" },
-	{ 0, "log-payload", OPTION_FLAG, AT(log.payload), NULL,
+	{ 0, OPTION_FLAG, "log-payload", AT(log.payload), NULL,
 	    "write the text of each message, its secrets too, to a FILE that no other user may read" },
-	{ 0, "name", OPTION_NAME, AT(name), "NAME", "the server's name in each line (from the command)" },
-	{ 'v', NULL, OPTION_LEVEL, AT(log.level), NULL,
+	{ 0, OPTION_NAME, "name", AT(name), "NAME", "the server's name in each line (from the command)" },
+	{ 'v', OPTION_LEVEL, NULL, AT(log.level), NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
-	{ 'q', NULL, OPTION_LEVEL, AT(log.level), NULL, "say less: only what canceld fails at" },
+	{ 'q', OPTION_LEVEL, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
 	{ .kind = OPTION_HEADING, .help = "To look at a session" },
-	{ 'n', "dry-run", OPTION_FLAG, AT(session.dry_run), NULL,
+	{ 'n', OPTION_FLAG, "dry-run", AT(session.dry_run), NULL,
 	    "let every byte pass, and log what would have been cancelled, dropped or answered" },
 	{ .kind = OPTION_HEADING, .help = "Configuration and control" },
-	{ 'c', "config", OPTION_PATH, AT(config), "FILE",
+	{ 'c', OPTION_PATH, "config", AT(config), "FILE",
 	    "read from FILE what the options do not say (from ~/.config/canceld/config.json); SIGUSR2: again" },
-	{ 0, "control", OPTION_PATH, AT(control), "PATH",
+	{ 0, OPTION_PATH, "control", AT(control), "PATH",
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
-	{ 0, "no-control", OPTION_FLAG, AT(no_control), NULL, "no control socket" },
-	{ 0, "wrapped", OPTION_IGNORED, 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
+	{ 0, OPTION_FLAG, "no-control", AT(no_control), NULL, "no control socket" },
+	{ 0, OPTION_IGNORED, "wrapped", 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
 	{ .kind = OPTION_HEADING, .help = "Help" },
-	{ 'h', NULL, OPTION_HELP, 0, NULL, "the common options, on one screen" },
-	{ 0, "help", OPTION_HELP, 0, NULL, "this text" },
-	{ 'V', "version", OPTION_VERSION, 0, NULL, "the version" },
+	{ 'h', OPTION_HELP, NULL, 0, NULL, "the common options, on one screen" },
+	{ 0, OPTION_HELP, "help", 0, NULL, "this text" },
+	{ 'V', OPTION_VERSION, "version", 0, NULL, "the version" },
 	{ .help = NULL },
 };
 
@@ -242,9 +242,9 @@ set_restart(struct options *options, const char *value)
 }
 
 static bool
-set_wait(msec_t *wait, const char *value)
+set_wait(msec_t *wait, struct span value)
 {
-	if (!units_read_duration(span_of(value), wait))
+	if (!units_read_duration(value, wait))
 		return false;
 	if (*wait == MSEC_NEVER)
 		*wait = 0;
@@ -252,10 +252,10 @@ set_wait(msec_t *wait, const char *value)
 }
 
 static bool
-set_level(enum why_level *level, int letter, const char *value)
+set_level(enum why_level *level, int letter, struct span value)
 {
 	if (letter == 0)
-		return log_level_named(span_of(value), level);
+		return log_level_named(value, level);
 	if (letter == 'q')
 		*level = LEVEL_ERROR;
 	else if (*level < LEVEL_TRAFFIC)
@@ -263,10 +263,11 @@ set_level(enum why_level *level, int letter, const char *value)
 	return true;
 }
 
-/* false: the value is wrong. */
+/* false: the value is wrong or missing. */
 static bool
 set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
+	struct span text = value != NULL ? span_of(value) : SPAN("");
 	void *at = (char *)options + row->at;
 	const struct dialect *dialect;
 
@@ -275,38 +276,37 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		*(bool *)at = true;
 		return true;
 	case OPTION_CHOICE:
-		*(bool *)at = strcmp(value, strchr(row->value, '|') + 1) == 0;
-		return *(bool *)at || span_equal(span_of(value), (struct span){ row->value, strcspn(row->value, "|") });
+		*(bool *)at = strcmp(text.ptr, strchr(row->value, '|') + 1) == 0;
+		return *(bool *)at || span_equal(text, (struct span){ row->value, strcspn(row->value, "|") });
 	case OPTION_DIALECT:
-		dialect = options->session.dialect = dialect_named(span_of(value));
-		return dialect != NULL || strcmp(value, "auto") == 0;
+		dialect = options->session.dialect = dialect_named(text);
+		return dialect != NULL || span_equal(text, SPAN("auto"));
 	case OPTION_IDLE:
-		return units_read_rule(span_of(value), source, POLICY_IDLE, at);
+		return units_read_rule(text, source, POLICY_IDLE, at);
 	case OPTION_CAP:
-		return units_read_rule(span_of(value), source, POLICY_CAP, at);
+		return units_read_rule(text, source, POLICY_CAP, at);
 	case OPTION_WAIT:
-		return set_wait(at, value);
+		return set_wait(at, text);
 	case OPTION_DRAIN:
 		options->drain = true;
-		return value == NULL || units_read_duration(span_of(value), &options->drain_for);
+		return value == NULL || units_read_duration(text, &options->drain_for);
 	case OPTION_RESTART:
 		return set_restart(options, value);
 	case OPTION_STUCK:
 		options->session.kill_stuck = TIME_STUCK;
 		return set_restart(options, NULL) &&
-		    (value == NULL ||
-			(units_read_duration(span_of(value), at) && options->session.kill_stuck != MSEC_NEVER));
+		    (value == NULL || (units_read_duration(text, at) && options->session.kill_stuck != MSEC_NEVER));
 	case OPTION_SIZE:
-		return units_read_size(span_of(value), MESSAGE_LEAST, message_most, at);
+		return units_read_size(text, MESSAGE_LEAST, message_most, at);
 	case OPTION_COUNT:
-		return units_read_count(span_of(value), 1, INFLIGHT_MOST, at);
+		return units_read_count(text, 1, INFLIGHT_MOST, at);
 	case OPTION_PATH:
 		/* A client passes no shell that would expand ~. */
-		return value[0] != '\0' && strcmp(value, "--") != 0 && home_expand(value, at, OPTIONS_PATH);
+		return text.len > 0 && !span_equal(text, SPAN("--")) && home_expand(text.ptr, at, OPTIONS_PATH);
 	case OPTION_NAME:
-		return value[0] != '\0' && snprintf(at, NAME_SIZE, "%s", value) < NAME_SIZE;
+		return text.len > 0 && snprintf(at, NAME_SIZE, "%s", text.ptr) < NAME_SIZE;
 	case OPTION_LEVEL:
-		return set_level(at, row->letter, value);
+		return set_level(at, row->letter, text);
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTION_IGNORED:
@@ -353,10 +353,9 @@ bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
     struct buf *fault)
 {
-	int argument = options_argument(row);
 	char words[1024];
 
-	if (argument != (value == NULL ? required_argument : no_argument) && set(options, row, source, value))
+	if ((value == NULL || options_argument(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
 		snprintf(words, sizeof(words), "%s: want %s", row->name, wanted(row));
