@@ -1,208 +1,139 @@
 #include "scenario/actions.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/buf.h"
 #include "scenario/match.h"
 #include "scenario/vocabulary.h"
 
-enum field {
-	FIELD_VERB,
-	FIELD_SIDE,
-	FIELD_ID,
-	FIELD_METHOD,
-	FIELD_NAME,
-	FIELD_MESSAGE,
-	FIELD_DETAIL,
-	FIELD_HINT,
-	FIELD_OUTCOME,
-	FIELD_ELAPSED,
-	FIELD_TIMEOUT,
-	FIELDS
-};
+/* The fields that scenarios write in quotes. */
+static const char *const quoted[] = { "message", "detail", "hint", "outcome" };
 
-static const char *const field_names[FIELDS] = {
-	[FIELD_VERB] = "verb",
-	[FIELD_SIDE] = "side",
-	[FIELD_ID] = "id",
-	[FIELD_METHOD] = "method",
-	[FIELD_NAME] = "name",
-	[FIELD_MESSAGE] = "message",
-	[FIELD_DETAIL] = "detail",
-	[FIELD_HINT] = "hint",
-	[FIELD_OUTCOME] = "outcome",
-	[FIELD_ELAPSED] = "elapsed",
-	[FIELD_TIMEOUT] = "timeout",
-};
-
-struct action_copy {
-	enum why why;
-	char *fields[FIELDS];
-};
-
-static char *
-number_text(msec_t number)
+static void
+set(json_t *copy, const char *name, struct span value)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lld", (long long)number);
-	return strdup(number == MSEC_NEVER ? "" : text);
-}
-
-void
-actions_add(struct action_list *list, const struct action *action)
-{
-	static const char *const verbs[] = { "send", "drop", "note" };
-	static const char *const sides[] = { "client", "server" };
-	struct action_copy *copy;
-
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity * 2 + 8;
-		list->first = mem_resize(list->first, list->capacity, sizeof(*list->first));
-	}
-	copy = &list->first[list->count++];
-	copy->why = action->why;
-	copy->fields[FIELD_VERB] = strdup(verbs[action->verb]);
-	copy->fields[FIELD_SIDE] = strdup(sides[action->side]);
-	copy->fields[FIELD_ID] = vocabulary_copy(action->id);
-	copy->fields[FIELD_METHOD] = vocabulary_copy(action->method);
-	copy->fields[FIELD_NAME] = vocabulary_copy(action->name);
-	copy->fields[FIELD_MESSAGE] = vocabulary_copy(action->message);
-	copy->fields[FIELD_DETAIL] = vocabulary_copy(action->detail);
-	copy->fields[FIELD_HINT] = vocabulary_copy(action->hint);
-	copy->fields[FIELD_OUTCOME] = vocabulary_copy(action->outcome);
-	copy->fields[FIELD_ELAPSED] = number_text(action->elapsed);
-	copy->fields[FIELD_TIMEOUT] = number_text(action->timeout);
+	if (value.len > 0)
+		json_object_set_new(copy, name, json_stringn_nocheck(value.ptr, value.len));
 }
 
 static void
-free_copy(struct action_copy *copy)
+set_time(json_t *copy, const char *name, msec_t time)
 {
-	int i;
+	char digits[SPAN_NUMBER_MAX];
 
-	for (i = 0; i < FIELDS; i++)
-		free(copy->fields[i]);
+	if (time != MSEC_NEVER)
+		set(copy, name, span_number(time, digits));
 }
 
 void
-actions_clear(struct action_list *list)
+actions_add(json_t *list, const struct action *action)
 {
-	while (list->count > 0)
-		free_copy(&list->first[--list->count]);
+	static const char *const verbs[] = { "send", "drop", "note" };
+	static const char *const sides[] = { "client", "server" };
+	json_t *copy = json_object();
+
+	set(copy, "why", span_of(why_word(action->why)));
+	set(copy, "verb", span_of(verbs[action->verb]));
+	set(copy, "side", span_of(sides[action->side]));
+	set(copy, "id", action->id);
+	set(copy, "method", action->method);
+	set(copy, "name", action->name);
+	set(copy, "message", action->message);
+	set(copy, "detail", action->detail);
+	set(copy, "hint", action->hint);
+	set(copy, "outcome", action->outcome);
+	set_time(copy, "elapsed", action->elapsed);
+	set_time(copy, "timeout", action->timeout);
+	json_array_append_new(list, copy);
 }
 
-void
-actions_free(struct action_list *list)
+/* A field; "" if there is none. */
+static struct span
+field_of(const json_t *copy, struct span name)
 {
-	actions_clear(list);
-	free(list->first);
-}
+	const json_t *value = json_object_getn(copy, name.ptr, name.len);
 
-static bool
-is_word(const struct action_copy *copy, struct span word)
-{
-	const char *expected = why_word(copy->why);
-
-	return span_equal(word, (struct span){ expected, strlen(expected) });
+	return value == NULL ? SPAN("") : (struct span){ json_string_value(value), json_string_length(value) };
 }
 
 bool
-actions_are(const struct action_list *list, struct span words)
+actions_are(const json_t *list, struct span words)
 {
+	json_t *copy;
 	size_t i;
 
-	for (i = 0; i < list->count; i++)
-		if (!is_word(&list->first[i], vocabulary_word(&words)))
+	json_array_foreach(list, i, copy)
+	{
+		if (!span_equal(vocabulary_word(&words), field_of(copy, SPAN("why"))))
 			return false;
+	}
 	return words.len == 0;
 }
 
 static bool
-is_equal(const char *value, struct span expected, bool quoted)
+is_quoted(struct span name)
 {
-	struct buf plain;
-	bool equal;
-
-	buf_init(&plain);
-	if (!quoted)
-		buf_append(&plain, expected);
-	else if (!vocabulary_unquote(expected, &plain))
-		return false;
-	equal = span_equal(buf_span(&plain), (struct span){ value, strlen(value) });
-	buf_free(&plain);
-	return equal;
+	for (size_t i = 0; i < sizeof(quoted) / sizeof(quoted[0]); i++)
+		if (span_equal(name, span_of(quoted[i])))
+			return true;
+	return false;
 }
 
 /* field: NAME=VALUE. */
 static bool
-has_field(const struct action_copy *copy, struct span field)
+has_field(const json_t *copy, struct span field)
 {
 	const char *equal = memchr(field.ptr, '=', field.len);
-	struct span name, value;
-	int i;
+	struct span name = { field.ptr, equal == NULL ? 0 : (size_t)(equal - field.ptr) }, value;
+	struct buf plain;
+	bool sound = equal != NULL;
 
-	if (equal == NULL)
+	if (!sound)
 		return false;
-	name = span_part(field, 0, (size_t)(equal - field.ptr));
 	value = span_part(field, name.len + 1, field.len - name.len - 1);
-	if (span_equal(name, SPAN("text")))
-		return is_equal(copy->fields[FIELD_MESSAGE], value, true);
-	for (i = 0; i < FIELDS; i++)
-		if (span_equal(name, (struct span){ field_names[i], strlen(field_names[i]) }))
-			return is_equal(copy->fields[i], value, i >= FIELD_DETAIL && i <= FIELD_OUTCOME);
-	return false;
+	name = span_equal(name, SPAN("text")) ? SPAN("message") : name;
+	buf_init(&plain);
+	if (is_quoted(name))
+		sound = vocabulary_unquote(value, &plain);
+	else
+		buf_append(&plain, value);
+	sound = sound && span_equal(buf_span(&plain), field_of(copy, name));
+	buf_free(&plain);
+	return sound;
 }
 
 bool
-actions_next(struct action_list *list, struct span text)
+actions_next(json_t *list, struct span text)
 {
-	struct action_copy *copy = list->first;
-	bool sound;
+	const json_t *copy = json_array_get(list, 0);
+	bool sound = copy != NULL && span_equal(vocabulary_word(&text), field_of(copy, SPAN("why")));
 
-	if (list->count == 0)
-		return false;
-	sound = is_word(copy, vocabulary_word(&text));
 	while (sound && text.len > 0)
 		sound = has_field(copy, vocabulary_word(&text));
-	if (!sound)
-		return false;
-	free_copy(copy);
-	memmove(copy, copy + 1, --list->count * sizeof(*copy));
-	return true;
-}
-
-static void
-show_copy(const struct action_copy *copy, struct buf *out)
-{
-	const char *word = why_word(copy->why);
-	int i;
-
-	buf_append(out, (struct span){ word, strlen(word) });
-	buf_append(out, SPAN("("));
-	for (i = 0; i < FIELDS; i++) {
-		if (*copy->fields[i] == '\0')
-			continue;
-		buf_append(out, (struct span){ field_names[i], strlen(field_names[i]) });
-		buf_append(out, SPAN("="));
-		match_show(out, (struct span){ copy->fields[i], strlen(copy->fields[i]) });
-		buf_append(out, SPAN(" "));
-	}
-	out->len--;
-	buf_append(out, SPAN(")"));
+	if (sound)
+		json_array_remove(list, 0);
+	return sound;
 }
 
 void
-actions_show(const struct action_list *list, struct buf *out)
+actions_show(const json_t *list, struct buf *out)
 {
+	const char *name;
+	json_t *copy, *value;
 	size_t i;
 
-	if (list->count == 0)
+	if (json_array_size(list) == 0)
 		buf_append(out, SPAN("none"));
-	for (i = 0; i < list->count; i++) {
-		if (i > 0)
+	json_array_foreach(list, i, copy)
+	{
+		json_object_foreach(copy, name, value)
+		{
 			buf_append(out, SPAN(" "));
-		show_copy(&list->first[i], out);
+			buf_append(out, span_of(name));
+			buf_append(out, SPAN("="));
+			match_show(out, field_of(copy, span_of(name)));
+		}
+		buf_append(out, SPAN(";"));
 	}
 }

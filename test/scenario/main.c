@@ -113,16 +113,13 @@ read_scenarios(struct script *script, const char *directory)
 static void
 read_directory(struct run *run, const char *directory)
 {
-	char *path = path_of(directory, "seeds.txt");
-
 	read_in(&run->script, directory, "words.inc");
 	if (read_scenarios(&run->script, directory) <= 0) {
 		printf("%s: no *.scn there\n", directory);
 		run->faults++;
 	} else {
-		run->seeds = seeds_read(path);
+		run->seeds = seeds_read(path_of(directory, "seeds.txt"));
 	}
-	free(path);
 }
 
 static void
@@ -264,7 +261,7 @@ play_with_fillers(struct run *run)
 int
 main(int argc, char **argv)
 {
-	struct run run = { .failed = 0 };
+	static struct run run;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	script_init(&run.script);
@@ -275,8 +272,5 @@ main(int argc, char **argv)
 		run.failed += run.faults == 0 && !mutants_run(&run.script);
 	else
 		play_and_report(&run);
-	script_free(&run.script);
-	if (run.seeds != NULL)
-		seeds_free(run.seeds);
 	return run.failed + run.faults > 0;
 }

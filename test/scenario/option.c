@@ -106,25 +106,27 @@ read_size(struct span value, size_t *size)
 static bool
 read_switch(struct session_config *config, struct span word)
 {
-	if (span_equal(word, SPAN("no-cancel")))
-		config->no_cancel = true;
-	else if (span_equal(word, SPAN("answer-cancelled")))
-		config->answer_cancelled = true;
-	else if (span_equal(word, SPAN("tool-errors")))
-		config->tool_errors = true;
-	else if (span_equal(word, SPAN("ask-progress")))
-		config->ask_progress = true;
-	else if (span_equal(word, SPAN("legacy")))
-		config->legacy = true;
-	else if (span_equal(word, SPAN("restarts")))
-		config->restarts = true;
-	else if (span_equal(word, SPAN("stateless")))
-		config->restarts = config->stateless = true;
-	else if (span_equal(word, SPAN("dry-run")))
-		config->dry_run = true;
-	else
-		return false;
-	return true;
+	const struct {
+		const char *name;
+		bool *value;
+	} switches[] = {
+		{ "no-cancel", &config->no_cancel },
+		{ "answer-cancelled", &config->answer_cancelled },
+		{ "tool-errors", &config->tool_errors },
+		{ "ask-progress", &config->ask_progress },
+		{ "legacy", &config->legacy },
+		{ "restarts", &config->restarts },
+		{ "stateless", &config->stateless },
+		{ "dry-run", &config->dry_run },
+	};
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		if (span_equal(word, span_of(switches[i].name))) {
+			*switches[i].value = true;
+			config->restarts |= config->stateless;
+			return true;
+		}
+	return false;
 }
 
 bool

@@ -36,7 +36,7 @@ on_action(void *user, const struct action *action)
 	play->counts[action->why]++;
 	trace(play, "         why", word);
 	if (action->why != WHY_RELAYED)
-		actions_add(&play->actions, action);
+		actions_add(play->actions, action);
 }
 
 /* The lane that the side reads from. */
@@ -108,11 +108,8 @@ settle(struct play *play)
 
 	for (turns = 0; wake(play) <= play->now; turns++) {
 		if (turns == RESTLESS) {
-			struct buf *text = play_fail(play, play->line);
-
-			if (text != NULL)
-				play_show(text, "canceld wants to be woken at %lld again and again",
-				    (long long)play->now);
+			play_fail(play, play->line, "canceld wants to be woken at %lld again and again",
+			    (long long)play->now);
 			return;
 		}
 		expire(play);
@@ -196,10 +193,8 @@ pass_time(struct play *play, msec_t to)
 static void
 on_at(struct play *play, const struct line *line)
 {
-	struct buf *text;
-
-	if (line->value < play->now && (text = play_fail(play, line)) != NULL)
-		play_show(text, "expected a time after %lld", (long long)play->now);
+	if (line->value < play->now)
+		play_fail(play, line, "expected a time after %lld", (long long)play->now);
 	settle(play);
 	play_check_silence(play);
 	if (line->kind == LINE_AT)
@@ -227,14 +222,14 @@ on_operate(struct play *play, const struct line *line)
 	struct session *session = play->session;
 	struct span rest = buf_span(&line->text), id = vocabulary_word(&rest);
 	bool done = false;
-	struct buf reason, *fault;
+	struct buf reason;
 
 	buf_init(&reason);
 	if (rest.len == 0 || vocabulary_unquote(rest, &reason))
 		done = session_cancel(session, line->side, id, buf_span(&reason), START + play->now);
 	buf_free(&reason);
-	if (done == line->exact && (fault = play_fail(play, line)) != NULL)
-		play_show(fault, "a person %s cancel that\n", line->exact ? "could" : "could not");
+	if (done == line->exact)
+		play_fail(play, line, "a person %s cancel that\n", line->exact ? "could" : "could not");
 }
 
 static void
@@ -244,39 +239,10 @@ on_set(struct play *play, const struct line *line)
 	const struct policy_rule rule = { POLICY_SET, line->rule.clock, line->rule.method, line->rule.name,
 		line->rule.duration, false };
 	size_t changed;
-	bool taken;
-	struct buf *fault;
+	bool taken = session_set(session, &rule, line->value >= 0, START + play->now, &changed);
 
-	taken = session_set(session, &rule, line->value >= 0, START + play->now, &changed);
-	if ((!taken || (line->value >= 0 && changed != (size_t)line->value)) && (fault = play_fail(play, line)) != NULL)
-		play_show(fault, "%zu requests were changed\n", changed);
-}
-
-static void
-on_person(struct play *play, const struct line *line)
-{
-	if (line->kind == LINE_OPERATE)
-		on_operate(play, line);
-	else
-		on_set(play, line);
-}
-
-static void
-on_next_server(struct play *play, const struct line *line)
-{
-	if (line->kind == LINE_BACK)
-		session_server_back(play->session, START + play->now);
-	else
-		session_give_up(play->session);
-}
-
-static void
-on_closed_stdin(struct play *play, const struct line *line)
-{
-	if (line->kind == LINE_SHUT)
-		session_server_shut(play->session, START + play->now);
-	else
-		session_server_deaf(play->session, line->kind == LINE_RETIRES, START + play->now);
+	if (!taken || (line->value >= 0 && changed != (size_t)line->value))
+		play_fail(play, line, "%zu requests were changed\n", changed);
 }
 
 /* Carries out a line that does something to canceld. */
@@ -313,20 +279,26 @@ act(struct play *play, const struct line *line)
 		on_gone(play, line);
 		break;
 	case LINE_BACK:
+		session_server_back(play->session, START + play->now);
+		break;
 	case LINE_HOPELESS:
-		on_next_server(play, line);
+		session_give_up(play->session);
 		break;
 	case LINE_QUOTE:
 		session_quote(play->session, buf_span(&line->text));
 		break;
 	case LINE_DEAF:
 	case LINE_RETIRES:
+		session_server_deaf(play->session, line->kind == LINE_RETIRES, START + play->now);
+		break;
 	case LINE_SHUT:
-		on_closed_stdin(play, line);
+		session_server_shut(play->session, START + play->now);
 		break;
 	case LINE_OPERATE:
+		on_operate(play, line);
+		break;
 	case LINE_SET:
-		on_person(play, line);
+		on_set(play, line);
 		break;
 	case LINE_SEE:
 	case LINE_NOTHING:
@@ -392,7 +364,7 @@ finish(struct play *play, struct policy *policy)
 
 	session_free(play->session);
 	policy_free(policy);
-	actions_free(&play->actions);
+	json_decref(play->actions);
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		buf_free(&play->readers[side].seen);
 		buf_free(&play->readers[side].unread);
@@ -410,6 +382,7 @@ play(const struct scenario *scenario, const struct play_setup *setup, struct ver
 	size_t i;
 
 	memset(verdict, 0, sizeof(*verdict));
+	play.actions = json_array();
 	start(&play, &policy, &config);
 	for (i = 0; i < scenario->line_count && !verdict->failed; i++)
 		play_line(&play, &scenario->lines[i]);

@@ -13,32 +13,28 @@ enum { HEAD_NAME_LEN = sizeof(HEAD_NAME) - 1 };
 
 static const char *const side_names[] = { "client", "server" };
 
-void
-play_show(struct buf *out, const char *format, ...)
+struct buf *
+play_fail(struct play *play, const struct line *line, const char *format, ...)
 {
+	static struct buf ignored;
+	struct verdict *verdict = play->verdict;
 	va_list arguments;
 	char *text;
 	int len;
 
+	buf_clear(&ignored);
+	if (verdict->failed)
+		return &ignored;
+	verdict->failed = true;
+	verdict->file = line == NULL ? play->scenario->file : line->file;
+	verdict->number = line == NULL ? play->scenario->number : line->number;
 	va_start(arguments, format);
 	len = vasprintf(&text, format, arguments);
 	va_end(arguments);
 	if (len < 0)
 		abort();
-	buf_append(out, (struct span){ text, (size_t)len });
+	buf_append(&verdict->text, (struct span){ text, (size_t)len });
 	free(text);
-}
-
-struct buf *
-play_fail(struct play *play, const struct line *line)
-{
-	struct verdict *verdict = play->verdict;
-
-	if (verdict->failed)
-		return NULL;
-	verdict->failed = true;
-	verdict->file = line == NULL ? play->scenario->file : line->file;
-	verdict->number = line == NULL ? play->scenario->number : line->number;
 	return &verdict->text;
 }
 
@@ -46,29 +42,23 @@ void
 play_check_silence(struct play *play)
 {
 	const struct line *line = play->stimulus == NULL ? play->line : play->stimulus;
-	struct buf *text;
-	enum side side;
 
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
 		struct buf *seen = &play->readers[side].seen;
 
-		if (seen->len == 0 || play->readers[side].stalled || (text = play_fail(play, line)) == NULL)
-			continue;
-		play_show(text, "expected nothing more for the %s at %lld, it read ", side_names[side],
-		    (long long)play->now);
-		match_show(text, buf_span(seen));
+		if (seen->len > 0 && !play->readers[side].stalled)
+			match_show(play_fail(play, line, "expected nothing more for the %s at %lld, it read ",
+				       side_names[side], (long long)play->now),
+			    buf_span(seen));
 	}
 }
 
 void
 play_check_words(struct play *play)
 {
-	struct buf *text;
-
-	if (play->actions.count == 0 || (text = play_fail(play, play->line)) == NULL)
-		return;
-	play_show(text, "expected no further decision by %lld, it was ", (long long)play->now);
-	actions_show(&play->actions, text);
+	if (json_array_size(play->actions) > 0)
+		actions_show(play->actions,
+		    play_fail(play, play->line, "expected no further decision by %lld, it was ", (long long)play->now));
 }
 
 /* The end of the header that the bytes start with; 0 if it has not ended. */
@@ -135,12 +125,9 @@ on_see(struct play *play, const struct line *line)
 		buf_consume(seen, next.len);
 		return;
 	}
-	text = play_fail(play, line);
-	if (text == NULL)
-		return;
-	play_show(text, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
+	text = play_fail(play, line, "expected the %s at %lld to read ", side_names[line->side], (long long)play->now);
 	match_show(text, buf_span(&line->text));
-	play_show(text, "%s", next.len == 0 ? ", it read nothing" : ", it read ");
+	buf_append(text, next.len == 0 ? SPAN(", it read nothing") : SPAN(", it read "));
 	match_show(text, next_frame(seen, line->framing));
 }
 
@@ -148,100 +135,85 @@ static void
 on_nothing(struct play *play, const struct line *line)
 {
 	struct buf *seen = &play->readers[line->side].seen;
-	struct buf *text;
 
-	if (seen->len == 0 || (text = play_fail(play, line)) == NULL)
-		return;
-	play_show(text, "expected nothing for the %s at %lld, it read ", side_names[line->side], (long long)play->now);
-	match_show(text, buf_span(seen));
+	if (seen->len > 0)
+		match_show(play_fail(play, line, "expected nothing for the %s at %lld, it read ",
+			       side_names[line->side], (long long)play->now),
+		    buf_span(seen));
 }
 
 static void
 on_why(struct play *play, const struct line *line)
 {
-	struct buf *text;
-
-	if (!actions_are(&play->actions, buf_span(&line->text)) && (text = play_fail(play, line)) != NULL) {
-		play_show(text, "expected the decisions %.*s, they were ", (int)line->text.len, line->text.data);
-		actions_show(&play->actions, text);
-	}
-	actions_clear(&play->actions);
+	if (!actions_are(play->actions, buf_span(&line->text)))
+		actions_show(play->actions,
+		    play_fail(play, line, "expected the decisions %.*s, they were ", (int)line->text.len,
+			line->text.data));
+	json_array_clear(play->actions);
 }
 
 static void
 on_says(struct play *play, const struct line *line)
 {
-	struct buf *text;
-
-	if (actions_next(&play->actions, buf_span(&line->text)))
-		return;
-	text = play_fail(play, line);
-	if (text == NULL)
-		return;
-	play_show(text, "expected %.*s, it was ", (int)line->text.len, line->text.data);
-	actions_show(&play->actions, text);
+	if (!actions_next(play->actions, buf_span(&line->text)))
+		actions_show(play->actions,
+		    play_fail(play, line, "expected %.*s, it was ", (int)line->text.len, line->text.data));
 }
 
 static void
-on_count(struct play *play, const struct line *line)
+expect_count(struct play *play, const struct line *line, uint64_t count, const char *what)
 {
-	struct session *session = play->session;
-	const char *what = line->kind == LINE_REQUESTED ? "requests made" :
-	    line->kind == LINE_REFUSALS                 ? "messages refused" :
-							  "requests outstanding";
-	uint64_t count;
-	struct buf *text;
+	if (count != (uint64_t)line->value)
+		play_fail(play, line, "expected %lld %s, there are %llu", (long long)line->value, what,
+		    (unsigned long long)count);
+}
 
-	if (line->kind == LINE_REQUESTED)
-		count = session_journal(session)->requests[line->side];
-	else if (line->kind == LINE_REFUSALS)
-		count = session_journal(session)->refusals;
-	else
-		count = session_outstanding(session, line->side);
-	if (count != (uint64_t)line->value && (text = play_fail(play, line)) != NULL)
-		play_show(text, "expected %lld %s of the %s, there are %llu", (long long)line->value, what,
-		    side_names[line->side], (unsigned long long)count);
+static void
+on_outstanding(struct play *play, const struct line *line)
+{
+	expect_count(play, line, session_outstanding(play->session, line->side), "requests outstanding");
+}
+
+static void
+on_requested(struct play *play, const struct line *line)
+{
+	expect_count(play, line, session_journal(play->session)->requests[line->side], "requests made");
+}
+
+static void
+on_refusals(struct play *play, const struct line *line)
+{
+	expect_count(play, line, session_journal(play->session)->refusals, "messages refused");
 }
 
 static void
 on_tally(struct play *play, const struct line *line)
 {
-	struct session *session = play->session;
 	enum tally tally = TALLY_ANSWERED;
-	struct buf *text;
-	uint64_t count;
 
 	while (!span_equal(buf_span(&line->text), span_of(tally_word(tally))))
 		tally++;
-	count = session_journal(session)->tallies[tally];
-	if (count != (uint64_t)line->value && (text = play_fail(play, line)) != NULL)
-		play_show(text, "expected %lld requests that are %s, there are %llu", (long long)line->value,
-		    tally_word(tally), (unsigned long long)count);
+	expect_count(play, line, session_journal(play->session)->tallies[tally], tally_word(tally));
 }
 
 void
 play_check_session(struct play *play)
 {
-	struct session *session = play->session;
-	enum tally tally;
-	struct buf *text;
-	uint64_t sum;
-	int why;
+	const struct journal *journal = session_journal(play->session);
+	uint64_t sum = session_outstanding(play->session, SIDE_CLIENT);
 
 	play_check_words(play);
-	sum = session_outstanding(session, SIDE_CLIENT);
-	for (why = 0; why < WHY_COUNT; why++)
-		if (session_journal(session)->counts[(enum why)why] != play->counts[why] &&
-		    (text = play_fail(play, play->line)) != NULL)
-			play_show(text, "expected %s to count %lu, it counts %lu", why_word((enum why)why),
-			    play->counts[why], (unsigned long)session_journal(session)->counts[(enum why)why]);
-	for (tally = 0; tally < TALLIES; tally++)
-		sum += session_journal(session)->tallies[tally];
-	if (sum != session_journal(session)->requests[SIDE_CLIENT] && (text = play_fail(play, play->line)) != NULL)
-		play_show(text, "expected the tallies to count %llu requests, they count %llu",
-		    (unsigned long long)session_journal(session)->requests[SIDE_CLIENT], (unsigned long long)sum);
-	if (session_server(session)->hung != play->wants_end && (text = play_fail(play, play->line)) != NULL)
-		play_show(text, "expected the session %sto want its end", play->wants_end ? "" : "not ");
+	for (enum why why = (enum why)0; why < WHY_COUNT; why++)
+		if (journal->counts[why] != play->counts[why])
+			play_fail(play, play->line, "expected %s to count %lu, it counts %lu", why_word(why),
+			    play->counts[why], (unsigned long)journal->counts[why]);
+	for (enum tally tally = (enum tally)0; tally < TALLIES; tally++)
+		sum += journal->tallies[tally];
+	if (sum != journal->requests[SIDE_CLIENT])
+		play_fail(play, play->line, "expected the tallies to count %llu requests, they count %llu",
+		    (unsigned long long)journal->requests[SIDE_CLIENT], (unsigned long long)sum);
+	if (session_server(play->session)->hung != play->wants_end)
+		play_fail(play, play->line, "expected the session %sto want its end", play->wants_end ? "" : "not ");
 }
 
 static void
@@ -254,24 +226,18 @@ on_wants_end(struct play *play, const struct line *line)
 static void
 on_stuck(struct play *play, const struct line *line)
 {
-	struct session *session = play->session;
-	struct buf *text;
-
-	if (session != NULL && session_server(session)->life != SERVER_STUCK && (text = play_fail(play, line)) != NULL)
-		play_show(text, "expected the session to want the server's end");
+	if (session_server(play->session)->life != SERVER_STUCK)
+		play_fail(play, line, "expected the session to want the server's end");
 }
 
 static void
 on_restart(struct play *play, const struct line *line)
 {
-	struct session *session = play->session;
-	const char *reason = session_cannot_restart(session);
-	struct buf *text;
+	const char *reason = session_cannot_restart(play->session);
 
 	reason = reason == NULL ? "yes" : reason;
-	if (session != NULL && !span_equal(buf_span(&line->text), (struct span){ reason, strlen(reason) }) &&
-	    (text = play_fail(play, line)) != NULL)
-		play_show(text, "expected restart %.*s, it is %s", (int)line->text.len, line->text.data, reason);
+	if (!span_equal(buf_span(&line->text), span_of(reason)))
+		play_fail(play, line, "expected restart %.*s, it is %s", (int)line->text.len, line->text.data, reason);
 }
 
 static void (*const asks[])(struct play *, const struct line *) = {
@@ -279,9 +245,9 @@ static void (*const asks[])(struct play *, const struct line *) = {
 	[LINE_NOTHING] = on_nothing,
 	[LINE_WHY] = on_why,
 	[LINE_SAYS] = on_says,
-	[LINE_OUTSTANDING] = on_count,
-	[LINE_REQUESTED] = on_count,
-	[LINE_REFUSALS] = on_count,
+	[LINE_OUTSTANDING] = on_outstanding,
+	[LINE_REQUESTED] = on_requested,
+	[LINE_REFUSALS] = on_refusals,
 	[LINE_TALLY] = on_tally,
 	[LINE_WANTS_END] = on_wants_end,
 	[LINE_STUCK] = on_stuck,

@@ -17,7 +17,7 @@ struct play {
 	const struct play_setup *setup;
 	struct session *session;
 	struct reader readers[2];
-	struct action_list actions;
+	json_t *actions; /* owned; see actions.h */
 	unsigned long counts[WHY_COUNT];
 	msec_t now; /* counted from the start of the scenario */
 	const struct line *line, *stimulus;
@@ -26,10 +26,9 @@ struct play {
 	struct verdict *verdict;
 };
 
-/* The verdict's text, to be filled in; NULL if there is a verdict already. */
-struct buf *play_fail(struct play *play, const struct line *line);
-
-__attribute__((format(printf, 2, 3))) void play_show(struct buf *out, const char *format, ...);
+/* Fails the scenario with these words, unless it has failed already. Returns the text, for more of them. */
+__attribute__((format(printf, 3, 4))) struct buf *play_fail(struct play *play, const struct line *line,
+    const char *format, ...);
 
 /* Checks a line that asks for something that must have happened; false: the line is of another kind. */
 bool play_asks(const struct line *line);

@@ -31,42 +31,6 @@ script_init(struct script *script)
 	script->vocabulary = vocabulary_new();
 }
 
-static void
-scenario_free(struct scenario *scenario)
-{
-	size_t i;
-
-	for (i = 0; i < scenario->line_count; i++) {
-		buf_free(&scenario->lines[i].text);
-		free(scenario->lines[i].rule.method);
-		free(scenario->lines[i].rule.name);
-	}
-	for (i = 0; i < scenario->seed_count; i++)
-		free(scenario->seeds[i]);
-	for (i = 0; i < scenario->option_count; i++) {
-		free(scenario->options[i].method);
-		free(scenario->options[i].name);
-	}
-	free(scenario->lines);
-	free(scenario->seeds);
-	free(scenario->options);
-	free(scenario->title);
-}
-
-void
-script_free(struct script *script)
-{
-	size_t i;
-
-	for (i = 0; i < script->count; i++)
-		scenario_free(&script->scenarios[i]);
-	for (i = 0; i < script->file_count; i++)
-		free(script->files[i]);
-	free(script->scenarios);
-	free(script->files);
-	vocabulary_free(script->vocabulary);
-}
-
 static bool
 is_word(struct span span, const char *word)
 {

@@ -88,8 +88,8 @@ struct script {
 	unsigned faults; /* each is printed when it is found */
 };
 
+/* It lives as long as the process. */
 void script_init(struct script *script);
-void script_free(struct script *script);
 
 /* Adds the scenarios and definitions of a file; faults go to stdout as `file:line: text`. */
 void script_read(struct script *script, const char *path);

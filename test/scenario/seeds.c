@@ -9,12 +9,13 @@
 #define CANNOT "cannot apply: "
 
 struct sentence {
-	char *name, *quote, *reason;
+	char *name;
+	bool quoted, excused;
 	unsigned number, scenarios;
 };
 
 struct seeds {
-	char *path;
+	const char *path;
 	struct sentence *sentences;
 	size_t count;
 	unsigned faults;
@@ -30,9 +31,7 @@ complain(struct seeds *seeds, unsigned number, const char *text)
 static struct sentence *
 find(const struct seeds *seeds, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < seeds->count; i++)
+	for (size_t i = 0; i < seeds->count; i++)
 		if (strcmp(seeds->sentences[i].name, name) == 0)
 			return &seeds->sentences[i];
 	return NULL;
@@ -47,9 +46,7 @@ add_sentence(struct seeds *seeds, const char *name, unsigned number)
 		complain(seeds, number, "this number stands twice");
 	seeds->sentences = mem_resize(seeds->sentences, seeds->count + 1, sizeof(*seeds->sentences));
 	sentence = &seeds->sentences[seeds->count++];
-	memset(sentence, 0, sizeof(*sentence));
-	sentence->name = strdup(name);
-	sentence->number = number;
+	*sentence = (struct sentence){ .name = strdup(name), .number = number };
 }
 
 static void
@@ -59,12 +56,12 @@ add_fact(struct seeds *seeds, const char *text, unsigned number)
 
 	if (sentence == NULL)
 		complain(seeds, number, "a sentence without a number");
-	else if (strncmp(text, CANNOT, strlen(CANNOT)) == 0 && sentence->reason == NULL)
-		sentence->reason = strdup(text + strlen(CANNOT));
-	else if (sentence->quote == NULL)
-		sentence->quote = strdup(text);
-	else
+	else if (strncmp(text, CANNOT, strlen(CANNOT)) == 0)
+		sentence->excused = true;
+	else if (sentence->quoted)
 		complain(seeds, number, "want one quotation, then `" CANNOT "...`");
+	else
+		sentence->quoted = true;
 }
 
 struct seeds *
@@ -76,7 +73,7 @@ seeds_read(const char *path)
 	size_t size = 0;
 	unsigned number = 0;
 
-	seeds->path = strdup(path);
+	seeds->path = path;
 	if (file == NULL) {
 		complain(seeds, 0, "cannot be read");
 		return seeds;
@@ -92,21 +89,6 @@ seeds_read(const char *path)
 	free(line);
 	fclose(file);
 	return seeds;
-}
-
-void
-seeds_free(struct seeds *seeds)
-{
-	size_t i;
-
-	for (i = 0; i < seeds->count; i++) {
-		free(seeds->sentences[i].name);
-		free(seeds->sentences[i].quote);
-		free(seeds->sentences[i].reason);
-	}
-	free(seeds->sentences);
-	free(seeds->path);
-	free(seeds);
 }
 
 void
@@ -132,11 +114,11 @@ seeds_check(const struct seeds *seeds)
 		const struct sentence *sentence = &seeds->sentences[i];
 		const char *fault = NULL;
 
-		if (sentence->quote == NULL)
+		if (!sentence->quoted)
 			fault = "has no text";
-		else if (sentence->reason == NULL && sentence->scenarios == 0)
+		else if (!sentence->excused && sentence->scenarios == 0)
 			fault = "has neither a scenario nor a reason why it cannot apply";
-		else if (sentence->reason != NULL && sentence->scenarios > 0)
+		else if (sentence->excused && sentence->scenarios > 0)
 			fault = "has a scenario and a reason why it cannot apply";
 		if (fault == NULL)
 			continue;

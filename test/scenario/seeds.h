@@ -10,8 +10,8 @@
 
 struct seeds;
 
+/* It lives as long as the process, and borrows the path. */
 struct seeds *seeds_read(const char *path);
-void seeds_free(struct seeds *seeds);
 
 /* A scenario names the sentence. */
 void seeds_cover(struct seeds *seeds, const char *name, const char *file, unsigned number);

@@ -6,20 +6,15 @@
 
 #include "core/buf.h"
 
-struct message {
-	char *name, *text;
-};
-
-struct named_steps {
+struct entry {
 	char *name;
-	struct steps steps;
+	struct steps *steps; /* NULL: it is a message */
+	char *message;
 };
 
 struct vocabulary {
-	struct message *messages;
-	size_t message_count;
-	struct named_steps *steps;
-	size_t steps_count;
+	struct entry *entries;
+	size_t count;
 };
 
 char *
@@ -36,30 +31,6 @@ struct vocabulary *
 vocabulary_new(void)
 {
 	return mem_new(sizeof(struct vocabulary));
-}
-
-void
-vocabulary_free(struct vocabulary *vocabulary)
-{
-	size_t i;
-
-	for (i = 0; i < vocabulary->message_count; i++) {
-		free(vocabulary->messages[i].name);
-		free(vocabulary->messages[i].text);
-	}
-	for (i = 0; i < vocabulary->steps_count; i++) {
-		free(vocabulary->steps[i].name);
-		buf_free(&vocabulary->steps[i].steps.text);
-	}
-	free(vocabulary->messages);
-	free(vocabulary->steps);
-	free(vocabulary);
-}
-
-static bool
-is_named(const char *name, struct span word)
-{
-	return strlen(name) == word.len && memcmp(name, word.ptr, word.len) == 0;
 }
 
 static struct span
@@ -95,56 +66,52 @@ vocabulary_word(struct span *text)
 	return span_part(all, 0, len);
 }
 
-static const struct message *
-find_message(const struct vocabulary *vocabulary, struct span name)
+static const struct entry *
+find(const struct vocabulary *vocabulary, struct span name, bool steps)
 {
-	size_t i;
-
-	for (i = 0; i < vocabulary->message_count; i++)
-		if (is_named(vocabulary->messages[i].name, name))
-			return &vocabulary->messages[i];
+	for (size_t i = 0; i < vocabulary->count; i++)
+		if (span_equal(name, span_of(vocabulary->entries[i].name)) &&
+		    (vocabulary->entries[i].steps != NULL) == steps)
+			return &vocabulary->entries[i];
 	return NULL;
+}
+
+static struct entry *
+add(struct vocabulary *vocabulary, struct span name)
+{
+	struct entry *entry;
+
+	vocabulary->entries = mem_resize(vocabulary->entries, vocabulary->count + 1, sizeof(*vocabulary->entries));
+	entry = &vocabulary->entries[vocabulary->count++];
+	*entry = (struct entry){ .name = vocabulary_copy(name) };
+	return entry;
 }
 
 bool
 vocabulary_message(struct vocabulary *vocabulary, struct span text)
 {
 	struct span name = vocabulary_word(&text);
-	struct message *message;
 
-	if (text.len == 0 || find_message(vocabulary, name) != NULL)
+	if (text.len == 0 || find(vocabulary, name, false) != NULL)
 		return false;
-	vocabulary->messages =
-	    mem_resize(vocabulary->messages, vocabulary->message_count + 1, sizeof(*vocabulary->messages));
-	message = &vocabulary->messages[vocabulary->message_count++];
-	message->name = vocabulary_copy(name);
-	message->text = vocabulary_copy(text);
+	add(vocabulary, name)->message = vocabulary_copy(text);
 	return true;
 }
 
 const struct steps *
 vocabulary_find_steps(const struct vocabulary *vocabulary, struct span name)
 {
-	size_t i;
+	const struct entry *entry = find(vocabulary, name, true);
 
-	for (i = 0; i < vocabulary->steps_count; i++)
-		if (is_named(vocabulary->steps[i].name, name))
-			return &vocabulary->steps[i].steps;
-	return NULL;
+	return entry == NULL ? NULL : entry->steps;
 }
 
 struct steps *
 vocabulary_steps(struct vocabulary *vocabulary, struct span name)
 {
-	struct named_steps *named;
-
-	if (vocabulary_find_steps(vocabulary, name) != NULL)
+	if (find(vocabulary, name, true) != NULL)
 		return NULL;
-	vocabulary->steps = mem_resize(vocabulary->steps, vocabulary->steps_count + 1, sizeof(*vocabulary->steps));
-	named = &vocabulary->steps[vocabulary->steps_count++];
-	named->name = vocabulary_copy(name);
-	buf_init(&named->steps.text);
-	return &named->steps;
+	return add(vocabulary, name)->steps = mem_new(sizeof(struct steps));
 }
 
 /* %(NUMBER*CHARACTERS) at the head of text: appends it, and returns its length; 0 if there is none. */
@@ -206,18 +173,18 @@ fill_in(const char *text, struct span arguments, struct buf *out)
 bool
 vocabulary_expand(const struct vocabulary *vocabulary, struct span text, struct buf *out)
 {
-	const struct message *message;
+	const struct entry *entry;
 	struct buf filled;
 
 	if (text.len == 0 || *text.ptr == '{' || *text.ptr == '[' || *text.ptr == '*') {
 		expand_repeats(text, out);
 		return text.len > 0;
 	}
-	message = find_message(vocabulary, vocabulary_word(&text));
-	if (message == NULL)
+	entry = find(vocabulary, vocabulary_word(&text), false);
+	if (entry == NULL)
 		return false;
 	buf_init(&filled);
-	fill_in(message->text, text, &filled);
+	fill_in(entry->message, text, &filled);
 	expand_repeats(buf_span(&filled), out);
 	buf_free(&filled);
 	return true;

@@ -18,8 +18,8 @@ struct steps { /* lines that replace a line with their name */
 /* A copy as a string; the caller frees it. */
 char *vocabulary_copy(struct span bytes);
 
+/* It lives as long as the process. */
 struct vocabulary *vocabulary_new(void);
-void vocabulary_free(struct vocabulary *vocabulary);
 
 /* text: NAME, blanks, the message. false: there is no text, or the name is taken. */
 bool vocabulary_message(struct vocabulary *vocabulary, struct span text);
