@@ -15,8 +15,6 @@
  */
 
 #include "core/compose.h"
-#include "core/table.h"
-#include "core/message.h"
 #include "core/state.h"
 
 /* --- state.c: questions */
@@ -40,7 +38,8 @@ struct request *questions_find(const struct session *session, enum side asker, s
 /* --- acks.c */
 
 /* Adds an acknowledgement that waits for the end of the request. false: there are LIMIT_ACKS already. */
-bool acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request);
+bool acks_add(struct session *session, struct span id, struct span target, struct span reason,
+    const struct request *request);
 
 /*
  * The client's request with this id has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
@@ -195,10 +194,6 @@ enum cancel_result apply(struct session *session, struct request *request, enum 
 
 /* Replaces the request's deadlines by the grace. */
 void apply_grace(struct session *session, struct request *request);
-
-/* Passes, forwards as a cancel, or drops the message at hand, which is about this request, or NULL. */
-enum cancel_result apply_to_message(struct session *session, struct request *request, const struct decision *cell,
-    struct message *message);
 
 /* --- turns.c: a turn is a session/prompt of ACP, with the agent's requests during it */
 

@@ -82,24 +82,13 @@ struct journal {
 	    refusals; /* input of the client's that was no message: refused, or passed in part before that was known */
 };
 
-void journal_init(struct journal *journal, action_fn *act, void *user);
-
-/* From now on decisions of LEVEL_TRAFFIC are reported, or only counted. */
-void journal_show_traffic(struct journal *journal, bool shown);
-
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
 bool journal_counts_only(struct journal *journal, enum why why);
 
 /* Counts the decision and reports it. */
 void journal_tell(struct journal *journal, const struct action *action);
 
-/* Counts a request of that side's. */
-void journal_request(struct journal *journal, enum side requester);
-
 /* Counts the end of a request of that side's; only those of the client's are counted. */
 void journal_tally(struct journal *journal, enum side requester, enum tally tally);
-
-/* Counts input from that side that was no message; only that of the client is counted. */
-void journal_refusal(struct journal *journal, enum side from);
 
 #endif

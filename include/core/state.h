@@ -10,8 +10,67 @@
 #include <stddef.h>
 
 #include "core/limits.h"
-#include "core/message.h"
+#include "core/envelope.h"
 #include "core/session.h"
+
+/* --- message.c */
+
+/*
+ * The message at hand, whole: one frame of a lane with its envelope, its positions, and the edits to be made before it
+ * passes.
+ * It borrows the scan and the lane's bytes: it is invalid after the next byte is read or decided.
+ */
+enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
+
+struct message {
+	enum side from;
+	const struct scan *scan;
+	struct span text;    /* without byte order mark and newline */
+	uint64_t begin;      /* position of the first byte to be withdrawn with it: of its header, else of text */
+	uint64_t start, end; /* of text, as positions in the lane of `from` */
+	uint64_t next;       /* position behind its newline */
+	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
+	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
+	struct span obstacle;        /* a cancel: why it is withheld */
+	bool bound;                  /* meaningful to the current server only, which may need it now */
+	bool swallowed;              /* only canceld had asked for it: it is dropped where it would pass */
+	struct message *batch;       /* of an element: the batch, with which it passes in any case; else NULL */
+	struct buf *texts, *carried; /* of a batch: the new texts of its edits, and the edits, in their order */
+	int edit_count;
+	/* The members below are large and are not cleared for each message. */
+	struct edit edits[MESSAGE_EDITS]; /* by offset */
+	struct envelope envelope;
+};
+
+/* Empties the message, with `word` RELAYED. */
+void message_init(struct message *message, enum side from, const struct scan *scan);
+
+/* Replaces the field's value by `with`; or inserts `with` before the byte at this offset of the scan. */
+void message_replace(struct message *message, enum scan_field field, struct span with);
+void message_insert(struct message *message, uint64_t offset, struct span with);
+
+/* By offset. */
+static inline const struct edit *
+message_edits(const struct message *message)
+{
+	return message->carried != NULL ? (const struct edit *)(const void *)buf_span(message->carried).ptr :
+					  message->edits;
+}
+
+/* Makes the edits of an element those of its batch; elements come in order. When all have come, ends the batch's. */
+void message_carry_edits(struct message *element);
+void message_end_edits(struct message *batch);
+
+/* The bytes of the text from one offset to another. */
+struct span message_part(const struct message *message, uint64_t from, uint64_t to);
+
+/* Appends the bytes that the message would pass as, edits made, to out. */
+void message_copy(const struct message *message, struct buf *out);
+
+/* The field's value if it can be an id or a token: a string or a number, and kept; else empty. */
+struct span message_id(const struct scan *scan, enum scan_field field);
+
+/* --- the clocks */
 
 /*
  * The session's clocks, all derived from the caller's. The steady clock leaves out the time in which everything stood
@@ -111,21 +170,11 @@ question_kind(const struct request *question)
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
-struct ack {
-	const struct request *request; /* the request that it waits for */
-	struct buf id, target, reason; /* the id of the $/canceld/cancel, and its two params, as spelled */
-};
-
 struct acks {
-	struct ack *list; /* owned, oldest first */
-	size_t count;
-	uint64_t *marks; /* owned: a ring of remembered ends; NULL: none yet */
-	size_t marked;   /* how many ends were ever noted */
-	uint64_t seed;   /* of the hashes, as of the client's requests */
+	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
+	uint64_t *marks;        /* owned: a ring of remembered ends; NULL: none yet */
+	size_t marked;          /* how many ends were ever noted */
 };
-
-void acks_init(struct acks *acks, uint64_t seed);
-void acks_free(struct acks *acks);
 
 /* --- handshake.c */
 
@@ -227,7 +276,6 @@ struct records {
 	bool lists[DIALECT_LISTS]; /* the server announces changes of this list; see struct dialect */
 };
 
-void records_init(struct records *records, bool wanted);
 void records_free(struct records *records);
 
 /*
@@ -399,6 +447,9 @@ state_waits_for_person(const struct session *session)
 {
 	return session->party[SIDE_SERVER].pending.persons > 0;
 }
+
+/* Counts the request at hand, which does not enter the table, and its end; a $/canceld/cancel is none. */
+void state_count(struct session *session, const struct message *message, enum tally tally);
 
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);

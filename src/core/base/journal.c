@@ -19,18 +19,6 @@ tally_word(enum tally tally)
 	return words[tally];
 }
 
-void
-journal_init(struct journal *journal, action_fn *act, void *user)
-{
-	*journal = (struct journal){ .act = act, .user = user };
-}
-
-void
-journal_show_traffic(struct journal *journal, bool shown)
-{
-	journal->traffic_unseen = !shown;
-}
-
 bool
 journal_counts_only(struct journal *journal, enum why why)
 {
@@ -50,21 +38,8 @@ journal_tell(struct journal *journal, const struct action *action)
 }
 
 void
-journal_request(struct journal *journal, enum side requester)
-{
-	journal->requests[requester]++;
-}
-
-void
 journal_tally(struct journal *journal, enum side requester, enum tally tally)
 {
 	if (requester == SIDE_CLIENT)
 		journal->tallies[tally]++;
-}
-
-void
-journal_refusal(struct journal *journal, enum side from)
-{
-	if (from == SIDE_CLIENT)
-		journal->refusals++;
 }

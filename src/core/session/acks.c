@@ -20,42 +20,15 @@ static const struct {
 	    "\"cancelled\":false,\"reason\":\"Operation cannot be cancelled\"" },
 };
 
-void
-acks_init(struct acks *acks, uint64_t seed)
-{
-	*acks = (struct acks){ .seed = seed };
-}
-
-static void
-ack_free(struct ack *ack)
-{
-	buf_free(&ack->id);
-	buf_free(&ack->target);
-	buf_free(&ack->reason);
-}
-
-void
-acks_free(struct acks *acks)
-{
-	while (acks->count > 0)
-		ack_free(&acks->list[--acks->count]);
-	free(acks->list);
-	free(acks->marks);
-}
-
 bool
-acks_add(struct acks *acks, struct span id, struct span target, struct span reason, const struct request *request)
+acks_add(struct session *session, struct span id, struct span target, struct span reason, const struct request *request)
 {
-	struct ack *ack;
+	struct pending *acks = &session->acks.waiting;
+	struct pending_names names = { .id = id, .method = request->wire_id, .name = reason, .meta = target };
 
 	if (acks->count >= LIMIT_ACKS)
 		return false;
-	acks->list = mem_resize(acks->list, acks->count + 1, sizeof(*acks->list));
-	ack = &acks->list[acks->count++];
-	*ack = (struct ack){ .request = request };
-	buf_append(&ack->id, id);
-	buf_append(&ack->target, target);
-	buf_append(&ack->reason, reason);
+	pending_add(acks, &names);
 	return true;
 }
 
@@ -70,7 +43,7 @@ note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 void
 acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
 {
-	note_end(acks, id_hash(id, acks->seed), outcome);
+	note_end(acks, id_hash(id, acks->waiting.seed), outcome);
 }
 
 void
@@ -96,28 +69,23 @@ acks_send(struct session *session, struct span id, struct span target, struct sp
 void
 acks_end(struct session *session, const struct request *request, enum outcome outcome)
 {
-	struct acks *acks = &session->acks;
-	size_t i, kept = 0;
+	struct request *ack, *next;
 
-	for (i = 0; i < acks->count; i++) {
-		struct ack *ack = &acks->list[i];
-
-		if (ack->request != request) {
-			acks->list[kept++] = *ack;
+	for (ack = session->acks.waiting.oldest; ack != NULL; ack = next) {
+		next = ack->newer;
+		if (!span_equal(ack->method, request->wire_id))
 			continue;
-		}
-		acks_send(session, buf_span(&ack->id), buf_span(&ack->target), buf_span(&ack->reason), outcome);
-		ack_free(ack);
+		acks_send(session, ack->id, ack->meta, ack->name, outcome);
+		pending_remove(ack);
 	}
-	acks->count = kept;
-	note_end(acks, request_hash(request), outcome);
+	note_end(&session->acks, request_hash(request), outcome);
 }
 
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
 	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
-	uint64_t wanted = id_hash(id, acks->seed) << OUTCOME_BITS;
+	uint64_t wanted = id_hash(id, acks->waiting.seed) << OUTCOME_BITS;
 	size_t i;
 
 	for (i = 1; i <= known; i++) {

@@ -68,23 +68,22 @@ report(struct session *session, const struct request *request, const struct deci
 	bool answers = (cell->steps & DECIDE_ANSWER) && state_may_write(session, requester);
 	struct action action = state_action(session, answers ? VERB_SEND : VERB_NOTE,
 	    answers ? requester : side_other(requester), word_for(session, requester, cell->why), request);
-	struct buf detail;
 
-	buf_init(&detail);
+	buf_clear(&session->words);
 	if (request->state != REQUEST_ABANDONED)
 		action.timeout = request_timeout(request);
 	if (action.why == WHY_TIMED_OUT) {
-		describe_timeout(session, request, &detail);
-		action.detail = buf_span(&detail);
+		describe_timeout(session, request, &session->words);
+		action.detail = buf_span(&session->words);
 		action.hint = hint_for(session, request);
 	}
 	if (action.why == WHY_OPERATOR_CANCELLED)
 		action.detail = *session->reason;
 	journal_tell(&session->journal, &action);
-	buf_free(&detail);
 }
 
-enum cancel_result
+/* Passes, forwards as a cancel, or drops the message at hand, which is about this request. */
+static enum cancel_result
 apply_to_message(struct session *session, struct request *request, const struct decision *cell, struct message *message)
 {
 	enum why why = word_for(session, request->from, cell->why);

@@ -1,20 +1,18 @@
 #include "core/inside.h"
 
-#include <string.h>
-
 #include "core/limits.h"
 
 /* Why no cancel of that side's may be sent; empty: it may. */
 static struct span
 obstacle_of(const struct session *session, enum side requester)
 {
-	if (session->config.no_cancel && requester == SIDE_CLIENT)
+	if (requester == SIDE_SERVER)
+		return SPAN_NONE;
+	if (session->config.no_cancel)
 		return SPAN("--no-cancel");
-	if (server_is_deaf(&session->server) && requester == SIDE_CLIENT)
+	if (server_is_deaf(&session->server))
 		return SPAN("the server has closed its stdin");
-	if (session->server.shut && requester == SIDE_CLIENT)
-		return SPAN("canceld has closed the server's stdin");
-	return SPAN_NONE;
+	return session->server.shut ? SPAN("canceld has closed the server's stdin") : SPAN_NONE;
 }
 
 /* Why no cancel of the request may be sent; empty: it may. ours: the cancel is canceld's own, not the requester's. */
@@ -123,22 +121,8 @@ cancel_send(struct session *session, const struct request *request)
 static void
 withhold(struct session *session, struct message *message, const struct request *request, struct span obstacle)
 {
-	struct action action =
-	    state_action(session, VERB_DROP, side_other(message->from), WHY_CANCEL_WITHHELD, request);
-
-	if (message->batch != NULL) {
-		pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
-		return;
-	}
-	action.detail = obstacle;
-	if (request == NULL) {
-		action.id =
-		    message->cancel != NULL ? scan_text(message->scan, message->cancel->field) : message->envelope.id;
-		action.method = message->envelope.method;
-		action.message = message->text;
-	}
-	journal_tell(&session->journal, &action);
-	pass_discard(session, message);
+	message->obstacle = obstacle;
+	pass_drop(session, message, WHY_CANCEL_WITHHELD, request);
 }
 
 enum cancel_result

@@ -1,4 +1,4 @@
-#include "core/message.h"
+#include "core/state.h"
 
 #include <assert.h>
 #include <stddef.h>

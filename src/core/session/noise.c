@@ -256,12 +256,10 @@ refuse_oversized(struct session *session, struct message *message)
 	    (int64_t)session->config.max_message);
 	reply_error(session, message, code, "oversized-message", buf_span(&text));
 	buf_free(&text);
-	if (!named) {
-		journal_refusal(&session->journal, message->from);
-	} else if (!span_equal(message->envelope.method, ACKS_METHOD)) {
-		journal_request(&session->journal, message->from);
-		journal_tally(&session->journal, message->from, TALLY_REFUSED);
-	}
+	if (named)
+		state_count(session, message, TALLY_REFUSED);
+	else
+		session->journal.refusals += message->from == SIDE_CLIENT;
 }
 
 /* The message is longer than --max-message: what its beginning tells decides what becomes of it. */

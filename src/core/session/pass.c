@@ -27,6 +27,8 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 	}
 	if (in_batch)
 		action.detail = span_of(why_word(dropped_as));
+	else if (message->obstacle.len > 0)
+		action.detail = message->obstacle;
 	else if (scan_value(message->scan, SCAN_REASON)->type == VALUE_STRING)
 		action.detail = scan_text(message->scan, SCAN_REASON);
 	if (why == WHY_UNKNOWN_CANCEL)

@@ -40,7 +40,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
 	else if (request_traits(request) & METHOD_NO_CANCEL)
 		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
-	else if (!acks_add(&session->acks, id, target, reason, request))
+	else if (!acks_add(session, id, target, reason, request))
 		reject_ack(session, message, dialect->failure_code, "too many cancels wait for their requests");
 	else
 		turns_decide(session, request,
@@ -306,7 +306,7 @@ receive_request(struct session *session, struct message *message)
 		on_acknowledged_cancel(session, message);
 		return;
 	}
-	journal_request(&session->journal, message->from);
+	session->journal.requests[message->from]++;
 	if (client)
 		read_handshake(session, message);
 	row = dialect_method(session->handshake.dialect, message->envelope.method);
@@ -650,10 +650,7 @@ receive_element(struct session *session, struct message *batch, struct scan *sca
 	envelope_read(&element.envelope, scan, false);
 	if (element.envelope.kind == ENVELOPE_REQUEST || envelope_meant(scan) == ENVELOPE_REQUEST) {
 		state_note_untracked(session, batch, false);
-		if (!span_equal(element.envelope.method, ACKS_METHOD)) {
-			journal_request(&session->journal, batch->from);
-			journal_tally(&session->journal, batch->from, TALLY_UNTRACKED);
-		}
+		state_count(session, &element, TALLY_UNTRACKED);
 		return PURPOSE_REQUEST;
 	}
 	if (element.envelope.kind == ENVELOPE_RESPONSE) {

@@ -7,12 +7,6 @@
 #include "core/json.h"
 #include "core/limits.h"
 
-void
-records_init(struct records *records, bool wanted)
-{
-	*records = (struct records){ .wanted = wanted };
-}
-
 static void
 remove_at(struct records *records, size_t i)
 {

@@ -335,12 +335,10 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 									  envelope_fault(fault));
 	if (meant == ENVELOPE_REQUEST)
 		answer.id = refused_id(session, message);
-	if (answer.id.len > 0 && !span_equal(message->envelope.method, ACKS_METHOD)) {
-		journal_request(&session->journal, message->from);
-		journal_tally(&session->journal, message->from, TALLY_REFUSED);
-	}
+	if (answer.id.len > 0)
+		state_count(session, message, TALLY_REFUSED);
 	if (message->from == SIDE_SERVER ? answer.id.len > 0 : !is_notification(session, message))
 		answer_message(session, message, &answer);
-	journal_refusal(&session->journal, message->from);
+	session->journal.refusals += message->from == SIDE_CLIENT;
 	return why;
 }

@@ -21,15 +21,15 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->config = *config;
 	session->config.policy = NULL;
 	policy_copy(&session->policy, config->policy, POLICY_SET);
-	journal_init(&session->journal, act, user);
+	session->journal.act = act;
+	session->journal.user = user;
 	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
 	handshake_init(&session->handshake, config->dialect);
 	session->server.status = session->server.signal = -1;
-	acks_init(&session->acks, config->seed);
-	records_init(&session->records, config->restarts);
+	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
+	session->records.wanted = config->restarts;
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
-	buf_init(&session->scratch);
 	session->scan = mem_new(sizeof(struct scan));
 	session->salvage = mem_new(sizeof(struct scan));
 	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
@@ -68,7 +68,8 @@ session_free(struct session *session)
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
 	records_free(&session->records);
-	acks_free(&session->acks);
+	pending_free(&session->acks.waiting);
+	free(session->acks.marks);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
@@ -434,7 +435,7 @@ session_turn_runs(const struct session *session)
 void
 session_show_traffic(struct session *session, bool shown)
 {
-	journal_show_traffic(&session->journal, shown);
+	session->journal.traffic_unseen = !shown;
 }
 
 const struct journal *

@@ -269,6 +269,15 @@ state_release(struct session *session)
 }
 
 void
+state_count(struct session *session, const struct message *message, enum tally tally)
+{
+	if (span_equal(message->envelope.method, ACKS_METHOD))
+		return;
+	session->journal.requests[message->from]++;
+	journal_tally(&session->journal, message->from, tally);
+}
+
+void
 state_note_untracked(struct session *session, const struct message *message, bool all)
 {
 	struct party *other = &session->party[side_other(message->from)];
