@@ -117,8 +117,6 @@ main(int argc, char *argv[])
 	if (status == OPTIONS_RUN)
 		status = configfile_load(&file, &options);
 	if (status == OPTIONS_RUN)
-		status = options_settle(&options);
-	if (status == OPTIONS_RUN)
 		status = open_log(&log, &options, &file);
 	opened = status == OPTIONS_RUN;
 	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */

@@ -33,7 +33,7 @@ struct options {
 	msec_t restarts_within;        /* MSEC_NEVER: no window, `restarts` counts them all */
 	bool fail_on_timeout, fail_on_error, no_control;
 	char control[OPTIONS_PATH]; /* the name of the control socket; "": a fresh one in the usual place */
-	struct log_config log;      /* its file is the next, from options_settle on */
+	struct log_config log;      /* its file is the next, from configfile_load on */
 	char log_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
@@ -110,12 +110,6 @@ bool options_set(struct options *options, const struct options_row *row, enum po
 bool options_given(const struct options *options, const struct options_row *row);
 
 /*
- * Checks what the options and the file say together, and carries out what one says about another: a dry run has no
- * restarts. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse. Call it once, after the file was read.
- */
-int options_settle(struct options *options) __attribute__((warn_unused_result));
-
-/*
  * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
  * what the command line does not say; the section for the server comes before the rest of the file.
  */
@@ -128,9 +122,9 @@ struct configfile {
 };
 
 /*
- * Reads the file that --config names, or the one in the home if it is there, after options_parse. Returns OPTIONS_RUN,
- * or STATUS_FAILED after options_refuse if the file of --config is refused. A refused file changes no option. Call
- * configfile_free in any case.
+ * Reads the file that --config names, or the one in the home if it is there, after options_parse; then carries out what
+ * one option says about another: a dry run has no restarts. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if
+ * the file of --config is refused. A refused file changes no option. Call configfile_free in any case.
  */
 int configfile_load(struct configfile *file, struct options *options) __attribute__((warn_unused_result));
 void configfile_free(struct configfile *file);

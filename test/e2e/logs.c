@@ -43,9 +43,9 @@ count_lines(const char *text)
 static bool
 has_event(struct run *run, const char *word)
 {
-	char wanted[64];
+	char wanted[128];
 
-	snprintf(wanted, sizeof(wanted), "canceld[%d] demo-server: %s ", (int)run->pid, word);
+	snprintf(wanted, sizeof(wanted), "canceld[%d] demo-server: %s", (int)run->pid, word);
 	return strstr(run->error.data, wanted) != NULL;
 }
 
@@ -56,7 +56,8 @@ TEST(by_default_important_events_are_logged)
 	struct run *run = run_events("-t tools/call:sleep=300ms");
 
 	ck_assert(has_event(run, "STARTED"));
-	ck_assert(has_event(run, "TIMED_OUT"));
+	ck_assert(has_event(run, "TIMED_OUT to=client method=tools/call name=sleep id=2 elapsed=3"));
+	ck_assert_ptr_nonnull(strstr(run->error.data, "ms timeout=300ms reason=\"no progress\" hint=\"-k replaces a"));
 	ck_assert(has_event(run, "CANCEL_FORWARDED"));
 	ck_assert(has_event(run, "SUMMARY"));
 	ck_assert(!has_event(run, "CANCEL_SENT"));

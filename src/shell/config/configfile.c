@@ -268,6 +268,23 @@ apply(const struct configfile *file, struct options *options, const struct optio
 	buf_free(&fault);
 }
 
+/* Checks what the options and the file say together, and carries out what one says about another. */
+static int
+settle(struct options *options)
+{
+	options->log.file = options->log_path[0] != '\0' ? options->log_path : NULL;
+	if (options->log.payload && options->log.file == NULL)
+		return options_refuse(options,
+		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");
+	if (!options->session.dry_run)
+		return OPTIONS_RUN;
+	options->log.dry_run = true;
+	options->session.ask_progress = options->session.legacy = false;
+	options->session.kill_stuck = 0;
+	options->restarts = 0;
+	return OPTIONS_RUN;
+}
+
 int
 configfile_load(struct configfile *file, struct options *options)
 {
@@ -284,7 +301,7 @@ configfile_load(struct configfile *file, struct options *options)
 		file->in_force = json_object();
 	for (const struct options_row *row = options_rows; row->help != NULL; row++)
 		apply(file, options, row);
-	return OPTIONS_RUN;
+	return settle(options);
 }
 
 void

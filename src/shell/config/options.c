@@ -538,22 +538,6 @@ options_parse(struct options *options, int argc, char *argv[])
 	return check_command(options, strcmp(argv[optind - 1], "--") == 0 ? NULL : last);
 }
 
-int
-options_settle(struct options *options)
-{
-	options->log.file = options->log_path[0] != '\0' ? options->log_path : NULL;
-	if (options->log.payload && options->log.file == NULL)
-		return options_refuse(options,
-		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");
-	if (!options->session.dry_run)
-		return OPTIONS_RUN;
-	options->log.dry_run = true;
-	options->session.ask_progress = options->session.legacy = false;
-	options->session.kill_stuck = 0;
-	options->restarts = 0;
-	return OPTIONS_RUN;
-}
-
 void
 options_free(struct options *options)
 {
