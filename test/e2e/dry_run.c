@@ -175,18 +175,6 @@ TEST(the_status_tells_what_would_have_happened)
 	run_end(run);
 }
 
-/* What one side does not read stops the other one. */
-TEST(memory_stays_bounded)
-{
-	struct run *run = run_dry("-q", "peer puppet");
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-	run_expect_result(run, "1");
-	run_fill(run);
-	ck_assert_int_lt(process_resident(run->pid), 64L << 20);
-	run_end(run);
-}
-
 /* Each line would be answered with an error, behind what the client does not read. */
 TEST(answers_that_are_not_sent_take_no_memory)
 {

@@ -11,7 +11,6 @@ enum {
 	BATCH = 65536,  /* of messages to write at once */
 	PATTERN = 1000, /* equal bytes of padding in a row */
 	GLANCE = 5,     /* milliseconds between two looks at the board */
-	SMALL_PIPE = 4096,
 };
 
 /* Neighbouring stretches differ, also from those of neighbouring messages. */
@@ -182,61 +181,4 @@ load_mirror(int count, char **arguments)
 		fprintf(stderr, "mirror: request %ld has changed on its way\n", end.received.count);
 	end_free(&end);
 	return end.wrong ? 9 : 0;
-}
-
-static void
-write_all(const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t done = write(STDOUT_FILENO, data, len);
-
-		if (done <= 0)
-			exit(8);
-		data += done;
-		len -= (size_t)done;
-	}
-}
-
-static void
-write_single(const char *id, long long bytes, bool id_last)
-{
-	char piece[SMALL_PIPE];
-	struct text head = { 0 };
-	struct text tail = { 0 };
-
-	memset(piece, 'x', sizeof(piece));
-	text_print(&head, "{\"jsonrpc\":\"2.0\",");
-	if (!id_last)
-		text_print(&head, "\"id\":%s,", id);
-	text_print(&head, "\"result\":\"");
-	text_print(&tail, "\"");
-	if (id_last)
-		text_print(&tail, ",\"id\":%s", id);
-	text_print(&tail, "}\n");
-	write_all(head.data, head.len);
-	for (; bytes > 0; bytes -= SMALL_PIPE)
-		write_all(piece, bytes < SMALL_PIPE ? (size_t)bytes : SMALL_PIPE);
-	write_all(tail.data, tail.len);
-	free(head.data);
-	free(tail.data);
-}
-
-int
-load_single(int count, char **arguments)
-{
-	size_t room = 0;
-	char *line = NULL;
-
-	if (count < 3)
-		return 2;
-	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, SMALL_PIPE);
-	while (getline(&line, &room, stdin) > 0) {
-		char *id = member_copy(line, "id");
-
-		if (id != NULL)
-			write_single(id, atoll(arguments[1]), strcmp(arguments[2], "last") == 0);
-		free(id);
-	}
-	free(line);
-	return 0;
 }

@@ -54,8 +54,4 @@ struct board *board_open(const char *path);
  */
 int load_mirror(int count, char **arguments);
 
-/* A server: single BYTES ORDER. Answers each line with one result of so many bytes, the id first or
-   last, in writes of 4 KiB through a pipe that holds no more than that. */
-int load_single(int count, char **arguments);
-
 #endif

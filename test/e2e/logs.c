@@ -109,16 +109,6 @@ TEST(the_summary_tells_what_became_of_each_request)
 	run_end(run);
 }
 
-TEST(the_command_is_logged_with_its_arguments)
-{
-	struct run *run = run_options("", "sh:exit 0");
-
-	run_expect_logged(run, " sh: STARTED process=");
-	run_expect_logged(run, "command=\"/bin/sh -c *\"");
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
 TEST(each_v_logs_more)
 {
 	static const char *const levels[] = { "-q -t tools/call:sleep=300ms", "-t tools/call:sleep=300ms",
@@ -138,44 +128,6 @@ TEST(each_v_logs_more)
 	ck_assert_uint_lt(counts[0], counts[1]);
 	ck_assert_uint_lt(counts[1], counts[2]);
 	ck_assert_uint_lt(counts[2], counts[3]);
-}
-
-TEST(a_log_file_is_written_instead)
-{
-	char options[400];
-	char path[300];
-	struct run *run;
-
-	snprintf(path, sizeof(path), "%s/log-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(options, sizeof(options), "-t tools/call:sleep=300ms --log %s", path);
-	run = run_events(options);
-	ck_assert_uint_eq(count_lines(run->error.data), 0);
-	ck_assert(process_has_text(path, "Z canceld["));
-	ck_assert(process_has_text(path, "TIMED_OUT "));
-	ck_assert(process_has_text(path, "SUMMARY "));
-	run_end(run);
-}
-
-/* Lines that do not start with a brace are the server's own stderr. */
-TEST(as_json_each_line_is_an_object)
-{
-	struct run *run = run_events("-vv -t tools/call:sleep=300ms --log-format json");
-	char *rest = run->error.data;
-	size_t objects = 0;
-	char *line;
-
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		json_t *object = json_loads(line, 0, NULL);
-
-		objects += object != NULL;
-		if (*line == '{')
-			ck_assert_msg(object != NULL, "no JSON: %s", line);
-		else
-			ck_assert_msg(*line == '\0' || strncmp(line, "demo-server", 11) == 0, "%s", line);
-		json_decref(object);
-	}
-	ck_assert_uint_ge(objects, 8);
-	run_end(run);
 }
 
 /* The number under this key of the statistics, at any depth; -1 without it. */
@@ -224,12 +176,12 @@ name_log(char path[300])
 
 /* A session whose log has the messages; one is long, one is no UTF-8. */
 static struct run *
-run_with_payload(const char *path, const char *options)
+run_with_payload(const char *path)
 {
 	char words[500];
 	struct run *run;
 
-	snprintf(words, sizeof(words), "-vv --log-payload -l %s %s", path, options);
+	snprintf(words, sizeof(words), "-vv --log-payload -l %s --log-format json", path);
 	run = run_session(words, NULL);
 	run_expect_echo(run, "2");
 	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/\\u00e4\",\"params\":{\"a\":\"\x7f\"}}");
@@ -276,7 +228,7 @@ TEST(a_log_with_payload_plays_its_client_again)
 	struct run *run;
 
 	name_log(path);
-	run = run_with_payload(path, "--log-format json");
+	run = run_with_payload(path);
 	ck_assert(process_has_text(path, "a\\uFFFD\\uFFFD"));
 	ck_assert(process_has_text(path, "swordfish"));
 	run_end(run);
@@ -290,18 +242,6 @@ TEST(a_log_with_payload_plays_its_client_again)
 	run_expect_cancelled(run, "4");
 	run_end(run);
 	free(client.data);
-}
-
-TEST(a_log_of_text_has_payload_too)
-{
-	char path[300];
-	struct run *run;
-
-	name_log(path);
-	run = run_with_payload(path, "");
-	ck_assert(process_has_text(path, " payload=\"{\\\"jsonrpc\\\":\\\"2.0\\\""));
-	ck_assert(process_has_text(path, "a\\xff\\xfe\\\"}\"\n"));
-	run_end(run);
 }
 
 /* Only the user may read the messages. */

@@ -3,7 +3,7 @@
  * Each prints what it measured.
  *
  *   stress                     run the tests; CK_RUN_SUITE chooses, STRESS_SEED repeats
- *   stress --peer MODE [ARG]   be a server: mirror or single (load.h), verbatim (wire_serve)
+ *   stress --peer MODE [ARG]   be a server: mirror (load.h), verbatim (wire_serve)
  */
 #include "stress.h"
 
@@ -19,8 +19,6 @@ be_peer(int count, char **arguments)
 {
 	if (strcmp(arguments[0], "mirror") == 0)
 		return load_mirror(count, arguments);
-	if (strcmp(arguments[0], "single") == 0)
-		return load_single(count, arguments);
 	if (strcmp(arguments[0], "verbatim") == 0)
 		return wire_serve(count, arguments);
 	fprintf(stderr, "there is no peer %s\n", arguments[0]);

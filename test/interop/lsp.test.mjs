@@ -228,26 +228,6 @@ describe('an LSP client cancels', together, () => {
 });
 
 describe('the deadline of an LSP request', together, () => {
-  test('passes, and the handler is stopped', limit, async t => {
-    const session = await open(t, ['-t', 'test/hold=500ms']);
-    const { answer, id } = await session.beginHold({});
-
-    await assert.rejects(answer, error => {
-      assert.equal(error.code, -32803);
-      assert.match(error.message, /canceld/);
-      assert.deepEqual([error.data.cause, error.data.timeoutMs], ['timeout', 500]);
-      return true;
-    });
-    await session.marked('aborted');
-    await session.assertGoesOn();
-    assert.equal(await session.close(), 0);
-    assert.deepEqual(session.cancelled(), cancelOf(id));
-    session.assertAnswered(id, { byServer: 1 });
-    assert.equal(session.logged('TIMED_OUT').length, 1);
-    assert.equal(session.logged('LATE').length, 1);
-    assert.deepEqual(session.errors, []);
-  });
-
   for (const [server, files] of Object.entries(languages)) {
     test(`passes while ${server} loads a project`, slowly, async t => {
       const canceld = ['-v', '-t', 'textDocument/hover=1ms'];
@@ -263,39 +243,6 @@ describe('the deadline of an LSP request', together, () => {
       assert.deepEqual(session.cancelled(), cancelOf(id));
       session.assertAnswered(id, { byServer: 1 });
       assert.deepEqual(session.errors, []);
-    });
-  }
-
-  test('is put off by $/progress of its token', limit, async t => {
-    const session = await open(t, ['-t', 'test/steps=1s']);
-    const how = { count: 6, every: 400, workDoneToken: 'token-1' };
-
-    assert.equal(await session.request('test/steps', how), 6);
-    assert.equal(await session.close(), 0);
-    assert.deepEqual(session.cancelled(), []);
-    assert.equal(session.clientEnd.heard('received', '$/progress').length, 6);
-  });
-});
-
-describe('a language server ends', together, () => {
-  const statuses = { 'without a shutdown': 'exit', 'with its input': '' };
-
-  for (const [name, method] of Object.entries(statuses)) {
-    test(name, limit, async t => {
-      const end = async canceld => {
-        const session = await openLsp(t, { canceld });
-
-        if (method) await session.connection.sendNotification(method);
-        else session.child.stdin.end();
-
-        const status = await session.status;
-
-        await session.gone();
-        session.connection.dispose();
-        return status;
-      };
-
-      assert.deepEqual(await end([]), await end(null));
     });
   }
 });

@@ -1,10 +1,7 @@
 // The server crashes or is stuck, and another one comes: the client's session goes on.
 import assert from 'node:assert/strict';
-import process from 'node:process';
 import { describe, test } from 'node:test';
-import { failure, openAcp } from './acp.mjs';
 import { forEachKind, limit, open, textOf } from './lib.mjs';
-import { openLsp } from './lsp.mjs';
 import { together, until } from './wire.mjs';
 
 const methods = record => record.messages('sent').map(({ method }) => method);
@@ -108,60 +105,4 @@ forEachKind('a crash costs the calls in flight and no other', async (t, pair) =>
   assert.equal(session.marks('started').length, 1, 'nothing is run again');
   await session.close();
   assert.deepEqual(session.errors, []);
-});
-
-// Ends the newest server as if it had crashed; whoever stands between it and canceld goes with it.
-const kill = session => process.kill(session.serverEnd.pids.at(-1), 'SIGKILL');
-
-describe('agents and language servers', together, () => {
-  test('an agent whose sessions are lost with it is not replaced', limit, async t => {
-    const session = await openAcp(t, { canceld: ['-v', '-r'] });
-    const { answer } = await session.beginTurn();
-
-    kill(session);
-    assert.equal((await failure(answer)).data.cause, 'server-exited');
-    assert.equal(await session.status, 128 + 9);
-    assert.match(session.logged('RESTART_REFUSED')[0], /stateless/);
-    await session.gone();
-    assert.equal(session.records('server').length, 1);
-  });
-
-  test('... unless it has none: it is told the handshake again', limit, async t => {
-    const session = await openAcp(t, { canceld: ['-v', '-r', '--restart=stateless'] });
-    const { answer } = await session.beginTurn();
-
-    kill(session);
-    assert.equal((await failure(answer)).data.cause, 'server-restarted');
-    await session.assertGoesOn();
-    assertReplayed(session, ['initialize', 'session/prompt']);
-    assert.equal(session.clientEnd.heard('sent', 'initialize').length, 1);
-    await session.close();
-  });
-
-  test('a language server is not replaced', limit, async t => {
-    const session = await openLsp(t, { canceld: ['-v', '-r'] });
-
-    kill(session);
-    assert.equal(await session.status, 128 + 9);
-    assert.match(session.logged('RESTART_REFUSED')[0], /stateless/);
-    await session.gone();
-  });
-
-  test('... unless it has no state: the next one is told what the client is', limit, async t => {
-    const session = await openLsp(t, { canceld: ['-v', '--restart=stateless,9/1m'] });
-    const { answer } = await session.beginHold({});
-
-    kill(session);
-    const error = await failure(answer);
-
-    assert.equal(error.code, -32803);
-    assert.equal(error.data.cause, 'server-restarted');
-    await session.assertGoesOn();
-    assertReplayed(session, ['initialize', 'initialized', 'test/babble']);
-    const [first, next] = session.records('server').map(each => each.heard('sent', 'initialize'));
-
-    assert.deepEqual(next[0].params, first[0].params);
-    assert.equal(await session.close(), 0);
-    assert.deepEqual(session.errors, []);
-  });
 });
