@@ -31,7 +31,7 @@ sed '$s/"echo","arguments":{}/"crash","arguments":{"status":9}/p; $s/"id":2/"id"
 
 cat >"$work/server" <<END
 #!/bin/sh
-setsid sleep 1000 >/dev/null 2>&1 &
+setsid sleep 60 >/dev/null 2>&1 &
 exec "$DEMO_SERVER"
 END
 chmod +x "$work/server"
@@ -51,7 +51,7 @@ session() # name, canceld's options, strace's options...
 			sleep 0.05
 		done
 	} | {
-		FAULT_MARK=$name timeout -k 1 "$limit" strace -f -b execve "$@" -- \
+		FAULT_MARK=$work.$name timeout -k 1 "$limit" strace -f -b execve "$@" -- \
 			"$CANCELD" ${options/LOG/$work/$name.log} -- "$work/server" 2>"$work/$name.err" | cat >"$work/$name.out"
 		echo "${PIPESTATUS[0]}"
 		: >"$work/$name.end"
@@ -60,7 +60,7 @@ session() # name, canceld's options, strace's options...
 
 left() # name
 {
-	grep -lazs "^FAULT_MARK=$1\$" /proc/[0-9]*/environ 2>/dev/null | grep -v "/$$/" | grep -c .
+	grep -lazs "^FAULT_MARK=$work.$1\$" /proc/[0-9]*/environ 2>/dev/null | grep -v "/$$/" | grep -c .
 }
 
 # One fault. Prints "CALL ERROR NUMBER: what is wrong".

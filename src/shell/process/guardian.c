@@ -37,7 +37,10 @@ struct watch {
 	struct sweep sweep;
 };
 
-/* canceld may be stopped (SIGSTOP): if it does not make room in time, it finds out when the guardian has ended. */
+/*
+ * canceld may be stopped (SIGSTOP) and make no room in time. If it is there and cannot be told of the server, it finds
+ * out as the guardian ends.
+ */
 static void
 report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
@@ -49,8 +52,13 @@ report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, cons
 	report.pid = pid;
 	report.number = number;
 	strncpy(report.name, name, sizeof(report.name) - 1);
-	while (!watch->unheard && send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		watch->unheard = errno != EAGAIN || poll(&room, 1, HEARD_TIME) <= 0;
+	while (!watch->unheard && send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno == EAGAIN && poll(&room, 1, HEARD_TIME) > 0)
+			continue;
+		if (kind != GUARDIAN_SWEPT && errno != EPIPE && errno != ECONNRESET)
+			_exit(1);
+		watch->unheard = true;
+	}
 }
 
 static void

@@ -79,7 +79,8 @@ end_children(struct sweep *sweep, struct found *found)
 		while (fscanf(list, "%15s", number) == 1)
 			end_child((pid_t)strtol(number, NULL, 10), found);
 		fclose(list);
-		return true;
+		/* There are children: if it shows none, it could not be read. */
+		return found->alive > 0 || found->dead > 0;
 	}
 	/* Most children have a number not far above the leader's. */
 	if (sweep->tried == 0)
