@@ -165,7 +165,7 @@ lane_pass(struct lane *lane, const struct lane_message *message)
 	if (message->next != message->end + lines) /* its line goes on */
 		replace(lane, &queued, message->end, message->next, lines ? SPAN("\n") : SPAN_NONE);
 	append(lane, &queued);
-	lane_drop_to(lane, message->next);
+	lane->decided = message->next;
 }
 
 void
