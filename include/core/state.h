@@ -210,8 +210,9 @@ void handshake_init(struct handshake *handshake, const struct dialect *dialect);
 bool handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
     enum framing *framing);
 
-/* Reads a request of the client's: the first one shows the dialect, and the first ones of MCP show the era. */
-void handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message);
+/* Reads a request of the client's: the first one shows the dialect, the first ones of MCP the era. Returns its row. */
+const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
+    const struct message *message);
 
 /* Reads the handshake's response, if it has a result. */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);

@@ -17,6 +17,9 @@ DIALECT_CONST struct cancel dialect_cancels[] = {
 		.name = literal, .len = sizeof(literal) - 1, .traits = __VA_ARGS__ \
 	}
 
+#define JSONRPC_CODES \
+	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, .closed_code = CODE_INVALID_REQUEST
+
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
 static DIALECT_CONST struct method mcp_methods[] = {
 	METHOD("tools/call", METHOD_CODE | METHOD_TOOL, .name_field = SCAN_NAME),
@@ -53,9 +56,7 @@ DIALECT_CONST struct dialect dialect_mcp = {
 	.stream_opened = "notifications/subscriptions/acknowledged",
 	.ping = "ping",
 	.modern_ping = "server/discover",
-	.timeout_code = CODE_REQUEST_CANCELLED,
-	.failure_code = CODE_INTERNAL_ERROR,
-	.closed_code = CODE_INVALID_REQUEST,
+	JSONRPC_CODES,
 	.omits_id_since = "\"2025-11-25\"",
 	.lists = {
 	    { SCAN_TOOLS_CHANGE, "notifications/tools/list_changed" },
@@ -84,8 +85,7 @@ static DIALECT_CONST struct method acp_methods[] = {
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \
 	.progress_form = { "update", NULL, NULL, { "title", "sessionUpdate" } }, .token_fields = { SCAN_SESSION_ID }, \
-	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, \
-	.closed_code = CODE_INVALID_REQUEST, .methods = acp_methods
+	.methods = acp_methods, JSONRPC_CODES
 
 /* A prompt is answered at once, and session/update tells how its turn ended. */
 DIALECT_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
@@ -102,11 +102,14 @@ static DIALECT_CONST struct method lsp_methods[] = {
 	{ 0 },
 };
 
+#define LSP_FAMILY \
+	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START, .cancel = &dialect_cancels[CANCEL_LSP], \
+	.declared_cancel = &dialect_cancels[CANCEL_LSP], .timeout_code = CODE_REQUEST_FAILED, \
+	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED
+
 DIALECT_CONST struct dialect dialect_lsp = {
 	.name = "lsp",
-	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
-	.cancel = &dialect_cancels[CANCEL_LSP],
-	.declared_cancel = &dialect_cancels[CANCEL_LSP],
+	LSP_FAMILY,
 	.progress = "$/progress",
 	.progress_field = SCAN_TOKEN,
 	.progress_form = { "value", "percentage", NULL, { "message", "title" } },
@@ -115,9 +118,6 @@ DIALECT_CONST struct dialect dialect_lsp = {
 	.asked_member = "workDoneToken",
 	.opened = "initialized",
 	.closed = "exit",
-	.timeout_code = CODE_REQUEST_FAILED,
-	.failure_code = CODE_REQUEST_FAILED,
-	.closed_code = CODE_SERVER_NOT_INITIALIZED,
 	.methods = lsp_methods,
 };
 
@@ -134,14 +134,9 @@ static DIALECT_CONST struct method bsp_methods[] = {
 
 DIALECT_CONST struct dialect dialect_bsp = {
 	.name = "bsp",
-	.flags = DIALECT_OWES_ANSWER | DIALECT_CANCELS_START,
-	.cancel = &dialect_cancels[CANCEL_LSP],
-	.declared_cancel = &dialect_cancels[CANCEL_LSP],
+	LSP_FAMILY,
 	.opened = "build/initialized",
 	.closed = "build/exit",
-	.timeout_code = CODE_REQUEST_FAILED,
-	.failure_code = CODE_REQUEST_FAILED,
-	.closed_code = CODE_SERVER_NOT_INITIALIZED,
 	.methods = bsp_methods,
 };
 
@@ -149,9 +144,7 @@ static DIALECT_CONST struct method no_methods[] = { { 0 } };
 
 DIALECT_CONST struct dialect dialect_none = {
 	.name = "none",
-	.timeout_code = CODE_REQUEST_CANCELLED,
-	.failure_code = CODE_INTERNAL_ERROR,
-	.closed_code = CODE_INVALID_REQUEST,
+	JSONRPC_CODES,
 	.methods = no_methods,
 };
 

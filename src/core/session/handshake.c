@@ -104,7 +104,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	}
 }
 
-void
+const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
 	struct span method = message->envelope.method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
@@ -118,6 +118,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 		read_era(handshake, message, row == NULL ? 0 : row->traits);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
 		handshake->declared[SIDE_CLIENT] = span_equal(cancels, SPAN("true"));
+	return row;
 }
 
 /* Versions are dates, which sort as text. */

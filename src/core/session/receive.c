@@ -62,19 +62,21 @@ is_turn_cancel(const struct session *session, const struct message *message)
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
 }
 
-/* Reads the dialect from the first request, and the era of MCP from the first ones. */
-static void
+/* Reads the dialect from the client's first request, and the era of MCP from the first ones. Returns its row. */
+static const struct method *
 read_handshake(struct session *session, const struct message *message)
 {
 	struct handshake *handshake = &session->handshake;
 	bool known = handshake->dialect_known;
 	enum era era = handshake->era;
+	const struct method *row;
 
-	handshake_read_request(handshake, session->party[SIDE_CLIENT].lane->framing, message);
+	row = handshake_read_request(handshake, session->party[SIDE_CLIENT].lane->framing, message);
 	if (!known)
 		state_note_message(session, SIDE_CLIENT, WHY_DIALECT, message, span_of(handshake->dialect->name));
 	if (handshake->era != era)
 		state_note_message(session, SIDE_CLIENT, WHY_ERA, message, span_of(session_era(session)));
+	return row;
 }
 
 /* ACP: what concerns a whole session is done for each of its requests. */
@@ -307,9 +309,8 @@ receive_request(struct session *session, struct message *message)
 		return;
 	}
 	session->journal.requests[message->from]++;
-	if (client)
-		read_handshake(session, message);
-	row = dialect_method(session->handshake.dialect, message->envelope.method);
+	row = client ? read_handshake(session, message) :
+		       dialect_method(session->handshake.dialect, message->envelope.method);
 	if (message->envelope.untracked || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);

@@ -191,7 +191,7 @@ static const char *
 cancelled_result(const struct session *session, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	const struct method *row = dialect_method(dialect, request->method);
+	const struct method *row = request->row;
 
 	if (row == NULL || ((row->traits & METHOD_TURN) && (dialect->flags & DIALECT_TURNS_RUN_ON)))
 		return NULL;
