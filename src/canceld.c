@@ -94,7 +94,7 @@ open_log(struct log *log, struct options *options, struct configfile *file)
 	}
 	if (fault == NULL)
 		return OPTIONS_RUN;
-	return options_refuse(options, "--log '%s' %s", name != NULL ? name : "stderr", fault);
+	return options_refuse(options, "--log '%s': %s", name != NULL ? name : "stderr", fault);
 }
 
 int

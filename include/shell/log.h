@@ -67,7 +67,7 @@ struct log_field {
 
 /*
  * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED. NULL, or what is
- * wrong, for a person, behind the file's name: then log_close must not be called. A log with payloads is a regular file
+ * wrong, for a person: then log_close must not be called. A log with payloads is a regular file
  * that nobody but its user can read.
  */
 const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));

@@ -251,9 +251,9 @@ TESTS(payload_needs_a_file_of_ones_own, 0, 3)
 		const char *shell, *options, *reason;
 	} refused[] = {
 		{ ":", "--log-payload", "name a file for it with --log" },
-		{ ":", "--log-payload -l /dev/null", "--log '/dev/null' is no regular file" },
+		{ ":", "--log-payload -l /dev/null", "--log '/dev/null': it is no regular file" },
 		{ "umask 0; : >exposed", "--log-payload -l exposed",
-		    "--log 'exposed' is open to other users: for --log-payload chmod 600 it" },
+		    "--log 'exposed': it is open to other users: for --log-payload chmod 600 it" },
 	};
 	struct run *run;
 

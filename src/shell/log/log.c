@@ -23,11 +23,11 @@ static const char *
 find_exposure(int fd, struct stat *status)
 {
 	if (fstat(fd, status) < 0 || !S_ISREG(status->st_mode))
-		return "is no regular file, and --log-payload writes to no other";
+		return "it is no regular file, and --log-payload writes to no other";
 	if (status->st_uid != geteuid())
-		return "belongs to another user, and --log-payload writes secrets to it";
+		return "it belongs to another user, and --log-payload writes secrets to it";
 	if ((status->st_mode & OF_OTHERS) != 0)
-		return "is open to other users: for --log-payload chmod 600 it first";
+		return "it is open to other users: for --log-payload chmod 600 it first";
 	return NULL;
 }
 

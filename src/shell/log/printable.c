@@ -30,21 +30,20 @@ void
 printable_append(struct buf *text, struct span bytes, const char *escaped)
 {
 	char hex[sizeof("\\xNN")];
+	struct span piece;
+	uint32_t code;
 
-	while (bytes.len > 0) {
-		uint32_t code;
-		struct span piece = first_character(bytes, &code);
-		size_t i;
-
-		for (i = 0; i < piece.len && !is_printable(code); i++) {
-			snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)piece.ptr[i]);
-			buf_append(text, span_of(hex));
-		}
+	for (; bytes.len > 0; bytes = span_from(bytes, piece.len)) {
+		piece = first_character(bytes, &code);
 		if (is_printable(code)) {
 			buf_append(text, span_of(code < 0x80 && strchr(escaped, (int)code) != NULL ? "\\" : ""));
 			buf_append(text, piece);
+			continue;
 		}
-		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
+		for (size_t i = 0; i < piece.len; i++) {
+			snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)piece.ptr[i]);
+			buf_append(text, span_of(hex));
+		}
 	}
 }
 
@@ -61,10 +60,11 @@ append_unit(struct buf *text, uint32_t unit)
 void
 printable_append_json(struct buf *text, struct span bytes, bool inside)
 {
-	while (bytes.len > 0) {
-		uint32_t code;
-		struct span piece = first_character(bytes, &code);
+	struct span piece;
+	uint32_t code;
 
+	for (; bytes.len > 0; bytes = span_from(bytes, piece.len)) {
+		piece = first_character(bytes, &code);
 		if (code >= ' ' && code <= '~') {
 			buf_append(text, inside && (code == '"' || code == '\\') ? SPAN("\\") : SPAN_NONE);
 			buf_append(text, piece);
@@ -74,7 +74,6 @@ printable_append_json(struct buf *text, struct span bytes, bool inside)
 		} else {
 			append_unit(text, code == 0 && bytes.ptr[0] != '\0' ? REPLACEMENT : code);
 		}
-		bytes = span_part(bytes, piece.len, bytes.len - piece.len);
 	}
 }
 
