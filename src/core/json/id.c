@@ -49,13 +49,12 @@ is_plain(struct span text)
 static bool
 is_short(struct span text)
 {
-	const char *at = text.ptr, *end = at + text.len;
-
-	if (text.len == 0 || text.len > 15 || (*at == '0' && text.len > 1))
+	if (text.len == 0 || text.len > 15 || (text.ptr[0] == '0' && text.len > 1))
 		return false;
-	while (at < end && *at >= '0' && *at <= '9')
-		at++;
-	return at == end;
+	for (const char *at = text.ptr; at < text.ptr + text.len; at++)
+		if ((unsigned)*at - '0' > 9)
+			return false;
+	return true;
 }
 
 /* RFC 8259 section 6. */

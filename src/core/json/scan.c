@@ -134,10 +134,14 @@ count_plain(const char *at)
 SELDOM const char *
 skip_rest(const struct reader *reader, const char *at)
 {
-	char rest[BLOCK] = { 0 };
+	size_t len = (size_t)(reader->end - at), text = (size_t)(reader->end - reader->start);
+	char rest[2 * BLOCK] = { 0 };
 
-	memcpy(rest, at, (size_t)(reader->end - at));
-	return at + count_plain(rest);
+	if (text >= BLOCK)
+		memcpy(rest, reader->end - BLOCK, BLOCK);
+	else
+		memcpy(rest + BLOCK - text, reader->start, text);
+	return at + count_plain(rest + BLOCK - len);
 }
 
 /* The first special byte, or the end. */
