@@ -127,8 +127,6 @@ open_acp(void)
 #define CANCEL "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%s%zu}}\n"
 #define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":%s%zu,\"result\":{}}\n"
 
-/* Numbers that start so are all the same double. */
-#define HUGE_ID "1234567890123456789012345678901234"
 #define MINTED ((size_t)1 << 30)
 
 static void
@@ -148,17 +146,6 @@ case_plain(size_t n)
 		say(SIDE_CLIENT, CALL, "", i + 5000000);
 		say(SIDE_SERVER, ANSWER, "", i + 5000000);
 	}
-	finish();
-}
-
-static void
-case_stray(size_t n)
-{
-	open_mcp();
-	calls(HUGE_ID, n);
-	begin();
-	for (size_t i = 0; i < n; i++)
-		say(SIDE_SERVER, ANSWER, HUGE_ID, i + 5000000);
 	finish();
 }
 
@@ -214,30 +201,7 @@ case_withdraw(size_t n)
 	stalled = false;
 }
 
-static void
-case_acknowledged(size_t n)
-{
-	open_mcp();
-	calls("", n);
-	begin();
-	for (size_t i = 1; i <= n; i++)
-		say(SIDE_CLIENT,
-		    "{\"jsonrpc\":\"2.0\",\"id\":\"c%zu\",\"method\":\"$/canceld/cancel\",\"params\":{"
-		    "\"id\":%zu}}\n",
-		    i, i + 1000000);
-	for (size_t i = 1; i <= n; i++)
-		say(SIDE_CLIENT,
-		    "{\"jsonrpc\":\"2.0\",\"id\":\"c%zu\",\"method\":\"$/canceld/cancel\",\"params\":{"
-		    "\"id\":%zu}}\n",
-		    i, i + 9000000);
-	finish();
-}
-
 #define PROMPT "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s%zu\"}}\n"
-#define PERMISSION \
-	"{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":" \
-	"\"s%zu\"}}\n"
-
 static void
 case_prompts(size_t n)
 {
@@ -253,34 +217,15 @@ case_prompts(size_t n)
 	finish();
 }
 
-static void
-case_prompts_end(size_t n)
-{
-	open_acp();
-	for (size_t i = 1; i <= n; i++)
-		say(SIDE_CLIENT, PROMPT, i, (size_t)0);
-	for (size_t i = 1; i <= n; i++)
-		say(SIDE_SERVER, PERMISSION, i, (size_t)0);
-	begin();
-	session_client_leaves(session, LEAVE_CANCEL, now);
-	now += TIME_CAP + 1;
-	session_expire(session, true, now);
-	session_server_gone(session, 0, -1, now);
-	finish();
-}
-
 static const struct {
 	const char *name;
 	void (*run)(size_t n);
 } cases[] = {
 	{ "a request and its answer", case_plain },
-	{ "stray answers, ids of one double", case_stray },
 	{ "one id", case_one_id },
 	{ "one token", case_one_token },
 	{ "withdrawn in mixed order", case_withdraw },
-	{ "$/canceld/cancel", case_acknowledged },
 	{ "prompts of one session", case_prompts },
-	{ "... and the end", case_prompts_end },
 };
 
 /* Microseconds for each of the n. */

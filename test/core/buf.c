@@ -10,56 +10,6 @@ Suite *buf_suite(void);
 
 SUITE("buf", .alone = true);
 
-TEST(compares_spans)
-{
-	ck_assert(span_equal(SPAN(""), (struct span){ NULL, 0 }));
-	ck_assert(span_equal(SPAN("a\0b"), SPAN("a\0b")));
-	ck_assert(!span_equal(SPAN("a\0b"), SPAN("a\0c")));
-	ck_assert(!span_equal(SPAN("ab"), SPAN("abc")));
-	ck_assert(span_equal(span_part(SPAN("abcd"), 1, 2), SPAN("bc")));
-	ck_assert_uint_eq(span_part((struct span){ NULL, 0 }, 0, 0).len, 0);
-	ck_assert_uint_eq(span_part(SPAN("abcd"), 4, 0).len, 0);
-}
-
-TEST(starts_empty)
-{
-	struct buf buf;
-
-	buf_init(&buf);
-	ck_assert_ptr_null(buf.data);
-	ck_assert_uint_eq(buf_room(&buf), 0);
-	ck_assert_uint_eq(buf_span(&buf).len, 0);
-	buf_append(&buf, (struct span){ NULL, 0 });
-	buf_consume(&buf, 0);
-	ck_assert_ptr_null(buf.data);
-	buf_free(&buf);
-	ck_assert_uint_eq(buf.cap, 0);
-}
-
-TEST(keeps_its_memory)
-{
-	struct buf buf;
-
-	buf_init(&buf);
-	buf_append(&buf, SPAN("hello"));
-
-	char *data = buf.data;
-	size_t room = buf_room(&buf);
-
-	ck_assert_ptr_eq(buf_space(&buf, room), data + 5);
-	buf_clear(&buf);
-	ck_assert_uint_eq(buf_span(&buf).len, 0);
-	ck_assert_uint_eq(buf_room(&buf), room + 5);
-	buf_append(&buf, SPAN("again"));
-	buf_consume(&buf, 2);
-	ck_assert(span_equal(buf_span(&buf), SPAN("ain")));
-	buf_consume(&buf, 3);
-	ck_assert_uint_eq(buf_room(&buf), room + 5);
-	ck_assert_ptr_eq(buf.data, data);
-	buf_free(&buf);
-	ck_assert_ptr_null(buf.data);
-}
-
 static uint32_t
 next_random(uint32_t *random)
 {

