@@ -154,6 +154,12 @@ scan_unkept(const struct scan *scan, enum scan_field field)
 	    ((scan->unsound >> field & 1) || value->end - value->offset > SCAN_VALUE_MAX);
 }
 
+static inline bool
+scan_has(const struct scan *scan, enum scan_field field)
+{
+	return scan_value(scan, field)->type != VALUE_ABSENT;
+}
+
 /* A scalar's bytes as spelled (a string with its quotes); empty if there is none, or if it is not kept. */
 static inline struct span
 scan_text(const struct scan *scan, enum scan_field field)

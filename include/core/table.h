@@ -28,11 +28,10 @@ enum request_state {
 	REQUEST_STATES
 };
 
-enum request_flag {                  /* properties, known from the start */
-	REQUEST_PERSON = 1 << 0,     /* its answer waits for a person */
-	REQUEST_TWO_TOKENS = 1 << 1, /* token and wire_token are two different tokens, and it is found by either */
-	REQUEST_TASK = 1 << 2,       /* params.task: cancelled with tasks/cancel only */
-	REQUEST_ASKED = 1 << 3,      /* canceld added its token, for its own use */
+enum request_flag {              /* properties, known from the start */
+	REQUEST_PERSON = 1 << 0, /* its answer waits for a person */
+	REQUEST_TASK = 1 << 2,   /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 3,  /* canceld added its token, for its own use */
 };
 
 enum given_up { /* who has given it up, before its answer came */
@@ -56,7 +55,7 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 struct method; /* core/dialect.h */
 
 /* private; BOTH: the receiver sees the requester's own id. */
-enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN, NAME_TOKEN };
+enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
 	struct map_entry entry;
@@ -119,6 +118,7 @@ void pending_clear(struct pending *pending);
 
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, meta;
+	struct span second_token; /* by which it is found, too; or empty */
 	const struct method *row;
 	unsigned flags;
 };
@@ -165,7 +165,7 @@ bool pending_is_crowded(const struct pending *pending, struct span id);
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
 /*
- * By wire token, or by the other token of a request that has two. An exact match first, chosen as by pending_by_id.
+ * By wire token, or by the second token of a request. An exact match first, chosen as by pending_by_id.
  * Otherwise the one whose wire token is the same number (id_number), if there is exactly one.
  */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
@@ -216,9 +216,9 @@ request_is_awaited(const struct request *request)
 	return request->state == REQUEST_WAITING || request->state == REQUEST_CANCELLING;
 }
 
-/* The request that contains this alarm; NULL for NULL. */
-struct request *request_of_idle(struct alarm *alarm);
-struct request *request_of_hard(struct alarm *alarm);
+/* The first request whose alarm in pending->idle, or in ->hard, is due at `now` of its clock; or NULL. */
+struct request *pending_idle_due(const struct pending *pending, msec_t now);
+struct request *pending_hard_due(const struct pending *pending, msec_t now);
 
 /* --- decide.c */
 

@@ -158,8 +158,7 @@ outcome_of(const struct request *request, enum decide_event event, const struct 
 static bool
 is_success(const struct scan *scan)
 {
-	return scan->fault == SCAN_FINE && !envelope_is_malformed(scan) &&
-	    scan_value(scan, SCAN_RESULT)->type != VALUE_ABSENT &&
+	return scan->fault == SCAN_FINE && !envelope_is_malformed(scan) && scan_has(scan, SCAN_RESULT) &&
 	    !span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true"));
 }
 

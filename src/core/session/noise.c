@@ -172,8 +172,8 @@ receive_line(struct session *session, struct message *line)
 static bool
 is_refused(const struct scan *scan)
 {
-	return scan->fault != SCAN_FINE && envelope_is_read(scan) &&
-	    scan_value(scan, SCAN_JSONRPC)->type != VALUE_ABSENT && envelope_meant(scan) != ENVELOPE_UNKNOWN;
+	return scan->fault != SCAN_FINE && envelope_is_read(scan) && scan_has(scan, SCAN_JSONRPC) &&
+	    envelope_meant(scan) != ENVELOPE_UNKNOWN;
 }
 
 void
@@ -275,8 +275,8 @@ begin_oversized(struct session *session, enum side from)
 	session->party[from].skipping = SKIP_OVERSIZED;
 	read_beginning(session, from, LIMIT_HEAD, &message);
 	message.envelope.id = message_id(scan, SCAN_ID);
-	method = scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT;
-	response = envelope_may_answer(scan) && !method && scan_value(scan, SCAN_PARAMS)->type == VALUE_ABSENT;
+	method = scan_has(scan, SCAN_METHOD);
+	response = envelope_may_answer(scan) && !method && !scan_has(scan, SCAN_PARAMS);
 	if (!response)
 		refuse_oversized(session, &message);
 	else if (message.envelope.id.len > 0 && (request = requests_named(session, from, scan)) == NULL)

@@ -128,14 +128,12 @@ struct entry { /* a new request, and where its names are stored that do not stan
 static void
 read_tokens(const struct dialect *dialect, const struct scan *scan, struct pending_names *names)
 {
+	struct span first = message_id(scan, dialect->token_fields[0]);
 	struct span second = message_id(scan, dialect->token_fields[1]);
 
-	names->token = message_id(scan, dialect->token_fields[0]);
-	names->wire_token = second.len > 0 ? second : names->token;
-	if (names->token.len == 0)
-		names->token = second;
-	else if (second.len > 0 && !id_equal(names->token, second))
-		names->flags |= REQUEST_TWO_TOKENS;
+	names->token = names->wire_token = first.len > 0 ? first : second;
+	if (first.len > 0 && second.len > 0 && !id_equal(first, second))
+		names->second_token = second;
 }
 
 static void
@@ -368,7 +366,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 {
 	enum side requester = side_other(message->from);
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
-	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
+	bool granted = scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
 
 	if (state_of(session, request) == REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
 		turns_decide(session, request, EVENT_RESPONSE, message);

@@ -274,7 +274,7 @@ report_refusal(struct session *session, const struct request *question, const st
 static void
 replay_answered(struct session *session, const struct request *question, const struct message *message)
 {
-	bool granted = scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT && !message->envelope.malformed;
+	bool granted = scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
 	session->replaying--;
@@ -317,11 +317,10 @@ recovery_answered(struct session *session, struct request *question, const struc
 void
 recovery_expire(struct session *session, enum side asker)
 {
-	struct timeline *due = &session->questions.asked[asker].hard;
+	const struct pending *asked = &session->questions.asked[asker];
 	struct request *question;
 
-	while ((question = request_of_hard(timeline_first(due))) != NULL &&
-	    alarm_due(&question->hard) <= session->clocks.steady) {
+	while ((question = pending_hard_due(asked, session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		switch (question_kind(question)) {
 		case QUESTION_PROBE:

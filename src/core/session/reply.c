@@ -327,7 +327,7 @@ reply_refusal(struct session *session, const struct message *message, enum scan_
 	enum why why = refusal_words[fault];
 	enum envelope_kind meant = envelope_meant(message->scan);
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
-	bool unmarked = scan_value(message->scan, SCAN_JSONRPC)->type == VALUE_ABSENT;
+	bool unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 
 	buf_clear(&session->words);
 	compose(&session->words, "%s",

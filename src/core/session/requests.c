@@ -44,25 +44,19 @@ expire(struct session *session, struct request *request)
 	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
-static bool
-is_due(const struct alarm *alarm, msec_t now)
-{
-	return alarm != NULL && alarm_due(alarm) <= now;
-}
-
 void
 requests_expire(struct session *session, enum side requester, bool deadlines)
 {
-	struct pending *pending = &session->party[requester].pending;
-	struct alarm *first;
+	const struct pending *pending = &session->party[requester].pending;
+	struct request *request;
 
-	while (deadlines && is_due(first = timeline_first(&pending->hard), session->clocks.steady))
-		expire(session, request_of_hard(first));
-	while (deadlines && is_due(first = timeline_first(&pending->idle), clocks_idle(&session->clocks, requester)))
-		if (state_is_held(session, request_of_idle(first)))
-			alarm_disarm(first); /* state_release arms it again */
+	while (deadlines && (request = pending_hard_due(pending, session->clocks.steady)) != NULL)
+		expire(session, request);
+	while (deadlines && (request = pending_idle_due(pending, clocks_idle(&session->clocks, requester))) != NULL)
+		if (state_is_held(session, request))
+			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
-			expire(session, request_of_idle(first));
+			expire(session, request);
 }
 
 void

@@ -167,7 +167,7 @@ note_first(struct session *session, const struct message *message)
 	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
 		return;
 	party->spoke = true;
-	party->needs_jsonrpc = scan_value(message->scan, SCAN_JSONRPC)->type != VALUE_ABSENT;
+	party->needs_jsonrpc = scan_has(message->scan, SCAN_JSONRPC);
 	/* A line of a log may look like a message; text with a header is not a log. */
 	if (!peer->spoke && party->lane->framing == FRAMING_NEWLINE)
 		peer->needs_jsonrpc = party->needs_jsonrpc;
@@ -201,7 +201,7 @@ read_text(struct session *session, struct message *message, bool followed)
 	bool needs_jsonrpc = party->needs_jsonrpc || (followed && server && !party->spoke);
 
 	scan_read(session->scan, message->text);
-	if (needs_jsonrpc && scan_value(session->scan, SCAN_JSONRPC)->type == VALUE_ABSENT)
+	if (needs_jsonrpc && !scan_has(session->scan, SCAN_JSONRPC))
 		needs_jsonrpc = !state_names_request(session, message->from, session->scan);
 	envelope_read(&message->envelope, session->scan, needs_jsonrpc);
 	if (message->envelope.kind == ENVELOPE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
@@ -340,10 +340,10 @@ static void
 expire(struct session *session, enum side side, bool heard)
 {
 	bool deadlines = side == SIDE_SERVER || heard;
-	struct pending *tasks = &session->tasks[side];
+	struct request *task;
 
-	while (tasks->oldest != NULL && alarm_due(&tasks->oldest->hard) <= session->clocks.steady)
-		pending_remove(tasks->oldest);
+	while ((task = pending_hard_due(&session->tasks[side], session->clocks.steady)) != NULL)
+		pending_remove(task);
 	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
 	if (deadlines && session->questions.asked[side].count > 0)
 		recovery_expire(session, side);

@@ -245,7 +245,7 @@ state_names_request(const struct session *session, enum side from, const struct 
 {
 	struct span id = message_id(scan, SCAN_ID);
 
-	if (scan_value(scan, SCAN_METHOD)->type != VALUE_ABSENT)
+	if (scan_has(scan, SCAN_METHOD))
 		return false;
 	if (scan_unkept(scan, SCAN_ID)) /* a request with so long an id is not tracked */
 		return session->party[side_other(from)].untracked > 0;

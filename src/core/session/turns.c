@@ -87,9 +87,8 @@ begins(const struct session *session, const struct request *prompt, enum decide_
     const struct message *message)
 {
 	return (session->handshake.dialect->flags & DIALECT_TURNS_RUN_ON) && event == EVENT_RESPONSE &&
-	    state_of(session, prompt) != REQUEST_QUEUED &&
-	    scan_value(message->scan, SCAN_RESULT)->type != VALUE_ABSENT &&
-	    scan_value(message->scan, SCAN_STOP_REASON)->type == VALUE_ABSENT;
+	    state_of(session, prompt) != REQUEST_QUEUED && scan_has(message->scan, SCAN_RESULT) &&
+	    !scan_has(message->scan, SCAN_STOP_REASON);
 }
 
 /* Carries out a cell for a turn. true: the agent was told to cancel the whole turn. */

@@ -149,7 +149,7 @@ struct request *
 pending_add(struct pending *pending, const struct pending_names *names)
 {
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
-	    names->name.len + names->meta.len;
+	    names->name.len + names->meta.len + names->second_token.len;
 	struct request *request = take_entry(pending, len);
 	char *at = (char *)(request + 1);
 
@@ -167,8 +167,8 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
 		add_name(request, request->wire_token, NAME_WIRE_TOKEN);
-	if (names->flags & REQUEST_TWO_TOKENS)
-		add_name(request, request->token, NAME_TOKEN);
+	if (names->second_token.len > 0)
+		add_name(request, copy(&at, names->second_token), NAME_WIRE_TOKEN);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -358,7 +358,7 @@ pending_by_wire(const struct pending *pending, struct span wire_id)
 struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *found = find(pending, wire_token, NAME_WIRE_TOKEN, NAME_TOKEN);
+	struct request *found = find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
 	int count = 0;
 
 	if (found != NULL)
@@ -401,17 +401,21 @@ pending_holds(const struct pending *pending, struct span id)
 }
 
 struct request *
-request_of_idle(struct alarm *alarm)
+pending_idle_due(const struct pending *pending, msec_t now)
 {
-	if (alarm == NULL)
+	struct alarm *first = timeline_first(&pending->idle);
+
+	if (first == NULL || first->due > now)
 		return NULL;
-	return (struct request *)(void *)((char *)alarm - offsetof(struct request, idle));
+	return (struct request *)(void *)((char *)first - offsetof(struct request, idle));
 }
 
 struct request *
-request_of_hard(struct alarm *alarm)
+pending_hard_due(const struct pending *pending, msec_t now)
 {
-	if (alarm == NULL)
+	struct alarm *first = timeline_first(&pending->hard);
+
+	if (first == NULL || first->due > now)
 		return NULL;
-	return (struct request *)(void *)((char *)alarm - offsetof(struct request, hard));
+	return (struct request *)(void *)((char *)first - offsetof(struct request, hard));
 }

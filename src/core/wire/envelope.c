@@ -5,21 +5,15 @@
 #include "core/id.h"
 
 static bool
-present(const struct scan *scan, enum scan_field field)
-{
-	return scan_value(scan, field)->type != VALUE_ABSENT;
-}
-
-static bool
 has_answer(const struct scan *scan)
 {
-	return present(scan, SCAN_RESULT) || present(scan, SCAN_ERROR);
+	return scan_has(scan, SCAN_RESULT) || scan_has(scan, SCAN_ERROR);
 }
 
 bool
 envelope_may_answer(const struct scan *scan)
 {
-	return has_answer(scan) || (present(scan, SCAN_JSONRPC) && !present(scan, SCAN_METHOD));
+	return has_answer(scan) || (scan_has(scan, SCAN_JSONRPC) && !scan_has(scan, SCAN_METHOD));
 }
 
 /* JSON-RPC 2.0 section 5.1: the code is an integer, however it is spelled. */
@@ -37,7 +31,7 @@ bool
 envelope_is_malformed(const struct scan *scan)
 {
 	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
-	bool result = present(scan, SCAN_RESULT);
+	bool result = scan_has(scan, SCAN_RESULT);
 
 	if (type == VALUE_ABSENT || type == VALUE_NULL)
 		return !result;
@@ -84,11 +78,11 @@ read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonr
 		return ENVELOPE_NO_MESSAGE;
 	if (!read_id(envelope, scan))
 		return ENVELOPE_NO_MESSAGE;
-	if (needs_jsonrpc && !present(scan, SCAN_JSONRPC))
+	if (needs_jsonrpc && !scan_has(scan, SCAN_JSONRPC))
 		return ENVELOPE_NO_MESSAGE;
 	if (answer)
 		return ENVELOPE_RESPONSE;
-	return present(scan, SCAN_ID) ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
+	return scan_has(scan, SCAN_ID) ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
 }
 
 static enum envelope_kind
@@ -135,7 +129,7 @@ envelope_meant(const struct scan *scan)
 
 	if (method == VALUE_ABSENT || has_answer(scan))
 		return ENVELOPE_UNKNOWN;
-	if (present(scan, SCAN_ID))
+	if (scan_has(scan, SCAN_ID))
 		return ENVELOPE_REQUEST;
 	return method == VALUE_STRING ? ENVELOPE_NOTIFICATION : ENVELOPE_UNKNOWN;
 }
