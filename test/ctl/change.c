@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "change_texts.h"
-
 #define CANCELD "/opt/my tools/\"canceld\"/canceld"
 
-enum { GENERATED = 10000, SLICES = 20 };
+enum { GENERATED = 4000, SLICES = 20 };
 
 Suite *change_suite(void);
 
@@ -164,14 +162,272 @@ check_json(const struct client *client, struct span text, struct span wrapped)
 	json_decref(before);
 }
 
-static const struct text_kind kinds[] = { { false, false }, { false, true }, { true, true } };
+/* The files of test/ctl/clients, named CLIENT or CLIENT-WHAT, and how many servers with a command each has. */
+static const struct {
+	const char *file, *client;
+	size_t commands;
+} samples[] = {
+	{ "claude-desktop.json", "claude-desktop", 3 },
+	{ "claude-desktop-windows.json", "claude-desktop", 2 },
+	{ "claude-code.json", "claude-code", 2 },
+	{ "cursor.json", "cursor", 2 },
+	{ "vscode.jsonc", "vscode", 2 },
+	{ "copilot.json", "copilot", 1 },
+	{ "windsurf.json", "windsurf", 1 },
+	{ "zed.jsonc", "zed", 4 },
+	{ "gemini.json", "gemini", 1 },
+	{ "qwen.json", "qwen", 1 },
+	{ "codex.toml", "codex", 3 },
+	{ "codex-inline.toml", "codex", 3 },
+	{ "codex-one.toml", "codex", 2 },
+	{ "opencode.jsonc", "opencode", 3 },
+	{ "opencode-2.json", "opencode", 1 },
+	{ "cline.json", "cline", 1 },
+	{ "roo.json", "roo", 1 },
+	{ "lm-studio.json", "lm-studio", 1 },
+};
+
+enum { SAMPLES = sizeof(samples) / sizeof(samples[0]) };
+
+/* Appends a file of test/ctl/clients. */
+static void
+read_sample(size_t i, struct buf *text)
+{
+	char path[128];
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof(path), "test/ctl/clients/%s", samples[i].file);
+	file = fopen(path, "r");
+	ck_assert_msg(file != NULL, "%s", path);
+	while ((got = fread(buf_space(text, 4096), 1, 4096, file)) > 0)
+		buf_added(text, got);
+	fclose(file);
+}
+
+/* Random files: those of clients with other white space, comments and longer strings. */
+
+#define ANCHOR "\"edited\"" /* stands once in each text, in no server */
+
+struct kind {
+	bool toml;
+	bool comments; /* and commas before a closing bracket */
+};
+
+struct writer {
+	struct buf *out;
+	struct kind kind;
+	uint64_t state;
+	const char *newline;
+};
+
+/* splitmix64 */
+static uint64_t
+draw(struct writer *writer, uint64_t below)
+{
+	uint64_t word = writer->state += 0x9e3779b97f4a7c15U;
+
+	word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9U;
+	word = (word ^ word >> 27) * 0x94d049bb133111ebU;
+	return (word ^ word >> 31) % below;
+}
+
+static void
+put(struct writer *writer, const char *text)
+{
+	buf_append(writer->out, span_of(text));
+}
+
+static void
+put_comment(struct writer *writer)
+{
+	static const char *const blocks[] = { "/**/", "/* \"command\": \"x\", */", "/* [ { ' // */", "/*\n*/" };
+	static const char *const lines[] = { "\"args\": [", "}, ]", "", "'''\"\"\"", "\xc3\xa4 [mcp_servers.x]" };
+
+	if (!writer->kind.toml && draw(writer, 2) == 0) {
+		put(writer, blocks[draw(writer, 4)]);
+		return;
+	}
+	put(writer, writer->kind.toml ? "#" : "//");
+	put(writer, lines[draw(writer, 5)]);
+	put(writer, writer->newline);
+}
+
+/* lines: newlines and comments too. */
+static void
+put_blank(struct writer *writer, bool lines)
+{
+	static const char *const blanks[] = { "", "", " ", " ", "  ", "\t" };
+
+	for (uint64_t i = draw(writer, 3); i > 0; i--) {
+		uint64_t what = draw(writer, 12);
+
+		if (what < 8 || !lines)
+			put(writer, blanks[draw(writer, 6)]);
+		else if (what < 11 || !writer->kind.comments)
+			put(writer, writer->newline);
+		else
+			put_comment(writer);
+	}
+}
+
+/* How long the token is that begins here: a string, a bracket or a comma, a comment, or a word. */
+static size_t
+token_length(struct span text)
+{
+	size_t quotes = text.len > 2 && text.ptr[1] == text.ptr[0] && text.ptr[2] == text.ptr[0] ? 3 : 1, at = quotes;
+
+	if (text.ptr[0] == '#' || text.ptr[0] == '/') {
+		for (at = 1; at < text.len && text.ptr[at] != (text.ptr[1] == '*' ? '/' : '\n'); at++)
+			;
+		return at + (text.ptr[1] == '*');
+	}
+	if (text.ptr[0] == '"' || text.ptr[0] == '\'') {
+		while (memcmp(text.ptr + at, text.ptr, quotes) != 0)
+			at += text.ptr[at] == '\\' && text.ptr[0] == '"' ? 2 : 1;
+		return at + quotes;
+	}
+	for (at = 0; at < text.len && strchr(" \t\r\n{}[]:,=#\"'", text.ptr[at]) == NULL; at++)
+		;
+	return at > 0 ? at : 1;
+}
+
+/* A string, with something more in it if it may grow. */
+static void
+put_string(struct writer *writer, struct span token, bool grows)
+{
+	static const char *const pieces[] = { "a", "--", "\\\"", "\\\\", "\\u00e9", "\xc3\xa9", ",", "[", "]", "}",
+		"//", "/*", " ", "\\n", "--wrapped", "#", "'" };
+
+	for (size_t i = 0; i + 1 < token.len; i++)
+		if (token.ptr[i] == '\n')
+			put(writer, writer->newline);
+		else
+			buf_append(writer->out, span_part(token, i, 1));
+	for (uint64_t i = draw(writer, 3); grows && i > 0; i--)
+		put(writer, pieces[draw(writer, sizeof(pieces) / sizeof(pieces[0]))]);
+	buf_append(writer->out, span_part(token, token.len - 1, 1));
+}
+
+static void
+respace_json(struct writer *writer, struct span text)
+{
+	bool comma = false;
+	char last = '\0';
+
+	put_blank(writer, true);
+	for (size_t at = 0, len; at < text.len; at += len) {
+		struct span rest = span_part(text, at, text.len - at);
+		char first = rest.ptr[0];
+
+		len = token_length(rest);
+		if (strchr(" \t\r\n/", first) != NULL)
+			continue;
+		if (first == '}' || first == ']')
+			comma = strchr("{[", last) == NULL && writer->kind.comments && draw(writer, 4) == 0;
+		if (comma || first == ',') {
+			comma = first == ',';
+			put(writer, comma ? "" : ",");
+			put_blank(writer, true);
+		}
+		if (first == '"')
+			put_string(writer, span_part(rest, 0, len), rest.ptr[len + strspn(rest.ptr + len, " ")] != ':');
+		else if (first != ',')
+			buf_append(writer->out, span_part(rest, 0, len));
+		if (last == '\0') {
+			put(writer, ANCHOR ":1");
+			comma = true;
+		}
+		put_blank(writer, true);
+		last = first == ',' ? last : first;
+	}
+}
+
+static void
+respace_toml(struct writer *writer, struct span text)
+{
+	char last = '\n';
+
+	put(writer, "anchor = " ANCHOR);
+	put(writer, writer->newline);
+	for (size_t at = 0, len; at < text.len; at += len) {
+		struct span rest = span_part(text, at, text.len - at);
+		char first = rest.ptr[0];
+
+		len = token_length(rest);
+		if (first == '"' || first == '\'') {
+			put_string(writer, span_part(rest, 0, len),
+			    len < 3 && strchr("=[,", last) != NULL && first == '"');
+		} else if (first == '\n') {
+			if (draw(writer, 4) == 0)
+				put_comment(writer);
+			else
+				put(writer, writer->newline);
+		} else if (first == ' ' && !(last >= '0' && last <= '9')) {
+			put_blank(writer, false);
+		} else {
+			buf_append(writer->out, span_part(rest, 0, len));
+			if (strchr(",={}", first) != NULL)
+				put_blank(writer, false);
+		}
+		last = first == ' ' ? last : first;
+	}
+}
+
+/* Appends a file that the client, which is returned, reads. The same seed gives the same text. */
+static const struct client *
+generate(struct buf *out, struct kind kind, uint64_t seed)
+{
+	struct writer writer = { .out = out, .kind = kind, .state = seed };
+	struct buf sample;
+	size_t i;
+
+	buf_init(&sample);
+	do
+		i = draw(&writer, SAMPLES);
+	while ((strstr(samples[i].file, ".toml") != NULL) != kind.toml);
+	writer.newline = draw(&writer, 4) == 0 ? "\r\n" : "\n";
+	read_sample(i, &sample);
+	if (sample.data[0] == '\xef')
+		buf_consume(&sample, strlen("\xef\xbb\xbf"));
+	for (char *at; (at = memchr(buf_span(&sample).ptr, '\r', sample.len)) != NULL;)
+		*at = ' ';
+	if (draw(&writer, 5) == 0)
+		put(&writer, "\xef\xbb\xbf");
+	if (kind.toml)
+		respace_toml(&writer, buf_span(&sample));
+	else
+		respace_json(&writer, buf_span(&sample));
+	buf_free(&sample);
+	return client_named(samples[i].client);
+}
+
+/* Appends text with something put in at the anchor; which, depends on seed. */
+static void
+edit_elsewhere(struct buf *out, struct kind kind, struct span text, uint64_t seed)
+{
+	static const char *const json[] = { ":1,\"more\":{\"command\":1}", ":[]", ":{\"mcpServers\":{}}",
+		"  : \"\xc3\xa9 long text that moves all that follows\"" };
+	static const char *const toml[] = { "\nmore = 'command = 1'", "\nmore.args = ['a']", " # args = []", "" };
+	const char *found = memmem(text.ptr, text.len, ANCHOR, strlen(ANCHOR));
+	size_t at;
+
+	ck_assert_ptr_nonnull(found);
+	at = (size_t)(found - text.ptr) + strlen(ANCHOR);
+	buf_append(out, span_part(text, 0, at));
+	buf_append(out, span_of((kind.toml ? toml : json)[seed % 4]));
+	at += kind.toml ? 0 : strlen(":1");
+	buf_append(out, span_part(text, at, text.len - at));
+}
+
+static const struct kind kinds[] = { { false, false }, { false, true }, { true, true } };
 
 SUITE("change", .limit = 60);
 
 TESTS(generated_files_come_back, 0, 3 * SLICES)
 {
-	struct text_kind kind = kinds[_i / SLICES];
-	const struct client *client = text_client(kind);
+	struct kind kind = kinds[_i / SLICES];
+	const struct client *client;
 	/* Half of the JSON files have comments. */
 	size_t count = GENERATED / SLICES / (kind.toml ? 1U : 2U), servers = 0;
 	struct buf text, wrapped, edited, wanted, plain;
@@ -189,12 +445,12 @@ TESTS(generated_files_come_back, 0, 3 * SLICES)
 		buf_clear(&edited);
 		buf_clear(&wanted);
 		buf_clear(&plain);
-		text_generate(&text, kind, seed);
+		client = generate(&text, kind, seed);
 		servers += check_round(client, buf_span(&text), &wrapped);
 		if (!kind.comments)
 			check_json(client, buf_span(&text), buf_span(&wrapped));
-		text_edit(&wanted, kind, buf_span(&text), seed);
-		text_edit(&edited, kind, buf_span(&wrapped), seed);
+		edit_elsewhere(&wanted, kind, buf_span(&text), seed);
+		edit_elsewhere(&edited, kind, buf_span(&wrapped), seed);
 		unwrap(client, buf_span(&edited), &plain);
 		expect_same(buf_span(&plain), buf_span(&wanted), "edited and unwrapped");
 	}
@@ -227,20 +483,20 @@ damage(struct buf *text, uint64_t seed)
 
 TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 {
-	struct text_kind kind = kinds[_i];
+	struct kind kind = kinds[_i];
 	struct buf text, wrapped;
 	size_t refused = 0, count = 2000;
 
 	buf_init(&text);
 	buf_init(&wrapped);
 	for (size_t i = 0; i < count; i++) {
-		struct change change = wrapping(text_client(kind));
+		struct change change;
 		struct outcomes outcomes;
 		uint64_t seed = i * 2654435761U;
 		json_t *json;
 
 		buf_clear(&text);
-		text_generate(&text, kind, i);
+		change = wrapping(generate(&text, kind, i));
 		for (size_t k = 0; k <= i % 3; k++)
 			damage(&text, seed >> k);
 		buf_clear(&wrapped);
@@ -253,7 +509,7 @@ TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 			refused++;
 		} else {
 			buf_clear(&wrapped);
-			check_round(text_client(kind), buf_span(&text), &wrapped);
+			check_round(change.client, buf_span(&text), &wrapped);
 		}
 		outcomes_free(&outcomes);
 	}
@@ -263,54 +519,13 @@ TESTS(damaged_files_are_refused_or_come_back, 0, 3)
 	buf_free(&wrapped);
 }
 
-static void
-read_file(const char *path, struct buf *text)
-{
-	FILE *file = fopen(path, "r");
-	size_t got;
-
-	ck_assert_msg(file != NULL, "%s", path);
-	while ((got = fread(buf_space(text, 4096), 1, 4096, file)) > 0)
-		buf_added(text, got);
-	fclose(file);
-}
-
-/* The files of test/ctl/clients, named CLIENT or CLIENT-WHAT, and how many servers with a command each has. */
-static const struct {
-	const char *file, *client;
-	size_t commands;
-} samples[] = {
-	{ "claude-desktop.json", "claude-desktop", 3 },
-	{ "claude-desktop-windows.json", "claude-desktop", 2 },
-	{ "claude-code.json", "claude-code", 2 },
-	{ "cursor.json", "cursor", 2 },
-	{ "vscode.jsonc", "vscode", 2 },
-	{ "copilot.json", "copilot", 1 },
-	{ "windsurf.json", "windsurf", 1 },
-	{ "zed.jsonc", "zed", 4 },
-	{ "gemini.json", "gemini", 1 },
-	{ "qwen.json", "qwen", 1 },
-	{ "codex.toml", "codex", 3 },
-	{ "codex-inline.toml", "codex", 3 },
-	{ "codex-one.toml", "codex", 2 },
-	{ "opencode.jsonc", "opencode", 3 },
-	{ "opencode-2.json", "opencode", 1 },
-	{ "cline.json", "cline", 1 },
-	{ "roo.json", "roo", 1 },
-	{ "lm-studio.json", "lm-studio", 1 },
-};
-
-enum { SAMPLES = sizeof(samples) / sizeof(samples[0]) };
-
 TESTS(files_of_clients_come_back, 0, SAMPLES)
 {
 	struct buf text, wrapped;
-	char path[128];
 
 	buf_init(&text);
 	buf_init(&wrapped);
-	snprintf(path, sizeof(path), "test/ctl/clients/%s", samples[_i].file);
-	read_file(path, &text);
+	read_sample((size_t)_i, &text);
 	ck_assert_uint_eq(check_round(client_named(samples[_i].client), buf_span(&text), &wrapped),
 	    samples[_i].commands);
 	buf_free(&text);
