@@ -13,9 +13,8 @@
  * (prctl(2)): orphans of the server become its children, and not init's. On other systems than Linux it ends the
  * server's process group only.
  *
- * If the guardian dies, the kernel ends the server (Linux; not one that has changed its user id), and the guardian's
- * children become canceld's, which is a subreaper too, so they are still swept. One that is stopped goes on when the
- * sweep begins, or when canceld dies.
+ * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
+ * subreaper too, and sweeps them. One that is stopped goes on when the sweep begins, or when canceld dies.
  *
  * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
  * SIGCHLD, an ev_io for control, and call child_hear().
@@ -39,16 +38,14 @@
  */
 struct sweep {
 	pid_t leader; /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
-	pid_t kept;   /* another child that sweep_hear does not reap; 0: none */
 	bool group;   /* end only processes of the leader's group */
-	bool reaped;  /* the leader is, or was reaped elsewhere */
 	pid_t tried;  /* the process id that was tried last */
 	void (*ended)(void *context, pid_t pid, const char *name); /* ... this process; name: empty if it is unknown */
 	void *context;
 };
 
-/* Reaps dead children, until the leader or `kept` is found dead. true: the leader, and *leader tells how it ended. */
-bool sweep_hear(const struct sweep *sweep, siginfo_t *leader);
+/* Reaps dead children until `kept` is found dead. true: it is, is not reaped, and *info tells how it ended. */
+bool sweep_hear(pid_t kept, siginfo_t *info);
 
 /*
  * Sends SIGKILL to each child that is alive, and reaps dead ones. `ended` is called for each process that SIGKILL ended.
@@ -128,13 +125,10 @@ void child_signal_group(const struct child *child, int signal);
 void child_hear(struct child *child);
 
 /*
- * Begins to end the rest of the process tree with SIGKILL; `swept` tells when that is done. The guardian finishes the
- * sweep without the caller.
+ * Begins to end the rest of the process tree with SIGKILL; `swept` tells when that is done. The guardian does so too when
+ * control is closed, and finishes the sweep without the caller.
  */
 void child_sweep(struct child *child);
-
-/* Closes control; the guardian ends the processes that are not swept yet. If there is none, that may take a while. */
-void child_close(struct child *child);
 
 /* The server's exit status as a shell reports it: 128 + n for signal n; 0 if it is unknown. */
 int child_status(const struct child *child);

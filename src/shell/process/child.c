@@ -14,7 +14,7 @@ enum {
 	STATUS_OWN_FAILURE = 125,
 
 	/* Milliseconds. */
-	SWEEP_TIME = 1000, /* for canceld's own sweep, when it ends */
+	SWEEP_TIME = 1000, /* for canceld's own sweep */
 	SWEEP_PAUSE = 20,
 };
 
@@ -55,6 +55,16 @@ fork_guardian(const struct guardian *guardian)
 		guardian_run(guardian);
 	sigprocmask(SIG_SETMASK, &kept, NULL);
 	return pid;
+}
+
+/* What canceld does itself if there is no guardian: that may take a while. */
+static void
+end_rest(struct child *child)
+{
+	msec_t end = monotonic_now() + SWEEP_TIME;
+
+	while (!sweep_round(&child->own) && monotonic_now() < end)
+		poll(NULL, 0, SWEEP_PAUSE);
 }
 
 /* Waits until the server is executed. 0, or the status to exit with, and errno. */
@@ -99,7 +109,7 @@ child_start(struct child *child, struct guardian guardian)
 		guardian.input = ends[INPUT_READ];
 		guardian.output = ends[OUTPUT_WRITE];
 		guardian.control = ends[CONTROL_GUARDIAN];
-		child->guardian = child->own.kept = fork_guardian(&guardian);
+		child->guardian = fork_guardian(&guardian);
 	}
 	if (child->guardian > 0) {
 		close_ends(ends, 1U << INPUT_READ | 1U << OUTPUT_WRITE | 1U << CONTROL_GUARDIAN);
@@ -117,8 +127,7 @@ child_start(struct child *child, struct guardian guardian)
 		;
 	/* A guardian that has not ended in order may have left processes. */
 	child->guardian = 0;
-	child->sweeping = true;
-	child_close(child);
+	end_rest(child);
 	errno = error;
 	return status;
 }
@@ -156,54 +165,34 @@ hear_reports(struct child *child)
 	}
 }
 
-/*
- * If the sweep is not done, the guardian's children have become canceld's. If the server has not, as on systems without
- * subreapers, init may reap it at any time, and its pid may become another process's.
- */
+/* If the sweep is not done, the guardian's children have become canceld's, and the kernel has killed the server. */
 static void
 lose_guardian(struct child *child, const siginfo_t *info)
 {
-	bool fine = info->si_code == CLD_EXITED && info->si_status == 0;
-	siginfo_t server;
+	bool fine = child->sweeping && info->si_code == CLD_EXITED && info->si_status == 0;
+	siginfo_t server = { 0 };
 
 	waitpid(child->guardian, NULL, WNOHANG);
-	child->guardian = child->own.kept = 0;
-	child->swept = child->sweeping && fine;
-	if (!child->swept)
-		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
-	if (child->pid > 0 && waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) < 0) {
-		child->pid = 0;
-		child->own.reaped = true;
-		child->exited = true;
-	}
+	child->guardian = 0;
+	child->swept = true;
+	if (fine)
+		return;
+	child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
+	if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
+		note_exit(child, server.si_code != CLD_EXITED, server.si_status);
+	end_rest(child);
+	note_exit(child, true, SIGKILL);
 }
 
-static bool
-sweeps_itself(const struct child *child)
-{
-	return child->sweeping && child->guardian == 0;
-}
-
-/*
- * The children of canceld are the guardian; the server once its guardian is dead; and processes that canceld has to reap
- * as a subreaper, or as init of a pid namespace.
- */
 void
 child_hear(struct child *child)
 {
-	siginfo_t info = { 0 };
+	siginfo_t info;
 
 	hear_reports(child);
-	if (child->guardian > 0 && waitid(P_PID, (id_t)child->guardian, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	    info.si_pid > 0) {
+	if (child->guardian > 0 && sweep_hear(child->guardian, &info)) {
 		hear_reports(child);
 		lose_guardian(child, &info);
-	}
-	if (!sweeps_itself(child)) {
-		if (sweep_hear(&child->own, &info))
-			note_exit(child, info.si_code != CLD_EXITED, info.si_status);
-	} else if (!child->swept) {
-		child->swept = sweep_round(&child->own);
 	}
 	if (child->swept)
 		child->pid = 0;
@@ -218,19 +207,6 @@ child_sweep(struct child *child)
 	/* The guardian may have been stopped (SIGSTOP). */
 	if (child->guardian > 0)
 		kill(child->guardian, SIGCONT);
-}
-
-void
-child_close(struct child *child)
-{
-	msec_t end = monotonic_now() + SWEEP_TIME;
-
-	descriptor_close(&child->control);
-	while (sweeps_itself(child) && !child->swept && monotonic_now() < end) {
-		child_hear(child);
-		if (!child->swept)
-			poll(NULL, 0, SWEEP_PAUSE);
-	}
 }
 
 int

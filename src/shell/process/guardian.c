@@ -161,7 +161,7 @@ hear_children(struct watch *watch)
 {
 	siginfo_t info;
 
-	if (!sweep_hear(&watch->sweep, &info) || watch->exited)
+	if (!sweep_hear(watch->sweep.leader, &info) || watch->exited)
 		return;
 	watch->exited = true;
 	report(watch, info.si_code == CLD_EXITED ? GUARDIAN_EXITED : GUARDIAN_KILLED, info.si_pid, info.si_status, "");

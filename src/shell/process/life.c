@@ -18,8 +18,6 @@
 #include "shell/system.h"
 #include "shell/words.h"
 
-enum { SWEEP_LOOK = 20 }; /* ms: between two rounds of a sweep of canceld's own */
-
 /* Reported on stderr too if the log goes to a file, as a person looks there first. */
 static void
 report_failure(struct life *life, int error)
@@ -71,7 +69,7 @@ detach(struct life *life)
 	descriptor_close(&life->port->in);
 	descriptor_close(&life->port->out);
 	descriptor_close(&life->reader);
-	child_close(&life->child);
+	descriptor_close(&life->child.control);
 }
 
 /* Whether a server that fails now is to be replaced. */
@@ -399,9 +397,6 @@ life_wake(const struct life *life)
 	/* All is written, and no other event would wake the loop. */
 	if (life->supervisor.state == PROCESS_FLUSHING && is_flushed(life))
 		return life->now;
-	/* Without a guardian. */
-	if (life->supervisor.state == PROCESS_SWEEPING && life->child.guardian == 0)
-		return earlier(life->supervisor.wake, life->now + SWEEP_LOOK);
 	return life->supervisor.wake;
 }
 

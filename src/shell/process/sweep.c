@@ -26,11 +26,11 @@ find_dead(siginfo_t *info)
 }
 
 bool
-sweep_hear(const struct sweep *sweep, siginfo_t *leader)
+sweep_hear(pid_t kept, siginfo_t *info)
 {
-	while (find_dead(leader) && leader->si_pid != sweep->leader && leader->si_pid != sweep->kept)
-		waitpid(leader->si_pid, NULL, WNOHANG);
-	return leader->si_pid > 0 && leader->si_pid == sweep->leader;
+	while (find_dead(info) && info->si_pid != kept)
+		waitpid(info->si_pid, NULL, WNOHANG);
+	return info->si_pid > 0;
 }
 
 /* Reaps the dead, the leader too. */
@@ -41,9 +41,8 @@ reap_all(struct sweep *sweep)
 	siginfo_t info;
 
 	while (find_dead(&info)) {
-		if (info.si_pid == sweep->leader) {
-			sweep->reaped = true;
-		} else if (info.si_code != CLD_EXITED && info.si_status == SIGKILL && sweep->ended != NULL) {
+		if (info.si_pid != sweep->leader && info.si_code != CLD_EXITED && info.si_status == SIGKILL &&
+		    sweep->ended != NULL) {
 			proc_name(info.si_pid, name);
 			sweep->ended(sweep->context, info.si_pid, name);
 		}
@@ -102,7 +101,7 @@ sweep_round(struct sweep *sweep)
 	do {
 		found = (struct found){ 0 };
 		/* The signal reaches the whole group at once, so no member can start a process that is missed. */
-		if (sweep->leader > 1 && !sweep->reaped)
+		if (sweep->leader > 1 && look_at(P_PID, sweep->leader, &info))
 			kill(-sweep->leader, SIGKILL);
 		reap_all(sweep);
 		if (sweep->group)
