@@ -65,7 +65,7 @@ struct control {
 	char path[PLACE_PATH]; /* "": there is no socket */
 	struct descriptor listener;
 	msec_t accept_at; /* when to try again, after there was no descriptor; MSEC_NEVER */
-	bool pending;     /* lines were left for the next turn */
+	msec_t wake;      /* when control_turn is due; MSEC_NEVER: only after an event */
 	unsigned turn;    /* whose line is taken next: an index of peers, if there are as many */
 	int count;
 	struct peer *peers[CONTROL_PEERS + 1]; /* the connections; the last one is about to be refused */
@@ -86,9 +86,6 @@ void control_turn(struct control *control, msec_t now);
 
 /* Writes what can be written, and sets up the watchers for the next wait. */
 void control_watch(struct control *control);
-
-/* When control_turn is due; MSEC_NEVER: only after an event. */
-msec_t control_wake(const struct control *control, msec_t now);
 
 /* The results of `list` (requests: with the outstanding requests, as far as they fit) and of `stats`: the caller's. */
 json_t *views_list(const struct control *control, bool requests);

@@ -106,7 +106,7 @@ int life_start(struct life *life) __attribute__((warn_unused_result));
 /* Frees everything. The guardian ends the rest of the server's process tree, and is not waited for. */
 void life_close(struct life *life);
 
-/* Writes the session's queued bytes to the server. */
+/* Writes the session's queued bytes to the server, and carries out the steps that this brings. */
 void life_write(struct life *life, msec_t now);
 
 /*
@@ -114,9 +114,6 @@ void life_write(struct life *life, msec_t now);
  * take some.
  */
 msec_t life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now);
-
-/* When life_turn is due; MSEC_NEVER: only after an event. */
-msec_t life_wake(const struct life *life);
 
 /* Sets up the watchers for the next wait. */
 void life_watch(struct life *life);

@@ -129,10 +129,10 @@ is_over(const struct loop *loop)
 static msec_t
 next_wake(const struct loop *loop, msec_t due)
 {
-	msec_t wake = earlier(due, life_wake(&loop->life));
+	msec_t wake = earlier(due, loop->life.supervisor.wake);
 
 	wake = earlier(wake, client_wake(&loop->client));
-	wake = earlier(wake, control_wake(&loop->control, loop->now));
+	wake = earlier(wake, loop->control.wake);
 	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
 		wake = earlier(wake, loop->client.leave_by);
 	if (may_read(loop, SIDE_CLIENT) && loop->port[SIDE_CLIENT].in.ready)

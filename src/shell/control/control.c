@@ -541,24 +541,19 @@ is_done(const struct peer *peer)
 void
 control_watch(struct control *control)
 {
-	control->pending = false;
+	control->wake = control->accept_at;
 	for (int i = control->count - 1; i >= 0; i--) {
 		struct peer *peer = control->peers[i];
 
 		send_out(peer);
 		descriptor_want(&peer->socket, control->loop,
 		    (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
-		control->pending |= peer->line > 0 && has_room(peer);
+		if (peer->line > 0 && has_room(peer))
+			control->wake = control->now;
 		if (is_done(peer))
 			hang_up(control, i);
 	}
 	descriptor_want(&control->listener, control->loop, control->accept_at == MSEC_NEVER ? EV_READ : 0);
-}
-
-msec_t
-control_wake(const struct control *control, msec_t now)
-{
-	return control->pending ? now : control->accept_at;
 }
 
 void

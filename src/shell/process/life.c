@@ -292,15 +292,16 @@ life_write(struct life *life, msec_t now)
 	struct port *port = life->port;
 
 	life->now = now;
-	if ((port_is_closed(port) || life->child.exited) && keeps_queue(life))
-		return;
-	port_write(port);
+	if (!(port_is_closed(port) || life->child.exited) || !keeps_queue(life))
+		port_write(port);
 	if ((port->out.broken || life->reader.ready) && port->out.fd >= 0) {
 		descriptor_close(&port->out);
 		tell(life, SUPERVISE_DEAF);
 	}
 	if (port_is_closed(port) && !keeps_queue(life))
 		port_abandon(port);
+	if (life->supervisor.state == PROCESS_FLUSHING && (port_is_closed(port) || port_backlog(port) == 0))
+		tell(life, SUPERVISE_FLUSHED);
 }
 
 static void
@@ -311,12 +312,6 @@ hear_child(struct life *life)
 	child_hear(&life->child);
 	if (guarded && life->child.unguarded != NULL)
 		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
-}
-
-static bool
-is_flushed(const struct life *life)
-{
-	return port_is_closed(life->port) || port_backlog(life->port) == 0;
 }
 
 /* Whether the server is to be ended, as it cannot continue the session. In a dry run its client decides that. */
@@ -349,8 +344,6 @@ tell_exit(struct life *life, bool child_signal)
 {
 	bool ended = life->port->in.ended;
 
-	if (is_flushed(life))
-		tell(life, SUPERVISE_FLUSHED);
 	if (child_signal || life->child.control.ready)
 		hear_child(life);
 	if (life->child.exited)
@@ -389,15 +382,6 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	return life->now;
-}
-
-msec_t
-life_wake(const struct life *life)
-{
-	/* All is written, and no other event would wake the loop. */
-	if (life->supervisor.state == PROCESS_FLUSHING && is_flushed(life))
-		return life->now;
-	return life->supervisor.wake;
 }
 
 void
