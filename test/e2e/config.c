@@ -167,35 +167,3 @@ TEST(a_reload_is_for_new_requests)
 	ck_assert_ptr_nonnull(strstr(strstr(run->error.data, "SUMMARY "), " timeouts=2 "));
 	run_end(run);
 }
-
-TEST(a_wrong_file_changes_nothing)
-{
-	struct run *run;
-
-	put(given, "{\"timeout\":\"310ms\"}");
-	run = run_session(options, NULL);
-	put(given, "{\"timeout\":\"10m\",\n\"log-level\":\"quiet\"}");
-	reload(run, "given.json reason=\"log-level 'quiet': want error|");
-	expect_timeout(run, "2", 310);
-	unlink(given);
-	reload(run, ": CONFIG_REFUSED file=");
-	run_expect_logged(run, "given.json reason=\"No such file or directory\"\n");
-	expect_timeout(run, "3", 310);
-	run_end(run);
-}
-
-/* Without a file there is none to read, until there is. */
-TEST(a_file_may_come_and_go)
-{
-	struct run *run = run_session("", NULL);
-
-	reload(run, "/.config/canceld/config.json\n");
-	put(in_home, "{\"timeout\":{\"*\":\"320ms\"}}");
-	reload(run, "/.config/canceld/config.json changed=timeout\n");
-	expect_timeout(run, "2", 320);
-	put(in_home, "{\"max-time\":\"1h\"}");
-	reload(run, "/.config/canceld/config.json changed=\"timeout, max-time\"\n");
-	unlink(in_home);
-	reload(run, "/.config/canceld/config.json changed=max-time\n");
-	run_end(run);
-}

@@ -171,20 +171,6 @@ TESTS(stdout_without_a_reader_cancels_what_runs, 0, 2)
 	expect_both_cancelled(run);
 }
 
-TEST(a_reader_that_leaves_amid_a_flood)
-{
-	struct run *run = run_session(patient[0], "demo");
-
-	run->stdout_unread = true;
-	run_call(run, "2", "flood", "{\"count\":100000,\"bytes\":10}");
-	run_call(run, "3", "sleep", FOR_EVER);
-	run_expect_received(run, "\"id\":3,");
-	run_close_out(run);
-	run_expect_exit(run, 0);
-	run_expect_cancelled(run, "3");
-	run_end(run);
-}
-
 SUITE("drain");
 
 TESTS(drain_waits_for_the_answers, 0, 2)
@@ -266,21 +252,6 @@ TEST(a_server_that_closes_stdout_is_ended)
 	run_expect_error(run, "1", CODE_INTERNAL, "server-exited");
 	run_expect_end(run);
 	run_expect_exit(run, ANY_STATUS);
-	run_end(run);
-}
-
-TEST(a_stopped_server_is_ended)
-{
-	struct run *run = busy_session("", NULL);
-	long limit = milliseconds() + HARNESS_LIMIT;
-	pid_t server = process_child(run->pid, "demo-server");
-
-	ck_assert_int_gt(server, 0);
-	kill(server, SIGSTOP);
-	while (!process_stopped(server) && milliseconds() < limit)
-		run_pump(run, 2);
-	run_close_in(run);
-	run_expect_exit(run, 0);
 	run_end(run);
 }
 

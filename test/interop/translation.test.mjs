@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { CancellationTokenSource } from 'vscode-jsonrpc/node';
 import { AcpSession, failure } from './acp.mjs';
 import { LineSession } from './ndjson.mjs';
-import { play } from './puppet.mjs';
 import { here, limit, together, until } from './wire.mjs';
 
 const everything = fileURLToPath(
@@ -25,14 +24,11 @@ const hello = {
 };
 const options = ['-v', '-g', '300ms'];
 
-const spellings = {
-  'notifications/cancelled': { key: 'requestId', waits: false },
-  '$/cancel_request': { key: 'requestId', waits: true },
-  '$/cancelRequest': { key: 'id', waits: true }
-};
+const keys = { '$/cancel_request': 'requestId', '$/cancelRequest': 'id' };
+
 function assertTranslated({ clientEnd, serverEnd, stderr }, id, spelling) {
   assert.deepEqual(clientEnd.cancels, [
-    { jsonrpc: '2.0', method: spelling, params: { [spellings[spelling].key]: id } }
+    { jsonrpc: '2.0', method: spelling, params: { [keys[spelling]]: id } }
   ]);
   assert.equal(serverEnd.cancels.length, 1);
   assert.match(stderr, /CANCEL_TRANSLATED/);
@@ -130,58 +126,4 @@ test('a client of the ACP SDK cancels a call on an MCP server', limit, async t =
   await session.marked('stopped');
   await session.close();
   assertTranslated(session, id, '$/cancel_request');
-});
-
-const natives = {
-  MCP: ['notifications/cancelled', '{"protocolVersion":"2025-11-25"}', ',"reason":"why"'],
-  ACP: ['$/cancel_request', '{"protocolVersion":1}', ''],
-  LSP: ['$/cancelRequest', '{}', '']
-};
-
-const spell = (method, id, reason) =>
-  `{"jsonrpc":"2.0","method":"${method}","params":{"${spellings[method].key}":${id}${reason}}}`;
-const request = (id, method, params = '{}') =>
-  `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
-const result = id => `{"jsonrpc":"2.0","id":${id},"result":{}}`;
-
-// The way of a cancel from one side, X, to the other, Y. An answer is owed by the protocol or to who
-// waits for one by its own words.
-const cancelled = (X, Y, said, heard, isAnswered) => `
-  ${X}> ${request(7, 'x/work')}
-  >${Y} ${request(7, 'x/work')}
-  ${X}> ${said}
-  >${Y} ${heard}
-  ${Y}> ${result(7)}
-  ${isAnswered ? `>${X} ${result(7)}` : ''}
-  ${X}> ${request(8, 'x/work')}
-  >${Y} ${request(8, 'x/work')}
-  ${Y}> ${result(8)}
-  >${X} ${result(8)}
-`;
-
-describe('each spelling, to each protocol, in both directions', together, () => {
-  for (const [protocol, [native, params, reason]] of Object.entries(natives)) {
-    for (const spelling of Object.keys(spellings)) {
-      test(`${spelling}, ${protocol}`, limit, async t => {
-        const initialize = request(0, 'initialize', params);
-        const said = spell(spelling, 7, ',"reason":"why"');
-        const heard = spelling === native ? said : spell(native, 7, reason);
-        const isAnswered = protocol !== 'MCP' || spellings[spelling].waits;
-        const way = (X, Y) => cancelled(X, Y, said, heard, isAnswered);
-        const words = await play(
-          t,
-          `C> ${initialize}
-          >S ${initialize}
-          S> ${result(0)}
-          >C ${result(0)}
-          ${way('C', 'S')}
-          ${way('S', 'C')}`,
-          { hasHeaders: protocol === 'LSP' }
-        );
-        const word = spelling === native ? 'CANCEL_FORWARDED' : 'CANCEL_TRANSLATED';
-
-        assert.equal(words.filter(each => each === word).length, 2);
-      });
-    }
-  }
 });
