@@ -9,42 +9,43 @@
 #include "core/scan.h"
 
 enum envelope_kind {
-	ENVELOPE_UNKNOWN, /* the members do not tell its kind */
+	ENVELOPE_NONE, /* no message: no JSON, also for its UTF-8; no JSON-RPC; refused for its depth or repeated members */
 	ENVELOPE_REQUEST,
 	ENVELOPE_NOTIFICATION,
 	ENVELOPE_RESPONSE,
-	ENVELOPE_BATCH,
-	ENVELOPE_BLANK,    /* white space only */
-	ENVELOPE_NOT_JSON, /* also: JSON with invalid UTF-8 */
-	ENVELOPE_NO_MESSAGE, /* JSON that is not a JSON-RPC message, nested too deep, or with a repeated id or method; an array
-	                        is a BATCH whatever its elements are */
+	ENVELOPE_BATCH, /* an array, whatever its elements are */
+	ENVELOPE_BLANK, /* white space only */
 };
 
 enum { METHOD_MAX = 256 };
 
 struct envelope {
 	enum envelope_kind kind;
-	struct span id; /* as spelled; empty if absent, null, repeated or not kept; valid as long as the scan's text */
-	bool untracked; /* a request or response whose id is empty here: its answer cannot be matched */
-	bool malformed; /* a response that is no sound answer: see envelope_is_malformed */
+	struct span id;     /* as spelled; empty if absent, null, repeated or not kept: then it cannot be tracked */
+	bool malformed;     /* a response that is no sound answer: see envelope_is_malformed */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
 
-/* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NO_MESSAGE. */
+/* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NONE. */
 void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
 
+/* Not a batch: a single message. */
+static inline bool
+envelope_is_message(const struct envelope *envelope)
+{
+	return envelope->kind == ENVELOPE_REQUEST || envelope->kind == ENVELOPE_NOTIFICATION ||
+	    envelope->kind == ENVELOPE_RESPONSE;
+}
+
 /*
- * What a frame that may not pass was meant to be, as far as it was read: REQUEST, NOTIFICATION, or UNKNOWN. A REQUEST
+ * What a frame that may not pass was meant to be, as far as it was read: REQUEST, NOTIFICATION, or NONE. A REQUEST
  * may lack a usable id or method.
  */
 enum envelope_kind envelope_meant(const struct scan *scan);
 
 /* Whether the text was read to its end: its members are all known, even if it has a fault. */
 bool envelope_is_read(const struct scan *scan);
-
-/* What is wrong with a frame that has this fault; with SCAN_FINE it is no JSON-RPC message. */
-const char *envelope_fault(enum scan_fault fault);
 
 /*
  * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an

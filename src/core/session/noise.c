@@ -29,10 +29,21 @@ tell_noise(struct session *session, struct span text, uint64_t len)
 	journal_tell(&session->journal, &action);
 }
 
-/* What has come for this request, or for none, is no sound answer. true: the requester got an error. */
-static bool
-fail(struct session *session, struct request *request)
+/* The question of canceld's own that the scanned response answers. */
+static struct request *
+question_named(const struct session *session, enum side from, const struct scan *scan)
 {
+	struct span id = message_id(scan, SCAN_ID);
+
+	return id.len > 0 && envelope_may_answer(scan) ? questions_find(session, side_other(from), id) : NULL;
+}
+
+/* If what was scanned is meant as an answer, it is no sound one: the requester gets an error. false: nobody waits. */
+static bool
+fail(struct session *session, enum side from, const struct scan *scan)
+{
+	struct request *request = requests_named(session, from, scan);
+
 	if (request == NULL || !request_is_awaited(request))
 		return false;
 	turns_decide(session, request, EVENT_MALFORMED, NULL);
@@ -53,23 +64,12 @@ fail_elements(struct session *session, const struct message *batch)
 		scan_read(scan, rest);
 		if (!scan_complete(scan))
 			return;
-		fail(session, requests_named(session, batch->from, scan));
+		fail(session, batch->from, scan);
 		rest = span_skip_space(span_from(rest, (size_t)scan_value_end(scan)));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
 /* --- lines of the server's */
-
-/* The question that the scanned response answers. An answer to tasks/cancel is not worth recovering. */
-static bool
-answers_question(const struct session *session, const struct scan *scan)
-{
-	struct span id = message_id(scan, SCAN_ID);
-	const struct request *question =
-	    id.len > 0 && envelope_may_answer(scan) ? questions_find(session, SIDE_CLIENT, id) : NULL;
-
-	return question != NULL && question_kind(question) != QUESTION_TASK_CANCEL && scan_complete(scan);
-}
 
 /* Whether the server has logged what it received: a request that is being worked on, or the cancel of one. */
 static bool
@@ -95,10 +95,9 @@ is_message(const struct session *session, const struct scan *scan)
 	struct envelope envelope;
 
 	envelope_read(&envelope, scan, false);
-	if (request == NULL && answers_question(session, scan)) /* sound or not */
-		return true;
 	if (envelope.kind == ENVELOPE_RESPONSE)
-		return request != NULL && request_is_awaited(request);
+		return request != NULL ? request_is_awaited(request) :
+					 question_named(session, SIDE_SERVER, scan) != NULL;
 	return (envelope.kind == ENVELOPE_REQUEST || envelope.kind == ENVELOPE_NOTIFICATION) &&
 	    span_equal(scan_text(scan, SCAN_JSONRPC), SPAN("\"2.0\"")) && !is_echo(session, &envelope, scan);
 }
@@ -142,12 +141,12 @@ receive_line(struct session *session, struct message *line)
 {
 	struct party *server = &session->party[SIDE_SERVER];
 	struct request *request = requests_named(session, SIDE_SERVER, line->scan);
+	struct request *question = question_named(session, SIDE_SERVER, line->scan);
 	size_t offset = find_messages(session, line->text);
 
-	if (answers_question(session, line->scan)) {
-		line->envelope.kind = ENVELOPE_RESPONSE;
-		line->envelope.id = message_id(line->scan, SCAN_ID);
-		receive_message(session, line);
+	if (question != NULL && scan_complete(line->scan)) {
+		pass_drop(session, line, WHY_SWALLOWED, question);
+		recovery_answered(session, question, line);
 		return;
 	}
 	if (offset < line->text.len && (offset > 0 || server->frame.text)) {
@@ -161,7 +160,7 @@ receive_line(struct session *session, struct message *line)
 		return;
 	}
 	if (!server->ended) { /* else that says more of the requests */
-		fail(session, request);
+		fail(session, SIDE_SERVER, line->scan);
 		fail_elements(session, line);
 	}
 	tell_noise(session, line->text, line->text.len);
@@ -173,7 +172,7 @@ static bool
 is_refused(const struct scan *scan)
 {
 	return scan->fault != SCAN_FINE && envelope_is_read(scan) && scan_has(scan, SCAN_JSONRPC) &&
-	    envelope_meant(scan) != ENVELOPE_UNKNOWN;
+	    envelope_meant(scan) != ENVELOPE_NONE;
 }
 
 void
@@ -186,7 +185,7 @@ noise_receive(struct session *session, struct message *message)
 		receive_line(session, message);
 		return;
 	}
-	if (fail(session, requests_named(session, message->from, message->scan))) {
+	if (fail(session, message->from, message->scan)) {
 		pass_discard(session, message);
 		return;
 	}
@@ -244,18 +243,15 @@ begin_text(struct session *session, enum side from)
 static void
 refuse_oversized(struct session *session, struct message *message)
 {
+	static const char format[] =
+	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)";
 	bool named = message->envelope.id.len > 0;
 	int code = named ? session->handshake.dialect->failure_code : CODE_INVALID_REQUEST;
-	struct buf text;
 
 	if (message->from == SIDE_SERVER && !named)
 		return;
-	buf_init(&text);
-	compose(&text,
-	    "the message is longer than %d bytes and was discarded (see the option --max-message of canceld)",
-	    (int64_t)session->config.max_message);
-	reply_error(session, message, code, "oversized-message", buf_span(&text));
-	buf_free(&text);
+	reply_error(session, message, code, "oversized-message",
+	    count_bytes(session, format, session->config.max_message));
 	if (named)
 		state_count(session, message, TALLY_REFUSED);
 	else
@@ -279,8 +275,8 @@ begin_oversized(struct session *session, enum side from)
 	response = envelope_may_answer(scan) && !method && !scan_has(scan, SCAN_PARAMS);
 	if (!response)
 		refuse_oversized(session, &message);
-	else if (message.envelope.id.len > 0 && (request = requests_named(session, from, scan)) == NULL)
-		question = questions_find(session, requester, message.envelope.id);
+	else if ((request = requests_named(session, from, scan)) == NULL)
+		question = question_named(session, from, scan);
 	if (request == NULL || request->state == REQUEST_ABANDONED)
 		pass_drop(session, &message, WHY_OVERSIZED, request != NULL ? request : question);
 	if (request != NULL)

@@ -28,7 +28,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	struct request *request = target.len == 0 ? NULL : pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 
 	pass_discard(session, message);
-	if (message->envelope.untracked)
+	if (message->envelope.id.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
 	else if (!handshake_is_done(&session->handshake))
@@ -56,7 +56,7 @@ is_turn_cancel(const struct session *session, const struct message *message)
 	if (message->from != SIDE_CLIENT ||
 	    !dialect_is(message->envelope.method, session->handshake.dialect->turn_cancel))
 		return false;
-	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.untracked)
+	if (message->envelope.kind == ENVELOPE_REQUEST && message->envelope.id.len == 0)
 		return false;
 	return scan_value(message->scan, SCAN_SESSION_ID)->type == VALUE_STRING &&
 	    scan_text(message->scan, SCAN_SESSION_ID).len > 0;
@@ -309,7 +309,7 @@ receive_request(struct session *session, struct message *message)
 	session->journal.requests[message->from]++;
 	row = client ? read_handshake(session, message) :
 		       dialect_method(session->handshake.dialect, message->envelope.method);
-	if (message->envelope.untracked || (session->config.dry_run && !make_way(session, message))) {
+	if (message->envelope.id.len == 0 || (session->config.dry_run && !make_way(session, message))) {
 		state_note_untracked(session, message, false);
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
@@ -413,7 +413,7 @@ receive_response(struct session *session, struct message *message)
 	struct request *request, *question;
 
 	message->bound = message->from == SIDE_CLIENT;
-	if (message->envelope.untracked && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
+	if (message->envelope.id.len == 0 && (party->untracked > 0 || !scan_unkept(message->scan, SCAN_ID))) {
 		pass_on(session, message, WHY_UNTRACKED, NULL);
 		return;
 	}

@@ -276,16 +276,19 @@ reply_gone(struct session *session, const struct message *message)
 	answer_message(session, message, &answer);
 }
 
-static const enum why refusal_words[] = {
-	[SCAN_FINE] = WHY_INVALID_REQUEST,
-	[SCAN_UTF8] = WHY_PARSE_ERROR,
-	[SCAN_CONTROL] = WHY_PARSE_ERROR,
-	[SCAN_DEPTH] = WHY_TOO_DEEP,
-	[SCAN_REPEATED_ID] = WHY_REPEATED_ID,
-	[SCAN_REPEATED_METHOD] = WHY_REPEATED_METHOD,
-	[SCAN_SYNTAX] = WHY_PARSE_ERROR,
-	[SCAN_TRAILING] = WHY_PARSE_ERROR,
-	[SCAN_CUT] = WHY_PARSE_ERROR,
+static const struct {
+	enum why why;
+	const char *text;
+} refusals[] = {
+	[SCAN_FINE] = { WHY_INVALID_REQUEST, "the input is no JSON-RPC message" },
+	[SCAN_UTF8] = { WHY_PARSE_ERROR, "the input is not valid UTF-8" },
+	[SCAN_CONTROL] = { WHY_PARSE_ERROR, "the input is not valid JSON: a string has a raw control character" },
+	[SCAN_DEPTH] = { WHY_TOO_DEEP, "the message is nested too deep" },
+	[SCAN_REPEATED_ID] = { WHY_REPEATED_ID, "the message has more than one id" },
+	[SCAN_REPEATED_METHOD] = { WHY_REPEATED_METHOD, "the message has more than one method" },
+	[SCAN_SYNTAX] = { WHY_PARSE_ERROR, "the input is not valid JSON" },
+	[SCAN_TRAILING] = { WHY_PARSE_ERROR, "the input is not valid JSON: something follows the message" },
+	[SCAN_CUT] = { WHY_PARSE_ERROR, "the input is not valid JSON: it breaks off" },
 };
 
 /*
@@ -324,15 +327,15 @@ is_notification(const struct session *session, const struct message *message)
 enum why
 reply_refusal(struct session *session, const struct message *message, enum scan_fault fault)
 {
-	enum why why = refusal_words[fault];
+	enum why why = refusals[fault].why;
 	enum envelope_kind meant = envelope_meant(message->scan);
 	struct answer answer = { .code = why == WHY_PARSE_ERROR ? CODE_PARSE_ERROR : CODE_INVALID_REQUEST };
 	bool unmarked = !scan_has(message->scan, SCAN_JSONRPC);
 
 	buf_clear(&session->words);
 	compose(&session->words, "%s",
-	    fault == SCAN_FINE && meant != ENVELOPE_UNKNOWN && unmarked ? "the message has no member \"jsonrpc\"" :
-									  envelope_fault(fault));
+	    fault == SCAN_FINE && meant != ENVELOPE_NONE && unmarked ? "the message has no member \"jsonrpc\"" :
+								       refusals[fault].text);
 	if (meant == ENVELOPE_REQUEST)
 		answer.id = refused_id(session, message);
 	if (answer.id.len > 0)

@@ -144,9 +144,7 @@ dispatch(struct session *session, struct message *message)
 	case ENVELOPE_BLANK:
 		pass_drop(session, message, has_bom(session, message) ? WHY_BOM_STRIPPED : WHY_BLANK, NULL);
 		break;
-	case ENVELOPE_UNKNOWN:
-	case ENVELOPE_NOT_JSON:
-	case ENVELOPE_NO_MESSAGE:
+	case ENVELOPE_NONE:
 		noise_receive(session, message);
 		break;
 	}
@@ -164,7 +162,7 @@ note_first(struct session *session, const struct message *message)
 {
 	struct party *party = &session->party[message->from], *peer = &session->party[side_other(message->from)];
 
-	if (party->spoke || message->envelope.kind > ENVELOPE_RESPONSE)
+	if (party->spoke || !envelope_is_message(&message->envelope))
 		return;
 	party->spoke = true;
 	party->needs_jsonrpc = scan_has(message->scan, SCAN_JSONRPC);
@@ -184,8 +182,7 @@ is_batch(struct session *session, const struct message *message, bool needs_json
 	while ((element = json_next(message->text, &at)).len > 0) {
 		scan_read(session->salvage, element);
 		envelope_read(&envelope, session->salvage, needs_jsonrpc);
-		if (envelope.kind == ENVELOPE_REQUEST || envelope.kind == ENVELOPE_NOTIFICATION ||
-		    envelope.kind == ENVELOPE_RESPONSE)
+		if (envelope_is_message(&envelope))
 			return true;
 	}
 	return false;
@@ -205,7 +202,7 @@ read_text(struct session *session, struct message *message, bool followed)
 		needs_jsonrpc = !state_names_request(session, message->from, session->scan);
 	envelope_read(&message->envelope, session->scan, needs_jsonrpc);
 	if (message->envelope.kind == ENVELOPE_BATCH && !is_batch(session, message, server && needs_jsonrpc))
-		message->envelope.kind = ENVELOPE_NO_MESSAGE;
+		message->envelope.kind = ENVELOPE_NONE;
 }
 
 /*
@@ -223,7 +220,7 @@ split(struct session *session, struct message *message)
 		return;
 	message->text.len = (size_t)scan_value_end(scan);
 	read_text(session, message, true);
-	if (message->envelope.kind > ENVELOPE_BATCH) {
+	if (message->envelope.kind == ENVELOPE_NONE) {
 		message->text = whole;
 		read_text(session, message, false);
 		return;
@@ -253,7 +250,7 @@ read_message(struct session *session, enum side from, struct message *message)
 	if (!frame->text)
 		split(session, message);
 	else if (message->envelope.kind != ENVELOPE_BLANK)
-		message->envelope.kind = ENVELOPE_NOT_JSON;
+		message->envelope.kind = ENVELOPE_NONE;
 }
 
 static void
@@ -265,7 +262,8 @@ receive_frame(struct session *session, enum side from)
 
 	read_message(session, from, &message);
 	note_first(session, &message);
-	if (has_bom(session, &message) && message.envelope.kind <= ENVELOPE_BATCH)
+	if (has_bom(session, &message) && message.envelope.kind != ENVELOPE_NONE &&
+	    message.envelope.kind != ENVELOPE_BLANK)
 		state_note(session, VERB_NOTE, side_other(from), WHY_BOM_STRIPPED, NULL, SPAN_NONE);
 	dispatch(session, &message);
 	frame_advance(&party->frame, party->lane->decided - start);

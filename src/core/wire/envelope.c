@@ -45,80 +45,40 @@ envelope_is_malformed(const struct scan *scan)
 static bool
 read_id(struct envelope *envelope, const struct scan *scan)
 {
-	const struct scan_value *id = scan_value(scan, SCAN_ID);
+	enum value_type type = scan_value(scan, SCAN_ID)->type;
+	bool known = type == VALUE_STRING || type == VALUE_NUMBER;
 
-	if (scan->fault == SCAN_REPEATED_ID) {
-		envelope->untracked = true;
-		return true;
-	}
-	switch (id->type) {
-	case VALUE_STRING:
-	case VALUE_NUMBER:
-		envelope->id = scan_text(scan, SCAN_ID);
-		envelope->untracked = scan_unkept(scan, SCAN_ID);
-		return true;
-	case VALUE_ABSENT:
-	case VALUE_NULL:
-		envelope->untracked = true;
-		return true;
-	case VALUE_BOOL:
-	case VALUE_OBJECT:
-	case VALUE_ARRAY:
-		break;
-	}
-	return false;
+	envelope->id = known && scan->fault != SCAN_REPEATED_ID ? scan_text(scan, SCAN_ID) : SPAN_NONE;
+	return known || type == VALUE_ABSENT || type == VALUE_NULL;
 }
 
 static enum envelope_kind
-read_object(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
+read_kind(const struct scan *scan, bool needs_jsonrpc)
 {
+	enum value_type type = scan_type(scan);
 	bool answer = has_answer(scan);
 
-	if (scan_value(scan, SCAN_METHOD)->type != (answer ? VALUE_ABSENT : VALUE_STRING))
-		return ENVELOPE_NO_MESSAGE;
-	if (!read_id(envelope, scan))
-		return ENVELOPE_NO_MESSAGE;
-	if (needs_jsonrpc && !scan_has(scan, SCAN_JSONRPC))
-		return ENVELOPE_NO_MESSAGE;
+	if (scan->fault != SCAN_FINE)
+		return ENVELOPE_NONE;
+	if (type == VALUE_ABSENT)
+		return ENVELOPE_BLANK;
+	if (type == VALUE_ARRAY)
+		return ENVELOPE_BATCH;
+	if (type != VALUE_OBJECT || (needs_jsonrpc && !scan_has(scan, SCAN_JSONRPC)) ||
+	    scan_value(scan, SCAN_METHOD)->type != (answer ? VALUE_ABSENT : VALUE_STRING))
+		return ENVELOPE_NONE;
 	if (answer)
 		return ENVELOPE_RESPONSE;
 	return scan_has(scan, SCAN_ID) ? ENVELOPE_REQUEST : ENVELOPE_NOTIFICATION;
 }
 
-static enum envelope_kind
-read_kind(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
-{
-	enum scan_fault fault = scan->fault;
-
-	if (fault != SCAN_FINE) {
-		read_id(envelope, scan);
-		return fault == SCAN_DEPTH || fault == SCAN_REPEATED_ID || fault == SCAN_REPEATED_METHOD ?
-		    ENVELOPE_NO_MESSAGE :
-		    ENVELOPE_NOT_JSON;
-	}
-	switch (scan_type(scan)) {
-	case VALUE_ABSENT:
-		return ENVELOPE_BLANK;
-	case VALUE_ARRAY:
-		return ENVELOPE_BATCH;
-	case VALUE_OBJECT:
-		return read_object(envelope, scan, needs_jsonrpc);
-	case VALUE_NULL:
-	case VALUE_BOOL:
-	case VALUE_NUMBER:
-	case VALUE_STRING:
-		break;
-	}
-	return ENVELOPE_NO_MESSAGE;
-}
-
 void
 envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc)
 {
-	envelope->id = (struct span){ NULL, 0 };
-	envelope->untracked = false;
 	envelope->method = scan_string(scan, SCAN_METHOD, envelope->storage, sizeof(envelope->storage));
-	envelope->kind = read_kind(envelope, scan, needs_jsonrpc);
+	envelope->kind = read_kind(scan, needs_jsonrpc);
+	if (!read_id(envelope, scan))
+		envelope->kind = ENVELOPE_NONE;
 	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && envelope_is_malformed(scan);
 }
 
@@ -128,32 +88,14 @@ envelope_meant(const struct scan *scan)
 	enum value_type method = scan_value(scan, SCAN_METHOD)->type;
 
 	if (method == VALUE_ABSENT || has_answer(scan))
-		return ENVELOPE_UNKNOWN;
+		return ENVELOPE_NONE;
 	if (scan_has(scan, SCAN_ID))
 		return ENVELOPE_REQUEST;
-	return method == VALUE_STRING ? ENVELOPE_NOTIFICATION : ENVELOPE_UNKNOWN;
+	return method == VALUE_STRING ? ENVELOPE_NOTIFICATION : ENVELOPE_NONE;
 }
 
 bool
 envelope_is_read(const struct scan *scan)
 {
 	return !scan->failed && scan_value_end(scan) > 0;
-}
-
-const char *
-envelope_fault(enum scan_fault fault)
-{
-	static const char *const texts[] = {
-		[SCAN_FINE] = "the input is no JSON-RPC message",
-		[SCAN_UTF8] = "the input is not valid UTF-8",
-		[SCAN_CONTROL] = "the input is not valid JSON: a string has a raw control character",
-		[SCAN_DEPTH] = "the message is nested too deep",
-		[SCAN_REPEATED_ID] = "the message has more than one id",
-		[SCAN_REPEATED_METHOD] = "the message has more than one method",
-		[SCAN_SYNTAX] = "the input is not valid JSON",
-		[SCAN_TRAILING] = "the input is not valid JSON: something follows the message",
-		[SCAN_CUT] = "the input is not valid JSON: it breaks off",
-	};
-
-	return texts[fault];
 }
