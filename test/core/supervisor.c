@@ -14,7 +14,7 @@ static const char events[] = "nesdftxogbw";
 static const char states[] = "ARDSFCTKLWEO";
 static const char steps[] = "actkwrsfd";
 
-struct life {
+static struct life { /* of the process under test */
 	struct supervisor supervisor;
 	msec_t now;
 	msec_t started;   /* the first sign of the end; MSEC_NEVER before */
@@ -23,33 +23,33 @@ struct life {
 	unsigned given;  /* since the last start */
 	char events[32]; /* what happened, as letters */
 	size_t count;
-};
+} life;
 
 /* A tick comes when it was asked for. */
 static unsigned
-happens(struct life *life, enum supervisor_event event)
+happens(enum supervisor_event event)
 {
 	unsigned given;
 
-	ck_assert_uint_lt(life->count, sizeof(life->events) - 1);
-	life->events[life->count++] = events[event];
-	if (event == SUPERVISE_TICK && life->supervisor.wake != MSEC_NEVER && life->supervisor.wake > life->now)
-		life->now = life->supervisor.wake;
+	ck_assert_uint_lt(life.count, sizeof(life.events) - 1);
+	life.events[life.count++] = events[event];
+	if (event == SUPERVISE_TICK && life.supervisor.wake != MSEC_NEVER && life.supervisor.wake > life.now)
+		life.now = life.supervisor.wake;
 	if ((event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_EXITED ||
 		event == SUPERVISE_EOF || event == SUPERVISE_GONE) &&
-	    life->started == MSEC_NEVER)
-		life->started = life->now;
-	if (event == SUPERVISE_HASTEN && life->signalled == MSEC_NEVER)
-		life->signalled = life->now;
-	given = supervisor_handle(&life->supervisor, event, life->now);
+	    life.started == MSEC_NEVER)
+		life.started = life.now;
+	if (event == SUPERVISE_HASTEN && life.signalled == MSEC_NEVER)
+		life.signalled = life.now;
+	given = supervisor_handle(&life.supervisor, event, life.now);
 	if (given & STEP_START)
-		life->given = 0;
-	ck_assert_msg((given & life->given) == 0, "a step is given twice");
+		life.given = 0;
+	ck_assert_msg((given & life.given) == 0, "a step is given twice");
 	if (given & STEP_KILL)
-		ck_assert_msg(life->given & STEP_TERMINATE, "SIGKILL without SIGTERM");
+		ck_assert_msg(life.given & STEP_TERMINATE, "SIGKILL without SIGTERM");
 	if (given & STEP_TERMINATE)
-		ck_assert_msg(life->given & STEP_CLOSE_STDIN, "SIGTERM with stdin still open");
-	life->given |= given;
+		ck_assert_msg(life.given & STEP_CLOSE_STDIN, "SIGTERM with stdin still open");
+	life.given |= given;
 	return given;
 }
 
@@ -60,29 +60,29 @@ event_of(char letter)
 }
 
 static unsigned
-play(struct life *life, const char *letters)
+play(const char *letters)
 {
 	unsigned given = 0;
 
 	for (; *letters != '\0'; letters++)
 		if (*letters == 'p')
-			life->supervisor.next_start = life->now + 1000;
+			life.supervisor.next_start = life.now + 1000;
 		else
-			given = happens(life, event_of(*letters));
+			given = happens(event_of(*letters));
 	return given;
 }
 
 /* A process that runs. */
 static void
-life_init(struct life *life, msec_t term_after, msec_t kill_after)
+life_init(msec_t term_after, msec_t kill_after)
 {
-	*life = (struct life){ .now = 1000, .started = MSEC_NEVER, .signalled = MSEC_NEVER };
-	supervisor_init(&life->supervisor, term_after, kill_after);
-	ck_assert_int_eq(life->supervisor.state, PROCESS_WAITING);
-	ck_assert_uint_eq(play(life, "t"), STEP_START);
-	ck_assert_int_eq(life->supervisor.wake, MSEC_NEVER);
-	life->count = 0;
-	life->given = 0;
+	life = (struct life){ .now = 1000, .started = MSEC_NEVER, .signalled = MSEC_NEVER };
+	supervisor_init(&life.supervisor, term_after, kill_after);
+	ck_assert_int_eq(life.supervisor.state, PROCESS_WAITING);
+	ck_assert_uint_eq(play("t"), STEP_START);
+	ck_assert_int_eq(life.supervisor.wake, MSEC_NEVER);
+	life.count = 0;
+	life.given = 0;
 }
 
 /* clang-format off */
@@ -133,7 +133,13 @@ steps_of(const char *letters)
 	return set;
 }
 
-SUITE("supervisor", .alone = true);
+static void
+setup(void)
+{
+	life_init(MSEC_NEVER, MSEC_NEVER);
+}
+
+SUITE("supervisor", .alone = true, .before = setup);
 
 TESTS(each_cell_of_the_table, 0, COUNT(table))
 {
@@ -141,12 +147,11 @@ TESTS(each_cell_of_the_table, 0, COUNT(table))
 
 	for (event = 0; event < SUPERVISE_EVENTS; event++) {
 		const char *cell = table[_i].cells[event];
-		struct life life;
 		unsigned given;
 
-		life_init(&life, MSEC_NEVER, MSEC_NEVER);
-		play(&life, table[_i].way);
-		given = happens(&life, (enum supervisor_event)event);
+		setup();
+		play(table[_i].way);
+		given = happens((enum supervisor_event)event);
 		ck_assert_msg(life.supervisor.state == strchr(states, cell[0]) - states,
 		    "\"%s\", then %c: state %c, not %c", table[_i].way, events[event], states[life.supervisor.state],
 		    cell[0]);
@@ -157,37 +162,37 @@ TESTS(each_cell_of_the_table, 0, COUNT(table))
 
 /* SUPERVISE_EXITED and SUPERVISE_EOF together, as a caller that knows both facts reports them. */
 static void
-observe(struct life *life, enum supervisor_event event)
+observe(enum supervisor_event event)
 {
-	life->exited |= event == SUPERVISE_EXITED || event == SUPERVISE_GONE;
-	life->eof |= event == SUPERVISE_EOF || event == SUPERVISE_GONE;
-	if ((event == SUPERVISE_EXITED || event == SUPERVISE_EOF) && life->exited && life->eof)
+	life.exited |= event == SUPERVISE_EXITED || event == SUPERVISE_GONE;
+	life.eof |= event == SUPERVISE_EOF || event == SUPERVISE_GONE;
+	if ((event == SUPERVISE_EXITED || event == SUPERVISE_EOF) && life.exited && life.eof)
 		event = SUPERVISE_GONE;
-	happens(life, event);
+	happens(event);
 }
 
 static void
-expect_end(struct life *life)
+expect_end(void)
 {
 	int ticks;
 
-	if (life->started == MSEC_NEVER) {
-		ck_assert_uint_eq(life->given & ~(unsigned)STEP_TELL, 0);
+	if (life.started == MSEC_NEVER) {
+		ck_assert_uint_eq(life.given & ~(unsigned)STEP_TELL, 0);
 		return;
 	}
-	for (ticks = 0; !supervisor_is_over(&life->supervisor); ticks++) {
+	for (ticks = 0; !supervisor_is_over(&life.supervisor); ticks++) {
 		ck_assert_int_lt(ticks, PROCESS_STATES);
-		happens(life, SUPERVISE_TICK);
+		happens(SUPERVISE_TICK);
 	}
-	ck_assert_msg(life->given & STEP_FINISH, "%s: it is never over", life->events);
-	ck_assert_msg(life->given & STEP_SWEEP, "%s: nobody sweeps", life->events);
-	ck_assert_msg(life->given & STEP_ANSWER, "nobody was answered");
-	ck_assert_msg(life->now - life->started <= 1600, "%s: over after %lld ms", life->events,
-	    (long long)(life->now - life->started));
-	ck_assert_msg(life->signalled == MSEC_NEVER || life->now - life->signalled <= 700,
-	    "%s: over %lld ms after the signal", life->events, (long long)(life->now - life->signalled));
-	happens(life, SUPERVISE_TICK);
-	ck_assert_int_eq(life->supervisor.wake, MSEC_NEVER);
+	ck_assert_msg(life.given & STEP_FINISH, "%s: it is never over", life.events);
+	ck_assert_msg(life.given & STEP_SWEEP, "%s: nobody sweeps", life.events);
+	ck_assert_msg(life.given & STEP_ANSWER, "nobody was answered");
+	ck_assert_msg(life.now - life.started <= 1600, "%s: over after %lld ms", life.events,
+	    (long long)(life.now - life.started));
+	ck_assert_msg(life.signalled == MSEC_NEVER || life.now - life.signalled <= 700,
+	    "%s: over %lld ms after the signal", life.events, (long long)(life.now - life.signalled));
+	happens(SUPERVISE_TICK);
+	ck_assert_int_eq(life.supervisor.wake, MSEC_NEVER);
 }
 
 /* The events of a running process, except SUPERVISE_BLOCKED, with which it may be waited for longer. */
@@ -200,14 +205,13 @@ TEST(every_order_of_five_events_ends_in_time)
 	int order, rest;
 
 	for (order = 0; order < RUNNING * RUNNING * RUNNING * RUNNING * RUNNING; order++) {
-		struct life life;
 		int i;
 
-		life_init(&life, MSEC_NEVER, MSEC_NEVER);
+		setup();
 		for (i = 0, rest = order; i < 5; i++, rest /= RUNNING)
 			if (!supervisor_is_over(&life.supervisor))
-				observe(&life, event_of(running[rest % RUNNING]));
-		expect_end(&life);
+				observe(event_of(running[rest % RUNNING]));
+		expect_end();
 	}
 }
 
@@ -217,25 +221,21 @@ TEST(events_at_the_last_moment_end_in_time)
 	int order, rest;
 
 	for (order = 0; order < RUNNING * RUNNING * RUNNING * RUNNING; order++) {
-		struct life life;
 		int i;
 
-		life_init(&life, MSEC_NEVER, MSEC_NEVER);
+		setup();
 		for (i = 0, rest = order; i < 4 && !supervisor_is_over(&life.supervisor); i++, rest /= RUNNING) {
 			if (life.supervisor.wake != MSEC_NEVER)
 				life.now = life.supervisor.wake - 1;
-			observe(&life, event_of(running[rest % RUNNING]));
+			observe(event_of(running[rest % RUNNING]));
 		}
-		expect_end(&life);
+		expect_end();
 	}
 }
 
 TEST(an_early_tick_changes_nothing)
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "e");
+	play("e");
 	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake - 1), 0);
 	ck_assert_int_eq(life.supervisor.state, PROCESS_FLUSHING);
 	ck_assert_uint_eq(supervisor_handle(&life.supervisor, SUPERVISE_TICK, life.supervisor.wake), STEP_CLOSE_STDIN);
@@ -244,12 +244,10 @@ TEST(an_early_tick_changes_nothing)
 static void
 expect_times(const char *way, const msec_t *waits)
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	for (play(&life, way); life.supervisor.state != PROCESS_OVER; waits++) {
+	setup();
+	for (play(way); life.supervisor.state != PROCESS_OVER; waits++) {
 		ck_assert_int_eq(life.supervisor.wake - life.now, *waits);
-		happens(&life, SUPERVISE_TICK);
+		happens(SUPERVISE_TICK);
 	}
 	ck_assert_int_eq(*waits, 0);
 }
@@ -280,95 +278,80 @@ TEST(the_times_of_the_ladder)
 /* The configured times hold after a signal too. */
 TEST(the_configured_times_are_used)
 {
-	struct life life;
 	int hasty;
 
 	for (hasty = 0; hasty < 2; hasty++) {
-		life_init(&life, 5000, 0);
-		play(&life, hasty ? "sf" : "ef");
+		life_init(5000, 0);
+		play(hasty ? "sf" : "ef");
 		ck_assert_int_eq(life.supervisor.wake - life.now, 5000);
-		play(&life, "t");
+		play("t");
 		ck_assert_int_eq(life.supervisor.wake, life.now);
-		ck_assert_uint_eq(play(&life, "t"), STEP_KILL);
-		play(&life, "g");
+		ck_assert_uint_eq(play("t"), STEP_KILL);
+		play("g");
 		ck_assert_int_eq(life.supervisor.wake - life.now, TIME_SWEEP_WAIT);
 	}
 }
 
 TEST(a_signal_never_puts_off)
 {
-	struct life life;
 	msec_t wake;
 
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "ef");
+	play("ef");
 	wake = life.supervisor.wake;
 	life.now = wake - 10;
-	happens(&life, SUPERVISE_HASTEN);
+	happens(SUPERVISE_HASTEN);
 	ck_assert_int_eq(life.supervisor.wake, wake);
 }
 
 /* A signal that comes again, in any state, does not put off the end either. */
 TEST(the_sweep_is_over_in_time_after_the_first_signal)
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "g");
+	play("g");
 	life.now += 300;
-	play(&life, "s");
+	play("s");
 	ck_assert_int_eq(life.supervisor.wake - life.now, 700);
 	life.now += 100;
-	play(&life, "s");
+	play("s");
 	ck_assert_int_eq(life.supervisor.wake - life.now, 600);
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "g");
+	setup();
+	play("g");
 	life.now += 1500;
-	play(&life, "s");
+	play("s");
 	ck_assert_int_eq(life.supervisor.wake - life.now, 100);
 }
 
 /* The rest of its output may still be in the pipe; and a deaf server may still owe an answer. */
 TEST(a_wait_begins_anew)
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "x");
+	play("x");
 	life.now += 200;
-	play(&life, "b");
+	play("b");
 	ck_assert_int_eq(life.supervisor.wake, life.now + TIME_EOF_WAIT);
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "dt");
+	setup();
+	play("dt");
 	ck_assert_int_eq(life.supervisor.state, PROCESS_DEAF);
 	ck_assert_int_eq(life.supervisor.wake, life.now + TIME_EOF_WAIT);
 }
 
 TEST(the_successor_is_started_when_it_was_planned)
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "gp");
-	ck_assert_uint_eq(play(&life, "w"), STEP_RELEASE);
+	play("gp");
+	ck_assert_uint_eq(play("w"), STEP_RELEASE);
 	ck_assert_int_eq(life.supervisor.wake, life.now + 1000);
-	ck_assert_uint_eq(play(&life, "t"), STEP_START);
+	ck_assert_uint_eq(play("t"), STEP_START);
 	ck_assert_int_eq(life.supervisor.next_start, MSEC_NEVER);
-	play(&life, "p");
-	ck_assert_uint_eq(play(&life, "n"), 0);
+	play("p");
+	ck_assert_uint_eq(play("n"), 0);
 	ck_assert_int_eq(life.supervisor.wake, life.now + 1000);
-	ck_assert_uint_eq(play(&life, "t"), STEP_START);
-	ck_assert_uint_eq(play(&life, "n"), STEP_FINISH);
+	ck_assert_uint_eq(play("t"), STEP_START);
+	ck_assert_uint_eq(play("n"), STEP_FINISH);
 }
 
 TEST(no_successor_after_the_plan_was_dropped)
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, "gp");
+	play("gp");
 	life.supervisor.next_start = MSEC_NEVER;
-	ck_assert_uint_eq(play(&life, "w"), STEP_FINISH);
+	ck_assert_uint_eq(play("w"), STEP_FINISH);
 }
 
 static const struct {
@@ -391,10 +374,7 @@ static const struct {
 
 TESTS(the_cause_of_the_end_is_known, 0, COUNT(ends))
 {
-	struct life life;
-
-	life_init(&life, MSEC_NEVER, MSEC_NEVER);
-	play(&life, ends[_i].way);
+	play(ends[_i].way);
 	ck_assert_int_eq(supervisor_ended_it(&life.supervisor), ends[_i].ended);
 	ck_assert_int_eq(supervisor_signalled_it(&life.supervisor), ends[_i].signalled);
 }
