@@ -141,7 +141,7 @@ const struct dialect *dialect_of_request(enum framing framing, struct span metho
 /* The dialect of a client, from its framing alone. */
 const struct dialect *dialect_of_framing(enum framing framing);
 
-/* The dialect's row of a method; NULL if there is none. method is unescaped. */
+/* The dialect's row of a method, which is unescaped; if there is none, the last row, which has neither name nor traits. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);
 
 /* Whether the method has this name. name NULL: false. */
@@ -222,10 +222,9 @@ bool policy_names(const struct policy_rule *rule, struct span method, struct spa
 
 /*
  * The deadlines of a request of the client's or, with from_server, of the server's. A server's request has a deadline
- * only if a rule names its METHOD. row is the dialect's row of the method, or NULL. Marks the rules that name the
- * request as matched.
+ * only if a rule names its METHOD. traits are those of the method. Marks the rules that name the request as matched.
  */
-struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
+struct deadlines policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits,
     bool from_server);
 
 #endif

@@ -521,17 +521,11 @@ state_answer(struct session *session, enum side from)
 	lane_answer(session->party[from].lane, buf_span(&session->scratch));
 }
 
-static inline unsigned
-request_traits(const struct request *request)
-{
-	return request->row == NULL ? 0 : request->row->traits;
-}
-
 /* Whether the request is a turn of an ACP session; its token is the session's id. */
 static inline bool
 request_is_turn(const struct request *request)
 {
-	return request->from == SIDE_CLIENT && (request_traits(request) & METHOD_TURN) && request->token.len > 0;
+	return request->from == SIDE_CLIENT && (request->traits & METHOD_TURN) && request->token.len > 0;
 }
 
 #endif

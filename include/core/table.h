@@ -73,24 +73,25 @@ struct request {
 	struct span token, wire_token; /* progress token; both empty if there is none */
 	struct span method, name;      /* unescaped; name: tool, prompt or resource, or empty */
 	struct span meta;              /* raw members of params._meta for its cancel; or empty */
-	const struct method *row;      /* the dialect's row of the method; NULL: none. Borrowed, static */
-	unsigned flags;                /* enum request_flag */
-	enum given_up given_up;        /* apply.c sets it */
-	enum turn_fate fate;           /* turns.c sets it */
-	bool withheld;                 /* its cancel, or the session/cancel of its turn, is still to be sent */
-	enum request_state state;      /* set with pending_move */
-	uint64_t start, end;           /* the frame's positions in its lane; set with pending_place */
-	bool urgent;                   /* ... was sent again: end counts the bytes of urgent messages */
-	msec_t received;               /* when the frame's last byte arrived */
-	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	struct alarm idle;             /* in pending->idle, or not armed */
-	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
-	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
-	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t serial;               /* private: a newer request has a larger one */
-	size_t room;                   /* private: bytes behind the struct */
-	size_t name_count;             /* private */
+	const struct method *row; /* the dialect's row of the method; borrowed, static; NULL: no request of a peer's */
+	unsigned traits;          /* of the row */
+	unsigned flags;           /* enum request_flag */
+	enum given_up given_up;   /* apply.c sets it */
+	enum turn_fate fate;      /* turns.c sets it */
+	bool withheld;            /* its cancel, or the session/cancel of its turn, is still to be sent */
+	enum request_state state; /* set with pending_move */
+	uint64_t start, end;      /* the frame's positions in its lane; set with pending_place */
+	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
+	msec_t received;          /* when the frame's last byte arrived */
+	msec_t idle_after, cap_after;             /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;                        /* in pending->idle, or not armed */
+	struct alarm hard;                        /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                              /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
+	struct request *older, *newer;            /* by age, within its table; read only */
+	uint64_t serial;                          /* private: a newer request has a larger one */
+	size_t room;                              /* private: bytes behind the struct */
+	size_t name_count;                        /* private */
 	struct request_name names[REQUEST_NAMES]; /* private; the first one is the requester's id */
 };
 

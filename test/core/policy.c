@@ -78,8 +78,8 @@ TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 		ck_assert(units_read_rule(span_of(*rule), POLICY_OPTION, POLICY_IDLE, &policy));
 	for (const char *const *rule = cases[_i].cap_rules; *rule != NULL; rule++)
 		ck_assert(units_read_rule(span_of(*rule), POLICY_OPTION, POLICY_CAP, &policy));
-	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name), dialect_method(&dialect_mcp, method),
-	    cases[_i].from_server);
+	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name),
+	    dialect_method(&dialect_mcp, method)->traits, cases[_i].from_server);
 	ck_assert_msg(deadlines.idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,
 	    (long long)deadlines.idle, (long long)cases[_i].idle);
 	ck_assert_msg(deadlines.cap == cases[_i].cap, "%s: cap %lld, not %lld", cases[_i].what,
@@ -119,7 +119,8 @@ TESTS(sources_have_a_rank, 0, COUNT(ranked))
 	for (int i = 0; i < 3 && ranked[_i].rules[i].method != NULL; i++)
 		policy_add(&policy, ranked[_i].rules[i].source, POLICY_IDLE, span_of(ranked[_i].rules[i].method),
 		    span_of(ranked[_i].rules[i].name), ranked[_i].rules[i].duration);
-	idle = policy_deadlines(&policy, method, span_of(ranked[_i].name), dialect_method(&dialect_mcp, method), false)
+	idle = policy_deadlines(&policy, method, span_of(ranked[_i].name), dialect_method(&dialect_mcp, method)->traits,
+	    false)
 		   .idle;
 	ck_assert_msg(idle == ranked[_i].idle, "%s: %lld", ranked[_i].what, (long long)idle);
 	policy_free(&policy);
@@ -133,7 +134,7 @@ TEST(rules_that_match_are_marked)
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN_NONE, 7);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("y"), 7);
-	policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false);
+	policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false);
 	rules = policy.rules;
 	ck_assert(rules[0].matched);
 	ck_assert(rules[1].matched);
@@ -165,7 +166,7 @@ TEST(a_name_with_a_zero_byte_is_another_name)
 	struct policy policy = { 0 };
 
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("a"), SPAN("x"), 7);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), NULL, false).idle, TIME_IDLE);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x\0y"), 0, false).idle, TIME_IDLE);
 	policy_free(&policy);
 }
 
@@ -179,8 +180,8 @@ TEST(weaker_sources_are_forgotten)
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9);
 	policy_forget(&policy, POLICY_OPTION);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), NULL, false).cap, TIME_CAP);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, NULL, false).idle, 9);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false).cap, TIME_CAP);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, 0, false).idle, 9);
 	ck_assert_uint_eq(policy.count, 1);
 	policy_free(&policy);
 }
@@ -211,7 +212,7 @@ TEST(what_is_set_replaces_its_equal)
 	first.duration = 7;
 	ck_assert(policy_set(&policy, &first));
 	ck_assert_uint_eq(policy.count, 1 + LIMIT_RULES_SET);
-	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, NULL, false).idle, 7);
+	ck_assert_int_eq(policy_deadlines(&policy, SPAN("tools/call"), SPAN_NONE, 0, false).idle, 7);
 	ck_assert_ptr_null(policy.rules[LIMIT_RULES_SET].name); /* the last of equals wins */
 	policy_free(&policy);
 }

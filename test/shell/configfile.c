@@ -387,8 +387,8 @@ TEST(rules_know_their_source)
 	ck_assert_int_eq(rules[0].source, POLICY_OPTION);
 	ck_assert_int_eq(rules[1].source, POLICY_FILE);
 	ck_assert_int_eq(rules[2].source, POLICY_SECTION);
-	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("a"), SPAN_NONE, NULL, false).idle, 2000);
-	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("b"), SPAN_NONE, NULL, false).idle, 3000);
+	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("a"), SPAN_NONE, 0, false).idle, 2000);
+	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("b"), SPAN_NONE, 0, false).idle, 3000);
 	configfile_free(&file);
 	options_free(options);
 }
@@ -451,7 +451,7 @@ TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 static msec_t
 idle_of(struct options *options, struct span method)
 {
-	return policy_deadlines(&options->policy, method, SPAN_NONE, NULL, false).idle;
+	return policy_deadlines(&options->policy, method, SPAN_NONE, 0, false).idle;
 }
 
 TEST(a_reload_changes_rules_and_the_level)

@@ -172,24 +172,17 @@ dialect_of_framing(enum framing framing)
 	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 }
 
-static unsigned
-traits_of(const struct dialect *dialect, struct span method)
-{
-	const struct method *row = dialect_method(dialect, method);
-
-	return row == NULL ? 0 : row->traits;
-}
-
 const struct dialect *
 dialect_of_request(enum framing framing, struct span method, struct span version)
 {
 	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
 	bool number = version.len > 0 && version.ptr[0] != '"' && version.ptr[0] <= '9';
-	unsigned mcp = traits_of(&dialect_mcp, method);
+	unsigned mcp = dialect_method(&dialect_mcp, method)->traits;
 
 	if (framing == FRAMING_NEWLINE)
-		return number && (traits_of(&dialect_acp, method) & METHOD_HANDSHAKE) ? &dialect_acp : &dialect_mcp;
-	if (traits_of(&dialect_bsp, method) & METHOD_HANDSHAKE)
+		return number && (dialect_method(&dialect_acp, method)->traits & METHOD_HANDSHAKE) ? &dialect_acp :
+												     &dialect_mcp;
+	if (dialect_method(&dialect_bsp, method)->traits & METHOD_HANDSHAKE)
 		return &dialect_bsp;
 	/* Only MCP's versions are dates: another extra member does not outweigh the framing of LSP. */
 	return (mcp & METHOD_DISCOVERY) || (date && (mcp & METHOD_HANDSHAKE)) ? &dialect_mcp : &dialect_lsp;
@@ -198,10 +191,11 @@ dialect_of_request(enum framing framing, struct span method, struct span version
 const struct method *
 dialect_method(const struct dialect *dialect, struct span method)
 {
-	for (const struct method *row = dialect->methods; row->name != NULL; row++)
-		if (span_equal((struct span){ row->name, row->len }, method))
-			return row;
-	return NULL;
+	const struct method *row = dialect->methods;
+
+	while (row->name != NULL && !span_equal((struct span){ row->name, row->len }, method))
+		row++;
+	return row;
 }
 
 const struct cancel *

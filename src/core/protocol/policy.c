@@ -164,10 +164,8 @@ duration_of(struct policy *policy, enum policy_clock clock, struct span method, 
 }
 
 struct deadlines
-policy_deadlines(struct policy *policy, struct span method, struct span name, const struct method *row,
-    bool from_server)
+policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {
-	unsigned traits = row != NULL ? row->traits : 0;
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
 

@@ -34,7 +34,7 @@ hint_for(const struct session *session, const struct request *request)
 	bool ask = idle && request->token.len == 0 && dialect->asked_member != NULL && !session->config.ask_progress;
 
 	if (request->from == SIDE_SERVER || session->config.dry_run ||
-	    (request_traits(request) & (METHOD_NO_CANCEL | METHOD_EXEMPT)) != 0)
+	    (request->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT)) != 0)
 		return SPAN_NONE;
 	if (kill && ask)
 		return SPAN("-k replaces a server that is stuck; --ask-progress shows whether it is at work");
@@ -50,7 +50,7 @@ describe_timeout(const struct session *session, const struct request *request, s
 	const struct party *receiver = &session->party[side_other(request->from)];
 	uint64_t unfinished = lane_undecided(receiver->lane).len + receiver->skipped;
 
-	if (request_traits(request) & METHOD_HANDSHAKE)
+	if (request->traits & METHOD_HANDSHAKE)
 		buf_append(detail, SPAN("not answered in time: the session ends"));
 	else
 		buf_append(detail,
@@ -175,7 +175,7 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 		return TALLY_CANCELLED;
 	if (cell->tally == TALLY_ANSWERED && !is_success(message->scan))
 		return TALLY_FAILED;
-	if (cell->tally == TALLY_LEFT && (request_traits(request) & METHOD_STREAM))
+	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
 		return TALLY_STREAMS;
 	return (enum tally)cell->tally;
 }

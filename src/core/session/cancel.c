@@ -24,7 +24,7 @@ obstacle_to(const struct session *session, const struct request *request, bool o
 
 	if (dialect->cancel == NULL)
 		return SPAN("the protocol has none");
-	if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
+	if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
 		return SPAN("the protocol forbids it");
 	if (obstacle_of(session, request->from).len > 0)
 		return obstacle_of(session, request->from);

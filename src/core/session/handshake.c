@@ -115,7 +115,7 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	handshake->dialect_known = true;
 	row = dialect_method(handshake->dialect, method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
-		read_era(handshake, message, row == NULL ? 0 : row->traits);
+		read_era(handshake, message, row->traits);
 	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
 		handshake->declared[SIDE_CLIENT] = span_equal(cancels, SPAN("true"));
 	return row;
@@ -163,8 +163,7 @@ handshake_read_discovery(struct handshake *handshake, const struct message *mess
 bool
 handshake_may_make_task(const struct handshake *handshake, const struct request *request)
 {
-	if (!(request->flags & REQUEST_TASK) || request->row == NULL || !handshake->has_tasks ||
-	    handshake->era == ERA_MODERN)
+	if (!(request->flags & REQUEST_TASK) || !handshake->has_tasks || handshake->era == ERA_MODERN)
 		return false;
 	return handshake->tasks[side_other(request->from)] >> (request->row - handshake->dialect->methods) & 1;
 }

@@ -29,7 +29,7 @@ look_at(const struct session *session, const struct request *request, struct req
 		.silent = idle_now - request->seen,
 		.idle_left = left_of(&request->idle, idle_now),
 		.cap_left = left_of(&request->hard, now),
-		.exempt = request->from == SIDE_SERVER || (request_traits(request) & METHOD_EXEMPT),
+		.exempt = request->from == SIDE_SERVER || (request->traits & METHOD_EXEMPT),
 	};
 	return true;
 }
@@ -57,7 +57,7 @@ session_cancel(struct session *session, enum side from, struct span id, struct s
 	struct request *request = pending_by_id(&session->party[from].pending, id);
 	bool owed;
 
-	if (request == NULL || request->state == REQUEST_ABANDONED || (request_traits(request) & METHOD_HANDSHAKE))
+	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
 		return false;
 	session_set_time(session, now);
 	owed = state_deadline_waits(session, request);
@@ -81,7 +81,7 @@ static bool
 change(struct session *session, struct request *request, enum policy_clock clock)
 {
 	struct deadlines former = { request->idle_after, request->cap_after };
-	struct deadlines wanted = policy_deadlines(&session->policy, request->method, request->name, request->row,
+	struct deadlines wanted = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 
 	if (clock == POLICY_CAP) {

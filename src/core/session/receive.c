@@ -38,7 +38,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 		    "$/canceld/cancel needs the id of a request as params.id");
 	else if (request == NULL || request->state == REQUEST_ABANDONED)
 		acks_send(session, id, target, reason, acks_outcome(&session->acks, target));
-	else if (request_traits(request) & METHOD_NO_CANCEL)
+	else if (request->traits & METHOD_NO_CANCEL)
 		acks_send(session, id, target, reason, OUTCOME_FORBIDDEN);
 	else if (!acks_add(session, id, target, reason, request))
 		reject_ack(session, message, dialect->failure_code, "too many cancels wait for their requests");
@@ -145,15 +145,14 @@ read_names(const struct session *session, const struct message *message, const s
 	struct pending_names *names = &entry->names;
 
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
-	if (row != NULL)
-		names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
+	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
 	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
 		struct span object = message_part(message, meta->offset, meta->end);
 
 		names->meta.ptr = entry->meta;
 		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	if (row != NULL && (row->traits & METHOD_PERSON))
+	if (row->traits & METHOD_PERSON)
 		names->flags |= REQUEST_PERSON;
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
@@ -242,12 +241,10 @@ ask_progress(struct session *session, struct message *message, struct entry *ent
 static bool
 may_ask_progress(const struct session *session, const struct message *message, const struct pending_names *names)
 {
-	unsigned traits = names->row == NULL ? 0 : names->row->traits;
-
 	return session->config.ask_progress && session->handshake.dialect->asked_member != NULL &&
 	    message->from == SIDE_CLIENT &&
 	    scan_value(message->scan, session->handshake.dialect->token_fields[0])->type == VALUE_ABSENT &&
-	    names->token.len == 0 && !(traits & (METHOD_NO_CANCEL | METHOD_EXEMPT));
+	    names->token.len == 0 && !(names->row->traits & (METHOD_NO_CANCEL | METHOD_EXEMPT));
 }
 
 /* Enters the request in the table, and passes it. */
@@ -313,7 +310,7 @@ receive_request(struct session *session, struct message *message)
 		state_note_untracked(session, message, false);
 		journal_tally(&session->journal, message->from, TALLY_UNTRACKED);
 		pass_on(session, message, WHY_UNTRACKED, NULL);
-	} else if (session->config.legacy && client && row != NULL && (row->traits & METHOD_DISCOVERY)) {
+	} else if (session->config.legacy && client && (row->traits & METHOD_DISCOVERY)) {
 		refuse(session, message, CODE_METHOD_NOT_FOUND, NULL,
 		    "the server does not know server/discover (see the option --legacy of canceld)",
 		    WHY_PROBE_ANSWERED);
@@ -386,12 +383,12 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		keep_task(session, request, task_id);
 	if (requester == SIDE_CLIENT) {
 		session->server.served = true;
-		if (granted && (request_traits(request) & METHOD_HANDSHAKE)) {
+		if (granted && (request->traits & METHOD_HANDSHAKE)) {
 			handshake_read_answer(&session->handshake, message);
 			records_note_server(&session->records, session->handshake.dialect, message);
-		} else if (granted && (request_traits(request) & METHOD_DISCOVERY)) {
+		} else if (granted && (request->traits & METHOD_DISCOVERY)) {
 			handshake_read_discovery(&session->handshake, message);
-		} else if (granted && (request_traits(request) & METHOD_CLOSE)) {
+		} else if (granted && (request->traits & METHOD_CLOSE)) {
 			turns_close(session, request->token);
 		}
 		records_answer(&session->records, request, granted);
@@ -456,7 +453,7 @@ on_foreign_cancel(struct session *session, struct message *message, struct span 
 
 	if (id.len == 0 && !(untracked && (unkept || value->type == VALUE_NULL)))
 		pass_drop(session, message, unkept ? WHY_UNKNOWN_CANCEL : WHY_MALFORMED_CANCEL, NULL);
-	else if (request != NULL && (request_traits(request) & METHOD_STREAM))
+	else if (request != NULL && (request->traits & METHOD_STREAM))
 		turns_decide(session, request, EVENT_STREAM_ENDED, message);
 	else if (untracked)
 		cancel_pass(session, message, NULL);
@@ -476,7 +473,7 @@ on_cancel(struct session *session, struct message *message)
 
 	if (request == NULL)
 		on_foreign_cancel(session, message, id);
-	else if ((request_traits(request) & METHOD_NO_CANCEL) && !may_cancel_start)
+	else if ((request->traits & METHOD_NO_CANCEL) && !may_cancel_start)
 		pass_drop(session, message, WHY_FORBIDDEN_CANCEL, request);
 	else
 		turns_decide(session, request, owed ? EVENT_CANCEL_OWED : EVENT_CANCEL, message);

@@ -50,7 +50,7 @@ add(struct records *records, const struct message *message, unsigned traits)
 bool
 records_add_request(struct records *records, const struct message *message, struct request *request)
 {
-	unsigned traits = request_traits(request);
+	unsigned traits = request->traits;
 	struct record *record = NULL;
 
 	if (!records->wanted || !(traits & METHOD_RECORDED))

@@ -50,9 +50,9 @@ recovery_probe(struct session *session, const struct request *request)
 		.meta = request->meta };
 	enum server_life life = session->server.life;
 
-	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT ||
-	    (request_traits(request) & METHOD_NO_CANCEL) || life == SERVER_GONE ||
-	    server_is_unreachable(&session->server) || life == SERVER_AWAY || life == SERVER_STUCK)
+	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT || (request->traits & METHOD_NO_CANCEL) ||
+	    life == SERVER_GONE || server_is_unreachable(&session->server) || life == SERVER_AWAY ||
+	    life == SERVER_STUCK)
 		return;
 	pending_clear(&session->probe.cause);
 	(void)pending_add(&session->probe.cause, &cause);

@@ -179,7 +179,7 @@ explain(struct session *session, struct answer *answer, const struct request *re
 		    request->method.len > 0 ? request->method : SPAN("the request"), request->name);
 	compose(text, ending->text, request_timeout(request));
 	if (ending == &gone)
-		explain_gone(session, answer, request->from, request_traits(request));
+		explain_gone(session, answer, request->from, request->traits);
 	else if (ending == &by[GIVEN_UP_BY_REQUESTER] && request->state == REQUEST_CANCELLING)
 		compose(text, " and not answered (see the option --grace of canceld)");
 	else if (session->reason != NULL && session->reason->len > 0) /* else it was told when it was given up */
@@ -191,11 +191,9 @@ static const char *
 cancelled_result(const struct session *session, const struct request *request)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	const struct method *row = request->row;
-
-	if (row == NULL || ((row->traits & METHOD_TURN) && (dialect->flags & DIALECT_TURNS_RUN_ON)))
+	if ((request->traits & METHOD_TURN) && (dialect->flags & DIALECT_TURNS_RUN_ON))
 		return NULL;
-	return row->cancelled;
+	return request->row->cancelled;
 }
 
 void
@@ -223,10 +221,10 @@ reply_to(struct session *session, const struct request *request, enum decide_eve
 	explain(session, &answer, request, ending);
 	if (ending == &by[GIVEN_UP_BY_REQUESTER])
 		answer.code = CODE_REQUEST_CANCELLED;
-	else if (given_up && (request_traits(request) & METHOD_DISCOVERY))
+	else if (given_up && (request->traits & METHOD_DISCOVERY))
 		answer.code = CODE_METHOD_NOT_FOUND;
 	/* The result of a request that becomes a task is the task: no result can tell of an error. */
-	if (given_up && (request_traits(request) & METHOD_TOOL) && session->config.tool_errors &&
+	if (given_up && (request->traits & METHOD_TOOL) && session->config.tool_errors &&
 	    !handshake_may_make_task(&session->handshake, request))
 		write_tool_error(session, request->from, &answer, request->meta.len > 0);
 	else
@@ -268,11 +266,10 @@ void
 reply_gone(struct session *session, const struct message *message)
 {
 	const struct dialect *dialect = session->handshake.dialect;
-	const struct method *row = dialect_method(dialect, message->envelope.method);
 	struct answer answer = { message->envelope.id, dialect->failure_code, .method = message->envelope.method };
 
 	buf_clear(&session->words);
-	explain_gone(session, &answer, message->from, row == NULL ? 0 : row->traits);
+	explain_gone(session, &answer, message->from, dialect_method(dialect, message->envelope.method)->traits);
 	answer_message(session, message, &answer);
 }
 

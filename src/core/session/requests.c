@@ -14,7 +14,7 @@ requests_named(const struct session *session, enum side from, const struct scan 
 void
 requests_set_deadlines(struct session *session, struct request *request)
 {
-	struct deadlines deadlines = policy_deadlines(&session->policy, request->method, request->name, request->row,
+	struct deadlines deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
@@ -40,7 +40,7 @@ expire(struct session *session, struct request *request)
 		return;
 	}
 	if (request->state == REQUEST_WAITING)
-		session->server.hung |= (request_traits(request) & METHOD_HANDSHAKE) != 0;
+		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;
 	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
 }
 
@@ -111,7 +111,7 @@ requests_sweep(struct session *session, enum side requester, enum decide_event e
 
 	for (request = session->party[requester].pending.oldest; request != NULL; request = next) {
 		next = request->newer;
-		if (traits == 0 || (request_traits(request) & traits))
+		if (traits == 0 || (request->traits & traits))
 			turns_decide(session, request, event, NULL);
 	}
 }

@@ -204,8 +204,7 @@ state_grace(const struct session *session, const struct request *request)
 bool
 state_deadline_waits(const struct session *session, const struct request *request)
 {
-	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
-	    !(request_traits(request) & METHOD_NO_CANCEL) &&
+	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) && !(request->traits & METHOD_NO_CANCEL) &&
 	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
 }
 

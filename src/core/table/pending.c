@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dialect.h"
 #include "core/id.h"
 #include "core/limits.h"
 
@@ -173,6 +174,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
 	request->row = names->row;
+	request->traits = names->row == NULL ? 0 : names->row->traits;
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	request->serial = pending->serial++;

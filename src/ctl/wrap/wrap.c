@@ -181,8 +181,8 @@ deadline_of(char *const options[])
 	struct options parsed;
 
 	if (parse_options(&parsed, options) == OPTIONS_RUN && configfile_load(&file, &parsed) == OPTIONS_RUN)
-		deadlines =
-		    policy_deadlines(&parsed.policy, method, SPAN_NONE, dialect_method(&dialect_mcp, method), false);
+		deadlines = policy_deadlines(&parsed.policy, method, SPAN_NONE,
+		    dialect_method(&dialect_mcp, method)->traits, false);
 	configfile_free(&file);
 	options_free(&parsed);
 	return deadlines.idle;
