@@ -119,7 +119,7 @@ choose_written(const struct session *session, const struct order *order, json_t 
 	struct buf string;
 
 	buf_init(&string);
-	compose(&string, "%t", span_of(order->id));
+	compose(&string, "'%e'", span_of(order->id));
 	if (is_id(order->id))
 		choose_id(session, order, span_of(order->id), chosen);
 	if (json_array_size(chosen) == 0)
