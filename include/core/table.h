@@ -54,7 +54,7 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 
 struct method; /* core/dialect.h */
 
-/* private; BOTH: the receiver sees the requester's own id. */
+/* BOTH: the receiver sees the requester's own id. */
 enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
@@ -155,10 +155,10 @@ void pending_remove(struct request *request);
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
 /*
- * Whether LIMIT_EQUAL_IDS open requests have this id, or an id with its hash, such as a long integer with the same nearest
- * double: a look-up would step over all of them.
+ * How many open requests, at most `most`, have this name or one with its hash, such as a long integer with the same
+ * nearest double: a look-up would step over all of them.
  */
-bool pending_is_crowded(const struct pending *pending, struct span id);
+size_t pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most);
 
 /*
  * By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none.

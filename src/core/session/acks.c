@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/id.h"
-#include "core/limits.h"
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
 

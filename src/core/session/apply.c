@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "core/inside.h"
-#include "core/limits.h"
 
 /* The table's words are for requests of the client's and for deadlines; these replace them. */
 static enum why

@@ -1,7 +1,5 @@
 #include "core/inside.h"
 
-#include "core/limits.h"
-
 /* Why no cancel of that side's may be sent; empty: it may. */
 static struct span
 obstacle_of(const struct session *session, enum side requester)

@@ -1,8 +1,6 @@
 /* The client leaves; the server ends, closes its stdin, or comes back: what becomes of the requests. */
 #include "core/inside.h"
 
-#include "core/limits.h"
-
 /* An open stream stays in the table and is replayed (MCP 2026-07-28 basic/patterns/subscriptions). */
 static bool
 goes_on(const struct session *session, const struct request *request)

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "core/limits.h"
-
 static struct span
 count_bytes(struct session *session, const char *format, uint64_t count)
 {

@@ -2,9 +2,6 @@
  *   cancelctl ──▶ shell ─▶ session_cancel ─▶ decisions[state][EVENT_DEADLINE] ─▶ requests.c
  *                       ─▶ session_set    ─▶ policy; the alarms of what is outstanding
  */
-#include "core/session.h"
-
-#include "core/limits.h"
 #include "core/inside.h"
 
 static msec_t

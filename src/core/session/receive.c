@@ -4,7 +4,6 @@
 
 #include "core/id.h"
 #include "core/json.h"
-#include "core/limits.h"
 
 /* --- $/canceld/cancel */
 
@@ -79,24 +78,6 @@ read_handshake(struct session *session, const struct message *message)
 	return row;
 }
 
-/* ACP: what concerns a whole session is done for each of its requests. */
-static bool
-session_is_full(const struct session *session, const struct message *message)
-{
-	const struct dialect *dialect = session->handshake.dialect;
-	struct span token = message_id(message->scan, dialect->token_fields[0]);
-	const struct request *request = NULL;
-	size_t count = 0;
-
-	if (!(dialect->flags & DIALECT_SESSIONS) || message->from != SIDE_CLIENT || token.len == 0)
-		return false;
-	while (count < LIMIT_SESSION &&
-	    (request = pending_next_by_token(&session->party[SIDE_CLIENT].pending, token, request)) != NULL &&
-	    request->state != REQUEST_ABANDONED)
-		count++;
-	return count == LIMIT_SESSION;
-}
-
 /* Refuses the request at hand, for canceld's own reason. */
 static void
 refuse(struct session *session, struct message *message, int code, const char *cause, const char *text, enum why why)
@@ -110,11 +91,21 @@ refuse(struct session *session, struct message *message, int code, const char *c
 static const char *
 is_too_much(const struct session *session, const struct message *message)
 {
-	if (session_outstanding(session, message->from) >= session->config.max_inflight)
+	const struct dialect *dialect = session->handshake.dialect;
+	const struct pending *pending = &session->party[message->from].pending;
+	struct span id = message->envelope.id, token = message_id(message->scan, dialect->token_fields[0]);
+	size_t open = session_outstanding(session, message->from);
+
+	if (open >= session->config.max_inflight)
 		return "too many requests are outstanding (--max-inflight)";
-	if (session_is_full(session, message))
+	/* ACP: what concerns a whole session is done for each of its requests. */
+	if (open >= LIMIT_SESSION && (dialect->flags & DIALECT_SESSIONS) && message->from == SIDE_CLIENT &&
+	    pending_count(pending, token, NAME_WIRE_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
-	if (pending_is_crowded(&session->party[message->from].pending, message->envelope.id))
+	if (open >= LIMIT_EQUAL_IDS &&
+	    pending_count(pending, id, NAME_BOTH, LIMIT_EQUAL_IDS) +
+		    pending_count(pending, id, NAME_ID, LIMIT_EQUAL_IDS) >=
+		LIMIT_EQUAL_IDS)
 		return "too many requests with this id are outstanding";
 	return NULL;
 }

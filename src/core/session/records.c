@@ -5,7 +5,6 @@
 
 #include "core/id.h"
 #include "core/json.h"
-#include "core/limits.h"
 
 static void
 remove_at(struct records *records, size_t i)

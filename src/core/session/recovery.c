@@ -1,7 +1,6 @@
 #include "core/inside.h"
 
 #include "core/id.h"
-#include "core/limits.h"
 
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"

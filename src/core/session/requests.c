@@ -1,5 +1,4 @@
 #include "core/inside.h"
-#include "core/limits.h"
 
 struct request *
 requests_named(const struct session *session, enum side from, const struct scan *scan)

@@ -2,15 +2,12 @@
  *   client ──▶ lane ─▶ frame, scan ─▶ envelope ─▶ receive ─▶ requests, pass ─▶ lane ──▶ server
  *          ◀── lane ◀─ pass, requests ◀─ receive ◀─ envelope ◀─ scan, frame ◀─ lane ◀──
  */
-#include "core/session.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/inside.h"
 #include "core/json.h"
-#include "core/limits.h"
 
 struct session *
 session_new(const struct session_config *config, action_fn *act, void *user, msec_t now)

@@ -3,7 +3,6 @@
 #include "core/id.h"
 #include "core/inside.h"
 #include "core/json.h"
-#include "core/limits.h"
 
 enum { MINTED_FIRST = 1 << 30 };
 

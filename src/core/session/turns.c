@@ -5,8 +5,6 @@
  */
 #include "core/inside.h"
 
-#include "core/limits.h"
-
 /* A prompt of the session beside `but` that was cancelled, and whose session/cancel is withheld; or NULL. */
 static const struct request *
 find_withheld(const struct session *session, struct span session_id, const struct request *but)

@@ -6,7 +6,6 @@
 
 #include "core/dialect.h"
 #include "core/id.h"
-#include "core/limits.h"
 
 /* Makes the hash of an open request's name that of a tombstone's, and back. */
 #define TOMBSTONE 0xA0761D6478BD642F
@@ -326,23 +325,16 @@ count_alike(const struct pending *pending, struct span text, enum name_kind kind
 	}
 }
 
-bool
-pending_is_crowded(const struct pending *pending, struct span id)
+size_t
+pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most)
 {
-	const struct map_entry *one, *other;
+	uint64_t key = key_of(id_hash(text, pending->seed), kind, false);
+	const struct map_entry *entry;
 	size_t count = 0;
-	uint64_t hash;
 
-	if (pending->count - pending->in_state[REQUEST_ABANDONED] < LIMIT_EQUAL_IDS)
-		return false;
-	hash = id_hash(id, pending->seed);
-	one = map_first(&pending->names, key_of(hash, NAME_BOTH, false));
-	other = map_first(&pending->names, key_of(hash, NAME_ID, false));
-	for (; one != NULL && count < LIMIT_EQUAL_IDS; one = map_next(one))
+	for (entry = map_first(&pending->names, key); entry != NULL && count < most; entry = map_next(entry))
 		count++;
-	for (; other != NULL && count < LIMIT_EQUAL_IDS; other = map_next(other))
-		count++;
-	return count == LIMIT_EQUAL_IDS;
+	return count;
 }
 
 struct request *
