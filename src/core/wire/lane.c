@@ -344,8 +344,6 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 	const char *text = buf_span(&lane->texts).ptr;
 	const struct cut *cuts = first_cut(lane);
 
-	if (lane->queue.len == 0 && lane->urgent.len == 0)
-		return 0;
 	if (urgent_is_next(lane)) {
 		spans[0] = buf_span(&lane->urgent);
 		return 1;

@@ -137,7 +137,7 @@ port_write(struct port *port)
 		write_beside(port);
 		return;
 	}
-	while (port->out.ready && (count = lane_output(lane, spans, SPANS)) > 0 &&
+	while (port->out.ready && lane_backlog(lane) > 0 && (count = lane_output(lane, spans, SPANS)) > 0 &&
 	    (put = write_once(port, spans, count)) > 0)
 		lane_sent(lane, put);
 }

@@ -374,7 +374,7 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 		if (end == CLIENT_STAYS && life->port->throttled)
 			tell(life, SUPERVISE_BLOCKED);
 	}
-	if (supervisor->state != PROCESS_SWEEPING)
+	if (supervisor->state != PROCESS_SWEEPING && life->now >= supervisor->wake)
 		tell(life, SUPERVISE_TICK);
 	if (supervisor->state == PROCESS_SWEEPING)
 		tell_swept(life);
