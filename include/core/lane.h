@@ -115,7 +115,7 @@ uint64_t lane_bound_to(const struct lane *lane);
 int lane_output(const struct lane *lane, struct span *spans, int max);
 void lane_sent(struct lane *lane, size_t n);
 
-/* Bytes that lane_output will give; after lane_stop_at, only those of its next call. */
+/* Bytes that lane_output will give, with those behind lane_stop_at if there are others; 0: it will give none. */
 size_t lane_backlog(const struct lane *lane);
 
 /* Decided bytes that take memory, gaps included: compare this with the high and low marks. */

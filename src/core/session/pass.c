@@ -36,15 +36,6 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 	journal_tell(&session->journal, &action);
 }
 
-static void
-pass_bytes(struct session *session, const struct message *message)
-{
-	struct lane_message passed = { message->start, message->end, message->next, message_edits(message),
-		message->edit_count, message->bound };
-
-	lane_pass(session->party[message->from].lane, &passed);
-}
-
 /* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
 static void
 pass_ahead(struct session *session, const struct message *message)
@@ -72,7 +63,9 @@ pass_on(struct session *session, struct message *message, enum why why, const st
 	} else if (message->bound && state_is_blocked(session)) {
 		pass_ahead(session, message);
 	} else {
-		pass_bytes(session, message);
+		lane_pass(session->party[message->from].lane,
+		    &(struct lane_message){ message->start, message->end, message->next, message_edits(message),
+			message->edit_count, message->bound });
 	}
 	tell(session, message, VERB_SEND, why, request);
 }

@@ -6,15 +6,13 @@
 enum {
 	LANE_KEEP = 4 << 20,   /* an empty buffer above this size is given back */
 	LANE_SPAN = 256 << 10, /* lane_output ends behind the message that reaches this length */
-	BACKLOG_SPANS = 4,
 };
 
 struct queued {
 	uint64_t start, next; /* positions of its first byte and behind its last; equal: it is canceld's own */
-	size_t size;          /* bytes that it is written as */
+	size_t size;          /* bytes that it is written as; 0: it was dropped */
 	size_t cuts;          /* how many of the lane's are in it */
 	bool bound;           /* meaningful to the current reader only */
-	bool dropped;         /* it is not written */
 };
 
 struct cut { /* the bytes at [from, to) are not written, but so many of `texts` */
@@ -76,9 +74,8 @@ consume(struct buf *buf, size_t n)
 static void
 drop(struct lane *lane, struct queued *queued)
 {
-	if (!queued->dropped)
-		lane->backlog -= queued->size;
-	queued->dropped = true;
+	lane->backlog -= queued->size;
+	queued->size = 0;
 }
 
 /* Takes messages that were written or dropped off the head of the queue, and releases their bytes. */
@@ -90,12 +87,11 @@ settle(struct lane *lane)
 	while (count_of(lane) > 0) {
 		struct queued *first = queued_at(lane, 0);
 
-		if (!first->dropped && lane->sent < first->size) {
+		if (lane->sent < first->size) {
 			start = first->start;
 			break;
 		}
-		if (!first->dropped)
-			lane->sent -= first->size;
+		lane->sent -= first->size;
 		drop(lane, first);
 		for (; first->cuts > 0; first->cuts--) {
 			consume(&lane->texts, first_cut(lane)->own);
@@ -352,7 +348,7 @@ lane_output(const struct lane *lane, struct span *spans, int max)
 		const struct queued *queued = queued_at(lane, i);
 		bool begun = out.skip > 0;
 
-		if (!queued->dropped) {
+		if (queued->size > 0) {
 			if (!begun && is_stopped(lane, queued))
 				break;
 			if (!add_message(lane, &out, queued, cuts, text) || lane->urgent.len > 0)
@@ -381,14 +377,9 @@ lane_sent(struct lane *lane, size_t n)
 size_t
 lane_backlog(const struct lane *lane)
 {
-	struct span spans[BACKLOG_SPANS];
-	size_t sum = 0;
+	bool held = lane->backlog > 0 && lane->sent == 0 && is_stopped(lane, queued_at(lane, 0));
 
-	if (lane->stop == LANE_FREE)
-		return lane->backlog - lane->sent + lane->urgent.len;
-	for (int n = lane_output(lane, spans, BACKLOG_SPANS); n > 0; n--)
-		sum += spans[n - 1].len;
-	return sum;
+	return lane->urgent.len + (held ? 0 : lane->backlog - lane->sent);
 }
 
 size_t
