@@ -213,17 +213,18 @@ int
 place_listen(const char *given, char path[PLACE_PATH], const char **at)
 {
 	static char directory[PLACE_DIRECTORY];
-	int fd = -1;
+	int fd = -1, error = ENOENT;
 
 	*at = given;
 	if (given != NULL)
 		return listen_given(given, path);
 	*at = "no home directory";
-	errno = ENOENT;
 	for (int i = 0; i < PLACES && fd < 0; i++)
 		if (place_directory(i, directory)) {
 			*at = directory;
 			fd = listen_in(directory, path);
+			error = errno;
 		}
+	errno = error;
 	return fd;
 }
