@@ -73,7 +73,7 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 CORE_OBJECTS := $(call objects,src/core/*/*.c)
 SHELL_OBJECTS := $(call objects,src/shell/*.c src/shell/*/*.c)
 CTL_OBJECTS := $(call objects,src/ctl/*/*.c)
-MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c src/completions.c)
+MAIN_OBJECTS := $(call objects,src/canceld.c src/cancelctl.c)
 UNIT_OBJECTS := $(call objects,test/main.c test/suites.c test/core/*.c test/shell/*.c test/ctl/*.c)
 SCENARIO_OBJECTS := $(call objects,test/scenario/*.c)
 SIM_OBJECTS := $(call objects,test/sim/*.c)
@@ -95,10 +95,10 @@ BENCH_PROGRAMS := $(addprefix $(B)/,bench bench-server bench-relay bench-scale)
 TEST_PROGRAMS := $(addprefix $(B)/,test-canceld scenario sim e2e stress demo-server) $(REPLAYS) $(BENCH_PROGRAMS)
 PROGRAMS := $(addprefix $(B)/,canceld cancelctl)
 MANUALS := $(wildcard man/*.[157])
-COMPLETION_FILES := $(if $(filter no,$(COMPLETIONS)),,$(patsubst src/%,$(B)/%,$(wildcard src/completions/*)))
+COMPLETION_FILES := $(if $(filter no,$(COMPLETIONS)),,$(wildcard src/completions/*))
 
 .PHONY: all tests
-all: $(PROGRAMS) $(COMPLETION_FILES)
+all: $(PROGRAMS)
 
 tests: all $(TEST_PROGRAMS)
 
@@ -114,13 +114,6 @@ $(B)/canceld: $(B)/obj/src/canceld.o $(B)/libshell.a $(B)/libcanceld.a
 
 $(B)/cancelctl: $(B)/obj/src/cancelctl.o $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
-
-$(B)/write-completion: $(B)/obj/src/completions.o $(B)/libshell.a $(B)/libcanceld.a
-	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS)
-
-$(B)/completions/%: src/completions/% $(B)/write-completion
-	@mkdir -p $(@D)
-	$(call say,WRITE)$(B)/write-completion <$< >$@
 
 $(B)/test-canceld: $(UNIT_OBJECTS) $(CTL_OBJECTS) $(B)/libshell.a $(B)/libcanceld.a
 	$(call say,LINK)$(LINK) $^ $(EV_LIBS) $(JANSSON_LIBS) $(CHECK_LIBS)
@@ -195,7 +188,7 @@ check: deps-build-test
 # Three suites at a time, as e2e and matrix mostly wait; the longest first.
 CHECK_SUITES = e2e unit matrix scenario fillers sim completions replay
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j3)
-check-run: $(COMPLETION_FILES) $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
+check-run: $(addprefix $(B)/,canceld cancelctl demo-server test-canceld scenario sim e2e) $(REPLAYS)
 	@rm -rf $(B)/check
 	@$(MAKE) -k $(CHECK_JOBS) LTO='$(LTO)' $(CHECK_SUITES:%=check-%) || :
 	@test/tools/check.sh report $(B)/check '$(CHECK_SUITES)' 'make$(if $(filter release,$(VARIANT)),, VARIANT=$(VARIANT))'

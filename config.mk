@@ -7,8 +7,7 @@ BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 
-# Where the shells look for completions. COMPLETIONS = no: they are neither made nor installed, as where this machine
-# cannot run what it builds.
+# Where the shells look for completions. COMPLETIONS = no: they are not installed.
 COMPLETIONS ?= yes
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions

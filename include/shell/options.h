@@ -64,7 +64,7 @@ enum option_kind {
 	OPTION_HEADING, /* no option: what the help says before the next ones */
 };
 
-/* A row of THE TABLE, which ends with a row of zeros: getopt's, the help, the completions and the keys of the file. */
+/* A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions) and the keys of the file. */
 struct options_row {
 	int letter; /* 0: none */
 	enum option_kind kind;
@@ -75,9 +75,6 @@ struct options_row {
 };
 
 extern const struct options_row options_rows[];
-
-/* no_argument, required_argument or optional_argument of getopt_long(3). */
-int options_argument(const struct options_row *row);
 
 /* The option for a key of the configuration file; NULL: it is no key. */
 const struct options_row *options_key(const char *key);

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Usage: completions.sh BUILD
 # Asks each shell that is installed to complete command lines of canceld and cancelctl, with the files in
-# BUILD/completions and the programs in BUILD. A shell that is missing is skipped.
+# src/completions and the programs in BUILD. A shell that is missing is skipped.
 # shellcheck disable=SC2016 # the scripts of the shells
 set -eu
 
 build=$(cd "$1" && pwd)
-completions=$build/completions
+completions=$(cd "$(dirname "$0")/../../src/completions" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -30,7 +30,7 @@ esac
 END
 chmod +x "$scratch/shown/cancelctl"
 real=$scratch/bin:$build:$PATH
-shown=$scratch/shown:$PATH
+shown=$scratch/shown:$scratch/bin:$build:$PATH
 PATH=$real
 HOME=$scratch/home
 export PATH HOME completions
@@ -99,7 +99,7 @@ ask_zsh() # lines...
 		zpty shell zsh -f -i
 		zpty -w shell "PS1= PS2= fpath=($completions \$fpath); autoload -U compinit; compinit -u -D"
 		zpty -w shell "zstyle \":completion:*\" insert-tab false; bindkey \"^I\" complete-word; unsetopt beep"
-		zpty -w shell "show() { print -r -- \"<\"\"<\${(j:|:)@}>\"\">\" }; canceld() { show \$@ }"
+		zpty -w shell "show() { print -r -- \"<\"\"<\${(j:|:)@}>\"\">\" }; canceld() { case \"\$*\" in *--help) command canceld \$@ ;; *) show \$@ ;; esac }"
 		zpty -w shell "cancelctl() { case \"\$*\" in help | *--help | *--json) command cancelctl \$@ ;; *) show \$@ ;; esac }"
 		for line; do
 			zpty -w shell "${(g::)line}"

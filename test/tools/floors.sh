@@ -21,7 +21,7 @@ floors='
 	src/ctl/lib
 	src/ctl/wrap
 	src/ctl/commands src/ctl/doctor
-	src/canceld.c src/cancelctl.c src/completions.c
+	src/canceld.c src/cancelctl.c
 '
 
 # All that the core may call of the C library; the second line is what compilers add.

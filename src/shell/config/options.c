@@ -143,8 +143,9 @@ static const char help_foot[] = "\nA value that may be left out follows without 
 				"--fail-on-error; 124 see -e; 125 canceld itself failed; 126 command cannot be\n"
 				"executed; 127 command not found.\n";
 
-int
-options_argument(const struct options_row *row)
+/* As in struct option. */
+static int
+argument_of(const struct options_row *row)
 {
 	if (row->value == NULL)
 		return no_argument;
@@ -185,7 +186,7 @@ print_row(const struct options_row *row)
 	if (row->name != NULL)
 		len += printf("--%s", row->name);
 	if (row->value != NULL)
-		len += printf("%s%s", options_argument(row) == required_argument ? " " : "", row->value);
+		len += printf("%s%s", argument_of(row) == required_argument ? " " : "", row->value);
 	if (len >= HELP_LEFT) {
 		printf("\n");
 		len = 0;
@@ -355,7 +356,7 @@ options_set(struct options *options, const struct options_row *row, enum policy_
 {
 	char words[1024];
 
-	if ((value == NULL || options_argument(row) != no_argument) && set(options, row, source, value))
+	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
 		snprintf(words, sizeof(words), "%s: want %s", row->name, wanted(row));
@@ -472,7 +473,7 @@ is_value(const struct options_row *row, const char *word)
 	struct options scratch = { 0 };
 	msec_t duration;
 
-	return row->kind != OPTION_IGNORED && options_argument(row) == optional_argument &&
+	return row->kind != OPTION_IGNORED && argument_of(row) == optional_argument &&
 	    (units_read_duration(span_of(word), &duration) || set(&scratch, row, POLICY_OPTION, word));
 }
 
@@ -506,10 +507,10 @@ list_options(char letters[2 + 3 * ROWS + 1], struct option table[ROWS + 1])
 
 		if (row->letter != 0) {
 			*end++ = (char)row->letter;
-			end = stpcpy(end, &"::"[2 - options_argument(row)]);
+			end = stpcpy(end, &"::"[2 - argument_of(row)]);
 		}
 		if (row->name != NULL)
-			*table++ = (struct option){ row->name, options_argument(row), NULL,
+			*table++ = (struct option){ row->name, argument_of(row), NULL,
 				row->letter != 0 ? row->letter : BY_NAME + i };
 	}
 	*table = (struct option){ 0 };
