@@ -233,14 +233,11 @@ struct request *requests_named(const struct session *session, enum side from, co
 /* Arms the deadlines of a new request, which has arrived just now. */
 void requests_set_deadlines(struct session *session, struct request *request);
 
-/*
- * Forgets the tombstones whose linger has passed. deadlines: also expires the requests whose deadline or grace has
- * passed.
- */
-void requests_expire(struct session *session, enum side requester, bool deadlines);
+/* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
+void requests_expire(struct session *session, enum side side);
 
 /* Forgets the oldest tombstones beyond LIMIT_TOMBSTONES. */
-void requests_trim(struct session *session, enum side requester);
+void requests_trim(struct session *session);
 
 /* The era is settled: sends the cancels that were withheld until then. */
 void requests_release_cancels(struct session *session);

@@ -49,6 +49,13 @@ void message_init(struct message *message, enum side from, const struct scan *sc
 void message_replace(struct message *message, enum scan_field field, struct span with);
 void message_insert(struct message *message, uint64_t offset, struct span with);
 
+/* The message is a sound response with a result. */
+static inline bool
+message_grants(const struct message *message)
+{
+	return scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
+}
+
 /* By offset. */
 static inline const struct edit *
 message_edits(const struct message *message)

@@ -153,14 +153,6 @@ outcome_of(const struct request *request, enum decide_event event, const struct 
 	return dialect_says_cancelled(message->scan) ? OUTCOME_CONFIRMED : OUTCOME_COMPLETED;
 }
 
-/* Whether the response is a result, and no error that a client may find in it. */
-static bool
-is_success(const struct scan *scan)
-{
-	return scan->fault == SCAN_FINE && !envelope_is_malformed(scan) && scan_has(scan, SCAN_RESULT) &&
-	    !span_equal(scan_text(scan, SCAN_IS_ERROR), SPAN("true"));
-}
-
 /* The cell's tally, unless the request was given up by another than its requester before. */
 static enum tally
 tally_of(const struct request *request, const struct decision *cell, enum outcome outcome,
@@ -172,7 +164,8 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 		return TALLY_TIMED_OUT;
 	if (cell->tally == TALLY_ANSWERED && outcome == OUTCOME_CONFIRMED)
 		return TALLY_CANCELLED;
-	if (cell->tally == TALLY_ANSWERED && !is_success(message->scan))
+	if (cell->tally == TALLY_ANSWERED &&
+	    (!message_grants(message) || span_equal(scan_text(message->scan, SCAN_IS_ERROR), SPAN("true"))))
 		return TALLY_FAILED;
 	if (cell->tally == TALLY_LEFT && (request->traits & METHOD_STREAM))
 		return TALLY_STREAMS;

@@ -354,7 +354,7 @@ on_answer(struct session *session, struct message *message, struct request *requ
 {
 	enum side requester = side_other(message->from);
 	struct span task_id = handshake_created_task(&session->handshake, request, message->scan);
-	bool granted = scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
+	bool granted = message_grants(message);
 
 	if (state_of(session, request) == REQUEST_QUEUED) { /* not its answer: the server has not seen the request */
 		turns_decide(session, request, EVENT_RESPONSE, message);

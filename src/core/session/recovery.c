@@ -273,7 +273,7 @@ report_refusal(struct session *session, const struct request *question, const st
 static void
 replay_answered(struct session *session, const struct request *question, const struct message *message)
 {
-	bool granted = scan_has(message->scan, SCAN_RESULT) && !message->envelope.malformed;
+	bool granted = message_grants(message);
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
 	session->replaying--;

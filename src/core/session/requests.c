@@ -44,14 +44,18 @@ expire(struct session *session, struct request *request)
 }
 
 void
-requests_expire(struct session *session, enum side requester, bool deadlines)
+requests_expire(struct session *session, enum side side)
 {
-	const struct pending *pending = &session->party[requester].pending;
+	const struct pending *pending = &session->party[side].pending;
 	struct request *request;
 
-	while (deadlines && (request = pending_hard_due(pending, session->clocks.steady)) != NULL)
+	while ((request = pending_hard_due(&session->tasks[side], session->clocks.steady)) != NULL)
+		pending_remove(request);
+	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
+	recovery_expire(session, side);
+	while ((request = pending_hard_due(pending, session->clocks.steady)) != NULL)
 		expire(session, request);
-	while (deadlines && (request = pending_idle_due(pending, clocks_idle(&session->clocks, requester))) != NULL)
+	while ((request = pending_idle_due(pending, clocks_idle(&session->clocks, side))) != NULL)
 		if (state_is_held(session, request))
 			alarm_disarm(&request->idle); /* state_release arms it again */
 		else
@@ -74,16 +78,18 @@ requests_release_cancels(struct session *session)
 }
 
 void
-requests_trim(struct session *session, enum side requester)
+requests_trim(struct session *session)
 {
-	struct pending *pending = &session->party[requester].pending;
+	for (enum side side = SIDE_CLIENT; side <= SIDE_SERVER; side++) {
+		const struct pending *pending = &session->party[side].pending;
 
-	while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES) {
-		struct request *request = pending->oldest;
+		while (pending->in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES) {
+			struct request *request = pending->oldest;
 
-		while (request->state != REQUEST_ABANDONED)
-			request = request->newer;
-		turns_decide(session, request, EVENT_DEADLINE, NULL);
+			while (request->state != REQUEST_ABANDONED)
+				request = request->newer;
+			turns_decide(session, request, EVENT_DEADLINE, NULL);
+		}
 	}
 }
 

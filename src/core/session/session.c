@@ -129,8 +129,6 @@ has_bom(const struct session *session, const struct message *message)
 static void
 dispatch(struct session *session, struct message *message)
 {
-	enum side side;
-
 	switch (message->envelope.kind) {
 	case ENVELOPE_REQUEST:
 	case ENVELOPE_NOTIFICATION:
@@ -145,9 +143,7 @@ dispatch(struct session *session, struct message *message)
 		noise_receive(session, message);
 		break;
 	}
-	for (side = SIDE_CLIENT; side <= SIDE_SERVER; side++)
-		if (session->party[side].pending.in_state[REQUEST_ABANDONED] > LIMIT_TOMBSTONES)
-			requests_trim(session, side);
+	requests_trim(session);
 }
 
 /*
@@ -330,29 +326,15 @@ session_end_of_input(struct session *session, enum side from, msec_t now)
 	}
 }
 
-/* Expires the requests of that side, unless an unread answer may be for them. */
-static void
-expire(struct session *session, enum side side, bool heard)
-{
-	bool deadlines = side == SIDE_SERVER || heard;
-	struct request *task;
-
-	while ((task = pending_hard_due(&session->tasks[side], session->clocks.steady)) != NULL)
-		pending_remove(task);
-	/* First: cancels that are about to go out say nothing of the server that a probe waits for. */
-	if (deadlines && session->questions.asked[side].count > 0)
-		recovery_expire(session, side);
-	requests_expire(session, side, deadlines);
-}
-
 void
 session_expire(struct session *session, bool heard, msec_t now)
 {
 	session_set_time(session, now);
 	if (state_has_settled(session))
 		requests_release_cancels(session);
-	expire(session, SIDE_SERVER, heard); /* first: a request that ends there may give a turn more time */
-	expire(session, SIDE_CLIENT, heard);
+	requests_expire(session, SIDE_SERVER); /* first: a request that ends there may give a turn more time */
+	if (heard)
+		requests_expire(session, SIDE_CLIENT);
 }
 
 /* When the first alarm is due by the caller's clock, which is `lag` ms ahead. */
@@ -365,16 +347,14 @@ due_by_caller(const struct timeline *timeline, msec_t lag)
 }
 
 static msec_t
-wake_of(const struct session *session, enum side side, bool stalled)
+wake_of(const struct session *session, enum side side)
 {
 	const struct pending *pending = &session->party[side].pending;
 	const struct clocks *clocks = &session->clocks;
-	msec_t skew = clocks->now - clocks->steady, wake = due_by_caller(&session->tasks[side].hard, skew);
+	msec_t skew = clocks->now - clocks->steady, wake = due_by_caller(&pending->hard, skew);
 
-	if (side == SIDE_CLIENT && stalled)
-		return wake;
+	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, skew));
 	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, skew));
-	wake = earlier(wake, due_by_caller(&pending->hard, skew));
 	if (side == SIDE_CLIENT && state_waits_for_person(session))
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));
@@ -383,9 +363,11 @@ wake_of(const struct session *session, enum side side, bool stalled)
 msec_t
 session_wake(const struct session *session, bool stalled)
 {
+	msec_t wake = wake_of(session, SIDE_SERVER);
+
 	if (state_has_settled(session))
 		return session->clocks.now;
-	return earlier(wake_of(session, SIDE_CLIENT, stalled), wake_of(session, SIDE_SERVER, stalled));
+	return stalled ? wake : earlier(wake, wake_of(session, SIDE_CLIENT));
 }
 
 msec_t
