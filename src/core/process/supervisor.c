@@ -54,10 +54,8 @@ static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 };
 /* clang-format on */
 
-/* The second column is for a process that has to end soon. */
+/* The second column is for a process that has to end soon. No row: for ever, but WAITING until next_start. */
 static const msec_t waits[PROCESS_STATES][2] = {
-	[PROCESS_WAITING] = { MSEC_NEVER, MSEC_NEVER }, /* next_start */
-	[PROCESS_RUNNING] = { MSEC_NEVER, MSEC_NEVER },
 	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_FLUSHING] = { TIME_FLUSH_WAIT, TIME_HASTY_FLUSH_WAIT },
@@ -67,7 +65,6 @@ static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_LINGERING] = { TIME_EOF_WAIT, TIME_LAST_WAIT }, /* TIME_LAST_WAIT too if canceld ends it */
 	[PROCESS_SWEEPING] = { TIME_SWEEP_WAIT, TIME_SWEEP_WAIT },
 	[PROCESS_ENDED] = { TIME_FIRST_REQUEST, TIME_FIRST_REQUEST },
-	[PROCESS_OVER] = { MSEC_NEVER, MSEC_NEVER },
 };
 
 void
@@ -145,8 +142,8 @@ wait_in(const struct supervisor *supervisor, enum supervisor_state state, msec_t
 static void
 set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, msec_t now)
 {
-	msec_t wait = wait_in(supervisor, next, now);
-	msec_t wake = wait == MSEC_NEVER ? MSEC_NEVER : now + wait;
+	bool waits_for_ever = next == PROCESS_RUNNING || next == PROCESS_OVER;
+	msec_t wake = waits_for_ever ? MSEC_NEVER : now + wait_in(supervisor, next, now);
 
 	if (next == PROCESS_WAITING)
 		wake = supervisor->next_start;
@@ -163,13 +160,8 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
-	if (target == PROCESS_RUNNING) {
-		supervisor->cause = SUPERVISE_NOTHING;
-		supervisor->hasty = false;
-		supervisor->until = MSEC_NEVER;
-		supervisor->given = 0;
-		supervisor->next_start = MSEC_NEVER;
-	}
+	if (target == PROCESS_RUNNING)
+		supervisor_init(supervisor, supervisor->term_after, supervisor->kill_after);
 	note_cause(supervisor, event, now);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;
