@@ -11,13 +11,11 @@
 
 int ctl_ls(int argc, char *argv[]);
 int ctl_cancel(int argc, char *argv[]);
-int ctl_set(int argc, char *argv[]);
+int ctl_steer(int argc, char *argv[]); /* set, log and reload */
 int ctl_watch(int argc, char *argv[]);
 int ctl_top(int argc, char *argv[]);
 int ctl_stats(int argc, char *argv[]);
 int ctl_metrics(int argc, char *argv[]);
-int ctl_reload(int argc, char *argv[]);
-int ctl_log(int argc, char *argv[]);
 int ctl_wrap(int argc, char *argv[]);
 int ctl_unwrap(int argc, char *argv[]);
 int ctl_doctor(int argc, char *argv[]);

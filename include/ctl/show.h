@@ -66,15 +66,20 @@ extern const struct column *const view_requests;
 void view_request(struct buf *line, const json_t *request);
 void view_outcome(struct buf *line, const json_t *request);
 
-/* Escapes of colours; an empty string each where term_colours is false. */
-enum term_colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_DIM, COLOUR_RED, COLOUR_YELLOW, COLOUR_REVERSE };
+#define COLOUR_NONE "\033[0m"
+#define COLOUR_DIM "\033[2m"
+#define COLOUR_REVERSE "\033[7m"
+#define COLOUR_RED "\033[31m"
+#define COLOUR_YELLOW "\033[33m"
 
 /* How many cells a line of stdout has; 0: it is no terminal. rows may be NULL. */
 size_t term_width(size_t *rows);
 
 /* Whether stdout may be coloured: it is a terminal, NO_COLOR is not set or empty, and TERM is not "dumb". */
 bool term_colours(void);
-const char *term_colour(enum term_colour colour);
+
+/* The escape; an empty string where term_colours is false. */
+const char *term_colour(const char *escape);
 
 /*
  * Takes the screen: another page, no cursor, each key at once and unseen. false: stdin or stdout is no terminal. Until

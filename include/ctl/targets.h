@@ -32,7 +32,6 @@ struct target {
 	int fd;                 /* its connection, non-blocking; -1: there is none */
 	struct buf in;          /* read, and not taken yet */
 	json_t *about;          /* its answer to what all are asked, owned; NULL: it has not answered */
-	bool unnamed;           /* it is meant as one of all: that it ends meanwhile is nothing to tell */
 	bool gone;              /* it has ended */
 	int status;             /* the exit status of the last request that failed */
 	char fault[FAULT_SIZE]; /* and why; "": it does not answer */
@@ -91,7 +90,7 @@ json_t *target_take(struct target *target) __attribute__((warn_unused_result));
 /* Why it has not answered. */
 const char *target_fault(const struct target *target);
 
-/* Tells that on standard error, unless it has ended and is unnamed. Returns the exit status. */
+/* Tells that on standard error. Returns the exit status. */
 int target_tell(const struct target *target);
 
 /* The object, with the pid and the server's name of its canceld first; the caller's. */

@@ -58,12 +58,15 @@ static int
 check_why(char *word)
 {
 	struct nearest nearest = { .typed = span_of(word) };
+	bool known = strchr(word, '*') != NULL;
 
 	for (char *at = word; *at != '\0'; at++)
 		*at = (char)toupper((unsigned char)*at);
-	for (int why = 0; why < WHY_COUNT; why++)
+	for (int why = 0; why < WHY_COUNT; why++) {
+		known |= strcmp(why_word((enum why)why), word) == 0;
 		nearest_offer(&nearest, why_word((enum why)why));
-	if (strchr(word, '*') != NULL || (nearest.name != NULL && strcmp(nearest.name, word) == 0))
+	}
+	if (known)
 		return -1;
 	return ctl_usage("unknown word '%.60s'%s%s; canceld(7) lists them", word,
 	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
@@ -73,13 +76,12 @@ check_why(char *word)
 static int
 read_patterns(struct condition *condition, const char *value)
 {
-	size_t len = strlen(value) + 1;
 	int status = -1;
 
-	condition->patterns = mem_new(len);
-	condition->end = condition->patterns + len;
-	for (size_t i = 0; i < len; i++)
-		condition->patterns[i] = (char)(value[i] == ',' ? '\0' : value[i]);
+	condition->patterns = strdup(value);
+	condition->end = condition->patterns + strlen(value) + 1;
+	for (char *comma = condition->patterns; (comma = strchr(comma, ',')) != NULL;)
+		*comma++ = '\0';
 	if (span_equal(condition->key, SPAN("why")))
 		for (char *word = condition->patterns; word < condition->end && status < 0; word += strlen(word) + 1)
 			status = check_why(word);
@@ -91,13 +93,11 @@ read_number(struct condition *condition, const char *value)
 {
 	uint64_t time;
 	size_t count;
+	bool counts = units_read_count(span_of(value), 0, INT64_MAX, &count);
 
-	if (units_read_count(span_of(value), 0, INT64_MAX, &count))
-		condition->number = (json_int_t)count;
-	else if (units_read_time(span_of(value), &time))
-		condition->number = (json_int_t)time;
-	else
+	if (!counts && !units_read_time(span_of(value), &time))
 		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", value);
+	condition->number = counts ? (json_int_t)count : (json_int_t)time;
 	return -1;
 }
 

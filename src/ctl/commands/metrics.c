@@ -222,11 +222,17 @@ static const char usage[] =
     "Prints the counters of every canceld of this user in the text format of Prometheus.\n\n"
     "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; ADDRESS: 127.0.0.1\n";
 
-/* tells: one that does not answer is told on standard error. */
+struct view {
+	struct exposition exposition;
+	bool serves;
+};
+
+/* While it serves, standard error may have no reader any more: one that does not answer is not told there. */
 static void
-look(struct exposition *exposition, bool tells, struct buf *text)
+look(void *user, struct buf *text)
 {
 	struct targets targets = { .method = "stats" };
+	struct view *view = user;
 	json_t *stats = json_object();
 
 	targets_find(&targets, TARGETS_LOOK);
@@ -235,26 +241,19 @@ look(struct exposition *exposition, bool tells, struct buf *text)
 
 		json_object_set_new(stats, target->path,
 		    target->about != NULL ? json_incref(target->about) : json_null());
-		if (target->about == NULL && tells)
+		if (target->about == NULL && !view->serves)
 			target_tell(target);
 	}
-	exposition_write(exposition, stats, text);
+	exposition_write(&view->exposition, stats, text);
 	json_decref(stats);
 	targets_free(&targets);
-}
-
-/* For serve_metrics: standard error may have no reader any more. */
-static void
-answer_visitor(void *user, struct buf *body)
-{
-	look(user, false, body);
 }
 
 int
 ctl_metrics(int argc, char *argv[])
 {
-	struct exposition exposition;
 	const char *where = NULL;
+	struct view view;
 	struct buf text;
 	int status =
 	    ctl_options(argc, argv, (struct ctl_option[]){ { "listen", 'l', NULL, &where }, { 0 } }, false, usage);
@@ -263,15 +262,14 @@ ctl_metrics(int argc, char *argv[])
 		return status;
 	if (optind < argc)
 		return ctl_usage("metrics takes no argument; see cancelctl metrics --help");
-	exposition_init(&exposition);
-	buf_init(&text);
-	status = CTL_YES;
+	view.serves = where != NULL;
+	exposition_init(&view.exposition);
 	if (where != NULL)
-		status = serve_metrics(where, answer_visitor, &exposition);
-	else
-		look(&exposition, true, &text);
+		return serve_metrics(where, look, &view);
+	buf_init(&text);
+	look(&view, &text);
 	show_bytes(buf_span(&text));
 	buf_free(&text);
-	exposition_free(&exposition);
-	return status;
+	exposition_free(&view.exposition);
+	return CTL_YES;
 }

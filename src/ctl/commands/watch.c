@@ -44,7 +44,7 @@ append_value(struct buf *line, const char *key, const json_t *value)
 			buf_append(line, SPAN("ms"));
 }
 
-static enum term_colour
+static const char *
 colour_of(struct span word)
 {
 	for (enum why why = (enum why)0; why < WHY_COUNT; why++)

@@ -202,8 +202,6 @@ target_fault(const struct target *target)
 int
 target_tell(const struct target *target)
 {
-	if (target->gone && target->unnamed)
-		return CTL_YES;
 	if (target->pid == 0)
 		return ctl_tell(target->status, "%.200s: %s", target->path, target_fault(target));
 	return ctl_tell(target->status, "canceld %ld: %s", target->pid, target_fault(target));
@@ -225,18 +223,6 @@ target_append_name(struct buf *line, const struct target *target)
 	compose(line, "%b[%d]", show_string(target->about, "name"), (int64_t)target->pid);
 }
 
-/* PID-RANDOM.sock; 0: it has another form, such as the name under which a socket is bound first. */
-static long
-pid_of(const char *name)
-{
-	static const char end[] = ".sock";
-	size_t len = strlen(name);
-	char *rest;
-	long pid = strtol(name, &rest, 10);
-
-	return *rest == '-' && pid > 0 && len > strlen(end) && strcmp(name + len - strlen(end), end) == 0 ? pid : 0;
-}
-
 static struct target *
 add(struct targets *targets, const char *path, long pid)
 {
@@ -252,6 +238,7 @@ add(struct targets *targets, const char *path, long pid)
 	return target;
 }
 
+/* Those in a directory: PID-RANDOM.sock. */
 static void
 add_all(struct targets *targets, const char *directory)
 {
@@ -259,10 +246,15 @@ add_all(struct targets *targets, const char *directory)
 	char path[PLACE_DIRECTORY + NAME_MAX + 2];
 	const struct dirent *entry;
 
-	while (stream != NULL && (entry = readdir(stream)) != NULL)
-		if (pid_of(entry->d_name) != 0 &&
+	while (stream != NULL && (entry = readdir(stream)) != NULL) {
+		int end = 0;
+		long pid;
+
+		if (sscanf(entry->d_name, "%ld-%*[0-9a-f].sock%n", &pid, &end) == 1 && end > 0 &&
+		    entry->d_name[end] == '\0' &&
 		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < PLACE_PATH)
-			add(targets, path, pid_of(entry->d_name));
+			add(targets, path, pid);
+	}
 	if (stream != NULL)
 		closedir(stream);
 }
@@ -405,10 +397,8 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 	if (which != NULL && strchr(which, '/') != NULL)
 		return open_path(targets, which);
 	targets_find(targets, limit);
-	for (size_t i = 0; i < targets->count; i++) {
-		targets->list[i].unnamed = which == NULL;
+	for (size_t i = 0; i < targets->count; i++)
 		met |= targets->list[i].about != NULL && is_meant(&targets->list[i], which);
-	}
 	if (!met)
 		hear_all(targets, end);
 	if (targets->count == 0)
@@ -416,7 +406,7 @@ targets_choose(struct targets *targets, const char *which, msec_t limit)
 	if (which != NULL)
 		return choose_one(targets, which);
 	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->list[i].about == NULL)
+		if (targets->list[i].about == NULL && !targets->list[i].gone)
 			target_tell(&targets->list[i]);
 		targets->list[i].gone = targets->list[i].about == NULL;
 	}
@@ -434,10 +424,13 @@ targets_ask(const char *which, const char *method, json_t *params,
 
 	for (size_t i = 0; i < count; i++) {
 		json_t *result = target_call(&targets.list[i], method, json_incref(params));
-		int told = result == NULL ? target_tell(&targets.list[i]) : CTL_YES;
+		int told = CTL_YES;
 
+		/* That one of all ends meanwhile is nothing to tell. */
 		if (result != NULL)
 			each(user, &targets.list[i], result);
+		else if (which != NULL || !targets.list[i].gone)
+			told = target_tell(&targets.list[i]);
 		status = told > status ? told : status;
 		json_decref(result);
 	}

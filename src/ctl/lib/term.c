@@ -33,18 +33,9 @@ term_colours(void)
 }
 
 const char *
-term_colour(enum term_colour colour)
+term_colour(const char *escape)
 {
-	static const char *const escapes[] = {
-		[COLOUR_NONE] = "\033[0m",
-		[COLOUR_BOLD] = "\033[1m",
-		[COLOUR_DIM] = "\033[2m",
-		[COLOUR_RED] = "\033[31m",
-		[COLOUR_YELLOW] = "\033[33m",
-		[COLOUR_REVERSE] = "\033[7m",
-	};
-
-	return term_colours() ? escapes[colour] : "";
+	return term_colours() ? escape : "";
 }
 
 /* A terminal that takes no more is not waited for twice. */
