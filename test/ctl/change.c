@@ -357,7 +357,7 @@ respace_toml(struct writer *writer, struct span text)
 		len = token_length(rest);
 		if (first == '"' || first == '\'') {
 			put_string(writer, span_part(rest, 0, len),
-			    len < 3 && strchr("=[,", last) != NULL && first == '"');
+			    first == '"' && strncmp(rest.ptr, "\"\"\"", 3) != 0 && strchr("=[,", last) != NULL);
 		} else if (first == '\n') {
 			if (draw(writer, 4) == 0)
 				put_comment(writer);

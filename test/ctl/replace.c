@@ -83,32 +83,52 @@ count_files(const char *path)
 	return count;
 }
 
+static char fault[512], backup[PATH_MAX];
+
+/* Replaces the config's contents as it is read now: what replace_write returns. */
+static int
+replace(const char *text)
+{
+	struct replace file;
+	int result;
+
+	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
+	result = replace_write(&file, span_of(text), state);
+	strcpy(fault, file.fault);
+	strcpy(backup, file.backup);
+	replace_free(&file);
+	return result;
+}
+
+static void
+expect_mode(const char *path, mode_t mode)
+{
+	struct stat status;
+
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, mode);
+}
+
 SUITE("replace", .limit = 30, .alone = true, .before = set_up, .after = tear_down);
 
 TEST(contents_change_and_rights_stay)
 {
-	struct replace file;
 	struct stat status;
 
 	ck_assert_int_eq(chmod(config, 0640), 0);
 	if (geteuid() == 0)
 		ck_assert_int_eq(chown(config, (uid_t)-1, 12), 0);
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert(span_equal(buf_span(&file.text), SPAN(OLD)));
-	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_int_eq(replace(NEW), 0);
 	ck_assert_str_eq(text_of(config), NEW);
+	expect_mode(config, 0640);
 	ck_assert_int_eq(stat(config, &status), 0);
-	ck_assert_uint_eq(status.st_mode & 07777, 0640);
 	if (geteuid() == 0)
 		ck_assert_uint_eq(status.st_gid, 12);
 	ck_assert_int_eq(count_files(folder), 2);
 	/* The backup, for nobody else. */
-	ck_assert_str_eq(text_of(file.backup), OLD);
-	ck_assert_int_eq(stat(file.backup, &status), 0);
-	ck_assert_uint_eq(status.st_mode & 07777, 0600);
-	ck_assert_int_eq(stat(state, &status), 0);
-	ck_assert_uint_eq(status.st_mode & 07777, 0700);
-	replace_free(&file);
+	ck_assert_str_eq(text_of(backup), OLD);
+	expect_mode(backup, 0600);
+	expect_mode(state, 0700);
 }
 
 #ifdef __linux__
@@ -132,31 +152,25 @@ acl_of(unsigned char user)
 TEST(acl_and_attributes_stay)
 {
 	char value[ACL_SIZE + 1];
-	struct replace file;
-	struct stat status;
 
 	if (setxattr(config, "user.note", "mine", 4, 0) == -1 ||
 	    setxattr(config, "system.posix_acl_access", acl_of(4), ACL_SIZE, 0) == -1) {
 		ck_assert_int_eq(errno, ENOTSUP);
 		return;
 	}
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_int_eq(replace(NEW), 0);
 	ck_assert_str_eq(text_of(config), NEW);
 	ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), 4);
 	ck_assert_mem_eq(value, "mine", 4);
 	ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)), ACL_SIZE);
 	ck_assert_mem_eq(value, acl_of(4), ACL_SIZE);
-	ck_assert_int_eq(stat(config, &status), 0);
-	ck_assert_uint_eq(status.st_mode & 07777, 0640);
-	replace_free(&file);
+	expect_mode(config, 0640);
 }
 
 /* What the directory would give a new file, and what a file beside it has from one that was killed. */
 TEST(no_other_acl_or_attribute_comes)
 {
 	char value[ACL_SIZE + 1], beside[96];
-	struct replace file;
 
 	snprintf(beside, sizeof(beside), "%s/.cancelctl.tmp", folder);
 	for (int left = 0; left < 2; left++) {
@@ -168,11 +182,9 @@ TEST(no_other_acl_or_attribute_comes)
 			return;
 		}
 		ck_assert_int_eq(chmod(config, 0640), 0);
-		ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-		ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+		ck_assert_int_eq(replace(NEW), 0);
 		ck_assert_int_eq(getxattr(config, "system.posix_acl_access", value, sizeof(value)), -1);
 		ck_assert_int_eq(getxattr(config, "user.note", value, sizeof(value)), -1);
-		replace_free(&file);
 	}
 }
 #endif
@@ -220,7 +232,7 @@ expect_refused(const char *path, const char *within, const char *why)
 
 TEST(what_is_not_ours_is_refused)
 {
-	char path[96];
+	char project[96], near[96], path[96];
 
 	snprintf(path, sizeof(path), "%s/none", folder);
 	expect_refused(path, NULL, "No such file");
@@ -229,17 +241,12 @@ TEST(what_is_not_ours_is_refused)
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	expect_refused(path, NULL, "no regular file");
 	/* A link of a project's that leads out of it. */
-	snprintf(path, sizeof(path), "%s/project", folder);
-	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(project, sizeof(project), "%s/project", folder);
+	snprintf(near, sizeof(near), "%s/proj", folder);
 	snprintf(path, sizeof(path), "%s/project/link", folder);
-	ck_assert_int_eq(symlink("../config.json", path), 0);
-	snprintf(path, sizeof(path), "%s/project", folder);
-	strcat(path, "/link");
-	snprintf(state, sizeof(state), "%s/project", folder);
-	expect_refused(path, state, "leads out of the project");
-	snprintf(state, sizeof(state), "%s/proj", folder);
-	ck_assert_int_eq(mkdir(state, 0700), 0);
-	expect_refused(path, state, "leads out of the project");
+	ck_assert_int_eq(mkdir(project, 0700) | mkdir(near, 0700) | symlink("../config.json", path), 0);
+	expect_refused(path, project, "leads out of the project");
+	expect_refused(path, near, "leads out of the project");
 	/* Another name of the same file would keep the old contents. */
 	snprintf(path, sizeof(path), "%s/name", folder);
 	ck_assert_int_eq(link(config, path), 0);
@@ -275,52 +282,43 @@ TEST(a_change_meanwhile_is_seen)
 
 TEST(without_a_backup_nothing_is_written)
 {
-	struct replace file;
-
 	snprintf(state, sizeof(state), "%s/file", folder);
 	put_file(state, "");
 	strcat(state, "/state");
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), -1);
-	ck_assert_ptr_nonnull(strstr(file.fault, "backup"));
+	ck_assert_int_eq(replace(NEW), -1);
+	ck_assert_ptr_nonnull(strstr(fault, "backup"));
 	ck_assert_str_eq(text_of(config), OLD);
 	ck_assert_int_eq(count_files(folder), 2);
-	replace_free(&file);
 }
 
 TEST(what_a_killed_one_left_is_taken)
 {
-	struct replace file;
 	char beside[96], other[96];
 	int fd;
 
 	snprintf(beside, sizeof(beside), "%s/.cancelctl.tmp", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
 	put_file(beside, "much more than the new contents, and of somebody who was killed");
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(NEW), state), 0);
+	ck_assert_int_eq(replace(NEW), 0);
 	ck_assert_str_eq(text_of(config), NEW);
 	ck_assert_int_eq(access(beside, F_OK), -1);
-	replace_free(&file);
 	/* Not from one that is alive. */
 	put_file(beside, "x");
 	fd = open(beside, O_RDWR | O_CLOEXEC);
 	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-	ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(OLD), state), -1);
-	ck_assert_ptr_nonnull(strstr(file.fault, "another cancelctl"));
+	ck_assert_int_eq(replace(OLD), -1);
+	ck_assert_ptr_nonnull(strstr(fault, "another cancelctl"));
 	ck_assert_str_eq(text_of(beside), "x");
 	close(fd);
 	/* And nothing is written through links. */
 	ck_assert_int_eq(rename(beside, other), 0);
 	ck_assert_int_eq(symlink("other", beside), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(OLD), state), -1);
+	ck_assert_int_eq(replace(OLD), -1);
 	ck_assert_int_eq(unlink(beside), 0);
 	ck_assert_int_eq(link(other, beside), 0);
-	ck_assert_int_eq(replace_write(&file, SPAN(OLD), state), -1);
+	ck_assert_int_eq(replace(OLD), -1);
 	ck_assert_str_eq(text_of(other), "x");
 	ck_assert_str_eq(text_of(config), NEW);
-	replace_free(&file);
 }
 
 /* In a child that stops at each system call. */
@@ -365,7 +363,6 @@ kill_at(int stop)
 TEST(killed_anywhere_it_leaves_one_of_both)
 {
 	int olds = 0, news = 0, result = 0;
-	struct replace file;
 
 	for (int stop = 0; result == 0; stop++) {
 		tear_down();
@@ -380,11 +377,9 @@ TEST(killed_anywhere_it_leaves_one_of_both)
 		else
 			ck_abort_msg("stop %d: '%s'", stop, text_of(config));
 		/* The next one is not in the way of what is left. */
-		ck_assert_int_eq(replace_read(&file, config, NULL), 0);
-		ck_assert_int_eq(replace_write(&file, SPAN("next"), state), 0);
+		ck_assert_int_eq(replace("next"), 0);
 		ck_assert_str_eq(text_of(config), "next");
 		ck_assert_int_eq(count_files(folder), 2);
-		replace_free(&file);
 	}
 	ck_assert_int_gt(olds, 20);
 	ck_assert_int_gt(news, 5);

@@ -141,7 +141,7 @@ ctl_doctor(int argc, char *argv[])
 		status = set_server(&what, &configured, dialect, trust, argv + optind);
 	if (status < 0)
 		status = examine(&what, json, colours, file);
-	if (file != NULL && (ferror(file) | fclose(file)) != 0)
+	if (file != NULL && (fflush(file) != 0 || ferror(file) != 0 || fclose(file) != 0))
 		status = ctl_failed("--junit %s: %s", junit, strerror(errno));
 	json_decref(parsed);
 	entry_words_free(configured.command);
