@@ -134,6 +134,8 @@ struct visit {
 	pid_t pid;         /* of canceld; 0: it has exited */
 	int ends[VISIT_ENDS];
 	char said[256]; /* the last line of the server's stderr, behind ": "; empty: none was read */
+	char end[32];   /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended;   /* then: visit_now */
 	struct buf in, out, events;
 	msec_t due, late; /* see visit_now */
 };
@@ -175,9 +177,6 @@ const char *visit_error(const struct asked *asked);
  * visit_now; "times": how many there were.
  */
 const json_t *visit_saw(const struct visit *visit, const char *word);
-
-/* The decision that tells how the server ended; NULL: it runs. */
-const json_t *visit_ended(const struct visit *visit);
 
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);

@@ -16,7 +16,6 @@ enum {
 struct run {
 	const struct examination *what;
 	struct verdicts *report;
-	const struct dialogue *dialogue;
 	struct visit visit;
 	msec_t called; /* how long the call takes; MSEC_NEVER: longer than the timeout, or not known */
 };
@@ -55,20 +54,10 @@ error_of(const struct asked *asked, const char *otherwise)
 	return asked->answer == NULL ? "no answer" : error == NULL ? otherwise : error;
 }
 
-/* "status 3" or "signal 11" */
-static const char *
-end_of(const json_t *ended, char text[48])
-{
-	const char *what = json_object_get(ended, "signal") != NULL ? "signal" : "status";
-
-	snprintf(text, 48, "%s %d", what, (int)json_integer_value(json_object_get(ended, what)));
-	return text;
-}
-
 static void
 tell_opening(struct run *run, const struct asked *asked)
 {
-	const json_t *info = json_object_get(result_of(asked), run->dialogue->info);
+	const json_t *info = json_object_get(result_of(asked), run->visit.dialogue->info);
 	const char *name = visit_text(info, "name"), *version = visit_text(info, "version");
 	msec_t time = time_of(run, asked);
 
@@ -188,7 +177,7 @@ check_call(struct run *run)
 	if (visit_wait(visit, call, BUSY_AFTER)) {
 		UNTESTED(run, CHECK_BUSY, "the call takes less than %d ms", BUSY_AFTER);
 	} else {
-		ping = visit_ask(visit, run->dialogue->ping, json_object());
+		ping = visit_ask(visit, run->visit.dialogue->ping, json_object());
 		visit_wait(visit, call, until - visit_now(visit));
 		visit_wait(visit, ping, until + BUSY_AFTER - visit_now(visit));
 		tell_busy(run, call, ping);
@@ -201,7 +190,7 @@ check_call(struct run *run)
 static void
 tell_cancel(struct run *run, const struct asked *call, msec_t cancelled)
 {
-	bool owed = run->dialogue->owed, unknown = run->called == MSEC_NEVER, answered = visit_is_answered(call);
+	bool owed = run->visit.dialogue->owed, unknown = run->called == MSEC_NEVER, answered = visit_is_answered(call);
 	msec_t taken = call->answered - call->sent;
 	long long after = (long long)((answered ? call->answered : visit_now(&run->visit)) - cancelled);
 	long long progress = (long long)(call->progressed - cancelled);
@@ -229,18 +218,17 @@ static void
 check_alive(struct run *run, const char *after)
 {
 	struct visit *visit = &run->visit;
-	const struct asked *ping = visit_ask(visit, run->dialogue->ping, json_object());
-	char end[48];
+	const struct asked *ping = visit_ask(visit, visit->dialogue->ping, json_object());
 
 	visit_wait(visit, ping, run->what->timeout);
 	if (visit_is_answered(ping))
 		YES(run, CHECK_ALIVE, time_of(run, ping), "%s it answered %s in %lld ms", after, ping->method,
 		    (long long)time_of(run, ping));
-	else if (visit_ended(visit) == NULL)
+	else if (visit->end[0] == '\0')
 		NO(run, CHECK_ALIVE, "%s it did not answer %s within %lld ms", after, ping->method,
 		    (long long)time_of(run, ping));
 	else
-		NO(run, CHECK_ALIVE, "%s it ended with %s", after, end_of(visit_ended(visit), end));
+		NO(run, CHECK_ALIVE, "%s it ended with %s", after, visit->end);
 }
 
 /* call: the whole call, answered or not. One that is not is cancelled, else another one, and what follows is watched. */
@@ -264,7 +252,7 @@ check_cancel(struct run *run, struct asked *call)
 	}
 	cancelled = visit_now(visit);
 	visit_cancel(visit, call);
-	if (!run->dialogue->owed && run->called != MSEC_NEVER)
+	if (!run->visit.dialogue->owed && run->called != MSEC_NEVER)
 		limit = call->sent + run->called * 3 / 2 - cancelled;
 	visit_wait(visit, call, limit + BEYOND);
 	tell_cancel(run, call, cancelled);
@@ -277,7 +265,7 @@ check_harmless_cancel(struct run *run)
 {
 	struct visit *visit = &run->visit;
 	bool symbols = run->what->kind == DIALOGUE_LSP;
-	const struct asked *asked = visit_ask(visit, symbols ? "workspace/symbol" : run->dialogue->ping,
+	const struct asked *asked = visit_ask(visit, symbols ? "workspace/symbol" : visit->dialogue->ping,
 	    symbols ? json_pack("{s:s}", "query", "") : json_object());
 
 	visit_cancel(visit, asked);
@@ -295,7 +283,7 @@ examine(struct run *run, const struct asked *opening)
 		tell_untested(run, CHECK_CALL, CHECK_CANCEL, "no --call was given");
 	else if (open_agent_session(run))
 		check_cancel(run, check_call(run));
-	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && visit_ended(&run->visit) == NULL)
+	if (run->report->findings[CHECK_ALIVE].verdict == VERDICT_NOT_TESTED && run->visit.end[0] == '\0')
 		check_harmless_cancel(run);
 }
 
@@ -303,11 +291,8 @@ static void
 tell_exit(struct run *run)
 {
 	const struct visit *visit = &run->visit;
-	const json_t *ended = visit_ended(visit), *closed = visit_saw(visit, "ENDING stdin closed");
-	const json_t *killed = visit_saw(visit, "ENDING SIGKILL");
-	msec_t time =
-	    json_integer_value(json_object_get(ended, "heard")) - json_integer_value(json_object_get(closed, "heard"));
-	char end[48];
+	const json_t *closed = visit_saw(visit, "ENDING stdin closed"), *killed = visit_saw(visit, "ENDING SIGKILL");
+	msec_t time = visit->ended - json_integer_value(json_object_get(closed, "heard"));
 
 	if (killed != NULL || visit_saw(visit, "ENDING SIGTERM") != NULL) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
@@ -315,15 +300,14 @@ tell_exit(struct run *run)
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
 		return;
 	}
-	if (ended == NULL)
+	if (visit->end[0] == '\0')
 		return;
-	end_of(ended, end);
 	if (closed == NULL || time < 0)
-		UNTESTED(run, CHECK_EXIT, "it ended before, with %s", end);
-	else if (json_object_get(ended, "signal") != NULL)
-		NO(run, CHECK_EXIT, "%s ended it when its stdin ended", end);
+		UNTESTED(run, CHECK_EXIT, "it ended before, with %s", visit->end);
+	else if (strncmp(visit->end, "signal", strlen("signal")) == 0)
+		NO(run, CHECK_EXIT, "%s ended it when its stdin ended", visit->end);
 	else
-		YES(run, CHECK_EXIT, time, "after %lld ms, with %s", (long long)time, end);
+		YES(run, CHECK_EXIT, time, "after %lld ms, with %s", (long long)time, visit->end);
 	YES(run, CHECK_ORPHANS, MSEC_NEVER, "none was left");
 }
 
@@ -378,8 +362,7 @@ leave(struct run *run)
 static bool
 start(struct run *run, enum dialogue_kind kind)
 {
-	run->dialogue = &dialogues[kind];
-	if (visit_start(&run->visit, run->what, run->dialogue) == 0)
+	if (visit_start(&run->visit, run->what, &dialogues[kind]) == 0)
 		return true;
 	snprintf(run->report->failure, sizeof(run->report->failure), "cannot start canceld: %s", strerror(errno));
 	return false;
@@ -412,7 +395,6 @@ visit_for_discover(struct run *run)
 {
 	const struct asked *asked;
 	msec_t time;
-	char end[48];
 
 	if (!start(run, DIALOGUE_MCP_NEWEST))
 		return;
@@ -421,8 +403,8 @@ visit_for_discover(struct run *run)
 	if (visit_is_answered(asked))
 		YES(run, CHECK_DISCOVER, time, "%s after %lld ms", visit_error(asked) == NULL ? "answered" : "refused",
 		    (long long)time);
-	else if (visit_ended(&run->visit) != NULL)
-		NO(run, CHECK_DISCOVER, "it exits: %s", end_of(visit_ended(&run->visit), end));
+	else if (run->visit.end[0] != '\0')
+		NO(run, CHECK_DISCOVER, "it exits: %s", run->visit.end);
 	else
 		NO(run, CHECK_DISCOVER, "no answer within %lld ms", (long long)time);
 	leave(run);
@@ -435,7 +417,7 @@ checkup_run(const struct examination *what, struct verdicts *report)
 
 	if (!visit_for_most(&run) || report->findings[CHECK_INITIALIZE].verdict != VERDICT_YES)
 		return;
-	if (run.dialogue == &dialogues[DIALOGUE_MCP])
+	if (run.visit.dialogue == &dialogues[DIALOGUE_MCP])
 		visit_for_discover(&run);
 	else if (what->kind == DIALOGUE_MCP)
 		YES(&run, CHECK_DISCOVER, MSEC_NEVER, "it speaks MCP 2026-07-28 only");

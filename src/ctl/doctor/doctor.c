@@ -88,24 +88,22 @@ examine(const struct examination *what, bool json, bool colours, FILE *junit)
 {
 	struct verdicts report;
 	struct buf command;
-	int status = CTL_FAILED;
+	int status;
 
 	buf_init(&command);
 	command_append(&command, what->command);
 	buf_append(&command, (struct span){ "", 1 });
 	verdicts_init(&report, buf_span(&command).ptr, what->kind);
 	checkup_run(what, &report);
-	if (report.failure[0] != '\0') {
-		ctl_failed("%s", report.failure);
-	} else {
-		if (json)
-			verdicts_print_json(&report, stdout);
-		else
-			verdicts_print(&report, stdout, colours);
-		if (junit != NULL)
-			verdicts_print_junit(&report, junit);
-		status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
-	}
+	status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
+	if (report.failure[0] != '\0')
+		status = ctl_failed("%s", report.failure);
+	else if (json)
+		verdicts_print_json(&report, stdout);
+	else
+		verdicts_print(&report, stdout, colours);
+	if (junit != NULL && report.failure[0] == '\0')
+		verdicts_print_junit(&report, junit);
 	buf_free(&command);
 	return status;
 }

@@ -123,14 +123,20 @@ visit_text(const json_t *object, const char *key)
 static void
 hear_event(struct visit *visit, json_t *event)
 {
-	const char *step = visit_text(event, "step");
+	const char *step = visit_text(event, "step"), *why = visit_text(event, "why");
+	const char *how = json_object_get(event, "signal") != NULL ? "signal" : "status";
 	json_t *first;
 	char word[64];
 
 	/* What a client sent is not the server's fault. */
 	if (strcmp(visit_text(event, "to"), "server") == 0)
 		return;
-	snprintf(word, sizeof(word), "%s%s%s", visit_text(event, "why"), step[0] != '\0' ? " " : "", step);
+	if (strcmp(why, "SERVER_ENDED") == 0 || strcmp(why, "SERVER_EXITED") == 0) {
+		snprintf(visit->end, sizeof(visit->end), "%s %d", how,
+		    (int)json_integer_value(json_object_get(event, how)));
+		visit->ended = visit_now(visit);
+	}
+	snprintf(word, sizeof(word), "%s%s%s", why, step[0] != '\0' ? " " : "", step);
 	first = json_object_get(visit->decisions, word);
 	if (first == NULL) {
 		json_object_set_new(event, "heard", json_integer(visit_now(visit)));
@@ -144,14 +150,6 @@ const json_t *
 visit_saw(const struct visit *visit, const char *word)
 {
 	return json_object_get(visit->decisions, word);
-}
-
-const json_t *
-visit_ended(const struct visit *visit)
-{
-	const json_t *ended = visit_saw(visit, "SERVER_ENDED");
-
-	return ended != NULL ? ended : visit_saw(visit, "SERVER_EXITED");
 }
 
 /* Queues the message; takes the reference. */
