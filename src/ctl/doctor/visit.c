@@ -48,6 +48,14 @@ const struct dialogue dialogues[] = {
 		    "clientInfo\":" INFO "}" },
 };
 
+const char *
+visit_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text == NULL ? "" : text;
+}
+
 /* The params of a call, with the request for progress under this id. */
 static json_t *
 call_params(const struct visit *visit, const char *name, const json_t *arguments, json_int_t id)
@@ -70,7 +78,7 @@ is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t i
 {
 	const json_t *params = json_object_get(message, "params"), *token;
 
-	if (strcmp(json_string_value(json_object_get(message, "method")), dialogue->progress) != 0)
+	if (strcmp(visit_text(message, "method"), dialogue->progress) != 0)
 		return false;
 	token = dialogue->token == NULL ? NULL : json_object_get(params, dialogue->token);
 	return dialogue->token == NULL || (json_is_integer(token) && json_integer_value(token) == id);
@@ -80,44 +88,27 @@ bool
 visit_says_cancelled(const json_t *answer)
 {
 	json_int_t code = json_integer_value(json_object_get(json_object_get(answer, "error"), "code"));
-	const char *stop = json_string_value(json_object_get(json_object_get(answer, "result"), "stopReason"));
 
 	return code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
-	    (stop != NULL && strcmp(stop, "cancelled") == 0);
+	    strcmp(visit_text(json_object_get(answer, "result"), "stopReason"), "cancelled") == 0;
 }
 
-/* Where a client has to answer whatever it can do, or where an error would stop the server. */
-static json_t *
-result_for(const char *method)
-{
-	if (strcmp(method, "ping") == 0)
-		return json_object();
-	if (strcmp(method, "session/request_permission") == 0)
-		return json_pack("{s:{s:s}}", "outcome", "outcome", "cancelled");
-	if (strcmp(method, "window/workDoneProgress/create") == 0 || strcmp(method, "client/registerCapability") == 0)
-		return json_null();
-	return NULL;
-}
-
-/* The answer of a client without any capability. */
+/* The answer of a client without any capability; a result where it must have one, or where an error would stop the server. */
 static json_t *
 answer_to(const json_t *request)
 {
+	static const struct {
+		const char *method, *result;
+	} rows[] = { { "ping", "{}" }, { "session/request_permission", "{\"outcome\":{\"outcome\":\"cancelled\"}}" },
+		{ "window/workDoneProgress/create", "null" }, { "client/registerCapability", "null" } };
 	json_t *id = json_object_get(request, "id");
-	json_t *result = result_for(json_string_value(json_object_get(request, "method")));
 
-	if (result != NULL)
-		return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(visit_text(request, "method"), rows[i].method) == 0)
+			return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result",
+			    json_loads(rows[i].result, JSON_DECODE_ANY, NULL));
 	return json_pack("{s:s, s:O, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
 	    ERROR_METHOD_NOT_FOUND, "message", "The doctor does not offer this");
-}
-
-const char *
-visit_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text == NULL ? "" : text;
 }
 
 static void
