@@ -206,8 +206,8 @@ bool relay_wants_write(const struct relay *relay);
 /* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */
 void relay_turn(struct relay *relay);
 
-/* Writes a line of canceld's own, given without its newline. */
-void relay_say(struct relay *relay, struct span line);
+/* Writes a line of canceld's own, given without its newline and the program's name. */
+void relay_say(struct relay *relay, const char *line);
 
 /* The number of lines that were lost since the last call; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);

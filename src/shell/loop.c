@@ -184,7 +184,7 @@ report_errors(struct loop *loop)
 {
 	const char *file = loop->options->log.file;
 	char words[256];
-	int error, len;
+	int error;
 
 	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].in, "read stdin");
 	loop->failed |= report_error(loop, &loop->port[SIDE_CLIENT].out, "write to stdout");
@@ -195,8 +195,8 @@ report_errors(struct loop *loop)
 	if (error == 0)
 		return;
 	loop->log_failed = true;
-	len = snprintf(words, sizeof(words), "canceld: --log: %.128s: %s", file, strerror(error));
-	relay_say(&loop->life.relay, (struct span){ words, (size_t)len });
+	snprintf(words, sizeof(words), "--log: %.128s: %s", file, strerror(error));
+	relay_say(&loop->life.relay, words);
 }
 
 static void

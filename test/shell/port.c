@@ -53,50 +53,6 @@ client_writes(const char *text)
 
 SUITE("port", .alone = true);
 
-TEST(bytes_read_by_one_port_are_written_by_the_other)
-{
-	char text[1024] = "";
-
-	start();
-	ck_assert(client.in.ready);
-	client_writes(note);
-	ck_assert_uint_eq(port_read(&client, 0), strlen(note));
-	ck_assert_uint_eq(port_read(&client, 0), 0);
-	ck_assert(!client.in.ready);
-	ck_assert_uint_eq(port_backlog(&server), strlen(note));
-	port_write(&server);
-	ck_assert_uint_eq(port_backlog(&server), 0);
-	ck_assert_int_eq(read(from_server_port, text, sizeof(text) - 1), (ssize_t)strlen(note));
-	ck_assert_str_eq(text, note);
-}
-
-TEST(the_end_of_input_decides_the_last_line)
-{
-	start();
-	client_writes("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
-	ck_assert_uint_gt(port_read(&client, 0), 0);
-	ck_assert_uint_eq(port_backlog(&server), 0);
-	port_end_input(&client, 0);
-	ck_assert_uint_eq(port_backlog(&server), strlen(note));
-	port_end_input(&client, 0);
-	ck_assert_uint_eq(port_backlog(&server), strlen(note));
-}
-
-TEST(a_broken_port_is_closed)
-{
-	start();
-	signal(SIGPIPE, SIG_IGN);
-	client_writes(note);
-	ck_assert_uint_gt(port_read(&client, 0), 0);
-	close(from_server_port);
-	ck_assert(!port_is_closed(&server));
-	port_write(&server);
-	ck_assert(port_is_closed(&server));
-	ck_assert_uint_eq(port_backlog(&server), strlen(note));
-	port_abandon(&server);
-	ck_assert_uint_eq(port_backlog(&server), 0);
-}
-
 /* A message of LIMIT_READ bytes. */
 static const char *
 long_message(void)

@@ -38,20 +38,25 @@ struct peer { /* a connection */
 struct call { /* of a method */
 	struct control *control;
 	struct peer *peer;
-	json_t *params;
-	int code; /* of the JSON-RPC error, if it is refused */
-	char text[512];
+	json_t *params, *error; /* error: it was refused; owned until it is answered */
 };
+
+static json_t *
+error_of(int code, const char *text)
+{
+	return json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false));
+}
 
 __attribute__((format(printf, 3, 4))) static json_t *
 refuse(struct call *call, int code, const char *format, ...)
 {
+	char text[512];
 	va_list values;
 
-	call->code = code;
 	va_start(values, format);
-	vsnprintf(call->text, sizeof(call->text), format, values);
+	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
+	call->error = error_of(code, text);
 	return NULL;
 }
 
@@ -67,7 +72,7 @@ on_stats(struct call *call)
 	return views_stats(call->control);
 }
 
-/* One call of cancel; texts that are not given are empty, or NULL for the id. */
+/* One call of cancel; what is not given is NULL, a side or reason empty. */
 struct order {
 	const char *id, *from, *reason, *method, *name;
 	json_int_t older;
@@ -93,12 +98,11 @@ asks_side(const struct order *order, enum side side)
 static bool
 is_asked(const struct order *order, const struct request_view *view)
 {
-	const char *method = order->method, *name = order->name;
+	const struct request *request = view->request;
 
-	if (view->exempt && *method == '\0')
-		return false;
-	return view->age >= order->older && (*method == '\0' || policy_fits(method, view->request->method)) &&
-	    (*name == '\0' || policy_fits(name, view->request->name));
+	return view->age >= order->older &&
+	    (order->method == NULL ? !view->exempt : policy_fits(order->method, request->method)) &&
+	    (order->name == NULL || policy_fits(order->name, request->name));
 }
 
 /* The request with this id, of each side that is asked. */
@@ -172,7 +176,7 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 static json_t *
 on_cancel(struct call *call)
 {
-	struct order order = { .from = "", .reason = "", .method = "", .name = "", .older = -1 };
+	struct order order = { .from = "", .reason = "", .older = -1 };
 	json_t *chosen, *result = NULL;
 
 	if (call->control->options->session.dry_run)
@@ -184,7 +188,7 @@ on_cancel(struct call *call)
 		return refuse(call, -32602, "from: want client or server");
 	if (strlen(order.reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
-	if (order.id == NULL && order.older < 0 && *order.method == '\0' && *order.name == '\0')
+	if (order.id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
 		return refuse(call, -32602, "want id, or one of older_ms, method and name");
 	chosen = json_array();
 	if (order.id != NULL)
@@ -244,12 +248,8 @@ read_level(struct call *call, const char *given, enum why_level *level)
 static void
 send_lost(struct peer *peer)
 {
-	char line[128];
-
-	snprintf(line, sizeof(line), "{\"jsonrpc\":\"2.0\",\"method\":\"lost\",\"params\":{\"count\":%llu}}\n",
-	    (unsigned long long)peer->lost);
+	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n", (int64_t)peer->lost);
 	peer->lost = 0;
-	buf_append(&peer->out, span_of(line));
 }
 
 static void
@@ -261,9 +261,7 @@ send_event(struct peer *peer, struct span line)
 	}
 	if (peer->lost > 0)
 		send_lost(peer);
-	buf_append(&peer->out, SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"decision\",\"params\":"));
-	buf_append(&peer->out, span_part(line, 0, line.len - 1));
-	buf_append(&peer->out, SPAN("}\n"));
+	compose(&peer->out, "{'jsonrpc':'2.0','method':'decision','params':%b}\n", span_part(line, 0, line.len - 1));
 }
 
 static void
@@ -335,37 +333,18 @@ static const struct {
 	{ "log", on_log },
 };
 
-static int
-append_dumped(const char *bytes, size_t len, void *line)
-{
-	buf_append(line, (struct span){ bytes, len });
-	return 0;
-}
-
-/* Takes the result; NULL: the call is refused. id NULL: unknown. */
+/* Takes the result or the error; the other one is NULL. id NULL: unknown. */
 static void
-answer(const struct call *call, json_t *id, json_t *result)
+answer(struct peer *peer, json_t *id, json_t *result, json_t *error)
 {
-	struct buf *out = &call->peer->out;
-	bool done = result != NULL;
-	json_t *response;
+	json_t *response =
+	    json_pack("{s:s,s:O?,s:o*,s:o*}", "jsonrpc", "2.0", "id", id, "result", result, "error", error);
+	char *text = json_dumps(response, JSON_COMPACT | JSON_ENSURE_ASCII);
 
-	if (!done)
-		result =
-		    json_pack("{s:i,s:o}", "code", call->code, "message", printable_json(span_of(call->text), false));
-	response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", id, done ? "result" : "error", result);
-	json_dump_callback(response, append_dumped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
-	buf_append(out, SPAN("\n"));
+	buf_append(&peer->out, span_of(text));
+	buf_append(&peer->out, SPAN("\n"));
+	free(text);
 	json_decref(response);
-}
-
-static void
-answer_fault(struct peer *peer, int code, const char *text)
-{
-	struct call call = { .peer = peer };
-
-	refuse(&call, code, "%s", text);
-	answer(&call, NULL, NULL);
 }
 
 static json_t *
@@ -397,10 +376,12 @@ on_line(struct peer *peer, struct span line)
 		refuse(&call, -32600, "that is no JSON-RPC request with named parameters");
 	else
 		result = carry_out(&call, method);
-	if (!valid || id != NULL)
-		answer(&call, valid ? id : NULL, result);
-	else
+	if (!valid || id != NULL) {
+		answer(peer, valid ? id : NULL, result, call.error);
+	} else {
 		json_decref(result);
+		json_decref(call.error);
+	}
 	json_decref(call.params);
 	json_decref(message);
 }
@@ -415,7 +396,7 @@ find_line(struct peer *peer)
 
 	peer->line = newline == NULL ? 0 : len + 1;
 	if (len > CONTROL_LINE) {
-		answer_fault(peer, -32600, "the line is too long");
+		answer(peer, NULL, NULL, error_of(-32600, "the line is too long"));
 		peer->closing = true;
 	}
 }
@@ -480,7 +461,7 @@ admit(struct control *control, int fd)
 	control->peers[control->count++] = peer;
 	if (control->count <= CONTROL_PEERS)
 		return;
-	answer_fault(peer, CONTROL_REFUSED, "too many connections");
+	answer(peer, NULL, NULL, error_of(CONTROL_REFUSED, "too many connections"));
 	send_out(peer);
 	hang_up(control, control->count - 1);
 }

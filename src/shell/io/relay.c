@@ -117,11 +117,12 @@ relay_turn(struct relay *relay)
 }
 
 void
-relay_say(struct relay *relay, struct span line)
+relay_say(struct relay *relay, const char *line)
 {
 	if (relay->inside)
 		enqueue(relay, SPAN("\n"));
-	enqueue(relay, line);
+	enqueue(relay, SPAN("canceld: "));
+	enqueue(relay, span_of(line));
 	enqueue(relay, SPAN("\n"));
 	flush(relay);
 }

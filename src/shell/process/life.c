@@ -22,16 +22,14 @@
 static void
 report_failure(struct life *life, int error)
 {
-	const char *own = "canceld: ";
 	char doing[256], words[512];
-	struct span line = { words, 0 };
 
 	snprintf(doing, sizeof(doing), "start %s", life->options->command[0]);
 	log_failure(life->log, doing, error);
-	line.len = (size_t)snprintf(words, sizeof(words), "%scannot %s: %s", own, doing, strerror(error));
+	snprintf(words, sizeof(words), "cannot %s: %s", doing, strerror(error));
 	if (life->options->log.file != NULL)
-		relay_say(&life->relay, line);
-	session_quote(life->session, span_from(line, strlen(own)));
+		relay_say(&life->relay, words);
+	session_quote(life->session, span_of(words));
 }
 
 static void
