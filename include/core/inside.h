@@ -93,12 +93,9 @@ void reply_gone(struct session *session, const struct message *message);
 
 /*
  * Answers the request at hand, which does not enter the table, with this error; it counts as ended. cause:
- * error.data.cause, or NULL; text: for a person, behind canceld's name.
+ * error.data.cause, or NULL; text: for a person, behind canceld's name; code 0: no session is open yet.
  */
 void reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text);
-
-/* The same, as no session is open yet. */
-void reply_closed(struct session *session, const struct message *message, struct span text);
 
 /*
  * Refuses a message that is none, because of this fault (SCAN_FINE: it is no JSON-RPC message): counts it, and answers
@@ -229,9 +226,6 @@ void turns_left(struct session *session);
 
 /* The request that a response from side `from` names, even if the response is malformed or incomplete; or NULL. */
 struct request *requests_named(const struct session *session, enum side from, const struct scan *scan);
-
-/* Arms the deadlines of a new request, which has arrived just now. */
-void requests_set_deadlines(struct session *session, struct request *request);
 
 /* What is due of that side: its requests, their tombstones and tasks, and the questions in its place. */
 void requests_expire(struct session *session, enum side side);

@@ -123,13 +123,6 @@ server_is_deaf(const struct server *server)
 	return server->life == SERVER_DEAF || server->life == SERVER_RETIRED;
 }
 
-/* The server may write, and nothing more can be written to it: it or canceld has closed its stdin. */
-static inline bool
-server_is_unreachable(const struct server *server)
-{
-	return server_is_deaf(server) || server->shut;
-}
-
 /* The server is new and the replay to it has not ended. */
 static inline bool
 server_is_replaying(const struct server *server)
@@ -462,18 +455,14 @@ void state_count(struct session *session, const struct message *message, enum ta
 /* A request that passes in this message cannot be tracked; all: of either side, as the message was not read whole. */
 void state_note_untracked(struct session *session, const struct message *message, bool all);
 
-/* Whether that side reads nothing any more. */
-static inline bool
-state_takes_nothing(const struct session *session, enum side side)
-{
-	return side == SIDE_SERVER ? server_takes_nothing(&session->server) : session->client != CLIENT_HERE;
-}
-
-/* Whether canceld's own messages to that side are written: also to a server that is still to come. */
+/*
+ * Whether canceld's own messages to that side are written: also to a server that is still to come, but not once it or
+ * canceld has closed its stdin.
+ */
 static inline bool
 state_may_write(const struct session *session, enum side to)
 {
-	return to == SIDE_CLIENT || !server_is_unreachable(&session->server);
+	return to == SIDE_CLIENT || !(server_is_deaf(&session->server) || session->server.shut);
 }
 
 /* New messages of the client's are not written to the server, except those that it may need to go on. */

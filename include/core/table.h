@@ -83,16 +83,17 @@ struct request {
 	uint64_t start, end;      /* the frame's positions in its lane; set with pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
 	msec_t received;          /* when the frame's last byte arrived */
-	msec_t idle_after, cap_after;             /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	struct alarm idle;                        /* in pending->idle, or not armed */
-	struct alarm hard;                        /* in ->hard: its cap, grace or linger; or not armed */
-	msec_t seen;                              /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
-	struct request *older, *newer;            /* by age, within its table; read only */
-	uint64_t serial;                          /* private: a newer request has a larger one */
-	size_t room;                              /* private: bytes behind the struct */
-	size_t name_count;                        /* private */
-	struct request_name names[REQUEST_NAMES]; /* private; the first one is the requester's id */
+	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;             /* in pending->idle, or not armed */
+	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
+	struct request *older, *newer; /* by age, within its table; read only */
+	uint64_t serial;               /* private: a newer request has a larger one */
+	size_t room;                   /* private: bytes behind the struct */
+	size_t name_count;             /* private */
+	struct request_name
+	    names[REQUEST_NAMES]; /* private, but the hash of the first one, which is the requester's id */
 };
 
 struct pending {
@@ -201,13 +202,6 @@ static inline bool
 request_is_aliased(const struct request *request)
 {
 	return request->wire_id.ptr != request->id.ptr;
-}
-
-/* Of the requester's id, by id_hash with the seed of its table. */
-static inline uint64_t
-request_hash(const struct request *request)
-{
-	return request->names[0].hash;
 }
 
 /* Its requester waits for an answer. */

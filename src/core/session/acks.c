@@ -77,7 +77,7 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		acks_send(session, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
-	note_end(&session->acks, request_hash(request), outcome);
+	note_end(&session->acks, request->names[0].hash, outcome);
 }
 
 enum outcome

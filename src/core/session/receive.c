@@ -11,10 +11,7 @@
 static void
 reject_ack(struct session *session, const struct message *message, int code, const char *text)
 {
-	if (code == 0)
-		reply_closed(session, message, span_of(text));
-	else
-		reply_error(session, message, code, NULL, span_of(text));
+	reply_error(session, message, code, NULL, span_of(text));
 	acks_report(session, scan_text(message->scan, SCAN_PARAMS_ID), scan_text(message->scan, SCAN_REASON), text);
 }
 
@@ -243,6 +240,7 @@ static void
 enter(struct session *session, struct message *message, const struct method *row)
 {
 	enum side receiver = side_other(message->from);
+	struct deadlines deadlines;
 	struct request *request;
 	struct entry entry;
 
@@ -253,7 +251,10 @@ enter(struct session *session, struct message *message, const struct method *row
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
 	pending_place(request, message->begin, message->next);
-	requests_set_deadlines(session, request);
+	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
+	    request->from == SIDE_SERVER);
+	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
+	    session->clocks.steady);
 	if (request_is_aliased(request))
 		state_note(session, VERB_NOTE, receiver, WHY_ALIASED, request, request->wire_id);
 	else if (entry.names.wire_token.ptr == entry.token && !(request->flags & REQUEST_ASKED))
@@ -307,7 +308,7 @@ receive_request(struct session *session, struct message *message)
 		    WHY_PROBE_ANSWERED);
 	} else if (is_turn_cancel(session, message)) {
 		turns_cancelled(session, message);
-	} else if (state_takes_nothing(session, side_other(message->from))) {
+	} else if (client ? server_takes_nothing(&session->server) : session->client != CLIENT_HERE) {
 		journal_tally(&session->journal, message->from, TALLY_LOST);
 		reply_gone(session, message);
 		pass_drop(session, message, client ? WHY_SERVER_GONE : WHY_UNANSWERABLE, NULL);

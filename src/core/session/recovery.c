@@ -50,7 +50,7 @@ recovery_probe(struct session *session, const struct request *request)
 	enum server_life life = session->server.life;
 
 	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT || (request->traits & METHOD_NO_CANCEL) ||
-	    life == SERVER_GONE || server_is_unreachable(&session->server) || life == SERVER_AWAY ||
+	    life == SERVER_GONE || !state_may_write(session, SIDE_SERVER) || life == SERVER_AWAY ||
 	    life == SERVER_STUCK)
 		return;
 	pending_clear(&session->probe.cause);

@@ -245,17 +245,13 @@ answer_message(struct session *session, const struct message *message, struct an
 void
 reply_error(struct session *session, const struct message *message, int code, const char *cause, struct span text)
 {
-	struct answer answer = { message->envelope.id, code, .cause = cause, .method = message->envelope.method };
-
-	buf_clear(&session->words);
-	buf_append(&session->words, text);
-	answer_message(session, message, &answer);
-}
-
-void
-reply_closed(struct session *session, const struct message *message, struct span text)
-{
-	struct answer answer = { message->envelope.id, session->handshake.dialect->closed_code, .closed = true };
+	struct answer answer = {
+		.id = message->envelope.id,
+		.code = code != 0 ? code : session->handshake.dialect->closed_code,
+		.cause = cause,
+		.closed = code == 0,
+		.method = message->envelope.method,
+	};
 
 	buf_clear(&session->words);
 	buf_append(&session->words, text);

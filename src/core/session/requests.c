@@ -10,16 +10,6 @@ requests_named(const struct session *session, enum side from, const struct scan 
 	    NULL;
 }
 
-void
-requests_set_deadlines(struct session *session, struct request *request)
-{
-	struct deadlines deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
-	    request->from == SIDE_SERVER);
-
-	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
-	    session->clocks.steady);
-}
-
 static void
 expire(struct session *session, struct request *request)
 {
