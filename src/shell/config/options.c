@@ -425,7 +425,8 @@ apply(struct options *options, const struct options_row *row, const char *value)
 		return print(row->kind, row->letter != 0);
 	buf_init(&fault);
 	if (!options_set(options, row, POLICY_OPTION, value, &fault))
-		status = options_refuse(options, "--%.*s; see canceld --help", (int)fault.len, fault.data);
+		status = options_refuse(options, "--%.*s%s", (int)fault.len, fault.data,
+		    value == NULL ? "; see canceld --help" : "");
 	buf_free(&fault);
 	options->given[row - options_rows] = true;
 	return status;
