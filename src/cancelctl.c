@@ -78,31 +78,11 @@ version(int argc, char *argv[])
 	return CTL_YES;
 }
 
-static const struct command *
-find(const char *name)
-{
-	for (int i = 0; i < COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
-}
-
-static int
-refuse(const char *name)
-{
-	struct nearest nearest = { .typed = span_of(name) };
-
-	for (int i = 0; i < COMMANDS; i++)
-		nearest_offer(&nearest, commands[i].name);
-	return ctl_usage("unknown command '%.200s'%s%s; see cancelctl help", name,
-	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
-}
-
 int
 main(int argc, char *argv[])
 {
-	const struct command *command;
 	const char *name = argc < 2 ? "" : argv[1];
+	struct nearest nearest;
 
 	/* jansson would lose what it was to build. */
 	json_set_alloc_funcs(mem_new, free);
@@ -113,6 +93,12 @@ main(int argc, char *argv[])
 		name = "help";
 	if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
 		name = "version";
-	command = find(name);
-	return command == NULL ? refuse(name) : finish_output(command->run(argc - 1, argv + 1));
+	nearest = (struct nearest){ .typed = span_of(name) };
+	for (int i = 0; i < COMMANDS; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return finish_output(commands[i].run(argc - 1, argv + 1));
+		nearest_offer(&nearest, commands[i].name);
+	}
+	return ctl_usage("unknown command '%.200s'%s%s; see cancelctl help", name,
+	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
 }

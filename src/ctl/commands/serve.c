@@ -60,21 +60,17 @@ read_request(int fd, char request[HEAD_MAX + 1])
 static void
 attend(int fd, void (*write)(void *user, struct buf *body), void *user)
 {
-	static const char path[] = "/metrics";
+	static const char get[] = "GET /metrics";
 	char request[HEAD_MAX + 1];
-	const char *target;
 	struct buf body;
 
 	if (!read_request(fd, request))
 		return;
-	target = strpbrk(request, " \n");
 	if (strlen(request) == HEAD_MAX) {
 		answer(fd, "431 Request Header Fields Too Large", SPAN("too long\n"));
-	} else if (target == NULL || *target != ' ') {
-		answer(fd, "400 Bad Request", SPAN("no HTTP request\n"));
 	} else if (strncmp(request, "GET ", 4) != 0) {
 		answer(fd, "405 Method Not Allowed", SPAN("only GET\n"));
-	} else if (strncmp(target + 1, path, strlen(path)) != 0 || strcspn(target + 1 + strlen(path), " ?\r\n") != 0) {
+	} else if (strncmp(request, get, strlen(get)) != 0 || strcspn(request + strlen(get), " ?\r\n") != 0) {
 		answer(fd, "404 Not Found", SPAN("only /metrics\n"));
 	} else {
 		buf_init(&body);

@@ -41,49 +41,40 @@ refuse(char *argv[], int got)
 	    argv[optind - 1], argv[0]);
 }
 
-static int
-find_option(const struct ctl_option *options, int got)
-{
-	int i = 0;
-
-	while (options[i].name != NULL && got != NO_LETTER + i && (options[i].letter == 0 || got != options[i].letter))
-		i++;
-	return i;
-}
-
 int
 ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops, const char *usage)
 {
 	struct option all[OPTIONS_MOST + 2] = { 0 };
 	char letters[2 * OPTIONS_MOST + 4];
 	size_t len = (size_t)snprintf(letters, sizeof(letters), "%s:h", stops ? "+" : "");
-	int count = 0, got;
+	int count, got, i;
 
-	for (; count < OPTIONS_MOST && options[count].name != NULL; count++) {
-		bool value = options[count].text != NULL;
+	for (count = 0; count < OPTIONS_MOST && options[count].name != NULL; count++) {
+		const struct ctl_option *option = &options[count];
+		bool value = option->text != NULL;
 
-		all[count] = (struct option){ options[count].name, value ? required_argument : no_argument, NULL,
-			NO_LETTER + count };
-		if (options[count].letter != 0)
-			len += (size_t)snprintf(letters + len, sizeof(letters) - len, "%c%s", options[count].letter,
+		all[count] = (struct option){ option->name, value ? required_argument : no_argument, NULL,
+			option->letter != 0 ? option->letter : NO_LETTER + count };
+		if (option->letter != 0)
+			len += (size_t)snprintf(letters + len, sizeof(letters) - len, "%c%s", option->letter,
 			    value ? ":" : "");
 	}
 	all[count] = (struct option){ "help", no_argument, NULL, 'h' };
 	optind = 0;
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, letters, all, NULL)) >= 0) {
-		const struct ctl_option *option = &options[find_option(options, got)];
-
+		for (i = 0; i < count && all[i].val != got; i++)
+			continue;
 		if (got == 'h') {
 			fputs(usage, stdout);
 			return CTL_YES;
 		}
-		if (option->name == NULL)
+		if (i == count)
 			return refuse(argv, got);
-		if (option->text != NULL)
-			*option->text = optarg;
+		if (options[i].text != NULL)
+			*options[i].text = optarg;
 		else
-			*option->flag = true;
+			*options[i].flag = true;
 	}
 	return -1;
 }
