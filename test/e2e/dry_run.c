@@ -174,22 +174,3 @@ TEST(the_status_tells_what_would_have_happened)
 	run_expect_exit(run, 124);
 	run_end(run);
 }
-
-/* Each line would be answered with an error, behind what the client does not read. */
-TEST(answers_that_are_not_sent_take_no_memory)
-{
-	enum { LINES = 1 << 20 };
-	struct run *run = run_dry("-q", "sh:yes '{\"jsonrpc\":\"2.0\",\"method\":\"n\"}' & exec cat >/dev/null");
-	char *lines = malloc(2 * LINES);
-
-	ck_assert_ptr_nonnull(lines);
-	run_send(run, INITIALIZE);
-	run->stdout_unread = true;
-	for (int i = 0; i < LINES; i++)
-		memcpy(lines + 2 * i, "x\n", 2);
-	run_send_text(run, lines, 2 * LINES);
-	ck_assert_int_lt(process_resident(run->pid), 64L << 20);
-	free(lines);
-	run->stdout_unread = false;
-	run_end(run);
-}

@@ -85,20 +85,6 @@ TEST(an_unreadable_stdin_is_a_failure)
 	run_end(run);
 }
 
-TEST(a_file_as_stdout_may_reach_its_limit)
-{
-	struct setup setup = { .shell = "ulimit -f 1" };
-	struct run *run;
-
-	write_file(path_of("out"), "", 0600);
-	setup.out = path_of("out");
-	run = run_start(&setup);
-	run_call(run, "1", "flood", "{\"count\":1,\"bytes\":100000}");
-	run_expect_exit(run, 125);
-	ck_assert_uint_eq(count(run->error.data, "FAILED doing=\"write to stdout\" reason=\"File too large"), 1);
-	run_end(run);
-}
-
 TESTS(a_full_log_is_told_once_and_ends_nothing, 0, 2)
 {
 	const char *file = _i == 0 ? "/dev/full" : path_of("log");

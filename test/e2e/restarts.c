@@ -215,46 +215,6 @@ TESTS(a_server_that_reads_no_more_is_replaced, 0, 2)
 	run_end(run);
 }
 
-/* It closes its stdout and never ends by itself: its stdin is closed when its end is known already. */
-TEST(a_server_that_writes_no_more_is_replaced)
-{
-	struct run *run = run_session("-r", FIRST("read a; exec >&-; exec sleep 600"));
-
-	run_call(run, "2", "echo", "{}");
-	run_expect_error(run, "2", CODE_INTERNAL, "server-restarted");
-	run_expect_echo(run, "3");
-	run_expect_logged(run, "RESTARTED");
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	run_end(run);
-}
-
-/* The server answers and exits when its stdin is closed: there is no client for another one. */
-TEST(after_a_drain_no_server_is_started)
-{
-	struct run *run = run_session("-r -d",
-	    FIRST("read a; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}'; while read a; do :; done;"
-		  " exec >&-; sleep 0.2; exit 3"));
-
-	run_call(run, "2", "echo", "{}");
-	run_close_in(run);
-	run_expect_result(run, "2");
-	run_expect_exit(run, ANY_STATUS);
-	ck_assert_int_eq(count_logged(run, "RESTARTING"), 0);
-	run_end(run);
-}
-
-/* LSP 3.17 "Exit": with status 1, because nobody has asked for the shutdown. */
-TEST(an_exit_on_request_is_no_crash)
-{
-	struct run *run = run_session("-rstateless --dialect=lsp", FIRST("read a; exit 1"));
-
-	run_send(run, "{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}");
-	run_expect_exit(run, 1);
-	ck_assert_int_eq(count_logged(run, "RESTART"), 0);
-	run_end(run);
-}
-
 TEST(one_crash_after_another)
 {
 	struct run *run = run_session("-r1000/1m", NULL);

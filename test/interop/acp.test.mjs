@@ -95,41 +95,6 @@ describe('a client cancels', together, () => {
     assert.equal(session.logged('CANCEL_FORWARDED').length, 1);
   });
 
-  test('a request, and the agent is deaf', limit, async t => {
-    const session = await open(t, ['-g', '500ms']);
-    const { cancel, options } = cancellation();
-    const { answer, id } = await session.beginRequest({ deaf: true }, options);
-
-    cancel();
-    const { code, message, data } = await failure(answer);
-
-    assert.equal(code, -32800);
-    assert.match(message, /canceld/);
-    assert.deepEqual([data.cause, data.cancelled, data.method], ['cancelled', true, '_hold']);
-    assert.ok(data.elapsedMs >= 500 && data.elapsedMs < 5_000, `${data.elapsedMs}`);
-    assert.deepEqual(session.abortedIds, ['request']);
-    await session.release();
-    await session.close();
-    assert.deepEqual(session.cancelled(), [['$/cancel_request', [id]]]);
-    session.assertAnswered(id, { byAgent: 1 });
-    assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
-    assert.equal(session.logged('LATE').length, 1);
-  });
-
-  test('a request, and the agent has never heard of $/cancel_request', limit, async t => {
-    const session = await open(t, ['-g', '500ms'], { sdk: '0' });
-    const { cancel, options } = cancellation();
-    const { answer, id } = await session.beginRequest({ deaf: true }, options);
-
-    cancel();
-    assert.equal((await failure(answer)).code, -32800);
-    await session.release();
-    await session.close();
-    assert.match(session.stderr, /Method not found/);
-    assert.deepEqual(session.abortedIds, []);
-    session.assertAnswered(id, { byAgent: 1 });
-  });
-
   forEachAgent('a turn, and the agent obeys', async (t, sdk) => {
     const session = await open(t, [], { sdk });
     const { answer, id } = await session.beginTurn();

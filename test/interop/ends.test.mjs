@@ -1,5 +1,4 @@
-// Calls that end otherwise than by an answer or a deadline: the client gives up or goes, the server
-// dies or babbles.
+// Calls that end otherwise than by an answer or a deadline: the client gives up or goes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { abort } from './conversations.mjs';
@@ -82,38 +81,3 @@ for (const server of ['v1', 'v2'])
     assertNoForce(session, elapsed);
     assert.deepEqual(session.abortedIds, [id]);
   });
-
-test('SIGTERM in the middle of a call: both sides hear of it', limit, async t => {
-  const session = await open(t, {});
-  const { failure, id } = await startHold(session);
-  const [, canceld] = session.clientEnd.pids;
-
-  process.kill(canceld, 'SIGTERM');
-  const { error } = await failure;
-
-  assert.equal(error.data?.cause, 'terminated', error.message);
-  await session.gone();
-  assert.deepEqual(session.serverEnd.cancelledIds, [id]);
-  assert.deepEqual(session.abortedIds, [id]);
-});
-
-for (const [name, args, check] of [
-  ['by itself', { status: 3 }, data => assert.equal(data.status, 3)],
-  ['by a signal', { signal: 'SIGKILL' }, data => assert.ok(data.signal)]
-]) {
-  test(`a server dies ${name}: each call in flight is answered once`, limit, async t => {
-    const session = await open(t, {});
-    const { failure: other, id } = await startHold(session);
-    const failures = [await session.failingCall('crash', args), await other];
-
-    for (const { error } of failures) {
-      assert.equal(error.code, -32603, error.message);
-      assert.match(error.message, /canceld/);
-      assert.equal(error.data.cause, 'server-exited');
-      check(error.data);
-    }
-    await session.gone();
-    assert.equal(session.clientEnd.answersTo(id).length, 1);
-    assert.equal(session.clientEnd.notes.at(-1), `exit ${args.status ?? 128 + 9}`);
-  });
-}

@@ -160,29 +160,6 @@ describe('an LSP client cancels', together, () => {
     assert.equal(session.logged('CANCEL_ANSWERED').length, 0);
   });
 
-  test('and the server is deaf', limit, async t => {
-    const session = await open(t, ['-g', '300ms']);
-    const { token, cancel } = cancellable();
-    const { answer, id } = await session.beginHold({ deaf: true }, token);
-
-    cancel();
-    await assert.rejects(answer, error => {
-      assert.equal(error.code, -32800);
-      assert.match(error.message, /canceld/);
-      assert.deepEqual([error.data.cause, error.data.cancelled], ['cancelled', true]);
-      return true;
-    });
-    await session.marked('aborted');
-    await session.request('test/release');
-    await session.assertGoesOn();
-    assert.equal(await session.close(), 0);
-    assert.deepEqual(session.cancelled(), cancelOf(id));
-    session.assertAnswered(id, { byServer: 1 });
-    assert.equal(session.logged('CANCEL_ANSWERED').length, 1);
-    assert.equal(session.logged('LATE').length, 1);
-    assert.deepEqual(session.errors, []);
-  });
-
   // Until its project is loaded a server hears nothing.
   async function cancelHover(t, server, canceld) {
     const session = await openOn(t, languages[server](t), { server, canceld: ['-v', ...canceld] });
