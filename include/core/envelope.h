@@ -22,7 +22,7 @@ enum { METHOD_MAX = 256 };
 struct envelope {
 	enum envelope_kind kind;
 	struct span id;     /* as spelled; empty if absent, null, repeated or not kept: then it cannot be tracked */
-	bool malformed;     /* a response that is no sound answer: see envelope_is_malformed */
+	bool malformed;     /* a response that is no sound answer */
 	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
 	char storage[METHOD_MAX];
 };
@@ -46,12 +46,6 @@ enum envelope_kind envelope_meant(const struct scan *scan);
 
 /* Whether the text was read to its end: its members are all known, even if it has a fault. */
 bool envelope_is_read(const struct scan *scan);
-
-/*
- * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an
- * integer as its code and a string as its message. An error that is null counts as absent.
- */
-bool envelope_is_malformed(const struct scan *scan);
 
 /*
  * Whether a message with an id may be meant as a response, sound or not. A line of a log may have an id, too, but has

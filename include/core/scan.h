@@ -164,11 +164,11 @@ scan_has(const struct scan *scan, enum scan_field field)
 static inline struct span
 scan_text(const struct scan *scan, enum scan_field field)
 {
-	const struct scan_value *value = scan_value(scan, field);
+	const struct scan_value *value = &scan->values[field];
 
-	if (value->type == VALUE_ABSENT || value->type >= VALUE_OBJECT || scan_unkept(scan, field))
+	if (!(scan->present >> field & 1) || value->type >= VALUE_OBJECT || scan_unkept(scan, field))
 		return SPAN_NONE;
-	return span_part(scan->text, value->offset, value->end - value->offset);
+	return (struct span){ scan->text.ptr + value->offset, value->end - value->offset };
 }
 
 /*

@@ -584,9 +584,9 @@ scan_string(const struct scan *scan, enum scan_field field, char *storage, size_
 {
 	struct span text = scan_text(scan, field);
 
-	if (text.len == 0 || text.ptr[0] != '"')
+	if (text.len == 0 || scan->values[field].type != VALUE_STRING)
 		return SPAN_NONE;
-	text = span_part(text, 1, text.len - 2);
+	text = (struct span){ text.ptr + 1, text.len - 2 };
 	if (scan->special >> field & 1)
 		text = (struct span){ storage, unescape(text, storage, size) };
 	return text.len <= size ? text : SPAN_NONE;

@@ -27,8 +27,12 @@ is_integer(struct span number)
 	    (value >= all_integers || value <= -all_integers || value == (double)(int64_t)value);
 }
 
-bool
-envelope_is_malformed(const struct scan *scan)
+/*
+ * Whether a response breaks JSON-RPC 2.0 section 5: it has both a result and an error, or neither, or an error without an
+ * integer as its code and a string as its message. An error that is null counts as absent.
+ */
+static bool
+is_malformed(const struct scan *scan)
 {
 	enum value_type type = scan_value(scan, SCAN_ERROR)->type;
 	bool result = scan_has(scan, SCAN_RESULT);
@@ -79,7 +83,7 @@ envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jso
 	envelope->kind = read_kind(scan, needs_jsonrpc);
 	if (!read_id(envelope, scan))
 		envelope->kind = ENVELOPE_NONE;
-	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && envelope_is_malformed(scan);
+	envelope->malformed = envelope->kind == ENVELOPE_RESPONSE && is_malformed(scan);
 }
 
 enum envelope_kind
