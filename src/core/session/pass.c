@@ -1,7 +1,7 @@
 #include "core/inside.h"
 
 static void
-tell(struct session *session, const struct message *message, enum verb verb, enum why why,
+report(struct session *session, const struct message *message, enum verb verb, enum why why,
     const struct request *request)
 {
 	bool in_batch = message->batch != NULL && verb == VERB_DROP;
@@ -16,8 +16,6 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 		verb = VERB_SEND;
 		why = WHY_IN_BATCH;
 	}
-	if (journal_counts_only(&session->journal, why))
-		return;
 	action = state_action(session, verb, side_other(message->from), why, request);
 	action.message = message->text;
 	if (request == NULL) {
@@ -34,6 +32,16 @@ tell(struct session *session, const struct message *message, enum verb verb, enu
 	if (why == WHY_UNKNOWN_CANCEL)
 		action.detail = SPAN("no such request is outstanding");
 	journal_tell(&session->journal, &action);
+}
+
+/* Most messages are relayed, and nobody listens to that. */
+static void
+tell(struct session *session, const struct message *message, enum verb verb, enum why why,
+    const struct request *request)
+{
+	if (why != WHY_RELAYED || message->word != why || verb != VERB_SEND ||
+	    !journal_counts_only(&session->journal, why))
+		report(session, message, verb, why, request);
 }
 
 /* Sends the message ahead of the waiting ones: the server may need it to answer the probe or the replay. */
