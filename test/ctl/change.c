@@ -61,10 +61,19 @@ expect_same(struct span got, struct span wanted, const char *what)
 		    wanted.ptr);
 }
 
+static void
+join(char **words, struct buf *line)
+{
+	for (size_t i = 0; words[i] != NULL; i++) {
+		buf_append(line, span_of(words[i]));
+		buf_append(line, SPAN("\r"));
+	}
+	entry_words_free(words);
+}
+
 /* Appends each server's own words; if wrapped, checks those of canceld before them. Returns how many have a command. */
 static size_t
-list_words(const struct client *client, struct span text, bool wrapped, char *const *options, size_t count,
-    struct buf *words)
+list_words(const struct client *client, struct span text, bool wrapped, struct buf *words)
 {
 	struct client_servers servers = { 0 };
 	size_t commands = 0;
@@ -74,25 +83,22 @@ list_words(const struct client *client, struct span text, bool wrapped, char *co
 	client_servers(client, &doc, &servers);
 	for (size_t i = 0; i < servers.count; i++) {
 		struct entry entry = entry_read(&doc, servers.list[i]);
-		const struct doc_node *word;
+		char wanted[200] = "";
+		struct buf before;
 
 		buf_append(words, doc_name(&doc, servers.list[i]));
 		buf_append(words, SPAN("\n"));
 		if (entry.state != ENTRY_PLAIN && entry.state != ENTRY_WRAPPED)
 			continue;
 		commands++;
-		ck_assert_int_eq(entry.state, wrapped ? ENTRY_WRAPPED : ENTRY_PLAIN);
-		for (word = entry_first_word(&entry, true); word != NULL; word = entry_next_word(&entry, word)) {
-			buf_append(words, doc_text(&doc, word));
-			buf_append(words, SPAN("\r"));
-		}
-		if (!wrapped)
-			continue;
-		ck_assert(span_equal(doc_text(&doc, entry_first_word(&entry, false)), SPAN(CANCELD)));
-		word = entry.marker->next;
-		for (size_t k = 0; k < count; k++, word = word->next)
-			ck_assert(span_equal(doc_text(&doc, word), span_of(options[k])));
-		ck_assert_ptr_eq(word, entry.dashes);
+		join(entry_words(&doc, &entry, entry.program, NULL), words);
+		buf_init(&before);
+		join(entry_words(&doc, &entry, entry_first_word(&entry, false), entry.program), &before);
+		if (wrapped)
+			snprintf(wanted, sizeof(wanted), CANCELD "\r%.*s\r-t\rtools/call:a\\*=30s\r-k5s\r--\r",
+			    (int)entry.marker->text_len, doc_text(&doc, entry.marker).ptr);
+		expect_same(buf_span(&before), span_of(wanted), "canceld's words");
+		buf_free(&before);
 	}
 	free(servers.list);
 	doc_free(&doc);
@@ -113,8 +119,8 @@ check_round(const struct client *client, struct span text, struct buf *wrapped)
 	change.given = true;
 	change.options = some_options;
 	apply(change, text, wrapped);
-	count = list_words(client, text, false, NULL, 0, &words[0]);
-	list_words(client, buf_span(wrapped), true, some_options, 3, &words[1]);
+	count = list_words(client, text, false, &words[0]);
+	list_words(client, buf_span(wrapped), true, &words[1]);
 	expect_same(buf_span(&words[1]), buf_span(&words[0]), "words");
 	unwrap(client, buf_span(wrapped), &again);
 	expect_same(buf_span(&again), text, "unwrapped");
@@ -567,20 +573,36 @@ static const struct {
 	    "mcp_servers.a.'command' = \"/c/canceld\"\nmcp_servers.a.args = [\"--wrapped=a\", \"-r\", \"--\", 'npx']" },
 };
 
-SUITE("change");
+static struct outcomes outcomes;
+static struct buf out;
+
+static void
+tear_down(void)
+{
+	outcomes_free(&outcomes);
+	buf_free(&out);
+}
+
+/* Of the only server that it is about. */
+static struct outcome *
+change_one(struct change change, const char *text)
+{
+	ck_assert_int_eq(change_text(&change, span_of(text), &out, &outcomes), 0);
+	ck_assert_uint_eq(outcomes.count, 1);
+	return outcomes.list;
+}
+
+SUITE("change", .after = tear_down);
 
 TESTS(edits_are_these, 0, COUNT(edits))
 {
 	struct change change = wrapping(client_named(edits[_i].client));
-	struct buf out;
 
-	buf_init(&out);
 	change.canceld = "/c/canceld";
 	change.given = true;
 	change.options = (char *[]){ (char[]){ "-r" }, NULL };
 	apply(change, span_of(edits[_i].before), &out);
 	expect_same(buf_span(&out), span_of(edits[_i].after), "wrapped");
-	buf_free(&out);
 }
 
 /* Unwrapped although something else has changed it. */
@@ -618,154 +640,112 @@ static const struct {
 
 TESTS(what_was_moved_comes_back_by_value, 0, COUNT(moved))
 {
-	struct buf out;
-
-	buf_init(&out);
 	unwrap(client_named(moved[_i].client), span_of(moved[_i].before), &out);
 	expect_same(buf_span(&out), span_of(moved[_i].after), "unwrapped");
-	buf_free(&out);
 }
 
 /* Nothing is edited, for this reason. */
 static const struct {
 	bool unwrap;
-	const char *client, *entry, *why;
+	const char *entry, *why;
 	enum outcome_kind kind;
 } kept[] = {
-	{ false, "cursor", "{\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
-	{ false, "cursor", "{\"settings\":{}}", "it has no command", OUTCOME_LEFT },
-	{ false, "cursor", "7", "it is no object", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":null}", "its command is no string", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":[]}", "its command has no words", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too",
-	    OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":\"a\",\"args\":null}", "its args are no array", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
+	{ false, "{\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
+	{ false, "{\"command\":\"x\",\"url\":\"https://x\"}", "it is a remote server", OUTCOME_LEFT },
+	{ false, "{\"settings\":{}}", "it has no command", OUTCOME_LEFT },
+	{ false, "7", "it is no object", OUTCOME_LEFT },
+	{ false, "{\"command\":null}", "its command is no string", OUTCOME_LEFT },
+	{ false, "{\"command\":[]}", "its command has no words", OUTCOME_LEFT },
+	{ false, "{\"command\":[\"a\"],\"args\":[]}", "its command is an array, and there is args too", OUTCOME_LEFT },
+	{ false, "{\"command\":\"a\",\"args\":null}", "its args are no array", OUTCOME_LEFT },
+	{ false, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
+	{ false, "{\"command\":\"C:\\\\canceld\",\"args\":[]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_LEFT },
-	{ false, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",/*c*/\"--\",\"x\"]}",
+	{ false, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"-r\",/*c*/\"--\",\"x\"]}",
 	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
-	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
+	{ true, "{\"command\":\"canceld\",\"args\":[\"-r\",\"--\",\"x\"]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
-	{ true, "cursor", "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, OUTCOME_NOT_WRAPPED },
-	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}",
+	{ true, "{\"command\":\"mine\",\"args\":[\"--wrapped\",\"--\",\"x\"]}", NULL, OUTCOME_NOT_WRAPPED },
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped-up\",\"--\",\"x\"]}",
 	    "canceld stands before its command already, put there by hand", OUTCOME_NOT_WRAPPED },
-	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\"]}",
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\"]}",
 	    "its words do not end with -- and the server's command", OUTCOME_NOT_WRAPPED },
-	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",1,\"--\",\"x\"]}",
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",1,\"--\",\"x\"]}",
 	    "its words do not end with -- and the server's command", OUTCOME_NOT_WRAPPED },
-	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}",
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",/*c*/\"--\",\"x\"]}",
 	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
-	{ true, "cursor", "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\" // c\n,\"y\"]}",
+	{ true, "{\"command\":\"canceld\",\"args\":[\"--wrapped\",\"--\",\"x\" // c\n,\"y\"]}",
 	    "a comment stands between the words of canceld: move it first", OUTCOME_LEFT },
 };
 
 TESTS(what_is_not_understood_stays, 0, COUNT(kept))
 {
-	struct change change = wrapping(client_named(kept[_i].client));
-	struct outcomes outcomes;
-	struct buf out;
+	struct change change = wrapping(client_named("cursor"));
+	const struct outcome *outcome;
 	char text[256];
 
-	buf_init(&out);
 	change.unwrap = kept[_i].unwrap;
 	snprintf(text, sizeof(text), "{\"mcpServers\":{\"a\":%s}}", kept[_i].entry);
-	ck_assert_int_eq(change_text(&change, span_of(text), &out, &outcomes), 0);
+	outcome = change_one(change, text);
 	expect_same(buf_span(&out), span_of(text), "text");
-	ck_assert_uint_eq(outcomes.count, 1);
-	ck_assert_int_eq(outcomes.list[0].kind, kept[_i].kind);
-	ck_assert_pstr_eq(outcomes.list[0].why, kept[_i].why);
-	outcomes_free(&outcomes);
-	buf_free(&out);
+	ck_assert_int_eq(outcome->kind, kept[_i].kind);
+	ck_assert_pstr_eq(outcome->why, kept[_i].why);
 }
 
 TEST(only_the_named_servers_change)
 {
-	const char text[] = "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"b\":{\"command\":\"y\"}}}";
 	struct change change = wrapping(client_named("cursor"));
-	struct outcomes outcomes;
-	struct buf out;
+	const struct outcome *outcome;
 
-	buf_init(&out);
 	change.names = (char *[]){ (char[]){ "b" } };
 	change.name_count = 1;
-	ck_assert_int_eq(change_text(&change, span_of(text), &out, &outcomes), 0);
-	ck_assert_uint_eq(outcomes.count, 1);
-	ck_assert_str_eq(outcomes.list[0].name, "b");
-	ck_assert_uint_eq(outcomes.list[0].line, 2);
+	outcome = change_one(change, "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n\"b\":{\"command\":\"y\"}}}");
+	ck_assert_str_eq(outcome->name, "b");
+	ck_assert_uint_eq(outcome->line, 2);
 	ck_assert(memmem(out.data, out.len, "\"x\"}", 4) != NULL);
 	ck_assert(memmem(out.data, out.len, "--wrapped", 9) != NULL);
-	outcomes_free(&outcomes);
-	buf_free(&out);
 }
 
 TEST(options_stay_when_canceld_moves)
 {
 	struct change change = wrapping(client_named("cursor"));
-	struct outcomes outcomes;
-	struct buf out;
+	const struct outcome *outcome;
 
-	buf_init(&out);
 	change.canceld = "/new/canceld";
-	ck_assert_int_eq(
-	    change_text(&change,
-		SPAN("{\"mcpServers\":{\"a\":{\"command\":\"/old/canceld\",\"args\":[\"--wrapped=s\", \"-t\", "
-		     "\"5s\", \"--\", \"x\", \"y\"]}}}"),
-		&out, &outcomes),
-	    0);
-	ck_assert_int_eq(outcomes.list[0].kind, OUTCOME_REWRAPPED);
-	ck_assert_int_eq(outcomes.list[0].deadline, 2);
+	outcome = change_one(change,
+	    "{\"mcpServers\":{\"a\":{\"command\":\"/old/canceld\",\"args\":[\"--wrapped=s\", \"-t\", \"5s\", \"--\", \"x\"]}}}");
+	ck_assert_int_eq(outcome->kind, OUTCOME_REWRAPPED);
+	ck_assert_int_eq(outcome->deadline, 2);
 	expect_same(buf_span(&out),
 	    SPAN(
-		"{\"mcpServers\":{\"a\":{\"command\":\"/new/canceld\",\"args\":[\"--wrapped=s\", \"-t\", \"5s\", \"--\", "
-		"\"x\", \"y\"]}}}"),
+		"{\"mcpServers\":{\"a\":{\"command\":\"/new/canceld\",\"args\":[\"--wrapped=s\", \"-t\", \"5s\", \"--\", \"x\"]}}}"),
 	    "text");
-	outcomes_free(&outcomes);
-	buf_free(&out);
 }
 
 /* Of the first version of opencode; not a group of servers, as in its second one. */
 TEST(a_server_may_be_called_servers)
 {
-	const struct client *opencode = client_named("opencode");
-	const struct span text =
-	    SPAN("{\"mcp\":{\"servers\":{\"command\":{\"path\":\"x\",\"command\":\"y\",\"args\":[\"1\"]}}}}");
-	struct change change = wrapping(opencode);
-	struct outcomes outcomes;
-	struct buf out, back;
+	static const char text[] =
+	    "{\"mcp\":{\"servers\":{\"command\":{\"path\":\"x\",\"command\":\"y\",\"args\":[\"1\"]}}}}";
 
-	buf_init(&out);
-	buf_init(&back);
-	ck_assert_int_eq(change_text(&change, text, &out, &outcomes), 0);
-	ck_assert_uint_eq(outcomes.count, 1);
-	ck_assert_str_eq(outcomes.list[0].name, "servers");
-	unwrap(opencode, buf_span(&out), &back);
-	expect_same(buf_span(&back), text, "text");
-	outcomes_free(&outcomes);
-	buf_free(&out);
-	buf_free(&back);
+	ck_assert_uint_eq(check_round(client_named("opencode"), span_of(text), &out), 1);
+	ck_assert_str_eq(change_one(wrapping(client_named("opencode")), text)->name, "servers");
 }
 
 /* As the dry run shows it. */
 TEST(a_change_is_shown_without_secrets)
 {
-	const char text[] =
-	    "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"-y\",\"@s/a-server@1\",\"--key=k\","
-	    "\"k\",7],\"env\":{\"K\":\"k\"},\"headers\":{\"H\":\"h\"}}}}";
 	struct change change = wrapping(client_named("cursor"));
-	struct outcomes outcomes;
-	struct buf out;
+	const struct outcome *outcome;
 
-	buf_init(&out);
 	change.canceld = "/bin/canceld";
 	change.given = true;
 	change.options = (char *[]){ (char[]){ "-t" }, (char[]){ "1s" }, NULL };
-	ck_assert_int_eq(change_text(&change, span_of(text), &out, &outcomes), 0);
-	expect_same(buf_span(&outcomes.list[0].before), SPAN("npx -y @s/a-server --key=* * *"), "before");
-	expect_same(buf_span(&outcomes.list[0].after),
-	    SPAN("/bin/canceld --wrapped=s -t 1s -- npx -y @s/a-server --key=* * *"), "after");
-	outcomes_free(&outcomes);
-	buf_free(&out);
+	outcome = change_one(change,
+	    "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"-y\",\"@s/a-server@1\",\"--key=k\","
+	    "\"k\",7],\"env\":{\"K\":\"k\"},\"headers\":{\"H\":\"h\"}}}}");
+	expect_same(buf_span(&outcome->before), SPAN("npx -y @s/a-server --key=* * *"), "before");
+	expect_same(buf_span(&outcome->after), SPAN("/bin/canceld --wrapped=s -t 1s -- npx -y @s/a-server --key=* * *"),
+	    "after");
 }
