@@ -78,13 +78,6 @@ expire(struct loop *loop)
 	session_expire(loop->session, !stalled, loop->now);
 }
 
-static void
-reload(struct loop *loop)
-{
-	json_decref(configfile_reload(loop->file, loop->options, loop->log));
-	session_set_rules(loop->session, &loop->options->policy);
-}
-
 /* Returns whether a child may have ended. */
 static bool
 hear_signals(struct loop *loop)
@@ -93,15 +86,17 @@ hear_signals(struct loop *loop)
 	int signal;
 
 	while ((signal = signals_next()) != 0) {
-		if (signal == SIGCHLD)
+		if (signal == SIGCHLD) {
 			child = true;
-		else if (signal == SIGUSR1)
+		} else if (signal == SIGUSR1) {
 			report_statistics(loop->log, loop->session);
-		else if (signal == SIGUSR2)
-			reload(loop);
-		else
+		} else if (signal == SIGUSR2) {
+			json_decref(configfile_reload(loop->file, loop->options, loop->log));
+			session_set_rules(loop->session, &loop->options->policy);
+		} else {
 			log_event(loop->log, WHY_SIGNALLED,
 			    LOG_FIELDS(log_number("signal", signal), log_string("reason", strsignal(signal))));
+		}
 	}
 	return child;
 }
@@ -125,11 +120,10 @@ is_over(const struct loop *loop)
 	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
 }
 
-/* due: when the session is. */
 static msec_t
-next_wake(const struct loop *loop, msec_t due)
+next_wake(const struct loop *loop)
 {
-	msec_t wake = earlier(due, loop->life.supervisor.wake);
+	msec_t wake = earlier(loop->due, loop->life.supervisor.wake);
 
 	wake = earlier(wake, client_wake(&loop->client));
 	wake = earlier(wake, loop->control.wake);
@@ -165,7 +159,7 @@ watch(struct loop *loop)
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
-	set_alarm(loop, next_wake(loop, loop->due));
+	set_alarm(loop, next_wake(loop));
 }
 
 static bool

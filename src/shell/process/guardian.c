@@ -5,8 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -78,28 +76,24 @@ static bool
 wait_for_news(bool control, msec_t time)
 {
 	struct timespec timeout = { .tv_sec = time / 1000, .tv_nsec = time % 1000 * 1000000 };
+	struct pollfd news = { .fd = control ? CONTROL : -1, .events = POLLIN };
 	sigset_t mask;
-	fd_set readable;
 
 	sigfillset(&mask);
 	sigdelset(&mask, SIGCHLD);
-	FD_ZERO(&readable);
-	if (control)
-		FD_SET(CONTROL, &readable);
-	return pselect(CONTROL + 1, &readable, NULL, NULL, time < 0 ? NULL : &timeout, &mask) > 0;
+	return ppoll(&news, 1, time < 0 ? NULL : &timeout, &mask) > 0;
 }
 
 static void
 close_from(int first)
 {
-	struct rlimit limit = { .rlim_cur = CLOSE_MOST };
+	long most = sysconf(_SC_OPEN_MAX);
 
 #ifdef SYS_close_range
 	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
 		return;
 #endif
-	getrlimit(RLIMIT_NOFILE, &limit);
-	for (int fd = first; fd < CLOSE_MOST && (rlim_t)fd < limit.rlim_cur; fd++)
+	for (int fd = first; fd < CLOSE_MOST && (most < 0 || fd < most); fd++)
 		close(fd);
 }
 

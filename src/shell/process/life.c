@@ -302,16 +302,6 @@ life_write(struct life *life, msec_t now)
 		tell(life, SUPERVISE_FLUSHED);
 }
 
-static void
-hear_child(struct life *life)
-{
-	bool guarded = life->child.unguarded == NULL;
-
-	child_hear(&life->child);
-	if (guarded && life->child.unguarded != NULL)
-		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
-}
-
 /* Whether the server is to be ended, as it cannot continue the session. In a dry run its client decides that. */
 static bool
 has_failed(const struct life *life)
@@ -340,45 +330,39 @@ tell_end(struct life *life, enum client_end end)
 static void
 tell_exit(struct life *life, bool child_signal)
 {
-	bool ended = life->port->in.ended;
+	bool guarded = life->child.unguarded == NULL, ended = life->port->in.ended;
 
 	if (child_signal || life->child.control.ready)
-		hear_child(life);
+		child_hear(&life->child);
+	if (guarded && life->child.unguarded != NULL)
+		report_detail(life, WHY_GUARDIAN_LOST, "reason", life->child.unguarded);
 	if (life->child.exited)
 		tell(life, ended ? SUPERVISE_GONE : SUPERVISE_EXITED);
 	else if (ended)
 		tell(life, SUPERVISE_EOF);
 }
 
-static void
-tell_swept(struct life *life)
-{
-	if (!client_needs_server(life->client))
-		life->supervisor.next_start = MSEC_NEVER;
-	hear_child(life);
-	tell(life, life->child.swept ? SUPERVISE_SWEPT : SUPERVISE_TICK);
-}
-
 msec_t
 life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 {
-	const struct supervisor *supervisor = &life->supervisor;
-	int64_t lost;
+	struct supervisor *supervisor = &life->supervisor;
+	int64_t lost = (int64_t)relay_lost(&life->relay);
 
 	life->now = now;
+	if (lost > 0)
+		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	tell_end(life, end);
 	if (supervisor->state != PROCESS_WAITING) {
 		tell_exit(life, child_signal);
 		if (end == CLIENT_STAYS && life->port->throttled)
 			tell(life, SUPERVISE_BLOCKED);
 	}
-	if (supervisor->state != PROCESS_SWEEPING && life->now >= supervisor->wake)
+	if (supervisor->state == PROCESS_SWEEPING && !client_needs_server(life->client))
+		supervisor->next_start = MSEC_NEVER;
+	if (life->child.swept)
+		tell(life, SUPERVISE_SWEPT);
+	if (life->now >= supervisor->wake)
 		tell(life, SUPERVISE_TICK);
-	if (supervisor->state == PROCESS_SWEEPING)
-		tell_swept(life);
-	lost = (int64_t)relay_lost(&life->relay);
-	if (lost > 0)
-		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	return life->now;
 }
 
