@@ -58,7 +58,6 @@ session_free(struct session *session)
 	}
 	policy_free(&session->policy);
 	pending_free(&session->turns);
-	latency_free(&session->latency);
 	free(session->scan);
 	free(session->salvage);
 	buf_free(&session->words);

@@ -167,13 +167,11 @@ pair(uint64_t client, uint64_t server)
 static json_t *
 view_latency(const struct latency *latency)
 {
-	const struct latency_entry *entry;
 	json_t *array = json_array();
 
-	for (size_t i = 0; (entry = latency_at(latency, i)) != NULL; i++) {
-		struct span names = { entry->names, entry->method_len + entry->name_len };
-		struct span method = entry->names == NULL ? SPAN("other") : span_part(names, 0, entry->method_len);
-		struct span name = span_part(names, entry->method_len, entry->name_len);
+	for (size_t i = 0; i < latency->count; i++) {
+		const struct latency_entry *entry = &latency->entries[i];
+		struct span method = { entry->method, entry->method_len }, name = { entry->name, entry->name_len };
 
 		json_array_append_new(array,
 		    json_pack("{s:o,s:o,s:I,s:I,s:I}", "method", printable_json(method, false), "name",
