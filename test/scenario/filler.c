@@ -1,8 +1,8 @@
 #include "scenario/filler.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME "\"filler\":\""
@@ -104,7 +104,7 @@ remove_first(struct buf *seen, enum framing framing)
 	size_t at, start = 0, digits = 0;
 	struct buf rest = { 0 };
 	char storage[SPAN_NUMBER_MAX];
-	int64_t number;
+	int64_t number = 0;
 
 	if (found == NULL || all.len - (size_t)(found - all.ptr) < text.len - 1)
 		return false;
@@ -114,9 +114,9 @@ remove_first(struct buf *seen, enum framing framing)
 		start = length_place(all, at);
 	buf_append(&rest, span_part(all, 0, start));
 	if (start > 0) {
-		digits = strspn(all.ptr + start, "0123456789");
-		number = (int64_t)(strtoul(all.ptr + start, NULL, 10) - (text.len - 1));
-		buf_append(&rest, span_number(number, storage));
+		for (; isdigit((unsigned char)all.ptr[start + digits]); digits++)
+			number = number * 10 + (all.ptr[start + digits] - '0');
+		buf_append(&rest, span_number(number - (int64_t)text.len + 1, storage));
 	}
 	buf_append(&rest, span_part(all, start + digits, at - start - digits));
 	buf_append(&rest, span_part(all, at + text.len - 1, all.len - at - text.len + 1));
