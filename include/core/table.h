@@ -168,7 +168,7 @@ struct request *pending_by_wire(const struct pending *pending, struct span wire_
 
 /*
  * By wire token, or by the second token of a request. An exact match first, chosen as by pending_by_id.
- * Otherwise the one whose wire token is the same number (id_number), if there is exactly one.
+ * Otherwise the open one whose wire token is the same number (id_number), if there is exactly one.
  */
 struct request *pending_by_token(const struct pending *pending, struct span wire_token);
 

@@ -47,51 +47,6 @@ TEST(a_waiting_requester_is_answered_when_the_receiver_has_gone)
 		ck_assert(decisions[waiting[i]][EVENT_RECEIVER_GONE].steps & DECIDE_ANSWER);
 }
 
-/* A requester that cancels and still waits gets an answer: at once, within the grace, or from the receiver. */
-TEST(a_cancel_that_is_owed_an_answer_gets_one)
-{
-	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_OWED];
-	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_OWED];
-
-	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER | DECIDE_REPORT);
-	ck_assert_uint_eq(queued->next, REQUEST_NONE);
-	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL);
-	ck_assert_uint_eq(waiting->next, REQUEST_CANCELLING);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].steps, DECIDE_REPORT);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_OWED].next, REQUEST_CANCELLING);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_RESPONSE].steps, DECIDE_PASS);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].steps, DECIDE_ANSWER | DECIDE_REPORT);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE].why, WHY_CANCEL_ANSWERED);
-}
-
-/* canceld answers at once, and the receiver is told as in any other cancel. */
-TEST(an_acknowledged_cancel_is_answered_at_once)
-{
-	const struct decision *queued = &decisions[REQUEST_QUEUED][EVENT_CANCEL_ACKNOWLEDGED];
-	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_CANCEL_ACKNOWLEDGED];
-
-	ck_assert_uint_eq(queued->steps, DECIDE_WITHDRAW | DECIDE_ANSWER | DECIDE_REPORT);
-	ck_assert_uint_eq(queued->next, REQUEST_NONE);
-	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL | DECIDE_ANSWER | DECIDE_REPORT);
-	ck_assert_uint_eq(waiting->next, REQUEST_ABANDONED);
-	ck_assert_uint_eq(waiting->why, WHY_CANCEL_ANSWERED);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_CANCEL_ACKNOWLEDGED].steps, DECIDE_REPORT);
-	ck_assert_uint_eq(decisions[REQUEST_ABANDONED][EVENT_CANCEL_ACKNOWLEDGED].steps, DECIDE_REPORT);
-}
-
-/* A deadline after which the receiver has the grace: the receiver is told, and the requester is not answered yet. */
-TEST(a_deadline_may_leave_the_answer_to_the_receiver)
-{
-	const struct decision *waiting = &decisions[REQUEST_WAITING][EVENT_DEADLINE_OWED];
-
-	ck_assert_uint_eq(waiting->steps, DECIDE_CANCEL | DECIDE_REPORT);
-	ck_assert_uint_eq(waiting->next, REQUEST_CANCELLING);
-	ck_assert_uint_eq(waiting->why, WHY_TIMED_OUT);
-	ck_assert_uint_eq(decisions[REQUEST_QUEUED][EVENT_DEADLINE_OWED].steps,
-	    DECIDE_WITHDRAW | DECIDE_ANSWER | DECIDE_REPORT);
-	ck_assert_uint_eq(decisions[REQUEST_CANCELLING][EVENT_DEADLINE_OWED].steps, DECIDE_ANSWER | DECIDE_REPORT);
-}
-
 /* As what the end is counted, unless somebody else gave the request up before. */
 static enum tally
 tally_at(enum request_state state, enum decide_event event)

@@ -300,29 +300,31 @@ find(const struct pending *pending, struct span text, enum name_kind a, enum nam
 	return NULL;
 }
 
-/* Counts the requests, up to 2, that have a name which is the same number as the text. *found: the last one. */
-static void
-count_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone, int *count,
-    struct request **found)
+/* The request with a name, of either kind, that is the same number as the text but not equal; NULL: none, or several. */
+static struct request *
+find_alike(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b, bool tombstone)
 {
 	uint64_t hash = id_hash(text, pending->seed);
+	struct request *found = NULL;
 	double number, other;
+	int count = 0;
 
 	if (!id_number(text, &number))
-		return;
-	for (int string = 0; string < 2; string++) {
-		struct map_entry *entry =
-		    map_first(&pending->names, key_of(hash ^ (string ? ID_STRING : 0), kind, tombstone));
+		return NULL;
+	for (int i = 0; i < (a == b ? 2 : 4); i++) {
+		uint64_t key = key_of(i % 2 == 0 ? hash : hash ^ ID_STRING, i < 2 ? a : b, tombstone);
+		struct map_entry *entry = map_first(&pending->names, key);
 
-		for (; entry != NULL && *count < 2; entry = map_next(entry)) {
+		for (; entry != NULL && count < 2; entry = map_next(entry)) {
 			const struct request_name *name = name_of(entry);
 
 			if (!id_number(name->text, &other) || other != number || id_equal(name->text, text))
 				continue;
-			*found = name->request;
-			++*count;
+			found = name->request;
+			count++;
 		}
 	}
+	return count == 1 ? found : NULL;
 }
 
 size_t
@@ -353,13 +355,8 @@ struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
 	struct request *found = find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
-	int count = 0;
 
-	if (found != NULL)
-		return found;
-	count_alike(pending, wire_token, NAME_WIRE_TOKEN, false, &count, &found);
-	count_alike(pending, wire_token, NAME_WIRE_TOKEN, true, &count, &found);
-	return count == 1 ? found : NULL;
+	return found != NULL ? found : find_alike(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN, false);
 }
 
 struct request *
@@ -380,12 +377,7 @@ pending_next_by_token(const struct pending *pending, struct span wire_token, con
 struct request *
 pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone)
 {
-	struct request *found = NULL;
-	int count = 0;
-
-	count_alike(pending, wire_id, NAME_BOTH, tombstone, &count, &found);
-	count_alike(pending, wire_id, NAME_WIRE_ID, tombstone, &count, &found);
-	return count == 1 ? found : NULL;
+	return find_alike(pending, wire_id, NAME_BOTH, NAME_WIRE_ID, tombstone);
 }
 
 bool
