@@ -37,7 +37,7 @@ struct nearest {
 	size_t distance;
 };
 
-void nearest_offer(struct nearest *nearest, const char *name); /* at most 63 bytes */
+void nearest_offer(struct nearest *nearest, const char *name);
 
 /*
  * The user's directory: HOME; where it is not set or not absolute, as some clients strip it, the home of the account.

@@ -1,8 +1,12 @@
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "shell/words.h"
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
+#define NAME LOWER UPPER DIGITS "._+-"
 
 enum { FLAG_MOST = 32 }; /* characters of a long flag that is shown */
 
@@ -142,29 +146,17 @@ name_of_command(char *const command[], char name[NAME_SIZE])
 	snprintf(name, NAME_SIZE, "%.*s", (int)shown.len, shown.ptr);
 }
 
-/* How many of the first characters of the word are letters, digits, or others that a name may have. */
-static size_t
-name_length(const char *word, const char *others)
-{
-	size_t len = 0;
-
-	while (isalnum((unsigned char)word[len]) || (word[len] != '\0' && strchr(others, word[len]) != NULL))
-		len++;
-	return len;
-}
-
 /* -y, --, --port, --port=8080: how much of the word is a flag without its value; 0: it is none. */
 static size_t
 flag_length(const char *word)
 {
-	size_t len = 2;
+	size_t len;
 
-	if (word[0] == '-' && isalpha((unsigned char)word[1]) && word[2] == '\0')
-		return len;
-	if (strncmp(word, "--", len) != 0)
+	if (word[0] == '-' && strspn(word + 1, LOWER UPPER) == 1 && word[2] == '\0')
+		return 2;
+	if (strncmp(word, "--", 2) != 0)
 		return 0;
-	while (islower((unsigned char)word[len]) || isdigit((unsigned char)word[len]) || word[len] == '-')
-		len++;
+	len = 2 + strspn(word + 2, LOWER DIGITS "-");
 	return len <= 2 + FLAG_MOST && (word[len] == '\0' || word[len] == '=') ? len : 0;
 }
 
@@ -173,8 +165,8 @@ static struct span
 name_in(const char *word)
 {
 	const char *slash = strrchr(word, '/'), *base = slash != NULL ? slash + 1 : word;
-	bool scoped = word[0] == '@' && word + 1 + name_length(word + 1, "._+-") == slash;
-	size_t len = name_length(base, "._+-");
+	bool scoped = word[0] == '@' && word + 1 + strspn(word + 1, NAME) == slash;
+	size_t len = strspn(base, NAME);
 
 	return scoped ? (struct span){ word, (size_t)(base - word) + len } : (struct span){ base, len };
 }
@@ -186,7 +178,7 @@ command_append_word(struct buf *text, char *const command[], size_t i)
 	size_t flag = flag_length(word);
 	struct span shown = { word, flag };
 
-	if (i == 0 && word[name_length(word, "._+-@/")] == '\0')
+	if (i == 0 && word[strspn(word, NAME "@/")] == '\0')
 		shown = span_of(word);
 	else if (flag == 0 && i > 0 && i == find_named(command))
 		shown = name_in(word);
