@@ -29,7 +29,7 @@ uint64_t
 hash_of(struct span bytes, uint64_t seed)
 {
 	const uint64_t a = 0x9E3779B97F4A7C15, b = 0xD1B54A32D192ED03;
-	uint64_t first = (seed + b) * a, second = (seed + a) * b, state = seed, word = 0;
+	uint64_t first = seed ^ a, second = seed ^ b, state = 0, word = 0;
 	uint32_t low, high;
 	size_t at = 0;
 
