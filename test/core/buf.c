@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-Suite *buf_suite(void);
-
 SUITE("buf", .alone = true);
 
 static uint32_t

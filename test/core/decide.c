@@ -2,8 +2,6 @@
 
 #include <check.h>
 
-Suite *decide_suite(void);
-
 SUITE("decide");
 
 TESTS(each_cell_makes_sense, REQUEST_QUEUED, REQUEST_STATES)

@@ -3,8 +3,6 @@
 #include <check.h>
 #include <string.h>
 
-Suite *framing_suite(void);
-
 SUITE("framing");
 
 static const char *const guesses[] = { "more", "newline", "header", "foreign" };

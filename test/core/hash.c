@@ -2,8 +2,6 @@
 
 #include <check.h>
 
-Suite *hash_suite(void);
-
 enum { BYTES = 80 };
 
 static const char zeros[BYTES];

@@ -7,8 +7,6 @@
 
 #include "core/scan.h"
 
-Suite *id_suite(void);
-
 /* How similar two ids are; each value includes the later ones. */
 enum likeness { EQUAL, LOOSE, OTHER };
 

@@ -3,8 +3,6 @@
 #include <check.h>
 #include <string.h>
 
-Suite *json_suite(void);
-
 static const struct {
 	const char *object, *key, *value;
 } members[] = {

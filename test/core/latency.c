@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-Suite *latency_suite(void);
-
 SUITE("latency");
 
 TEST(each_method_and_name_is_counted)

@@ -5,8 +5,6 @@
 
 #include "core/buf.h"
 
-Suite *map_suite(void);
-
 static struct map map;
 
 static void
@@ -22,15 +20,6 @@ teardown(void)
 }
 
 SUITE("map", .before = setup, .after = teardown);
-
-TEST(empty_finds_nothing)
-{
-	static struct map_entry entry;
-
-	ck_assert_ptr_null(map_first(&map, 0));
-	map_remove(&map, &entry);
-	ck_assert_uint_eq(map.count, 0);
-}
 
 /* Entries with different hashes in one bucket, while the map grows. */
 TEST(same_hash_newest_first)
@@ -53,20 +42,6 @@ TEST(same_hash_newest_first)
 	for (size_t i = SAME; i > 0; i -= 2, entry = map_next(entry))
 		ck_assert_ptr_eq(entry, &same[i - 2]);
 	ck_assert_ptr_null(entry);
-}
-
-TEST(an_entry_may_come_again)
-{
-	struct map_entry entry = { 0 };
-
-	map_add(&map, &entry, 1);
-	map_remove(&map, &entry);
-	map_remove(&map, &entry);
-	ck_assert_ptr_null(map_first(&map, 1));
-	map_add(&map, &entry, 2);
-	ck_assert_ptr_null(map_first(&map, 1));
-	ck_assert_ptr_eq(map_first(&map, 2), &entry);
-	ck_assert_uint_eq(map.count, 1);
 }
 
 /* Counted, not timed: the entries that a look-up visits. */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-Suite *pending_suite(void);
-
 static struct pending pending;
 
 static void

@@ -7,8 +7,6 @@
 #include "core/limits.h"
 #include "shell/words.h"
 
-Suite *policy_suite(void);
-
 static const struct {
 	const char *what, *idle_rules[4], *cap_rules[3], *method, *name;
 	bool from_server;

@@ -4,8 +4,6 @@
 
 #include "core/limits.h"
 
-Suite *restart_suite(void);
-
 static struct restart restart;
 
 static void

@@ -7,8 +7,6 @@
 
 #include "core/limits.h"
 
-Suite *session_suite(void);
-
 enum { PIECE = LIMIT_READ, MAX_MESSAGE = 1 << 20, MEMORY_MAX = MAX_MESSAGE + 2 * PIECE };
 
 static struct session *session;

@@ -5,8 +5,6 @@
 
 #include "core/limits.h"
 
-Suite *supervisor_suite(void);
-
 /*
  * In the order of enum supervisor_event, supervisor_state and supervisor_step. 'p', no event: a successor is planned.
  */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-Suite *timeline_suite(void);
-
 static struct timeline timeline;
 
 static void

@@ -2,8 +2,6 @@
 
 #include <check.h>
 
-Suite *utf8_suite(void);
-
 enum { SURROGATES = 0xD800, SURROGATES_END = 0xE000, CODES = 0x110000 };
 
 static bool

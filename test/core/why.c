@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-Suite *why_suite(void);
-
 SUITE("why");
 
 TESTS(words_are_capitals, 0, WHY_COUNT)

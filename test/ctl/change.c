@@ -10,8 +10,6 @@
 
 enum { GENERATED = 4000, SLICES = 20 };
 
-Suite *change_suite(void);
-
 static char *const no_options[] = { NULL };
 static char *const some_options[] = { (char[]){ "-t" }, (char[]){ "tools/call:a\\*=30s" }, (char[]){ "-k5s" }, NULL };
 

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-Suite *clients_suite(void);
-
 static char home[64]; /* with characters that glob(3) knows */
 
 /* A command of the shell with a path in it. */

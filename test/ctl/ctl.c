@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-Suite *ctl_suite(void);
-
 /* What is written to stderr with this status. */
 static const char *
 said(int status)

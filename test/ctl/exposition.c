@@ -3,8 +3,6 @@
 
 #include "ctl/commands.h"
 
-Suite *exposition_suite(void);
-
 static struct exposition exposition;
 static json_t *answers;
 static struct buf text;

@@ -3,8 +3,6 @@
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 
-Suite *filter_suite(void);
-
 #define DECISION \
 	"{\"why\":\"TIMED_OUT\",\"server\":\"every*thing\",\"method\":\"tools/call\",\"id\":7,\"elapsed\":5000}"
 

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-Suite *jsonc_suite(void);
-
 static const struct {
 	const char *text, *fault; /* NULL: it is read */
 } texts[] = {

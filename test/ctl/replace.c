@@ -15,8 +15,6 @@
 #endif
 #include <unistd.h>
 
-Suite *replace_suite(void);
-
 #define OLD "{ \"old\": true }\n"
 #define NEW "{ \"new\": 1 }"
 

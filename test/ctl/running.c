@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-Suite *running_suite(void);
-
 struct process {
 	pid_t pid;
 	int hold; /* it waits for something to read from here */

@@ -3,8 +3,6 @@
 #include <check.h>
 #include <locale.h>
 
-Suite *table_suite(void);
-
 static const struct column columns[] = {
 	{ "N", "n", column_text, true, false },
 	{ "NAME", "name", column_text, false, true },

@@ -15,8 +15,6 @@
 
 #include "ctl/ctl.h"
 
-Suite *targets_suite(void);
-
 enum { PEERS = 8 };
 
 static char place[128];

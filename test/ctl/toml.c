@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-Suite *toml_suite(void);
-
 /* One string of each text, by its path. */
 static const struct {
 	const char *text, *path, *value;

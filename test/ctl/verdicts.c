@@ -4,8 +4,6 @@
 
 #include "ctl/doctor.h"
 
-Suite *verdicts_suite(void);
-
 static char *
 printed(void (*print)(const struct verdicts *verdicts, FILE *to), const struct verdicts *verdicts)
 {

@@ -501,23 +501,6 @@ TESTS(a_watcher_sees_the_end, 0, COUNT(ends))
 	run_end(run);
 }
 
-TEST(it_leaves_the_socket_that_has_taken_its_place)
-{
-	struct run *run = run_session(with_socket(""), NULL);
-	struct sockaddr_un address = address_of(socket_path);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(unlink(socket_path), 0);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(listen(fd, 8), 0);
-	run_close_in(run);
-	run_expect_exit(run, 0);
-	ck_assert(exists(socket_path));
-	close(fd);
-	unlink(socket_path);
-	run_end(run);
-}
-
 /* Two that are started at once: one has it, and keeps it when the other one ends. */
 TEST(only_one_has_it)
 {

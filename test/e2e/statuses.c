@@ -35,15 +35,6 @@ TESTS(its_status_is_the_servers, 0, COUNT(deaths))
 	run_end(run);
 }
 
-TESTS(a_command_that_cannot_be_started_is_named, 6, COUNT(deaths))
-{
-	struct run *run = run_options("", deaths[_i].command);
-
-	run_expect_exit(run, deaths[_i].status);
-	ck_assert_ptr_nonnull(strstr(run->error.data, deaths[_i].command));
-	run_end(run);
-}
-
 TEST(a_server_that_ends_by_itself_at_end_of_input_keeps_its_status)
 {
 	struct run *run = run_options("--term-after=10s", "sh:cat >/dev/null; exit 3");

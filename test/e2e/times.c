@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -20,7 +18,6 @@ enum {
 	TRIES = 5,
 	SLACK = 300, /* milliseconds that processes may take to start and to exit */
 	NOTICED = 500,
-	UNREAD = 100, /* what a watcher may cost that does not read */
 };
 
 #define UNWILLING "demo --ignore-eof --ignore-term"
@@ -212,48 +209,6 @@ TESTS(a_killed_client_is_noticed_in_time, 0, 6)
 			return;
 	}
 	ck_abort_msg("noticed after %ld ms, promised within %d", took, NOTICED);
-}
-
-/* A connection that watches all traffic of the run, and reads none of it: its queue becomes full. */
-static int
-watch_unread(struct run *run, const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	static const char line[] = "{\"method\":\"watch\",\"params\":{\"level\":\"traffic\"}}\n";
-	char id[16];
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(send(fd, line, sizeof(line) - 1, MSG_NOSIGNAL), sizeof(line) - 1);
-	for (int i = 2; i < 3000; i++) {
-		snprintf(id, sizeof(id), "%d", i);
-		run_expect_echo(run, id);
-	}
-	return fd;
-}
-
-TEST(a_watcher_that_does_not_read_delays_nothing)
-{
-	char path[104], options[128];
-	long took = 0;
-
-	snprintf(path, sizeof(path), "%s/t%d.sock", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(options, sizeof(options), "--control %s", path);
-	for (int i = 0; i < TRIES; i++) {
-		struct run *run = run_session(options, NULL);
-		int fd = watch_unread(run, path);
-		long start = milliseconds();
-
-		run_close_in(run);
-		run_expect_exit(run, 0);
-		took = milliseconds() - start;
-		close(fd);
-		run_end(run);
-		if (took <= UNREAD + slack())
-			return;
-	}
-	ck_abort_msg("exited after %ld ms, promised within %d", took, UNREAD);
 }
 
 TEST(a_deadline_fires_in_time)

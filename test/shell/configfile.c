@@ -9,8 +9,6 @@
 
 #include "core/limits.h"
 
-Suite *configfile_suite(void);
-
 enum { WORDS = 64 };
 
 static char directory[64], path[128];

@@ -14,8 +14,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-Suite *descriptor_suite(void);
-
 /* A pair of ends for each kind of thing that stdin and stdout can be. */
 enum kind { PIPE, PIPE_CAREFUL, PIPE_OURS, FIFO, SOCKET, TERMINAL, TERMINAL_CAREFUL, KINDS };
 

@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-Suite *log_suite(void);
-
 /* Each test runs in a process of its own, whose stderr it may replace. */
 static struct log
 open_on(int fd, enum why_level level, bool json)

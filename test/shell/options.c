@@ -9,8 +9,6 @@
 
 #include "core/limits.h"
 
-Suite *options_suite(void);
-
 /* Each test runs in a process of its own. */
 struct parsed {
 	int status;

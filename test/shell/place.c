@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-Suite *place_suite(void);
-
 static char top[64], path[PLACE_PATH];
 static const char *at;
 

@@ -7,8 +7,6 @@
 
 #include "core/limits.h"
 
-Suite *port_suite(void);
-
 /* Each test runs in a process of its own. */
 static struct policy policy;
 static struct session *session;

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-Suite *relay_suite(void);
-
 enum { PIPE_SIZE = 64 << 10 };
 
 static struct relay relay;

@@ -2,8 +2,6 @@
 
 #include <check.h>
 
-Suite *signals_suite(void);
-
 /* Each test runs in a process of its own. */
 static struct ev_loop *loop;
 

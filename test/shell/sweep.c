@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-Suite *sweep_suite(void);
-
 static int count;
 static pid_t last;
 

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-Suite *words_suite(void);
-
 /* Splits a command at its vertical bars, within text. */
 static void
 split(const char *command, char text[512], char *words[32])
