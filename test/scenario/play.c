@@ -216,6 +216,26 @@ on_gone(struct play *play, const struct line *line)
 		session_server_gone(play->session, status, signal, START + play->now);
 }
 
+/* What the shell does as the server ends, or comes back. */
+static void
+on_server(struct play *play, const struct line *line)
+{
+	struct session *session = play->session;
+
+	if (line->kind == LINE_BACK)
+		session_server_back(session, START + play->now);
+	else if (line->kind == LINE_HOPELESS)
+		session_give_up(session);
+	else if (line->kind == LINE_QUOTE)
+		session_quote(session, buf_span(&line->text));
+	else if (line->kind == LINE_SHUT)
+		session_server_shut(session, START + play->now);
+	else if (line->kind == LINE_DEAF || line->kind == LINE_RETIRES)
+		session_server_deaf(session, line->kind == LINE_RETIRES, START + play->now);
+	else
+		on_gone(play, line);
+}
+
 static void
 on_operate(struct play *play, const struct line *line)
 {
@@ -276,23 +296,13 @@ act(struct play *play, const struct line *line)
 		break;
 	case LINE_LOST:
 	case LINE_GONE:
-		on_gone(play, line);
-		break;
 	case LINE_BACK:
-		session_server_back(play->session, START + play->now);
-		break;
 	case LINE_HOPELESS:
-		session_give_up(play->session);
-		break;
 	case LINE_QUOTE:
-		session_quote(play->session, buf_span(&line->text));
-		break;
 	case LINE_DEAF:
 	case LINE_RETIRES:
-		session_server_deaf(play->session, line->kind == LINE_RETIRES, START + play->now);
-		break;
 	case LINE_SHUT:
-		session_server_shut(play->session, START + play->now);
+		on_server(play, line);
 		break;
 	case LINE_OPERATE:
 		on_operate(play, line);
