@@ -2,13 +2,11 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "process.h"
 #include "client.h"
+#include "shell.h"
 
 #define DOCTOR "sh:exec \"$CANCELCTL\" doctor --json --timeout 5s "
 #define DEMO " -- \"$DEMO_SERVER\""
@@ -40,26 +38,16 @@ expect_report(struct run *run)
 	return report;
 }
 
+/* A member of the check's finding; "absent": there is no such check. */
 static const char *
-verdict_of(json_t *report, const char *check)
+finding_of(json_t *report, const char *check, const char *key)
 {
 	json_t *checks = json_object_get(report, "checks");
 
 	for (size_t i = 0; i < json_array_size(checks); i++)
 		if (strcmp(at_text(json_array_get(checks, i), "check"), check) == 0)
-			return at_text(json_array_get(checks, i), "verdict");
+			return at_text(json_array_get(checks, i), key);
 	return "absent";
-}
-
-static const char *
-evidence_of(json_t *report, const char *check)
-{
-	json_t *checks = json_object_get(report, "checks");
-
-	for (size_t i = 0; i < json_array_size(checks); i++)
-		if (strcmp(at_text(json_array_get(checks, i), "check"), check) == 0)
-			return at_text(json_array_get(checks, i), "evidence");
-	return "";
 }
 
 /* expected: words CHECK=VERDICT, where VERDICT is yes, no, not (tested), missing (not offered) or absent. */
@@ -76,9 +64,10 @@ expect_verdicts(struct run *run, json_t *report, const char *expected)
 		*equals = '\0';
 		if (strcmp(wanted, "not") == 0 || strcmp(wanted, "missing") == 0)
 			wanted = wanted[0] == 'n' ? "not tested" : "not offered";
-		verdict = verdict_of(report, word);
+		verdict = finding_of(report, word, "verdict");
 		if (strcmp(verdict, wanted) != 0)
-			run_fail(run, "%s: %s instead of %s: %s", word, verdict, wanted, evidence_of(report, word));
+			run_fail(run, "%s: %s instead of %s: %s", word, verdict, wanted,
+			    finding_of(report, word, "evidence"));
 	}
 }
 
@@ -233,177 +222,76 @@ TEST(the_report_has_evidence_and_what_helps)
 	run_end(run);
 }
 
-/* No escape of a hostile server or command reaches the terminal. */
-TEST(the_text_is_for_people)
-{
-	struct run *run =
-	    examine("sh:exec \"$CANCELCTL\" doctor -- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec \"$DEMO_SERVER\"'");
-	struct text all = { 0 };
-	const char *line;
+#define D "$CANCELCTL doctor "
 
-	while ((line = run_line(run, HARNESS_LIMIT)) != NULL)
-		text_print(&all, "%s\n", line);
-	ck_assert_ptr_null(strchr(all.data, '\033'));
-	ck_assert_ptr_nonnull(strstr(all.data, "no          keeps stdout clean\n"));
-	ck_assert_ptr_nonnull(strstr(all.data, "\\x1b[2J<evil>&"));
-	ck_assert_ptr_nonnull(strstr(all.data, "canceld moves such output to its log"));
-	ck_assert_ptr_nonnull(strstr(all.data, "kept, 1 broken, "));
-	free(all.data);
-	run_expect_exit(run, 1);
-	run_end(run);
-}
+/* Entries of a client: the demo server, if the shell has the variables that it must, and no others. */
+#define ENTRY(command, words, check) \
+	"{\"command\":\"" command "\",\"args\":[" words "\"-c\",\"test " check " && exec $DEMO_SERVER\"]," \
+	"\"env\":{\"GIVEN\":\"yes\"}"
+#define HAS "x\\$GIVEN\\$HIDDEN = xyes && test x\\$PATH != x"
+#define ENTRIES \
+	"mkdir -p home/.cursor project/.cursor; cat >home/.cursor/mcp.json <<END\n" \
+	"{\"mcpServers\":{\"good\":" ENTRY("sh", "", HAS) "},\"wrapped\":" ENTRY("$CANCELD", \
+	    "\"--wrapped\",\"-t\",\"1s\",\"--\",\"sh\",", HAS) "},\"elsewhere\":" ENTRY("sh", "", \
+	    "-e mcp.json") ",\"cwd\":\"$PWD/home/.cursor\"},\"input\":{\"command\":\"true\",\"env\":" \
+			   "{\"KEY\":\"\\${input:key}\"}},\"remote\":{\"url\":\"https://example.org\"}}}\nEND\n" \
+			   "cat >project/.cursor/mcp.json <<END\n{\"mcpServers\":{\"ours\":" ENTRY("sh", "", \
+			       HAS) "}}}\nEND\n" \
+				    "cd project; HOME=$PWD/../home HIDDEN=1 " D
 
-TEST(of_a_server_that_ends_at_once_only_the_end_is_told)
-{
-	struct run *run = examine("sh:exec \"$CANCELCTL\" doctor -- sh -c 'echo no config >&2; exit 3'");
-	static const char *const lines[] = { "sh -c * (mcp)", "",
-		"no          initialize cannot be answered: the server has exited with status 3: no config", "",
-		"0 kept, 1 broken, 10 not tested" };
-
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		ck_assert_str_eq(run_line(run, HARNESS_LIMIT), lines[i]);
-	ck_assert_ptr_null(run_line(run, HARNESS_LIMIT));
-	run_expect_exit(run, 1);
-	run_end(run);
-}
-
-TEST(the_report_goes_to_a_file_for_ci)
-{
-	struct run *run;
-	char command[600], path[300];
-
-	snprintf(path, sizeof(path), "%s/junit-%d.xml", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(command, sizeof(command), DOCTOR "--junit %s" DEMO " --ignore-eof", path);
-	run = examine(command);
-	json_decref(expect_report(run));
-	run_expect_exit(run, 1);
-	ck_assert(process_has_text(path, "tests=\"11\" failures=\"1\" errors=\"0\" skipped=\""));
-	ck_assert(process_has_text(path, "name=\"exits when its stdin ends\""));
-	ck_assert(process_has_text(path, "<failure message=\"SIGTERM was needed"));
-	ck_assert(process_has_text(path, "</testsuites>"));
-	run_end(run);
-}
-
+/* In a directory of its own. */
 static const struct {
-	const char *arguments, *said;
+	const char *script;
 	int status;
-} refusals[] = {
-	{ "", "which command?", 2 },
-	{ "--no-such-option -- true", "see cancelctl doctor --help", 2 },
-	{ "--dialect bsp -- true", "--dialect 'bsp': it must be mcp, acp or lsp", 2 },
-	{ "--timeout 5 -- true", "--timeout '5'", 2 },
-	{ "--timeout none -- true", "--timeout 'none'", 2 },
-	{ "--start 0 -- true", "--start '0'", 2 },
-	{ "--call '' -- true", "--call: which", 2 },
-	{ "--call x --arguments '{' -- true", "--arguments: column 1", 2 },
-	{ "--call x --arguments '[]' -- true", "--arguments: must be a JSON object", 2 },
-	{ "--arguments '{\"a\":1}' -- true", "--arguments needs --call", 2 },
-	{ "--trust -- true", "--trust needs CLIENT SERVER", 2 },
-	{ "--junit /no/such/directory/file -- \"$DEMO_SERVER\"", "--junit /no/such/directory/file: No such file", 125 },
-	{ "-- ./no-such-command", "start ./no-such-command: No such file or directory", 125 },
-	{ "-- /etc/passwd", "Permission denied", 125 },
-	{ "--help", "", 0 },
-	{ "-h", "", 0 },
+	const char *said;
+} scripts[] = {
+	{ D, 2, "which command?" },
+	{ D "--no-such-option -- true", 2, "see cancelctl doctor --help" },
+	{ D "--dialect bsp -- true", 2, "--dialect 'bsp': it must be mcp, acp or lsp" },
+	{ D "--timeout 5 -- true", 2, "--timeout '5'" },
+	{ D "--timeout none -- true", 2, "--timeout 'none'" },
+	{ D "--start 0 -- true", 2, "--start '0'" },
+	{ D "--call '' -- true", 2, "--call: which" },
+	{ D "--call x --arguments '{' -- true", 2, "--arguments: column 1" },
+	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },
+	{ D "--arguments '{\"a\":1}' -- true", 2, "--arguments needs --call" },
+	{ D "--trust -- true", 2, "--trust needs CLIENT SERVER" },
+	{ D "--junit /no/such/directory/file -- $DEMO_SERVER", 125, "--junit /no/such/directory/file: No such file" },
+	{ D "-- ./no-such-command", 125, "start ./no-such-command: No such file or directory" },
+	{ D "-- /etc/passwd", 125, "Permission denied" },
+	{ D "--help", 0, "usage: cancelctl doctor" },
+	{ D "-h", 0, "usage: cancelctl doctor" },
+	/* Of a server that ends at once only the end is told. */
+	{ D "-- sh -c 'echo no config >&2; exit 3'", 1,
+	    "sh -c * (mcp)\n\n"
+	    "no          initialize cannot be answered: the server has exited with status 3: no config\n\n"
+	    "0 kept, 1 broken, 10 not tested\n" },
+	/* No escape of a hostile server or command reaches the terminal. */
+	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
+	    "no          keeps stdout clean\n            1 times, first NOISE \\x1b[2J<evil>&\n" },
+	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
+	{ D "-j --junit report.xml -- $DEMO_SERVER --ignore-eof; grep -c -e 'tests=\"11\" failures=\"1\" errors=\"0\" sk' "
+	    "-e 'name=\"exits when its stdin ends\".*<failure message=\"SIGTERM was needed' -e '</testsuites>' report.xml",
+	    0, "\n3\n" },
+	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
+	    "0\n" },
+	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
+	{ ENTRIES "cursor good", 0, "yes         answers initialize" },
+	{ ENTRIES "cursor wrapped", 0, "yes         answers initialize" },
+	{ ENTRIES "cursor elsewhere", 0, "yes         answers initialize" },
+	{ ENTRIES "--trust cursor ours", 0, "yes         answers initialize" },
+	{ ENTRIES "cursor ours", 1, "cursor has no server 'ours' outside of this project, whose files need --trust" },
+	{ ENTRIES "cursor none", 1, "cursor has no server 'none'" },
+	{ ENTRIES "cursor input", 1, "has a variable that only the client can fill in" },
+	{ ENTRIES "cursor remote", 1, "'remote' in " },
+	{ ENTRIES "zed good", 1, "zed has no server 'good'" },
+	{ ENTRIES "-- cursor good", 125, "start cursor: No such file or directory" },
 };
 
-TESTS(wrong_usage_and_failures_have_a_status, 0, COUNT(refusals))
+TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))
 {
-	struct run *run;
-	char command[300];
-
-	snprintf(command, sizeof(command), "sh:exec \"$CANCELCTL\" doctor %s", refusals[_i].arguments);
-	run = examine(command);
-	run_expect_exit(run, refusals[_i].status);
-	ck_assert_ptr_nonnull(strstr(run->error.data, refusals[_i].said));
-	run_end(run);
-}
-
-TESTS(the_servers_stderr_is_shown_on_request, 0, 3)
-{
-	struct run *run;
-	char command[200];
-
-	snprintf(command, sizeof(command), DOCTOR "%s --call sleep --arguments '{\"ms\":1500}'" DEMO,
-	    ((const char *[]){ "", "-v", "--verbose" })[_i]);
-	run = examine(command);
-	json_decref(expect_report(run));
-	run_expect_exit(run, 0);
-	ck_assert_int_eq(strstr(run->error.data, "demo-server: cancelled id=") != NULL, _i > 0);
-	run_end(run);
-}
-
-/* A home and a project of its own; the server asks for the variables that it must and must not have. */
-static const struct {
-	const char *arguments, *said;
-	int status;
-} entries[] = {
-	{ "cursor good", "", 0 },
-	{ "cursor wrapped", "", 0 },
-	{ "cursor elsewhere", "", 0 },
-	{ "--trust cursor ours", "", 0 },
-	{ "cursor ours", "cursor has no server 'ours' outside of this project, whose files need --trust", 1 },
-	{ "cursor none", "cursor has no server 'none'", 1 },
-	{ "cursor input", "has a variable that only the client can fill in", 1 },
-	{ "cursor remote", "'remote' in ", 1 },
-	{ "zed good", "zed has no server 'good'", 1 },
-	{ "-- cursor good", "start cursor: No such file or directory", 125 },
-};
-
-/* As an entry: the demo server, if the shell agrees. */
-static json_t *
-entry_of(const char *check, const char *before)
-{
-	char script[200];
-	json_t *args = json_array();
-
-	snprintf(script, sizeof(script), "%s && exec \"$0\"", check);
-	if (before != NULL)
-		json_array_extend(args, json_pack("[s, s, s, s]", "--wrapped", "-t", "1s", "--"));
-	if (before != NULL)
-		json_array_append_new(args, json_string("sh"));
-	json_array_append_new(args, json_string("-c"));
-	json_array_append_new(args, json_string(script));
-	json_array_append_new(args, json_string(getenv("DEMO_SERVER")));
-	return json_pack("{s:s, s:o, s:{s:s}}", "command", before == NULL ? "sh" : before, "args", args, "env", "GIVEN",
-	    "yes");
-}
-
-static void
-write_entries(const char *directory, json_t *entered)
-{
-	char path[600];
-	json_t *file = json_pack("{s:o}", "mcpServers", entered);
-
-	mkdir(directory, 0700);
-	snprintf(path, sizeof(path), "%s/.cursor", directory);
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/.cursor/mcp.json", directory);
-	ck_assert_int_eq(json_dump_file(file, path, JSON_INDENT(2)), 0);
-	json_decref(file);
-}
-
-TESTS(a_server_of_a_client_is_started_as_the_client_does, 0, COUNT(entries))
-{
-	static const char check[] = "test \"$GIVEN\" = yes && test -z \"$HIDDEN\" && test -n \"$PATH\"";
-	char home[400], project[400], command[2000];
-	json_t *moved = entry_of("test -e mcp.json", NULL);
-	struct run *run;
-
-	snprintf(home, sizeof(home), "%s/home-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(project, sizeof(project), "%s/project-%d", getenv("E2E_DIRECTORY"), (int)getpid());
-	snprintf(command, sizeof(command), "%s/.cursor", home);
-	json_object_set_new(moved, "cwd", json_string(command));
-	write_entries(home,
-	    json_pack("{s:o, s:o, s:o, s:{s:s, s:{s:s}}, s:{s:s}}", "good", entry_of(check, NULL), "wrapped",
-		entry_of(check, getenv("CANCELD")), "elsewhere", moved, "input", "command", "true", "env", "KEY",
-		"${input:key}", "remote", "url", "https://example.org"));
-	write_entries(project, json_pack("{s:o}", "ours", entry_of(check, NULL)));
-	snprintf(command, sizeof(command), "sh:cd %s; HOME=%s HIDDEN=1 exec \"$CANCELCTL\" doctor -j %s", project, home,
-	    entries[_i].arguments);
-	run = examine(command);
-	run_expect_exit(run, entries[_i].status);
-	ck_assert_ptr_nonnull(strstr(run->error.data, entries[_i].said));
-	run_end(run);
+	shell_expect("cd $(mktemp -d $E2E_DIRECTORY/doctor-XXXXXX)", scripts[_i].script, scripts[_i].status,
+	    scripts[_i].said);
 }
 
 /* run_end fails if a process is left. */
