@@ -33,22 +33,10 @@ excerpt_of(const struct action *action)
 	return shown ? action->message : SPAN_NONE;
 }
 
-static void
-show(struct log *log, const struct action *action)
-{
-	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
-
-	log_event(log, action->why,
-	    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
-		log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
-		log_time("timeout", action->timeout), detail_of(action), log_text("text", excerpt_of(action)),
-		log_text("outcome", action->outcome), log_text("hint", action->hint),
-		log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
-}
-
 void
 report_action(void *user, const struct action *action)
 {
+	bool traffic = why_level(action->why) == LEVEL_TRAFFIC;
 	struct log *log = user;
 
 	if (!log_shows(log, action->why))
@@ -57,7 +45,12 @@ report_action(void *user, const struct action *action)
 		log_event(log, WHY_NOISE,
 		    LOG_FIELDS(log_text("text", action->message), log_number("bytes", action->message.len)));
 	else
-		show(log, action);
+		log_event(log, action->why,
+		    LOG_FIELDS(log_string("to", side_name(action->side)), log_text("method", action->method),
+			log_text("name", action->name), log_id("id", action->id), log_time("elapsed", action->elapsed),
+			log_time("timeout", action->timeout), detail_of(action), log_text("text", excerpt_of(action)),
+			log_text("outcome", action->outcome), log_text("hint", action->hint),
+			log_positive("bytes", traffic ? action->message.len : 0), log_payload(action->message)));
 }
 
 /* The options' rules that have named no request: -t METHOD:NAME, ... The file's are for many servers. */
