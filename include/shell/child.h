@@ -54,14 +54,10 @@ bool sweep_hear(pid_t kept, siginfo_t *info);
 bool sweep_round(struct sweep *sweep);
 
 enum guardian_kind {
-	/* The first report is one of these: */
-	GUARDIAN_STARTED, /* exec succeeded; number: the guardian's own pid */
-	GUARDIAN_REFUSED, /* the command cannot be executed; number: errno */
-	GUARDIAN_FAILED,  /* no process or pipe can be created; number: errno */
-
-	GUARDIAN_EXITED, /* the server exited; number: its status; it stays a zombie until the sweep */
-	GUARDIAN_KILLED, /* the server was ended by a signal; number: the signal */
-	GUARDIAN_SWEPT,  /* a process that the server left behind was ended */
+	GUARDIAN_STARTED, /* the first report: exec succeeded; number: the guardian's own pid */
+	GUARDIAN_REFUSED, /* ... or the command cannot be executed, or no process created; number: errno */
+	GUARDIAN_ENDED, /* the server, which stays a zombie until the sweep; number: its status, or minus the signal */
+	GUARDIAN_SWEPT, /* a process that the server left behind was ended */
 };
 
 struct guardian_report {
@@ -129,8 +125,5 @@ void child_hear(struct child *child);
  * control is closed, and finishes the sweep without the caller.
  */
 void child_sweep(struct child *child);
-
-/* The server's exit status as a shell reports it: 128 + n for signal n; 0 if it is unknown. */
-int child_status(const struct child *child);
 
 #endif

@@ -67,6 +67,13 @@ end_rest(struct child *child)
 		poll(NULL, 0, SWEEP_PAUSE);
 }
 
+/* Whether no process or pipe could be created, rather than the command not be executed. */
+static bool
+is_want(int error)
+{
+	return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
 /* Waits until the server is executed. 0, or the status to exit with, and errno. */
 static int
 hear_start(struct child *child, int control)
@@ -77,7 +84,7 @@ hear_start(struct child *child, int control)
 	while ((got = read(control, &report, sizeof(report))) < 0 && errno == EINTR)
 		;
 	errno = got == (ssize_t)sizeof(report) ? report.number : EAGAIN;
-	if (got != (ssize_t)sizeof(report) || report.kind == GUARDIAN_FAILED)
+	if (got != (ssize_t)sizeof(report) || (report.kind == GUARDIAN_REFUSED && is_want(errno)))
 		return STATUS_OWN_FAILURE;
 	if (report.kind == GUARDIAN_REFUSED)
 		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
@@ -139,14 +146,15 @@ child_signal_group(const struct child *child, int signal)
 		kill(-child->pid, signal);
 }
 
+/* number: its status, or below 0 the signal. */
 static void
-note_exit(struct child *child, bool killed, int number)
+note_exit(struct child *child, int number)
 {
 	if (child->exited)
 		return;
 	child->exited = true;
-	if (killed)
-		child->signal = number;
+	if (number < 0)
+		child->signal = -number;
 	else
 		child->status = number;
 }
@@ -160,8 +168,8 @@ hear_reports(struct child *child)
 	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report)) {
 		if (report.kind == GUARDIAN_SWEPT && child->own.ended != NULL)
 			child->own.ended(child->own.context, report.pid, report.name);
-		else if (report.kind == GUARDIAN_EXITED || report.kind == GUARDIAN_KILLED)
-			note_exit(child, report.kind == GUARDIAN_KILLED, report.number);
+		else if (report.kind == GUARDIAN_ENDED)
+			note_exit(child, report.number);
 	}
 }
 
@@ -179,9 +187,9 @@ lose_guardian(struct child *child, const siginfo_t *info)
 		return;
 	child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
 	if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
-		note_exit(child, server.si_code != CLD_EXITED, server.si_status);
+		note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
 	end_rest(child);
-	note_exit(child, true, SIGKILL);
+	note_exit(child, -SIGKILL);
 }
 
 void
@@ -207,12 +215,4 @@ child_sweep(struct child *child)
 	/* The guardian may have been stopped (SIGSTOP). */
 	if (child->guardian > 0)
 		kill(child->guardian, SIGCONT);
-}
-
-int
-child_status(const struct child *child)
-{
-	if (child->signal > 0)
-		return 128 + child->signal;
-	return child->status < 0 ? 0 : child->status;
 }

@@ -118,35 +118,33 @@ execute(const struct guardian *guardian, pid_t parent)
 	execvp(guardian->command[0], guardian->command);
 }
 
-/* Starts the server and waits until it is executed. Returns the kind of the first report; *error: set on failure. */
-static enum guardian_kind
-start_server(const struct guardian *guardian, pid_t *server, int *error)
+/* Starts the server and waits until it is executed. 0, or an errno. */
+static int
+start_server(const struct guardian *guardian, pid_t *server)
 {
+	int failure[2], error = 0;
 	pid_t own = getpid();
-	int failure[2];
 	ssize_t got;
 
-	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0) {
-		*error = errno;
-		return GUARDIAN_FAILED;
-	}
+	if (pipe2(failure, O_CLOEXEC) < 0 || (*server = fork()) < 0)
+		return errno;
 	if (*server == 0) {
 		execute(guardian, own);
-		*error = errno;
-		_exit(write(failure[1], error, sizeof(*error)) < 0);
+		error = errno;
+		_exit(write(failure[1], &error, sizeof(error)) < 0);
 	}
 	/* Also set in the server: canceld may signal the group before the server has run. */
 	setpgid(*server, *server);
 	close(failure[1]);
 	/* End of file once the server is executed, as exec closes the other end. */
-	got = read(failure[0], error, sizeof(*error));
+	got = read(failure[0], &error, sizeof(error));
 	if (got == 0)
-		return GUARDIAN_STARTED;
+		return 0;
 	if (got < 0)
-		*error = errno;
+		error = errno;
 	kill(*server, SIGKILL);
 	waitpid(*server, NULL, 0);
-	return got < 0 ? GUARDIAN_FAILED : GUARDIAN_REFUSED;
+	return error;
 }
 
 /* Reaps orphans that have ended; the server stays a zombie, so that its group's id stays taken. */
@@ -158,7 +156,7 @@ hear_children(struct watch *watch)
 	if (!sweep_hear(watch->sweep.leader, &info) || watch->exited)
 		return;
 	watch->exited = true;
-	report(watch, info.si_code == CLD_EXITED ? GUARDIAN_EXITED : GUARDIAN_KILLED, info.si_pid, info.si_status, "");
+	report(watch, GUARDIAN_ENDED, info.si_pid, info.si_code == CLD_EXITED ? info.si_status : -info.si_status, "");
 }
 
 /* canceld never writes to the socket: end of file or an error means that the server is to be ended. */
@@ -239,21 +237,20 @@ _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
 	struct watch watch = { .sweep = { .group = guardian->group, .ended = on_swept, .context = &watch } };
-	enum guardian_kind kind;
 	bool swept;
 	int error;
 
 	stand_apart();
-	kind = start_server(guardian, &watch.sweep.leader, &error);
+	error = start_server(guardian, &watch.sweep.leader);
 	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
 	if (dup2(guardian->control, CONTROL) < 0)
 		_exit(1);
 	close_from(CONTROL + 1);
-	if (kind != GUARDIAN_STARTED) {
-		report(&watch, kind, 0, error, "");
+	if (error != 0) {
+		report(&watch, GUARDIAN_REFUSED, 0, error, "");
 		_exit(1);
 	}
-	report(&watch, kind, watch.sweep.leader, (int)getpid(), "");
+	report(&watch, GUARDIAN_STARTED, watch.sweep.leader, (int)getpid(), "");
 	signal(SIGCHLD, on_child);
 	wait_for_end(&watch);
 	terminate(&watch);

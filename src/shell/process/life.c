@@ -379,16 +379,20 @@ life_watch(struct life *life)
 int
 life_status(const struct life *life)
 {
+	const struct child *child = &life->child;
+	bool over = client_is_over(life->client);
 	/* The kernel kills a server whose guardian is lost. */
-	bool killed = supervisor_signalled_it(&life->supervisor) ||
-	    (life->child.unguarded != NULL && life->child.signal == SIGKILL);
-	bool ours = supervisor_ended_it(&life->supervisor) && killed && client_is_over(life->client);
-	int status = ours ? 0 : child_status(&life->child);
+	bool killed =
+	    supervisor_signalled_it(&life->supervisor) || (child->unguarded != NULL && child->signal == SIGKILL);
 
 	if (life->start_status != 0)
 		return life->start_status;
+	if (supervisor_ended_it(&life->supervisor) && killed && over)
+		return 0;
+	if (child->signal > 0)
+		return 128 + child->signal;
+	if (child->status > 0)
+		return child->status;
 	/* A stuck server may end as soon as its stdin is closed, before SIGTERM is due. */
-	if (status == 0 && life->stuck && !client_is_over(life->client))
-		return 128 + SIGTERM;
-	return status;
+	return life->stuck && !over ? 128 + SIGTERM : 0;
 }
