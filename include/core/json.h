@@ -9,17 +9,8 @@
 #include "core/buf.h"
 
 /*
- * Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid. The functions
- * keep no state: a caller that reads a character in pieces keeps the result of utf8_tails.
+ * Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid.
  */
-
-/* The continuation bytes of a character: the first one is from low to high, all others from 0x80 to 0xBF. */
-struct utf8_tails {
-	unsigned char count, low, high;
-};
-
-/* The continuation bytes that must follow this first byte; false: no character starts with it. */
-bool utf8_tails(unsigned char first, struct utf8_tails *tails);
 
 /* Length of the valid character that starts at text.ptr[at]; 0 if there is none, or if the text ends within it. */
 size_t utf8_length(struct span text, size_t at);

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/map.h"
 #include "core/json.h"
+#include "core/map.h"
+#include "core/scan.h"
 
 static bool
 is_string(struct span id)
@@ -26,25 +27,6 @@ text_of(struct span id, char storage[ID_MAX])
 	return (struct span){ storage, unescape(inside, storage, ID_MAX) };
 }
 
-static size_t
-count_digits(struct span text, size_t at)
-{
-	size_t count = 0;
-
-	while (at + count < text.len && text.ptr[at + count] >= '0' && text.ptr[at + count] <= '9')
-		count++;
-	return count;
-}
-
-/* An integer without fraction and exponent. */
-static bool
-is_plain(struct span text)
-{
-	size_t sign = text.len > 0 && text.ptr[0] == '-', digits = count_digits(text, sign);
-
-	return digits > 0 && sign + digits == text.len && (text.ptr[sign] != '0' || digits == 1);
-}
-
 /* Most ids: so few digits fit into a double. */
 static bool
 is_short(struct span text)
@@ -57,28 +39,24 @@ is_short(struct span text)
 	return true;
 }
 
-/* RFC 8259 section 6. */
+/* As JSON spells it (RFC 8259 section 6). */
 static bool
 is_number(struct span text)
 {
-	size_t at = text.len > 0 && text.ptr[0] == '-', digits = count_digits(text, at);
+	struct scan scan;
 
-	if (digits == 0 || (digits > 1 && text.ptr[at] == '0'))
+	if (text.len > ID_MAX)
 		return false;
-	at += digits;
-	if (at < text.len && text.ptr[at] == '.') {
-		if ((digits = count_digits(text, at + 1)) == 0)
-			return false;
-		at += 1 + digits;
-	}
-	if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
-		at++;
-		at += at < text.len && (text.ptr[at] == '+' || text.ptr[at] == '-');
-		if ((digits = count_digits(text, at)) == 0)
-			return false;
-		at += digits;
-	}
-	return at == text.len;
+	scan_read(&scan, text);
+	return scan_type(&scan) == VALUE_NUMBER && scan.fault == SCAN_FINE &&
+	    scan_value_end(&scan) - scan_value_start(&scan) == text.len;
+}
+
+/* An integer without fraction and exponent. */
+static bool
+is_plain(struct span text)
+{
+	return is_number(text) && span_count(text, '.') + span_count(text, 'e') + span_count(text, 'E') == 0;
 }
 
 static bool
@@ -86,7 +64,7 @@ read_number(struct span text, double *value)
 {
 	char copy[ID_MAX + 1];
 
-	if (text.len > ID_MAX || !is_number(text))
+	if (!is_number(text))
 		return false;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';

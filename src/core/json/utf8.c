@@ -1,26 +1,5 @@
 #include "core/json.h"
 
-/* Unicode 15, table 3-7. */
-bool
-utf8_tails(unsigned char first, struct utf8_tails *tails)
-{
-	*tails = (struct utf8_tails){ .count = 0, .low = 0x80, .high = 0xBF };
-	if (first < 0x80)
-		return true;
-	if (first < 0xC2 || first > 0xF4)
-		return false;
-	tails->count = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-	if (first == 0xE0)
-		tails->low = 0xA0;
-	else if (first == 0xED)
-		tails->high = 0x9F;
-	else if (first == 0xF0)
-		tails->low = 0x90;
-	else if (first == 0xF4)
-		tails->high = 0x8F;
-	return true;
-}
-
 static inline bool
 is_tail(unsigned char byte)
 {
@@ -31,15 +10,17 @@ is_tail(unsigned char byte)
 static inline size_t
 length_of(const unsigned char *at, size_t left)
 {
-	struct utf8_tails tails;
+	size_t len = at[0] < 0xF0 ? 3 : 4;
+	uint32_t code;
 
 	if (at[0] < 0xE0)
 		return at[0] >= 0xC2 && left >= 2 && is_tail(at[1]) ? 2 : 0;
-	if (!utf8_tails(at[0], &tails) || tails.count >= left || at[1] < tails.low || at[1] > tails.high)
+	if (at[0] > 0xF4 || left < len || !is_tail(at[1]) || !is_tail(at[2]) || (len == 4 && !is_tail(at[3])))
 		return 0;
-	if (!is_tail(at[2]) || (tails.count == 3 && !is_tail(at[3])))
-		return 0;
-	return (size_t)tails.count + 1;
+	code = utf8_code((const char *)at, len);
+	if (len == 4)
+		return code >= 0x10000 && code <= 0x10FFFF ? 4 : 0;
+	return code >= 0x800 && (code < 0xD800 || code > 0xDFFF) ? 3 : 0;
 }
 
 size_t
