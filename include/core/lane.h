@@ -83,11 +83,11 @@ void lane_answer(struct lane *lane, struct span message);
  */
 void lane_overtake(struct lane *lane, struct span message);
 
-/* Whether no byte of the message that starts at this position was written yet, its header included. */
-bool lane_untouched(const struct lane *lane, uint64_t start);
+/* Whether no byte of the message with this position was written yet, its header included. */
+bool lane_untouched(const struct lane *lane, uint64_t position);
 
-/* Take the message that starts at this position out of the queue; it must be untouched. */
-void lane_withdraw(struct lane *lane, uint64_t start);
+/* Take the message with this position out of the queue; it must be untouched. */
+void lane_withdraw(struct lane *lane, uint64_t position);
 
 /* Drop everything that is queued: there is no reader any more. */
 void lane_abandon(struct lane *lane);

@@ -26,7 +26,6 @@ struct message {
 	enum side from;
 	const struct scan *scan;
 	struct span text;    /* without byte order mark and newline */
-	uint64_t begin;      /* position of the first byte to be withdrawn with it: of its header, else of text */
 	uint64_t start, end; /* of text, as positions in the lane of `from` */
 	uint64_t next;       /* position behind its newline */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */

@@ -80,7 +80,7 @@ struct request {
 	enum turn_fate fate;      /* turns.c sets it */
 	bool withheld;            /* its cancel, or the session/cancel of its turn, is still to be sent */
 	enum request_state state; /* set with pending_move */
-	uint64_t start, end;      /* the frame's positions in its lane; set with pending_place */
+	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
 	msec_t received;          /* when the frame's last byte arrived */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */

@@ -250,7 +250,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (may_ask_progress(session, message, &entry.names))
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
-	pending_place(request, message->begin, message->next);
+	pending_place(request, message->start, message->next);
 	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),

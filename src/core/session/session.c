@@ -233,7 +233,6 @@ read_message(struct session *session, enum side from, struct message *message)
 	text.len = (size_t)(frame->end - frame->body);
 	message->text = framing_skip_bom(text);
 	message->start = lane->decided + frame->end - message->text.len;
-	message->begin = lane->framing == FRAMING_NEWLINE ? message->start : lane->decided;
 	message->end = lane->decided + frame->end;
 	message->next = lane->decided + frame->next;
 	if (frame->rest)

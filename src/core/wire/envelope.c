@@ -1,7 +1,5 @@
 #include "core/envelope.h"
 
-#include <string.h>
-
 #include "core/id.h"
 
 static bool

@@ -199,25 +199,25 @@ lane_overtake(struct lane *lane, struct span message)
 /* Taking messages out of the queue */
 
 bool
-lane_untouched(const struct lane *lane, uint64_t start)
+lane_untouched(const struct lane *lane, uint64_t position)
 {
-	return start >= lane->written && (lane->sent == 0 || start >= queued_at(lane, 0)->next);
+	return position >= lane->written && (lane->sent == 0 || position >= queued_at(lane, 0)->next);
 }
 
 void
-lane_withdraw(struct lane *lane, uint64_t start)
+lane_withdraw(struct lane *lane, uint64_t position)
 {
 	size_t first = 0, end = count_of(lane), middle;
 
-	assert(lane_untouched(lane, start) && start < lane->decided);
-	while (end - first > 1) { /* behind answers that stand at the same position */
+	assert(lane_untouched(lane, position) && position < lane->decided);
+	while (end - first > 1) { /* behind answers that stand before the message */
 		middle = first + (end - first) / 2;
-		if (queued_at(lane, middle)->start <= start)
+		if (queued_at(lane, middle)->start <= position)
 			first = middle;
 		else
 			end = middle;
 	}
-	assert(queued_at(lane, first)->start == start);
+	assert(position < queued_at(lane, first)->next);
 	drop(lane, queued_at(lane, first));
 	settle(lane);
 }
