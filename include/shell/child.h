@@ -17,7 +17,7 @@
  * subreaper too, and sweeps them. One that is stopped goes on when the sweep begins, or when canceld dies.
  *
  * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
- * SIGCHLD, an ev_io for control, and call child_hear().
+ * SIGCHLD, descriptor_want() for control, and call child_hear().
  */
 
 #include <stdbool.h>

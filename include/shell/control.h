@@ -29,7 +29,6 @@
  * connection is not read while it has not read its answers.
  */
 
-#include <ev.h>
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -57,7 +56,6 @@ struct control {
 	struct session *session;
 	const struct life *life;
 	const struct client *client;
-	struct ev_loop *loop;
 	msec_t now;
 
 	int64_t started;       /* seconds since 1970 */

@@ -36,7 +36,6 @@ struct descriptor {
 	int error;  /* errno of the last read or write, if it failed, and not because the other end has gone; else 0 */
 	int wanted; /* the events that are watched */
 	ev_io watcher;
-	struct ev_loop *loop; /* of the watcher */
 };
 
 #define DESCRIPTOR_NONE ((struct descriptor){ .fd = -1, .given = -1 })
@@ -56,8 +55,11 @@ void descriptor_init(struct descriptor *descriptor, int fd, bool ours);
 /* Closes the descriptor, and stops its watcher; fd is -1 afterwards. */
 void descriptor_close(struct descriptor *descriptor);
 
+/* The loop of all watchers; must be set before any event is wanted. */
+extern struct ev_loop *descriptor_loop;
+
 /* From now on these events are watched (EV_READ, EV_WRITE; 0: none), if the descriptor can be watched. */
-void descriptor_want(struct descriptor *descriptor, struct ev_loop *loop, int events);
+void descriptor_want(struct descriptor *descriptor, int events);
 
 /* Like read(2): EAGAIN if there is nothing yet, never EINTR; sets ended at end of file and for any other error. */
 ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) __attribute__((warn_unused_result));
@@ -122,15 +124,14 @@ struct port {
 	enum side side;
 	struct session *session;
 	struct lane *from_lane, *to_lane; /* the session's, by the side that writes and that reads */
-	struct ev_loop *loop;
-	struct buf *from, *to; /* dry run: bytes that this side has written, and bytes for it; else NULL */
+	struct buf *from, *to;            /* dry run: bytes that this side has written, and bytes for it; else NULL */
 	struct descriptor in, out;
 	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
 	bool end_heard; /* the session was told of the end of its input */
 };
 
 /* A port without descriptors. beside: dry run: the bytes that pass, by the side that writes them. All is borrowed. */
-void port_init(struct port *port, enum side side, struct session *session, struct ev_loop *loop, struct buf *beside);
+void port_init(struct port *port, enum side side, struct session *session, struct buf *beside);
 
 /*
  * Takes ownership of both descriptors. ours: as in descriptor_init. The first turn tries to read without waiting for a
@@ -200,7 +201,7 @@ int relay_open(struct relay *relay, bool inherited, struct descriptor *shared) _
 void relay_close(struct relay *relay);
 
 /* Sets up the watchers for the next wait; that of a shared descriptor is the caller's. */
-void relay_watch(struct relay *relay, struct ev_loop *loop);
+void relay_watch(struct relay *relay);
 bool relay_wants_write(const struct relay *relay);
 
 /* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */

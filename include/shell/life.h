@@ -3,7 +3,6 @@
 
 /* The lives of the client, of the server, and of the program: one session, one libev loop. */
 
-#include <ev.h>
 #include <stdbool.h>
 
 #include "core/session.h"
@@ -37,7 +36,6 @@ struct client {
 	struct log *log;
 	struct session *session;
 	const struct port *port;
-	struct ev_loop *loop;
 
 	struct descriptor watches[CLIENT_WATCHES];
 	pid_t process; /* valid while it is watched */
@@ -84,7 +82,6 @@ struct life {
 	const struct client *client;
 	const char *socket; /* control's, which the guardian removes if canceld is killed; or NULL */
 	struct port *port;  /* the server's */
-	struct ev_loop *loop;
 	msec_t now;
 
 	struct child child;

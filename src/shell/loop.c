@@ -155,7 +155,7 @@ watch(struct loop *loop)
 
 	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);
-	descriptor_want(log, loop->ev, log_wants_write(loop->log) || shared ? EV_WRITE : 0);
+	descriptor_want(log, log_wants_write(loop->log) || shared ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
@@ -274,15 +274,14 @@ start(struct loop *loop)
 	loop->due = loop->alarm = MSEC_NEVER;
 	open_session(loop);
 	beside = loop->options->session.dry_run ? loop->beside : NULL;
-	port_init(client, SIDE_CLIENT, loop->session, loop->ev, beside);
-	port_init(server, SIDE_SERVER, loop->session, loop->ev, beside);
+	port_init(client, SIDE_CLIENT, loop->session, beside);
+	port_init(server, SIDE_SERVER, loop->session, beside);
 	port_open(client, STDIN_FILENO, STDOUT_FILENO, false);
 	loop->client = (struct client){
 		.options = loop->options,
 		.log = loop->log,
 		.session = loop->session,
 		.port = client,
-		.loop = loop->ev,
 	};
 	client_open(&loop->client);
 	loop->control = (struct control){
@@ -292,7 +291,6 @@ start(struct loop *loop)
 		.session = loop->session,
 		.life = &loop->life,
 		.client = &loop->client,
-		.loop = loop->ev,
 		.now = loop->now,
 	};
 	control_open(&loop->control);
@@ -303,7 +301,6 @@ start(struct loop *loop)
 		.client = &loop->client,
 		.socket = loop->control.path[0] != '\0' ? loop->control.path : NULL,
 		.port = server,
-		.loop = loop->ev,
 		.now = loop->now,
 	};
 	if (life_start(&loop->life) < 0)
@@ -330,7 +327,7 @@ finish(struct loop *loop)
 	life_close(&loop->life);
 	descriptor_close(&client->in);
 	descriptor_close(&client->out);
-	descriptor_want(&loop->log->descriptor, loop->ev, 0);
+	descriptor_want(&loop->log->descriptor, 0);
 	buf_free(&loop->beside[SIDE_CLIENT]);
 	buf_free(&loop->beside[SIDE_SERVER]);
 	session_free(loop->session);
@@ -366,7 +363,7 @@ loop_run(struct options *options, struct configfile *file, struct log *log)
 	struct loop loop = { .options = options, .file = file, .log = log };
 	int status = STATUS_FAILED;
 
-	loop.ev = ev_loop_new(EVFLAG_AUTO);
+	descriptor_loop = loop.ev = ev_loop_new(EVFLAG_AUTO);
 	if (loop.ev == NULL) {
 		log_failure(log, "cannot start an event loop", 0);
 		return STATUS_FAILED;

@@ -29,8 +29,8 @@ start_as(bool dry_run)
 	from_server_port = out[0];
 	buf_init(&beside[SIDE_CLIENT]);
 	buf_init(&beside[SIDE_SERVER]);
-	port_init(&client, SIDE_CLIENT, session, NULL, dry_run ? beside : NULL);
-	port_init(&server, SIDE_SERVER, session, NULL, dry_run ? beside : NULL);
+	port_init(&client, SIDE_CLIENT, session, dry_run ? beside : NULL);
+	port_init(&server, SIDE_SERVER, session, dry_run ? beside : NULL);
 	port_open(&client, in[0], open("/dev/null", O_WRONLY), true);
 	port_open(&server, open("/dev/null", O_RDONLY), out[1], true);
 }

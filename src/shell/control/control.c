@@ -527,14 +527,13 @@ control_watch(struct control *control)
 		struct peer *peer = control->peers[i];
 
 		send_out(peer);
-		descriptor_want(&peer->socket, control->loop,
-		    (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
+		descriptor_want(&peer->socket, (may_read(peer) ? EV_READ : 0) | (peer->out.len > 0 ? EV_WRITE : 0));
 		if (peer->line > 0 && has_room(peer))
 			control->wake = control->now;
 		if (is_done(peer))
 			hang_up(control, i);
 	}
-	descriptor_want(&control->listener, control->loop, control->accept_at == MSEC_NEVER ? EV_READ : 0);
+	descriptor_want(&control->listener, control->accept_at == MSEC_NEVER ? EV_READ : 0);
 }
 
 void

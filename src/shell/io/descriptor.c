@@ -91,13 +91,15 @@ descriptor_init(struct descriptor *descriptor, int fd, bool ours)
 void
 descriptor_close(struct descriptor *descriptor)
 {
-	descriptor_want(descriptor, descriptor->loop, 0);
+	descriptor_want(descriptor, 0);
 	if (descriptor->fd >= 0)
 		close(descriptor->fd);
 	if (descriptor->given >= 0 && descriptor->given != descriptor->fd)
 		close(descriptor->given);
 	descriptor->fd = descriptor->given = -1;
 }
+
+struct ev_loop *descriptor_loop;
 
 static void
 on_event(struct ev_loop *loop, ev_io *watcher, int events)
@@ -110,19 +112,18 @@ on_event(struct ev_loop *loop, ev_io *watcher, int events)
 }
 
 void
-descriptor_want(struct descriptor *descriptor, struct ev_loop *loop, int events)
+descriptor_want(struct descriptor *descriptor, int events)
 {
 	ev_io *watcher = &descriptor->watcher;
 
 	if (events == descriptor->wanted || descriptor->fd < 0 || !descriptor->pollable)
 		return;
 	if (descriptor->wanted != 0)
-		ev_io_stop(descriptor->loop, watcher);
+		ev_io_stop(descriptor_loop, watcher);
 	ev_io_init(watcher, on_event, descriptor->fd, events);
 	watcher->data = descriptor;
 	if (events != 0)
-		ev_io_start(loop, watcher);
-	descriptor->loop = loop;
+		ev_io_start(descriptor_loop, watcher);
 	descriptor->wanted = events;
 }
 

@@ -5,13 +5,12 @@
 enum { SPANS = 16 };
 
 void
-port_init(struct port *port, enum side side, struct session *session, struct ev_loop *loop, struct buf *beside)
+port_init(struct port *port, enum side side, struct session *session, struct buf *beside)
 {
 	*port = (struct port){ .side = side,
 		.session = session,
 		.from_lane = session_lane(session, side),
 		.to_lane = session_lane(session, side_other(side)),
-		.loop = loop,
 		.in = DESCRIPTOR_NONE,
 		.out = DESCRIPTOR_NONE };
 	if (beside != NULL) {
@@ -166,7 +165,6 @@ void
 port_watch(struct port *port, bool reading, bool writing)
 {
 	throttle(port);
-	descriptor_want(&port->in, port->loop, reading && port_may_read(port) ? EV_READ : 0);
-	descriptor_want(&port->out, port->loop,
-	    writing && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
+	descriptor_want(&port->in, reading && port_may_read(port) ? EV_READ : 0);
+	descriptor_want(&port->out, writing && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
 }

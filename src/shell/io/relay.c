@@ -97,10 +97,10 @@ move(struct relay *relay, int reads)
 }
 
 void
-relay_watch(struct relay *relay, struct ev_loop *loop)
+relay_watch(struct relay *relay)
 {
-	descriptor_want(&relay->in, loop, EV_READ);
-	descriptor_want(&relay->own, loop, relay_wants_write(relay) ? EV_WRITE : 0);
+	descriptor_want(&relay->in, EV_READ);
+	descriptor_want(&relay->own, relay_wants_write(relay) ? EV_WRITE : 0);
 }
 
 bool

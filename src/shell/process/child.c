@@ -29,13 +29,11 @@ open_ends(int ends[])
 }
 
 static void
-close_ends(int ends[], unsigned which)
+close_end(int *end)
 {
-	for (int i = 0; i < ENDS; i++)
-		if ((which & 1U << i) != 0 && ends[i] >= 0) {
-			close(ends[i]);
-			ends[i] = -1;
-		}
+	if (*end >= 0)
+		close(*end);
+	*end = -1;
 }
 
 /*
@@ -119,7 +117,9 @@ child_start(struct child *child, struct guardian guardian)
 		child->guardian = fork_guardian(&guardian);
 	}
 	if (child->guardian > 0) {
-		close_ends(ends, 1U << INPUT_READ | 1U << OUTPUT_WRITE | 1U << CONTROL_GUARDIAN);
+		close_end(&ends[INPUT_READ]);
+		close_end(&ends[OUTPUT_WRITE]);
+		close_end(&ends[CONTROL_GUARDIAN]);
 		status = hear_start(child, ends[CONTROL_OWN]);
 	}
 	if (status == 0) {
@@ -129,7 +129,8 @@ child_start(struct child *child, struct guardian guardian)
 		return 0;
 	}
 	error = errno;
-	close_ends(ends, ~0U);
+	for (int i = 0; i < ENDS; i++)
+		close_end(&ends[i]);
 	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
 		;
 	/* A guardian that has not ended in order may have left processes. */

@@ -92,7 +92,7 @@ settle_watches(struct client *client)
 	if (hung_up->ready && hung_up->wanted != 0)
 		hung_up->ready = descriptor_hung_up(hung_up);
 	for (int i = 0; i < CLIENT_WATCHES; i++)
-		descriptor_want(&client->watches[i], client->loop, client->watches[i].ready ? 0 : EV_READ);
+		descriptor_want(&client->watches[i], client->watches[i].ready ? 0 : EV_READ);
 }
 
 static struct descriptor

@@ -370,10 +370,10 @@ void
 life_watch(struct life *life)
 {
 	port_watch(life->port, true, !life->child.exited);
-	relay_watch(&life->relay, life->loop);
+	relay_watch(&life->relay);
 	/* Both stay readable then. */
-	descriptor_want(&life->reader, life->loop, life->reader.ready ? 0 : EV_READ);
-	descriptor_want(&life->child.control, life->loop, life->child.control.ended ? 0 : EV_READ);
+	descriptor_want(&life->reader, life->reader.ready ? 0 : EV_READ);
+	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ);
 }
 
 int
