@@ -365,7 +365,7 @@ struct session {
 	struct latency latency;
 	bool batch_told;             /* receive.c */
 	struct scan *scan, *salvage; /* of the message at hand; for whatever else is scanned meanwhile */
-	struct buf words;            /* reply.c: the text of an error */
+	struct buf words;            /* for a text or an id that is being composed */
 	struct buf scratch;          /* for one message that is being composed; reused for the next one */
 };
 

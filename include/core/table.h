@@ -28,10 +28,9 @@ enum request_state {
 	REQUEST_STATES
 };
 
-enum request_flag {              /* properties, known from the start */
-	REQUEST_PERSON = 1 << 0, /* its answer waits for a person */
-	REQUEST_TASK = 1 << 2,   /* params.task: cancelled with tasks/cancel only */
-	REQUEST_ASKED = 1 << 3,  /* canceld added its token, for its own use */
+enum request_flag {             /* properties, known from the start */
+	REQUEST_TASK = 1 << 0,  /* params.task: cancelled with tasks/cancel only */
+	REQUEST_ASKED = 1 << 1, /* canceld added its token, for its own use */
 };
 
 enum given_up { /* who has given it up, before its answer came */
@@ -103,7 +102,7 @@ struct pending {
 	size_t count;         /* all entries */
 	struct request *oldest, *newest;
 	size_t in_state[REQUEST_STATES];
-	size_t persons;        /* WAITING with REQUEST_PERSON */
+	size_t persons;        /* WAITING for a person: METHOD_PERSON */
 	size_t aliased;        /* entries whose wire_id differs from id */
 	struct map names;      /* private: by id_hash and kind; those of tombstones apart */
 	uint64_t serial;       /* private: of the next request */

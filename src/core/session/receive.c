@@ -140,8 +140,6 @@ read_names(const struct session *session, const struct message *message, const s
 		names->meta.ptr = entry->meta;
 		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	if (row->traits & METHOD_PERSON)
-		names->flags |= REQUEST_PERSON;
 	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
 	read_tokens(dialect, scan, names);

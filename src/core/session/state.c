@@ -133,20 +133,16 @@ state_is_settled(const struct session *session)
 struct span
 questions_mint(struct session *session, enum side asker, bool string, char storage[MINTED_MAX])
 {
-	struct span minted = { storage, 0 };
-	struct buf text;
+	struct buf *text = &session->words;
 
-	buf_init(&text);
 	do {
-		buf_clear(&text);
-		compose(&text, string ? "'canceld-%d'" : "%d",
+		buf_clear(text);
+		compose(text, string ? "'canceld-%d'" : "%d",
 		    (string ? 1 : MINTED_FIRST) + (int64_t)session->questions.minted++);
-	} while (pending_holds(&session->party[asker].pending, buf_span(&text)) ||
-	    pending_holds(&session->questions.asked[asker], buf_span(&text)));
-	minted.len = text.len;
-	memcpy(storage, buf_span(&text).ptr, text.len);
-	buf_free(&text);
-	return minted;
+	} while (pending_holds(&session->party[asker].pending, buf_span(text)) ||
+	    pending_holds(&session->questions.asked[asker], buf_span(text)));
+	memcpy(storage, buf_span(text).ptr, text->len);
+	return (struct span){ storage, text->len };
 }
 
 bool

@@ -46,7 +46,7 @@ enter_state(struct request *request, enum request_state state)
 {
 	request->state = state;
 	request->in->in_state[state]++;
-	if (state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
+	if (state == REQUEST_WAITING && (request->traits & METHOD_PERSON))
 		request->in->persons++;
 }
 
@@ -54,7 +54,7 @@ static void
 leave_state(const struct request *request)
 {
 	request->in->in_state[request->state]--;
-	if (request->state == REQUEST_WAITING && (request->flags & REQUEST_PERSON))
+	if (request->state == REQUEST_WAITING && (request->traits & METHOD_PERSON))
 		request->in->persons--;
 }
 
