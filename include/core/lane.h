@@ -64,7 +64,7 @@ struct lane_message {
 	uint64_t next;            /* position behind its frame */
 	const struct edit *edits; /* by offset; within the text, not at its first or last byte */
 	int edit_count;
-	bool bound; /* meaningful to the current reader only: lane_keep drops it */
+	bool bound; /* meaningful to the current reader only: see lane_lose_reader */
 };
 
 /*
@@ -89,14 +89,11 @@ bool lane_untouched(const struct lane *lane, uint64_t position);
 /* Take the message with this position out of the queue; it must be untouched. */
 void lane_withdraw(struct lane *lane, uint64_t position);
 
-/* Drop everything that is queued: there is no reader any more. */
-void lane_abandon(struct lane *lane);
-
 /*
- * The reader has gone and another one will come. Keep the whole messages that are queued; drop the rest of a message
- * that is half written, urgent messages, canceld's own, and those bound to the former reader.
+ * The reader has gone: drop all that is queued. Unless it was the last one, keep whole messages, but for canceld's own and
+ * those bound to the former reader.
  */
-void lane_keep(struct lane *lane);
+void lane_lose_reader(struct lane *lane, bool last);
 
 /*
  * Write nothing at or after this position, except urgent messages, messages of lane_answer at this position, and the

@@ -71,7 +71,7 @@ session_server_gone(struct session *session, int status, int signal, msec_t now)
 	end_server(session, SERVER_GONE, status, signal);
 	requests_sweep(session, SIDE_CLIENT, EVENT_RECEIVER_GONE, 0);
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
-	lane_abandon(session->party[SIDE_CLIENT].lane);
+	lane_lose_reader(session->party[SIDE_CLIENT].lane, true);
 }
 
 void
@@ -96,7 +96,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	pending_clear(&session->turns);
 	/* Keep unsent messages, except those bound to the old server. */
-	lane_keep(client->lane);
+	lane_lose_reader(client->lane, false);
 	server->untracked = 0;
 	if (client->untracked <= client->lane->written) /* else it waits for the next server */
 		client->untracked = 0;
@@ -123,7 +123,7 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	if (retired)
 		lane_stop_at(client->lane, 0);
 	else
-		lane_abandon(client->lane);
+		lane_lose_reader(client->lane, true);
 }
 
 void

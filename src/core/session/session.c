@@ -295,7 +295,7 @@ hear(struct session *session, enum side from, bool ended)
 		receive_frame(session, from);
 	}
 	if (from == SIDE_CLIENT && server_takes_nothing(&session->server))
-		lane_abandon(party->lane);
+		lane_lose_reader(party->lane, true);
 }
 
 void

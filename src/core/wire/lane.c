@@ -230,28 +230,15 @@ take_urgent(struct lane *lane, size_t n)
 	buf_consume(&lane->urgent, n);
 }
 
-/* Drops what is queued, but, if kept, whole messages that any reader may get. */
-static void
-restart(struct lane *lane, bool kept)
+void
+lane_lose_reader(struct lane *lane, bool last)
 {
 	for (size_t i = 0; i < count_of(lane); i++)
-		if (!kept || queued_at(lane, i)->bound || (i == 0 && lane->sent > 0))
+		if (last || queued_at(lane, i)->bound || (i == 0 && lane->sent > 0))
 			drop(lane, queued_at(lane, i));
 	lane->sent = 0;
 	settle(lane);
 	take_urgent(lane, lane->urgent.len);
-}
-
-void
-lane_abandon(struct lane *lane)
-{
-	restart(lane, false);
-}
-
-void
-lane_keep(struct lane *lane)
-{
-	restart(lane, true);
 }
 
 /* Writing */

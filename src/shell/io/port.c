@@ -144,7 +144,7 @@ port_write(struct port *port)
 void
 port_abandon(struct port *port)
 {
-	lane_abandon(port->to_lane);
+	lane_lose_reader(port->to_lane, true);
 	if (port->to != NULL)
 		buf_clear(port->to);
 }
