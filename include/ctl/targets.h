@@ -75,10 +75,7 @@ void targets_free(struct targets *targets);
 /* Sends a request and takes the reference to params (NULL: none). false: it could not; see fault. */
 bool target_ask(struct target *target, const char *method, json_t *params, msec_t end);
 
-/* Waits for the answer: its result, an object that the caller owns. NULL: there is none; see fault. */
-json_t *target_answer(struct target *target, msec_t end) __attribute__((warn_unused_result));
-
-/* Both, within CALL_LIMIT. */
+/* Sends it and waits for the result, an object that the caller owns, within CALL_LIMIT. NULL: there is none; see fault. */
 json_t *target_call(struct target *target, const char *method, json_t *params) __attribute__((warn_unused_result));
 
 /* Reads what has come, without waiting; at the end of the stream it closes the connection. */

@@ -29,21 +29,6 @@ struct watch {
 	bool json;
 };
 
-static void
-append_value(struct buf *line, const char *key, const json_t *value)
-{
-	static const char *const times[] = { "elapsed", "timeout", "after" };
-	struct span text = show_text(value);
-	char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	bool plain = text.len > 0 && strcspn(text.ptr, " \"'=\\") == text.len;
-
-	printable_append(line, plain ? text : span_of(dumped), "");
-	free(dumped);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (json_is_number(value) && strcmp(key, times[i]) == 0)
-			buf_append(line, SPAN("ms"));
-}
-
 static const char *
 colour_of(struct span word)
 {
@@ -53,36 +38,49 @@ colour_of(struct span word)
 	return COLOUR_YELLOW;
 }
 
-/* 12:00:00.000 everything[4711] TIMED_OUT method=tools/call ... */
+/* " key=value", as the log has it. */
+static void
+append_member(struct buf *line, const char *key, const json_t *value)
+{
+	struct span text = show_text(value);
+	bool plain = text.len > 0 && strcspn(text.ptr, " \"'=\\") == text.len;
+	bool time = strcmp(key, "elapsed") == 0 || strcmp(key, "timeout") == 0 || strcmp(key, "after") == 0;
+	char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+	compose(line, " %s=%b%s", key, plain ? text : span_of(dumped), time ? "ms" : "");
+	free(dumped);
+}
+
+/* 12:00:00.000Z everything[4711] TIMED_OUT method=tools/call ... */
 static void
 show_human(json_t *decision)
 {
-	struct span word = show_string(decision, "why"), time = show_string(decision, "time");
-	const char *day_end = memchr(time.ptr, 'T', time.len), *key;
-	size_t day = day_end == NULL ? 0 : (size_t)(day_end - time.ptr) + 1;
-	struct buf line;
+	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
+	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
+	struct buf line, rest;
+	const char *key;
 	json_t *value;
 
 	buf_init(&line);
-	printable_append(&line, span_part(time, day, time.len - day), "");
-	buf_append(&line, SPAN(" "));
-	printable_append(&line, show_string(decision, "server"), "");
-	compose(&line, "[%d] %s", (int64_t)show_number(decision, "pid"), term_colour(colour_of(word)));
-	printable_append(&line, word, "");
+	buf_init(&rest);
+	compose(&rest, "%b %b[%d] ", span_part(time, day, time.len - day), show_string(decision, "server"),
+	    (int64_t)show_number(decision, "pid"));
+	printable_append(&line, buf_span(&rest), "");
+	compose(&line, "%s", term_colour(colour_of(why)));
+	printable_append(&line, why, "");
 	compose(&line, "%s", term_colour(COLOUR_NONE));
+	buf_clear(&rest);
 	json_object_foreach(decision, key, value)
 	{
-		if (strcmp(key, "time") == 0 || strcmp(key, "pid") == 0 || strcmp(key, "server") == 0 ||
-		    strcmp(key, "why") == 0)
-			continue;
-		buf_append(&line, SPAN(" "));
-		printable_append(&line, span_of(key), "");
-		buf_append(&line, SPAN("="));
-		append_value(&line, key, value);
+		if (strcmp(key, "time") != 0 && strcmp(key, "pid") != 0 && strcmp(key, "server") != 0 &&
+		    strcmp(key, "why") != 0)
+			append_member(&rest, key, value);
 	}
+	printable_append(&line, buf_span(&rest), "");
 	buf_append(&line, SPAN("\n"));
 	show_bytes(buf_span(&line));
 	buf_free(&line);
+	buf_free(&rest);
 }
 
 static void

@@ -160,8 +160,9 @@ await_response(struct target *target, msec_t end)
 	}
 }
 
-json_t *
-target_answer(struct target *target, msec_t end)
+/* NULL: there is no result; see fault. */
+static json_t *
+receive(struct target *target, msec_t end)
 {
 	json_t *message = await_response(target, end), *result = json_object_get(message, "result");
 	const char *why = "no answer of canceld";
@@ -190,7 +191,7 @@ target_call(struct target *target, const char *method, json_t *params)
 {
 	msec_t end = monotonic_now() + CALL_LIMIT;
 
-	return target_ask(target, method, params, end) ? target_answer(target, end) : NULL;
+	return target_ask(target, method, params, end) ? receive(target, end) : NULL;
 }
 
 const char *
@@ -305,7 +306,7 @@ hear_all(struct targets *targets, msec_t end)
 		if (target->about != NULL || target->fault[0] != '\0')
 			continue;
 		if (target->fd >= 0 || target_ask(target, targets->method, json_incref(targets->params), end))
-			target->about = target_answer(target, end);
+			target->about = receive(target, end);
 		if (target->about != NULL)
 			target->pid = (long)show_number(target->about, "pid");
 		else if (!target->gone)
