@@ -202,7 +202,6 @@ void relay_close(struct relay *relay);
 
 /* Sets up the watchers for the next wait; that of a shared descriptor is the caller's. */
 void relay_watch(struct relay *relay);
-bool relay_wants_write(const struct relay *relay);
 
 /* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */
 void relay_turn(struct relay *relay);

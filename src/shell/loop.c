@@ -151,7 +151,7 @@ watch(struct loop *loop)
 {
 	const struct relay *relay = &loop->life.relay;
 	struct descriptor *log = &loop->log->descriptor;
-	bool shared = relay->out == log && relay_wants_write(relay);
+	bool shared = relay->out == log && relay->queue.len > 0;
 
 	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);

@@ -152,8 +152,8 @@ listen_as(const char *path)
 	struct sockaddr_un address;
 	char hidden[PLACE_PATH + 32];
 	mode_t mask;
-	bool listening;
-	int fd, bound, error;
+	bool bound, listening;
+	int fd, error;
 
 	snprintf(hidden, sizeof(hidden), "%.*s.%ld-%08x", slash == NULL ? 0 : (int)(slash - path) + 1, path,
 	    (long)getpid(), random_number());
@@ -163,11 +163,11 @@ listen_as(const char *path)
 	if (fd < 0)
 		return -1;
 	mask = umask(0177);
-	bound = bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	bound = bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 	umask(mask);
-	listening = bound == 0 && listen(fd, BACKLOG) == 0 && link(hidden, path) == 0;
+	listening = bound && listen(fd, BACKLOG) == 0 && link(hidden, path) == 0;
 	error = errno;
-	if (bound == 0)
+	if (bound)
 		unlink(hidden);
 	if (listening)
 		return fd;

@@ -22,12 +22,11 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-enum {
-	/* A terminal polls writable as soon as there is room for one byte. */
-	TERMINAL_TAKES = 64,
-	/* pipe(7): a write of at most PIPE_BUF to a pipe that polls writable finds room. */
-	PIPE_TAKES = PIPE_BUF,
-};
+/*
+ * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a pipe that polls
+ * writable finds room: pipe(7).
+ */
+enum { TERMINAL_TAKES = 64 };
 
 int
 descriptor_sanitize(void)
@@ -137,22 +136,12 @@ way_changed(struct descriptor *descriptor)
 	return true;
 }
 
-static bool
-is_ready(int fd, short events)
-{
-	struct pollfd ready = { .fd = fd, .events = events };
-
-	if (poll(&ready, 1, 0) > 0)
-		return true;
-	errno = EAGAIN;
-	return false;
-}
-
 static ssize_t
 transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int count, bool writing)
 {
 	struct msghdr message = { .msg_iov = pieces };
 	int fd = descriptor->fd;
+	struct pollfd room = { .fd = fd, .events = writing ? POLLOUT : POLLIN };
 	size_t limit;
 
 	switch (descriptor->way) {
@@ -169,9 +158,11 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 		return -1;
 #endif
 	case DESCRIPTOR_CAREFUL:
-		if (!is_ready(fd, writing ? POLLOUT : POLLIN))
+		if (poll(&room, 1, 0) <= 0) {
+			errno = EAGAIN;
 			return -1;
-		limit = isatty(fd) ? TERMINAL_TAKES : PIPE_TAKES;
+		}
+		limit = isatty(fd) ? TERMINAL_TAKES : PIPE_BUF;
 		if (writing && pieces[0].iov_len > limit)
 			pieces[0].iov_len = limit;
 		count = 1;

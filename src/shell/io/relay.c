@@ -100,19 +100,13 @@ void
 relay_watch(struct relay *relay)
 {
 	descriptor_want(&relay->in, EV_READ);
-	descriptor_want(&relay->own, relay_wants_write(relay) ? EV_WRITE : 0);
-}
-
-bool
-relay_wants_write(const struct relay *relay)
-{
-	return relay->queue.len > 0;
+	descriptor_want(&relay->own, relay->queue.len > 0 ? EV_WRITE : 0);
 }
 
 void
 relay_turn(struct relay *relay)
 {
-	if (relay->in.ready || relay_wants_write(relay))
+	if (relay->in.ready || relay->queue.len > 0)
 		move(relay, READS);
 }
 
