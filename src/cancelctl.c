@@ -36,7 +36,7 @@ static const struct command commands[] = {
 	{ "log", "PID|NAME LEVEL", "change how much is logged", ctl_steer },
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
-	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_unwrap },
+	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap },
 	{ "doctor", "[options] [--] COMMAND [argument...] | CLIENT SERVER",
 	    "tells which promises of its protocol a server keeps", ctl_doctor },
 	{ "help", "", "this text", help },

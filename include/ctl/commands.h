@@ -16,8 +16,7 @@ int ctl_watch(int argc, char *argv[]);
 int ctl_top(int argc, char *argv[]);
 int ctl_stats(int argc, char *argv[]);
 int ctl_metrics(int argc, char *argv[]);
-int ctl_wrap(int argc, char *argv[]);
-int ctl_unwrap(int argc, char *argv[]);
+int ctl_wrap(int argc, char *argv[]); /* and unwrap */
 int ctl_doctor(int argc, char *argv[]);
 
 /*

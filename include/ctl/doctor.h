@@ -133,9 +133,10 @@ struct visit {
 	char session[256]; /* the id of the ACP session; empty: none */
 	pid_t pid;         /* of canceld; 0: it has exited */
 	int ends[VISIT_ENDS];
-	char said[256]; /* the last line of the server's stderr, behind ": "; empty: none was read */
-	char end[32];   /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended;   /* then: visit_now */
+	int log, config; /* canceld's, until it has opened them; -1: closed */
+	char said[256];  /* the last line of the server's stderr, behind ": "; empty: none was read */
+	char end[32];    /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended;    /* then: visit_now */
 	struct buf in, out, events;
 	msec_t due, late; /* see visit_now */
 };

@@ -276,6 +276,9 @@ static const struct {
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
 	    "0\n" },
 	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
+	/* It gets no descriptor of ours. */
+	{ "sh -c 'ls /proc/$$/fd' >without; " D "-v -- sh -c 'ls /proc/$$/fd >&2' 2>with; cmp without with", 0,
+	    "0 kept, 1 broken" },
 	{ ENTRIES "cursor good", 0, "yes         answers initialize" },
 	{ ENTRIES "cursor wrapped", 0, "yes         answers initialize" },
 	{ ENTRIES "cursor elsewhere", 0, "yes         answers initialize" },

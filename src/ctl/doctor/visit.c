@@ -112,6 +112,22 @@ answer_to(const json_t *request)
 }
 
 static void
+stop(int *end)
+{
+	if (*end >= 0)
+		close(*end);
+	*end = -1;
+}
+
+/* canceld has opened them. */
+static void
+release(struct visit *visit)
+{
+	stop(&visit->log);
+	stop(&visit->config);
+}
+
+static void
 hear_event(struct visit *visit, json_t *event)
 {
 	const char *step = visit_text(event, "step"), *why = visit_text(event, "why");
@@ -119,6 +135,7 @@ hear_event(struct visit *visit, json_t *event)
 	json_t *first;
 	char word[64];
 
+	release(visit);
 	/* What a client sent is not the server's fault. */
 	if (strcmp(visit_text(event, "to"), "server") == 0)
 		return;
@@ -218,14 +235,6 @@ take(struct visit *visit, struct buf *in, size_t fresh, bool headers, void (*hea
 	return true;
 }
 
-static void
-stop(int *end)
-{
-	if (*end >= 0)
-		close(*end);
-	*end = -1;
-}
-
 /* Reads what is there, and hears all that is whole. */
 static void
 read_some(struct visit *visit, enum visit_end end, struct buf *in, void (*hear)(struct visit *visit, json_t *value))
@@ -293,7 +302,18 @@ open_ends(struct visit *visit, int theirs[VISIT_ENDS + 1])
 	return 0;
 }
 
-/* canceld opens its log and its configuration by the names that descriptors have. */
+/* canceld opens its log and its configuration by the names of descriptors: of ours where they have one, as it hands its own on. */
+static void
+name_end(char name[64], const char *option, int end)
+{
+#ifdef __linux__
+	snprintf(name, 64, "%s=/proc/%ld/fd/%d", option, (long)getppid(), end);
+#else
+	snprintf(name, 64, "%s=/dev/fd/%d", option, end);
+	fcntl(end, F_SETFD, 0);
+#endif
+}
+
 _Noreturn static void
 become_canceld(const struct examination *what, const int ends[VISIT_ENDS + 1])
 {
@@ -303,15 +323,13 @@ become_canceld(const struct examination *what, const int ends[VISIT_ENDS + 1])
 	size_t words = sizeof(options) / sizeof(options[0]), count = 0;
 	char **argv;
 
-	snprintf(log, sizeof(log), "--log=/dev/fd/%d", ends[VISIT_LOG]);
-	snprintf(config, sizeof(config), "--config=/dev/fd/%d", ends[VISIT_ENDS]);
+	name_end(log, "--log", ends[VISIT_LOG]);
+	name_end(config, "--config", ends[VISIT_ENDS]);
 	while (what->command[count] != NULL)
 		count++;
 	argv = mem_resize(NULL, words + count + 1, sizeof(*argv));
 	memcpy(argv, options, sizeof(options));
 	memcpy(argv + words, what->command, (count + 1) * sizeof(*argv));
-	fcntl(ends[VISIT_LOG], F_SETFD, 0);
-	fcntl(ends[VISIT_ENDS], F_SETFD, 0);
 	signal(SIGPIPE, SIG_DFL);
 	if (dup2(ends[VISIT_TO], STDIN_FILENO) >= 0 && dup2(ends[VISIT_FROM], STDOUT_FILENO) >= 0 &&
 	    (what->loud || dup2(ends[VISIT_ERRORS], STDERR_FILENO) >= 0))
@@ -334,8 +352,11 @@ visit_start(struct visit *visit, const struct examination *what, const struct di
 	if (visit->pid == 0)
 		become_canceld(what, theirs);
 	error = errno;
-	for (int i = 0; i <= VISIT_ENDS; i++)
-		stop(&theirs[i]);
+	visit->log = theirs[VISIT_LOG];
+	visit->config = theirs[VISIT_ENDS];
+	stop(&theirs[VISIT_TO]);
+	stop(&theirs[VISIT_FROM]);
+	stop(&theirs[VISIT_ERRORS]);
 	if (visit->pid > 0)
 		return 0;
 	visit_free(visit);
@@ -384,8 +405,10 @@ turn(struct visit *visit, msec_t until)
 	}
 	visit_now(visit);
 	visit->due = MSEC_NEVER;
-	if (visit->pid > 0 && waitpid(visit->pid, NULL, WNOHANG) == visit->pid)
+	if (visit->pid > 0 && waitpid(visit->pid, NULL, WNOHANG) == visit->pid) {
 		visit->pid = 0;
+		release(visit);
+	}
 	return left > 0;
 }
 
@@ -504,6 +527,7 @@ visit_free(struct visit *visit)
 		json_decref(visit->asked[i].answer);
 	for (int i = 0; i < VISIT_ENDS; i++)
 		stop(&visit->ends[i]);
+	release(visit);
 	json_decref(visit->decisions);
 	buf_free(&visit->in);
 	buf_free(&visit->out);

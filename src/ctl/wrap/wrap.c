@@ -478,10 +478,12 @@ run(struct task *task)
 }
 
 /* argv is cut at the first --. */
-static int
-start(bool unwrap, int argc, char *argv[])
+int
+ctl_wrap(int argc, char *argv[])
 {
-	struct task task = { .change = { .unwrap = unwrap, .options = (char *[]){ NULL }, .deadline = deadline_of } };
+	struct task task = { .change = { .unwrap = strcmp(argv[0], "unwrap") == 0,
+				 .options = (char *[]){ NULL },
+				 .deadline = deadline_of } };
 	int words = 1, status;
 
 	while (words < argc && strcmp(argv[words], "--") != 0)
@@ -496,16 +498,4 @@ start(bool unwrap, int argc, char *argv[])
 		status = run(&task);
 	client_files_free(&task.files);
 	return status;
-}
-
-int
-ctl_wrap(int argc, char *argv[])
-{
-	return start(false, argc, argv);
-}
-
-int
-ctl_unwrap(int argc, char *argv[])
-{
-	return start(true, argc, argv);
 }
