@@ -2,7 +2,7 @@
 #define CORE_STATE_H
 
 /*
- * The state of a session, a struct for each concern; only the module of the same name writes to it. Questions that need
+ * The state of a session, a struct for each concern, which the module of the same name writes. Questions that need
  * several of these structs are answered here.
  */
 
