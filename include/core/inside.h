@@ -42,10 +42,10 @@ bool acks_add(struct session *session, struct span id, struct span target, struc
     const struct request *request);
 
 /*
- * The client's request with this id has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id
- * ends again, the last end counts.
+ * The client's request whose id has this hash has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id ends
+ * again, the last end counts.
  */
-void acks_note_end(struct acks *acks, struct span id, enum outcome outcome);
+void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
 
 /* The client's request has ended: notes the end, and sends the acknowledgements that wait for it. */
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);

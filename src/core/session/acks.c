@@ -31,18 +31,12 @@ acks_add(struct session *session, struct span id, struct span target, struct spa
 	return true;
 }
 
-static void
-note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
+void
+acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 {
 	if (acks->marks == NULL)
 		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
 	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
-}
-
-void
-acks_note_end(struct acks *acks, struct span id, enum outcome outcome)
-{
-	note_end(acks, id_hash(id, acks->waiting.seed), outcome);
 }
 
 void
@@ -77,7 +71,7 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		acks_send(session, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
-	note_end(&session->acks, request->names[0].hash, outcome);
+	acks_note_end(&session->acks, request->names[0].hash, outcome);
 }
 
 enum outcome

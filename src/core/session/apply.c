@@ -174,8 +174,12 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 
 /* The request has ended, or its answer is no longer awaited. */
 static void
-note_end(struct session *session, const struct request *request, enum outcome outcome, enum tally tally)
+note_end(struct session *session, const struct request *request, const struct decision *cell, enum decide_event event,
+    const struct message *message)
 {
+	enum outcome outcome = outcome_of(request, event, message);
+	enum tally tally = tally_of(request, cell, outcome, message);
+
 	if (request->from != SIDE_CLIENT)
 		return;
 	journal_tally(&session->journal, SIDE_CLIENT, tally);
@@ -218,11 +222,8 @@ apply(struct session *session, struct request *request, enum decide_event event,
 		reply_to(session, request, event);
 	if (cell->steps & DECIDE_EXTEND)
 		pending_extend(request, clocks_idle(&session->clocks, request->from));
-	if (cell->tally != TALLY_OPEN) {
-		enum outcome outcome = outcome_of(request, event, message);
-
-		note_end(session, request, outcome, tally_of(request, cell, outcome, message));
-	}
+	if (cell->tally != TALLY_OPEN)
+		note_end(session, request, cell, event, message);
 	if (cell->next != request->state)
 		enter_state(session, request, (enum request_state)cell->next);
 	return result;

@@ -27,18 +27,6 @@ is_owed(const struct session *session, const struct request *request)
 	    state_of(session, request) != REQUEST_QUEUED;
 }
 
-/* The server is deaf: it has the grace to answer what it has, and nothing else is answered. */
-static void
-deafen(struct session *session, struct request *request)
-{
-	bool owed = is_owed(session, request);
-
-	if (request->state == REQUEST_WAITING && owed)
-		apply_grace(session, request);
-	else if (session->server.life == SERVER_DEAF && request_is_awaited(request) && !owed)
-		turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
-}
-
 void
 session_client_leaves(struct session *session, enum leaving leaving, msec_t now)
 {
@@ -115,9 +103,15 @@ session_server_deaf(struct session *session, bool retired, msec_t now)
 	/* What it has not answered gets the grace from now on. */
 	session->party[SIDE_SERVER].heard = session->clocks.steady;
 	recovery_wait_no_more(session);
+	/* It has the grace to answer what it has, and nothing else is answered. */
 	for (request = client->pending.oldest; request != NULL; request = next) {
+		bool owed = is_owed(session, request);
+
 		next = request->newer;
-		deafen(session, request);
+		if (request->state == REQUEST_WAITING && owed)
+			apply_grace(session, request);
+		else if (!retired && request_is_awaited(request) && !owed)
+			turns_decide(session, request, EVENT_RECEIVER_DEAF, NULL);
 	}
 	requests_sweep(session, SIDE_SERVER, EVENT_REQUESTER_GONE, 0);
 	if (retired)
