@@ -277,7 +277,7 @@ static const struct {
 	    "0\n" },
 	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
 	/* It gets no descriptor of ours. */
-	{ "sh -c 'ls /proc/$$/fd' >without; " D "-v -- sh -c 'ls /proc/$$/fd >&2' 2>with; cmp without with", 0,
+	{ "ls /proc/self/fd >without; " D "-v -- sh -c 'exec ls /proc/self/fd >&2' 2>with; cmp without with", 0,
 	    "0 kept, 1 broken" },
 	{ ENTRIES "cursor good", 0, "yes         answers initialize" },
 	{ ENTRIES "cursor wrapped", 0, "yes         answers initialize" },
