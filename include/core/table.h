@@ -151,7 +151,7 @@ void pending_move(struct request *request, enum request_state state);
 /* Disarms the request's alarms, removes and frees it. */
 void pending_remove(struct request *request);
 
-/* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. */
+/* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. An empty id names none. */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
 /*

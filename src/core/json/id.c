@@ -45,7 +45,7 @@ is_number(struct span text)
 {
 	struct scan scan;
 
-	if (text.len > ID_MAX)
+	if (text.len == 0 || text.len > ID_MAX)
 		return false;
 	scan_read(&scan, text);
 	return scan_type(&scan) == VALUE_NUMBER && scan.fault == SCAN_FINE &&

@@ -33,7 +33,7 @@ question_named(const struct session *session, enum side from, const struct scan 
 {
 	struct span id = message_id(scan, SCAN_ID);
 
-	return id.len > 0 && envelope_may_answer(scan) ? questions_find(session, side_other(from), id) : NULL;
+	return envelope_may_answer(scan) ? questions_find(session, side_other(from), id) : NULL;
 }
 
 /* If what was scanned is meant as an answer, it is no sound one: the requester gets an error. false: nobody waits. */
@@ -75,7 +75,7 @@ is_echo(const struct session *session, const struct envelope *envelope, const st
 {
 	const struct cancel *cancel = dialect_cancel(session->handshake.dialect, envelope->method);
 	struct span id = cancel != NULL ? message_id(scan, cancel->field) : envelope->id;
-	const struct request *request = id.len == 0 ? NULL : pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
+	const struct request *request = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
 
 	if (request == NULL || cancel != NULL)
 		return request != NULL && request->state != REQUEST_WAITING;

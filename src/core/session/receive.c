@@ -21,7 +21,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	const struct dialect *dialect = session->handshake.dialect;
 	struct span id = message->envelope.id, target = message_id(message->scan, SCAN_PARAMS_ID);
 	struct span reason = scan_text(message->scan, SCAN_REASON);
-	struct request *request = target.len == 0 ? NULL : pending_by_id(&session->party[SIDE_CLIENT].pending, target);
+	struct request *request = pending_by_id(&session->party[SIDE_CLIENT].pending, target);
 
 	pass_discard(session, message);
 	if (message->envelope.id.len == 0)

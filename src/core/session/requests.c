@@ -5,9 +5,7 @@ requests_named(const struct session *session, enum side from, const struct scan 
 {
 	struct span id = message_id(scan, SCAN_ID);
 
-	return id.len > 0 && envelope_may_answer(scan) ?
-	    pending_by_wire(&session->party[side_other(from)].pending, id) :
-	    NULL;
+	return envelope_may_answer(scan) ? pending_by_wire(&session->party[side_other(from)].pending, id) : NULL;
 }
 
 static void

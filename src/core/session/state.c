@@ -243,7 +243,7 @@ state_names_request(const struct session *session, enum side from, const struct 
 		return false;
 	if (scan_unkept(scan, SCAN_ID)) /* a request with so long an id is not tracked */
 		return session->party[side_other(from)].untracked > 0;
-	return id.len > 0 && state_id_is_taken(session, side_other(from), id);
+	return state_id_is_taken(session, side_other(from), id);
 }
 
 void

@@ -286,8 +286,11 @@ first_of(const struct pending *pending, struct span text, uint64_t hash, enum na
 static struct request *
 find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
 {
-	uint64_t hash = id_hash(text, pending->seed);
+	uint64_t hash;
 
+	if (text.len == 0)
+		return NULL;
+	hash = id_hash(text, pending->seed);
 	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0); tombstone++) {
 		struct request *one = first_of(pending, text, hash, a, tombstone);
 		struct request *other = b == a ? NULL : first_of(pending, text, hash, b, tombstone);
@@ -304,13 +307,14 @@ find(const struct pending *pending, struct span text, enum name_kind a, enum nam
 static struct request *
 find_alike(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b, bool tombstone)
 {
-	uint64_t hash = id_hash(text, pending->seed);
 	struct request *found = NULL;
 	double number, other;
+	uint64_t hash;
 	int count = 0;
 
 	if (!id_number(text, &number))
 		return NULL;
+	hash = id_hash(text, pending->seed);
 	for (int i = 0; i < (a == b ? 2 : 4); i++) {
 		uint64_t key = key_of(i % 2 == 0 ? hash : hash ^ ID_STRING, i < 2 ? a : b, tombstone);
 		struct map_entry *entry = map_first(&pending->names, key);
