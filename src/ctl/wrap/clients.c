@@ -132,9 +132,14 @@ find_file(struct client_files *files, const struct client *client, const char *f
 	struct span below = SPAN_NONE;
 	const char *base = base_of(file, &below);
 	struct buf pattern;
+	char whole[256];
 	glob_t found;
 
-	if (base == NULL || base[0] == '\0')
+	for (size_t i = 0; file[0] == '%' && i < sizeof(users) / sizeof(users[0]); i++) {
+		snprintf(whole, sizeof(whole), "%s%s", users[i], file + 1);
+		find_file(files, client, whole);
+	}
+	if (file[0] == '%' || base == NULL || base[0] == '\0')
 		return;
 	buf_init(&pattern);
 	append_quoted(&pattern, base);
@@ -149,32 +154,12 @@ find_file(struct client_files *files, const struct client *client, const char *f
 	buf_free(&pattern);
 }
 
-/* One for each user's directory. */
-static void
-find_users_file(struct client_files *files, const struct client *client, const char *file)
-{
-	char whole[256];
-
-	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
-		snprintf(whole, sizeof(whole), "%s%s", users[i], file + 1);
-		find_file(files, client, whole);
-	}
-}
-
 void
 clients_find(struct client_files *files, const struct client *client)
 {
-	const struct client *row = client != NULL ? client : clients;
-
-	for (; row->id != NULL; row++) {
-		for (size_t i = 0; i < CLIENT_FILES && row->files[i] != NULL; i++)
-			if (row->files[i][0] == '%')
-				find_users_file(files, row, row->files[i]);
-			else
-				find_file(files, row, row->files[i]);
-		if (client != NULL)
-			break;
-	}
+	for (const struct client *row = clients; row->id != NULL; row++)
+		for (size_t i = 0; (client == NULL || client == row) && i < CLIENT_FILES && row->files[i] != NULL; i++)
+			find_file(files, row, row->files[i]);
 }
 
 void

@@ -130,14 +130,11 @@ make_directory(const char *path)
 {
 	char part[PATH_MAX];
 
-	for (size_t len = 1; path[len - 1] != '\0'; len++) {
-		if (path[len] != '/' && path[len] != '\0')
-			continue;
-		snprintf(part, sizeof(part), "%.*s", (int)len, path);
-		if (mkdir(part, 0700) == -1 && errno != EEXIST)
-			return -1;
+	for (const char *end = path; (end = strchr(end + 1, '/')) != NULL;) {
+		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
+		mkdir(part, 0700);
 	}
-	return 0;
+	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
 /* Writes the old contents to a new file: they may have secrets. */
