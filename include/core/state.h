@@ -25,9 +25,9 @@ enum { MESSAGE_EDITS = 4 }; /* of a message alone; a batch has any number */
 struct message {
 	enum side from;
 	const struct scan *scan;
-	struct span text;    /* without byte order mark and newline */
-	uint64_t start, end; /* of text, as positions in the lane of `from` */
-	uint64_t next;       /* position behind its newline */
+	struct span text;            /* without byte order mark and newline */
+	uint64_t start, end;         /* of text, as positions in the lane of `from` */
+	uint64_t next;               /* position behind its newline */
 	const struct cancel *cancel; /* its form, if it is a cancel; else NULL */
 	enum why word;               /* the word that it passes under: RELAYED, RECOVERED or ID_COERCED */
 	struct span obstacle;        /* a cancel: why it is withheld */
@@ -391,10 +391,6 @@ void state_note(struct session *session, enum verb verb, enum side side, enum wh
 /* The same about a message that is in no table. */
 void state_note_message(struct session *session, enum side side, enum why why, const struct message *message,
     struct span detail);
-
-/*
- * Whether the receiver may still answer under this id of `requester`, so that another request must not have it. */
-bool state_id_is_taken(const struct session *session, enum side requester, struct span id);
 
 /* The request's state, QUEUED included. */
 static inline enum request_state

@@ -120,6 +120,7 @@ void pending_clear(struct pending *pending);
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	struct span second_token; /* by which it is found, too; or empty */
+	uint64_t hash;            /* of id, by pending_is_taken; 0: not known */
 	const struct method *row;
 	unsigned flags;
 };
@@ -164,6 +165,9 @@ size_t pending_count(const struct pending *pending, struct span text, enum name_
  * By wire id: the request that a response with this id would answer, chosen as above; NULL if there is none.
  */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
+
+/* Whether there is such a request. *hash: for pending_names. */
+bool pending_is_taken(const struct pending *pending, struct span wire_id, uint64_t *hash);
 
 /*
  * By wire token, or by the second token of a request. An exact match first, chosen as by pending_by_id.

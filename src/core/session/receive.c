@@ -162,7 +162,8 @@ alias(struct session *session, struct message *message, struct entry *entry)
 
 	if (session->config.dry_run)
 		return;
-	if (state_id_is_taken(session, message->from, names->id)) {
+	if (pending_is_taken(&session->party[message->from].pending, names->id, &names->hash) ||
+	    questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}

@@ -228,22 +228,17 @@ state_turn_runs(const struct session *session, struct span session_id, const str
 }
 
 bool
-state_id_is_taken(const struct session *session, enum side requester, struct span id)
-{
-	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
-	    questions_find(session, requester, id) != NULL;
-}
-
-bool
 state_names_request(const struct session *session, enum side from, const struct scan *scan)
 {
+	enum side requester = side_other(from);
 	struct span id = message_id(scan, SCAN_ID);
 
 	if (scan_has(scan, SCAN_METHOD))
 		return false;
 	if (scan_unkept(scan, SCAN_ID)) /* a request with so long an id is not tracked */
-		return session->party[side_other(from)].untracked > 0;
-	return state_id_is_taken(session, side_other(from), id);
+		return session->party[requester].untracked > 0;
+	return pending_by_wire(&session->party[requester].pending, id) != NULL ||
+	    questions_find(session, requester, id) != NULL;
 }
 
 void

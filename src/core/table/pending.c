@@ -80,12 +80,12 @@ key_of(uint64_t hash, enum name_kind kind, bool tombstone)
 }
 
 static void
-add_name(struct request *request, struct span text, enum name_kind kind)
+add_name(struct request *request, struct span text, uint64_t hash, enum name_kind kind)
 {
 	struct request_name *name = &request->names[request->name_count++];
 
 	*name = (struct request_name){ .request = request, .text = text };
-	name->hash = id_hash(text, request->in->seed);
+	name->hash = hash != 0 ? hash : id_hash(text, request->in->seed);
 	map_add(&request->in->names, &name->entry, key_of(name->hash, kind, false));
 }
 
@@ -158,17 +158,17 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len > 0 && !span_equal(names->wire_id, names->id)) {
 		request->wire_id = copy(&at, names->wire_id);
-		add_name(request, request->id, NAME_ID);
-		add_name(request, request->wire_id, NAME_WIRE_ID);
+		add_name(request, request->id, names->hash, NAME_ID);
+		add_name(request, request->wire_id, 0, NAME_WIRE_ID);
 	} else {
-		add_name(request, request->id, NAME_BOTH);
+		add_name(request, request->id, names->hash, NAME_BOTH);
 	}
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
-		add_name(request, request->wire_token, NAME_WIRE_TOKEN);
+		add_name(request, request->wire_token, 0, NAME_WIRE_TOKEN);
 	if (names->second_token.len > 0)
-		add_name(request, copy(&at, names->second_token), NAME_WIRE_TOKEN);
+		add_name(request, copy(&at, names->second_token), 0, NAME_WIRE_TOKEN);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -284,13 +284,8 @@ first_of(const struct pending *pending, struct span text, uint64_t hash, enum na
 
 /* The newest open request that has this name, of either kind, which may be one; else the newest such tombstone. */
 static struct request *
-find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
+find_hashed(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b)
 {
-	uint64_t hash;
-
-	if (text.len == 0)
-		return NULL;
-	hash = id_hash(text, pending->seed);
 	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0); tombstone++) {
 		struct request *one = first_of(pending, text, hash, a, tombstone);
 		struct request *other = b == a ? NULL : first_of(pending, text, hash, b, tombstone);
@@ -301,6 +296,12 @@ find(const struct pending *pending, struct span text, enum name_kind a, enum nam
 			return one != NULL ? one : other;
 	}
 	return NULL;
+}
+
+static struct request *
+find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
+{
+	return text.len == 0 ? NULL : find_hashed(pending, text, id_hash(text, pending->seed), a, b);
 }
 
 /* The request with a name, of either kind, that is the same number as the text but not equal; NULL: none, or several. */
@@ -347,6 +348,13 @@ struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
 	return find(pending, id, NAME_BOTH, pending->aliased > 0 ? NAME_ID : NAME_BOTH);
+}
+
+bool
+pending_is_taken(const struct pending *pending, struct span wire_id, uint64_t *hash)
+{
+	*hash = id_hash(wire_id, pending->seed);
+	return find_hashed(pending, wire_id, *hash, NAME_BOTH, pending->aliased > 0 ? NAME_WIRE_ID : NAME_BOTH) != NULL;
 }
 
 struct request *
