@@ -127,7 +127,11 @@ struct asked {
 
 struct visit {
 	const struct dialogue *dialogue;
-	json_t *decisions; /* see visit_saw; the words of canceld(7), DIAGNOSTICS */
+	/*
+	 * canceld's first decision with each word (canceld(7), DIAGNOSTICS), and with its step if it has one ("ENDING
+	 * SIGTERM"). "heard": visit_now; "times": how many there were.
+	 */
+	json_t *decisions;
 	struct asked asked[VISIT_REQUESTS];
 	int count, answers;
 	char session[256]; /* the id of the ACP session; empty: none */
@@ -172,12 +176,6 @@ bool visit_says_cancelled(const json_t *answer);
 
 /* The text of an answer's error, or of a result with isError; NULL: it is none. */
 const char *visit_error(const struct asked *asked);
-
-/*
- * canceld's first decision with this word, and with its step if it has one ("ENDING SIGTERM"), or NULL. "heard":
- * visit_now; "times": how many there were.
- */
-const json_t *visit_saw(const struct visit *visit, const char *word);
 
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);

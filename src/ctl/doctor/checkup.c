@@ -291,10 +291,12 @@ static void
 tell_exit(struct run *run)
 {
 	const struct visit *visit = &run->visit;
-	const json_t *closed = visit_saw(visit, "ENDING stdin closed"), *killed = visit_saw(visit, "ENDING SIGKILL");
+	const json_t *decisions = visit->decisions;
+	const json_t *closed = json_object_get(decisions, "ENDING stdin closed"),
+		     *killed = json_object_get(decisions, "ENDING SIGKILL");
 	msec_t time = visit->ended - json_integer_value(json_object_get(closed, "heard"));
 
-	if (killed != NULL || visit_saw(visit, "ENDING SIGTERM") != NULL) {
+	if (killed != NULL || json_object_get(decisions, "ENDING SIGTERM") != NULL) {
 		NO(run, CHECK_EXIT, "%s was needed, %d ms after the end of its stdin", killed ? "SIGKILL" : "SIGTERM",
 		    killed ? 3000 : 2000);
 		UNTESTED(run, CHECK_ORPHANS, "a signal to the whole process group was needed");
@@ -316,13 +318,13 @@ tell_output(struct run *run)
 {
 	static const char *const dirt[] = { "NOISE", "RECOVERED", "BOM_STRIPPED", "MALFORMED", "OVERSIZED", "TOO_DEEP",
 		"REPEATED_ID", "REPEATED_METHOD", "TRUNCATED", "STRAY" };
-	const struct visit *visit = &run->visit;
-	const json_t *swept = visit_saw(visit, "SWEPT"), *first = NULL;
-	const char *more = visit_saw(visit, "LINES_LOST") != NULL ? ", and more" : "";
+	const json_t *decisions = run->visit.decisions;
+	const json_t *swept = json_object_get(decisions, "SWEPT"), *first = NULL;
+	const char *more = json_object_get(decisions, "LINES_LOST") != NULL ? ", and more" : "";
 	int times = 0;
 
 	for (size_t i = 0; i < sizeof(dirt) / sizeof(dirt[0]); i++) {
-		const json_t *decision = visit_saw(visit, dirt[i]);
+		const json_t *decision = json_object_get(decisions, dirt[i]);
 
 		first = first == NULL ? decision : first;
 		times += (int)json_integer_value(json_object_get(decision, "times"));
@@ -345,8 +347,8 @@ leave(struct run *run)
 	bool started;
 
 	visit_close(&run->visit);
-	started = visit_saw(&run->visit, "STARTED") != NULL;
-	failed = visit_saw(&run->visit, "FAILED");
+	started = json_object_get(run->visit.decisions, "STARTED") != NULL;
+	failed = json_object_get(run->visit.decisions, "FAILED");
 	if (!started)
 		snprintf(run->report->failure, sizeof(run->report->failure), "%s%s%s",
 		    failed == NULL ? "canceld ended before it started the server" : visit_text(failed, "doing"),

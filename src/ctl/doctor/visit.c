@@ -154,12 +154,6 @@ hear_event(struct visit *visit, json_t *event)
 	json_object_set_new(first, "times", json_integer(json_integer_value(json_object_get(first, "times")) + 1));
 }
 
-const json_t *
-visit_saw(const struct visit *visit, const char *word)
-{
-	return json_object_get(visit->decisions, word);
-}
-
 /* Queues the message; takes the reference. */
 static void
 send_message(struct visit *visit, json_t *message)
@@ -437,7 +431,7 @@ visit_open(struct visit *visit, msec_t limit)
 	msec_t until = visit_now(visit) + limit;
 
 	/* The time that canceld itself takes to start is not the server's. */
-	while (visit_saw(visit, "STARTED") == NULL && turn(visit, until))
+	while (json_object_get(visit->decisions, "STARTED") == NULL && turn(visit, until))
 		;
 	asked->sent = visit_now(visit);
 	if (visit_wait(visit, asked, limit) && json_is_object(json_object_get(asked->answer, "result")) &&
