@@ -8,9 +8,7 @@
 
 #include "core/buf.h"
 
-/*
- * Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid.
- */
+/* Characters of UTF-8 (RFC 3629). Surrogates, overlong forms and code points beyond U+10FFFF are invalid. */
 
 /* Length of the valid character that starts at text.ptr[at]; 0 if there is none, or if the text ends within it. */
 size_t utf8_length(struct span text, size_t at);

@@ -5,6 +5,79 @@
 
 enum { KEY_MAX = 64 };
 
+/* Strings */
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* The code unit of the \uXXXX at `at`, or -1. */
+static int
+code_unit(const char *at, const char *end)
+{
+	int unit = 0;
+
+	if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
+		return -1;
+	for (int i = 2; i < 6; i++) {
+		int digit = hex_digit(at[i]);
+
+		if (digit < 0)
+			return -1;
+		unit = unit * 16 + digit;
+	}
+	return unit;
+}
+
+/* Reads what begins with a backslash: writes its bytes, *len of them, and returns how long it is. */
+static size_t
+read_escape(const char *at, const char *end, char bytes[UTF8_MAX], size_t *len)
+{
+	static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+	const char *name = end - at < 2 || at[1] == '\0' ? NULL : strchr(names, at[1]);
+	int first = code_unit(at, end), second = -1;
+
+	*len = 1;
+	bytes[0] = *(name != NULL ? &meanings[name - names] : at);
+	if (first < 0)
+		return name != NULL ? 2 : 1;
+	if (first >= 0xD800 && first <= 0xDBFF)
+		second = code_unit(at + 6, end);
+	if (second < 0xDC00 || second > 0xDFFF) {
+		*len = utf8_write((uint32_t)first, bytes);
+		return 6;
+	}
+	*len = utf8_write(0x10000 + ((uint32_t)(first - 0xD800) << 10) + (uint32_t)(second - 0xDC00), bytes);
+	return 12;
+}
+
+size_t
+unescape(struct span inside, char *out, size_t size)
+{
+	size_t at = 0, len = 0, count;
+	char bytes[UTF8_MAX];
+
+	while (at < inside.len) {
+		bytes[0] = inside.ptr[at];
+		count = 1;
+		at += bytes[0] == '\\' ? read_escape(inside.ptr + at, inside.ptr + inside.len, bytes, &count) : 1;
+		for (size_t i = 0; i < count; i++, len++)
+			if (len < size)
+				out[len] = bytes[i];
+	}
+	return len;
+}
+
+/* Members */
+
 /* The length of the string or other scalar that starts there; at least 1. */
 static size_t
 token_len(struct span json, size_t at)
