@@ -248,12 +248,12 @@ add_all(struct targets *targets, const char *directory)
 	const struct dirent *entry;
 
 	while (stream != NULL && (entry = readdir(stream)) != NULL) {
-		int end = 0;
-		long pid;
+		const char *name = entry->d_name, *end = strrchr(name, '.');
+		char *rest;
+		long pid = strtol(name, &rest, 10);
 
-		if (sscanf(entry->d_name, "%ld-%*[0-9a-f].sock%n", &pid, &end) == 1 && end > 0 &&
-		    entry->d_name[end] == '\0' &&
-		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < PLACE_PATH)
+		if (pid > 0 && *rest == '-' && end != NULL && strcmp(end, ".sock") == 0 &&
+		    snprintf(path, sizeof(path), "%s/%s", directory, name) < PLACE_PATH)
 			add(targets, path, pid);
 	}
 	if (stream != NULL)
