@@ -69,10 +69,13 @@ struct lane_message {
 
 /*
  * Decide the undecided bytes before message->next, or before position: lane_pass has the message written, in a frame of
- * its own, lane_drop_to has nothing written.
+ * its own, lane_drop_to has nothing written. Spans of the bytes stay valid until lane_give_back.
  */
 void lane_pass(struct lane *lane, const struct lane_message *message);
 void lane_drop_to(struct lane *lane, uint64_t position);
+
+/* Gives back the memory of a large buffer that is empty now: no span of its bytes is needed any more. */
+void lane_give_back(struct lane *lane);
 
 /* Queue a message of canceld's own, which the lane frames, behind all decided messages. */
 void lane_answer(struct lane *lane, struct span message);

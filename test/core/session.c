@@ -194,3 +194,25 @@ TEST(the_requests_under_one_id_are_bounded)
 	ck_assert_int_eq(told[WHY_TOO_MANY], 2);
 	ck_assert_uint_eq(session_outstanding(session, SIDE_CLIENT), LIMIT_EQUAL_IDS + 1);
 }
+
+/* A message is read to its end although its bytes are dropped first, and with them all of a large buffer. */
+TEST(a_dropped_message_stays_readable)
+{
+	static char text[MAX_MESSAGE / 2];
+	struct span before = SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":\"");
+	struct span half = SPAN("{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"$/canceld/can");
+	struct span rest = SPAN("cel\",\"params\":{\"id\":1}}\n"), output;
+
+	memset(text, 'x', sizeof(text));
+	for (int i = 0; i < 12; i++) {
+		receive(SIDE_CLIENT, before);
+		receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
+		receive(SIDE_CLIENT, SPAN("\"}\n"));
+	}
+	say(SIDE_CLIENT, half);
+	say(SIDE_CLIENT, rest);
+	ck_assert_int_eq(lane_output(session_lane(session, SIDE_SERVER), &output, 1), 1);
+	ck_assert_ptr_nonnull(memmem(output.ptr, output.len, "\"id\":77", strlen("\"id\":77")));
+	ck_assert_uint_eq(lane_size(session_lane(session, SIDE_CLIENT)), 0);
+	ck_assert_uint_eq(session_lane(session, SIDE_CLIENT)->bytes.cap, 0);
+}

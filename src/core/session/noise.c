@@ -336,4 +336,5 @@ noise_forget(struct session *session, enum side from)
 
 	end_skip(session, from);
 	lane_drop_to(party->lane, lane_received_to(party->lane));
+	lane_give_back(party->lane);
 }

@@ -296,6 +296,7 @@ hear(struct session *session, enum side from, bool ended)
 	}
 	if (from == SIDE_CLIENT && server_takes_nothing(&session->server))
 		lane_lose_reader(party->lane, true);
+	lane_give_back(party->lane);
 }
 
 void

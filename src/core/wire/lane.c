@@ -99,8 +99,14 @@ settle(struct lane *lane)
 		}
 		consume(&lane->queue, sizeof(*first));
 	}
-	consume(&lane->bytes, (size_t)(start - lane->written));
+	buf_consume(&lane->bytes, (size_t)(start - lane->written));
 	lane->written = start;
+}
+
+void
+lane_give_back(struct lane *lane)
+{
+	consume(&lane->bytes, 0);
 }
 
 static void
@@ -239,6 +245,7 @@ lane_lose_reader(struct lane *lane, bool last)
 	lane->sent = 0;
 	settle(lane);
 	take_urgent(lane, lane->urgent.len);
+	lane_give_back(lane);
 }
 
 /* Writing */
@@ -357,6 +364,7 @@ lane_sent(struct lane *lane, size_t n)
 	}
 	lane->sent += n;
 	settle(lane);
+	lane_give_back(lane);
 }
 
 /* Sizes */
