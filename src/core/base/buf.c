@@ -44,7 +44,9 @@ mem_new(size_t size)
 struct span
 span_skip_space(struct span bytes)
 {
-	while (bytes.len > 0 && memchr(" \t\r\n", bytes.ptr[0], 4) != NULL)
+	static const char spaces[] = { ' ', '\t', '\r', '\n' };
+
+	while (bytes.len > 0 && memchr(spaces, bytes.ptr[0], sizeof(spaces)) != NULL)
 		bytes = span_from(bytes, 1);
 	return bytes;
 }

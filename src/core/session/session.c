@@ -204,11 +204,13 @@ read_text(struct session *session, struct message *message, bool followed)
 static void
 split(struct session *session, struct message *message)
 {
+	static const char structural[] = { ',', '}', ']', ':' };
 	const struct scan *scan = session->scan;
 	struct span whole = message->text;
 
 	/* With a bracket too many, a message ends too early, before its id perhaps. */
-	if (scan->fault != SCAN_TRAILING || memchr(",}]:", whole.ptr[scan->fault_offset], 4) != NULL)
+	if (scan->fault != SCAN_TRAILING ||
+	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return;
 	message->text.len = (size_t)scan_value_end(scan);
 	read_text(session, message, true);

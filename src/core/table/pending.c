@@ -21,8 +21,10 @@ pending_init(struct pending *pending, enum side from, uint64_t seed)
 void
 pending_clear(struct pending *pending)
 {
-	while (pending->oldest != NULL)
-		pending_remove(pending->oldest);
+	for (struct request *request = pending->oldest, *next; request != NULL; request = next) {
+		next = request->newer;
+		pending_remove(request);
+	}
 }
 
 void
@@ -286,7 +288,9 @@ first_of(const struct pending *pending, struct span text, uint64_t hash, enum na
 static struct request *
 find_hashed(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b)
 {
-	for (int tombstone = 0; tombstone <= (pending->in_state[REQUEST_ABANDONED] > 0); tombstone++) {
+	int kinds = pending->in_state[REQUEST_ABANDONED] > 0 ? 2 : 1;
+
+	for (int tombstone = 0; tombstone < kinds; tombstone++) {
 		struct request *one = first_of(pending, text, hash, a, tombstone);
 		struct request *other = b == a ? NULL : first_of(pending, text, hash, b, tombstone);
 

@@ -121,7 +121,7 @@ open_agent_session(struct run *run)
 	visit_wait(visit, asked, run->what->start);
 	id = visit_text(result_of(asked), "sessionId");
 	if (id[0] != '\0' && strlen(id) < sizeof(visit->session)) {
-		strcpy(visit->session, id);
+		memcpy(visit->session, id, strlen(id) + 1);
 		return true;
 	}
 	NO(run, CHECK_CALL, "session/new: %s", error_of(asked, "no usable id"));

@@ -45,13 +45,20 @@ set_time(msec_t *time, const char *option, const char *value)
 	return ctl_usage("%s '%.100s': it must be a time such as 10s", option, value);
 }
 
+/* The words of a command line from `first` on name a client and a server; behind "--" is always a command. */
+static bool
+names_server(char *argv[], int first)
+{
+	return argv[first] != NULL && argv[first + 1] != NULL && argv[first + 2] == NULL &&
+	    strcmp(argv[first - 1], "--") != 0 && client_named(argv[first]) != NULL;
+}
+
 /* Sets the protocol, and the command with what belongs to it. */
 static int
-set_server(struct examination *what, struct configured *configured, const char *dialect, bool trust, char *words[])
+set_server(struct examination *what, struct configured *configured, const char *dialect, bool trust, char *argv[])
 {
-	/* Behind "--" is always a command. */
-	bool named = words[0] != NULL && words[1] != NULL && words[2] == NULL && strcmp(words[-1], "--") != 0 &&
-	    client_named(words[0]) != NULL;
+	char **words = argv + optind;
+	bool named = names_server(argv, optind);
 
 	if (words[0] == NULL)
 		return ctl_usage("doctor: which command? see cancelctl doctor --help");
@@ -136,7 +143,7 @@ ctl_doctor(int argc, char *argv[])
 	if (status < 0 && junit != NULL && (file = fopen(junit, "we")) == NULL)
 		status = ctl_failed("--junit %s: %s", junit, strerror(errno));
 	if (status < 0)
-		status = set_server(&what, &configured, dialect, trust, argv + optind);
+		status = set_server(&what, &configured, dialect, trust, argv);
 	if (status < 0)
 		status = examine(&what, json, colours, file);
 	if (file != NULL && (fflush(file) != 0 || ferror(file) != 0 || fclose(file) != 0))
