@@ -216,3 +216,25 @@ TEST(a_dropped_message_stays_readable)
 	ck_assert_uint_eq(lane_size(session_lane(session, SIDE_CLIENT)), 0);
 	ck_assert_uint_eq(session_lane(session, SIDE_CLIENT)->bytes.cap, 0);
 }
+
+/* The memory of a long request goes with the request, also if it is never written. */
+TEST(a_withdrawn_message_takes_no_memory)
+{
+	struct span param = SPAN(",\"method\":\"tools/list\",\"params\":\"");
+	static char text[MAX_MESSAGE / 2];
+
+	memset(text, 'x', sizeof(text));
+	for (int i = 0; i < 12; i++) {
+		char begin[64];
+
+		snprintf(begin, sizeof(begin), "{\"jsonrpc\":\"2.0\",\"id\":%d", i);
+		receive(SIDE_CLIENT, span_of(begin));
+		receive(SIDE_CLIENT, param);
+		receive(SIDE_CLIENT, (struct span){ text, sizeof(text) });
+		receive(SIDE_CLIENT, SPAN("\"}\n"));
+	}
+	session_hear(session, SIDE_CLIENT, 0);
+	session_expire(session, true, TIME_IDLE);
+	ck_assert_int_eq(told[WHY_TIMED_OUT], 12);
+	ck_assert_uint_eq(session_lane(session, SIDE_CLIENT)->bytes.cap, 0);
+}

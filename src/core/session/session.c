@@ -336,6 +336,8 @@ session_expire(struct session *session, bool heard, msec_t now)
 	requests_expire(session, SIDE_SERVER); /* first: a request that ends there may give a turn more time */
 	if (heard)
 		requests_expire(session, SIDE_CLIENT);
+	lane_give_back(session->party[SIDE_CLIENT].lane); /* of what was withdrawn */
+	lane_give_back(session->party[SIDE_SERVER].lane);
 }
 
 /* When the first alarm is due by the caller's clock, which is `lag` ms ahead. */
