@@ -443,6 +443,7 @@ static int
 run(struct task *task)
 {
 	bool chosen = task->all || task->where != NULL, unwrap = task->change.unwrap;
+	struct configfile file = { 0 };
 	struct options parsed;
 	int status;
 
@@ -453,6 +454,9 @@ run(struct task *task)
 	if (unwrap && !chosen)
 		return ctl_usage("which client? cancelctl unwrap CLIENT, FILE or --all; see cancelctl wrap --list");
 	status = parse_options(&parsed, task->change.options);
+	if (status == OPTIONS_RUN)
+		status = configfile_load(&file, &parsed);
+	configfile_free(&file);
 	options_free(&parsed);
 	if (status != OPTIONS_RUN)
 		return CTL_USAGE;
