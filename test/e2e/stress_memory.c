@@ -5,8 +5,8 @@
 
 enum {
 	BYTES = 200 * MEGABYTE,
-	BOUND = 8 << 20,
-	REQUEST = 1000, /* an outstanding one, without its message */
+	BOUND = 10 << 20, /* what is queued for the server, 4 MiB and a read, in a buffer of at most twice its size */
+	REQUEST = 1000,   /* an outstanding one, without its message */
 };
 
 /* Few large messages and many small ones. */
