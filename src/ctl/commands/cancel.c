@@ -94,7 +94,8 @@ ctl_cancel(int argc, char *argv[])
 		return ctl_usage("--older: '%.60s' is no duration such as 60s", older);
 	many = older != NULL || method != NULL;
 	if ((all && !many) || argc - optind != !all + !many)
-		return ctl_usage("which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
+		return ctl_usage(
+		    "which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
 	colon = method == NULL ? NULL : strchr(method, ':');
 	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id",
 	    string_of(many ? NULL : argv[optind + 1], SIZE_MAX), "from", string_of(from, SIZE_MAX), "reason",
