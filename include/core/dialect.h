@@ -40,7 +40,7 @@ enum method_trait {
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
 
 	/* Kept and replayed to a new server. */
-	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING | METHOD_UNSETTING,
+	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING,
 	/* Opens the session: its deadline is built in, a -t without METHOD does not change it. */
 	METHOD_START = METHOD_HANDSHAKE | METHOD_DISCOVERY,
 	METHOD_NO_CANCEL =

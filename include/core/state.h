@@ -194,6 +194,8 @@ struct handshake {
 	bool has_tasks;            /* MCP: the version has tasks, other than as an extension */
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
 	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
+	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
+	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
 	enum era era;
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
@@ -213,7 +215,7 @@ bool handshake_read_framing(struct handshake *handshake, enum side from, struct 
 const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
     const struct message *message);
 
-/* Reads the handshake's response, if it has a result. */
+/* Reads the first server's response to the handshake, if it has a result. */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
 
 /* Reads from it what a server, also one that was started again, has declared about tasks. */
@@ -251,60 +253,40 @@ handshake_cancel(const struct handshake *handshake, enum side receiver)
 /* --- records.c */
 
 /*
- * The messages that a new server must be told to continue the session, kept as they pass: the handshake, the
- * notification after it, settings, streams. At most LIMIT_RECORDS of them, and LIMIT_RECORD_BYTES.
+ * The messages that a new server must be told to continue the session: the handshake, the notification after it,
+ * settings, streams; LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
  */
 
-struct record {
-	unsigned traits;         /* of its method */
-	const char *method;      /* its name; NULL: METHOD_OPENED */
-	struct buf text;         /* the message */
-	size_t id_at, id_len;    /* where the request's id is in text */
-	struct buf name;         /* of a setting: what it sets; empty: all */
-	struct request *request; /* while it is not answered; NULL: it was granted. The record ends with it */
-	bool begins;             /* a stream that was replayed, and its first message has not arrived yet */
-	bool known;              /* a stream: the client has received its first message */
+struct record {             /* granted, or sent */
+	unsigned traits;    /* of its method */
+	const char *method; /* its name; NULL: METHOD_OPENED */
+	bool string;        /* its id was one */
+	struct buf text;    /* the message */
+	struct buf name;    /* of a setting: what it sets; empty: all */
 };
 
 struct records {
 	bool wanted;         /* the server may be started again */
-	struct record *list; /* owned, in the order in which they passed */
-	size_t count, bytes;
-
-	bool overflow;             /* the handshake was too long */
-	struct buf version;        /* the server's version, as spelled in its answer to the handshake */
-	bool lists[DIALECT_LISTS]; /* the server announces changes of this list; see struct dialect */
+	struct record *list; /* owned, in their order */
+	size_t count;
+	size_t bytes;  /* with those in requests */
+	bool overflow; /* the handshake was too long */
 };
 
 void records_free(struct records *records);
 
-/*
- * Keeps a request of the client's that passes and is held whole, if its method needs it. false: it should be kept, but
- * there is no room.
- */
-bool records_add_request(struct records *records, const struct message *message, struct request *request)
+/* Keeps a request of the client's that passes, if its method needs it. false: it should be kept, but there is no room. */
+bool records_keep(struct records *records, const struct message *message, struct request *request)
     __attribute__((warn_unused_result));
 
 /* Keeps the client's notification after its handshake, likewise. */
 bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
 
-/* The request was answered. granted: with a result. */
-void records_answer(struct records *records, const struct request *request, bool granted);
+/* The request was answered with a result. */
+void records_grant(struct records *records, struct request *request);
 
 /* The request has ended, in any way. */
-void records_end(struct records *records, const struct request *request);
-
-/* The record of a request that is not answered yet; NULL if there is none. */
-struct record *records_find(const struct records *records, const struct request *request);
-
-/* Keeps the first server's answer to the handshake; message is whole. */
-void records_note_server(struct records *records, const struct dialect *dialect, const struct message *message);
-
-/* Whether a handshake waits for its answer. */
-bool records_has_handshake(const struct records *records);
-
-/* The first message of the stream with this id has arrived; true: the client has received it before. */
-bool records_begin_stream(struct records *records, struct span wire_id);
+void records_end(struct records *records, struct request *request);
 
 /* --- the session */
 

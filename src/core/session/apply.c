@@ -174,7 +174,7 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 
 /* The request has ended, or its answer is no longer awaited. */
 static void
-note_end(struct session *session, const struct request *request, const struct decision *cell, enum decide_event event,
+note_end(struct session *session, struct request *request, const struct decision *cell, enum decide_event event,
     const struct message *message)
 {
 	enum outcome outcome = outcome_of(request, event, message);

@@ -139,6 +139,11 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 		handshake->dialect = handshake->dialect->version_2;
 	handshake->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
 	handshake_read_tasks(handshake, message);
+	buf_clear(&handshake->version);
+	buf_append(&handshake->version, version);
+	for (size_t i = 0; i < DIALECT_LISTS; i++)
+		handshake->lists[i] =
+		    span_equal(scan_text(message->scan, handshake->dialect->lists[i].declared), SPAN("true"));
 	handshake->omits_id = is_at_least(version, handshake->dialect->omits_id_since);
 }
 

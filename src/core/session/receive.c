@@ -262,7 +262,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (!records_add_request(&session->records, message, request))
+	else if (!records_keep(&session->records, message, request))
 		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	pass_on(session, message, WHY_RELAYED, request);
 }
@@ -374,15 +374,14 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		keep_task(session, request, task_id);
 	if (requester == SIDE_CLIENT) {
 		session->server.served = true;
-		if (granted && (request->traits & METHOD_HANDSHAKE)) {
+		if (granted && (request->traits & METHOD_HANDSHAKE))
 			handshake_read_answer(&session->handshake, message);
-			records_note_server(&session->records, session->handshake.dialect, message);
-		} else if (granted && (request->traits & METHOD_DISCOVERY)) {
+		else if (granted && (request->traits & METHOD_DISCOVERY))
 			handshake_read_discovery(&session->handshake, message);
-		} else if (granted && (request->traits & METHOD_CLOSE)) {
+		else if (granted && (request->traits & METHOD_CLOSE))
 			turns_close(session, request->token);
-		}
-		records_answer(&session->records, request, granted);
+		if (granted)
+			records_grant(&session->records, request);
 	}
 	if (request_is_aliased(request)) {
 		message_replace(message, SCAN_ID, request->id);
@@ -561,10 +560,18 @@ static bool
 is_repeated_beginning(struct session *session, const struct message *message)
 {
 	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
+	struct request *stream = NULL;
+	bool repeated;
 
-	return message->from == SIDE_SERVER && message->batch == NULL && id.len > 0 &&
-	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened) &&
-	    records_begin_stream(&session->records, id);
+	if (message->from == SIDE_SERVER && message->batch == NULL &&
+	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened))
+		stream = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
+	if (stream == NULL)
+		return false;
+	repeated = stream->repeats;
+	stream->repeats = false;
+	stream->begun = true;
+	return repeated;
 }
 
 /*

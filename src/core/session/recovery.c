@@ -138,9 +138,9 @@ session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake_is_done(handshake) ? session->journal.requests[SIDE_CLIENT] > 0 :
-						     handshake->era == ERA_NONE &&
-		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
+	bool opened = handshake_is_done(handshake) ?
+	    session->journal.requests[SIDE_CLIENT] > 0 :
+	    handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
 	if (handshake->plain)
 		return "the client speaks no JSON-RPC";
@@ -151,50 +151,57 @@ session_cannot_restart(const struct session *session)
 	return session->records.overflow ? "initialize was too long to be kept" : NULL;
 }
 
-/* Sends a record again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
+/* Sends a message again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
 static void
-send_record(struct session *session, const struct record *record, const struct request *request)
+send_again(struct session *session, struct span text, const struct request *request)
 {
-	struct span text = buf_span(&record->text);
 	struct buf *again = state_scratch(session);
 	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
+	const struct scan_value *id;
 
 	if (request == NULL)
 		action.method = span_of(session->handshake.dialect->opened);
-	buf_append(again, span_part(text, 0, record->id_at));
+	scan_read(session->salvage, text);
+	id = scan_value(session->salvage, SCAN_ID);
+	buf_append(again, span_part(text, 0, (size_t)id->offset));
 	buf_append(again, request != NULL ? request->wire_id : SPAN_NONE);
-	buf_append(again, span_from(text, record->id_at + record->id_len));
+	buf_append(again, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
 
-/*
- * Sends all records with one of these traits again. A request that was answered before is sent as a question, whose answer is
- * awaited.
- */
+/* Sends all records with one of these traits again, requests as questions, whose answers are awaited. */
 static void
 send_records(struct session *session, unsigned traits)
 {
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
 	for (size_t i = 0; i < session->records.count; i++) {
-		struct record *record = &session->records.list[i];
-		struct request *request = record->request;
+		const struct record *record = &session->records.list[i];
+		const struct request *question = NULL;
 
-		if (!(record->traits & traits) || (request != NULL && request->start != REQUEST_UNSENT))
+		if (!(record->traits & traits))
 			continue;
-		if (request != NULL) { /* a stream that the former server had: see session_server_lost */
-			record->begins = true;
-			send_record(session, record, request);
-			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
-			continue;
-		}
 		if (record->method != NULL) {
-			request = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->method,
-			    buf_span(&record->text).ptr[record->id_at] == '"', TIME_REPLAY);
+			question = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->method, record->string,
+			    TIME_REPLAY);
 			session->replaying++;
 		}
-		send_record(session, record, request);
+		send_again(session, buf_span(&record->text), question);
+	}
+}
+
+/* Repeats the streams that the former server had: see session_server_lost. */
+static void
+send_streams(struct session *session)
+{
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+
+	for (; request != NULL; request = request->newer) {
+		if (request->start != REQUEST_UNSENT)
+			continue;
+		request->repeats = request->begun;
+		send_again(session, buf_span(&request->record), request);
+		pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
 	}
 }
 
@@ -209,7 +216,7 @@ send_list_changes(struct session *session)
 	for (size_t i = 0; i < DIALECT_LISTS; i++) {
 		const char *notification = session->handshake.dialect->lists[i].notification;
 
-		if (!session->records.lists[i])
+		if (!session->handshake.lists[i])
 			continue;
 		action.method = span_of(notification);
 		compose(state_scratch(session), COMPOSE_NOTIFICATION, notification);
@@ -231,7 +238,7 @@ replay(struct session *session)
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
 	state_release(session);
-	send_records(session, METHOD_STREAM);
+	send_streams(session);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(session);
 }
@@ -284,7 +291,7 @@ replay_answered(struct session *session, const struct request *question, const s
 	if (session->server.life == SERVER_HANDSHAKE && !granted) {
 		server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
-		if (!span_equal(version, buf_span(&session->records.version)))
+		if (!span_equal(version, buf_span(&session->handshake.version)))
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);

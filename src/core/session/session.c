@@ -63,6 +63,7 @@ session_free(struct session *session)
 	buf_free(&session->words);
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
+	buf_free(&session->handshake.version);
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
 	free(session->acks.marks);
