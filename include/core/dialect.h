@@ -114,7 +114,7 @@ struct dialect {
 	struct progress_form progress_form;
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; 0: none */
 	const char *task_cancel, *task_status;
-	const char *tasks_version;      /* the version that has tasks, other than as an extension, as spelled */
+	const char *tasks_since;        /* the first version with tasks, and with errors without "id": null */
 	const char *opened;             /* notification that the client sends after its handshake */
 	const char *closed;             /* notification of the client that ends the server */
 	const char *stream_opened;      /* notification of the server that begins a METHOD_STREAM */
@@ -123,7 +123,6 @@ struct dialect {
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
 	int closed_code;                /* no session is open yet */
-	const char *omits_id_since;     /* the first protocolVersion whose errors without an id leave the member out */
 	struct list_change lists[DIALECT_LISTS];
 	DIALECT_CONST struct method *methods; /* ended by a NULL name */
 };
@@ -137,9 +136,6 @@ const struct dialect *dialect_named(struct span name);
  * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
  */
 const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
-
-/* The dialect of a client, from its framing alone. */
-const struct dialect *dialect_of_framing(enum framing framing);
 
 /* The dialect's row of a method, which is unescaped; if there is none, the last row, which has neither name nor traits. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);

@@ -189,9 +189,8 @@ struct handshake {
 	bool dialect_known, framing_known;
 	bool plain;                /* the client does not speak JSON-RPC: everything passes */
 	bool initialized;          /* answered with a result, or the client did without a handshake */
-	bool omits_id;             /* errors without an id leave the member out */
 	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
-	bool has_tasks;            /* MCP: the version has tasks, other than as an extension */
+	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
 	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
 	struct buf version;        /* of the first server, as spelled in its answer to the handshake */

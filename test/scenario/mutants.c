@@ -361,14 +361,13 @@ try_dialect(struct mutants *mutants, struct dialect *dialect, const char *name)
 	try_text(mutants, &dialect->progress, name, "progress");
 	try_text(mutants, &dialect->task_cancel, name, "task_cancel");
 	try_text(mutants, &dialect->task_status, name, "task_status");
-	try_text(mutants, &dialect->tasks_version, name, "tasks_version");
+	try_text(mutants, &dialect->tasks_since, name, "tasks_since");
 	try_text(mutants, &dialect->asked_member, name, "asked_member");
 	try_text(mutants, &dialect->opened, name, "opened");
 	try_text(mutants, &dialect->closed, name, "closed");
 	try_text(mutants, &dialect->stream_opened, name, "stream_opened");
 	try_text(mutants, &dialect->ping, name, "ping");
 	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
-	try_text(mutants, &dialect->omits_id_since, name, "omits_id_since");
 	for (i = 0; i < DIALECT_LISTS && dialect->lists[i].notification != NULL; i++) {
 		try_number(mutants, &dialect->lists[i], name, &list_declared);
 		try_text(mutants, &dialect->lists[i].notification, name, "list notification");

@@ -51,13 +51,12 @@ DIALECT_CONST struct dialect dialect_mcp = {
 	.asked_member = "progressToken",
 	.task_cancel = "tasks/cancel",
 	.task_status = "notifications/tasks/status",
-	.tasks_version = "\"2025-11-25\"",
+	.tasks_since = "2025-11-25",
 	.opened = "notifications/initialized",
 	.stream_opened = "notifications/subscriptions/acknowledged",
 	.ping = "ping",
 	.modern_ping = "server/discover",
 	JSONRPC_CODES,
-	.omits_id_since = "\"2025-11-25\"",
 	.lists = {
 	    { SCAN_TOOLS_CHANGE, "notifications/tools/list_changed" },
 	    { SCAN_PROMPTS_CHANGE, "notifications/prompts/list_changed" },
@@ -164,12 +163,6 @@ dialect_named(struct span name)
 		if (dialect_is(name, dialects[i]->name))
 			return dialects[i];
 	return NULL;
-}
-
-const struct dialect *
-dialect_of_framing(enum framing framing)
-{
-	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 }
 
 const struct dialect *

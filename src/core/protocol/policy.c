@@ -139,41 +139,26 @@ policy_names(const struct policy_rule *rule, struct span method, struct span nam
 	return policy_fits(rule->method, method) && policy_fits(rule->name, name);
 }
 
-/* The duration of the most specific rule of the strongest source, or fallback. bare: rules for any method count. */
-static msec_t
-duration_of(struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
-    msec_t fallback)
-{
-	int best = 0;
-
-	for (size_t i = 0; i < policy->count; i++) {
-		struct policy_rule *rule = &policy->rules[i];
-		int rank;
-
-		if (rule->clock != clock || (rule->method == NULL && !bare) || !policy_names(rule, method, name))
-			continue;
-		rule->matched = true;
-		rank = ((int)rule->source * RANKS + (int)rank_of(rule->name, name)) * RANKS +
-		    (int)rank_of(rule->method, method);
-		if (rank < best)
-			continue;
-		best = rank;
-		fallback = rule->duration;
-	}
-	return fallback;
-}
-
 struct deadlines
 policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
-
 	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : TIME_CAP };
+	int best[] = { [POLICY_IDLE] = 0, [POLICY_CAP] = 0 }, rank;
 
-	if (policy->count == 0)
-		return deadlines;
-	deadlines.idle = duration_of(policy, POLICY_IDLE, method, name, !exempt && !start, deadlines.idle);
-	deadlines.cap = duration_of(policy, POLICY_CAP, method, name, !exempt && !start, deadlines.cap);
+	for (size_t i = 0; i < policy->count; i++) {
+		struct policy_rule *rule = &policy->rules[i];
+
+		if ((rule->method == NULL && (exempt || start)) || !policy_names(rule, method, name))
+			continue;
+		rule->matched = true;
+		rank = ((int)rule->source * RANKS + (int)rank_of(rule->name, name)) * RANKS +
+		    (int)rank_of(rule->method, method);
+		if (rank < best[rule->clock])
+			continue;
+		best[rule->clock] = rank;
+		*(rule->clock == POLICY_IDLE ? &deadlines.idle : &deadlines.cap) = rule->duration;
+	}
 	return deadlines;
 }
