@@ -100,7 +100,7 @@ bool supervisor_is_over(const struct supervisor *supervisor);
  * TIME_RESTART_MOST).
  */
 
-struct restart {
+struct restart {          /* the caller sets the first two members */
 	size_t most;      /* restarts within the time; 0: none */
 	msec_t within;    /* MSEC_NEVER: no window, `most` counts all restarts */
 	msec_t *times;    /* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
@@ -109,7 +109,6 @@ struct restart {
 	msec_t next_wait; /* before the next one, if the server answers nothing again */
 };
 
-void restart_init(struct restart *restart, size_t most, msec_t within);
 void restart_free(struct restart *restart);
 
 /*

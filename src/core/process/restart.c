@@ -6,12 +6,6 @@
 #include "core/buf.h"
 
 void
-restart_init(struct restart *restart, size_t most, msec_t within)
-{
-	*restart = (struct restart){ .most = most, .within = within };
-}
-
-void
 restart_free(struct restart *restart)
 {
 	free(restart->times);

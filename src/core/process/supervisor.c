@@ -5,21 +5,15 @@
 /* One more column, which is no event: no process is left or it could not be started, and a successor is planned. */
 enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
 
-enum {
-	SAME = PROCESS_STATES, /* the state stays */
-	ANEW,                  /* the same, and its wait starts again */
-	STEPS = 4,             /* position of the steps in a move: above the next state */
-};
-
-_Static_assert(ANEW < 1 << STEPS, "a state fits below the steps");
+enum { STEPS = 4 }; /* position of the steps in a move: above the next state */
 
 enum move {
-	STAY = SAME,
-	AGAIN = ANEW,
-	ANSWER = SAME | STEP_ANSWER << STEPS,
+	STAY = PROCESS_STATES, /* the state stays */
+	AGAIN,                 /* the same, and its wait starts again */
+	ANSWER = STAY | STEP_ANSWER << STEPS,
 	START = PROCESS_RUNNING | STEP_START << STEPS,
 	DEAF = PROCESS_DEAF,
-	TELL = ANEW | STEP_TELL << STEPS,
+	TELL = AGAIN | STEP_TELL << STEPS,
 	SILENT = PROCESS_SILENT,
 	FLUSH = PROCESS_FLUSHING,
 	CLOSE = PROCESS_CLOSING | STEP_CLOSE_STDIN << STEPS,
@@ -34,6 +28,8 @@ enum move {
 	QUIT = PROCESS_OVER | STEP_FINISH << STEPS,
 	OVER = PROCESS_OVER,
 };
+
+_Static_assert(AGAIN < 1 << STEPS, "a state fits below the steps");
 
 /* KILLING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 /* clang-format off */
@@ -165,7 +161,7 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 	note_cause(supervisor, event, now);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;
-	set_wake(supervisor, next, target == ANEW, now);
+	set_wake(supervisor, next, target == AGAIN, now);
 	supervisor->state = next;
 	return steps;
 }

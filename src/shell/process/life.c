@@ -252,7 +252,7 @@ life_start(struct life *life)
 
 	child_init(&life->child);
 	life->reader = DESCRIPTOR_NONE;
-	restart_init(&life->restart, options->restarts, options->restarts_within);
+	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
 	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : &life->log->descriptor) <
 	    0) {
