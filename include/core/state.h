@@ -153,12 +153,6 @@ struct questions {
 	uint32_t minted; /* how many ids were minted */
 };
 
-static inline enum question
-question_kind(const struct request *question)
-{
-	return (enum question)question->flags;
-}
-
 /*
  * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation":
  * each waits until the request that it names has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
@@ -171,8 +165,8 @@ enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CO
 
 struct acks {
 	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
-	uint64_t *marks;        /* owned: a ring of remembered ends; NULL: none yet */
-	size_t marked;          /* how many ends were ever noted */
+	uint64_t marks[LIMIT_FINISHED]; /* a ring of remembered ends; 0: none yet */
+	size_t marked;                  /* how many ends were ever noted */
 };
 
 /* --- handshake.c */
@@ -404,8 +398,8 @@ struct request *state_next_turn(const struct session *session, struct span sessi
  */
 bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
 
-/* Whether after canceld's cancel the receiver still has the grace to answer. */
-bool state_deadline_waits(const struct session *session, const struct request *request);
+/* What the deadline of this request is: EVENT_DEADLINE_OWED if its receiver still has the grace to answer. */
+enum decide_event state_deadline(const struct session *session, const struct request *request);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool

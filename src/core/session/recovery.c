@@ -34,10 +34,10 @@ send_probe(struct session *session)
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s'", probe->question->id, method);
-	if (cause->meta.len > 0)
-		compose(&session->scratch, ",'params':{'_meta':{%b}}", cause->meta);
-	compose(&session->scratch, "}");
+	compose(state_scratch(session),
+	    cause->meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
+				  "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
+	    probe->question->id, method, cause->meta);
 	state_overtake(session, SIDE_CLIENT);
 	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, cause->id);
 }
@@ -47,11 +47,9 @@ recovery_probe(struct session *session, const struct request *request)
 {
 	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
 		.meta = request->meta };
-	enum server_life life = session->server.life;
 
 	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT || (request->traits & METHOD_NO_CANCEL) ||
-	    life == SERVER_GONE || !state_may_write(session, SIDE_SERVER) || life == SERVER_AWAY ||
-	    life == SERVER_STUCK)
+	    session->server.life != SERVER_OPEN || session->server.shut)
 		return;
 	pending_clear(&session->probe.cause);
 	(void)pending_add(&session->probe.cause, &cause);
@@ -286,10 +284,10 @@ replay_answered(struct session *session, const struct request *question, const s
 	session->replaying--;
 	if (session->server.shut || !server_is_replaying(&session->server))
 		return;
-	if (!granted)
+	if (!granted) {
 		report_refusal(session, question, message);
-	if (session->server.life == SERVER_HANDSHAKE && !granted) {
-		server_enter(&session->server, SERVER_STUCK);
+		if (session->server.life == SERVER_HANDSHAKE)
+			server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
 		if (!span_equal(version, buf_span(&session->handshake.version)))
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
@@ -302,20 +300,12 @@ replay_answered(struct session *session, const struct request *question, const s
 void
 recovery_answered(struct session *session, struct request *question, const struct message *message)
 {
-	switch (question_kind(question)) {
-	case QUESTION_PROBE:
-		if (question != session->probe.question)
-			break;
+	if (question == session->probe.question) {
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
-		break;
-	case QUESTION_REPLAY:
-		if (alarm_armed(&question->hard))
-			replay_answered(session, question, message);
-		break;
-	case QUESTION_TASK_CANCEL:
-		break;
+	} else if ((question->flags & QUESTION_REPLAY) && alarm_armed(&question->hard)) {
+		replay_answered(session, question, message);
 	}
 	pending_remove(question);
 }
@@ -328,21 +318,17 @@ recovery_expire(struct session *session, enum side asker)
 
 	while ((question = pending_hard_due(asked, session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
-		switch (question_kind(question)) {
-		case QUESTION_PROBE:
+		if (question == session->probe.question) {
 			expire_probe(session, question);
-			break;
-		case QUESTION_REPLAY:
+		} else if (question->flags & QUESTION_REPLAY) {
 			session->replaying--;
 			if (!server_is_replaying(&session->server))
-				break;
+				continue;
 			refuse_replay(session, question, SPAN("it did not answer"));
 			server_enter(&session->server, SERVER_STUCK);
-			break;
-		case QUESTION_TASK_CANCEL:
+		} else {
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
-			break;
 		}
 	}
 }

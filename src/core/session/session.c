@@ -66,7 +66,6 @@ session_free(struct session *session)
 	buf_free(&session->handshake.version);
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
-	free(session->acks.marks);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);

@@ -196,11 +196,13 @@ state_grace(const struct session *session, const struct request *request)
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
-bool
-state_deadline_waits(const struct session *session, const struct request *request)
+enum decide_event
+state_deadline(const struct session *session, const struct request *request)
 {
-	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) && !(request->traits & METHOD_NO_CANCEL) &&
-	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
+	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
+
+	return owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
 }
 
 struct request *
