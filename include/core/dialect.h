@@ -36,8 +36,8 @@ enum method_trait {
 	METHOD_TOOL = 1 << 8,    /* --tool-errors applies */
 	METHOD_SETTING = 1 << 9, /* stays in force and replaces an earlier one of its name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
-	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
+	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
 
 	/* Kept and replayed to a new server. */
 	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING,
@@ -78,14 +78,13 @@ enum dialect_flag {
 	DIALECT_ALIASES_TOKENS = 1 << 1,       /* a request whose token is still in use is sent with a fresh one */
 	DIALECT_DROPS_UNKNOWN_TOKENS = 1 << 2, /* progress that names no request is dropped */
 	DIALECT_HAS_ERAS = 1 << 3,             /* canceld sends nothing of its own before the era is settled */
-	DIALECT_CANCELS_META = 1 << 4,         /* in the modern era a cancel copies the request's _meta */
-	DIALECT_TASKS = 1 << 5,                /* tasks are cancelled with tasks/cancel */
-	DIALECT_REASONS = 1 << 6,              /* a cancel may have a reason */
-	DIALECT_CANCELS_START = 1 << 7,        /* the requester may cancel a METHOD_NO_CANCEL request */
-	DIALECT_DEADLINE_WAITS = 1 << 8,       /* after a deadline the receiver still has the grace to answer */
-	DIALECT_SESSIONS = 1 << 9,             /* the token is an ACP session's id, which several requests share */
-	DIALECT_REPLAYS = 1 << 10,             /* a new server can be told everything that the session needs */
-	DIALECT_TURNS_RUN_ON = 1 << 11,        /* a turn begins with the answer to its prompt, whose result does not
+	DIALECT_TASKS = 1 << 4,                /* tasks are cancelled with tasks/cancel */
+	DIALECT_REASONS = 1 << 5,              /* a cancel may have a reason */
+	DIALECT_CANCELS_START = 1 << 6,        /* the requester may cancel a METHOD_NO_CANCEL request */
+	DIALECT_DEADLINE_WAITS = 1 << 7,       /* after a deadline the receiver still has the grace to answer */
+	DIALECT_SESSIONS = 1 << 8,             /* the token is an ACP session's id, which several requests share */
+	DIALECT_REPLAYS = 1 << 9,              /* a new server can be told everything that the session needs */
+	DIALECT_TURNS_RUN_ON = 1 << 10,        /* a turn begins with the answer to its prompt, whose result does not
 						* tell of a cancel: see struct turns */
 };
 

@@ -29,8 +29,7 @@ struct span questions_mint(struct session *session, enum side asker, bool string
 bool questions_has_minted(const struct session *session, struct span number);
 
 /* Adds a question in the place of `asker`, under a fresh id; it is due `time` ms from now. */
-struct request *questions_add(struct session *session, enum side asker, enum question kind, const char *method,
-    bool string, msec_t time);
+struct request *questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time);
 
 /* The question in that side's place that a response with this id answers, also if it spells the number otherwise; or NULL. */
 struct request *questions_find(const struct session *session, enum side asker, struct span id);

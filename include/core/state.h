@@ -136,18 +136,12 @@ server_is_replaying(const struct server *server)
  * the cancel of a task. Their answers do not pass.
  */
 
-enum question {                         /* beside enum request_flag */
-	QUESTION_PROBE = 1 << 16,       /* is the server alive? */
-	QUESTION_REPLAY = 1 << 17,      /* a request that the client had sent to the former server */
-	QUESTION_TASK_CANCEL = 1 << 18, /* MCP tasks/cancel */
-};
-
 enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
 
 struct questions {
 	/*
-	 * By the side in whose place it was asked. Each question is WAITING, with its enum question as flags, its
-	 * deadline in `hard` and the duration of that as cap_after.
+	 * By the side in whose place it was asked. Each question is WAITING, with its deadline in `hard` and the
+	 * duration of that as cap_after.
 	 */
 	struct pending asked[2];
 	uint32_t minted; /* how many ids were minted */
@@ -182,7 +176,7 @@ struct handshake {
 	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
 	bool dialect_known, framing_known;
 	bool plain;                /* the client does not speak JSON-RPC: everything passes */
-	bool initialized;          /* answered with a result, or the client did without a handshake */
+	bool opened;               /* the handshake was answered with a result, or the session needs none */
 	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
 	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
@@ -232,9 +226,6 @@ struct span handshake_created_task(const struct handshake *handshake, const stru
 
 /* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
 bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
-
-/* The session is open: the handshake was answered, or the protocol needs none. */
-bool handshake_is_done(const struct handshake *handshake);
 
 /* The form of a cancel for that receiver; NULL: its protocol has none. */
 static inline const struct cancel *

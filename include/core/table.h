@@ -31,6 +31,7 @@ enum request_state {
 enum request_flag {             /* properties, known from the start */
 	REQUEST_TASK = 1 << 0,  /* params.task: cancelled with tasks/cancel only */
 	REQUEST_ASKED = 1 << 1, /* canceld added its token, for its own use */
+	REQUEST_AGAIN = 1 << 2, /* a question that repeats a request of the client's to a new server */
 };
 
 enum given_up { /* who has given it up, before its answer came */

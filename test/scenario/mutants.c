@@ -59,8 +59,8 @@ static const char *const events[DECIDE_EVENTS] = {
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
-	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS", "TURNS_RUN_ON" };
+static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS", "TASKS",
+	"REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS", "TURNS_RUN_ON" };
 
 static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
 	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE" };
@@ -131,7 +131,6 @@ static struct excuse excuses[] = {
 	{ "none: another closed_code", NO_HANDSHAKE, false },
 	{ "none: another name", "users ask for it by this name, and it is reported nowhere", false },
 	{ "none: another declared_cancel", NO_CANCEL, false },
-	{ "none: also CANCELS_META", NO_CANCEL, false },
 	{ "none: also REASONS", NO_CANCEL, false },
 	{ "none: also CANCELS_START", NO_CANCEL, false },
 	{ "none: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },

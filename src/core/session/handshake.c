@@ -12,6 +12,7 @@ handshake_init(struct handshake *handshake, const struct dialect *dialect)
 	*handshake = (struct handshake){
 		.dialect = dialect != NULL ? dialect : &dialect_mcp,
 		.dialect_known = dialect != NULL,
+		.opened = dialect == &dialect_none,
 	};
 }
 
@@ -90,13 +91,13 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 	} else if (modern) {
 		era = ERA_MODERN;
 	} else if (era == ERA_NONE && !dialect_is(message->envelope.method, handshake->dialect->ping)) {
-		/* A ping may come before initialize, and opens no session (MCP basic/lifecycle). */
-		handshake->initialized = true;
-		era = ERA_LEGACY;
+		era = ERA_LEGACY; /* a ping may come before initialize, and opens no session (MCP basic/lifecycle) */
 	}
-	if (era != handshake->era)
-		handshake->era_end = message->next;
+	if (era == handshake->era)
+		return;
 	handshake->era = era;
+	handshake->era_end = message->next;
+	handshake->opened = !(traits & METHOD_HANDSHAKE);
 }
 
 const struct method *
@@ -121,7 +122,7 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
-	handshake->initialized = true;
+	handshake->opened = true;
 	if (handshake->dialect->version_2 != NULL && version.len == 1 && version.ptr[0] >= '2')
 		handshake->dialect = handshake->dialect->version_2;
 	handshake->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
@@ -180,10 +181,4 @@ handshake_may_cancel_task(const struct handshake *handshake, const struct reques
 	return handshake->discovered ?
 	    handshake->extended :
 	    has_extension(json_member(request->meta, SPAN(META_PREFIX "clientCapabilities")));
-}
-
-bool
-handshake_is_done(const struct handshake *handshake)
-{
-	return handshake->initialized || handshake->era == ERA_MODERN || handshake->dialect == &dialect_none;
 }

@@ -27,7 +27,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	if (message->envelope.id.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
-	else if (!handshake_is_done(&session->handshake))
+	else if (!session->handshake.opened)
 		reject_ack(session, message, 0, "no session is open yet");
 	else if (target.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
@@ -134,7 +134,8 @@ read_names(const struct session *session, const struct message *message, const s
 
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
-	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
+	/* Modern MCP: a cancel has the same _meta. */
+	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) {
 		struct span object = message_part(message, meta->offset, meta->end);
 
 		names->meta.ptr = entry->meta;

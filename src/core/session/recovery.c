@@ -27,8 +27,7 @@ send_probe(struct session *session)
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question =
-	    questions_add(session, SIDE_CLIENT, QUESTION_PROBE, method, false, session->config.kill_stuck);
+	probe->question = questions_add(session, SIDE_CLIENT, method, false, session->config.kill_stuck);
 	probe->taken = lane->taken;
 	probe->again = false;
 	if (stop < probe->freed_to)
@@ -136,7 +135,7 @@ session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake_is_done(handshake) ?
+	bool opened = handshake->opened ?
 	    session->journal.requests[SIDE_CLIENT] > 0 :
 	    handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
@@ -174,13 +173,13 @@ send_records(struct session *session, unsigned traits)
 {
 	for (size_t i = 0; i < session->records.count; i++) {
 		const struct record *record = &session->records.list[i];
-		const struct request *question = NULL;
+		struct request *question = NULL;
 
 		if (!(record->traits & traits))
 			continue;
 		if (record->method != NULL) {
-			question = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->method, record->string,
-			    TIME_REPLAY);
+			question = questions_add(session, SIDE_CLIENT, record->method, record->string, TIME_REPLAY);
+			question->flags = REQUEST_AGAIN;
 			session->replaying++;
 		}
 		send_again(session, buf_span(&record->text), question);
@@ -304,7 +303,7 @@ recovery_answered(struct session *session, struct request *question, const struc
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
-	} else if ((question->flags & QUESTION_REPLAY) && alarm_armed(&question->hard)) {
+	} else if ((question->flags & REQUEST_AGAIN) && alarm_armed(&question->hard)) {
 		replay_answered(session, question, message);
 	}
 	pending_remove(question);
@@ -320,7 +319,7 @@ recovery_expire(struct session *session, enum side asker)
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
 		if (question == session->probe.question) {
 			expire_probe(session, question);
-		} else if (question->flags & QUESTION_REPLAY) {
+		} else if (question->flags & REQUEST_AGAIN) {
 			session->replaying--;
 			if (!server_is_replaying(&session->server))
 				continue;

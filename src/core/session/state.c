@@ -125,7 +125,7 @@ state_is_settled(const struct session *session)
 		return true;
 	if (handshake->era == ERA_MODERN)
 		return session->party[SIDE_CLIENT].lane->written >= handshake->era_end;
-	return handshake->era == ERA_LEGACY && handshake->initialized;
+	return handshake->era == ERA_LEGACY && handshake->opened;
 }
 
 /* --- questions */
@@ -155,12 +155,11 @@ questions_has_minted(const struct session *session, struct span number)
 }
 
 struct request *
-questions_add(struct session *session, enum side asker, enum question kind, const char *method, bool string,
-    msec_t time)
+questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time)
 {
 	msec_t now = session->clocks.steady;
 	char storage[MINTED_MAX];
-	struct pending_names names = { .method = span_of(method), .flags = kind };
+	struct pending_names names = { .method = span_of(method) };
 	struct request *question;
 
 	names.id = questions_mint(session, asker, string, storage);
