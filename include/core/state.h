@@ -250,7 +250,6 @@ struct record {             /* granted, or sent */
 };
 
 struct records {
-	bool wanted;         /* the server may be started again */
 	struct record *list; /* owned, in their order */
 	size_t count;
 	size_t bytes;  /* with those in requests */

@@ -63,12 +63,12 @@ enum supervisor_step {             /* a set; the steps are carried out in this o
 
 struct supervisor {
 	enum supervisor_state state;
-	enum supervisor_event cause; /* what began the process's end; SUPERVISE_NOTHING: it has not begun */
-	bool hasty;                  /* ... and it is to end soon */
-	unsigned given;              /* the steps since the last start */
-	msec_t until;                /* by when the end is to be over; MSEC_NEVER: it has not begun */
-	msec_t wake;                 /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
-	msec_t next_start;           /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
+	bool ours;         /* canceld began the end of the process; it did not end by itself */
+	bool hasty;        /* it is to end soon */
+	unsigned given;    /* the steps since the last start */
+	msec_t until;      /* by when the end is to be over; MSEC_NEVER: it has not begun */
+	msec_t wake;       /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
+	msec_t next_start; /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
 	msec_t term_after, kill_after;
 };
 
@@ -84,9 +84,6 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
  */
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
-
-/* canceld began the end of the process; it did not end by itself. */
-bool supervisor_ended_it(const struct supervisor *supervisor);
 
 /* The process was sent SIGTERM or SIGKILL. */
 bool supervisor_signalled_it(const struct supervisor *supervisor);

@@ -263,7 +263,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (!records_keep(&session->records, message, request))
+	else if (session->config.restarts && !records_keep(&session->records, message, request))
 		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	pass_on(session, message, WHY_RELAYED, request);
 }
@@ -616,7 +616,7 @@ receive_notification(struct session *session, struct message *message)
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			session->server.closed = true;
 		restore_id(session, message, SCAN_META_SUBSCRIPTION);
-		if (session->records.wanted && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
+		if (session->config.restarts && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
 			on_opened(session, message);
 		else
 			pass_on(session, message, WHY_RELAYED, NULL);

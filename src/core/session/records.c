@@ -46,8 +46,7 @@ records_keep(struct records *records, const struct message *message, struct requ
 {
 	bool named = request->row->name_field == SCAN_TEXT || request->name.len > 0;
 
-	if (!records->wanted || !(request->traits & METHOD_RECORDED) ||
-	    (named && keep(records, message, &request->record)))
+	if (!(request->traits & METHOD_RECORDED) || (named && keep(records, message, &request->record)))
 		return true;
 	records->overflow |= (request->traits & METHOD_HANDSHAKE) != 0;
 	return false;

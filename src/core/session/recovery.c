@@ -83,8 +83,7 @@ void
 recovery_drop_questions(struct session *session)
 {
 	pending_clear(&session->questions.asked[SIDE_CLIENT]);
-	session->probe.question = NULL;
-	session->probe.again = false;
+	recovery_wait_no_more(session);
 	session->replaying = 0;
 	free_queue(session);
 }
@@ -216,7 +215,7 @@ send_list_changes(struct session *session)
 		if (!session->handshake.lists[i])
 			continue;
 		action.method = span_of(notification);
-		compose(state_scratch(session), COMPOSE_NOTIFICATION, notification);
+		compose(state_scratch(session), "{'jsonrpc':'2.0','method':'%s'}", notification);
 		state_answer(session, SIDE_SERVER);
 		journal_tell(&session->journal, &action);
 	}

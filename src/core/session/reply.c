@@ -28,7 +28,7 @@ write_scratch(struct session *session, enum side to)
 void
 reply_result(struct session *session, enum side to, struct span id, const char *result)
 {
-	compose(state_scratch(session), COMPOSE_RESULT, id, result);
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':%s}", id, result);
 	write_scratch(session, to);
 }
 

@@ -24,7 +24,6 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	handshake_init(&session->handshake, config->dialect);
 	session->server.status = session->server.signal = -1;
 	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
-	session->records.wanted = config->restarts;
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
 	session->scan = mem_new(sizeof(struct scan));
