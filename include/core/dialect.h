@@ -128,15 +128,15 @@ struct dialect {
 
 extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialect_lsp, dialect_bsp, dialect_none;
 
+/* All texts of methods and names are unescaped. */
+
 /* The dialect with this name; NULL if there is none. */
 const struct dialect *dialect_named(struct span name);
 
-/*
- * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
- */
+/* The dialect of a client, from its first request and that one's params.protocolVersion, as spelled. */
 const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
 
-/* The dialect's row of a method, which is unescaped; if there is none, the last row, which has neither name nor traits. */
+/* The dialect's row of a method; if there is none, the last row, which has neither name nor traits. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);
 
 /* Whether the method has this name. name NULL: false. */
@@ -158,7 +158,6 @@ bool dialect_ends_task(struct span status);
  * that name it, those of the strongest source count. Of these the most specific one wins: one with a NAME before one
  * without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the later one.
  */
-
 enum policy_clock {
 	POLICY_IDLE, /* -t: the longest time without a sign of life */
 	POLICY_CAP,  /* -T: the longest time in total */
@@ -192,7 +191,7 @@ struct deadlines {
 
 void policy_free(struct policy *policy);
 
-/* Adds a rule. method and name are copied; an empty span means any. A name without a method is not allowed. */
+/* Adds a rule. method and name are copied; empty: any. A name needs a method. */
 void policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
     struct span name, msec_t duration);
 
@@ -206,13 +205,10 @@ bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribu
 void policy_copy(struct policy *policy, const struct policy *from, enum policy_source source);
 void policy_forget(struct policy *policy, enum policy_source source);
 
-/*
- * Whether the pattern fits the whole text: '*' stands for any characters, "\\*" for a '*'. However many '*' there are,
- * each place of the text is tried for one of them only: the cost is that of the text times its longest piece.
- */
+/* Whether the pattern fits the whole text. The cost is at most that of the text times the pattern's longest piece. */
 bool policy_fits(const char *pattern, struct span text);
 
-/* Whether the rule names a request with this method and name, which are unescaped. */
+/* Whether the rule names a request with this method and name. */
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
 
 /*

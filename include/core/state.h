@@ -139,36 +139,27 @@ server_is_replaying(const struct server *server)
 enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
 
 struct questions {
-	/*
-	 * By the side in whose place it was asked. Each question is WAITING, with its deadline in `hard` and the
-	 * duration of that as cap_after.
-	 */
-	struct pending asked[2];
-	uint32_t minted; /* how many ids were minted */
+	struct pending asked[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
+	uint32_t minted;         /* how many ids were minted */
 };
 
 /*
  * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation":
  * each waits until the request that it names has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
- * Also a memory of how the last LIMIT_FINISHED requests of the client's ended, by the hashes of their ids.
  */
-
 #define ACKS_METHOD SPAN("$/canceld/cancel")
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
 struct acks {
 	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
-	uint64_t marks[LIMIT_FINISHED]; /* a ring of remembered ends; 0: none yet */
+	uint64_t marks[LIMIT_FINISHED]; /* a ring: how the client's last requests ended, by the hashes of their ids */
 	size_t marked;                  /* how many ends were ever noted */
 };
 
 /* --- handshake.c */
 
-/*
- * The protocol of the session, as far as the traffic has shown it: framing, dialect, era, capabilities. It reads
- * messages and writes nothing.
- */
+/* The protocol of the session, as far as the traffic has shown it: framing, dialect, era, capabilities. */
 
 enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 
@@ -202,25 +193,18 @@ bool handshake_read_framing(struct handshake *handshake, enum side from, struct 
 const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
     const struct message *message);
 
-/* Reads the first server's response to the handshake, if it has a result. */
+/*
+ * Reads a response with a result: of the first server to the handshake; of a later one, for what it declares about
+ * tasks; to a METHOD_DISCOVERY.
+ */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
-
-/* Reads from it what a server, also one that was started again, has declared about tasks. */
 void handshake_read_tasks(struct handshake *handshake, const struct message *message);
-
-/* Reads the response to a METHOD_DISCOVERY, if it has a result. */
 void handshake_read_discovery(struct handshake *handshake, const struct message *message);
 
-/*
- * MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task of its receiver. The receiver must have
- * declared that for the method.
- */
+/* MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task: its receiver has declared that. */
 bool handshake_may_make_task(const struct handshake *handshake, const struct request *request);
 
-/*
- * The id of the task that the response to this request created, as spelled; or empty. In the modern era (SEP-2663) any
- * request may become one.
- */
+/* The id of the task that the response created, as spelled, or empty. SEP-2663: of any request in the modern era. */
 struct span handshake_created_task(const struct handshake *handshake, const struct request *request,
     const struct scan *response);
 
@@ -258,17 +242,16 @@ struct records {
 
 void records_free(struct records *records);
 
-/* Keeps a request of the client's that passes, if its method needs it. false: it should be kept, but there is no room. */
+/*
+ * Keeps a request of the client's that passes, if its method needs it; or the notification after its handshake. false:
+ * it should be kept, but there is no room.
+ */
 bool records_keep(struct records *records, const struct message *message, struct request *request)
     __attribute__((warn_unused_result));
-
-/* Keeps the client's notification after its handshake, likewise. */
 bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
 
-/* The request was answered with a result. */
+/* The request was answered with a result; it has ended, in any way. */
 void records_grant(struct records *records, struct request *request);
-
-/* The request has ended, in any way. */
 void records_end(struct records *records, struct request *request);
 
 /* --- the session */
@@ -323,7 +306,7 @@ struct session {
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
-	bool cancel_withheld; /* requests.c: a cancel waits until the era is settled */
+	bool era_awaited; /* a cancel or a probe waits until the era is settled */
 	enum client_life client;
 	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
 	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
@@ -443,9 +426,7 @@ bool state_is_settled(const struct session *session);
 static inline bool
 state_has_settled(const struct session *session)
 {
-	bool unasked = session->probe.again && session->probe.question == NULL;
-
-	return (session->cancel_withheld || unasked) && state_is_settled(session);
+	return session->era_awaited && state_is_settled(session);
 }
 
 /* Whether a requester of that side still waits for an answer after its cancel. */

@@ -153,8 +153,7 @@ policy_deadlines(struct policy *policy, struct span method, struct span name, un
 		if ((rule->method == NULL && (exempt || start)) || !policy_names(rule, method, name))
 			continue;
 		rule->matched = true;
-		rank = ((int)rule->source * RANKS + (int)rank_of(rule->name, name)) * RANKS +
-		    (int)rank_of(rule->method, method);
+		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
 		if (rank < best[rule->clock])
 			continue;
 		best[rule->clock] = rank;

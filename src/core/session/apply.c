@@ -113,7 +113,7 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 	if (cell->steps & DECIDE_CANCEL)
 		result = cancel_send(session, request);
 	if (result == CANCEL_NOT_YET)
-		request->withheld = session->cancel_withheld = true;
+		request->withheld = session->era_awaited = true;
 	return result;
 }
 

@@ -59,9 +59,11 @@ recovery_probe(struct session *session, const struct request *request)
 void
 recovery_ask_again(struct session *session)
 {
+	if (!session->probe.again || session->probe.question != NULL)
+		return;
 	/* Cancels that were withheld go out first: see requests_release_cancels. */
-	if (session->probe.again && session->probe.question == NULL && !session->cancel_withheld &&
-	    state_is_settled(session))
+	session->era_awaited |= !state_is_settled(session);
+	if (!session->era_awaited)
 		send_probe(session);
 }
 

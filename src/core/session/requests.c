@@ -53,7 +53,7 @@ requests_release_cancels(struct session *session)
 {
 	struct request *request;
 
-	session->cancel_withheld = false;
+	session->era_awaited = false;
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (request->withheld) {
 			request->withheld = false;
