@@ -138,11 +138,6 @@ server_is_replaying(const struct server *server)
 
 enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
 
-struct questions {
-	struct pending asked[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
-	uint32_t minted;         /* how many ids were minted */
-};
-
 /*
  * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation":
  * each waits until the request that it names has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
@@ -298,10 +293,11 @@ struct session {
 	struct clocks clocks;
 	struct handshake handshake;
 	struct server server;
-	struct party party[2]; /* by enum side */
-	struct questions questions;
-	struct pending tasks[2]; /* by requester */
-	struct pending turns;    /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
+	struct party party[2];       /* by enum side */
+	struct pending questions[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
+	uint32_t minted;             /* how many ids were minted */
+	struct pending tasks[2];     /* by requester */
+	struct pending turns;        /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
 	struct acks acks;
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */

@@ -170,15 +170,15 @@ dialect_of_request(enum framing framing, struct span method, struct span version
 {
 	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
 	bool number = version.len > 0 && version.ptr[0] != '"' && version.ptr[0] <= '9';
-	unsigned mcp = dialect_method(&dialect_mcp, method)->traits;
+	unsigned traits = dialect_method(&dialect_mcp, method)->traits; /* "initialize" is ACP's and LSP's too */
+	bool initialize = traits & METHOD_HANDSHAKE;
 
 	if (framing == FRAMING_NEWLINE)
-		return number && (dialect_method(&dialect_acp, method)->traits & METHOD_HANDSHAKE) ? &dialect_acp :
-												     &dialect_mcp;
+		return number && initialize ? &dialect_acp : &dialect_mcp;
 	if (dialect_method(&dialect_bsp, method)->traits & METHOD_HANDSHAKE)
 		return &dialect_bsp;
 	/* Only MCP's versions are dates: another extra member does not outweigh the framing of LSP. */
-	return (mcp & METHOD_DISCOVERY) || (date && (mcp & METHOD_HANDSHAKE)) ? &dialect_mcp : &dialect_lsp;
+	return (traits & METHOD_DISCOVERY) || (date && initialize) ? &dialect_mcp : &dialect_lsp;
 }
 
 const struct method *

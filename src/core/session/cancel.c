@@ -206,7 +206,7 @@ cancel_task(struct session *session, const struct request *request, struct span 
 
 	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
-	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
+	else if (session->questions[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (obstacle.len > 0) {
 		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);

@@ -4,8 +4,6 @@
 
 #include "core/json.h"
 
-#define META_PREFIX "io.modelcontextprotocol/"
-
 void
 handshake_init(struct handshake *handshake, const struct dialect *dialect)
 {
@@ -73,7 +71,7 @@ capabilities_in(const struct message *message, enum scan_field field)
 static bool
 has_extension(struct span capabilities)
 {
-	return json_has_object(json_member(capabilities, SPAN("extensions")), SPAN(META_PREFIX "tasks"));
+	return json_has_object(json_member(capabilities, SPAN("extensions")), SPAN(SCAN_META_PREFIX "tasks"));
 }
 
 /* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
@@ -180,5 +178,5 @@ handshake_may_cancel_task(const struct handshake *handshake, const struct reques
 	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
 	return handshake->discovered ?
 	    handshake->extended :
-	    has_extension(json_member(request->meta, SPAN(META_PREFIX "clientCapabilities")));
+	    has_extension(json_member(request->meta, SPAN(SCAN_META_PREFIX "clientCapabilities")));
 }

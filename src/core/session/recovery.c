@@ -70,7 +70,7 @@ recovery_ask_again(struct session *session)
 void
 recovery_wait_no_more(struct session *session)
 {
-	struct request *question = session->questions.asked[SIDE_CLIENT].oldest;
+	struct request *question = session->questions[SIDE_CLIENT].oldest;
 
 	for (; question != NULL; question = question->newer)
 		alarm_disarm(&question->hard);
@@ -84,7 +84,7 @@ recovery_wait_no_more(struct session *session)
 void
 recovery_drop_questions(struct session *session)
 {
-	pending_clear(&session->questions.asked[SIDE_CLIENT]);
+	pending_clear(&session->questions[SIDE_CLIENT]);
 	recovery_wait_no_more(session);
 	session->replaying = 0;
 	free_queue(session);
@@ -136,15 +136,13 @@ session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake->opened ?
-	    session->journal.requests[SIDE_CLIENT] > 0 :
-	    handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
+	bool answered = handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
 	if (handshake->plain)
 		return "the client speaks no JSON-RPC";
 	if (!(handshake->dialect->flags & DIALECT_REPLAYS) && !session->config.stateless)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (!opened)
+	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
 	return session->records.overflow ? "initialize was too long to be kept" : NULL;
 }
@@ -153,7 +151,6 @@ session_cannot_restart(const struct session *session)
 static void
 send_again(struct session *session, struct span text, const struct request *request)
 {
-	struct buf *again = state_scratch(session);
 	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
 	const struct scan_value *id;
 
@@ -161,9 +158,8 @@ send_again(struct session *session, struct span text, const struct request *requ
 		action.method = span_of(session->handshake.dialect->opened);
 	scan_read(session->salvage, text);
 	id = scan_value(session->salvage, SCAN_ID);
-	buf_append(again, span_part(text, 0, (size_t)id->offset));
-	buf_append(again, request != NULL ? request->wire_id : SPAN_NONE);
-	buf_append(again, span_from(text, (size_t)id->end));
+	compose(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
+	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
@@ -313,7 +309,7 @@ recovery_answered(struct session *session, struct request *question, const struc
 void
 recovery_expire(struct session *session, enum side asker)
 {
-	const struct pending *asked = &session->questions.asked[asker];
+	const struct pending *asked = &session->questions[asker];
 	struct request *question;
 
 	while ((question = pending_hard_due(asked, session->clocks.steady)) != NULL) {

@@ -37,7 +37,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
 		pending_init(&session->tasks[side], side, config->seed);
-		pending_init(&session->questions.asked[side], side, config->seed);
+		pending_init(&session->questions[side], side, config->seed);
 	}
 	return session;
 }
@@ -53,7 +53,7 @@ session_free(struct session *session)
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
-		pending_free(&session->questions.asked[side]);
+		pending_free(&session->questions[side]);
 	}
 	policy_free(&session->policy);
 	pending_free(&session->turns);
@@ -356,7 +356,7 @@ wake_of(const struct session *session, enum side side)
 	msec_t skew = clocks->now - clocks->steady, wake = due_by_caller(&pending->hard, skew);
 
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, skew));
-	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, skew));
+	wake = earlier(wake, due_by_caller(&session->questions[side].hard, skew));
 	if (side == SIDE_CLIENT && state_waits_for_person(session))
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));

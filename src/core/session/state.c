@@ -137,10 +137,9 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 
 	do {
 		buf_clear(text);
-		compose(text, string ? "'canceld-%d'" : "%d",
-		    (string ? 1 : MINTED_FIRST) + (int64_t)session->questions.minted++);
+		compose(text, string ? "'canceld-%d'" : "%d", (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
 	} while (pending_holds(&session->party[asker].pending, buf_span(text)) ||
-	    pending_holds(&session->questions.asked[asker], buf_span(text)));
+	    pending_holds(&session->questions[asker], buf_span(text)));
 	memcpy(storage, buf_span(text).ptr, text->len);
 	return (struct span){ storage, text->len };
 }
@@ -150,8 +149,7 @@ questions_has_minted(const struct session *session, struct span number)
 {
 	double value;
 
-	return id_number(number, &value) && value >= MINTED_FIRST &&
-	    value < (double)MINTED_FIRST + session->questions.minted;
+	return id_number(number, &value) && value >= MINTED_FIRST && value < (double)MINTED_FIRST + session->minted;
 }
 
 struct request *
@@ -163,7 +161,7 @@ questions_add(struct session *session, enum side asker, const char *method, bool
 	struct request *question;
 
 	names.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->questions.asked[asker], &names);
+	question = pending_add(&session->questions[asker], &names);
 	pending_set_deadlines(question, MSEC_NEVER, time, now, now);
 	return question;
 }
@@ -171,7 +169,7 @@ questions_add(struct session *session, enum side asker, const char *method, bool
 struct request *
 questions_find(const struct session *session, enum side asker, struct span id)
 {
-	const struct pending *asked = &session->questions.asked[asker];
+	const struct pending *asked = &session->questions[asker];
 	struct request *question = asked->count > 0 ? pending_by_wire(asked, id) : NULL;
 
 	return question == NULL && asked->count > 0 ? pending_loosely(asked, id, false) : question;
