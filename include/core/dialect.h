@@ -78,13 +78,12 @@ enum dialect_flag {
 	DIALECT_ALIASES_TOKENS = 1 << 1,       /* a request whose token is still in use is sent with a fresh one */
 	DIALECT_DROPS_UNKNOWN_TOKENS = 1 << 2, /* progress that names no request is dropped */
 	DIALECT_HAS_ERAS = 1 << 3,             /* canceld sends nothing of its own before the era is settled */
-	DIALECT_TASKS = 1 << 4,                /* tasks are cancelled with tasks/cancel */
-	DIALECT_REASONS = 1 << 5,              /* a cancel may have a reason */
-	DIALECT_CANCELS_START = 1 << 6,        /* the requester may cancel a METHOD_NO_CANCEL request */
-	DIALECT_DEADLINE_WAITS = 1 << 7,       /* after a deadline the receiver still has the grace to answer */
-	DIALECT_SESSIONS = 1 << 8,             /* the token is an ACP session's id, which several requests share */
-	DIALECT_REPLAYS = 1 << 9,              /* a new server can be told everything that the session needs */
-	DIALECT_TURNS_RUN_ON = 1 << 10,        /* a turn begins with the answer to its prompt, whose result does not
+	DIALECT_REASONS = 1 << 4,              /* a cancel may have a reason */
+	DIALECT_CANCELS_START = 1 << 5,        /* the requester may cancel a METHOD_NO_CANCEL request */
+	DIALECT_DEADLINE_WAITS = 1 << 6,       /* after a deadline the receiver still has the grace to answer */
+	DIALECT_SESSIONS = 1 << 7,             /* the token is an ACP session's id, which several requests share */
+	DIALECT_REPLAYS = 1 << 8,              /* a new server can be told everything that the session needs */
+	DIALECT_TURNS_RUN_ON = 1 << 9,         /* a turn begins with the answer to its prompt, whose result does not
 						* tell of a cancel: see struct turns */
 };
 
@@ -112,7 +111,7 @@ struct dialect {
 	enum scan_field progress_field;       /* the member with its token; 0: none */
 	struct progress_form progress_form;
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; 0: none */
-	const char *task_cancel, *task_status;
+	const char *task_cancel, *task_status;        /* NULL: no tasks */
 	const char *tasks_since;        /* the first version with tasks, and with errors without "id": null */
 	const char *opened;             /* notification that the client sends after its handshake */
 	const char *closed;             /* notification of the client that ends the server */

@@ -20,7 +20,7 @@
  */
 
 enum request_state {
-	REQUEST_NONE,       /* it has ended */
+	REQUEST_ENDED,      /* it is in the table no more; never stored */
 	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
 	REQUEST_WAITING,    /* the requester waits for the answer */
 	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
@@ -224,7 +224,7 @@ struct request *pending_hard_due(const struct pending *pending, msec_t now);
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state but NONE at each event. It is data, one cell for each;
+ * THE TABLE: what happens to a request in each state but ENDED at each event. It is data, one cell for each;
  * apply.c carries it out. The requester is the side that sent the request; the receiver works on it.
  */
 
@@ -262,7 +262,7 @@ enum { TALLY_OPEN = TALLIES }; /* a cell's tally: no end of a request is counted
 
 struct decision {
 	unsigned char steps;
-	unsigned char next;     /* enum request_state; REQUEST_NONE: it has ended */
+	unsigned char next;     /* enum request_state */
 	unsigned char why;      /* enum why: reported with the message at hand, or by DECIDE_REPORT */
 	unsigned char given_up; /* enum given_up: who gives it up now; BY_NONE: what is known stays */
 	unsigned char tally;    /* enum tally, or TALLY_OPEN; see apply.c for what outweighs it */

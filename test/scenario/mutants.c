@@ -30,7 +30,7 @@ struct mutants {
 /* Names, for the report and for the excuses; a mutant without a name is reported by its number. */
 
 static const char *const states[REQUEST_STATES] = {
-	[REQUEST_NONE] = "none",
+	[REQUEST_ENDED] = "none",
 	[REQUEST_QUEUED] = "queued",
 	[REQUEST_WAITING] = "waiting",
 	[REQUEST_CANCELLING] = "cancelling",
@@ -59,8 +59,8 @@ static const char *const events[DECIDE_EVENTS] = {
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS", "TASKS",
-	"REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS", "TURNS_RUN_ON" };
+static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS", "REASONS",
+	"CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS", "TURNS_RUN_ON" };
 
 static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
 	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE" };
@@ -141,7 +141,6 @@ static struct excuse excuses[] = {
 	{ "bsp: also ALIASES_TOKENS", NO_PROGRESS, false },
 	{ "bsp: also TURNS_RUN_ON", NO_TURNS, false },
 	{ "none: also TURNS_RUN_ON", NO_TURNS, false },
-	{ "[albn]*: also TASKS", "none of its versions has tasks", false },
 	{ "acp: terminal/wait_for_exit: not LONG", NAMED_ONLY, false },
 	{ "acp: terminal/wait_for_exit: is unknown", NAMED_ONLY, false },
 };

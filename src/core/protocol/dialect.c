@@ -40,7 +40,7 @@ static DIALECT_CONST struct method mcp_methods[] = {
 DIALECT_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
 	.flags = DIALECT_ALIASES_TOKENS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS |
-	    DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
+	    DIALECT_REASONS | DIALECT_REPLAYS,
 	.cancel = &dialect_cancels[CANCEL_MCP],
 	.declared_cancel = &dialect_cancels[CANCEL_MCP],
 	.progress = "notifications/progress",

@@ -194,7 +194,7 @@ static void
 enter_state(struct session *session, struct request *request, enum request_state next)
 {
 	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING);
-	if (next == REQUEST_NONE) {
+	if (next == REQUEST_ENDED) {
 		pending_remove(request);
 		return;
 	}

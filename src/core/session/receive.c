@@ -141,7 +141,7 @@ read_names(const struct session *session, const struct message *message, const s
 		names->meta.ptr = entry->meta;
 		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
+	if (dialect->task_cancel != NULL && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
 	read_tokens(dialect, scan, names);
 }

@@ -232,7 +232,7 @@ pending_move(struct request *request, enum request_state state)
 {
 	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
 
-	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
+	assert(state != REQUEST_ENDED && state != REQUEST_QUEUED && state < REQUEST_STATES);
 	leave_state(request);
 	enter_state(request, state);
 	for (size_t i = 0; i < request->name_count && tombstone != was_tombstone; i++) {
