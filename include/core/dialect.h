@@ -195,14 +195,13 @@ void policy_add(struct policy *policy, enum policy_source source, enum policy_cl
     struct span name, msec_t duration);
 
 /*
- * Adds a copy of the rule as POLICY_SET, in place of one of the same source with the same METHOD and NAME. false: there
- * are LIMIT_RULES_SET rules of that source already.
+ * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME. false: there are
+ * LIMIT_RULES_SET of them already.
  */
 bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
 
-/* Adds copies of all rules of sources that are weaker than this one; or removes those. */
-void policy_copy(struct policy *policy, const struct policy *from, enum policy_source source);
-void policy_forget(struct policy *policy, enum policy_source source);
+/* Replaces all rules of sources that are weaker than this one by copies of those in `from`; NULL: by none. */
+void policy_replace(struct policy *policy, const struct policy *from, enum policy_source source);
 
 /* Whether the pattern fits the whole text. The cost is at most that of the text times the pattern's longest piece. */
 bool policy_fits(const char *pattern, struct span text);

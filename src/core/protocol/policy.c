@@ -16,22 +16,6 @@ remove_rule(struct policy *policy, size_t at)
 	memmove(&policy->rules[at], &policy->rules[at + 1], (policy->count - at) * sizeof(*policy->rules));
 }
 
-void
-policy_forget(struct policy *policy, enum policy_source source)
-{
-	for (size_t i = policy->count; i-- > 0;)
-		if (policy->rules[i].source < source)
-			remove_rule(policy, i);
-}
-
-void
-policy_free(struct policy *policy)
-{
-	policy_forget(policy, POLICY_SOURCES);
-	free(policy->rules);
-	*policy = (struct policy){ 0 };
-}
-
 static char *
 copy(struct span text)
 {
@@ -61,17 +45,28 @@ text_of(const char *string)
 }
 
 static void
-add_copy(struct policy *policy, const struct policy_rule *rule, enum policy_source source)
+add_copy(struct policy *policy, const struct policy_rule *rule)
 {
-	policy_add(policy, source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
+	policy_add(policy, rule->source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
 }
 
 void
-policy_copy(struct policy *policy, const struct policy *from, enum policy_source source)
+policy_replace(struct policy *policy, const struct policy *from, enum policy_source source)
 {
-	for (size_t i = 0; i < from->count; i++)
+	for (size_t i = policy->count; i-- > 0;)
+		if (policy->rules[i].source < source)
+			remove_rule(policy, i);
+	for (size_t i = 0; from != NULL && i < from->count; i++)
 		if (from->rules[i].source < source)
-			add_copy(policy, &from->rules[i], from->rules[i].source);
+			add_copy(policy, &from->rules[i]);
+}
+
+void
+policy_free(struct policy *policy)
+{
+	policy_replace(policy, NULL, POLICY_SOURCES);
+	free(policy->rules);
+	*policy = (struct policy){ 0 };
 }
 
 bool
@@ -79,6 +74,7 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 {
 	size_t set = 0, i;
 
+	assert(rule->source == POLICY_SET);
 	for (i = policy->count; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
@@ -91,7 +87,7 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 	}
 	if (set >= LIMIT_RULES_SET)
 		return false;
-	add_copy(policy, rule, POLICY_SET); /* the last of equals wins */
+	add_copy(policy, rule); /* the last of equals wins */
 	return true;
 }
 

@@ -17,7 +17,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 
 	session->config = *config;
 	session->config.policy = NULL;
-	policy_copy(&session->policy, config->policy, POLICY_SET);
+	policy_replace(&session->policy, config->policy, POLICY_SET);
 	session->journal.act = act;
 	session->journal.user = user;
 	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
@@ -74,8 +74,7 @@ session_free(struct session *session)
 void
 session_set_rules(struct session *session, const struct policy *policy)
 {
-	policy_forget(&session->policy, POLICY_OPTION);
-	policy_copy(&session->policy, policy, POLICY_OPTION);
+	policy_replace(&session->policy, policy, POLICY_OPTION);
 }
 
 const struct policy *
