@@ -64,14 +64,14 @@ struct cancel {
 	bool owes; /* the sender of such a cancel still waits for an answer */
 };
 
-#ifdef DECISIONS_MUTABLE /* the mutation test changes one fact at a time */
-#define DIALECT_CONST
+#ifdef DECISIONS_MUTABLE /* the mutation test changes one fact or cell at a time */
+#define TABLE_CONST
 #else
-#define DIALECT_CONST const
+#define TABLE_CONST const
 #endif
 
 /* All forms of a cancel, ended by a NULL method. */
-extern DIALECT_CONST struct cancel dialect_cancels[];
+extern TABLE_CONST struct cancel dialect_cancels[];
 
 enum dialect_flag {
 	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
@@ -122,10 +122,10 @@ struct dialect {
 	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
 	int closed_code;                /* no session is open yet */
 	struct list_change lists[DIALECT_LISTS];
-	DIALECT_CONST struct method *methods; /* ended by a NULL name */
+	TABLE_CONST struct method *methods; /* ended by a NULL name */
 };
 
-extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialect_lsp, dialect_bsp, dialect_none;
+extern TABLE_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialect_lsp, dialect_bsp, dialect_none;
 
 /* All texts of methods and names are unescaped. */
 

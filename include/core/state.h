@@ -173,9 +173,6 @@ struct handshake {
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
 
-/* dialect: the one that a person has named; NULL: none. */
-void handshake_init(struct handshake *handshake, const struct dialect *dialect);
-
 /*
  * Reads the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The
  * client's bytes decide; a server that writes before its client is read with the framing that its own bytes suggest.

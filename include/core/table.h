@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/dialect.h"
 #include "core/journal.h"
 #include "core/map.h"
 #include "core/timeline.h"
@@ -51,8 +52,6 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
-
-struct method; /* core/dialect.h */
 
 /* BOTH: the receiver sees the requester's own id. */
 enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN };
@@ -268,10 +267,6 @@ struct decision {
 	unsigned char tally;    /* enum tally, or TALLY_OPEN; see apply.c for what outweighs it */
 };
 
-#ifdef DECISIONS_MUTABLE /* the mutation test changes one cell at a time */
-extern struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
-#else
-extern const struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
-#endif
+extern TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
 
 #endif

@@ -4,16 +4,6 @@
 
 #include "core/json.h"
 
-void
-handshake_init(struct handshake *handshake, const struct dialect *dialect)
-{
-	*handshake = (struct handshake){
-		.dialect = dialect != NULL ? dialect : &dialect_mcp,
-		.dialect_known = dialect != NULL,
-		.opened = dialect == &dialect_none,
-	};
-}
-
 bool
 handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
     enum framing *framing)

@@ -21,7 +21,9 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 	session->journal.act = act;
 	session->journal.user = user;
 	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
-	handshake_init(&session->handshake, config->dialect);
+	session->handshake.dialect = config->dialect != NULL ? config->dialect : &dialect_mcp;
+	session->handshake.dialect_known = config->dialect != NULL;
+	session->handshake.opened = config->dialect == &dialect_none;
 	session->server.status = session->server.signal = -1;
 	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);

@@ -15,10 +15,7 @@ enum { /* one-letter steps, so that the table reads as a table */
 #define STEP(event, steps, next, why) CELL(event, steps, next, why, NONE, OPEN)
 
 /* clang-format off */
-#ifndef DECISIONS_MUTABLE
-const
-#endif
-struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
+TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS] = {
 	[REQUEST_QUEUED] = {
 		STEP(RESPONSE,            0, WAITING, STRAY), /* the receiver cannot have seen the request */
 		STEP(MALFORMED,           R, WAITING, STRAY),

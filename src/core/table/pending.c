@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/dialect.h"
 #include "core/id.h"
 
 /* Makes the hash of an open request's name that of a tombstone's, and back. */
