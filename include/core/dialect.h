@@ -74,16 +74,15 @@ struct cancel {
 extern TABLE_CONST struct cancel dialect_cancels[];
 
 enum dialect_flag {
-	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
-	DIALECT_ALIASES_TOKENS = 1 << 1,       /* a request whose token is still in use is sent with a fresh one */
-	DIALECT_DROPS_UNKNOWN_TOKENS = 1 << 2, /* progress that names no request is dropped */
-	DIALECT_HAS_ERAS = 1 << 3,             /* canceld sends nothing of its own before the era is settled */
-	DIALECT_REASONS = 1 << 4,              /* a cancel may have a reason */
-	DIALECT_CANCELS_START = 1 << 5,        /* the requester may cancel a METHOD_NO_CANCEL request */
-	DIALECT_DEADLINE_WAITS = 1 << 6,       /* after a deadline the receiver still has the grace to answer */
-	DIALECT_SESSIONS = 1 << 7,             /* the token is an ACP session's id, which several requests share */
-	DIALECT_REPLAYS = 1 << 8,              /* a new server can be told everything that the session needs */
-	DIALECT_TURNS_RUN_ON = 1 << 9,         /* a turn begins with the answer to its prompt, whose result does not
+	DIALECT_OWES_ANSWER = 1 << 0,    /* a cancelled request must still be answered */
+	DIALECT_OWN_TOKENS = 1 << 1,     /* tokens are the requester's: one that is still in use is replaced by a
+						* fresh one, and progress that names no request is dropped */
+	DIALECT_HAS_ERAS = 1 << 2,       /* canceld sends nothing of its own before the era is settled */
+	DIALECT_REASONS = 1 << 3,        /* a cancel may have a reason */
+	DIALECT_CANCELS_START = 1 << 4,  /* the requester may cancel a METHOD_NO_CANCEL request */
+	DIALECT_DEADLINE_WAITS = 1 << 5, /* after a deadline the receiver still has the grace to answer */
+	DIALECT_REPLAYS = 1 << 6,        /* a new server can be told everything that the session needs */
+	DIALECT_TURNS_RUN_ON = 1 << 7,   /* a turn begins with the answer to its prompt, whose result does not
 						* tell of a cancel: see struct turns */
 };
 
@@ -106,7 +105,7 @@ struct dialect {
 	unsigned flags;                       /* enum dialect_flag */
 	const struct cancel *cancel;          /* NULL: there is none */
 	const struct cancel *declared_cancel; /* for a peer with the capability cancellation.request */
-	const char *turn_cancel;              /* notification with params.sessionId */
+	const char *turn_cancel;              /* notification with params.sessionId, which is the requests' token */
 	const char *progress;                 /* notification */
 	enum scan_field progress_field;       /* the member with its token; 0: none */
 	struct progress_form progress_form;

@@ -31,19 +31,15 @@ struct request *questions_find(const struct session *session, enum side asker, s
 bool acks_add(struct session *session, struct span id, struct span target, struct span reason,
     const struct request *request);
 
-/* The client's request whose id has this hash has ended. Of several ends of one id the last counts. */
+/* The client's request has ended: notes that by the hash of its id; and sends what waits for it. */
 void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
-
-/* The client's request has ended: notes the end, and sends the acknowledgements that wait for it. */
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);
 
 /* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
-/* Sends the client the acknowledgement of this outcome, and reports it. */
+/* Sends the client the acknowledgement of this outcome, and reports it; or only reports how a cancel was answered. */
 void acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome);
-
-/* Reports how a $/canceld/cancel with these params was answered. */
 void acks_report(struct session *session, struct span target, struct span reason, const char *outcome);
 
 /* --- pass.c */

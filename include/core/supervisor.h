@@ -3,8 +3,7 @@
 
 /*
  * The life of the server process, from its start to its end and the start of the next one, as one const table: an event
- * in a state gives steps and the next state. The supervisor only decides: it starts no process, sends no signal and
- * waits for nothing.
+ * in a state gives steps and the next state. The supervisor only decides.
  *
  * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM,
  * time, SIGKILL, and the sweep of the rest of the server's process tree. With the built-in times it takes at most 1.6 s
@@ -85,18 +84,14 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
 
-/* The process was sent SIGTERM or SIGKILL. */
+/* The process was sent SIGTERM or SIGKILL; no process runs, and none follows. */
 bool supervisor_signalled_it(const struct supervisor *supervisor);
-
-/* No process runs, and none follows. */
 bool supervisor_is_over(const struct supervisor *supervisor);
 
 /*
- * How often and how soon a failed server is started again. At most `most` times within `within`. At once, if the server
- * had answered anything or is the first in a row that had not; else after a wait that doubles (TIME_RESTART_WAIT,
- * TIME_RESTART_MOST).
+ * How often and how soon a failed server is started again. At once, if the server had answered anything or is the first
+ * in a row that had not; else after a wait that doubles (TIME_RESTART_WAIT, TIME_RESTART_MOST).
  */
-
 struct restart {          /* the caller sets the first two members */
 	size_t most;      /* restarts within the time; 0: none */
 	msec_t within;    /* MSEC_NEVER: no window, `most` counts all restarts */

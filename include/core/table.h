@@ -223,10 +223,9 @@ struct request *pending_hard_due(const struct pending *pending, msec_t now);
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state but ENDED at each event. It is data, one cell for each;
- * apply.c carries it out. The requester is the side that sent the request; the receiver works on it.
+ * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out. The requester is
+ * the side that sent the request; the receiver works on it.
  */
-
 enum decide_event {
 	EVENT_RESPONSE,      /* its response has arrived */
 	EVENT_MALFORMED,     /* its response is malformed */

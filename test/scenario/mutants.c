@@ -59,8 +59,8 @@ static const char *const events[DECIDE_EVENTS] = {
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS", "REASONS",
-	"CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS", "TURNS_RUN_ON" };
+static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS", "REASONS", "CANCELS_START",
+	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
 
 static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
 	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE" };
@@ -133,12 +133,8 @@ static struct excuse excuses[] = {
 	{ "none: another declared_cancel", NO_CANCEL, false },
 	{ "none: also REASONS", NO_CANCEL, false },
 	{ "none: also CANCELS_START", NO_CANCEL, false },
-	{ "none: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
-	{ "none: also SESSIONS", NO_PROGRESS, false },
-	{ "bsp: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
-	{ "bsp: also SESSIONS", NO_PROGRESS, false },
-	{ "none: also ALIASES_TOKENS", NO_PROGRESS, false },
-	{ "bsp: also ALIASES_TOKENS", NO_PROGRESS, false },
+	{ "none: also OWN_TOKENS", NO_PROGRESS, false },
+	{ "bsp: also OWN_TOKENS", NO_PROGRESS, false },
 	{ "bsp: also TURNS_RUN_ON", NO_TURNS, false },
 	{ "none: also TURNS_RUN_ON", NO_TURNS, false },
 	{ "acp: terminal/wait_for_exit: not LONG", NAMED_ONLY, false },

@@ -39,7 +39,7 @@ static TABLE_CONST struct method mcp_methods[] = {
 
 TABLE_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
-	.flags = DIALECT_ALIASES_TOKENS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS |
+	.flags = DIALECT_OWN_TOKENS | DIALECT_HAS_ERAS |
 	    DIALECT_REASONS | DIALECT_REPLAYS,
 	.cancel = &dialect_cancels[CANCEL_MCP],
 	.declared_cancel = &dialect_cancels[CANCEL_MCP],
@@ -79,7 +79,7 @@ static TABLE_CONST struct method acp_methods[] = {
 };
 
 #define ACP_ROW(version_flags) \
-	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS | (version_flags), \
+	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | (version_flags), \
 	.cancel = &dialect_cancels[CANCEL_ACP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \

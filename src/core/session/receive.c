@@ -96,7 +96,7 @@ is_too_much(const struct session *session, const struct message *message)
 	if (open >= session->config.max_inflight)
 		return "too many requests are outstanding (--max-inflight)";
 	/* ACP: what concerns a whole session is done for each of its requests. */
-	if (open >= LIMIT_SESSION && (dialect->flags & DIALECT_SESSIONS) && message->from == SIDE_CLIENT &&
+	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
 	    pending_count(pending, token, NAME_WIRE_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
 	if (open >= LIMIT_EQUAL_IDS &&
@@ -168,7 +168,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
-	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
+	if ((dialect->flags & DIALECT_OWN_TOKENS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 	}
@@ -501,11 +501,9 @@ on_update(struct session *session, struct message *message, enum side requester,
 static void
 restore_token(const struct session *session, struct message *message, const struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-
 	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token))
-		message_replace(message, dialect->progress_field, request->token);
+	if (!span_equal(request->token, request->wire_token))
+		message_replace(message, session->handshake.dialect->progress_field, request->token);
 }
 
 static void
@@ -517,14 +515,14 @@ on_progress(struct session *session, struct message *message)
 	struct span token = message_id(message->scan, dialect->progress_field);
 	struct request *request = pending_by_token(&party->pending, token);
 	const struct request *task = pending_by_token(&session->tasks[requester], token);
-	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (requester == SIDE_CLIENT && token.len > 0 &&
 	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
-	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
+	if (request != NULL && dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 		return;
 	}
