@@ -91,7 +91,7 @@ read_era(struct handshake *handshake, const struct message *message, unsigned tr
 const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
-	struct span method = message->envelope.method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
+	struct span method = message->envelope.method;
 	const struct method *row;
 
 	if (!handshake->dialect_known)
@@ -100,8 +100,9 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	row = dialect_method(handshake->dialect, method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
 		read_era(handshake, message, row->traits);
-	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
-		handshake->declared[SIDE_CLIENT] = span_equal(cancels, SPAN("true"));
+	if (row->traits & METHOD_HANDSHAKE)
+		handshake->declared[SIDE_CLIENT] =
+		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
 	return row;
 }
 
