@@ -78,20 +78,21 @@ is_replaced(const struct record *record, const struct request *by)
 void
 records_grant(struct records *records, struct request *request)
 {
-	struct record record = {
+	struct record record;
+
+	if ((request->traits & METHOD_STREAM) || (request->record.len == 0 && !(request->traits & METHOD_UNSETTING)))
+		return;
+	for (size_t i = records->count; i-- > 0;)
+		if (is_replaced(&records->list[i], request))
+			remove_at(records, i);
+	if (request->record.len == 0)
+		return;
+	record = (struct record){
 		.traits = request->traits,
 		.method = request->row->name,
 		.string = request->id.ptr[0] == '"',
 		.text = request->record,
 	};
-
-	if ((request->traits & METHOD_STREAM) || (record.text.len == 0 && !(request->traits & METHOD_UNSETTING)))
-		return;
-	for (size_t i = records->count; i-- > 0;)
-		if (is_replaced(&records->list[i], request))
-			remove_at(records, i);
-	if (record.text.len == 0)
-		return;
 	buf_append(&record.name, request->name);
 	buf_init(&request->record);
 	add(records, record);
@@ -100,6 +101,8 @@ records_grant(struct records *records, struct request *request)
 void
 records_end(struct records *records, struct request *request)
 {
+	if (request->record.len == 0)
+		return;
 	records->bytes -= request->record.len;
 	buf_free(&request->record);
 }

@@ -251,7 +251,8 @@ pending_remove(struct request *request)
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
 	buf_free(&request->progress);
-	buf_free(&request->record);
+	if (request->record.len > 0)
+		buf_free(&request->record);
 	leave_state(request);
 	for (size_t i = 0; i < request->name_count; i++)
 		map_remove(&pending->names, &request->names[i].entry);
