@@ -10,8 +10,6 @@
  */
 void compose(struct buf *out, const char *format, ...);
 
-#define COMPOSE_NOTIFICATION "{'jsonrpc':'2.0','method':'%s'}"
-#define COMPOSE_RESULT "{'jsonrpc':'2.0','id':%b,'result':%s}"
 #define COMPOSE_TURN_CANCEL "{'jsonrpc':'2.0','method':'%s','params':{'sessionId':%b}}" /* ACP "Prompt Turn" */
 
 #endif

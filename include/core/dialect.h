@@ -36,11 +36,11 @@ enum method_trait {
 	METHOD_TOOL = 1 << 8,    /* --tool-errors applies */
 	METHOD_SETTING = 1 << 9, /* stays in force and replaces an earlier one of its name: replayed to a new server */
 	METHOD_UNSETTING = 1 << 10, /* ends the setting of the same name */
-	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
 	METHOD_CLOSE = 1 << 11,     /* its result ends the turn of its ACP session */
+	METHOD_OPENED = 1 << 12,    /* no request: the client's notification after its handshake */
 
 	/* Kept and replayed to a new server. */
-	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING | METHOD_UNSETTING,
+	METHOD_RECORDED = METHOD_HANDSHAKE | METHOD_STREAM | METHOD_SETTING,
 	/* Opens the session: its deadline is built in, a -t without METHOD does not change it. */
 	METHOD_START = METHOD_HANDSHAKE | METHOD_DISCOVERY,
 	METHOD_NO_CANCEL =
@@ -64,28 +64,25 @@ struct cancel {
 	bool owes; /* the sender of such a cancel still waits for an answer */
 };
 
-#ifdef DECISIONS_MUTABLE /* the mutation test changes one fact at a time */
-#define DIALECT_CONST
+#ifdef DECISIONS_MUTABLE /* the mutation test changes one fact or cell at a time */
+#define TABLE_CONST
 #else
-#define DIALECT_CONST const
+#define TABLE_CONST const
 #endif
 
 /* All forms of a cancel, ended by a NULL method. */
-extern DIALECT_CONST struct cancel dialect_cancels[];
+extern TABLE_CONST struct cancel dialect_cancels[];
 
 enum dialect_flag {
-	DIALECT_OWES_ANSWER = 1 << 0,          /* a cancelled request must still be answered */
-	DIALECT_ALIASES_TOKENS = 1 << 1,       /* a request whose token is still in use is sent with a fresh one */
-	DIALECT_DROPS_UNKNOWN_TOKENS = 1 << 2, /* progress that names no request is dropped */
-	DIALECT_HAS_ERAS = 1 << 3,             /* canceld sends nothing of its own before the era is settled */
-	DIALECT_CANCELS_META = 1 << 4,         /* in the modern era a cancel copies the request's _meta */
-	DIALECT_TASKS = 1 << 5,                /* tasks are cancelled with tasks/cancel */
-	DIALECT_REASONS = 1 << 6,              /* a cancel may have a reason */
-	DIALECT_CANCELS_START = 1 << 7,        /* the requester may cancel a METHOD_NO_CANCEL request */
-	DIALECT_DEADLINE_WAITS = 1 << 8,       /* after a deadline the receiver still has the grace to answer */
-	DIALECT_SESSIONS = 1 << 9,             /* the token is an ACP session's id, which several requests share */
-	DIALECT_REPLAYS = 1 << 10,             /* a new server can be told everything that the session needs */
-	DIALECT_TURNS_RUN_ON = 1 << 11,        /* a turn begins with the answer to its prompt, whose result does not
+	DIALECT_OWES_ANSWER = 1 << 0,    /* a cancelled request must still be answered */
+	DIALECT_OWN_TOKENS = 1 << 1,     /* tokens are the requester's: one that is still in use is replaced by a
+						* fresh one, and progress that names no request is dropped */
+	DIALECT_HAS_ERAS = 1 << 2,       /* canceld sends nothing of its own before the era is settled */
+	DIALECT_REASONS = 1 << 3,        /* a cancel may have a reason */
+	DIALECT_CANCELS_START = 1 << 4,  /* the requester may cancel a METHOD_NO_CANCEL request */
+	DIALECT_DEADLINE_WAITS = 1 << 5, /* after a deadline the receiver still has the grace to answer */
+	DIALECT_REPLAYS = 1 << 6,        /* a new server can be told everything that the session needs */
+	DIALECT_TURNS_RUN_ON = 1 << 7,   /* a turn begins with the answer to its prompt, whose result does not
 						* tell of a cancel: see struct turns */
 };
 
@@ -108,13 +105,13 @@ struct dialect {
 	unsigned flags;                       /* enum dialect_flag */
 	const struct cancel *cancel;          /* NULL: there is none */
 	const struct cancel *declared_cancel; /* for a peer with the capability cancellation.request */
-	const char *turn_cancel;              /* notification with params.sessionId */
+	const char *turn_cancel;              /* notification with params.sessionId, which is the requests' token */
 	const char *progress;                 /* notification */
 	enum scan_field progress_field;       /* the member with its token; 0: none */
 	struct progress_form progress_form;
 	enum scan_field token_fields[DIALECT_TOKENS]; /* the members with a request's own tokens; 0: none */
-	const char *task_cancel, *task_status;
-	const char *tasks_version;      /* the version that has tasks, other than as an extension, as spelled */
+	const char *task_cancel, *task_status;        /* NULL: no tasks */
+	const char *tasks_since;        /* the first version with tasks, and with errors without "id": null */
 	const char *opened;             /* notification that the client sends after its handshake */
 	const char *closed;             /* notification of the client that ends the server */
 	const char *stream_opened;      /* notification of the server that begins a METHOD_STREAM */
@@ -123,25 +120,21 @@ struct dialect {
 	const char *asked_member;       /* ... under this name; NULL: nowhere */
 	int timeout_code, failure_code; /* a deadline passed; the server has gone, or another failure */
 	int closed_code;                /* no session is open yet */
-	const char *omits_id_since;     /* the first protocolVersion whose errors without an id leave the member out */
 	struct list_change lists[DIALECT_LISTS];
-	DIALECT_CONST struct method *methods; /* ended by a NULL name */
+	TABLE_CONST struct method *methods; /* ended by a NULL name */
 };
 
-extern DIALECT_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialect_lsp, dialect_bsp, dialect_none;
+extern TABLE_CONST struct dialect dialect_mcp, dialect_acp, dialect_acp2, dialect_lsp, dialect_bsp, dialect_none;
+
+/* All texts of methods and names are unescaped. */
 
 /* The dialect with this name; NULL if there is none. */
 const struct dialect *dialect_named(struct span name);
 
-/*
- * The dialect of a client, from its first request: method is unescaped, version its params.protocolVersion as spelled.
- */
+/* The dialect of a client, from its first request and that one's params.protocolVersion, as spelled. */
 const struct dialect *dialect_of_request(enum framing framing, struct span method, struct span version);
 
-/* The dialect of a client, from its framing alone. */
-const struct dialect *dialect_of_framing(enum framing framing);
-
-/* The dialect's row of a method, which is unescaped; if there is none, the last row, which has neither name nor traits. */
+/* The dialect's row of a method; if there is none, the last row, which has neither name nor traits. */
 const struct method *dialect_method(const struct dialect *dialect, struct span method);
 
 /* Whether the method has this name. name NULL: false. */
@@ -163,7 +156,6 @@ bool dialect_ends_task(struct span status);
  * that name it, those of the strongest source count. Of these the most specific one wins: one with a NAME before one
  * without, an exact NAME before one with '*', then an exact METHOD before one with '*'; of equals the later one.
  */
-
 enum policy_clock {
 	POLICY_IDLE, /* -t: the longest time without a sign of life */
 	POLICY_CAP,  /* -T: the longest time in total */
@@ -197,27 +189,23 @@ struct deadlines {
 
 void policy_free(struct policy *policy);
 
-/* Adds a rule. method and name are copied; an empty span means any. A name without a method is not allowed. */
+/* Adds a rule. method and name are copied; empty: any. A name needs a method. */
 void policy_add(struct policy *policy, enum policy_source source, enum policy_clock clock, struct span method,
     struct span name, msec_t duration);
 
 /*
- * Adds a copy of the rule as POLICY_SET, in place of one of the same source with the same METHOD and NAME. false: there
- * are LIMIT_RULES_SET rules of that source already.
+ * Adds a copy of the rule of POLICY_SET, in place of such a one with the same METHOD and NAME. false: there are
+ * LIMIT_RULES_SET of them already.
  */
 bool policy_set(struct policy *policy, const struct policy_rule *rule) __attribute__((warn_unused_result));
 
-/* Adds copies of all rules of sources that are weaker than this one; or removes those. */
-void policy_copy(struct policy *policy, const struct policy *from, enum policy_source source);
-void policy_forget(struct policy *policy, enum policy_source source);
+/* Replaces all rules of sources that are weaker than this one by copies of those in `from`; NULL: by none. */
+void policy_replace(struct policy *policy, const struct policy *from, enum policy_source source);
 
-/*
- * Whether the pattern fits the whole text: '*' stands for any characters, "\\*" for a '*'. However many '*' there are,
- * each place of the text is tried for one of them only: the cost is that of the text times its longest piece.
- */
+/* Whether the pattern fits the whole text. The cost is at most that of the text times the pattern's longest piece. */
 bool policy_fits(const char *pattern, struct span text);
 
-/* Whether the rule names a request with this method and name, which are unescaped. */
+/* Whether the rule names a request with this method and name. */
 bool policy_names(const struct policy_rule *rule, struct span method, struct span name);
 
 /*

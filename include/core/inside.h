@@ -3,15 +3,6 @@
 
 /*
  * What the files of src/core/session offer each other, from the lowest to the highest; the caller needs session.h only.
- *
- *   state, acks     the state; requests of canceld's own; acknowledgements of $/canceld/cancel
- *   pass            the message at hand leaves its lane
- *   reply, cancel   the requester is answered; the receiver is told
- *   recovery        is the server alive? the replay to a new one
- *   apply           one cell of the table is carried out for one request
- *   turns           what that means for the turns of an ACP session
- *   requests, ends  events of the table: deadlines, sweeps; the server goes or is deaf
- *   receive, noise  a message by its kind; what is no message
  */
 
 #include "core/compose.h"
@@ -28,9 +19,8 @@ struct span questions_mint(struct session *session, enum side asker, bool string
 /* The number was minted by questions_mint. */
 bool questions_has_minted(const struct session *session, struct span number);
 
-/* Adds a question in the place of `asker`, under a fresh id; it is due `time` ms from now. */
-struct request *questions_add(struct session *session, enum side asker, enum question kind, const char *method,
-    bool string, msec_t time);
+/* Adds a question in the place of `asker`, under a fresh id, due `time` ms from now. */
+struct request *questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time);
 
 /* The question in that side's place that a response with this id answers, also if it spells the number otherwise; or NULL. */
 struct request *questions_find(const struct session *session, enum side asker, struct span id);
@@ -41,22 +31,15 @@ struct request *questions_find(const struct session *session, enum side asker, s
 bool acks_add(struct session *session, struct span id, struct span target, struct span reason,
     const struct request *request);
 
-/*
- * The client's request whose id has this hash has ended: OUTCOME_COMPLETED, _CANCELLED or _CONFIRMED. If the same id ends
- * again, the last end counts.
- */
+/* The client's request has ended: notes that by the hash of its id; and sends what waits for it. */
 void acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome);
-
-/* The client's request has ended: notes the end, and sends the acknowledgements that wait for it. */
 void acks_end(struct session *session, const struct request *request, enum outcome outcome);
 
 /* How the client's last request with this id ended, as noted; or OUTCOME_UNKNOWN. */
 enum outcome acks_outcome(const struct acks *acks, struct span id);
 
-/* Sends the client the acknowledgement of this outcome, and reports it. */
+/* Sends the client the acknowledgement of this outcome, and reports it; or only reports how a cancel was answered. */
 void acks_send(struct session *session, struct span id, struct span target, struct span reason, enum outcome outcome);
-
-/* Reports how a $/canceld/cancel with these params was answered. */
 void acks_report(struct session *session, struct span target, struct span reason, const char *outcome);
 
 /* --- pass.c */
@@ -149,8 +132,6 @@ void cancel_task(struct session *session, const struct request *request, struct 
 /* --- recovery.c */
 
 /*
- * Finds out whether the server is alive, and tells a new server what it must know.
- *
  * The probe: after a cancel canceld asks the server something that every server answers at once. A server that does not
  * answer within --kill-stuck is STUCK. The client's messages wait for the answer, so that a stuck server does not get
  * them.
@@ -162,16 +143,16 @@ void cancel_task(struct session *session, const struct request *request, struct 
  *                     └──refused, or not in time──▶ STUCK
  */
 
-/* The client's request was cancelled: with --kill-stuck, asks the server whether it is alive. */
+/* The client's request was cancelled: with --kill-stuck, probes the server. */
 void recovery_probe(struct session *session, const struct request *request);
 
-/* Asks now if a question was put off until the last one was answered, or until the era is settled. */
+/* Probes now if that was put off until the last probe was answered, or until the era is settled. */
 void recovery_ask_again(struct session *session);
 
-/* The client has left, or the server's stdin is closed: answers to canceld's questions may come, and are not waited for. */
+/* The client has left, or the server's stdin is closed: answers to the questions may come, and are not waited for. */
 void recovery_wait_no_more(struct session *session);
 
-/* The server has gone: gives up the questions that canceld asked it in the client's place. */
+/* The server has gone: gives up the questions that it was asked. */
 void recovery_drop_questions(struct session *session);
 
 /* The response to a question has come, or was discarded as too long. It does not pass. Removes the question. */

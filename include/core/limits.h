@@ -34,8 +34,7 @@ enum {
 	LIMIT_RULES_SET = 64, /* rules that a person has added */
 	LIMIT_LATENCIES = 64, /* methods and names whose answers' times are counted apart */
 
-	LIMIT_RECORDS = 1024,         /* requests kept for a restarted server */
-	LIMIT_RECORD_BYTES = 1 << 20, /* their bytes in all */
+	LIMIT_RECORD_BYTES = 1 << 20, /* messages kept for a restarted server, in all */
 	LIMIT_LAST_WORDS = 2048,      /* bytes of the server's output that an error quotes */
 
 	LIMIT_RESTARTS = 5,

@@ -187,11 +187,12 @@ struct request_view { /* valid until the session is called again */
 	bool exempt;                /* by its nature it has no deadline */
 };
 
-/* The oldest outstanding request of that side (after NULL), or the next younger one. false: there is none. */
+/*
+ * The oldest outstanding request of that side (after NULL), or the next younger one; the request with this id, as
+ * session_cancel would find it. false: there is none.
+ */
 bool session_next_request(const struct session *session, enum side from, const struct request *after,
     struct request_view *view);
-
-/* The request with this id, as session_cancel would find it. false: there is none. */
 bool session_find_request(const struct session *session, enum side from, struct span id, struct request_view *view);
 
 /*

@@ -136,51 +136,25 @@ server_is_replaying(const struct server *server)
  * the cancel of a task. Their answers do not pass.
  */
 
-enum question {                         /* beside enum request_flag */
-	QUESTION_PROBE = 1 << 16,       /* is the server alive? */
-	QUESTION_REPLAY = 1 << 17,      /* a request that the client had sent to the former server */
-	QUESTION_TASK_CANCEL = 1 << 18, /* MCP tasks/cancel */
-};
-
 enum { MINTED_MAX = 32 }; /* bytes of a minted id, at most */
-
-struct questions {
-	/*
-	 * By the side in whose place it was asked. Each question is WAITING, with its enum question as flags, its
-	 * deadline in `hard` and the duration of that as cap_after.
-	 */
-	struct pending asked[2];
-	uint32_t minted; /* how many ids were minted */
-};
-
-static inline enum question
-question_kind(const struct request *question)
-{
-	return (enum question)question->flags;
-}
 
 /*
  * Acknowledgements of canceld's own request $/canceld/cancel {id, reason?}, with the guarantees of ABP "Cancellation":
  * each waits until the request that it names has ended, and is then answered with {id, cancelled, reason?, confirmed?}.
- * Also a memory of how the last LIMIT_FINISHED requests of the client's ended, by the hashes of their ids.
  */
-
 #define ACKS_METHOD SPAN("$/canceld/cancel")
 
 enum outcome { OUTCOME_UNKNOWN, OUTCOME_COMPLETED, OUTCOME_CANCELLED, OUTCOME_CONFIRMED, OUTCOME_FORBIDDEN };
 
 struct acks {
 	struct pending waiting; /* by id; method: the wire id of the request, meta: params.id, name: params.reason */
-	uint64_t *marks;        /* owned: a ring of remembered ends; NULL: none yet */
-	size_t marked;          /* how many ends were ever noted */
+	uint64_t marks[LIMIT_FINISHED]; /* a ring: how the client's last requests ended, by the hashes of their ids */
+	size_t marked;                  /* how many ends were ever noted */
 };
 
 /* --- handshake.c */
 
-/*
- * The protocol of the session, as far as the traffic has shown it: framing, dialect, era, capabilities. It reads
- * messages and writes nothing.
- */
+/* The protocol of the session, as far as the traffic has shown it: framing, dialect, era, capabilities. */
 
 enum era { ERA_NONE, ERA_LEGACY, ERA_MODERN };
 
@@ -188,18 +162,16 @@ struct handshake {
 	const struct dialect *dialect; /* never NULL: a guess until dialect_known */
 	bool dialect_known, framing_known;
 	bool plain;                /* the client does not speak JSON-RPC: everything passes */
-	bool initialized;          /* answered with a result, or the client did without a handshake */
-	bool omits_id;             /* errors without an id leave the member out */
+	bool opened;               /* the handshake was answered with a result, or the session needs none */
 	bool declared[2];          /* by enum side: that side declared the capability cancellation.request (ACP RFD) */
-	bool has_tasks;            /* MCP: the version has tasks, other than as an extension */
+	bool has_tasks;            /* MCP: see tasks_since in struct dialect */
 	bool discovered, extended; /* MCP: server/discover was answered; with the extension for tasks */
 	unsigned tasks[2];         /* MCP, by enum side: what it declared about tasks; private */
+	struct buf version;        /* of the first server, as spelled in its answer to the handshake */
+	bool lists[DIALECT_LISTS]; /* ... which announces changes of this list; see struct dialect */
 	enum era era;
 	uint64_t era_end; /* position in the client's lane behind the request that showed the era */
 };
-
-/* dialect: the one that a person has named; NULL: none. */
-void handshake_init(struct handshake *handshake, const struct dialect *dialect);
 
 /*
  * Reads the first bytes of a side, to find how both sides frame their messages, or that the session is plain. The
@@ -213,33 +185,23 @@ bool handshake_read_framing(struct handshake *handshake, enum side from, struct 
 const struct method *handshake_read_request(struct handshake *handshake, enum framing framing,
     const struct message *message);
 
-/* Reads the handshake's response, if it has a result. */
+/*
+ * Reads a response with a result: of the first server to the handshake; of a later one, for what it declares about
+ * tasks; to a METHOD_DISCOVERY.
+ */
 void handshake_read_answer(struct handshake *handshake, const struct message *message);
-
-/* Reads from it what a server, also one that was started again, has declared about tasks. */
 void handshake_read_tasks(struct handshake *handshake, const struct message *message);
-
-/* Reads the response to a METHOD_DISCOVERY, if it has a result. */
 void handshake_read_discovery(struct handshake *handshake, const struct message *message);
 
-/*
- * MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task of its receiver. The receiver must have
- * declared that for the method.
- */
+/* MCP 2025-11-25 basic/utilities/tasks: whether the request may become a task: its receiver has declared that. */
 bool handshake_may_make_task(const struct handshake *handshake, const struct request *request);
 
-/*
- * The id of the task that the response to this request created, as spelled; or empty. In the modern era (SEP-2663) any
- * request may become one.
- */
+/* The id of the task that the response created, as spelled, or empty. SEP-2663: of any request in the modern era. */
 struct span handshake_created_task(const struct handshake *handshake, const struct request *request,
     const struct scan *response);
 
 /* Whether the receiver has declared that tasks may be cancelled, or, in the modern era, that it has tasks. */
 bool handshake_may_cancel_task(const struct handshake *handshake, const struct request *request);
-
-/* The session is open: the handshake was answered, or the protocol needs none. */
-bool handshake_is_done(const struct handshake *handshake);
 
 /* The form of a cancel for that receiver; NULL: its protocol has none. */
 static inline const struct cancel *
@@ -251,60 +213,38 @@ handshake_cancel(const struct handshake *handshake, enum side receiver)
 /* --- records.c */
 
 /*
- * The messages that a new server must be told to continue the session, kept as they pass: the handshake, the
- * notification after it, settings, streams. At most LIMIT_RECORDS of them, and LIMIT_RECORD_BYTES.
+ * The messages that a new server must be told to continue the session: the handshake, the notification after it,
+ * settings, streams; LIMIT_RECORD_BYTES in all. A request's message is in request->record until it is granted.
  */
 
-struct record {
-	unsigned traits;         /* of its method */
-	const char *method;      /* its name; NULL: METHOD_OPENED */
-	struct buf text;         /* the message */
-	size_t id_at, id_len;    /* where the request's id is in text */
-	struct buf name;         /* of a setting: what it sets; empty: all */
-	struct request *request; /* while it is not answered; NULL: it was granted. The record ends with it */
-	bool begins;             /* a stream that was replayed, and its first message has not arrived yet */
-	bool known;              /* a stream: the client has received its first message */
+struct record {             /* granted, or sent */
+	unsigned traits;    /* of its method */
+	const char *method; /* its name; NULL: METHOD_OPENED */
+	bool string;        /* its id was one */
+	struct buf text;    /* the message */
+	struct buf name;    /* of a setting: what it sets; empty: all */
 };
 
 struct records {
-	bool wanted;         /* the server may be started again */
-	struct record *list; /* owned, in the order in which they passed */
-	size_t count, bytes;
-
-	bool overflow;             /* the handshake was too long */
-	struct buf version;        /* the server's version, as spelled in its answer to the handshake */
-	bool lists[DIALECT_LISTS]; /* the server announces changes of this list; see struct dialect */
+	struct record *list; /* owned, in their order */
+	size_t count;
+	size_t bytes;  /* with those in requests */
+	bool overflow; /* the handshake was too long */
 };
 
 void records_free(struct records *records);
 
 /*
- * Keeps a request of the client's that passes and is held whole, if its method needs it. false: it should be kept, but
- * there is no room.
+ * Keeps a request of the client's that passes, if its method needs it; or the notification after its handshake. false:
+ * it should be kept, but there is no room.
  */
-bool records_add_request(struct records *records, const struct message *message, struct request *request)
+bool records_keep(struct records *records, const struct message *message, struct request *request)
     __attribute__((warn_unused_result));
-
-/* Keeps the client's notification after its handshake, likewise. */
 bool records_add_opened(struct records *records, const struct message *message) __attribute__((warn_unused_result));
 
-/* The request was answered. granted: with a result. */
-void records_answer(struct records *records, const struct request *request, bool granted);
-
-/* The request has ended, in any way. */
-void records_end(struct records *records, const struct request *request);
-
-/* The record of a request that is not answered yet; NULL if there is none. */
-struct record *records_find(const struct records *records, const struct request *request);
-
-/* Keeps the first server's answer to the handshake; message is whole. */
-void records_note_server(struct records *records, const struct dialect *dialect, const struct message *message);
-
-/* Whether a handshake waits for its answer. */
-bool records_has_handshake(const struct records *records);
-
-/* The first message of the stream with this id has arrived; true: the client has received it before. */
-bool records_begin_stream(struct records *records, struct span wire_id);
+/* The request was answered with a result; it has ended, in any way. */
+void records_grant(struct records *records, struct request *request);
+void records_end(struct records *records, struct request *request);
 
 /* --- the session */
 
@@ -350,15 +290,16 @@ struct session {
 	struct clocks clocks;
 	struct handshake handshake;
 	struct server server;
-	struct party party[2]; /* by enum side */
-	struct questions questions;
-	struct pending tasks[2]; /* by requester */
-	struct pending turns;    /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
+	struct party party[2];       /* by enum side */
+	struct pending questions[2]; /* by the side in whose place it was asked: WAITING, with a cap as deadline */
+	uint32_t minted;             /* how many ids were minted */
+	struct pending tasks[2];     /* by requester */
+	struct pending turns;        /* ACP v2: by id, sessions whose prompt was answered and runs; CANCELLING: told */
 	struct acks acks;
 	struct records records;
 	size_t replaying; /* recovery.c: answers to the replay that have not arrived */
 	struct probe probe;
-	bool cancel_withheld; /* requests.c: a cancel waits until the era is settled */
+	bool era_awaited; /* a cancel or a probe waits until the era is settled */
 	enum client_life client;
 	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
 	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
@@ -423,8 +364,8 @@ struct request *state_next_turn(const struct session *session, struct span sessi
  */
 bool state_turn_runs(const struct session *session, struct span session_id, const struct request *but);
 
-/* Whether after canceld's cancel the receiver still has the grace to answer. */
-bool state_deadline_waits(const struct session *session, const struct request *request);
+/* What the deadline of this request is: EVENT_DEADLINE_OWED if its receiver still has the grace to answer. */
+enum decide_event state_deadline(const struct session *session, const struct request *request);
 
 /* Whether the request has to wait for the answer to a probe or for a new server: it does not idle meanwhile. */
 static inline bool
@@ -478,9 +419,7 @@ bool state_is_settled(const struct session *session);
 static inline bool
 state_has_settled(const struct session *session)
 {
-	bool unasked = session->probe.again && session->probe.question == NULL;
-
-	return (session->cancel_withheld || unasked) && state_is_settled(session);
+	return session->era_awaited && state_is_settled(session);
 }
 
 /* Whether a requester of that side still waits for an answer after its cancel. */

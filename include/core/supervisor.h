@@ -3,8 +3,7 @@
 
 /*
  * The life of the server process, from its start to its end and the start of the next one, as one const table: an event
- * in a state gives steps and the next state. The supervisor only decides: it starts no process, sends no signal and
- * waits for nothing.
+ * in a state gives steps and the next state. The supervisor only decides.
  *
  * The ladder after the client's end: cancels are written (at most TIME_FLUSH_WAIT), stdin is closed, time, SIGTERM,
  * time, SIGKILL, and the sweep of the rest of the server's process tree. With the built-in times it takes at most 1.6 s
@@ -63,12 +62,12 @@ enum supervisor_step {             /* a set; the steps are carried out in this o
 
 struct supervisor {
 	enum supervisor_state state;
-	enum supervisor_event cause; /* what began the process's end; SUPERVISE_NOTHING: it has not begun */
-	bool hasty;                  /* ... and it is to end soon */
-	unsigned given;              /* the steps since the last start */
-	msec_t until;                /* by when the end is to be over; MSEC_NEVER: it has not begun */
-	msec_t wake;                 /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
-	msec_t next_start;           /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
+	bool ours;         /* canceld began the end of the process; it did not end by itself */
+	bool hasty;        /* it is to end soon */
+	unsigned given;    /* the steps since the last start */
+	msec_t until;      /* by when the end is to be over; MSEC_NEVER: it has not begun */
+	msec_t wake;       /* when SUPERVISE_TICK is due; MSEC_NEVER: not at all */
+	msec_t next_start; /* of a successor, at the earliest: set by the caller; MSEC_NEVER: none */
 	msec_t term_after, kill_after;
 };
 
@@ -85,22 +84,15 @@ void supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t ki
 unsigned supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
     __attribute__((warn_unused_result));
 
-/* canceld began the end of the process; it did not end by itself. */
-bool supervisor_ended_it(const struct supervisor *supervisor);
-
-/* The process was sent SIGTERM or SIGKILL. */
+/* The process was sent SIGTERM or SIGKILL; no process runs, and none follows. */
 bool supervisor_signalled_it(const struct supervisor *supervisor);
-
-/* No process runs, and none follows. */
 bool supervisor_is_over(const struct supervisor *supervisor);
 
 /*
- * How often and how soon a failed server is started again. At most `most` times within `within`. At once, if the server
- * had answered anything or is the first in a row that had not; else after a wait that doubles (TIME_RESTART_WAIT,
- * TIME_RESTART_MOST).
+ * How often and how soon a failed server is started again. At once, if the server had answered anything or is the first
+ * in a row that had not; else after a wait that doubles (TIME_RESTART_WAIT, TIME_RESTART_MOST).
  */
-
-struct restart {
+struct restart {          /* the caller sets the first two members */
 	size_t most;      /* restarts within the time; 0: none */
 	msec_t within;    /* MSEC_NEVER: no window, `most` counts all restarts */
 	msec_t *times;    /* when the last restarts were counted: a ring of `most`; owned; NULL before the first */
@@ -109,7 +101,6 @@ struct restart {
 	msec_t next_wait; /* before the next one, if the server answers nothing again */
 };
 
-void restart_init(struct restart *restart, size_t most, msec_t within);
 void restart_free(struct restart *restart);
 
 /*

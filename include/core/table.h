@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/dialect.h"
 #include "core/journal.h"
 #include "core/map.h"
 #include "core/timeline.h"
@@ -20,7 +21,7 @@
  */
 
 enum request_state {
-	REQUEST_NONE,       /* it has ended */
+	REQUEST_ENDED,      /* it is in the table no more; never stored */
 	REQUEST_QUEUED,     /* no byte was written to the receiver; derived, never stored */
 	REQUEST_WAITING,    /* the requester waits for the answer */
 	REQUEST_CANCELLING, /* cancelled, and the requester is owed an answer */
@@ -31,6 +32,7 @@ enum request_state {
 enum request_flag {             /* properties, known from the start */
 	REQUEST_TASK = 1 << 0,  /* params.task: cancelled with tasks/cancel only */
 	REQUEST_ASKED = 1 << 1, /* canceld added its token, for its own use */
+	REQUEST_AGAIN = 1 << 2, /* a question that repeats a request of the client's to a new server */
 };
 
 enum given_up { /* who has given it up, before its answer came */
@@ -50,8 +52,6 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
-
-struct method; /* core/dialect.h */
 
 /* BOTH: the receiver sees the requester's own id. */
 enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN };
@@ -81,12 +81,14 @@ struct request {
 	enum request_state state; /* set with pending_move */
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
+	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
 	msec_t received;          /* when the frame's last byte arrived */
 	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
 	struct alarm idle;             /* in pending->idle, or not armed */
 	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
 	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
 	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
 	struct request *older, *newer; /* by age, within its table; read only */
 	uint64_t serial;               /* private: a newer request has a larger one */
 	size_t room;                   /* private: bytes behind the struct */
@@ -221,10 +223,9 @@ struct request *pending_hard_due(const struct pending *pending, msec_t now);
 /* --- decide.c */
 
 /*
- * THE TABLE: what happens to a request in each state but NONE at each event. It is data, one cell for each;
- * apply.c carries it out. The requester is the side that sent the request; the receiver works on it.
+ * THE TABLE: what happens to a request in each state but ENDED at each event. apply.c carries it out. The requester is
+ * the side that sent the request; the receiver works on it.
  */
-
 enum decide_event {
 	EVENT_RESPONSE,      /* its response has arrived */
 	EVENT_MALFORMED,     /* its response is malformed */
@@ -259,16 +260,12 @@ enum { TALLY_OPEN = TALLIES }; /* a cell's tally: no end of a request is counted
 
 struct decision {
 	unsigned char steps;
-	unsigned char next;     /* enum request_state; REQUEST_NONE: it has ended */
+	unsigned char next;     /* enum request_state */
 	unsigned char why;      /* enum why: reported with the message at hand, or by DECIDE_REPORT */
 	unsigned char given_up; /* enum given_up: who gives it up now; BY_NONE: what is known stays */
 	unsigned char tally;    /* enum tally, or TALLY_OPEN; see apply.c for what outweighs it */
 };
 
-#ifdef DECISIONS_MUTABLE /* the mutation test changes one cell at a time */
-extern struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
-#else
-extern const struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
-#endif
+extern TABLE_CONST struct decision decisions[REQUEST_STATES][DECIDE_EVENTS];
 
 #endif

@@ -177,7 +177,7 @@ TEST(weaker_sources_are_forgotten)
 	policy_add(&policy, POLICY_SECTION, POLICY_CAP, SPAN("a"), SPAN_NONE, 7);
 	policy_add(&policy, POLICY_FILE, POLICY_IDLE, SPAN("b"), SPAN_NONE, 8);
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("b"), SPAN_NONE, 9);
-	policy_forget(&policy, POLICY_OPTION);
+	policy_replace(&policy, NULL, POLICY_OPTION);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("a"), SPAN("x"), 0, false).cap, TIME_CAP);
 	ck_assert_int_eq(policy_deadlines(&policy, SPAN("b"), SPAN_NONE, 0, false).idle, 9);
 	ck_assert_uint_eq(policy.count, 1);
@@ -196,7 +196,8 @@ TEST(patterns_fit)
 TEST(what_is_set_replaces_its_equal)
 {
 	char method[] = "tools/call", name[] = "0";
-	struct policy_rule first = { .method = method, .duration = 5 }, other = { .method = method, .name = name };
+	struct policy_rule first = { POLICY_SET, .method = method, .duration = 5 };
+	struct policy_rule other = { POLICY_SET, .method = method, .name = name };
 	struct policy policy = { 0 };
 
 	policy_add(&policy, POLICY_OPTION, POLICY_IDLE, SPAN("tools/call"), SPAN_NONE, 4);

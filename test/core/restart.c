@@ -16,7 +16,7 @@ SUITE("restart", .after = teardown);
 
 TEST(a_server_that_served_is_restarted_at_once)
 {
-	restart_init(&restart, 1000, MSEC_NEVER);
+	restart = (struct restart){ .most = 1000, .within = MSEC_NEVER };
 	for (msec_t now = 0; now < 1000; now++)
 		ck_assert_int_eq(restart_after(&restart, true, now), 0);
 }
@@ -25,7 +25,7 @@ TEST(the_wait_doubles_while_no_server_serves)
 {
 	msec_t wait = TIME_RESTART_WAIT, got;
 
-	restart_init(&restart, 1000, MSEC_NEVER);
+	restart = (struct restart){ .most = 1000, .within = MSEC_NEVER };
 	ck_assert_int_eq(restart_after(&restart, false, 0), 0);
 	for (int i = 0; i < 100; i++) {
 		got = restart_after(&restart, false, i);
@@ -40,7 +40,7 @@ TEST(the_wait_doubles_while_no_server_serves)
 
 TEST(gives_up_after_so_many)
 {
-	restart_init(&restart, 2, MSEC_NEVER);
+	restart = (struct restart){ .most = 2, .within = MSEC_NEVER };
 	ck_assert_int_eq(restart_after(&restart, true, 0), 0);
 	ck_assert_int_eq(restart_after(&restart, true, 1), 0);
 	ck_assert_int_eq(restart_after(&restart, true, 1000000), MSEC_NEVER);
@@ -49,7 +49,7 @@ TEST(gives_up_after_so_many)
 
 TEST(gives_up_after_so_many_within_a_time)
 {
-	restart_init(&restart, 2, 1000);
+	restart = (struct restart){ .most = 2, .within = 1000 };
 	ck_assert_int_eq(restart_after(&restart, true, 5000), 0);
 	ck_assert_int_eq(restart_after(&restart, true, 5500), 0);
 	ck_assert_int_eq(restart_after(&restart, true, 5999), MSEC_NEVER);
@@ -60,6 +60,6 @@ TEST(gives_up_after_so_many_within_a_time)
 
 TEST(with_no_restarts_allowed_none_is_made)
 {
-	restart_init(&restart, 0, 1000);
+	restart = (struct restart){ .most = 0, .within = 1000 };
 	ck_assert_int_eq(restart_after(&restart, true, 5000), MSEC_NEVER);
 }

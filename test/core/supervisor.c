@@ -373,6 +373,6 @@ static const struct {
 TESTS(the_cause_of_the_end_is_known, 0, COUNT(ends))
 {
 	play(ends[_i].way);
-	ck_assert_int_eq(supervisor_ended_it(&life.supervisor), ends[_i].ended);
+	ck_assert_int_eq(life.supervisor.ours, ends[_i].ended);
 	ck_assert_int_eq(supervisor_signalled_it(&life.supervisor), ends[_i].signalled);
 }

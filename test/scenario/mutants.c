@@ -30,7 +30,7 @@ struct mutants {
 /* Names, for the report and for the excuses; a mutant without a name is reported by its number. */
 
 static const char *const states[REQUEST_STATES] = {
-	[REQUEST_NONE] = "none",
+	[REQUEST_ENDED] = "none",
 	[REQUEST_QUEUED] = "queued",
 	[REQUEST_WAITING] = "waiting",
 	[REQUEST_CANCELLING] = "cancelling",
@@ -59,8 +59,8 @@ static const char *const events[DECIDE_EVENTS] = {
 
 static const char *const steps[BITS] = { "pass", "withdraw", "cancel", "answer", "extend", "report" };
 
-static const char *const flags[BITS] = { "OWES_ANSWER", "ALIASES_TOKENS", "DROPS_UNKNOWN_TOKENS", "HAS_ERAS",
-	"CANCELS_META", "TASKS", "REASONS", "CANCELS_START", "DEADLINE_WAITS", "SESSIONS", "REPLAYS", "TURNS_RUN_ON" };
+static const char *const flags[BITS] = { "OWES_ANSWER", "OWN_TOKENS", "HAS_ERAS", "REASONS", "CANCELS_START",
+	"DEADLINE_WAITS", "REPLAYS", "TURNS_RUN_ON" };
 
 static const char *const traits[BITS] = { "HANDSHAKE", "DISCOVERY", "SHUTDOWN", "LONG", "STREAM", "TURN", "PERSON",
 	"CODE", "TOOL", "SETTING", "UNSETTING", "CLOSE" };
@@ -131,18 +131,12 @@ static struct excuse excuses[] = {
 	{ "none: another closed_code", NO_HANDSHAKE, false },
 	{ "none: another name", "users ask for it by this name, and it is reported nowhere", false },
 	{ "none: another declared_cancel", NO_CANCEL, false },
-	{ "none: also CANCELS_META", NO_CANCEL, false },
 	{ "none: also REASONS", NO_CANCEL, false },
 	{ "none: also CANCELS_START", NO_CANCEL, false },
-	{ "none: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
-	{ "none: also SESSIONS", NO_PROGRESS, false },
-	{ "bsp: also DROPS_UNKNOWN_TOKENS", NO_PROGRESS, false },
-	{ "bsp: also SESSIONS", NO_PROGRESS, false },
-	{ "none: also ALIASES_TOKENS", NO_PROGRESS, false },
-	{ "bsp: also ALIASES_TOKENS", NO_PROGRESS, false },
+	{ "none: also OWN_TOKENS", NO_PROGRESS, false },
+	{ "bsp: also OWN_TOKENS", NO_PROGRESS, false },
 	{ "bsp: also TURNS_RUN_ON", NO_TURNS, false },
 	{ "none: also TURNS_RUN_ON", NO_TURNS, false },
-	{ "[albn]*: also TASKS", "none of its versions has tasks", false },
 	{ "acp: terminal/wait_for_exit: not LONG", NAMED_ONLY, false },
 	{ "acp: terminal/wait_for_exit: is unknown", NAMED_ONLY, false },
 };
@@ -361,14 +355,13 @@ try_dialect(struct mutants *mutants, struct dialect *dialect, const char *name)
 	try_text(mutants, &dialect->progress, name, "progress");
 	try_text(mutants, &dialect->task_cancel, name, "task_cancel");
 	try_text(mutants, &dialect->task_status, name, "task_status");
-	try_text(mutants, &dialect->tasks_version, name, "tasks_version");
+	try_text(mutants, &dialect->tasks_since, name, "tasks_since");
 	try_text(mutants, &dialect->asked_member, name, "asked_member");
 	try_text(mutants, &dialect->opened, name, "opened");
 	try_text(mutants, &dialect->closed, name, "closed");
 	try_text(mutants, &dialect->stream_opened, name, "stream_opened");
 	try_text(mutants, &dialect->ping, name, "ping");
 	try_text(mutants, &dialect->modern_ping, name, "modern_ping");
-	try_text(mutants, &dialect->omits_id_since, name, "omits_id_since");
 	for (i = 0; i < DIALECT_LISTS && dialect->lists[i].notification != NULL; i++) {
 		try_number(mutants, &dialect->lists[i], name, &list_declared);
 		try_text(mutants, &dialect->lists[i].notification, name, "list notification");

@@ -295,8 +295,8 @@ choose_restarts(struct world *world, struct session_config *config)
 		config->kill_stuck = 300 + chance_below(chance, 3000);
 	world->oracle.kill_stuck = config->kill_stuck;
 	world->oracle.lists[0] = world->oracle.lists[2] = chance_percent(chance, 30);
-	restart_init(&world->restart, 1 + chance_below(chance, 6),
-	    chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000));
+	world->restart.most = 1 + chance_below(chance, 6);
+	world->restart.within = chance_percent(chance, 50) ? MSEC_NEVER : 1000 + chance_below(chance, 60000);
 }
 
 static void

@@ -6,31 +6,18 @@
 #include "core/buf.h"
 
 void
-restart_init(struct restart *restart, size_t most, msec_t within)
-{
-	*restart = (struct restart){ .most = most, .within = within };
-}
-
-void
 restart_free(struct restart *restart)
 {
 	free(restart->times);
 	*restart = (struct restart){ 0 };
 }
 
-static bool
-is_exhausted(const struct restart *restart, msec_t now)
-{
-	if (restart->count < restart->most)
-		return false;
-	return restart->within == MSEC_NEVER || restart->most == 0 ||
-	    now - restart->times[restart->count % restart->most] < restart->within;
-}
-
 msec_t
 restart_after(struct restart *restart, bool served, msec_t now)
 {
-	if (is_exhausted(restart, now))
+	if (restart->count >= restart->most &&
+	    (restart->within == MSEC_NEVER || restart->most == 0 ||
+		now - restart->times[restart->count % restart->most] < restart->within))
 		return MSEC_NEVER;
 	if (restart->times == NULL)
 		restart->times = mem_resize(NULL, restart->most, sizeof(*restart->times));

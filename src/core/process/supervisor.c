@@ -5,21 +5,15 @@
 /* One more column, which is no event: no process is left or it could not be started, and a successor is planned. */
 enum { COLUMN_REPLACED = SUPERVISE_EVENTS, COLUMNS };
 
-enum {
-	SAME = PROCESS_STATES, /* the state stays */
-	ANEW,                  /* the same, and its wait starts again */
-	STEPS = 4,             /* position of the steps in a move: above the next state */
-};
-
-_Static_assert(ANEW < 1 << STEPS, "a state fits below the steps");
+enum { STEPS = 4 }; /* position of the steps in a move: above the next state */
 
 enum move {
-	STAY = SAME,
-	AGAIN = ANEW,
-	ANSWER = SAME | STEP_ANSWER << STEPS,
+	STAY = PROCESS_STATES, /* the state stays */
+	AGAIN,                 /* the same, and its wait starts again */
+	ANSWER = STAY | STEP_ANSWER << STEPS,
 	START = PROCESS_RUNNING | STEP_START << STEPS,
 	DEAF = PROCESS_DEAF,
-	TELL = ANEW | STEP_TELL << STEPS,
+	TELL = AGAIN | STEP_TELL << STEPS,
 	SILENT = PROCESS_SILENT,
 	FLUSH = PROCESS_FLUSHING,
 	CLOSE = PROCESS_CLOSING | STEP_CLOSE_STDIN << STEPS,
@@ -34,6 +28,8 @@ enum move {
 	QUIT = PROCESS_OVER | STEP_FINISH << STEPS,
 	OVER = PROCESS_OVER,
 };
+
+_Static_assert(AGAIN < 1 << STEPS, "a state fits below the steps");
 
 /* KILLING, TICK: the process is stuck in the kernel, and ends when it leaves it. */
 /* clang-format off */
@@ -54,7 +50,7 @@ static const unsigned short life[PROCESS_STATES][COLUMNS] = {
 };
 /* clang-format on */
 
-/* The second column is for a process that has to end soon. No row: for ever, but WAITING until next_start. */
+/* The second column is for a process that has to end soon. No row: see wake_of. */
 static const msec_t waits[PROCESS_STATES][2] = {
 	[PROCESS_DEAF] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
 	[PROCESS_SILENT] = { TIME_EOF_WAIT, TIME_EOF_WAIT },
@@ -72,18 +68,11 @@ supervisor_init(struct supervisor *supervisor, msec_t term_after, msec_t kill_af
 {
 	*supervisor = (struct supervisor){
 		.state = PROCESS_WAITING,
-		.cause = SUPERVISE_NOTHING,
 		.until = MSEC_NEVER,
 		.next_start = MSEC_NEVER,
 		.term_after = term_after,
 		.kill_after = kill_after,
 	};
-}
-
-bool
-supervisor_ended_it(const struct supervisor *supervisor)
-{
-	return supervisor->cause == SUPERVISE_END || supervisor->cause == SUPERVISE_HASTEN;
 }
 
 bool
@@ -107,48 +96,41 @@ column_of(const struct supervisor *supervisor, enum supervisor_event event)
 	return (swept || failed) && supervisor->next_start != MSEC_NEVER ? COLUMN_REPLACED : event;
 }
 
-static void
-note_cause(struct supervisor *supervisor, enum supervisor_event event, msec_t now)
+static bool
+is_running(enum supervisor_state state)
 {
-	bool runs = supervisor->state == PROCESS_RUNNING || supervisor->state == PROCESS_DEAF;
+	return state == PROCESS_RUNNING || state == PROCESS_DEAF;
+}
 
+static void
+note_end(struct supervisor *supervisor, enum supervisor_event event, enum supervisor_state next, msec_t now)
+{
 	if (event == SUPERVISE_HASTEN) {
 		supervisor->hasty = true;
 		supervisor->until = earlier(supervisor->until, now + TIME_HASTY_END);
 	}
-	if (runs &&
-	    (event == SUPERVISE_END || event == SUPERVISE_HASTEN || event == SUPERVISE_EXITED ||
-		event == SUPERVISE_EOF || event == SUPERVISE_GONE)) {
-		supervisor->cause = event;
+	if (is_running(supervisor->state) && !is_running(next)) {
+		supervisor->ours = event == SUPERVISE_END || event == SUPERVISE_HASTEN;
 		supervisor->until = earlier(supervisor->until, now + TIME_END);
 	}
 }
 
 static msec_t
-wait_in(const struct supervisor *supervisor, enum supervisor_state state, msec_t now)
+wake_of(const struct supervisor *supervisor, enum supervisor_state state, msec_t now)
 {
+	if (state == PROCESS_RUNNING || state == PROCESS_OVER)
+		return MSEC_NEVER;
+	if (state == PROCESS_WAITING)
+		return supervisor->next_start;
 	if (state == PROCESS_CLOSING && supervisor->term_after != MSEC_NEVER)
-		return supervisor->term_after;
+		return now + supervisor->term_after;
 	if (state == PROCESS_TERMINATING && supervisor->kill_after != MSEC_NEVER)
-		return supervisor->kill_after;
-	if (state == PROCESS_LINGERING && supervisor_ended_it(supervisor))
-		return TIME_LAST_WAIT;
+		return now + supervisor->kill_after;
+	if (state == PROCESS_LINGERING && supervisor->ours)
+		return now + TIME_LAST_WAIT;
 	if (state == PROCESS_SWEEPING && supervisor->until > now + TIME_SWEEP_WAIT)
-		return supervisor->until - now;
-	return waits[state][supervisor->hasty];
-}
-
-/* A state that does not change keeps its wake time, unless the event demands an earlier one. */
-static void
-set_wake(struct supervisor *supervisor, enum supervisor_state next, bool again, msec_t now)
-{
-	bool waits_for_ever = next == PROCESS_RUNNING || next == PROCESS_OVER;
-	msec_t wake = waits_for_ever ? MSEC_NEVER : now + wait_in(supervisor, next, now);
-
-	if (next == PROCESS_WAITING)
-		wake = supervisor->next_start;
-	if (next != supervisor->state || again || wake < supervisor->wake)
-		supervisor->wake = wake;
+		return supervisor->until;
+	return now + waits[state][supervisor->hasty];
 }
 
 unsigned
@@ -157,15 +139,19 @@ supervisor_handle(struct supervisor *supervisor, enum supervisor_event event, ms
 	unsigned move = life[supervisor->state][column_of(supervisor, event)];
 	unsigned target = move & ((1U << STEPS) - 1), steps;
 	enum supervisor_state next = target < PROCESS_STATES ? target : supervisor->state;
+	msec_t wake;
 
 	if (event == SUPERVISE_TICK && now < supervisor->wake)
 		return 0;
 	if (target == PROCESS_RUNNING)
 		supervisor_init(supervisor, supervisor->term_after, supervisor->kill_after);
-	note_cause(supervisor, event, now);
+	note_end(supervisor, event, next, now);
 	steps = move >> STEPS & ~supervisor->given;
 	supervisor->given |= steps;
-	set_wake(supervisor, next, target == ANEW, now);
+	wake = wake_of(supervisor, next, now);
+	/* A state that does not change keeps its wake time, unless the event demands an earlier one. */
+	if (next != supervisor->state || target == AGAIN || wake < supervisor->wake)
+		supervisor->wake = wake;
 	supervisor->state = next;
 	return steps;
 }

@@ -5,34 +5,27 @@
 
 #include "core/json.h"
 
-static void
-put_escape(struct buf *out, unsigned unit)
-{
-	static const char hex[] = "0123456789abcdef";
-	char escape[] = { '\\', 'u', hex[unit >> 12], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15] };
-
-	buf_append(out, (struct span){ escape, sizeof(escape) });
-}
-
 /* As the text of a string, escaped as RFC 8259 section 7 requires. */
 static void
 put_escaped(struct buf *out, struct span text)
 {
-	unsigned unit;
+	static const char hex[] = "0123456789abcdef";
 
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
+		unsigned unit = c < 0x20 ? c : utf8_surrogate(text, i);
 
-		if (c < 0x20) {
-			put_escape(out, c);
-		} else if ((unit = utf8_surrogate(text, i)) != 0) {
-			put_escape(out, unit);
-			i += 2;
-		} else {
-			if (c == '"' || c == '\\')
-				buf_append(out, SPAN("\\"));
-			buf_append(out, span_part(text, i, 1));
+		if (c < 0x20 || unit != 0) {
+			char escape[] = { '\\', 'u', hex[unit >> 12], hex[unit >> 8 & 15], hex[unit >> 4 & 15],
+				hex[unit & 15] };
+
+			buf_append(out, (struct span){ escape, sizeof(escape) });
+			i += c < 0x20 ? 0 : 2;
+			continue;
 		}
+		if (c == '"' || c == '\\')
+			buf_append(out, SPAN("\\"));
+		buf_append(out, span_part(text, i, 1));
 	}
 }
 

@@ -4,7 +4,7 @@
 
 enum { CANCEL_MCP, CANCEL_ACP, CANCEL_LSP };
 
-DIALECT_CONST struct cancel dialect_cancels[] = {
+TABLE_CONST struct cancel dialect_cancels[] = {
 	[CANCEL_MCP] = { "notifications/cancelled", "requestId", SCAN_REQUEST_ID, false },
 	[CANCEL_ACP] = { "$/cancel_request", "requestId", SCAN_REQUEST_ID, true },
 	[CANCEL_LSP] = { "$/cancelRequest", "id", SCAN_PARAMS_ID, true },
@@ -21,7 +21,7 @@ DIALECT_CONST struct cancel dialect_cancels[] = {
 	.timeout_code = CODE_REQUEST_CANCELLED, .failure_code = CODE_INTERNAL_ERROR, .closed_code = CODE_INVALID_REQUEST
 
 /* MCP basic/lifecycle (initialize), basic/utilities (cancellation, progress, tasks), server, client. */
-static DIALECT_CONST struct method mcp_methods[] = {
+static TABLE_CONST struct method mcp_methods[] = {
 	METHOD("tools/call", METHOD_CODE | METHOD_TOOL, .name_field = SCAN_NAME),
 	METHOD("initialize", METHOD_HANDSHAKE),
 	METHOD("server/discover", METHOD_DISCOVERY),
@@ -37,10 +37,10 @@ static DIALECT_CONST struct method mcp_methods[] = {
 	{ 0 },
 };
 
-DIALECT_CONST struct dialect dialect_mcp = {
+TABLE_CONST struct dialect dialect_mcp = {
 	.name = "mcp",
-	.flags = DIALECT_ALIASES_TOKENS | DIALECT_DROPS_UNKNOWN_TOKENS | DIALECT_HAS_ERAS | DIALECT_CANCELS_META |
-	    DIALECT_TASKS | DIALECT_REASONS | DIALECT_REPLAYS,
+	.flags = DIALECT_OWN_TOKENS | DIALECT_HAS_ERAS |
+	    DIALECT_REASONS | DIALECT_REPLAYS,
 	.cancel = &dialect_cancels[CANCEL_MCP],
 	.declared_cancel = &dialect_cancels[CANCEL_MCP],
 	.progress = "notifications/progress",
@@ -51,13 +51,12 @@ DIALECT_CONST struct dialect dialect_mcp = {
 	.asked_member = "progressToken",
 	.task_cancel = "tasks/cancel",
 	.task_status = "notifications/tasks/status",
-	.tasks_version = "\"2025-11-25\"",
+	.tasks_since = "2025-11-25",
 	.opened = "notifications/initialized",
 	.stream_opened = "notifications/subscriptions/acknowledged",
 	.ping = "ping",
 	.modern_ping = "server/discover",
 	JSONRPC_CODES,
-	.omits_id_since = "\"2025-11-25\"",
 	.lists = {
 	    { SCAN_TOOLS_CHANGE, "notifications/tools/list_changed" },
 	    { SCAN_PROMPTS_CHANGE, "notifications/prompts/list_changed" },
@@ -67,7 +66,7 @@ DIALECT_CONST struct dialect dialect_mcp = {
 };
 
 /* ACP v1 and v2: cancellation, prompt-turn, tool-calls, elicitation, terminals. */
-static DIALECT_CONST struct method acp_methods[] = {
+static TABLE_CONST struct method acp_methods[] = {
 	METHOD("initialize", METHOD_HANDSHAKE),
 	METHOD("authenticate", METHOD_PERSON),
 	METHOD("auth/login", METHOD_PERSON),
@@ -80,7 +79,7 @@ static DIALECT_CONST struct method acp_methods[] = {
 };
 
 #define ACP_ROW(version_flags) \
-	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | DIALECT_SESSIONS | (version_flags), \
+	.name = "acp", .flags = DIALECT_OWES_ANSWER | DIALECT_DEADLINE_WAITS | (version_flags), \
 	.cancel = &dialect_cancels[CANCEL_ACP], \
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], /* RFD "Request Cancellation" */ \
 	    .turn_cancel = "session/cancel", .progress = "session/update", .progress_field = SCAN_SESSION_ID, \
@@ -88,12 +87,12 @@ static DIALECT_CONST struct method acp_methods[] = {
 	.methods = acp_methods, JSONRPC_CODES
 
 /* A prompt is answered at once, and session/update tells how its turn ended. */
-DIALECT_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
+TABLE_CONST struct dialect dialect_acp2 = { ACP_ROW(DIALECT_TURNS_RUN_ON) };
 
-DIALECT_CONST struct dialect dialect_acp = { ACP_ROW(0), .version_2 = &dialect_acp2 };
+TABLE_CONST struct dialect dialect_acp = { ACP_ROW(0), .version_2 = &dialect_acp2 };
 
 /* LSP 3.17 "Cancellation Support", "Work Done Progress", "Partial Result Progress". */
-static DIALECT_CONST struct method lsp_methods[] = {
+static TABLE_CONST struct method lsp_methods[] = {
 	METHOD("initialize", METHOD_HANDSHAKE),
 	METHOD("shutdown", METHOD_SHUTDOWN),
 	METHOD("workspace/executeCommand", METHOD_CODE),
@@ -107,7 +106,7 @@ static DIALECT_CONST struct method lsp_methods[] = {
 	.declared_cancel = &dialect_cancels[CANCEL_LSP], .timeout_code = CODE_REQUEST_FAILED, \
 	.failure_code = CODE_REQUEST_FAILED, .closed_code = CODE_SERVER_NOT_INITIALIZED
 
-DIALECT_CONST struct dialect dialect_lsp = {
+TABLE_CONST struct dialect dialect_lsp = {
 	.name = "lsp",
 	LSP_FAMILY,
 	.progress = "$/progress",
@@ -122,7 +121,7 @@ DIALECT_CONST struct dialect dialect_lsp = {
 };
 
 /* BSP 2.1: the requests that compile, run, test or debug; its cancel extension is that of LSP. */
-static DIALECT_CONST struct method bsp_methods[] = {
+static TABLE_CONST struct method bsp_methods[] = {
 	METHOD("build/initialize", METHOD_HANDSHAKE),
 	METHOD("build/shutdown", METHOD_SHUTDOWN),
 	METHOD("buildTarget/compile", METHOD_CODE),
@@ -132,7 +131,7 @@ static DIALECT_CONST struct method bsp_methods[] = {
 	{ 0 },
 };
 
-DIALECT_CONST struct dialect dialect_bsp = {
+TABLE_CONST struct dialect dialect_bsp = {
 	.name = "bsp",
 	LSP_FAMILY,
 	.opened = "build/initialized",
@@ -140,9 +139,9 @@ DIALECT_CONST struct dialect dialect_bsp = {
 	.methods = bsp_methods,
 };
 
-static DIALECT_CONST struct method no_methods[] = { { 0 } };
+static TABLE_CONST struct method no_methods[] = { { 0 } };
 
-DIALECT_CONST struct dialect dialect_none = {
+TABLE_CONST struct dialect dialect_none = {
 	.name = "none",
 	JSONRPC_CODES,
 	.methods = no_methods,
@@ -167,25 +166,19 @@ dialect_named(struct span name)
 }
 
 const struct dialect *
-dialect_of_framing(enum framing framing)
-{
-	return framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
-}
-
-const struct dialect *
 dialect_of_request(enum framing framing, struct span method, struct span version)
 {
 	bool date = version.len == strlen("\"2025-11-25\"") && version.ptr[5] == '-' && version.ptr[8] == '-';
 	bool number = version.len > 0 && version.ptr[0] != '"' && version.ptr[0] <= '9';
-	unsigned mcp = dialect_method(&dialect_mcp, method)->traits;
+	unsigned traits = dialect_method(&dialect_mcp, method)->traits; /* "initialize" is ACP's and LSP's too */
+	bool initialize = traits & METHOD_HANDSHAKE;
 
 	if (framing == FRAMING_NEWLINE)
-		return number && (dialect_method(&dialect_acp, method)->traits & METHOD_HANDSHAKE) ? &dialect_acp :
-												     &dialect_mcp;
+		return number && initialize ? &dialect_acp : &dialect_mcp;
 	if (dialect_method(&dialect_bsp, method)->traits & METHOD_HANDSHAKE)
 		return &dialect_bsp;
 	/* Only MCP's versions are dates: another extra member does not outweigh the framing of LSP. */
-	return (mcp & METHOD_DISCOVERY) || (date && (mcp & METHOD_HANDSHAKE)) ? &dialect_mcp : &dialect_lsp;
+	return (traits & METHOD_DISCOVERY) || (date && initialize) ? &dialect_mcp : &dialect_lsp;
 }
 
 const struct method *

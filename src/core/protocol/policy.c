@@ -16,22 +16,6 @@ remove_rule(struct policy *policy, size_t at)
 	memmove(&policy->rules[at], &policy->rules[at + 1], (policy->count - at) * sizeof(*policy->rules));
 }
 
-void
-policy_forget(struct policy *policy, enum policy_source source)
-{
-	for (size_t i = policy->count; i-- > 0;)
-		if (policy->rules[i].source < source)
-			remove_rule(policy, i);
-}
-
-void
-policy_free(struct policy *policy)
-{
-	policy_forget(policy, POLICY_SOURCES);
-	free(policy->rules);
-	*policy = (struct policy){ 0 };
-}
-
 static char *
 copy(struct span text)
 {
@@ -61,17 +45,28 @@ text_of(const char *string)
 }
 
 static void
-add_copy(struct policy *policy, const struct policy_rule *rule, enum policy_source source)
+add_copy(struct policy *policy, const struct policy_rule *rule)
 {
-	policy_add(policy, source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
+	policy_add(policy, rule->source, rule->clock, text_of(rule->method), text_of(rule->name), rule->duration);
 }
 
 void
-policy_copy(struct policy *policy, const struct policy *from, enum policy_source source)
+policy_replace(struct policy *policy, const struct policy *from, enum policy_source source)
 {
-	for (size_t i = 0; i < from->count; i++)
+	for (size_t i = policy->count; i-- > 0;)
+		if (policy->rules[i].source < source)
+			remove_rule(policy, i);
+	for (size_t i = 0; from != NULL && i < from->count; i++)
 		if (from->rules[i].source < source)
-			add_copy(policy, &from->rules[i], from->rules[i].source);
+			add_copy(policy, &from->rules[i]);
+}
+
+void
+policy_free(struct policy *policy)
+{
+	policy_replace(policy, NULL, POLICY_SOURCES);
+	free(policy->rules);
+	*policy = (struct policy){ 0 };
 }
 
 bool
@@ -79,6 +74,7 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 {
 	size_t set = 0, i;
 
+	assert(rule->source == POLICY_SET);
 	for (i = policy->count; i-- > 0;) {
 		const struct policy_rule *other = &policy->rules[i];
 
@@ -91,7 +87,7 @@ policy_set(struct policy *policy, const struct policy_rule *rule)
 	}
 	if (set >= LIMIT_RULES_SET)
 		return false;
-	add_copy(policy, rule, POLICY_SET); /* the last of equals wins */
+	add_copy(policy, rule); /* the last of equals wins */
 	return true;
 }
 
@@ -139,41 +135,25 @@ policy_names(const struct policy_rule *rule, struct span method, struct span nam
 	return policy_fits(rule->method, method) && policy_fits(rule->name, name);
 }
 
-/* The duration of the most specific rule of the strongest source, or fallback. bare: rules for any method count. */
-static msec_t
-duration_of(struct policy *policy, enum policy_clock clock, struct span method, struct span name, bool bare,
-    msec_t fallback)
-{
-	int best = 0;
-
-	for (size_t i = 0; i < policy->count; i++) {
-		struct policy_rule *rule = &policy->rules[i];
-		int rank;
-
-		if (rule->clock != clock || (rule->method == NULL && !bare) || !policy_names(rule, method, name))
-			continue;
-		rule->matched = true;
-		rank = ((int)rule->source * RANKS + (int)rank_of(rule->name, name)) * RANKS +
-		    (int)rank_of(rule->method, method);
-		if (rank < best)
-			continue;
-		best = rank;
-		fallback = rule->duration;
-	}
-	return fallback;
-}
-
 struct deadlines
 policy_deadlines(struct policy *policy, struct span method, struct span name, unsigned traits, bool from_server)
 {
 	bool exempt = from_server || (traits & METHOD_EXEMPT), start = traits & METHOD_START;
 	msec_t idle = start ? TIME_START : traits & METHOD_CODE ? TIME_IDLE_CODE : TIME_IDLE;
-
 	struct deadlines deadlines = { exempt ? MSEC_NEVER : idle, exempt ? MSEC_NEVER : TIME_CAP };
+	int best[] = { [POLICY_IDLE] = 0, [POLICY_CAP] = 0 }, rank;
 
-	if (policy->count == 0)
-		return deadlines;
-	deadlines.idle = duration_of(policy, POLICY_IDLE, method, name, !exempt && !start, deadlines.idle);
-	deadlines.cap = duration_of(policy, POLICY_CAP, method, name, !exempt && !start, deadlines.cap);
+	for (size_t i = 0; i < policy->count; i++) {
+		struct policy_rule *rule = &policy->rules[i];
+
+		if ((rule->method == NULL && (exempt || start)) || !policy_names(rule, method, name))
+			continue;
+		rule->matched = true;
+		rank = ((int)rule->source * RANKS + rank_of(rule->name, name)) * RANKS + rank_of(rule->method, method);
+		if (rank < best[rule->clock])
+			continue;
+		best[rule->clock] = rank;
+		*(rule->clock == POLICY_IDLE ? &deadlines.idle : &deadlines.cap) = rule->duration;
+	}
 	return deadlines;
 }

@@ -1,8 +1,5 @@
 #include "core/inside.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/id.h"
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
@@ -25,17 +22,12 @@ acks_add(struct session *session, struct span id, struct span target, struct spa
 	struct pending *acks = &session->acks.waiting;
 	struct pending_names names = { .id = id, .method = request->wire_id, .name = reason, .meta = target };
 
-	if (acks->count >= LIMIT_ACKS)
-		return false;
-	pending_add(acks, &names);
-	return true;
+	return acks->count < LIMIT_ACKS && pending_add(acks, &names) != NULL;
 }
 
 void
 acks_note_end(struct acks *acks, uint64_t hash, enum outcome outcome)
 {
-	if (acks->marks == NULL)
-		acks->marks = mem_resize(NULL, LIMIT_FINISHED, sizeof(*acks->marks));
 	acks->marks[acks->marked++ % LIMIT_FINISHED] = hash << OUTCOME_BITS | outcome;
 }
 
@@ -77,11 +69,9 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
-	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
 	uint64_t wanted = id_hash(id, acks->waiting.seed) << OUTCOME_BITS;
-	size_t i;
 
-	for (i = 1; i <= known; i++) {
+	for (size_t i = 1; i <= LIMIT_FINISHED; i++) {
 		uint64_t mark = acks->marks[(acks->marked - i) % LIMIT_FINISHED];
 
 		if (mark >> OUTCOME_BITS == wanted >> OUTCOME_BITS)

@@ -113,7 +113,7 @@ tell_receiver(struct session *session, struct request *request, const struct dec
 	if (cell->steps & DECIDE_CANCEL)
 		result = cancel_send(session, request);
 	if (result == CANCEL_NOT_YET)
-		request->withheld = session->cancel_withheld = true;
+		request->withheld = session->era_awaited = true;
 	return result;
 }
 
@@ -174,7 +174,7 @@ tally_of(const struct request *request, const struct decision *cell, enum outcom
 
 /* The request has ended, or its answer is no longer awaited. */
 static void
-note_end(struct session *session, const struct request *request, const struct decision *cell, enum decide_event event,
+note_end(struct session *session, struct request *request, const struct decision *cell, enum decide_event event,
     const struct message *message)
 {
 	enum outcome outcome = outcome_of(request, event, message);
@@ -194,7 +194,7 @@ static void
 enter_state(struct session *session, struct request *request, enum request_state next)
 {
 	assert(next != REQUEST_QUEUED && next != REQUEST_WAITING);
-	if (next == REQUEST_NONE) {
+	if (next == REQUEST_ENDED) {
 		pending_remove(request);
 		return;
 	}

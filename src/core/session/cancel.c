@@ -63,13 +63,10 @@ compose_cancel(struct session *session, const struct cancel *cancel, struct span
 static void
 compose_native(struct session *session, const struct request *request, struct span reason)
 {
-	unsigned flags = session->handshake.dialect->flags;
-	struct span meta = flags & DIALECT_CANCELS_META ? request->meta : SPAN_NONE;
-
-	if (!(flags & DIALECT_REASONS))
+	if (!(session->handshake.dialect->flags & DIALECT_REASONS))
 		reason.len = 0;
 	compose_cancel(session, handshake_cancel(&session->handshake, side_other(request->from)), request->wire_id,
-	    reason, meta);
+	    reason, request->meta);
 }
 
 /* detail: the session that is cancelled, or empty. */
@@ -209,14 +206,13 @@ cancel_task(struct session *session, const struct request *request, struct span 
 
 	if (!handshake_may_cancel_task(&session->handshake, request))
 		obstacle = SPAN("its receiver has not declared tasks/cancel");
-	else if (session->questions.asked[requester].count >= LIMIT_TASKS)
+	else if (session->questions[requester].count >= LIMIT_TASKS)
 		obstacle = SPAN("too many tasks/cancel are not answered");
 	if (obstacle.len > 0) {
 		state_note(session, VERB_NOTE, side_other(requester), WHY_CANCEL_WITHHELD, request, obstacle);
 		return;
 	}
-	question = questions_add(session, requester, QUESTION_TASK_CANCEL, dialect->task_cancel,
-	    request->id.ptr[0] == '"', TIME_LINGER);
+	question = questions_add(session, requester, dialect->task_cancel, request->id.ptr[0] == '"', TIME_LINGER);
 	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'taskId':%b%m}}",
 	    question->id, dialect->task_cancel, task_id, request->meta);
 	state_overtake(session, requester);

@@ -6,7 +6,7 @@ static bool
 goes_on(const struct session *session, const struct request *request)
 {
 	return state_of(session, request) == REQUEST_WAITING && (request->traits & METHOD_STREAM) &&
-	    records_find(&session->records, request) != NULL;
+	    request->record.len > 0;
 }
 
 static bool

@@ -2,18 +2,7 @@
 
 #include <string.h>
 
-#include "core/id.h"
 #include "core/json.h"
-
-#define META_PREFIX "io.modelcontextprotocol/"
-
-void
-handshake_init(struct handshake *handshake, const struct dialect *dialect)
-{
-	*handshake = (struct handshake){ .dialect = dialect, .dialect_known = dialect != NULL };
-	if (dialect == NULL)
-		handshake->dialect = dialect_of_framing(FRAMING_NEWLINE);
-}
 
 bool
 handshake_read_framing(struct handshake *handshake, enum side from, struct span bytes, bool ended,
@@ -23,9 +12,9 @@ handshake_read_framing(struct handshake *handshake, enum side from, struct span 
 
 	if (bytes.len == 0)
 		return true;
-	if (from == SIDE_CLIENT && guess == GUESS_MORE && !ended)
-		return false;
 	if (from == SIDE_CLIENT) {
+		if (guess == GUESS_MORE && !ended)
+			return false;
 		handshake->framing_known = true;
 		handshake->plain = guess == GUESS_FOREIGN && !handshake->dialect_known;
 		*framing = FRAMING_NEWLINE;
@@ -33,17 +22,8 @@ handshake_read_framing(struct handshake *handshake, enum side from, struct span 
 	if (guess == GUESS_HEADER)
 		*framing = FRAMING_HEADER;
 	if (!handshake->dialect_known)
-		handshake->dialect = dialect_of_framing(*framing);
+		handshake->dialect = *framing == FRAMING_HEADER ? &dialect_lsp : &dialect_mcp;
 	return true;
-}
-
-static void
-enter_era(struct handshake *handshake, enum era era, const struct message *message)
-{
-	if (handshake->era == era)
-		return;
-	handshake->era = era;
-	handshake->era_end = message->next;
 }
 
 enum { TASKS_MAY_BE_CANCELLED = 1 << 30 };
@@ -67,13 +47,13 @@ read_tasks(const struct dialect *dialect, struct span capabilities)
 	return found;
 }
 
-/* The capabilities in an object of the message, which must be held whole. */
+/* The capabilities in an object of the message; empty if there are none, or the object has not ended. */
 static struct span
 capabilities_in(const struct message *message, enum scan_field field)
 {
 	const struct scan_value *value = scan_value(message->scan, field);
 
-	if (value->type != VALUE_OBJECT || value->end == 0 || message->batch != NULL)
+	if (value->end == 0)
 		return SPAN_NONE;
 	return json_member(message_part(message, value->offset, value->end), SPAN("capabilities"));
 }
@@ -81,7 +61,7 @@ capabilities_in(const struct message *message, enum scan_field field)
 static bool
 has_extension(struct span capabilities)
 {
-	return json_has_object(json_member(capabilities, SPAN("extensions")), SPAN(META_PREFIX "tasks"));
+	return json_has_object(json_member(capabilities, SPAN("extensions")), SPAN(SCAN_META_PREFIX "tasks"));
 }
 
 /* MCP 2026-07-28 basic/transports/stdio: the first requests show the era. */
@@ -89,25 +69,29 @@ static void
 read_era(struct handshake *handshake, const struct message *message, unsigned traits)
 {
 	bool modern = scan_value(message->scan, SCAN_META_VERSION)->type == VALUE_STRING;
+	enum era era = handshake->era;
 
-	if ((traits & METHOD_DISCOVERY) || (handshake->era == ERA_LEGACY && !modern))
+	if ((traits & METHOD_DISCOVERY) || (era == ERA_LEGACY && !modern))
 		return;
 	if (traits & METHOD_HANDSHAKE) {
 		handshake->tasks[SIDE_CLIENT] = read_tasks(handshake->dialect, capabilities_in(message, SCAN_PARAMS));
-		enter_era(handshake, ERA_LEGACY, message);
+		era = ERA_LEGACY;
 	} else if (modern) {
-		enter_era(handshake, ERA_MODERN, message);
-	} else if (handshake->era == ERA_NONE && !dialect_is(message->envelope.method, handshake->dialect->ping)) {
-		/* A ping may come before initialize, and opens no session (MCP basic/lifecycle). */
-		handshake->initialized = true;
-		enter_era(handshake, ERA_LEGACY, message);
+		era = ERA_MODERN;
+	} else if (era == ERA_NONE && !dialect_is(message->envelope.method, handshake->dialect->ping)) {
+		era = ERA_LEGACY; /* a ping may come before initialize, and opens no session (MCP basic/lifecycle) */
 	}
+	if (era == handshake->era)
+		return;
+	handshake->era = era;
+	handshake->era_end = message->next;
+	handshake->opened = !(traits & METHOD_HANDSHAKE);
 }
 
 const struct method *
 handshake_read_request(struct handshake *handshake, enum framing framing, const struct message *message)
 {
-	struct span method = message->envelope.method, cancels = scan_text(message->scan, SCAN_CLIENT_CANCELS);
+	struct span method = message->envelope.method;
 	const struct method *row;
 
 	if (!handshake->dialect_known)
@@ -116,17 +100,10 @@ handshake_read_request(struct handshake *handshake, enum framing framing, const 
 	row = dialect_method(handshake->dialect, method);
 	if (handshake->dialect->flags & DIALECT_HAS_ERAS)
 		read_era(handshake, message, row->traits);
-	if (scan_value(message->scan, SCAN_CLIENT_CANCELS)->type == VALUE_BOOL)
-		handshake->declared[SIDE_CLIENT] = span_equal(cancels, SPAN("true"));
+	if (row->traits & METHOD_HANDSHAKE)
+		handshake->declared[SIDE_CLIENT] =
+		    span_equal(scan_text(message->scan, SCAN_CLIENT_CANCELS), SPAN("true"));
 	return row;
-}
-
-/* Versions are dates, which sort as text. */
-static bool
-is_at_least(struct span version, const char *first)
-{
-	return first != NULL && version.len > 0 && version.len == strlen(first) &&
-	    memcmp(version.ptr, first, version.len) >= 0;
 }
 
 void
@@ -134,22 +111,27 @@ handshake_read_answer(struct handshake *handshake, const struct message *message
 {
 	struct span version = scan_text(message->scan, SCAN_RESULT_VERSION);
 
-	handshake->initialized = true;
+	handshake->opened = true;
 	if (handshake->dialect->version_2 != NULL && version.len == 1 && version.ptr[0] >= '2')
 		handshake->dialect = handshake->dialect->version_2;
 	handshake->declared[SIDE_SERVER] = span_equal(scan_text(message->scan, SCAN_AGENT_CANCELS), SPAN("true"));
 	handshake_read_tasks(handshake, message);
-	handshake->omits_id = is_at_least(version, handshake->dialect->omits_id_since);
+	buf_clear(&handshake->version);
+	buf_append(&handshake->version, version);
+	for (size_t i = 0; i < DIALECT_LISTS; i++)
+		handshake->lists[i] =
+		    span_equal(scan_text(message->scan, handshake->dialect->lists[i].declared), SPAN("true"));
 }
 
 void
 handshake_read_tasks(struct handshake *handshake, const struct message *message)
 {
-	const char *version = handshake->dialect->tasks_version;
+	char storage[SCAN_VALUE_MAX];
+	struct span version = scan_string(message->scan, SCAN_RESULT_VERSION, storage, sizeof(storage));
+	const char *since = handshake->dialect->tasks_since;
 
-	handshake->has_tasks = version != NULL &&
-	    scan_value(message->scan, SCAN_RESULT_VERSION)->type == VALUE_STRING &&
-	    id_equal(scan_text(message->scan, SCAN_RESULT_VERSION), span_of(version));
+	handshake->has_tasks = since != NULL && version.len == strlen(since) &&
+	    memcmp(version.ptr, since, version.len) >= 0; /* dates sort as text */
 	handshake->tasks[SIDE_SERVER] = read_tasks(handshake->dialect, capabilities_in(message, SCAN_RESULT));
 }
 
@@ -187,11 +169,5 @@ handshake_may_cancel_task(const struct handshake *handshake, const struct reques
 	/* A server that was not asked has the extension if it makes a task at a request that declares it. */
 	return handshake->discovered ?
 	    handshake->extended :
-	    has_extension(json_member(request->meta, SPAN(META_PREFIX "clientCapabilities")));
-}
-
-bool
-handshake_is_done(const struct handshake *handshake)
-{
-	return handshake->initialized || handshake->era == ERA_MODERN || handshake->dialect == &dialect_none;
+	    has_extension(json_member(request->meta, SPAN(SCAN_META_PREFIX "clientCapabilities")));
 }

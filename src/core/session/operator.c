@@ -52,14 +52,12 @@ bool
 session_cancel(struct session *session, enum side from, struct span id, struct span reason, msec_t now)
 {
 	struct request *request = pending_by_id(&session->party[from].pending, id);
-	bool owed;
 
 	if (request == NULL || request->state == REQUEST_ABANDONED || (request->traits & METHOD_HANDSHAKE))
 		return false;
 	session_set_time(session, now);
-	owed = state_deadline_waits(session, request);
 	session->reason = &reason;
-	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	turns_decide(session, request, state_deadline(session, request), NULL);
 	session->reason = NULL;
 	return true;
 }
@@ -77,19 +75,16 @@ has_own_deadlines(const struct session *session, const struct request *request)
 static bool
 change(struct session *session, struct request *request, enum policy_clock clock)
 {
-	struct deadlines former = { request->idle_after, request->cap_after };
+	msec_t *after = clock == POLICY_CAP ? &request->cap_after : &request->idle_after, former = *after;
 	struct deadlines wanted = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 
-	if (clock == POLICY_CAP) {
-		request->cap_after = wanted.cap;
-		alarm_arm(&request->in->hard, &request->hard, wanted.cap, request->received);
-		return wanted.cap != former.cap;
-	}
-	request->idle_after = wanted.idle;
-	if (!state_is_held(session, request))
-		alarm_arm(&request->in->idle, &request->idle, wanted.idle, request->seen);
-	return wanted.idle != former.idle;
+	*after = clock == POLICY_CAP ? wanted.cap : wanted.idle;
+	if (clock == POLICY_CAP)
+		alarm_arm(&request->in->hard, &request->hard, *after, request->received);
+	else if (!state_is_held(session, request))
+		alarm_arm(&request->in->idle, &request->idle, *after, request->seen);
+	return *after != former;
 }
 
 bool

@@ -27,7 +27,7 @@ on_acknowledged_cancel(struct session *session, struct message *message)
 	if (message->envelope.id.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
 		    "$/canceld/cancel needs an id of its own, of at most 1 KiB");
-	else if (!handshake_is_done(&session->handshake))
+	else if (!session->handshake.opened)
 		reject_ack(session, message, 0, "no session is open yet");
 	else if (target.len == 0)
 		reject_ack(session, message, CODE_INVALID_PARAMS,
@@ -96,7 +96,7 @@ is_too_much(const struct session *session, const struct message *message)
 	if (open >= session->config.max_inflight)
 		return "too many requests are outstanding (--max-inflight)";
 	/* ACP: what concerns a whole session is done for each of its requests. */
-	if (open >= LIMIT_SESSION && (dialect->flags & DIALECT_SESSIONS) && message->from == SIDE_CLIENT &&
+	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
 	    pending_count(pending, token, NAME_WIRE_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
 	if (open >= LIMIT_EQUAL_IDS &&
@@ -134,13 +134,14 @@ read_names(const struct session *session, const struct message *message, const s
 
 	*names = (struct pending_names){ .id = message->envelope.id, .method = message->envelope.method, .row = row };
 	names->name = scan_string(scan, row->name_field, entry->name, sizeof(entry->name));
-	if (scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) { /* modern MCP: a cancel has the same _meta */
+	/* Modern MCP: a cancel has the same _meta. */
+	if ((dialect->flags & DIALECT_HAS_ERAS) && scan_value(scan, SCAN_META_VERSION)->type == VALUE_STRING) {
 		struct span object = message_part(message, meta->offset, meta->end);
 
 		names->meta.ptr = entry->meta;
 		names->meta.len = json_copy_members(object, SPAN(SCAN_META_PREFIX), entry->meta, sizeof(entry->meta));
 	}
-	if ((dialect->flags & DIALECT_TASKS) && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
+	if (dialect->task_cancel != NULL && scan_value(scan, SCAN_TASK)->type == VALUE_OBJECT)
 		names->flags |= REQUEST_TASK;
 	read_tokens(dialect, scan, names);
 }
@@ -167,7 +168,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
 	}
-	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && token_is_in_use(session, message->from, names->token)) {
+	if ((dialect->flags & DIALECT_OWN_TOKENS) && token_is_in_use(session, message->from, names->token)) {
 		names->wire_token = questions_mint(session, message->from, names->token.ptr[0] == '"', entry->token);
 		message_replace(message, dialect->token_fields[0], names->wire_token);
 	}
@@ -262,7 +263,7 @@ enter(struct session *session, struct message *message, const struct method *row
 		state_note(session, VERB_NOTE, receiver, WHY_PROGRESS_ASKED, request, request->token);
 	if (message->from == SIDE_SERVER)
 		turns_join(session, request);
-	else if (!records_add_request(&session->records, message, request))
+	else if (session->config.restarts && !records_keep(&session->records, message, request))
 		state_note(session, VERB_NOTE, receiver, WHY_UNRECORDED, request, SPAN_NONE);
 	pass_on(session, message, WHY_RELAYED, request);
 }
@@ -374,15 +375,14 @@ on_answer(struct session *session, struct message *message, struct request *requ
 		keep_task(session, request, task_id);
 	if (requester == SIDE_CLIENT) {
 		session->server.served = true;
-		if (granted && (request->traits & METHOD_HANDSHAKE)) {
+		if (granted && (request->traits & METHOD_HANDSHAKE))
 			handshake_read_answer(&session->handshake, message);
-			records_note_server(&session->records, session->handshake.dialect, message);
-		} else if (granted && (request->traits & METHOD_DISCOVERY)) {
+		else if (granted && (request->traits & METHOD_DISCOVERY))
 			handshake_read_discovery(&session->handshake, message);
-		} else if (granted && (request->traits & METHOD_CLOSE)) {
+		else if (granted && (request->traits & METHOD_CLOSE))
 			turns_close(session, request->token);
-		}
-		records_answer(&session->records, request, granted);
+		if (granted)
+			records_grant(&session->records, request);
 	}
 	if (request_is_aliased(request)) {
 		message_replace(message, SCAN_ID, request->id);
@@ -501,11 +501,9 @@ on_update(struct session *session, struct message *message, enum side requester,
 static void
 restore_token(const struct session *session, struct message *message, const struct request *request)
 {
-	const struct dialect *dialect = session->handshake.dialect;
-
 	message->swallowed = (request->flags & REQUEST_ASKED) != 0;
-	if ((dialect->flags & DIALECT_ALIASES_TOKENS) && !span_equal(request->token, request->wire_token))
-		message_replace(message, dialect->progress_field, request->token);
+	if (!span_equal(request->token, request->wire_token))
+		message_replace(message, session->handshake.dialect->progress_field, request->token);
 }
 
 static void
@@ -517,14 +515,14 @@ on_progress(struct session *session, struct message *message)
 	struct span token = message_id(message->scan, dialect->progress_field);
 	struct request *request = pending_by_token(&party->pending, token);
 	const struct request *task = pending_by_token(&session->tasks[requester], token);
-	bool kept = !(dialect->flags & DIALECT_DROPS_UNKNOWN_TOKENS);
+	bool kept = !(dialect->flags & DIALECT_OWN_TOKENS);
 
 	message->bound = message->from == SIDE_CLIENT;
 	if (requester == SIDE_CLIENT && token.len > 0 &&
 	    scan_value(message->scan, SCAN_UPDATE_STATE)->type == VALUE_STRING)
 		turns_note_work(session, token,
 		    span_equal(scan_text(message->scan, SCAN_UPDATE_STATE), SPAN("\"idle\"")));
-	if (request != NULL && (dialect->flags & DIALECT_SESSIONS)) {
+	if (request != NULL && dialect->turn_cancel != NULL) {
 		on_update(session, message, requester, token, request);
 		return;
 	}
@@ -561,10 +559,18 @@ static bool
 is_repeated_beginning(struct session *session, const struct message *message)
 {
 	struct span id = scan_text(message->scan, SCAN_META_SUBSCRIPTION);
+	struct request *stream = NULL;
+	bool repeated;
 
-	return message->from == SIDE_SERVER && message->batch == NULL && id.len > 0 &&
-	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened) &&
-	    records_begin_stream(&session->records, id);
+	if (message->from == SIDE_SERVER && message->batch == NULL &&
+	    dialect_is(message->envelope.method, session->handshake.dialect->stream_opened))
+		stream = pending_by_wire(&session->party[SIDE_CLIENT].pending, id);
+	if (stream == NULL)
+		return false;
+	repeated = stream->repeats;
+	stream->repeats = false;
+	stream->begun = true;
+	return repeated;
 }
 
 /*
@@ -608,7 +614,7 @@ receive_notification(struct session *session, struct message *message)
 		if (message->from == SIDE_CLIENT && dialect_is(method, dialect->closed))
 			session->server.closed = true;
 		restore_id(session, message, SCAN_META_SUBSCRIPTION);
-		if (session->records.wanted && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
+		if (session->config.restarts && message->from == SIDE_CLIENT && dialect_is(method, dialect->opened))
 			on_opened(session, message);
 		else
 			pass_on(session, message, WHY_RELAYED, NULL);

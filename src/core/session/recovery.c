@@ -27,17 +27,16 @@ send_probe(struct session *session)
 	const struct request *cause = probe->cause.oldest;
 	uint64_t stop = lane->written, bound_to = lane_bound_to(lane);
 
-	probe->question =
-	    questions_add(session, SIDE_CLIENT, QUESTION_PROBE, method, false, session->config.kill_stuck);
+	probe->question = questions_add(session, SIDE_CLIENT, method, false, session->config.kill_stuck);
 	probe->taken = lane->taken;
 	probe->again = false;
 	if (stop < probe->freed_to)
 		stop = probe->freed_to;
 	lane_stop_at(lane, stop > bound_to ? stop : bound_to); /* the server may need what is bound to it */
-	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'method':'%s'", probe->question->id, method);
-	if (cause->meta.len > 0)
-		compose(&session->scratch, ",'params':{'_meta':{%b}}", cause->meta);
-	compose(&session->scratch, "}");
+	compose(state_scratch(session),
+	    cause->meta.len > 0 ? "{'jsonrpc':'2.0','id':%b,'method':'%s','params':{'_meta':{%b}}}" :
+				  "{'jsonrpc':'2.0','id':%b,'method':'%s'}",
+	    probe->question->id, method, cause->meta);
 	state_overtake(session, SIDE_CLIENT);
 	state_note(session, VERB_SEND, SIDE_SERVER, WHY_PROBE_SENT, probe->question, cause->id);
 }
@@ -47,11 +46,9 @@ recovery_probe(struct session *session, const struct request *request)
 {
 	const struct pending_names cause = { request->id, .method = request->method, .name = request->name,
 		.meta = request->meta };
-	enum server_life life = session->server.life;
 
 	if (session->config.kill_stuck == 0 || session->client == CLIENT_LEFT || (request->traits & METHOD_NO_CANCEL) ||
-	    life == SERVER_GONE || !state_may_write(session, SIDE_SERVER) || life == SERVER_AWAY ||
-	    life == SERVER_STUCK)
+	    session->server.life != SERVER_OPEN || session->server.shut)
 		return;
 	pending_clear(&session->probe.cause);
 	(void)pending_add(&session->probe.cause, &cause);
@@ -62,16 +59,18 @@ recovery_probe(struct session *session, const struct request *request)
 void
 recovery_ask_again(struct session *session)
 {
+	if (!session->probe.again || session->probe.question != NULL)
+		return;
 	/* Cancels that were withheld go out first: see requests_release_cancels. */
-	if (session->probe.again && session->probe.question == NULL && !session->cancel_withheld &&
-	    state_is_settled(session))
+	session->era_awaited |= !state_is_settled(session);
+	if (!session->era_awaited)
 		send_probe(session);
 }
 
 void
 recovery_wait_no_more(struct session *session)
 {
-	struct request *question = session->questions.asked[SIDE_CLIENT].oldest;
+	struct request *question = session->questions[SIDE_CLIENT].oldest;
 
 	for (; question != NULL; question = question->newer)
 		alarm_disarm(&question->hard);
@@ -85,9 +84,8 @@ recovery_wait_no_more(struct session *session)
 void
 recovery_drop_questions(struct session *session)
 {
-	pending_clear(&session->questions.asked[SIDE_CLIENT]);
-	session->probe.question = NULL;
-	session->probe.again = false;
+	pending_clear(&session->questions[SIDE_CLIENT]);
+	recovery_wait_no_more(session);
 	session->replaying = 0;
 	free_queue(session);
 }
@@ -138,63 +136,66 @@ session_cannot_restart(const struct session *session)
 {
 	const struct handshake *handshake = &session->handshake;
 	/* Without a handshake a session is open once a server has answered a request that needs none. */
-	bool opened = handshake_is_done(handshake) ? session->journal.requests[SIDE_CLIENT] > 0 :
-						     handshake->era == ERA_NONE &&
-		!records_has_handshake(&session->records) && (session->server.served || session->server.restarted);
+	bool answered = handshake->era == ERA_NONE && (session->server.served || session->server.restarted);
 
 	if (handshake->plain)
 		return "the client speaks no JSON-RPC";
 	if (!(handshake->dialect->flags & DIALECT_REPLAYS) && !session->config.stateless)
 		return "sessions of this protocol cannot be replayed (see --restart=stateless)";
-	if (!opened)
+	if (handshake->opened ? session->journal.requests[SIDE_CLIENT] == 0 : !answered)
 		return "no session was open";
 	return session->records.overflow ? "initialize was too long to be kept" : NULL;
 }
 
-/* Sends a record again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
+/* Sends a message again, ahead of the queue: under the id of this request, or, with NULL, unchanged. */
 static void
-send_record(struct session *session, const struct record *record, const struct request *request)
+send_again(struct session *session, struct span text, const struct request *request)
 {
-	struct span text = buf_span(&record->text);
-	struct buf *again = state_scratch(session);
 	struct action action = state_action(session, VERB_SEND, SIDE_SERVER, WHY_REPLAYED, request);
+	const struct scan_value *id;
 
 	if (request == NULL)
 		action.method = span_of(session->handshake.dialect->opened);
-	buf_append(again, span_part(text, 0, record->id_at));
-	buf_append(again, request != NULL ? request->wire_id : SPAN_NONE);
-	buf_append(again, span_from(text, record->id_at + record->id_len));
+	scan_read(session->salvage, text);
+	id = scan_value(session->salvage, SCAN_ID);
+	compose(state_scratch(session), "%b%b%b", span_part(text, 0, (size_t)id->offset),
+	    request != NULL ? request->wire_id : SPAN_NONE, span_from(text, (size_t)id->end));
 	state_overtake(session, SIDE_CLIENT);
 	journal_tell(&session->journal, &action);
 }
 
-/*
- * Sends all records with one of these traits again. A request that was answered before is sent as a question, whose answer is
- * awaited.
- */
+/* Sends all records with one of these traits again, requests as questions, whose answers are awaited. */
 static void
 send_records(struct session *session, unsigned traits)
 {
-	const struct lane *lane = session->party[SIDE_CLIENT].lane;
-
 	for (size_t i = 0; i < session->records.count; i++) {
-		struct record *record = &session->records.list[i];
-		struct request *request = record->request;
+		const struct record *record = &session->records.list[i];
+		struct request *question = NULL;
 
-		if (!(record->traits & traits) || (request != NULL && request->start != REQUEST_UNSENT))
+		if (!(record->traits & traits))
 			continue;
-		if (request != NULL) { /* a stream that the former server had: see session_server_lost */
-			record->begins = true;
-			send_record(session, record, request);
-			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
-			continue;
-		}
 		if (record->method != NULL) {
-			request = questions_add(session, SIDE_CLIENT, QUESTION_REPLAY, record->method,
-			    buf_span(&record->text).ptr[record->id_at] == '"', TIME_REPLAY);
+			question = questions_add(session, SIDE_CLIENT, record->method, record->string, TIME_REPLAY);
+			question->flags = REQUEST_AGAIN;
 			session->replaying++;
 		}
-		send_record(session, record, request);
+		send_again(session, buf_span(&record->text), question);
+	}
+}
+
+/* Repeats the streams that the former server had: see session_server_lost. */
+static void
+send_streams(struct session *session)
+{
+	const struct lane *lane = session->party[SIDE_CLIENT].lane;
+	struct request *request = session->party[SIDE_CLIENT].pending.oldest;
+
+	for (; request != NULL; request = request->newer) {
+		if (request->start != REQUEST_UNSENT)
+			continue;
+		request->repeats = request->begun;
+		send_again(session, buf_span(&request->record), request);
+		pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
 	}
 }
 
@@ -209,10 +210,10 @@ send_list_changes(struct session *session)
 	for (size_t i = 0; i < DIALECT_LISTS; i++) {
 		const char *notification = session->handshake.dialect->lists[i].notification;
 
-		if (!session->records.lists[i])
+		if (!session->handshake.lists[i])
 			continue;
 		action.method = span_of(notification);
-		compose(state_scratch(session), COMPOSE_NOTIFICATION, notification);
+		compose(state_scratch(session), "{'jsonrpc':'2.0','method':'%s'}", notification);
 		state_answer(session, SIDE_SERVER);
 		journal_tell(&session->journal, &action);
 	}
@@ -231,7 +232,7 @@ replay(struct session *session)
 	server_enter(&session->server, SERVER_OPEN);
 	server_refuse(&session->server, SPAN_NONE);
 	state_release(session);
-	send_records(session, METHOD_STREAM);
+	send_streams(session);
 	state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_RESTARTED, NULL, SPAN_NONE);
 	send_list_changes(session);
 }
@@ -279,12 +280,12 @@ replay_answered(struct session *session, const struct request *question, const s
 	session->replaying--;
 	if (session->server.shut || !server_is_replaying(&session->server))
 		return;
-	if (!granted)
+	if (!granted) {
 		report_refusal(session, question, message);
-	if (session->server.life == SERVER_HANDSHAKE && !granted) {
-		server_enter(&session->server, SERVER_STUCK);
+		if (session->server.life == SERVER_HANDSHAKE)
+			server_enter(&session->server, SERVER_STUCK);
 	} else if (session->server.life == SERVER_HANDSHAKE) {
-		if (!span_equal(version, buf_span(&session->records.version)))
+		if (!span_equal(version, buf_span(&session->handshake.version)))
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_SERVER_CHANGED, NULL,
 			    SPAN("another protocolVersion"));
 		handshake_read_tasks(&session->handshake, message);
@@ -295,20 +296,12 @@ replay_answered(struct session *session, const struct request *question, const s
 void
 recovery_answered(struct session *session, struct request *question, const struct message *message)
 {
-	switch (question_kind(question)) {
-	case QUESTION_PROBE:
-		if (question != session->probe.question)
-			break;
+	if (question == session->probe.question) {
 		session->probe.question = NULL;
 		free_queue(session);
 		recovery_ask_again(session);
-		break;
-	case QUESTION_REPLAY:
-		if (alarm_armed(&question->hard))
-			replay_answered(session, question, message);
-		break;
-	case QUESTION_TASK_CANCEL:
-		break;
+	} else if ((question->flags & REQUEST_AGAIN) && alarm_armed(&question->hard)) {
+		replay_answered(session, question, message);
 	}
 	pending_remove(question);
 }
@@ -316,26 +309,22 @@ recovery_answered(struct session *session, struct request *question, const struc
 void
 recovery_expire(struct session *session, enum side asker)
 {
-	const struct pending *asked = &session->questions.asked[asker];
+	const struct pending *asked = &session->questions[asker];
 	struct request *question;
 
 	while ((question = pending_hard_due(asked, session->clocks.steady)) != NULL) {
 		alarm_disarm(&question->hard); /* it may still be answered before the server ends */
-		switch (question_kind(question)) {
-		case QUESTION_PROBE:
+		if (question == session->probe.question) {
 			expire_probe(session, question);
-			break;
-		case QUESTION_REPLAY:
+		} else if (question->flags & REQUEST_AGAIN) {
 			session->replaying--;
 			if (!server_is_replaying(&session->server))
-				break;
+				continue;
 			refuse_replay(session, question, SPAN("it did not answer"));
 			server_enter(&session->server, SERVER_STUCK);
-			break;
-		case QUESTION_TASK_CANCEL:
+		} else {
 			state_note(session, VERB_NOTE, SIDE_CLIENT, WHY_FORGOTTEN, question, SPAN_NONE);
 			pending_remove(question);
-			break;
 		}
 	}
 }

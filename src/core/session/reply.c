@@ -28,7 +28,7 @@ write_scratch(struct session *session, enum side to)
 void
 reply_result(struct session *session, enum side to, struct span id, const char *result)
 {
-	compose(state_scratch(session), COMPOSE_RESULT, id, result);
+	compose(state_scratch(session), "{'jsonrpc':'2.0','id':%b,'result':%s}", id, result);
 	write_scratch(session, to);
 }
 
@@ -55,7 +55,7 @@ write_error(struct session *session, enum side to, const struct answer *answer)
 	compose(out, "{'jsonrpc':'2.0'");
 	if (answer->id.len > 0)
 		compose(out, ",'id':%b", answer->id);
-	else if (!session->handshake.omits_id && session->handshake.era != ERA_MODERN)
+	else if (!session->handshake.has_tasks && session->handshake.era != ERA_MODERN)
 		compose(out, ",'id':null");
 	compose(out, ",'error':{'code':%d,'message':'canceld: %e'", (int64_t)answer->code, buf_span(&session->words));
 	if (answer->cause != NULL) {

@@ -11,8 +11,6 @@ requests_named(const struct session *session, enum side from, const struct scan 
 static void
 expire(struct session *session, struct request *request)
 {
-	bool owed = state_deadline_waits(session, request);
-
 	if (request->state == REQUEST_ABANDONED) {
 		turns_decide(session, request, EVENT_DEADLINE, NULL);
 		return;
@@ -28,7 +26,7 @@ expire(struct session *session, struct request *request)
 	}
 	if (request->state == REQUEST_WAITING)
 		session->server.hung |= (request->traits & METHOD_HANDSHAKE) != 0;
-	turns_decide(session, request, owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE, NULL);
+	turns_decide(session, request, state_deadline(session, request), NULL);
 }
 
 void
@@ -55,7 +53,7 @@ requests_release_cancels(struct session *session)
 {
 	struct request *request;
 
-	session->cancel_withheld = false;
+	session->era_awaited = false;
 	for (request = session->party[SIDE_CLIENT].pending.oldest; request != NULL; request = request->newer)
 		if (request->withheld) {
 			request->withheld = false;

@@ -17,14 +17,15 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 
 	session->config = *config;
 	session->config.policy = NULL;
-	policy_copy(&session->policy, config->policy, POLICY_SET);
+	policy_replace(&session->policy, config->policy, POLICY_SET);
 	session->journal.act = act;
 	session->journal.user = user;
 	session->clocks = (struct clocks){ .now = now, .steady = now, .idle = now, .planned = MSEC_NEVER };
-	handshake_init(&session->handshake, config->dialect);
+	session->handshake.dialect = config->dialect != NULL ? config->dialect : &dialect_mcp;
+	session->handshake.dialect_known = config->dialect != NULL;
+	session->handshake.opened = config->dialect == &dialect_none;
 	session->server.status = session->server.signal = -1;
 	pending_init(&session->acks.waiting, SIDE_CLIENT, config->seed);
-	session->records.wanted = config->restarts;
 	pending_init(&session->turns, SIDE_CLIENT, config->seed);
 	pending_init(&session->probe.cause, SIDE_CLIENT, config->seed);
 	session->scan = mem_new(sizeof(struct scan));
@@ -38,7 +39,7 @@ session_new(const struct session_config *config, action_fn *act, void *user, mse
 		pending_init(&party->pending, side, config->seed);
 		party->heard = now;
 		pending_init(&session->tasks[side], side, config->seed);
-		pending_init(&session->questions.asked[side], side, config->seed);
+		pending_init(&session->questions[side], side, config->seed);
 	}
 	return session;
 }
@@ -54,7 +55,7 @@ session_free(struct session *session)
 		lane_free(session->party[side].lane);
 		pending_free(&session->party[side].pending);
 		pending_free(&session->tasks[side]);
-		pending_free(&session->questions.asked[side]);
+		pending_free(&session->questions[side]);
 	}
 	policy_free(&session->policy);
 	pending_free(&session->turns);
@@ -63,9 +64,9 @@ session_free(struct session *session)
 	buf_free(&session->words);
 	buf_free(&session->scratch);
 	pending_free(&session->probe.cause);
+	buf_free(&session->handshake.version);
 	records_free(&session->records);
 	pending_free(&session->acks.waiting);
-	free(session->acks.marks);
 	buf_free(&session->server.said);
 	buf_free(&session->server.quote);
 	buf_free(&session->server.refusal);
@@ -75,8 +76,7 @@ session_free(struct session *session)
 void
 session_set_rules(struct session *session, const struct policy *policy)
 {
-	policy_forget(&session->policy, POLICY_OPTION);
-	policy_copy(&session->policy, policy, POLICY_OPTION);
+	policy_replace(&session->policy, policy, POLICY_OPTION);
 }
 
 const struct policy *
@@ -357,7 +357,7 @@ wake_of(const struct session *session, enum side side)
 	msec_t skew = clocks->now - clocks->steady, wake = due_by_caller(&pending->hard, skew);
 
 	wake = earlier(wake, due_by_caller(&session->tasks[side].hard, skew));
-	wake = earlier(wake, due_by_caller(&session->questions.asked[side].hard, skew));
+	wake = earlier(wake, due_by_caller(&session->questions[side].hard, skew));
 	if (side == SIDE_CLIENT && state_waits_for_person(session))
 		return wake;
 	return earlier(wake, due_by_caller(&pending->idle, clocks->now - clocks_idle(clocks, side)));

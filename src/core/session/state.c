@@ -125,7 +125,7 @@ state_is_settled(const struct session *session)
 		return true;
 	if (handshake->era == ERA_MODERN)
 		return session->party[SIDE_CLIENT].lane->written >= handshake->era_end;
-	return handshake->era == ERA_LEGACY && handshake->initialized;
+	return handshake->era == ERA_LEGACY && handshake->opened;
 }
 
 /* --- questions */
@@ -137,10 +137,9 @@ questions_mint(struct session *session, enum side asker, bool string, char stora
 
 	do {
 		buf_clear(text);
-		compose(text, string ? "'canceld-%d'" : "%d",
-		    (string ? 1 : MINTED_FIRST) + (int64_t)session->questions.minted++);
+		compose(text, string ? "'canceld-%d'" : "%d", (string ? 1 : MINTED_FIRST) + (int64_t)session->minted++);
 	} while (pending_holds(&session->party[asker].pending, buf_span(text)) ||
-	    pending_holds(&session->questions.asked[asker], buf_span(text)));
+	    pending_holds(&session->questions[asker], buf_span(text)));
 	memcpy(storage, buf_span(text).ptr, text->len);
 	return (struct span){ storage, text->len };
 }
@@ -150,21 +149,19 @@ questions_has_minted(const struct session *session, struct span number)
 {
 	double value;
 
-	return id_number(number, &value) && value >= MINTED_FIRST &&
-	    value < (double)MINTED_FIRST + session->questions.minted;
+	return id_number(number, &value) && value >= MINTED_FIRST && value < (double)MINTED_FIRST + session->minted;
 }
 
 struct request *
-questions_add(struct session *session, enum side asker, enum question kind, const char *method, bool string,
-    msec_t time)
+questions_add(struct session *session, enum side asker, const char *method, bool string, msec_t time)
 {
 	msec_t now = session->clocks.steady;
 	char storage[MINTED_MAX];
-	struct pending_names names = { .method = span_of(method), .flags = kind };
+	struct pending_names names = { .method = span_of(method) };
 	struct request *question;
 
 	names.id = questions_mint(session, asker, string, storage);
-	question = pending_add(&session->questions.asked[asker], &names);
+	question = pending_add(&session->questions[asker], &names);
 	pending_set_deadlines(question, MSEC_NEVER, time, now, now);
 	return question;
 }
@@ -172,7 +169,7 @@ questions_add(struct session *session, enum side asker, enum question kind, cons
 struct request *
 questions_find(const struct session *session, enum side asker, struct span id)
 {
-	const struct pending *asked = &session->questions.asked[asker];
+	const struct pending *asked = &session->questions[asker];
 	struct request *question = asked->count > 0 ? pending_by_wire(asked, id) : NULL;
 
 	return question == NULL && asked->count > 0 ? pending_loosely(asked, id, false) : question;
@@ -196,11 +193,13 @@ state_grace(const struct session *session, const struct request *request)
 	return request != NULL && request_is_turn(request) ? TIME_GRACE_TURN : TIME_GRACE;
 }
 
-bool
-state_deadline_waits(const struct session *session, const struct request *request)
+enum decide_event
+state_deadline(const struct session *session, const struct request *request)
 {
-	return (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) && !(request->traits & METHOD_NO_CANCEL) &&
-	    !(session->config.no_cancel && request->from == SIDE_CLIENT);
+	bool owed = (session->handshake.dialect->flags & DIALECT_DEADLINE_WAITS) &&
+	    !(request->traits & METHOD_NO_CANCEL) && !(session->config.no_cancel && request->from == SIDE_CLIENT);
+
+	return owed ? EVENT_DEADLINE_OWED : EVENT_DEADLINE;
 }
 
 struct request *

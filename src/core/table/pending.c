@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/dialect.h"
 #include "core/id.h"
 
 /* Makes the hash of an open request's name that of a tombstone's, and back. */
@@ -232,7 +231,7 @@ pending_move(struct request *request, enum request_state state)
 {
 	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
 
-	assert(state != REQUEST_NONE && state != REQUEST_QUEUED && state < REQUEST_STATES);
+	assert(state != REQUEST_ENDED && state != REQUEST_QUEUED && state < REQUEST_STATES);
 	leave_state(request);
 	enter_state(request, state);
 	for (size_t i = 0; i < request->name_count && tombstone != was_tombstone; i++) {
@@ -252,6 +251,8 @@ pending_remove(struct request *request)
 	alarm_disarm(&request->idle);
 	alarm_disarm(&request->hard);
 	buf_free(&request->progress);
+	if (request->record.len > 0)
+		buf_free(&request->record);
 	leave_state(request);
 	for (size_t i = 0; i < request->name_count; i++)
 		map_remove(&pending->names, &request->names[i].entry);

@@ -337,7 +337,7 @@ take(struct configfile *file, struct options *options, struct log *log, const st
 static void
 take_rules(struct configfile *file, struct options *options)
 {
-	policy_forget(&options->policy, POLICY_OPTION);
+	policy_replace(&options->policy, NULL, POLICY_OPTION);
 	for (const struct options_row *row = options_rows; row->help != NULL; row++)
 		if (is_rules(row))
 			apply(file, options, row);

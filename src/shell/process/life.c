@@ -50,8 +50,7 @@ report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
 	bool ended = session_server(life->session)->closed ||
-	    (supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
-		client_is_over(life->client));
+	    (life->supervisor.ours && life->supervisor.next_start == MSEC_NEVER && client_is_over(life->client));
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
 	log_event(life->log, why,
@@ -252,7 +251,7 @@ life_start(struct life *life)
 
 	child_init(&life->child);
 	life->reader = DESCRIPTOR_NONE;
-	restart_init(&life->restart, options->restarts, options->restarts_within);
+	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
 	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : &life->log->descriptor) <
 	    0) {
@@ -387,7 +386,7 @@ life_status(const struct life *life)
 
 	if (life->start_status != 0)
 		return life->start_status;
-	if (supervisor_ended_it(&life->supervisor) && killed && over)
+	if (life->supervisor.ours && killed && over)
 		return 0;
 	if (child->signal > 0)
 		return 128 + child->signal;
