@@ -66,12 +66,12 @@ ssize_t descriptor_read(struct descriptor *descriptor, char *to, size_t room) __
 
 /*
  * Like writev(2): may write a part; EAGAIN if nothing can be written now; sets broken for any other error (EPIPE: there
- * is no reader). Spans beyond the first DESCRIPTOR_SPANS are left for the next call.
+ * is no reader). count: at most DESCRIPTOR_SPANS.
  */
 ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
     __attribute__((warn_unused_result));
 
-enum { DESCRIPTOR_SPANS = 32 };
+enum { DESCRIPTOR_SPANS = 16 };
 
 /* The error, once; 0: none. */
 int descriptor_take_error(struct descriptor *descriptor);

@@ -204,17 +204,19 @@ ssize_t
 descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
 {
 	struct iovec pieces[DESCRIPTOR_SPANS];
-	ssize_t done, left;
+	ssize_t done, left, all = 0;
 	int i;
 
-	assert(count > 0);
-	if (count > DESCRIPTOR_SPANS)
-		count = DESCRIPTOR_SPANS;
+	assert(count > 0 && count <= DESCRIPTOR_SPANS);
 	for (i = 0; i < count; i++) {
 		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
 		pieces[i].iov_len = spans[i].len;
+		all += (ssize_t)spans[i].len;
 	}
 	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
+	/* A short write shows that there is no more room, but where only as much is written as is sure to fit. */
+	if (done < 0 || (done < all && descriptor->way != DESCRIPTOR_CAREFUL))
+		descriptor->ready = !descriptor->pollable;
 	if (done > 0) {
 		for (i = 0, left = done; (size_t)left > spans[i].len; i++)
 			left -= (ssize_t)spans[i].len;
