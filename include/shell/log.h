@@ -100,7 +100,6 @@ void log_failure(struct log *log, const char *doing, int error);
  * turn.
  */
 void log_flush(struct log *log);
-bool log_wants_write(const struct log *log);
 
 #define log_text(name, value) ((struct log_field){ .key = (name), .kind = LOG_TEXT, .text = (value) })
 #define log_id(name, id) ((struct log_field){ .key = (name), .kind = LOG_ID, .text = (id) })

@@ -155,7 +155,7 @@ watch(struct loop *loop)
 
 	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);
-	descriptor_want(log, log_wants_write(loop->log) || shared ? EV_WRITE : 0);
+	descriptor_want(log, loop->log->queue.len > 0 || shared ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);

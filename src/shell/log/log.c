@@ -68,7 +68,7 @@ log_close(struct log *log)
 
 	do
 		log_flush(log);
-	while (log_wants_write(log) && descriptor_wait(&log->descriptor, end));
+	while (log->queue.len > 0 && descriptor_wait(&log->descriptor, end));
 	descriptor_close(&log->descriptor);
 	buf_free(&log->queue);
 }
@@ -90,12 +90,6 @@ bool
 log_shows(const struct log *log, enum why why)
 {
 	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard);
-}
-
-bool
-log_wants_write(const struct log *log)
-{
-	return log->queue.len > 0;
 }
 
 /* One write for each line, so that other writers to the same pipe cannot split it. */
