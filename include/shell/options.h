@@ -47,8 +47,7 @@ enum option_kind {
 	OPTION_FLAG,
 	OPTION_CHOICE, /* a bool: the second of two words */
 	OPTION_DIALECT,
-	OPTION_IDLE, /* a rule of the policy; in the file also an object of them */
-	OPTION_CAP,
+	OPTION_RULE, /* of the policy; in the file also an object of them */
 	OPTION_WAIT, /* a duration, none is 0 */
 	OPTION_DRAIN,
 	OPTION_RESTART,
@@ -102,6 +101,9 @@ int options_refuse(struct options *options, const char *format, ...) __attribute
  */
 bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
     struct buf *fault);
+
+/* Appends what is wrong. Always false: the caller's result. */
+bool options_fault(struct buf *fault, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the command line says what this option says: then the file's value does not count. Rules add up. */
 bool options_given(const struct options *options, const struct options_row *row);

@@ -33,9 +33,9 @@ const struct options_row options_rows[] = {
 	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel" },
 	{ .kind = OPTION_HEADING, .help = "Deadlines" },
-	{ 't', OPTION_IDLE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 't', OPTION_RULE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', OPTION_CAP, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 'T', OPTION_RULE, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
@@ -238,7 +238,7 @@ set_restart(struct options *options, const char *value)
 	}
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
-	return units_read_count((struct span){ value, len }, 1, RESTARTS_MAX, &options->restarts) &&
+	return units_read_number((struct span){ value, len }, false, 1, RESTARTS_MAX, &options->restarts) &&
 	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
 }
 
@@ -282,10 +282,8 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_DIALECT:
 		dialect = options->session.dialect = dialect_named(text);
 		return dialect != NULL || span_equal(text, SPAN("auto"));
-	case OPTION_IDLE:
-		return units_read_rule(text, source, POLICY_IDLE, at);
-	case OPTION_CAP:
-		return units_read_rule(text, source, POLICY_CAP, at);
+	case OPTION_RULE:
+		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at);
 	case OPTION_WAIT:
 		return set_wait(at, text);
 	case OPTION_DRAIN:
@@ -298,9 +296,9 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return set_restart(options, NULL) &&
 		    (value == NULL || (units_read_duration(text, at) && options->session.kill_stuck != MSEC_NEVER));
 	case OPTION_SIZE:
-		return units_read_size(text, MESSAGE_LEAST, message_most, at);
+		return units_read_number(text, true, MESSAGE_LEAST, message_most, at);
 	case OPTION_COUNT:
-		return units_read_count(text, 1, INFLIGHT_MOST, at);
+		return units_read_number(text, false, 1, INFLIGHT_MOST, at);
 	case OPTION_PATH:
 		/* A client passes no shell that would expand ~. */
 		return text.len > 0 && !span_equal(text, SPAN("--")) && home_expand(text.ptr, at, OPTIONS_PATH);
@@ -323,8 +321,7 @@ wanted(const struct options_row *row)
 {
 	static const char *const wants[] = {
 		[OPTION_FLAG] = "true or false",
-		[OPTION_IDLE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
-		[OPTION_CAP] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
+		[OPTION_RULE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
 		[OPTION_WAIT] = "DURATION: " UNITS_DURATION,
 		[OPTION_DRAIN] = "DURATION: " UNITS_DURATION,
 		[OPTION_RESTART] =
@@ -345,26 +342,34 @@ wanted(const struct options_row *row)
 static bool
 lacks_unit(const struct options_row *row, const char *value)
 {
-	bool time = row->kind >= OPTION_IDLE && row->kind <= OPTION_STUCK;
+	bool time = row->kind >= OPTION_RULE && row->kind <= OPTION_STUCK;
 
 	return time && strcmp(value, "0") != 0 && value[0] != '\0' && isdigit((unsigned char)value[strlen(value) - 1]);
+}
+
+bool
+options_fault(struct buf *fault, const char *format, ...)
+{
+	char words[1024];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(words, sizeof(words), format, values);
+	va_end(values);
+	buf_append(fault, span_of(words));
+	return false;
 }
 
 bool
 options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
     struct buf *fault)
 {
-	char words[1024];
-
 	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
-		snprintf(words, sizeof(words), "%s: want %s", row->name, wanted(row));
-	else
-		snprintf(words, sizeof(words), "%s '%s': %swant %s", row->name, value,
-		    lacks_unit(row, value) ? "is the unit missing? " : "", wanted(row));
-	buf_append(fault, span_of(words));
-	return false;
+		return options_fault(fault, "%s: want %s", row->name, wanted(row));
+	return options_fault(fault, "%s '%s': %swant %s", row->name, value,
+	    lacks_unit(row, value) ? "is the unit missing? " : "", wanted(row));
 }
 
 int

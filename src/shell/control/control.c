@@ -220,7 +220,7 @@ on_set(struct call *call)
 	    (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0))
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
-	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch))
+	if (!units_read_rule(rule, POLICY_SET, which, &scratch))
 		refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
 	else if (!session_set(control->session, scratch.rules, in_flight, control->now, &changed))
 		refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
