@@ -92,7 +92,7 @@ bool descriptor_hung_up(const struct descriptor *watch);
  * it handles while it runs.
  *
  * signals_save saves what the server has to get back; then it ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default
- * disposition and unblocks the signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1 SIGUSR2. Must
+ * disposition and unblocks the signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR2. Must
  * be called before anything starts a process or a loop. signals_restore is called in the server's process, before exec.
  */
 void signals_save(void);

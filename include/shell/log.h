@@ -88,7 +88,7 @@ bool log_shows(const struct log *log, enum why why);
 
 /*
  * Logs one event, unless the level hides it. In a line of text NOISE is `NOISE | TEXT`, without quotes and cut after
- * LOG_NOISE_MAX, and the fields of STATISTICS are one JSON object.
+ * LOG_NOISE_MAX.
  */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
@@ -117,8 +117,5 @@ void report_action(void *user, const struct action *action);
 
 /* SUMMARY: the counts of the whole session, and the rules of options that have named no request. */
 void report_summary(struct log *log, const struct session *session);
-
-/* STATISTICS: every counter that is not zero, the outstanding requests and the queued bytes, as one line of JSON. */
-void report_statistics(struct log *log, struct session *session);
 
 #endif

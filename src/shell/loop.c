@@ -88,8 +88,6 @@ hear_signals(struct loop *loop)
 	while ((signal = signals_next()) != 0) {
 		if (signal == SIGCHLD) {
 			child = true;
-		} else if (signal == SIGUSR1) {
-			report_statistics(loop->log, loop->session);
 		} else if (signal == SIGUSR2) {
 			json_decref(configfile_reload(loop->file, loop->options, loop->log));
 			session_set_rules(loop->session, &loop->options->policy);

@@ -273,10 +273,6 @@ compose_text(struct buf *line, const struct log *log, enum why why, const struct
 	append(line, why_word(why));
 	if (why == WHY_NOISE && count > 0) {
 		append_noise(line, fields[0].text);
-	} else if (why == WHY_STATISTICS) {
-		append(line, " {");
-		append_fields(line, fields, count, true);
-		append(line, "}");
 	} else {
 		append_fields(line, fields, count, false);
 	}
