@@ -82,7 +82,7 @@ const struct options_row *options_key(const char *key);
 void options_init(struct options *options);
 
 /*
- * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after -h, --help and --version (written to
+ * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
  * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv. options must not
  * move in memory.
  */

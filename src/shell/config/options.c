@@ -101,8 +101,7 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_FLAG, "no-control", AT(no_control), NULL, "no control socket" },
 	{ 0, OPTION_IGNORED, "wrapped", 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
 	{ .kind = OPTION_HEADING, .help = "Help" },
-	{ 'h', OPTION_HELP, NULL, 0, NULL, "the common options, on one screen" },
-	{ 0, OPTION_HELP, "help", 0, NULL, "this text" },
+	{ 'h', OPTION_HELP, "help", 0, NULL, "this text" },
 	{ 'V', OPTION_VERSION, "version", 0, NULL, "the version" },
 	{ .help = NULL },
 };
@@ -119,23 +118,6 @@ static const char help_head[] =
 	  "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and\n"
 	  "stands between it and its client: every request is answered in bounded time, and\n"
 	  "the server hears when nobody waits for an answer any more.\n\n";
-
-static const char help_brief[] = "  -t [METHOD[:NAME]=]DURATION  longest time without progress (5m; tools 30m);\n"
-				 "                       repeatable: -t 30s -t 'tools/call:build*=10m'\n"
-				 "  -T [METHOD[:NAME]=]DURATION  longest time in all (24h)\n"
-				 "  --tool-errors        a tool call that timed out gets a result, not an error\n"
-				 "  -d                   at the end of stdin wait for the answers\n"
-				 "  -e, --fail-on-error  exit with 124 if a request timed out or was given up;\n"
-				 "                       with 123 if one was answered with an error\n"
-				 "  -r                   start the server again when it crashes\n"
-				 "  -k[DURATION]         replace a server that is stuck after a cancel (10s)\n"
-				 "  -l FILE              append the log to FILE; --log-payload: messages too\n"
-				 "  --name NAME          the server's name in each line of the log\n"
-				 "  -v                   log every decision; -q: only failures of canceld\n"
-				 "  -n                   only log what would be done; every byte passes\n"
-				 "  --help               all options; `man canceld` explains them\n\n"
-				 "canceld -t 30s npx -y @modelcontextprotocol/server-everything\n"
-				 "canceld -d -e -t 10s my-server < requests.jsonl\n";
 
 static const char help_foot[] = "\nA value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n\n"
 				"Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
@@ -197,12 +179,10 @@ print_row(const struct options_row *row)
 
 /* A reader that wants no more, such as head(1), is no fault. */
 static int
-print(enum option_kind kind, bool brief)
+print(enum option_kind kind)
 {
 	if (kind == OPTION_VERSION) {
 		printf("canceld " CANCELD_VERSION "\n");
-	} else if (brief) {
-		printf("%s%s", help_head, help_brief);
 	} else {
 		printf("%s", help_head);
 		for (int i = 0; i < ROWS; i++)
@@ -427,7 +407,7 @@ apply(struct options *options, const struct options_row *row, const char *value)
 	int status = OPTIONS_RUN;
 
 	if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
-		return print(row->kind, row->letter != 0);
+		return print(row->kind);
 	buf_init(&fault);
 	if (!options_set(options, row, POLICY_OPTION, value, &fault))
 		status = options_refuse(options, "--%.*s%s", (int)fault.len, fault.data,
@@ -491,7 +471,7 @@ check_command(struct options *options, const struct options_row *last)
 
 	if (command == NULL)
 		return options_refuse(options,
-		    "which server is to be run? No command was given; " USAGE "; see canceld -h");
+		    "which server is to be run? No command was given; " USAGE "; see canceld --help");
 	if (last != NULL && is_value(last, command))
 		return options_refuse(options,
 		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command,
