@@ -200,45 +200,25 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 	append(line, quote);
 }
 
-/* ` key=value`, or in JSON `"key":value` */
+/* ` key=value`, or in JSON `,"key":value` */
 static void
 append_fields(struct buf *line, const struct log_field *fields, size_t count, bool json)
 {
-	char number[32];
+	char digits[SPAN_NUMBER_MAX];
 
 	for (const struct log_field *field = fields; field < fields + count; field++) {
 		if (is_left_out(field))
 			continue;
-		if (json)
-			append(line, buf_span(line).ptr[line->len - 1] == '{' ? "\"" : ",\"");
-		else
-			append(line, " ");
+		append(line, json ? ",\"" : " ");
 		append(line, field->key);
 		append(line, json ? "\":" : "=");
 		if (field->kind == LOG_NUMBER || field->kind == LOG_TIME) {
-			snprintf(number, sizeof(number), "%lld%s", (long long)field->number,
-			    field->kind == LOG_TIME && !json ? "ms" : "");
-			append(line, number);
+			buf_append(line, span_number(field->number, digits));
+			append(line, field->kind == LOG_TIME && !json ? "ms" : "");
 		} else {
 			append_text(line, field, json);
 		}
 	}
-}
-
-static void
-compose_json(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
-{
-	char now[TIME_SIZE];
-
-	append(line, "{");
-	append_fields(line,
-	    LOG_FIELDS(log_string("time", time_text(now)), log_number("pid", getpid()),
-		log_string("server", log->config.name)),
-	    true);
-	append(line, log->config.dry_run ? ",\"dry_run\":true" : "");
-	append_fields(line, LOG_FIELDS(log_string("why", why_word(why))), true);
-	append_fields(line, fields, count, true);
-	append(line, "}");
 }
 
 /* ` | the line` */
@@ -246,42 +226,46 @@ static void
 append_noise(struct buf *line, struct span noise)
 {
 	struct span shown = shown_part(noise, LOG_NOISE_MAX);
-	char rest[48] = "";
+	char digits[SPAN_NUMBER_MAX];
 
 	append(line, " | ");
 	printable_append(line, shown, "");
-	if (shown.len < noise.len)
-		snprintf(rest, sizeof(rest), "... (%zu bytes)", noise.len);
-	append(line, rest);
+	if (shown.len == noise.len)
+		return;
+	append(line, "... (");
+	buf_append(line, span_number((int64_t)noise.len, digits));
+	append(line, " bytes)");
 }
 
-/* `canceld[PID] NAME: WHY` and the fields, after the time if dated. */
-static void
-compose_text(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
-{
-	const char *name = log->config.name != NULL ? log->config.name : "";
-	char now[TIME_SIZE], pid[32];
-
-	if (log->config.file != NULL) {
-		append(line, time_text(now));
-		append(line, " ");
-	}
-	snprintf(pid, sizeof(pid), "canceld[%ld]%s", (long)getpid(), name[0] != '\0' ? " " : "");
-	append(line, pid);
-	printable_append(line, span_of(name), "");
-	append(line, log->config.dry_run ? " (dry run): " : ": ");
-	append(line, why_word(why));
-	if (why == WHY_NOISE && count > 0) {
-		append_noise(line, fields[0].text);
-	} else {
-		append_fields(line, fields, count, false);
-	}
-}
-
+/* One JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if it goes to a file. */
 static void
 compose(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields, size_t count)
 {
-	(json ? compose_json : compose_text)(line, log, why, fields, count);
+	const char *name = log->config.name != NULL ? log->config.name : "";
+	char now[TIME_SIZE], digits[SPAN_NUMBER_MAX];
+
+	if (json) {
+		append(line, "{\"time\":\"");
+		append(line, time_text(now));
+		append(line, "\"");
+		append_fields(line, LOG_FIELDS(log_number("pid", getpid()), log_string("server", name)), true);
+		append(line, log->config.dry_run ? ",\"dry_run\":true" : "");
+		append_fields(line, LOG_FIELDS(log_string("why", why_word(why))), true);
+		append_fields(line, fields, count, true);
+		append(line, "}\n");
+		return;
+	}
+	append(line, log->config.file != NULL ? time_text(now) : "");
+	append(line, log->config.file != NULL ? " canceld[" : "canceld[");
+	buf_append(line, span_number(getpid(), digits));
+	append(line, name[0] != '\0' ? "] " : "]");
+	printable_append(line, span_of(name), "");
+	append(line, log->config.dry_run ? " (dry run): " : ": ");
+	append(line, why_word(why));
+	if (why == WHY_NOISE)
+		append_noise(line, fields[0].text);
+	else
+		append_fields(line, fields, count, false);
 	append(line, "\n");
 }
 
