@@ -73,19 +73,15 @@ ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans
 
 enum { DESCRIPTOR_SPANS = 16 };
 
-/* The error, once; 0: none. */
-int descriptor_take_error(struct descriptor *descriptor);
-
 /* Waits until a write may succeed, at most until that time (monotonic_now); false: the time is over. */
 bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
 
 /*
- * A new descriptor that turns ready when the last reader has gone, or with `hangup` at any change; then
- * descriptor_hung_up() consumes the event, and returns whether the writer has gone, though bytes may be left to read.
- * None, with errno EPERM or ENOSYS, if only a write can show that (files, /dev/null; other systems than Linux).
+ * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer` the last writer, though
+ * bytes may be left to read. None, with errno EPERM or ENOSYS, if only a write can show that (files, /dev/null; other
+ * systems than Linux).
  */
-struct descriptor descriptor_watch(const struct descriptor *descriptor, bool hangup);
-bool descriptor_hung_up(const struct descriptor *watch);
+struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
 
 /*
  * The signals of this process: the dispositions that it started with, which the server gets back, and the signals that

@@ -163,8 +163,9 @@ watch(struct loop *loop)
 static bool
 report_error(struct loop *loop, struct descriptor *descriptor, const char *doing)
 {
-	int error = descriptor_take_error(descriptor);
+	int error = descriptor->error;
 
+	descriptor->error = 0;
 	if (error != 0)
 		log_failure(loop->log, doing, error);
 	return error != 0;
@@ -183,7 +184,7 @@ report_errors(struct loop *loop)
 	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
 	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
 	log_flush(loop->log);
-	error = file == NULL || loop->log_failed ? 0 : descriptor_take_error(&loop->log->descriptor);
+	error = file == NULL || loop->log_failed ? 0 : loop->log->descriptor.error;
 	if (error == 0)
 		return;
 	loop->log_failed = true;

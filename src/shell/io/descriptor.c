@@ -225,15 +225,6 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	return done;
 }
 
-int
-descriptor_take_error(struct descriptor *descriptor)
-{
-	int error = descriptor->error;
-
-	descriptor->error = 0;
-	return error;
-}
-
 bool
 descriptor_wait(const struct descriptor *descriptor, msec_t until)
 {
@@ -244,36 +235,23 @@ descriptor_wait(const struct descriptor *descriptor, msec_t until)
 }
 
 /*
- * A new epoll descriptor for an error, which epoll reports unasked, or for the writer's end: then edge-triggered, as a
- * half-closed socket stays readable. EPERM: epoll refuses this kind of file.
+ * An epoll descriptor, which is readable at an error, as epoll reports that unasked, or when the writer has gone. EPERM:
+ * epoll refuses this kind of file.
  */
 struct descriptor
-descriptor_watch(const struct descriptor *descriptor, bool hangup)
+descriptor_watch(const struct descriptor *descriptor, bool writer)
 {
 	struct descriptor watch = { .fd = -1, .given = -1, .pollable = true };
 #ifdef __linux__
-	struct epoll_event event = { .events = hangup ? EPOLLRDHUP | EPOLLET : 0 };
+	struct epoll_event event = { .events = writer ? EPOLLRDHUP : 0 };
 
 	watch.fd = watch.given = epoll_create1(EPOLL_CLOEXEC);
 	if (watch.fd >= 0 && epoll_ctl(watch.fd, EPOLL_CTL_ADD, descriptor->fd, &event) < 0)
 		descriptor_close(&watch);
 #else
 	(void)descriptor;
-	(void)hangup;
+	(void)writer;
 	errno = ENOSYS;
 #endif
 	return watch;
-}
-
-bool
-descriptor_hung_up(const struct descriptor *watch)
-{
-#ifdef __linux__
-	struct epoll_event event;
-
-	return epoll_wait(watch->fd, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-#else
-	(void)watch;
-	return false;
-#endif
 }
