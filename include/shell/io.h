@@ -84,26 +84,20 @@ bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attrib
 struct descriptor descriptor_watch(const struct descriptor *descriptor, bool writer);
 
 /*
- * The signals of this process: the dispositions that it started with, which the server gets back, and the signals that
- * it handles while it runs.
- *
- * signals_save saves what the server has to get back; then it ignores SIGPIPE and SIGXFSZ, gives SIGCHLD its default
- * disposition and unblocks the signals that canceld handles: SIGCHLD SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR2. Must
- * be called before anything starts a process or a loop. signals_restore is called in the server's process, before exec.
+ * The signals of this process. signals_save, before anything starts a process or a loop, saves their dispositions, ignores
+ * SIGPIPE and SIGXFSZ, gives SIGCHLD its default disposition and unblocks what canceld handles: SIGCHLD SIGHUP SIGINT
+ * SIGQUIT SIGTERM SIGUSR2. signals_restore is called in the server's process, before exec.
  */
 void signals_save(void);
 void signals_restore(void);
 
-/*
- * For one of the signals above: whether canceld was started with it ignored (nohup, sh -c 'canceld &') and so should
- * keep ignoring it.
- */
+/* For one of the signals above: whether canceld was started with it ignored, as by nohup(1). */
 bool signals_ignored(int signal);
 
 /* Starts handling signals; those that would end canceld and were ignored stay ignored. */
 void signals_watch(struct ev_loop *loop);
 
-/* Stops handling signals. Must be called before the loop is freed, as libev's handlers would write to it. */
+/* Stops it, before the loop is freed, as libev's handlers would write to it. */
 void signals_unwatch(void);
 
 /* The number of a signal that has arrived, each once, those that end canceld first; 0: no more. */
@@ -129,10 +123,7 @@ struct port {
 /* A port without descriptors. beside: dry run: the bytes that pass, by the side that writes them. All is borrowed. */
 void port_init(struct port *port, enum side side, struct session *session, struct buf *beside);
 
-/*
- * Takes ownership of both descriptors. ours: as in descriptor_init. The first turn tries to read without waiting for a
- * watcher.
- */
+/* Takes ownership of both descriptors. ours: as in descriptor_init. */
 void port_open(struct port *port, int in, int out, bool ours);
 
 /* Whether more input may come, and the lane has room for it. */
@@ -150,7 +141,7 @@ bool port_is_closed(const struct port *port);
 /* The number of bytes that can be written now. */
 size_t port_backlog(const struct port *port);
 
-/* Bytes read from this side that wait to be written to the other one; all bytes read from it that take memory. */
+/* Bytes read from this side: those that wait to be written to the other one; all that take memory. */
 size_t port_queued(const struct port *port);
 size_t port_size(const struct port *port);
 
@@ -160,10 +151,7 @@ void port_write(struct port *port);
 /* Drops the bytes to be written, as they will not be read. */
 void port_abandon(struct port *port);
 
-/*
- * Stops or resumes reading, by the size of the queues: the marks are LIMIT_{CLIENT,SERVER}_{HIGH,LOW,OWN}. Sets up the
- * watchers; reading, writing: whether the caller wants that at all.
- */
+/* Stops or resumes reading, by the marks of limits.h, and sets up the watchers, as far as the caller wants that at all. */
 void port_watch(struct port *port, bool reading, bool writing);
 
 /*
@@ -187,9 +175,9 @@ struct relay {
 };
 
 /*
- * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, as to a terminal, so that a process
- * that outlives canceld can still write. shared: that of a log on stderr, which so knows whether a line is unfinished;
- * NULL: none. relay must not move in memory until relay_close.
+ * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, so that a process that outlives canceld
+ * can still write. shared: that of a log on stderr, which so knows whether a line is unfinished; NULL: none. relay must
+ * not move in memory until relay_close.
  */
 int relay_open(struct relay *relay, bool inherited, struct descriptor *shared) __attribute__((warn_unused_result));
 
@@ -208,9 +196,7 @@ void relay_say(struct relay *relay, const char *line);
 /* The number of lines that were lost since the last call; 0 while the queue is not empty. */
 uint64_t relay_lost(struct relay *relay);
 
-/*
- * The last lines, whole ones if there are any; valid until the next call. First reads all that was written until now.
- */
+/* The last lines, whole ones if there are any, of all that was written until now; valid until the next call. */
 struct span relay_last_lines(struct relay *relay);
 
 /* Forgets the last lines, before another server is started. */

@@ -66,9 +66,8 @@ struct log_field {
 };
 
 /*
- * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED. NULL, or what is
- * wrong, for a person: then log_close must not be called. A log with payloads is a regular file
- * that nobody but its user can read.
+ * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED, or with payloads
+ * the log is refused. NULL, or what is wrong, for a person: then log_close must not be called.
  */
 const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
@@ -86,19 +85,13 @@ bool log_shows(const struct log *log, enum why why);
 	(const struct log_field[]){ __VA_ARGS__ }, \
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
-/*
- * Logs one event, unless the level hides it. In a line of text NOISE is `NOISE | TEXT`, without quotes and cut after
- * LOG_NOISE_MAX.
- */
+/* Logs one event, unless the level hides it. NOISE in a line of text is `NOISE | TEXT`, its first field without quotes. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
 /* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);
 
-/*
- * Writes as much of the queue as possible without blocking. Call it when log->descriptor.fd is writable, and once a
- * turn.
- */
+/* Writes as much of the queue as possible without blocking; to be called once a turn. */
 void log_flush(struct log *log);
 
 #define log_text(name, value) ((struct log_field){ .key = (name), .kind = LOG_TEXT, .text = (value) })
