@@ -87,8 +87,7 @@ open_log(struct log *log, struct options *options, struct configfile *file)
 	const char *fault = log_open(log, &options->log), *name = options->log.file;
 
 	if (fault != NULL && name != NULL && !file->named && !options_given(options, options_key("log"))) {
-		buf_append(&file->fault, SPAN("log: "));
-		buf_append(&file->fault, span_of(fault));
+		snprintf(file->fault, sizeof(file->fault), "log: %s", fault);
 		options->log.file = NULL;
 		fault = log_open(log, &options->log);
 	}

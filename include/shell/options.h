@@ -19,7 +19,8 @@ enum {
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
 
-	OPTIONS_PATH = 4096, /* bytes of a file's name with its NUL */
+	OPTIONS_PATH = 4096,  /* bytes of a file's name with its NUL */
+	OPTIONS_FAULT = 4096, /* bytes of a fault with its NUL */
 };
 
 struct options {
@@ -39,7 +40,7 @@ struct options {
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */
 	char **command;            /* within argv, ended by NULL; never empty */
-	char fault[4096];          /* what is wrong with the options, for the client; printable UTF-8, or "" */
+	char fault[OPTIONS_FAULT]; /* what is wrong with them, for a person; or "" */
 };
 
 /* What the value of an option is. */
@@ -57,6 +58,8 @@ enum option_kind {
 	OPTION_PATH,
 	OPTION_NAME,
 	OPTION_LEVEL,
+	OPTION_MORE, /* than without it; the next one, less: what the log shows */
+	OPTION_LESS,
 	OPTION_HELP, /* this and those below set nothing */
 	OPTION_VERSION,
 	OPTION_IGNORED,
@@ -90,20 +93,19 @@ int options_parse(struct options *options, int argc, char *argv[]) __attribute__
 void options_free(struct options *options);
 
 /*
- * Writes one line to stderr that tells what is wrong, and keeps it as the fault; the log then has failures only, on
- * stderr. Returns STATUS_FAILED.
+ * Writes one line to stderr that tells what is wrong, and keeps it as the fault, in printable UTF-8; the log then has
+ * failures only, on stderr. Returns STATUS_FAILED.
  */
 int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Sets what the option sets; value as on the command line, or NULL: none. source: of a rule. false: the value is wrong,
- * what it sets is undefined, and fault gets what is wrong, for a person.
+ * what it sets is undefined, and the fault tells.
  */
-bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
-    struct buf *fault);
+bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value);
 
-/* Appends what is wrong. Always false: the caller's result. */
-bool options_fault(struct buf *fault, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends to the fault. Always false: the caller's result. */
+bool options_fault(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the command line says what this option says: then the file's value does not count. Rules add up. */
 bool options_given(const struct options *options, const struct options_row *row);
@@ -113,11 +115,11 @@ bool options_given(const struct options *options, const struct options_row *row)
  * what the command line does not say; the section for the server comes before the rest of the file.
  */
 struct configfile {
-	char path[OPTIONS_PATH]; /* "": none, as there is no home */
-	bool named;              /* by --config */
-	char server[NAME_SIZE];  /* its name, for the choice of the section */
-	json_t *in_force;        /* owned: what the session runs with; or NULL */
-	struct buf fault;        /* why the file was refused at last, for a person; or empty */
+	char path[OPTIONS_PATH];   /* "": none, as there is no home */
+	bool named;                /* by --config */
+	char server[NAME_SIZE];    /* its name, for the choice of the section */
+	json_t *in_force;          /* owned: what the session runs with; or NULL */
+	char fault[OPTIONS_FAULT]; /* why the file was refused at last, for a person; or "" */
 };
 
 /*

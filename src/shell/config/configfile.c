@@ -18,26 +18,25 @@ enum { SIZE_MOST = 1 << 20 }; /* bytes of the file */
 
 /* Whether nobody else could have written what is in the file. It decides what runs with this user's rights. */
 static bool
-is_trusted(int fd, struct buf *fault)
+is_trusted(int fd, struct options *scratch)
 {
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return options_fault(fault, "%s", strerror(errno));
+		return options_fault(scratch, "%s", strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return options_fault(fault, "it is no regular file");
+		return options_fault(scratch, "it is no regular file");
 	if (status.st_uid != geteuid() && status.st_uid != 0)
-		return options_fault(fault, "it belongs to another user");
+		return options_fault(scratch, "it belongs to another user");
 	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return options_fault(fault, "others may write to it (mode %04o); chmod go-w",
+		return options_fault(scratch, "others may write to it (mode %04o); chmod go-w",
 		    (unsigned)(status.st_mode & 07777));
-	return status.st_size <= SIZE_MOST || options_fault(fault, "it is longer than 1 MiB");
+	return status.st_size <= SIZE_MOST || options_fault(scratch, "it is longer than 1 MiB");
 }
 
 /* {"METHOD[:NAME]": "DURATION"}; "*" alone is the rule without a METHOD. */
 static bool
-set_rules(struct options *options, const struct options_row *row, enum policy_source source, json_t *rules,
-    struct buf *fault)
+set_rules(struct options *options, const struct options_row *row, enum policy_source source, json_t *rules)
 {
 	const char *target;
 	json_t *duration;
@@ -50,10 +49,10 @@ set_rules(struct options *options, const struct options_row *row, enum policy_so
 		bool fine;
 
 		if (text == NULL || strchr(text, '=') != NULL)
-			return options_fault(fault, "%s.%s: want a duration in quotes, such as \"30s\"", row->name,
+			return options_fault(options, "%s.%s: want a duration in quotes, such as \"30s\"", row->name,
 			    target);
 		rule = json_sprintf("%s%s%s", all ? "" : target, all ? "" : "=", text);
-		fine = options_set(options, row, source, json_string_value(rule), fault);
+		fine = options_set(options, row, source, json_string_value(rule));
 		json_decref(rule);
 		if (!fine)
 			return false;
@@ -62,27 +61,24 @@ set_rules(struct options *options, const struct options_row *row, enum policy_so
 }
 
 static bool
-set_value(struct options *options, const struct options_row *row, enum policy_source source, json_t *value,
-    struct buf *fault)
+set_value(struct options *options, const struct options_row *row, enum policy_source source, json_t *value)
 {
 	char *number;
 	bool fine;
 
 	if (row->kind == OPTION_RULE && json_is_object(value))
-		return set_rules(options, row, source, value, fault);
-	if (json_is_boolean(value) || json_is_string(value))
-		return options_set(options, row, source, json_string_value(value), fault);
-	if (!json_is_number(value))
-		return options_fault(fault, "%s: want a string, a number, true or false%s", row->name,
+		return set_rules(options, row, source, value);
+	if (!json_is_boolean(value) && !json_is_string(value) && !json_is_number(value))
+		return options_fault(options, "%s: want a string, a number, true or false%s", row->name,
 		    row->kind == OPTION_RULE ? ", or an object of METHOD[:NAME] and DURATION" : "");
-	number = json_dumps(value, JSON_ENCODE_ANY);
-	fine = options_set(options, row, source, number, fault);
+	number = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+	fine = options_set(options, row, source, number != NULL ? number : json_string_value(value));
 	free(number);
 	return fine;
 }
 
 static bool
-refuse_key(const char *key, bool top, struct buf *fault)
+refuse_key(struct options *scratch, const char *key, bool top)
 {
 	struct nearest nearest = { .typed = span_of(key) };
 
@@ -91,19 +87,19 @@ refuse_key(const char *key, bool top, struct buf *fault)
 			nearest_offer(&nearest, row->name);
 	if (top)
 		nearest_offer(&nearest, SERVERS);
-	return options_fault(fault, "%s: unknown key%s%s", key, nearest.name != NULL ? "; it could be " : "",
+	return options_fault(scratch, "%s: unknown key%s%s", key, nearest.name != NULL ? "; it could be " : "",
 	    nearest.name != NULL ? nearest.name : "");
 }
 
 /* Checks the settings of one object in options that nobody uses. name: the section, NULL: the top of the file. */
 static bool
-check_settings(json_t *object, const char *name, struct options *scratch, struct buf *fault)
+check_settings(struct options *scratch, json_t *object, const char *name)
 {
 	const char *key;
 	json_t *value;
 
 	if (name != NULL)
-		options_fault(fault, SERVERS ".%s.", name);
+		options_fault(scratch, SERVERS ".%s.", name);
 	json_object_foreach(object, key, value)
 	{
 		const struct options_row *row = options_key(key);
@@ -111,40 +107,40 @@ check_settings(json_t *object, const char *name, struct options *scratch, struct
 		if (name == NULL && strcmp(key, SERVERS) == 0)
 			continue;
 		if (row == NULL)
-			return refuse_key(key, name == NULL, fault);
-		if (!set_value(scratch, row, POLICY_FILE, value, fault))
+			return refuse_key(scratch, key, name == NULL);
+		if (!set_value(scratch, row, POLICY_FILE, value))
 			return false;
 	}
-	buf_clear(fault);
+	scratch->fault[0] = '\0';
 	return true;
 }
 
 /* Checks every section, whatever the server is: a fault shows when it is made, and not when it is met. */
 static bool
-check(json_t *root, struct options *scratch, struct buf *fault)
+check(struct options *scratch, json_t *root)
 {
 	json_t *servers = json_object_get(root, SERVERS), *section;
 	const char *name;
 
 	if (!json_is_object(root))
-		return options_fault(fault, "want a JSON object");
-	if (!check_settings(root, NULL, scratch, fault))
+		return options_fault(scratch, "want a JSON object");
+	if (!check_settings(scratch, root, NULL))
 		return false;
 	if (servers != NULL && !json_is_object(servers))
-		return options_fault(fault, SERVERS ": want an object of servers");
+		return options_fault(scratch, SERVERS ": want an object of servers");
 	json_object_foreach(servers, name, section)
 	{
 		if (!json_is_object(section))
-			return options_fault(fault, SERVERS ".%s: want an object of options for the server", name);
-		if (!check_settings(section, name, scratch, fault))
+			return options_fault(scratch, SERVERS ".%s: want an object of options for the server", name);
+		if (!check_settings(scratch, section, name))
 			return false;
 	}
 	return true;
 }
 
-/* The whole file, not checked; it must be freed. NULL: fault tells why, or is empty if there is no file and none is needed. */
+/* The whole file, not checked; it must be freed. NULL: there is none, and none is needed, or the fault tells why. */
 static json_t *
-parse(const struct configfile *file, struct buf *fault)
+parse(const struct configfile *file, struct options *scratch)
 {
 	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	json_error_t error;
@@ -152,11 +148,11 @@ parse(const struct configfile *file, struct buf *fault)
 
 	if (fd < 0) {
 		if (file->named || (errno != ENOENT && errno != ENOTDIR))
-			options_fault(fault, "%s", strerror(errno));
+			options_fault(scratch, "%s", strerror(errno));
 		return NULL;
 	}
-	if (is_trusted(fd, fault) && (root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error)) == NULL)
-		options_fault(fault, "line %d, column %d: %s", error.line, error.column, error.text);
+	if (is_trusted(fd, scratch) && (root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error)) == NULL)
+		options_fault(scratch, "line %d, column %d: %s", error.line, error.column, error.text);
 	close(fd);
 	return root;
 }
@@ -218,18 +214,18 @@ choose_values(json_t *root, const char *server, const struct options *options)
 	return values;
 }
 
-/* What the file says for this server, the caller's; empty if there is no file. NULL: the file is refused; fault tells. */
+/* What the file says for this server, the caller's; empty if there is no file. NULL: the file is refused; its fault tells. */
 static json_t *
 read_file(struct configfile *file, const struct options *options)
 {
 	struct options scratch;
 	json_t *root, *values = NULL;
 
-	buf_clear(&file->fault);
 	options_init(&scratch);
-	root = file->path[0] == '\0' ? NULL : parse(file, &file->fault);
-	if (root != NULL ? check(root, &scratch, &file->fault) : file->fault.len == 0)
+	root = file->path[0] == '\0' ? NULL : parse(file, &scratch);
+	if (root != NULL ? check(&scratch, root) : scratch.fault[0] == '\0')
 		values = choose_values(root, file->server, options);
+	strcpy(file->fault, scratch.fault);
 	json_decref(root);
 	options_free(&scratch);
 	return values;
@@ -240,17 +236,14 @@ static void
 apply(const struct configfile *file, struct options *options, const struct options_row *row)
 {
 	json_t *value;
-	struct buf fault;
 	size_t i;
 
-	buf_init(&fault);
 	json_array_foreach(json_object_get(file->in_force, row->name), i, value)
 	{
 		if (!json_is_null(value) && !json_is_false(value))
-			set_value(options, row, i == 0 ? POLICY_FILE : POLICY_SECTION, value, &fault);
+			set_value(options, row, i == 0 ? POLICY_FILE : POLICY_SECTION, value);
 	}
-	assert(fault.len == 0);
-	buf_free(&fault);
+	assert(options->fault[0] == '\0');
 }
 
 /* Checks what the options and the file say together, and carries out what one says about another. */
@@ -261,12 +254,12 @@ settle(struct options *options)
 	if (options->log.payload && options->log.file == NULL)
 		return options_refuse(options,
 		    "--log-payload writes the text of messages, secrets too: name a file for it with --log");
-	if (!options->session.dry_run)
-		return OPTIONS_RUN;
-	options->log.dry_run = true;
-	options->session.ask_progress = options->session.legacy = false;
-	options->session.kill_stuck = 0;
-	options->restarts = 0;
+	if (options->session.dry_run) {
+		options->log.dry_run = true;
+		options->session.ask_progress = options->session.legacy = false;
+		options->session.kill_stuck = 0;
+		options->restarts = 0;
+	}
 	return OPTIONS_RUN;
 }
 
@@ -274,14 +267,12 @@ int
 configfile_load(struct configfile *file, struct options *options)
 {
 	*file = (struct configfile){ .named = options->config[0] != '\0' };
-	buf_init(&file->fault);
 	if (!home_expand(file->named ? options->config : IN_HOME, file->path, sizeof(file->path)))
 		file->path[0] = '\0';
 	snprintf(file->server, sizeof(file->server), "%s", options->name);
 	file->in_force = read_file(file, options);
 	if (file->in_force == NULL && file->named)
-		return options_refuse(options, "--config '%s': %.*s", file->path, (int)file->fault.len,
-		    file->fault.data);
+		return options_refuse(options, "--config '%s': %s", file->path, file->fault);
 	if (file->in_force == NULL)
 		file->in_force = choose_values(NULL, file->server, options);
 	for (const struct options_row *row = options_rows; row->help != NULL; row++)
@@ -293,15 +284,14 @@ void
 configfile_free(struct configfile *file)
 {
 	json_decref(file->in_force);
-	buf_free(&file->fault);
 }
 
 void
 configfile_report(const struct configfile *file, struct log *log)
 {
-	if (file->fault.len > 0)
+	if (file->fault[0] != '\0')
 		log_event(log, WHY_CONFIG_REFUSED,
-		    LOG_FIELDS(log_string("file", file->path), log_text("reason", buf_span(&file->fault))));
+		    LOG_FIELDS(log_string("file", file->path), log_string("reason", file->fault)));
 }
 
 /* What counts at the next start stays out of force, so that the next reload tells of it again. */

@@ -87,9 +87,9 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_FLAG, "log-payload", AT(log.payload), NULL,
 	    "write the text of each message, its secrets too, to a FILE that no other user may read" },
 	{ 0, OPTION_NAME, "name", AT(name), "NAME", "the server's name in each line (from the command)" },
-	{ 'v', OPTION_LEVEL, NULL, AT(log.level), NULL,
+	{ 'v', OPTION_MORE, NULL, AT(log.level), NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
-	{ 'q', OPTION_LEVEL, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
+	{ 'q', OPTION_LESS, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
 	{ .kind = OPTION_HEADING, .help = "To look at a session" },
 	{ 'n', OPTION_FLAG, "dry-run", AT(session.dry_run), NULL,
 	    "let every byte pass, and log what would have been cancelled, dropped or answered" },
@@ -222,28 +222,6 @@ set_restart(struct options *options, const char *value)
 	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
 }
 
-static bool
-set_wait(msec_t *wait, struct span value)
-{
-	if (!units_read_duration(value, wait))
-		return false;
-	if (*wait == MSEC_NEVER)
-		*wait = 0;
-	return true;
-}
-
-static bool
-set_level(enum why_level *level, int letter, struct span value)
-{
-	if (letter == 0)
-		return log_level_named(value, level);
-	if (letter == 'q')
-		*level = LEVEL_ERROR;
-	else if (*level < LEVEL_TRAFFIC)
-		(*level)++;
-	return true;
-}
-
 /* false: the value is wrong or missing. */
 static bool
 set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
@@ -265,7 +243,11 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_RULE:
 		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at);
 	case OPTION_WAIT:
-		return set_wait(at, text);
+		if (!units_read_duration(text, at))
+			return false;
+		if (*(msec_t *)at == MSEC_NEVER)
+			*(msec_t *)at = 0;
+		return true;
 	case OPTION_DRAIN:
 		options->drain = true;
 		return value == NULL || units_read_duration(text, &options->drain_for);
@@ -285,7 +267,13 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_NAME:
 		return text.len > 0 && snprintf(at, NAME_SIZE, "%s", text.ptr) < NAME_SIZE;
 	case OPTION_LEVEL:
-		return set_level(at, row->letter, text);
+		return log_level_named(text, at);
+	case OPTION_MORE:
+		options->log.level += options->log.level < LEVEL_TRAFFIC;
+		return true;
+	case OPTION_LESS:
+		options->log.level = LEVEL_ERROR;
+		return true;
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTION_IGNORED:
@@ -328,27 +316,25 @@ lacks_unit(const struct options_row *row, const char *value)
 }
 
 bool
-options_fault(struct buf *fault, const char *format, ...)
+options_fault(struct options *options, const char *format, ...)
 {
-	char words[1024];
+	size_t len = strlen(options->fault);
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(words, sizeof(words), format, values);
+	vsnprintf(options->fault + len, sizeof(options->fault) - len, format, values);
 	va_end(values);
-	buf_append(fault, span_of(words));
 	return false;
 }
 
 bool
-options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
-    struct buf *fault)
+options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
 {
 	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
-		return options_fault(fault, "%s: want %s", row->name, wanted(row));
-	return options_fault(fault, "%s '%s': %swant %s", row->name, value,
+		return options_fault(options, "%s: want %s", row->name, wanted(row));
+	return options_fault(options, "%s '%s': %swant %s", row->name, value,
 	    lacks_unit(row, value) ? "is the unit missing? " : "", wanted(row));
 }
 
@@ -403,18 +389,12 @@ refuse(struct options *options, int found, const char *argument)
 static int
 apply(struct options *options, const struct options_row *row, const char *value)
 {
-	struct buf fault;
-	int status = OPTIONS_RUN;
-
 	if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
 		return print(row->kind);
-	buf_init(&fault);
-	if (!options_set(options, row, POLICY_OPTION, value, &fault))
-		status = options_refuse(options, "--%.*s%s", (int)fault.len, fault.data,
-		    value == NULL ? "; see canceld --help" : "");
-	buf_free(&fault);
 	options->given[row - options_rows] = true;
-	return status;
+	if (options_set(options, row, POLICY_OPTION, value))
+		return OPTIONS_RUN;
+	return options_refuse(options, "--%s%s", options->fault, value == NULL ? "; see canceld --help" : "");
 }
 
 const struct options_row *

@@ -315,7 +315,7 @@ on_reload(struct call *call)
 
 	session_set_rules(control->session, &control->options->policy);
 	if (result == NULL)
-		refuse(call, CONTROL_REFUSED, "%.*s", (int)control->file->fault.len, control->file->fault.data);
+		refuse(call, CONTROL_REFUSED, "%s", control->file->fault);
 	return result;
 }
 
