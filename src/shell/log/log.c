@@ -96,12 +96,14 @@ log_shows(const struct log *log, enum why why)
 static bool
 write_line(struct log *log)
 {
-	struct span queue = buf_span(&log->queue);
-	const char *newline = memchr(queue.ptr, '\n', queue.len);
-	const struct span parts[] = { SPAN("\n"), { queue.ptr, (size_t)(newline - queue.ptr) + 1 } };
+	struct span queue = buf_span(&log->queue), line = queue;
 	bool behind = !log->begun && log->descriptor.inside; /* a part of another line */
-	ssize_t put = descriptor_write(&log->descriptor, behind ? parts : parts + 1, behind ? 2 : 1);
+	ssize_t put;
 
+	line.len = (size_t)((const char *)memchr(queue.ptr, '\n', queue.len) - queue.ptr) + 1;
+	if (behind)
+		line = SPAN("\n");
+	put = descriptor_write(&log->descriptor, &line, 1);
 	if (log->descriptor.broken) {
 		/* A full disk may have room again later, so a failed write does not end the log. */
 		log->lost += span_count(queue, '\n') + log->told - (log->told > 0);
@@ -109,12 +111,11 @@ write_line(struct log *log)
 		log->begun = false;
 		buf_clear(&log->queue);
 	}
-	if (put < 0)
-		return false;
-	put -= behind && put > 0;
+	if (put < 0 || behind)
+		return put >= 0;
 	buf_consume(&log->queue, (size_t)put);
-	log->begun = (size_t)put < parts[1].len && (put > 0 || log->begun);
-	if ((size_t)put == parts[1].len)
+	log->begun = (size_t)put < line.len;
+	if (!log->begun)
 		log->told = 0;
 	return true;
 }
