@@ -23,6 +23,18 @@ enum {
 	OPTIONS_FAULT = 4096, /* bytes of a fault with its NUL */
 };
 
+/*
+ * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
+ * what the command line does not say; the section for the server comes before the rest of the file.
+ */
+struct configfile {
+	char path[OPTIONS_PATH];   /* "": none, as there is no home */
+	bool named;                /* by --config */
+	char server[NAME_SIZE];    /* its name, for the choice of the section */
+	json_t *in_force;          /* owned: what the session runs with; or NULL */
+	char fault[OPTIONS_FAULT]; /* why the file was refused at last, for a person; or "" */
+};
+
 struct options {
 	struct policy policy;
 	struct session_config session; /* without what does not follow from an option alone: see loop.c */
@@ -37,6 +49,7 @@ struct options {
 	struct log_config log;      /* its file is the next, from configfile_load on */
 	char log_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
+	struct configfile file;    /* from configfile_load on */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */
 	char **command;            /* within argv, ended by NULL; never empty */
@@ -111,34 +124,21 @@ bool options_fault(struct options *options, const char *format, ...) __attribute
 bool options_given(const struct options *options, const struct options_row *row);
 
 /*
- * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
- * what the command line does not say; the section for the server comes before the rest of the file.
- */
-struct configfile {
-	char path[OPTIONS_PATH];   /* "": none, as there is no home */
-	bool named;                /* by --config */
-	char server[NAME_SIZE];    /* its name, for the choice of the section */
-	json_t *in_force;          /* owned: what the session runs with; or NULL */
-	char fault[OPTIONS_FAULT]; /* why the file was refused at last, for a person; or "" */
-};
-
-/*
  * Reads the file that --config names, or the one in the home if it is there, after options_parse; then carries out what
  * one option says about another: a dry run has no restarts. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if
- * the file of --config is refused. A refused file changes no option. Call configfile_free in any case.
+ * the file of --config is refused. A refused file changes no option.
  */
-int configfile_load(struct configfile *file, struct options *options) __attribute__((warn_unused_result));
-void configfile_free(struct configfile *file);
+int configfile_load(struct options *options) __attribute__((warn_unused_result));
 
-/* Logs CONFIG_REFUSED if there is a fault. */
-void configfile_report(const struct configfile *file, struct log *log);
+/* Logs CONFIG_REFUSED if the file has a fault. */
+void configfile_report(const struct options *options, struct log *log);
 
 /*
  * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now on, a new level of
  * the log counts at once. Returns {"changed":[..],"at_next_start":[..]}, the keys whose values differ from those in
  * force; the caller owns it. A file that is refused changes nothing, is logged as CONFIG_REFUSED, and the result is
- * NULL; file->fault tells why.
+ * NULL; its fault tells why.
  */
-json_t *configfile_reload(struct configfile *file, struct options *options, struct log *log);
+json_t *configfile_reload(struct options *options, struct log *log);
 
 #endif

@@ -25,7 +25,6 @@ enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
 struct loop {
 	struct options *options;
-	struct configfile *file;
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
@@ -89,7 +88,7 @@ hear_signals(struct loop *loop)
 		if (signal == SIGCHLD) {
 			child = true;
 		} else if (signal == SIGUSR2) {
-			json_decref(configfile_reload(loop->file, loop->options, loop->log));
+			json_decref(configfile_reload(loop->options, loop->log));
 			session_set_rules(loop->session, &loop->options->policy);
 		} else {
 			log_event(loop->log, WHY_SIGNALLED,
@@ -285,7 +284,6 @@ start(struct loop *loop)
 	client_open(&loop->client);
 	loop->control = (struct control){
 		.options = loop->options,
-		.file = loop->file,
 		.log = loop->log,
 		.session = loop->session,
 		.life = &loop->life,
@@ -357,9 +355,9 @@ exit_status(const struct loop *loop)
 }
 
 int
-loop_run(struct options *options, struct configfile *file, struct log *log)
+loop_run(struct options *options, struct log *log)
 {
-	struct loop loop = { .options = options, .file = file, .log = log };
+	struct loop loop = { .options = options, .log = log };
 	int status = STATUS_FAILED;
 
 	descriptor_loop = loop.ev = ev_loop_new(EVFLAG_AUTO);

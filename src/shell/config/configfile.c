@@ -233,12 +233,12 @@ read_file(struct configfile *file, const struct options *options)
 
 /* Sets what is in force for the option, which was checked before. false is the same as no key. */
 static void
-apply(const struct configfile *file, struct options *options, const struct options_row *row)
+apply(struct options *options, const struct options_row *row)
 {
 	json_t *value;
 	size_t i;
 
-	json_array_foreach(json_object_get(file->in_force, row->name), i, value)
+	json_array_foreach(json_object_get(options->file.in_force, row->name), i, value)
 	{
 		if (!json_is_null(value) && !json_is_false(value))
 			set_value(options, row, i == 0 ? POLICY_FILE : POLICY_SECTION, value);
@@ -264,8 +264,10 @@ settle(struct options *options)
 }
 
 int
-configfile_load(struct configfile *file, struct options *options)
+configfile_load(struct options *options)
 {
+	struct configfile *file = &options->file;
+
 	*file = (struct configfile){ .named = options->config[0] != '\0' };
 	if (!home_expand(file->named ? options->config : IN_HOME, file->path, sizeof(file->path)))
 		file->path[0] = '\0';
@@ -276,19 +278,15 @@ configfile_load(struct configfile *file, struct options *options)
 	if (file->in_force == NULL)
 		file->in_force = choose_values(NULL, file->server, options);
 	for (const struct options_row *row = options_rows; row->help != NULL; row++)
-		apply(file, options, row);
+		apply(options, row);
 	return settle(options);
 }
 
 void
-configfile_free(struct configfile *file)
+configfile_report(const struct options *options, struct log *log)
 {
-	json_decref(file->in_force);
-}
+	const struct configfile *file = &options->file;
 
-void
-configfile_report(const struct configfile *file, struct log *log)
-{
 	if (file->fault[0] != '\0')
 		log_event(log, WHY_CONFIG_REFUSED,
 		    LOG_FIELDS(log_string("file", file->path), log_string("reason", file->fault)));
@@ -296,13 +294,14 @@ configfile_report(const struct configfile *file, struct log *log)
 
 /* What counts at the next start stays out of force, so that the next reload tells of it again. */
 json_t *
-configfile_reload(struct configfile *file, struct options *options, struct log *log)
+configfile_reload(struct options *options, struct log *log)
 {
+	struct configfile *file = &options->file;
 	json_t *next = read_file(file, options), *keys[2];
 	struct buf names[2] = { 0 };
 
 	if (next == NULL) {
-		configfile_report(file, log);
+		configfile_report(options, log);
 		return NULL;
 	}
 	keys[0] = json_array();
@@ -323,7 +322,7 @@ configfile_reload(struct configfile *file, struct options *options, struct log *
 		if (changed && row->kind == OPTION_LEVEL)
 			options->log.level = LEVEL_PERSON;
 		json_object_set(file->in_force, row->name, after);
-		apply(file, options, row);
+		apply(options, row);
 		if (changed && row->kind == OPTION_LEVEL)
 			log->config.level = options->log.level;
 	}

@@ -161,10 +161,7 @@ print_row(const struct options_row *row)
 		printf("\n%s:\n", row->help);
 		return;
 	}
-	if (row->letter == 0)
-		len = printf("      ");
-	else
-		len = printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
+	len = row->letter == 0 ? printf("      ") : printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
 	if (row->name != NULL)
 		len += printf("--%s", row->name);
 	if (row->value != NULL)
@@ -509,4 +506,5 @@ void
 options_free(struct options *options)
 {
 	policy_free(&options->policy);
+	json_decref(options->file.in_force);
 }

@@ -311,11 +311,11 @@ static json_t *
 on_reload(struct call *call)
 {
 	struct control *control = call->control;
-	json_t *result = configfile_reload(control->file, control->options, control->log);
+	json_t *result = configfile_reload(control->options, control->log);
 
 	session_set_rules(control->session, &control->options->policy);
 	if (result == NULL)
-		refuse(call, CONTROL_REFUSED, "%s", control->file->fault);
+		refuse(call, CONTROL_REFUSED, "%s", control->options->file.fault);
 	return result;
 }
 
