@@ -91,23 +91,26 @@ refuse_key(struct options *scratch, const char *key, bool top)
 	    nearest.name != NULL ? nearest.name : "");
 }
 
-/* Checks the settings of one object in options that nobody uses. name: the section, NULL: the top of the file. */
+/* Checks the file, or the section of that name, in options that nobody uses. */
 static bool
-check_settings(struct options *scratch, json_t *object, const char *name)
+check(struct options *scratch, json_t *object, const char *section)
 {
 	const char *key;
 	json_t *value;
 
-	if (name != NULL)
-		options_fault(scratch, SERVERS ".%s.", name);
+	if (section != NULL)
+		options_fault(scratch, SERVERS ".%s%s", section, json_is_object(object) ? "." : ": ");
+	if (!json_is_object(object))
+		return options_fault(scratch, "want %s",
+		    section != NULL ? "an object of options for the server" : "a JSON object");
 	json_object_foreach(object, key, value)
 	{
 		const struct options_row *row = options_key(key);
 
-		if (name == NULL && strcmp(key, SERVERS) == 0)
+		if (section == NULL && strcmp(key, SERVERS) == 0)
 			continue;
 		if (row == NULL)
-			return refuse_key(scratch, key, name == NULL);
+			return refuse_key(scratch, key, section == NULL);
 		if (!set_value(scratch, row, POLICY_FILE, value))
 			return false;
 	}
@@ -117,22 +120,16 @@ check_settings(struct options *scratch, json_t *object, const char *name)
 
 /* Checks every section, whatever the server is: a fault shows when it is made, and not when it is met. */
 static bool
-check(struct options *scratch, json_t *root)
+check_servers(struct options *scratch, json_t *servers)
 {
-	json_t *servers = json_object_get(root, SERVERS), *section;
 	const char *name;
+	json_t *section;
 
-	if (!json_is_object(root))
-		return options_fault(scratch, "want a JSON object");
-	if (!check_settings(scratch, root, NULL))
-		return false;
 	if (servers != NULL && !json_is_object(servers))
 		return options_fault(scratch, SERVERS ": want an object of servers");
 	json_object_foreach(servers, name, section)
 	{
-		if (!json_is_object(section))
-			return options_fault(scratch, SERVERS ".%s: want an object of options for the server", name);
-		if (!check_settings(scratch, section, name))
+		if (!check(scratch, section, name))
 			return false;
 	}
 	return true;
@@ -223,7 +220,8 @@ read_file(struct configfile *file, const struct options *options)
 
 	options_init(&scratch);
 	root = file->path[0] == '\0' ? NULL : parse(file, &scratch);
-	if (root != NULL ? check(&scratch, root) : scratch.fault[0] == '\0')
+	if (root == NULL ? scratch.fault[0] == '\0' :
+			   check(&scratch, root, NULL) && check_servers(&scratch, json_object_get(root, SERVERS)))
 		values = choose_values(root, file->server, options);
 	strcpy(file->fault, scratch.fault);
 	json_decref(root);

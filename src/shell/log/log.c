@@ -53,7 +53,6 @@ log_open(struct log *log, const struct log_config *config)
 	}
 	*log = (struct log){ .config = *config };
 	descriptor_init(&log->descriptor, fd, false);
-	buf_init(&log->queue);
 	if (config->file != NULL && S_ISREG(status.st_mode) && (status.st_mode & OF_OTHERS) != 0) {
 		snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
 		log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
