@@ -40,8 +40,7 @@ const struct options_row options_rows[] = {
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
 	{ 'g', OPTION_WAIT, "grace", AT(session.grace), "DURATION",
-	    "for what is on its way already, and for answers that a cancelled request is still owed (5s; 30s for "
-	    "session/prompt)" },
+	    "for answers that are on their way already, or owed to a cancelled request (5s; session/prompt 30s)" },
 	{ .kind = OPTION_HEADING, .help = "Cancels and answers" },
 	{ 0, OPTION_FLAG, "no-cancel", AT(session.no_cancel), NULL,
 	    "write no cancels to the server, not even the client's" },
@@ -59,14 +58,12 @@ const struct options_row options_rows[] = {
 	{ 'e', OPTION_FLAG, "fail-on-timeout", AT(fail_on_timeout), NULL,
 	    "exit with 124 instead of 0 if a request timed out or was given up at the end" },
 	{ 0, OPTION_FLAG, "fail-on-error", AT(fail_on_error), NULL,
-	    "exit with 123 instead of 0 if a request was answered with an error or isError or given up, or a line of "
-	    "the client was no message" },
+	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message" },
 	{ 0, OPTION_WAIT, "term-after", AT(term_after), "DURATION",
 	    "from the end of the server's stdin to SIGTERM (700ms; 100ms after a signal, or if it is stuck)" },
 	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
 	{ 0, OPTION_CHOICE, "sweep", AT(sweep_group), "tree|group",
-	    "what is ended when the server has ended: tree, all that it started, or group, which spares what left its "
-	    "process group (tree)" },
+	    "what ends with the server: tree, all that it started, or group, only its process group (tree)" },
 	{ .kind = OPTION_HEADING, .help = "A server that fails" },
 	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
