@@ -76,7 +76,6 @@ enum option_kind {
 	OPTION_HELP, /* this and those below set nothing */
 	OPTION_VERSION,
 	OPTION_IGNORED,
-	OPTION_HEADING, /* no option: what the help says before the next ones */
 };
 
 /* A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions) and the keys of the file. */
@@ -86,7 +85,7 @@ struct options_row {
 	const char *name;  /* NULL: none */
 	size_t at;         /* what it sets, in struct options */
 	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
-	const char *help;  /* the explanation */
+	const char *help;  /* the explanation; without a letter and a name: a heading of the next rows */
 };
 
 extern const struct options_row options_rows[];

@@ -32,7 +32,7 @@ static const size_t message_most = SIZE_MAX >> 3;
 const struct options_row options_rows[] = {
 	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel" },
-	{ .kind = OPTION_HEADING, .help = "Deadlines" },
+	{ .help = "Deadlines" },
 	{ 't', OPTION_RULE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
 	{ 'T', OPTION_RULE, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
@@ -41,7 +41,7 @@ const struct options_row options_rows[] = {
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
 	{ 'g', OPTION_WAIT, "grace", AT(session.grace), "DURATION",
 	    "for answers that are on their way already, or owed to a cancelled request (5s; session/prompt 30s)" },
-	{ .kind = OPTION_HEADING, .help = "Cancels and answers" },
+	{ .help = "Cancels and answers" },
 	{ 0, OPTION_FLAG, "no-cancel", AT(session.no_cancel), NULL,
 	    "write no cancels to the server, not even the client's" },
 	{ 0, OPTION_FLAG, "answer-cancelled", AT(session.answer_cancelled), NULL,
@@ -52,7 +52,7 @@ const struct options_row options_rows[] = {
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs" },
 	{ 0, OPTION_FLAG, "legacy", AT(session.legacy), NULL,
 	    "answer server/discover without the server: old ones exit on it" },
-	{ .kind = OPTION_HEADING, .help = "The end" },
+	{ .help = "The end" },
 	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
 	    "at end of file on stdin wait for what is outstanding; so does a regular file on stdin" },
 	{ 'e', OPTION_FLAG, "fail-on-timeout", AT(fail_on_timeout), NULL,
@@ -64,19 +64,19 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
 	{ 0, OPTION_CHOICE, "sweep", AT(sweep_group), "tree|group",
 	    "what ends with the server: tree, all that it started, or group, only its process group (tree)" },
-	{ .kind = OPTION_HEADING, .help = "A server that fails" },
+	{ .help = "A server that fails" },
 	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
 	    "(ACP) and language servers, whose sessions cannot be replayed, only if stateless" },
 	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it; implies "
 	    "-r. The session of an agent or a language server is over then, unless -r says stateless" },
-	{ .kind = OPTION_HEADING, .help = "Limits" },
+	{ .help = "Limits" },
 	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
 	{ 0, OPTION_COUNT, "max-inflight", AT(session.max_inflight), "N",
 	    "requests outstanding in one direction (65536)" },
-	{ .kind = OPTION_HEADING, .help = "The log" },
+	{ .help = "The log" },
 	{ 'l', OPTION_PATH, "log", AT(log_path), "FILE", "append to FILE instead of writing to stderr" },
 	{ 0, OPTION_CHOICE, "log-format", AT(log.json), "text|json", "lines of text or JSON objects" },
 	{ 0, OPTION_LEVEL, "log-level", AT(log.level), "error|person|decision|traffic",
@@ -87,17 +87,17 @@ const struct options_row options_rows[] = {
 	{ 'v', OPTION_MORE, NULL, AT(log.level), NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
 	{ 'q', OPTION_LESS, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
-	{ .kind = OPTION_HEADING, .help = "To look at a session" },
+	{ .help = "To look at a session" },
 	{ 'n', OPTION_FLAG, "dry-run", AT(session.dry_run), NULL,
 	    "let every byte pass, and log what would have been cancelled, dropped or answered" },
-	{ .kind = OPTION_HEADING, .help = "Configuration and control" },
+	{ .help = "Configuration and control" },
 	{ 'c', OPTION_PATH, "config", AT(config), "FILE",
 	    "read from FILE what the options do not say (from ~/.config/canceld/config.json); SIGUSR2: again" },
 	{ 0, OPTION_PATH, "control", AT(control), "PATH",
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
 	{ 0, OPTION_FLAG, "no-control", AT(no_control), NULL, "no control socket" },
 	{ 0, OPTION_IGNORED, "wrapped", 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
-	{ .kind = OPTION_HEADING, .help = "Help" },
+	{ .help = "Help" },
 	{ 'h', OPTION_HELP, "help", 0, NULL, "this text" },
 	{ 'V', OPTION_VERSION, "version", 0, NULL, "the version" },
 	{ .help = NULL },
@@ -154,7 +154,7 @@ print_row(const struct options_row *row)
 {
 	int len;
 
-	if (row->kind == OPTION_HEADING) {
+	if (row->letter == 0 && row->name == NULL) {
 		printf("\n%s:\n", row->help);
 		return;
 	}
@@ -271,7 +271,6 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTION_IGNORED:
-	case OPTION_HEADING:
 		break;
 	}
 	return true;

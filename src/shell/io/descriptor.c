@@ -18,10 +18,6 @@
 
 #include "shell/system.h"
 
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
-
 /*
  * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a pipe that polls
  * writable finds room: pipe(7).
@@ -147,8 +143,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	switch (descriptor->way) {
 	case DESCRIPTOR_SOCKET:
 		message.msg_iovlen = (size_t)count;
-		return writing ? sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) :
-				 recvmsg(fd, &message, MSG_DONTWAIT);
+		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) : recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 #ifdef RWF_NOWAIT
 		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
