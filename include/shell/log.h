@@ -38,7 +38,6 @@ struct log {
 	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
 	struct buf queue;             /* lines not written yet; the first may be written in part */
 	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
-	uint64_t told;                /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
 	bool begun;                   /* the first line of the queue is written in part */
 
 	/*

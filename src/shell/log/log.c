@@ -105,8 +105,7 @@ write_line(struct log *log)
 	put = descriptor_write(&log->descriptor, &line, 1);
 	if (log->descriptor.broken) {
 		/* A full disk may have room again later, so a failed write does not end the log. */
-		log->lost += span_count(queue, '\n') + log->told - (log->told > 0);
-		log->told = 0;
+		log->lost += span_count(queue, '\n');
 		log->begun = false;
 		buf_clear(&log->queue);
 	}
@@ -114,8 +113,6 @@ write_line(struct log *log)
 		return put >= 0;
 	buf_consume(&log->queue, (size_t)put);
 	log->begun = (size_t)put < line.len;
-	if (!log->begun)
-		log->told = 0;
 	return true;
 }
 
@@ -273,17 +270,20 @@ void
 log_flush(struct log *log)
 {
 	int kept = errno;
+	uint64_t told = 0;
 	bool taken = true;
 
 	while (taken && (log->queue.len > 0 || log->lost > 0)) {
 		if (log->queue.len == 0) {
-			log->told = log->lost;
+			told = log->lost;
 			log->lost = 0;
 			compose(&log->queue, log, log->config.json, WHY_LINES_LOST,
-			    LOG_FIELDS(log_number("lines", log->told)));
+			    LOG_FIELDS(log_number("lines", told)));
 		}
 		taken = write_line(log);
 	}
+	if (told > 0 && log->lost > 0)
+		log->lost = told; /* the line that tells it was lost */
 	errno = kept;
 }
 
