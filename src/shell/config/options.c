@@ -202,13 +202,11 @@ set_restart(struct options *options, const char *value)
 	}
 	if (value == NULL)
 		return true;
-	if (strncmp(value, "stateless", word) == 0) {
+	if (strncmp(value, "stateless", word) == 0 && (value[word] == ',' || value[word] == '\0')) {
 		options->session.stateless = true;
-		value += word;
-		if (*value == '\0')
+		if (value[word] == '\0')
 			return true;
-		if (*value++ != ',')
-			return false;
+		value += word + 1;
 	}
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
