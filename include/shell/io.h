@@ -1,7 +1,7 @@
 #ifndef SHELL_IO_H
 #define SHELL_IO_H
 
-/* What comes in and goes out: descriptors and their watchers, signals, the streams of each side, the server's stderr. */
+/* What comes in and goes out: descriptors and their watchers, signals, the streams of each side. */
 
 #include <ev.h>
 #include <signal.h>
@@ -32,7 +32,6 @@ struct descriptor {
 	bool ready;    /* a read may give bytes, or a write succeed; cleared by a read, and by a short write */
 	bool ended;    /* nothing more can be read: end of file, or an error */
 	bool broken;   /* the last write failed; a full disk may have room later, a pipe without reader will not */
-	bool inside;   /* the last byte written did not end a line */
 	int error;  /* errno of the last read or write, if it failed, and not because the other end has gone; else 0 */
 	int wanted; /* the events that are watched */
 	ev_io watcher;
@@ -72,9 +71,6 @@ ssize_t descriptor_write(struct descriptor *descriptor, const struct span *spans
     __attribute__((warn_unused_result));
 
 enum { DESCRIPTOR_SPANS = 16 };
-
-/* Waits until a write may succeed, at most until that time (monotonic_now); false: the time is over. */
-bool descriptor_wait(const struct descriptor *descriptor, msec_t until) __attribute__((warn_unused_result));
 
 /*
  * A new descriptor that turns ready, and stays so, when the last reader has gone, or with `writer` the last writer, though
@@ -153,53 +149,5 @@ void port_abandon(struct port *port);
 
 /* Stops or resumes reading, by the marks of limits.h, and sets up the watchers, as far as the caller wants that at all. */
 void port_watch(struct port *port, bool reading, bool writing);
-
-/*
- * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:
- * lines that do not fit into the queue are dropped whole, and counted. If stderr is a terminal, the server writes to it
- * directly.
- */
-enum {
-	RELAY_QUEUE_MAX = 64 << 10, /* bytes not written yet */
-	RELAY_TAIL_MAX = 4 << 10,   /* bytes kept */
-	RELAY_LAST_WAIT = 50,       /* ms, to write the last bytes */
-};
-
-struct relay {
-	struct descriptor in, own, *out; /* out: own, or the shared one */
-	int write_end;                   /* the server's stderr; -1: canceld's own */
-	struct buf queue;                /* bytes not written yet */
-	struct buf tail;                 /* the last bytes that were read */
-	uint64_t lost;                   /* lines dropped since relay_lost last returned some */
-	bool dropping, inside;           /* inside a line that is dropped; inside one that is queued */
-};
-
-/*
- * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, so that a process that outlives canceld
- * can still write. shared: that of a log on stderr, which so knows whether a line is unfinished; NULL: none. relay must
- * not move in memory until relay_close.
- */
-int relay_open(struct relay *relay, bool inherited, struct descriptor *shared) __attribute__((warn_unused_result));
-
-/* Closes the relay, after at most RELAY_LAST_WAIT to write the last bytes. Also after a failed relay_open. */
-void relay_close(struct relay *relay);
-
-/* Sets up the watchers for the next wait; that of a shared descriptor is the caller's. */
-void relay_watch(struct relay *relay);
-
-/* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */
-void relay_turn(struct relay *relay);
-
-/* Writes a line of canceld's own, given without its newline and the program's name. */
-void relay_say(struct relay *relay, const char *line);
-
-/* The number of lines that were lost since the last call; 0 while the queue is not empty. */
-uint64_t relay_lost(struct relay *relay);
-
-/* The last lines, whole ones if there are any, of all that was written until now; valid until the next call. */
-struct span relay_last_lines(struct relay *relay);
-
-/* Forgets the last lines, before another server is started. */
-void relay_forget(struct relay *relay);
 
 #endif

@@ -146,13 +146,9 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	const struct relay *relay = &loop->life.relay;
-	struct descriptor *log = &loop->log->descriptor;
-	bool shared = relay->out == log && relay->queue.len > 0;
-
 	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);
-	descriptor_want(log, loop->log->queue.len > 0 || shared ? EV_WRITE : 0);
+	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);

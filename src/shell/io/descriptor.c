@@ -16,8 +16,6 @@
 #include <sys/ioctl.h>
 #endif
 
-#include "shell/system.h"
-
 /*
  * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a pipe that polls
  * writable finds room: pipe(7).
@@ -199,7 +197,7 @@ ssize_t
 descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
 {
 	struct iovec pieces[DESCRIPTOR_SPANS];
-	ssize_t done, left, all = 0;
+	ssize_t done, all = 0;
 	int i;
 
 	assert(count > 0 && count <= DESCRIPTOR_SPANS);
@@ -212,21 +210,7 @@ descriptor_write(struct descriptor *descriptor, const struct span *spans, int co
 	/* A short write shows that there is no more room, but where only as much is written as is sure to fit. */
 	if (done < 0 || (done < all && descriptor->way != DESCRIPTOR_CAREFUL))
 		descriptor->ready = !descriptor->pollable;
-	if (done > 0) {
-		for (i = 0, left = done; (size_t)left > spans[i].len; i++)
-			left -= (ssize_t)spans[i].len;
-		descriptor->inside = spans[i].ptr[left - 1] != '\n';
-	}
 	return done;
-}
-
-bool
-descriptor_wait(const struct descriptor *descriptor, msec_t until)
-{
-	struct pollfd ready = { .fd = descriptor->fd, .events = POLLOUT };
-	msec_t left = until - monotonic_now();
-
-	return left > 0 && poll(&ready, 1, (int)left) != 0;
 }
 
 /*

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,11 +65,12 @@ log_open(struct log *log, const struct log_config *config)
 void
 log_close(struct log *log)
 {
-	msec_t end = monotonic_now() + LOG_LAST_WAIT;
+	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
+	msec_t end = monotonic_now() + LOG_LAST_WAIT, left = LOG_LAST_WAIT;
 
-	do
+	log_flush(log);
+	for (; log->queue.len > 0 && left > 0 && poll(&ready, 1, (int)left) != 0; left = end - monotonic_now())
 		log_flush(log);
-	while (log->queue.len > 0 && descriptor_wait(&log->descriptor, end));
 	descriptor_close(&log->descriptor);
 	buf_free(&log->queue);
 }
@@ -91,29 +94,52 @@ log_shows(const struct log *log, enum why why)
 	return why_level(why) <= log->config.level || (log->hear != NULL && why_level(why) <= log->heard);
 }
 
-/* One write for each line, so that other writers to the same pipe cannot split it. */
-static bool
-write_line(struct log *log)
+bool
+log_pass(struct log *log, struct span bytes, size_t most)
 {
-	struct span queue = buf_span(&log->queue), line = queue;
-	bool behind = !log->begun && log->descriptor.inside; /* a part of another line */
-	ssize_t put;
-
-	line.len = (size_t)((const char *)memchr(queue.ptr, '\n', queue.len) - queue.ptr) + 1;
-	if (behind)
-		line = SPAN("\n");
-	put = descriptor_write(&log->descriptor, &line, 1);
-	if (log->descriptor.broken) {
-		/* A full disk may have room again later, so a failed write does not end the log. */
-		log->lost += span_count(queue, '\n');
-		log->begun = false;
-		buf_clear(&log->queue);
-	}
-	if (put < 0 || behind)
-		return put >= 0;
-	buf_consume(&log->queue, (size_t)put);
-	log->begun = (size_t)put < line.len;
+	if (log->queue.len > 0 && log->queue.len + bytes.len > most)
+		return false;
+	buf_append(&log->queue, bytes);
+	log->inside = bytes.ptr[bytes.len - 1] != '\n';
 	return true;
+}
+
+void
+log_end_line(struct log *log)
+{
+	if (log->inside)
+		buf_append(&log->queue, SPAN("\n"));
+	log->inside = false;
+}
+
+/* What is written at once: whole lines, so that other writers to the same pipe cannot split them. */
+static struct span
+first_lines(struct span queue)
+{
+	const char *end = memrchr(queue.ptr, '\n', queue.len < PIPE_BUF ? queue.len : PIPE_BUF);
+
+	if (end == NULL)
+		end = memchr(queue.ptr, '\n', queue.len);
+	return end == NULL ? queue : span_part(queue, 0, (size_t)(end - queue.ptr) + 1);
+}
+
+void
+log_write(struct log *log)
+{
+	ssize_t put = 1;
+
+	while (log->queue.len > 0 && put > 0) {
+		struct span lines = first_lines(buf_span(&log->queue));
+
+		put = descriptor_write(&log->descriptor, &lines, 1);
+		if (put > 0)
+			buf_consume(&log->queue, (size_t)put);
+		if (log->descriptor.broken) {
+			/* A full disk may have room again later, so a failed write does not end the log. */
+			log->lost += span_count(buf_span(&log->queue), '\n');
+			buf_clear(&log->queue);
+		}
+	}
 }
 
 static void
@@ -270,33 +296,19 @@ void
 log_flush(struct log *log)
 {
 	int kept = errno;
-	uint64_t told = 0;
-	bool taken = true;
+	uint64_t told;
 
-	while (taken && (log->queue.len > 0 || log->lost > 0)) {
-		if (log->queue.len == 0) {
-			told = log->lost;
-			log->lost = 0;
-			compose(&log->queue, log, log->config.json, WHY_LINES_LOST,
-			    LOG_FIELDS(log_number("lines", told)));
-		}
-		taken = write_line(log);
+	log_write(log);
+	if (log->lost > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
+		told = log->lost;
+		log->lost = 0;
+		log_end_line(log);
+		compose(&log->queue, log, log->config.json, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", told)));
+		log_write(log);
+		/* The line that tells it was lost. */
+		log->lost += log->lost > 0 ? told - 1 : 0;
 	}
-	if (told > 0 && log->lost > 0)
-		log->lost = told; /* the line that tells it was lost */
 	errno = kept;
-}
-
-/* Queues a line, or counts it as lost. */
-static void
-put(struct log *log, struct span line)
-{
-	log_flush(log);
-	if (log->lost > 0 || (log->queue.len > 0 && log->queue.len + line.len > LOG_QUEUE_MAX))
-		log->lost++;
-	else
-		buf_append(&log->queue, line);
-	log_flush(log);
 }
 
 void
@@ -308,8 +320,12 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 
 	buf_init(&line);
 	if (why_level(why) <= log->config.level) {
+		log_flush(log);
 		compose(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
-		put(log, buf_span(&line));
+		log_end_line(log);
+		if (log->lost > 0 || !log_pass(log, buf_span(&line), LOG_QUEUE_MAX))
+			log->lost++;
+		log_flush(log);
 		buf_clear(&line);
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard) {
