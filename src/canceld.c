@@ -82,13 +82,13 @@ handle_failures(void)
 
 /* If only the file in the home names a log that cannot be opened, that is one of its mistakes: the session goes on. */
 static int
-open_log(struct log *log, struct options *options, struct configfile *file)
+open_log(struct log *log, struct options *options)
 {
+	struct configfile *file = &options->file;
 	const char *fault = log_open(log, &options->log), *name = options->log.file;
 
 	if (fault != NULL && name != NULL && !file->named && !options_given(options, options_key("log"))) {
-		buf_append(&file->fault, SPAN("log: "));
-		buf_append(&file->fault, span_of(fault));
+		snprintf(file->fault, sizeof(file->fault), "log: %s", fault);
 		options->log.file = NULL;
 		fault = log_open(log, &options->log);
 	}
@@ -101,7 +101,6 @@ int
 main(int argc, char *argv[])
 {
 	struct options options;
-	struct configfile file = { .named = false };
 	struct log log;
 	bool opened;
 	int status;
@@ -115,19 +114,18 @@ main(int argc, char *argv[])
 	handle_failures();
 	status = options_parse(&options, argc, argv);
 	if (status == OPTIONS_RUN)
-		status = configfile_load(&file, &options);
+		status = configfile_load(&options);
 	if (status == OPTIONS_RUN)
-		status = open_log(&log, &options, &file);
+		status = open_log(&log, &options);
 	opened = status == OPTIONS_RUN;
 	/* A program seldom shows its user what canceld writes to stderr: it is told in the answer to its first request. */
 	if (options.fault[0] != '\0' && !isatty(STDIN_FILENO))
 		opened = log_open(&log, &options.log) == NULL;
 	if (opened) {
-		configfile_report(&file, &log);
-		status = loop_run(&options, &file, &log);
+		configfile_report(&options, &log);
+		status = loop_run(&options, &log);
 		log_close(&log);
 	}
-	configfile_free(&file);
 	options_free(&options);
 	return status;
 }

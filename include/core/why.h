@@ -97,7 +97,6 @@ enum why_level {
 	X(OPERATOR_SET, PERSON, "a person changed a deadline with cancelctl")                      \
 	X(LINES_LOST, ERROR, "lines were lost because stderr or the log was full")                 \
 	X(FAILED, ERROR, "canceld itself could not do something")                                  \
-	X(STATISTICS, ERROR, "the counters, as SIGUSR1 asked for")                                 \
 	X(SUMMARY, PERSON, "the totals of the session")
 /* clang-format on */
 

@@ -51,7 +51,6 @@ enum {
 
 struct control {
 	struct options *options; /* this and what follows is borrowed */
-	struct configfile *file;
 	struct log *log;
 	struct session *session;
 	const struct life *life;

@@ -123,6 +123,6 @@ int life_status(const struct life *life);
  * server's process tree is gone. Returns the exit status. If the server cannot be started, the client's first request
  * is answered with the reason.
  */
-int loop_run(struct options *options, struct configfile *file, struct log *log);
+int loop_run(struct options *options, struct log *log);
 
 #endif

@@ -4,7 +4,8 @@
 /*
  * One line for each event, to stderr or a file: `canceld[PID] NAME: WHY key=value ...`, or one JSON object. Never blocks:
  * bytes that cannot be written at once wait in a bounded queue; lines that do not fit are counted and reported later
- * (LINES_LOST). A line on stderr begins a line even after a part of the server's. Values may be any bytes. errno is preserved.
+ * (LINES_LOST). Values may be any bytes. errno is preserved. The relay passes the server's stderr on, through the same
+ * queue if the log is on stderr: so a line of the log begins a line even after a part of the server's.
  */
 
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 #include "shell/io.h"
 
 enum {
-	LOG_QUEUE_MAX = 64 << 10,  /* bytes not written yet, unless one line is longer */
+	LOG_QUEUE_MAX = 128 << 10, /* bytes not written yet, unless one line is longer; more than those of the relay */
 	LOG_VALUE_MAX = 512,       /* bytes shown of one value */
 	LOG_NOISE_MAX = 1024,      /* bytes shown of a line of noise */
 	LOG_PAYLOAD_MAX = 1 << 20, /* ... of a message */
@@ -34,12 +35,11 @@ struct log_config {
 };
 
 struct log {
-	struct log_config config;     /* anyone may change the level at any time */
-	struct descriptor descriptor; /* the relay writes to it too if it is stderr */
-	struct buf queue;             /* lines not written yet; the first may be written in part */
-	uint64_t lost;                /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
-	uint64_t told;                /* the count in LINES_LOST, while that is the first line of the queue; else 0 */
-	bool begun;                   /* the first line of the queue is written in part */
+	struct log_config config; /* anyone may change the level at any time */
+	struct descriptor descriptor;
+	struct buf queue; /* not written yet: lines, and parts of the server's */
+	uint64_t lost;    /* lines dropped; until LINES_LOST is queued, all new ones are dropped too */
+	bool inside;      /* what was queued last did not end a line */
 
 	/*
 	 * Who else hears events up to a level of his own, as JSON, whatever the format of the log is: the object and its
@@ -66,9 +66,8 @@ struct log_field {
 };
 
 /*
- * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED. NULL, or what is
- * wrong, for a person: then log_close must not be called. A log with payloads is a regular file
- * that nobody but its user can read.
+ * A file is created with mode 0600; if it exists and has wider rights, its first line is LOG_EXPOSED, or with payloads
+ * the log is refused. NULL, or what is wrong, for a person: then log_close must not be called.
  */
 const char *log_open(struct log *log, const struct log_config *config) __attribute__((warn_unused_result));
 
@@ -86,21 +85,23 @@ bool log_shows(const struct log *log, enum why why);
 	(const struct log_field[]){ __VA_ARGS__ }, \
 	    sizeof((struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field)
 
-/*
- * Logs one event, unless the level hides it. In a line of text NOISE is `NOISE | TEXT`, without quotes and cut after
- * LOG_NOISE_MAX, and the fields of STATISTICS are one JSON object.
- */
+/* Logs one event, unless the level hides it. NOISE in a line of text is `NOISE | TEXT`, its first field without quotes. */
 void log_event(struct log *log, enum why why, const struct log_field *fields, size_t count);
 
 /* Logs FAILED: what canceld could not do, and the text of an errno (0: none). */
 void log_failure(struct log *log, const char *doing, int error);
 
-/*
- * Writes as much of the queue as possible without blocking. Call it when log->descriptor.fd is writable, and once a
- * turn.
- */
+/* Queues bytes of others, unless more than `most` would wait: then false. */
+bool log_pass(struct log *log, struct span bytes, size_t most) __attribute__((warn_unused_result));
+
+/* Ends a line that is unfinished in the queue. */
+void log_end_line(struct log *log);
+
+/* Writes as much of the queue as possible without blocking. */
+void log_write(struct log *log);
+
+/* The same, and tells how many lines were lost; to be called once a turn. */
 void log_flush(struct log *log);
-bool log_wants_write(const struct log *log);
 
 #define log_text(name, value) ((struct log_field){ .key = (name), .kind = LOG_TEXT, .text = (value) })
 #define log_id(name, id) ((struct log_field){ .key = (name), .kind = LOG_ID, .text = (id) })
@@ -119,7 +120,50 @@ void report_action(void *user, const struct action *action);
 /* SUMMARY: the counts of the whole session, and the rules of options that have named no request. */
 void report_summary(struct log *log, const struct session *session);
 
-/* STATISTICS: every counter that is not zero, the outstanding requests and the queued bytes, as one line of JSON. */
-void report_statistics(struct log *log, struct session *session);
+/*
+ * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:
+ * lines that do not fit into the queue are dropped whole, and counted. If stderr is a terminal, the server writes to it
+ * directly.
+ */
+enum {
+	RELAY_QUEUE_MAX = 64 << 10, /* bytes not written yet */
+	RELAY_TAIL_MAX = 4 << 10,   /* bytes kept */
+};
+
+struct relay {
+	struct descriptor in;
+	struct log own, *out; /* what writes to stderr: own, or the shared one */
+	int write_end;        /* the server's stderr; -1: canceld's own */
+	struct buf tail;      /* the last bytes that were read */
+	uint64_t lost;        /* lines dropped since relay_lost last returned some */
+	bool dropping;        /* inside a line that is dropped */
+};
+
+/*
+ * 0, or -1 with errno. inherited: the server writes to canceld's stderr directly, so that a process that outlives canceld
+ * can still write. shared: a log on stderr; NULL: none. relay must not move in memory until relay_close.
+ */
+int relay_open(struct relay *relay, bool inherited, struct log *shared) __attribute__((warn_unused_result));
+
+/* Closes the relay; what the shared log has not written yet, that writes. Also after a failed relay_open. */
+void relay_close(struct relay *relay);
+
+/* Sets up the watchers for the next wait; that of the shared log is the caller's. */
+void relay_watch(struct relay *relay);
+
+/* One turn of the loop: reads what is ready, as much as one turn has time for, and writes as much as possible. */
+void relay_turn(struct relay *relay);
+
+/* Writes a line of canceld's own, given without its newline and the program's name. */
+void relay_say(struct relay *relay, const char *line);
+
+/* The number of lines that were lost since the last call; 0 while the queue is not empty. */
+uint64_t relay_lost(struct relay *relay);
+
+/* The last lines, whole ones if there are any, of all that was written until now; valid until the next call. */
+struct span relay_last_lines(struct relay *relay);
+
+/* Forgets the last lines, before another server is started. */
+void relay_forget(struct relay *relay);
 
 #endif

@@ -19,7 +19,20 @@ enum {
 	STATUS_TIMED_OUT = 124, /* --fail-on-timeout */
 	STATUS_FAILED = 125,    /* canceld itself */
 
-	OPTIONS_PATH = 4096, /* bytes of a file's name with its NUL */
+	OPTIONS_PATH = 4096,  /* bytes of a file's name with its NUL */
+	OPTIONS_FAULT = 4096, /* bytes of a fault with its NUL */
+};
+
+/*
+ * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
+ * what the command line does not say; the section for the server comes before the rest of the file.
+ */
+struct configfile {
+	char path[OPTIONS_PATH];   /* "": none, as there is no home */
+	bool named;                /* by --config */
+	char server[NAME_SIZE];    /* its name, for the choice of the section */
+	json_t *in_force;          /* owned: what the session runs with; or NULL */
+	char fault[OPTIONS_FAULT]; /* why the file was refused at last, for a person; or "" */
 };
 
 struct options {
@@ -36,10 +49,11 @@ struct options {
 	struct log_config log;      /* its file is the next, from configfile_load on */
 	char log_path[OPTIONS_PATH];
 	char config[OPTIONS_PATH]; /* the file of --config; "": the default one */
+	struct configfile file;    /* from configfile_load on */
 	bool given[OPTIONS_MAX];   /* which rows of the table the command line has */
 	char name[NAME_SIZE];      /* of the server, for the log */
 	char **command;            /* within argv, ended by NULL; never empty */
-	char fault[4096];          /* what is wrong with the options, for the client; printable UTF-8, or "" */
+	char fault[OPTIONS_FAULT]; /* what is wrong with them, for a person; or "" */
 };
 
 /* What the value of an option is. */
@@ -47,8 +61,7 @@ enum option_kind {
 	OPTION_FLAG,
 	OPTION_CHOICE, /* a bool: the second of two words */
 	OPTION_DIALECT,
-	OPTION_IDLE, /* a rule of the policy; in the file also an object of them */
-	OPTION_CAP,
+	OPTION_RULE, /* of the policy; in the file also an object of them */
 	OPTION_WAIT, /* a duration, none is 0 */
 	OPTION_DRAIN,
 	OPTION_RESTART,
@@ -58,10 +71,11 @@ enum option_kind {
 	OPTION_PATH,
 	OPTION_NAME,
 	OPTION_LEVEL,
+	OPTION_MORE, /* than without it; the next one, less: what the log shows */
+	OPTION_LESS,
 	OPTION_HELP, /* this and those below set nothing */
 	OPTION_VERSION,
 	OPTION_IGNORED,
-	OPTION_HEADING, /* no option: what the help says before the next ones */
 };
 
 /* A row of THE TABLE, which ends with a row of zeros: getopt's, the help (read by the completions) and the keys of the file. */
@@ -71,7 +85,7 @@ struct options_row {
 	const char *name;  /* NULL: none */
 	size_t at;         /* what it sets, in struct options */
 	const char *value; /* as the help shows it: "FILE", "text|json", "[=WHAT]" if it may be left out; NULL: none */
-	const char *help;  /* the explanation */
+	const char *help;  /* the explanation; without a letter and a name: a heading of the next rows */
 };
 
 extern const struct options_row options_rows[];
@@ -83,7 +97,7 @@ const struct options_row *options_key(const char *key);
 void options_init(struct options *options);
 
 /*
- * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after -h, --help and --version (written to
+ * Parses the command line. Returns OPTIONS_RUN, or the status to exit with: 0 after --help and --version (written to
  * stdout), STATUS_FAILED after options_refuse. Call options_free in any case; command points into argv. options must not
  * move in memory.
  */
@@ -91,50 +105,39 @@ int options_parse(struct options *options, int argc, char *argv[]) __attribute__
 void options_free(struct options *options);
 
 /*
- * Writes one line to stderr that tells what is wrong, and keeps it as the fault; the log then has failures only, on
- * stderr. Returns STATUS_FAILED.
+ * Writes one line to stderr that tells what is wrong, and keeps it as the fault, in printable UTF-8; the log then has
+ * failures only, on stderr. Returns STATUS_FAILED.
  */
 int options_refuse(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Sets what the option sets; value as on the command line, or NULL: none. source: of a rule. false: the value is wrong,
- * what it sets is undefined, and fault gets what is wrong, for a person.
+ * what it sets is undefined, and the fault tells.
  */
-bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
-    struct buf *fault);
+bool options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value);
+
+/* Appends to the fault. Always false: the caller's result. */
+bool options_fault(struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the command line says what this option says: then the file's value does not count. Rules add up. */
 bool options_given(const struct options *options, const struct options_row *row);
 
 /*
- * The configuration file: a JSON object with the long names of options as its keys, and sections for servers. It says
- * what the command line does not say; the section for the server comes before the rest of the file.
- */
-struct configfile {
-	char path[OPTIONS_PATH]; /* "": none, as there is no home */
-	bool named;              /* by --config */
-	char server[NAME_SIZE];  /* its name, for the choice of the section */
-	json_t *in_force;        /* owned: what the session runs with; or NULL */
-	struct buf fault;        /* why the file was refused at last, for a person; or empty */
-};
-
-/*
  * Reads the file that --config names, or the one in the home if it is there, after options_parse; then carries out what
  * one option says about another: a dry run has no restarts. Returns OPTIONS_RUN, or STATUS_FAILED after options_refuse if
- * the file of --config is refused. A refused file changes no option. Call configfile_free in any case.
+ * the file of --config is refused. A refused file changes no option.
  */
-int configfile_load(struct configfile *file, struct options *options) __attribute__((warn_unused_result));
-void configfile_free(struct configfile *file);
+int configfile_load(struct options *options) __attribute__((warn_unused_result));
 
-/* Logs CONFIG_REFUSED if there is a fault. */
-void configfile_report(const struct configfile *file, struct log *log);
+/* Logs CONFIG_REFUSED if the file has a fault. */
+void configfile_report(const struct options *options, struct log *log);
 
 /*
  * Reads the file again and logs CONFIG_RELOADED: new rules count for requests that arrive from now on, a new level of
  * the log counts at once. Returns {"changed":[..],"at_next_start":[..]}, the keys whose values differ from those in
  * force; the caller owns it. A file that is refused changes nothing, is logged as CONFIG_REFUSED, and the result is
- * NULL; file->fault tells why.
+ * NULL; its fault tells why.
  */
-json_t *configfile_reload(struct configfile *file, struct options *options, struct log *log);
+json_t *configfile_reload(struct options *options, struct log *log);
 
 #endif

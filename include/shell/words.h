@@ -21,14 +21,11 @@ bool units_read_time(struct span text, uint64_t *time);
 /* The same, and 0 and none, which are MSEC_NEVER. false: it is none of these, and *duration is unchanged. */
 bool units_read_duration(struct span text, msec_t *duration);
 
-/* A number of bytes: digits, and K, M or G (powers of 1024). false: something else, or not between least and most. */
-bool units_read_size(struct span text, size_t least, size_t most, size_t *size);
-
-/* Digits. false: something else, or not between least and most. */
-bool units_read_count(struct span text, size_t least, size_t most, size_t *count);
+/* Digits; of bytes also with K, M or G (powers of 1024). false: something else, or not between least and most. */
+bool units_read_number(struct span text, bool bytes, size_t least, size_t most, size_t *number);
 
 /* [METHOD[:NAME]=]DURATION: adds the rule to the policy. false: it is none, and the policy is unchanged. */
-bool units_read_rule(struct span text, enum policy_source source, enum policy_clock clock, struct policy *policy);
+bool units_read_rule(const char *text, enum policy_source source, enum policy_clock clock, struct policy *policy);
 
 /* What a mistyped or shortened name was most likely meant to be. */
 struct nearest {

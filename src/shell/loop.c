@@ -25,7 +25,6 @@ enum { SETTLE_READ_MAX = 1 << 20 }; /* the largest pipe */
 
 struct loop {
 	struct options *options;
-	struct configfile *file;
 	struct log *log;
 	struct ev_loop *ev;
 	struct session *session;
@@ -88,10 +87,8 @@ hear_signals(struct loop *loop)
 	while ((signal = signals_next()) != 0) {
 		if (signal == SIGCHLD) {
 			child = true;
-		} else if (signal == SIGUSR1) {
-			report_statistics(loop->log, loop->session);
 		} else if (signal == SIGUSR2) {
-			json_decref(configfile_reload(loop->file, loop->options, loop->log));
+			json_decref(configfile_reload(loop->options, loop->log));
 			session_set_rules(loop->session, &loop->options->policy);
 		} else {
 			log_event(loop->log, WHY_SIGNALLED,
@@ -149,13 +146,9 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	const struct relay *relay = &loop->life.relay;
-	struct descriptor *log = &loop->log->descriptor;
-	bool shared = relay->out == log && relay->queue.len > 0;
-
 	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
 	life_watch(&loop->life);
-	descriptor_want(log, log_wants_write(loop->log) || shared ? EV_WRITE : 0);
+	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
 	session_show_traffic(loop->session, log_shows(loop->log, WHY_RELAYED));
 	loop->due = session_sleep(loop->session, is_stalled(loop), loop->now);
@@ -165,8 +158,9 @@ watch(struct loop *loop)
 static bool
 report_error(struct loop *loop, struct descriptor *descriptor, const char *doing)
 {
-	int error = descriptor_take_error(descriptor);
+	int error = descriptor->error;
 
+	descriptor->error = 0;
 	if (error != 0)
 		log_failure(loop->log, doing, error);
 	return error != 0;
@@ -185,7 +179,7 @@ report_errors(struct loop *loop)
 	report_error(loop, &loop->port[SIDE_SERVER].in, "read the server's stdout");
 	report_error(loop, &loop->port[SIDE_SERVER].out, "write to the server's stdin");
 	log_flush(loop->log);
-	error = file == NULL || loop->log_failed ? 0 : descriptor_take_error(&loop->log->descriptor);
+	error = file == NULL || loop->log_failed ? 0 : loop->log->descriptor.error;
 	if (error == 0)
 		return;
 	loop->log_failed = true;
@@ -286,7 +280,6 @@ start(struct loop *loop)
 	client_open(&loop->client);
 	loop->control = (struct control){
 		.options = loop->options,
-		.file = loop->file,
 		.log = loop->log,
 		.session = loop->session,
 		.life = &loop->life,
@@ -358,9 +351,9 @@ exit_status(const struct loop *loop)
 }
 
 int
-loop_run(struct options *options, struct configfile *file, struct log *log)
+loop_run(struct options *options, struct log *log)
 {
-	struct loop loop = { .options = options, .file = file, .log = log };
+	struct loop loop = { .options = options, .log = log };
 	int status = STATUS_FAILED;
 
 	descriptor_loop = loop.ev = ev_loop_new(EVFLAG_AUTO);

@@ -73,9 +73,9 @@ TESTS(the_deadlines_of_a_request, 0, COUNT(cases))
 	struct span method = span_of(cases[_i].method);
 
 	for (const char *const *rule = cases[_i].idle_rules; *rule != NULL; rule++)
-		ck_assert(units_read_rule(span_of(*rule), POLICY_OPTION, POLICY_IDLE, &policy));
+		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_IDLE, &policy));
 	for (const char *const *rule = cases[_i].cap_rules; *rule != NULL; rule++)
-		ck_assert(units_read_rule(span_of(*rule), POLICY_OPTION, POLICY_CAP, &policy));
+		ck_assert(units_read_rule(*rule, POLICY_OPTION, POLICY_CAP, &policy));
 	deadlines = policy_deadlines(&policy, method, span_of(cases[_i].name),
 	    dialect_method(&dialect_mcp, method)->traits, cases[_i].from_server);
 	ck_assert_msg(deadlines.idle == cases[_i].idle, "%s: idle %lld, not %lld", cases[_i].what,

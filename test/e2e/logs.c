@@ -130,44 +130,6 @@ TEST(each_v_logs_more)
 	ck_assert_uint_lt(counts[2], counts[3]);
 }
 
-/* The number under this key of the statistics, at any depth; -1 without it. */
-static long
-statistic(json_t *value, const char *key)
-{
-	const char *name;
-	json_t *member;
-	long found = -1;
-
-	json_object_foreach(value, name, member)
-	{
-		if (strcmp(name, key) == 0 && json_is_integer(member))
-			return (long)json_integer_value(member);
-		if (found < 0 && json_is_object(member))
-			found = statistic(member, key);
-	}
-	return found;
-}
-
-TEST(sigusr1_prints_statistics)
-{
-	struct run *run = run_session("-t tools/call:sleep=300ms", NULL);
-	const char *line;
-	json_t *object;
-
-	run_call(run, "2", "sleep", FOR_EVER);
-	run_expect_error(run, "2", CODE_CANCELLED, "timeout");
-	kill(run->pid, SIGUSR1);
-	run_expect_logged(run, "STATISTICS ");
-	run_expect_echo(run, "3");
-	line = strstr(run->error.data, "STATISTICS ");
-	ck_assert_ptr_nonnull(strchr(line, '{'));
-	object = json_loads(strchr(line, '{'), JSON_DISABLE_EOF_CHECK, NULL);
-	ck_assert_ptr_nonnull(object);
-	ck_assert_int_eq(statistic(object, "TIMED_OUT"), 1);
-	json_decref(object);
-	run_end(run);
-}
-
 static void
 name_log(char path[300])
 {

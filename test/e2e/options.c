@@ -129,7 +129,7 @@ TEST(the_servers_options_are_its_own)
 TESTS(help_and_version_go_to_stdout, 0, 4)
 {
 	static const char *const options[] = { "-h", "--help", "-V", "--version" };
-	static const char *const words[] = { "-t [METHOD", "--drain", "canceld", "canceld" };
+	static const char *const words[] = { "--drain", "--drain", "canceld", "canceld" };
 	struct run *run = run_options(options[_i], "sh:exit 1");
 
 	run_expect_exit(run, 0);

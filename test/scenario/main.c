@@ -52,7 +52,6 @@ static const enum why foreign[] = {
 	WHY_OPERATOR_SET,
 	WHY_LINES_LOST,
 	WHY_FAILED,
-	WHY_STATISTICS,
 	WHY_SUMMARY,
 };
 

@@ -65,12 +65,12 @@ parse(int place, const char *words)
 
 /* What options_refuse writes to stderr is not wanted. */
 static int
-load(struct configfile *file, struct options *options)
+load(struct options *options)
 {
 	int kept = dup(STDERR_FILENO), status;
 
 	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-	status = configfile_load(file, options);
+	status = configfile_load(options);
 	fflush(stderr);
 	ck_assert_int_ge(dup2(kept, STDERR_FILENO), 0);
 	close(kept);
@@ -197,15 +197,13 @@ SUITE("configfile", .alone = true, .before = enter, .after = leave);
 
 TESTS(a_file_says_what_options_say, 0, COUNT(accepted))
 {
-	struct configfile file;
 	struct options *options, *same;
 
 	put(accepted[_i].text);
 	options = parse_with_file(accepted[_i].words);
 	same = parse(1, accepted[_i].same);
-	ck_assert_msg(load(&file, options) == OPTIONS_RUN, "%s: %s", accepted[_i].text, options->fault);
+	ck_assert_msg(load(options) == OPTIONS_RUN, "%s: %s", accepted[_i].text, options->fault);
 	compare(accepted[_i].text, options, same);
-	configfile_free(&file);
 	options_free(options);
 	options_free(same);
 }
@@ -274,28 +272,24 @@ static const struct {
 
 TESTS(what_is_wrong_is_named, 0, COUNT(refused))
 {
-	struct configfile file;
 	struct options *options;
 	char wanted[512];
 
 	put(refused[_i].text);
 	options = parse_with_file("server");
-	ck_assert_msg(load(&file, options) == STATUS_FAILED, "%s: is accepted", refused[_i].text);
+	ck_assert_msg(load(options) == STATUS_FAILED, "%s: is accepted", refused[_i].text);
 	snprintf(wanted, sizeof(wanted), "--config '%s': %s", path, refused[_i].fault);
 	ck_assert_msg(strncmp(options->fault, wanted, strlen(wanted)) == 0, "%s, not %s", options->fault, wanted);
-	configfile_free(&file);
 	options_free(options);
 }
 
 static void
 expect_refused(const char *reason)
 {
-	struct configfile file;
 	struct options *options = parse_with_file("server");
 
-	ck_assert_int_eq(load(&file, options), STATUS_FAILED);
+	ck_assert_int_eq(load(options), STATUS_FAILED);
 	ck_assert_msg(strstr(options->fault, reason) != NULL, "%s, not %s", options->fault, reason);
-	configfile_free(&file);
 	options_free(options);
 }
 
@@ -326,7 +320,6 @@ TEST(what_is_no_file_is_refused)
 TEST(its_size_is_bounded)
 {
 	static char text[(1 << 20) + 1];
-	struct configfile file;
 	struct options *options;
 
 	memset(text, ' ', sizeof(text));
@@ -334,8 +327,7 @@ TEST(its_size_is_bounded)
 	text[sizeof(text) - 2] = '}';
 	put_text(text, sizeof(text) - 1);
 	options = parse_with_file("server");
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
-	configfile_free(&file);
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	put_text(text, sizeof(text));
 	expect_refused("it is longer than 1 MiB");
 	memset(text, '[', 1 << 16);
@@ -348,7 +340,6 @@ TEST(the_example_of_the_manual_is_right)
 {
 	static char text[64 << 10], *start, *end;
 	FILE *manual = fopen("man/canceld.conf.5", "r");
-	struct configfile file;
 	struct options *options, *same;
 
 	ck_assert_ptr_nonnull(manual);
@@ -363,9 +354,8 @@ TEST(the_example_of_the_manual_is_right)
 	options = parse_with_file("--name weather server");
 	same = parse(1,
 	    "--name weather -t 2m -t tools/call:build_*=30m -t 30s -T 1h -l /home/me/canceld.log -r5/1m server");
-	ck_assert_msg(load(&file, options) == OPTIONS_RUN, "%s", options->fault);
+	ck_assert_msg(load(options) == OPTIONS_RUN, "%s", options->fault);
 	compare("weather", options, same);
-	configfile_free(&file);
 	options_free(options);
 	options_free(same);
 }
@@ -373,13 +363,12 @@ TEST(the_example_of_the_manual_is_right)
 /* The strongest source decides, and each rule comes from where it stands. */
 TEST(rules_know_their_source)
 {
-	struct configfile file;
 	struct options *options;
 	const struct policy_rule *rules;
 
 	put("{\"timeout\":{\"a\":\"1s\"},\"servers\":{\"server\":{\"timeout\":\"2s\"}}}");
 	options = parse_with_file("-t b=3s server");
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	rules = options->policy.rules;
 	ck_assert_uint_eq(options->policy.count, 3);
 	ck_assert_int_eq(rules[0].source, POLICY_OPTION);
@@ -387,7 +376,6 @@ TEST(rules_know_their_source)
 	ck_assert_int_eq(rules[2].source, POLICY_SECTION);
 	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("a"), SPAN_NONE, 0, false).idle, 2000);
 	ck_assert_int_eq(policy_deadlines(&options->policy, SPAN("b"), SPAN_NONE, 0, false).idle, 3000);
-	configfile_free(&file);
 	options_free(options);
 }
 
@@ -424,7 +412,6 @@ open_log(void)
 
 TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 {
-	struct configfile file;
 	struct options *options;
 	struct log log = open_log();
 	char words[64], *text;
@@ -433,15 +420,14 @@ TESTS(a_reload_tells_what_has_changed, 0, COUNT(reloads))
 	put(reloads[_i].before);
 	snprintf(words, sizeof(words), "%sserver", reloads[_i].words);
 	options = parse_with_file(words);
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	put(reloads[_i].after);
-	result = configfile_reload(&file, options, &log);
+	result = configfile_reload(options, &log);
 	text = json_dumps(result, JSON_COMPACT);
 	ck_assert_msg(strcmp(text, reloads[_i].result) == 0, "%s to %s: %s", reloads[_i].before, reloads[_i].after,
 	    text);
 	free(text);
 	json_decref(result);
-	configfile_free(&file);
 	options_free(options);
 	log_close(&log);
 }
@@ -454,7 +440,6 @@ idle_of(struct options *options, struct span method)
 
 TEST(a_reload_changes_rules_and_the_level)
 {
-	struct configfile file;
 	struct options *options;
 	struct log log = open_log();
 	json_t *result;
@@ -462,9 +447,9 @@ TEST(a_reload_changes_rules_and_the_level)
 	put("{\"timeout\":{\"a\":\"1s\",\"b\":\"1s\"},\"tool-errors\":true}");
 	options = parse_with_file("-t c=4s server");
 	policy_add(&options->policy, POLICY_SET, POLICY_IDLE, SPAN("d"), SPAN_NONE, 5000);
-	ck_assert_int_eq(load(&file, options), OPTIONS_RUN);
+	ck_assert_int_eq(load(options), OPTIONS_RUN);
 	put("{\"timeout\":{\"a\":\"2s\",\"c\":\"2s\",\"d\":\"2s\"},\"log-level\":\"decision\"}");
-	json_decref(configfile_reload(&file, options, &log));
+	json_decref(configfile_reload(options, &log));
 	ck_assert_int_eq(idle_of(options, SPAN("a")), 2000);
 	ck_assert_int_eq(idle_of(options, SPAN("b")), TIME_IDLE);
 	ck_assert_int_eq(idle_of(options, SPAN("c")), 4000);
@@ -472,23 +457,22 @@ TEST(a_reload_changes_rules_and_the_level)
 	ck_assert_int_eq(log.config.level, LEVEL_DECISION);
 	ck_assert(options->session.tool_errors);
 	/* What counts at the next start is told again until then. */
-	result = configfile_reload(&file, options, &log);
+	result = configfile_reload(options, &log);
 	ck_assert_uint_eq(json_array_size(json_object_get(result, "changed")), 0);
 	ck_assert_uint_eq(json_array_size(json_object_get(result, "at_next_start")), 1);
 	json_decref(result);
 
 	put("{\"timeout\":{\"a\":\"3s\",\"b\":\"none of these\"}}");
-	ck_assert_ptr_null(configfile_reload(&file, options, &log));
-	ck_assert_uint_gt(file.fault.len, 0);
+	ck_assert_ptr_null(configfile_reload(options, &log));
+	ck_assert_str_ne(options->file.fault, "");
 	ck_assert_int_eq(idle_of(options, SPAN("a")), 2000);
 	ck_assert_int_eq(log.config.level, LEVEL_DECISION);
 
 	put("{}");
-	json_decref(configfile_reload(&file, options, &log));
-	ck_assert_uint_eq(file.fault.len, 0);
+	json_decref(configfile_reload(options, &log));
+	ck_assert_str_eq(options->file.fault, "");
 	ck_assert_int_eq(idle_of(options, SPAN("a")), TIME_IDLE);
 	ck_assert_int_eq(log.config.level, LEVEL_PERSON);
-	configfile_free(&file);
 	options_free(options);
 	log_close(&log);
 }

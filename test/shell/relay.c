@@ -1,4 +1,4 @@
-#include "shell/io.h"
+#include "shell/log.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -82,11 +82,11 @@ TEST(a_reader_that_does_not_read_blocks_nothing)
 		snprintf(line, sizeof(line), "line %05d of the server's\n", i);
 		server_writes(line);
 		turn();
-		ck_assert_uint_le(relay.queue.len, RELAY_QUEUE_MAX);
+		ck_assert_uint_le(relay.out->queue.len, RELAY_QUEUE_MAX);
 	}
-	ck_assert(relay.queue.len > 0);
+	ck_assert(relay.out->queue.len > 0);
 	ck_assert_uint_eq(relay_lost(&relay), 0);
-	for (i = 0; relay.queue.len > 0 && i < 100; i++) {
+	for (i = 0; relay.out->queue.len > 0 && i < 100; i++) {
 		take();
 		turn();
 	}
@@ -151,4 +151,32 @@ TEST(the_last_lines_are_kept)
 	server_writes("next server\n");
 	last = relay_last_lines(&relay);
 	ck_assert(span_equal(last, SPAN("next server\n")));
+}
+
+/* In the order in which they came, also while stderr is not read. */
+TESTS(a_line_of_the_log_begins_a_line, 0, 2)
+{
+	const struct log_config config = { .level = LEVEL_PERSON };
+	char full[PIPE_SIZE], wanted[128];
+	struct log log;
+	ssize_t len;
+
+	relay_close(&relay);
+	ck_assert_ptr_null(log_open(&log, &config));
+	ck_assert_int_eq(relay_open(&relay, false, &log), 0);
+	memset(full, 'x', sizeof(full));
+	if (_i == 1)
+		ck_assert_int_eq(write(STDERR_FILENO, full, sizeof(full)), (ssize_t)sizeof(full));
+	server_writes("a part");
+	turn();
+	log_event(&log, WHY_STRAY, NULL, 0);
+	server_writes(" and the rest\n");
+	turn();
+	for (len = _i == 1 ? (ssize_t)sizeof(full) : 0; len > 0; len -= read(reader, full, (size_t)len))
+		continue;
+	relay_close(&relay);
+	log_close(&log);
+	take();
+	snprintf(wanted, sizeof(wanted), "a part\ncanceld[%ld]: STRAY\n and the rest\n", (long)getpid());
+	ck_assert_str_eq(taken, wanted);
 }

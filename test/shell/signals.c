@@ -27,7 +27,7 @@ TEST(each_signal_is_told_once)
 {
 	watch();
 	ck_assert_int_eq(signals_next(), 0);
-	receive(SIGUSR1);
+	receive(SIGUSR2);
 	receive(SIGINT);
 	receive(SIGINT);
 	receive(SIGTERM);
@@ -35,7 +35,7 @@ TEST(each_signal_is_told_once)
 	ck_assert_int_eq(signals_ending(), SIGINT);
 	ck_assert_int_eq(signals_next(), SIGTERM);
 	ck_assert_int_eq(signals_next(), SIGINT);
-	ck_assert_int_eq(signals_next(), SIGUSR1);
+	ck_assert_int_eq(signals_next(), SIGUSR2);
 	ck_assert_int_eq(signals_next(), 0);
 	ck_assert_int_eq(signals_ending(), SIGINT);
 }

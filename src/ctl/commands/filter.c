@@ -93,7 +93,7 @@ read_number(struct condition *condition, const char *value)
 {
 	uint64_t time;
 	size_t count;
-	bool counts = units_read_count(span_of(value), 0, INT64_MAX, &count);
+	bool counts = units_read_number(span_of(value), false, 0, INT64_MAX, &count);
 
 	if (!counts && !units_read_time(span_of(value), &time))
 		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", value);

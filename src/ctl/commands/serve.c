@@ -94,7 +94,7 @@ address_of(const char *where)
 		where++;
 		len -= 2;
 	}
-	if (len >= HOST_SIZE || !units_read_count(span_of(port), 0, UINT16_MAX, &number))
+	if (len >= HOST_SIZE || !units_read_number(span_of(port), false, 0, UINT16_MAX, &number))
 		return NULL;
 	if (len > 0)
 		snprintf(host, sizeof(host), "%.*s", (int)len, where);

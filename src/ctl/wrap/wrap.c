@@ -177,13 +177,11 @@ deadline_of(char *const options[])
 {
 	const struct span method = SPAN("tools/call");
 	struct deadlines deadlines = { 0 };
-	struct configfile file = { 0 };
 	struct options parsed;
 
-	if (parse_options(&parsed, options) == OPTIONS_RUN && configfile_load(&file, &parsed) == OPTIONS_RUN)
+	if (parse_options(&parsed, options) == OPTIONS_RUN && configfile_load(&parsed) == OPTIONS_RUN)
 		deadlines = policy_deadlines(&parsed.policy, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
-	configfile_free(&file);
 	options_free(&parsed);
 	return deadlines.idle;
 }
@@ -443,7 +441,6 @@ static int
 run(struct task *task)
 {
 	bool chosen = task->all || task->where != NULL, unwrap = task->change.unwrap;
-	struct configfile file = { 0 };
 	struct options parsed;
 	int status;
 
@@ -455,8 +452,7 @@ run(struct task *task)
 		return ctl_usage("which client? cancelctl unwrap CLIENT, FILE or --all; see cancelctl wrap --list");
 	status = parse_options(&parsed, task->change.options);
 	if (status == OPTIONS_RUN)
-		status = configfile_load(&file, &parsed);
-	configfile_free(&file);
+		status = configfile_load(&parsed);
 	options_free(&parsed);
 	if (status != OPTIONS_RUN)
 		return CTL_USAGE;

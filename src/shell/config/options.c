@@ -32,17 +32,16 @@ static const size_t message_most = SIZE_MAX >> 3;
 const struct options_row options_rows[] = {
 	{ 'D', OPTION_DIALECT, "dialect", AT(session.dialect), "auto|mcp|acp|lsp|bsp|none",
 	    "the server's protocol (auto: what the client's first bytes show); none has no cancel" },
-	{ .kind = OPTION_HEADING, .help = "Deadlines" },
-	{ 't', OPTION_IDLE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ .help = "Deadlines" },
+	{ 't', OPTION_RULE, "timeout", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long a request may go without progress (5m; tools/call 30m); repeatable" },
-	{ 'T', OPTION_CAP, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
+	{ 'T', OPTION_RULE, "max-time", AT(policy), "[METHOD[:NAME]=]DURATION",
 	    "how long it may take in all (24h); repeatable. NAME is the tool, prompt or resource. '*' in METHOD or "
 	    "NAME stands for anything, '\\*' for itself. The most specific rule wins, of equals the last. DURATION is "
 	    "250ms, 1.5s, 5m, 1m30s or 2h; 0 or none is none." },
 	{ 'g', OPTION_WAIT, "grace", AT(session.grace), "DURATION",
-	    "for what is on its way already, and for answers that a cancelled request is still owed (5s; 30s for "
-	    "session/prompt)" },
-	{ .kind = OPTION_HEADING, .help = "Cancels and answers" },
+	    "for answers that are on their way already, or owed to a cancelled request (5s; session/prompt 30s)" },
+	{ .help = "Cancels and answers" },
 	{ 0, OPTION_FLAG, "no-cancel", AT(session.no_cancel), NULL,
 	    "write no cancels to the server, not even the client's" },
 	{ 0, OPTION_FLAG, "answer-cancelled", AT(session.answer_cancelled), NULL,
@@ -53,33 +52,31 @@ const struct options_row options_rows[] = {
 	    "ask for progress in the client's stead: a slow tool that reports some is told from one that hangs" },
 	{ 0, OPTION_FLAG, "legacy", AT(session.legacy), NULL,
 	    "answer server/discover without the server: old ones exit on it" },
-	{ .kind = OPTION_HEADING, .help = "The end" },
+	{ .help = "The end" },
 	{ 'd', OPTION_DRAIN, "drain", AT(drain), "[=DURATION]",
 	    "at end of file on stdin wait for what is outstanding; so does a regular file on stdin" },
 	{ 'e', OPTION_FLAG, "fail-on-timeout", AT(fail_on_timeout), NULL,
 	    "exit with 124 instead of 0 if a request timed out or was given up at the end" },
 	{ 0, OPTION_FLAG, "fail-on-error", AT(fail_on_error), NULL,
-	    "exit with 123 instead of 0 if a request was answered with an error or isError or given up, or a line of "
-	    "the client was no message" },
+	    "exit with 123 instead of 0 if a request failed or was given up, or a line of the client was no message" },
 	{ 0, OPTION_WAIT, "term-after", AT(term_after), "DURATION",
 	    "from the end of the server's stdin to SIGTERM (700ms; 100ms after a signal, or if it is stuck)" },
 	{ 0, OPTION_WAIT, "kill-after", AT(kill_after), "DURATION", "from there to SIGKILL (450ms; 250ms likewise)" },
 	{ 0, OPTION_CHOICE, "sweep", AT(sweep_group), "tree|group",
-	    "what is ended when the server has ended: tree, all that it started, or group, which spares what left its "
-	    "process group (tree)" },
-	{ .kind = OPTION_HEADING, .help = "A server that fails" },
+	    "what ends with the server: tree, all that it started, or group, only its process group (tree)" },
+	{ .help = "A server that fails" },
 	{ 'r', OPTION_RESTART, "restart", AT(restarts), "[=stateless | =[stateless,]N[/DURATION]]",
 	    "start it again when it crashes in an open session, at most N times in DURATION, or in all (5/1m); agents "
 	    "(ACP) and language servers, whose sessions cannot be replayed, only if stateless" },
 	{ 'k', OPTION_STUCK, "kill-stuck", AT(session.kill_stuck), "[=DURATION]",
 	    "after a cancel ask it whether it is alive; if it does not answer within DURATION (10s), end it; implies "
 	    "-r. The session of an agent or a language server is over then, unless -r says stateless" },
-	{ .kind = OPTION_HEADING, .help = "Limits" },
+	{ .help = "Limits" },
 	{ 0, OPTION_SIZE, "max-message", AT(session.max_message), "SIZE",
 	    "longest message that passes (256M); a longer one is thrown away; 64K, 10M, 1G" },
 	{ 0, OPTION_COUNT, "max-inflight", AT(session.max_inflight), "N",
 	    "requests outstanding in one direction (65536)" },
-	{ .kind = OPTION_HEADING, .help = "The log" },
+	{ .help = "The log" },
 	{ 'l', OPTION_PATH, "log", AT(log_path), "FILE", "append to FILE instead of writing to stderr" },
 	{ 0, OPTION_CHOICE, "log-format", AT(log.json), "text|json", "lines of text or JSON objects" },
 	{ 0, OPTION_LEVEL, "log-level", AT(log.level), "error|person|decision|traffic",
@@ -87,22 +84,21 @@ const struct options_row options_rows[] = {
 	{ 0, OPTION_FLAG, "log-payload", AT(log.payload), NULL,
 	    "write the text of each message, its secrets too, to a FILE that no other user may read" },
 	{ 0, OPTION_NAME, "name", AT(name), "NAME", "the server's name in each line (from the command)" },
-	{ 'v', OPTION_LEVEL, NULL, AT(log.level), NULL,
+	{ 'v', OPTION_MORE, NULL, AT(log.level), NULL,
 	    "say more: each decision; -vv: each message, without its contents" },
-	{ 'q', OPTION_LEVEL, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
-	{ .kind = OPTION_HEADING, .help = "To look at a session" },
+	{ 'q', OPTION_LESS, NULL, AT(log.level), NULL, "say less: only what canceld fails at" },
+	{ .help = "To look at a session" },
 	{ 'n', OPTION_FLAG, "dry-run", AT(session.dry_run), NULL,
 	    "let every byte pass, and log what would have been cancelled, dropped or answered" },
-	{ .kind = OPTION_HEADING, .help = "Configuration and control" },
+	{ .help = "Configuration and control" },
 	{ 'c', OPTION_PATH, "config", AT(config), "FILE",
 	    "read from FILE what the options do not say (from ~/.config/canceld/config.json); SIGUSR2: again" },
 	{ 0, OPTION_PATH, "control", AT(control), "PATH",
 	    "the control socket; cancelctl(1) has to be told this path (by default it finds this canceld by itself)" },
 	{ 0, OPTION_FLAG, "no-control", AT(no_control), NULL, "no control socket" },
 	{ 0, OPTION_IGNORED, "wrapped", 0, "[=FORM]", "ignored: cancelctl unwrap knows its work by it" },
-	{ .kind = OPTION_HEADING, .help = "Help" },
-	{ 'h', OPTION_HELP, NULL, 0, NULL, "the common options, on one screen" },
-	{ 0, OPTION_HELP, "help", 0, NULL, "this text" },
+	{ .help = "Help" },
+	{ 'h', OPTION_HELP, "help", 0, NULL, "this text" },
 	{ 'V', OPTION_VERSION, "version", 0, NULL, "the version" },
 	{ .help = NULL },
 };
@@ -119,23 +115,6 @@ static const char help_head[] =
 	  "Runs command, a JSON-RPC server on stdin and stdout (MCP, ACP, LSP, BSP), and\n"
 	  "stands between it and its client: every request is answered in bounded time, and\n"
 	  "the server hears when nobody waits for an answer any more.\n\n";
-
-static const char help_brief[] = "  -t [METHOD[:NAME]=]DURATION  longest time without progress (5m; tools 30m);\n"
-				 "                       repeatable: -t 30s -t 'tools/call:build*=10m'\n"
-				 "  -T [METHOD[:NAME]=]DURATION  longest time in all (24h)\n"
-				 "  --tool-errors        a tool call that timed out gets a result, not an error\n"
-				 "  -d                   at the end of stdin wait for the answers\n"
-				 "  -e, --fail-on-error  exit with 124 if a request timed out or was given up;\n"
-				 "                       with 123 if one was answered with an error\n"
-				 "  -r                   start the server again when it crashes\n"
-				 "  -k[DURATION]         replace a server that is stuck after a cancel (10s)\n"
-				 "  -l FILE              append the log to FILE; --log-payload: messages too\n"
-				 "  --name NAME          the server's name in each line of the log\n"
-				 "  -v                   log every decision; -q: only failures of canceld\n"
-				 "  -n                   only log what would be done; every byte passes\n"
-				 "  --help               all options; `man canceld` explains them\n\n"
-				 "canceld -t 30s npx -y @modelcontextprotocol/server-everything\n"
-				 "canceld -d -e -t 10s my-server < requests.jsonl\n";
 
 static const char help_foot[] = "\nA value that may be left out follows without a blank: -r5/1m, --restart=5/1m.\n\n"
 				"Exit status: the server's own, with -r the last one's; 128 + n if signal n ended\n"
@@ -175,14 +154,11 @@ print_row(const struct options_row *row)
 {
 	int len;
 
-	if (row->kind == OPTION_HEADING) {
+	if (row->letter == 0 && row->name == NULL) {
 		printf("\n%s:\n", row->help);
 		return;
 	}
-	if (row->letter == 0)
-		len = printf("      ");
-	else
-		len = printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
+	len = row->letter == 0 ? printf("      ") : printf("  -%c%s", row->letter, row->name != NULL ? ", " : "");
 	if (row->name != NULL)
 		len += printf("--%s", row->name);
 	if (row->value != NULL)
@@ -197,12 +173,10 @@ print_row(const struct options_row *row)
 
 /* A reader that wants no more, such as head(1), is no fault. */
 static int
-print(enum option_kind kind, bool brief)
+print(enum option_kind kind)
 {
 	if (kind == OPTION_VERSION) {
 		printf("canceld " CANCELD_VERSION "\n");
-	} else if (brief) {
-		printf("%s%s", help_head, help_brief);
 	} else {
 		printf("%s", help_head);
 		for (int i = 0; i < ROWS; i++)
@@ -228,40 +202,16 @@ set_restart(struct options *options, const char *value)
 	}
 	if (value == NULL)
 		return true;
-	if (strncmp(value, "stateless", word) == 0) {
+	if (strncmp(value, "stateless", word) == 0 && (value[word] == ',' || value[word] == '\0')) {
 		options->session.stateless = true;
-		value += word;
-		if (*value == '\0')
+		if (value[word] == '\0')
 			return true;
-		if (*value++ != ',')
-			return false;
+		value += word + 1;
 	}
 	len = strcspn(value, "/");
 	options->restarts_within = MSEC_NEVER;
-	return units_read_count((struct span){ value, len }, 1, RESTARTS_MAX, &options->restarts) &&
+	return units_read_number((struct span){ value, len }, false, 1, RESTARTS_MAX, &options->restarts) &&
 	    (value[len] == '\0' || units_read_duration(span_of(value + len + 1), &options->restarts_within));
-}
-
-static bool
-set_wait(msec_t *wait, struct span value)
-{
-	if (!units_read_duration(value, wait))
-		return false;
-	if (*wait == MSEC_NEVER)
-		*wait = 0;
-	return true;
-}
-
-static bool
-set_level(enum why_level *level, int letter, struct span value)
-{
-	if (letter == 0)
-		return log_level_named(value, level);
-	if (letter == 'q')
-		*level = LEVEL_ERROR;
-	else if (*level < LEVEL_TRAFFIC)
-		(*level)++;
-	return true;
 }
 
 /* false: the value is wrong or missing. */
@@ -282,12 +232,14 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 	case OPTION_DIALECT:
 		dialect = options->session.dialect = dialect_named(text);
 		return dialect != NULL || span_equal(text, SPAN("auto"));
-	case OPTION_IDLE:
-		return units_read_rule(text, source, POLICY_IDLE, at);
-	case OPTION_CAP:
-		return units_read_rule(text, source, POLICY_CAP, at);
+	case OPTION_RULE:
+		return units_read_rule(text.ptr, source, row->letter == 'T' ? POLICY_CAP : POLICY_IDLE, at);
 	case OPTION_WAIT:
-		return set_wait(at, text);
+		if (!units_read_duration(text, at))
+			return false;
+		if (*(msec_t *)at == MSEC_NEVER)
+			*(msec_t *)at = 0;
+		return true;
 	case OPTION_DRAIN:
 		options->drain = true;
 		return value == NULL || units_read_duration(text, &options->drain_for);
@@ -298,20 +250,25 @@ set(struct options *options, const struct options_row *row, enum policy_source s
 		return set_restart(options, NULL) &&
 		    (value == NULL || (units_read_duration(text, at) && options->session.kill_stuck != MSEC_NEVER));
 	case OPTION_SIZE:
-		return units_read_size(text, MESSAGE_LEAST, message_most, at);
+		return units_read_number(text, true, MESSAGE_LEAST, message_most, at);
 	case OPTION_COUNT:
-		return units_read_count(text, 1, INFLIGHT_MOST, at);
+		return units_read_number(text, false, 1, INFLIGHT_MOST, at);
 	case OPTION_PATH:
 		/* A client passes no shell that would expand ~. */
 		return text.len > 0 && !span_equal(text, SPAN("--")) && home_expand(text.ptr, at, OPTIONS_PATH);
 	case OPTION_NAME:
 		return text.len > 0 && snprintf(at, NAME_SIZE, "%s", text.ptr) < NAME_SIZE;
 	case OPTION_LEVEL:
-		return set_level(at, row->letter, text);
+		return log_level_named(text, at);
+	case OPTION_MORE:
+		options->log.level += options->log.level < LEVEL_TRAFFIC;
+		return true;
+	case OPTION_LESS:
+		options->log.level = LEVEL_ERROR;
+		return true;
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTION_IGNORED:
-	case OPTION_HEADING:
 		break;
 	}
 	return true;
@@ -323,8 +280,7 @@ wanted(const struct options_row *row)
 {
 	static const char *const wants[] = {
 		[OPTION_FLAG] = "true or false",
-		[OPTION_IDLE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
-		[OPTION_CAP] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
+		[OPTION_RULE] = "[METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION,
 		[OPTION_WAIT] = "DURATION: " UNITS_DURATION,
 		[OPTION_DRAIN] = "DURATION: " UNITS_DURATION,
 		[OPTION_RESTART] =
@@ -345,26 +301,32 @@ wanted(const struct options_row *row)
 static bool
 lacks_unit(const struct options_row *row, const char *value)
 {
-	bool time = row->kind >= OPTION_IDLE && row->kind <= OPTION_STUCK;
+	bool time = row->kind >= OPTION_RULE && row->kind <= OPTION_STUCK;
 
 	return time && strcmp(value, "0") != 0 && value[0] != '\0' && isdigit((unsigned char)value[strlen(value) - 1]);
 }
 
 bool
-options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value,
-    struct buf *fault)
+options_fault(struct options *options, const char *format, ...)
 {
-	char words[1024];
+	size_t len = strlen(options->fault);
+	va_list values;
 
+	va_start(values, format);
+	vsnprintf(options->fault + len, sizeof(options->fault) - len, format, values);
+	va_end(values);
+	return false;
+}
+
+bool
+options_set(struct options *options, const struct options_row *row, enum policy_source source, const char *value)
+{
 	if ((value == NULL || argument_of(row) != no_argument) && set(options, row, source, value))
 		return true;
 	if (value == NULL)
-		snprintf(words, sizeof(words), "%s: want %s", row->name, wanted(row));
-	else
-		snprintf(words, sizeof(words), "%s '%s': %swant %s", row->name, value,
-		    lacks_unit(row, value) ? "is the unit missing? " : "", wanted(row));
-	buf_append(fault, span_of(words));
-	return false;
+		return options_fault(options, "%s: want %s", row->name, wanted(row));
+	return options_fault(options, "%s '%s': %swant %s", row->name, value,
+	    lacks_unit(row, value) ? "is the unit missing? " : "", wanted(row));
 }
 
 int
@@ -418,18 +380,12 @@ refuse(struct options *options, int found, const char *argument)
 static int
 apply(struct options *options, const struct options_row *row, const char *value)
 {
-	struct buf fault;
-	int status = OPTIONS_RUN;
-
 	if (row->kind == OPTION_HELP || row->kind == OPTION_VERSION)
-		return print(row->kind, row->letter != 0);
-	buf_init(&fault);
-	if (!options_set(options, row, POLICY_OPTION, value, &fault))
-		status = options_refuse(options, "--%.*s%s", (int)fault.len, fault.data,
-		    value == NULL ? "; see canceld --help" : "");
-	buf_free(&fault);
+		return print(row->kind);
 	options->given[row - options_rows] = true;
-	return status;
+	if (options_set(options, row, POLICY_OPTION, value))
+		return OPTIONS_RUN;
+	return options_refuse(options, "--%s%s", options->fault, value == NULL ? "; see canceld --help" : "");
 }
 
 const struct options_row *
@@ -486,7 +442,7 @@ check_command(struct options *options, const struct options_row *last)
 
 	if (command == NULL)
 		return options_refuse(options,
-		    "which server is to be run? No command was given; " USAGE "; see canceld -h");
+		    "which server is to be run? No command was given; " USAGE "; see canceld --help");
 	if (last != NULL && is_value(last, command))
 		return options_refuse(options,
 		    "'%s' is no command; the value of -%c follows without a blank: -%c%s or --%s=%s", command,
@@ -544,4 +500,5 @@ void
 options_free(struct options *options)
 {
 	policy_free(&options->policy);
+	json_decref(options->file.in_force);
 }

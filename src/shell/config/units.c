@@ -80,48 +80,34 @@ units_read_duration(struct span text, msec_t *duration)
 	return true;
 }
 
-static bool
-read_number(struct span text, const struct unit *units, size_t least, size_t most, size_t *number)
+bool
+units_read_number(struct span text, bool bytes, size_t least, size_t most, size_t *number)
 {
 	uint64_t value;
 
-	if (take_number(&text, units, &value) == 0 || text.len > 0 || value < least || value > most)
+	if (take_number(&text, bytes ? size_units : no_units, &value) == 0 || text.len > 0 || value < least ||
+	    value > most)
 		return false;
 	*number = (size_t)value;
 	return true;
 }
 
-bool
-units_read_size(struct span text, size_t least, size_t most, size_t *size)
-{
-	return read_number(text, size_units, least, most, size);
-}
-
-bool
-units_read_count(struct span text, size_t least, size_t most, size_t *count)
-{
-	return read_number(text, no_units, least, most, count);
-}
-
 /* Split at the first ':' and the last '=': a NAME may be a URI. */
 bool
-units_read_rule(struct span text, enum policy_source source, enum policy_clock clock, struct policy *policy)
+units_read_rule(const char *text, enum policy_source source, enum policy_clock clock, struct policy *policy)
 {
-	const char *equals = text.len == 0 ? NULL : memrchr(text.ptr, '=', text.len);
-	size_t target = equals == NULL ? 0 : (size_t)(equals - text.ptr);
-	struct span method = span_part(text, 0, target), name = SPAN_NONE;
-	const char *colon = target == 0 ? NULL : memchr(text.ptr, ':', target);
-	msec_t duration;
+	const char *equals = strrchr(text, '='), *duration = equals != NULL ? equals + 1 : text, *colon;
+	struct span method = { text, equals != NULL ? (size_t)(equals - text) : 0 }, name = SPAN_NONE;
+	msec_t time;
 
-	if (equals != NULL)
-		text = span_from(text, target + 1);
+	colon = memchr(text, ':', method.len);
 	if (colon != NULL) {
-		method.len = (size_t)(colon - method.ptr);
-		name = (struct span){ colon + 1, target - method.len - 1 };
+		name = (struct span){ colon + 1, (size_t)(equals - colon) - 1 };
+		method.len = (size_t)(colon - text);
 	}
 	if ((equals != NULL && method.len == 0) || (colon != NULL && name.len == 0) ||
-	    !units_read_duration(text, &duration))
+	    !units_read_duration(span_of(duration), &time))
 		return false;
-	policy_add(policy, source, clock, method, name, duration);
+	policy_add(policy, source, clock, method, name, time);
 	return true;
 }

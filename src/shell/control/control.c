@@ -220,7 +220,7 @@ on_set(struct call *call)
 	    (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0))
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
 	which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
-	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch))
+	if (!units_read_rule(rule, POLICY_SET, which, &scratch))
 		refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
 	else if (!session_set(control->session, scratch.rules, in_flight, control->now, &changed))
 		refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
@@ -311,11 +311,11 @@ static json_t *
 on_reload(struct call *call)
 {
 	struct control *control = call->control;
-	json_t *result = configfile_reload(control->file, control->options, control->log);
+	json_t *result = configfile_reload(control->options, control->log);
 
 	session_set_rules(control->session, &control->options->policy);
 	if (result == NULL)
-		refuse(call, CONTROL_REFUSED, "%.*s", (int)control->file->fault.len, control->file->fault.data);
+		refuse(call, CONTROL_REFUSED, "%s", control->options->file.fault);
 	return result;
 }
 

@@ -16,12 +16,6 @@
 #include <sys/ioctl.h>
 #endif
 
-#include "shell/system.h"
-
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
-
 /*
  * A terminal polls writable as soon as there is room for one byte. A write of at most PIPE_BUF to a pipe that polls
  * writable finds room: pipe(7).
@@ -147,8 +141,7 @@ transfer_once(const struct descriptor *descriptor, struct iovec *pieces, int cou
 	switch (descriptor->way) {
 	case DESCRIPTOR_SOCKET:
 		message.msg_iovlen = (size_t)count;
-		return writing ? sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) :
-				 recvmsg(fd, &message, MSG_DONTWAIT);
+		return writing ? sendmsg(fd, &message, MSG_DONTWAIT) : recvmsg(fd, &message, MSG_DONTWAIT);
 	case DESCRIPTOR_NOWAIT:
 #ifdef RWF_NOWAIT
 		return writing ? pwritev2(fd, pieces, count, -1, RWF_NOWAIT) :
@@ -204,74 +197,40 @@ ssize_t
 descriptor_write(struct descriptor *descriptor, const struct span *spans, int count)
 {
 	struct iovec pieces[DESCRIPTOR_SPANS];
-	ssize_t done, left;
+	ssize_t done, all = 0;
 	int i;
 
-	assert(count > 0);
-	if (count > DESCRIPTOR_SPANS)
-		count = DESCRIPTOR_SPANS;
+	assert(count > 0 && count <= DESCRIPTOR_SPANS);
 	for (i = 0; i < count; i++) {
 		pieces[i].iov_base = (void *)(uintptr_t)spans[i].ptr;
 		pieces[i].iov_len = spans[i].len;
+		all += (ssize_t)spans[i].len;
 	}
 	done = transfer(descriptor, pieces, count, true, &descriptor->broken);
-	if (done > 0) {
-		for (i = 0, left = done; (size_t)left > spans[i].len; i++)
-			left -= (ssize_t)spans[i].len;
-		descriptor->inside = spans[i].ptr[left - 1] != '\n';
-	}
+	/* A short write shows that there is no more room, but where only as much is written as is sure to fit. */
+	if (done < 0 || (done < all && descriptor->way != DESCRIPTOR_CAREFUL))
+		descriptor->ready = !descriptor->pollable;
 	return done;
 }
 
-int
-descriptor_take_error(struct descriptor *descriptor)
-{
-	int error = descriptor->error;
-
-	descriptor->error = 0;
-	return error;
-}
-
-bool
-descriptor_wait(const struct descriptor *descriptor, msec_t until)
-{
-	struct pollfd ready = { .fd = descriptor->fd, .events = POLLOUT };
-	msec_t left = until - monotonic_now();
-
-	return left > 0 && poll(&ready, 1, (int)left) != 0;
-}
-
 /*
- * A new epoll descriptor for an error, which epoll reports unasked, or for the writer's end: then edge-triggered, as a
- * half-closed socket stays readable. EPERM: epoll refuses this kind of file.
+ * An epoll descriptor, which is readable at an error, as epoll reports that unasked, or when the writer has gone. EPERM:
+ * epoll refuses this kind of file.
  */
 struct descriptor
-descriptor_watch(const struct descriptor *descriptor, bool hangup)
+descriptor_watch(const struct descriptor *descriptor, bool writer)
 {
 	struct descriptor watch = { .fd = -1, .given = -1, .pollable = true };
 #ifdef __linux__
-	struct epoll_event event = { .events = hangup ? EPOLLRDHUP | EPOLLET : 0 };
+	struct epoll_event event = { .events = writer ? EPOLLRDHUP : 0 };
 
 	watch.fd = watch.given = epoll_create1(EPOLL_CLOEXEC);
 	if (watch.fd >= 0 && epoll_ctl(watch.fd, EPOLL_CTL_ADD, descriptor->fd, &event) < 0)
 		descriptor_close(&watch);
 #else
 	(void)descriptor;
-	(void)hangup;
+	(void)writer;
 	errno = ENOSYS;
 #endif
 	return watch;
-}
-
-bool
-descriptor_hung_up(const struct descriptor *watch)
-{
-#ifdef __linux__
-	struct epoll_event event;
-
-	return epoll_wait(watch->fd, &event, 1, 0) > 0 && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-#else
-	(void)watch;
-	return false;
-#endif
 }

@@ -2,8 +2,6 @@
 
 #include "core/limits.h"
 
-enum { SPANS = 16 };
-
 void
 port_init(struct port *port, enum side side, struct session *session, struct buf *beside)
 {
@@ -85,24 +83,12 @@ port_size(const struct port *port)
 	return lane_size(port->from_lane) + (port->from != NULL ? port->from->len : 0);
 }
 
-/*
- * Returns how much was written. A short write shows that there is no more room, unless only as much is written at once
- * as is sure to fit: that is waited for.
- */
 static size_t
 write_once(struct port *port, const struct span *spans, int count)
 {
-	size_t all = 0;
-	ssize_t put;
+	ssize_t put = port->out.ready && !port_is_closed(port) ? descriptor_write(&port->out, spans, count) : 0;
 
-	if (!port->out.ready || port_is_closed(port))
-		return 0;
-	put = descriptor_write(&port->out, spans, count);
-	for (int i = 0; i < count; i++)
-		all += spans[i].len;
-	if (put < 0 || ((size_t)put < all && port->out.way != DESCRIPTOR_CAREFUL))
-		port->out.ready = !port->out.pollable;
-	return put < 0 ? 0 : (size_t)put;
+	return put > 0 ? (size_t)put : 0;
 }
 
 /* Writes the bytes that pass beside the session. What the session would write counts as written. */
@@ -110,11 +96,11 @@ static void
 write_beside(struct port *port)
 {
 	struct lane *lane = port->to_lane;
-	struct span spans[SPANS];
+	struct span spans[DESCRIPTOR_SPANS];
 	size_t put = 1;
 	int count;
 
-	while ((count = lane_output(lane, spans, SPANS)) > 0)
+	while ((count = lane_output(lane, spans, DESCRIPTOR_SPANS)) > 0)
 		for (int i = 0; i < count; i++)
 			lane_sent(lane, spans[i].len);
 	while (port->to->len > 0 && put > 0) {
@@ -128,7 +114,7 @@ void
 port_write(struct port *port)
 {
 	struct lane *lane = port->to_lane;
-	struct span spans[SPANS];
+	struct span spans[DESCRIPTOR_SPANS];
 	size_t put;
 	int count;
 
@@ -136,7 +122,7 @@ port_write(struct port *port)
 		write_beside(port);
 		return;
 	}
-	while (port->out.ready && lane_backlog(lane) > 0 && (count = lane_output(lane, spans, SPANS)) > 0 &&
+	while (port->out.ready && lane_backlog(lane) > 0 && (count = lane_output(lane, spans, DESCRIPTOR_SPANS)) > 0 &&
 	    (put = write_once(port, spans, count)) > 0)
 		lane_sent(lane, put);
 }

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,7 +55,6 @@ log_open(struct log *log, const struct log_config *config)
 	}
 	*log = (struct log){ .config = *config };
 	descriptor_init(&log->descriptor, fd, false);
-	buf_init(&log->queue);
 	if (config->file != NULL && S_ISREG(status.st_mode) && (status.st_mode & OF_OTHERS) != 0) {
 		snprintf(mode, sizeof(mode), "%04o", (unsigned)(status.st_mode & 07777));
 		log_event(log, WHY_LOG_EXPOSED, LOG_FIELDS(log_string("mode", mode)));
@@ -64,11 +65,12 @@ log_open(struct log *log, const struct log_config *config)
 void
 log_close(struct log *log)
 {
-	msec_t end = monotonic_now() + LOG_LAST_WAIT;
+	struct pollfd ready = { .fd = log->descriptor.fd, .events = POLLOUT };
+	msec_t end = monotonic_now() + LOG_LAST_WAIT, left = LOG_LAST_WAIT;
 
-	do
+	log_flush(log);
+	for (; log->queue.len > 0 && left > 0 && poll(&ready, 1, (int)left) != 0; left = end - monotonic_now())
 		log_flush(log);
-	while (log_wants_write(log) && descriptor_wait(&log->descriptor, end));
 	descriptor_close(&log->descriptor);
 	buf_free(&log->queue);
 }
@@ -93,36 +95,51 @@ log_shows(const struct log *log, enum why why)
 }
 
 bool
-log_wants_write(const struct log *log)
+log_pass(struct log *log, struct span bytes, size_t most)
 {
-	return log->queue.len > 0;
+	if (log->queue.len > 0 && log->queue.len + bytes.len > most)
+		return false;
+	buf_append(&log->queue, bytes);
+	log->inside = bytes.ptr[bytes.len - 1] != '\n';
+	return true;
 }
 
-/* One write for each line, so that other writers to the same pipe cannot split it. */
-static bool
-write_line(struct log *log)
+void
+log_end_line(struct log *log)
 {
-	struct span queue = buf_span(&log->queue);
-	const char *newline = memchr(queue.ptr, '\n', queue.len);
-	const struct span parts[] = { SPAN("\n"), { queue.ptr, (size_t)(newline - queue.ptr) + 1 } };
-	bool behind = !log->begun && log->descriptor.inside; /* a part of another line */
-	ssize_t put = descriptor_write(&log->descriptor, behind ? parts : parts + 1, behind ? 2 : 1);
+	if (log->inside)
+		buf_append(&log->queue, SPAN("\n"));
+	log->inside = false;
+}
 
-	if (log->descriptor.broken) {
-		/* A full disk may have room again later, so a failed write does not end the log. */
-		log->lost += span_count(queue, '\n') + log->told - (log->told > 0);
-		log->told = 0;
-		log->begun = false;
-		buf_clear(&log->queue);
+/* What is written at once: whole lines, so that other writers to the same pipe cannot split them. */
+static struct span
+first_lines(struct span queue)
+{
+	const char *end = memrchr(queue.ptr, '\n', queue.len < PIPE_BUF ? queue.len : PIPE_BUF);
+
+	if (end == NULL)
+		end = memchr(queue.ptr, '\n', queue.len);
+	return end == NULL ? queue : span_part(queue, 0, (size_t)(end - queue.ptr) + 1);
+}
+
+void
+log_write(struct log *log)
+{
+	ssize_t put = 1;
+
+	while (log->queue.len > 0 && put > 0) {
+		struct span lines = first_lines(buf_span(&log->queue));
+
+		put = descriptor_write(&log->descriptor, &lines, 1);
+		if (put > 0)
+			buf_consume(&log->queue, (size_t)put);
+		if (log->descriptor.broken) {
+			/* A full disk may have room again later, so a failed write does not end the log. */
+			log->lost += span_count(buf_span(&log->queue), '\n');
+			buf_clear(&log->queue);
+		}
 	}
-	if (put < 0)
-		return false;
-	put -= behind && put > 0;
-	buf_consume(&log->queue, (size_t)put);
-	log->begun = (size_t)put < parts[1].len && (put > 0 || log->begun);
-	if ((size_t)put == parts[1].len)
-		log->told = 0;
-	return true;
 }
 
 static void
@@ -206,45 +223,25 @@ append_text(struct buf *line, const struct log_field *field, bool json)
 	append(line, quote);
 }
 
-/* ` key=value`, or in JSON `"key":value` */
+/* ` key=value`, or in JSON `,"key":value` */
 static void
 append_fields(struct buf *line, const struct log_field *fields, size_t count, bool json)
 {
-	char number[32];
+	char digits[SPAN_NUMBER_MAX];
 
 	for (const struct log_field *field = fields; field < fields + count; field++) {
 		if (is_left_out(field))
 			continue;
-		if (json)
-			append(line, buf_span(line).ptr[line->len - 1] == '{' ? "\"" : ",\"");
-		else
-			append(line, " ");
+		append(line, json ? ",\"" : " ");
 		append(line, field->key);
 		append(line, json ? "\":" : "=");
 		if (field->kind == LOG_NUMBER || field->kind == LOG_TIME) {
-			snprintf(number, sizeof(number), "%lld%s", (long long)field->number,
-			    field->kind == LOG_TIME && !json ? "ms" : "");
-			append(line, number);
+			buf_append(line, span_number(field->number, digits));
+			append(line, field->kind == LOG_TIME && !json ? "ms" : "");
 		} else {
 			append_text(line, field, json);
 		}
 	}
-}
-
-static void
-compose_json(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
-{
-	char now[TIME_SIZE];
-
-	append(line, "{");
-	append_fields(line,
-	    LOG_FIELDS(log_string("time", time_text(now)), log_number("pid", getpid()),
-		log_string("server", log->config.name)),
-	    true);
-	append(line, log->config.dry_run ? ",\"dry_run\":true" : "");
-	append_fields(line, LOG_FIELDS(log_string("why", why_word(why))), true);
-	append_fields(line, fields, count, true);
-	append(line, "}");
 }
 
 /* ` | the line` */
@@ -252,46 +249,46 @@ static void
 append_noise(struct buf *line, struct span noise)
 {
 	struct span shown = shown_part(noise, LOG_NOISE_MAX);
-	char rest[48] = "";
+	char digits[SPAN_NUMBER_MAX];
 
 	append(line, " | ");
 	printable_append(line, shown, "");
-	if (shown.len < noise.len)
-		snprintf(rest, sizeof(rest), "... (%zu bytes)", noise.len);
-	append(line, rest);
+	if (shown.len == noise.len)
+		return;
+	append(line, "... (");
+	buf_append(line, span_number((int64_t)noise.len, digits));
+	append(line, " bytes)");
 }
 
-/* `canceld[PID] NAME: WHY` and the fields, after the time if dated. */
-static void
-compose_text(struct buf *line, const struct log *log, enum why why, const struct log_field *fields, size_t count)
-{
-	const char *name = log->config.name != NULL ? log->config.name : "";
-	char now[TIME_SIZE], pid[32];
-
-	if (log->config.file != NULL) {
-		append(line, time_text(now));
-		append(line, " ");
-	}
-	snprintf(pid, sizeof(pid), "canceld[%ld]%s", (long)getpid(), name[0] != '\0' ? " " : "");
-	append(line, pid);
-	printable_append(line, span_of(name), "");
-	append(line, log->config.dry_run ? " (dry run): " : ": ");
-	append(line, why_word(why));
-	if (why == WHY_NOISE && count > 0) {
-		append_noise(line, fields[0].text);
-	} else if (why == WHY_STATISTICS) {
-		append(line, " {");
-		append_fields(line, fields, count, true);
-		append(line, "}");
-	} else {
-		append_fields(line, fields, count, false);
-	}
-}
-
+/* One JSON object; or `canceld[PID] NAME: WHY` and the fields, after the time if it goes to a file. */
 static void
 compose(struct buf *line, const struct log *log, bool json, enum why why, const struct log_field *fields, size_t count)
 {
-	(json ? compose_json : compose_text)(line, log, why, fields, count);
+	const char *name = log->config.name != NULL ? log->config.name : "";
+	char now[TIME_SIZE], digits[SPAN_NUMBER_MAX];
+
+	if (json) {
+		append(line, "{\"time\":\"");
+		append(line, time_text(now));
+		append(line, "\"");
+		append_fields(line, LOG_FIELDS(log_number("pid", getpid()), log_string("server", name)), true);
+		append(line, log->config.dry_run ? ",\"dry_run\":true" : "");
+		append_fields(line, LOG_FIELDS(log_string("why", why_word(why))), true);
+		append_fields(line, fields, count, true);
+		append(line, "}\n");
+		return;
+	}
+	append(line, log->config.file != NULL ? time_text(now) : "");
+	append(line, log->config.file != NULL ? " canceld[" : "canceld[");
+	buf_append(line, span_number(getpid(), digits));
+	append(line, name[0] != '\0' ? "] " : "]");
+	printable_append(line, span_of(name), "");
+	append(line, log->config.dry_run ? " (dry run): " : ": ");
+	append(line, why_word(why));
+	if (why == WHY_NOISE)
+		append_noise(line, fields[0].text);
+	else
+		append_fields(line, fields, count, false);
 	append(line, "\n");
 }
 
@@ -299,30 +296,19 @@ void
 log_flush(struct log *log)
 {
 	int kept = errno;
-	bool taken = true;
+	uint64_t told;
 
-	while (taken && (log->queue.len > 0 || log->lost > 0)) {
-		if (log->queue.len == 0) {
-			log->told = log->lost;
-			log->lost = 0;
-			compose(&log->queue, log, log->config.json, WHY_LINES_LOST,
-			    LOG_FIELDS(log_number("lines", log->told)));
-		}
-		taken = write_line(log);
+	log_write(log);
+	if (log->lost > 0 && log->queue.len <= LOG_QUEUE_MAX / 2) {
+		told = log->lost;
+		log->lost = 0;
+		log_end_line(log);
+		compose(&log->queue, log, log->config.json, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", told)));
+		log_write(log);
+		/* The line that tells it was lost. */
+		log->lost += log->lost > 0 ? told - 1 : 0;
 	}
 	errno = kept;
-}
-
-/* Queues a line, or counts it as lost. */
-static void
-put(struct log *log, struct span line)
-{
-	log_flush(log);
-	if (log->lost > 0 || (log->queue.len > 0 && log->queue.len + line.len > LOG_QUEUE_MAX))
-		log->lost++;
-	else
-		buf_append(&log->queue, line);
-	log_flush(log);
 }
 
 void
@@ -334,8 +320,12 @@ log_event(struct log *log, enum why why, const struct log_field *fields, size_t 
 
 	buf_init(&line);
 	if (why_level(why) <= log->config.level) {
+		log_flush(log);
 		compose(&line, log, log->config.json, why, fields, log->config.payload ? count : told);
-		put(log, buf_span(&line));
+		log_end_line(log);
+		if (log->lost > 0 || !log_pass(log, buf_span(&line), LOG_QUEUE_MAX))
+			log->lost++;
+		log_flush(log);
 		buf_clear(&line);
 	}
 	if (log->hear != NULL && why_level(why) <= log->heard) {

@@ -94,22 +94,3 @@ report_summary(struct log *log, const struct session *session)
 		log_text("unmatched", buf_span(&unmatched))));
 	buf_free(&unmatched);
 }
-
-void
-report_statistics(struct log *log, struct session *session)
-{
-	const struct journal *journal = session_journal(session);
-	struct log_field fields[WHY_COUNT + 8];
-	size_t n = 0;
-	int why;
-
-	fields[n++] = log_number("requests", journal->requests[SIDE_CLIENT]);
-	fields[n++] = log_number("serverRequests", journal->requests[SIDE_SERVER]);
-	fields[n++] = log_number("outstanding", session_outstanding(session, SIDE_CLIENT));
-	fields[n++] = log_number("serverOutstanding", session_outstanding(session, SIDE_SERVER));
-	fields[n++] = log_number("bytesForServer", lane_size(session_lane(session, SIDE_CLIENT)));
-	fields[n++] = log_number("bytesForClient", lane_size(session_lane(session, SIDE_SERVER)));
-	for (why = 0; why < WHY_COUNT; why++)
-		fields[n++] = log_positive(why_word((enum why)why), journal->counts[why]);
-	log_event(log, WHY_STATISTICS, fields, n);
-}

@@ -80,17 +80,10 @@ watch_process(int input, pid_t *process)
 	return -1;
 }
 
-/*
- * These descriptors stay readable, so each wakes the loop once only; that of a hangup may turn readable for another
- * reason.
- */
+/* These descriptors stay readable, so each wakes the loop once only. */
 static void
 settle_watches(struct client *client)
 {
-	struct descriptor *hung_up = &client->watches[HUNG_UP];
-
-	if (hung_up->ready && hung_up->wanted != 0)
-		hung_up->ready = descriptor_hung_up(hung_up);
 	for (int i = 0; i < CLIENT_WATCHES; i++)
 		descriptor_want(&client->watches[i], client->watches[i].ready ? 0 : EV_READ);
 }

@@ -253,8 +253,7 @@ life_start(struct life *life)
 	life->reader = DESCRIPTOR_NONE;
 	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
-	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : &life->log->descriptor) <
-	    0) {
+	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : life->log) < 0) {
 		log_failure(life->log, "relay the server's stderr", errno);
 		return -1;
 	}
