@@ -147,7 +147,7 @@ start_server(struct life *life)
 	}
 	relay_forget(&life->relay);
 	life->stuck = false;
-	life->start_status = child_start(&life->child, guardian);
+	life->start_status = child_start(&life->child, guardian, on_swept, life);
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
@@ -156,8 +156,6 @@ start_server(struct life *life)
 		return SUPERVISE_FAILED;
 	}
 	report_start(life, again);
-	life->child.own.ended = on_swept;
-	life->child.own.context = life;
 	port_open(life->port, life->child.output, life->child.input, true);
 	life->reader = descriptor_watch(&life->port->out, false);
 	if (again)
