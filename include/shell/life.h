@@ -13,9 +13,9 @@
 #include "shell/options.h"
 
 enum client_state {
-	CLIENT_PRESENT,
-	CLIENT_DRAINING, /* its input has ended; outstanding requests are waited for */
-	CLIENT_LEFT,     /* its requests are cancelled; it may still read queued answers */
+	CLIENT_PRESENT,  /* until: stdin is hung up, and not read */
+	CLIENT_DRAINING, /* its input has ended; until: outstanding requests are waited for */
+	CLIENT_LEFT,     /* its requests are cancelled; until: it may still read queued answers */
 };
 
 /* The consequence of the client's end for the server. */
@@ -38,12 +38,10 @@ struct client {
 	const struct port *port;
 
 	struct descriptor watches[CLIENT_WATCHES];
-	pid_t process; /* valid while it is watched */
+	pid_t process; /* 0: it is not known */
 	enum client_state state;
-	bool left_deaf;     /* it no longer read when its requests were cancelled */
-	msec_t hung_until;  /* stdin is hung up but not read: when the client counts as gone; MSEC_NEVER: it does not */
-	msec_t drain_until; /* MSEC_NEVER: as long as the deadlines allow */
-	msec_t leave_by;    /* CLIENT_LEFT: until when it may read the queued answers */
+	bool left_deaf; /* it no longer read when its requests were cancelled */
+	msec_t until;   /* see the state; MSEC_NEVER: not limited */
 };
 
 /* The caller has set the first members; port is open. client must not move in memory until client_close. */
@@ -53,11 +51,8 @@ void client_close(struct client *client);
 /* Handles the events noted since the last call, and tells the session. signalled: canceld was told to end. */
 enum client_end client_turn(struct client *client, bool signalled, msec_t now);
 
-/* When client_turn is due; MSEC_NEVER: only after an event. */
-msec_t client_wake(const struct client *client);
-
-/* The client's process; 0: it is not known, or not watched. */
-pid_t client_process(const struct client *client);
+/* When client_turn is due; MSEC_NEVER: only after an event. served: the server has not gone for good. */
+msec_t client_wake(const struct client *client, bool served);
 
 /* Whether the client reads no more answers. */
 bool client_is_deaf(const struct client *client);

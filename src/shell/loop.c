@@ -115,7 +115,7 @@ is_over(const struct loop *loop)
 	if (supervisor->state == PROCESS_ENDED && !session_opened(loop->session))
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
-	if (client->state == CLIENT_LEFT && loop->now >= client->leave_by)
+	if (client->state == CLIENT_LEFT && loop->now >= client->until)
 		return true;
 	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
 }
@@ -125,10 +125,8 @@ next_wake(const struct loop *loop)
 {
 	msec_t wake = earlier(loop->due, loop->life.supervisor.wake);
 
-	wake = earlier(wake, client_wake(&loop->client));
+	wake = earlier(wake, client_wake(&loop->client, !supervisor_is_over(&loop->life.supervisor)));
 	wake = earlier(wake, loop->control.wake);
-	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
-		wake = earlier(wake, loop->client.leave_by);
 	if (may_read(loop, SIDE_CLIENT) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
 	return wake;

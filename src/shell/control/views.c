@@ -94,10 +94,10 @@ view_requests(const struct session *session, size_t *more)
 static json_t *
 view_client(const struct control *control)
 {
-	pid_t pid = client_process(control->client);
+	pid_t pid = control->client->process;
 	char name[PROC_NAME];
 
-	if (pid <= 0)
+	if (pid == 0)
 		return json_null();
 	proc_name(pid, name);
 	return json_pack("{s:i,s:o}", "pid", (int)pid, "name", printable_json(span_of(name), false));
