@@ -27,10 +27,9 @@ enum {
 struct peer { /* a connection */
 	struct control *control;
 	struct descriptor socket;
-	bool closing; /* it is to be closed, whether or not it reads its last answer */
-	bool watching;
-	enum why_level level; /* of the events that it wants */
-	uint64_t lost;        /* notifications, since the last one that it was sent */
+	bool closing;  /* it is to be closed, whether or not it reads its last answer */
+	int level;     /* of the events that it wants, enum why_level; -1: none */
+	uint64_t lost; /* notifications, since the last one that it was sent */
 	struct buf in, out;
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
 };
@@ -38,17 +37,28 @@ struct peer { /* a connection */
 struct call { /* of a method */
 	struct control *control;
 	struct peer *peer;
-	json_t *params, *error; /* error: it was refused; owned until it is answered */
+	json_t *params, *id; /* id: NULL: unknown */
+	bool silent;         /* it is not answered */
 };
 
-static json_t *
-error_of(int code, const char *text)
+/* key: "result" or "error"; takes the value. */
+static void
+answer(const struct call *call, const char *key, json_t *value)
 {
-	return json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false));
+	json_t *response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", call->id, key, value);
+	char *text = json_dumps(response, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	if (!call->silent) {
+		buf_append(&call->peer->out, span_of(text));
+		buf_append(&call->peer->out, SPAN("\n"));
+	}
+	free(text);
+	json_decref(response);
 }
 
+/* Answers with an error; NULL, which is a handler's result then. */
 __attribute__((format(printf, 3, 4))) static json_t *
-refuse(struct call *call, int code, const char *format, ...)
+refuse(const struct call *call, int code, const char *format, ...)
 {
 	char text[512];
 	va_list values;
@@ -56,7 +66,7 @@ refuse(struct call *call, int code, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	call->error = error_of(code, text);
+	answer(call, "error", json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false)));
 	return NULL;
 }
 
@@ -72,7 +82,7 @@ on_stats(struct call *call)
 	return views_stats(call->control);
 }
 
-/* One call of cancel; what is not given is NULL, a side or reason empty. */
+/* One call of cancel; what is not given is NULL. */
 struct order {
 	const char *id, *from, *reason, *method, *name;
 	json_int_t older;
@@ -92,7 +102,7 @@ is_id(const char *text)
 static bool
 asks_side(const struct order *order, enum side side)
 {
-	return *order->from == '\0' || strcmp(order->from, side_name(side)) == 0;
+	return order->from == NULL || strcmp(order->from, side_name(side)) == 0;
 }
 
 static bool
@@ -105,7 +115,7 @@ is_asked(const struct order *order, const struct request_view *view)
 	    (order->name == NULL || policy_fits(order->name, request->name));
 }
 
-/* The request with this id, of each side that is asked. */
+/* Names the request with this id, of each side that is asked. */
 static void
 choose_id(const struct session *session, const struct order *order, struct span id, json_t *chosen)
 {
@@ -131,7 +141,7 @@ choose_written(const struct session *session, const struct order *order, json_t 
 	buf_free(&string);
 }
 
-/* The requests that are asked for, named; if there are more than can be cancelled at once, one more than that. */
+/* Names the requests that are asked for; if there are more than can be cancelled at once, one more than that. */
 static void
 choose(const struct session *session, const struct order *order, json_t *chosen)
 {
@@ -176,7 +186,8 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 static json_t *
 on_cancel(struct call *call)
 {
-	struct order order = { .from = "", .reason = "", .older = -1 };
+	const struct session *session = call->control->session;
+	struct order order = { .reason = "", .older = -1 };
 	json_t *chosen, *result = NULL;
 
 	if (call->control->options->session.dry_run)
@@ -191,10 +202,7 @@ on_cancel(struct call *call)
 	if (order.id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
 		return refuse(call, -32602, "want id, or one of older_ms, method and name");
 	chosen = json_array();
-	if (order.id != NULL)
-		choose_written(call->control->session, &order, chosen);
-	else
-		choose(call->control->session, &order, chosen);
+	(order.id != NULL ? choose_written : choose)(session, &order, chosen);
 	if (order.id != NULL && json_array_size(chosen) == 0)
 		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
 	else if (order.id != NULL && json_array_size(chosen) > 1)
@@ -210,93 +218,79 @@ on_set(struct call *call)
 {
 	struct control *control = call->control;
 	const char *option = "", *rule = "";
-	enum policy_clock which;
 	struct policy scratch = { 0 };
-	json_t *result = NULL;
 	size_t changed = 0;
 	int in_flight = 0;
+	bool cap, done;
 
-	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0 ||
-	    (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0))
+	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0)
+		option = "";
+	cap = strcmp(option, "max-time") == 0;
+	if (!cap && strcmp(option, "timeout") != 0)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
-	which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
-	if (!units_read_rule(span_of(rule), POLICY_SET, which, &scratch))
-		refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
-	else if (!session_set(control->session, scratch.rules, in_flight, control->now, &changed))
-		refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
-	else
-		result = json_pack("{s:I}", "changed", (json_int_t)changed);
+	if (!units_read_rule(span_of(rule), POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
+		return refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
+	done = session_set(control->session, scratch.rules, in_flight, control->now, &changed);
 	policy_free(&scratch);
-	if (result != NULL)
-		log_event(control->log, WHY_OPERATOR_SET,
-		    LOG_FIELDS(log_string("option", option), log_string("rule", rule),
-			log_number("changed", (int64_t)changed)));
-	return result;
+	if (!done)
+		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
+	log_event(control->log, WHY_OPERATOR_SET,
+	    LOG_FIELDS(log_string("option", option), log_string("rule", rule), log_number("changed", changed)));
+	return json_pack("{s:I}", "changed", (json_int_t)changed);
 }
 
-/* given: the level without the parameter; or NULL. */
+/* name: the level without the parameter; or NULL. */
 static bool
-read_level(struct call *call, const char *given, enum why_level *level)
+read_level(struct call *call, const char *name, enum why_level *level)
 {
-	if (json_unpack(call->params, "{s?s}", "level", &given) == 0 && given != NULL &&
-	    log_level_named(span_of(given), level))
+	if (json_unpack(call->params, "{s?s}", "level", &name) == 0 && name != NULL &&
+	    log_level_named(span_of(name), level))
 		return true;
 	refuse(call, -32602, "level: want error, person, decision or traffic");
 	return false;
 }
 
-static void
-send_lost(struct peer *peer)
-{
-	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n", (int64_t)peer->lost);
-	peer->lost = 0;
-}
-
-static void
-send_event(struct peer *peer, struct span line)
-{
-	if (peer->out.len + line.len > CONTROL_QUEUE || peer->closing) {
-		peer->lost++;
-		return;
-	}
-	if (peer->lost > 0)
-		send_lost(peer);
-	compose(&peer->out, "{'jsonrpc':'2.0','method':'decision','params':%b}\n", span_part(line, 0, line.len - 1));
-}
-
+/* Once something was lost, all is, until the connection has read its queue: see send_out. */
 static void
 on_event(void *user, enum why why, struct span line)
 {
 	struct control *control = user;
 
-	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->watching && why_level(why) <= control->peers[i]->level)
-			send_event(control->peers[i], line);
+	for (int i = 0; i < control->count; i++) {
+		struct peer *peer = control->peers[i];
+
+		if ((int)why_level(why) > peer->level)
+			continue;
+		if (peer->lost > 0 || peer->closing || peer->out.len + line.len > CONTROL_QUEUE)
+			peer->lost++;
+		else
+			compose(&peer->out, "{'jsonrpc':'2.0','method':'decision','params':%b}\n",
+			    span_part(line, 0, line.len - 1));
+	}
 }
 
 /* Has the log tell what a connection watches for. */
 static void
 listen_to_log(struct control *control)
 {
-	struct log *log = control->log;
+	int most = -1;
 
-	log->hear = NULL;
-	log->hearer = control;
-	log->heard = LEVEL_ERROR;
 	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->watching) {
-			log->hear = on_event;
-			if (control->peers[i]->level > log->heard)
-				log->heard = control->peers[i]->level;
-		}
+		if (control->peers[i]->level > most)
+			most = control->peers[i]->level;
+	control->log->hear = most < 0 ? NULL : on_event;
+	control->log->hearer = control;
+	control->log->heard = most < 0 ? LEVEL_ERROR : (enum why_level)most;
 }
 
 static json_t *
 on_watch(struct call *call)
 {
-	if (!read_level(call, "decision", &call->peer->level))
+	enum why_level level;
+
+	if (!read_level(call, "decision", &level))
 		return NULL;
-	call->peer->watching = true;
+	call->peer->level = (int)level;
 	listen_to_log(call->control);
 	return json_object();
 }
@@ -319,7 +313,7 @@ on_reload(struct call *call)
 	return result;
 }
 
-/* THE METHODS. A handler returns the result, or refuses. */
+/* THE METHODS. A handler returns the result, or NULL after refuse. */
 static const struct {
 	const char *name;
 	json_t *(*handle)(struct call *call);
@@ -332,20 +326,6 @@ static const struct {
 	{ "reload", on_reload },
 	{ "log", on_log },
 };
-
-/* Takes the result or the error; the other one is NULL. id NULL: unknown. */
-static void
-answer(struct peer *peer, json_t *id, json_t *result, json_t *error)
-{
-	json_t *response =
-	    json_pack("{s:s,s:O?,s:o*,s:o*}", "jsonrpc", "2.0", "id", id, "result", result, "error", error);
-	char *text = json_dumps(response, JSON_COMPACT | JSON_ENSURE_ASCII);
-
-	buf_append(&peer->out, span_of(text));
-	buf_append(&peer->out, SPAN("\n"));
-	free(text);
-	json_decref(response);
-}
 
 static json_t *
 carry_out(struct call *call, const char *method)
@@ -360,29 +340,26 @@ carry_out(struct call *call, const char *method)
 static void
 on_line(struct peer *peer, struct span line)
 {
-	struct call call = { .control = peer->control, .peer = peer };
 	json_error_t error;
 	json_t *message = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	json_t *id = json_object_get(message, "id"), *given = json_object_get(message, "params"), *result = NULL;
-	const char *method = json_string_value(json_object_get(message, "method"));
-	bool valid;
+	json_t *none = json_object(), *id = NULL, *result = NULL;
+	struct call call = { .control = peer->control, .peer = peer, .params = none };
+	const char *method;
 
-	call.params = given == NULL ? json_object() : json_incref(given);
-	valid = method != NULL && json_is_object(call.params) &&
-	    (id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id));
-	if (message == NULL)
+	if (message == NULL) {
 		refuse(&call, -32700, "%s", error.text);
-	else if (!valid)
+	} else if (json_unpack(message, "{s?o,s:s,s?o}", "id", &id, "method", &method, "params", &call.params) < 0 ||
+	    !json_is_object(call.params) ||
+	    !(id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id))) {
 		refuse(&call, -32600, "that is no JSON-RPC request with named parameters");
-	else
-		result = carry_out(&call, method);
-	if (!valid || id != NULL) {
-		answer(peer, valid ? id : NULL, result, call.error);
 	} else {
-		json_decref(result);
-		json_decref(call.error);
+		call.id = id;
+		call.silent = id == NULL;
+		result = carry_out(&call, method);
 	}
-	json_decref(call.params);
+	if (result != NULL)
+		answer(&call, "result", result);
+	json_decref(none);
 	json_decref(message);
 }
 
@@ -396,7 +373,7 @@ find_line(struct peer *peer)
 
 	peer->line = newline == NULL ? 0 : len + 1;
 	if (len > CONTROL_LINE) {
-		answer(peer, NULL, NULL, error_of(-32600, "the line is too long"));
+		refuse(&(struct call){ .peer = peer }, -32600, "the line is too long");
 		peer->closing = true;
 	}
 }
@@ -417,9 +394,8 @@ may_read(const struct peer *peer)
 static void
 receive(struct peer *peer)
 {
-	ssize_t got;
+	ssize_t got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
 
-	got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
 	if (got <= 0)
 		return;
 	buf_added(&peer->in, (size_t)got);
@@ -434,8 +410,10 @@ send_out(struct peer *peer)
 
 	if (put > 0)
 		buf_consume(&peer->out, (size_t)put);
-	if (peer->lost > 0 && peer->out.len < ROOM)
-		send_lost(peer);
+	if (peer->lost == 0 || peer->out.len >= ROOM)
+		return;
+	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n", (int64_t)peer->lost);
+	peer->lost = 0;
 }
 
 static void
@@ -451,53 +429,42 @@ hang_up(struct control *control, int i)
 	listen_to_log(control);
 }
 
-static void
-admit(struct control *control, int fd)
-{
-	struct peer *peer = mem_new(sizeof(*peer));
-
-	*peer = (struct peer){ .control = control };
-	descriptor_init(&peer->socket, fd, true);
-	control->peers[control->count++] = peer;
-	if (control->count <= CONTROL_PEERS)
-		return;
-	answer(peer, NULL, NULL, error_of(CONTROL_REFUSED, "too many connections"));
-	send_out(peer);
-	hang_up(control, control->count - 1);
-}
-
-/* Without a descriptor for the connection the listener would stay readable. */
+/* Without a descriptor for the connection the listener would stay readable: it is not watched for a while. */
 static void
 accept_one(struct control *control)
 {
 	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	struct peer *peer;
 
 	control->listener.ready = false;
-	control->accept_at = MSEC_NEVER;
-	if (fd >= 0)
-		admit(control, fd);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-		control->accept_at = control->now + ACCEPT_PAUSE;
+	control->accept_at = fd < 0 ? control->now + ACCEPT_PAUSE : MSEC_NEVER;
+	if (fd < 0)
+		return;
+	peer = mem_new(sizeof(*peer));
+	*peer = (struct peer){ .control = control, .level = -1 };
+	descriptor_init(&peer->socket, fd, true);
+	control->peers[control->count++] = peer;
+	if (control->count <= CONTROL_PEERS)
+		return;
+	refuse(&(struct call){ .peer = peer }, CONTROL_REFUSED, "too many connections");
+	peer->closing = true;
 }
 
 /* Carries out one line, of each connection in turn. */
 static void
 take_line(struct control *control)
 {
-	struct peer *peer = NULL;
-
 	for (int i = 0; i < control->count; i++) {
-		peer = control->peers[control->turn++ % (unsigned)control->count];
-		if (peer->line > 0 && has_room(peer))
-			break;
-		peer = NULL;
-	}
-	if (peer == NULL)
+		struct peer *peer = control->peers[control->turn++ % (unsigned)control->count];
+
+		if (peer->line == 0 || !has_room(peer))
+			continue;
+		session_set_time(control->session, control->now);
+		on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
+		buf_consume(&peer->in, peer->line);
+		find_line(peer);
 		return;
-	session_set_time(control->session, control->now);
-	on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
-	buf_consume(&peer->in, peer->line);
-	find_line(peer);
+	}
 }
 
 void
