@@ -23,9 +23,6 @@ monotonic_now(void)
 /* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
 bool proc_is_own(void);
 
-/* Reads as much of the file as there is room for, with a NUL at the end; empty and false if it cannot be read. */
-bool proc_read(const char *path, char *to, size_t room);
-
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
 enum { PROC_NAME = 17 }; /* room for the longest name that Linux keeps, a newline and a NUL */
 void proc_name(pid_t pid, char name[PROC_NAME]);

@@ -106,18 +106,6 @@ TEST(dead_sockets_are_swept_and_others_stay)
 	close(live);
 }
 
-TEST(a_leftover_without_a_name_is_swept_later)
-{
-	const struct timespec times[2] = { { .tv_sec = time(NULL) - 3600 }, { .tv_sec = time(NULL) - 3600 } };
-	char name[PLACE_PATH];
-
-	snprintf(name, sizeof(name), "%s/.1-2", top);
-	listen_at(name);
-	ck_assert_int_eq(utimensat(AT_FDCWD, name, times, 0), 0);
-	place_sweep(top);
-	ck_assert_int_ne(access(name, F_OK), 0);
-}
-
 TEST(a_given_name_replaces_only_a_dead_socket)
 {
 	char name[PLACE_PATH];

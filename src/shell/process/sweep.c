@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "shell/child.h"
@@ -62,11 +63,11 @@ static void
 end_children(struct sweep *sweep)
 {
 	FILE *list = proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
-	int pid;
+	char number[16];
 
 	if (list != NULL) {
-		while (fscanf(list, "%d", &pid) == 1)
-			end_child(pid);
+		while (fscanf(list, "%15s", number) == 1)
+			end_child((pid_t)strtol(number, NULL, 10));
 		fclose(list);
 		return;
 	}
