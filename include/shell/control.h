@@ -9,8 +9,8 @@
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, started, age_ms, server, in_flight,
  *                                   oldest_ms, timeouts, restarts; with requests also requests, the oldest first of each
  *                                   side, and more: how many did not fit
- *   cancel {id,from?,reason?}    -> cancelled, refused: lists of requests. id: "7" or "\"7\""; what is no JSON text, or no
- *                                   such number, means the string. Without from it must name a request of one side
+ *   cancel {id,from?,reason?}    -> cancelled, refused: lists of requests. id: "7" or "\"7\"", as the requester spells it; or
+ *                                   else the text of a string. Without from it must name a request of one side
  *                                   only. Error -32001: no such request
  *   cancel {older_ms?,method?,name?,from?,reason?}
  *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there

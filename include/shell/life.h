@@ -25,7 +25,7 @@ enum client_end {
 	CLIENT_ENDS_SOON, /* the server is to be ended soon */
 };
 
-enum { CLIENT_WATCHES = 3 };
+enum { CLIENT_WATCHES = 2 };
 
 /*
  * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
@@ -83,9 +83,8 @@ struct life {
 	struct relay relay; /* of its stderr */
 	struct restart restart;
 	struct supervisor supervisor;
-	struct descriptor reader; /* turns ready when nothing reads the server's stdin any more */
-	bool stuck;               /* the server was ended because it no longer answered */
-	int start_status;         /* the status to exit with if the server could not be started; 0: it was */
+	bool stuck;       /* the server was ended because it no longer answered */
+	int start_status; /* the status to exit with if the server could not be started; 0: it was */
 };
 
 /*

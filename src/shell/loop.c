@@ -317,14 +317,11 @@ start(struct loop *loop)
 static void
 finish(struct loop *loop)
 {
-	struct port *client = &loop->port[SIDE_CLIENT];
-
 	signals_unwatch();
 	client_close(&loop->client);
 	control_close(&loop->control);
 	life_close(&loop->life);
-	descriptor_close(&client->in);
-	descriptor_close(&client->out);
+	port_close(&loop->port[SIDE_CLIENT]);
 	descriptor_want(&loop->log->descriptor, 0);
 	buf_free(&loop->beside[SIDE_CLIENT]);
 	buf_free(&loop->beside[SIDE_SERVER]);

@@ -84,20 +84,10 @@ on_stats(struct call *call)
 
 /* One call of cancel; what is not given is NULL. */
 struct order {
-	const char *id, *from, *reason, *method, *name;
+	struct span id; /* as its requester spells it */
+	const char *from, *method, *name;
 	json_int_t older;
 };
-
-/* A number or a string. jansson does not read some that a session takes, such as long numbers and lone surrogates. */
-static bool
-is_id(const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len >= 2 && text[0] == '"')
-		return text[len - 1] == '"';
-	return len > 0 && strspn(text, "0123456789+-.eE") == len;
-}
 
 static bool
 asks_side(const struct order *order, enum side side)
@@ -110,35 +100,11 @@ is_asked(const struct order *order, const struct request_view *view)
 {
 	const struct request *request = view->request;
 
+	if (order->id.ptr != NULL)
+		return span_equal(order->id, request->id);
 	return view->age >= order->older &&
 	    (order->method == NULL ? !view->exempt : policy_fits(order->method, request->method)) &&
 	    (order->name == NULL || policy_fits(order->name, request->name));
-}
-
-/* Names the request with this id, of each side that is asked. */
-static void
-choose_id(const struct session *session, const struct order *order, struct span id, json_t *chosen)
-{
-	struct request_view view;
-
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
-		if (asks_side(order, from) && session_find_request(session, from, id, &view))
-			json_array_append_new(chosen, views_name(&view));
-}
-
-/* As a person writes it: 7 is the string "7" too, if there is no such number. */
-static void
-choose_written(const struct session *session, const struct order *order, json_t *chosen)
-{
-	struct buf string;
-
-	buf_init(&string);
-	compose(&string, "'%e'", span_of(order->id));
-	if (is_id(order->id))
-		choose_id(session, order, span_of(order->id), chosen);
-	if (json_array_size(chosen) == 0)
-		choose_id(session, order, buf_span(&string), chosen);
-	buf_free(&string);
 }
 
 /* Names the requests that are asked for; if there are more than can be cancelled at once, one more than that. */
@@ -153,6 +119,22 @@ choose(const struct session *session, const struct order *order, json_t *chosen)
 			if (is_asked(order, &view))
 				json_array_append_new(chosen, views_name(&view));
 	}
+}
+
+/* As a person writes it: 7 is the string "7" too, if there is no such number. */
+static void
+choose_written(const struct session *session, struct order *order, const char *id, json_t *chosen)
+{
+	struct buf string;
+
+	buf_init(&string);
+	compose(&string, "'%e'", span_of(id));
+	order->id = span_of(id);
+	choose(session, order, chosen);
+	order->id = buf_span(&string);
+	if (json_array_size(chosen) == 0)
+		choose(session, order, chosen);
+	buf_free(&string);
 }
 
 /* Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of the result. */
@@ -186,29 +168,33 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 static json_t *
 on_cancel(struct call *call)
 {
-	const struct session *session = call->control->session;
-	struct order order = { .reason = "", .older = -1 };
+	struct control *control = call->control;
+	struct order order = { .older = -1 };
+	const char *id = NULL, *reason = "";
 	json_t *chosen, *result = NULL;
 
-	if (call->control->options->session.dry_run)
+	if (control->options->session.dry_run)
 		return refuse(call, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
-	if (json_unpack(call->params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &order.id, "from", &order.from, "reason",
-		&order.reason, "method", &order.method, "name", &order.name, "older_ms", &order.older) < 0)
+	if (json_unpack(call->params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &id, "from", &order.from, "reason", &reason,
+		"method", &order.method, "name", &order.name, "older_ms", &order.older) < 0)
 		return refuse(call, -32602, "want strings, and older_ms as a number of milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
-	if (strlen(order.reason) > REASON_MOST)
+	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
-	if (order.id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
+	if (id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
 		return refuse(call, -32602, "want id, or one of older_ms, method and name");
 	chosen = json_array();
-	(order.id != NULL ? choose_written : choose)(session, &order, chosen);
-	if (order.id != NULL && json_array_size(chosen) == 0)
+	if (id != NULL)
+		choose_written(control->session, &order, id, chosen);
+	else
+		choose(control->session, &order, chosen);
+	if (id != NULL && json_array_size(chosen) == 0)
 		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
-	else if (order.id != NULL && json_array_size(chosen) > 1)
+	else if (id != NULL && json_array_size(chosen) > 1)
 		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else
-		result = cancel_chosen(call->control, chosen, order.reason);
+		result = cancel_chosen(control, chosen, reason);
 	json_decref(chosen);
 	return result;
 }
@@ -273,14 +259,10 @@ on_event(void *user, enum why why, struct span line)
 static void
 listen_to_log(struct control *control)
 {
-	int most = -1;
-
+	control->log->heard = LEVEL_ERROR;
 	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->level > most)
-			most = control->peers[i]->level;
-	control->log->hear = most < 0 ? NULL : on_event;
-	control->log->hearer = control;
-	control->log->heard = most < 0 ? LEVEL_ERROR : (enum why_level)most;
+		if (control->peers[i]->level > (int)control->log->heard)
+			control->log->heard = (enum why_level)control->peers[i]->level;
 }
 
 static json_t *
@@ -396,9 +378,7 @@ receive(struct peer *peer)
 {
 	ssize_t got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
 
-	if (got <= 0)
-		return;
-	buf_added(&peer->in, (size_t)got);
+	buf_added(&peer->in, got > 0 ? (size_t)got : 0);
 	find_line(peer);
 }
 
@@ -518,6 +498,8 @@ control_open(struct control *control)
 	fd = place_listen(given[0] != '\0' ? given : NULL, control->path, &at);
 	if (fd >= 0) {
 		descriptor_init(&control->listener, fd, true);
+		control->log->hear = on_event;
+		control->log->hearer = control;
 		return;
 	}
 	control->path[0] = '\0';
@@ -538,5 +520,6 @@ control_close(struct control *control)
 		send_out(control->peers[0]);
 		hang_up(control, 0);
 	}
+	control->log->hear = NULL;
 	control->path[0] = '\0';
 }

@@ -13,7 +13,6 @@
 #include "shell/system.h"
 
 enum {
-	READER_GONE,  /* stdout has no reader any more */
 	HUNG_UP,      /* stdin has no writer any more, but may contain more to be read */
 	PROCESS_GONE, /* the client's process has ended */
 };
@@ -80,16 +79,6 @@ settle_watches(struct client *client)
 		descriptor_want(&client->watches[i], client->watches[i].ready ? 0 : EV_READ);
 }
 
-static struct descriptor
-watch_stream(struct client *client, const struct descriptor *stream, bool hangup)
-{
-	struct descriptor watch = descriptor_watch(stream, hangup);
-
-	if (watch.fd < 0 && errno != EPERM && errno != ENOSYS)
-		log_failure(client->log, hangup ? "watch stdin" : "watch stdout", errno);
-	return watch;
-}
-
 void
 client_open(struct client *client)
 {
@@ -99,8 +88,9 @@ client_open(struct client *client)
 	int fd = outlives ? -1 : watch_process(port->in.given, &client->process);
 
 	client->until = MSEC_NEVER;
-	client->watches[READER_GONE] = watch_stream(client, &port->out, false);
-	client->watches[HUNG_UP] = watch_stream(client, &port->in, true);
+	client->watches[HUNG_UP] = descriptor_watch(&port->in, true);
+	if (client->watches[HUNG_UP].fd < 0 && errno != EPERM && errno != ENOSYS)
+		log_failure(client->log, "watch stdin", errno);
 	client->watches[PROCESS_GONE] = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 	settle_watches(client);
 }
@@ -115,7 +105,7 @@ client_close(struct client *client)
 bool
 client_is_deaf(const struct client *client)
 {
-	return client->watches[READER_GONE].ready || client->watches[PROCESS_GONE].ready || client->port->out.broken;
+	return port_is_closed(client->port) || client->watches[PROCESS_GONE].ready;
 }
 
 /* In a dry run the server may still answer the handshake. */
@@ -143,7 +133,7 @@ msec_t
 client_wake(const struct client *client, bool served)
 {
 	/* A turn writes after client_turn: the next one has to handle what that has found. */
-	if (client->port->out.broken && client->state != CLIENT_LEFT && !wants_end(client))
+	if (port_is_closed(client->port) && client->state != CLIENT_LEFT && !wants_end(client))
 		return 0;
 	return client->state == CLIENT_LEFT && served ? MSEC_NEVER : client->until;
 }

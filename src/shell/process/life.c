@@ -64,9 +64,7 @@ report_exit(struct life *life)
 static void
 detach(struct life *life)
 {
-	descriptor_close(&life->port->in);
-	descriptor_close(&life->port->out);
-	descriptor_close(&life->reader);
+	port_close(life->port);
 	descriptor_close(&life->child.control);
 }
 
@@ -157,7 +155,6 @@ start_server(struct life *life)
 	}
 	report_start(life, again);
 	port_open(life->port, life->child.output, life->child.input, true);
-	life->reader = descriptor_watch(&life->port->out, false);
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_NOTHING;
@@ -249,7 +246,6 @@ life_start(struct life *life)
 	const struct options *options = life->options;
 
 	child_init(&life->child);
-	life->reader = DESCRIPTOR_NONE;
 	restart_init(&life->restart, options->restarts, options->restarts_within);
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
 	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : &life->log->descriptor) <
@@ -290,7 +286,7 @@ life_write(struct life *life, msec_t now)
 	life->now = now;
 	if (!(port_is_closed(port) || life->child.exited) || !keeps_queue(life))
 		port_write(port);
-	if ((port->out.broken || life->reader.ready) && port->out.fd >= 0) {
+	if (port_is_closed(port) && port->out.fd >= 0) {
 		descriptor_close(&port->out);
 		tell(life, SUPERVISE_DEAF);
 	}
@@ -350,11 +346,9 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	tell_end(life, end);
-	if (supervisor->state != PROCESS_WAITING) {
-		tell_exit(life, child_signal);
-		if (end == CLIENT_STAYS && life->port->throttled)
-			tell(life, SUPERVISE_BLOCKED);
-	}
+	tell_exit(life, child_signal);
+	if (end == CLIENT_STAYS && life->port->throttled)
+		tell(life, SUPERVISE_BLOCKED);
 	if (supervisor->state == PROCESS_SWEEPING && !client_needs_server(life->client))
 		supervisor->next_start = MSEC_NEVER;
 	if (life->child.swept)
@@ -369,9 +363,7 @@ life_watch(struct life *life)
 {
 	port_watch(life->port, true, !life->child.exited);
 	relay_watch(&life->relay);
-	/* Both stay readable then. */
-	descriptor_want(&life->reader, life->reader.ready ? 0 : EV_READ);
-	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ);
+	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ); /* it stays readable then */
 }
 
 int
