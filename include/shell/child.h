@@ -117,7 +117,7 @@ void child_init(struct child *child);
 int child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void *context)
     __attribute__((warn_unused_result));
 
-/* Sends the signal to the server's process group, until the sweep begins: its id may be another group's then. */
+/* Sends the signal, then SIGCONT, to the server's group, until the sweep begins: its id may be another group's then. */
 void child_signal_group(const struct child *child, int signal);
 
 /* Reads the guardian's reports and reaps children. Call it when control is ready, and on SIGCHLD. */

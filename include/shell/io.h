@@ -169,9 +169,9 @@ void port_abandon(struct port *port);
 
 /*
  * Stops or resumes reading, by the size of the queues: the marks are LIMIT_{CLIENT,SERVER}_{HIGH,LOW,OWN}. Sets up the
- * watchers; reading, writing: whether the caller wants that at all.
+ * watchers; writing: whether the caller writes at all.
  */
-void port_watch(struct port *port, bool reading, bool writing);
+void port_watch(struct port *port, bool writing);
 
 /*
  * Passes the server's stderr on to canceld's own, and keeps the last bytes. Neither side ever waits for the other:

@@ -35,7 +35,7 @@ struct client {
 	const struct options *options; /* this and what follows is borrowed */
 	struct log *log;
 	struct session *session;
-	const struct port *port;
+	struct port *port;
 
 	struct descriptor watches[CLIENT_WATCHES];
 	pid_t process; /* 0: it is not known */
@@ -79,6 +79,7 @@ struct life {
 	struct port *port;  /* the server's */
 	msec_t now;
 
+	const struct server *server; /* the session's */
 	struct child child;
 	struct relay relay; /* of its stderr */
 	struct restart restart;

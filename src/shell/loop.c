@@ -43,17 +43,11 @@ struct loop {
 	bool log_failed;
 };
 
-static bool
-may_read(const struct loop *loop, enum side from)
-{
-	return port_may_read(&loop->port[from]) && (from == SIDE_SERVER || loop->client.state == CLIENT_PRESENT);
-}
-
 static void
-hear(struct loop *loop, enum side from)
+hear(const struct loop *loop, struct port *port)
 {
-	if (may_read(loop, from) && loop->port[from].in.ready)
-		port_read(&loop->port[from], loop->now);
+	if (port_may_read(port) && port->in.ready)
+		port_read(port, loop->now);
 }
 
 /* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
@@ -67,13 +61,13 @@ is_stalled(const struct loop *loop)
 static void
 expire(struct loop *loop)
 {
+	struct port *server = &loop->port[SIDE_SERVER];
 	bool stalled = is_stalled(loop);
 	size_t total = 0, n;
 
 	if (loop->due > loop->now)
 		return;
-	while (may_read(loop, SIDE_SERVER) && total < SETTLE_READ_MAX &&
-	    (n = port_read(&loop->port[SIDE_SERVER], loop->now)) > 0)
+	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server, loop->now)) > 0)
 		total += n;
 	session_expire(loop->session, !stalled, loop->now);
 }
@@ -127,7 +121,7 @@ next_wake(const struct loop *loop)
 
 	wake = earlier(wake, client_wake(&loop->client, !supervisor_is_over(&loop->life.supervisor)));
 	wake = earlier(wake, loop->control.wake);
-	if (may_read(loop, SIDE_CLIENT) && loop->port[SIDE_CLIENT].in.ready)
+	if (port_may_read(&loop->port[SIDE_CLIENT]) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
 	return wake;
 }
@@ -151,7 +145,7 @@ watch(struct loop *loop)
 	struct descriptor *log = &loop->log->descriptor;
 	bool shared = relay->out == log && relay->queue.len > 0;
 
-	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
+	port_watch(&loop->port[SIDE_CLIENT], true);
 	life_watch(&loop->life);
 	descriptor_want(log, log_wants_write(loop->log) || shared ? EV_WRITE : 0);
 	control_watch(&loop->control);
@@ -203,8 +197,8 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	loop->now = monotonic_now();
 	child = hear_signals(loop);
 	relay_turn(&loop->life.relay);
-	hear(loop, SIDE_SERVER);
-	hear(loop, SIDE_CLIENT);
+	hear(loop, &loop->port[SIDE_SERVER]);
+	hear(loop, client);
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	control_turn(&loop->control, loop->now);
 	expire(loop);

@@ -172,10 +172,10 @@ throttle(struct port *port)
 }
 
 void
-port_watch(struct port *port, bool reading, bool writing)
+port_watch(struct port *port, bool writing)
 {
 	throttle(port);
-	descriptor_want(&port->in, reading && port_may_read(port) ? EV_READ : 0);
+	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
 	descriptor_want(&port->out, writing && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
 	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ); /* it stays readable then */
 }

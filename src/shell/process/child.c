@@ -13,24 +13,6 @@
 
 enum { SWEEP_TIME = 1000 }; /* ms, for what canceld does itself if there is no guardian: nothing else goes on then */
 
-/* Two pipes and a socket pair. */
-enum end { INPUT_READ, INPUT_WRITE, OUTPUT_READ, OUTPUT_WRITE, CONTROL_OWN, CONTROL_GUARDIAN, ENDS };
-
-static bool
-open_ends(int ends[])
-{
-	return pipe2(&ends[INPUT_READ], O_CLOEXEC) == 0 && pipe2(&ends[OUTPUT_READ], O_CLOEXEC) == 0 &&
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[CONTROL_OWN]) == 0;
-}
-
-static void
-close_end(int *end)
-{
-	if (*end >= 0)
-		close(*end);
-	*end = -1;
-}
-
 /*
  * All signals are blocked: a handler of the event loop must not run in the new process, which shares its
  * descriptors.
@@ -78,7 +60,7 @@ child_init(struct child *child)
 int
 child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void *context)
 {
-	int ends[ENDS] = { -1, -1, -1, -1, -1, -1 }, status = STATUS_FAILED, error;
+	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, status = STATUS_FAILED, error;
 	siginfo_t info;
 
 	child_init(child);
@@ -89,27 +71,30 @@ child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void
 #endif
 	/* A process that executed canceld may have started others: they are spared. */
 	child->own.group = guardian.group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-	if (open_ends(ends)) {
-		guardian.input = ends[INPUT_READ];
-		guardian.output = ends[OUTPUT_WRITE];
-		guardian.control = ends[CONTROL_GUARDIAN];
+	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0) {
+		guardian.input = input[0];
+		guardian.output = output[1];
+		guardian.control = control[1];
 		child->guardian = fork_guardian(&guardian);
 	}
+	error = errno;
+	close(input[0]);
+	close(output[1]);
+	close(control[1]);
 	if (child->guardian > 0) {
-		close_end(&ends[INPUT_READ]);
-		close_end(&ends[OUTPUT_WRITE]);
-		close_end(&ends[CONTROL_GUARDIAN]);
-		status = hear_start(child, ends[CONTROL_OWN]);
+		status = hear_start(child, control[0]);
+		error = errno;
 	}
 	if (status == 0) {
-		child->input = ends[INPUT_WRITE];
-		child->output = ends[OUTPUT_READ];
-		descriptor_init(&child->control, ends[CONTROL_OWN], true);
+		child->input = input[1];
+		child->output = output[0];
+		descriptor_init(&child->control, control[0], true);
 		return 0;
 	}
-	error = errno;
-	for (int i = 0; i < ENDS; i++)
-		close_end(&ends[i]);
+	close(input[1]);
+	close(output[0]);
+	close(control[0]);
 	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
 		;
 	/* A guardian that has not ended in order may have left processes. */
@@ -122,8 +107,10 @@ child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void
 void
 child_signal_group(const struct child *child, int signal)
 {
-	if (child->pid > 1 && !child->sweeping)
+	if (child->pid > 1 && !child->sweeping) {
 		kill(-child->pid, signal);
+		kill(-child->pid, SIGCONT);
+	}
 }
 
 /* number: its status, or below 0 the signal. */

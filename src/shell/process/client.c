@@ -175,6 +175,7 @@ leave(struct client *client, enum leaving leaving, msec_t now)
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
 	client->left_deaf = deaf;
+	client->port->in.ended = true; /* nothing more is read */
 	if (leaving != LEAVE_TERMINATED)
 		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),

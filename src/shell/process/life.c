@@ -49,7 +49,7 @@ static void
 report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
-	bool ended = session_server(life->session)->closed ||
+	bool ended = life->server->closed ||
 	    (supervisor_ended_it(&life->supervisor) && life->supervisor.next_start == MSEC_NEVER &&
 		client_is_over(life->client));
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
@@ -72,7 +72,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return life->options->restarts > 0 && client_needs_server(life->client) && !session_server(life->session)->hung;
+	return life->options->restarts > 0 && client_needs_server(life->client) && !life->server->hung;
 }
 
 static bool
@@ -86,20 +86,18 @@ static bool
 plan_successor(struct life *life, bool served)
 {
 	const char *obstacle = session_cannot_restart(life->session);
-	msec_t wait = MSEC_NEVER;
+	msec_t wait;
 
 	if (!wants_successor(life))
 		return false;
-	if (obstacle == NULL)
-		wait = restart_after(&life->restart, served, life->now);
-	if (obstacle == NULL && wait == MSEC_NEVER) {
+	if (obstacle == NULL && (wait = restart_after(&life->restart, served, life->now)) == MSEC_NEVER) {
 		obstacle = "it has failed too often (see --restart)";
 		session_give_up(life->session);
 	}
-	if (obstacle != NULL)
-		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
-	else
+	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + wait;
+	else
+		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
 	return obstacle == NULL;
 }
 
@@ -130,7 +128,7 @@ report_start(struct life *life, bool again)
 static enum supervisor_event
 start_server(struct life *life)
 {
-	bool again = session_server(life->session)->life == SERVER_AWAY;
+	bool again = life->server->life == SERVER_AWAY;
 	const struct guardian guardian = {
 		.group = life->options->sweep_group,
 		.command = life->options->command,
@@ -164,9 +162,9 @@ start_server(struct life *life)
 static bool
 exited_in_order(const struct life *life)
 {
-	if (session_server(life->session)->closed)
+	if (life->server->closed)
 		return true;
-	if (session_server(life->session)->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
+	if (life->server->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
 		return false;
 	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
@@ -179,14 +177,12 @@ lose_server(struct life *life)
 
 	port_end_input(life->port, life->now);
 	session_quote(life->session, relay_last_lines(&life->relay));
-	life->stuck = session_server(life->session)->life == SERVER_STUCK;
-	if (exited_in_order(life) || !plan_successor(life, session_server(life->session)->served)) {
+	life->stuck = life->server->life == SERVER_STUCK;
+	if (exited_in_order(life) || !plan_successor(life, life->server->served)) {
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	/*
-	 * Processes that the server left behind may still write to its stdout; their output is not part of the session.
-	 */
+	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
 	descriptor_close(&life->port->in);
 	session_server_lost(life->session, child->status, child->signal, life->now);
 }
@@ -210,7 +206,6 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_TERMINATE) {
 		report_detail(life, WHY_ENDING, "step", "SIGTERM");
 		child_signal_group(&life->child, SIGTERM);
-		child_signal_group(&life->child, SIGCONT);
 	}
 	if (steps & STEP_KILL) {
 		report_detail(life, WHY_ENDING, "step", "SIGKILL");
@@ -224,7 +219,7 @@ take_steps(struct life *life, unsigned steps)
 		detach(life);
 		report_restart(life);
 	}
-	if (steps & STEP_FINISH && session_server(life->session)->life != SERVER_GONE)
+	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 	if (steps & STEP_TELL) {
 		session_quote(life->session, relay_last_lines(&life->relay));
@@ -245,6 +240,7 @@ life_start(struct life *life)
 {
 	const struct options *options = life->options;
 
+	life->server = session_server(life->session);
 	child_init(&life->child);
 	restart_init(&life->restart, options->restarts, options->restarts_within);
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
@@ -269,7 +265,7 @@ life_close(struct life *life)
 static bool
 keeps_queue(const struct life *life)
 {
-	enum server_life server = session_server(life->session)->life;
+	enum server_life server = life->server->life;
 
 	if (server == SERVER_DEAF || server == SERVER_GONE)
 		return false;
@@ -301,7 +297,7 @@ static bool
 has_failed(const struct life *life)
 {
 	const struct supervisor *supervisor = &life->supervisor;
-	enum server_life server = session_server(life->session)->life;
+	enum server_life server = life->server->life;
 
 	if (life->options->session.dry_run)
 		return false;
@@ -313,7 +309,7 @@ has_failed(const struct life *life)
 static void
 tell_end(struct life *life, enum client_end end)
 {
-	bool closed = life->supervisor.state == PROCESS_WAITING && session_server(life->session)->closed;
+	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
 
 	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
 		tell(life, SUPERVISE_HASTEN);
@@ -361,7 +357,7 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 void
 life_watch(struct life *life)
 {
-	port_watch(life->port, true, !life->child.exited);
+	port_watch(life->port, !life->child.exited);
 	relay_watch(&life->relay);
 	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ); /* it stays readable then */
 }
