@@ -25,8 +25,6 @@ enum client_end {
 	CLIENT_ENDS_SOON, /* the server is to be ended soon */
 };
 
-enum { CLIENT_WATCHES = 2 };
-
 /*
  * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
  * Tells the session, and returns to the caller what the server has to do.
@@ -37,8 +35,9 @@ struct client {
 	struct session *session;
 	struct port *port;
 
-	struct descriptor watches[CLIENT_WATCHES];
-	pid_t process; /* 0: it is not known */
+	struct descriptor hangup; /* ready when stdin has no writer any more, though it may contain more to be read */
+	struct descriptor exit;   /* ready when the process has ended */
+	pid_t process;            /* 0: it is not known */
 	enum client_state state;
 	bool left_deaf; /* it no longer read when its requests were cancelled */
 	msec_t until;   /* see the state; MSEC_NEVER: not limited */

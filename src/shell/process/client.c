@@ -12,11 +12,6 @@
 #include "shell/io.h"
 #include "shell/system.h"
 
-enum {
-	HUNG_UP,      /* stdin has no writer any more, but may contain more to be read */
-	PROCESS_GONE, /* the client's process has ended */
-};
-
 /* proc(5): whether the process has our pipe or socket as its descriptor 0; false also if that cannot be read. */
 static bool
 has_ours(pid_t pid, const struct stat *ours)
@@ -71,12 +66,10 @@ watch_process(int input, pid_t *process)
 static void
 settle_watches(struct client *client)
 {
-	struct descriptor *hung_up = &client->watches[HUNG_UP];
-
-	if (hung_up->ready && hung_up->wanted != 0)
-		hung_up->ready = descriptor_hung_up(hung_up);
-	for (int i = 0; i < CLIENT_WATCHES; i++)
-		descriptor_want(&client->watches[i], client->watches[i].ready ? 0 : EV_READ);
+	if (client->hangup.ready && client->hangup.wanted != 0)
+		client->hangup.ready = descriptor_hung_up(&client->hangup);
+	descriptor_want(&client->hangup, client->hangup.ready ? 0 : EV_READ);
+	descriptor_want(&client->exit, client->exit.ready ? 0 : EV_READ);
 }
 
 void
@@ -88,24 +81,24 @@ client_open(struct client *client)
 	int fd = outlives ? -1 : watch_process(port->in.given, &client->process);
 
 	client->until = MSEC_NEVER;
-	client->watches[HUNG_UP] = descriptor_watch(&port->in, true);
-	if (client->watches[HUNG_UP].fd < 0 && errno != EPERM && errno != ENOSYS)
+	client->hangup = descriptor_watch(&port->in, true);
+	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
 		log_failure(client->log, "watch stdin", errno);
-	client->watches[PROCESS_GONE] = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
+	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 	settle_watches(client);
 }
 
 void
 client_close(struct client *client)
 {
-	for (int i = 0; i < CLIENT_WATCHES; i++)
-		descriptor_close(&client->watches[i]);
+	descriptor_close(&client->hangup);
+	descriptor_close(&client->exit);
 }
 
 bool
 client_is_deaf(const struct client *client)
 {
-	return port_is_closed(client->port) || client->watches[PROCESS_GONE].ready;
+	return port_is_closed(client->port) || client->exit.ready;
 }
 
 /* In a dry run the server may still answer the handshake. */
@@ -147,7 +140,7 @@ note_hangup(struct client *client, msec_t now)
 {
 	const struct port *port = client->port;
 
-	if (client->options->drain || port->in.ended || !port->throttled || !client->watches[HUNG_UP].ready)
+	if (client->options->drain || port->in.ended || !port->throttled || !client->hangup.ready)
 		client->until = MSEC_NEVER;
 	else if (client->until == MSEC_NEVER)
 		client->until = now + TIME_HANGUP_WAIT;
@@ -159,13 +152,28 @@ time_or(msec_t given, msec_t built_in)
 	return given == MSEC_NEVER ? built_in : given;
 }
 
+static enum leaving
+way_to_leave(const struct client *client, bool signalled)
+{
+	bool deaf = client_is_deaf(client);
+
+	if (signalled || (!deaf && client->state == CLIENT_DRAINING))
+		return LEAVE_TERMINATED;
+	return !deaf && (client->options->drain || client->port->in.file) ? LEAVE_DRAIN : LEAVE_CANCEL;
+}
+
+/* The client does not stay in its state. */
 static void
-leave(struct client *client, enum leaving leaving, msec_t now)
+leave(struct client *client, bool signalled, msec_t now)
 {
 	int64_t outstanding = (int64_t)session_outstanding(client->session, SIDE_CLIENT);
-	bool deaf = client_is_deaf(client), early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
+	enum leaving leaving = way_to_leave(client, signalled);
 	const struct options *options = client->options;
+	bool early;
 
+	client->left_deaf = client_is_deaf(client);
+	early = leaving == LEAVE_CANCEL && !client->left_deaf && outstanding > 0;
+	client->port->in.ended = true; /* nothing more is read */
 	if (leaving == LEAVE_DRAIN) {
 		client->state = CLIENT_DRAINING;
 		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : now + options->drain_for;
@@ -174,8 +182,6 @@ leave(struct client *client, enum leaving leaving, msec_t now)
 		client->until = now + TIME_FLUSH_WAIT + time_or(options->term_after, TIME_CLOSE_WAIT) +
 		    time_or(options->kill_after, TIME_TERM_WAIT);
 	}
-	client->left_deaf = deaf;
-	client->port->in.ended = true; /* nothing more is read */
 	if (leaving != LEAVE_TERMINATED)
 		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
@@ -183,38 +189,25 @@ leave(struct client *client, enum leaving leaving, msec_t now)
 	session_client_leaves(client->session, leaving, now);
 }
 
-/* How the client leaves that does not stay in its state. */
-static enum leaving
-way_to_leave(const struct client *client, bool deaf)
-{
-	if (!deaf && client->state == CLIENT_DRAINING)
-		return LEAVE_TERMINATED;
-	return !deaf && (client->options->drain || client->port->in.file) ? LEAVE_DRAIN : LEAVE_CANCEL;
-}
-
 enum client_end
 client_turn(struct client *client, bool signalled, msec_t now)
 {
 	const msec_t hasty = now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
-	bool present = client->state == CLIENT_PRESENT, deaf = client_is_deaf(client);
+	bool ended = client->state == CLIENT_PRESENT && client->port->in.ended;
 
 	settle_watches(client);
-	if (present)
+	if (client->state == CLIENT_PRESENT)
 		note_hangup(client, now);
+	if (wants_end(client) && !signalled)
+		return CLIENT_ENDS;
+	if (client->state != CLIENT_LEFT && (signalled || ended || client_is_deaf(client) || now >= client->until))
+		leave(client, signalled, now);
 	if (signalled) {
-		if (client->state != CLIENT_LEFT)
-			leave(client, LEAVE_TERMINATED, now);
 		client->until = earlier(client->until, hasty);
 		return CLIENT_ENDS_SOON;
 	}
-	if (wants_end(client))
-		return CLIENT_ENDS;
-	if (client->state != CLIENT_LEFT && (deaf || now >= client->until || (present && client->port->in.ended)))
-		leave(client, way_to_leave(client, deaf), now);
-	if (client->state == CLIENT_PRESENT)
+	if (client->state == CLIENT_DRAINING &&
+	    (session_outstanding(client->session, SIDE_CLIENT) > 0 || session_turn_runs(client->session)))
 		return CLIENT_STAYS;
-	return client->state == CLIENT_DRAINING &&
-		(session_outstanding(client->session, SIDE_CLIENT) > 0 || session_turn_runs(client->session)) ?
-	    CLIENT_STAYS :
-	    CLIENT_ENDS;
+	return client->state == CLIENT_PRESENT ? CLIENT_STAYS : CLIENT_ENDS;
 }
