@@ -77,7 +77,7 @@ struct guardian {
 	bool group; /* end the server's process group only */
 	char **command;
 	int errors;         /* the server's stderr; -1: the guardian's own */
-	const char *socket; /* removed at the end, if nobody listens there; NULL: none */
+	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
 	int control;        /* a stream socket: the guardian writes reports, and ends when the other end is closed */
 };
@@ -96,7 +96,6 @@ enum {
 struct child {
 	pid_t pid;                 /* 0: not started, or swept */
 	pid_t guardian;            /* 0: not started, or reaped */
-	int input, output;         /* the other ends of the server's stdin and stdout; the caller closes them */
 	struct descriptor control; /* ready when the guardian has reported something; ended: it is about to end */
 	int status;                /* once exited: its exit status; -1 if a signal ended it, or unknown */
 	int signal;                /* the signal; -1 if none */
@@ -106,15 +105,15 @@ struct child {
 	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
 
-/* A server that was not started has no status and no descriptors. */
 void child_init(struct child *child);
 
 /*
- * Starts the server as guardian says, without its last three members. 0, or the status to exit with, and errno:
+ * Starts the server as guardian says, without its last three members, and opens the port. 0, or the status to exit with,
+ * and errno:
  * STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, STATUS_FAILED if no process or pipe can be
  * created. ended is called for each process that the server left behind and that was ended.
  */
-int child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void *context)
+int child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *ended, void *context)
     __attribute__((warn_unused_result));
 
 /* Sends the signal, then SIGCONT, to the server's group, until the sweep begins: its id may be another group's then. */

@@ -74,7 +74,7 @@ struct life {
 	struct log *log;
 	struct session *session;
 	const struct client *client;
-	const char *socket; /* control's, which the guardian removes if canceld is killed; or NULL */
+	const char *socket; /* control's, which the guardian removes if canceld is killed; or "" */
 	struct port *port;  /* the server's */
 	msec_t now;
 

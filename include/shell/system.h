@@ -24,7 +24,7 @@ monotonic_now(void)
 bool proc_is_own(void);
 
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
-enum { PROC_NAME = 17 }; /* room for the longest name that Linux keeps, a newline and a NUL */
+enum { PROC_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
 void proc_name(pid_t pid, char name[PROC_NAME]);
 
 /* The parent's pid; 0: there is none, or it cannot be found out. */
@@ -42,18 +42,14 @@ enum {
 
 /*
  * The directory number i, below PLACES, in the order in which canceld tries them: /run/user/UID/canceld,
- * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none of this
- * number, or it is another one's. Programs that look for sockets look in all.
+ * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none.
  */
 bool place_directory(int i, char path[PLACE_DIRECTORY]);
 
 /* Whether it is a directory of this user's that nobody else may enter. */
 bool place_is_private(const char *path);
 
-/*
- * Removes a socket without a listener. true: there is none of this name now. Never blocks. Makes only system calls: for
- * the guardian too.
- */
+/* Removes a socket without a listener. true: there is none of this name now. Never blocks; makes only system calls. */
 bool place_remove_dead(const char *path);
 
 /* Removes the dead sockets in a directory. */

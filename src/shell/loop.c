@@ -282,7 +282,6 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.life = &loop->life,
-		.client = &loop->client,
 		.now = loop->now,
 	};
 	control_open(&loop->control);
@@ -291,7 +290,7 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.client = &loop->client,
-		.socket = loop->control.path[0] != '\0' ? loop->control.path : NULL,
+		.socket = loop->control.path,
 		.port = server,
 		.now = loop->now,
 	};

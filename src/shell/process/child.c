@@ -54,11 +54,11 @@ hear_start(struct child *child, int control)
 void
 child_init(struct child *child)
 {
-	*child = (struct child){ .input = -1, .output = -1, .control = DESCRIPTOR_NONE, .status = -1, .signal = -1 };
+	*child = (struct child){ .control = DESCRIPTOR_NONE, .status = -1, .signal = -1 };
 }
 
 int
-child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void *context)
+child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *ended, void *context)
 {
 	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, status = STATUS_FAILED, error;
 	siginfo_t info;
@@ -87,8 +87,7 @@ child_start(struct child *child, struct guardian guardian, sweep_fn *ended, void
 		error = errno;
 	}
 	if (status == 0) {
-		child->input = input[1];
-		child->output = output[0];
+		port_open(port, output[0], input[1], true);
 		descriptor_init(&child->control, control[0], true);
 		return 0;
 	}

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -41,13 +41,9 @@ struct watch {
 static void
 report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
-	struct guardian_report report;
+	struct guardian_report report = { .kind = kind, .pid = pid, .number = number };
 
-	memset(&report, 0, sizeof(report));
-	report.kind = kind;
-	report.pid = pid;
-	report.number = number;
-	strncpy(report.name, name, sizeof(report.name) - 1);
+	snprintf(report.name, sizeof(report.name), "%s", name);
 	if (watch->unheard || send(CONTROL, &report, sizeof(report), MSG_NOSIGNAL) > 0)
 		return;
 	if (kind != GUARDIAN_SWEPT && errno != EPIPE && errno != ECONNRESET)
@@ -177,7 +173,7 @@ remove_socket(const char *socket)
 	struct pollfd peer = { .fd = CONTROL };
 	msec_t end = monotonic_now() + SWEEP_TIME;
 
-	if (socket == NULL || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
+	if (socket[0] == '\0' || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
 		return;
 	while (!place_remove_dead(socket) && monotonic_now() < end)
 		sweep_wait(-1);

@@ -143,7 +143,7 @@ start_server(struct life *life)
 	}
 	relay_forget(&life->relay);
 	life->stuck = false;
-	life->start_status = child_start(&life->child, guardian, on_swept, life);
+	life->start_status = child_start(&life->child, guardian, life->port, on_swept, life);
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
@@ -152,7 +152,6 @@ start_server(struct life *life)
 		return SUPERVISE_FAILED;
 	}
 	report_start(life, again);
-	port_open(life->port, life->child.output, life->child.input, true);
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_NOTHING;
