@@ -40,7 +40,7 @@ typedef void sweep_fn(void *context, pid_t pid, const char *name); /* name: empt
 struct sweep {
 	pid_t leader;    /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
 	bool group;      /* end only processes of the leader's group */
-	pid_t tried;     /* the process id that was tried last */
+	int tried;       /* how many process ids, from the leader's on */
 	sweep_fn *ended; /* called for each process that SIGKILL ended */
 	void *context;
 };

@@ -63,7 +63,7 @@ TEST(a_socket_has_a_private_directory)
 {
 	char wanted[PLACE_DIRECTORY], directory[PLACE_DIRECTORY];
 	struct stat status;
-	int fd = place_listen(NULL, path, &at);
+	int fd = place_listen("", path, &at);
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(stat(path, &status), 0);
@@ -152,7 +152,7 @@ TEST(a_home_that_others_may_enter_is_not_trusted)
 	if (!at_home())
 		return;
 	ck_assert(place_directory(1, directory));
-	close(place_listen(NULL, path, &at));
+	close(place_listen("", path, &at));
 	ck_assert_int_eq(chmod(directory, 0755), 0);
 	ck_assert(!place_is_private(directory));
 	setenv("HOME", "/nonexistent", 1);

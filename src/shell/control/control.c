@@ -486,7 +486,7 @@ control_watch(struct control *control)
 void
 control_open(struct control *control)
 {
-	const char *given = control->options->control, *at;
+	const char *at;
 	int fd;
 
 	control->started = time(NULL);
@@ -495,7 +495,7 @@ control_open(struct control *control)
 	control->listener = DESCRIPTOR_NONE;
 	if (control->options->no_control)
 		return;
-	fd = place_listen(given[0] != '\0' ? given : NULL, control->path, &at);
+	fd = place_listen(control->options->control, control->path, &at);
 	if (fd >= 0) {
 		descriptor_init(&control->listener, fd, true);
 		control->log->hear = on_event;

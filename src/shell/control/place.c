@@ -198,7 +198,7 @@ place_listen(const char *given, char path[PLACE_PATH], const char **at)
 	int fd = -1, error = ENOENT;
 
 	*at = given;
-	if (given != NULL)
+	if (given[0] != '\0')
 		return listen_given(given, path);
 	*at = "no home directory";
 	for (int i = 0; i < PLACES && fd < 0; i++)

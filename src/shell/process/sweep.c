@@ -72,12 +72,8 @@ end_children(struct sweep *sweep)
 		return;
 	}
 	/* Most children have a number not far above the leader's. */
-	if (sweep->tried == 0)
-		sweep->tried = sweep->leader;
-	for (int i = 0; i < TRIES; i++) {
-		sweep->tried = sweep->tried < PID_MOST ? sweep->tried + 1 : 1;
-		end_child(sweep->tried);
-	}
+	for (int i = 0; i < TRIES; i++)
+		end_child((sweep->leader + ++sweep->tried) % PID_MOST);
 }
 
 /* Ends and reaps what is there now; true: no child is left. */
