@@ -16,8 +16,7 @@
  * If the guardian dies, the kernel ends the server (Linux), and the guardian's children become canceld's, which is a
  * subreaper too, and sweeps them. One that is stopped goes on when the sweep begins, or when canceld dies.
  *
- * Do not use libev's default loop with it: its SIGCHLD watcher reaps every child. Use ev_loop_new(), an ev_signal for
- * SIGCHLD, descriptor_want() for control, and call child_hear().
+ * Not for libev's default loop: its SIGCHLD watcher reaps every child.
  */
 
 #include <stdbool.h>
@@ -28,6 +27,8 @@
 #include "shell/io.h"
 #include "shell/system.h"
 
+typedef void sweep_fn(void *context, pid_t pid, const char *name); /* name: empty if it is unknown */
+
 /*
  * Ends processes that were left behind. Only children are signalled: no other process can reap them, so their ids
  * cannot have become those of other processes. When a child ends, its own children become children of the caller, which
@@ -37,21 +38,26 @@
  * process ids are tried, as long as there is a child outside of the leader's group.
  */
 struct sweep {
-	pid_t leader; /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
-	bool group;   /* end only processes of the leader's group */
-	pid_t tried;  /* the process id that was tried last */
-	void (*ended)(void *context, pid_t pid, const char *name); /* ... this process; name: empty if it is unknown */
+	pid_t leader;    /* of the server's group; not reaped before the sweep, so that the group's id stays taken */
+	bool group;      /* end only processes of the leader's group */
+	int tried;       /* how many process ids, from the leader's on */
+	sweep_fn *ended; /* called for each process that SIGKILL ended */
 	void *context;
 };
 
 /* Reaps dead children until `kept` is found dead. true: it is, is not reaped, and *info tells how it ended. */
 bool sweep_hear(pid_t kept, siginfo_t *info);
 
+enum { SWEEP_PAUSE = 20 }; /* ms */
+
 /*
- * Sends SIGKILL to each child that is alive, and reaps dead ones. `ended` is called for each process that SIGKILL ended.
- * true: no child is left. Call it again when a child has ended, and from time to time. Never blocks.
+ * Waits until a child has ended, if SIGCHLD has a handler, or the descriptor is readable (true). Without one, -1, at
+ * most SWEEP_PAUSE. Other signals wait.
  */
-bool sweep_round(struct sweep *sweep);
+bool sweep_wait(int fd);
+
+/* Sends SIGKILL to each child and reaps dead ones, for at most this time. true: no child is left. */
+bool sweep_all(struct sweep *sweep, msec_t time);
 
 enum guardian_kind {
 	GUARDIAN_STARTED, /* the first report: exec succeeded; number: the guardian's own pid */
@@ -71,7 +77,7 @@ struct guardian {
 	bool group; /* end the server's process group only */
 	char **command;
 	int errors;         /* the server's stderr; -1: the guardian's own */
-	const char *socket; /* removed at the end, if nobody listens there; NULL: none */
+	const char *socket; /* removed at the end, if nobody listens there; "": none */
 	int input, output;  /* the server's stdin and stdout */
 	int control;        /* a stream socket: the guardian writes reports, and ends when the other end is closed */
 };
@@ -90,8 +96,6 @@ enum {
 struct child {
 	pid_t pid;                 /* 0: not started, or swept */
 	pid_t guardian;            /* 0: not started, or reaped */
-	int input;                 /* writes to the server's stdin; the caller closes it */
-	int output;                /* reads its stdout; the caller closes it */
 	struct descriptor control; /* ready when the guardian has reported something; ended: it is about to end */
 	int status;                /* once exited: its exit status; -1 if a signal ended it, or unknown */
 	int signal;                /* the signal; -1 if none */
@@ -101,23 +105,21 @@ struct child {
 	struct sweep own; /* what canceld does itself if the guardian dies; the group only, if it had children before */
 };
 
-/* A server that was not started has no status and no descriptors. */
 void child_init(struct child *child);
 
 /*
- * Starts the server as guardian says, without its last three members. 0, or the status to exit with, and errno:
- * STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, 125 if no process or pipe can be created. The
- * caller then sets own.ended.
+ * Starts the server as guardian says, without its last three members, and opens the port. 0, or the status to exit with,
+ * and errno:
+ * STATUS_NOT_FOUND or STATUS_NOT_EXECUTABLE if the command cannot be run, STATUS_FAILED if no process or pipe can be
+ * created. ended is called for each process that the server left behind and that was ended.
  */
-int child_start(struct child *child, struct guardian guardian) __attribute__((warn_unused_result));
+int child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *ended, void *context)
+    __attribute__((warn_unused_result));
 
-/*
- * Sends the signal to the server's process group. Does nothing once the server is being swept, as its id may then be
- * another group's.
- */
+/* Sends the signal, then SIGCONT, to the server's group, until the sweep begins: its id may be another group's then. */
 void child_signal_group(const struct child *child, int signal);
 
-/* Reads the guardian's reports and reaps children. Call it when control is ready, on SIGCHLD, and repeatedly while sweeping. */
+/* Reads the guardian's reports and reaps children. Call it when control is ready, and on SIGCHLD. */
 void child_hear(struct child *child);
 
 /*

@@ -9,9 +9,9 @@
  *   list {"requests":false}      -> pid, name, version, command, dialect, era, client, started, age_ms, server, in_flight,
  *                                   oldest_ms, timeouts, restarts; with requests also requests, the oldest first of each
  *                                   side, and more: how many did not fit
- *   cancel {id,from?,reason?}    -> cancelled, refused: lists of requests. id: "7" or "\"7\""; what is no JSON text, or no
- *                                   such number, means the string. Without from it must name a request of one side
- *                                   only. Error -32001: no such request
+ *   cancel {id,from?,reason?}    -> cancelled, refused: lists of requests. id: "7" or "\"7\"" as in the list, or else the text
+ *                                   of a string. Without from it must name a request of one side only. Error
+ *                                   -32001: no such request
  *   cancel {older_ms?,method?,name?,from?,reason?}
  *                                -> the same for all that fit, at most CONTROL_CANCELS in one call ("more":true: there
  *                                   are others). method and name may have '*'; one of the three must be there. What
@@ -54,7 +54,6 @@ struct control {
 	struct log *log;
 	struct session *session;
 	const struct life *life;
-	const struct client *client;
 	msec_t now;
 
 	int64_t started;       /* seconds since 1970 */
@@ -70,7 +69,7 @@ struct control {
 
 /*
  * Opens the socket, unless an option forbids it; if that fails, one line of the log tells why. Sets control->path. The
- * caller has set the first members and the time; life and client may be started later. control must not move in memory
+ * caller has set the first members and the time; life may be started later. control must not move in memory
  * until control_close.
  */
 void control_open(struct control *control);

@@ -112,6 +112,7 @@ struct port {
 	struct lane *from_lane, *to_lane; /* the session's, by the side that writes and that reads */
 	struct buf *from, *to;            /* dry run: bytes that this side has written, and bytes for it; else NULL */
 	struct descriptor in, out;
+	struct descriptor reader; /* turns ready when nothing reads what is written to out any more */
 	bool throttled; /* not read: the other side does not read its messages, or this side not canceld's answers */
 	bool end_heard; /* the session was told of the end of its input */
 };
@@ -121,6 +122,8 @@ void port_init(struct port *port, enum side side, struct session *session, struc
 
 /* Takes ownership of both descriptors. ours: as in descriptor_init. */
 void port_open(struct port *port, int in, int out, bool ours);
+
+void port_close(struct port *port);
 
 /* Whether more input may come, and the lane has room for it. */
 bool port_may_read(const struct port *port);
@@ -147,7 +150,7 @@ void port_write(struct port *port);
 /* Drops the bytes to be written, as they will not be read. */
 void port_abandon(struct port *port);
 
-/* Stops or resumes reading, by the marks of limits.h, and sets up the watchers, as far as the caller wants that at all. */
-void port_watch(struct port *port, bool reading, bool writing);
+/* Stops or resumes reading, by the marks of limits.h, and sets up the watchers; writing: whether the caller writes at all. */
+void port_watch(struct port *port, bool writing);
 
 #endif

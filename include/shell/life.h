@@ -13,9 +13,9 @@
 #include "shell/options.h"
 
 enum client_state {
-	CLIENT_PRESENT,
-	CLIENT_DRAINING, /* its input has ended; outstanding requests are waited for */
-	CLIENT_LEFT,     /* its requests are cancelled; it may still read queued answers */
+	CLIENT_PRESENT,  /* until: stdin is hung up, and not read */
+	CLIENT_DRAINING, /* its input has ended; until: outstanding requests are waited for */
+	CLIENT_LEFT,     /* its requests are cancelled; until: it may still read queued answers */
 };
 
 /* The consequence of the client's end for the server. */
@@ -25,8 +25,6 @@ enum client_end {
 	CLIENT_ENDS_SOON, /* the server is to be ended soon */
 };
 
-enum { CLIENT_WATCHES = 3 };
-
 /*
  * Notices that the client has gone: end of file on stdin, a closed stdout, the end of its process, a signal to canceld.
  * Tells the session, and returns to the caller what the server has to do.
@@ -35,15 +33,14 @@ struct client {
 	const struct options *options; /* this and what follows is borrowed */
 	struct log *log;
 	struct session *session;
-	const struct port *port;
+	struct port *port;
 
-	struct descriptor watches[CLIENT_WATCHES];
-	pid_t process; /* valid while it is watched */
+	struct descriptor hangup; /* ready when stdin has no writer any more, though it may contain more to be read */
+	struct descriptor exit;   /* ready when the process has ended */
+	pid_t process;            /* 0: it is not known */
 	enum client_state state;
-	bool left_deaf;     /* it no longer read when its requests were cancelled */
-	msec_t hung_until;  /* stdin is hung up but not read: when the client counts as gone; MSEC_NEVER: it does not */
-	msec_t drain_until; /* MSEC_NEVER: as long as the deadlines allow */
-	msec_t leave_by;    /* CLIENT_LEFT: until when it may read the queued answers */
+	bool left_deaf; /* it no longer read when its requests were cancelled */
+	msec_t until;   /* see the state; MSEC_NEVER: not limited */
 };
 
 /* The caller has set the first members; port is open. client must not move in memory until client_close. */
@@ -53,11 +50,8 @@ void client_close(struct client *client);
 /* Handles the events noted since the last call, and tells the session. signalled: canceld was told to end. */
 enum client_end client_turn(struct client *client, bool signalled, msec_t now);
 
-/* When client_turn is due; MSEC_NEVER: only after an event. */
-msec_t client_wake(const struct client *client);
-
-/* The client's process; 0: it is not known, or not watched. */
-pid_t client_process(const struct client *client);
+/* When client_turn is due; MSEC_NEVER: only after an event. served: the server has not gone for good. */
+msec_t client_wake(const struct client *client, bool served);
 
 /* Whether the client reads no more answers. */
 bool client_is_deaf(const struct client *client);
@@ -80,17 +74,17 @@ struct life {
 	struct log *log;
 	struct session *session;
 	const struct client *client;
-	const char *socket; /* control's, which the guardian removes if canceld is killed; or NULL */
+	const char *socket; /* control's, which the guardian removes if canceld is killed; or "" */
 	struct port *port;  /* the server's */
 	msec_t now;
 
+	const struct server *server; /* the session's */
 	struct child child;
 	struct relay relay; /* of its stderr */
 	struct restart restart;
 	struct supervisor supervisor;
-	struct descriptor reader; /* turns ready when nothing reads the server's stdin any more */
-	bool stuck;               /* the server was ended because it no longer answered */
-	int start_status;         /* the status to exit with if the server could not be started; 0: it was */
+	bool stuck;       /* the server was ended because it no longer answered */
+	int start_status; /* the status to exit with if the server could not be started; 0: it was */
 };
 
 /*

@@ -23,11 +23,8 @@ monotonic_now(void)
 /* true if /proc is mounted and is that of this pid namespace: otherwise its numbers name other processes. */
 bool proc_is_own(void);
 
-/* Reads as much of the file as there is room for, with a NUL at the end; empty and false if it cannot be read. */
-bool proc_read(const char *path, char *to, size_t room);
-
 /* The name of the process, as ps(1) shows it; "" if it is unknown. */
-enum { PROC_NAME = 17 }; /* room for the longest name that Linux keeps, a newline and a NUL */
+enum { PROC_NAME = 20 }; /* room for the longest name that Linux keeps, 15 bytes, a newline and a NUL */
 void proc_name(pid_t pid, char name[PROC_NAME]);
 
 /* The parent's pid; 0: there is none, or it cannot be found out. */
@@ -45,28 +42,24 @@ enum {
 
 /*
  * The directory number i, below PLACES, in the order in which canceld tries them: /run/user/UID/canceld,
- * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none of this
- * number, or it is another one's. Programs that look for sockets look in all.
+ * $HOME/.local/state/canceld, and the same in the home of the account. It need not exist. false: there is none.
  */
 bool place_directory(int i, char path[PLACE_DIRECTORY]);
 
 /* Whether it is a directory of this user's that nobody else may enter. */
 bool place_is_private(const char *path);
 
-/*
- * Removes a socket without a listener. true: there is none of this name now. Never blocks. Makes only system calls: for
- * the guardian too.
- */
+/* Removes a socket without a listener. true: there is none of this name now. Never blocks; makes only system calls. */
 bool place_remove_dead(const char *path);
 
 /* Removes the dead sockets in a directory. */
 void place_sweep(const char *directory);
 
 /*
- * Listens on a new socket, mode 0600, under `given`, or under a fresh name in the first directory where that is
- * possible, which it creates. Returns the descriptor, with O_NONBLOCK, and the path; the caller closes the one and
- * unlinks the other. A dead socket is replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens there),
- * and *at: where it failed, for a person; a static string or `given`.
+ * Listens on a new socket, mode 0600, under `given`, or, if that is "", under a fresh name in the first directory where
+ * that is possible, which it creates. Returns the descriptor, with O_NONBLOCK, and the path; the caller closes the one
+ * and unlinks the other. A dead socket is replaced, anything else stays. -1 with errno (EADDRINUSE: somebody listens
+ * there), and *at: where it failed, for a person; a static string or `given`.
  */
 int place_listen(const char *given, char path[PLACE_PATH], const char **at) __attribute__((warn_unused_result));
 

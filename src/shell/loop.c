@@ -42,17 +42,11 @@ struct loop {
 	bool log_failed;
 };
 
-static bool
-may_read(const struct loop *loop, enum side from)
-{
-	return port_may_read(&loop->port[from]) && (from == SIDE_SERVER || loop->client.state == CLIENT_PRESENT);
-}
-
 static void
-hear(struct loop *loop, enum side from)
+hear(const struct loop *loop, struct port *port)
 {
-	if (may_read(loop, from) && loop->port[from].in.ready)
-		port_read(&loop->port[from], loop->now);
+	if (port_may_read(port) && port->in.ready)
+		port_read(port, loop->now);
 }
 
 /* Whether the server is not read because the client does not read, and not because the server itself reads nothing. */
@@ -66,13 +60,13 @@ is_stalled(const struct loop *loop)
 static void
 expire(struct loop *loop)
 {
+	struct port *server = &loop->port[SIDE_SERVER];
 	bool stalled = is_stalled(loop);
 	size_t total = 0, n;
 
 	if (loop->due > loop->now)
 		return;
-	while (may_read(loop, SIDE_SERVER) && total < SETTLE_READ_MAX &&
-	    (n = port_read(&loop->port[SIDE_SERVER], loop->now)) > 0)
+	while (port_may_read(server) && total < SETTLE_READ_MAX && (n = port_read(server, loop->now)) > 0)
 		total += n;
 	session_expire(loop->session, !stalled, loop->now);
 }
@@ -112,7 +106,7 @@ is_over(const struct loop *loop)
 	if (supervisor->state == PROCESS_ENDED && !session_opened(loop->session))
 		return false;
 	/* A client that closed its stdin may still read earlier answers, but not for long. */
-	if (client->state == CLIENT_LEFT && loop->now >= client->leave_by)
+	if (client->state == CLIENT_LEFT && loop->now >= client->until)
 		return true;
 	return port_backlog(&loop->port[SIDE_CLIENT]) == 0;
 }
@@ -122,11 +116,9 @@ next_wake(const struct loop *loop)
 {
 	msec_t wake = earlier(loop->due, loop->life.supervisor.wake);
 
-	wake = earlier(wake, client_wake(&loop->client));
+	wake = earlier(wake, client_wake(&loop->client, !supervisor_is_over(&loop->life.supervisor)));
 	wake = earlier(wake, loop->control.wake);
-	if (supervisor_is_over(&loop->life.supervisor) && loop->client.state == CLIENT_LEFT)
-		wake = earlier(wake, loop->client.leave_by);
-	if (may_read(loop, SIDE_CLIENT) && loop->port[SIDE_CLIENT].in.ready)
+	if (port_may_read(&loop->port[SIDE_CLIENT]) && loop->port[SIDE_CLIENT].in.ready)
 		return loop->now;
 	return wake;
 }
@@ -146,7 +138,7 @@ set_alarm(struct loop *loop, msec_t wake)
 static void
 watch(struct loop *loop)
 {
-	port_watch(&loop->port[SIDE_CLIENT], loop->client.state == CLIENT_PRESENT, true);
+	port_watch(&loop->port[SIDE_CLIENT], true);
 	life_watch(&loop->life);
 	descriptor_want(&loop->log->descriptor, loop->log->queue.len > 0 ? EV_WRITE : 0);
 	control_watch(&loop->control);
@@ -199,8 +191,8 @@ on_settle(struct ev_loop *ev, ev_prepare *watcher, int events)
 	loop->now = monotonic_now();
 	child = hear_signals(loop);
 	relay_turn(&loop->life.relay);
-	hear(loop, SIDE_SERVER);
-	hear(loop, SIDE_CLIENT);
+	hear(loop, &loop->port[SIDE_SERVER]);
+	hear(loop, client);
 	life_write(&loop->life, loop->now); /* the bytes written decide which requests may be cancelled, and how */
 	control_turn(&loop->control, loop->now);
 	expire(loop);
@@ -283,7 +275,6 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.life = &loop->life,
-		.client = &loop->client,
 		.now = loop->now,
 	};
 	control_open(&loop->control);
@@ -292,7 +283,7 @@ start(struct loop *loop)
 		.log = loop->log,
 		.session = loop->session,
 		.client = &loop->client,
-		.socket = loop->control.path[0] != '\0' ? loop->control.path : NULL,
+		.socket = loop->control.path,
 		.port = server,
 		.now = loop->now,
 	};
@@ -312,14 +303,11 @@ start(struct loop *loop)
 static void
 finish(struct loop *loop)
 {
-	struct port *client = &loop->port[SIDE_CLIENT];
-
 	signals_unwatch();
 	client_close(&loop->client);
 	control_close(&loop->control);
 	life_close(&loop->life);
-	descriptor_close(&client->in);
-	descriptor_close(&client->out);
+	port_close(&loop->port[SIDE_CLIENT]);
 	descriptor_want(&loop->log->descriptor, 0);
 	buf_free(&loop->beside[SIDE_CLIENT]);
 	buf_free(&loop->beside[SIDE_SERVER]);

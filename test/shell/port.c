@@ -22,6 +22,7 @@ start_as(bool dry_run)
 
 	config.max_message = 64 << 20;
 	config.max_inflight = 10;
+	descriptor_loop = ev_loop_new(EVFLAG_AUTO);
 	session = session_new(&config, NULL, NULL, 0);
 	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
 	ck_assert_int_eq(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
@@ -72,7 +73,7 @@ pass(const char *bytes, size_t len)
 	ck_assert_int_eq(write(to_client_port, bytes, len), (ssize_t)len);
 	while (port_read(&client, 0) > 0)
 		;
-	port_watch(&client, false, false);
+	port_watch(&client, false);
 }
 
 TEST(a_side_is_not_read_while_the_other_takes_nothing)
@@ -88,7 +89,7 @@ TEST(a_side_is_not_read_while_the_other_takes_nothing)
 	}
 	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
 	port_abandon(&server);
-	port_watch(&client, false, false);
+	port_watch(&client, false);
 	ck_assert(port_may_read(&client));
 }
 
@@ -113,7 +114,7 @@ TEST(a_full_side_is_not_read_in_the_middle_of_a_message)
 	ck_assert_uint_eq(queued, LIMIT_SERVER_HIGH);
 	ck_assert_uint_eq(port_size(&client), queued + HALF);
 	port_abandon(&server);
-	port_watch(&client, false, false);
+	port_watch(&client, false);
 	ck_assert(port_may_read(&client));
 	pass(line + HALF, HALF);
 	ck_assert_uint_eq(port_backlog(&server), LIMIT_READ);

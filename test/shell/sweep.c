@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+enum { LIMIT = 10000 }; /* ms */
 
 static int count;
 static pid_t last;
@@ -53,14 +54,9 @@ is_zombie_or_alive(pid_t pid)
 static void
 sweep(struct sweep *sweep)
 {
-	int tries = 0;
-
 	sweep->ended = on_ended;
 	sweep->context = &count;
-	while (!sweep_round(sweep)) {
-		ck_assert_int_lt(tries++, 2000);
-		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
-	}
+	ck_assert(sweep_all(sweep, LIMIT));
 }
 
 SUITE("sweep", .limit = 30, .alone = true);

@@ -27,10 +27,9 @@ enum {
 struct peer { /* a connection */
 	struct control *control;
 	struct descriptor socket;
-	bool closing; /* it is to be closed, whether or not it reads its last answer */
-	bool watching;
-	enum why_level level; /* of the events that it wants */
-	uint64_t lost;        /* notifications, since the last one that it was sent */
+	bool closing;  /* it is to be closed, whether or not it reads its last answer */
+	int level;     /* of the events that it wants, enum why_level; -1: none */
+	uint64_t lost; /* notifications, since the last one that it was sent */
 	struct buf in, out;
 	size_t line; /* the length of the next line in `in`, with its newline; 0: it is not whole */
 };
@@ -38,17 +37,28 @@ struct peer { /* a connection */
 struct call { /* of a method */
 	struct control *control;
 	struct peer *peer;
-	json_t *params, *error; /* error: it was refused; owned until it is answered */
+	json_t *params, *id; /* id: NULL: unknown */
+	bool silent;         /* it is not answered */
 };
 
-static json_t *
-error_of(int code, const char *text)
+/* key: "result" or "error"; takes the value. */
+static void
+answer(const struct call *call, const char *key, json_t *value)
 {
-	return json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false));
+	json_t *response = json_pack("{s:s,s:O?,s:o}", "jsonrpc", "2.0", "id", call->id, key, value);
+	char *text = json_dumps(response, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	if (!call->silent) {
+		buf_append(&call->peer->out, span_of(text));
+		buf_append(&call->peer->out, SPAN("\n"));
+	}
+	free(text);
+	json_decref(response);
 }
 
+/* Answers with an error; NULL, which is a handler's result then. */
 __attribute__((format(printf, 3, 4))) static json_t *
-refuse(struct call *call, int code, const char *format, ...)
+refuse(const struct call *call, int code, const char *format, ...)
 {
 	char text[512];
 	va_list values;
@@ -56,7 +66,7 @@ refuse(struct call *call, int code, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	call->error = error_of(code, text);
+	answer(call, "error", json_pack("{s:i,s:o}", "code", code, "message", printable_json(span_of(text), false)));
 	return NULL;
 }
 
@@ -72,27 +82,17 @@ on_stats(struct call *call)
 	return views_stats(call->control);
 }
 
-/* One call of cancel; what is not given is NULL, a side or reason empty. */
+/* One call of cancel; what is not given is NULL. */
 struct order {
-	const char *id, *from, *reason, *method, *name;
+	struct span id; /* as its requester spells it */
+	const char *from, *method, *name;
 	json_int_t older;
 };
-
-/* A number or a string. jansson does not read some that a session takes, such as long numbers and lone surrogates. */
-static bool
-is_id(const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len >= 2 && text[0] == '"')
-		return text[len - 1] == '"';
-	return len > 0 && strspn(text, "0123456789+-.eE") == len;
-}
 
 static bool
 asks_side(const struct order *order, enum side side)
 {
-	return *order->from == '\0' || strcmp(order->from, side_name(side)) == 0;
+	return order->from == NULL || strcmp(order->from, side_name(side)) == 0;
 }
 
 static bool
@@ -100,38 +100,14 @@ is_asked(const struct order *order, const struct request_view *view)
 {
 	const struct request *request = view->request;
 
+	if (order->id.ptr != NULL)
+		return span_equal(order->id, request->id);
 	return view->age >= order->older &&
 	    (order->method == NULL ? !view->exempt : policy_fits(order->method, request->method)) &&
 	    (order->name == NULL || policy_fits(order->name, request->name));
 }
 
-/* The request with this id, of each side that is asked. */
-static void
-choose_id(const struct session *session, const struct order *order, struct span id, json_t *chosen)
-{
-	struct request_view view;
-
-	for (enum side from = SIDE_CLIENT; from <= SIDE_SERVER; from++)
-		if (asks_side(order, from) && session_find_request(session, from, id, &view))
-			json_array_append_new(chosen, views_name(&view));
-}
-
-/* As a person writes it: 7 is the string "7" too, if there is no such number. */
-static void
-choose_written(const struct session *session, const struct order *order, json_t *chosen)
-{
-	struct buf string;
-
-	buf_init(&string);
-	compose(&string, "'%e'", span_of(order->id));
-	if (is_id(order->id))
-		choose_id(session, order, span_of(order->id), chosen);
-	if (json_array_size(chosen) == 0)
-		choose_id(session, order, buf_span(&string), chosen);
-	buf_free(&string);
-}
-
-/* The requests that are asked for, named; if there are more than can be cancelled at once, one more than that. */
+/* Names the requests that are asked for; if there are more than can be cancelled at once, one more than that. */
 static void
 choose(const struct session *session, const struct order *order, json_t *chosen)
 {
@@ -143,6 +119,22 @@ choose(const struct session *session, const struct order *order, json_t *chosen)
 			if (is_asked(order, &view))
 				json_array_append_new(chosen, views_name(&view));
 	}
+}
+
+/* As a person writes it: 7 is the string "7" too, if there is no such number. */
+static void
+choose_written(const struct session *session, struct order *order, const char *id, json_t *chosen)
+{
+	struct buf string;
+
+	buf_init(&string);
+	compose(&string, "'%e'", span_of(id));
+	order->id = span_of(id);
+	choose(session, order, chosen);
+	order->id = buf_span(&string);
+	if (json_array_size(chosen) == 0)
+		choose(session, order, chosen);
+	buf_free(&string);
 }
 
 /* Cancels what was chosen. A cancel may end other requests too: such a one is in neither list of the result. */
@@ -176,31 +168,33 @@ cancel_chosen(struct control *control, json_t *chosen, const char *reason)
 static json_t *
 on_cancel(struct call *call)
 {
-	struct order order = { .from = "", .reason = "", .older = -1 };
+	struct control *control = call->control;
+	struct order order = { .older = -1 };
+	const char *id = NULL, *reason = "";
 	json_t *chosen, *result = NULL;
 
-	if (call->control->options->session.dry_run)
+	if (control->options->session.dry_run)
 		return refuse(call, CONTROL_REFUSED, "this is a dry run: nothing is cancelled");
-	if (json_unpack(call->params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &order.id, "from", &order.from, "reason",
-		&order.reason, "method", &order.method, "name", &order.name, "older_ms", &order.older) < 0)
+	if (json_unpack(call->params, "{s?s,s?s,s?s,s?s,s?s,s?I}", "id", &id, "from", &order.from, "reason", &reason,
+		"method", &order.method, "name", &order.name, "older_ms", &order.older) < 0)
 		return refuse(call, -32602, "want strings, and older_ms as a number of milliseconds");
 	if (!asks_side(&order, SIDE_CLIENT) && !asks_side(&order, SIDE_SERVER))
 		return refuse(call, -32602, "from: want client or server");
-	if (strlen(order.reason) > REASON_MOST)
+	if (strlen(reason) > REASON_MOST)
 		return refuse(call, -32602, "reason: want at most %d bytes", REASON_MOST);
-	if (order.id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
+	if (id == NULL && order.older < 0 && order.method == NULL && order.name == NULL)
 		return refuse(call, -32602, "want id, or one of older_ms, method and name");
 	chosen = json_array();
-	if (order.id != NULL)
-		choose_written(call->control->session, &order, chosen);
+	if (id != NULL)
+		choose_written(control->session, &order, id, chosen);
 	else
-		choose(call->control->session, &order, chosen);
-	if (order.id != NULL && json_array_size(chosen) == 0)
+		choose(control->session, &order, chosen);
+	if (id != NULL && json_array_size(chosen) == 0)
 		refuse(call, CONTROL_NOT_FOUND, "not found or already completed");
-	else if (order.id != NULL && json_array_size(chosen) > 1)
+	else if (id != NULL && json_array_size(chosen) > 1)
 		refuse(call, -32602, "client and server both have a request with this id: want from");
 	else
-		result = cancel_chosen(call->control, chosen, order.reason);
+		result = cancel_chosen(control, chosen, reason);
 	json_decref(chosen);
 	return result;
 }
@@ -210,93 +204,75 @@ on_set(struct call *call)
 {
 	struct control *control = call->control;
 	const char *option = "", *rule = "";
-	enum policy_clock which;
 	struct policy scratch = { 0 };
-	json_t *result = NULL;
 	size_t changed = 0;
 	int in_flight = 0;
+	bool cap, done;
 
-	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0 ||
-	    (strcmp(option, "timeout") != 0 && strcmp(option, "max-time") != 0))
+	if (json_unpack(call->params, "{s:s,s:s,s?b}", "option", &option, "rule", &rule, "now", &in_flight) < 0)
+		option = "";
+	cap = strcmp(option, "max-time") == 0;
+	if (!cap && strcmp(option, "timeout") != 0)
 		return refuse(call, -32602, "want an option, timeout or max-time, and a rule");
-	which = strcmp(option, "max-time") == 0 ? POLICY_CAP : POLICY_IDLE;
-	if (!units_read_rule(rule, POLICY_SET, which, &scratch))
-		refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
-	else if (!session_set(control->session, scratch.rules, in_flight, control->now, &changed))
-		refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
-	else
-		result = json_pack("{s:I}", "changed", (json_int_t)changed);
+	if (!units_read_rule(rule, POLICY_SET, cap ? POLICY_CAP : POLICY_IDLE, &scratch))
+		return refuse(call, -32602, "rule: want [METHOD[:NAME]=]DURATION; a DURATION is " UNITS_DURATION);
+	done = session_set(control->session, scratch.rules, in_flight, control->now, &changed);
 	policy_free(&scratch);
-	if (result != NULL)
-		log_event(control->log, WHY_OPERATOR_SET,
-		    LOG_FIELDS(log_string("option", option), log_string("rule", rule),
-			log_number("changed", (int64_t)changed)));
-	return result;
+	if (!done)
+		return refuse(call, CONTROL_REFUSED, "%d rules were set already", LIMIT_RULES_SET);
+	log_event(control->log, WHY_OPERATOR_SET,
+	    LOG_FIELDS(log_string("option", option), log_string("rule", rule), log_number("changed", changed)));
+	return json_pack("{s:I}", "changed", (json_int_t)changed);
 }
 
-/* given: the level without the parameter; or NULL. */
+/* name: the level without the parameter; or NULL. */
 static bool
-read_level(struct call *call, const char *given, enum why_level *level)
+read_level(struct call *call, const char *name, enum why_level *level)
 {
-	if (json_unpack(call->params, "{s?s}", "level", &given) == 0 && given != NULL &&
-	    log_level_named(span_of(given), level))
+	if (json_unpack(call->params, "{s?s}", "level", &name) == 0 && name != NULL &&
+	    log_level_named(span_of(name), level))
 		return true;
 	refuse(call, -32602, "level: want error, person, decision or traffic");
 	return false;
 }
 
-static void
-send_lost(struct peer *peer)
-{
-	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n", (int64_t)peer->lost);
-	peer->lost = 0;
-}
-
-static void
-send_event(struct peer *peer, struct span line)
-{
-	if (peer->out.len + line.len > CONTROL_QUEUE || peer->closing) {
-		peer->lost++;
-		return;
-	}
-	if (peer->lost > 0)
-		send_lost(peer);
-	compose(&peer->out, "{'jsonrpc':'2.0','method':'decision','params':%b}\n", span_part(line, 0, line.len - 1));
-}
-
+/* Once something was lost, all is, until the connection has read its queue: see send_out. */
 static void
 on_event(void *user, enum why why, struct span line)
 {
 	struct control *control = user;
 
-	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->watching && why_level(why) <= control->peers[i]->level)
-			send_event(control->peers[i], line);
+	for (int i = 0; i < control->count; i++) {
+		struct peer *peer = control->peers[i];
+
+		if ((int)why_level(why) > peer->level)
+			continue;
+		if (peer->lost > 0 || peer->closing || peer->out.len + line.len > CONTROL_QUEUE)
+			peer->lost++;
+		else
+			compose(&peer->out, "{'jsonrpc':'2.0','method':'decision','params':%b}\n",
+			    span_part(line, 0, line.len - 1));
+	}
 }
 
 /* Has the log tell what a connection watches for. */
 static void
 listen_to_log(struct control *control)
 {
-	struct log *log = control->log;
-
-	log->hear = NULL;
-	log->hearer = control;
-	log->heard = LEVEL_ERROR;
+	control->log->heard = LEVEL_ERROR;
 	for (int i = 0; i < control->count; i++)
-		if (control->peers[i]->watching) {
-			log->hear = on_event;
-			if (control->peers[i]->level > log->heard)
-				log->heard = control->peers[i]->level;
-		}
+		if (control->peers[i]->level > (int)control->log->heard)
+			control->log->heard = (enum why_level)control->peers[i]->level;
 }
 
 static json_t *
 on_watch(struct call *call)
 {
-	if (!read_level(call, "decision", &call->peer->level))
+	enum why_level level;
+
+	if (!read_level(call, "decision", &level))
 		return NULL;
-	call->peer->watching = true;
+	call->peer->level = (int)level;
 	listen_to_log(call->control);
 	return json_object();
 }
@@ -319,7 +295,7 @@ on_reload(struct call *call)
 	return result;
 }
 
-/* THE METHODS. A handler returns the result, or refuses. */
+/* THE METHODS. A handler returns the result, or NULL after refuse. */
 static const struct {
 	const char *name;
 	json_t *(*handle)(struct call *call);
@@ -332,20 +308,6 @@ static const struct {
 	{ "reload", on_reload },
 	{ "log", on_log },
 };
-
-/* Takes the result or the error; the other one is NULL. id NULL: unknown. */
-static void
-answer(struct peer *peer, json_t *id, json_t *result, json_t *error)
-{
-	json_t *response =
-	    json_pack("{s:s,s:O?,s:o*,s:o*}", "jsonrpc", "2.0", "id", id, "result", result, "error", error);
-	char *text = json_dumps(response, JSON_COMPACT | JSON_ENSURE_ASCII);
-
-	buf_append(&peer->out, span_of(text));
-	buf_append(&peer->out, SPAN("\n"));
-	free(text);
-	json_decref(response);
-}
 
 static json_t *
 carry_out(struct call *call, const char *method)
@@ -360,29 +322,26 @@ carry_out(struct call *call, const char *method)
 static void
 on_line(struct peer *peer, struct span line)
 {
-	struct call call = { .control = peer->control, .peer = peer };
 	json_error_t error;
 	json_t *message = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	json_t *id = json_object_get(message, "id"), *given = json_object_get(message, "params"), *result = NULL;
-	const char *method = json_string_value(json_object_get(message, "method"));
-	bool valid;
+	json_t *none = json_object(), *id = NULL, *result = NULL;
+	struct call call = { .control = peer->control, .peer = peer, .params = none };
+	const char *method;
 
-	call.params = given == NULL ? json_object() : json_incref(given);
-	valid = method != NULL && json_is_object(call.params) &&
-	    (id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id));
-	if (message == NULL)
+	if (message == NULL) {
 		refuse(&call, -32700, "%s", error.text);
-	else if (!valid)
+	} else if (json_unpack(message, "{s?o,s:s,s?o}", "id", &id, "method", &method, "params", &call.params) < 0 ||
+	    !json_is_object(call.params) ||
+	    !(id == NULL || json_is_string(id) || json_is_number(id) || json_is_null(id))) {
 		refuse(&call, -32600, "that is no JSON-RPC request with named parameters");
-	else
-		result = carry_out(&call, method);
-	if (!valid || id != NULL) {
-		answer(peer, valid ? id : NULL, result, call.error);
 	} else {
-		json_decref(result);
-		json_decref(call.error);
+		call.id = id;
+		call.silent = id == NULL;
+		result = carry_out(&call, method);
 	}
-	json_decref(call.params);
+	if (result != NULL)
+		answer(&call, "result", result);
+	json_decref(none);
 	json_decref(message);
 }
 
@@ -396,7 +355,7 @@ find_line(struct peer *peer)
 
 	peer->line = newline == NULL ? 0 : len + 1;
 	if (len > CONTROL_LINE) {
-		answer(peer, NULL, NULL, error_of(-32600, "the line is too long"));
+		refuse(&(struct call){ .peer = peer }, -32600, "the line is too long");
 		peer->closing = true;
 	}
 }
@@ -417,12 +376,9 @@ may_read(const struct peer *peer)
 static void
 receive(struct peer *peer)
 {
-	ssize_t got;
+	ssize_t got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
 
-	got = descriptor_read(&peer->socket, buf_space(&peer->in, CONTROL_LINE), CONTROL_LINE);
-	if (got <= 0)
-		return;
-	buf_added(&peer->in, (size_t)got);
+	buf_added(&peer->in, got > 0 ? (size_t)got : 0);
 	find_line(peer);
 }
 
@@ -434,8 +390,10 @@ send_out(struct peer *peer)
 
 	if (put > 0)
 		buf_consume(&peer->out, (size_t)put);
-	if (peer->lost > 0 && peer->out.len < ROOM)
-		send_lost(peer);
+	if (peer->lost == 0 || peer->out.len >= ROOM)
+		return;
+	compose(&peer->out, "{'jsonrpc':'2.0','method':'lost','params':{'count':%d}}\n", (int64_t)peer->lost);
+	peer->lost = 0;
 }
 
 static void
@@ -451,53 +409,42 @@ hang_up(struct control *control, int i)
 	listen_to_log(control);
 }
 
-static void
-admit(struct control *control, int fd)
-{
-	struct peer *peer = mem_new(sizeof(*peer));
-
-	*peer = (struct peer){ .control = control };
-	descriptor_init(&peer->socket, fd, true);
-	control->peers[control->count++] = peer;
-	if (control->count <= CONTROL_PEERS)
-		return;
-	answer(peer, NULL, NULL, error_of(CONTROL_REFUSED, "too many connections"));
-	send_out(peer);
-	hang_up(control, control->count - 1);
-}
-
-/* Without a descriptor for the connection the listener would stay readable. */
+/* Without a descriptor for the connection the listener would stay readable: it is not watched for a while. */
 static void
 accept_one(struct control *control)
 {
 	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	struct peer *peer;
 
 	control->listener.ready = false;
-	control->accept_at = MSEC_NEVER;
-	if (fd >= 0)
-		admit(control, fd);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-		control->accept_at = control->now + ACCEPT_PAUSE;
+	control->accept_at = fd < 0 ? control->now + ACCEPT_PAUSE : MSEC_NEVER;
+	if (fd < 0)
+		return;
+	peer = mem_new(sizeof(*peer));
+	*peer = (struct peer){ .control = control, .level = -1 };
+	descriptor_init(&peer->socket, fd, true);
+	control->peers[control->count++] = peer;
+	if (control->count <= CONTROL_PEERS)
+		return;
+	refuse(&(struct call){ .peer = peer }, CONTROL_REFUSED, "too many connections");
+	peer->closing = true;
 }
 
 /* Carries out one line, of each connection in turn. */
 static void
 take_line(struct control *control)
 {
-	struct peer *peer = NULL;
-
 	for (int i = 0; i < control->count; i++) {
-		peer = control->peers[control->turn++ % (unsigned)control->count];
-		if (peer->line > 0 && has_room(peer))
-			break;
-		peer = NULL;
-	}
-	if (peer == NULL)
+		struct peer *peer = control->peers[control->turn++ % (unsigned)control->count];
+
+		if (peer->line == 0 || !has_room(peer))
+			continue;
+		session_set_time(control->session, control->now);
+		on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
+		buf_consume(&peer->in, peer->line);
+		find_line(peer);
 		return;
-	session_set_time(control->session, control->now);
-	on_line(peer, span_part(buf_span(&peer->in), 0, peer->line - 1));
-	buf_consume(&peer->in, peer->line);
-	find_line(peer);
+	}
 }
 
 void
@@ -539,7 +486,7 @@ control_watch(struct control *control)
 void
 control_open(struct control *control)
 {
-	const char *given = control->options->control, *at;
+	const char *at;
 	int fd;
 
 	control->started = time(NULL);
@@ -548,9 +495,11 @@ control_open(struct control *control)
 	control->listener = DESCRIPTOR_NONE;
 	if (control->options->no_control)
 		return;
-	fd = place_listen(given[0] != '\0' ? given : NULL, control->path, &at);
+	fd = place_listen(control->options->control, control->path, &at);
 	if (fd >= 0) {
 		descriptor_init(&control->listener, fd, true);
+		control->log->hear = on_event;
+		control->log->hearer = control;
 		return;
 	}
 	control->path[0] = '\0';
@@ -571,5 +520,6 @@ control_close(struct control *control)
 		send_out(control->peers[0]);
 		hang_up(control, 0);
 	}
+	control->log->hear = NULL;
 	control->path[0] = '\0';
 }

@@ -18,7 +18,6 @@
 enum {
 	BACKLOG = 64,
 	SWEPT_MOST = 1024, /* entries of a directory that one sweep looks at */
-	UNFINISHED = 60,   /* seconds, after which a socket that nobody has renamed is a leftover */
 };
 
 bool
@@ -30,12 +29,13 @@ place_is_private(const char *path)
 	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-/* Only in a home of this user's: a program that was started with sudo has another one's HOME. */
+/* true: the path of the directory below this home. */
 static bool
 in_home(const char *home, char path[PLACE_DIRECTORY])
 {
 	struct stat status;
 
+	/* A program that was started with sudo has another user's HOME. */
 	return home != NULL && stat(home, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
 	    snprintf(path, PLACE_DIRECTORY, "%s/.local/state/canceld", home) < PLACE_DIRECTORY;
 }
@@ -43,39 +43,31 @@ in_home(const char *home, char path[PLACE_DIRECTORY])
 bool
 place_directory(int i, char path[PLACE_DIRECTORY])
 {
-	char given[PLACE_DIRECTORY];
+	const char *home = home_directory(), *account = home_of_account();
 
-	if (i == 0) {
-		snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
-		if (!place_is_private(path))
-			return false;
-		snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
-		return true;
-	}
 	if (i == 1)
-		return in_home(home_directory(), path);
-	return i == 2 && in_home(home_of_account(), path) &&
-	    (!in_home(home_directory(), given) || strcmp(given, path) != 0);
+		return in_home(home, path);
+	if (i == 2)
+		return account != NULL && strcmp(home, account) != 0 && in_home(account, path);
+	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld", (long)geteuid());
+	if (!place_is_private(path))
+		return false;
+	snprintf(path, PLACE_DIRECTORY, "/run/user/%ld/canceld", (long)geteuid());
+	return true;
 }
 
 _Static_assert((size_t)PLACE_PATH <= sizeof(((struct sockaddr_un *)0)->sun_path), "every path fits");
 
-static bool
-set_address(struct sockaddr_un *address, const char *path)
+/* A new socket and its address; -1 with errno. */
+static int
+new_socket(const char *path, struct sockaddr_un *address)
 {
-	memset(address, 0, sizeof(*address));
-	address->sun_family = AF_UNIX;
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (strlen(path) >= PLACE_PATH) {
 		errno = ENAMETOOLONG;
-		return false;
+		return -1;
 	}
 	memcpy(address->sun_path, path, strlen(path) + 1);
-	return true;
-}
-
-static int
-new_socket(void)
-{
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
@@ -90,20 +82,11 @@ place_remove_dead(const char *path)
 	if (lstat(path, &status) < 0)
 		return true;
 	/* connect(2) is refused by other files too. */
-	if (!set_address(&address, path) || !S_ISSOCK(status.st_mode) || (fd = new_socket()) < 0)
+	if (!S_ISSOCK(status.st_mode) || (fd = new_socket(path, &address)) < 0)
 		return false;
 	dead = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno == ECONNREFUSED;
 	close(fd);
 	return dead && unlink(path) == 0;
-}
-
-/* A socket whose name begins with a dot may be about to listen. */
-static bool
-may_be_dead(const char *path, const char *name)
-{
-	struct stat status;
-
-	return name[0] != '.' || (lstat(path, &status) == 0 && status.st_mtime < time(NULL) - UNFINISHED);
 }
 
 void
@@ -113,9 +96,10 @@ place_sweep(const char *directory)
 	struct dirent *entry;
 	char path[PLACE_PATH];
 
+	/* A socket whose name begins with a dot may be about to listen. */
 	for (int i = 0; list != NULL && i < SWEPT_MOST && (entry = readdir(list)) != NULL; i++)
-		if (snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path) &&
-		    may_be_dead(path, entry->d_name))
+		if (entry->d_name[0] != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) < (int)sizeof(path))
 			place_remove_dead(path);
 	if (list != NULL)
 		closedir(list);
@@ -157,9 +141,7 @@ listen_as(const char *path)
 
 	snprintf(hidden, sizeof(hidden), "%.*s.%ld-%08x", slash == NULL ? 0 : (int)(slash - path) + 1, path,
 	    (long)getpid(), random_number());
-	if (!set_address(&address, path) || !set_address(&address, hidden))
-		return -1;
-	fd = new_socket();
+	fd = new_socket(hidden, &address);
 	if (fd < 0)
 		return -1;
 	mask = umask(0177);
@@ -216,7 +198,7 @@ place_listen(const char *given, char path[PLACE_PATH], const char **at)
 	int fd = -1, error = ENOENT;
 
 	*at = given;
-	if (given != NULL)
+	if (given[0] != '\0')
 		return listen_given(given, path);
 	*at = "no home directory";
 	for (int i = 0; i < PLACES && fd < 0; i++)

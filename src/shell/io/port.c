@@ -10,7 +10,8 @@ port_init(struct port *port, enum side side, struct session *session, struct buf
 		.from_lane = session_lane(session, side),
 		.to_lane = session_lane(session, side_other(side)),
 		.in = DESCRIPTOR_NONE,
-		.out = DESCRIPTOR_NONE };
+		.out = DESCRIPTOR_NONE,
+		.reader = DESCRIPTOR_NONE };
 	if (beside != NULL) {
 		port->from = &beside[side];
 		port->to = &beside[side_other(side)];
@@ -22,7 +23,16 @@ port_open(struct port *port, int in, int out, bool ours)
 {
 	descriptor_init(&port->in, in, ours);
 	descriptor_init(&port->out, out, ours);
+	port->reader = descriptor_watch(&port->out, false);
 	port->throttled = port->end_heard = false;
+}
+
+void
+port_close(struct port *port)
+{
+	descriptor_close(&port->in);
+	descriptor_close(&port->out);
+	descriptor_close(&port->reader);
 }
 
 bool
@@ -62,7 +72,7 @@ port_end_input(struct port *port, msec_t now)
 bool
 port_is_closed(const struct port *port)
 {
-	return port->out.fd < 0 || port->out.broken;
+	return port->out.fd < 0 || port->out.broken || port->reader.ready;
 }
 
 size_t
@@ -148,9 +158,10 @@ throttle(struct port *port)
 }
 
 void
-port_watch(struct port *port, bool reading, bool writing)
+port_watch(struct port *port, bool writing)
 {
 	throttle(port);
-	descriptor_want(&port->in, reading && port_may_read(port) ? EV_READ : 0);
+	descriptor_want(&port->in, port_may_read(port) ? EV_READ : 0);
 	descriptor_want(&port->out, writing && !port_is_closed(port) && port_backlog(port) > 0 ? EV_WRITE : 0);
+	descriptor_want(&port->reader, port->reader.ready ? 0 : EV_READ); /* it stays readable then */
 }

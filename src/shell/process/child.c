@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,31 +9,9 @@
 #include <sys/prctl.h>
 #endif
 
-enum {
-	STATUS_OWN_FAILURE = 125,
+#include "shell/options.h"
 
-	/* Milliseconds. */
-	SWEEP_TIME = 1000, /* for canceld's own sweep */
-	SWEEP_PAUSE = 20,
-};
-
-/* Two pipes and a socket pair. */
-enum end { INPUT_READ, INPUT_WRITE, OUTPUT_READ, OUTPUT_WRITE, CONTROL_OWN, CONTROL_GUARDIAN, ENDS };
-
-static bool
-open_ends(int ends[])
-{
-	return pipe2(&ends[INPUT_READ], O_CLOEXEC) == 0 && pipe2(&ends[OUTPUT_READ], O_CLOEXEC) == 0 &&
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends[CONTROL_OWN]) == 0;
-}
-
-static void
-close_end(int *end)
-{
-	if (*end >= 0)
-		close(*end);
-	*end = -1;
-}
+enum { SWEEP_TIME = 1000 }; /* ms, for what canceld does itself if there is no guardian: nothing else goes on then */
 
 /*
  * All signals are blocked: a handler of the event loop must not run in the new process, which shares its
@@ -55,87 +32,73 @@ fork_guardian(const struct guardian *guardian)
 	return pid;
 }
 
-/* What canceld does itself if there is no guardian: that may take a while. */
-static void
-end_rest(struct child *child)
-{
-	msec_t end = monotonic_now() + SWEEP_TIME;
-
-	while (!sweep_round(&child->own) && monotonic_now() < end)
-		poll(NULL, 0, SWEEP_PAUSE);
-}
-
-/* Whether no process or pipe could be created, rather than the command not be executed. */
-static bool
-is_want(int error)
-{
-	return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
-}
-
 /* Waits until the server is executed. 0, or the status to exit with, and errno. */
 static int
 hear_start(struct child *child, int control)
 {
-	struct guardian_report report;
-	ssize_t got;
+	struct guardian_report report = { .kind = GUARDIAN_REFUSED, .number = EAGAIN };
 
-	while ((got = read(control, &report, sizeof(report))) < 0 && errno == EINTR)
+	while (read(control, &report, sizeof(report)) < 0 && errno == EINTR)
 		;
-	errno = got == (ssize_t)sizeof(report) ? report.number : EAGAIN;
-	if (got != (ssize_t)sizeof(report) || (report.kind == GUARDIAN_REFUSED && is_want(errno)))
-		return STATUS_OWN_FAILURE;
-	if (report.kind == GUARDIAN_REFUSED)
-		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 	/* Otherwise the guardian is init of another pid namespace (unshare(1)), and this pid means nothing here. */
-	if (report.number == (int)child->guardian)
+	if (report.kind == GUARDIAN_STARTED && report.number == (int)child->guardian)
 		child->pid = child->own.leader = report.pid;
-	return 0;
+	if (report.kind == GUARDIAN_STARTED)
+		return 0;
+	errno = report.number;
+	if (errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE) /* no process, no pipe */
+		return STATUS_FAILED;
+	return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
 void
 child_init(struct child *child)
 {
-	*child = (struct child){ .input = -1, .output = -1, .control = DESCRIPTOR_NONE, .status = -1, .signal = -1 };
+	*child = (struct child){ .control = DESCRIPTOR_NONE, .status = -1, .signal = -1 };
 }
 
 int
-child_start(struct child *child, struct guardian guardian)
+child_start(struct child *child, struct guardian guardian, struct port *port, sweep_fn *ended, void *context)
 {
-	int ends[ENDS] = { -1, -1, -1, -1, -1, -1 }, status = STATUS_OWN_FAILURE, error;
+	int input[2] = { -1, -1 }, output[2] = { -1, -1 }, control[2] = { -1, -1 }, status = STATUS_FAILED, error;
 	siginfo_t info;
 
 	child_init(child);
+	child->own.ended = ended;
+	child->own.context = context;
 #ifdef __linux__
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
 	/* A process that executed canceld may have started others: they are spared. */
 	child->own.group = guardian.group || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-	if (open_ends(ends)) {
-		guardian.input = ends[INPUT_READ];
-		guardian.output = ends[OUTPUT_WRITE];
-		guardian.control = ends[CONTROL_GUARDIAN];
+	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0) {
+		guardian.input = input[0];
+		guardian.output = output[1];
+		guardian.control = control[1];
 		child->guardian = fork_guardian(&guardian);
 	}
+	error = errno;
+	close(input[0]);
+	close(output[1]);
+	close(control[1]);
 	if (child->guardian > 0) {
-		close_end(&ends[INPUT_READ]);
-		close_end(&ends[OUTPUT_WRITE]);
-		close_end(&ends[CONTROL_GUARDIAN]);
-		status = hear_start(child, ends[CONTROL_OWN]);
+		status = hear_start(child, control[0]);
+		error = errno;
 	}
 	if (status == 0) {
-		child->input = ends[INPUT_WRITE];
-		child->output = ends[OUTPUT_READ];
-		descriptor_init(&child->control, ends[CONTROL_OWN], true);
+		port_open(port, output[0], input[1], true);
+		descriptor_init(&child->control, control[0], true);
 		return 0;
 	}
-	error = errno;
-	for (int i = 0; i < ENDS; i++)
-		close_end(&ends[i]);
+	close(input[1]);
+	close(output[0]);
+	close(control[0]);
 	while (child->guardian > 0 && waitpid(child->guardian, NULL, 0) < 0 && errno == EINTR)
 		;
 	/* A guardian that has not ended in order may have left processes. */
 	child->guardian = 0;
-	end_rest(child);
+	sweep_all(&child->own, SWEEP_TIME);
 	errno = error;
 	return status;
 }
@@ -143,8 +106,10 @@ child_start(struct child *child, struct guardian guardian)
 void
 child_signal_group(const struct child *child, int signal)
 {
-	if (child->pid > 1 && !child->sweeping)
+	if (child->pid > 1 && !child->sweeping) {
 		kill(-child->pid, signal);
+		kill(-child->pid, SIGCONT);
+	}
 }
 
 /* number: its status, or below 0 the signal. */
@@ -167,7 +132,7 @@ hear_reports(struct child *child)
 
 	while (child->control.fd >= 0 &&
 	    descriptor_read(&child->control, (char *)&report, sizeof(report)) == (ssize_t)sizeof(report)) {
-		if (report.kind == GUARDIAN_SWEPT && child->own.ended != NULL)
+		if (report.kind == GUARDIAN_SWEPT)
 			child->own.ended(child->own.context, report.pid, report.name);
 		else if (report.kind == GUARDIAN_ENDED)
 			note_exit(child, report.number);
@@ -182,15 +147,15 @@ lose_guardian(struct child *child, const siginfo_t *info)
 	siginfo_t server = { 0 };
 
 	waitpid(child->guardian, NULL, WNOHANG);
-	child->guardian = 0;
+	if (!fine) {
+		child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
+		if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
+			note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
+		sweep_all(&child->own, SWEEP_TIME);
+		note_exit(child, -SIGKILL);
+	}
+	child->pid = child->guardian = 0;
 	child->swept = true;
-	if (fine)
-		return;
-	child->unguarded = info->si_code == CLD_EXITED ? "it failed" : "it was killed";
-	if (waitid(P_PID, (id_t)child->pid, &server, WEXITED | WNOHANG | WNOWAIT) == 0 && server.si_pid > 0)
-		note_exit(child, server.si_code == CLD_EXITED ? server.si_status : -server.si_status);
-	end_rest(child);
-	note_exit(child, -SIGKILL);
 }
 
 void
@@ -203,8 +168,6 @@ child_hear(struct child *child)
 		hear_reports(child);
 		lose_guardian(child, &info);
 	}
-	if (child->swept)
-		child->pid = 0;
 }
 
 void

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -13,27 +12,15 @@
 #include "shell/io.h"
 #include "shell/system.h"
 
-enum {
-	READER_GONE,  /* stdout has no reader any more */
-	HUNG_UP,      /* stdin has no writer any more, but may contain more to be read */
-	PROCESS_GONE, /* the client's process has ended */
-};
-
-enum {
-	GENERATIONS = 32,
-	NAME = 64, /* "pipe:[4026531840]" */
-};
-
-/* proc(5): what a descriptor of the process is, such as "socket:[7]"; "" if that cannot be read. */
-static void
-name_descriptor(pid_t pid, int fd, char name[NAME])
+/* proc(5): whether the process has our pipe or socket as its descriptor 0; false also if that cannot be read. */
+static bool
+has_ours(pid_t pid, const struct stat *ours)
 {
 	char path[64];
-	ssize_t len;
+	struct stat other;
 
-	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)pid, fd);
-	len = proc_is_own() ? readlink(path, name, NAME - 1) : 0;
-	name[len > 0 ? len : 0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%ld/fd/0", (long)pid);
+	return proc_is_own() && stat(path, &other) == 0 && other.st_dev == ours->st_dev && other.st_ino == ours->st_ino;
 }
 
 static int
@@ -56,26 +43,18 @@ open_process(pid_t pid)
 static int
 watch_process(int input, pid_t *process)
 {
-	char own[NAME], other[NAME];
-	struct stat status;
-	pid_t pid = getppid();
+	struct stat ours;
+	int fd = -1;
 
-	if (fstat(input, &status) < 0 || (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)))
+	if (fstat(input, &ours) < 0 || (!S_ISFIFO(ours.st_mode) && !S_ISSOCK(ours.st_mode)))
 		return -1;
-	name_descriptor(getpid(), input, own);
-	for (int i = 0; i < GENERATIONS && pid > 1; i++, pid = proc_parent(pid)) {
-		int fd = open_process(pid);
-		bool gone = fd < 0 || (i == 0 && getppid() != pid);
-
+	for (pid_t pid = getppid(); pid > 1 && (fd = open_process(pid)) >= 0; pid = proc_parent(pid)) {
 		/* Read while fd is open: the pid cannot be reused for another process then. */
-		name_descriptor(pid, STDIN_FILENO, other);
-		*process = pid;
-		if (!gone && (other[0] == '\0' || strcmp(own, other) != 0))
+		if (!has_ours(pid, &ours)) {
+			*process = pid;
 			return fd;
-		if (fd >= 0)
-			close(fd);
-		if (gone)
-			break;
+		}
+		close(fd);
 	}
 	return -1;
 }
@@ -84,18 +63,8 @@ watch_process(int input, pid_t *process)
 static void
 settle_watches(struct client *client)
 {
-	for (int i = 0; i < CLIENT_WATCHES; i++)
-		descriptor_want(&client->watches[i], client->watches[i].ready ? 0 : EV_READ);
-}
-
-static struct descriptor
-watch_stream(struct client *client, const struct descriptor *stream, bool hangup)
-{
-	struct descriptor watch = descriptor_watch(stream, hangup);
-
-	if (watch.fd < 0 && errno != EPERM && errno != ENOSYS)
-		log_failure(client->log, hangup ? "watch stdin" : "watch stdout", errno);
-	return watch;
+	descriptor_want(&client->hangup, client->hangup.ready ? 0 : EV_READ);
+	descriptor_want(&client->exit, client->exit.ready ? 0 : EV_READ);
 }
 
 void
@@ -106,32 +75,25 @@ client_open(struct client *client)
 	bool outlives = client->options->drain || port->in.file || signals_ignored(SIGHUP);
 	int fd = outlives ? -1 : watch_process(port->in.given, &client->process);
 
-	client->hung_until = client->drain_until = client->leave_by = MSEC_NEVER;
-	client->watches[READER_GONE] = watch_stream(client, &port->out, false);
-	client->watches[HUNG_UP] = watch_stream(client, &port->in, true);
-	client->watches[PROCESS_GONE] = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
+	client->until = MSEC_NEVER;
+	client->hangup = descriptor_watch(&port->in, true);
+	if (client->hangup.fd < 0 && errno != EPERM && errno != ENOSYS)
+		log_failure(client->log, "watch stdin", errno);
+	client->exit = (struct descriptor){ .fd = fd, .given = fd, .pollable = true };
 	settle_watches(client);
 }
 
 void
 client_close(struct client *client)
 {
-	for (int i = 0; i < CLIENT_WATCHES; i++)
-		descriptor_close(&client->watches[i]);
-}
-
-pid_t
-client_process(const struct client *client)
-{
-	const struct descriptor *watch = &client->watches[PROCESS_GONE];
-
-	return watch->fd >= 0 && !watch->ready ? client->process : 0;
+	descriptor_close(&client->hangup);
+	descriptor_close(&client->exit);
 }
 
 bool
 client_is_deaf(const struct client *client)
 {
-	return client->watches[READER_GONE].ready || client->watches[PROCESS_GONE].ready || client->port->out.broken;
+	return port_is_closed(client->port) || client->exit.ready;
 }
 
 /* In a dry run the server may still answer the handshake. */
@@ -156,14 +118,12 @@ client_needs_server(const struct client *client)
 }
 
 msec_t
-client_wake(const struct client *client)
+client_wake(const struct client *client, bool served)
 {
-	msec_t wake = client->state == CLIENT_DRAINING ? client->drain_until : MSEC_NEVER;
-
 	/* A turn writes after client_turn: the next one has to handle what that has found. */
-	if (client->port->out.broken && client->state != CLIENT_LEFT && !wants_end(client))
+	if (port_is_closed(client->port) && client->state != CLIENT_LEFT && !wants_end(client))
 		return 0;
-	return earlier(client->hung_until, wake);
+	return client->state == CLIENT_LEFT && served ? MSEC_NEVER : client->until;
 }
 
 /*
@@ -175,11 +135,10 @@ note_hangup(struct client *client, msec_t now)
 {
 	const struct port *port = client->port;
 
-	if (client->state != CLIENT_PRESENT || client->options->drain || port->in.ended || !port->throttled ||
-	    !client->watches[HUNG_UP].ready)
-		client->hung_until = MSEC_NEVER;
-	else if (client->hung_until == MSEC_NEVER)
-		client->hung_until = now + TIME_HANGUP_WAIT;
+	if (client->options->drain || port->in.ended || !port->throttled || !client->hangup.ready)
+		client->until = MSEC_NEVER;
+	else if (client->until == MSEC_NEVER)
+		client->until = now + TIME_HANGUP_WAIT;
 }
 
 static msec_t
@@ -188,60 +147,60 @@ time_or(msec_t given, msec_t built_in)
 	return given == MSEC_NEVER ? built_in : given;
 }
 
+static enum leaving
+way_to_leave(const struct client *client, bool signalled)
+{
+	bool deaf = client_is_deaf(client);
+
+	if (signalled || (!deaf && client->state == CLIENT_DRAINING))
+		return LEAVE_TERMINATED;
+	return !deaf && (client->options->drain || client->port->in.file) ? LEAVE_DRAIN : LEAVE_CANCEL;
+}
+
+/* The client does not stay in its state. */
 static void
-leave(struct client *client, enum leaving leaving, msec_t now)
+leave(struct client *client, bool signalled, msec_t now)
 {
 	int64_t outstanding = (int64_t)session_outstanding(client->session, SIDE_CLIENT);
-	bool deaf = client_is_deaf(client), early = leaving == LEAVE_CANCEL && !deaf && outstanding > 0;
+	enum leaving leaving = way_to_leave(client, signalled);
+	const struct options *options = client->options;
+	bool early;
 
-	client->state = leaving == LEAVE_DRAIN ? CLIENT_DRAINING : CLIENT_LEFT;
-	client->leave_by = now + TIME_FLUSH_WAIT + time_or(client->options->term_after, TIME_CLOSE_WAIT) +
-	    time_or(client->options->kill_after, TIME_TERM_WAIT);
+	client->left_deaf = client_is_deaf(client);
+	early = leaving == LEAVE_CANCEL && !client->left_deaf && outstanding > 0;
+	client->port->in.ended = true; /* nothing more is read */
+	if (leaving == LEAVE_DRAIN) {
+		client->state = CLIENT_DRAINING;
+		client->until = options->drain_for == MSEC_NEVER ? MSEC_NEVER : now + options->drain_for;
+	} else {
+		client->state = CLIENT_LEFT;
+		client->until = now + TIME_FLUSH_WAIT + time_or(options->term_after, TIME_CLOSE_WAIT) +
+		    time_or(options->kill_after, TIME_TERM_WAIT);
+	}
 	if (leaving != LEAVE_TERMINATED)
 		log_event(client->log, early ? WHY_INPUT_ENDED_EARLY : WHY_INPUT_ENDED,
 		    LOG_FIELDS(log_number("outstanding", outstanding),
 			log_string("hint", early ? "--drain would wait for the answers" : NULL)));
-	client->left_deaf = deaf;
 	session_client_leaves(client->session, leaving, now);
-}
-
-static void
-leave_on_signal(struct client *client, msec_t now)
-{
-	if (client->state != CLIENT_LEFT)
-		leave(client, LEAVE_TERMINATED, now);
-	client->leave_by =
-	    earlier(client->leave_by, now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT);
-}
-
-static void
-leave_at_end(struct client *client, msec_t now)
-{
-	bool drain = !client_is_deaf(client) && (client->options->drain || client->port->in.file);
-
-	if (drain && client->options->drain_for != MSEC_NEVER)
-		client->drain_until = now + client->options->drain_for;
-	leave(client, drain ? LEAVE_DRAIN : LEAVE_CANCEL, now);
 }
 
 enum client_end
 client_turn(struct client *client, bool signalled, msec_t now)
 {
-	bool gone, deaf = client_is_deaf(client);
+	const msec_t hasty = now + TIME_HASTY_FLUSH_WAIT + TIME_HASTY_CLOSE_WAIT + TIME_HASTY_TERM_WAIT;
+	bool ended = client->state == CLIENT_PRESENT && client->port->in.ended;
 
 	settle_watches(client);
-	note_hangup(client, now);
-	gone = deaf || client->port->in.ended || now >= client->hung_until;
+	if (client->state == CLIENT_PRESENT)
+		note_hangup(client, now);
+	if (wants_end(client) && !signalled)
+		return CLIENT_ENDS;
+	if (client->state != CLIENT_LEFT && (signalled || ended || client_is_deaf(client) || now >= client->until))
+		leave(client, signalled, now);
 	if (signalled) {
-		leave_on_signal(client, now);
+		client->until = earlier(client->until, hasty);
 		return CLIENT_ENDS_SOON;
 	}
-	if (wants_end(client))
-		return CLIENT_ENDS;
-	if (client->state == CLIENT_PRESENT && gone)
-		leave_at_end(client, now);
-	else if (client->state == CLIENT_DRAINING && (deaf || now >= client->drain_until))
-		leave(client, deaf ? LEAVE_CANCEL : LEAVE_TERMINATED, now);
 	if (client->state == CLIENT_DRAINING &&
 	    (session_outstanding(client->session, SIDE_CLIENT) > 0 || session_turn_runs(client->session)))
 		return CLIENT_STAYS;

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,8 +23,7 @@ enum {
 	/* Milliseconds. */
 	TERM_TIME = 500,   /* from SIGTERM to SIGKILL, when canceld is gone */
 	SWEEP_TIME = 5000, /* for the sweep; a process that is left then is stuck in the kernel, or another user's */
-	SWEEP_PAUSE = 20,
-	HEARD_TIME = 500, /* for canceld to read reports, when no more of them fit into the socket */
+	HEARD_TIME = 500,  /* for canceld to read reports, when no more of them fit into the socket */
 
 	CLOSE_MOST = 1 << 20, /* descriptors; the limit may be infinite */
 };
@@ -42,21 +41,14 @@ struct watch {
 static void
 report(struct watch *watch, enum guardian_kind kind, pid_t pid, int number, const char *name)
 {
-	struct pollfd room = { .fd = CONTROL, .events = POLLOUT };
-	struct guardian_report report;
+	struct guardian_report report = { .kind = kind, .pid = pid, .number = number };
 
-	memset(&report, 0, sizeof(report));
-	report.kind = kind;
-	report.pid = pid;
-	report.number = number;
-	strncpy(report.name, name, sizeof(report.name) - 1);
-	while (!watch->unheard && send(CONTROL, &report, sizeof(report), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-		if (errno == EAGAIN && poll(&room, 1, HEARD_TIME) > 0)
-			continue;
-		if (kind != GUARDIAN_SWEPT && errno != EPIPE && errno != ECONNRESET)
-			_exit(1);
-		watch->unheard = true;
-	}
+	snprintf(report.name, sizeof(report.name), "%s", name);
+	if (watch->unheard || send(CONTROL, &report, sizeof(report), MSG_NOSIGNAL) > 0)
+		return;
+	if (kind != GUARDIAN_SWEPT && errno != EPIPE && errno != ECONNRESET)
+		_exit(1);
+	watch->unheard = true;
 }
 
 static void
@@ -69,19 +61,6 @@ static void
 on_child(int signal)
 {
 	(void)signal;
-}
-
-/* Waits until the socket is readable, a child ends, or the time (-1: none) has passed; true: the socket is readable. */
-static bool
-wait_for_news(bool control, msec_t time)
-{
-	struct timespec timeout = { .tv_sec = time / 1000, .tv_nsec = time % 1000 * 1000000 };
-	struct pollfd news = { .fd = control ? CONTROL : -1, .events = POLLIN };
-	sigset_t mask;
-
-	sigfillset(&mask);
-	sigdelset(&mask, SIGCHLD);
-	return ppoll(&news, 1, time < 0 ? NULL : &timeout, &mask) > 0;
 }
 
 static void
@@ -159,47 +138,29 @@ hear_children(struct watch *watch)
 	report(watch, GUARDIAN_ENDED, info.si_pid, info.si_code == CLD_EXITED ? info.si_status : -info.si_status, "");
 }
 
-/* canceld never writes to the socket: end of file or an error means that the server is to be ended. */
+/* canceld never writes to the socket: it turns readable as its other end is closed. */
 static void
 wait_for_end(struct watch *watch)
 {
-	ssize_t got;
-	char byte;
-
-	do {
+	do
 		hear_children(watch);
-		got = wait_for_news(true, -1) ? recv(CONTROL, &byte, 1, MSG_DONTWAIT) : 1;
-	} while (got > 0 || (got < 0 && errno == EAGAIN));
+	while (!sweep_wait(CONTROL));
 }
 
 static void
 terminate(struct watch *watch)
 {
 	msec_t end = monotonic_now() + TERM_TIME;
-	msec_t left = TERM_TIME;
 
 	hear_children(watch);
 	if (watch->exited)
 		return;
 	kill(-watch->sweep.leader, SIGTERM);
 	kill(-watch->sweep.leader, SIGCONT);
-	for (; !watch->exited && left > 0; left = end - monotonic_now()) {
-		wait_for_news(false, left);
+	while (!watch->exited && monotonic_now() < end) {
+		sweep_wait(-1);
 		hear_children(watch);
 	}
-}
-
-static bool
-sweep(struct watch *watch)
-{
-	msec_t end = monotonic_now() + SWEEP_TIME;
-
-	while (!sweep_round(&watch->sweep)) {
-		if (monotonic_now() >= end)
-			return false;
-		wait_for_news(false, SWEEP_PAUSE);
-	}
-	return true;
 }
 
 /*
@@ -212,10 +173,10 @@ remove_socket(const char *socket)
 	struct pollfd peer = { .fd = CONTROL };
 	msec_t end = monotonic_now() + SWEEP_TIME;
 
-	if (socket == NULL || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
+	if (socket[0] == '\0' || poll(&peer, 1, 0) <= 0 || (peer.revents & POLLHUP) == 0)
 		return;
 	while (!place_remove_dead(socket) && monotonic_now() < end)
-		wait_for_news(false, SWEEP_PAUSE);
+		sweep_wait(-1);
 }
 
 /*
@@ -236,6 +197,7 @@ stand_apart(void)
 _Noreturn void
 guardian_run(const struct guardian *guardian)
 {
+	const struct timeval patience = { .tv_usec = HEARD_TIME * 1000 };
 	struct watch watch = { .sweep = { .group = guardian->group, .ended = on_swept, .context = &watch } };
 	bool swept;
 	int error;
@@ -245,6 +207,7 @@ guardian_run(const struct guardian *guardian)
 	/* Pipe ends that stay open here would keep the other ends from seeing end of file. */
 	if (dup2(guardian->control, CONTROL) < 0)
 		_exit(1);
+	setsockopt(CONTROL, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	close_from(CONTROL + 1);
 	if (error != 0) {
 		report(&watch, GUARDIAN_REFUSED, 0, error, "");
@@ -254,7 +217,7 @@ guardian_run(const struct guardian *guardian)
 	signal(SIGCHLD, on_child);
 	wait_for_end(&watch);
 	terminate(&watch);
-	swept = sweep(&watch);
+	swept = sweep_all(&watch.sweep, SWEEP_TIME);
 	remove_socket(guardian->socket);
 	_exit(swept ? 0 : 1);
 }

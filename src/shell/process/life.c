@@ -49,7 +49,7 @@ static void
 report_exit(struct life *life)
 {
 	const struct child *child = &life->child;
-	bool ended = session_server(life->session)->closed ||
+	bool ended = life->server->closed ||
 	    (life->supervisor.ours && life->supervisor.next_start == MSEC_NEVER && client_is_over(life->client));
 	enum why why = ended ? WHY_SERVER_ENDED : WHY_SERVER_EXITED;
 
@@ -63,9 +63,7 @@ report_exit(struct life *life)
 static void
 detach(struct life *life)
 {
-	descriptor_close(&life->port->in);
-	descriptor_close(&life->port->out);
-	descriptor_close(&life->reader);
+	port_close(life->port);
 	descriptor_close(&life->child.control);
 }
 
@@ -73,7 +71,7 @@ detach(struct life *life)
 static bool
 wants_successor(const struct life *life)
 {
-	return life->options->restarts > 0 && client_needs_server(life->client) && !session_server(life->session)->hung;
+	return life->options->restarts > 0 && client_needs_server(life->client) && !life->server->hung;
 }
 
 static bool
@@ -87,20 +85,18 @@ static bool
 plan_successor(struct life *life, bool served)
 {
 	const char *obstacle = session_cannot_restart(life->session);
-	msec_t wait = MSEC_NEVER;
+	msec_t wait;
 
 	if (!wants_successor(life))
 		return false;
-	if (obstacle == NULL)
-		wait = restart_after(&life->restart, served, life->now);
-	if (obstacle == NULL && wait == MSEC_NEVER) {
+	if (obstacle == NULL && (wait = restart_after(&life->restart, served, life->now)) == MSEC_NEVER) {
 		obstacle = "it has failed too often (see --restart)";
 		session_give_up(life->session);
 	}
-	if (obstacle != NULL)
-		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
-	else
+	if (obstacle == NULL)
 		life->supervisor.next_start = life->now + wait;
+	else
+		report_detail(life, WHY_RESTART_REFUSED, "reason", obstacle);
 	return obstacle == NULL;
 }
 
@@ -131,7 +127,7 @@ report_start(struct life *life, bool again)
 static enum supervisor_event
 start_server(struct life *life)
 {
-	bool again = session_server(life->session)->life == SERVER_AWAY;
+	bool again = life->server->life == SERVER_AWAY;
 	const struct guardian guardian = {
 		.group = life->options->sweep_group,
 		.command = life->options->command,
@@ -146,7 +142,7 @@ start_server(struct life *life)
 	}
 	relay_forget(&life->relay);
 	life->stuck = false;
-	life->start_status = child_start(&life->child, guardian);
+	life->start_status = child_start(&life->child, guardian, life->port, on_swept, life);
 	life->now = monotonic_now();
 	if (life->start_status != 0) {
 		report_failure(life, errno);
@@ -155,10 +151,6 @@ start_server(struct life *life)
 		return SUPERVISE_FAILED;
 	}
 	report_start(life, again);
-	life->child.own.ended = on_swept;
-	life->child.own.context = life;
-	port_open(life->port, life->child.output, life->child.input, true);
-	life->reader = descriptor_watch(&life->port->out, false);
 	if (again)
 		session_server_back(life->session, life->now);
 	return SUPERVISE_NOTHING;
@@ -168,9 +160,9 @@ start_server(struct life *life)
 static bool
 exited_in_order(const struct life *life)
 {
-	if (session_server(life->session)->closed)
+	if (life->server->closed)
 		return true;
-	if (session_server(life->session)->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
+	if (life->server->life == SERVER_STUCK) /* its exit only follows from the end of its stdin */
 		return false;
 	return life->child.exited && life->child.status == 0 && !supervisor_signalled_it(&life->supervisor) &&
 	    session_outstanding(life->session, SIDE_CLIENT) == 0;
@@ -183,14 +175,12 @@ lose_server(struct life *life)
 
 	port_end_input(life->port, life->now);
 	session_quote(life->session, relay_last_lines(&life->relay));
-	life->stuck = session_server(life->session)->life == SERVER_STUCK;
-	if (exited_in_order(life) || !plan_successor(life, session_server(life->session)->served)) {
+	life->stuck = life->server->life == SERVER_STUCK;
+	if (exited_in_order(life) || !plan_successor(life, life->server->served)) {
 		session_server_gone(life->session, child->status, child->signal, life->now);
 		return;
 	}
-	/*
-	 * Processes that the server left behind may still write to its stdout; their output is not part of the session.
-	 */
+	/* Processes that the server left behind may still write to its stdout: that is no part of the session. */
 	descriptor_close(&life->port->in);
 	session_server_lost(life->session, child->status, child->signal, life->now);
 }
@@ -214,7 +204,6 @@ take_steps(struct life *life, unsigned steps)
 	if (steps & STEP_TERMINATE) {
 		report_detail(life, WHY_ENDING, "step", "SIGTERM");
 		child_signal_group(&life->child, SIGTERM);
-		child_signal_group(&life->child, SIGCONT);
 	}
 	if (steps & STEP_KILL) {
 		report_detail(life, WHY_ENDING, "step", "SIGKILL");
@@ -228,7 +217,7 @@ take_steps(struct life *life, unsigned steps)
 		detach(life);
 		report_restart(life);
 	}
-	if (steps & STEP_FINISH && session_server(life->session)->life != SERVER_GONE)
+	if (steps & STEP_FINISH && life->server->life != SERVER_GONE)
 		session_server_gone(life->session, life->child.status, life->child.signal, life->now);
 	if (steps & STEP_TELL) {
 		session_quote(life->session, relay_last_lines(&life->relay));
@@ -249,8 +238,8 @@ life_start(struct life *life)
 {
 	const struct options *options = life->options;
 
+	life->server = session_server(life->session);
 	child_init(&life->child);
-	life->reader = DESCRIPTOR_NONE;
 	life->restart = (struct restart){ .most = options->restarts, .within = options->restarts_within };
 	supervisor_init(&life->supervisor, options->term_after, options->kill_after);
 	if (relay_open(&life->relay, options->sweep_group, options->log.file != NULL ? NULL : life->log) < 0) {
@@ -273,7 +262,7 @@ life_close(struct life *life)
 static bool
 keeps_queue(const struct life *life)
 {
-	enum server_life server = session_server(life->session)->life;
+	enum server_life server = life->server->life;
 
 	if (server == SERVER_DEAF || server == SERVER_GONE)
 		return false;
@@ -290,7 +279,7 @@ life_write(struct life *life, msec_t now)
 	life->now = now;
 	if (!(port_is_closed(port) || life->child.exited) || !keeps_queue(life))
 		port_write(port);
-	if ((port->out.broken || life->reader.ready) && port->out.fd >= 0) {
+	if (port_is_closed(port) && port->out.fd >= 0) {
 		descriptor_close(&port->out);
 		tell(life, SUPERVISE_DEAF);
 	}
@@ -305,7 +294,7 @@ static bool
 has_failed(const struct life *life)
 {
 	const struct supervisor *supervisor = &life->supervisor;
-	enum server_life server = session_server(life->session)->life;
+	enum server_life server = life->server->life;
 
 	if (life->options->session.dry_run)
 		return false;
@@ -317,7 +306,7 @@ has_failed(const struct life *life)
 static void
 tell_end(struct life *life, enum client_end end)
 {
-	bool closed = life->supervisor.state == PROCESS_WAITING && session_server(life->session)->closed;
+	bool closed = life->supervisor.state == PROCESS_WAITING && life->server->closed;
 
 	if (end == CLIENT_ENDS_SOON || (end == CLIENT_STAYS && has_failed(life)))
 		tell(life, SUPERVISE_HASTEN);
@@ -350,11 +339,9 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 	if (lost > 0)
 		log_event(life->log, WHY_LINES_LOST, LOG_FIELDS(log_number("lines", lost), log_string("of", "server")));
 	tell_end(life, end);
-	if (supervisor->state != PROCESS_WAITING) {
-		tell_exit(life, child_signal);
-		if (end == CLIENT_STAYS && life->port->throttled)
-			tell(life, SUPERVISE_BLOCKED);
-	}
+	tell_exit(life, child_signal);
+	if (end == CLIENT_STAYS && life->port->throttled)
+		tell(life, SUPERVISE_BLOCKED);
 	if (supervisor->state == PROCESS_SWEEPING && !client_needs_server(life->client))
 		supervisor->next_start = MSEC_NEVER;
 	if (life->child.swept)
@@ -367,11 +354,9 @@ life_turn(struct life *life, enum client_end end, bool child_signal, msec_t now)
 void
 life_watch(struct life *life)
 {
-	port_watch(life->port, true, !life->child.exited);
+	port_watch(life->port, !life->child.exited);
 	relay_watch(&life->relay);
-	/* Both stay readable then. */
-	descriptor_want(&life->reader, life->reader.ready ? 0 : EV_READ);
-	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ);
+	descriptor_want(&life->child.control, life->child.control.ended ? 0 : EV_READ); /* it stays readable then */
 }
 
 int

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +36,13 @@ sweep_hear(pid_t kept, siginfo_t *info)
 
 /* Reaps the dead, the leader too. */
 static void
-reap_all(struct sweep *sweep)
+reap_all(const struct sweep *sweep)
 {
 	char name[PROC_NAME];
 	siginfo_t info;
 
 	while (find_dead(&info)) {
-		if (info.si_pid != sweep->leader && info.si_code != CLD_EXITED && info.si_status == SIGKILL &&
-		    sweep->ended != NULL) {
+		if (info.si_pid != sweep->leader && info.si_code != CLD_EXITED && info.si_status == SIGKILL) {
 			proc_name(info.si_pid, name);
 			sweep->ended(sweep->context, info.si_pid, name);
 		}
@@ -50,65 +50,71 @@ reap_all(struct sweep *sweep)
 	}
 }
 
-struct found {
-	size_t alive, dead;
-};
-
 static void
-end_child(pid_t pid, struct found *found)
+end_child(pid_t pid)
 {
 	siginfo_t info;
 
-	if (!look_at(P_PID, pid, &info))
-		return;
-	found->dead += info.si_pid == pid;
-	found->alive += info.si_pid != pid;
-	if (info.si_pid != pid)
+	if (look_at(P_PID, pid, &info))
 		kill(pid, SIGKILL);
 }
 
-/* false: there may be more than were found. */
-static bool
-end_children(struct sweep *sweep, struct found *found)
+static void
+end_children(struct sweep *sweep)
 {
 	FILE *list = proc_is_own() ? fopen("/proc/thread-self/children", "re") : NULL;
 	char number[16];
 
 	if (list != NULL) {
 		while (fscanf(list, "%15s", number) == 1)
-			end_child((pid_t)strtol(number, NULL, 10), found);
+			end_child((pid_t)strtol(number, NULL, 10));
 		fclose(list);
-		/* There are children: if it shows none, it could not be read. */
-		return found->alive > 0 || found->dead > 0;
+		return;
 	}
 	/* Most children have a number not far above the leader's. */
-	if (sweep->tried == 0)
-		sweep->tried = sweep->leader;
-	for (int i = 0; i < TRIES; i++) {
-		sweep->tried = sweep->tried < PID_MOST ? sweep->tried + 1 : 1;
-		end_child(sweep->tried, found);
-	}
+	for (int i = 0; i < TRIES; i++)
+		end_child((sweep->leader + ++sweep->tried) % PID_MOST);
+}
+
+/* Ends and reaps what is there now; true: no child is left. */
+static bool
+end_round(struct sweep *sweep)
+{
+	siginfo_t info;
+
+	/* The signal reaches the whole group at once, so no member can start a process that is missed. */
+	if (sweep->leader > 1 && look_at(P_PID, sweep->leader, &info))
+		kill(-sweep->leader, SIGKILL);
+	reap_all(sweep);
+	if (sweep->group)
+		return sweep->leader == 0 || !look_at(P_PGID, sweep->leader, &info);
+	if (!look_at(P_ALL, 0, &info))
+		return true;
+	end_children(sweep);
 	return false;
 }
 
 bool
-sweep_round(struct sweep *sweep)
+sweep_wait(int fd)
 {
-	struct found found;
-	siginfo_t info;
-	bool all;
+	const struct timespec pause = { .tv_nsec = SWEEP_PAUSE * 1000000L };
+	struct pollfd news = { .fd = fd, .events = POLLIN };
+	sigset_t mask;
 
-	do {
-		found = (struct found){ 0 };
-		/* The signal reaches the whole group at once, so no member can start a process that is missed. */
-		if (sweep->leader > 1 && look_at(P_PID, sweep->leader, &info))
-			kill(-sweep->leader, SIGKILL);
-		reap_all(sweep);
-		if (sweep->group)
-			return sweep->leader == 0 || !look_at(P_PGID, sweep->leader, &info);
-		if (!look_at(P_ALL, 0, &info))
-			return true;
-		all = end_children(sweep, &found);
-	} while (found.dead > 0);
-	return all && found.alive == 0;
+	sigfillset(&mask);
+	sigdelset(&mask, SIGCHLD);
+	return ppoll(&news, 1, fd < 0 ? &pause : NULL, &mask) > 0;
+}
+
+bool
+sweep_all(struct sweep *sweep, msec_t time)
+{
+	msec_t end = monotonic_now() + time;
+
+	while (!end_round(sweep)) {
+		if (monotonic_now() >= end)
+			return false;
+		sweep_wait(-1);
+	}
+	return true;
 }
