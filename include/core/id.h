@@ -17,12 +17,22 @@ enum { ID_MAX = 1024 };
 
 bool id_equal(struct span a, struct span b);
 
+/* The hashes by which an id is found. Ids that are equal to it are kept under one of these, and none but them are. */
+struct id_hashes {
+	uint64_t own;   /* it is kept under this itself */
+	uint64_t equal; /* 0: there is only the own one */
+};
+
+struct id_hashes id_hash(struct span id, uint64_t seed);
+
 /*
- * Ids that are equal have one hash. So have those for which id_number gives one number, but for ID_STRING, which is
- * xored into the hash of a string.
+ * Under this hash an id is kept, too, if it is not 0. Ids for which id_number gives one number are among those that are
+ * kept under id_hash_number, or with one of these constants xored into it. 0: there is no number.
  */
-#define ID_STRING 0x9E3779B97F4A7C15
-uint64_t id_hash(struct span id, uint64_t seed);
+uint64_t id_hash_twin(struct span id, uint64_t seed);
+uint64_t id_hash_number(struct span id, uint64_t seed);
+#define ID_TWIN_STRING 0xA24BAED4963EE407
+#define ID_TWIN_INTEGER 0x8CB92BA72F3D8DD7
 
 /* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
 bool id_number(struct span id, double *value);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/id.h"
 #include "core/journal.h"
 #include "core/map.h"
 #include "core/timeline.h"
@@ -60,10 +61,9 @@ struct request_name { /* private: an id or token of a request, in pending->names
 	struct map_entry entry;
 	struct request *request;
 	struct span text;
-	uint64_t hash; /* by id_hash */
 };
 
-enum { REQUEST_NAMES = 4 };
+enum { REQUEST_NAMES = 8 };
 
 struct request {
 	struct pending *in;
@@ -82,17 +82,17 @@ struct request {
 	uint64_t start, end;      /* positions in its lane: of its text, and behind its frame; see pending_place */
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
 	msec_t received;          /* when the frame's last byte arrived */
-	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	struct alarm idle;             /* in pending->idle, or not armed */
-	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
-	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
-	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t serial;               /* private: a newer request has a larger one */
-	size_t room;                   /* private: bytes behind the struct */
-	size_t name_count;             /* private */
-	struct request_name
-	    names[REQUEST_NAMES]; /* private, but the hash of the first one, which is the requester's id */
+	msec_t idle_after, cap_after;             /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;                        /* in pending->idle, or not armed */
+	struct alarm hard;                        /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                              /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
+	struct request *older, *newer;            /* by age, within its table; read only */
+	uint64_t hash;                            /* the own one of its id */
+	uint64_t serial;                          /* private: a newer request has a larger one */
+	size_t room;                              /* private: bytes behind the struct */
+	size_t name_count;                        /* private */
+	struct request_name names[REQUEST_NAMES]; /* private */
 };
 
 struct pending {
@@ -120,7 +120,7 @@ void pending_clear(struct pending *pending);
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	struct span second_token; /* by which it is found, too; or empty */
-	uint64_t hash;            /* of id, by pending_is_taken; 0: not known */
+	struct id_hashes hashes;  /* of id, by pending_is_taken; zeroed: not known */
 	const struct method *row;
 	unsigned flags;
 };
@@ -155,10 +155,7 @@ void pending_remove(struct request *request);
 /* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. An empty id names none. */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
-/*
- * How many open requests, at most `most`, have this name or one with its hash, such as a long integer with the same
- * nearest double: a look-up would step over all of them.
- */
+/* How many open requests, at most `most`, have this name. */
 size_t pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most);
 
 /*
@@ -166,8 +163,8 @@ size_t pending_count(const struct pending *pending, struct span text, enum name_
  */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
-/* Whether there is such a request. *hash: for pending_names. */
-bool pending_is_taken(const struct pending *pending, struct span wire_id, uint64_t *hash);
+/* Whether there is such a request with the id of these names; notes its hashes in them. */
+bool pending_is_taken(const struct pending *pending, struct pending_names *names);
 
 /*
  * By wire token, or by the second token of a request. An exact match first, chosen as by pending_by_id.

@@ -71,14 +71,14 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		acks_send(session, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
-	acks_note_end(&session->acks, request->names[0].hash, outcome);
+	acks_note_end(&session->acks, request->hash, outcome);
 }
 
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
 	size_t known = acks->marked < LIMIT_FINISHED ? acks->marked : LIMIT_FINISHED;
-	uint64_t wanted = id_hash(id, acks->waiting.seed) << OUTCOME_BITS;
+	uint64_t wanted = id_hash(id, acks->waiting.seed).own << OUTCOME_BITS;
 	size_t i;
 
 	for (i = 1; i <= known; i++) {

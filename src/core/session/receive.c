@@ -162,7 +162,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 
 	if (session->config.dry_run)
 		return;
-	if (pending_is_taken(&session->party[message->from].pending, names->id, &names->hash) ||
+	if (pending_is_taken(&session->party[message->from].pending, names) ||
 	    questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);

@@ -238,7 +238,7 @@ static void
 answer_message(struct session *session, const struct message *message, struct answer *answer)
 {
 	if (message->from == SIDE_CLIENT && answer->id.len > 0)
-		acks_note_end(&session->acks, id_hash(answer->id, session->config.seed), OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, id_hash(answer->id, session->config.seed).own, OUTCOME_COMPLETED);
 	answer->timeout = MSEC_NEVER;
 	write_error(session, message->from, answer);
 }

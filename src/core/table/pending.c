@@ -76,19 +76,34 @@ copy(char **at, struct span bytes)
  * none of thousands of them; those of tombstones are apart.
  */
 static uint64_t
-key_of(uint64_t hash, enum name_kind kind, bool tombstone)
+key_of(uint64_t hash, enum name_kind kind)
 {
-	return hash ^ ((uint64_t)kind + 1) * 0xD1B54A32D192ED03 ^ (tombstone ? TOMBSTONE : 0);
+	return hash ^ ((uint64_t)kind + 1) * 0xD1B54A32D192ED03;
 }
 
 static void
-add_name(struct request *request, struct span text, uint64_t hash, enum name_kind kind)
+add_name(struct request *request, struct span text, uint64_t key)
 {
 	struct request_name *name = &request->names[request->name_count++];
 
 	*name = (struct request_name){ .request = request, .text = text };
-	name->hash = hash != 0 ? hash : id_hash(text, request->in->seed);
-	map_add(&request->in->names, &name->entry, key_of(name->hash, kind, false));
+	map_add(&request->in->names, &name->entry, key);
+}
+
+/* hashes: of the text, if they are known. */
+static uint64_t
+add_names(struct request *request, struct span text, enum name_kind kind, struct id_hashes hashes)
+{
+	uint64_t seed = request->in->seed, twin = 0;
+
+	if (hashes.own == 0)
+		hashes = id_hash(text, seed);
+	if (hashes.equal != 0 || text.ptr[0] == '"')
+		twin = id_hash_twin(text, seed);
+	add_name(request, text, key_of(hashes.own, kind));
+	if (twin != 0)
+		add_name(request, text, key_of(twin, kind));
+	return hashes.own;
 }
 
 static void
@@ -153,6 +168,7 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
 	    names->name.len + names->meta.len + names->second_token.len;
 	struct request *request = take_entry(pending, len);
+	struct id_hashes unknown = { 0 };
 	char *at = (char *)(request + 1);
 
 	assert(names->id.len > 0);
@@ -160,17 +176,17 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->id = request->wire_id = copy(&at, names->id);
 	if (names->wire_id.len > 0 && !span_equal(names->wire_id, names->id)) {
 		request->wire_id = copy(&at, names->wire_id);
-		add_name(request, request->id, names->hash, NAME_ID);
-		add_name(request, request->wire_id, 0, NAME_WIRE_ID);
+		request->hash = add_names(request, request->id, NAME_ID, names->hashes);
+		add_names(request, request->wire_id, NAME_WIRE_ID, unknown);
 	} else {
-		add_name(request, request->id, names->hash, NAME_BOTH);
+		request->hash = add_names(request, request->id, NAME_BOTH, names->hashes);
 	}
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
-		add_name(request, request->wire_token, 0, NAME_WIRE_TOKEN);
+		add_names(request, request->wire_token, NAME_WIRE_TOKEN, unknown);
 	if (names->second_token.len > 0)
-		add_name(request, copy(&at, names->second_token), 0, NAME_WIRE_TOKEN);
+		add_names(request, copy(&at, names->second_token), NAME_WIRE_TOKEN, unknown);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -276,62 +292,71 @@ with_text(struct map_entry *entry, struct span text)
 	return entry == NULL ? NULL : name_of(entry);
 }
 
+/* tombstone: 0, or TOMBSTONE. */
 static struct request *
-first_of(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind, bool tombstone)
+first_of(const struct pending *pending, struct span text, uint64_t key, uint64_t tombstone)
 {
-	struct request_name *name = with_text(map_first(&pending->names, key_of(hash, kind, tombstone)), text);
+	struct request_name *name = with_text(map_first(&pending->names, key ^ tombstone), text);
 
 	return name == NULL ? NULL : name->request;
 }
 
-/* The newest open request that has this name, of either kind, which may be one; else the newest such tombstone. */
+/* An open request rather than a tombstone, a newer one rather than an older one. */
+static struct request *
+better_of(struct request *one, struct request *other)
+{
+	if (one == NULL || other == NULL)
+		return one != NULL ? one : other;
+	if ((one->state == REQUEST_ABANDONED) != (other->state == REQUEST_ABANDONED))
+		return one->state == REQUEST_ABANDONED ? other : one;
+	return one->serial > other->serial ? one : other;
+}
+
+/* The best request that has this name, of either kind, which may be one. */
 static struct request *
 find_hashed(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b)
 {
-	int kinds = pending->in_state[REQUEST_ABANDONED] > 0 ? 2 : 1;
+	struct request *found = first_of(pending, text, key_of(hash, a), 0);
 
-	for (int tombstone = 0; tombstone < kinds; tombstone++) {
-		struct request *one = first_of(pending, text, hash, a, tombstone);
-		struct request *other = b == a ? NULL : first_of(pending, text, hash, b, tombstone);
+	if (b != a)
+		found = better_of(found, first_of(pending, text, key_of(hash, b), 0));
+	if (found != NULL || pending->in_state[REQUEST_ABANDONED] == 0)
+		return found;
+	found = first_of(pending, text, key_of(hash, a), TOMBSTONE);
+	return b == a ? found : better_of(found, first_of(pending, text, key_of(hash, b), TOMBSTONE));
+}
 
-		if (one != NULL && other != NULL)
-			return one->serial > other->serial ? one : other;
-		if (one != NULL || other != NULL)
-			return one != NULL ? one : other;
-	}
-	return NULL;
+static struct request *
+find_all(const struct pending *pending, struct span text, struct id_hashes hashes, enum name_kind a, enum name_kind b)
+{
+	struct request *found = find_hashed(pending, text, hashes.own, a, b);
+
+	return hashes.equal == 0 ? found : better_of(found, find_hashed(pending, text, hashes.equal, a, b));
 }
 
 static struct request *
 find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
 {
-	return text.len == 0 ? NULL : find_hashed(pending, text, id_hash(text, pending->seed), a, b);
+	return text.len == 0 ? NULL : find_all(pending, text, id_hash(text, pending->seed), a, b);
 }
 
 /* The request with a name, of either kind, that is the same number as the text but not equal; NULL: none, or several. */
 static struct request *
-find_alike(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b, bool tombstone)
+find_alike(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b, uint64_t tombstone)
 {
+	static const uint64_t ways[] = { 0, ID_TWIN_STRING, ID_TWIN_INTEGER };
+	uint64_t number = id_hash_number(text, pending->seed);
 	struct request *found = NULL;
-	double number, other;
-	uint64_t hash;
+	struct map_entry *entry;
 	int count = 0;
 
-	if (!id_number(text, &number))
-		return NULL;
-	hash = id_hash(text, pending->seed);
-	for (int i = 0; i < (a == b ? 2 : 4); i++) {
-		uint64_t key = key_of(i % 2 == 0 ? hash : hash ^ ID_STRING, i < 2 ? a : b, tombstone);
-		struct map_entry *entry = map_first(&pending->names, key);
-
-		for (; entry != NULL && count < 2; entry = map_next(entry)) {
-			const struct request_name *name = name_of(entry);
-
-			if (!id_number(name->text, &other) || other != number || id_equal(name->text, text))
-				continue;
-			found = name->request;
-			count++;
-		}
+	for (int i = 0; i < (a == b ? 3 : 6) && number != 0; i++) {
+		entry = map_first(&pending->names, key_of(number ^ ways[i % 3], i < 3 ? a : b) ^ tombstone);
+		for (; entry != NULL && count < 2; entry = map_next(entry))
+			if (!id_equal(name_of(entry)->text, text)) {
+				found = name_of(entry)->request;
+				count++;
+			}
 	}
 	return count == 1 ? found : NULL;
 }
@@ -339,11 +364,15 @@ find_alike(const struct pending *pending, struct span text, enum name_kind a, en
 size_t
 pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most)
 {
-	uint64_t key = key_of(id_hash(text, pending->seed), kind, false);
-	const struct map_entry *entry;
+	struct id_hashes hashes = id_hash(text, pending->seed);
+	const struct map_entry *entry = map_first(&pending->names, key_of(hashes.own, kind));
 	size_t count = 0;
 
-	for (entry = map_first(&pending->names, key); entry != NULL && count < most; entry = map_next(entry))
+	for (; entry != NULL && count < most; entry = map_next(entry))
+		count++;
+	if (hashes.equal != 0)
+		entry = map_first(&pending->names, key_of(hashes.equal, kind));
+	for (; entry != NULL && count < most; entry = map_next(entry))
 		count++;
 	return count;
 }
@@ -355,10 +384,12 @@ pending_by_id(const struct pending *pending, struct span id)
 }
 
 bool
-pending_is_taken(const struct pending *pending, struct span wire_id, uint64_t *hash)
+pending_is_taken(const struct pending *pending, struct pending_names *names)
 {
-	*hash = id_hash(wire_id, pending->seed);
-	return find_hashed(pending, wire_id, *hash, NAME_BOTH, pending->aliased > 0 ? NAME_WIRE_ID : NAME_BOTH) != NULL;
+	enum name_kind other = pending->aliased > 0 ? NAME_WIRE_ID : NAME_BOTH;
+
+	names->hashes = id_hash(names->id, pending->seed);
+	return find_all(pending, names->id, names->hashes, NAME_BOTH, other) != NULL;
 }
 
 struct request *
@@ -372,28 +403,30 @@ pending_by_token(const struct pending *pending, struct span wire_token)
 {
 	struct request *found = find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
 
-	return found != NULL ? found : find_alike(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN, false);
+	return found != NULL ? found : find_alike(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN, 0);
 }
 
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	const struct request_name *name = NULL;
+	const struct request_name *name;
+	uint64_t key;
 
 	if (after == NULL)
 		return find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
 	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
 		name++;
+	key = name->entry.hash;
 	name = with_text(map_next(&name->entry), wire_token);
-	if (name != NULL || after->state == REQUEST_ABANDONED)
-		return name == NULL ? NULL : name->request;
-	return first_of(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, true);
+	if (name == NULL && after->state != REQUEST_ABANDONED)
+		return first_of(pending, wire_token, key, TOMBSTONE);
+	return name == NULL ? NULL : name->request;
 }
 
 struct request *
 pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone)
 {
-	return find_alike(pending, wire_id, NAME_BOTH, NAME_WIRE_ID, tombstone);
+	return find_alike(pending, wire_id, NAME_BOTH, NAME_WIRE_ID, tombstone ? TOMBSTONE : 0);
 }
 
 bool
