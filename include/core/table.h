@@ -54,8 +54,8 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 
 struct method; /* core/dialect.h */
 
-/* BOTH: the receiver sees the requester's own id. */
-enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN };
+/* ID: of an aliased request only; the id of every other one is its wire id. */
+enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_TOKEN };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
 	struct map_entry entry;
@@ -128,11 +128,8 @@ struct pending_names { /* the names of a new request; the bytes are copied; wire
 /* Adds an entry, WAITING. It does not move in memory until pending_remove. */
 struct request *pending_add(struct pending *pending, const struct pending_names *names);
 
-/* Sets the positions of its frame in its lane, or REQUEST_UNSENT. 0, 0 after pending_add. */
-void pending_place(struct request *request, uint64_t start, uint64_t end);
-
-/* It was sent again as an urgent message, which ends behind so many bytes of such messages. */
-void pending_place_urgent(struct request *request, uint64_t end);
+/* Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after pending_add. */
+void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
 /*
  * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:

@@ -283,7 +283,7 @@ TESTS(ids_with_one_nearest_double_are_as_fast_as_others, 0, 3)
 			pending_move(add(id), i % 2 == 0 ? REQUEST_ABANDONED : REQUEST_WAITING);
 		else
 			ck_assert_ptr_nonnull(by_wire(id));
-		ck_assert_uint_eq(pending_count(&pending, span_of(id), NAME_BOTH, MANY), (unsigned)i % 2);
+		ck_assert_uint_eq(pending_count(&pending, span_of(id), NAME_WIRE_ID, MANY), (unsigned)i % 2);
 		ck_assert_ptr_null(by_wire("10000000000000000000000999999"));
 		ck_assert_ptr_null(by_wire("\"10000000000000000000000999999\""));
 	}
@@ -300,11 +300,11 @@ TEST(equal_ids_are_counted)
 	add("9007199254740993.0");
 	add("\"9007199254740993\"");
 	pending_move(add("9007199254740993"), REQUEST_ABANDONED);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_BOTH, 9), 3);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740992"), NAME_BOTH, 9), 2);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("90071992547409920e-1"), NAME_BOTH, 9), 4);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("\"9007199254740993\""), NAME_BOTH, 9), 1);
-	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_BOTH, 2), 2);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 9), 3);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740992"), NAME_WIRE_ID, 9), 2);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("90071992547409920e-1"), NAME_WIRE_ID, 9), 4);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("\"9007199254740993\""), NAME_WIRE_ID, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 2), 2);
 }
 
 TEST(several_loosely_equal_requests_give_none)

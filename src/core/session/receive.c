@@ -97,10 +97,10 @@ is_too_much(const struct session *session, const struct message *message)
 		return "too many requests are outstanding (--max-inflight)";
 	/* ACP: what concerns a whole session is done for each of its requests. */
 	if (open >= LIMIT_SESSION && (dialect->flags & DIALECT_SESSIONS) && message->from == SIDE_CLIENT &&
-	    pending_count(pending, token, NAME_WIRE_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
+	    pending_count(pending, token, NAME_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
 	if (open >= LIMIT_EQUAL_IDS &&
-	    pending_count(pending, id, NAME_BOTH, LIMIT_EQUAL_IDS) +
+	    pending_count(pending, id, NAME_WIRE_ID, LIMIT_EQUAL_IDS) +
 		    pending_count(pending, id, NAME_ID, LIMIT_EQUAL_IDS) >=
 		LIMIT_EQUAL_IDS)
 		return "too many requests with this id are outstanding";
@@ -249,7 +249,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (may_ask_progress(session, message, &entry.names))
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
-	pending_place(request, message->start, message->next);
+	pending_place(request, message->start, message->next, false);
 	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),

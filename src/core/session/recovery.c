@@ -186,7 +186,7 @@ send_records(struct session *session, unsigned traits)
 		if (request != NULL) { /* a stream that the former server had: see session_server_lost */
 			record->begins = true;
 			send_record(session, record, request);
-			pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
+			pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 			continue;
 		}
 		if (record->method != NULL) {
