@@ -360,9 +360,8 @@ struct session {
 	struct probe probe;
 	bool cancel_withheld; /* requests.c: a cancel waits until the era is settled */
 	enum client_life client;
-	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
-	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
-	struct latency latency;
+	msec_t client_owed;          /* steady time when the server last waited for an answer of the client's */
+	const struct span *reason;   /* operator.c: while a person gives a request up, the reason; else NULL */
 	bool batch_told;             /* receive.c */
 	struct scan *scan, *salvage; /* of the message at hand; for whatever else is scanned meanwhile */
 	struct buf words;            /* for a text or an id that is being composed */
