@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "core/limits.h"
-#include "core/envelope.h"
+#include "core/scan.h"
 #include "core/session.h"
 
 /* --- message.c */

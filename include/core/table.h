@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/id.h"
+#include "core/json.h"
 #include "core/journal.h"
 #include "core/map.h"
 #include "core/timeline.h"

@@ -1,4 +1,4 @@
-#include "core/id.h"
+#include "core/json.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -232,47 +232,4 @@ TEST(text_that_is_no_number_has_no_double)
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		ck_assert_msg(!id_number(span_of(others[i]), &value), "%s", others[i]);
-}
-
-static const struct {
-	const char *id;
-	struct span text;
-} texts[] = {
-	{ "\"\"", { "", 0 } },
-	{ "\"abc\"", { "abc", 3 } },
-	{ "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", { "\"\\/\b\f\n\r\t", 8 } },
-	{ "\"\\u0000\"", { "\0", 1 } },
-	{ "\"\\u007F\\u0080\\u07ff\\u0800\\uffff\"", { "\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF", 11 } },
-	{ "\"\\ud800\\udc00\\uDBFF\\uDFFF\"", { "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8 } },
-	{ "\"\\ud800\"", { "\xED\xA0\x80", 3 } },
-	{ "\"\\udfff\\ud800x\"", { "\xED\xBF\xBF\xED\xA0\x80x", 7 } },
-	{ "\"\\ud800\\u0041\"",
-	    { "\xED\xA0\x80"
-	      "A",
-		4 } },
-	{ "\"\\ud800\\ud83d\\ude00\"", { "\xED\xA0\x80\xF0\x9F\x98\x80", 7 } },
-	{ "\"\xF0\x9F\x98\x80\"", { "\xF0\x9F\x98\x80", 4 } },
-	{ "17", { "17", 2 } },
-	/* not JSON strings: the bytes are copied */
-	{ "\"\\x\"", { "\\x", 2 } },
-	{ "\"\\\"", { "\\", 1 } },
-	{ "\"\\u12\"", { "\\u12", 4 } },
-	{ "\"\\u00g0\"", { "\\u00g0", 6 } },
-};
-
-TESTS(unescapes, 0, sizeof texts / sizeof *texts)
-{
-	struct span id = span_of(texts[_i].id), want = texts[_i].text;
-	char out[32];
-
-	memset(out, '#', sizeof out);
-	ck_assert_uint_eq(id_unescape(id, out, sizeof out), want.len);
-	ck_assert(span_equal((struct span){ out, want.len }, want));
-	ck_assert_int_eq(out[want.len], '#');
-	for (size_t size = 0; size < want.len; size++) {
-		memset(out, '#', sizeof out);
-		ck_assert_uint_eq(id_unescape(id, out, size), want.len);
-		ck_assert(span_equal((struct span){ out, size }, span_part(want, 0, size)));
-		ck_assert_int_eq(out[size], '#');
-	}
 }

@@ -1,9 +1,8 @@
-#include "core/id.h"
+#include "core/json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
 #include "core/map.h"
 #include "core/scan.h"
 
@@ -55,7 +54,7 @@ read_number(struct span text, double *value)
 		return NO_NUMBER;
 	scan_read(&scan, text);
 	if (scan.fault != SCAN_FINE || !span_equal(scan_text(&scan, SCAN_TEXT), text) ||
-	    scan_type(&scan) != VALUE_NUMBER)
+	    scan_value(&scan, SCAN_TEXT)->type != VALUE_NUMBER)
 		return NO_NUMBER;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';
@@ -145,14 +144,4 @@ id_number(struct span id, double *value)
 	char storage[ID_MAX];
 
 	return read_number(text_of(id, storage), value) != NO_NUMBER;
-}
-
-size_t
-id_unescape(struct span id, char *out, size_t size)
-{
-	if (is_string(id))
-		return unescape(span_part(id, 1, id.len - 2), out, size);
-	if (id.len > 0 && size > 0)
-		memcpy(out, id.ptr, id.len < size ? id.len : size);
-	return id.len;
 }

@@ -164,12 +164,6 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool
-is_hex(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static inline bool
 is_space(char c)
 {
@@ -223,7 +217,7 @@ read_escape(const struct reader *reader, const char *at)
 	case 'u':
 		at++;
 		for (int i = 0; i < 4; i++, at++)
-			if (!is_hex(byte_at(reader, at)))
+			if (hex_digit(byte_at(reader, at)) < 0)
 				return fail(reader, at, SCAN_SYNTAX);
 		return at;
 	default:

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/id.h"
+#include "core/json.h"
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/id.h"
 #include "core/json.h"
 
 #define META_PREFIX "io.modelcontextprotocol/"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/id.h"
 #include "core/json.h"
 
 /* --- $/canceld/cancel */
@@ -659,7 +658,7 @@ static void
 receive_batch(struct session *session, struct message *message)
 {
 	struct scan scan;
-	size_t count, at = (size_t)(scan_value_start(message->scan)) + 1;
+	size_t count, at = (size_t)scan_value(message->scan, SCAN_TEXT)->offset + 1;
 	unsigned purposes = 0;
 	struct span element;
 	struct buf texts, edits;

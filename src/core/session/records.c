@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/id.h"
 #include "core/json.h"
 
 static void

@@ -1,4 +1,4 @@
-#include "core/id.h"
+#include "core/json.h"
 #include "core/inside.h"
 
 /* An error, whose text is session->words; or a tool's result that tells of it. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/dialect.h"
-#include "core/id.h"
+#include "core/json.h"
 
 /* Makes the hash of an open request's name that of a tombstone's, and back. */
 #define TOMBSTONE 0xA0761D6478BD642F
