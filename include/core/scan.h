@@ -114,14 +114,14 @@ enum scan_fault {
 
 struct scan_value {
 	enum value_type type;
-	uint64_t offset; /* of the first byte, counted from the text's first byte */
-	uint64_t end;    /* of the byte behind the last one; 0: a container that has not ended */
+	size_t offset; /* of the first byte, counted from the text's first byte */
+	size_t end;    /* of the byte behind the last one; 0: a container that has not ended */
 };
 
 struct scan { /* read only */
 	struct span text;
 	enum scan_fault fault;
-	uint64_t fault_offset;
+	size_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t present;                      /* private: a bit for each field that was found */
 	uint64_t special;                      /* private: ... for each string with more than plain ASCII */

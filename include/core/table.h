@@ -9,7 +9,6 @@
 
 #include "core/json.h"
 #include "core/journal.h"
-#include "core/map.h"
 #include "core/timeline.h"
 
 /* --- pending.c */

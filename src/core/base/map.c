@@ -1,9 +1,7 @@
-#include "core/map.h"
+#include "core/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/buf.h"
 
 enum { SIZE_MIN = 16 };
 

@@ -63,7 +63,7 @@ fail_elements(struct session *session, const struct message *batch)
 		if (scan_value(scan, SCAN_TEXT)->end == 0)
 			return;
 		fail(session, batch->from, scan);
-		rest = span_skip_space(span_from(rest, (size_t)scan_value(scan, SCAN_TEXT)->end));
+		rest = span_skip_space(span_from(rest, scan_value(scan, SCAN_TEXT)->end));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -111,7 +111,7 @@ is_all_messages(struct session *session, struct span rest)
 
 		scan_read(scan, rest);
 		if (scan->fault == SCAN_TRAILING) {
-			len = (size_t)scan_value(scan, SCAN_TEXT)->end;
+			len = scan_value(scan, SCAN_TEXT)->end;
 			scan_read(scan, span_part(rest, 0, len));
 		}
 		if (scan->fault != SCAN_FINE || !is_message(session, scan))

@@ -658,7 +658,7 @@ static void
 receive_batch(struct session *session, struct message *message)
 {
 	struct scan scan;
-	size_t count, at = (size_t)scan_value(message->scan, SCAN_TEXT)->offset + 1;
+	size_t count, at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
 	unsigned purposes = 0;
 	struct span element;
 	struct buf texts, edits;

@@ -61,7 +61,7 @@ records_add_request(struct records *records, const struct message *message, stru
 	}
 	record->method = request->row->name;
 	record->request = request;
-	record->id_at = (size_t)scan_value(message->scan, SCAN_ID)->offset;
+	record->id_at = scan_value(message->scan, SCAN_ID)->offset;
 	record->id_len = scan_text(message->scan, SCAN_ID).len;
 	buf_append(&record->name, request->name);
 	return true;
