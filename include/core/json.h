@@ -26,6 +26,12 @@ size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
 /* The surrogate that is encoded in three bytes at text.ptr[at]; 0 if there is none. */
 unsigned utf8_surrogate(struct span text, size_t at);
 
+static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* -1: it is none. */
 int hex_digit(char c);
 

@@ -35,7 +35,7 @@ is_short(struct span text)
 	if (text.len == 0 || text.len > 15 || text.ptr[0] == '0')
 		return false;
 	for (const char *at = text.ptr; at < text.ptr + text.len; at++)
-		if ((unsigned)*at - '0' > 9)
+		if (!is_digit(*at))
 			return false;
 	return true;
 }
@@ -80,6 +80,14 @@ id_equal(struct span a, struct span b)
 	return value_a == value_b;
 }
 
+bool
+id_number(struct span id, double *value)
+{
+	char storage[ID_MAX];
+
+	return read_number(text_of(id, storage), value) != NO_NUMBER;
+}
+
 /* A short integer has the hash of its digits. */
 static uint64_t
 hash_value(double value, uint64_t seed)
@@ -97,10 +105,9 @@ hash_value(double value, uint64_t seed)
 uint64_t
 id_hash_number(struct span id, uint64_t seed)
 {
-	char storage[ID_MAX];
 	double value;
 
-	return read_number(text_of(id, storage), &value) == NO_NUMBER ? 0 : hash_value(value, seed);
+	return id_number(id, &value) ? hash_value(value, seed) : 0;
 }
 
 uint64_t
@@ -136,12 +143,4 @@ struct id_hashes
 id_hash(struct span id, uint64_t seed)
 {
 	return is_short(id) ? (struct id_hashes){ hash_of(id, seed), 0 } : hash_other(id, seed);
-}
-
-bool
-id_number(struct span id, double *value)
-{
-	char storage[ID_MAX];
-
-	return read_number(text_of(id, storage), value) != NO_NUMBER;
 }

@@ -159,12 +159,6 @@ skip(const struct reader *reader, const char *at)
 /* Tokens */
 
 static inline bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static inline bool
 is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';

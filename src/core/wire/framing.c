@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/json.h"
+
 /* Writing */
 
 struct span
@@ -34,12 +36,6 @@ framing_append(struct buf *out, enum framing framing, struct span message)
 /* Lines */
 
 static const struct span length_name = { "content-length", sizeof("content-length") - 1 };
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool
 is_letter(char c)
@@ -122,8 +118,6 @@ read_line(struct span text)
 
 static const char bom[] = "\xef\xbb\xbf";
 
-enum { GUESS_MOST = 4096 }; /* more white space, or a longer line, is text */
-
 struct span
 framing_skip_bom(struct span bytes)
 {
@@ -138,7 +132,7 @@ guess_line(struct span bytes)
 	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
 
 	if (newline == NULL)
-		return bytes.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
+		return bytes.len < FRAME_HEAD_MAX ? GUESS_MORE : GUESS_NEWLINE;
 	if (bytes.len >= preface.len && memcmp(bytes.ptr, preface.ptr, preface.len) == 0)
 		return GUESS_FOREIGN;
 	bytes.len = (size_t)(newline - bytes.ptr);
@@ -151,7 +145,7 @@ framing_guess(struct span bytes)
 	struct span rest = span_skip_space(framing_skip_bom(bytes));
 
 	if (rest.len == 0)
-		return bytes.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
+		return bytes.len < FRAME_HEAD_MAX ? GUESS_MORE : GUESS_NEWLINE;
 	if (rest.ptr[0] == '{' || rest.ptr[0] == '[')
 		return GUESS_NEWLINE;
 	if (is_letter(rest.ptr[0]))
