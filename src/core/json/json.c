@@ -41,7 +41,7 @@ static size_t
 read_escape(const char *at, const char *end, char bytes[UTF8_MAX], size_t *len)
 {
 	static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	const char *name = end - at < 2 || at[1] == '\0' ? NULL : strchr(names, at[1]);
+	const char *name = end - at < 2 ? NULL : memchr(names, at[1], sizeof(names) - 1);
 	int first = code_unit(at, end), second = -1;
 
 	*len = 1;

@@ -198,25 +198,18 @@ byte_at(const struct reader *reader, const char *at)
 SELDOM const char *
 read_escape(const struct reader *reader, const char *at)
 {
-	switch (byte_at(reader, at)) {
-	case '"':
-	case '\\':
-	case '/':
-	case 'b':
-	case 'f':
-	case 'n':
-	case 'r':
-	case 't':
+	static const char simple[] = { '"', '\\', '/', 'b', 'f', 'n', 'r', 't' };
+	char c = byte_at(reader, at);
+
+	if (memchr(simple, c, sizeof(simple)) != NULL)
 		return at + 1;
-	case 'u':
-		at++;
-		for (int i = 0; i < 4; i++, at++)
-			if (hex_digit(byte_at(reader, at)) < 0)
-				return fail(reader, at, SCAN_SYNTAX);
-		return at;
-	default:
+	if (c != 'u')
 		return fail(reader, at, SCAN_SYNTAX);
-	}
+	at++;
+	for (int i = 0; i < 4; i++, at++)
+		if (hex_digit(byte_at(reader, at)) < 0)
+			return fail(reader, at, SCAN_SYNTAX);
+	return at;
 }
 
 /* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, or NO_FIELD. */
@@ -512,12 +505,9 @@ read_value(const struct reader *reader, struct nest *nest, const char *at)
 		at = read_string(reader, at + 1, nest->field);
 		break;
 	case 't':
-		type = VALUE_BOOL;
-		at = read_literal(reader, at, "true");
-		break;
 	case 'f':
 		type = VALUE_BOOL;
-		at = read_literal(reader, at, "false");
+		at = read_literal(reader, at, *at == 't' ? "true" : "false");
 		break;
 	case 'n':
 		type = VALUE_NULL;
