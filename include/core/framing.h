@@ -41,7 +41,7 @@ enum framing_guess framing_guess(struct span bytes);
 /* What follows a byte order mark, if there is one. */
 struct span framing_skip_bom(struct span bytes);
 
-enum { FRAME_HEAD_MAX = 4096 }; /* bytes of a header; a longer one is text */
+enum { FRAME_HEAD_MAX = 4096 }; /* bytes of a header, or before the framing shows; more is text */
 
 /* A header that announces a longer body is text. */
 #define FRAME_LENGTH_MAX ((uint64_t)1 << 32)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/buf.h"
+#include "core/limits.h"
 #include "core/timeline.h"
 #include "core/why.h"
 
@@ -38,7 +39,7 @@ struct action {
 	enum verb verb;
 	enum side side;
 	enum why why;
-	struct span message; /* without its newline; of a message that passes in parts only the first part */
+	struct span message; /* without its newline */
 	struct span id;      /* as the requester spelled it */
 	struct span method, name;
 	struct span detail;  /* the reason of a cancel, or what was wrong */
@@ -48,25 +49,41 @@ struct action {
 };
 
 /*
- * What became of a request of the client's. Each is counted once, when it has ended, so that at any time
+ * What became of a request of the client's: X(name, word). Each is counted once, when it has ended, so that at any time
  * requests = the sum of all tallies + the outstanding ones; $/canceld/cancel is not a request in this sense.
  */
+/* clang-format off */
+#define TALLY_LIST(X) \
+	X(ANSWERED, "answered") \
+	X(FAILED, "failed")       /* answered with an error or isError, or by a malformed answer */ \
+	X(TIMED_OUT, "timed_out") /* its deadline passed */ \
+	X(CANCELLED, "cancelled") /* by the client */ \
+	X(OPERATED, "operated")   /* given up by a person (OPERATOR_CANCELLED) */ \
+	X(LEFT, "left")           /* not answered when the session ended from the client's side */ \
+	X(LOST, "lost")           /* the server went away */ \
+	X(REFUSED, "refused")     /* answered by canceld with an error, and not sent to the server */ \
+	X(STREAMS, "streams")     /* has no answer by nature: ended by the server, or with the session */ \
+	X(UNTRACKED, "untracked") /* its end is not known */
+/* clang-format on */
+
 enum tally {
-	TALLY_ANSWERED,
-	TALLY_FAILED,    /* answered with an error or isError, or by a malformed answer */
-	TALLY_TIMED_OUT, /* its deadline passed, or its answer stalled */
-	TALLY_CANCELLED, /* by the client */
-	TALLY_OPERATED,  /* given up by a person (OPERATOR_CANCELLED) */
-	TALLY_LEFT,      /* not answered when the session ended from the client's side */
-	TALLY_LOST,      /* the server went away */
-	TALLY_REFUSED,   /* answered by canceld with an error, and not sent to the server */
-	TALLY_STREAMS,   /* has no answer by nature: ended by the server, or with the session */
-	TALLY_UNTRACKED, /* its end is not known */
-	TALLIES
+#define TALLY_NAME(name, word) TALLY_##name,
+	TALLY_LIST(TALLY_NAME)
+#undef TALLY_NAME
+	    TALLIES
 };
 
-/* In lower case, as in the totals: "answered", "timed_out"; static. */
+/* As in the totals; static. */
 const char *tally_word(enum tally tally);
+
+enum { LATENCY_NAME = 128 }; /* bytes of a method or name, which are hostile input, that tell it from others */
+
+struct latency { /* how long the server took for its answers */
+	struct span method, name;
+	char storage[2][LATENCY_NAME];
+	uint64_t count, sum; /* answers; ms in all */
+	msec_t longest;
+};
 
 /* Called for each decision, after the lanes were changed. It must not call the session. */
 typedef void action_fn(void *user, const struct action *action);
@@ -78,8 +95,9 @@ struct journal {
 	uint64_t counts[WHY_COUNT]; /* how often each decision was made */
 	uint64_t requests[2];       /* by requester, without $/canceld/cancel */
 	uint64_t tallies[TALLIES];
-	uint64_t
-	    refusals; /* input of the client's that was no message: refused, or passed in part before that was known */
+	uint64_t refusals;                             /* input of the client's that was no message */
+	struct latency latencies[LIMIT_LATENCIES + 1]; /* by method and name; the last one is that of all others */
+	size_t latency_count;                          /* of those in use */
 };
 
 /* true: decisions with this word are not reported, and this one was counted; else the caller must call journal_tell. */
@@ -90,5 +108,8 @@ void journal_tell(struct journal *journal, const struct action *action);
 
 /* Counts the end of a request of that side's; only those of the client's are counted. */
 void journal_tally(struct journal *journal, enum side requester, enum tally tally);
+
+/* Counts the time of an answer. */
+void journal_time(struct journal *journal, struct span method, struct span name, msec_t elapsed);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef CORE_JSON_H
 #define CORE_JSON_H
 
-/* Texts: characters of UTF-8, strings of JSON, and members of JSON values. */
+/* Texts: characters of UTF-8, strings of JSON, members of JSON values, and ids. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +25,15 @@ size_t utf8_write(uint32_t code, char out[UTF8_MAX]);
 
 /* The surrogate that is encoded in three bytes at text.ptr[at]; 0 if there is none. */
 unsigned utf8_surrogate(struct span text, size_t at);
+
+static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* -1: it is none. */
+int hex_digit(char c);
 
 /*
  * The characters of a JSON string as UTF-8. An escaped surrogate pair becomes one character, a lone surrogate its
@@ -64,5 +73,35 @@ json_has_object(struct span object, struct span key)
 
 	return value.len > 0 && value.ptr[0] == '{';
 }
+
+/*
+ * When two JSON-RPC ids (or progress tokens) are the same. An id is its bytes on the wire: a JSON string with its
+ * quotes, or a JSON number. JSON-RPC 2.0 section 4: strings are compared unescaped, numbers by value: 1 equals 1.0 and
+ * 10e-1, but not "1". Two integers without fraction and exponent must be spelled alike, however long they are; else the
+ * nearest double decides. An id longer than ID_MAX is compared as spelled.
+ */
+enum { ID_MAX = 1024 };
+
+bool id_equal(struct span a, struct span b);
+
+/* The hashes by which an id is found. Ids that are equal to it are kept under one of these, and none but them are. */
+struct id_hashes {
+	uint64_t own;   /* it is kept under this itself */
+	uint64_t equal; /* 0: there is only the own one */
+};
+
+struct id_hashes id_hash(struct span id, uint64_t seed);
+
+/*
+ * Under this hash an id is kept, too, if it is not 0. Ids for which id_number gives one number are among those that are
+ * kept under id_hash_number, or with one of these constants xored into it. 0: there is no number.
+ */
+uint64_t id_hash_twin(struct span id, uint64_t seed);
+uint64_t id_hash_number(struct span id, uint64_t seed);
+#define ID_TWIN_STRING 0xA24BAED4963EE407
+#define ID_TWIN_INTEGER 0x8CB92BA72F3D8DD7
+
+/* The double nearest to the number that the id is, or that its string spells; false if there is no number. */
+bool id_number(struct span id, double *value);
 
 #endif

@@ -77,19 +77,18 @@ void lane_drop_to(struct lane *lane, uint64_t position);
 /* Gives back the memory of a large buffer that is empty now: no span of its bytes is needed any more. */
 void lane_give_back(struct lane *lane);
 
-/* Queue a message of canceld's own, which the lane frames, behind all decided messages. */
-void lane_answer(struct lane *lane, struct span message);
-
 /*
- * Queue a message of canceld's own, which the lane frames, as urgent: it is written at the next boundary between two
- * messages.
+ * Queue a message of canceld's own, which the lane frames: behind all decided messages, or as urgent, to be written at
+ * the next boundary between two messages.
  */
+void lane_answer(struct lane *lane, struct span message);
 void lane_overtake(struct lane *lane, struct span message);
 
-/* Whether no byte of the message with this position was written yet, its header included. */
+/*
+ * Whether no byte of the message with this position was written yet, its header included: then lane_withdraw takes it
+ * out of the queue.
+ */
 bool lane_untouched(const struct lane *lane, uint64_t position);
-
-/* Take the message with this position out of the queue; it must be untouched. */
 void lane_withdraw(struct lane *lane, uint64_t position);
 
 /*
@@ -118,13 +117,9 @@ void lane_sent(struct lane *lane, size_t n);
 /* Bytes that lane_output will give, with those behind lane_stop_at if there are others; 0: it will give none. */
 size_t lane_backlog(const struct lane *lane);
 
-/* Decided bytes that take memory, gaps included: compare this with the high and low marks. */
-size_t lane_queued(const struct lane *lane);
-
-/* Bytes of canceld's own among lane_queued. */
-size_t lane_own(const struct lane *lane);
-
-/* All bytes of this lane that take memory, undecided ones included. */
+/* Bytes that take memory: all; decided ones, for the high and low marks; canceld's own among these. */
 size_t lane_size(const struct lane *lane);
+size_t lane_queued(const struct lane *lane);
+size_t lane_own(const struct lane *lane);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 	LIMIT_TOLD = 1 << 10,      /* bytes of a long line of text that the log gets */
 	LIMIT_INFLIGHT = 65536,    /* --max-inflight */
 	LIMIT_TOMBSTONES = 65536,
-	LIMIT_EQUAL_IDS = 64,   /* outstanding requests of one side whose ids have one hash */
+	LIMIT_EQUAL_IDS = 64,   /* outstanding requests of one side whose ids are equal */
 	LIMIT_SESSION = 1024,   /* outstanding requests of the client's in one ACP session */
 	LIMIT_TASKS = 1024,     /* progress tokens of tasks; unanswered tasks/cancel */
 	LIMIT_TURNS = 1024,     /* ACP v2: sessions in which answered prompts are worked on */

@@ -27,8 +27,8 @@ enum value_type {
 };
 
 /*
- * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole value. Short keys come
- * first.
+ * The values that are found: X(name, the object whose member it is, key). SCAN_TEXT is the whole value; it is absent if
+ * the text is blank, and complete if its end is not 0. Short keys come first.
  */
 #define SCAN_META_PREFIX "io.modelcontextprotocol/"
 /* clang-format off */
@@ -114,14 +114,14 @@ enum scan_fault {
 
 struct scan_value {
 	enum value_type type;
-	uint64_t offset; /* of the first byte, counted from the text's first byte */
-	uint64_t end;    /* of the byte behind the last one; 0: a container that has not ended */
+	size_t offset; /* of the first byte, counted from the text's first byte */
+	size_t end;    /* of the byte behind the last one; 0: a container that has not ended */
 };
 
 struct scan { /* read only */
 	struct span text;
 	enum scan_fault fault;
-	uint64_t fault_offset;
+	size_t fault_offset;
 	bool failed;                           /* SCAN_SYNTAX or SCAN_TRAILING was found, perhaps behind a soft fault */
 	uint64_t present;                      /* private: a bit for each field that was found */
 	uint64_t special;                      /* private: ... for each string with more than plain ASCII */
@@ -177,29 +177,50 @@ scan_text(const struct scan *scan, enum scan_field field)
  */
 struct span scan_string(const struct scan *scan, enum scan_field field, char *storage, size_t size);
 
-/* The whole value. VALUE_ABSENT: the text is blank. */
-static inline enum value_type
-scan_type(const struct scan *scan)
-{
-	return scan_value(scan, SCAN_TEXT)->type;
-}
+/* The kind of JSON-RPC 2.0 message that a frame contains, judged by its top-level members alone. */
+enum envelope_kind {
+	ENVELOPE_NONE, /* no message: no JSON, also for its UTF-8; no JSON-RPC; refused for its depth or repeated members */
+	ENVELOPE_REQUEST,
+	ENVELOPE_NOTIFICATION,
+	ENVELOPE_RESPONSE,
+	ENVELOPE_BATCH, /* an array, whatever its elements are */
+	ENVELOPE_BLANK, /* white space only */
+};
 
-static inline uint64_t
-scan_value_start(const struct scan *scan)
-{
-	return scan_value(scan, SCAN_TEXT)->offset;
-}
+enum { METHOD_MAX = 256 };
 
-static inline uint64_t
-scan_value_end(const struct scan *scan)
-{
-	return scan_value(scan, SCAN_TEXT)->end;
-}
+struct envelope {
+	enum envelope_kind kind;
+	struct span id;     /* as spelled; empty if absent, null, repeated or not kept: then it cannot be tracked */
+	bool malformed;     /* a response that is no sound answer */
+	struct span method; /* unescaped; empty if there is none; valid as long as the envelope and the scan's text */
+	char storage[METHOD_MAX];
+};
 
+/* Reads a frame that has ended. needs_jsonrpc: a frame without the member "jsonrpc" is ENVELOPE_NONE. */
+void envelope_read(struct envelope *envelope, const struct scan *scan, bool needs_jsonrpc);
+
+/* Not a batch: a single message. */
 static inline bool
-scan_complete(const struct scan *scan)
+envelope_is_message(const struct envelope *envelope)
 {
-	return scan_value_end(scan) > 0;
+	return envelope->kind == ENVELOPE_REQUEST || envelope->kind == ENVELOPE_NOTIFICATION ||
+	    envelope->kind == ENVELOPE_RESPONSE;
 }
+
+/*
+ * What a frame that may not pass was meant to be, as far as it was read: REQUEST, NOTIFICATION, or NONE. A REQUEST
+ * may lack a usable id or method.
+ */
+enum envelope_kind envelope_meant(const struct scan *scan);
+
+/* Whether the text was read to its end: its members are all known, even if it has a fault. */
+bool envelope_is_read(const struct scan *scan);
+
+/*
+ * Whether a message with an id may be meant as a response, sound or not. A line of a log may have an id, too, but has
+ * neither "jsonrpc" nor a result or an error.
+ */
+bool envelope_may_answer(const struct scan *scan);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include "core/dialect.h"
 #include "core/lane.h"
-#include "core/latency.h"
 #include "core/table.h"
 
 struct session_config {
@@ -210,8 +209,6 @@ bool session_cancel(struct session *session, enum side from, struct span id, str
  */
 bool session_set(struct session *session, const struct policy_rule *rule, bool in_flight, msec_t now, size_t *changed)
     __attribute__((warn_unused_result));
-
-const struct latency *session_latency(const struct session *session);
 
 /* The dialect's name, and the era as in the log; "" if it is not known or has none. */
 const char *session_dialect(const struct session *session);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "core/limits.h"
-#include "core/envelope.h"
+#include "core/scan.h"
 #include "core/session.h"
 
 /* --- message.c */
@@ -301,9 +301,8 @@ struct session {
 	struct probe probe;
 	bool era_awaited; /* a cancel or a probe waits until the era is settled */
 	enum client_life client;
-	msec_t client_owed;        /* steady time when the server last waited for an answer of the client's */
-	const struct span *reason; /* operator.c: while a person gives a request up, the reason; else NULL */
-	struct latency latency;
+	msec_t client_owed;          /* steady time when the server last waited for an answer of the client's */
+	const struct span *reason;   /* operator.c: while a person gives a request up, the reason; else NULL */
 	bool batch_told;             /* receive.c */
 	struct scan *scan, *salvage; /* of the message at hand; for whatever else is scanned meanwhile */
 	struct buf words;            /* for a text or an id that is being composed */

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "core/dialect.h"
+#include "core/json.h"
 #include "core/journal.h"
-#include "core/map.h"
 #include "core/timeline.h"
 
 /* --- pending.c */
@@ -53,17 +53,16 @@ enum turn_fate { /* ACP: of the turn in which the agent has sent a request */
 /* request->start of a request that is in no lane and that canceld itself still has to send: it is QUEUED. */
 #define REQUEST_UNSENT UINT64_MAX
 
-/* BOTH: the receiver sees the requester's own id. */
-enum name_kind { NAME_BOTH, NAME_ID, NAME_WIRE_ID, NAME_WIRE_TOKEN };
+/* ID: of an aliased request only; the id of every other one is its wire id. */
+enum name_kind { NAME_WIRE_ID, NAME_ID, NAME_TOKEN };
 
 struct request_name { /* private: an id or token of a request, in pending->names */
 	struct map_entry entry;
 	struct request *request;
 	struct span text;
-	uint64_t hash; /* by id_hash */
 };
 
-enum { REQUEST_NAMES = 4 };
+enum { REQUEST_NAMES = 8 };
 
 struct request {
 	struct pending *in;
@@ -83,18 +82,18 @@ struct request {
 	bool urgent;              /* ... was sent again: end counts the bytes of urgent messages */
 	bool begun, repeats;      /* a stream: its first message has arrived; and will arrive once more */
 	msec_t received;          /* when the frame's last byte arrived */
-	msec_t idle_after, cap_after;  /* set at will: the durations of its deadlines; MSEC_NEVER: none */
-	struct alarm idle;             /* in pending->idle, or not armed */
-	struct alarm hard;             /* in ->hard: its cap, grace or linger; or not armed */
-	msec_t seen;                   /* when its receiver last gave a sign of life, on the idle clock */
-	struct buf progress;           /* its latest progress, if that is kept: a message; may be empty */
-	struct buf record;             /* its message, if a new server must be told of it: see records_keep */
-	struct request *older, *newer; /* by age, within its table; read only */
-	uint64_t serial;               /* private: a newer request has a larger one */
-	size_t room;                   /* private: bytes behind the struct */
-	size_t name_count;             /* private */
-	struct request_name
-	    names[REQUEST_NAMES]; /* private, but the hash of the first one, which is the requester's id */
+	msec_t idle_after, cap_after;             /* set at will: the durations of its deadlines; MSEC_NEVER: none */
+	struct alarm idle;                        /* in pending->idle, or not armed */
+	struct alarm hard;                        /* in ->hard: its cap, grace or linger; or not armed */
+	msec_t seen;                              /* when its receiver last gave a sign of life, on the idle clock */
+	struct buf progress;                      /* its latest progress, if that is kept: a message; may be empty */
+	struct buf record;                        /* its message, if a new server must be told of it: see records_keep */
+	struct request *older, *newer;            /* by age, within its table; read only */
+	uint64_t hash;                            /* the own one of its id */
+	uint64_t serial;                          /* private: a newer request has a larger one */
+	size_t room;                              /* private: bytes behind the struct */
+	size_t name_count;                        /* private */
+	struct request_name names[REQUEST_NAMES]; /* private */
 };
 
 struct pending {
@@ -122,7 +121,7 @@ void pending_clear(struct pending *pending);
 struct pending_names { /* the names of a new request; the bytes are copied; wire_id is empty if it is the id */
 	struct span id, wire_id, token, wire_token, method, name, meta;
 	struct span second_token; /* by which it is found, too; or empty */
-	uint64_t hash;            /* of id, by pending_is_taken; 0: not known */
+	struct id_hashes hashes;  /* of id, by pending_is_taken; zeroed: not known */
 	const struct method *row;
 	unsigned flags;
 };
@@ -130,11 +129,8 @@ struct pending_names { /* the names of a new request; the bytes are copied; wire
 /* Adds an entry, WAITING. It does not move in memory until pending_remove. */
 struct request *pending_add(struct pending *pending, const struct pending_names *names);
 
-/* Sets the positions of its frame in its lane, or REQUEST_UNSENT. 0, 0 after pending_add. */
-void pending_place(struct request *request, uint64_t start, uint64_t end);
-
-/* It was sent again as an urgent message, which ends behind so many bytes of such messages. */
-void pending_place_urgent(struct request *request, uint64_t end);
+/* Sets where it is, or REQUEST_UNSENT; see the members of the same names, which are zeroed after pending_add. */
+void pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent);
 
 /*
  * The request arrived at `now`. Arms its deadlines: idle_after ms after idle_now, cap_after ms after now; MSEC_NEVER:
@@ -157,10 +153,7 @@ void pending_remove(struct request *request);
 /* By the requester's id: the newest that is WAITING or CANCELLING, else a tombstone. An empty id names none. */
 struct request *pending_by_id(const struct pending *pending, struct span id);
 
-/*
- * How many open requests, at most `most`, have this name or one with its hash, such as a long integer with the same
- * nearest double: a look-up would step over all of them.
- */
+/* How many open requests, at most `most`, have this name. */
 size_t pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most);
 
 /*
@@ -168,8 +161,8 @@ size_t pending_count(const struct pending *pending, struct span text, enum name_
  */
 struct request *pending_by_wire(const struct pending *pending, struct span wire_id);
 
-/* Whether there is such a request. *hash: for pending_names. */
-bool pending_is_taken(const struct pending *pending, struct span wire_id, uint64_t *hash);
+/* Whether there is such a request with the id of these names; notes its hashes in them. */
+bool pending_is_taken(const struct pending *pending, struct pending_names *names);
 
 /*
  * By wire token, or by the second token of a request. An exact match first, chosen as by pending_by_id.

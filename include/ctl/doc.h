@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include "core/buf.h"
-#include "core/map.h"
 
 enum {
 	DOC_DEPTH = 1000,

@@ -1,4 +1,4 @@
-#include "core/map.h"
+#include "core/buf.h"
 
 #include <check.h>
 

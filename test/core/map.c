@@ -1,4 +1,3 @@
-#include "core/map.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -270,6 +270,43 @@ TESTS(the_only_loosely_equal_request_is_found, 0, COUNT(likenesses))
 	ck_assert_ptr_null(loosely(asked));
 }
 
+/* A look-up that steps over the others takes minutes. */
+TESTS(ids_with_one_nearest_double_are_as_fast_as_others, 0, 3)
+{
+	enum { MANY = 50000 };
+	static const char *const quotes[] = { "", "-", "\"" };
+	char id[64];
+
+	for (int i = 0; i < 2 * MANY; i++) {
+		snprintf(id, sizeof(id), "%s10000000000000000000000%06d%s", quotes[_i], i % MANY, _i == 2 ? "\"" : "");
+		if (i < MANY)
+			pending_move(add(id), i % 2 == 0 ? REQUEST_ABANDONED : REQUEST_WAITING);
+		else
+			ck_assert_ptr_nonnull(by_wire(id));
+		ck_assert_uint_eq(pending_count(&pending, span_of(id), NAME_WIRE_ID, MANY), (unsigned)i % 2);
+		ck_assert_ptr_null(by_wire("10000000000000000000000999999"));
+		ck_assert_ptr_null(by_wire("\"10000000000000000000000999999\""));
+	}
+	ck_assert_ptr_null(loosely("10000000000000000000000999999"));
+	ck_assert_ptr_eq(by_wire("1e28"), _i == 0 ? pending.newest : NULL);
+}
+
+/* Ids that are equal, however they are spelled. */
+TEST(equal_ids_are_counted)
+{
+	add("9007199254740993");
+	add("9007199254740993");
+	add("9007199254740992");
+	add("9007199254740993.0");
+	add("\"9007199254740993\"");
+	pending_move(add("9007199254740993"), REQUEST_ABANDONED);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 9), 3);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740992"), NAME_WIRE_ID, 9), 2);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("90071992547409920e-1"), NAME_WIRE_ID, 9), 4);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("\"9007199254740993\""), NAME_WIRE_ID, 9), 1);
+	ck_assert_uint_eq(pending_count(&pending, SPAN("9007199254740993"), NAME_WIRE_ID, 2), 2);
+}
+
 TEST(several_loosely_equal_requests_give_none)
 {
 	add("5");

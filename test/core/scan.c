@@ -70,7 +70,7 @@ check_place(const struct scan *scan, enum scan_field field, struct span input)
 	ck_assert_uint_lt(value->offset, input.len);
 	ck_assert(strchr("nt-\"{[f0123456789", input.ptr[value->offset]) != NULL);
 	ck_assert_uint_le(value->end, input.len);
-	if (scan_complete(scan))
+	if (scan_value(scan, SCAN_TEXT)->end > 0)
 		ck_assert_uint_gt(value->end, value->offset);
 	if (value->type >= VALUE_OBJECT && value->end > 0)
 		ck_assert(input.ptr[value->end - 1] == (value->type == VALUE_OBJECT ? '}' : ']'));
@@ -81,12 +81,14 @@ static const char *
 dump(const struct scan *scan, struct span input)
 {
 	static char text[DUMP_MAX];
-	int len = sprintf(text, "%s", type_names[scan_type(scan)]);
+	int len = sprintf(text, "%s", type_names[scan_value(scan, SCAN_TEXT)->type]);
 
-	if (scan_complete(scan) && scan_value_start(scan) == 0 && scan_value_end(scan) == input.len)
+	if (scan_value(scan, SCAN_TEXT)->end > 0 && scan_value(scan, SCAN_TEXT)->offset == 0 &&
+	    scan_value(scan, SCAN_TEXT)->end == input.len)
 		len += sprintf(text + len, " whole");
-	else if (scan_complete(scan))
-		len += sprintf(text + len, " %d-%d", (int)scan_value_start(scan), (int)scan_value_end(scan));
+	else if (scan_value(scan, SCAN_TEXT)->end > 0)
+		len += sprintf(text + len, " %d-%d", (int)scan_value(scan, SCAN_TEXT)->offset,
+		    (int)scan_value(scan, SCAN_TEXT)->end);
 	if (scan->fault != SCAN_FINE)
 		len += sprintf(text + len, ", %s@%d", fault_names[scan->fault], (int)scan->fault_offset);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -417,7 +419,7 @@ check_verdict(const char *text, bool want)
 		int len = sprintf(input, "%s%s%s", around[i][0], text, around[i][1]);
 
 		scan_read(&scan, (struct span){ input, (size_t)len });
-		ck_assert_msg((scan_complete(&scan) && scan.fault == SCAN_FINE) == want, "%s", input);
+		ck_assert_msg((scan_value(&scan, SCAN_TEXT)->end > 0 && scan.fault == SCAN_FINE) == want, "%s", input);
 	}
 }
 
@@ -464,7 +466,8 @@ takes_character(const unsigned char *bytes, size_t len, size_t place)
 
 	memcpy(input + place, bytes, len);
 	scan_read(&scan, SPAN(input));
-	return scan_complete(&scan) && scan.fault == (is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
+	return scan_value(&scan, SCAN_TEXT)->end > 0 &&
+	    scan.fault == (is_character(bytes, len) ? SCAN_FINE : SCAN_UTF8);
 }
 
 /* The lead byte and its next byte, at the limits of the valid ranges. */

@@ -24,9 +24,10 @@ floors='
 	src/canceld.c src/cancelctl.c
 '
 
-# All that the core may call of the C library; the second line is what compilers add.
+# All that the core may call of the C library; the last ones are what compilers add.
 core_calls='malloc calloc realloc reallocarray free abort memcpy memmove memset memcmp memchr memrchr memmem strlen strnlen
-	strcmp strncmp strchr strrchr strstr strtod __assert_fail __errno_location __stack_chk_fail _GLOBAL_OFFSET_TABLE_ bcmp'
+	strcmp strncmp strncasecmp strcspn strchr strrchr strstr strtod __assert_fail __errno_location __stack_chk_fail
+	_GLOBAL_OFFSET_TABLE_ bcmp'
 
 objects=${1%/}
 cc=${CC:-cc}

@@ -1,9 +1,7 @@
-#include "core/map.h"
+#include "core/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/buf.h"
 
 enum { SIZE_MIN = 16 };
 
@@ -58,41 +56,38 @@ map_free(struct map *map)
 	*map = (struct map){ 0 };
 }
 
-/* Links the entry at the head of a chain, or behind another entry. */
+/* Puts the entry at the head of its chain. */
 static void
-put_at(struct map_entry **link, struct map_entry *entry)
+put(struct map *map, struct map_entry *entry)
 {
-	entry->next = *link;
-	entry->link = link;
-	*link = entry;
+	struct map_entry **bucket = &map->buckets[entry->hash & (map->size - 1)];
+
+	entry->next = *bucket;
+	entry->link = bucket;
+	*bucket = entry;
 	if (entry->next != NULL)
 		entry->next->link = &entry->next;
 }
 
-/*
- * Doubles the buckets. Each chain is divided between its bucket and a new one; both parts keep their order, the newest
- * first.
- */
+/* Doubles the buckets, and divides each chain between its bucket and a new one. The newest stay first. */
 static void
 double_size(struct map *map)
 {
 	size_t size = map->size;
-	struct map_entry *entry, *next, **ends[2], ***end;
+	struct map_entry *entry, *next, *oldest;
 
 	map->size = size > 0 ? 2 * size : SIZE_MIN;
 	map->buckets = mem_resize(map->buckets, map->size, sizeof(struct map_entry *));
-	for (size_t i = size; i < map->size; i++)
-		map->buckets[i] = NULL;
+	memset(map->buckets + size, 0, (map->size - size) * sizeof(struct map_entry *));
 	for (size_t i = 0; i < size; i++) {
-		entry = map->buckets[i];
-		map->buckets[i] = NULL;
-		ends[0] = &map->buckets[i];
-		ends[1] = &map->buckets[i + size];
-		for (; entry != NULL; entry = next) {
+		for (entry = map->buckets[i], oldest = NULL; entry != NULL; oldest = entry, entry = next) {
 			next = entry->next;
-			end = &ends[(entry->hash & size) != 0];
-			put_at(*end, entry);
-			*end = &entry->next;
+			entry->next = oldest;
+		}
+		map->buckets[i] = NULL;
+		for (entry = oldest; entry != NULL; entry = next) {
+			next = entry->next;
+			put(map, entry);
 		}
 	}
 }
@@ -103,7 +98,7 @@ map_add(struct map *map, struct map_entry *entry, uint64_t hash)
 	if (map->count == map->size)
 		double_size(map);
 	entry->hash = hash;
-	put_at(&map->buckets[hash & (map->size - 1)], entry);
+	put(map, entry);
 	map->count++;
 }
 

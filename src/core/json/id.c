@@ -1,11 +1,12 @@
-#include "core/id.h"
+#include "core/json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
-#include "core/map.h"
+#include "core/buf.h"
 #include "core/scan.h"
+
+#define STRING 0x9E3779B97F4A7C15 /* xored into the hash of a string's text */
 
 static bool
 is_string(struct span id)
@@ -31,47 +32,34 @@ text_of(struct span id, char storage[ID_MAX])
 static bool
 is_short(struct span text)
 {
-	if (text.len == 0 || text.len > 15 || (text.ptr[0] == '0' && text.len > 1))
+	if (text.len == 0 || text.len > 15 || text.ptr[0] == '0')
 		return false;
 	for (const char *at = text.ptr; at < text.ptr + text.len; at++)
-		if ((unsigned)*at - '0' > 9)
+		if (!is_digit(*at))
 			return false;
 	return true;
 }
 
-/* As JSON spells it (RFC 8259 section 6). */
-static bool
-is_number(struct span text)
-{
-	struct scan scan;
+/* INTEGER: in plain digits, without fraction and exponent. */
+enum number { NO_NUMBER, INTEGER, REAL };
 
-	if (text.len == 0 || text.len > ID_MAX)
-		return false;
-	scan_read(&scan, text);
-	return scan_type(&scan) == VALUE_NUMBER && scan.fault == SCAN_FINE &&
-	    scan_value_end(&scan) - scan_value_start(&scan) == text.len;
-}
-
-/* An integer without fraction and exponent. */
-static bool
-is_plain(struct span text)
-{
-	return is_number(text) && span_count(text, '.') + span_count(text, 'e') + span_count(text, 'E') == 0;
-}
-
-static bool
+/* The number as JSON spells it (RFC 8259 section 6), and its nearest double. */
+static enum number
 read_number(struct span text, double *value)
 {
+	struct scan scan;
 	char copy[ID_MAX + 1];
 
-	if (!is_number(text))
-		return false;
+	if (text.len == 0 || text.len > ID_MAX)
+		return NO_NUMBER;
+	scan_read(&scan, text);
+	if (scan.fault != SCAN_FINE || !span_equal(scan_text(&scan, SCAN_TEXT), text) ||
+	    scan_value(&scan, SCAN_TEXT)->type != VALUE_NUMBER)
+		return NO_NUMBER;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';
 	*value = strtod(copy, NULL);
-	if (*value == 0)
-		*value = 0; /* -0 has other bytes */
-	return true;
+	return copy[strcspn(copy, ".eE")] == '\0' ? INTEGER : REAL;
 }
 
 bool
@@ -79,38 +67,17 @@ id_equal(struct span a, struct span b)
 {
 	char storage_a[ID_MAX], storage_b[ID_MAX];
 	double value_a, value_b;
+	enum number number_a, number_b;
 
 	if (span_equal(a, b))
 		return true;
 	if (is_string(a) && is_string(b))
 		return span_equal(text_of(a, storage_a), text_of(b, storage_b));
-	if (is_plain(a) && is_plain(b))
+	number_a = read_number(a, &value_a);
+	number_b = read_number(b, &value_b);
+	if (number_a == NO_NUMBER || number_b == NO_NUMBER || (number_a == INTEGER && number_b == INTEGER))
 		return false;
-	return read_number(a, &value_a) && read_number(b, &value_b) && value_a == value_b;
-}
-
-/* Of what may be another spelling of something. A short integer stands for all numbers that are equal to it. */
-static uint64_t
-hash_unescaped(struct span id, uint64_t seed)
-{
-	static const double least = 1e15; /* that is no short integer */
-	char storage[ID_MAX], digits[SPAN_NUMBER_MAX];
-	struct span text = text_of(id, storage);
-	double value;
-
-	if (!is_short(text) && read_number(text, &value)) {
-		if (value > -least && value < least && value == (double)(int64_t)value)
-			text = span_number((int64_t)value, digits);
-		else
-			text = (struct span){ (const char *)&value, sizeof(value) };
-	}
-	return hash_of(text, seed) ^ (is_string(id) ? ID_STRING : 0);
-}
-
-uint64_t
-id_hash(struct span id, uint64_t seed)
-{
-	return is_short(id) ? hash_of(id, seed) : hash_unescaped(id, seed);
+	return value_a == value_b;
 }
 
 bool
@@ -118,15 +85,62 @@ id_number(struct span id, double *value)
 {
 	char storage[ID_MAX];
 
-	return read_number(text_of(id, storage), value);
+	return read_number(text_of(id, storage), value) != NO_NUMBER;
 }
 
-size_t
-id_unescape(struct span id, char *out, size_t size)
+/* A short integer has the hash of its digits. */
+static uint64_t
+hash_value(double value, uint64_t seed)
 {
-	if (is_string(id))
-		return unescape(span_part(id, 1, id.len - 2), out, size);
-	if (id.len > 0 && size > 0)
-		memcpy(out, id.ptr, id.len < size ? id.len : size);
-	return id.len;
+	char digits[SPAN_NUMBER_MAX];
+	struct span text = { (const char *)&value, sizeof(value) };
+
+	if (value == 0)
+		value = -0.0; /* one spelling of it, which is not all zeros: a hash of 0 means none */
+	if (value >= 1 && value < 1e15 && value == (double)(int64_t)value)
+		text = span_number((int64_t)value, digits);
+	return hash_of(text, seed);
+}
+
+uint64_t
+id_hash_number(struct span id, uint64_t seed)
+{
+	double value;
+
+	return id_number(id, &value) ? hash_value(value, seed) : 0;
+}
+
+uint64_t
+id_hash_twin(struct span id, uint64_t seed)
+{
+	uint64_t number = is_short(id) ? 0 : id_hash_number(id, seed);
+	double value;
+
+	if (number == 0 || is_string(id))
+		return number == 0 ? 0 : number ^ ID_TWIN_STRING;
+	return read_number(id, &value) == INTEGER ? number ^ ID_TWIN_INTEGER : 0;
+}
+
+/* Of what is no short integer. */
+static struct id_hashes
+hash_other(struct span id, uint64_t seed)
+{
+	char storage[ID_MAX];
+	double value;
+
+	switch (read_number(id, &value)) {
+	case INTEGER:
+		return (struct id_hashes){ hash_of(id, seed), hash_value(value, seed) };
+	case REAL:
+		return (struct id_hashes){ hash_value(value, seed), hash_value(value, seed) ^ ID_TWIN_INTEGER };
+	case NO_NUMBER:
+		break;
+	}
+	return (struct id_hashes){ hash_of(text_of(id, storage), seed) ^ (is_string(id) ? STRING : 0), 0 };
+}
+
+struct id_hashes
+id_hash(struct span id, uint64_t seed)
+{
+	return is_short(id) ? (struct id_hashes){ hash_of(id, seed), 0 } : hash_other(id, seed);
 }

@@ -7,16 +7,15 @@ enum { KEY_MAX = 64 };
 
 /* Strings */
 
-static int
+int
 hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	static const char digits[] = "0123456789abcdefABCDEF";
+	const char *digit = memchr(digits, c, sizeof(digits) - 1);
+
+	if (digit == NULL)
+		return -1;
+	return (int)(digit - digits) - (digit - digits > 15 ? 6 : 0);
 }
 
 /* The code unit of the \uXXXX at `at`, or -1. */
@@ -42,7 +41,7 @@ static size_t
 read_escape(const char *at, const char *end, char bytes[UTF8_MAX], size_t *len)
 {
 	static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	const char *name = end - at < 2 || at[1] == '\0' ? NULL : strchr(names, at[1]);
+	const char *name = end - at < 2 ? NULL : memchr(names, at[1], sizeof(names) - 1);
 	int first = code_unit(at, end), second = -1;
 
 	*len = 1;
@@ -116,33 +115,27 @@ json_next(struct span json, size_t *at)
 	return span_part(json, start, *at - start);
 }
 
-/* string: with its quotes. */
+/* Whether the string, which has its quotes, begins with the text; *len: of all its characters. */
 static bool
-begins_with(struct span string, struct span text)
+begins_with(struct span string, struct span text, size_t *len)
 {
 	char inside[KEY_MAX];
 
 	assert(text.len <= sizeof(inside));
-	return unescape(span_part(string, 1, string.len - 2), inside, sizeof(inside)) >= text.len &&
-	    memcmp(inside, text.ptr, text.len) == 0;
-}
-
-static bool
-is_spelled(struct span string, struct span text)
-{
-	return begins_with(string, text) && unescape(span_part(string, 1, string.len - 2), NULL, 0) == text.len;
+	*len = unescape(span_part(string, 1, string.len - 2), inside, sizeof(inside));
+	return *len >= text.len && memcmp(inside, text.ptr, text.len) == 0;
 }
 
 struct span
 json_member(struct span object, struct span key)
 {
-	size_t at = object.len > 0 && object.ptr[0] == '{';
+	size_t at = object.len > 0 && object.ptr[0] == '{', len;
 	struct span name, value, found = SPAN_NONE;
 
 	if (object.len == 0 || (object.ptr[0] != '{' && object.ptr[0] != '"'))
 		return SPAN_NONE;
 	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0)
-		if (is_spelled(name, key))
+		if (begins_with(name, key, &len) && len == key.len)
 			found = value;
 	return found;
 }
@@ -150,13 +143,13 @@ json_member(struct span object, struct span key)
 size_t
 json_copy_members(struct span object, struct span prefix, char *out, size_t size)
 {
-	size_t at = 1, len = 0;
+	size_t at = 1, len = 0, name_len;
 	struct span name, value;
 
 	while ((name = json_next(object, &at)).len > 0 && (value = json_next(object, &at)).len > 0) {
 		struct span member = { name.ptr, (size_t)(value.ptr + value.len - name.ptr) };
 
-		if (!begins_with(name, prefix))
+		if (!begins_with(name, prefix, &name_len))
 			continue;
 		if (member.len >= size - len)
 			return 0;

@@ -13,17 +13,17 @@ enum {
 	AN_ARRAY = 0x80, /* with a field in one byte */
 };
 
-/* The members that are looked for, each with the object whose member it is. Keys are padded with 0. */
+/* The members that are looked for, by field, each with the object whose member it is. Keys are padded with 0. */
 static const struct key {
 	char text[KEY_MAX];
 	size_t len;
-	unsigned parent, field;
+	unsigned parent;
 } keys[] = {
-	{ "", SIZE_MAX, NO_FIELD, SCAN_TEXT },
-#define KEY(name, parent, key) { key, sizeof(key) - 1, SCAN_##parent, SCAN_##name }, /* NOLINT: a literal */
+	{ "", SIZE_MAX, NO_FIELD },
+#define KEY(name, parent, key) { key, sizeof(key) - 1, SCAN_##parent }, /* NOLINT: a literal */
 	SCAN_LIST(KEY)
 #undef KEY
-	    { "", SIZE_MAX, NO_FIELD, NO_FIELD },
+	    { "", SIZE_MAX, NO_FIELD },
 };
 
 /* The first key of each length; those of one length stand together. */
@@ -77,7 +77,7 @@ note_fault(struct scan *scan, enum scan_fault fault, const char *at)
 	if (scan->fault != SCAN_FINE)
 		return;
 	scan->fault = fault;
-	scan->fault_offset = (uint64_t)(at - scan->text.ptr);
+	scan->fault_offset = (size_t)(at - scan->text.ptr);
 }
 
 /* Inside a string; returns the next byte. */
@@ -159,18 +159,6 @@ skip(const struct reader *reader, const char *at)
 /* Tokens */
 
 static inline bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_hex(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static inline bool
 is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -210,25 +198,18 @@ byte_at(const struct reader *reader, const char *at)
 SELDOM const char *
 read_escape(const struct reader *reader, const char *at)
 {
-	switch (byte_at(reader, at)) {
-	case '"':
-	case '\\':
-	case '/':
-	case 'b':
-	case 'f':
-	case 'n':
-	case 'r':
-	case 't':
+	static const char simple[] = { '"', '\\', '/', 'b', 'f', 'n', 'r', 't' };
+	char c = byte_at(reader, at);
+
+	if (memchr(simple, c, sizeof(simple)) != NULL)
 		return at + 1;
-	case 'u':
-		at++;
-		for (int i = 0; i < 4; i++, at++)
-			if (!is_hex(byte_at(reader, at)))
-				return fail(reader, at, SCAN_SYNTAX);
-		return at;
-	default:
+	if (c != 'u')
 		return fail(reader, at, SCAN_SYNTAX);
-	}
+	at++;
+	for (int i = 0; i < 4; i++, at++)
+		if (hex_digit(byte_at(reader, at)) < 0)
+			return fail(reader, at, SCAN_SYNTAX);
+	return at;
 }
 
 /* at: the first byte of a string that is special. Returns its end behind the quote. field: its own, or NO_FIELD. */
@@ -386,7 +367,7 @@ find_field(unsigned parent, const char *key, size_t len, uint64_t word)
 
 	for (at = &keys[by_length[len]]; at->len == len; at++)
 		if (memcmp(at->text, &word, WORD) == 0 && at->parent == parent && (len <= WORD || equals_rest(at, key)))
-			return at->field;
+			return (unsigned)(at - keys);
 	return NO_FIELD;
 }
 
@@ -456,8 +437,8 @@ note_value(const struct reader *reader, unsigned field, enum value_type type, co
 	value = &scan->values[field];
 	scan->present |= (uint64_t)1 << field;
 	value->type = type;
-	value->offset = (uint64_t)(at - reader->start);
-	value->end = (uint64_t)(end - reader->start);
+	value->offset = (size_t)(at - reader->start);
+	value->end = (size_t)(end - reader->start);
 }
 
 INLINE const char *
@@ -469,7 +450,7 @@ leave(const struct reader *reader, struct nest *nest, const char *at)
 		return fail(reader, at, SCAN_SYNTAX);
 	nest->open = nest->stack[nest->depth--];
 	if (field != NO_FIELD)
-		reader->scan->values[field].end = (uint64_t)(at + 1 - reader->start);
+		reader->scan->values[field].end = (size_t)(at + 1 - reader->start);
 	return at + 1;
 }
 
@@ -524,12 +505,9 @@ read_value(const struct reader *reader, struct nest *nest, const char *at)
 		at = read_string(reader, at + 1, nest->field);
 		break;
 	case 't':
-		type = VALUE_BOOL;
-		at = read_literal(reader, at, "true");
-		break;
 	case 'f':
 		type = VALUE_BOOL;
-		at = read_literal(reader, at, "false");
+		at = read_literal(reader, at, *at == 't' ? "true" : "false");
 		break;
 	case 'n':
 		type = VALUE_NULL;

@@ -1,26 +1,20 @@
 #include "core/json.h"
 
-static inline bool
-is_tail(unsigned char byte)
-{
-	return (byte & 0xC0) == 0x80;
-}
-
 /* As utf8_length, for a first byte that is not ASCII. */
 static inline size_t
 length_of(const unsigned char *at, size_t left)
 {
-	size_t len = at[0] < 0xF0 ? 3 : 4;
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
 	uint32_t code;
 
-	if (at[0] < 0xE0)
-		return at[0] >= 0xC2 && left >= 2 && is_tail(at[1]) ? 2 : 0;
-	if (at[0] > 0xF4 || left < len || !is_tail(at[1]) || !is_tail(at[2]) || (len == 4 && !is_tail(at[3])))
+	if (at[0] < 0xC2 || at[0] > 0xF4 || left < len)
 		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((at[i] & 0xC0) != 0x80)
+			return 0;
 	code = utf8_code((const char *)at, len);
-	if (len == 4)
-		return code >= 0x10000 && code <= 0x10FFFF ? 4 : 0;
-	return code >= 0x800 && (code < 0xD800 || code > 0xDFFF) ? 3 : 0;
+	return code >= least[len] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) ? len : 0;
 }
 
 size_t

@@ -1,6 +1,6 @@
 #include "core/inside.h"
 
-#include "core/id.h"
+#include <stdlib.h>
 
 enum { OUTCOME_BITS = 2 }; /* of a mark; the others stand for the id */
 
@@ -63,13 +63,13 @@ acks_end(struct session *session, const struct request *request, enum outcome ou
 		acks_send(session, ack->id, ack->meta, ack->name, outcome);
 		pending_remove(ack);
 	}
-	acks_note_end(&session->acks, request->names[0].hash, outcome);
+	acks_note_end(&session->acks, request->hash, outcome);
 }
 
 enum outcome
 acks_outcome(const struct acks *acks, struct span id)
 {
-	uint64_t wanted = id_hash(id, acks->waiting.seed) << OUTCOME_BITS;
+	uint64_t wanted = id_hash(id, acks->waiting.seed).own << OUTCOME_BITS;
 
 	for (size_t i = 1; i <= LIMIT_FINISHED; i++) {
 		uint64_t mark = acks->marks[(acks->marked - i) % LIMIT_FINISHED];

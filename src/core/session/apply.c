@@ -184,7 +184,7 @@ note_end(struct session *session, struct request *request, const struct decision
 		return;
 	journal_tally(&session->journal, SIDE_CLIENT, tally);
 	if (session->config.observed && (tally == TALLY_ANSWERED || tally == TALLY_FAILED))
-		latency_note(&session->latency, request->method, request->name,
+		journal_time(&session->journal, request->method, request->name,
 		    session->clocks.steady - request->received);
 	records_end(&session->records, request);
 	acks_end(session, request, outcome);

@@ -77,7 +77,7 @@ session_server_lost(struct session *session, int status, int signal, msec_t now)
 	for (request = client->pending.oldest; request != NULL; request = next) {
 		next = request->newer;
 		if (goes_on(session, request))
-			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT);
+			pending_place(request, REQUEST_UNSENT, REQUEST_UNSENT, false);
 		else
 			turns_decide(session, request, EVENT_RECEIVER_LOST, NULL);
 	}

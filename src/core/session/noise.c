@@ -60,10 +60,10 @@ fail_elements(struct session *session, const struct message *batch)
 	do {
 		rest = span_from(rest, 1);
 		scan_read(scan, rest);
-		if (!scan_complete(scan))
+		if (scan_value(scan, SCAN_TEXT)->end == 0)
 			return;
 		fail(session, batch->from, scan);
-		rest = span_skip_space(span_from(rest, (size_t)scan_value_end(scan)));
+		rest = span_skip_space(span_from(rest, scan_value(scan, SCAN_TEXT)->end));
 	} while (rest.len > 0 && rest.ptr[0] == ',');
 }
 
@@ -111,7 +111,7 @@ is_all_messages(struct session *session, struct span rest)
 
 		scan_read(scan, rest);
 		if (scan->fault == SCAN_TRAILING) {
-			len = (size_t)scan_value_end(scan);
+			len = scan_value(scan, SCAN_TEXT)->end;
 			scan_read(scan, span_part(rest, 0, len));
 		}
 		if (scan->fault != SCAN_FINE || !is_message(session, scan))
@@ -142,7 +142,7 @@ receive_line(struct session *session, struct message *line)
 	struct request *question = question_named(session, SIDE_SERVER, line->scan);
 	size_t offset = find_messages(session, line->text);
 
-	if (question != NULL && scan_complete(line->scan)) {
+	if (question != NULL && scan_value(line->scan, SCAN_TEXT)->end > 0) {
 		pass_drop(session, line, WHY_SWALLOWED, question);
 		recovery_answered(session, question, line);
 		return;

@@ -103,12 +103,6 @@ session_set(struct session *session, const struct policy_rule *rule, bool in_fli
 	return true;
 }
 
-const struct latency *
-session_latency(const struct session *session)
-{
-	return &session->latency;
-}
-
 const char *
 session_dialect(const struct session *session)
 {

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/id.h"
 #include "core/json.h"
 
 /* --- $/canceld/cancel */
@@ -97,10 +96,10 @@ is_too_much(const struct session *session, const struct message *message)
 		return "too many requests are outstanding (--max-inflight)";
 	/* ACP: what concerns a whole session is done for each of its requests. */
 	if (open >= LIMIT_SESSION && dialect->turn_cancel != NULL && message->from == SIDE_CLIENT &&
-	    pending_count(pending, token, NAME_WIRE_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
+	    pending_count(pending, token, NAME_TOKEN, LIMIT_SESSION) == LIMIT_SESSION)
 		return "too many requests of one session are outstanding";
 	if (open >= LIMIT_EQUAL_IDS &&
-	    pending_count(pending, id, NAME_BOTH, LIMIT_EQUAL_IDS) +
+	    pending_count(pending, id, NAME_WIRE_ID, LIMIT_EQUAL_IDS) +
 		    pending_count(pending, id, NAME_ID, LIMIT_EQUAL_IDS) >=
 		LIMIT_EQUAL_IDS)
 		return "too many requests with this id are outstanding";
@@ -163,7 +162,7 @@ alias(struct session *session, struct message *message, struct entry *entry)
 
 	if (session->config.dry_run)
 		return;
-	if (pending_is_taken(&session->party[message->from].pending, names->id, &names->hash) ||
+	if (pending_is_taken(&session->party[message->from].pending, names) ||
 	    questions_find(session, message->from, names->id) != NULL) {
 		names->wire_id = questions_mint(session, message->from, names->id.ptr[0] == '"', entry->id);
 		message_replace(message, SCAN_ID, names->wire_id);
@@ -250,7 +249,7 @@ enter(struct session *session, struct message *message, const struct method *row
 	if (may_ask_progress(session, message, &entry.names))
 		ask_progress(session, message, &entry);
 	request = pending_add(&session->party[message->from].pending, &entry.names);
-	pending_place(request, message->start, message->next);
+	pending_place(request, message->start, message->next, false);
 	deadlines = policy_deadlines(&session->policy, request->method, request->name, request->traits,
 	    request->from == SIDE_SERVER);
 	pending_set_deadlines(request, deadlines.idle, deadlines.cap, clocks_idle(&session->clocks, request->from),
@@ -665,7 +664,7 @@ static void
 receive_batch(struct session *session, struct message *message)
 {
 	struct scan scan;
-	size_t count, at = (size_t)(scan_value_start(message->scan)) + 1;
+	size_t count, at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
 	unsigned purposes = 0;
 	struct span element;
 	struct buf texts, edits;

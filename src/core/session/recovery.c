@@ -1,6 +1,6 @@
 #include "core/inside.h"
 
-#include "core/id.h"
+#include "core/json.h"
 
 /* JSON-RPC 2.0 section 5.1: a server answers an unknown method with -32601. */
 #define METHOD_UNKNOWN_TO_ALL "$/canceld/probe"
@@ -195,7 +195,7 @@ send_streams(struct session *session)
 			continue;
 		request->repeats = request->begun;
 		send_again(session, buf_span(&request->record), request);
-		pending_place_urgent(request, lane->urgent_gone + lane->urgent.len);
+		pending_place(request, 0, lane->urgent_gone + lane->urgent.len, true);
 	}
 }
 
@@ -261,11 +261,13 @@ report_refusal(struct session *session, const struct request *question, const st
 	const struct scan_value *words = scan_value(message->scan, SCAN_ERROR_MESSAGE);
 	struct buf *detail = state_scratch(session);
 	char text[LIMIT_LAST_WORDS];
+	struct span inside;
 	size_t len;
 
 	compose(detail, "it answered with an error");
 	if (words->type == VALUE_STRING && words->end > words->offset + strlen("''")) {
-		len = id_unescape(message_part(message, words->offset, words->end), text, sizeof(text));
+		inside = message_part(message, words->offset + 1, words->end - 1);
+		len = unescape(inside, text, sizeof(text));
 		compose(detail, ": %b", (struct span){ text, len < sizeof(text) ? len : sizeof(text) });
 	}
 	refuse_replay(session, question, buf_span(detail));

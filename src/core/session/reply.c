@@ -1,4 +1,4 @@
-#include "core/id.h"
+#include "core/json.h"
 #include "core/inside.h"
 
 /* An error, whose text is session->words; or a tool's result that tells of it. */
@@ -238,7 +238,7 @@ static void
 answer_message(struct session *session, const struct message *message, struct answer *answer)
 {
 	if (message->from == SIDE_CLIENT && answer->id.len > 0)
-		acks_note_end(&session->acks, id_hash(answer->id, session->config.seed), OUTCOME_COMPLETED);
+		acks_note_end(&session->acks, id_hash(answer->id, session->config.seed).own, OUTCOME_COMPLETED);
 	answer->timeout = MSEC_NEVER;
 	write_error(session, message->from, answer);
 }

@@ -167,7 +167,7 @@ note_first(struct session *session, const struct message *message)
 static bool
 is_batch(struct session *session, const struct message *message, bool needs_jsonrpc)
 {
-	size_t at = (size_t)scan_value_start(message->scan) + 1;
+	size_t at = scan_value(message->scan, SCAN_TEXT)->offset + 1;
 	struct envelope envelope;
 	struct span element;
 
@@ -212,7 +212,7 @@ split(struct session *session, struct message *message)
 	if (scan->fault != SCAN_TRAILING ||
 	    memchr(structural, whole.ptr[scan->fault_offset], sizeof(structural)) != NULL)
 		return;
-	message->text.len = (size_t)scan_value_end(scan);
+	message->text.len = scan_value(scan, SCAN_TEXT)->end;
 	read_text(session, message, true);
 	if (message->envelope.kind == ENVELOPE_NONE) {
 		message->text = whole;

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "core/id.h"
 #include "core/inside.h"
 #include "core/json.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/id.h"
+#include "core/json.h"
 
 /* Makes the hash of an open request's name that of a tombstone's, and back. */
 #define TOMBSTONE 0xA0761D6478BD642F
@@ -20,20 +20,18 @@ pending_init(struct pending *pending, enum side from, uint64_t seed)
 void
 pending_clear(struct pending *pending)
 {
-	for (struct request *request = pending->oldest, *next; request != NULL; request = next) {
-		next = request->newer;
-		pending_remove(request);
-	}
+	while (pending->oldest != NULL)
+		pending_remove(pending->oldest);
 }
 
 void
 pending_free(struct pending *pending)
 {
-	struct request *request, *next;
+	struct request *request;
 
 	pending_clear(pending);
-	for (request = pending->spare; request != NULL; request = next) {
-		next = request->newer;
+	while ((request = pending->spare) != NULL) {
+		pending->spare = request->newer;
 		free(request);
 	}
 	map_free(&pending->names);
@@ -42,21 +40,13 @@ pending_free(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
+/* by: 1, or -1. */
 static void
-enter_state(struct request *request, enum request_state state)
+count_state(const struct request *request, int by)
 {
-	request->state = state;
-	request->in->in_state[state]++;
-	if (state == REQUEST_WAITING && (request->traits & METHOD_PERSON))
-		request->in->persons++;
-}
-
-static void
-leave_state(const struct request *request)
-{
-	request->in->in_state[request->state]--;
+	request->in->in_state[request->state] += (size_t)by;
 	if (request->state == REQUEST_WAITING && (request->traits & METHOD_PERSON))
-		request->in->persons--;
+		request->in->persons += (size_t)by;
 }
 
 static struct span
@@ -75,43 +65,34 @@ copy(char **at, struct span bytes)
  * none of thousands of them; those of tombstones are apart.
  */
 static uint64_t
-key_of(uint64_t hash, enum name_kind kind, bool tombstone)
+key_of(uint64_t hash, enum name_kind kind)
 {
-	return hash ^ ((uint64_t)kind + 1) * 0xD1B54A32D192ED03 ^ (tombstone ? TOMBSTONE : 0);
+	return hash ^ ((uint64_t)kind + 1) * 0xD1B54A32D192ED03;
 }
 
 static void
-add_name(struct request *request, struct span text, uint64_t hash, enum name_kind kind)
+add_name(struct request *request, struct span text, uint64_t key)
 {
 	struct request_name *name = &request->names[request->name_count++];
 
 	*name = (struct request_name){ .request = request, .text = text };
-	name->hash = hash != 0 ? hash : id_hash(text, request->in->seed);
-	map_add(&request->in->names, &name->entry, key_of(name->hash, kind, false));
+	map_add(&request->in->names, &name->entry, key);
 }
 
-static void
-link_newest(struct pending *pending, struct request *request)
+/* hashes: of the text, if they are known. */
+static uint64_t
+add_names(struct request *request, struct span text, enum name_kind kind, struct id_hashes hashes)
 {
-	request->older = pending->newest;
-	if (pending->newest != NULL)
-		pending->newest->newer = request;
-	else
-		pending->oldest = request;
-	pending->newest = request;
-}
+	uint64_t seed = request->in->seed, twin = 0;
 
-static void
-unlink_by_age(struct pending *pending, struct request *request)
-{
-	if (request->older != NULL)
-		request->older->newer = request->newer;
-	else
-		pending->oldest = request->newer;
-	if (request->newer != NULL)
-		request->newer->older = request->older;
-	else
-		pending->newest = request->older;
+	if (hashes.own == 0)
+		hashes = id_hash(text, seed);
+	if (hashes.equal != 0 || text.ptr[0] == '"')
+		twin = id_hash_twin(text, seed);
+	add_name(request, text, key_of(hashes.own, kind));
+	if (twin != 0)
+		add_name(request, text, key_of(twin, kind));
+	return hashes.own;
 }
 
 static struct request *
@@ -152,24 +133,25 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	size_t len = names->id.len + names->wire_id.len + names->token.len + names->wire_token.len + names->method.len +
 	    names->name.len + names->meta.len + names->second_token.len;
 	struct request *request = take_entry(pending, len);
+	struct id_hashes unknown = { 0 };
 	char *at = (char *)(request + 1);
 
 	assert(names->id.len > 0);
 	assert((names->token.len > 0) == (names->wire_token.len > 0));
 	request->id = request->wire_id = copy(&at, names->id);
-	if (names->wire_id.len > 0 && !span_equal(names->wire_id, names->id)) {
-		request->wire_id = copy(&at, names->wire_id);
-		add_name(request, request->id, names->hash, NAME_ID);
-		add_name(request, request->wire_id, 0, NAME_WIRE_ID);
+	if (names->wire_id.len == 0 || span_equal(names->wire_id, names->id)) {
+		request->hash = add_names(request, request->id, NAME_WIRE_ID, names->hashes);
 	} else {
-		add_name(request, request->id, names->hash, NAME_BOTH);
+		request->hash = add_names(request, request->id, NAME_ID, names->hashes);
+		request->wire_id = copy(&at, names->wire_id);
+		add_names(request, request->wire_id, NAME_WIRE_ID, unknown);
 	}
 	request->token = copy(&at, names->token);
 	request->wire_token = copy(&at, names->wire_token);
 	if (names->wire_token.len > 0)
-		add_name(request, request->wire_token, 0, NAME_WIRE_TOKEN);
+		add_names(request, request->wire_token, NAME_TOKEN, unknown);
 	if (names->second_token.len > 0)
-		add_name(request, copy(&at, names->second_token), 0, NAME_WIRE_TOKEN);
+		add_names(request, copy(&at, names->second_token), NAME_TOKEN, unknown);
 	request->method = copy(&at, names->method);
 	request->name = copy(&at, names->name);
 	request->meta = copy(&at, names->meta);
@@ -178,27 +160,22 @@ pending_add(struct pending *pending, const struct pending_names *names)
 	request->flags = names->flags;
 	request->idle_after = request->cap_after = MSEC_NEVER;
 	request->serial = pending->serial++;
-	link_newest(pending, request);
-	enter_state(request, REQUEST_WAITING);
+	request->older = pending->newest;
+	*(pending->newest != NULL ? &pending->newest->newer : &pending->oldest) = request;
+	pending->newest = request;
+	request->state = REQUEST_WAITING;
+	count_state(request, 1);
 	pending->count++;
 	pending->aliased += request_is_aliased(request);
 	return request;
 }
 
 void
-pending_place(struct request *request, uint64_t start, uint64_t end)
+pending_place(struct request *request, uint64_t start, uint64_t end, bool urgent)
 {
 	request->start = start;
 	request->end = end;
-	request->urgent = false;
-}
-
-void
-pending_place_urgent(struct request *request, uint64_t end)
-{
-	request->start = 0;
-	request->end = end;
-	request->urgent = true;
+	request->urgent = urgent;
 }
 
 void
@@ -232,8 +209,9 @@ pending_move(struct request *request, enum request_state state)
 	bool was_tombstone = request->state == REQUEST_ABANDONED, tombstone = state == REQUEST_ABANDONED;
 
 	assert(state != REQUEST_ENDED && state != REQUEST_QUEUED && state < REQUEST_STATES);
-	leave_state(request);
-	enter_state(request, state);
+	count_state(request, -1);
+	request->state = state;
+	count_state(request, 1);
 	for (size_t i = 0; i < request->name_count && tombstone != was_tombstone; i++) {
 		struct map_entry *entry = &request->names[i].entry;
 		uint64_t hash = entry->hash ^ TOMBSTONE;
@@ -253,10 +231,11 @@ pending_remove(struct request *request)
 	buf_free(&request->progress);
 	if (request->record.len > 0)
 		buf_free(&request->record);
-	leave_state(request);
+	count_state(request, -1);
 	for (size_t i = 0; i < request->name_count; i++)
 		map_remove(&pending->names, &request->names[i].entry);
-	unlink_by_age(pending, request);
+	*(request->older != NULL ? &request->older->newer : &pending->oldest) = request->newer;
+	*(request->newer != NULL ? &request->newer->older : &pending->newest) = request->older;
 	pending->count--;
 	pending->aliased -= request_is_aliased(request);
 	give_entry(pending, request);
@@ -268,71 +247,69 @@ name_of(struct map_entry *entry)
 	return (struct request_name *)(void *)((char *)entry - offsetof(struct request_name, entry));
 }
 
-/* The newest name with this text, from this entry on; NULL if there is none. */
-static struct request_name *
+/* The request with the newest name that is this text, from this entry on; NULL if there is none. */
+static struct request *
 with_text(struct map_entry *entry, struct span text)
 {
 	while (entry != NULL && !id_equal(name_of(entry)->text, text))
 		entry = map_next(entry);
-	return entry == NULL ? NULL : name_of(entry);
+	return entry == NULL ? NULL : name_of(entry)->request;
+}
+
+/* An open request rather than a tombstone, a newer one rather than an older one. */
+static struct request *
+better_of(struct request *one, struct request *other)
+{
+	if (one == NULL || other == NULL)
+		return one != NULL ? one : other;
+	if ((one->state == REQUEST_ABANDONED) != (other->state == REQUEST_ABANDONED))
+		return one->state == REQUEST_ABANDONED ? other : one;
+	return one->serial > other->serial ? one : other;
+}
+
+/* The best request whose name is kept under this hash. */
+static struct request *
+find_kept(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind)
+{
+	uint64_t key = key_of(hash, kind);
+	struct request *found = with_text(map_first(&pending->names, key), text);
+
+	if (found != NULL || pending->in_state[REQUEST_ABANDONED] == 0)
+		return found;
+	return with_text(map_first(&pending->names, key ^ TOMBSTONE), text);
 }
 
 static struct request *
-first_of(const struct pending *pending, struct span text, uint64_t hash, enum name_kind kind, bool tombstone)
+find_hashed(const struct pending *pending, struct span text, struct id_hashes hashes, enum name_kind kind)
 {
-	struct request_name *name = with_text(map_first(&pending->names, key_of(hash, kind, tombstone)), text);
+	struct request *found = find_kept(pending, text, hashes.own, kind);
 
-	return name == NULL ? NULL : name->request;
-}
-
-/* The newest open request that has this name, of either kind, which may be one; else the newest such tombstone. */
-static struct request *
-find_hashed(const struct pending *pending, struct span text, uint64_t hash, enum name_kind a, enum name_kind b)
-{
-	int kinds = pending->in_state[REQUEST_ABANDONED] > 0 ? 2 : 1;
-
-	for (int tombstone = 0; tombstone < kinds; tombstone++) {
-		struct request *one = first_of(pending, text, hash, a, tombstone);
-		struct request *other = b == a ? NULL : first_of(pending, text, hash, b, tombstone);
-
-		if (one != NULL && other != NULL)
-			return one->serial > other->serial ? one : other;
-		if (one != NULL || other != NULL)
-			return one != NULL ? one : other;
-	}
-	return NULL;
+	return hashes.equal == 0 ? found : better_of(found, find_kept(pending, text, hashes.equal, kind));
 }
 
 static struct request *
-find(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b)
+find(const struct pending *pending, struct span text, enum name_kind kind)
 {
-	return text.len == 0 ? NULL : find_hashed(pending, text, id_hash(text, pending->seed), a, b);
+	return text.len == 0 ? NULL : find_hashed(pending, text, id_hash(text, pending->seed), kind);
 }
 
-/* The request with a name, of either kind, that is the same number as the text but not equal; NULL: none, or several. */
+/* The request with a name that is the same number as the text but not equal; NULL: none, or several. */
 static struct request *
-find_alike(const struct pending *pending, struct span text, enum name_kind a, enum name_kind b, bool tombstone)
+find_alike(const struct pending *pending, struct span text, enum name_kind kind, bool tombstone)
 {
+	static const uint64_t ways[] = { 0, ID_TWIN_STRING, ID_TWIN_INTEGER };
+	uint64_t number = id_hash_number(text, pending->seed), key;
 	struct request *found = NULL;
-	double number, other;
-	uint64_t hash;
+	struct map_entry *entry;
 	int count = 0;
 
-	if (!id_number(text, &number))
-		return NULL;
-	hash = id_hash(text, pending->seed);
-	for (int i = 0; i < (a == b ? 2 : 4); i++) {
-		uint64_t key = key_of(i % 2 == 0 ? hash : hash ^ ID_STRING, i < 2 ? a : b, tombstone);
-		struct map_entry *entry = map_first(&pending->names, key);
-
-		for (; entry != NULL && count < 2; entry = map_next(entry)) {
-			const struct request_name *name = name_of(entry);
-
-			if (!id_number(name->text, &other) || other != number || id_equal(name->text, text))
-				continue;
-			found = name->request;
-			count++;
-		}
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && number != 0; i++) {
+		key = key_of(number ^ ways[i], kind) ^ (tombstone ? TOMBSTONE : 0);
+		for (entry = map_first(&pending->names, key); entry != NULL && count < 2; entry = map_next(entry))
+			if (!id_equal(name_of(entry)->text, text)) {
+				found = name_of(entry)->request;
+				count++;
+			}
 	}
 	return count == 1 ? found : NULL;
 }
@@ -340,11 +317,15 @@ find_alike(const struct pending *pending, struct span text, enum name_kind a, en
 size_t
 pending_count(const struct pending *pending, struct span text, enum name_kind kind, size_t most)
 {
-	uint64_t key = key_of(id_hash(text, pending->seed), kind, false);
-	const struct map_entry *entry;
+	struct id_hashes hashes = id_hash(text, pending->seed);
+	const struct map_entry *entry = map_first(&pending->names, key_of(hashes.own, kind));
 	size_t count = 0;
 
-	for (entry = map_first(&pending->names, key); entry != NULL && count < most; entry = map_next(entry))
+	for (; entry != NULL && count < most; entry = map_next(entry))
+		count++;
+	if (hashes.equal != 0)
+		entry = map_first(&pending->names, key_of(hashes.equal, kind));
+	for (; entry != NULL && count < most; entry = map_next(entry))
 		count++;
 	return count;
 }
@@ -352,49 +333,54 @@ pending_count(const struct pending *pending, struct span text, enum name_kind ki
 struct request *
 pending_by_id(const struct pending *pending, struct span id)
 {
-	return find(pending, id, NAME_BOTH, pending->aliased > 0 ? NAME_ID : NAME_BOTH);
+	struct request *found = find(pending, id, NAME_WIRE_ID);
+
+	if (pending->aliased == 0)
+		return found;
+	return better_of(found != NULL && request_is_aliased(found) ? NULL : found, find(pending, id, NAME_ID));
 }
 
 bool
-pending_is_taken(const struct pending *pending, struct span wire_id, uint64_t *hash)
+pending_is_taken(const struct pending *pending, struct pending_names *names)
 {
-	*hash = id_hash(wire_id, pending->seed);
-	return find_hashed(pending, wire_id, *hash, NAME_BOTH, pending->aliased > 0 ? NAME_WIRE_ID : NAME_BOTH) != NULL;
+	names->hashes = id_hash(names->id, pending->seed);
+	return find_hashed(pending, names->id, names->hashes, NAME_WIRE_ID) != NULL;
 }
 
 struct request *
 pending_by_wire(const struct pending *pending, struct span wire_id)
 {
-	return find(pending, wire_id, NAME_BOTH, pending->aliased > 0 ? NAME_WIRE_ID : NAME_BOTH);
+	return find(pending, wire_id, NAME_WIRE_ID);
 }
 
 struct request *
 pending_by_token(const struct pending *pending, struct span wire_token)
 {
-	struct request *found = find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
+	struct request *found = find(pending, wire_token, NAME_TOKEN);
 
-	return found != NULL ? found : find_alike(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN, false);
+	return found != NULL ? found : find_alike(pending, wire_token, NAME_TOKEN, false);
 }
 
 struct request *
 pending_next_by_token(const struct pending *pending, struct span wire_token, const struct request *after)
 {
-	const struct request_name *name = NULL;
+	const struct request_name *name;
+	struct request *next;
 
 	if (after == NULL)
-		return find(pending, wire_token, NAME_WIRE_TOKEN, NAME_WIRE_TOKEN);
+		return find(pending, wire_token, NAME_TOKEN);
 	for (name = after->names; name->text.ptr != after->wire_token.ptr;)
 		name++;
-	name = with_text(map_next(&name->entry), wire_token);
-	if (name != NULL || after->state == REQUEST_ABANDONED)
-		return name == NULL ? NULL : name->request;
-	return first_of(pending, wire_token, id_hash(wire_token, pending->seed), NAME_WIRE_TOKEN, true);
+	next = with_text(map_next(&name->entry), wire_token);
+	if (next != NULL || after->state == REQUEST_ABANDONED)
+		return next;
+	return with_text(map_first(&pending->names, name->entry.hash ^ TOMBSTONE), wire_token);
 }
 
 struct request *
 pending_loosely(const struct pending *pending, struct span wire_id, bool tombstone)
 {
-	return find_alike(pending, wire_id, NAME_BOTH, NAME_WIRE_ID, tombstone);
+	return find_alike(pending, wire_id, NAME_WIRE_ID, tombstone);
 }
 
 bool
@@ -403,22 +389,23 @@ pending_holds(const struct pending *pending, struct span id)
 	return pending_by_id(pending, id) != NULL || pending_by_wire(pending, id) != NULL;
 }
 
+/* The request whose alarm, at this offset in it, is due first. */
+static struct request *
+first_due(const struct timeline *timeline, msec_t now, size_t offset)
+{
+	struct alarm *first = timeline_first(timeline);
+
+	return first == NULL || first->due > now ? NULL : (struct request *)(void *)((char *)first - offset);
+}
+
 struct request *
 pending_idle_due(const struct pending *pending, msec_t now)
 {
-	struct alarm *first = timeline_first(&pending->idle);
-
-	if (first == NULL || first->due > now)
-		return NULL;
-	return (struct request *)(void *)((char *)first - offsetof(struct request, idle));
+	return first_due(&pending->idle, now, offsetof(struct request, idle));
 }
 
 struct request *
 pending_hard_due(const struct pending *pending, msec_t now)
 {
-	struct alarm *first = timeline_first(&pending->hard);
-
-	if (first == NULL || first->due > now)
-		return NULL;
-	return (struct request *)(void *)((char *)first - offsetof(struct request, hard));
+	return first_due(&pending->hard, now, offsetof(struct request, hard));
 }

@@ -1,6 +1,6 @@
-#include "core/envelope.h"
+#include "core/scan.h"
 
-#include "core/id.h"
+#include "core/json.h"
 
 static bool
 has_answer(const struct scan *scan)
@@ -57,7 +57,7 @@ read_id(struct envelope *envelope, const struct scan *scan)
 static enum envelope_kind
 read_kind(const struct scan *scan, bool needs_jsonrpc)
 {
-	enum value_type type = scan_type(scan);
+	enum value_type type = scan_value(scan, SCAN_TEXT)->type;
 	bool answer = has_answer(scan);
 
 	if (scan->fault != SCAN_FINE)
@@ -99,5 +99,5 @@ envelope_meant(const struct scan *scan)
 bool
 envelope_is_read(const struct scan *scan)
 {
-	return !scan->failed && scan_value_end(scan) > 0;
+	return !scan->failed && scan_value(scan, SCAN_TEXT)->end > 0;
 }

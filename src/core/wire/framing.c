@@ -1,6 +1,9 @@
 #include "core/framing.h"
 
 #include <string.h>
+#include <strings.h>
+
+#include "core/json.h"
 
 /* Writing */
 
@@ -8,18 +11,15 @@ struct span
 framing_head(enum framing framing, uint64_t len, char storage[FRAMING_HEAD_MAX])
 {
 	struct span name = SPAN("Content-Length: "), end = SPAN("\r\n\r\n");
-	char *first = storage + FRAMING_HEAD_MAX;
+	char digits[SPAN_NUMBER_MAX];
+	struct span number = span_number((int64_t)len, digits);
 
 	if (framing == FRAMING_NEWLINE)
-		return (struct span){ NULL, 0 };
-	first -= end.len;
-	memcpy(first, end.ptr, end.len);
-	do
-		*--first = (char)('0' + len % 10);
-	while ((len /= 10) > 0);
-	first -= name.len;
-	memcpy(first, name.ptr, name.len);
-	return (struct span){ first, (size_t)(storage + FRAMING_HEAD_MAX - first) };
+		return SPAN_NONE;
+	memcpy(storage, name.ptr, name.len);
+	memcpy(storage + name.len, number.ptr, number.len);
+	memcpy(storage + name.len + number.len, end.ptr, end.len);
+	return (struct span){ storage, name.len + number.len + end.len };
 }
 
 void
@@ -33,16 +33,9 @@ framing_append(struct buf *out, enum framing framing, struct span message)
 		buf_append(out, SPAN("\n"));
 }
 
-/* Names of header fields are compared without case. */
+/* Lines */
 
 static const struct span length_name = { "content-length", sizeof("content-length") - 1 };
-static const struct span type_name = { "content-type", sizeof("content-type") - 1 };
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool
 is_letter(char c)
@@ -50,26 +43,20 @@ is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* Names of header fields are compared without case. */
 static bool
-is_name(struct span bytes, struct span name)
+begins_with(struct span bytes, struct span name)
 {
-	size_t i;
-
-	for (i = 0; i < bytes.len && i < name.len; i++)
-		if ((is_letter(bytes.ptr[i]) ? bytes.ptr[i] | 0x20 : bytes.ptr[i]) != name.ptr[i])
-			return false;
-	return bytes.len == name.len;
+	return bytes.len >= name.len && strncasecmp(bytes.ptr, name.ptr, name.len) == 0;
 }
-
-/* Lines */
 
 /* The place of the last "Content-Length" of the line, or its end: text before it may have had no newline. */
 static size_t
 find_length(struct span line)
 {
-	for (size_t end = line.len; end >= length_name.len; end--)
-		if (is_name(span_part(line, end - length_name.len, length_name.len), length_name))
-			return end - length_name.len;
+	for (size_t at = line.len; at-- > 0;)
+		if (begins_with(span_from(line, at), length_name))
+			return at;
 	return line.len;
 }
 
@@ -104,12 +91,11 @@ struct line { /* one line of a header, or of text */
 static bool
 is_other_field(struct span text, bool bare)
 {
-	struct span name = { text.ptr, 0 };
+	size_t len = 0;
 
-	while (name.len < text.len &&
-	    (is_letter(text.ptr[name.len]) || is_digit(text.ptr[name.len]) || text.ptr[name.len] == '-'))
-		name.len++;
-	return name.len > 0 && name.len < text.len && text.ptr[name.len] == ':' && (is_name(name, type_name) || !bare);
+	while (len < text.len && (is_letter(text.ptr[len]) || is_digit(text.ptr[len]) || text.ptr[len] == '-'))
+		len++;
+	return len > 0 && len < text.len && text.ptr[len] == ':' && (!bare || begins_with(text, SPAN("content-type:")));
 }
 
 static struct line
@@ -132,8 +118,6 @@ read_line(struct span text)
 
 static const char bom[] = "\xef\xbb\xbf";
 
-enum { GUESS_MOST = 4096 }; /* more white space, or a longer line, is text */
-
 struct span
 framing_skip_bom(struct span bytes)
 {
@@ -148,7 +132,7 @@ guess_line(struct span bytes)
 	const char *newline = memchr(bytes.ptr, '\n', bytes.len);
 
 	if (newline == NULL)
-		return bytes.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
+		return bytes.len < FRAME_HEAD_MAX ? GUESS_MORE : GUESS_NEWLINE;
 	if (bytes.len >= preface.len && memcmp(bytes.ptr, preface.ptr, preface.len) == 0)
 		return GUESS_FOREIGN;
 	bytes.len = (size_t)(newline - bytes.ptr);
@@ -161,7 +145,7 @@ framing_guess(struct span bytes)
 	struct span rest = span_skip_space(framing_skip_bom(bytes));
 
 	if (rest.len == 0)
-		return bytes.len < GUESS_MOST ? GUESS_MORE : GUESS_NEWLINE;
+		return bytes.len < FRAME_HEAD_MAX ? GUESS_MORE : GUESS_NEWLINE;
 	if (rest.ptr[0] == '{' || rest.ptr[0] == '[')
 		return GUESS_NEWLINE;
 	if (is_letter(rest.ptr[0]))
@@ -174,28 +158,11 @@ framing_guess(struct span bytes)
 /* Reading */
 
 static void
-end_at(struct frame *frame, uint64_t end, uint64_t next)
+end_at(struct frame *frame, uint64_t end, uint64_t next, bool text)
 {
 	frame->end = end;
 	frame->next = next;
-}
-
-static void
-end_as_text(struct frame *frame, size_t end, size_t next)
-{
-	frame->text = true;
-	end_at(frame, end, next);
-}
-
-static void
-find_newline(struct frame *frame, struct span bytes)
-{
-	struct span fresh = span_from(bytes, frame->searched);
-	const char *newline = memchr(fresh.ptr, '\n', fresh.len);
-
-	frame->searched = bytes.len;
-	if (newline != NULL)
-		end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1);
+	frame->text = text;
 }
 
 /* Reads the whole lines of the frame: a header, or text, which ends with its line or where a header begins. */
@@ -207,21 +174,21 @@ read_head(struct frame *frame, struct span bytes)
 	size_t at, next;
 
 	for (at = 0; frame->next == 0 && (newline = memchr(bytes.ptr + at, '\n', bytes.len - at)) != NULL; at = next) {
-		bool header = known.kind == LINE_LENGTH, differs;
+		bool differs;
 
 		next = (size_t)(newline - bytes.ptr) + 1;
 		line = read_line(span_part(bytes, at, next - 1 - at));
-		header = header || line.kind == LINE_LENGTH || line.kind == LINE_FIELD;
 		differs = known.kind == line.kind && known.length != line.length;
 		/* A bare line that names a length may be text, before a header that is not. */
 		if (line.kind == LINE_LENGTH && (line.name > 0 || (differs && known.bare && !line.bare)))
-			end_as_text(frame, at + line.name, at + line.name);
-		else if (!header || differs || next > FRAME_HEAD_MAX)
-			end_as_text(frame, next - 1, next);
+			end_at(frame, at + line.name, at + line.name, true);
+		else if (differs || next > FRAME_HEAD_MAX ||
+		    (known.kind == LINE_TEXT && (line.kind == LINE_TEXT || line.kind == LINE_EMPTY)))
+			end_at(frame, next - 1, next, true);
+		else if (line.kind == LINE_EMPTY)
+			end_at(frame, next + known.length, next + known.length, false);
 		else if (line.kind == LINE_LENGTH)
 			known = line;
-		else if (line.kind == LINE_EMPTY)
-			end_at(frame, next + known.length, next + known.length);
 		if (line.kind == LINE_EMPTY && !frame->text)
 			frame->body = next;
 	}
@@ -230,18 +197,23 @@ read_head(struct frame *frame, struct span bytes)
 bool
 frame_read(struct frame *frame, enum framing framing, struct span bytes)
 {
-	if (frame->next == 0 && framing == FRAMING_NEWLINE)
-		find_newline(frame, bytes);
-	else if (frame->next == 0)
+	struct span fresh = span_from(bytes, frame->searched);
+	const char *newline;
+
+	if (frame->next == 0 && framing == FRAMING_HEADER) {
 		read_head(frame, bytes);
+	} else if (frame->next == 0) {
+		frame->searched = bytes.len;
+		if ((newline = memchr(fresh.ptr, '\n', fresh.len)) != NULL)
+			end_at(frame, (size_t)(newline - bytes.ptr), (size_t)(newline - bytes.ptr) + 1, false);
+	}
 	return frame->next > 0 && frame->next <= bytes.len;
 }
 
 void
 frame_finish(struct frame *frame, enum framing framing, size_t len)
 {
-	frame->text = frame->next == 0 && framing == FRAMING_HEADER;
-	end_at(frame, len, len);
+	end_at(frame, len, len, frame->next == 0 && framing == FRAMING_HEADER);
 }
 
 void

@@ -116,16 +116,22 @@ append(struct lane *lane, const struct queued *queued)
 	lane->backlog += queued->size;
 }
 
-/* Replaces the bytes at [from, to) of the message. */
+/* The last `own` bytes of `texts` stand for the bytes at [from, to) of the message. */
+static void
+cut(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, size_t own)
+{
+	struct cut cut = { from, to, own };
+
+	buf_append(&lane->cuts, (struct span){ (const char *)&cut, sizeof(cut) });
+	queued->cuts++;
+	queued->size = queued->size + own - (size_t)(to - from);
+}
+
 static void
 replace(struct lane *lane, struct queued *queued, uint64_t from, uint64_t to, struct span with)
 {
-	struct cut cut = { from, to, with.len };
-
 	buf_append(&lane->texts, with);
-	buf_append(&lane->cuts, (struct span){ (const char *)&cut, sizeof(cut) });
-	queued->cuts++;
-	queued->size = queued->size + with.len - (size_t)(to - from);
+	cut(lane, queued, from, to, with.len);
 }
 
 /* Deciding */
@@ -184,14 +190,12 @@ void
 lane_answer(struct lane *lane, struct span message)
 {
 	struct queued queued = { .start = lane->decided, .next = lane->decided, .bound = true };
-	char storage[FRAMING_HEAD_MAX];
+	size_t before = lane->texts.len;
 
 	if (lane->mute)
 		return;
-	replace(lane, &queued, queued.start, queued.start, framing_head(lane->framing, message.len, storage));
-	replace(lane, &queued, queued.start, queued.start, message);
-	if (lane->framing == FRAMING_NEWLINE)
-		replace(lane, &queued, queued.start, queued.start, SPAN("\n"));
+	framing_append(&lane->texts, lane->framing, message);
+	cut(lane, &queued, queued.start, queued.start, lane->texts.len - before);
 	append(lane, &queued);
 }
 
@@ -228,14 +232,6 @@ lane_withdraw(struct lane *lane, uint64_t position)
 	settle(lane);
 }
 
-/* n bytes of the urgent messages were written or dropped. */
-static void
-take_urgent(struct lane *lane, size_t n)
-{
-	lane->urgent_gone += n;
-	buf_consume(&lane->urgent, n);
-}
-
 void
 lane_lose_reader(struct lane *lane, bool last)
 {
@@ -244,7 +240,8 @@ lane_lose_reader(struct lane *lane, bool last)
 			drop(lane, queued_at(lane, i));
 	lane->sent = 0;
 	settle(lane);
-	take_urgent(lane, lane->urgent.len);
+	lane->urgent_gone += lane->urgent.len;
+	buf_clear(&lane->urgent);
 	lane_give_back(lane);
 }
 
@@ -359,7 +356,8 @@ lane_sent(struct lane *lane, size_t n)
 {
 	lane->taken += n;
 	if (urgent_is_next(lane)) {
-		take_urgent(lane, n);
+		lane->urgent_gone += n;
+		buf_consume(&lane->urgent, n);
 		return;
 	}
 	lane->sent += n;

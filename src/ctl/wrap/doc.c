@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/map.h"
 #include "core/buf.h"
 #include "core/json.h"
 

@@ -165,18 +165,17 @@ pair(uint64_t client, uint64_t server)
 }
 
 static json_t *
-view_latency(const struct latency *latency)
+view_latencies(const struct journal *journal)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < latency->count; i++) {
-		const struct latency_entry *entry = &latency->entries[i];
-		struct span method = { entry->method, entry->method_len }, name = { entry->name, entry->name_len };
+	for (size_t i = 0; i < journal->latency_count; i++) {
+		const struct latency *latency = &journal->latencies[i];
 
 		json_array_append_new(array,
-		    json_pack("{s:o,s:o,s:I,s:I,s:I}", "method", printable_json(method, false), "name",
-			printable_json(name, false), "count", (json_int_t)entry->count, "sum_ms",
-			(json_int_t)entry->sum, "longest_ms", (json_int_t)entry->longest));
+		    json_pack("{s:o,s:o,s:I,s:I,s:I}", "method", printable_json(latency->method, false), "name",
+			printable_json(latency->name, false), "count", (json_int_t)latency->count, "sum_ms",
+			(json_int_t)latency->sum, "longest_ms", (json_int_t)latency->longest));
 	}
 	return array;
 }
@@ -199,5 +198,5 @@ views_stats(const struct control *control)
 	    pair(journal->requests[SIDE_CLIENT], journal->requests[SIDE_SERVER]), "tallies", tallies, "in_flight",
 	    pair(session_outstanding(session, SIDE_CLIENT), session_outstanding(session, SIDE_SERVER)), "queued_bytes",
 	    pair(port_size(control->life->port), port_size(control->life->client->port)), "restarts",
-	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latency(session_latency(session)));
+	    (json_int_t)journal->counts[WHY_RESTARTED], "latency", view_latencies(journal));
 }

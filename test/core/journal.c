@@ -1,0 +1,54 @@
+#include "core/journal.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+SUITE("journal");
+
+TEST(each_method_and_name_is_counted)
+{
+	struct journal journal = { 0 };
+	const struct latency *entry;
+
+	journal_time(&journal, SPAN("tools/call"), SPAN("a"), 5);
+	journal_time(&journal, SPAN("tools/call"), SPAN("b"), 6);
+	journal_time(&journal, SPAN("tools/call"), SPAN("a"), 600001);
+	entry = journal.latencies;
+	ck_assert_uint_eq(entry->count, 2);
+	ck_assert_uint_eq(entry->sum, 600006);
+	ck_assert_int_eq(entry->longest, 600001);
+	ck_assert_mem_eq(entry->method.ptr, "tools/call", 10);
+	ck_assert_mem_eq(entry->name.ptr, "a", 1);
+	ck_assert_uint_eq(entry->method.len, 10);
+	ck_assert_uint_eq(journal.latencies[1].count, 1);
+	ck_assert_uint_eq(journal.latency_count, 2);
+}
+
+TEST(the_number_of_entries_is_bounded)
+{
+	struct journal journal = { 0 };
+	char name[32];
+
+	for (int i = 0; i < LIMIT_LATENCIES + 10; i++) {
+		snprintf(name, sizeof(name), "tool %d", i);
+		journal_time(&journal, SPAN("tools/call"), span_of(name), 1);
+	}
+	ck_assert_mem_eq(journal.latencies[LIMIT_LATENCIES].method.ptr, "other", 5);
+	ck_assert_uint_eq(journal.latencies[LIMIT_LATENCIES].count, 10);
+	ck_assert_uint_eq(journal.latency_count, LIMIT_LATENCIES + 1);
+	journal_time(&journal, SPAN("tools/call"), SPAN("tool 3"), 1);
+	ck_assert_uint_eq(journal.latencies[3].count, 2);
+}
+
+TEST(a_long_name_is_known_by_its_beginning)
+{
+	struct journal journal = { 0 };
+	char name[4096];
+
+	memset(name, 'x', sizeof(name));
+	journal_time(&journal, SPAN("m"), (struct span){ name, 4096 }, 1);
+	journal_time(&journal, SPAN("m"), (struct span){ name, 4095 }, 1);
+	ck_assert_uint_eq(journal.latencies[0].count, 2);
+	ck_assert_uint_lt(journal.latencies[0].name.len, 256);
+}
