@@ -362,7 +362,7 @@ static const struct {
 	const char *said;
 } refusals[] = {
 	{ "$C ls --frob", 2, "unknown option '--frob'; see cancelctl ls --help" },
-	{ "$C ls a b", 2, "more than one" },
+	{ "$C ls a b", 2, "'b' is one argument too many" },
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C cancel --all 7", 2, "which requests?" },
@@ -378,7 +378,7 @@ static const struct {
 	{ "$C top </dev/null", 2, "needs a terminal" },
 	{ "$C top a b", 2, "one pid or name" },
 	{ "$C top -i 1ms", 2, "100ms to 1h" },
-	{ "$C stats a b", 2, "more than one" },
+	{ "$C stats a b", 2, "'b' is one argument too many" },
 	{ "$C metrics x", 2, "no argument" },
 	{ "$C reload nobody", 1, "canceld" },
 	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,

@@ -268,8 +268,7 @@ ctl_metrics(int argc, char *argv[])
 		return serve_metrics(where, look, &view);
 	buf_init(&text);
 	look(&view, &text);
-	show_bytes(buf_span(&text));
-	buf_free(&text);
+	show_buf(&text);
 	exposition_free(&view.exposition);
 	return CTL_YES;
 }

@@ -146,8 +146,7 @@ draw(const struct top *top)
 		rest = span_part(rest, len, rest.len - len);
 	}
 	compose(&screen, "\033[J");
-	show_bytes(buf_span(&screen));
-	buf_free(&screen);
+	show_buf(&screen);
 	buf_free(&text);
 	json_decref(shown);
 }

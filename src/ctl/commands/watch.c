@@ -78,8 +78,7 @@ show_human(json_t *decision)
 	}
 	printable_append(&line, buf_span(&rest), "");
 	buf_append(&line, SPAN("\n"));
-	show_bytes(buf_span(&line));
-	buf_free(&line);
+	show_buf(&line);
 	buf_free(&rest);
 }
 
