@@ -45,10 +45,10 @@ bool filter_fits(const struct filter *filter, const json_t *decision);
  * go back while this lives, because those of a canceld that has ended stay in it. What is shown is bounded: at most
  * EXPOSITION_SERVERS names of servers and EXPOSITION_PAIRS pairs of a method and a name; the rest is counted as "other".
  */
-enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256, EXPOSITION_VALUE_MAX = 128 };
+enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256 };
 
 struct exposition {
-	json_t *ended;           /* the sums of those that have ended: for each family its samples by their labels */
+	json_t *ended;           /* the sums of those that have ended: samples by their family and labels */
 	json_t *current;         /* the same of each that runs, as of its last answer, by a key of its own */
 	json_t *servers, *pairs; /* seen so far */
 };
@@ -58,11 +58,5 @@ void exposition_free(struct exposition *exposition);
 
 /* stats: the answer to `stats` of each, by a key that tells it from all others as long as it runs; null: none came. */
 void exposition_write(struct exposition *exposition, json_t *stats, struct buf *text);
-
-/*
- * Answers GET /metrics, one visitor after the other, on ADDRESS:PORT, [ADDRESS]:PORT or PORT (then of 127.0.0.1; 0: any
- * free port), which it tells on stderr, until a signal ends the process. Returns an exit status if it cannot.
- */
-int serve_metrics(const char *where, void (*write)(void *user, struct buf *body), void *user);
 
 #endif

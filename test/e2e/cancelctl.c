@@ -380,7 +380,7 @@ static const struct {
 	{ "$C top a b", 2, "'b' is one argument too many" },
 	{ "$C top -i 1ms", 2, "100ms to 1h" },
 	{ "$C stats a b", 2, "'b' is one argument too many" },
-	{ "$C metrics x", 2, "no argument" },
+	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
 	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,
 	    "usage: cancelctl log" },
