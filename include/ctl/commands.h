@@ -19,17 +19,22 @@ int ctl_metrics(int argc, char *argv[]);
 int ctl_wrap(int argc, char *argv[]); /* and unwrap */
 int ctl_doctor(int argc, char *argv[]);
 
+enum { FILTER_CONDITIONS = 16, FILTER_VALUE_MAX = 256 };
+
 /*
  * Which decisions are shown: KEY=VALUE, KEY!=VALUE, KEY>VALUE, KEY>=VALUE, KEY<VALUE or KEY<=VALUE, of which all must
- * hold. KEY is a member of a decision; age stands for elapsed. For = and != the value may hold '*' and be a list with
- * commas, of which one must fit; the others compare numbers, or durations such as 5s.
+ * hold. KEY is a member of a decision; age stands for elapsed. Numbers are compared as such, and may be durations such as
+ * 5s. Of anything else the VALUE of = and != may hold '*' and be a list with commas, of which one must fit.
  */
-struct filter {                       /* zeroed: all fit */
-	struct condition *conditions; /* owned */
-	size_t count;
+struct filter { /* zeroed: all fit */
+	struct condition {
+		const char *key;
+		int holds;         /* private: which relations fit */
+		const char *value; /* borrowed; NULL: the number */
+		json_int_t number;
+	} conditions[FILTER_CONDITIONS];
+	int count;
 };
-
-void filter_free(struct filter *filter);
 
 /* Whether the word is meant as a condition. */
 bool filter_is_condition(const char *word);
