@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "core/buf.h"
@@ -43,8 +42,8 @@ struct dialogue {
 extern const struct dialogue dialogues[DIALOGUES + 1];
 
 /*
- * What a server has to keep, what was found, and the report of it as text, JSON and JUnit's XML. Names and texts of
- * servers are hostile: each report escapes them.
+ * What a server has to keep, what was found, and the report of it as text and as JSON. Names and texts of servers are
+ * hostile: each report escapes them.
  */
 
 /* In the order of the reports; src/ctl/doctor/verdicts.c has a row for each. */
@@ -66,7 +65,7 @@ enum check {
 enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NOT_OFFERED /* what may be missing */, VERDICT_NO, VERDICTS };
 
 struct verdicts {
-	const char *command; /* borrowed, printable */
+	struct span command; /* borrowed, printable */
 	enum dialogue_kind kind;
 	char server[256]; /* what it calls itself; may be empty */
 	bool ended;       /* it ended before it opened a session, as the evidence of CHECK_INITIALIZE says */
@@ -78,7 +77,7 @@ struct verdicts {
 	char failure[512]; /* what kept the command or canceld from being started; empty: nothing */
 };
 
-void verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind);
+void verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind);
 
 /* A later finding replaces an earlier one unless that was worse: behind it in enum verdict. */
 void verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time, const char *format,
@@ -88,22 +87,21 @@ void verdicts_tell(struct verdicts *report, enum check check, enum verdict verdi
 int verdicts_count(const struct verdicts *report, enum verdict verdict);
 
 /* What was not tested because no session was opened is only counted. colour: with escapes for a terminal. */
-void verdicts_print(const struct verdicts *report, FILE *to, bool colour);
+void verdicts_write(const struct verdicts *report, bool colour, struct buf *text);
 
-/* One object, on one line. */
-void verdicts_print_json(const struct verdicts *report, FILE *to);
-void verdicts_print_junit(const struct verdicts *report, FILE *to);
+/* One object, which the caller owns. */
+json_t *verdicts_json(const struct verdicts *report);
 
 /* The server that is examined, and how. */
 struct examination {
 	char canceld[PROGRAM_SIZE]; /* its path */
 	char *const *command;       /* ended by NULL */
 	enum dialogue_kind kind;
-	const char *call;        /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
-	const json_t *arguments; /* an object */
-	msec_t timeout;          /* the longest wait for one answer */
-	msec_t start;            /* the same for the first one */
-	bool loud;               /* the server's stderr is ours; else nobody reads it */
+	const char *call;  /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
+	json_t *arguments; /* an object */
+	msec_t timeout;    /* the longest wait for one answer */
+	msec_t start;      /* the same for the first one */
+	bool loud;         /* the server's stderr is ours; else nobody reads it */
 };
 
 /*

@@ -256,7 +256,6 @@ static const struct {
 	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },
 	{ D "--arguments '{\"a\":1}' -- true", 2, "--arguments needs --call" },
 	{ D "--trust -- true", 2, "--trust needs CLIENT SERVER" },
-	{ D "--junit /no/such/directory/file -- $DEMO_SERVER", 125, "--junit /no/such/directory/file: No such file" },
 	{ D "-- ./no-such-command", 125, "start ./no-such-command: No such file or directory" },
 	{ D "-- /etc/passwd", 125, "Permission denied" },
 	{ D "--help", 0, "usage: cancelctl doctor" },
@@ -270,9 +269,6 @@ static const struct {
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
 	    "no          keeps stdout clean\n            1 times, first NOISE \\x1b[2J<evil>&\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
-	{ D "-j --junit report.xml -- $DEMO_SERVER --ignore-eof; grep -c -e 'tests=\"11\" failures=\"1\" errors=\"0\" sk' "
-	    "-e 'name=\"exits when its stdin ends\".*<failure message=\"SIGTERM was needed' -e '</testsuites>' report.xml",
-	    0, "\n3\n" },
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
 	    "0\n" },
 	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
