@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "core/buf.h"
+#include "core/framing.h"
 #include "core/timeline.h"
 #include "ctl/ctl.h"
 
@@ -35,8 +36,8 @@ struct dialogue {
 	const char *opened;           /* the notification that follows the first answer; NULL: none */
 	const char *meta;             /* _meta of all params; NULL: none */
 	const char *call;             /* the method of all calls; NULL: each has its own */
-	bool headers;                 /* before the messages */
-	bool owed;                    /* a request is answered after its cancel too */
+	enum framing framing;
+	bool owed; /* a request is answered after its cancel too */
 };
 
 extern const struct dialogue dialogues[DIALOGUES + 1];
@@ -118,6 +119,10 @@ struct asked {
 	json_int_t id;
 	const char *method;
 	json_t *answer;                    /* NULL: none yet */
+	const json_t *result;              /* of the answer; NULL: it is no object */
+	const char *error;                 /* the text of the answer's error, or of a result with isError; NULL: none */
+	bool served;                       /* the server has answered, not canceld in its place */
+	bool cancelled;                    /* the answer says that the request was cancelled */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
 	int order;                         /* of the answers, from 1 */
 	int progress;                      /* how often it was reported */
@@ -135,11 +140,13 @@ struct visit {
 	char session[256]; /* the id of the ACP session; empty: none */
 	pid_t pid;         /* of canceld; 0: it has exited */
 	int ends[VISIT_ENDS];
-	int log, config; /* canceld's, until it has opened them; -1: closed */
-	char said[256];  /* the last line of the server's stderr, behind ": "; empty: none was read */
-	char end[32];    /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended;    /* then: visit_now */
-	struct buf in, out, events;
+	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
+	int theirs[VISIT_ENDS], config;
+	char said[256]; /* the last line of the server's stderr, behind ": "; empty: none was read */
+	char end[32];   /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended;   /* then: visit_now */
+	struct buf in[VISIT_ENDS], out;
+	struct frame frames[VISIT_ENDS];
 	msec_t due, late; /* see visit_now */
 };
 
@@ -165,15 +172,6 @@ void visit_cancel(struct visit *visit, const struct asked *asked);
 
 /* Waits for the answer. false: it did not come in so many ms. */
 bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
-
-/* Whether it is the server that has answered: not canceld in its place, and at all. */
-bool visit_is_answered(const struct asked *asked);
-
-/* Whether an answer says that the request was cancelled. */
-bool visit_says_cancelled(const json_t *answer);
-
-/* The text of an answer's error, or of a result with isError; NULL: it is none. */
-const char *visit_error(const struct asked *asked);
 
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);
