@@ -34,8 +34,8 @@ static const struct command commands[] = {
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap },
-	{ "doctor", "[options] [--] COMMAND [argument...] | CLIENT SERVER",
-	    "tells which promises of its protocol a server keeps", ctl_doctor },
+	{ "doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps",
+	    ctl_doctor },
 	{ "help", "", "this text", help },
 	{ "version", "", "the version", version },
 };

@@ -1,7 +1,7 @@
 #ifndef CTL_DOCTOR_H
 #define CTL_DOCTOR_H
 
-/* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup, configured. */
+/* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -182,19 +182,5 @@ void visit_free(struct visit *visit);
 
 /* Examines a server: handshake, tools, one call, a cancel, the end. No process is left in any case. */
 void checkup_run(const struct examination *what, struct verdicts *report);
-
-/* A server as a client starts it, from the client's file. */
-struct configured {
-	char **command;  /* the server's own, without canceld; ended by NULL; entry_words_free */
-	bool agent;      /* the client expects ACP */
-	char fault[512]; /* why there is none; printable by ctl_no */
-};
-
-/*
- * Looks in the files of the client, those of the project here only if trusted. This process then has the directory and
- * the environment that the server gets. false: the fault tells why not; the command is to be freed in any case.
- */
-bool configured_enter(struct configured *configured, const char *client, const char *server, bool trust)
-    __attribute__((warn_unused_result));
 
 #endif

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "core/buf.h"
-#include "ctl/change.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/doctor.h"
@@ -13,20 +12,16 @@
 
 static const char help[] =
     "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
-    "       cancelctl doctor [options] CLIENT SERVER\n"
     "\n"
     "Starts a server through canceld, talks to it as a client does, and tells which promises of its\n"
-    "protocol it keeps. It calls only what --call names, to be answered and to be cancelled. CLIENT,\n"
-    "such as cursor, names a client whose file says how SERVER is started; it gets the environment\n"
-    "that clients give.\n"
+    "protocol it keeps. It calls only what --call names, to be answered and to be cancelled.\n"
     "\n"
     "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one that takes a second\n"
     "                       or more shows most\n"
     "  --arguments JSON     its arguments, or the params of the method, an object ({})\n"
-    "  -D, --dialect NAME   mcp, acp or lsp (mcp; acp for an agent of the client's)\n"
+    "  -D, --dialect NAME   mcp, acp or lsp (mcp)\n"
     "  --timeout DURATION   the longest wait for one answer (10s)\n"
     "  --start DURATION     the same for the first answer of a session (1m)\n"
-    "  --trust              also look for SERVER in the files of the project here\n"
     "  -j, --json           one JSON object\n"
     "  -v, --verbose        show the server's stderr\n"
     "  -h, --help           this text\n"
@@ -45,34 +40,16 @@ read_time(const char *option, const char *value)
 	return time;
 }
 
-/* The words of a command line from `first` on name a client and a server; behind "--" is always a command. */
-static bool
-names_server(char *argv[], int first)
+static enum dialogue_kind
+read_dialect(const char *name)
 {
-	return argv[first] != NULL && argv[first + 1] != NULL && argv[first + 2] == NULL &&
-	    strcmp(argv[first - 1], "--") != 0 && client_named(argv[first]) != NULL;
-}
+	enum dialogue_kind kind = DIALOGUE_MCP;
 
-/* Sets the protocol, and the command with what belongs to it. */
-static void
-set_server(struct examination *what, struct configured *configured, const char *dialect, bool trust, char *argv[])
-{
-	char **words = argv + optind;
-	bool named = names_server(argv, optind);
-
-	if (words[0] == NULL)
-		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
-	if (trust && !named)
-		exit(ctl_usage("--trust needs CLIENT SERVER"));
-	if (named && !configured_enter(configured, words[0], words[1], trust))
-		exit(ctl_no("%s", configured->fault));
-	what->command = named ? configured->command : words;
-	if (dialect == NULL)
-		dialect = dialogues[configured->agent ? DIALOGUE_ACP : DIALOGUE_MCP].name;
-	while (what->kind < DIALOGUES && strcmp(dialogues[what->kind].name, dialect) != 0)
-		what->kind++;
-	if (what->kind == DIALOGUES)
-		exit(ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", dialect));
+	while (kind < DIALOGUES && strcmp(dialogues[kind].name, name) != 0)
+		kind++;
+	if (kind == DIALOGUES)
+		exit(ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", name));
+	return kind;
 }
 
 static json_t *
@@ -93,7 +70,7 @@ read_arguments(const char *call, const char *arguments)
 }
 
 static int
-examine(const struct examination *what, bool json, bool colours)
+examine(const struct examination *what, bool json)
 {
 	struct buf command = { 0 }, text = { 0 };
 	struct verdicts report;
@@ -111,7 +88,7 @@ examine(const struct examination *what, bool json, bool colours)
 		show_json(whole);
 		json_decref(whole);
 	} else {
-		verdicts_write(&report, colours, &text);
+		verdicts_write(&report, term_colours(), &text);
 		show_buf(&text);
 	}
 	buf_free(&command);
@@ -121,14 +98,12 @@ examine(const struct examination *what, bool json, bool colours)
 int
 ctl_doctor(int argc, char *argv[])
 {
-	const char *arguments = "{}", *dialect = NULL, *timeout = "10s", *start = "1m";
-	bool json = false, trust = false, colours = term_colours();
-	struct configured configured = { 0 };
+	const char *arguments = "{}", *dialect = "mcp", *timeout = "10s", *start = "1m";
 	struct examination what = { 0 };
+	bool json = false;
 	struct ctl_option options[] = { { "call", 0, NULL, &what.call }, { "arguments", 0, NULL, &arguments },
 		{ "dialect", 'D', NULL, &dialect }, { "timeout", 0, NULL, &timeout }, { "start", 0, NULL, &start },
-		{ "json", 'j', &json, NULL }, { "trust", 0, &trust, NULL }, { "verbose", 'v', &what.loud, NULL },
-		{ 0 } };
+		{ "json", 'j', &json, NULL }, { "verbose", 'v', &what.loud, NULL }, { 0 } };
 	int status;
 
 	ctl_line(argc, argv, options, CTL_STOPS, help);
@@ -139,9 +114,11 @@ ctl_doctor(int argc, char *argv[])
 	what.arguments = read_arguments(what.call, arguments);
 	if (!program_canceld(what.canceld))
 		exit(ctl_failed("canceld is neither beside cancelctl nor in PATH"));
-	set_server(&what, &configured, dialect, trust, argv);
-	status = examine(&what, json, colours);
+	what.command = argv + optind;
+	if (what.command[0] == NULL)
+		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
+	what.kind = read_dialect(dialect);
+	status = examine(&what, json);
 	json_decref(what.arguments);
-	entry_words_free(configured.command);
 	return status;
 }
