@@ -1,7 +1,5 @@
-#include <errno.h>
 #include <jansson.h>
 #include <locale.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,6 @@
 #include "core/buf.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
-#include "ctl/show.h"
 #include "shell/words.h"
 
 struct command {
@@ -37,22 +34,13 @@ static const struct command commands[] = {
 	{ "wrap", "[CLIENT|FILE|--all] [SERVER...] [-- OPTION...]",
 	    "puts canceld before the servers of a client; --list", ctl_wrap },
 	{ "unwrap", "CLIENT|FILE|--all [SERVER...]", "takes it out again", ctl_wrap },
-	{ "doctor", "[options] [--] COMMAND [argument...] | CLIENT SERVER",
-	    "tells which promises of its protocol a server keeps", ctl_doctor },
+	{ "doctor", "[options] [--] COMMAND [argument...]", "tells which promises of its protocol a server keeps",
+	    ctl_doctor },
 	{ "help", "", "this text", help },
 	{ "version", "", "the version", version },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
-
-/* A reader that wants no more, such as head(1), is no fault. */
-static int
-finish_output(int status)
-{
-	if (fflush(stdout) != 0 && errno != EPIPE)
-		return ctl_failed("stdout: %s", strerror(errno));
-	return status;
-}
 
 static int
 help(int argc, char *argv[])
@@ -82,7 +70,7 @@ int
 main(int argc, char *argv[])
 {
 	const char *name = argc < 2 ? "" : argv[1];
-	struct nearest nearest;
+	struct nearest nearest = { 0 };
 
 	/* jansson would lose what it was to build. */
 	json_set_alloc_funcs(mem_new, free);
@@ -93,12 +81,11 @@ main(int argc, char *argv[])
 		name = "help";
 	if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0)
 		name = "version";
-	nearest = (struct nearest){ .typed = span_of(name) };
+	nearest.typed = span_of(name);
 	for (int i = 0; i < COMMANDS; i++) {
 		if (strcmp(commands[i].name, name) == 0)
-			return finish_output(commands[i].run(argc - 1, argv + 1));
+			return ctl_end(commands[i].run(argc - 1, argv + 1));
 		nearest_offer(&nearest, commands[i].name);
 	}
-	return ctl_usage("unknown command '%.200s'%s%s; see cancelctl help", name,
-	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
+	return ctl_unknown("command", &nearest, "see cancelctl help");
 }

@@ -19,17 +19,22 @@ int ctl_metrics(int argc, char *argv[]);
 int ctl_wrap(int argc, char *argv[]); /* and unwrap */
 int ctl_doctor(int argc, char *argv[]);
 
+enum { FILTER_CONDITIONS = 16, FILTER_VALUE_MAX = 256 };
+
 /*
  * Which decisions are shown: KEY=VALUE, KEY!=VALUE, KEY>VALUE, KEY>=VALUE, KEY<VALUE or KEY<=VALUE, of which all must
- * hold. KEY is a member of a decision; age stands for elapsed. For = and != the value may hold '*' and be a list with
- * commas, of which one must fit; the others compare numbers, or durations such as 5s.
+ * hold. KEY is a member of a decision; age stands for elapsed. Numbers are compared as such, and may be durations such as
+ * 5s. Of anything else the VALUE of = and != may hold '*' and be a list with commas, of which one must fit.
  */
-struct filter {                       /* zeroed: all fit */
-	struct condition *conditions; /* owned */
-	size_t count;
+struct filter { /* zeroed: all fit */
+	struct condition {
+		const char *key;
+		int holds;         /* private: which relations fit */
+		const char *value; /* borrowed; NULL: the number */
+		json_int_t number;
+	} conditions[FILTER_CONDITIONS];
+	int count;
 };
-
-void filter_free(struct filter *filter);
 
 /* Whether the word is meant as a condition. */
 bool filter_is_condition(const char *word);
@@ -45,10 +50,10 @@ bool filter_fits(const struct filter *filter, const json_t *decision);
  * go back while this lives, because those of a canceld that has ended stay in it. What is shown is bounded: at most
  * EXPOSITION_SERVERS names of servers and EXPOSITION_PAIRS pairs of a method and a name; the rest is counted as "other".
  */
-enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256, EXPOSITION_VALUE_MAX = 128 };
+enum { EXPOSITION_SERVERS = 64, EXPOSITION_PAIRS = 256 };
 
 struct exposition {
-	json_t *ended;           /* the sums of those that have ended: for each family its samples by their labels */
+	json_t *ended;           /* the sums of those that have ended: samples by their family and labels */
 	json_t *current;         /* the same of each that runs, as of its last answer, by a key of its own */
 	json_t *servers, *pairs; /* seen so far */
 };
@@ -58,11 +63,5 @@ void exposition_free(struct exposition *exposition);
 
 /* stats: the answer to `stats` of each, by a key that tells it from all others as long as it runs; null: none came. */
 void exposition_write(struct exposition *exposition, json_t *stats, struct buf *text);
-
-/*
- * Answers GET /metrics, one visitor after the other, on ADDRESS:PORT, [ADDRESS]:PORT or PORT (then of 127.0.0.1; 0: any
- * free port), which it tells on stderr, until a signal ends the process. Returns an exit status if it cannot.
- */
-int serve_metrics(const char *where, void (*write)(void *user, struct buf *body), void *user);
 
 #endif

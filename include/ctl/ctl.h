@@ -19,6 +19,10 @@ int ctl_tell(int status, const char *format, ...) __attribute__((format(printf, 
 #define ctl_usage(...) ctl_tell(CTL_USAGE, __VA_ARGS__)
 #define ctl_failed(...) ctl_tell(CTL_FAILED, __VA_ARGS__)
 
+/* "unknown KIND 'X': it could be Y; WHERE": CTL_USAGE. X is what was typed, up to the NUL behind it. */
+struct nearest;
+int ctl_unknown(const char *kind, const struct nearest *nearest, const char *where);
+
 /* An option of a command; -h and --help are added. */
 struct ctl_option {
 	const char *name;
@@ -34,10 +38,17 @@ struct ctl_option {
 int ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops, const char *usage);
 
 /*
- * The command line of ls and stats: -j, -h, and at most one canceld; *which stays NULL if none is given. -1, or the
- * status to exit with.
+ * The same, and exits where that returns a status. most: how many words may be there that are no option; CTL_STOPS: any
+ * number, and the first one ends the options.
  */
-int ctl_words(int argc, char *argv[], const char *usage, bool *json, const char **which);
+enum { CTL_STOPS = -1 };
+void ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, const char *usage);
+
+/*
+ * The status to exit with: CTL_FAILED, which is told, if what was shown could not be written. A reader that wants no more,
+ * such as head(1), is no fault.
+ */
+int ctl_end(int status);
 
 /* canceld itself: beside the program that runs now, else in PATH. false: nowhere, or its path is not UTF-8. */
 enum { PROGRAM_SIZE = 4096 };

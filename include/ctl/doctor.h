@@ -1,15 +1,15 @@
 #ifndef CTL_DOCTOR_H
 #define CTL_DOCTOR_H
 
-/* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup, configured. */
+/* What the files of `cancelctl doctor` share; from the bottom up: verdicts, visit, checkup. */
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "core/buf.h"
+#include "core/framing.h"
 #include "core/timeline.h"
 #include "ctl/ctl.h"
 
@@ -36,15 +36,15 @@ struct dialogue {
 	const char *opened;           /* the notification that follows the first answer; NULL: none */
 	const char *meta;             /* _meta of all params; NULL: none */
 	const char *call;             /* the method of all calls; NULL: each has its own */
-	bool headers;                 /* before the messages */
-	bool owed;                    /* a request is answered after its cancel too */
+	enum framing framing;
+	bool owed; /* a request is answered after its cancel too */
 };
 
 extern const struct dialogue dialogues[DIALOGUES + 1];
 
 /*
- * What a server has to keep, what was found, and the report of it as text, JSON and JUnit's XML. Names and texts of
- * servers are hostile: each report escapes them.
+ * What a server has to keep, what was found, and the report of it as text and as JSON. Names and texts of servers are
+ * hostile: each report escapes them.
  */
 
 /* In the order of the reports; src/ctl/doctor/verdicts.c has a row for each. */
@@ -66,7 +66,7 @@ enum check {
 enum verdict { VERDICT_NOT_TESTED, VERDICT_YES, VERDICT_NOT_OFFERED /* what may be missing */, VERDICT_NO, VERDICTS };
 
 struct verdicts {
-	const char *command; /* borrowed, printable */
+	struct span command; /* borrowed, printable */
 	enum dialogue_kind kind;
 	char server[256]; /* what it calls itself; may be empty */
 	bool ended;       /* it ended before it opened a session, as the evidence of CHECK_INITIALIZE says */
@@ -78,7 +78,7 @@ struct verdicts {
 	char failure[512]; /* what kept the command or canceld from being started; empty: nothing */
 };
 
-void verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind);
+void verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind);
 
 /* A later finding replaces an earlier one unless that was worse: behind it in enum verdict. */
 void verdicts_tell(struct verdicts *report, enum check check, enum verdict verdict, msec_t time, const char *format,
@@ -88,22 +88,21 @@ void verdicts_tell(struct verdicts *report, enum check check, enum verdict verdi
 int verdicts_count(const struct verdicts *report, enum verdict verdict);
 
 /* What was not tested because no session was opened is only counted. colour: with escapes for a terminal. */
-void verdicts_print(const struct verdicts *report, FILE *to, bool colour);
+void verdicts_write(const struct verdicts *report, bool colour, struct buf *text);
 
-/* One object, on one line. */
-void verdicts_print_json(const struct verdicts *report, FILE *to);
-void verdicts_print_junit(const struct verdicts *report, FILE *to);
+/* One object, which the caller owns. */
+json_t *verdicts_json(const struct verdicts *report);
 
 /* The server that is examined, and how. */
 struct examination {
 	char canceld[PROGRAM_SIZE]; /* its path */
 	char *const *command;       /* ended by NULL */
 	enum dialogue_kind kind;
-	const char *call;        /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
-	const json_t *arguments; /* an object */
-	msec_t timeout;          /* the longest wait for one answer */
-	msec_t start;            /* the same for the first one */
-	bool loud;               /* the server's stderr is ours; else nobody reads it */
+	const char *call;  /* the tool, or in ACP and LSP the method, that may be called; NULL: none */
+	json_t *arguments; /* an object */
+	msec_t timeout;    /* the longest wait for one answer */
+	msec_t start;      /* the same for the first one */
+	bool loud;         /* the server's stderr is ours; else nobody reads it */
 };
 
 /*
@@ -120,6 +119,10 @@ struct asked {
 	json_int_t id;
 	const char *method;
 	json_t *answer;                    /* NULL: none yet */
+	const json_t *result;              /* of the answer; NULL: it is no object */
+	const char *error;                 /* the text of the answer's error, or of a result with isError; NULL: none */
+	bool served;                       /* the server has answered, not canceld in its place */
+	bool cancelled;                    /* the answer says that the request was cancelled */
 	msec_t sent, answered, progressed; /* visit_now; progressed: the last time */
 	int order;                         /* of the answers, from 1 */
 	int progress;                      /* how often it was reported */
@@ -137,11 +140,13 @@ struct visit {
 	char session[256]; /* the id of the ACP session; empty: none */
 	pid_t pid;         /* of canceld; 0: it has exited */
 	int ends[VISIT_ENDS];
-	int log, config; /* canceld's, until it has opened them; -1: closed */
-	char said[256];  /* the last line of the server's stderr, behind ": "; empty: none was read */
-	char end[32];    /* "status 3" or "signal 11" of the server; empty: it runs */
-	msec_t ended;    /* then: visit_now */
-	struct buf in, out, events;
+	/* canceld's; it opens its log and its configuration by the names of ours, so these stay open until it exits. */
+	int theirs[VISIT_ENDS], config;
+	char said[256]; /* the last line of the server's stderr, behind ": "; empty: none was read */
+	char end[32];   /* "status 3" or "signal 11" of the server; empty: it runs */
+	msec_t ended;   /* then: visit_now */
+	struct buf in[VISIT_ENDS], out;
+	struct frame frames[VISIT_ENDS];
 	msec_t due, late; /* see visit_now */
 };
 
@@ -168,15 +173,6 @@ void visit_cancel(struct visit *visit, const struct asked *asked);
 /* Waits for the answer. false: it did not come in so many ms. */
 bool visit_wait(struct visit *visit, const struct asked *asked, msec_t limit);
 
-/* Whether it is the server that has answered: not canceld in its place, and at all. */
-bool visit_is_answered(const struct asked *asked);
-
-/* Whether an answer says that the request was cancelled. */
-bool visit_says_cancelled(const json_t *answer);
-
-/* The text of an answer's error, or of a result with isError; NULL: it is none. */
-const char *visit_error(const struct asked *asked);
-
 /* The text of that member; "" if it is none. */
 const char *visit_text(const json_t *object, const char *key);
 
@@ -186,19 +182,5 @@ void visit_free(struct visit *visit);
 
 /* Examines a server: handshake, tools, one call, a cancel, the end. No process is left in any case. */
 void checkup_run(const struct examination *what, struct verdicts *report);
-
-/* A server as a client starts it, from the client's file. */
-struct configured {
-	char **command;  /* the server's own, without canceld; ended by NULL; entry_words_free */
-	bool agent;      /* the client expects ACP */
-	char fault[512]; /* why there is none; printable by ctl_no */
-};
-
-/*
- * Looks in the files of the client, those of the project here only if trusted. This process then has the directory and
- * the environment that the server gets. false: the fault tells why not; the command is to be freed in any case.
- */
-bool configured_enter(struct configured *configured, const char *client, const char *server, bool trust)
-    __attribute__((warn_unused_result));
 
 #endif

@@ -12,11 +12,14 @@
 
 enum { SHOW_TIME_SIZE = 32 };
 
+/* The errno with which a write to stdout failed first, what is written up to now among them; 0: none has. */
+int show_flush(void);
+
 /* One object on one line to stdout, in ASCII and free of control bytes, flushed: readers follow it. */
 void show_json(const json_t *object);
 
-/* The bytes to stdout, flushed. */
-void show_bytes(struct span bytes);
+/* The bytes to stdout, flushed; frees the buffer. */
+void show_buf(struct buf *bytes);
 
 /* The text as a line to stdout, flushed; what is not printable is escaped. */
 void show_line(struct span text);
@@ -31,15 +34,11 @@ struct span show_string(const json_t *object, const char *key);
 /* The member's number, rounded towards 0; 0 where it is none. */
 json_int_t show_number(const json_t *object, const char *key);
 
-/* "tools/call slow": the method, and the name if there is one. */
-void show_method(struct buf *text, const json_t *request);
-
 /* A column of a table; its rows are JSON objects. */
 struct column {
 	const char *title, *key;
+	enum { COLUMN_LEFT, COLUMN_RIGHT, COLUMN_FLEXIBLE /* the widest of these is cut first */ } kind;
 	void (*write)(struct buf *text, const json_t *row, const char *key); /* nothing is shown as "-" */
-	bool right;                                                          /* numbers */
-	bool flexible;                                                       /* the widest of these is cut first */
 };
 
 /* What column.write can be: a string or an integer; milliseconds. */
@@ -70,6 +69,7 @@ void view_outcome(struct buf *line, const json_t *request);
 #define COLOUR_DIM "\033[2m"
 #define COLOUR_REVERSE "\033[7m"
 #define COLOUR_RED "\033[31m"
+#define COLOUR_GREEN "\033[32m"
 #define COLOUR_YELLOW "\033[33m"
 
 /* How many cells a line of stdout has; 0: it is no terminal. rows may be NULL. */

@@ -20,7 +20,6 @@
 enum {
 	CALL_LIMIT = 3000,  /* ms that a canceld has for its answer */
 	TARGETS_LOOK = 500, /* ms after which a view does without those that stand still */
-	FAULT_SIZE = 512,
 };
 
 /* The only place that is looked into; NULL: all of them. Tests have one of their own. */
@@ -29,12 +28,13 @@ extern const char *sockets_place;
 struct target {
 	char path[PLACE_PATH];
 	long pid;
-	int fd;                 /* its connection, non-blocking; -1: there is none */
-	struct buf in;          /* read, and not taken yet */
-	json_t *about;          /* its answer to what all are asked, owned; NULL: it has not answered */
-	bool gone;              /* it has ended */
-	int status;             /* the exit status of the last request that failed */
-	char fault[FAULT_SIZE]; /* and why; "": it does not answer */
+	int fd;          /* its connection, non-blocking; -1: there is none */
+	struct buf in;   /* read, and not taken yet */
+	json_t *about;   /* its answer to what all are asked, owned; NULL: it has not answered */
+	bool answered;   /* ... or has, with an error */
+	bool gone;       /* it has ended */
+	int status;      /* the exit status of the last request, if it failed */
+	char fault[512]; /* and why */
 };
 
 struct targets {
@@ -66,6 +66,9 @@ void targets_find(struct targets *targets, msec_t limit);
  */
 int targets_choose(struct targets *targets, const char *which, msec_t limit);
 
+/* Tells that no canceld has this name. Returns the exit status. */
+int targets_tell_none(const char *which);
+
 /* Leaves out those that `which`, a pid or a name, does not mean; NULL: none. */
 void targets_keep(struct targets *targets, const char *which);
 
@@ -84,10 +87,7 @@ void target_read(struct target *target);
 /* The next whole message of what was read, which the caller owns; NULL: none; one that is not valid ends the connection. */
 json_t *target_take(struct target *target) __attribute__((warn_unused_result));
 
-/* Why it has not answered. */
-const char *target_fault(const struct target *target);
-
-/* Tells that on standard error. Returns the exit status. */
+/* Tells its fault on standard error. Returns the exit status. */
 int target_tell(const struct target *target);
 
 /* The object, with the pid and the server's name of its canceld first; the caller's. */

@@ -1,4 +1,5 @@
 #include <check.h>
+#include <stdio.h>
 
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
@@ -32,7 +33,9 @@ static const struct {
 	{ "name!=x", true },
 	{ "name=*", false },
 	{ "bytes<1", false },
-	{ "method>1", false },
+	{ "age=5s", true },
+	{ "elapsed!=5000", false },
+	{ "to=", true },
 };
 
 SUITE("filter");
@@ -47,12 +50,12 @@ TESTS(conditions_fit, 0, COUNT(cases))
 	ck_assert_msg(filter_fits(&filter, decision) == cases[_i].fits, "%s", cases[_i].condition);
 	ck_assert_int_eq(filter_add(&filter, "why=LATE"), -1);
 	ck_assert_msg(!filter_fits(&filter, decision), "all must fit");
-	filter_free(&filter);
 	json_decref(decision);
 }
 
 TEST(what_is_no_condition_is_refused)
 {
+	char longest[FILTER_VALUE_MAX + 8];
 	struct filter filter = { 0 };
 
 	ck_assert(!filter_is_condition("everything"));
@@ -61,5 +64,15 @@ TEST(what_is_no_condition_is_refused)
 	ck_assert_int_eq(filter_add(&filter, "a!b"), CTL_USAGE);
 	ck_assert_int_eq(filter_add(&filter, "why=LAET"), CTL_USAGE);
 	ck_assert_int_eq(filter_add(&filter, "age>soon"), CTL_USAGE);
-	filter_free(&filter);
+	ck_assert_int_eq(filter_add(&filter, "age=>5"), CTL_USAGE);
+	ck_assert_int_eq(filter_add(&filter, "nmae=slow"), CTL_USAGE);
+	ck_assert_int_eq(filter_add(&filter, "level=error"), CTL_USAGE);
+	ck_assert_int_eq(filter_add(&filter, "to=client,clinet"), CTL_USAGE);
+	ck_assert_int_eq(filter_add(&filter, "method>1"), CTL_USAGE);
+	snprintf(longest, sizeof(longest), "name=%0*d", FILTER_VALUE_MAX, 0);
+	ck_assert_int_eq(filter_add(&filter, longest), CTL_USAGE);
+	filter = (struct filter){ 0 };
+	for (int i = 0; i < FILTER_CONDITIONS; i++)
+		ck_assert_int_eq(filter_add(&filter, "bytes>1"), -1);
+	ck_assert_int_eq(filter_add(&filter, "bytes>1"), CTL_USAGE);
 }

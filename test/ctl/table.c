@@ -4,9 +4,9 @@
 #include <locale.h>
 
 static const struct column columns[] = {
-	{ "N", "n", column_text, true, false },
-	{ "NAME", "name", column_text, false, true },
-	{ "LAST", "last", column_text, false, true },
+	{ "N", "n", COLUMN_RIGHT, column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
+	{ "LAST", "last", COLUMN_FLEXIBLE, column_text },
 	{ 0 },
 };
 

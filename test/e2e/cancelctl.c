@@ -247,6 +247,21 @@ TEST(what_was_counted_is_shown)
 	run_end(run);
 }
 
+/* A watcher has something to write as soon as there is an event. */
+TEST(a_full_disk_is_told)
+{
+	struct run *run = run_session("--name full", NULL);
+
+	if (access("/dev/full", W_OK) == 0)
+		expect(run,
+		    "for c in ls 'ls -j' stats metrics 'set full 1h' 'reload -j full' help; do $C $c 2>said >/dev/full\n"
+		    "[ $? = 125 ] && grep -q 'No space left' said || { echo $c; exit 1; }; done\n"
+		    "$C watch full 2>said >/dev/full & while kill -0 $! 2>kill; do $C set full 1h >set; done; wait $!\n"
+		    "s=$?; cat said; rm said kill set; exit $s",
+		    125, "cancelctl: standard output: No space left on device");
+	run_end(run);
+}
+
 TEST(metrics_are_served)
 {
 	struct run *run = run_session("--name served", NULL);
@@ -362,7 +377,7 @@ static const struct {
 	const char *said;
 } refusals[] = {
 	{ "$C ls --frob", 2, "unknown option '--frob'; see cancelctl ls --help" },
-	{ "$C ls a b", 2, "more than one" },
+	{ "$C ls a b", 2, "'b' is one argument too many" },
 	{ "$C ls ./none.sock", 1, "No such file" },
 	{ "$C cancel x", 2, "which requests?" },
 	{ "$C cancel --all 7", 2, "which requests?" },
@@ -372,14 +387,19 @@ static const struct {
 	{ "$C log -T x error", 2, "unknown option" },
 	{ "$C watch why=LAET", 2, "it could be LATE" },
 	{ "$C watch 'age>x'", 2, "neither a number nor a duration" },
+	{ "$C watch nmae=slow", 2, "unknown key 'nmae=slow': it could be name" },
+	{ "$C watch level=error", 2, "unknown key 'level=error'" },
+	{ "$C watch 'age=>5'", 2, "'>5' is neither a number nor a duration" },
+	{ "$C watch to=clinet", 2, "want client or server" },
 	{ "$C watch a b", 2, "is no filter" },
 	{ "$C watch -l loud", 2, "none of" },
 	{ "$C watch nobody", 1, "canceld" },
 	{ "$C top </dev/null", 2, "needs a terminal" },
-	{ "$C top a b", 2, "one pid or name" },
+	{ "$C top nobody", 1, "no canceld is called 'nobody'; see cancelctl ls" },
+	{ "$C top a b", 2, "'b' is one argument too many" },
 	{ "$C top -i 1ms", 2, "100ms to 1h" },
-	{ "$C stats a b", 2, "more than one" },
-	{ "$C metrics x", 2, "no argument" },
+	{ "$C stats a b", 2, "'b' is one argument too many" },
+	{ "$C metrics x", 2, "'x' is one argument too many" },
 	{ "$C reload nobody", 1, "canceld" },
 	{ "for c in ls cancel set watch top stats metrics reload log; do $C $c -h && $C $c --help || exit 1; done", 0,
 	    "usage: cancelctl log" },

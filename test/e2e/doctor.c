@@ -224,21 +224,6 @@ TEST(the_report_has_evidence_and_what_helps)
 
 #define D "$CANCELCTL doctor "
 
-/* Entries of a client: the demo server, if the shell has the variables that it must, and no others. */
-#define ENTRY(command, words, check) \
-	"{\"command\":\"" command "\",\"args\":[" words "\"-c\",\"test " check " && exec $DEMO_SERVER\"]," \
-	"\"env\":{\"GIVEN\":\"yes\"}"
-#define HAS "x\\$GIVEN\\$HIDDEN = xyes && test x\\$PATH != x"
-#define ENTRIES \
-	"mkdir -p home/.cursor project/.cursor; cat >home/.cursor/mcp.json <<END\n" \
-	"{\"mcpServers\":{\"good\":" ENTRY("sh", "", HAS) "},\"wrapped\":" ENTRY("$CANCELD", \
-	    "\"--wrapped\",\"-t\",\"1s\",\"--\",\"sh\",", HAS) "},\"elsewhere\":" ENTRY("sh", "", \
-	    "-e mcp.json") ",\"cwd\":\"$PWD/home/.cursor\"},\"input\":{\"command\":\"true\",\"env\":" \
-			   "{\"KEY\":\"\\${input:key}\"}},\"remote\":{\"url\":\"https://example.org\"}}}\nEND\n" \
-			   "cat >project/.cursor/mcp.json <<END\n{\"mcpServers\":{\"ours\":" ENTRY("sh", "", \
-			       HAS) "}}}\nEND\n" \
-				    "cd project; HOME=$PWD/../home HIDDEN=1 " D
-
 /* In a directory of its own. */
 static const struct {
 	const char *script;
@@ -255,8 +240,7 @@ static const struct {
 	{ D "--call x --arguments '{' -- true", 2, "--arguments: column 1" },
 	{ D "--call x --arguments '[]' -- true", 2, "--arguments: must be a JSON object" },
 	{ D "--arguments '{\"a\":1}' -- true", 2, "--arguments needs --call" },
-	{ D "--trust -- true", 2, "--trust needs CLIENT SERVER" },
-	{ D "--junit /no/such/directory/file -- $DEMO_SERVER", 125, "--junit /no/such/directory/file: No such file" },
+	{ D "cursor everything", 125, "start cursor: No such file or directory" },
 	{ D "-- ./no-such-command", 125, "start ./no-such-command: No such file or directory" },
 	{ D "-- /etc/passwd", 125, "Permission denied" },
 	{ D "--help", 0, "usage: cancelctl doctor" },
@@ -270,25 +254,12 @@ static const struct {
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER'", 1,
 	    "no          keeps stdout clean\n            1 times, first NOISE \\x1b[2J<evil>&\n" },
 	{ D "-- sh -c 'printf \"\\033[2J<evil>&\\n\"; exec $DEMO_SERVER' >text; grep -c '\033' text", 1, "0\n" },
-	{ D "-j --junit report.xml -- $DEMO_SERVER --ignore-eof; grep -c -e 'tests=\"11\" failures=\"1\" errors=\"0\" sk' "
-	    "-e 'name=\"exits when its stdin ends\".*<failure message=\"SIGTERM was needed' -e '</testsuites>' report.xml",
-	    0, "\n3\n" },
 	{ D "-j --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER 2>&1 >/dev/null | grep -c 'cancelled id='", 1,
 	    "0\n" },
 	{ D "-jv --call sleep --arguments '{\"ms\":1500}' -- $DEMO_SERVER", 0, "demo-server: cancelled id=" },
 	/* It gets no descriptor of ours. */
 	{ "ls /proc/self/fd >without; " D "-v -- sh -c 'exec ls /proc/self/fd >&2' 2>with; cmp without with", 0,
 	    "0 kept, 1 broken" },
-	{ ENTRIES "cursor good", 0, "yes         answers initialize" },
-	{ ENTRIES "cursor wrapped", 0, "yes         answers initialize" },
-	{ ENTRIES "cursor elsewhere", 0, "yes         answers initialize" },
-	{ ENTRIES "--trust cursor ours", 0, "yes         answers initialize" },
-	{ ENTRIES "cursor ours", 1, "cursor has no server 'ours' outside of this project, whose files need --trust" },
-	{ ENTRIES "cursor none", 1, "cursor has no server 'none'" },
-	{ ENTRIES "cursor input", 1, "has a variable that only the client can fill in" },
-	{ ENTRIES "cursor remote", 1, "'remote' in " },
-	{ ENTRIES "zed good", 1, "zed has no server 'good'" },
-	{ ENTRIES "-- cursor good", 125, "start cursor: No such file or directory" },
 };
 
 TESTS(the_command_says_what_is_and_has_a_status, 0, COUNT(scripts))

@@ -37,9 +37,8 @@ report(const struct wish *wish, const struct target *target, const json_t *reque
 	json_array_foreach(requests, i, request)
 	{
 		json_t *row = target_with(target, request);
-		struct buf line;
+		struct buf line = { 0 };
 
-		buf_init(&line);
 		view_outcome(&line, row);
 		json_object_set_new(row, "cancelled", json_boolean(json_object_get(row, "why") == NULL));
 		if (wish->json)
@@ -66,42 +65,39 @@ on_result(void *user, const struct target *target, json_t *result)
 		report(wish, target, json_object_get(result, "refused"));
 }
 
-/* The first len bytes of the text; NULL: there is none. */
+/* NULL: there is none. */
 static json_t *
-string_of(const char *text, size_t len)
+string_of(const char *text)
 {
-	return text == NULL ? NULL :
-			      printable_json((struct span){ text, len < strlen(text) ? len : strlen(text) }, false);
+	return text == NULL ? NULL : printable_json(span_of(text), false);
 }
 
 int
 ctl_cancel(int argc, char *argv[])
 {
-	const char *reason = NULL, *from = NULL, *older = NULL, *method = NULL, *colon;
+	const char *reason = NULL, *from = NULL, *older = NULL, *method = NULL, *name;
 	struct wish wish = { 0 };
 	msec_t age = -1;
 	bool all = false, many;
 	json_t *params;
-	int status = ctl_options(argc, argv,
+	int status;
+
+	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "reason", 'r', NULL, &reason }, { "from", 'f', NULL, &from },
 		{ "older", 'o', NULL, &older }, { "method", 'm', NULL, &method }, { "all", 'a', &all, NULL },
 		{ "json", 'j', &wish.json, NULL }, { 0 } },
-	    false, usage);
-
-	if (status >= 0)
-		return status;
+	    argc, usage);
 	if (older != NULL && (!units_read_duration(span_of(older), &age) || age == MSEC_NEVER))
 		return ctl_usage("--older: '%.60s' is no duration such as 60s", older);
 	many = older != NULL || method != NULL;
 	if ((all && !many) || argc - optind != !all + !many)
 		return ctl_usage(
 		    "which requests? give either an ID, or --older or --method; see cancelctl cancel --help");
-	colon = method == NULL ? NULL : strchr(method, ':');
-	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id",
-	    string_of(many ? NULL : argv[optind + 1], SIZE_MAX), "from", string_of(from, SIZE_MAX), "reason",
-	    string_of(reason, SIZE_MAX), "older_ms", older != NULL ? json_integer(age) : NULL, "method",
-	    string_of(method, method == NULL ? 0 : strcspn(method, ":")), "name",
-	    string_of(colon == NULL ? NULL : colon + 1, SIZE_MAX));
+	name = method == NULL ? NULL : strchr(method, ':');
+	params = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}", "id", string_of(many ? NULL : argv[optind + 1]),
+	    "from", string_of(from), "reason", string_of(reason), "older_ms", older != NULL ? json_integer(age) : NULL,
+	    "name", string_of(name == NULL ? NULL : name + 1), "method",
+	    method == NULL ? NULL : printable_json((struct span){ method, strcspn(method, ":") }, false));
 	do {
 		wish.more = false;
 		status = targets_ask(all ? NULL : argv[optind], "cancel", json_incref(params), on_result, &wish);

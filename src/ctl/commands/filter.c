@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,30 +15,20 @@ enum { LESS = 1, SAME = 2, MORE = 4 };
 static const struct relation {
 	const char *sign;
 	int holds; /* which of LESS, SAME and MORE */
-	bool text;
-} relations[] = { /* the longer ones first */
-	{ "!=", LESS | MORE, true }, { ">=", SAME | MORE, false }, { "<=", LESS | SAME, false }, { "=", SAME, true },
-	{ ">", MORE, false }, { "<", LESS, false }
+} relations[] = {  /* the longer ones first */
+	{ "!=", LESS | MORE }, { ">=", SAME | MORE }, { "<=", LESS | SAME }, { "=", SAME }, { ">", MORE }, { "<", LESS }
 };
 
-enum { RELATIONS = sizeof(relations) / sizeof(relations[0]) };
+/* The members of decisions, and what they are; an id may be either. */
+static const struct key {
+	const char *name;
+	enum { TEXT, NUMBER, EITHER } kind;
+} keys[] = { { "why", TEXT }, { "to", TEXT }, { "method", TEXT }, { "name", TEXT }, { "server", TEXT },
+	{ "reason", TEXT }, { "text", TEXT }, { "step", TEXT }, { "outcome", TEXT }, { "process", TEXT },
+	{ "id", EITHER }, { "pid", NUMBER }, { "age", NUMBER }, { "elapsed", NUMBER }, { "timeout", NUMBER },
+	{ "after", NUMBER }, { "bytes", NUMBER }, { "status", NUMBER }, { "signal", NUMBER } };
 
-struct condition {
-	struct span key; /* borrowed of the word */
-	const struct relation *relation;
-	char *patterns; /* of text: owned; each ended by NUL, up to the end */
-	const char *end;
-	json_int_t number;
-};
-
-void
-filter_free(struct filter *filter)
-{
-	for (size_t i = 0; i < filter->count; i++)
-		free(filter->conditions[i].patterns);
-	free(filter->conditions);
-	*filter = (struct filter){ 0 };
-}
+enum { RELATIONS = sizeof(relations) / sizeof(relations[0]), KEYS = sizeof(keys) / sizeof(keys[0]) };
 
 static size_t
 key_length(const char *word)
@@ -53,72 +44,95 @@ filter_is_condition(const char *word)
 	return len > 0 && word[len] != '\0' && strchr("=!<>", word[len]) != NULL;
 }
 
-/* A word for `why` that is no pattern must be known; it may be in lower case. */
+/* Takes the next pattern of a list with commas; the words of `why` may be in lower case. false: there is none left. */
+static bool
+next_pattern(const char *key, const char **list, char pattern[FILTER_VALUE_MAX])
+{
+	size_t len = *list == NULL ? 0 : strcspn(*list, ",");
+
+	if (*list == NULL)
+		return false;
+	snprintf(pattern, FILTER_VALUE_MAX, "%.*s", (int)len, *list);
+	for (char *at = pattern; strcmp(key, "why") == 0 && *at != '\0'; at++)
+		*at = (char)toupper((unsigned char)*at);
+	*list = (*list)[len] == ',' ? *list + len + 1 : NULL;
+	return true;
+}
+
+/* What is no pattern must be a word that `why` can be. */
 static int
-check_why(char *word)
+check_why(const char *word)
 {
 	struct nearest nearest = { .typed = span_of(word) };
 	bool known = strchr(word, '*') != NULL;
 
-	for (char *at = word; *at != '\0'; at++)
-		*at = (char)toupper((unsigned char)*at);
 	for (int why = 0; why < WHY_COUNT; why++) {
 		known |= strcmp(why_word((enum why)why), word) == 0;
 		nearest_offer(&nearest, why_word((enum why)why));
 	}
-	if (known)
-		return -1;
-	return ctl_usage("unknown word '%.60s'%s%s; canceld(7) lists them", word,
-	    nearest.name != NULL ? ": it could be " : "", nearest.name != NULL ? nearest.name : "");
+	return known ? -1 : ctl_unknown("word", &nearest, "canceld(7) lists them");
 }
 
-/* Splits the value at its commas. */
 static int
-read_patterns(struct condition *condition, const char *value)
+check_patterns(const struct condition *condition)
 {
+	const char *list = condition->value;
+	char word[FILTER_VALUE_MAX];
 	int status = -1;
 
-	condition->patterns = strdup(value);
-	condition->end = condition->patterns + strlen(value) + 1;
-	for (char *comma = condition->patterns; (comma = strchr(comma, ',')) != NULL;)
-		*comma++ = '\0';
-	if (span_equal(condition->key, SPAN("why")))
-		for (char *word = condition->patterns; word < condition->end && status < 0; word += strlen(word) + 1)
+	if (strlen(list) >= FILTER_VALUE_MAX)
+		return ctl_usage("'%.60s...' is too long", list);
+	while (status < 0 && next_pattern(condition->key, &list, word))
+		if (strcmp(condition->key, "why") == 0)
 			status = check_why(word);
+		else if (strcmp(condition->key, "to") == 0 && word[0] != '\0' && strcmp(word, "client") != 0 &&
+		    strcmp(word, "server") != 0)
+			status = ctl_usage("to='%.60s': want client or server", word);
 	return status;
 }
 
 static int
-read_number(struct condition *condition, const char *value)
+read_number(struct condition *condition)
 {
-	uint64_t time;
+	uint64_t number;
 	size_t count;
-	bool counts = units_read_number(span_of(value), false, 0, INT64_MAX, &count);
 
-	if (!counts && !units_read_time(span_of(value), &time))
-		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", value);
-	condition->number = counts ? (json_int_t)count : (json_int_t)time;
+	if (units_read_number(span_of(condition->value), false, 0, INT64_MAX, &count))
+		number = count;
+	else if (!units_read_time(span_of(condition->value), &number))
+		return ctl_usage("'%.60s' is neither a number nor a duration such as 5s", condition->value);
+	condition->number = (json_int_t)number;
+	condition->value = NULL;
 	return -1;
 }
 
 int
 filter_add(struct filter *filter, const char *word)
 {
-	struct span key = { word, key_length(word) };
+	struct nearest nearest = { .typed = { word, key_length(word) } };
+	const char *sign = word + nearest.typed.len;
+	bool order = sign[0] == '<' || sign[0] == '>';
 	const struct relation *relation = relations;
+	const struct key *key = keys;
 	struct condition *condition;
-	const char *value;
 
-	while (relation < relations + RELATIONS && strncmp(word + key.len, relation->sign, strlen(relation->sign)) != 0)
+	while (relation < relations + RELATIONS && strncmp(sign, relation->sign, strlen(relation->sign)) != 0)
 		relation++;
-	if (key.len == 0 || relation == relations + RELATIONS)
+	if (relation == relations + RELATIONS)
 		return ctl_usage("'%.60s': want KEY=VALUE, KEY>VALUE or KEY<VALUE", word);
-	filter->conditions = mem_resize(filter->conditions, filter->count + 1, sizeof(*filter->conditions));
+	for (; key < keys + KEYS && !span_equal(nearest.typed, span_of(key->name)); key++)
+		nearest_offer(&nearest, key->name);
+	if (key == keys + KEYS)
+		return ctl_unknown("key", &nearest, "cancelctl(1) lists them");
+	if (order && key->kind == TEXT)
+		return ctl_usage("'%.60s': %s is no number", word, key->name);
+	if (filter->count == FILTER_CONDITIONS)
+		return ctl_usage("more than %d filters", FILTER_CONDITIONS);
 	condition = &filter->conditions[filter->count++];
-	*condition = (struct condition){ .relation = relation };
-	condition->key = span_equal(key, SPAN("age")) ? SPAN("elapsed") : key;
-	value = word + key.len + strlen(relation->sign);
-	return relation->text ? read_patterns(condition, value) : read_number(condition, value);
+	condition->key = strcmp(key->name, "age") == 0 ? "elapsed" : key->name;
+	condition->holds = relation->holds;
+	condition->value = sign + strlen(relation->sign);
+	return order || key->kind == NUMBER ? read_number(condition) : check_patterns(condition);
 }
 
 /* Strings by what they say, everything else by its JSON text; what is missing only by an empty pattern. */
@@ -127,20 +141,23 @@ is_equal(const struct condition *condition, const json_t *value)
 {
 	char *dumped = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 	struct span text = dumped != NULL ? span_of(dumped) : show_text(value);
-	bool fits = value == NULL && condition->patterns[0] == '\0';
+	const char *list = condition->value;
+	char pattern[FILTER_VALUE_MAX];
+	bool fits = value == NULL && list[0] == '\0';
 
-	for (const char *pattern = condition->patterns; pattern < condition->end; pattern += strlen(pattern) + 1)
-		fits |= value != NULL && policy_fits(pattern, text);
+	while (value != NULL && next_pattern(condition->key, &list, pattern))
+		fits |= policy_fits(pattern, text);
 	free(dumped);
 	return fits;
 }
 
 static int
-compare(const struct condition *condition, const json_t *value)
+compare(const struct condition *condition, const json_t *decision)
 {
-	json_int_t number = json_is_integer(value) ? json_integer_value(value) : (json_int_t)json_number_value(value);
+	const json_t *value = json_object_get(decision, condition->key);
+	json_int_t number = show_number(decision, condition->key);
 
-	if (condition->relation->text)
+	if (condition->value != NULL)
 		return is_equal(condition, value) ? SAME : MORE;
 	if (!json_is_number(value))
 		return 0;
@@ -150,12 +167,8 @@ compare(const struct condition *condition, const json_t *value)
 bool
 filter_fits(const struct filter *filter, const json_t *decision)
 {
-	for (size_t i = 0; i < filter->count; i++) {
-		const struct condition *condition = &filter->conditions[i];
-		const json_t *value = json_object_getn(decision, condition->key.ptr, condition->key.len);
-
-		if ((compare(condition, value) & condition->relation->holds) == 0)
+	for (int i = 0; i < filter->count; i++)
+		if ((compare(&filter->conditions[i], decision) & filter->conditions[i].holds) == 0)
 			return false;
-	}
 	return true;
 }

@@ -1,5 +1,7 @@
 #include "ctl/commands.h"
 
+#include <unistd.h>
+
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
@@ -14,9 +16,8 @@ list_instances(struct targets *targets, json_t *rows)
 	targets_find(targets, TARGETS_LOOK);
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct target *target = &targets->list[i];
-		json_t *row = json_pack("{s:I}", "pid", (json_int_t)target->pid);
+		json_t *row = target_with(target, target->about);
 
-		json_object_update(row, target->about);
 		json_object_set_new(row, "answering", json_boolean(target->about != NULL));
 		json_array_append_new(rows, row);
 	}
@@ -41,16 +42,15 @@ int
 ctl_ls(int argc, char *argv[])
 {
 	struct targets targets = { .method = "list" };
-	const char *which = NULL;
+	json_t *rows = json_array(), *row;
+	const char *which;
 	bool json = false;
-	int status = ctl_words(argc, argv, usage, &json, &which);
-	json_t *rows, *row;
+	int status;
 	size_t i;
 
-	if (status >= 0)
-		return status;
+	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { 0 } }, 1, usage);
+	which = argv[optind];
 	targets.params = json_pack("{s:b}", "requests", which != NULL);
-	rows = json_array();
 	status = which == NULL ? list_instances(&targets, rows) : list_requests(&targets, which, rows);
 	if (status == CTL_YES && !json)
 		table_show(which == NULL ? view_instances : view_requests, rows);

@@ -1,238 +1,39 @@
-#include "ctl/commands.h"
-
-#include <unistd.h>
+/* The command, and its small HTTP/1.1 server. */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/compose.h"
+#include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "ctl/targets.h"
+#include "shell/system.h"
 #include "shell/words.h"
 
-/* THE TABLE of the families: what of an answer to `stats` they show. */
-static const struct family {
-	const char *name, *suffix; /* of the samples */
-	const char *type, *help;
-	const char *member; /* a number, or an object with one for each value of the label; is none there: 1 */
-	const char *label;  /* beside the server's name; NULL: none */
-	int unit;           /* not 0: member is one of each entry of `latency`, and the name a label too */
-} families[] = {
-	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
-	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.", "requests", "from", 0 },
-	{ "canceld_requests_ended_total", "", "counter", "Requests of the client by how they ended.", "tallies", "end",
-	    0 },
-	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
-	    0 },
-	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", "method",
-	    1000 },
-	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", "method", 1 },
-	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
-	    "method", 1000 },
-	{ "canceld_instances", "", "gauge", "How many canceld run.", "", NULL, 0 },
-	{ "canceld_requests_in_flight", "", "gauge", "Requests not answered yet, by the side that sent them.",
-	    "in_flight", "from", 0 },
-	{ "canceld_queued_bytes", "", "gauge", "Bytes read from a side and not yet written to the other.",
-	    "queued_bytes", "from", 0 },
+enum {
+	BACKLOG = 16,
+	HEAD_MAX = 8 << 10, /* bytes of a request */
+	LIMIT = 1000,       /* ms that a visitor has for its request, and for the answer; the next one waits */
+	HOST_SIZE = 64,
+	PORT_SIZE = 32
 };
-
-enum { FAMILIES = sizeof(families) / sizeof(families[0]), LABELS = 3 };
-
-/* For each family an object: its samples by the text of their labels. */
-static json_t *
-new_samples(void)
-{
-	json_t *samples = json_array();
-
-	for (int i = 0; i < FAMILIES; i++)
-		json_array_append_new(samples, json_object());
-	return samples;
-}
-
-void
-exposition_init(struct exposition *exposition)
-{
-	*exposition = (struct exposition){ new_samples(), json_object(), json_object(), json_object() };
-}
-
-void
-exposition_free(struct exposition *exposition)
-{
-	json_decref(exposition->ended);
-	json_decref(exposition->current);
-	json_decref(exposition->servers);
-	json_decref(exposition->pairs);
-}
-
-/* Whether the value is seen already, or there is room for it. */
-static bool
-is_admitted(json_t *seen, size_t most, struct span value)
-{
-	if (json_object_getn(seen, value.ptr, value.len) != NULL)
-		return true;
-	return json_object_size(seen) < most && json_object_setn_new(seen, value.ptr, value.len, json_true()) == 0;
-}
-
-static bool
-is_gauge(int family)
-{
-	return strcmp(families[family].type, "gauge") == 0;
-}
-
-/* Several canceld with the same labels have one sample: the sum, or the longest time. */
-static void
-add(json_t *samples, int family, const char *labels, double value)
-{
-	json_t *of_family = json_array_get(samples, (size_t)family);
-	double before = json_number_value(json_object_get(of_family, labels));
-
-	if (!is_gauge(family) || families[family].unit == 0)
-		value += before;
-	json_object_set_new(of_family, labels, json_real(value > before ? value : before));
-}
-
-/* Bytes that are not safe for a terminal are escaped twice: in the value, and as the format wants it. */
-static void
-add_sample(json_t *samples, int family, const struct span values[LABELS], double value)
-{
-	const char *keys[LABELS] = { "server", families[family].label, families[family].unit != 0 ? "name" : NULL };
-	struct buf text, safe;
-
-	buf_init(&text);
-	buf_init(&safe);
-	for (int i = 0; i < LABELS && keys[i] != NULL; i++) {
-		size_t len = values[i].len < EXPOSITION_VALUE_MAX ? values[i].len : EXPOSITION_VALUE_MAX;
-
-		buf_clear(&safe);
-		printable_append(&safe, span_part(values[i], 0, len), "");
-		compose(&text, i == 0 ? "{%s='" : ",%s='", keys[i]);
-		printable_append(&text, buf_span(&safe), "\"\\");
-		compose(&text, "'");
-	}
-	buf_append(&text, (struct span){ "}", 2 });
-	add(samples, family, buf_span(&text).ptr, value);
-	buf_free(&text);
-	buf_free(&safe);
-}
-
-/* The method and name of an entry of `latency`, if there is room for them. */
-static void
-read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
-{
-	struct buf key;
-
-	buf_init(&key);
-	pair[0] = show_string(entry, "method");
-	pair[1] = show_string(entry, "name");
-	compose(&key, "%b:%b", pair[0], pair[1]);
-	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
-		pair[0] = pair[1] = SPAN("other");
-	buf_free(&key);
-}
-
-static json_t *
-samples_of(struct exposition *exposition, const json_t *stats)
-{
-	struct span values[LABELS] = { show_string(stats, "name") };
-	json_t *samples = new_samples(), *value;
-	const char *key;
-	size_t i;
-
-	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
-		values[0] = SPAN("other");
-	for (int number = 0; number < FAMILIES; number++) {
-		const struct family *family = &families[number];
-		json_t *counted = json_object_get(stats, family->member);
-
-		if (family->label == NULL)
-			add_sample(samples, number, values, counted != NULL ? json_number_value(counted) : 1);
-		json_object_foreach(counted, key, value)
-		{
-			values[1] = span_of(key);
-			add_sample(samples, number, values, json_number_value(value));
-		}
-		json_array_foreach(family->unit != 0 ? json_object_get(stats, "latency") : NULL, i, value)
-		{
-			read_pair(exposition, value, values + 1);
-			add_sample(samples, number, values,
-			    json_number_value(json_object_get(value, family->member)) / family->unit);
-		}
-	}
-	return samples;
-}
-
-/* Adds what has ended, which has no gauges any more, or all, to the sums. */
-static void
-add_all(json_t *sums, json_t *samples, bool gauges)
-{
-	const char *key;
-	json_t *value;
-
-	for (int family = 0; family < FAMILIES; family++)
-		if (gauges || !is_gauge(family))
-			json_object_foreach(json_array_get(samples, (size_t)family), key, value)
-			    add(sums, family, key, json_number_value(value));
-}
-
-static void
-write_family(const struct family *family, json_t *samples, struct buf *text)
-{
-	char number[64];
-	const char *key;
-	json_t *value;
-
-	if (json_object_size(samples) > 0 && family->help[0] != '\0')
-		compose(text, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name, family->type);
-	json_object_foreach(samples, key, value)
-	{
-		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
-		compose(text, "%s%s%s %s\n", family->name, family->suffix, key, number);
-	}
-}
-
-void
-exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
-{
-	json_t *former = exposition->current, *sums, *value;
-	const char *key;
-
-	exposition->current = json_object();
-	json_object_foreach(stats, key, value)
-	{
-		if (json_is_object(value))
-			json_object_set_new(exposition->current, key, samples_of(exposition, value));
-		else
-			json_object_set(exposition->current, key, json_object_get(former, key));
-	}
-	json_object_foreach(former, key, value)
-	{
-		if (json_object_get(exposition->current, key) == NULL)
-			add_all(exposition->ended, value, false);
-	}
-	json_decref(former);
-	sums = json_deep_copy(exposition->ended);
-	json_object_foreach(exposition->current, key, value) add_all(sums, value, true);
-	for (int family = 0; family < FAMILIES; family++)
-		write_family(&families[family], json_array_get(sums, (size_t)family), text);
-	json_decref(sums);
-}
 
 static const char usage[] =
     "usage: cancelctl metrics [-l [ADDRESS:]PORT]\n\n"
     "Prints the counters of every canceld of this user in the text format of Prometheus.\n\n"
     "  -l, --listen [ADDRESS:]PORT   serve them at http://ADDRESS:PORT/metrics; ADDRESS: 127.0.0.1\n";
 
-struct view {
-	struct exposition exposition;
-	bool serves;
-};
-
-/* While it serves, standard error may have no reader any more: one that does not answer is not told there. */
+/* tells: what does not answer is told on standard error. */
 static void
-look(void *user, struct buf *text)
+look(struct exposition *exposition, bool tells, struct buf *text)
 {
 	struct targets targets = { .method = "stats" };
-	struct view *view = user;
 	json_t *stats = json_object();
 
 	targets_find(&targets, TARGETS_LOOK);
@@ -241,35 +42,151 @@ look(void *user, struct buf *text)
 
 		json_object_set_new(stats, target->path,
 		    target->about != NULL ? json_incref(target->about) : json_null());
-		if (target->about == NULL && !view->serves)
+		if (target->about == NULL && tells)
 			target_tell(target);
 	}
-	exposition_write(&view->exposition, stats, text);
+	exposition_write(exposition, stats, text);
 	json_decref(stats);
 	targets_free(&targets);
+}
+
+static void
+answer(int fd, const char *status, struct span body)
+{
+	struct buf out = { 0 };
+
+	compose(&out,
+	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\n"
+	    "Connection: close\r\n\r\n%b",
+	    status, (int64_t)body.len, body);
+	send_until(fd, buf_span(&out), monotonic_now() + LIMIT);
+	buf_free(&out);
+}
+
+/* A request is whole with its blank line; a body, which GET has not, is not read. false: it did not come. */
+static bool
+read_request(int fd, char request[HEAD_MAX + 1])
+{
+	msec_t end = monotonic_now() + LIMIT;
+	size_t len = 0;
+
+	request[0] = '\0';
+	while (strstr(request, "\r\n\r\n") == NULL && strstr(request, "\n\n") == NULL && len < HEAD_MAX) {
+		ssize_t got = wait_until(fd, POLLIN, end) ? recv(fd, request + len, HEAD_MAX - len, 0) : 0;
+
+		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+			return false;
+		len += got < 0 ? 0 : (size_t)got;
+		request[len] = '\0';
+	}
+	return true;
+}
+
+/* Only the first line matters: METHOD PATH VERSION. */
+static void
+attend(int fd, struct exposition *exposition)
+{
+	static const char get[] = "GET /metrics";
+	char request[HEAD_MAX + 1];
+	struct buf body = { 0 };
+
+	if (!read_request(fd, request))
+		return;
+	if (strlen(request) == HEAD_MAX) {
+		answer(fd, "431 Request Header Fields Too Large", SPAN("too long\n"));
+	} else if (strncmp(request, "GET ", 4) != 0) {
+		answer(fd, "405 Method Not Allowed\r\nAllow: GET", SPAN("only GET\n"));
+	} else if (strncmp(request, get, strlen(get)) != 0 || strcspn(request + strlen(get), " ?\r\n") != 0) {
+		answer(fd, "404 Not Found", SPAN("only /metrics\n"));
+	} else {
+		/* Standard error may have no reader any more. */
+		look(exposition, false, &body);
+		answer(fd, "200 OK", buf_span(&body));
+		buf_free(&body);
+	}
+}
+
+/* ADDRESS:PORT, [ADDRESS]:PORT, :PORT or PORT. NULL: it is none; else freed by the caller. */
+static struct addrinfo *
+address_of(const char *where)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	const char *colon = strrchr(where, ':'), *port = colon == NULL ? where : colon + 1;
+	size_t len = colon == NULL ? 0 : (size_t)(colon - where), number;
+	char host[HOST_SIZE] = "127.0.0.1";
+	struct addrinfo *address;
+
+	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
+		where++;
+		len -= 2;
+	}
+	if (len >= HOST_SIZE || !units_read_number(span_of(port), false, 0, UINT16_MAX, &number))
+		return NULL;
+	if (len > 0)
+		snprintf(host, sizeof(host), "%.*s", (int)len, where);
+	return getaddrinfo(host, port, &hints, &address) == 0 ? address : NULL;
+}
+
+static void
+tell_address(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char host[HOST_SIZE], port[PORT_SIZE];
+	bool six;
+
+	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0 ||
+	    getnameinfo((struct sockaddr *)&address, len, host, sizeof(host), port, sizeof(port),
+		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return;
+	six = strchr(host, ':') != NULL;
+	fprintf(stderr, "cancelctl: serves http://%s%s%s:%s/metrics\n", six ? "[" : "", host, six ? "]" : "", port);
+}
+
+/* Until a signal ends the process. Returns an exit status if it cannot. */
+static int
+serve(const char *where, struct exposition *exposition)
+{
+	struct addrinfo *address = address_of(where);
+	int listener, visitor, one = 1;
+
+	if (address == NULL)
+		return ctl_usage("--listen: '%.100s' is no ADDRESS:PORT with an address in numbers", where);
+	listener = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* SO_REUSEADDR: not to be refused because of connections that the last one has closed. */
+	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+	    bind(listener, address->ai_addr, address->ai_addrlen) < 0 || listen(listener, BACKLOG) < 0)
+		return ctl_failed("--listen %.100s: %s", where, strerror(errno));
+	freeaddrinfo(address);
+	tell_address(listener);
+	for (;;) {
+		visitor = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (visitor < 0) {
+			/* No descriptors, for example, which may come back. */
+			poll(NULL, 0, LIMIT);
+			continue;
+		}
+		attend(visitor, exposition);
+		close(visitor);
+	}
 }
 
 int
 ctl_metrics(int argc, char *argv[])
 {
+	struct exposition exposition;
 	const char *where = NULL;
-	struct view view;
-	struct buf text;
-	int status =
-	    ctl_options(argc, argv, (struct ctl_option[]){ { "listen", 'l', NULL, &where }, { 0 } }, false, usage);
+	struct buf text = { 0 };
+	int status = CTL_YES;
 
-	if (status >= 0)
-		return status;
-	if (optind < argc)
-		return ctl_usage("metrics takes no argument; see cancelctl metrics --help");
-	view.serves = where != NULL;
-	exposition_init(&view.exposition);
-	if (where != NULL)
-		return serve_metrics(where, look, &view);
-	buf_init(&text);
-	look(&view, &text);
-	show_bytes(buf_span(&text));
-	buf_free(&text);
-	exposition_free(&view.exposition);
-	return CTL_YES;
+	ctl_line(argc, argv, (struct ctl_option[]){ { "listen", 'l', NULL, &where }, { 0 } }, 0, usage);
+	exposition_init(&exposition);
+	if (where != NULL) {
+		status = serve(where, &exposition);
+	} else {
+		look(&exposition, true, &text);
+		show_buf(&text);
+	}
+	exposition_free(&exposition);
+	return status;
 }

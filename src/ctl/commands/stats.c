@@ -1,5 +1,7 @@
 #include "ctl/commands.h"
 
+#include <unistd.h>
+
 #include "core/compose.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
@@ -19,11 +21,11 @@ write_mean(struct buf *text, const json_t *row, const char *key)
 }
 
 static const struct column columns[] = {
-	{ "METHOD", "method", column_text, false, true },
-	{ "NAME", "name", column_text, false, true },
-	{ "COUNT", "count", column_text, true, false },
-	{ "MEAN", "sum_ms", write_mean, true, false },
-	{ "LONGEST", "longest_ms", column_time, true, false },
+	{ "METHOD", "method", COLUMN_FLEXIBLE, column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
+	{ "COUNT", "count", COLUMN_RIGHT, column_text },
+	{ "MEAN", "sum_ms", COLUMN_RIGHT, write_mean },
+	{ "LONGEST", "longest_ms", COLUMN_RIGHT, column_time },
 	{ 0 },
 };
 
@@ -32,10 +34,9 @@ static void
 show_counts(const char *head, json_t *counts)
 {
 	const char *key, *before = "";
+	struct buf line = { 0 };
 	json_t *value;
-	struct buf line;
 
-	buf_init(&line);
 	compose(&line, "  %s", head);
 	json_object_foreach(counts, key, value)
 	{
@@ -58,9 +59,8 @@ show_stats(const struct target *target)
 		{ "ended:     ", "tallies" }, { "decisions: ", "why" } };
 	const json_t *stats = target->about, *latency = json_object_get(stats, "latency");
 	char text[SHOW_TIME_SIZE];
-	struct buf line;
+	struct buf line = { 0 };
 
-	buf_init(&line);
 	target_append_name(&line, target);
 	compose(&line, "  up %b, restarts %d", show_time(show_number(stats, "uptime_ms"), text),
 	    (int64_t)show_number(stats, "restarts"));
@@ -76,13 +76,11 @@ int
 ctl_stats(int argc, char *argv[])
 {
 	struct targets targets = { .method = "stats" };
-	const char *which = NULL;
 	bool json = false;
-	int status = ctl_words(argc, argv, usage, &json, &which);
+	int status;
 
-	if (status >= 0)
-		return status;
-	status = targets_choose(&targets, which, TARGETS_LOOK);
+	ctl_line(argc, argv, (struct ctl_option[]){ { "json", 'j', &json, NULL }, { 0 } }, 1, usage);
+	status = targets_choose(&targets, argv[optind], TARGETS_LOOK);
 	for (size_t i = 0; status == CTL_YES && i < targets.count; i++)
 		if (json)
 			show_json(targets.list[i].about);

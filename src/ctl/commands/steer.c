@@ -80,9 +80,8 @@ report(void *user, const struct target *target, json_t *result)
 {
 	const struct steering *steering = user;
 	json_t *whole = target_with(target, result);
-	struct buf line;
+	struct buf line = { 0 };
 
-	buf_init(&line);
 	target_append_name(&line, target);
 	compose(&line, ": ");
 	steering->order->tell(&line, result);
@@ -100,16 +99,13 @@ ctl_steer(int argc, char *argv[])
 	struct steering steering = { .order = orders };
 	bool all = false, now = false, cap = false;
 	json_t *params;
-	int status;
 
 	while (strcmp(argv[0], steering.order->name) != 0)
 		steering.order++;
-	status = ctl_options(argc, argv,
+	ctl_line(argc, argv,
 	    (struct ctl_option[]){ { "json", 'j', &steering.json, NULL }, { "all", 'a', &all, NULL },
 		{ steering.order == orders ? "now" : NULL, 'n', &now, NULL }, { "max-time", 'T', &cap, NULL }, { 0 } },
-	    false, steering.order->usage);
-	if (status >= 0)
-		return status;
+	    argc, steering.order->usage);
 	if (argc - optind != steering.order->words - all)
 		return ctl_usage("wrong number of arguments; see cancelctl %s --help", argv[0]);
 	/* Each method takes what it knows. */

@@ -2,7 +2,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,8 +14,7 @@
 #include "shell/words.h"
 
 enum {
-	INTERVAL = 1000, /* ms */
-	INTERVAL_LEAST = 100,
+	INTERVAL_LEAST = 100, /* ms */
 	INTERVAL_MOST = 3600 * 1000,
 	HEAD = 3,  /* lines of the screen above the rows: totals, a blank one, titles */
 	FRAME = 4, /* ... and the keys below them */
@@ -117,12 +115,10 @@ draw(const struct top *top)
 {
 	size_t height = 24, width = term_width(&height), room = height > FRAME ? height - FRAME : 1;
 	size_t first = top->marked >= room ? top->marked - room + 1 : 0, mark = HEAD + top->marked - first;
+	struct buf text = { 0 }, screen = { 0 };
 	json_t *shown = json_array();
-	struct buf text, screen;
 	struct span rest;
 
-	buf_init(&text);
-	buf_init(&screen);
 	width = width > 2 ? width - 2 : 1;
 	for (size_t i = first; i < first + room && i < json_array_size(top->rows); i++)
 		json_array_append(shown, json_array_get(top->rows, i));
@@ -146,8 +142,7 @@ draw(const struct top *top)
 		rest = span_part(rest, len, rest.len - len);
 	}
 	compose(&screen, "\033[J");
-	show_bytes(buf_span(&screen));
-	buf_free(&screen);
+	show_buf(&screen);
 	buf_free(&text);
 	json_decref(shown);
 }
@@ -167,7 +162,7 @@ cancel_marked(struct top *top)
 	if (refused != NULL)
 		json_object_set(row, "why", json_object_get(refused, "why"));
 	else if (result == NULL)
-		json_object_set_new(row, "why", printable_json(span_of(target_fault(target)), false));
+		json_object_set_new(row, "why", printable_json(span_of(target->fault), false));
 	view_outcome(&top->notice, row);
 	json_decref(result);
 	look(top);
@@ -241,21 +236,20 @@ int
 ctl_top(int argc, char *argv[])
 {
 	struct top top = { 0 };
-	msec_t interval = INTERVAL;
-	const char *text = NULL;
-	int status =
-	    ctl_options(argc, argv, (struct ctl_option[]){ { "interval", 'i', NULL, &text }, { 0 } }, false, usage);
+	msec_t interval;
+	const char *text = "1s";
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (text != NULL &&
-	    (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST))
+	ctl_line(argc, argv, (struct ctl_option[]){ { "interval", 'i', NULL, &text }, { 0 } }, 1, usage);
+	if (!units_read_duration(span_of(text), &interval) || interval < INTERVAL_LEAST || interval > INTERVAL_MOST)
 		return ctl_usage("--interval: '%.60s' is no duration from 100ms to 1h", text);
-	if (argc - optind > 1)
-		return ctl_usage("top takes one pid or name; see cancelctl top --help");
 	top.which = argv[optind];
 	top.rows = json_array();
-	status = run(&top, interval);
+	look(&top);
+	if (top.which != NULL && top.targets.count == 0)
+		status = targets_tell_none(top.which);
+	else
+		status = run(&top, interval);
 	targets_free(&top.targets);
 	json_decref(top.rows);
 	buf_free(&top.notice);

@@ -57,12 +57,10 @@ show_human(json_t *decision)
 {
 	struct span why = show_string(decision, "why"), time = show_string(decision, "time");
 	size_t day = time.len > strlen("2026-01-01T") ? strlen("2026-01-01T") : 0;
-	struct buf line, rest;
+	struct buf line = { 0 }, rest = { 0 };
 	const char *key;
 	json_t *value;
 
-	buf_init(&line);
-	buf_init(&rest);
 	compose(&rest, "%b %b[%d] ", span_part(time, day, time.len - day), show_string(decision, "server"),
 	    (int64_t)show_number(decision, "pid"));
 	printable_append(&line, buf_span(&rest), "");
@@ -78,8 +76,7 @@ show_human(json_t *decision)
 	}
 	printable_append(&line, buf_span(&rest), "");
 	buf_append(&line, SPAN("\n"));
-	show_bytes(buf_span(&line));
-	buf_free(&line);
+	show_buf(&line);
 	buf_free(&rest);
 }
 
@@ -95,11 +92,12 @@ hear(struct watch *watch, struct target *target, json_t *message)
 			show_json(params);
 		else
 			show_human(params);
-	} else if (span_equal(method, SPAN("lost")) && watch->json) {
-		show_json(message);
 	} else if (span_equal(method, SPAN("lost"))) {
-		ctl_no("%ld: %lld decisions were lost, because they were not read fast enough", target->pid,
-		    (long long)show_number(params, "count"));
+		if (watch->json)
+			show_json(message);
+		else
+			ctl_no("%ld: %lld decisions were lost, because they were not read fast enough", target->pid,
+			    (long long)show_number(params, "count"));
 	} else if (json_unpack(message, "{s:{s:s}}", "error", "message", &why) == 0 && target->about == NULL) {
 		/* It is asked again at each look, and told once. */
 		target->about = json_incref(message);
@@ -128,52 +126,30 @@ hear_all(struct watch *watch, int limit)
 	}
 }
 
-/* Those too that are started later, until a signal ends cancelctl. */
-static void
-watch_all(struct watch *watch)
+/* One until it ends; NULL: all, those too that are started later, until a signal ends cancelctl. */
+static int
+watch_some(struct watch *watch, const char *which)
 {
+	int status = which != NULL ? targets_choose(&watch->targets, which, TARGETS_LOOK) : CTL_YES;
+	json_t *params = json_pack("{s:s}", "level", watch->level);
+	struct target *one = which != NULL && status == CTL_YES ? watch->targets.list : NULL;
+	msec_t now = monotonic_now(), next = now;
+
+	if (one != NULL && !target_ask(one, "watch", json_incref(params), now + CALL_LIMIT))
+		status = target_tell(one);
 	watch->targets.method = "watch";
-	watch->targets.params = json_pack("{s:s}", "level", watch->level);
-	for (bool first = true;; first = false) {
-		msec_t next = monotonic_now() + LOOK, rest = LOOK;
-
+	watch->targets.params = params;
+	if (which == NULL)
 		targets_look(&watch->targets);
-		if (first && watch->targets.count == 0)
-			ctl_no("no canceld of this user is running; waiting for one");
-		for (; rest > 0; rest = next - monotonic_now())
-			hear_all(watch, (int)rest);
+	if (which == NULL && watch->targets.count == 0)
+		ctl_no("no canceld of this user is running; waiting for one");
+	for (; status == CTL_YES && show_flush() == 0 && (one == NULL || one->fd >= 0); now = monotonic_now()) {
+		if (one == NULL && now >= next) {
+			targets_look(&watch->targets);
+			next = now + LOOK;
+		}
+		hear_all(watch, one == NULL ? (int)(next - now) : -1);
 	}
-}
-
-/* Until it ends. */
-static int
-watch_one(struct watch *watch, const char *which)
-{
-	int status = targets_choose(&watch->targets, which, TARGETS_LOOK);
-	struct target *target = watch->targets.list;
-
-	if (status != CTL_YES)
-		return status;
-	if (!target_ask(target, "watch", json_pack("{s:s}", "level", watch->level), monotonic_now() + CALL_LIMIT))
-		return target_tell(target);
-	while (target->fd >= 0)
-		hear_all(watch, -1);
-	return CTL_YES;
-}
-
-/* -1: go on; else the exit status. *which: the canceld. */
-static int
-read_words(struct watch *watch, int argc, char *argv[], const char **which)
-{
-	int status = -1;
-
-	for (int i = optind; i < argc && status < 0; i++)
-		if (filter_is_condition(argv[i]))
-			status = filter_add(&watch->filter, argv[i]);
-		else if (*which != NULL)
-			status = ctl_usage("'%.100s' is no filter, and a canceld is given already", argv[i]);
-		else
-			*which = argv[i];
 	return status;
 }
 
@@ -183,19 +159,22 @@ ctl_watch(int argc, char *argv[])
 	struct watch watch = { .level = "decision", .targets = { .method = "list" } };
 	const char *which = NULL;
 	enum why_level level;
-	int status = ctl_options(argc, argv,
-	    (struct ctl_option[]){ { "level", 'l', NULL, &watch.level }, { "json", 'j', &watch.json, NULL }, { 0 } },
-	    false, usage);
+	int status = -1;
 
-	if (status < 0 && !log_level_named(span_of(watch.level), &level))
+	ctl_line(argc, argv,
+	    (struct ctl_option[]){ { "level", 'l', NULL, &watch.level }, { "json", 'j', &watch.json, NULL }, { 0 } },
+	    argc, usage);
+	if (!log_level_named(span_of(watch.level), &level))
 		status = ctl_usage("--level: '%.60s' is none of error, person, decision and traffic", watch.level);
+	for (int i = optind; i < argc && status < 0; i++)
+		if (filter_is_condition(argv[i]))
+			status = filter_add(&watch.filter, argv[i]);
+		else if (which != NULL)
+			status = ctl_usage("'%.100s' is no filter, and a canceld is given already", argv[i]);
+		else
+			which = argv[i];
 	if (status < 0)
-		status = read_words(&watch, argc, argv, &which);
-	if (status < 0 && which == NULL)
-		watch_all(&watch);
-	if (status < 0)
-		status = watch_one(&watch, which);
+		status = watch_some(&watch, which);
 	targets_free(&watch.targets);
-	filter_free(&watch.filter);
 	return status;
 }

@@ -1,11 +1,9 @@
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/buf.h"
-#include "ctl/change.h"
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 #include "ctl/doctor.h"
@@ -14,103 +12,85 @@
 
 static const char help[] =
     "usage: cancelctl doctor [options] [--] COMMAND [argument...]\n"
-    "       cancelctl doctor [options] CLIENT SERVER\n"
     "\n"
     "Starts a server through canceld, talks to it as a client does, and tells which promises of its\n"
-    "protocol it keeps. It calls only what --call names, to be answered and to be cancelled. CLIENT,\n"
-    "such as cursor, names a client whose file says how SERVER is started; it gets the environment\n"
-    "that clients give.\n"
+    "protocol it keeps. It calls only what --call names, to be answered and to be cancelled.\n"
     "\n"
     "  --call NAME          the tool to call (MCP), or the method (ACP, LSP); one that takes a second\n"
     "                       or more shows most\n"
     "  --arguments JSON     its arguments, or the params of the method, an object ({})\n"
-    "  -D, --dialect NAME   mcp, acp or lsp (mcp; acp for an agent of the client's)\n"
+    "  -D, --dialect NAME   mcp, acp or lsp (mcp)\n"
     "  --timeout DURATION   the longest wait for one answer (10s)\n"
     "  --start DURATION     the same for the first answer of a session (1m)\n"
-    "  --trust              also look for SERVER in the files of the project here\n"
     "  -j, --json           one JSON object\n"
-    "  --junit FILE         also write the report to FILE, as JUnit's XML\n"
     "  -v, --verbose        show the server's stderr\n"
     "  -h, --help           this text\n"
     "\n"
     "Exit status: 0 each promise that was tested is kept; 1 one is broken; 2 wrong usage; 125 the\n"
     "server or canceld could not be started, or the report could not be written.\n";
 
-/* Returns -1, or the status to exit with. */
-static int
-set_time(msec_t *time, const char *option, const char *value)
+/* The mistakes of the command line end the program at once. */
+static msec_t
+read_time(const char *option, const char *value)
 {
-	if (units_read_duration(span_of(value), time) && *time != MSEC_NEVER && *time > 0)
-		return -1;
-	return ctl_usage("%s '%.100s': it must be a time such as 10s", option, value);
+	msec_t time;
+
+	if (!units_read_duration(span_of(value), &time) || time == MSEC_NEVER || time <= 0)
+		exit(ctl_usage("%s '%.100s': it must be a time such as 10s", option, value));
+	return time;
 }
 
-/* The words of a command line from `first` on name a client and a server; behind "--" is always a command. */
-static bool
-names_server(char *argv[], int first)
+static enum dialogue_kind
+read_dialect(const char *name)
 {
-	return argv[first] != NULL && argv[first + 1] != NULL && argv[first + 2] == NULL &&
-	    strcmp(argv[first - 1], "--") != 0 && client_named(argv[first]) != NULL;
+	enum dialogue_kind kind = DIALOGUE_MCP;
+
+	while (kind < DIALOGUES && strcmp(dialogues[kind].name, name) != 0)
+		kind++;
+	if (kind == DIALOGUES)
+		exit(ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", name));
+	return kind;
 }
 
-/* Sets the protocol, and the command with what belongs to it. */
-static int
-set_server(struct examination *what, struct configured *configured, const char *dialect, bool trust, char *argv[])
-{
-	char **words = argv + optind;
-	bool named = names_server(argv, optind);
-
-	if (words[0] == NULL)
-		return ctl_usage("doctor: which command? see cancelctl doctor --help");
-	if (trust && !named)
-		return ctl_usage("--trust needs CLIENT SERVER");
-	if (named && !configured_enter(configured, words[0], words[1], trust))
-		return ctl_no("%s", configured->fault);
-	what->command = named ? configured->command : words;
-	if (dialect == NULL)
-		dialect = dialogues[configured->agent ? DIALOGUE_ACP : DIALOGUE_MCP].name;
-	while (what->kind < DIALOGUES && strcmp(dialogues[what->kind].name, dialect) != 0)
-		what->kind++;
-	return what->kind < DIALOGUES ? -1 : ctl_usage("--dialect '%.100s': it must be mcp, acp or lsp", dialect);
-}
-
-static int
-set_call(struct examination *what, const char *arguments, json_t **parsed)
+static json_t *
+read_arguments(const char *call, const char *arguments)
 {
 	json_error_t error;
+	json_t *parsed = json_loads(arguments, 0, &error);
 
-	if (what->call != NULL && what->call[0] == '\0')
-		return ctl_usage("--call: which tool or method?");
-	what->arguments = *parsed = json_loads(arguments, 0, &error);
-	if (*parsed == NULL)
-		return ctl_usage("--arguments: column %d: %s", error.column, error.text);
-	if (!json_is_object(*parsed))
-		return ctl_usage("--arguments: must be a JSON object");
-	return what->call == NULL && json_object_size(*parsed) > 0 ? ctl_usage("--arguments needs --call") : -1;
+	if (call != NULL && call[0] == '\0')
+		exit(ctl_usage("--call: which tool or method?"));
+	if (parsed == NULL)
+		exit(ctl_usage("--arguments: column %d: %s", error.column, error.text));
+	if (!json_is_object(parsed))
+		exit(ctl_usage("--arguments: must be a JSON object"));
+	if (call == NULL && json_object_size(parsed) > 0)
+		exit(ctl_usage("--arguments needs --call"));
+	return parsed;
 }
 
-/* junit: NULL: none. */
 static int
-examine(const struct examination *what, bool json, bool colours, FILE *junit)
+examine(const struct examination *what, bool json)
 {
+	struct buf command = { 0 }, text = { 0 };
 	struct verdicts report;
-	struct buf command;
+	json_t *whole;
 	int status;
 
-	buf_init(&command);
 	command_append(&command, what->command);
-	buf_append(&command, (struct span){ "", 1 });
-	verdicts_init(&report, buf_span(&command).ptr, what->kind);
+	verdicts_init(&report, buf_span(&command), what->kind);
 	checkup_run(what, &report);
 	status = verdicts_count(&report, VERDICT_NO) > 0 ? CTL_NO : CTL_YES;
-	if (report.failure[0] != '\0')
+	if (report.failure[0] != '\0') {
 		status = ctl_failed("%s", report.failure);
-	else if (json)
-		verdicts_print_json(&report, stdout);
-	else
-		verdicts_print(&report, stdout, colours);
-	if (junit != NULL && report.failure[0] == '\0')
-		verdicts_print_junit(&report, junit);
+	} else if (json) {
+		whole = verdicts_json(&report);
+		show_json(whole);
+		json_decref(whole);
+	} else {
+		verdicts_write(&report, term_colours(), &text);
+		show_buf(&text);
+	}
 	buf_free(&command);
 	return status;
 }
@@ -118,37 +98,27 @@ examine(const struct examination *what, bool json, bool colours, FILE *junit)
 int
 ctl_doctor(int argc, char *argv[])
 {
-	const char *arguments = "{}", *dialect = NULL, *timeout = "10s", *start = "1m", *junit = NULL;
-	bool json = false, trust = false, colours = term_colours();
+	const char *arguments = "{}", *dialect = "mcp", *timeout = "10s", *start = "1m";
 	struct examination what = { 0 };
-	struct configured configured = { 0 };
-	json_t *parsed = NULL;
-	FILE *file = NULL;
+	bool json = false;
 	struct ctl_option options[] = { { "call", 0, NULL, &what.call }, { "arguments", 0, NULL, &arguments },
 		{ "dialect", 'D', NULL, &dialect }, { "timeout", 0, NULL, &timeout }, { "start", 0, NULL, &start },
-		{ "json", 'j', &json, NULL }, { "junit", 0, NULL, &junit }, { "trust", 0, &trust, NULL },
-		{ "verbose", 'v', &what.loud, NULL }, { 0 } };
-	int status = ctl_options(argc, argv, options, true, help);
+		{ "json", 'j', &json, NULL }, { "verbose", 'v', &what.loud, NULL }, { 0 } };
+	int status;
 
+	ctl_line(argc, argv, options, CTL_STOPS, help);
 	/* A server that has ended is no reason to end. */
 	signal(SIGPIPE, SIG_IGN);
-	if (status < 0)
-		status = set_time(&what.timeout, "--timeout", timeout);
-	if (status < 0)
-		status = set_time(&what.start, "--start", start);
-	if (status < 0)
-		status = set_call(&what, arguments, &parsed);
-	if (status < 0 && !program_canceld(what.canceld))
-		status = ctl_failed("canceld is neither beside cancelctl nor in PATH");
-	if (status < 0 && junit != NULL && (file = fopen(junit, "we")) == NULL)
-		status = ctl_failed("--junit %s: %s", junit, strerror(errno));
-	if (status < 0)
-		status = set_server(&what, &configured, dialect, trust, argv);
-	if (status < 0)
-		status = examine(&what, json, colours, file);
-	if (file != NULL && (fflush(file) != 0 || ferror(file) != 0 || fclose(file) != 0))
-		status = ctl_failed("--junit %s: %s", junit, strerror(errno));
-	json_decref(parsed);
-	entry_words_free(configured.command);
+	what.timeout = read_time("--timeout", timeout);
+	what.start = read_time("--start", start);
+	what.arguments = read_arguments(what.call, arguments);
+	if (!program_canceld(what.canceld))
+		exit(ctl_failed("canceld is neither beside cancelctl nor in PATH"));
+	what.command = argv + optind;
+	if (what.command[0] == NULL)
+		exit(ctl_usage("doctor: which command? see cancelctl doctor --help"));
+	what.kind = read_dialect(dialect);
+	status = examine(&what, json);
+	json_decref(what.arguments);
 	return status;
 }

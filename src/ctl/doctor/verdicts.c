@@ -1,10 +1,12 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/compose.h"
 #include "ctl/doctor.h"
+#include "ctl/show.h"
 #include "shell/words.h"
 
-enum { LEFT = 12 /* columns before the text */ };
+static const char left[] = "            "; /* before the text, as wide as a verdict */
 
 #define RESPONSE "JSON-RPC 2.0: each request gets a response"
 
@@ -68,7 +70,7 @@ static const struct row {
 static const char *const words[VERDICTS] = { "not tested", "yes", "not offered", "no" };
 
 void
-verdicts_init(struct verdicts *report, const char *command, enum dialogue_kind kind)
+verdicts_init(struct verdicts *report, struct span command, enum dialogue_kind kind)
 {
 	*report = (struct verdicts){ .command = command, .kind = kind };
 	for (int i = 0; i < CHECKS; i++) {
@@ -102,62 +104,42 @@ verdicts_count(const struct verdicts *report, enum verdict verdict)
 	return found;
 }
 
-/* Printable; xml: and escaped for XML, which has no place for U+FFFE and U+FFFF either. */
 static void
-put(FILE *to, const char *text, bool xml)
+write_finding(const struct verdicts *report, int check, bool colour, struct buf *text)
 {
-	struct span left;
-	struct buf safe;
-
-	buf_init(&safe);
-	printable_append(&safe, span_of(text), "");
-	for (left = buf_span(&safe); left.len > 0; left = span_part(left, 1, left.len - 1)) {
-		if (xml && strchr("&<>\"'", left.ptr[0]) != NULL) {
-			fprintf(to, "&#%d;", left.ptr[0]);
-		} else if (xml && left.len > 2 && memcmp(left.ptr, "\xef\xbf", 2) == 0 && (left.ptr[2] & 0x3f) > 0x3d) {
-			fputc('?', to);
-			left = span_part(left, 2, left.len - 2);
-		} else {
-			fputc(left.ptr[0], to);
-		}
-	}
-	buf_free(&safe);
-}
-
-static void
-print_finding(const struct verdicts *report, int check, FILE *to, bool colour)
-{
-	static const char *const colours[VERDICTS] = { "\033[33m", "\033[32m", "\033[33m", "\033[31m" };
+	static const char *const colours[VERDICTS] = { COLOUR_YELLOW, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
 	const struct finding *finding = &report->findings[check];
+	const char *word = words[finding->verdict];
 
-	fprintf(to, "%s%-*s%s", colour ? colours[finding->verdict] : "", LEFT, words[finding->verdict],
-	    colour ? "\033[0m" : "");
+	compose(text, "%s%s%s%s", colour ? colours[finding->verdict] : "", word, left + strlen(word),
+	    colour ? COLOUR_NONE : "");
 	if (!report->ended)
-		fprintf(to, "%s\n%*s", rows[check].title, LEFT, "");
-	put(to, finding->evidence, false);
-	fputc('\n', to);
+		compose(text, "%s\n%s", rows[check].title, left);
+	printable_append(text, span_of(finding->evidence), "");
+	compose(text, "\n");
 	if (finding->verdict >= VERDICT_NOT_OFFERED && !report->ended)
-		fprintf(to, "%*s%s\n%*s%s\n", LEFT, "", rows[check].demands[report->kind], LEFT, "", rows[check].help);
+		compose(text, "%s%s\n%s%s\n", left, rows[check].demands[report->kind], left, rows[check].help);
 }
 
 void
-verdicts_print(const struct verdicts *report, FILE *to, bool colour)
+verdicts_write(const struct verdicts *report, bool colour, struct buf *text)
 {
 	bool opened = report->findings[CHECK_INITIALIZE].verdict != VERDICT_NO;
 	int missing = verdicts_count(report, VERDICT_NOT_OFFERED);
 
-	put(to, report->command, false);
-	fprintf(to, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
-	put(to, report->server, false);
-	fputs(")\n\n", to);
+	printable_append(text, report->command, "");
+	compose(text, " (%s%s", dialogues[report->kind].name, report->server[0] != '\0' ? ", " : "");
+	printable_append(text, span_of(report->server), "");
+	compose(text, ")\n\n");
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL &&
 		    (opened || report->findings[i].verdict != VERDICT_NOT_TESTED))
-			print_finding(report, i, to, colour);
-	fprintf(to, "\n%d kept, %d broken, ", verdicts_count(report, VERDICT_YES), verdicts_count(report, VERDICT_NO));
+			write_finding(report, i, colour, text);
+	compose(text, "\n%d kept, %d broken, ", (int64_t)verdicts_count(report, VERDICT_YES),
+	    (int64_t)verdicts_count(report, VERDICT_NO));
 	if (missing > 0)
-		fprintf(to, "%d not offered, ", missing);
-	fprintf(to, "%d not tested\n", verdicts_count(report, VERDICT_NOT_TESTED));
+		compose(text, "%d not offered, ", (int64_t)missing);
+	compose(text, "%d not tested\n", (int64_t)verdicts_count(report, VERDICT_NOT_TESTED));
 }
 
 static json_t *
@@ -173,59 +155,19 @@ finding_json(const struct verdicts *report, int check)
 	    finding->verdict >= VERDICT_NOT_OFFERED ? rows[check].help : NULL);
 }
 
-void
-verdicts_print_json(const struct verdicts *report, FILE *to)
+json_t *
+verdicts_json(const struct verdicts *report)
 {
+	int broken = verdicts_count(report, VERDICT_NO);
 	json_t *checks = json_array();
-	json_t *whole = json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:i, s:o}", "command",
-	    printable_json(span_of(report->command), false), "dialect", dialogues[report->kind].name, "server",
-	    printable_json(span_of(report->server), false), "broken", verdicts_count(report, VERDICT_NO) > 0, "yes",
-	    verdicts_count(report, VERDICT_YES), "no", verdicts_count(report, VERDICT_NO), "not_offered",
-	    verdicts_count(report, VERDICT_NOT_OFFERED), "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
-	    "checks", checks);
 
 	for (int i = 0; i < CHECKS; i++)
 		if (rows[i].demands[report->kind] != NULL)
 			json_array_append_new(checks, finding_json(report, i));
-	/* ASCII: safe on any terminal. */
-	json_dumpf(whole, to, JSON_COMPACT | JSON_ENSURE_ASCII);
-	fputc('\n', to);
-	json_decref(whole);
-}
-
-static void
-put_case(const struct verdicts *report, int check, FILE *to)
-{
-	static const char *const elements[VERDICTS] = { "skipped", "system-out", "skipped", "failure" };
-	const struct finding *finding = &report->findings[check];
-	const char *element = elements[finding->verdict];
-	long long time = finding->time == MSEC_NEVER ? 0 : (long long)finding->time;
-
-	fprintf(to, "    <testcase classname=\"canceld.doctor\" name=\"%s\" time=\"%lld.%03lld\"><%s",
-	    rows[check].title, time / 1000, time % 1000, element);
-	fputs(finding->verdict == VERDICT_YES ? ">" : " message=\"", to);
-	put(to, finding->evidence, true);
-	fputs(finding->verdict == VERDICT_YES ? "" : "\">", to);
-	if (finding->verdict == VERDICT_NO) {
-		put(to, rows[check].demands[report->kind], true);
-		fputs(". ", to);
-		put(to, rows[check].help, true);
-	}
-	fprintf(to, "</%s></testcase>\n", element);
-}
-
-void
-verdicts_print_junit(const struct verdicts *report, FILE *to)
-{
-	int failures = verdicts_count(report, VERDICT_NO);
-	int skipped = verdicts_count(report, VERDICT_NOT_TESTED) + verdicts_count(report, VERDICT_NOT_OFFERED);
-
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"", to);
-	put(to, report->command, true);
-	fprintf(to, "\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\">\n",
-	    verdicts_count(report, VERDICT_YES) + failures + skipped, failures, skipped);
-	for (int i = 0; i < CHECKS; i++)
-		if (rows[i].demands[report->kind] != NULL)
-			put_case(report, i, to);
-	fputs("  </testsuite>\n</testsuites>\n", to);
+	return json_pack("{s:o, s:s, s:o, s:b, s:i, s:i, s:i, s:i, s:o}", "command",
+	    printable_json(report->command, false), "dialect", dialogues[report->kind].name, "server",
+	    printable_json(span_of(report->server), false), "broken", broken > 0, "yes",
+	    verdicts_count(report, VERDICT_YES), "no", broken, "not_offered",
+	    verdicts_count(report, VERDICT_NOT_OFFERED), "not_tested", verdicts_count(report, VERDICT_NOT_TESTED),
+	    "checks", checks);
 }

@@ -20,9 +20,8 @@ enum {
 
 	PIECE = 64 << 10,
 	UNWRITTEN_MAX = 16 << 20, /* bytes that canceld did not take yet; more requests are not answered */
-	HEADER_MAX = 4096,
-	TURN = 20,   /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
-	END = 10000, /* ms that canceld gets to end */
+	TURN = 20,                /* ms: the longest wait whose lateness is noticed, or that of canceld's exit */
+	END = 10000,              /* ms that canceld gets to end */
 };
 
 #define INFO "{\"name\":\"cancelctl-doctor\",\"version\":\"" CANCELD_VERSION "\"}"
@@ -40,7 +39,7 @@ const struct dialogue dialogues[] = {
 	    "{\"processId\":null,\"rootUri\":null,\"capabilities\":{\"window\":{\"workDoneProgress\":true}},"
 	    "\"clientInfo\":" INFO "}",
 	    "serverInfo", "$/canceld/ping", "$/cancelRequest", "id", "$/progress", .opened = "initialized",
-	    .token = "token", .headers = true, .owed = true },
+	    .token = "token", .framing = FRAMING_HEADER, .owed = true },
 	[DIALOGUE_MCP_NEWEST] = { "mcp", "server/discover", "{}", "serverInfo", "server/discover",
 	    "notifications/cancelled", "requestId", "notifications/progress", .call = "tools/call",
 	    .token = "progressToken",
@@ -56,41 +55,33 @@ visit_text(const json_t *object, const char *key)
 	return text == NULL ? "" : text;
 }
 
-/* The params of a call, with the request for progress under this id. */
-static json_t *
-call_params(const struct visit *visit, const char *name, const json_t *arguments, json_int_t id)
-{
-	const struct dialogue *dialogue = visit->dialogue;
-	json_t *params = json_deep_copy(arguments);
-
-	if (dialogue->call != NULL)
-		return json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params, "_meta", dialogue->token,
-		    id);
-	if (dialogue->token != NULL)
-		json_object_set_new(params, "workDoneToken", json_integer(id));
-	else if (visit->session[0] != '\0' && strncmp(name, "session/", strlen("session/")) == 0)
-		json_object_set_new(params, "sessionId", json_string(visit->session));
-	return params;
-}
-
 static bool
 is_progress(const struct dialogue *dialogue, const json_t *message, json_int_t id)
 {
-	const json_t *params = json_object_get(message, "params"), *token;
+	const json_t *params = json_object_get(message, "params");
 
-	if (strcmp(visit_text(message, "method"), dialogue->progress) != 0)
-		return false;
-	token = dialogue->token == NULL ? NULL : json_object_get(params, dialogue->token);
-	return dialogue->token == NULL || (json_is_integer(token) && json_integer_value(token) == id);
+	return strcmp(visit_text(message, "method"), dialogue->progress) == 0 &&
+	    (dialogue->token == NULL || json_integer_value(json_object_get(params, dialogue->token)) == id);
 }
 
-bool
-visit_says_cancelled(const json_t *answer)
+/* Takes the reference to the answer. */
+static void
+take_answer(struct asked *asked, json_t *answer)
 {
-	json_int_t code = json_integer_value(json_object_get(json_object_get(answer, "error"), "code"));
+	const json_t *error = json_object_get(answer, "error"), *result = json_object_get(answer, "result");
+	json_int_t code = json_integer_value(json_object_get(error, "code"));
+	const char *text = visit_text(error, "message");
 
-	return code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
-	    strcmp(visit_text(json_object_get(answer, "result"), "stopReason"), "cancelled") == 0;
+	if (error == NULL)
+		text = visit_text(json_array_get(json_object_get(result, "content"), 0), "text");
+	if (error != NULL || json_is_true(json_object_get(result, "isError")))
+		asked->error = text[0] != '\0' ? text : "an error without a text";
+	asked->answer = answer;
+	asked->result = json_is_object(result) ? result : NULL;
+	asked->served = strncmp(text, "canceld: ", strlen("canceld: ")) != 0 ||
+	    json_object_get(json_object_get(error, "data"), "cause") == NULL;
+	asked->cancelled = code == ERROR_CANCELLED || code == ERROR_SERVER_CANCELLED ||
+	    strcmp(visit_text(result, "stopReason"), "cancelled") == 0;
 }
 
 /* The answer of a client without any capability; a result where it must have one, or where an error would stop the server. */
@@ -119,14 +110,6 @@ stop(int *end)
 	*end = -1;
 }
 
-/* canceld has opened them. */
-static void
-release(struct visit *visit)
-{
-	stop(&visit->log);
-	stop(&visit->config);
-}
-
 static void
 hear_event(struct visit *visit, json_t *event)
 {
@@ -135,7 +118,6 @@ hear_event(struct visit *visit, json_t *event)
 	json_t *first;
 	char word[64];
 
-	release(visit);
 	/* What a client sent is not the server's fault. */
 	if (strcmp(visit_text(event, "to"), "server") == 0)
 		return;
@@ -158,14 +140,25 @@ hear_event(struct visit *visit, json_t *event)
 static void
 send_message(struct visit *visit, json_t *message)
 {
-	char *text = json_dumps(message, JSON_COMPACT), head[64];
+	char *text = json_dumps(message, JSON_COMPACT);
 
-	snprintf(head, sizeof(head), "Content-Length: %zu\r\n\r\n", strlen(text));
-	buf_append(&visit->out, visit->dialogue->headers ? span_of(head) : SPAN_NONE);
-	buf_append(&visit->out, span_of(text));
-	buf_append(&visit->out, visit->dialogue->headers ? SPAN_NONE : SPAN("\n"));
+	framing_append(&visit->out, visit->dialogue->framing, span_of(text));
 	free(text);
 	json_decref(message);
+}
+
+/* The same with a request, or a notification where id is NULL; takes the references to id and params. */
+static void
+send_call(struct visit *visit, json_t *id, const char *method, json_t *params)
+{
+	json_t *meta = visit->dialogue->meta == NULL ? NULL : json_loads(visit->dialogue->meta, 0, NULL);
+
+	if (meta != NULL) {
+		json_object_update(meta, json_object_get(params, "_meta"));
+		json_object_set_new(params, "_meta", meta);
+	}
+	send_message(visit,
+	    json_pack("{s:s, s:o*, s:s, s:o}", "jsonrpc", "2.0", "id", id, "method", method, "params", params));
 }
 
 static void
@@ -179,7 +172,7 @@ hear_message(struct visit *visit, json_t *message)
 		asked += number - 1;
 		if (number < 1 || number > visit->count || asked->answer != NULL)
 			return;
-		asked->answer = json_incref(message);
+		take_answer(asked, json_incref(message));
 		asked->order = ++visit->answers;
 		asked->answered = visit_now(visit);
 	} else if (id == NULL) {
@@ -194,55 +187,29 @@ hear_message(struct visit *visit, json_t *message)
 	}
 }
 
-/* The length of the header and, in *length, of the message behind it; 0: it is not complete. */
-static size_t
-read_header(struct span bytes, size_t *length)
-{
-	const char *end = memmem(bytes.ptr, bytes.len, "\r\n\r\n", 4), *name;
-	char head[HEADER_MAX];
-
-	if (end == NULL)
-		return 0;
-	snprintf(head, sizeof(head), "%.*s", (int)(end - bytes.ptr), bytes.ptr);
-	name = strcasestr(head, "content-length:");
-	*length = name == NULL ? 0 : (size_t)strtoull(name + strlen("content-length:"), NULL, 10);
-	return (size_t)(end + 4 - bytes.ptr);
-}
-
-/* Takes the next text of canceld, whose framing is right. fresh: where the bytes begin that were not searched before. */
-static bool
-take(struct visit *visit, struct buf *in, size_t fresh, bool headers, void (*hear)(struct visit *visit, json_t *value))
-{
-	struct span bytes = buf_span(in);
-	const char *newline = headers ? NULL : memchr(bytes.ptr + fresh, '\n', bytes.len - fresh);
-	size_t length = newline == NULL ? 0 : (size_t)(newline + 1 - bytes.ptr);
-	size_t head = headers ? read_header(bytes, &length) : 0;
-	json_t *value;
-
-	if (head + length == 0 || length > bytes.len - head)
-		return false;
-	value = json_loadb(bytes.ptr + head, length, JSON_ALLOW_NUL, NULL);
-	buf_consume(in, head + length);
-	if (json_is_object(value))
-		hear(visit, value);
-	json_decref(value);
-	return true;
-}
-
 /* Reads what is there, and hears all that is whole. */
 static void
-read_some(struct visit *visit, enum visit_end end, struct buf *in, void (*hear)(struct visit *visit, json_t *value))
+read_some(struct visit *visit, enum visit_end end)
 {
-	bool headers = end == VISIT_FROM && visit->dialogue->headers;
-	size_t had = in->len;
+	enum framing framing = end == VISIT_LOG ? FRAMING_NEWLINE : visit->dialogue->framing;
+	struct frame *frame = &visit->frames[end];
+	struct buf *in = &visit->in[end];
 	ssize_t got = read(visit->ends[end], buf_space(in, PIECE), PIECE);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		stop(&visit->ends[end]);
 	if (got > 0)
 		buf_added(in, (size_t)got);
-	for (; got > 0 && take(visit, in, had, headers, hear); had = 0)
-		;
+	while (got > 0 && frame_read(frame, framing, buf_span(in))) {
+		json_t *value = json_loadb(buf_span(in).ptr + frame->body, (size_t)(frame->end - frame->body),
+		    JSON_ALLOW_NUL, NULL);
+
+		if (json_is_object(value))
+			(end == VISIT_LOG ? hear_event : hear_message)(visit, value);
+		json_decref(value);
+		buf_consume(in, (size_t)frame->next);
+		frame_advance(frame, frame->next);
+	}
 }
 
 static void
@@ -261,21 +228,19 @@ write_some(struct visit *visit)
 static void
 read_said(struct visit *visit)
 {
-	char piece[4096], *line = piece;
+	char piece[4096];
 	ssize_t got = read(visit->ends[VISIT_ERRORS], piece, sizeof(piece) - 1);
 
 	if (got == 0)
 		stop(&visit->ends[VISIT_ERRORS]);
 	piece[got < 0 ? 0 : got] = '\0';
-	while ((line = strtok(line, "\n")) != NULL) {
+	for (const char *line = strtok(piece, "\n"); line != NULL; line = strtok(NULL, "\n"))
 		snprintf(visit->said, sizeof(visit->said), ": %s", line);
-		line = NULL;
-	}
 }
 
 /* Opens the pipes, and a file with an empty configuration, as the user's own is for other sessions. */
 static int
-open_ends(struct visit *visit, int theirs[VISIT_ENDS + 1])
+open_ends(struct visit *visit)
 {
 	FILE *config = tmpfile();
 	int pair[2];
@@ -284,13 +249,13 @@ open_ends(struct visit *visit, int theirs[VISIT_ENDS + 1])
 		return -1;
 	fputs("{}\n", config);
 	rewind(config);
-	theirs[VISIT_ENDS] = fcntl(fileno(config), F_DUPFD_CLOEXEC, 0);
+	visit->config = fcntl(fileno(config), F_DUPFD_CLOEXEC, 0);
 	fclose(config);
 	for (int i = 0; i < VISIT_ENDS; i++) {
 		if (pipe2(pair, O_CLOEXEC) < 0)
 			return -1;
 		visit->ends[i] = pair[i == VISIT_TO];
-		theirs[i] = pair[i != VISIT_TO];
+		visit->theirs[i] = pair[i != VISIT_TO];
 		fcntl(visit->ends[i], F_SETFL, O_NONBLOCK);
 	}
 	return 0;
@@ -309,8 +274,9 @@ name_end(char name[64], const char *option, int end)
 }
 
 _Noreturn static void
-become_canceld(const struct examination *what, const int ends[VISIT_ENDS + 1])
+become_canceld(const struct examination *what, const struct visit *visit)
 {
+	const int *ends = visit->theirs;
 	char log[64], config[64];
 	const char *const options[] = { what->canceld, "--no-control", "--dialect=none", "--log-format=json", "-v",
 		"--timeout=*=none", "--max-time=*=none", "--term-after=2s", "--kill-after=1s", log, config, "--" };
@@ -318,7 +284,7 @@ become_canceld(const struct examination *what, const int ends[VISIT_ENDS + 1])
 	char **argv;
 
 	name_end(log, "--log", ends[VISIT_LOG]);
-	name_end(config, "--config", ends[VISIT_ENDS]);
+	name_end(config, "--config", visit->config);
 	while (what->command[count] != NULL)
 		count++;
 	argv = mem_resize(NULL, words + count + 1, sizeof(*argv));
@@ -334,23 +300,23 @@ become_canceld(const struct examination *what, const int ends[VISIT_ENDS + 1])
 int
 visit_start(struct visit *visit, const struct examination *what, const struct dialogue *dialogue)
 {
-	int theirs[VISIT_ENDS + 1] = { -1, -1, -1, -1, -1 }, error;
+	int error;
 
 	*visit = (struct visit){ .dialogue = dialogue,
 		.decisions = json_object(),
 		.pid = -1,
 		.ends = { -1, -1, -1, -1 },
+		.theirs = { -1, -1, -1, -1 },
+		.config = -1,
 		.due = MSEC_NEVER };
-	if (open_ends(visit, theirs) == 0)
+	if (open_ends(visit) == 0)
 		visit->pid = fork();
 	if (visit->pid == 0)
-		become_canceld(what, theirs);
+		become_canceld(what, visit);
 	error = errno;
-	visit->log = theirs[VISIT_LOG];
-	visit->config = theirs[VISIT_ENDS];
-	stop(&theirs[VISIT_TO]);
-	stop(&theirs[VISIT_FROM]);
-	stop(&theirs[VISIT_ERRORS]);
+	for (int i = 0; i < VISIT_ENDS; i++)
+		if (i != VISIT_LOG)
+			stop(&visit->theirs[i]);
 	if (visit->pid > 0)
 		return 0;
 	visit_free(visit);
@@ -383,17 +349,16 @@ turn(struct visit *visit, msec_t until)
 	if (visit->pid == 0 && visit->ends[VISIT_FROM] < 0 && visit->ends[VISIT_LOG] < 0)
 		return false;
 	for (int i = 0; i < VISIT_ENDS; i++)
-		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = i == VISIT_TO ? POLLOUT : POLLIN };
-	if (visit->out.len == 0)
-		ready[VISIT_TO].fd = -1;
+		ready[i] = (struct pollfd){ .fd = visit->ends[i], .events = POLLIN };
+	ready[VISIT_TO] = (struct pollfd){ .fd = visit->out.len > 0 ? visit->ends[VISIT_TO] : -1, .events = POLLOUT };
 	visit->due = monotonic_now() + wait + 1;
 	if (poll(ready, VISIT_ENDS, (int)wait) > 0) {
 		if (ready[VISIT_TO].revents != 0)
 			write_some(visit);
 		if (ready[VISIT_FROM].revents != 0)
-			read_some(visit, VISIT_FROM, &visit->in, hear_message);
+			read_some(visit, VISIT_FROM);
 		if (ready[VISIT_LOG].revents != 0)
-			read_some(visit, VISIT_LOG, &visit->events, hear_event);
+			read_some(visit, VISIT_LOG);
 		if (ready[VISIT_ERRORS].revents != 0)
 			read_said(visit);
 	}
@@ -401,7 +366,7 @@ turn(struct visit *visit, msec_t until)
 	visit->due = MSEC_NEVER;
 	if (visit->pid > 0 && waitpid(visit->pid, NULL, WNOHANG) == visit->pid) {
 		visit->pid = 0;
-		release(visit);
+		stop(&visit->theirs[VISIT_LOG]);
 	}
 	return left > 0;
 }
@@ -410,16 +375,10 @@ struct asked *
 visit_ask(struct visit *visit, const char *method, json_t *params)
 {
 	struct asked *asked = &visit->asked[visit->count];
-	json_t *meta = visit->dialogue->meta == NULL ? NULL : json_loads(visit->dialogue->meta, 0, NULL);
 
 	assert(visit->count < VISIT_REQUESTS);
-	if (meta != NULL) {
-		json_object_update(meta, json_object_get(params, "_meta"));
-		json_object_set_new(params, "_meta", meta);
-	}
 	*asked = (struct asked){ .id = ++visit->count, .method = method, .sent = visit_now(visit) };
-	send_message(visit,
-	    json_pack("{s:s, s:I, s:s, s:o}", "jsonrpc", "2.0", "id", asked->id, "method", method, "params", params));
+	send_call(visit, json_integer(asked->id), method, params);
 	return asked;
 }
 
@@ -434,19 +393,26 @@ visit_open(struct visit *visit, msec_t limit)
 	while (json_object_get(visit->decisions, "STARTED") == NULL && turn(visit, until))
 		;
 	asked->sent = visit_now(visit);
-	if (visit_wait(visit, asked, limit) && json_is_object(json_object_get(asked->answer, "result")) &&
-	    dialogue->opened != NULL)
-		send_message(visit,
-		    json_pack("{s:s, s:s, s:{}}", "jsonrpc", "2.0", "method", dialogue->opened, "params"));
+	if (visit_wait(visit, asked, limit) && asked->result != NULL && dialogue->opened != NULL)
+		send_call(visit, NULL, dialogue->opened, json_object());
 	return asked;
 }
 
 struct asked *
 visit_call(struct visit *visit, const char *name, const json_t *arguments)
 {
-	const char *method = visit->dialogue->call;
+	const struct dialogue *dialogue = visit->dialogue;
+	json_t *params = json_deep_copy(arguments);
+	json_int_t id = visit->count + 1;
 
-	return visit_ask(visit, method != NULL ? method : name, call_params(visit, name, arguments, visit->count + 1));
+	if (dialogue->call != NULL)
+		params =
+		    json_pack("{s:s, s:o, s:{s:I}}", "name", name, "arguments", params, "_meta", dialogue->token, id);
+	else if (dialogue->token != NULL)
+		json_object_set_new(params, "workDoneToken", json_integer(id));
+	else if (visit->session[0] != '\0')
+		json_object_set_new(params, "sessionId", json_string(visit->session));
+	return visit_ask(visit, dialogue->call != NULL ? dialogue->call : name, params);
 }
 
 void
@@ -454,14 +420,9 @@ visit_cancel(struct visit *visit, const struct asked *asked)
 {
 	const struct dialogue *dialogue = visit->dialogue;
 	bool prompt = visit->session[0] != '\0' && strcmp(asked->method, "session/prompt") == 0;
-	json_t *params =
-	    prompt ? json_pack("{s:s}", "sessionId", visit->session) : json_pack("{s:I}", dialogue->id, asked->id);
 
-	if (dialogue->meta != NULL)
-		json_object_set_new(params, "_meta", json_loads(dialogue->meta, 0, NULL));
-	send_message(visit,
-	    json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", prompt ? "session/cancel" : dialogue->cancel,
-		"params", params));
+	send_call(visit, NULL, prompt ? "session/cancel" : dialogue->cancel,
+	    prompt ? json_pack("{s:s}", "sessionId", visit->session) : json_pack("{s:I}", dialogue->id, asked->id));
 }
 
 bool
@@ -472,31 +433,6 @@ visit_wait(struct visit *visit, const struct asked *asked, msec_t limit)
 	while (asked->answer == NULL && turn(visit, until))
 		;
 	return asked->answer != NULL;
-}
-
-bool
-visit_is_answered(const struct asked *asked)
-{
-	const json_t *error = json_object_get(asked->answer, "error");
-	bool own = strncmp(visit_text(error, "message"), "canceld: ", strlen("canceld: ")) == 0 &&
-	    json_is_string(json_object_get(json_object_get(error, "data"), "cause"));
-
-	return asked->answer != NULL && !own;
-}
-
-const char *
-visit_error(const struct asked *asked)
-{
-	const json_t *error = json_object_get(asked->answer, "error");
-	const json_t *result = json_object_get(asked->answer, "result");
-	const char *text = json_string_value(json_object_get(error, "message"));
-
-	if (error != NULL)
-		return text == NULL ? "an error without a text" : text;
-	if (!json_is_true(json_object_get(result, "isError")))
-		return NULL;
-	text = json_string_value(json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
-	return text == NULL ? "a result with isError" : text;
 }
 
 void
@@ -519,11 +455,12 @@ visit_free(struct visit *visit)
 {
 	for (int i = 0; i < visit->count; i++)
 		json_decref(visit->asked[i].answer);
-	for (int i = 0; i < VISIT_ENDS; i++)
+	for (int i = 0; i < VISIT_ENDS; i++) {
 		stop(&visit->ends[i]);
-	release(visit);
+		stop(&visit->theirs[i]);
+		buf_free(&visit->in[i]);
+	}
+	stop(&visit->config);
 	json_decref(visit->decisions);
-	buf_free(&visit->in);
 	buf_free(&visit->out);
-	buf_free(&visit->events);
 }

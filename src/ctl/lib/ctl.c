@@ -1,11 +1,14 @@
 #include "ctl/ctl.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/buf.h"
+#include "ctl/show.h"
 #include "shell/words.h"
 
 enum { OPTIONS_MOST = 12, NO_LETTER = 256 /* and its number: an option without a letter */ };
@@ -13,20 +16,26 @@ enum { OPTIONS_MOST = 12, NO_LETTER = 256 /* and its number: an option without a
 int
 ctl_tell(int status, const char *format, ...)
 {
+	struct buf line = { 0 };
 	char words[1024];
-	struct buf line;
 	va_list values;
 
 	va_start(values, format);
 	vsnprintf(words, sizeof(words), format, values);
 	va_end(values);
-	buf_init(&line);
 	buf_append(&line, SPAN("cancelctl: "));
 	printable_append(&line, span_of(words), "");
 	buf_append(&line, SPAN("\n"));
 	fwrite(line.data, 1, line.len, stderr);
 	buf_free(&line);
 	return status;
+}
+
+int
+ctl_unknown(const char *kind, const struct nearest *nearest, const char *where)
+{
+	return ctl_usage("unknown %s '%.200s'%s%s; %s", kind, nearest->typed.ptr,
+	    nearest->name != NULL ? ": it could be " : "", nearest->name != NULL ? nearest->name : "", where);
 }
 
 /* What getopt_long refused (it returned `got`), as a line on stderr. */
@@ -79,14 +88,22 @@ ctl_options(int argc, char *argv[], const struct ctl_option *options, bool stops
 	return -1;
 }
 
-int
-ctl_words(int argc, char *argv[], const char *usage, bool *json, const char **which)
+void
+ctl_line(int argc, char *argv[], const struct ctl_option *options, int most, const char *usage)
 {
-	int status = ctl_options(argc, argv, (struct ctl_option[]){ { "json", 'j', json, NULL }, { 0 } }, false, usage);
+	int status = ctl_options(argc, argv, options, most == CTL_STOPS, usage);
 
-	if (status < 0 && argc - optind > 1)
-		status = ctl_usage("more than one canceld is given; see cancelctl %s --help", argv[0]);
-	if (status < 0)
-		*which = argv[optind];
-	return status;
+	if (status < 0 && most != CTL_STOPS && argc - optind > most)
+		status = ctl_usage("'%.100s' is one argument too many; see cancelctl %s --help", argv[optind + most],
+		    argv[0]);
+	if (status >= 0)
+		exit(ctl_end(status));
+}
+
+int
+ctl_end(int status)
+{
+	int fault = show_flush();
+
+	return fault == 0 || fault == EPIPE ? status : ctl_failed("standard output: %s", strerror(fault));
 }

@@ -1,10 +1,20 @@
 #include "ctl/show.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/compose.h"
 #include "shell/words.h"
+
+int
+show_flush(void)
+{
+	static int fault;
+
+	if ((fflush(stdout) != 0 || ferror(stdout) != 0) && fault == 0)
+		fault = errno;
+	return fault;
+}
 
 static int
 put_dumped(const char *bytes, size_t len, void *unused)
@@ -24,26 +34,25 @@ show_json(const json_t *object)
 {
 	json_dump_callback(object, put_dumped, NULL, JSON_COMPACT | JSON_ENSURE_ASCII);
 	putchar('\n');
-	fflush(stdout);
+	show_flush();
 }
 
 void
-show_bytes(struct span bytes)
+show_buf(struct buf *bytes)
 {
-	fwrite(bytes.ptr, 1, bytes.len, stdout);
-	fflush(stdout);
+	fwrite(buf_span(bytes).ptr, 1, bytes->len, stdout);
+	buf_free(bytes);
+	show_flush();
 }
 
 void
 show_line(struct span text)
 {
-	struct buf line;
+	struct buf line = { 0 };
 
-	buf_init(&line);
 	printable_append(&line, text, "");
 	buf_append(&line, SPAN("\n"));
-	show_bytes(buf_span(&line));
-	buf_free(&line);
+	show_buf(&line);
 }
 
 struct span
@@ -84,12 +93,4 @@ show_number(const json_t *object, const char *key)
 	const json_t *value = json_object_get(object, key);
 
 	return json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
-}
-
-void
-show_method(struct buf *text, const json_t *request)
-{
-	struct span name = show_string(request, "name");
-
-	compose(text, name.len > 0 ? "%b %b" : "%b", show_string(request, "method"), name);
 }

@@ -51,14 +51,12 @@ void
 table_cut(struct buf *out, struct span text, size_t cells)
 {
 	size_t taken, len = fitting(text, cells, &taken);
+	bool whole = len == text.len;
 
-	if (len == text.len) {
-		buf_append(out, text);
-		return;
-	}
-	len = fitting(text, cells > 0 ? cells - 1 : 0, &taken);
+	if (!whole)
+		len = fitting(text, cells > 0 ? cells - 1 : 0, &taken);
 	buf_append(out, span_part(text, 0, len));
-	buf_append(out, cells > 0 ? SPAN("~") : SPAN(""));
+	buf_append(out, whole || cells == 0 ? SPAN("") : SPAN("~"));
 }
 
 void
@@ -83,9 +81,8 @@ column_time(struct buf *text, const json_t *row, const char *key)
 static void
 write_cells(const struct column *columns, const json_t *row, struct buf *cells, size_t *widths)
 {
-	struct buf text;
+	struct buf text = { 0 };
 
-	buf_init(&text);
 	for (size_t i = 0; columns[i].title != NULL; i++) {
 		size_t need;
 
@@ -110,7 +107,7 @@ fit_widths(const struct column *columns, size_t width, size_t cells, size_t *wid
 
 		for (size_t i = 0; i < width; i++) {
 			sum += widths[i];
-			if (columns[i].flexible && widths[i] > NARROWEST &&
+			if (columns[i].kind == COLUMN_FLEXIBLE && widths[i] > NARROWEST &&
 			    (widest == width || widths[i] > widths[widest]))
 				widest = i;
 		}
@@ -135,11 +132,11 @@ write_line(const struct column *columns, const size_t *widths, struct buf *cells
 	for (size_t i = 0; columns[i].title != NULL; i++) {
 		struct span text = buf_span(&cells[i]);
 		size_t need = cells_in(text), room = need < widths[i] ? widths[i] - need : 0;
-		bool last = columns[i + 1].title == NULL;
+		bool right = columns[i].kind == COLUMN_RIGHT, last = columns[i + 1].title == NULL;
 
-		pad(line, columns[i].right ? room : 0);
+		pad(line, right ? room : 0);
 		table_cut(line, text, widths[i]);
-		pad(line, last ? 0 : (columns[i].right ? 0 : room) + GAP);
+		pad(line, last ? 0 : (right ? 0 : room) + GAP);
 		buf_free(&cells[i]);
 	}
 }
@@ -148,19 +145,19 @@ void
 table_write(const struct column *columns, const json_t *rows, size_t cells, struct buf *out)
 {
 	size_t width = 0, lines = json_array_size(rows) + 1, *widths;
-	struct buf line, *texts;
+	struct buf line = { 0 }, *texts;
 
+	cells = cells > 0 ? cells : SIZE_MAX;
 	while (columns[width].title != NULL)
 		width++;
 	widths = mem_new(width * sizeof(*widths));
 	texts = mem_new(lines * width * sizeof(*texts));
 	for (size_t i = 0; i < lines; i++)
 		write_cells(columns, i == 0 ? NULL : json_array_get(rows, i - 1), texts + i * width, widths);
-	fit_widths(columns, width, cells > 0 ? cells : SIZE_MAX, widths);
-	buf_init(&line);
+	fit_widths(columns, width, cells, widths);
 	for (size_t i = 0; i < lines; i++) {
 		write_line(columns, widths, texts + i * width, &line);
-		table_cut(out, buf_span(&line), cells > 0 ? cells : SIZE_MAX);
+		table_cut(out, buf_span(&line), cells);
 		buf_append(out, SPAN("\n"));
 	}
 	buf_free(&line);
@@ -171,10 +168,8 @@ table_write(const struct column *columns, const json_t *rows, size_t cells, stru
 void
 table_show(const struct column *columns, const json_t *rows)
 {
-	struct buf out;
+	struct buf out = { 0 };
 
-	buf_init(&out);
 	table_write(columns, rows, term_width(NULL), &out);
-	show_bytes(buf_span(&out));
-	buf_free(&out);
+	show_buf(&out);
 }

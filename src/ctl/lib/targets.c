@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/compose.h"
+#include "core/framing.h"
 #include "ctl/ctl.h"
 #include "ctl/show.h"
 #include "shell/control.h"
@@ -93,12 +94,11 @@ target_ask(struct target *target, const char *method, json_t *params, msec_t end
 	json_t *message =
 	    json_pack("{s:s, s:i, s:s, s:o*}", "jsonrpc", "2.0", "id", 1, "method", method, "params", params);
 	char *text = json_dumps(message, JSON_COMPACT | JSON_ENSURE_ASCII);
-	struct buf line;
+	struct buf line = { 0 };
 	bool sent;
 
-	buf_init(&line);
-	compose(&line, "%s\n", text);
-	fail(target, CTL_FAILED, "");
+	framing_append(&line, FRAMING_NEWLINE, span_of(text));
+	fail(target, CTL_FAILED, "it does not answer");
 	/* Where canceld has closed the connection, its answer, which can be read, tells why. */
 	sent = is_connected(target, end) && send_until(target->fd, buf_span(&line), end);
 	if (!sent) {
@@ -160,6 +160,15 @@ await_response(struct target *target, msec_t end)
 	}
 }
 
+/* The exit status of an error of canceld. */
+static int
+status_of(int code)
+{
+	if (code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED)
+		return CTL_NO;
+	return code == BAD_PARAMS ? CTL_USAGE : CTL_FAILED;
+}
+
 /* NULL: there is no result; see fault. */
 static json_t *
 receive(struct target *target, msec_t end)
@@ -168,17 +177,12 @@ receive(struct target *target, msec_t end)
 	const char *why = "no answer of canceld";
 	int error = errno, code = 0;
 
-	if (json_is_object(result)) {
-		json_incref(result);
-	} else if (message != NULL) {
-		result = NULL;
+	target->answered |= message != NULL;
+	result = json_is_object(result) ? json_incref(result) : NULL;
+	if (message != NULL && result == NULL) {
 		json_unpack(message, "{s:{s:i, s:s}}", "error", "code", &code, "message", &why);
-		fail(target,
-		    code == CONTROL_NOT_FOUND || code == CONTROL_REFUSED ? CTL_NO :
-			code == BAD_PARAMS                               ? CTL_USAGE :
-									   CTL_FAILED,
-		    why);
-	} else if (error == ECONNRESET && place_remove_dead(target->path)) {
+		fail(target, status_of(code), why);
+	} else if (message == NULL && error == ECONNRESET && place_remove_dead(target->path)) {
 		target->gone = true;
 		fail(target, CTL_NO, "it has ended");
 	}
@@ -194,18 +198,12 @@ target_call(struct target *target, const char *method, json_t *params)
 	return target_ask(target, method, params, end) ? receive(target, end) : NULL;
 }
 
-const char *
-target_fault(const struct target *target)
-{
-	return target->fault[0] != '\0' ? target->fault : "it does not answer";
-}
-
 int
 target_tell(const struct target *target)
 {
 	if (target->pid == 0)
-		return ctl_tell(target->status, "%.200s: %s", target->path, target_fault(target));
-	return ctl_tell(target->status, "canceld %ld: %s", target->pid, target_fault(target));
+		return ctl_tell(target->status, "%.200s: %s", target->path, target->fault);
+	return ctl_tell(target->status, "canceld %ld: %s", target->pid, target->fault);
 }
 
 json_t *
@@ -224,19 +222,22 @@ target_append_name(struct buf *line, const struct target *target)
 	compose(line, "%b[%d]", show_string(target->about, "name"), (int64_t)target->pid);
 }
 
-static struct target *
+static void
 add(struct targets *targets, const char *path, long pid)
 {
+	size_t at = targets->count;
 	struct target *target;
 
 	for (size_t i = 0; i < targets->count; i++)
 		if (strcmp(targets->list[i].path, path) == 0)
-			return &targets->list[i];
+			return;
 	targets->list = mem_resize(targets->list, targets->count + 1, sizeof(*targets->list));
-	target = &targets->list[targets->count++];
-	*target = (struct target){ .pid = pid, .fd = -1, .status = CTL_FAILED };
+	while (at > 0 && targets->list[at - 1].pid > pid)
+		at--;
+	target = &targets->list[at];
+	memmove(target + 1, target, (targets->count++ - at) * sizeof(*target));
+	*target = (struct target){ .pid = pid, .fd = -1 };
 	snprintf(target->path, sizeof(target->path), "%s", path);
-	return target;
 }
 
 /* Those in a directory: PID-RANDOM.sock. */
@@ -303,7 +304,7 @@ hear_all(struct targets *targets, msec_t end)
 	for (size_t i = 0; i < targets->count; i++) {
 		struct target *target = &targets->list[i];
 
-		if (target->about != NULL || target->fault[0] != '\0')
+		if (target->answered)
 			continue;
 		if (target->fd >= 0 || target_ask(target, targets->method, json_incref(targets->params), end))
 			target->about = receive(target, end);
@@ -314,14 +315,6 @@ hear_all(struct targets *targets, msec_t end)
 	}
 }
 
-static int
-by_pid(const void *a, const void *b)
-{
-	const struct target *first = a, *second = b;
-
-	return (first->pid > second->pid) - (first->pid < second->pid);
-}
-
 void
 targets_find(struct targets *targets, msec_t limit)
 {
@@ -330,8 +323,6 @@ targets_find(struct targets *targets, msec_t limit)
 	targets_look(targets);
 	hear_all(targets, end);
 	drop_gone(targets);
-	if (targets->count > 0)
-		qsort(targets->list, targets->count, sizeof(*targets->list), by_pid);
 }
 
 void
@@ -362,6 +353,12 @@ targets_keep(struct targets *targets, const char *which)
 	drop_gone(targets);
 }
 
+int
+targets_tell_none(const char *which)
+{
+	return ctl_no("no canceld is called '%.100s'; see cancelctl ls", which);
+}
+
 static int
 choose_one(struct targets *targets, const char *which)
 {
@@ -370,7 +367,7 @@ choose_one(struct targets *targets, const char *which)
 
 	targets_keep(targets, which);
 	if (targets->count == 0)
-		return ctl_no("no canceld is called '%.100s'; see cancelctl ls", which);
+		return targets_tell_none(which);
 	if (targets->count == 1)
 		return targets->list[0].about != NULL ? CTL_YES : target_tell(&targets->list[0]);
 	for (size_t i = 0; i < targets->count && len < sizeof(pids); i++)
@@ -381,12 +378,11 @@ choose_one(struct targets *targets, const char *which)
 static int
 open_path(struct targets *targets, const char *path)
 {
-	const struct target *target = add(targets, path, 0);
-
 	if (strlen(path) >= PLACE_PATH)
 		return ctl_no("%.200s: %s", path, strerror(ENAMETOOLONG));
+	add(targets, path, 0);
 	hear_all(targets, monotonic_now() + CALL_LIMIT);
-	return target->about != NULL ? CTL_YES : target_tell(target);
+	return targets->list->about != NULL ? CTL_YES : target_tell(targets->list);
 }
 
 int
@@ -424,15 +420,14 @@ targets_ask(const char *which, const char *method, json_t *params,
 	size_t count = status == CTL_YES ? targets.count : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		json_t *result = target_call(&targets.list[i], method, json_incref(params));
-		int told = CTL_YES;
+		struct target *target = &targets.list[i];
+		json_t *result = target_call(target, method, json_incref(params));
 
 		/* That one of all ends meanwhile is nothing to tell. */
 		if (result != NULL)
-			each(user, &targets.list[i], result);
-		else if (which != NULL || !targets.list[i].gone)
-			told = target_tell(&targets.list[i]);
-		status = told > status ? told : status;
+			each(user, target, result);
+		else if (which != NULL || !target->gone)
+			status = target_tell(target) > status ? target->status : status;
 		json_decref(result);
 	}
 	targets_free(&targets);

@@ -57,31 +57,31 @@ write_progress(struct buf *text, const json_t *row, const char *key)
 }
 
 const struct column view_instances[] = {
-	{ "PID", "pid", column_text, true, false },
-	{ "NAME", "name", column_text, false, true },
-	{ "CLIENT", "client", write_client, false, true },
-	{ "DIALECT", "dialect", column_text, false, false },
-	{ "AGE", "age_ms", column_time, true, false },
-	{ "OPEN", "in_flight", column_text, true, false },
-	{ "OLDEST", "oldest_ms", column_time, true, false },
-	{ "TIMEOUTS", "timeouts", column_text, true, false },
-	{ "RESTARTS", "restarts", column_text, true, false },
-	{ "COMMAND", "command", write_command, false, true },
+	{ "PID", "pid", COLUMN_RIGHT, column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
+	{ "CLIENT", "client", COLUMN_FLEXIBLE, write_client },
+	{ "DIALECT", "dialect", COLUMN_LEFT, column_text },
+	{ "AGE", "age_ms", COLUMN_RIGHT, column_time },
+	{ "OPEN", "in_flight", COLUMN_RIGHT, column_text },
+	{ "OLDEST", "oldest_ms", COLUMN_RIGHT, column_time },
+	{ "TIMEOUTS", "timeouts", COLUMN_RIGHT, column_text },
+	{ "RESTARTS", "restarts", COLUMN_RIGHT, column_text },
+	{ "COMMAND", "command", COLUMN_FLEXIBLE, write_command },
 	{ 0 },
 };
 
 const struct column view_all_requests[] = {
-	{ "PID", "pid", column_text, true, false },
-	{ "SERVER", "server", column_text, false, true },
-	{ "ID", "id", column_text, false, true },
-	{ "FROM", "from", column_text, false, false },
-	{ "METHOD", "method", column_text, false, true },
-	{ "NAME", "name", column_text, false, true },
-	{ "AGE", "age_ms", column_time, true, false },
-	{ "IDLE", "idle_ms", column_time, true, false },
-	{ "LEFT", "timeout_left_ms", write_left, true, false },
-	{ "STATE", "state", column_text, false, false },
-	{ "PROGRESS", "progress", write_progress, false, true },
+	{ "PID", "pid", COLUMN_RIGHT, column_text },
+	{ "SERVER", "server", COLUMN_FLEXIBLE, column_text },
+	{ "ID", "id", COLUMN_FLEXIBLE, column_text },
+	{ "FROM", "from", COLUMN_LEFT, column_text },
+	{ "METHOD", "method", COLUMN_FLEXIBLE, column_text },
+	{ "NAME", "name", COLUMN_FLEXIBLE, column_text },
+	{ "AGE", "age_ms", COLUMN_RIGHT, column_time },
+	{ "IDLE", "idle_ms", COLUMN_RIGHT, column_time },
+	{ "LEFT", "timeout_left_ms", COLUMN_RIGHT, write_left },
+	{ "STATE", "state", COLUMN_LEFT, column_text },
+	{ "PROGRESS", "progress", COLUMN_FLEXIBLE, write_progress },
 	{ 0 },
 };
 
@@ -90,11 +90,11 @@ const struct column *const view_requests = view_all_requests + 2;
 void
 view_request(struct buf *line, const json_t *request)
 {
+	struct span name = show_string(request, "name");
 	char age[SHOW_TIME_SIZE];
 
-	compose(line, "%b ", show_string(request, "id"));
-	show_method(line, request);
-	compose(line, ", %b old, of %b[%d]", show_time(show_number(request, "age_ms"), age),
+	compose(line, "%b %b%s%b, %b old, of %b[%d]", show_string(request, "id"), show_string(request, "method"),
+	    name.len > 0 ? " " : "", name, show_time(show_number(request, "age_ms"), age),
 	    show_string(request, "server"), (int64_t)show_number(request, "pid"));
 }
 

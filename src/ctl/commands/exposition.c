@@ -1,0 +1,212 @@
+#include "ctl/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/compose.h"
+#include "ctl/show.h"
+#include "shell/words.h"
+
+/* THE TABLE of the families: what of an answer to `stats` they show. */
+static const struct family {
+	const char *name, *suffix; /* of the samples */
+	const char *type, *help;
+	const char *member; /* a number, or an object with one for each value of the label; is none there: 1 */
+	const char *label;  /* beside the server's name; NULL: none */
+	int unit;           /* not 0: member is one of each entry of `latency`, and the name a label too */
+} families[] = {
+	{ "canceld_decisions_total", "", "counter", "Decisions by their word in the log.", "why", "why", 0 },
+	{ "canceld_requests_total", "", "counter", "Requests by the side that sent them.", "requests", "from", 0 },
+	{ "canceld_requests_ended_total", "", "counter", "Requests of the client by how they ended.", "tallies", "end",
+	    0 },
+	{ "canceld_server_restarts_total", "", "counter", "Starts of a new server inside a session.", "restarts", NULL,
+	    0 },
+	{ "canceld_request_duration_seconds", "_sum", "summary", "Time from a request to its end.", "sum_ms", "method",
+	    1000 },
+	{ "canceld_request_duration_seconds", "_count", "summary", "", "count", "method", 1 },
+	{ "canceld_request_longest_seconds", "", "gauge", "The longest time from a request to its end.", "longest_ms",
+	    "method", 1000 },
+	{ "canceld_instances", "", "gauge", "How many canceld run.", "", NULL, 0 },
+	{ "canceld_requests_in_flight", "", "gauge", "Requests not answered yet, by the side that sent them.",
+	    "in_flight", "from", 0 },
+	{ "canceld_queued_bytes", "", "gauge", "Bytes read from a side and not yet written to the other.",
+	    "queued_bytes", "from", 0 },
+};
+
+enum { FAMILIES = sizeof(families) / sizeof(families[0]), LABELS = 3 };
+
+void
+exposition_init(struct exposition *exposition)
+{
+	*exposition = (struct exposition){ json_object(), json_object(), json_object(), json_object() };
+}
+
+void
+exposition_free(struct exposition *exposition)
+{
+	json_decref(exposition->ended);
+	json_decref(exposition->current);
+	json_decref(exposition->servers);
+	json_decref(exposition->pairs);
+}
+
+/* Whether the value is seen already, or there is room for it. */
+static bool
+is_admitted(json_t *seen, size_t most, struct span value)
+{
+	if (json_object_getn(seen, value.ptr, value.len) != NULL)
+		return true;
+	return json_object_size(seen) < most && json_object_setn_new(seen, value.ptr, value.len, json_true()) == 0;
+}
+
+/* A key is the family's letter with the labels. */
+static const struct family *
+family_of(const char *key)
+{
+	return &families[key[0] - 'a'];
+}
+
+static bool
+is_gauge(const struct family *family)
+{
+	return strcmp(family->type, "gauge") == 0;
+}
+
+/* Several canceld with the same labels have one sample: the sum, or the longest time. */
+static void
+add(json_t *samples, const char *key, double value)
+{
+	const struct family *family = family_of(key);
+	double before = json_number_value(json_object_get(samples, key));
+
+	if (!is_gauge(family) || family->unit == 0)
+		value += before;
+	json_object_set_new(samples, key, json_real(value > before ? value : before));
+}
+
+/* Bytes that are not safe for a terminal are escaped twice: in the value, and as the format wants it. */
+static void
+add_sample(json_t *samples, const struct family *family, const struct span values[LABELS], double value)
+{
+	const char *keys[LABELS] = { "server", family->label, family->unit != 0 ? "name" : NULL };
+	char letter = (char)('a' + (family - families));
+	struct buf text = { 0 }, safe = { 0 };
+
+	buf_append(&text, (struct span){ &letter, 1 });
+	for (int i = 0; i < LABELS && keys[i] != NULL; i++) {
+		buf_clear(&safe);
+		printable_append(&safe, values[i], "");
+		compose(&text, i == 0 ? "{%s='" : ",%s='", keys[i]);
+		printable_append(&text, buf_span(&safe), "\"\\");
+		compose(&text, "'");
+	}
+	buf_append(&text, (struct span){ "}", 2 });
+	add(samples, buf_span(&text).ptr, value);
+	buf_free(&text);
+	buf_free(&safe);
+}
+
+/* The method and name of an entry of `latency`, if there is room for them. */
+static void
+read_pair(struct exposition *exposition, const json_t *entry, struct span pair[2])
+{
+	struct buf key = { 0 };
+
+	pair[0] = show_string(entry, "method");
+	pair[1] = show_string(entry, "name");
+	compose(&key, "%b:%b", pair[0], pair[1]);
+	if (!is_admitted(exposition->pairs, EXPOSITION_PAIRS, buf_span(&key)))
+		pair[0] = pair[1] = SPAN("other");
+	buf_free(&key);
+}
+
+static json_t *
+samples_of(struct exposition *exposition, const json_t *stats)
+{
+	struct span values[LABELS] = { show_string(stats, "name") };
+	json_t *samples = json_object(), *value;
+	const char *key;
+	size_t i;
+
+	if (!is_admitted(exposition->servers, EXPOSITION_SERVERS, values[0]))
+		values[0] = SPAN("other");
+	for (const struct family *family = families; family < families + FAMILIES; family++) {
+		json_t *counted = json_object_get(stats, family->member);
+
+		if (family->label == NULL)
+			add_sample(samples, family, values, counted != NULL ? json_number_value(counted) : 1);
+		json_object_foreach(counted, key, value)
+		{
+			values[1] = span_of(key);
+			add_sample(samples, family, values, json_number_value(value));
+		}
+		json_array_foreach(family->unit != 0 ? json_object_get(stats, "latency") : NULL, i, value)
+		{
+			read_pair(exposition, value, values + 1);
+			add_sample(samples, family, values,
+			    json_number_value(json_object_get(value, family->member)) / family->unit);
+		}
+	}
+	return samples;
+}
+
+/* Adds what has ended, which has no gauges any more, or all, to the sums. */
+static void
+add_all(json_t *sums, json_t *samples, bool gauges)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(samples, key, value)
+	{
+		if (gauges || !is_gauge(family_of(key)))
+			add(sums, key, json_number_value(value));
+	}
+}
+
+static void
+write_family(const struct family *family, json_t *samples, struct buf *text)
+{
+	bool begun = family->help[0] == '\0';
+	char number[64];
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(samples, key, value)
+	{
+		if (family_of(key) != family)
+			continue;
+		if (!begun)
+			compose(text, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
+			    family->type);
+		begun = true;
+		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
+		compose(text, "%s%s%s %s\n", family->name, family->suffix, key + 1, number);
+	}
+}
+
+void
+exposition_write(struct exposition *exposition, json_t *stats, struct buf *text)
+{
+	json_t *current = exposition->current, *sums, *value;
+	const char *key;
+	void *next;
+
+	json_object_foreach_safe(current, next, key, value)
+	{
+		if (json_object_get(stats, key) != NULL)
+			continue;
+		add_all(exposition->ended, value, false);
+		json_object_del(current, key);
+	}
+	json_object_foreach(stats, key, value)
+	{
+		if (json_is_object(value))
+			json_object_set_new(current, key, samples_of(exposition, value));
+	}
+	sums = json_deep_copy(exposition->ended);
+	json_object_foreach(current, key, value) add_all(sums, value, true);
+	for (int i = 0; i < FAMILIES; i++)
+		write_family(&families[i], sums, text);
+	json_decref(sums);
+}
