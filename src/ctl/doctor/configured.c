@@ -18,9 +18,9 @@ static const char *const members[] = { "env", "environment", "command/env" };
 
 /* Why a word or the value of a variable is of no use, or NULL. */
 static const char *
-fault_of(const struct doc *doc, const struct doc_node *node)
+fault_of(const struct doc_node *node)
 {
-	struct span text = doc_text(doc, node);
+	struct span text = node->text;
 
 	if (node->kind != DOC_STRING)
 		return "has a word or a variable that is no string";
@@ -30,7 +30,7 @@ fault_of(const struct doc *doc, const struct doc_node *node)
 }
 
 static const char *
-enter_environment(const struct doc *doc, const struct doc_node *server)
+enter_environment(const struct doc_node *server)
 {
 	static char *none[] = { NULL };
 	const char *kept[INHERITED], *fault = NULL;
@@ -42,16 +42,11 @@ enter_environment(const struct doc *doc, const struct doc_node *server)
 		if (kept[i] != NULL)
 			setenv(inherited[i], kept[i], 1);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		const struct doc_node *object = doc_at(doc, server, members[i]);
+		const struct doc_node *object = doc_at(server, members[i]);
 		const struct doc_node *variable = object != NULL && object->kind == DOC_OBJECT ? object->first : NULL;
 
-		for (; variable != NULL && (fault = fault_of(doc, variable)) == NULL; variable = variable->next) {
-			char *name = doc_copy(doc_name(doc, variable)), *value = doc_copy(doc_text(doc, variable));
-
-			setenv(name, value, 1);
-			free(name);
-			free(value);
-		}
+		for (; variable != NULL && (fault = fault_of(variable)) == NULL; variable = variable->next)
+			setenv(variable->key.name.ptr, variable->text.ptr, 1);
 		if (fault != NULL)
 			return fault;
 	}
@@ -60,27 +55,23 @@ enter_environment(const struct doc *doc, const struct doc_node *server)
 
 /* NULL, or a clause that says why the entry cannot be started. */
 static const char *
-take(struct configured *configured, const struct doc *doc, const struct doc_node *server)
+take(struct configured *configured, const struct doc_node *server)
 {
-	struct entry entry = entry_read(doc, server);
-	const struct doc_node *directory = doc_at(doc, server, "cwd"), *word = entry.program;
+	struct entry entry = entry_read(server);
+	const struct doc_node *directory = doc_at(server, "cwd"), *word = entry.program;
 	const char *fault = NULL;
-	char *path;
 
 	if (entry.state == ENTRY_REMOTE || entry.state == ENTRY_ODD)
 		return entry.why;
 	for (; word != NULL && fault == NULL; word = entry_next_word(&entry, word))
-		fault = fault_of(doc, word);
+		fault = fault_of(word);
 	if (fault != NULL)
 		return fault;
-	configured->command = entry_words(doc, &entry, entry.program, NULL);
-	configured->agent = span_equal(doc_name(doc, server->parent), SPAN("agent_servers"));
-	if (directory != NULL && directory->kind == DOC_STRING) {
-		path = doc_copy(doc_text(doc, directory));
-		fault = chdir(path) < 0 ? "has a cwd that cannot be entered" : NULL;
-		free(path);
-	}
-	return fault != NULL ? fault : enter_environment(doc, server);
+	configured->command = entry_words(&entry, entry.program, NULL);
+	configured->agent = span_equal(server->parent->key.name, SPAN("agent_servers"));
+	if (directory != NULL && directory->kind == DOC_STRING && chdir(directory->text.ptr) < 0)
+		return "has a cwd that cannot be entered";
+	return enter_environment(server);
 }
 
 /* Whether the file has the server: then it is taken, or the fault is set. */
@@ -90,28 +81,24 @@ look_into(struct configured *configured, const struct client_file *file, const c
 	struct client_servers servers = { 0 };
 	const char *why = NULL;
 	struct replace contents;
-	struct doc doc = { 0 };
 	size_t i = 0;
 	bool found;
 
 	if (replace_read(&contents, file->path, file->project ? "." : NULL) == -1)
 		snprintf(configured->fault, sizeof(configured->fault), "%.400s", contents.fault);
-	else if (client_read(file->client, &doc, buf_span(&contents.text)) == -1)
-		snprintf(configured->fault, sizeof(configured->fault), "%.200s: %.250s", file->path, doc.fault);
-	else
-		client_servers(file->client, &doc, &servers);
-	while (i < servers.count && !span_equal(doc_name(&doc, servers.list[i]), span_of(name)))
+	else if (client_read(file->client, buf_span(&contents.text), &servers) == -1)
+		snprintf(configured->fault, sizeof(configured->fault), "%.200s: %.250s", file->path, servers.doc.fault);
+	while (i < servers.count && !span_equal(servers.list[i]->key.name, span_of(name)))
 		i++;
 	found = i < servers.count;
 	if (found) {
 		/* Only this server counts then, and not what another file had. */
 		configured->fault[0] = '\0';
-		why = take(configured, &doc, servers.list[i]);
+		why = take(configured, servers.list[i]);
 	}
 	if (why != NULL)
 		snprintf(configured->fault, sizeof(configured->fault), "'%.100s' in %.200s %s", name, file->path, why);
-	free(servers.list);
-	doc_free(&doc);
+	client_servers_free(&servers);
 	replace_free(&contents);
 	return found;
 }
