@@ -56,11 +56,13 @@ const struct client clients[] = {
 };
 
 /* Files that no row has. */
-static const struct client any_json = { "file", "file", { NULL },
-	.servers = { "mcpServers", "servers", "context_servers", "agent_servers", "mcp", "projects/*/mcpServers" } };
-static const struct client any_toml = { "file", "file", { NULL }, .servers = { "mcp_servers", "mcpServers" },
-	.grammar = DOC_TOML };
-static const struct client any_yaml = { "file", "file", { NULL }, .grammar = DOC_YAML };
+static const struct client others[] = {
+	[DOC_JSONC] = { "file", "file",
+	    .servers = { "mcpServers", "servers", "context_servers", "agent_servers", "mcp",
+		"projects/*/mcpServers" } },
+	[DOC_TOML] = { "file", "file", .servers = { "mcp_servers", "mcpServers" }, .grammar = DOC_TOML },
+	[DOC_YAML] = { "file", "file", .grammar = DOC_YAML },
+};
 
 const struct client *
 client_named(const char *id)
@@ -186,12 +188,10 @@ is_same_file(const char *a, const char *b)
 void
 clients_add_named(struct client_files *files, const char *path)
 {
-	const struct client *client = ends_with(path, ".toml") ? &any_toml : &any_json;
+	bool yaml = ends_with(path, ".yaml") || ends_with(path, ".yml"), project = false;
+	const struct client *client = &others[ends_with(path, ".toml") ? DOC_TOML : yaml ? DOC_YAML : DOC_JSONC];
 	struct client_files found = { 0 };
-	bool project = false;
 
-	if (ends_with(path, ".yaml") || ends_with(path, ".yml"))
-		client = &any_yaml;
 	/* A file of this project, also without "./", or of another one. */
 	for (const struct client *row = clients; row->id != NULL; row++)
 		for (const char *const *file = row->files; *file != NULL; file++) {

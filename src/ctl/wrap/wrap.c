@@ -136,32 +136,6 @@ list_file(struct task *task)
 	replace_free(&contents);
 }
 
-/*
- * canceld's words: "canceld", the options, and a command. Parses them: what options_parse returns. The caller frees the
- * options.
- */
-static int
-parse_options(struct options *parsed, char *const options[])
-{
-	int count = 0, result;
-	char **argv;
-
-	while (options[count] != NULL)
-		count++;
-	argv = mem_resize(NULL, (size_t)count + 4, sizeof(*argv));
-	argv[0] = (char[]){ "canceld" };
-	memcpy(argv + 1, options, (size_t)count * sizeof(*argv));
-	argv[++count] = (char[]){ "--" };
-	argv[++count] = (char[]){ "true" };
-	argv[++count] = NULL;
-	result = options_parse(parsed, count, argv);
-	if (result == OPTIONS_RUN && (strcmp(parsed->command[0], "true") != 0 || parsed->command[1] != NULL))
-		result = ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
-		    parsed->command[0]);
-	free(argv);
-	return result;
-}
-
 /* Of a tool call, with what the configuration says for all servers. 0: the options are refused, which was told. */
 static msec_t
 deadline_of(char *const options[])
@@ -170,12 +144,27 @@ deadline_of(char *const options[])
 	struct deadlines deadlines = { 0 };
 	struct configfile file = { 0 };
 	struct options parsed;
+	size_t count = 0;
+	char **argv;
+	bool valid;
 
-	if (parse_options(&parsed, options) == OPTIONS_RUN && configfile_load(&file, &parsed) == OPTIONS_RUN)
+	while (options[count] != NULL)
+		count++;
+	argv = mem_new((count + 4) * sizeof(*argv));
+	argv[0] = (char[]){ "canceld" };
+	memcpy(argv + 1, options, count * sizeof(*argv));
+	argv[count + 1] = (char[]){ "--" };
+	argv[count + 2] = (char[]){ "true" };
+	valid = options_parse(&parsed, (int)count + 3, argv) == OPTIONS_RUN;
+	if (valid && parsed.command != argv + count + 2)
+		ctl_usage("'%.200s' is no option of canceld; the server's command is in the client's file",
+		    parsed.command[0]);
+	else if (valid && configfile_load(&file, &parsed) == OPTIONS_RUN)
 		deadlines = policy_deadlines(&parsed.policy, method, SPAN_NONE,
 		    dialect_method(&dialect_mcp, method)->traits, false);
 	configfile_free(&file);
 	options_free(&parsed);
+	free(argv);
 	return deadlines.idle;
 }
 
