@@ -41,7 +41,7 @@ const char outcome_left[] = "left alone";
 
 static const char comment[] = "a comment stands between the words of canceld: move it first";
 
-/* What a new member args begins with: behind the command as this behind what is before it, on a line of its own in TOML. */
+/* What a new member args begins with: it stands behind the command as this behind what is before it. */
 static void
 put_member(struct buf *text, const struct doc *doc, const struct doc_node *command)
 {

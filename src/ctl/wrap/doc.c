@@ -1,6 +1,6 @@
 /*
- * One tree, and a reader each for JSONC and TOML. The text has a NUL at its end and nowhere else. After a fault the reader is
- * there, so all that goes on reading finds nothing more, and the first fault stays.
+ * One tree, and a reader each for JSONC and TOML. The text has a NUL at its end and nowhere else. After a fault the
+ * reader is there, so all that goes on reading finds nothing more, and the first fault stays.
  */
 #include "ctl/doc.h"
 
